@@ -111,13 +111,13 @@ bin/libspoor-engine.so: $(GO_SOURCES) $(wildcard engine/*.c engine/*.h) shim/bou
 	CGO_ENABLED=1 $(GO_BUILD) -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
 	@rm -f bin/libspoor-engine.h
 
-bin/spoor: $(GO_SOURCES) $(wildcard internal/proxy/runtime/*)
+bin/spoor: $(GO_SOURCES) $(wildcard internal/again/proxy/runtime/*)
 	$(GO_BUILD) -ldflags '-s -w' -o $@ ./cmd/spoor
 
 # The replayer: stand-ins and outcomes in C, all else in Go. It loads an MPI when it runs.
-AGAIN = $(addprefix internal/proxy/runtime/,posix.c streams.c scratch.c)
+AGAIN = $(addprefix internal/again/proxy/runtime/,posix.c streams.c scratch.c)
 
-bin/libspoor-replay.so: $(wildcard replayer/under/*) $(AGAIN) internal/proxy/runtime/posix.h internal/proxy/runtime/scratch.h
+bin/libspoor-replay.so: $(wildcard replayer/under/*) $(AGAIN) internal/again/proxy/runtime/posix.h internal/again/proxy/runtime/scratch.h
 	@mkdir -p bin
 	$(CC) $(CFLAGS) $(SAME) -std=gnu11 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,libspoor-replay.so -o $@.new \
 		replayer/under/under.c replayer/under/files.c $(AGAIN) -ldl
@@ -190,9 +190,9 @@ test: all sanitized
 
 # Packages that start goroutines or share something between them; others have no races to find.
 # The detector takes some ten times as long: -short leaves out long loops.
-RACE = ./engine ./replayer ./mpi/... ./trace ./internal/sections ./internal/event ./internal/wire ./internal/deliver ./internal/merge \
-	./internal/launch ./internal/inspect ./internal/recover ./internal/replay ./internal/report ./internal/matrix ./internal/volume \
-	./trace/handles ./internal/symbolise ./internal/timing/clock ./internal/timing/codec
+RACE = ./engine ./replayer ./mpi/... ./trace ./internal/file/sections ./internal/record/event ./internal/file/wire ./internal/run/deliver ./internal/merge \
+	./internal/run/launch ./internal/run/inspect ./internal/run/recover ./internal/again/replay ./internal/report ./internal/analyse/matrix ./internal/analyse/volume \
+	./trace/handles ./internal/code/symbolise ./internal/timing/clock ./internal/timing/codec
 
 race: all
 	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 15m $(RACE)

@@ -22,7 +22,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/event"
+	"github.com/spoor-hpc/spoor/internal/record/event"
 )
 
 // kept is what finish returns if records have to stay.

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/spoor-hpc/spoor/internal/code"
-	symbols "github.com/spoor-hpc/spoor/internal/symbol"
-	"github.com/spoor-hpc/spoor/internal/turns"
+	"github.com/spoor-hpc/spoor/internal/code/turns"
+	symbols "github.com/spoor-hpc/spoor/internal/record/symbol"
 )
 
 // paths makes the paths of call stacks, from the binaries as they are on disk.

@@ -11,7 +11,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/capture"
+	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/mpi"
 )

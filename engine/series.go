@@ -8,10 +8,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/spoor-hpc/spoor/internal/deliver"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // piece packs the times of the rank's own calls into a file that has no name any more, to

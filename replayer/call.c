@@ -68,7 +68,7 @@ void call_make(struct call *c)
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Paces calls as Stream.due and Stream.lag in internal/replay do. */
+/* Paces calls as Stream.due and Stream.lag in internal/again/replay do. */
 void call_repeat(struct call *c, struct repeats *r)
 {
 	int64_t now = call_clock(), result = 0;

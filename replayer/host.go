@@ -53,7 +53,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/internal/again/replay"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 

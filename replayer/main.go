@@ -2,7 +2,7 @@
 // makes the calls that the trace holds for it. `spoor replay` starts it.
 //
 // It has no MPI of its own and needs none to be built. All that can be done
-// without cgo is in internal/replay.
+// without cgo is in internal/again/replay.
 package main
 
 /*
@@ -23,8 +23,8 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/derive"
-	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/internal/again/derive"
+	"github.com/spoor-hpc/spoor/internal/again/replay"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -15,8 +15,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/calibrate"
-	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/simulate/calibrate"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 

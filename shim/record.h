@@ -1,8 +1,8 @@
 /*
  * record.h: how calls are laid out in a thread's ring.
  *
- * Writer: the shim. Readers: internal/event in Go, in the same process while the
- * program runs, and `spoor recover` after it died. A test in internal/event
+ * Writer: the shim. Readers: internal/record/event in Go, in the same process while the
+ * program runs, and `spoor recover` after it died. A test in internal/record/event
  * compares these constants with Go's; when anything here changes, raise
  * SP_RING_VERSION.
  *

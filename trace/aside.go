@@ -3,7 +3,7 @@ package trace
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 )
 
 // FinishNs is how long rank 0 had been in MPI_Finalize when all was there that the trace

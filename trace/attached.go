@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 func (r *Reader) readValues() (v *sections.AttachedValues, err error) {

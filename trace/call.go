@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/timeline"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
 // CallValue is what was attached to a call under a name.

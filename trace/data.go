@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 

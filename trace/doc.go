@@ -16,6 +16,6 @@
 //     otherwise a damaged file could exhaust memory.
 //  4. Readers and ranks are safe for use by several goroutines at once.
 //
-// The package does not write traces (internal/sections does), does not record, does not merge ranks, and does not call MPI.
+// The package does not write traces (internal/file/sections does), does not record, does not merge ranks, and does not call MPI.
 // docs/format.md describes the format byte by byte. Track and Sequence are handed through to spoor's own packages.
 package trace

@@ -5,11 +5,11 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/counts"
-	"github.com/spoor-hpc/spoor/internal/drawn"
-	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar/counts"
+	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 )
 
 // withDrawn is the sample with the first repeated symbol of its first class drawn: five rounds.

@@ -3,8 +3,8 @@ package trace
 import (
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 )
 

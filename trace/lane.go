@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/lane"
-	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
 )
 
 // A Lane gives the values of a terminal that differ from call to call on a rank:

@@ -3,7 +3,7 @@ package trace
 import (
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 )
 
 // A latestTimes keeps what was last asked for of section times: a rank's time line needs it several times,

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/container"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/timeline"
-	"github.com/spoor-hpc/spoor/internal/unfold"
+	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
 // Leaves is the structure of a stream with the uses of its parts apart, so that times

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 

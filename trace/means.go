@@ -1,8 +1,8 @@
 package trace
 
 import (
-	"github.com/spoor-hpc/spoor/internal/prefix"
-	"github.com/spoor-hpc/spoor/internal/timeline"
+	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
 // means returns what a stream's timeline is made of. It is kept, so that only the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/timeline"
+	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
 // A State is what a thread can be doing.

@@ -4,9 +4,9 @@ import (
 	"math/bits"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/counts"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 )
 
 // At any time the call found is the last of all that began by then.

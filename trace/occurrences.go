@@ -3,7 +3,7 @@ package trace
 import (
 	"iter"
 
-	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
 )
 
 // Occurrences tells where some of a stream's calls are, without expanding the

@@ -1,9 +1,9 @@
 package trace
 
 import (
-	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // Partners returns the families of messages whose partners, sizes and tags were drawn when the trace was made: calls that

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/prefix"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
 )
 
 // A Part is some consecutive calls of a stream. Its times are the means of calls like them.

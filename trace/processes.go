@@ -3,8 +3,8 @@ package trace
 import (
 	"iter"
 
-	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 // Processes is what is known of the process of each rank.

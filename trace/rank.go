@@ -6,13 +6,13 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/counts"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/prefix"
-	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/timeline"
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar/counts"
+	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
 // ErrNoTrack is wrapped by the error for a rank that left no track.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/container"
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing/totals"
-	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {

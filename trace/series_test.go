@@ -5,11 +5,11 @@ import (
 	"iter"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/timeline"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
 // sampleTimes makes up the times of n calls; the 5th came after a pause.

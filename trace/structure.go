@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/unfold"
+	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
 )
 
 // A NodeKind says what a Node is.

@@ -3,8 +3,8 @@ package trace
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/sections"
-	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 // A summed says which values of a terminal have no column of their own, because they

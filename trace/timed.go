@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/timeline"
+	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
 // A TimedCall is a call together with its times.

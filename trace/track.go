@@ -3,8 +3,8 @@ package trace
 import (
 	"maps"
 
-	"github.com/spoor-hpc/spoor/internal/lane"
-	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 

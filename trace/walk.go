@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/timeline"
+	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
 // A Walk goes through the calls of a stream like Timed, in memory that it uses again:

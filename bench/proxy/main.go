@@ -32,7 +32,7 @@ import (
 	"time"
 
 	"github.com/spoor-hpc/spoor/bench/markdown"
-	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/internal/again/proxy"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

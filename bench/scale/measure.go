@@ -11,8 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/bench/scale/pilgrim"
 	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
-	"github.com/spoor-hpc/spoor/internal/sections"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

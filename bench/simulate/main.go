@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/trace"
 )

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/launch"
-	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
+	"github.com/spoor-hpc/spoor/internal/run/recover"
 )
 
 // newBring makes the verb that the launcher runs on the hosts of a job that has died.

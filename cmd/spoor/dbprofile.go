@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/database"
-	"github.com/spoor-hpc/spoor/internal/profile"
 )
 
 func newDBProfile() *cobra.Command {

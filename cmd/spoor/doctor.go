@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/inspect"
-	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/run/inspect"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 

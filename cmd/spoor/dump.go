@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/cut"
-	"github.com/spoor-hpc/spoor/internal/symbolise"
-	"github.com/spoor-hpc/spoor/internal/thin"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/reduce/cut"
+	"github.com/spoor-hpc/spoor/internal/reduce/thin"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/capture"
-	"github.com/spoor-hpc/spoor/internal/hang"
-	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/analyse/hang"
+	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/run/recover"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/capture"
-	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/run/recover"
 )
 
 func TestGatheringText(t *testing.T) {

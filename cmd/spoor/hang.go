@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/recover"
+	"github.com/spoor-hpc/spoor/internal/run/recover"
 )
 
 // watchHang tells where the ranks of a run are when none of those on this machine has begun or ended

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/findings"
-	"github.com/spoor-hpc/spoor/internal/imbalance"
-	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/analyse/findings"
+	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/units"
-	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/launch"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 )
 
 // fileOptions say which calls that work on files are traced beside those of MPI.

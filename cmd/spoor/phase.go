@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/marked"
+	"github.com/spoor-hpc/spoor/internal/analyse/marked"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/inspect"
-	"github.com/spoor-hpc/spoor/internal/proxy"
-	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/again/proxy"
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
+	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )

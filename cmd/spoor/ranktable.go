@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/spoor-hpc/spoor/internal/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 

@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/imbalance"
-	"github.com/spoor-hpc/spoor/internal/launch"
-	"github.com/spoor-hpc/spoor/internal/replay"
+	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )

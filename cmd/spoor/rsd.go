@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/nests"
+	"github.com/spoor-hpc/spoor/internal/analyse/nests"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/goal"
+	"github.com/spoor-hpc/spoor/internal/simulate/goal"
 	"github.com/spoor-hpc/spoor/internal/simulate/loggops"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/diff"
+	"github.com/spoor-hpc/spoor/internal/analyse/diff"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )

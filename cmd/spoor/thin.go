@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/partners"
-	"github.com/spoor-hpc/spoor/internal/rounds"
-	"github.com/spoor-hpc/spoor/internal/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce/partners"
+	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
+	"github.com/spoor-hpc/spoor/internal/reduce/thin"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	page "github.com/spoor-hpc/spoor/internal/report"
-	"github.com/spoor-hpc/spoor/internal/view"
+	"github.com/spoor-hpc/spoor/internal/report/view"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

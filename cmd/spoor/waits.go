@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/units"
-	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -5,8 +5,8 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/units"
-	"github.com/spoor-hpc/spoor/internal/waits"
 )
 
 // printCriticalPath shows the critical path by call site and rank.

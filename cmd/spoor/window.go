@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/cut"
+	"github.com/spoor-hpc/spoor/internal/reduce/cut"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

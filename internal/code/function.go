@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code/insn"
-	"github.com/spoor-hpc/spoor/internal/unwind"
+	"github.com/spoor-hpc/spoor/internal/code/unwind"
 )
 
 // A Function is one function of an image with all its parts.

@@ -23,8 +23,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code/a64"
 	"github.com/spoor-hpc/spoor/internal/code/insn"
+	"github.com/spoor-hpc/spoor/internal/code/unwind"
 	"github.com/spoor-hpc/spoor/internal/code/x86"
-	"github.com/spoor-hpc/spoor/internal/unwind"
 )
 
 // ErrArchitecture is in errors about binaries of other machines than those that are understood.

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 )
 
 // shape writes what a class of ranks looks like: its threads, and the nodes of their loops in the

@@ -3,7 +3,7 @@ package merge
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 )
 
 // Whether values that go on from call to call take less room as lanes or as

@@ -3,7 +3,7 @@ package merge
 import (
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 

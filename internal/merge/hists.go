@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Histograms of a class stand in the order of what they are of. Terminals of a

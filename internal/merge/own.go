@@ -3,7 +3,7 @@ package merge
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // Courses of what was attached are kept of each rank beside those of the class, so that places have their sums on

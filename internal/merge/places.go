@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
 	"github.com/spoor-hpc/spoor/internal/timing/phase"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/unfold"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // ranked is what each rank of a class spent, or the sums of what was attached to its calls, in steps of a percent: a list over the ranks

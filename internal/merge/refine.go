@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/sections"
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 )
 
 // Ranks may make the same calls in the same order and still have different

@@ -1,6 +1,6 @@
 package merge
 
-import "github.com/spoor-hpc/spoor/internal/wire"
+import "github.com/spoor-hpc/spoor/internal/file/wire"
 
 // Calls that differ in values only mostly come in the same order again and again. The
 // skeletons of a class's terminals are therefore written as how often each is the one

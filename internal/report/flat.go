@@ -1,7 +1,7 @@
 package report
 
 import (
-	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/files"
-	"github.com/spoor-hpc/spoor/internal/summary"
+	"github.com/spoor-hpc/spoor/internal/analyse/files"
+	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )

@@ -22,14 +22,14 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/spoor-hpc/spoor/internal/findings"
-	"github.com/spoor-hpc/spoor/internal/imbalance"
-	"github.com/spoor-hpc/spoor/internal/matrix"
-	"github.com/spoor-hpc/spoor/internal/profile"
-	"github.com/spoor-hpc/spoor/internal/summary"
-	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/analyse/findings"
+	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/version"
-	"github.com/spoor-hpc/spoor/internal/waits"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/profile"
-	"github.com/spoor-hpc/spoor/internal/summary"
-	"github.com/spoor-hpc/spoor/internal/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/summary"
-	"github.com/spoor-hpc/spoor/internal/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

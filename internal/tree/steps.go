@@ -7,7 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/flow"
-	"github.com/spoor-hpc/spoor/internal/turns"
+	"github.com/spoor-hpc/spoor/internal/code/turns"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

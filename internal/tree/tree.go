@@ -20,11 +20,11 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/flow"
-	"github.com/spoor-hpc/spoor/internal/outline"
-	"github.com/spoor-hpc/spoor/internal/source"
-	"github.com/spoor-hpc/spoor/internal/symbolise"
-	"github.com/spoor-hpc/spoor/internal/tailcall"
-	"github.com/spoor-hpc/spoor/internal/turns"
+	"github.com/spoor-hpc/spoor/internal/code/outline"
+	"github.com/spoor-hpc/spoor/internal/code/source"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/code/tailcall"
+	"github.com/spoor-hpc/spoor/internal/code/turns"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )

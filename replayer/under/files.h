@@ -1,4 +1,4 @@
-/* files.h: what the replayer asks for to make calls on files again, see internal/proxy/runtime/posix.h. */
+/* files.h: what the replayer asks for to make calls on files again, see internal/again/proxy/runtime/posix.h. */
 #ifndef FILES_H
 #define FILES_H
 

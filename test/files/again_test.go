@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"

@@ -22,7 +22,7 @@ func TestReadersMakeNothingAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, made := range []string{"grammar.NewBuilder", "grammar.Restore", "column.NewFitter", "column.EncodeSeq", "internal/merge\"", "internal/capture\""} {
+		for _, made := range []string{"grammar.NewBuilder", "grammar.Restore", "column.NewFitter", "column.EncodeSeq", "internal/merge\"", "internal/record/capture\""} {
 			if strings.Contains(string(text), made) {
 				t.Errorf("%s uses %s", path, strings.TrimSuffix(made, "\""))
 			}

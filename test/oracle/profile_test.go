@@ -5,10 +5,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoor-hpc/spoor/internal/profile"
-	"github.com/spoor-hpc/spoor/internal/symbolise"
-	"github.com/spoor-hpc/spoor/internal/volume"
-	"github.com/spoor-hpc/spoor/internal/volume/volumetest"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/volume"
+	"github.com/spoor-hpc/spoor/internal/analyse/volume/volumetest"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoor-hpc/spoor/internal/hang"
+	"github.com/spoor-hpc/spoor/internal/analyse/hang"
 	"github.com/spoor-hpc/spoor/internal/report"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	traces "github.com/spoor-hpc/spoor/trace"

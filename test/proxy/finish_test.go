@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/proxy"
+	"github.com/spoor-hpc/spoor/internal/again/proxy"
 )
 
 // TestPolling: a program that polls is a short one, which finishes the same requests; in

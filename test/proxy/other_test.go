@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/inspect"
-	"github.com/spoor-hpc/spoor/internal/proxy"
-	"github.com/spoor-hpc/spoor/internal/reissue"
+	"github.com/spoor-hpc/spoor/internal/again/proxy"
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
+	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"

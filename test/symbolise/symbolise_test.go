@@ -1,4 +1,4 @@
-// Package symbolise tests internal/symbolise on programs that say themselves
+// Package symbolise tests internal/code/symbolise on programs that say themselves
 // where they are: each is compiled in the ways in which programs come, runs, and
 // prints return addresses beside the function and line that they belong to.
 //
@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/symbol"
-	"github.com/spoor-hpc/spoor/internal/symbolise"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/test/need"
 )

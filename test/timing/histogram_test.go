@@ -3,7 +3,7 @@ package timing
 import (
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/histogram"
+	"github.com/spoor-hpc/spoor/internal/analyse/histogram"
 )
 
 // What `spoor histogram` says of a real run: the sweeps of wavefront.c begin behind three milliseconds

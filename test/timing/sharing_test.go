@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/imbalance"
-	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 )
 
 // ranks looks at what each rank spent, in all and by call site.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/spoor-hpc/spoor/internal/histogram"
+	"github.com/spoor-hpc/spoor/internal/analyse/histogram"
 )
 
 // histograms looks at how calls and gaps are spread.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/report"
-	"github.com/spoor-hpc/spoor/internal/summary"
 )
 
 // A part is what stands between two fences.

@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/matrix"
-	"github.com/spoor-hpc/spoor/internal/volume"
+	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
+	"github.com/spoor-hpc/spoor/internal/analyse/volume"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"

@@ -16,7 +16,7 @@
 // A thread's calls say nothing of when another's were: an object that a thread
 // did not make itself is the last one that another made under that number.
 //
-// The package does not name handles (internal/symbol does, while recording).
+// The package does not name handles (internal/record/symbol does, while recording).
 package handles
 
 import (

@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/lane"
-	"github.com/spoor-hpc/spoor/internal/signature"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
 )

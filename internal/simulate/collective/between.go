@@ -1,8 +1,8 @@
 package collective
 
 import (
-	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
 // What Root of a call between two groups can be besides a member of the other one.

@@ -7,8 +7,8 @@ package collective
 import (
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
 // A Call is what one member of a communicator does in a collective.

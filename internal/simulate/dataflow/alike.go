@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
 // Ranks do the same at the same times if they have the same code and visits, and if behind equal

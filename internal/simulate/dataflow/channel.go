@@ -1,6 +1,6 @@
 package dataflow
 
-import "github.com/spoor-hpc/spoor/internal/machine"
+import "github.com/spoor-hpc/spoor/internal/simulate/machine"
 
 // A key is what messages don't overtake each other on.
 type key struct {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
 // Options switch short cuts off, which change no digit of the result but Short.

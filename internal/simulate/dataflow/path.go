@@ -3,7 +3,7 @@ package dataflow
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/machine"
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
 // A Path is the chain of computations, calls and messages that the end of a run depends on: had

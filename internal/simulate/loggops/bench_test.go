@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/goal"
+	"github.com/spoor-hpc/spoor/internal/simulate/goal"
 )
 
 // stencil has ranks in a torus exchange with four neighbours, rounds times: non-blocking, then

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/goal"
+	"github.com/spoor-hpc/spoor/internal/simulate/goal"
 )
 
 // CPUs of a rank go on side by side, and wait for each other where they are said to.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/goal"
+	"github.com/spoor-hpc/spoor/internal/simulate/goal"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/goal"
+	"github.com/spoor-hpc/spoor/internal/simulate/goal"
 )
 
 // TestLogGOPSim compares with what LogGOPSim gave. testdata/README.md says what the schedules are.

@@ -1,6 +1,6 @@
 package loggops
 
-import "github.com/spoor-hpc/spoor/internal/goal"
+import "github.com/spoor-hpc/spoor/internal/simulate/goal"
 
 // none ends a list of operations.
 const none = ^uint32(0)

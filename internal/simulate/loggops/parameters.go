@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/goal"
+	"github.com/spoor-hpc/spoor/internal/simulate/goal"
 )
 
 // Parameters are those of the model, in the schedule's unit of time and in bytes.

@@ -3,10 +3,10 @@ package traced
 import (
 	"errors"
 
-	"github.com/spoor-hpc/spoor/internal/export"
-	"github.com/spoor-hpc/spoor/internal/gaps"
+	"github.com/spoor-hpc/spoor/internal/convert/export"
 	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )

@@ -3,7 +3,7 @@ package codec
 import (
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // A cells is one list of times as numbers of cells, and what the cells don't

@@ -3,7 +3,7 @@ package codec
 import (
 	"encoding/binary"
 
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // A binary arithmetic coder, 32 bits, without carries. Probabilities are those

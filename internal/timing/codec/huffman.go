@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // Canonical Huffman codes over 32-bit symbols. The table of a code is

@@ -1,9 +1,9 @@
 package codec
 
-import "github.com/spoor-hpc/spoor/internal/logistic"
+import "github.com/spoor-hpc/spoor/internal/file/logistic"
 
 // A mixer predicts bits: several contexts have a probability each, and weights
-// by how well they did lately make one of them. It is what internal/wire does
+// by how well they did lately make one of them. It is what internal/file/wire does
 // for bytes, cut down for speed: a few contexts, whose slots for the decisions of
 // one time lie together, and one input each. The last input is what the decision is
 // mostly, whatever the context: most programs make too few calls to fill all slots.

@@ -3,7 +3,7 @@ package codec
 import (
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // SZ is what SZ does for one dimension and a pointwise relative bound: it

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // The binary form.

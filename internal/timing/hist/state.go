@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/file/pack"
 )
 
 // Bytes that Save writes: of each histogram, of each bin besides ranks, with numbers of 32

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"pgregory.net/rapid"
 )
 

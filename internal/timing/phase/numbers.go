@@ -1,6 +1,6 @@
 package phase
 
-import "github.com/spoor-hpc/spoor/internal/pack"
+import "github.com/spoor-hpc/spoor/internal/file/pack"
 
 // Numbers is how numbers of either sign went on that some of the calls have: the lines of what
 // is below zero of a call, of what is above, and of how many it has. Being no times, they

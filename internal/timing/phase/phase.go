@@ -10,7 +10,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/pack"
+	"github.com/spoor-hpc/spoor/internal/file/pack"
 )
 
 // Most is how many phases a Line has at most, and Few how many those have of which there are

@@ -6,9 +6,9 @@ import (
 	"hash/crc32"
 	"iter"
 
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/codec"
-	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Behind all blocks of times stand those of what was attached to the same calls, if something was, whatever the mode exactly:

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/codec"
-	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Supports reports whether the times of every call can be stored in a mode.

@@ -32,9 +32,9 @@ import (
 	"math"
 	"sort"
 
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/codec"
-	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // BlockCalls is how many calls a block has, but the last of its stream.

@@ -1,9 +1,9 @@
 package totals
 
 import (
-	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/wire"
 )
 
 // Decode reads what Encode wrote of a class. It takes memory like the bytes that are there,

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/column"
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // Which call sites a file has of each rank. Where ranks are alike a column takes a few bytes

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/column"
+	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 

@@ -12,7 +12,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/wire"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 const (

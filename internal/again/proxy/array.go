@@ -1,0 +1,257 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// numbers is an array of integers that goes in.
+func (w *writer) numbers(kind string, n *node, wide bool) string {
+	bits := "32"
+	if wide {
+		bits = "64"
+	}
+	const many = 24
+	constant := true
+	for k := range n.elems {
+		constant = constant && same(w.c.column(n.elems[k].at))
+	}
+	if constant && len(n.elems) > many {
+		// Arithmetic runs, if there are few.
+		var runs []string
+		count := 0
+		for k := 0; k < len(n.elems); {
+			start := w.c.vals[0][n.elems[k].at]
+			stride, to := int64(0), k+1
+			if to < len(n.elems) {
+				stride = w.c.vals[0][n.elems[to].at] - start
+				for to < len(n.elems) && w.c.vals[0][n.elems[to].at] == start+stride*int64(to-k) {
+					to++
+				}
+			}
+			runs = append(runs, literal(kind, start), number(stride), strconv.Itoa(to-k))
+			count++
+			k = to
+		}
+		if 3*count < len(n.elems) {
+			list := w.g.table("int64_t", runs)
+			return fmt.Sprintf("ramp%s(%d, %s)", bits, count, list)
+		}
+	}
+	if !constant && len(n.elems) > many {
+		var all []string
+		varying := 0
+		exprs := make([]string, len(n.elems))
+		for k := range n.elems {
+			exprs[k] = w.expr(kind, n.elems[k].at)
+			if strings.Contains(exprs[k], "member") {
+				varying++
+			}
+		}
+		if varying > len(n.elems)/2 {
+			for _, vals := range w.c.vals {
+				for k := range n.elems {
+					all = append(all, literal(kind, vals[n.elems[k].at]))
+				}
+			}
+			return fmt.Sprintf("row%s(%s, %d)", bits, w.g.table("int64_t", all), len(n.elems))
+		}
+	}
+	list := make([]string, len(n.elems))
+	for k := range n.elems {
+		list[k] = w.expr(kind, n.elems[k].at)
+	}
+	if constant && len(list) > many {
+		typ := "int"
+		if wide {
+			typ = "int64_t"
+		}
+		return "(void *)" + w.g.table(typ, list)
+	}
+	return fmt.Sprintf("A%s(%s)", bits, strings.Join(list, ", "))
+}
+
+// special is what stands for an array that is none.
+func (w *writer) special(n int64, kind string) (string, bool) {
+	switch n {
+	case trace.ArrayUnweighted:
+		return "MPI_UNWEIGHTED", true
+	case trace.ArrayWeightsEmpty:
+		return "MPI_WEIGHTS_EMPTY", true
+	case trace.ArrayStatusesIgnore:
+		return "MPI_STATUSES_IGNORE", true
+	case trace.ArrayNull, trace.ArrayInsignificant:
+		return "NULL", true
+	case 0:
+		switch kind {
+		case "datatype", "info":
+			return "NULL", true
+		}
+		return "A64(0)", true
+	}
+	return "", false
+}
+
+// array is an array that goes in.
+func (w *writer) array(p *trace.ParamDef, n *node) string {
+	if s, ok := w.special(n.n, p.Kind); ok {
+		return s
+	}
+	switch p.Type {
+	case trace.Int:
+		return w.numbers(p.Kind, n, w.wide(p))
+	case trace.Handle:
+		list := make([]string, len(n.elems))
+		for k := range n.elems {
+			list[k] = w.handle(p.Kind, n.elems[k].at)
+		}
+		return fmt.Sprintf("(%s[]){%s}", handleTypes[p.Kind], strings.Join(list, ", "))
+	case trace.String:
+		list := make([]string, len(n.elems))
+		for k := range n.elems {
+			list[k] = "(char *)" + w.literalText(n.elems[k].at)
+		}
+		return fmt.Sprintf("(char *[]){%s, NULL}", strings.Join(list, ", "))
+	}
+	return "NULL"
+}
+
+// outArray is an array that is written.
+func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
+	n := w.outLength(i, out)
+	if p.Type == trace.Status {
+		switch {
+		case out.typ == trace.Array && out.n == trace.ArrayNull:
+			return "NULL"
+		case w.ignores(p, out):
+			return "MPI_STATUSES_IGNORE"
+		}
+		return fmt.Sprintf("statuses(%d)", n)
+	}
+	if out.typ == trace.Array && out.n < 0 {
+		if s, ok := w.special(out.n, p.Kind); ok {
+			return s
+		}
+	}
+	if p.Type == trace.Handle {
+		clean := "%s"
+		if p.Kind == "datatype" { // Open MPI looks at all that there is room for
+			w.g.plan.Elements = max(w.g.plan.Elements, int(n))
+			clean = fmt.Sprintf("no_types(%%s, %d)", n)
+		}
+		if out.typ == trace.Array && out.n > 0 {
+			typ := handleTypes[p.Kind]
+			for k := range out.elems {
+				if w.c.vals[0][out.elems[k].at] >= trace.FirstLocal {
+					w.after = append(w.after, fmt.Sprintf("%s[%s] = ((%s *)got)[%d];", handleArrays[p.Kind], w.slot(out.elems[k].at), typ, k))
+				}
+			}
+			w.g.plan.Elements = max(w.g.plan.Elements, len(out.elems))
+			return fmt.Sprintf(clean, "(void *)got")
+		}
+		return fmt.Sprintf(clean, fmt.Sprintf("room(%d)", 8*n))
+	}
+	size := int64(4)
+	if w.wide(p) || p.Type != trace.Int {
+		size = 8
+	}
+	return fmt.Sprintf("room(%d)", size*n)
+}
+
+// outLength bounds the elements that a call writes to a parameter: what it did
+// write, and what its arguments allow.
+func (w *writer) outLength(i int, out *node) int64 {
+	n := int64(16)
+	if out.typ == trace.Array {
+		n = max(n, out.n)
+	}
+	for k := range w.c.f.Params {
+		p := &w.c.f.Params[k]
+		if p.Type != trace.Int || p.Dims > 0 || w.c.in[k].typ != trace.Int {
+			continue
+		}
+		for _, vals := range w.c.vals {
+			if v := vals[w.c.in[k].at]; v > n && v < 1<<20 {
+				n = v
+			}
+		}
+	}
+	return n
+}
+
+// A statusPlace is where a program passes statuses.
+type statusPlace struct {
+	function string
+	site     trace.Site
+}
+
+// findStatuses finds the places whose statuses the program looks at, as far as can be told:
+// a trace has them of calls that filled some in, but not of those that did not.
+func (g *generator) findStatuses() {
+	g.filled = make(map[statusPlace]bool)
+	for _, v := range g.list {
+		for _, c := range v.calls {
+			for i := range c.out {
+				if statusForms(&c.out[i], trace.StatusFilled) {
+					g.filled[statusPlace{c.f.Name, c.site}] = true
+				}
+			}
+		}
+	}
+}
+
+// statusForms reports whether a status has a form, or one of several.
+func statusForms(n *node, form trace.StatusForm) bool {
+	switch n.typ {
+	case trace.Status:
+		return n.n == int64(form)
+	case trace.Array:
+		for k := range n.elems {
+			if n.elems[k].typ == trace.Status && n.elems[k].n == int64(form) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ignores reports whether the program passed MPI_STATUS_IGNORE or the like. Where nothing
+// was filled in, and nothing tells otherwise, nobody looks.
+func (w *writer) ignores(p *trace.ParamDef, out *node) bool {
+	if strings.HasPrefix(w.c.f.Name, "MPI_Status_") {
+		return false // which make one
+	}
+	if out.n == trace.ArrayStatusesIgnore && out.typ == trace.Array || statusForms(out, trace.StatusIgnored) {
+		return true
+	}
+	return !statusForms(out, trace.StatusFilled) && !w.g.filled[statusPlace{w.c.f.Name, w.c.site}]
+}
+
+// status is one status.
+func (w *writer) status(p *trace.ParamDef, in, out *node) string {
+	if p.Dir == trace.DirOut {
+		switch {
+		case p.Kind != "status":
+			return "room(64)"
+		case w.ignores(p, out):
+			return "MPI_STATUS_IGNORE"
+		}
+		return "&status"
+	}
+	s := "status_empty()"
+	switch trace.StatusForm(in.n) {
+	case trace.StatusFilled, trace.StatusIgnored:
+		s = fmt.Sprintf("status_of(%s, %s, %s, %s)", w.expr("rank", in.at+signature.StatusSource), w.expr("tag", in.at+signature.StatusTag),
+			w.expr("", in.at+signature.StatusCount), w.expr("", in.at+signature.StatusCancelled))
+	case trace.StatusAbsent:
+		s = "MPI_STATUS_IGNORE"
+	}
+	if p.Kind == "fstatus" {
+		return "fstatus_of(" + s + ")"
+	}
+	return s
+}

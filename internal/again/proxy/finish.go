@@ -1,0 +1,377 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+	"github.com/spoor-hpc/spoor/internal/tree"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Which of several requests is finished first, and how often a test finds nothing,
+// follows no rule, so that the structure of a program that polls is as long as the run.
+// What it does is a loop: it tests or waits until so many requests are finished. Such
+// calls in a row are one step of the program, FINISH, and the structure is found anew.
+// (pilgrim-tpds2022 §3.3.4.)
+
+// A stepwise is a stream of a variant with a structure of its own, in which calls in a row may be one step.
+type stepwise struct {
+	g      *grammar.Grammar
+	runs   []run
+	steps  uint64        // all of them
+	labels []*tree.Label // by rule; nil: its rules are the compression's
+}
+
+// A run is calls of a stream that are one step, or none if nothing is finished.
+type run struct {
+	first, calls uint64 // of the stream
+	step         uint64 // number of the step
+	none         bool
+}
+
+// A finish is a step of a variant: calls that finish so many requests. Its terminal is
+// behind those of the trace.
+type finish struct {
+	terminal int // one of the calls
+	requests int64
+}
+
+// at is the step in front of which a call of the stream is.
+func (s *stepwise) at(call uint64) uint64 {
+	if len(s.runs) == 0 {
+		return call
+	}
+	n := sort.Search(len(s.runs), func(i int) bool { return s.runs[i].first+s.runs[i].calls > call })
+	if n == len(s.runs) {
+		return s.steps - (s.end() - call)
+	}
+	r := &s.runs[n]
+	if call <= r.first {
+		return r.step - (r.first - call)
+	}
+	return r.step
+}
+
+// end is how many calls there are up to the end of the last run and the steps behind it.
+func (s *stepwise) end() uint64 {
+	r := &s.runs[len(s.runs)-1]
+	after := r.step + 1
+	if r.none {
+		after = r.step
+	}
+	return r.first + r.calls + (s.steps - after)
+}
+
+// finishedBy is the output that says how many requests a call has finished; empty if it is no
+// call that FINISH makes.
+func (c *call) finishedBy() string {
+	if !meaning.WaitingOf(c.def).Completes {
+		return ""
+	}
+	switch choice := meaning.WaitingOf(c.def).Choice; {
+	case choice == meaning.SomeRequests:
+		return "outcount"
+	case choice != meaning.AllRequests && c.def.Has(mpi.Polls):
+		return "flag"
+	case choice == meaning.AnyRequest:
+		return "index"
+	}
+	return ""
+}
+
+// maxStepwise bounds the calls that are looked at one by one.
+const maxStepwise = 1 << 26
+
+// shorter is how much shorter the structure has to become.
+const shorter = 2
+
+// stepwise looks for streams whose structure is much shorter with FINISH.
+func (g *generator) stepwise(v *variant) error {
+	v.stepwise = make([]*stepwise, v.ranks[0].Streams())
+	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil || v.generalised {
+		return nil
+	}
+	same := make([]string, len(v.calls)) // by terminal: calls of one loop have the same; "" if it is none
+	done := make([]int64, len(v.calls))
+	some := false
+	whole := make(map[string]bool) // all requests of the place were seen together
+	for t := range v.calls {
+		same[t], done[t] = g.finisher(v, t)
+		if same[t] != "" && v.calls[t].all() {
+			whole[same[t]], some = true, true
+		}
+	}
+	if !some {
+		return nil
+	}
+	for t := range same {
+		if !whole[same[t]] {
+			same[t] = "" // what stands between its requests may be others
+		}
+	}
+	number := make(map[string]int)
+	for stream := range v.stepwise {
+		var first *stepwise
+		for m, k := range v.ranks {
+			s := v.steps(k, stream, same, done, number)
+			if s == nil || m > 0 && !first.g.Equal(s.g) {
+				first = nil
+				break
+			}
+			if m == 0 {
+				first = s
+			}
+		}
+		v.stepwise[stream] = first
+	}
+	return nil
+}
+
+// finisher tells which loop a call may be of, and how many requests it finished.
+func (g *generator) finisher(v *variant, t int) (string, int64) {
+	c := v.calls[t]
+	what := c.finishedBy()
+	if what == "" || c.own >= 0 && c.lane != nil || !c.outputs || c.vals[0][0] != 0 || g.why(v, t) != "" || v.ranks[0].Lane(t) != nil {
+		return "", 0
+	}
+	for _, vals := range c.vals {
+		if !slices.Equal(vals, c.vals[0]) {
+			return "", 0
+		}
+	}
+	done := int64(0)
+	for i := range c.f.Params {
+		if n := &c.out[i]; c.f.Params[i].Name == what {
+			if n.typ != trace.Int {
+				return "", 0
+			}
+			done = c.vals[0][n.at]
+			if what == "index" && done >= 0 {
+				done = 1
+			}
+		}
+	}
+	if done < 0 {
+		return "", 0 // there was nothing to finish
+	}
+	place, ok := c.place()
+	if !ok {
+		return "", 0
+	}
+	return fmt.Sprintf("%s %s %v", c.f.Name, place, c.site), done
+}
+
+// all reports whether none of a call's requests was finished before.
+func (c *call) all() bool {
+	for i := range c.f.Params {
+		if c.f.Params[i].Kind == "request" {
+			for _, n := range c.in[i].elems {
+				if c.vals[0][n.at] == 0 {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// place says where a call's requests are, whichever of them are finished already.
+func (c *call) place() (string, bool) {
+	for i := range c.f.Params {
+		if c.f.Params[i].Kind != "request" {
+			continue
+		}
+		n := &c.in[i]
+		if n.typ == trace.Request {
+			v := c.vals[0][n.at]
+			return fmt.Sprintf("request(%d)", v>>1), v > 0 && v&1 == 0
+		}
+		from, known := int64(0), false
+		for k := range n.elems {
+			v := c.vals[0][n.elems[k].at]
+			if v == 0 {
+				continue
+			}
+			if first := v + 2*int64(k); v < 0 || v&1 != 0 || known && first != from {
+				return "", false
+			} else {
+				from, known = first, true
+			}
+		}
+		return fmt.Sprintf("window(%d) of %d", from>>1, len(n.elems)), known && from>>1 >= int64(len(n.elems))
+	}
+	return "", false
+}
+
+// steps finds the steps of a stream; nil if it is not much shorter for them.
+func (v *variant) steps(k *trace.Rank, stream int, same []string, done []int64, number map[string]int) *stepwise {
+	if k.Len(stream) > maxStepwise {
+		return nil
+	}
+	s := &stepwise{}
+	b := grammar.NewBuilder()
+	var now *run
+	last, requests, terminal := "", int64(0), 0
+	close := func() {
+		if now == nil {
+			return
+		}
+		if now.none = requests == 0; !now.none {
+			key := fmt.Sprintf("%d %s", requests, last)
+			n, ok := number[key]
+			if !ok {
+				n = len(v.finishes)
+				number[key] = n
+				v.finishes = append(v.finishes, finish{terminal, requests})
+			}
+			b.Append(uint32(len(v.calls) + n))
+			s.steps++
+		}
+		s.runs = append(s.runs, *now)
+		now = nil
+	}
+	at := uint64(0)
+	for n := range k.Sequence(stream) {
+		if same[n] == "" || same[n] != last {
+			close()
+		}
+		if last = same[n]; last == "" {
+			b.Append(uint32(n))
+			s.steps++
+			at++
+			continue
+		}
+		if now == nil {
+			now = &run{first: at, step: s.steps}
+			requests, terminal = 0, n
+		}
+		now.calls++
+		at++
+		if requests += done[n]; done[n] > 0 {
+			terminal = n // which has a status
+		}
+	}
+	close()
+	s.g = b.Grammar()
+	if len(s.runs) == 0 || shorter*size(s.g) > k.Symbols(stream) {
+		return nil
+	}
+	return s
+}
+
+func size(g *grammar.Grammar) (n int) {
+	for _, body := range g.Rules {
+		n += len(body)
+	}
+	return n
+}
+
+// structure is the structure of a stream on a member.
+func (v *variant) structure(k *trace.Rank, stream int) trace.Node {
+	if s := v.stepwise[stream]; s != nil {
+		return trace.StructureOf(trace.Sequence(unfold.Hand(s.g)))
+	}
+	return k.Structure(stream)
+}
+
+// step is in front of which step a call is.
+func (v *variant) step(stream int, call uint64) uint64 {
+	if s := v.stepwise[stream]; s != nil {
+		return s.at(call)
+	}
+	return call
+}
+
+// finishLine writes a step that finishes requests.
+func (g *generator) finishLine(v *variant, f finish) *line {
+	c := v.calls[f.terminal]
+	l := &line{site: g.site(c.site)}
+	w := &writer{g: g, v: v, c: c, t: f.terminal, sinks: make(map[string]int)}
+	place, _ := c.place()
+	place, _, _ = strings.Cut(place, " of ")
+	var args string
+	got := c.finishedBy()
+	status := "&status"
+	all := fmt.Sprintf("statuses(%d)", w.outLength(0, &node{}))
+	for i := range c.f.Params {
+		p := &c.f.Params[i]
+		if p.Kind == "status" && w.ignores(p, &c.out[i]) {
+			status, all = "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"
+		}
+	}
+	var count int64
+	choice := meaning.WaitingOf(c.def).Choice
+	if choice != meaning.OneRequest {
+		count = c.vals[0][c.in[0].at]
+	}
+	switch {
+	case choice == meaning.OneRequest:
+		args = fmt.Sprintf("%s, &flag, %s", place, status)
+	case got == "flag":
+		args = fmt.Sprintf("%d, %s, &number[0], &flag, %s", count, place, status)
+		got = "testany"
+	case got == "index":
+		args = fmt.Sprintf("%d, %s, &number[0], %s", count, place, status)
+	default:
+		args = fmt.Sprintf("%d, %s, &number[0], room(%d), %s", count, place, 4*max(count, 1), all)
+	}
+	if got == "flag" || got == "index" {
+		got += "_" // a variable and a function of C have these names
+	}
+	text := fmt.Sprintf("%s(%s)", c.f.Name, args)
+	l.text = func(gap string) string { return fmt.Sprintf("FINISH(%d, %s, %s, %s);", f.requests, got, gap, text) }
+	return g.shared(l)
+}
+
+// stepTimes are what a member has at the leaves of a stream whose structure was found anew:
+// the gaps of all calls of a step come before its first.
+func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *trace.Leaves) ([]gaps.Leaf, error) {
+	old := k.Leaves(stream)
+	list, _, err := gaps.Of(g.r, k, old, stream)
+	if err != nil {
+		return nil, err
+	}
+	s := v.stepwise[stream]
+	out := make([]gaps.Leaf, leaves.Len())
+	cursor := leaves.Cursor(k)
+	at, run, passed := uint64(0), 0, 0.0
+	for leaf, enters := range old.Visits(k) {
+		gap := list[leaf].Gap
+		if enters && list[leaf].Entries > 0 {
+			gap = list[leaf].Entry
+		}
+		passed += gap
+		for run < len(s.runs) && at >= s.runs[run].first+s.runs[run].calls {
+			run++
+		}
+		inside := run < len(s.runs) && at >= s.runs[run].first
+		last := inside && at+1 == s.runs[run].first+s.runs[run].calls && !s.runs[run].none
+		at++
+		if inside && !last {
+			continue
+		}
+		to, entry, _ := cursor.Next()
+		x := &out[to]
+		if x.Calls++; entry {
+			x.Entries++
+			x.Entry += passed
+		} else {
+			x.Gap += passed
+		}
+		passed = 0
+	}
+	for i := range out {
+		x := &out[i]
+		x.Factor = 1
+		x.Gap /= max(1, float64(x.Calls-x.Entries))
+		x.Entry /= max(1, float64(x.Entries))
+	}
+	return out, nil
+}

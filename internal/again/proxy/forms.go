@@ -1,0 +1,134 @@
+package proxy
+
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+)
+
+// formed finds a form that traces know for the values of some ranks. kind names
+// constants at edges.
+func (f *fitter) formed(kind string, ranks []int, vals []int64) (string, bool) {
+	fit := f.fit
+	if len(ranks) != len(f.members) {
+		var col column.Column
+		for _, r := range ranks {
+			col.Append(int64(r))
+		}
+		fit = column.NewFitter(col, f.g.r.Ranks())
+	}
+	var col column.Column
+	for _, v := range vals {
+		col.Append(v)
+	}
+	form, _ := fit.Fit(&col, false)
+	if form.Kind.Columns() || form.Kind == column.Like || form.Kind == column.Local {
+		return "", false
+	}
+	size := int64(f.g.r.Ranks())
+	if !all(ranks, vals, func(r int64) int64 { return form.Eval(r, size) }) {
+		return "", false
+	}
+	return formula(kind, &form)
+}
+
+// formula writes a form as an expression of the rank. Of an edge the first
+// coefficients are those of the form inside.
+func formula(kind string, form *column.Form) (string, bool) {
+	if form.Kind&column.Edge != 0 {
+		inner := form.Inner()
+		inside, ok := formula(kind, &inner)
+		e := form.C[inner.Kind.Coefficients():]
+		block, width, last, relative, value := e[0], e[1], e[2]&1 != 0, e[2]&2 != 0, e[3]
+		at := literal(kind, value)
+		if relative {
+			at = sum("rank", term(value, ""))
+		}
+		return fmt.Sprintf("(%s ? %s : %s)", edge(block, width, last), at, inside), ok
+	}
+	c := &form.C
+	switch form.Kind {
+	case column.Const:
+		return literal(kind, c[0]), true
+	case column.Rank:
+		return sum("rank", term(c[0], "")), true
+	case column.Ring:
+		return fmt.Sprintf("mod(%s, ranks)", sum("rank", term(c[0], ""))), true
+	case column.Xor:
+		return fmt.Sprintf("(rank ^ %d)", c[0]), true
+	case column.Digits:
+		return mixed(form), true
+	case column.Wrap:
+		return fmt.Sprintf("rank / %d * %[1]d + mod(%s, %[1]d)", c[0], sum("rank", term(c[1], ""))), true
+	case column.Share:
+		switch {
+		case c[5] == 0 && c[0] < 0: // multiplied out
+			return share(c[1], c[2], (c[3]+1)*c[0]*c[6], c[3]*c[0]*c[6]), true
+		case c[5] == 0:
+			return product(c[0]*c[6], share(c[1], c[2], c[3]+1, c[3]), c[3]+1), true
+		}
+		both := share(c[1], c[2], c[3]+1, c[3]) + " * " + share(c[4], c[5], c[6]+1, c[6])
+		return product(c[0], both, (c[3]+1)*(c[6]+1)), true
+	}
+	return "", false
+}
+
+// wide is a number above which products are computed in 64 bits.
+const wide = 1 << 30
+
+// product multiplies an expression of values up to most.
+func product(a int64, x string, most int64) string {
+	switch {
+	case a == 1:
+		return x
+	case a > wide || a*most > wide:
+		return fmt.Sprintf("INT64_C(%d) * %s", a, x)
+	}
+	return number(a) + " * " + x
+}
+
+// edge is the condition to be among the first or last ranks of a block.
+func edge(block, width int64, last bool) string {
+	at, end := "rank", "ranks"
+	if block != 0 {
+		at, end = fmt.Sprintf("rank %% %d", block), number(block)
+	}
+	switch {
+	case !last && width == 1:
+		return at + " == 0"
+	case !last:
+		return fmt.Sprintf("%s < %d", at, width)
+	case block == 0 && width == 1:
+		return "rank == ranks - 1"
+	case block == 0:
+		return fmt.Sprintf("rank >= %s - %d", end, width)
+	case width == 1:
+		return fmt.Sprintf("%s == %d", at, block-1)
+	}
+	return fmt.Sprintf("%s >= %d", at, block-width)
+}
+
+// share is one of two numbers: that of the first ranks of a block, and of others.
+func share(block, width, first, rest int64) string {
+	if width == 0 {
+		return number(rest)
+	}
+	return fmt.Sprintf("(%s ? %s : %s)", edge(block, width, false), number(first), number(rest))
+}
+
+// mixed writes a form of two digits.
+func mixed(form *column.Form) string {
+	d, base := form.C[0], form.C[1]
+	digit := func(m, a, b, c int64) string {
+		if m == 1 {
+			return ""
+		}
+		e := sum(term(a, fmt.Sprintf("(rank %% %d)", d)), term(b, fmt.Sprintf("(rank / %d)", d)), term(c, ""))
+		return fmt.Sprintf("mod(%s, %d)", e, m)
+	}
+	lo, hi := digit(form.C[2], form.C[3], form.C[4], form.C[5]), digit(form.C[6], form.C[7], form.C[8], form.C[9])
+	if hi != "" && form.C[2] != 1 {
+		hi = fmt.Sprintf("%d * %s", form.C[2], hi)
+	}
+	return sum(lo, hi, term(base, ""))
+}

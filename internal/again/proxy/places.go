@@ -1,0 +1,307 @@
+package proxy
+
+import (
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A part has a copy for each of its places that take other times: a warm-up and the main
+// loop may be one rule, but not the same computation. What places of one program have in
+// a copy is put together, and so is what other variants have there: their ranks have gaps
+// of their own.
+
+// A copied is one copy of a part.
+type copied struct {
+	number int
+	below  []int // by step: which copy of its part, or -1
+	steps  []stepTimes
+	of     map[*variant]bool
+}
+
+// Times of a step: the gaps before its call, and before the call by which its loop is
+// entered, where that is not like the others.
+type stepTimes struct {
+	gap, entry *timed
+}
+
+// A timed is the gap before a line of a copy, on all ranks that come by.
+type timed struct {
+	of   []leafOf
+	text string // the expression
+}
+
+type leafOf struct {
+	v            *variant
+	stream, leaf int
+	entry        bool
+}
+
+// placed is what a variant knows of the leaves of a stream.
+type placed struct {
+	leaves *trace.Leaves
+	each   [][]gaps.Leaf // by member, or of the first alone
+	factor []float64     // then: of the others
+	mean   []gaps.Leaf   // calls are those of all members
+	total  float64       // what all members compute
+}
+
+// maxPlaced is of how many leaves, over all ranks, times are known one by one.
+const maxPlaced = 1 << 22
+
+// places finds the times of a stream's leaves.
+func (g *generator) places(v *variant, stream int) (*placed, error) {
+	p := &placed{leaves: v.ranks[0].Leaves(stream)}
+	anew := v.stepwise[stream]
+	if anew != nil {
+		p.leaves = trace.LeavesOf(trace.Sequence(unfold.Hand(anew.g)))
+	}
+	n := p.leaves.Len()
+	members := v.ranks
+	if len(members)*n > maxPlaced {
+		members = members[:1]
+	}
+	for _, k := range members {
+		var list []gaps.Leaf
+		var err error
+		if anew != nil {
+			list, err = v.stepTimes(g, k, stream, p.leaves)
+		} else {
+			list, _, err = gaps.Of(g.r, k, p.leaves, stream)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.each = append(p.each, list)
+	}
+	if len(members) < len(v.ranks) {
+		var err error
+		if p.factor, err = computed(v.ranks); err != nil {
+			return nil, err
+		}
+	}
+	p.mean = make([]gaps.Leaf, n)
+	for m := range v.ranks {
+		for leaf := range p.mean {
+			x, sum := p.at(m, leaf), &p.mean[leaf]
+			sum.Calls += x.Calls
+			sum.Entries += x.Entries
+			sum.Gap += x.Gap * float64(x.Calls-x.Entries)
+			sum.Entry += x.Entry * float64(x.Entries)
+			p.total += x.Total()
+		}
+	}
+	for leaf := range p.mean {
+		x := &p.mean[leaf]
+		x.Gap /= max(1, float64(x.Calls-x.Entries))
+		x.Entry /= max(1, float64(x.Entries))
+	}
+	return p, nil
+}
+
+// at is what a member has at a leaf.
+func (p *placed) at(member, leaf int) gaps.Leaf {
+	if p.factor == nil {
+		return p.each[member][leaf]
+	}
+	x := p.each[0][leaf]
+	x.Gap, x.Entry = x.Gap*p.factor[member], x.Entry*p.factor[member]
+	return x
+}
+
+// computed is what ranks computed, as multiples of the first one's.
+func computed(ranks []*trace.Rank) ([]float64, error) {
+	list := make([]float64, len(ranks))
+	for i, k := range ranks {
+		p, err := k.Process()
+		if err != nil {
+			return nil, err
+		}
+		list[i] = float64(max(1, p.SpanNs-p.MPINs))
+		if list[i] /= max(1, list[0]); i == 0 {
+			list[0] = float64(max(1, p.SpanNs-p.MPINs))
+		}
+	}
+	list[0] = 1
+	return list, nil
+}
+
+// gap is the mean of a gap, and how many calls of a member, or of all, have it.
+func (o *leafOf) gap(x gaps.Leaf) (ns float64, calls uint64) {
+	if o.entry {
+		return x.Entry, x.Entries
+	}
+	return x.Gap, x.Calls - x.Entries
+}
+
+// Gaps of places count as the same within this part of themselves, or if what differs is
+// less than this part of what the ranks compute.
+const (
+	sameGap  = 0.1
+	sameTime = 0.002
+)
+
+// near reports whether a gap of an instance may be put together with what a copy has of
+// the same variant.
+func (t *timed) near(v *variant, of []leafOf) bool {
+	had, n := mean(v, t.of)
+	ns, calls := mean(v, of)
+	if n == 0 || calls == 0 {
+		return true
+	}
+	off := math.Abs(had - ns)
+	return off <= sameGap*ns || off*min(n, calls) <= sameTime*v.placed[of[0].stream].total
+}
+
+// mean is what leaves of a variant have on the average, over so many calls.
+func mean(v *variant, of []leafOf) (gap, calls float64) {
+	for i := range of {
+		if x := &of[i]; x.v == v {
+			ns, n := x.gap(v.placed[x.stream].mean[x.leaf])
+			gap, calls = gap+ns*float64(n), calls+float64(n)
+		}
+	}
+	return gap / max(1, calls), calls
+}
+
+// copies finds the copy of each part that the instances of a stream are. number says
+// which part a rule is.
+type copies struct {
+	g      *generator
+	v      *variant
+	stream int
+	number map[int]int
+	done   map[int]int // by instance: the copy
+	leaf   map[int]int // by instance: the leaf that the first loop around it begins with, or -1
+}
+
+// An instance is what a place of a part has at a step; several of each where it is in
+// a loop.
+type instance struct {
+	below        int
+	gap, entries []leafOf
+}
+
+// instance finds the copy that a node is, or takes it for a certain one.
+func (x *copies) instance(n trace.Node, as int) int {
+	if c, ok := x.done[n.Copy]; ok {
+		return c
+	}
+	p := x.g.parts[x.number[n.Rule]]
+	steps := make([]instance, len(p.steps))
+	for k := range steps {
+		steps[k].below = -1
+		if as >= 0 {
+			steps[k].below = p.copies[as].below[k]
+		}
+	}
+	for i, c := range n.Children() {
+		k := p.at[i]
+		s := &steps[k]
+		first := c.Leaf
+		if c.Rule < 0 {
+			s.gap = append(s.gap, x.leafOf(c.Leaf, false))
+		} else {
+			// Further rounds call the same copy as the first.
+			if below := x.instance(c, s.below); s.below < 0 {
+				s.below = below
+			}
+			first = x.leaf[c.Copy]
+		}
+		if p.steps[k].count != "" {
+			if first >= 0 {
+				s.entries = append(s.entries, x.leafOf(first, true))
+			}
+			first = -1
+		}
+		if i == 0 {
+			x.leaf[n.Copy] = first
+		}
+	}
+	for k := range steps {
+		if s := &steps[k]; !slices.ContainsFunc(s.entries, x.entered) {
+			s.entries = nil
+		}
+	}
+	if as < 0 {
+		as = x.find(p, steps)
+	}
+	c := p.copies[as]
+	c.of[x.v] = true
+	for k := range steps {
+		add(&c.steps[k].gap, steps[k].gap)
+		add(&c.steps[k].entry, steps[k].entries)
+	}
+	x.done[n.Copy] = as
+	return as
+}
+
+func (x *copies) leafOf(leaf int, entry bool) leafOf { return leafOf{x.v, x.stream, leaf, entry} }
+
+// find returns the copy of a part that an instance belongs to.
+func (x *copies) find(p *part, steps []instance) int {
+	best := -1
+	for i, c := range p.copies {
+		if !slices.EqualFunc(c.below, steps, func(below int, s instance) bool { return below == s.below }) {
+			continue
+		}
+		if !c.of[x.v] {
+			if best < 0 {
+				best = i // of others so far
+			}
+			continue
+		}
+		if x.near(c, steps) {
+			return i
+		}
+	}
+	if best < 0 {
+		best = len(p.copies)
+		c := &copied{steps: make([]stepTimes, len(steps)), of: make(map[*variant]bool)}
+		for k := range steps {
+			c.below = append(c.below, steps[k].below)
+		}
+		p.copies = append(p.copies, c)
+	}
+	return best
+}
+
+func add(t **timed, of []leafOf) {
+	if len(of) == 0 {
+		return
+	}
+	if *t == nil {
+		*t = &timed{}
+	}
+	(*t).of = append((*t).of, of...)
+}
+
+// entered reports whether a loop's entry has a gap of its own.
+func (x *copies) entered(o leafOf) bool {
+	p := x.v.placed[x.stream]
+	m := p.mean[o.leaf]
+	if m.Entries == 0 {
+		return false
+	}
+	off := math.Abs(m.Entry - m.Gap)
+	return off > sameGap*max(m.Entry, m.Gap) && off*float64(m.Entries) > sameTime*p.total
+}
+
+func (x *copies) near(c *copied, steps []instance) bool {
+	for k := range steps {
+		s, t := &steps[k], &c.steps[k]
+		if s.gap != nil && t.gap != nil && !t.gap.near(x.v, s.gap) {
+			return false
+		}
+		if (t.entry != nil) != (s.entries != nil) {
+			return false
+		}
+		if t.entry != nil && !t.entry.near(x.v, s.entries) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,149 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// request is a request argument, one or an array.
+func (w *writer) request(i int) string {
+	p := &w.c.f.Params[i]
+	in, out := &w.c.in[i], &w.c.out[i]
+	if p.Dims > 0 {
+		return w.requestArray(p)
+	}
+	if p.Dir == trace.DirOut {
+		if out.typ != trace.Request || w.c.vals[0][out.at] == 0 {
+			return "no_request()"
+		}
+		if w.c.vals[0][out.at]&1 == 0 {
+			return "new_request()"
+		}
+		return "&" + w.kept(out.at)
+	}
+	place := w.requests(p.Name)
+	flag, hasFlag := w.out("flag")
+	choice := meaning.WaitingOf(w.c.def).Choice
+	if choice == meaning.OneRequest && hasFlag && flag != 0 {
+		place = "done(" + place + ")"
+	}
+	if p.Dir == trace.DirIn {
+		if choice == meaning.NoRequest && in.typ == trace.Request && w.c.vals[0][in.at]&1 == 1 {
+			return w.kept(in.at)
+		}
+		return "*" + place
+	}
+	return place
+}
+
+func (w *writer) kept(at int) string {
+	col := w.c.column(at)
+	for i := range col {
+		col[i] >>= 1
+	}
+	return "kept[" + w.v.fitter.expr("", col) + "]"
+}
+
+// requests is the place of a request, or of the first of several.
+func (w *writer) requests(param string) string {
+	n := &w.c.in[w.param(param)]
+	if n.typ != trace.Array {
+		v := w.c.vals[0][n.at]
+		switch {
+		case v == 0:
+			return "no_request()"
+		case v&1 == 1:
+			return "&" + w.kept(n.at)
+		}
+		return "request(" + w.distance(n.at) + ")"
+	}
+	switch {
+	case n.n < 0:
+		return "NULL"
+	case n.n == 0:
+		return "no_request()"
+	}
+	// Those made in a row stand in a row.
+	inRow, keptRow := true, true
+	for m := range w.c.vals {
+		vals := w.c.vals[m]
+		for k := range n.elems {
+			v := vals[n.elems[k].at]
+			inRow = inRow && v > 0 && v&1 == 0 && v == vals[n.elems[0].at]-2*int64(k)
+			keptRow = keptRow && v&1 == 1 && v == vals[n.elems[0].at]+2*int64(k)
+		}
+	}
+	switch {
+	case inRow:
+		return "window(" + w.distance(n.elems[0].at) + ")"
+	case keptRow:
+		return "&" + w.kept(n.elems[0].at)
+	}
+	return fmt.Sprintf("these(%d, %s)", n.n, w.numbers("", n, true))
+}
+
+func (w *writer) distance(at int) string {
+	col := w.c.column(at)
+	for i := range col {
+		col[i] >>= 1
+	}
+	return w.v.fitter.expr("", col)
+}
+
+func (w *writer) requestArray(p *trace.ParamDef) string {
+	i := w.param(p.Name)
+	place := w.requests(p.Name)
+	if w.c.in[i].n <= 0 {
+		return place
+	}
+	count := w.expr("int", w.c.in[0].at)
+	flag, hasFlag := w.out("flag")
+	switch meaning.WaitingOf(w.c.def).Choice {
+	case meaning.AllRequests:
+		if hasFlag && flag != 0 {
+			return fmt.Sprintf("all_done(%s, %s)", count, place)
+		}
+		if done, some := w.leavesPending(); some {
+			return fmt.Sprintf("some(%d, (const int32_t[]){%s}, %s, %s)", len(done), strings.Join(append(done, "-1"), ", "), count, place)
+		}
+	case meaning.AnyRequest:
+		index := &w.c.out[w.param("index")]
+		if (!hasFlag || flag != 0) && index.typ == trace.Int && w.c.vals[0][index.at] >= 0 {
+			return fmt.Sprintf("only(%s, %s, %s)", w.expr("index", index.at), count, place)
+		}
+	case meaning.SomeRequests:
+		indices := &w.c.out[w.param("array_of_indices")]
+		if indices.typ == trace.Array && indices.n > 0 {
+			return fmt.Sprintf("some(%d, %s, %s, %s)", indices.n, w.numbers("index", indices, false), count, place)
+		}
+	}
+	return place
+}
+
+// leavesPending lists which requests a call has completed that waited for all, if it left some under way.
+func (w *writer) leavesPending() (done []string, some bool) {
+	at := w.param("array_of_statuses")
+	if at < 0 || w.c.vals[0][0] != mpi.ErrInStatus {
+		return nil, false
+	}
+	for i, e := range w.c.out[at].elems {
+		pending := int64(0)
+		if v := w.c.vals[0]; v[e.at] == signature.StatusFilled || v[e.at] == signature.StatusIgnored {
+			if pending = v[e.at+signature.StatusError]; !w.c.same(e.at + signature.StatusError) {
+				return nil, false
+			}
+		}
+		if pending == mpi.ErrPending {
+			some = true
+		} else {
+			done = append(done, strconv.Itoa(i))
+		}
+	}
+	return done, some
+}

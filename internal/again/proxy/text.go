@@ -1,0 +1,185 @@
+package proxy
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c < 32 || c >= 127 || c == '?':
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// literalText is a string over the members.
+func (w *writer) literalText(at int) string {
+	col := w.c.column(at)
+	texts := make([]string, len(col))
+	alike := true
+	for i, v := range col {
+		texts[i] = signature.OfRank(w.g.strings[uint64(v)], w.v.members[i])
+		alike = alike && texts[i] == texts[0]
+	}
+	if alike {
+		return quote(texts[0])
+	}
+	if e, ok := w.numbered(texts); ok {
+		return e
+	}
+	list := make([]string, len(texts))
+	for i, t := range texts {
+		list[i] = quote(t)
+	}
+	return fmt.Sprintf("%s[member]", w.g.table("char *const", list))
+}
+
+func (w *writer) text(p *trace.ParamDef, in *node) string {
+	if p.Dir == trace.DirOut || in.typ != trace.String {
+		room := int64(8192)
+		for k := range w.c.f.Params {
+			q := &w.c.f.Params[k]
+			if q.Type == trace.Int && w.c.in[k].typ == trace.Int && q.Dims == 0 {
+				room = max(room, min(w.c.vals[0][w.c.in[k].at]+1, math.MaxInt32/2))
+			}
+		}
+		return fmt.Sprintf("text(%d)", room)
+	}
+	if w.c.vals[0][in.at] == 0 {
+		return "NULL"
+	}
+	t := w.literalText(in.at)
+	if p.Name == "filename" {
+		w.g.files = true
+		if n, ok := w.exists(in.at); ok {
+			return fmt.Sprintf("scratch_of(%s, %d)", t, n)
+		}
+		return "scratch(" + t + ")"
+	}
+	return t
+}
+
+// exists tells whether the file was there before the program opened it, and
+// how large it has to be.
+func (w *writer) exists(at int) (int64, bool) {
+	const modeCreate = 2
+	i := w.param("amode")
+	if i < 0 || w.c.vals[0][0] != 0 {
+		return 0, false
+	}
+	if w.c.vals[0][w.c.in[i].at]&modeCreate != 0 {
+		n := w.v.sizeFound(w.t)
+		return n, n > 0
+	}
+	return w.v.fileSize(), true
+}
+
+// sizeFound is the size that the program was told of a file after it opened it at a
+// terminal and before it wrote: of one that it would have created, had it not been
+// there from an earlier run. 0 is nothing.
+func (v *variant) sizeFound(opened int) int64 {
+	for _, c := range v.calls[opened:] {
+		size, told := c.fileSize()
+		if told {
+			return size
+		}
+		if _, writes := c.fileAccess(); writes || c.def.Files() && c.def.Index("size") >= 0 { // or gives it a size
+			return 0
+		}
+	}
+	return 0
+}
+
+// fileSize is the size that the call told the program of a file.
+func (c *call) fileSize() (int64, bool) {
+	if !c.def.Files() {
+		return 0, false
+	}
+	for i := range c.f.Params {
+		if n := &c.out[i]; c.f.Params[i].Name == "size" && n.typ == trace.Int {
+			return max(0, c.vals[0][n.at]), true
+		}
+	}
+	return 0, false
+}
+
+// fileAccess tells whether the call reads from a file, or writes to one.
+func (c *call) fileAccess() (reads, writes bool) {
+	if c.def.Files() {
+		for i := range c.f.Params {
+			if p := &c.f.Params[i]; p.Kind == "buffer" {
+				reads, writes = p.Dir != trace.DirIn, p.Dir == trace.DirIn
+			}
+		}
+	}
+	return reads, writes
+}
+
+// fileSize estimates the size of files that existed: what the program was told
+// first, or if it only reads, how far it read.
+func (v *variant) fileSize() int64 {
+	read, writes := int64(0), false
+	for _, c := range v.calls {
+		size, told := c.fileSize()
+		if told {
+			return size
+		}
+		r, w := c.fileAccess()
+		if writes = writes || w; r && !c.f.Has(trace.Nonblocking) {
+			end := int64(0)
+			for i := range c.f.Params {
+				switch {
+				case c.f.Params[i].Kind == "offset" && c.in[i].typ == trace.Int:
+					end += c.vals[0][c.in[i].at]
+				case c.out[i].typ == trace.Status && (c.out[i].n == 1 || c.out[i].n == 2):
+					end += max(0, c.vals[0][c.out[i].at+signature.StatusCount])
+				}
+			}
+			read += end
+		}
+	}
+	if writes {
+		return 0
+	}
+	return read
+}
+
+// wrap breaks a long list into lines.
+func wrap(entries []string, indent string) string {
+	one := strings.Join(entries, ", ")
+	if len(one) < 80 {
+		return one
+	}
+	var b strings.Builder
+	width := 200
+	for i, e := range entries {
+		if width+len(e) > 110 {
+			b.WriteString("\n" + indent)
+			width = 0
+		}
+		b.WriteString(e)
+		width += len(e) + 2
+		if i+1 < len(entries) {
+			b.WriteString(", ")
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}

@@ -1,0 +1,73 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
+	"github.com/spoor-hpc/spoor/internal/simulate/calibrate"
+)
+
+// ConfigVar is the environment variable that tells a rank where its Config is.
+// There are no arguments, so that a program's command line looks bare to MPI.
+const ConfigVar = "SPOOR_REPLAY"
+
+// A Config is what `spoor replay` tells the ranks, by way of a file.
+type Config struct {
+	Trace     string        `json:"trace"`
+	Libraries []string      `json:"libraries"`         // the first that loads is taken
+	Reports   string        `json:"reports,omitempty"` // directory
+	Timeout   time.Duration `json:"timeout,omitempty"` // in one call; 0: forever
+	Speed     float64       `json:"speed,omitempty"`
+	NoCompute bool          `json:"no_compute,omitempty"`
+	Pace      Pace          `json:"pace,omitempty"`
+	Files     string        `json:"files,omitempty"` // directory; "": where the program had them
+
+	Windows []reissue.Window `json:"windows,omitempty"` // see Options
+	Ends    reissue.Ends     `json:"ends,omitempty"`    // see Options
+	Derived bool             `json:"derived,omitempty"` // receives follow from sends
+	// Probe, if set, are functions to look for: the process says in a Probed
+	// on standard output what it found, and calls none.
+	Probe []string `json:"probe,omitempty"`
+	// Calibrate, if set, is what to measure: nothing is replayed.
+	Calibrate *calibrate.Task `json:"calibrate,omitempty"`
+}
+
+// A Probed is what the replayer says of the MPI at hand.
+type Probed struct {
+	Flavour string   `json:"flavour"`
+	Missing []string `json:"missing"` // of the functions asked for
+}
+
+// Options are the part that the replay of a rank looks at.
+func (c *Config) Options() Options {
+	return Options{Speed: c.Speed, NoCompute: c.NoCompute, Pace: c.Pace, Files: c.Files, Windows: c.Windows, Ends: c.Ends}
+}
+
+// Write writes the config to a file.
+func (c *Config) Write(path string) error {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o666)
+}
+
+// ReadConfig reads the config that the environment names.
+func ReadConfig() (*Config, error) {
+	path := os.Getenv(ConfigVar)
+	if path == "" {
+		return nil, fmt.Errorf("%s is not set: this program is started by spoor replay", ConfigVar)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c := new(Config)
+	if err := json.Unmarshal(b, c); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,136 @@
+package diff_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/diff"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+)
+
+// A wait of each of two requests, in one order or the other. Values are the
+// request and the status of a receive.
+func waits(order ...int64) func(r *tracktest.Recorder) {
+	return func(r *tracktest.Recorder) {
+		r.Irecv(1, 4, 0, 10)
+		r.Irecv(2, 4, 0, 11)
+		for _, d := range order {
+			r.Call("MPI_Wait", 3, 2*d, 1, 0, 12-d, 16, 0)
+		}
+		r.Allreduce(4, 1)
+	}
+}
+
+func TestAnyOrder(t *testing.T) {
+	a, b := mergetest.Run(t, 1, waits(1, 2)), mergetest.Run(t, 1, waits(2, 1))
+	if list := compare(t, a, b, diff.Options{}); len(list) != 1 {
+		t.Errorf("another order is no difference: %v", list)
+	}
+	if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
+		t.Errorf("another order is a difference: %+v", list[0])
+	}
+	once := mergetest.Run(t, 1, waits(1))
+	list := compare(t, a, once, diff.Options{AnyOrder: true})
+	if len(list) != 1 || list[0].What != "only the first trace finished request0" {
+		t.Errorf("a request that isn't finished: %+v", list)
+	}
+	other := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
+		r.Irecv(1, 4, 0, 10)
+		r.Irecv(2, 4, 0, 11)
+		r.Call("MPI_Wait", 3, 2, 1, 0, 11, 16, 0)
+		r.Call("MPI_Wait", 3, 4, 1, 0, 10, 12, 0)
+		r.Allreduce(4, 1)
+	})
+	list = compare(t, a, other, diff.Options{AnyOrder: true})
+	if len(list) != 1 || !strings.HasPrefix(list[0].What, "a request finished with another status: ") {
+		t.Errorf("another status: %+v", list)
+	}
+}
+
+func TestVainTests(t *testing.T) {
+	polls := func(n int) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			r.Irecv(1, 4, 0, 10)
+			for range n {
+				r.Call("MPI_Test", 2, 2, 0, 0) // no
+			}
+			r.Call("MPI_Test", 2, 2, 1, 1, 0, 10, 16, 0)
+		}
+	}
+	a, b := mergetest.Run(t, 1, polls(3)), mergetest.Run(t, 1, polls(8))
+	if len(compare(t, a, b, diff.Options{})) != 1 || len(compare(t, a, b, diff.Options{AnyOrder: true})) != 0 {
+		t.Error("how often a test fails counts, or it doesn't though asked for")
+	}
+}
+
+// The status of a persistent send is the same whether it was active or not: only
+// what was started can be finished.
+func TestInactive(t *testing.T) {
+	polls := func(n int) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			r.Call("MPI_Send_init", 1, 0<<8|1, 0, 4, 0x209, 0, 5, 0x101, 1)
+			for range 2 {
+				r.Call("MPI_Start", 2, 1)
+				for range n {
+					r.Call("MPI_Test", 3, 1, 1, 4, 0)
+				}
+			}
+			r.Allreduce(4, 1)
+		}
+	}
+	a, b, none := mergetest.Run(t, 1, polls(1)), mergetest.Run(t, 1, polls(3)), mergetest.Run(t, 1, polls(0))
+	if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
+		t.Errorf("tests of what is over: %+v", list[0])
+	}
+	if list := compare(t, a, none, diff.Options{AnyOrder: true}); len(list) != 1 {
+		t.Errorf("never finished: %+v", list)
+	}
+}
+
+// What an MPI says in attributes of its own is a pointer in C and a number in
+// Fortran; other attributes have to be the same.
+func TestAttributesOfMPI(t *testing.T) {
+	const tagUB, own = 501, 2000
+	ask := func(key int64, value ...int64) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) { r.Call("MPI_Comm_get_attr", 1, 0x101, key, value[0], value[1], 1) }
+	}
+	for _, x := range []struct {
+		key   int64
+		equal bool
+	}{{tagUB, true}, {own, false}} {
+		a, b := mergetest.Run(t, 1, ask(x.key, 3<<8|5, 0)), mergetest.Run(t, 1, ask(x.key, 0, 0))
+		if got := len(compare(t, a, b, diff.Options{Renamed: true})) == 0; got != x.equal {
+			t.Errorf("key %d, equal: %t, expected %t", x.key, got, x.equal)
+		}
+	}
+}
+
+// Buffers elsewhere, at the same distances.
+func TestRenamed(t *testing.T) {
+	const heap = 1
+	at := func(seg, shift int64, tie bool) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			next := seg + 1
+			if tie {
+				next = seg
+			}
+			for i, s := range []int64{seg, next, seg} {
+				r.Call("MPI_Send", i, s<<8|heap, shift+8*int64(i), 4, 0x209, 0, 5, 0x101)
+			}
+		}
+	}
+	a := mergetest.Run(t, 1, at(0, 0, false))
+	for _, x := range []struct {
+		b     func(r *tracktest.Recorder)
+		equal bool
+	}{{at(0, 0, false), true}, {at(7, 64, false), true}, {at(7, 64, true), false}} {
+		b := mergetest.Run(t, 1, x.b)
+		if got := len(compare(t, a, b, diff.Options{Renamed: true})) == 0; got != x.equal {
+			t.Errorf("equal: %t, expected %t", got, x.equal)
+		}
+		if got := len(compare(t, b, a, diff.Options{Renamed: true})) == 0; got != x.equal {
+			t.Errorf("the other way, equal: %t, expected %t", got, x.equal)
+		}
+	}
+}

@@ -1,0 +1,465 @@
+package files
+
+import (
+	"errors"
+	"iter"
+	"path"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+func isGone(err error) bool { return errors.Is(err, trace.ErrNoTrack) }
+
+// An opened is an open file, as descriptors, streams and handles of a rank stand for it.
+type opened struct {
+	name   string // as it is from the root, as far as that is known
+	use    *Use
+	unit   int64 // bytes that offsets count; 0: not known
+	base   int64 // where they count from
+	at     int64 // where the next access is that names no place; -1: not known
+	append bool  // writes go to the end
+
+	began bool  // there was an access
+	last  int64 // where it was
+	end   int64 // where it ended
+	step  int64 // from the one before to it, where it did not follow that
+	alone bool  // one such step was seen, which counts as random unless another one is like it
+}
+
+// A follower goes through the calls of a rank.
+type follower struct {
+	rank   int
+	k      *trace.Rank
+	use    func(name, by string) *Use
+	moved  func(name string, written bool, bytes, start, end int64) // told of calls of POSIX; may be nil
+	folder string                                                   // the working folder; "" if not known
+	open   map[string]map[int64]*opened                             // by kind of handle, by number
+	kind   trace.SampleKind
+	defs   map[*trace.Function]*mpi.Call
+	io     *mpiIO // nil: the rank doesn't use MPI-IO
+}
+
+func newFollower(k *trace.Rank, folder string) *follower {
+	f := &follower{rank: k.Number(), k: k, folder: folder, open: make(map[string]map[int64]*opened), kind: trace.ExactSample, defs: make(map[*trace.Function]*mpi.Call)}
+	for _, k := range []mpi.Kind{mpi.KindDescriptor, mpi.KindStream, mpi.KindDirectory, mpi.KindMapping, mpi.KindFile} {
+		f.open[k.Name()] = make(map[int64]*opened)
+	}
+	return f
+}
+
+// follow takes the calls of all threads, in the order of time where there are times.
+func (f *follower) follow(r *trace.Reader) error {
+	k, timed := f.k, r.HasTimes()
+	var err error
+	if f.io, err = newMPIIO(r, k); err != nil {
+		return err
+	}
+	type thread struct {
+		next func() (trace.TimedCall, error, bool)
+		call trace.TimedCall
+		ok   bool
+	}
+	var list []*thread
+	for s := range k.Streams() {
+		seq := k.Timed(s)
+		if !timed {
+			seq = untimed(k, s)
+		}
+		next, stop := iter.Pull2(seq)
+		defer stop()
+		list = append(list, &thread{next: next})
+	}
+	advance := func(t *thread) (err error) {
+		for {
+			if t.call, err, t.ok = t.next(); err != nil || !t.ok || f.def(t.call.Func).Has(mpi.Posix) || isMPIIO(f.def(t.call.Func)) {
+				return err
+			}
+		}
+	}
+	for _, t := range list {
+		if err := advance(t); err != nil {
+			return err
+		}
+	}
+	for {
+		var first *thread
+		for _, t := range list {
+			if t.ok && (first == nil || t.call.Start < first.call.Start) {
+				first = t
+			}
+		}
+		if first == nil {
+			return nil
+		}
+		f.call(&first.call)
+		if err := advance(first); err != nil {
+			return err
+		}
+	}
+}
+
+func untimed(k *trace.Rank, stream int) iter.Seq2[trace.TimedCall, error] {
+	return func(yield func(trace.TimedCall, error) bool) {
+		for c, err := range k.Calls(stream) {
+			if !yield(trace.TimedCall{Call: c}, err) {
+				return
+			}
+		}
+	}
+}
+
+func (f *follower) def(fn *trace.Function) *mpi.Call {
+	d, ok := f.defs[fn]
+	if !ok {
+		d, _ = mpi.Lookup(fn.Name)
+		f.defs[fn] = d
+	}
+	return d
+}
+
+func number(c *trace.TimedCall, param string) (int64, bool) {
+	p := c.Param(param)
+	if p == nil || p.In.Type != trace.Int {
+		return 0, false
+	}
+	return p.In.Num, true
+}
+
+// pathOf is the parameter that names the file that a call is about; nil if it is about an open one.
+func pathOf(c *trace.TimedCall) *trace.Param {
+	for _, name := range []string{"path", "filename", "template"} {
+		if p := c.Param(name); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// resolve returns the name that a call passes as it is from the root, as far as that is known.
+func (f *follower) resolve(c *trace.TimedCall, p *trace.Param) string {
+	from := f.folder
+	if dir := c.Param("dir"); dir != nil && dir.In.Num != mpi.AtWorkingFolder {
+		from = ""
+		if o := f.open[dir.Kind()][dir.In.Num]; o != nil && path.IsAbs(o.name) {
+			from = o.name
+		}
+	}
+	name := p.In.Text
+	if p.Name() == "filename" {
+		name = mpi.FileName(name)
+	}
+	if name == "" { // the folder itself
+		return from
+	}
+	return absolute(from, name)
+}
+
+func byOf(c *trace.TimedCall) string {
+	if c.Func.Has(trace.Posix) {
+		return Posix
+	}
+	return MPIIO
+}
+
+// handle is the open file that a parameter stands for, which may not be known; nil if it stands for none.
+func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *opened {
+	m := f.open[p.Kind()]
+	if m == nil || v.Type != trace.Handle {
+		return nil
+	}
+	o := m[v.Num]
+	if o == nil {
+		name := Unknown
+		if v.Predefined() {
+			name = v.Render(p.Kind())
+		}
+		o = &opened{name: name, use: f.use(name, byOf(c)), at: -1}
+		m[v.Num] = o
+	}
+	return o
+}
+
+// subject is the open file that a call is about; nil if it is about a name.
+func (f *follower) subject(c *trace.TimedCall) *opened {
+	if pathOf(c) != nil {
+		return nil
+	}
+	for i := range c.Params {
+		if p := &c.Params[i]; p.Name() != "newfd" && p.Name() != "info" {
+			if o := f.handle(c, p, &p.In); o != nil {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// A move is what a call read or wrote of one file.
+type move struct {
+	o       *opened
+	use     *Use
+	written bool
+	bytes   int64
+	at      int64 // noPlace: where the last one ended; unknown
+}
+
+const (
+	noPlace = -1 - iota
+	unknown
+)
+
+func (f *follower) call(c *trace.TimedCall) {
+	def := f.def(c.Func)
+	returned := c.Return != trace.NeverReturned && c.Return != trace.Left
+	o := f.subject(c)
+	var u *Use
+	name := ""
+	switch p := pathOf(c); {
+	case o != nil:
+		name, u = o.name, o.use
+	case p != nil && p.In.Type == trace.String:
+		name = f.resolve(c, p)
+		u = f.use(name, byOf(c))
+	case def.Name != "lio_listio":
+		return // flushes all streams, or makes a file without a name
+	}
+	f.kind = min(f.kind, c.Timing.Duration.Kind)
+	moves, data := f.moves(c, def, o)
+	ns := float64(c.Timing.Duration.Ns)
+	if !data || !returned {
+		if u == nil {
+			return
+		}
+		f.note(c, u)
+		u.Meta++
+		u.MetaTime += ns
+		if returned {
+			f.change(c, def, o, name, u)
+		}
+		return
+	}
+	if len(moves) == 0 && u != nil { // the other half of a call, or a list of nothing
+		f.note(c, u)
+		u.DataTime += ns
+	}
+	for i := range moves {
+		m := &moves[i]
+		f.note(c, m.use)
+		part := ns / float64(len(moves))
+		m.use.DataTime += part
+		to := &m.use.Reads
+		if m.written {
+			to = &m.use.Writes
+		}
+		to.count(m.bytes, part)
+		if m.o != nil {
+			if f.moved != nil && c.Func.Has(trace.Posix) {
+				f.moved(m.o.name, m.written, m.bytes, c.Start, c.End())
+			}
+			m.o.access(m)
+		}
+	}
+}
+
+// note adds to a file's use what every call says.
+func (f *follower) note(c *trace.TimedCall, u *Use) {
+	if u.First == 0 && u.Last == 0 || c.Start < u.First {
+		u.First = c.Start
+	}
+	u.Last = max(u.Last, c.End())
+	if ns := float64(c.Timing.Duration.Ns); ns > u.Slowest.Ns {
+		u.Slowest = Slow{f.rank, c.Text(), ns}
+	}
+	if c.Return != 0 {
+		u.Failed++
+	}
+	if reissue.IsLibrary(c.Site.Module) {
+		u.Library++
+	}
+}
+
+// moves lists what a call read and wrote; false if that is not what it is for.
+func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, bool) {
+	switch {
+	case !def.Has(mpi.Posix):
+		return f.io.moves(c, def, o)
+	case c.Param("in") != nil && c.Param("out") != nil:
+		return f.copied(c), true
+	case strings.HasPrefix(def.Name, "aio_") || def.Name == "lio_listio":
+		return f.queued(c, def, o)
+	case !def.Has(mpi.Reads) && !def.Has(mpi.Writes):
+		return nil, false
+	case o == nil || c.Result.Type == trace.None:
+		return nil, false
+	}
+	n := max(0, c.Result.Num)
+	if size, ok := number(c, "size"); ok && def.Returns == mpi.KindSize {
+		n *= size
+	}
+	if def.Returns == mpi.KindOutcome { // it has the length instead
+		n, _ = number(c, "text")
+		if c.Result.Num < 0 {
+			n = 0
+		}
+	}
+	at, ok := number(c, "offset")
+	if !ok {
+		at = noPlace
+	}
+	return []move{{o, o.use, def.Has(mpi.Writes), n, at}}, true
+}
+
+// copied is what a call moves from one descriptor to another.
+func (f *follower) copied(c *trace.TimedCall) (list []move) {
+	bytes := max(0, c.Result.Num)
+	for _, side := range []struct{ name, at string }{{"in", "inoff"}, {"out", "outoff"}} {
+		p := c.Param(side.name)
+		if p.In.Num == trace.UnknownHandle {
+			continue // a pipe, or what else is not recorded
+		}
+		at, ok := number(c, side.at)
+		if !ok && side.name == "in" {
+			at, ok = number(c, "offset")
+		}
+		if !ok || at < 0 {
+			at = noPlace
+		}
+		o := f.handle(c, p, &p.In)
+		list = append(list, move{o, o.use, side.name == "out", bytes, at})
+	}
+	return list
+}
+
+// queued is what asynchronous operations are to move, which counts where they are asked for. What they came to is
+// known once the program asks.
+func (f *follower) queued(c *trace.TimedCall, def *mpi.Call, o *opened) (list []move, data bool) {
+	count, _ := number(c, "count")
+	at, _ := number(c, "offset")
+	switch def.Name {
+	case "aio_read", "aio_write":
+		if c.Return == 0 {
+			list = append(list, move{o, o.use, def.Name == "aio_write", count, at})
+		}
+		return list, true
+	case "lio_listio":
+		fds, operations, counts, offsets := c.Param("fds"), c.Param("operations"), c.Param("counts"), c.Param("offsets")
+		for i := range fds.In.Elems {
+			op := operations.In.Elems[i].Num
+			if o := f.handle(c, fds, &fds.In.Elems[i]); o != nil && c.Return == 0 && op < 2 {
+				list = append(list, move{o, o.use, op == 1, counts.In.Elems[i].Num, offsets.In.Elems[i].Num})
+			}
+		}
+		return list, true
+	case "aio_return":
+		if op, _ := number(c, "operation"); op < 2 && o != nil && c.Result.Type == trace.Int {
+			to := &o.use.Reads
+			if op == 1 {
+				to = &o.use.Writes
+			}
+			to.Bytes = max(0, to.Bytes-max(0, count-max(0, c.Result.Num)))
+		}
+	}
+	return nil, false
+}
+
+// access notes where a call read or wrote.
+func (o *opened) access(m *move) {
+	at := m.at
+	switch at {
+	case unknown:
+		return
+	case noPlace:
+		at = o.at
+		if o.append && m.written && o.began {
+			at = o.end
+		}
+		if at >= 0 {
+			o.at = at + m.bytes
+		}
+	}
+	if at < 0 || m.bytes == 0 {
+		return
+	}
+	u := o.use
+	if at%Block != 0 {
+		u.Unaligned++
+	}
+	u.Extent = max(u.Extent, at+m.bytes)
+	step := at - o.last
+	switch {
+	case !o.began || at == o.end:
+		u.Sequential++
+	case step == o.step:
+		u.Strided++
+		if o.alone {
+			u.Strided++
+			u.Random--
+		}
+		o.alone = false
+	default:
+		u.Random++
+		o.alone, o.step = true, step
+	}
+	if o.began && at == o.end {
+		o.step, o.alone = 0, false
+	}
+	o.began, o.last, o.end = true, at, at+m.bytes
+}
+
+// change follows what handles stand for, and where files are read and written next.
+func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Use) {
+	switch {
+	case !def.Has(mpi.Posix):
+		f.io.change(f, c, def, o, name, u)
+	case c.Func.Name == "chdir" && c.Return == 0:
+		f.folder = name
+	case c.Func.Name == "fchdir" && o != nil && c.Return == 0:
+		f.folder = ""
+		if path.IsAbs(o.name) {
+			f.folder = o.name
+		}
+	case def.Has(mpi.Opens):
+		if c.Return != 0 {
+			return
+		}
+		if o == nil {
+			o = &opened{name: name, use: u, append: opensToAppend(c)}
+			u.Opens++
+		}
+		f.open[def.Returns.Name()][c.Result.Num] = o
+	case o == nil || c.Return != 0:
+	case def.Has(mpi.Closes):
+		for i := range c.Params {
+			if m := f.open[c.Params[i].Kind()]; m != nil {
+				delete(m, c.Params[i].In.Num)
+			}
+		}
+	case def.Returns == mpi.KindPos: // where it is now
+		o.at = c.Result.Num
+	case c.Func.Name == "fseek":
+		at, _ := number(c, "offset")
+		switch whence, _ := number(c, "whence"); {
+		case whence == 0:
+			o.at = at
+		case whence == 1 && o.at >= 0:
+			o.at += at
+		default:
+			o.at = -1
+		}
+	case c.Func.Name == "rewind":
+		o.at = 0
+	case c.Func.Name == "fsetpos" || c.Func.Name == "fscanf":
+		o.at = -1
+	}
+}
+
+func opensToAppend(c *trace.TimedCall) bool {
+	if flags, ok := number(c, "flags"); ok {
+		return flags&0x400 != 0 // O_APPEND
+	}
+	p := c.Param("mode")
+	return p != nil && p.In.Type == trace.String && strings.HasPrefix(p.In.Text, "a")
+}

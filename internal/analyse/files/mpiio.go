@@ -1,0 +1,114 @@
+package files
+
+import (
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/volume"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// isMPIIO reports whether a call works on a file of MPI's.
+func isMPIIO(def *mpi.Call) bool {
+	return def != nil && !def.Has(mpi.Posix) && strings.HasPrefix(def.Name, "MPI_File_") &&
+		(def.Files() || def.Index("filename") >= 0) && !strings.HasSuffix(def.Name, "errhandler")
+}
+
+// mpiIO is what a rank's calls of MPI-IO move.
+type mpiIO struct {
+	moved *volume.Member
+	sizes *handles.Rank
+}
+
+// newMPIIO returns nil for a rank that has no such calls.
+func newMPIIO(r *trace.Reader, k *trace.Rank) (*mpiIO, error) {
+	uses := false
+	for _, f := range r.Schema() {
+		def, _ := mpi.Lookup(f.Name)
+		uses = uses || isMPIIO(def)
+	}
+	if !uses {
+		return nil, nil
+	}
+	sizes, err := handles.Of(r).Rank(k)
+	if err != nil {
+		return nil, err
+	}
+	class, err := volume.Of(r, k.Class())
+	if err != nil {
+		return nil, err
+	}
+	moved, err := class.Member(k, sizes)
+	return &mpiIO{moved, sizes}, err
+}
+
+// moves is what a call moves; of a split collective the call that begins it.
+func (x *mpiIO) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, bool) {
+	name := strings.TrimPrefix(strings.TrimSuffix(def.Name, "_c"), "MPI_File_")
+	written := strings.Contains(name, "write")
+	if o == nil || !written && !strings.Contains(name, "read") {
+		return nil, false
+	}
+	if strings.HasSuffix(name, "_end") {
+		return nil, true
+	}
+	m := move{o: o, use: o.use, written: written, at: noPlace}
+	amount := x.moved.Moved(c.Terminal, c.Stream, c.Index)
+	if m.bytes = int64(amount.In); written {
+		m.bytes = int64(amount.Out)
+	}
+	at, explicit := number(c, "offset")
+	switch {
+	case o.unit == 0 || strings.Contains(name, "_shared") || strings.Contains(name, "_ordered"):
+		m.at = unknown // a view with holes, or a place that ranks have in common
+	case explicit:
+		m.at = o.base + at*o.unit
+	}
+	return []move{m}, true
+}
+
+// change follows which file a handle is of, and what its offsets count.
+func (x *mpiIO) change(f *follower, c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Use) {
+	if c.Return != 0 {
+		return
+	}
+	files := f.open[mpi.KindFile.Name()]
+	fh := c.Param("fh")
+	switch def.Name {
+	case "MPI_File_open":
+		u.Opens++
+		mode, _ := number(c, "amode")
+		o := &opened{name: name, use: u, unit: 1}
+		if mode&mpi.ModeAppend != 0 {
+			o.at = -1 // the end, wherever that is
+		}
+		files[fh.Out.Num] = o
+	case "MPI_File_close":
+		delete(files, fh.In.Num)
+	case "MPI_File_set_view":
+		size := func(name string) int64 {
+			n, _ := x.sizes.TypeSize(c.Param(name).In.Num, c.Stream, c.Index)
+			return n
+		}
+		o.at, o.base, o.unit = -1, 0, 0
+		disp, ok := number(c, "disp")
+		if ok && disp >= 0 && size("filetype") > 0 && x.sizes.Holes(c.Param("filetype").In.Num, c.Stream, c.Index) == 1 {
+			o.at, o.base, o.unit = disp, disp, size("etype")
+		}
+	case "MPI_File_seek":
+		at, _ := number(c, "offset")
+		switch whence, _ := number(c, "whence"); {
+		case whence == mpi.SeekEnd || o.unit == 0:
+			o.at = -1
+		case whence == mpi.SeekCurrent && o.at >= 0:
+			o.at += at * o.unit
+		case whence != mpi.SeekCurrent:
+			o.at = o.base + at*o.unit
+		}
+	case "MPI_File_get_position":
+		if p := c.Param("offset"); o.unit > 0 && p.Out.Type == trace.Int {
+			o.at = o.base + p.Out.Num*o.unit
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package findings
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+)
+
+// spread is how a time lies over four ranks, of which the last has most or least.
+func spread(others, last float64) imbalance.Distribution {
+	d := imbalance.Distribution{Ranks: 4, Mean: (3*others + last) / 4, Exact: true}
+	low, high := imbalance.Extreme{Ns: others, Rank: 0}, imbalance.Extreme{Ns: last, Rank: 3}
+	if last < others {
+		low, high = high, low
+	}
+	d.Least, d.Most = low, high
+	return d
+}
+
+func report(calls ...imbalance.Call) *imbalance.Report {
+	return &imbalance.Report{Ranks: 4, Timing: "exact", Efficiency: imbalance.Efficiency{RuntimeNs: 1000}, Useful: spread(500, 500), Calls: calls}
+}
+
+func TestFindings(t *testing.T) {
+	wait := imbalance.Call{Function: "MPI_Allreduce", Place: "step f.c:7", Collective: true, Count: 40, Duration: spread(200, 8), Gap: spread(300, 500)}
+	even := wait
+	even.Gap = spread(400, 400)
+	send := imbalance.Call{Function: "MPI_Send", Place: "halo f.c:3", Count: 10, Duration: spread(100, 300)}
+	busy := imbalance.Call{Function: "MPI_Waitall", Place: "halo f.c:4", Completion: true, Count: 10, Duration: spread(100, 100)}
+	small := imbalance.Call{Function: "MPI_Wait", Place: "f", Completion: true, Count: 1, Duration: spread(49, 49)}
+	lone, loneWait := wait, busy
+	lone.Alone, loneWait.Alone = true, true
+	unequal := report()
+	unequal.Useful = spread(400, 800)
+	unsure := report()
+	unsure.Useful = spread(400, 800)
+	unsure.Useful.Within = 200
+	start := report()
+	start.Init, start.Finalize = spread(300, 300), spread(100, 100)
+	recorded := report()
+	recorded.Init, recorded.Finalize = spread(398, 398), spread(2, 2)
+	threads := report(busy)
+	threads.Threads, threads.ThreadNs = 2, 5000
+	timeless := report(wait)
+	timeless.Timing = "none"
+	for _, c := range []struct {
+		name  string
+		rep   *imbalance.Report
+		share float64
+		rank  int
+		text  string
+	}{
+		{"a late rank", report(wait), 0.144, 3, "ranks wait in MPI_Allreduce at step f.c:7 for rank 3, which computes 1.4 × as long before it as ranks do on average"},
+		{"nobody is late", report(even), 0.144, -1, "ranks wait for each other in MPI_Allreduce at step f.c:7, 152 ns a rank on average"},
+		{"a function that does not wait", report(send), 0.15, 3, "ranks are in MPI_Send at halo f.c:3: 10 calls of 60 ns on average, rank 3 2.0 × as long as ranks do on average"},
+		{"one that does", report(busy), 0.1, -1, "ranks wait in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
+		{"one that does, in threads", threads, 0.08, -1, "ranks wait in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
+		{"nobody to wait for", report(loneWait), 0.1, -1, "ranks are in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
+		{"a collective call of one", report(lone), 0.152, 0, "ranks are in MPI_Allreduce at step f.c:7: 40 calls of 15.2 ns on average, rank 0 1.3 × as long as ranks do on average"},
+		{"more work", unequal, 0.3, 3, "rank 3 computes 1.6 × as long as ranks do on average: 800 ns against 500 ns"},
+		{"the start", start, 0.4, -1, "MPI_Init takes a rank 300 ns, MPI_Finalize 100 ns"},
+		{"an end that is not known", recorded, 0.4, -1, "MPI_Init takes a rank 398 ns"},
+		{"perhaps more work", unsure, 0, 0, ""},
+		{"less than a twentieth", report(small), 0, 0, ""},
+		{"no times", timeless, 0, 0, ""},
+	} {
+		got := Of(c.rep, nil)
+		if c.text == "" {
+			if len(got) > 0 {
+				t.Errorf("%s: %+v, want nothing", c.name, got)
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Text != c.text || got[0].Rank != c.rank || got[0].Share < c.share-1e-9 || got[0].Share > c.share+1e-9 {
+			t.Errorf("%s: %+v, want %.3f: %q of rank %d", c.name, got, c.share, c.text, c.rank)
+		}
+	}
+	many := report(wait, send, busy, even, busy, busy)
+	if got := Of(many, nil); len(got) != most || got[0].Function != "MPI_Send" || !strings.Contains(got[4].Text, "Waitall") {
+		t.Errorf("of many: %+v", got)
+	}
+}
+
+func TestFindingsOfPath(t *testing.T) {
+	path := &waits.Path{RunNs: 1000, Sites: []waits.PathSite{
+		{Function: "MPI_Recv", Place: "a", ComputeNs: 500, MPINs: 10, MeanNs: 490, ImbalanceNs: 20, Rank: 0},
+		{Function: "MPI_Send", Place: "b f.c:9", ComputeNs: 300, MPINs: 20, MeanNs: 100, ImbalanceNs: 220, Rank: 2},
+	}}
+	want := "the run's end depends on what rank 2 computes before MPI_Send at b f.c:9: 320 ns of the critical path, 220 ns more than ranks spend there on average"
+	got := Of(report(), path)
+	if len(got) != 1 || got[0].Text != want || got[0].Rank != 2 || got[0].Share != 0.22 || got[0].Evidence != "path" {
+		t.Errorf("%+v, want %q", got, want)
+	}
+	path.Sites = path.Sites[:1]
+	if got := Of(report(), path); len(got) != 0 {
+		t.Errorf("%+v of a path that is even", got)
+	}
+}

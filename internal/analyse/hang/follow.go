@@ -1,0 +1,332 @@
+package hang
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
+	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A follower goes through all calls and keeps what had not come to its end: messages that were
+// not received, requests, and how far each rank has come with each communicator's collectives.
+type follower struct {
+	s      *export.Source
+	snap   waitfor.Snapshot
+	sender map[waitfor.Channel]int // place of the last message sent
+	groups map[groupKey]int
+	names  []fmt.Stringer // by group, as this
+	index  []map[int]int  // by group: rank of the world to member
+
+	places []trace.FunctionSite
+	number map[trace.FunctionSite]int
+
+	ranks []*standing
+	now   *standing
+}
+
+// A standing is where one rank is.
+type standing struct {
+	k       *trace.Rank
+	pending map[uint64]*begun // by ID
+	order   int
+	threads []*thread
+	plans   []*collectivePlan // by terminal, as these
+	places  []int             // 1 more than where it is called; 0: not looked up yet
+	shared  map[handle]shared // windows and files
+	losses  uint64            // before this rank
+	unsure  bool              // not all that it did is known
+	vague   bool              // it has statuses of MPI_Isendrecv, which MPICH leaves without the message's source and tag
+}
+
+// lost counts what is not known.
+func (f *follower) lost() (n uint64) {
+	for what, count := range f.s.Losses {
+		if what != export.Unending {
+			n += count
+		}
+	}
+	return n
+}
+
+// A begun operation has not completed.
+type begun struct {
+	waitfor.Operation
+	bytes uint64
+	place int
+	order int
+	// known is false if it isn't known for whom the operation waits, or it waits for nobody.
+	known bool
+}
+
+// A thread is what one stream was about.
+type thread struct {
+	under  []*begun // what the open call is about
+	awaits []uint64 // IDs of what it waits for
+	polls  uint64   // so often in a row the thread asked for something that had not come
+	polled map[int][]*begun
+}
+
+func newFollower(s *export.Source, ranks int) *follower {
+	return &follower{
+		s: s, snap: waitfor.Snapshot{Ranks: make([]waitfor.Rank, ranks), Sent: make(map[waitfor.Channel]uint64), Received: make(map[waitfor.Channel]uint64)},
+		sender: make(map[waitfor.Channel]int), groups: make(map[groupKey]int), number: make(map[trace.FunctionSite]int), ranks: make([]*standing, ranks),
+	}
+}
+
+// Begin is of export.Sink, as all of these.
+func (f *follower) Begin(k *trace.Rank) error {
+	f.now = &standing{k: k, shared: make(map[handle]shared), pending: make(map[uint64]*begun), plans: make([]*collectivePlan, k.Terminals()), places: make([]int, k.Terminals())}
+	for range k.Streams() {
+		f.now.threads = append(f.now.threads, &thread{})
+	}
+	f.now.losses = f.lost()
+	f.ranks[k.Number()] = f.now
+	return nil
+}
+
+func (f *follower) Leave(*export.Call) error { return nil }
+
+func (f *follower) End(*trace.Rank) error {
+	f.now.plans, f.now.places = nil, nil
+	f.now.unsure = f.now.unsure || f.lost() > f.now.losses
+	return nil
+}
+
+func (f *follower) Enter(c *export.Call) error {
+	t := f.now.threads[c.Stream]
+	open := c.Return == trace.NeverReturned
+	if c.Return != 0 && !open && meaning.Of(c.Func.Name) != nil {
+		f.now.unsure = true // it may have taken a message, or not
+	}
+	f.now.vague = f.now.vague || strings.HasPrefix(c.Func.Name, "MPI_Isendrecv")
+	var collective *begun
+	if c.Func.Has(trace.Collective) {
+		collective = f.collective(c)
+		if open && collective != nil && !c.Func.Has(trace.Nonblocking) {
+			t.under = append(t.under, collective)
+		}
+	}
+	for i := range c.Acts {
+		f.act(c, t, &c.Acts[i], open, collective)
+	}
+	def, _ := mpi.Lookup(c.Func.Name)
+	w := meaning.WaitingOf(def)
+	if open && w.Probes && w.Blocks {
+		if b := f.probe(c); b != nil {
+			t.under = append(t.under, b)
+		}
+	}
+	f.poll(c, t, def, w)
+	return nil
+}
+
+// act takes in one thing that a call did, or is about.
+func (f *follower) act(c *export.Call, t *thread, a *export.Act, open bool, collective *begun) {
+	switch a.Kind {
+	case export.Send, export.SendBegin:
+		b := f.send(c, a)
+		if a.Kind == export.SendBegin {
+			f.now.hold(a.ID, b)
+		} else if open {
+			t.under = append(t.under, b)
+		}
+	case export.Recv:
+		if open {
+			t.under = append(t.under, f.receive(c, a))
+		} else {
+			f.got(a)
+		}
+	case export.RecvBegin:
+		f.now.hold(a.ID, f.receive(c, a))
+	case export.RecvEnd:
+		f.got(a)
+		delete(f.now.pending, a.ID)
+	case export.CollectiveBegin:
+		if collective == nil {
+			collective = &begun{place: f.place(c)}
+		}
+		f.now.hold(a.ID, collective)
+	case export.Cancelled:
+		if b := f.now.pending[a.ID]; b != nil && b.known && b.Kind == waitfor.Send {
+			f.snap.Sent[b.channel()]--
+		}
+		delete(f.now.pending, a.ID)
+	case export.SendEnd, export.CollectiveEnd, export.TransferDone, export.ReadEnd, export.WriteEnd:
+		delete(f.now.pending, a.ID)
+	case export.Put, export.Get, export.Atomic, export.ReadBegin, export.WriteBegin:
+		if a.ID > 0 {
+			f.now.hold(a.ID, &begun{place: f.place(c)})
+		}
+	case export.WindowMade:
+		f.now.share(c, "win", shared{a.Comm, 1 + 2*a.Window.Number, a.Window})
+	case export.FileOpened:
+		f.now.share(c, "fh", shared{a.Comm, 2 + 2*a.File.Number, fileName(a.File.Name)})
+	case export.Awaited:
+		t.awaits = append(t.awaits, a.ID)
+	}
+}
+
+func (b *begun) channel() waitfor.Channel {
+	return waitfor.Channel{Comm: b.Comm, From: b.Rank, To: b.Peer, Tag: b.Tag}
+}
+
+func (n *standing) hold(id uint64, b *begun) {
+	b.order = n.order
+	n.order++
+	n.pending[id] = b
+}
+
+// send counts a message.
+func (f *follower) send(c *export.Call, a *export.Act) *begun {
+	b := &begun{place: f.place(c), bytes: a.Sent}
+	to := a.World()
+	if to < 0 {
+		return b
+	}
+	b.Operation = waitfor.Operation{Kind: waitfor.Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
+	// Only a buffered send waits for nobody, whatever happens.
+	b.known = export.Base(a.Function) != "Bsend"
+	ch := b.channel()
+	f.snap.Sent[ch]++
+	b.Serial = f.snap.Sent[ch]
+	f.sender[ch] = b.place
+	return b
+}
+
+// receive returns a receive as it was asked for.
+func (f *follower) receive(c *export.Call, a *export.Act) *begun {
+	return f.wanted(waitfor.Receive, c, a.Comm, int64(a.Peer), a.Tag)
+}
+
+func (f *follower) wanted(kind waitfor.Kind, c *export.Call, comm *handles.Comm, source, tag int64) *begun {
+	b := &begun{place: f.place(c), known: true}
+	b.Operation = waitfor.Operation{Kind: kind, Rank: c.Rank, Comm: f.channelGroup(comm), Peer: waitfor.AnySource, Tag: tag}
+	if source >= 0 {
+		b.Peer = comm.Peer(int(source))
+		b.known = b.Peer >= 0
+	}
+	if tag < 0 {
+		b.Tag = waitfor.AnyTag
+	}
+	return b
+}
+
+// got counts a message that a receive has taken.
+func (f *follower) got(a *export.Act) {
+	if from := a.World(); from >= 0 {
+		f.snap.Received[waitfor.Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}]++
+	}
+}
+
+// poll counts how often in a row a thread asked for something that had not come.
+func (f *follower) poll(c *export.Call, t *thread, def *mpi.Call, w meaning.Waiting) {
+	switch {
+	case !idle(c.Call):
+		t.polls, t.polled = 0, nil
+		return
+	case !def.Has(mpi.Polls) || c.Return == trace.NeverReturned:
+		return
+	}
+	var asked []*begun
+	if w.Probes {
+		if b := f.probe(c); b != nil {
+			asked = append(asked, b)
+		}
+	}
+	for i := range c.Acts {
+		if b := f.now.pending[c.Acts[i].ID]; b != nil {
+			asked = append(asked, b)
+		}
+	}
+	t.polls++
+	if t.polled == nil {
+		t.polled = make(map[int][]*begun)
+	}
+	t.polled[c.Terminal] = asked
+}
+
+// Acts reports whether calls of a function can be what others wait for, or the end of waiting: not
+// those that ask again and again, or for what the process knows itself.
+func Acts(c *mpi.Call) bool {
+	const begins = mpi.Nonblocking | mpi.Starts | mpi.Completes | mpi.Persistent
+	return !c.Has(mpi.Polls) && (!c.Has(mpi.Local) || meaning.Of(c.Name) != nil || c.Attrs&begins != 0)
+}
+
+// idle reports whether a call changed nothing: it asked in vain, or for what the process knows itself.
+func idle(c *trace.Call) bool {
+	def, ok := mpi.Lookup(c.Func.Name)
+	if !ok {
+		return false
+	}
+	if !def.Has(mpi.Polls) {
+		return c.Return == 0 && !Acts(def)
+	}
+	if c.Return == trace.NeverReturned {
+		return true
+	}
+	for _, name := range []string{"flag", "outcount"} {
+		if q := c.Param(name); q != nil {
+			return c.Return == 0 && q.Out.Num == 0
+		}
+	}
+	return false
+}
+
+// pollsAtEnd counts how often a stream has asked since its last call that was not idle.
+func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
+	is, asks := make([]bool, k.Terminals()), make([]bool, k.Terminals())
+	for t := range is {
+		c, err := k.Terminal(t)
+		if err != nil {
+			return 0, err
+		}
+		def, _ := mpi.Lookup(c.Func.Name)
+		is[t] = k.Lane(t) == nil && idle(c)
+		asks[t] = is[t] && def.Has(mpi.Polls)
+	}
+	last := uint64(0)
+	if o := k.Occurrences(stream, func(t int) bool { return !is[t] }); o.Total() > 0 {
+		last, _ = o.Nth(o.Total() - 1)
+	}
+	o := k.Occurrences(stream, func(t int) bool { return asks[t] })
+	return o.Total() - o.Before(last), nil
+}
+
+// probe returns what a probe looks for, nil if that is not known.
+func (f *follower) probe(c *export.Call) *begun {
+	comm, source, tag := c.Param("comm"), c.Param("source"), c.Param("tag")
+	if comm == nil || source == nil || tag == nil || source.In.Num == mpi.ProcNull {
+		return nil
+	}
+	of := f.s.Comms.At(c.Rank, c.Stream, c.Index, comm.In.Num)
+	if of == nil || of.RemoteSize > 0 && of.Remote == nil {
+		return nil
+	}
+	return f.wanted(waitfor.Probe, c, of, source.In.Num, tag.In.Num)
+}
+
+// place numbers where a call was made.
+func (f *follower) place(c *export.Call) int {
+	if n := f.now.places[c.Terminal]; n > 0 {
+		return n - 1
+	}
+	n := f.placeOf(c.Call)
+	f.now.places[c.Terminal] = n + 1
+	return n
+}
+
+func (f *follower) placeOf(c *trace.Call) int {
+	p := c.FunctionSite()
+	n, ok := f.number[p]
+	if !ok {
+		n = len(f.places)
+		f.places = append(f.places, p)
+		f.number[p] = n
+	}
+	return n
+}

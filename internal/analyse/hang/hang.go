@@ -1,0 +1,215 @@
+// Package hang tells where the ranks of a trace are at its end, who waits for whom, and whether
+// any of them can go on: of the records that a program left that was killed, or of those that a
+// running one has made so far.
+//
+// It goes through all calls once (package export says what each did) and keeps what has not come
+// to its end; package waitfor decides. Memory follows the channels that messages go on, and what
+// is under way.
+//
+// The answer errs on one side: a rank that might do what others wait for, as far as the trace
+// tells, is taken to do it.
+package hang
+
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
+	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Options say what is known besides the trace.
+type Options struct {
+	Name     func(trace.Site) string // names call sites
+	Thread   func(trace.Site) string // names what threads were made for, by places in it; nil: as Name does
+	Progress func(calls uint64)      // told now and then how many more calls were looked at
+	Process  func(rank int) Process  // nil: nothing is known
+}
+
+// A Process is what is known of the operating system's process of a rank.
+type Process struct {
+	Host  string
+	PID   int
+	Alive bool // it runs
+	Ended bool // it doesn't, although others of its world do
+	Moved bool // it made calls while it was looked at
+	// Damaged says that not all of its records could be read.
+	Damaged bool
+}
+
+// A Report is where all ranks of a world are.
+type Report struct {
+	Verdict    Verdict       `json:"verdict"`
+	Ranks      int           `json:"ranks"`
+	Cycles     []Cycle       `json:"cycles"`     // ranks that wait for each other in a ring
+	States     []State       `json:"states"`     // the ranks, those in equal states together
+	Awaited    []Awaited     `json:"awaited"`    // ranks that others wait for in the end and that wait for nobody
+	Receives   []Unmatched   `json:"receives"`   // without a message
+	Messages   []Messages    `json:"messages"`   // that no receive takes
+	Mismatches []Mismatch    `json:"mismatches"` // of collective calls
+	Unsure     []int         `json:"unsure"`     // ranks of which not all is known that they did: they count as ranks that can go on
+	Losses     []export.Loss `json:"losses"`     // what the trace doesn't tell
+}
+
+// A Verdict says how it stands with a world.
+type Verdict string
+
+// The verdicts.
+const (
+	Ended       Verdict = "ended"       // all ranks have come to MPI_Finalize
+	Deadlock    Verdict = "deadlock"    // some ranks wait for each other in a ring
+	Stuck       Verdict = "stuck"       // some ranks wait for what nobody will do any more
+	Livelock    Verdict = "livelock"    // some ranks ask again and again for what nobody does who waits
+	Waiting     Verdict = "waiting"     // some ranks wait for others that can go on
+	Progressing Verdict = "progressing" // nobody waits
+)
+
+// A Cycle is ranks of which each waits for the next, and the last for the first.
+type Cycle struct {
+	Ranks []int  `json:"ranks"`
+	Links []Link `json:"links"`
+}
+
+// A Link is why one rank of a cycle waits.
+type Link struct {
+	Rank     int    `json:"rank"`
+	Function string `json:"function"`
+	Place    string `json:"place"`
+	For      string `json:"for"`
+	OpenNs   int64  `json:"open_ns"` // how long the call has been open, 0: not known
+}
+
+// A State is ranks that are at the same place in the same way.
+type State struct {
+	Kind     string      `json:"state"` // one of the Kind… constants
+	Function string      `json:"function"`
+	Place    string      `json:"place"`
+	For      string      `json:"for"` // what they wait for, where that is the same for all
+	Stuck    bool        `json:"stuck"`
+	Of       string      `json:"made_for,omitempty"` // of a thread: what the program made it for
+	Ranks    []RankState `json:"ranks"`
+}
+
+// The kinds of states.
+const (
+	KindBlocked   = "blocked"   // in a call that waits for others
+	KindInside    = "inside"    // in a call that waits for nobody, as far as is known
+	KindPolling   = "polling"   // asks again and again for something that has not come
+	KindOutside   = "outside"   // of MPI, behind its last call
+	KindFinalized = "finalized" // in MPI_Finalize, or behind it
+	KindEnded     = "ended"     // without MPI_Finalize, while others run on
+	KindMoving    = "moving"    // made calls while it was looked at
+	KindUnknown   = "unknown"   // left no records here
+)
+
+// A RankState is where one rank is.
+type RankState struct {
+	Rank     int     `json:"rank"`
+	Host     string  `json:"host,omitempty"`
+	PID      int     `json:"pid,omitempty"`
+	Calls    int64   `json:"calls"`
+	SinceNs  int64   `json:"since_ns"` // how long it has been so, 0: not known
+	Polls    uint64  `json:"polls,omitempty"`
+	WaitsFor []int   `json:"waits_for"`
+	For      string  `json:"for"`
+	Call     string  `json:"call"`              // the last, in full
+	Spawns   int     `json:"spawns,omitempty"`  // so many processes it waits for in MPI_Comm_spawn
+	Threads  []State `json:"threads,omitempty"` // of a rank with several: where they are
+}
+
+// Awaited is a rank that others wait for, directly or by way of others.
+type Awaited struct {
+	Rank int   `json:"rank"`
+	By   []int `json:"by"`
+}
+
+// An Unmatched operation is a receive that has no message, or a probe.
+type Unmatched struct {
+	Rank     int    `json:"rank"`
+	Function string `json:"function"`
+	Place    string `json:"place"`
+	Source   int    `json:"source"` // rank of the world, -1 any
+	Tag      int64  `json:"tag"`    // -1 any
+	Comm     string `json:"comm"`
+}
+
+// Messages are messages of one kind that no receive takes.
+type Messages struct {
+	From     int    `json:"from"` // ranks of the world
+	To       int    `json:"to"`
+	Tag      int64  `json:"tag"`
+	Comm     string `json:"comm"`
+	Count    uint64 `json:"count"`
+	Function string `json:"function"` // of the last of them
+	Place    string `json:"place"`
+}
+
+// A Mismatch is a collective call in which members of a communicator don't call the same.
+type Mismatch struct {
+	Comm  string           `json:"comm"`
+	Index uint64           `json:"index"` // so many collective calls of the communicator came before
+	Calls []MismatchedCall `json:"calls"`
+}
+
+// A MismatchedCall is what some of the members call.
+type MismatchedCall struct {
+	Function string `json:"function"`
+	Root     int    `json:"root"` // rank in the communicator, -1 none
+	Place    string `json:"place"`
+	Ranks    []int  `json:"ranks"`
+}
+
+// Of looks at the end of a trace.
+func Of(r *trace.Reader, o Options) (*Report, error) {
+	if o.Name == nil {
+		o.Name = func(s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
+	}
+	if o.Thread == nil {
+		o.Thread = o.Name
+	}
+	if o.Process == nil {
+		o.Process = func(int) Process { return Process{} }
+	}
+	f, err := follow(r, o.Progress)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{follower: f, o: o, r: r}
+	if err := v.look(); err != nil {
+		return nil, err
+	}
+	return v.report(), nil
+}
+
+// follow goes through all calls of a trace.
+func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
+	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, UnderWay: true, Idle: idle, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	f := newFollower(s, r.Ranks())
+	return f, s.Run(f)
+}
+
+// manyPolls is how often a thread must have asked in vain to be said to poll.
+const manyPolls = 100
+
+// brief is how long a call must have been open to be sure that it does not just do its work:
+// messages may be on their way, and many sends need no receiver.
+const brief = 20e6
+
+var _ export.Sink = (*follower)(nil)
+
+// unmet lists the receives and probes that have no message.
+func (v *view) unmet() []Unmatched {
+	list := []Unmatched{}
+	for i := range v.snap.Operations {
+		o := &v.snap.Operations[i]
+		if o.Kind != waitfor.Receive && o.Kind != waitfor.Probe || v.analysis.Met[i] {
+			continue
+		}
+		p := v.places[v.placeOfOperation[i]]
+		list = append(list, Unmatched{o.Rank, p.Function, v.o.Name(p.Site), o.Peer, o.Tag, v.names[o.Comm].String()})
+	}
+	return list
+}

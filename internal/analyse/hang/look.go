@@ -1,0 +1,263 @@
+package hang
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A view brings together what was followed and what the last calls say.
+type view struct {
+	*follower
+	o Options
+	r *trace.Reader
+
+	end              int64 // of the run, on its time line
+	last             []rankEnd
+	placeOfOperation []int
+	analysis         *waitfor.Analysis
+	patient          *waitfor.Analysis // as if who polls did wait
+}
+
+// A rankEnd is the end of one rank.
+type rankEnd struct {
+	process Process
+	known   bool // it left a track
+	calls   int64
+	kind    string
+	threads []threadEnd
+	shown   int  // the thread that is shown first
+	unsure  bool // not all that it did is known
+}
+
+// A threadEnd is the last call of a thread.
+type threadEnd struct {
+	call    *trace.Call // nil: there was none
+	place   int
+	kind    string
+	since   int64 // ns that it has been so; 0: not known
+	polls   uint64
+	wait    waitfor.Wait
+	blocked bool
+	of      string // what the program made it for
+}
+
+// look finds where each rank is, and analyses that.
+func (v *view) look() error {
+	var err error
+	if v.r.HasTimes() {
+		if _, v.end, err = v.r.Extent(); err != nil {
+			return err
+		}
+	}
+	v.last = make([]rankEnd, v.r.Ranks())
+	patient := waitfor.Snapshot{Sent: v.snap.Sent, Received: v.snap.Received}
+	for rank := range v.last {
+		e := &v.last[rank]
+		e.process, e.kind = v.o.Process(rank), KindUnknown
+		w := waitfor.Rank{Busy: true}
+		p := w
+		if n := v.ranks[rank]; n != nil {
+			if err := v.lookAt(n, e); err != nil {
+				return err
+			}
+			w, p = e.waits()
+		}
+		v.snap.Ranks[rank] = w
+		patient.Ranks = append(patient.Ranks, p)
+	}
+	patient.Groups, patient.Operations = v.snap.Groups, v.snap.Operations
+	v.analysis = v.snap.Analyse()
+	v.patient = patient.Analyse()
+	return nil
+}
+
+// waits is what a rank waits for, strictly and if polling is waiting.
+func (e *rankEnd) waits() (strict, patient waitfor.Rank) {
+	switch e.kind {
+	case KindFinalized, KindEnded:
+		return waitfor.Rank{Gone: true}, waitfor.Rank{Gone: true}
+	case KindMoving:
+		return waitfor.Rank{Busy: true}, waitfor.Rank{Busy: true}
+	}
+	if e.unsure {
+		return waitfor.Rank{Busy: true}, waitfor.Rank{Busy: true}
+	}
+	for i := range e.threads {
+		switch t := &e.threads[i]; {
+		case t.blocked:
+			strict.Threads, patient.Threads = append(strict.Threads, t.wait), append(patient.Threads, t.wait)
+		case t.kind == KindPolling && len(t.wait.Operations) > 0:
+			strict.Busy, patient.Threads = true, append(patient.Threads, t.wait)
+		case t.call != nil:
+			strict.Busy, patient.Busy = true, true
+		}
+	}
+	return strict, patient
+}
+
+// lookAt finds where one rank is.
+func (v *view) lookAt(n *standing, e *rankEnd) error {
+	about, err := n.k.Process()
+	if err != nil {
+		return err
+	}
+	if e.process.Host == "" {
+		e.process.Host, e.process.PID = about.Host, about.PID
+	}
+	e.known, e.calls = true, about.Calls
+	off := slices.ContainsFunc(about.Asides, func(a trace.Aside) bool { return a.Off })
+	e.unsure = n.unsure || off || about.Lost > 0 || e.process.Damaged
+	number := v.operations(n)
+	finished := about.End == "finished"
+	for stream := range n.threads {
+		x, err := v.thread(n, stream, number)
+		if err != nil {
+			return err
+		}
+		sites, err := n.k.MadeFor(stream)
+		if err != nil {
+			return err
+		}
+		for _, s := range sites {
+			x.of = strings.TrimPrefix(x.of+", "+v.o.Thread(s), ", ")
+		}
+		finished = finished || x.call != nil && x.call.Func.Name == "MPI_Finalize"
+		e.threads = append(e.threads, x)
+	}
+	e.shown = slices.IndexFunc(e.threads, func(t threadEnd) bool { return t.blocked })
+	e.shown = max(0, e.shown)
+	e.kind = e.threads[e.shown].kind
+	switch {
+	case finished:
+		e.kind = KindFinalized
+	case e.process.Ended:
+		e.kind = KindEnded
+	case e.process.Moved:
+		e.kind = KindMoving
+	}
+	return nil
+}
+
+// operations puts what a rank has begun into the snapshot, and returns where.
+func (v *view) operations(n *standing) map[*begun]int {
+	var list []*begun
+	for _, b := range n.pending {
+		if b.known {
+			list = append(list, b)
+		}
+	}
+	slices.SortFunc(list, func(a, b *begun) int { return a.order - b.order })
+	for _, t := range n.threads {
+		for _, b := range t.under {
+			if b.known {
+				list = append(list, b)
+			}
+		}
+		for _, terminal := range sortedKeys(t.polled) {
+			for _, b := range t.polled[terminal] {
+				if b.known && b.Kind == waitfor.Probe {
+					list = append(list, b)
+				}
+			}
+		}
+	}
+	number := make(map[*begun]int, len(list))
+	for _, b := range list {
+		number[b] = len(v.snap.Operations)
+		v.snap.Operations = append(v.snap.Operations, b.Operation)
+		v.placeOfOperation = append(v.placeOfOperation, b.place)
+	}
+	return number
+}
+
+// thread finds where one thread is.
+func (v *view) thread(n *standing, stream int, number map[*begun]int) (x threadEnd, err error) {
+	length := n.k.Len(stream)
+	if length == 0 {
+		x.kind = KindOutside
+		return x, nil
+	}
+	if x.call, err = n.k.Call(stream, length-1); err != nil {
+		return x, err
+	}
+	x.place = v.placeOf(x.call)
+	open := x.call.Return == trace.NeverReturned
+	if v.r.HasTimes() {
+		for c, err := range n.k.TimedFrom(stream, length-1) {
+			if err != nil {
+				return x, err
+			}
+			if open {
+				x.since = int64(c.Timing.Duration.Ns)
+			} else {
+				x.since = max(0, v.end-c.End())
+			}
+			break
+		}
+	}
+	t := n.threads[stream]
+	polls := t.polls
+	if polls > 0 { // not all were looked at
+		if polls, err = pollsAtEnd(n.k, stream); err != nil {
+			return x, err
+		}
+	}
+	switch {
+	case polls >= manyPolls && (!open || isPoll(x.call)):
+		x.kind, x.polls = KindPolling, polls
+		x.wait.Any = true
+		for _, terminal := range sortedKeys(t.polled) {
+			for _, b := range t.polled[terminal] {
+				if i, ok := number[b]; ok {
+					x.wait.Operations = append(x.wait.Operations, i)
+				}
+			}
+		}
+	case !open:
+		x.kind = KindOutside
+	default:
+		x.kind = KindInside
+		v.blocks(n, t, &x, number)
+	}
+	return x, nil
+}
+
+func isPoll(c *trace.Call) bool {
+	def, _ := mpi.Lookup(c.Func.Name)
+	return def.Has(mpi.Polls)
+}
+
+// blocks finds what an open call waits for.
+func (v *view) blocks(n *standing, t *thread, x *threadEnd, number map[*begun]int) {
+	def, _ := mpi.Lookup(x.call.Func.Name)
+	if w := meaning.WaitingOf(def); w.Blocks {
+		x.wait.Any = w.Choice == meaning.AnyRequest || w.Choice == meaning.SomeRequests
+	}
+	list := t.under
+	for _, id := range t.awaits {
+		if b := n.pending[id]; b != nil {
+			list = append(list, b)
+		}
+	}
+	sure := x.since == 0 || x.since >= brief
+	for _, b := range list {
+		i, ok := number[b]
+		switch {
+		case !ok && x.wait.Any:
+			return // what it waits for is not known, and may come
+		case !ok:
+			continue
+		case !sure && b.Kind != waitfor.Receive && b.Kind != waitfor.Probe:
+			return
+		}
+		x.wait.Operations = append(x.wait.Operations, i)
+	}
+	if len(x.wait.Operations) > 0 {
+		x.kind, x.blocked = KindBlocked, true
+	}
+}

@@ -1,0 +1,132 @@
+package hang
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// ErrMissing is that a trace lacks calls which its ranks made: tracing was off, or a rank made them in a way that isn't recorded.
+var ErrMissing = errors.New("calls are missing from this trace")
+
+// Missing looks whether calls are missing from a trace, and returns an ErrMissing that says which: messages that were received and
+// never sent, collective calls that some members made less often than others, ranks without a track. Without any it returns nil. What
+// isn't known of a rank is no evidence. After a deadlock of calls that did come to their end in the program, messages that were not
+// received are evidence too.
+func Missing(r *trace.Reader, afterDeadlock bool, progress func(calls uint64)) error {
+	f, err := follow(r, progress)
+	if err != nil {
+		return err
+	}
+	procs, err := r.Processes()
+	if err != nil {
+		return err
+	}
+	m := missing{follower: f, ended: make([]bool, r.Ranks())}
+	for rank, p := range procs.All() {
+		m.ended[rank] = p.End == track.Finished
+		if f.ranks[rank] != nil && p.Lost > 0 {
+			f.ranks[rank].unsure = true
+		}
+	}
+	list := m.tracks()
+	list = append(list, m.messages(afterDeadlock)...)
+	list = append(list, m.collectives()...)
+	if len(list) == 0 {
+		return nil
+	}
+	const most = 3
+	if n := len(list) - most; n > 1 {
+		list = append(list[:most], fmt.Sprintf("%d more of that kind", n))
+	}
+	return fmt.Errorf("%w: %s", ErrMissing, strings.Join(list, "; "))
+}
+
+// missing is what calls of all ranks leave over.
+type missing struct {
+	*follower
+	ended []bool // by rank: it came to MPI_Finalize
+}
+
+func (m *missing) sure(rank int) bool {
+	return rank >= 0 && rank < len(m.ranks) && m.ranks[rank] != nil && !m.ranks[rank].unsure && !m.ranks[rank].vague
+}
+
+func (m *missing) tracks() []string {
+	var without []int
+	for rank, x := range m.ranks {
+		if x == nil {
+			without = append(without, rank)
+		}
+	}
+	if without == nil {
+		return nil
+	}
+	if len(without) == 1 {
+		return []string{fmt.Sprintf("rank %d left no track", without[0])}
+	}
+	return []string{"ranks " + units.Ranges(without) + " left no track"}
+}
+
+// messages lists the channels of which more was received than sent; with unreceived also those with more sent.
+func (m *missing) messages(unreceived bool) (list []string) {
+	type count struct {
+		waitfor.Channel
+		sent, received uint64
+	}
+	var odd []count
+	for ch, n := range m.snap.Received {
+		if n > m.snap.Sent[ch] && m.sure(ch.From) && m.sure(ch.To) {
+			odd = append(odd, count{ch, m.snap.Sent[ch], n})
+		}
+	}
+	for ch, n := range m.snap.Sent {
+		if unreceived && n > m.snap.Received[ch] && m.sure(ch.From) && m.sure(ch.To) && m.ended[ch.To] {
+			odd = append(odd, count{ch, n, m.snap.Received[ch]})
+		}
+	}
+	slices.SortFunc(odd, func(a, b count) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Comm, b.Comm))
+	})
+	for _, x := range odd {
+		list = append(list, fmt.Sprintf("rank %d sent %s with tag %d to rank %d on %s, which received %d",
+			x.From, units.Plural(x.sent, "message"), x.Tag, x.To, m.names[x.Comm], x.received))
+	}
+	return list
+}
+
+// collectives lists the communicators whose members made different numbers of collective calls, once all have ended.
+func (m *missing) collectives() (list []string) {
+	for n := range m.snap.Groups {
+		g := &m.snap.Groups[n]
+		by := make(map[uint64][]int)
+		whole := len(g.Entered) == len(g.Members)
+		for i, rank := range g.Members {
+			whole = whole && m.sure(rank) && m.ended[rank]
+			if whole {
+				by[g.Entered[i].Count] = append(by[g.Entered[i].Count], rank)
+			}
+		}
+		if !whole || len(by) < 2 {
+			continue
+		}
+		var parts []string
+		for _, count := range slices.Backward(slices.Sorted(maps.Keys(by))) {
+			who := "ranks " + units.Ranges(by[count])
+			if len(by[count]) == 1 {
+				who = fmt.Sprintf("rank %d", by[count][0])
+			}
+			parts = append(parts, fmt.Sprintf("%s by %s", units.Grouped(count), who))
+		}
+		list = append(list, fmt.Sprintf("collective calls on %s: %s", m.names[n], strings.Join(parts, ", ")))
+	}
+	return list
+}

@@ -1,0 +1,285 @@
+package hang
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
+	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
+
+// report says what was found.
+func (v *view) report() *Report {
+	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), Awaited: v.awaited()}
+	delete(v.s.Losses, export.Unending) // that is what all this is about
+	r.Losses = v.s.Losses.List()
+	r.Unsure = []int{}
+	for rank := range v.last {
+		if v.last[rank].unsure {
+			r.Unsure = append(r.Unsure, rank)
+		}
+	}
+	r.Verdict = v.verdict()
+	a := v.analysis
+	if r.Verdict == Livelock {
+		a = v.patient
+	}
+	r.Cycles = v.cycles(a)
+	r.States = v.states(a)
+	return r
+}
+
+// verdict says how it stands.
+func (v *view) verdict() Verdict {
+	stuck, waits, livelock, ended := false, false, false, true
+	for rank := range v.last {
+		stuck = stuck || v.analysis.Stuck(rank)
+		waits = waits || v.analysis.Waits(rank)
+		livelock = livelock || v.last[rank].kind == KindPolling && v.patient.Stuck(rank)
+		ended = ended && v.last[rank].kind == KindFinalized
+	}
+	switch {
+	case ended:
+		return Ended
+	case stuck && len(v.analysis.Cycles()) > 0:
+		return Deadlock
+	case stuck:
+		return Stuck
+	case livelock:
+		return Livelock
+	case waits:
+		return Waiting
+	}
+	return Progressing
+}
+
+// cycles tells why the ranks of each cycle wait.
+func (v *view) cycles(a *waitfor.Analysis) []Cycle {
+	list := []Cycle{}
+	for _, ranks := range a.Cycles() {
+		c := Cycle{Ranks: ranks}
+		for i, rank := range ranks {
+			c.Links = append(c.Links, v.link(a, rank, ranks[(i+1)%len(ranks)]))
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// link tells why a rank waits for another.
+func (v *view) link(a *waitfor.Analysis, rank, next int) Link {
+	t := v.last[rank].threads[v.last[rank].shown]
+	l := Link{Rank: rank, OpenNs: t.since}
+	if t.call != nil {
+		p := v.places[t.place]
+		l.Function, l.Place = p.Function, v.o.Name(p.Site)
+	}
+	l.For = v.wanted(a, &t, next)
+	return l
+}
+
+// wanted says in words what a thread waits for; of what one rank has to do, or with -1 all of it.
+func (v *view) wanted(a *waitfor.Analysis, t *threadEnd, of int) string {
+	var list []string
+	for _, i := range t.wait.Operations {
+		o := &v.snap.Operations[i]
+		if a.Met[i] || of >= 0 && !v.concerns(o, of) {
+			continue
+		}
+		if text := v.describe(i, o); !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	const most = 4
+	if n := len(list) - most; n > 1 {
+		list = append(list[:most], fmt.Sprintf("%d more", n))
+	}
+	joint := " and "
+	if t.wait.Any {
+		joint = " or "
+	}
+	return strings.Join(list, joint)
+}
+
+// concerns reports whether an operation can wait for a rank.
+func (v *view) concerns(o *waitfor.Operation, rank int) bool {
+	return o.Kind == waitfor.Collective || o.Peer == rank || o.Peer == waitfor.AnySource
+}
+
+// describe says what an operation waits for.
+func (v *view) describe(i int, o *waitfor.Operation) string {
+	tag, from := fmt.Sprintf("tag %d", o.Tag), fmt.Sprintf("rank %d", o.Peer)
+	if o.Tag == waitfor.AnyTag {
+		tag = "any tag"
+	}
+	if o.Peer == waitfor.AnySource {
+		from = "any rank"
+	}
+	on := ""
+	if name := v.names[o.Comm].String(); name != v.s.Comms.World().String() {
+		on = ", " + name
+	}
+	switch o.Kind {
+	case waitfor.Send:
+		return fmt.Sprintf("%s to receive %s%s", from, tag, on)
+	case waitfor.Collective:
+		return v.meeting(i, o)
+	}
+	return fmt.Sprintf("a message from %s, %s%s", from, tag, on)
+}
+
+// meeting says who is missing in a collective.
+func (v *view) meeting(i int, o *waitfor.Operation) string {
+	missing := v.analysis.Missing(i)
+	on := v.names[o.Comm].String()
+	function := v.places[v.placeOfOperation[i]].Function
+	if len(missing) == 1 {
+		return fmt.Sprintf("rank %d to call %s on %s", missing[0], function, on)
+	}
+	return fmt.Sprintf("ranks %s to call %s on %s", units.Ranges(missing), function, on)
+}
+
+// states puts ranks together that are in equal states: those of most ranks first, but the stuck
+// before all others.
+func (v *view) states(a *waitfor.Analysis) []State {
+	type key struct {
+		kind  string
+		place int
+		stuck bool
+	}
+	index := make(map[key]int)
+	list := []State{}
+	for rank := range v.last {
+		e := &v.last[rank]
+		k := key{kind: e.kind, place: -1, stuck: a.Stuck(rank)}
+		var t *threadEnd
+		if e.known && e.threads[e.shown].call != nil {
+			t = &e.threads[e.shown]
+			k.place = t.place
+		}
+		n, ok := index[k]
+		if !ok {
+			n = len(list)
+			index[k] = n
+			s := State{Kind: e.kind, Stuck: k.stuck}
+			if k.place >= 0 {
+				s.Function, s.Place = v.places[k.place].Function, v.o.Name(v.places[k.place].Site)
+			}
+			list = append(list, s)
+		}
+		list[n].Ranks = append(list[n].Ranks, v.rank(a, rank, t))
+	}
+	for i := range list {
+		s := &list[i]
+		if s.For = s.Ranks[0].For; slices.ContainsFunc(s.Ranks, func(r RankState) bool { return r.For != s.For }) {
+			s.For = ""
+		}
+	}
+	slices.SortStableFunc(list, func(a, b State) int {
+		return cmp.Or(cmp.Compare(order(&a), order(&b)), cmp.Compare(len(b.Ranks), len(a.Ranks)))
+	})
+	return list
+}
+
+func order(s *State) int {
+	switch {
+	case s.Stuck:
+		return 0
+	case s.Kind == KindUnknown:
+		return 2
+	}
+	return 1
+}
+
+// rank tells of one rank.
+func (v *view) rank(a *waitfor.Analysis, rank int, t *threadEnd) RankState {
+	e := &v.last[rank]
+	s := RankState{Rank: rank, Host: e.process.Host, PID: e.process.PID, Calls: e.calls, WaitsFor: []int{}}
+	if t != nil {
+		s.SinceNs, s.Polls, s.Call, s.Spawns = t.since, t.polls, t.call.Text(), spawns(t.call)
+		if t.blocked || t.kind == KindPolling {
+			s.For = v.wanted(a, t, -1)
+		}
+	}
+	if a.Waits(rank) {
+		if s.WaitsFor = a.WaitsFor(rank); len(s.WaitsFor) > 1 { // it is one of those who may send to it
+			s.WaitsFor = slices.DeleteFunc(s.WaitsFor, func(r int) bool { return r == rank })
+		}
+	}
+	for i := range e.threads {
+		if x := &e.threads[i]; len(e.threads) > 1 && x.call != nil {
+			p := v.places[x.place]
+			s.Threads = append(s.Threads, State{Kind: x.kind, Function: p.Function, Place: v.o.Name(p.Site), For: v.wanted(a, x, -1), Of: x.of})
+		}
+	}
+	return s
+}
+
+// spawns is how many processes an open call is to start, as its root says.
+func spawns(c *trace.Call) (n int) {
+	if c.Return != trace.NeverReturned {
+		return 0
+	}
+	if p := c.Param("maxprocs"); p != nil && p.In.Type == trace.Int {
+		return int(p.In.Num)
+	}
+	if p := c.Param("array_of_maxprocs"); p != nil {
+		for i := range p.In.Elems {
+			n += int(p.In.Elems[i].Num)
+		}
+	}
+	return n
+}
+
+// awaited lists the ranks for which others wait in the end.
+func (v *view) awaited() []Awaited {
+	list := []Awaited{}
+	for rank := range v.last {
+		if v.analysis.Waits(rank) {
+			continue
+		}
+		if by := v.analysis.Dependents(rank); len(by) > 0 {
+			list = append(list, Awaited{rank, by})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Awaited) int { return cmp.Compare(len(b.By), len(a.By)) })
+	return list
+}
+
+// messages lists what no receive takes.
+func (v *view) messages() []Messages {
+	list := []Messages{}
+	for _, m := range v.analysis.Unreceived {
+		x := Messages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.Comm].String(), Count: m.Count}
+		if at, ok := v.sender[m.Channel]; ok {
+			p := v.places[at]
+			x.Function, x.Place = p.Function, v.o.Name(p.Site)
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+func (v *view) mismatches() []Mismatch {
+	list := []Mismatch{}
+	for _, m := range v.analysis.Mismatches {
+		if slices.ContainsFunc(m.Calls, func(c waitfor.MismatchedCall) bool {
+			return slices.ContainsFunc(c.Ranks, func(rank int) bool { return v.last[rank].unsure })
+		}) {
+			continue // a call may be missing
+		}
+		x := Mismatch{Comm: v.names[m.Comm].String(), Index: m.Position}
+		for _, c := range m.Calls {
+			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.Root, v.o.Name(v.places[c.Where].Site), c.Ranks})
+		}
+		list = append(list, x)
+	}
+	return list
+}

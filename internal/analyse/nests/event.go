@@ -1,0 +1,99 @@
+package nests
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// An Event is the calls of a function from one place, an RSD: those of all ranks.
+type Event struct {
+	Func  *trace.Function
+	Site  trace.Site
+	Ranks []int
+	Calls Numbers // of each rank
+	Slots []*Slot
+	// Merged are sizes that stand for others, in a trace that was made smaller: what they were at least and at most.
+	Merged []thin.Mark
+	Drawn  *trace.Partners // messages that are drawn in such a trace, nil if none is
+
+	slots map[string]*Slot
+	size  int
+}
+
+// A context is what calls must have in common to be one event.
+type context struct {
+	function   uint16
+	site       trace.Site
+	collective bool
+}
+
+func newEvent(c *trace.Call, size int) *Event {
+	return &Event{Func: c.Func, Site: c.Site, slots: make(map[string]*Slot), size: size}
+}
+
+// add takes calls of a terminal.
+func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *thin.Marks) error {
+	c, err := k.Terminal(terminal)
+	if err != nil {
+		return err
+	}
+	list := valuesOf(c)
+	low, high := list, list
+	if k.Lane(terminal) != nil {
+		least, most, err := k.Extremes(terminal)
+		if err != nil {
+			return err
+		}
+		low, high = valuesOf(least), valuesOf(most)
+	}
+	at := 0 // behind the slot of the value before
+	for i := range list {
+		v := &list[i]
+		s := e.slots[v.name]
+		if s == nil {
+			s = &Slot{Name: v.name, part: v.part, kind: v.kind}
+			e.slots[v.name] = s
+			e.Slots = slices.Insert(e.Slots, at, s)
+			at++
+		} else {
+			at = slices.Index(e.Slots, s) + 1
+		}
+		if l, h := &low[i], &high[i]; l.num && h.num && l.v != h.v {
+			s.between(l.v, h.v, count, k.Number())
+			continue
+		}
+		s.take(v, count, k.Number())
+	}
+	for _, m := range marks.Of(c) {
+		e.mark(m)
+	}
+	if e.Drawn == nil {
+		e.Drawn = marks.Drawn(c)
+	}
+	return nil
+}
+
+// mark notes what a parameter's sizes were before.
+func (e *Event) mark(m thin.Mark) {
+	for i := range e.Merged {
+		if x := &e.Merged[i]; x.Param == m.Param {
+			x.Low, x.High = min(x.Low, m.Low), max(x.High, m.High)
+			return
+		}
+	}
+	e.Merged = append(e.Merged, m)
+}
+
+// called notes how often a rank has the event; ranks come in rising order.
+func (e *Event) called(rank int, count uint64) {
+	e.Ranks = append(e.Ranks, rank)
+	e.Calls.Add(int64(count), 1, rank)
+}
+
+func (e *Event) end() {
+	for _, s := range e.Slots {
+		s.fit(e.size)
+	}
+}

@@ -1,0 +1,258 @@
+// Package nests shows what ranks did as loop nests: events (RSDs) are the calls of a function from one place with the
+// ranks that made them and the values they had, loops (PRSDs) have the rounds that they were run. The size of the result is
+// that of the program, not of the run: values are constants, formulas of the rank, or histograms.
+package nests
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Nests are those of one thread of all ranks that have it.
+type Nests struct {
+	Thread int
+	Ranks  []int
+	Calls  Numbers // of each rank
+	Nodes  []*Node
+}
+
+// A Node is an event or a loop.
+type Node struct {
+	Ranks  []int
+	Event  *Event
+	Rounds *Numbers // of a loop, each time that it was run
+	Body   []*Node
+	// Times is how often the event was called, or the loop run. Around is how many rounds the loop around it had on its
+	// ranks, or how many ranks there are.
+	Times, Around uint64
+}
+
+// Loop reports whether a node is a loop.
+func (n *Node) Loop() bool { return n.Event == nil }
+
+// numbering gives contexts numbers.
+type numbering struct {
+	known map[context]int
+	of    map[classTerminal]int
+}
+
+type classTerminal struct{ class, terminal int }
+
+func (n *numbering) context(k *trace.Rank, terminal int) (int, error) {
+	at := classTerminal{k.Class(), terminal}
+	if c, ok := n.of[at]; ok {
+		return c, nil
+	}
+	call, err := k.Called(terminal)
+	if err != nil {
+		return 0, err
+	}
+	x := context{call.Func.ID, call.Site, call.Func.Has(trace.Collective)}
+	c, ok := n.known[x]
+	if !ok {
+		c = len(n.known)
+		n.known[x] = c
+	}
+	n.of[at] = c
+	return c, nil
+}
+
+// contexts numbers all contexts of a rank, by terminal.
+func (n *numbering) contexts(k *trace.Rank) ([]int, error) {
+	list := make([]int, k.Terminals())
+	for t := range list {
+		c, err := n.context(k, t)
+		if err != nil {
+			return nil, err
+		}
+		list[t] = c
+	}
+	return list, nil
+}
+
+// threads returns how many streams the ranks have at most.
+func threads(r *trace.Reader, ranks []int) (most int, err error) {
+	for _, rank := range ranks {
+		k, err := r.Rank(rank)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, k.Streams())
+	}
+	return most, nil
+}
+
+// BySites finds the nests of ranks from call sites alone: each stands at one place of the program, in the order in which
+// the ranks first come there, and a step back is another round of a loop. So ranks are aligned whatever the data made them do.
+func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
+	most, err := threads(r, ranks)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Nests
+	for thread := range most {
+		n, err := bySites(r, ranks, thread)
+		if err != nil {
+			return nil, err
+		}
+		if len(n.Ranks) > 0 {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
+	b := newBuilder(r, thread)
+	for _, rank := range ranks {
+		if err := b.survey(rank); err != nil {
+			return nil, err
+		}
+	}
+	b.shape = shapeOf(b.order, len(b.numbers.known), b.steps)
+	b.events = make([]*Event, len(b.order))
+	b.loops = make([]*Node, len(b.shape.loops))
+	for i := range b.loops {
+		b.loops[i] = &Node{Rounds: new(Numbers)}
+	}
+	out := &Nests{Thread: thread}
+	for _, rank := range ranks {
+		if err := b.rank(rank, out); err != nil {
+			return nil, err
+		}
+	}
+	out.Nodes = b.tree(none, len(out.Ranks))
+	return out, nil
+}
+
+// A builder makes the nests of a thread.
+type builder struct {
+	r       *trace.Reader
+	thread  int
+	numbers numbering
+	order   []int
+	steps   map[step]set // and the contexts of ranks that make them
+	shape   *shape
+	events  []*Event // by place
+	loops   []*Node
+	rounds  map[int]map[int]map[uint64]uint64 // by class whose ranks are alike, by loop
+	done    map[int]bool                      // classes whose ranks are alike that were surveyed
+}
+
+func newBuilder(r *trace.Reader, thread int) *builder {
+	return &builder{
+		r: r, thread: thread, numbers: numbering{make(map[context]int), make(map[classTerminal]int)},
+		steps: make(map[step]set), rounds: make(map[int]map[int]map[uint64]uint64), done: make(map[int]bool),
+	}
+}
+
+// survey takes the order of a rank's contexts in.
+func (b *builder) survey(rank int) error {
+	class := b.r.ClassOf(rank)
+	if b.done[class] {
+		return nil
+	}
+	uniform, err := b.r.Uniform(class)
+	if err != nil {
+		return err
+	}
+	b.done[class] = uniform
+	k, err := b.r.Rank(rank)
+	if err != nil || b.thread >= k.Streams() {
+		return err
+	}
+	list, err := b.numbers.contexts(k)
+	if err != nil {
+		return err
+	}
+	s := &survey{of: func(t int) int { return list[t] }, steps: make(map[step]bool), seen: make(map[int]bool), rules: make(map[int]step)}
+	s.nodes(k.Structure(b.thread))
+	own := setOf(s.first)
+	for x := range s.steps {
+		b.steps[x] = b.steps[x].with(own)
+	}
+	b.order = merge(b.order, s.first)
+	return nil
+}
+
+// rank takes the calls of a rank in.
+func (b *builder) rank(rank int, out *Nests) error {
+	k, err := b.r.Rank(rank)
+	if err != nil || b.thread >= k.Streams() {
+		return err
+	}
+	list, err := b.numbers.contexts(k)
+	if err != nil {
+		return err
+	}
+	marks, err := thin.MarksOf(b.r, k)
+	if err != nil {
+		return err
+	}
+	out.Ranks = append(out.Ranks, rank)
+	out.Calls.Add(int64(k.Len(b.thread)), 1, rank)
+	calls := make(map[int]uint64) // by place
+	for t, count := range k.Counts(b.thread) {
+		if count == 0 {
+			continue
+		}
+		place := b.shape.at[list[t]]
+		if b.events[place] == nil {
+			c, err := k.Called(t)
+			if err != nil {
+				return err
+			}
+			b.events[place] = newEvent(c, b.r.Ranks())
+		}
+		if err := b.events[place].add(k, t, count, marks); err != nil {
+			return err
+		}
+		calls[place] += count
+	}
+	for place, count := range calls {
+		b.events[place].called(rank, count)
+	}
+	rounds := b.rounds[k.Class()]
+	if rounds == nil {
+		c := &counter{s: b.shape, of: func(t int) int { return b.shape.at[list[t]] }, rules: make(map[int]*stretch)}
+		rounds = c.nodes(k.Structure(b.thread)).ended()
+		if b.done[k.Class()] {
+			b.rounds[k.Class()] = rounds
+		}
+	}
+	for l, over := range rounds {
+		b.loops[l].Ranks = append(b.loops[l].Ranks, rank)
+		for n, times := range over {
+			b.loops[l].Rounds.Add(int64(n), times, rank)
+		}
+	}
+	return nil
+}
+
+// tree returns what stands directly in a loop, or in none, of which there were so many rounds.
+func (b *builder) tree(loop, rounds int) (list []*Node) {
+	first, last := 0, len(b.order)-1
+	if loop != none {
+		first, last = b.shape.loops[loop].first, b.shape.loops[loop].last
+	}
+	for place := first; place <= last; place++ {
+		inner := b.shape.inner[place]
+		if inner == loop {
+			e := b.events[place]
+			e.end()
+			list = append(list, &Node{Ranks: e.Ranks, Event: e, Times: uint64(e.Calls.Sum), Around: uint64(rounds)})
+			continue
+		}
+		for b.shape.outer[inner] != loop {
+			inner = b.shape.outer[inner]
+		}
+		n := b.loops[inner]
+		n.Times, n.Around = n.Rounds.Count, uint64(rounds)
+		n.Body = b.tree(inner, int(n.Rounds.Sum))
+		list = append(list, n)
+		place = b.shape.loops[inner].last
+	}
+	return slices.Clip(list)
+}

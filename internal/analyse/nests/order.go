@@ -1,0 +1,220 @@
+package nests
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A unit is ranks whose streams are the same but for values.
+type unit struct {
+	ranks []int
+	items []*item
+	nodes []unitNode // where the items came to stand
+}
+
+type unitNode struct {
+	node *Node
+	item *item
+}
+
+// ByOrder finds the nests of ranks from the order of their calls: what repeats is a loop, and the sequences of
+// ranks are merged by their longest common subsequence. So a call site may stand at several places, such as
+// before a loop and in it. Loops match if their numbers of rounds do at a precision: 100 asks for the same, 0 for any.
+// ErrWide is wrapped if the calls have no order that is short.
+func ByOrder(r *trace.Reader, ranks []int, precision int) ([]*Nests, error) {
+	most, err := threads(r, ranks)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Nests
+	for thread := range most {
+		n, err := byOrder(r, ranks, thread, precision)
+		if err != nil {
+			return nil, fmt.Errorf("thread %d: %w", thread, err)
+		}
+		if len(n.Ranks) > 0 {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+func byOrder(r *trace.Reader, ranks []int, thread, precision int) (*Nests, error) {
+	numbers := numbering{make(map[context]int), make(map[classTerminal]int)}
+	units, err := unitsOf(r, ranks, thread, precision, &numbers)
+	if err != nil {
+		return nil, err
+	}
+	collective := make([]bool, len(numbers.known))
+	for x, c := range numbers.known {
+		collective[c] = x.collective
+	}
+	joints, err := align(units, precision, func(c int) bool { return collective[c] })
+	if err != nil {
+		return nil, err
+	}
+	f := &filler{r: r, thread: thread, units: units, out: &Nests{Thread: thread}}
+	f.out.Nodes = f.nodes(joints)
+	of := make(map[int]*unit)
+	for _, u := range units {
+		for _, rank := range u.ranks {
+			of[rank] = u
+		}
+	}
+	for _, rank := range ranks {
+		if u := of[rank]; u != nil {
+			if err := f.rank(rank, u); err != nil {
+				return nil, err
+			}
+		}
+	}
+	ended(f.out.Nodes)
+	return f.out, nil
+}
+
+// unitsOf folds the streams, once for all ranks that have the same.
+func unitsOf(r *trace.Reader, ranks []int, thread, precision int, numbers *numbering) (units []*unit, err error) {
+	known := make(map[int]*unit) // by class whose ranks are alike
+	for _, rank := range ranks {
+		if u := known[r.ClassOf(rank)]; u != nil {
+			u.ranks = append(u.ranks, rank)
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		if thread >= k.Streams() {
+			continue
+		}
+		list, err := numbers.contexts(k)
+		if err != nil {
+			return nil, err
+		}
+		u := &unit{ranks: []int{rank}}
+		if u.items, err = newFolder(precision, func(t int) int { return list[t] }).fold(k.Structure(thread)); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank, err)
+		}
+		units = append(units, u)
+		uniform, err := r.Uniform(k.Class())
+		if err != nil {
+			return nil, err
+		}
+		if uniform {
+			known[k.Class()] = u
+		}
+	}
+	return units, nil
+}
+
+// align merges the sequences of all units.
+func align(units []*unit, precision int, fence func(context int) bool) (all []*joint, err error) {
+	for i, u := range units {
+		list := jointsOf(u.items, i, fence)
+		if i == 0 {
+			all = list
+			continue
+		}
+		a := newAligner(precision)
+		if all = a.merge(all, list); size(all) > mostNodes {
+			return nil, ErrWide
+		}
+	}
+	if size(all) > mostNodes {
+		return nil, ErrWide
+	}
+	return all, nil
+}
+
+func size(list []*joint) int {
+	n := len(list)
+	for _, j := range list {
+		n += size(j.body)
+	}
+	return n
+}
+
+// A filler makes nodes of joints and has them take the values of the ranks.
+type filler struct {
+	r      *trace.Reader
+	thread int
+	units  []*unit
+	out    *Nests
+}
+
+func (f *filler) nodes(list []*joint) (out []*Node) {
+	for _, j := range list {
+		if j.isLoop && j.most == 1 {
+			out = append(out, f.nodes(j.body)...)
+			continue
+		}
+		n := &Node{}
+		if j.isLoop {
+			n.Rounds = new(Numbers)
+			n.Body = f.nodes(j.body)
+		}
+		for _, p := range j.parts {
+			u := f.units[p.unit]
+			u.nodes = append(u.nodes, unitNode{n, p.item})
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// rank takes the calls of a rank in.
+func (f *filler) rank(rank int, u *unit) error {
+	k, err := f.r.Rank(rank)
+	if err != nil {
+		return err
+	}
+	marks, err := thin.MarksOf(f.r, k)
+	if err != nil {
+		return err
+	}
+	f.out.Ranks = append(f.out.Ranks, rank)
+	f.out.Calls.Add(int64(k.Len(f.thread)), 1, rank)
+	for _, x := range u.nodes {
+		x.node.Ranks = append(x.node.Ranks, rank)
+		if x.item.loop() {
+			for n, times := range x.item.over {
+				x.node.Rounds.Add(int64(n), times, rank)
+			}
+			continue
+		}
+		total := uint64(0)
+		for _, t := range slices.Sorted(maps.Keys(x.item.counts)) {
+			if x.node.Event == nil {
+				c, err := k.Called(t)
+				if err != nil {
+					return err
+				}
+				x.node.Event = newEvent(c, f.r.Ranks())
+			}
+			if err := x.node.Event.add(k, t, x.item.counts[t], marks); err != nil {
+				return err
+			}
+			total += x.item.counts[t]
+		}
+		x.node.Event.called(rank, total)
+	}
+	return nil
+}
+
+// ended finishes nodes. In each round around it a rank has all that it has in the loop.
+func ended(list []*Node) {
+	for _, n := range list {
+		if e := n.Event; e != nil {
+			e.end()
+			n.Times = uint64(e.Calls.Sum)
+		} else {
+			n.Times = n.Rounds.Count
+			ended(n.Body)
+		}
+		n.Around = n.Times
+	}
+}

@@ -1,0 +1,202 @@
+package nests
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// mostShown is up to how many values are shown one by one.
+const mostShown = 4
+
+// WriteText writes nests for people; place names a call site.
+func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) error {
+	head := "ranks " + RanksText(n.Ranks)
+	if len(n.Ranks) == 1 {
+		head = "rank " + RanksText(n.Ranks)
+	}
+	if n.Thread > 0 {
+		head += fmt.Sprintf(", thread %d", n.Thread)
+	}
+	calls := units.Grouped(uint64(n.Calls.Sum)) + " calls"
+	if v, same := n.Calls.Same(); same && len(n.Ranks) > 1 {
+		calls = units.Grouped(v) + " calls each"
+	}
+	p := &printer{w: w, place: place}
+	p.printf("%s: %s\n", head, calls)
+	p.nodes(n.Nodes, n.Ranks, 1)
+	return p.err
+}
+
+type printer struct {
+	w     io.Writer
+	place func(trace.Site) string
+	err   error
+}
+
+func (p *printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+func (p *printer) nodes(list []*Node, ranks []int, depth int) {
+	for _, n := range list {
+		line := strings.Repeat("  ", depth)
+		if n.Loop() {
+			line += "loop " + RoundsText(n.Rounds)
+		} else {
+			line += n.Event.Text() + " @ " + p.place(n.Event.Site)
+		}
+		if !slices.Equal(n.Ranks, ranks) {
+			line += " {" + RanksText(n.Ranks) + "}"
+		}
+		if depth > 1 && n.Times < n.Around {
+			line += fmt.Sprintf(" in %s of %s rounds", units.Grouped(n.Times), units.Grouped(n.Around))
+		}
+		if e := n.Event; e != nil {
+			for _, m := range e.Merged {
+				line += fmt.Sprintf(" # %s was %d..%d", m.Param, m.Low, m.High)
+			}
+			line += thin.DrawnText(e.Drawn)
+		}
+		p.printf("%s\n", line)
+		p.nodes(n.Body, n.Ranks, depth+1)
+	}
+}
+
+// RoundsText says how many rounds a loop has.
+func RoundsText(n *Numbers) string {
+	if v, same := n.Same(); same {
+		return units.Grouped(v)
+	}
+	return fmt.Sprintf("%s..%s, mean %s of %s", units.Grouped(n.Least.Value), units.Grouped(n.Most.Value), mean(n), units.Grouped(n.Count))
+}
+
+// mean writes a mean shortly.
+func mean(n *Numbers) string {
+	m := n.Mean()
+	if math.Abs(m) >= 1000 {
+		return units.Grouped(int64(math.Round(m)))
+	}
+	return strconv.FormatFloat(m, 'g', 3, 64)
+}
+
+// Text is the event without its place.
+func (e *Event) Text() string {
+	var names, list []string
+	array := false // the last one has elements, which are shown
+	between := ""
+	for _, s := range e.Slots {
+		switch text := s.Text(); s.part {
+		case offset:
+			if v, same := s.Numbers.Same(); same && v == 0 || len(list) == 0 {
+				continue
+			} else if !same || v > 0 {
+				text = "+" + text
+			}
+			list[len(list)-1] += text
+		case length:
+			if array {
+				list[len(list)-1] = text
+			}
+			between = " of "
+		case within:
+			base, field := s.Name, ""
+			if at := strings.LastIndex(s.Name, "[]"); at >= 0 {
+				if !array {
+					continue
+				}
+				base, field = s.Name[:at], strings.TrimPrefix(s.Name[at+2:], ".")
+			}
+			if base == s.Name || len(names) == 0 || names[len(names)-1] != base {
+				names, list = append(names, s.Name), append(list, text)
+				continue
+			}
+			list[len(list)-1] += between + strings.TrimPrefix(field+" "+text, " ")
+			between = ", "
+		default:
+			_, constant := s.only()
+			array = !constant
+			names, list = append(names, s.Name), append(list, text)
+		}
+	}
+	for i, name := range names {
+		names[i] = name + "=" + list[i]
+	}
+	return fmt.Sprintf("%s(%s)", e.Func.Name, strings.Join(names, ", "))
+}
+
+// only returns the one text that a slot has.
+func (s *Slot) only() (text string, ok bool) {
+	for text = range s.Texts {
+	}
+	return text, len(s.Texts) == 1 && s.Numbers.Count == 0 && text != "…"
+}
+
+// Text writes what values a slot has: a constant, a formula, few values, or bounds and mean of many.
+func (s *Slot) Text() string {
+	var list []string
+	if s.Numbers.Count > 0 {
+		list = append(list, s.numbersText())
+	}
+	texts := slices.Sorted(maps.Keys(s.Texts))
+	for i, text := range texts {
+		if i == mostShown {
+			more := fmt.Sprintf("%d others", len(texts)-i)
+			if s.Others > 0 {
+				more = "many others"
+			}
+			list = append(list, more)
+			break
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, " | ")
+}
+
+func (s *Slot) numbersText() string {
+	v, same := s.Numbers.Same()
+	if same {
+		return s.written(v)
+	}
+	if s.Formula != "" {
+		return s.Formula
+	}
+	if s.kind == "rank" {
+		if list, ok := s.relative.Distinct(2 * mostShown); ok {
+			if own, ok := s.Numbers.Distinct(len(list)); !ok || len(list) < len(own) {
+				return "rank" + braced(list, func(v int64) string { return fmt.Sprintf("%+d", v) })
+			}
+		}
+	}
+	if list, ok := s.Numbers.Distinct(mostShown); ok {
+		return braced(list, s.written)
+	}
+	if s.Moving {
+		return fmt.Sprintf("[%d..%d, moving, %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, units.Grouped(s.Numbers.Count))
+	}
+	return fmt.Sprintf("[%d..%d, mean %s of %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, mean(&s.Numbers), units.Grouped(s.Numbers.Count))
+}
+
+// written writes a number as calls have it: modes of files are octal.
+func (s *Slot) written(v int64) string {
+	x := trace.Value{Type: trace.Int, Num: v}
+	return x.Render(s.kind)
+}
+
+func braced(list []int64, text func(int64) string) string {
+	var parts []string
+	for _, v := range list {
+		parts = append(parts, text(v))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}

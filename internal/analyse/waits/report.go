@@ -1,0 +1,198 @@
+package waits
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// ErrMeans says that a trace has no times of single calls.
+var ErrMeans = errors.New("the trace has no time for every call, so it can't tell who came late; record with --timing lossless (or within an error: --timing place --error 10us), or see spoor imbalance")
+
+// A Report is who waited for whom. Times are in ns, sums over ranks.
+type Report struct {
+	Ranks     int           `json:"ranks"`
+	Times     string        `json:"times"`   // how well they are known
+	Threads   int           `json:"threads"` // of the rank with most
+	RunNs     int64         `json:"run_ns"`  // of all threads, each from its first call to the end of its last
+	MPINs     int64         `json:"mpi_ns"`
+	WaitedNs  int64         `json:"waited_ns"`
+	Messages  uint64        `json:"messages"`  // of which both ends are known
+	Backwards uint64        `json:"backwards"` // of these, received before they were sent, as their times have it
+	OffNs     int64         `json:"off_ns"`    // by so much at most: times of ranks are not known better than this
+	Kinds     []KindSum     `json:"kinds"`
+	Sites     []Site        `json:"sites"`
+	ByRank    []RankSum     `json:"by_rank"`
+	Unclear   []Unclear     `json:"not_looked_at"` // by time
+	Losses    []export.Loss `json:"left_out"`
+	Path      *Path         `json:"path,omitempty"` // nil: not asked for, or there are too many waits
+}
+
+// A KindSum is what was waited for one reason.
+type KindSum struct {
+	Kind     Kind   `json:"kind"`
+	Count    uint64 `json:"count"`
+	WaitedNs int64  `json:"waited_ns"`
+}
+
+// A Site is a call site at which ranks waited for one reason.
+type Site struct {
+	Function string   `json:"function"`
+	Place    string   `json:"place"`
+	Kind     Kind     `json:"kind"`
+	Count    uint64   `json:"count"`
+	WaitedNs int64    `json:"waited_ns"`
+	Ranks    []RankNs `json:"ranks"`  // that waited, by time
+	Causes   []Cause  `json:"causes"` // by time
+	Late     []RankNs `json:"late"`   // that came last, by time
+}
+
+// A Cause is a call to which ranks came late.
+type Cause struct {
+	Function  string `json:"function"`
+	Place     string `json:"place"`
+	WaitedNs  int64  `json:"waited_ns"`
+	ComputeNs int64  `json:"compute_ns"` // of that, while those who were late were outside of MPI
+}
+
+// A RankNs is a rank with its share of a time.
+type RankNs struct {
+	Rank     int   `json:"rank"`
+	WaitedNs int64 `json:"waited_ns"`
+}
+
+// A RankSum is what a rank waited, and others for it.
+type RankSum struct {
+	Rank     int   `json:"rank"`
+	RunNs    int64 `json:"run_ns"`
+	MPINs    int64 `json:"mpi_ns"`
+	WaitedNs int64 `json:"waited_ns"`
+	CausedNs int64 `json:"caused_ns"`
+}
+
+// Unclear is a function of whose calls nothing is said.
+type Unclear struct {
+	Function string `json:"function"`
+	Ns       int64  `json:"ns"`
+}
+
+type rowKey struct {
+	place int32
+	kind  Kind
+}
+
+// A row adds up waits of one kind at one place.
+type row struct {
+	count  uint64
+	waited int64
+	ranks  map[int32]int64
+	late   map[int32]int64
+	causes map[int32]*Cause
+}
+
+func (a *analysis) row(place int32, kind Kind) *row {
+	r := a.rows[rowKey{place, kind}]
+	if r == nil {
+		r = &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[int32]*Cause)}
+		a.rows[rowKey{place, kind}] = r
+	}
+	return r
+}
+
+func (r *row) add(rank int32, by arrival, waited, compute int64) {
+	r.count++
+	r.change(rank, by, waited, compute)
+}
+
+// take is the opposite of add.
+func (r *row) take(rank int32, by arrival, waited, compute int64) {
+	r.count--
+	r.change(rank, by, -waited, -compute)
+}
+
+func (r *row) change(rank int32, by arrival, waited, compute int64) {
+	r.waited += waited
+	r.ranks[rank] += waited
+	r.late[by.rank] += waited
+	c := r.causes[by.place]
+	if c == nil {
+		c = &Cause{}
+		r.causes[by.place] = c
+	}
+	c.WaitedNs += waited
+	c.ComputeNs += compute
+}
+
+func (a *analysis) report(called func(function string, s trace.Site) string) *Report {
+	rep := &Report{
+		Ranks: len(a.ranks), Messages: a.matched, Backwards: a.backwards, OffNs: a.off, Losses: a.s.Losses.List(),
+		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{},
+	}
+	name := func(p trace.FunctionSite) string { return called(p.Function, p.Site) }
+	var sums [kinds]KindSum
+	for _, key := range slices.SortedFunc(maps.Keys(a.rows), func(x, y rowKey) int {
+		return cmp.Or(cmp.Compare(a.rows[y].waited, a.rows[x].waited), cmp.Compare(x.place, y.place), cmp.Compare(x.kind, y.kind))
+	}) {
+		r := a.rows[key]
+		if r.count == 0 {
+			continue
+		}
+		sums[key.kind].Count += r.count
+		sums[key.kind].WaitedNs += r.waited
+		p := a.places[key.place]
+		s := Site{Function: p.Function, Place: name(p), Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), Late: most(r.late)}
+		for _, at := range slices.Sorted(maps.Keys(r.causes)) {
+			c := *r.causes[at]
+			if c.WaitedNs <= 0 {
+				continue
+			}
+			c.Function, c.Place = a.places[at].Function, name(a.places[at])
+			s.Causes = append(s.Causes, c)
+		}
+		slices.SortStableFunc(s.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+		rep.Sites = append(rep.Sites, s)
+	}
+	for k, s := range sums {
+		if s.Count > 0 {
+			s.Kind = Kind(k)
+			rep.Kinds = append(rep.Kinds, s)
+			rep.WaitedNs += s.WaitedNs
+		}
+	}
+	slices.SortStableFunc(rep.Kinds, func(x, y KindSum) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+	for rank, w := range a.ranks {
+		if w == nil {
+			continue
+		}
+		run := int64(0)
+		for i, end := range w.ends {
+			run += end - w.starts[i]
+		}
+		rep.Threads = max(rep.Threads, len(w.ends))
+		x := RankSum{rank, run, a.spent[rank], a.suffered[rank], a.caused[rank]}
+		rep.ByRank = append(rep.ByRank, x)
+		rep.RunNs += x.RunNs
+		rep.MPINs += x.MPINs
+	}
+	for _, f := range slices.Sorted(maps.Keys(a.other)) {
+		rep.Unclear = append(rep.Unclear, Unclear{f, a.other[f]})
+	}
+	slices.SortStableFunc(rep.Unclear, func(x, y Unclear) int { return cmp.Compare(y.Ns, x.Ns) })
+	return rep
+}
+
+// most lists ranks by time, those without any left out.
+func most(of map[int32]int64) []RankNs {
+	list := []RankNs{}
+	for _, rank := range slices.Sorted(maps.Keys(of)) {
+		if of[rank] > 0 {
+			list = append(list, RankNs{int(rank), of[rank]})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y RankNs) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+	return list
+}

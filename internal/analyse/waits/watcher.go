@@ -1,0 +1,170 @@
+package waits
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A watcher follows one rank. It is an export.Sink.
+type watcher struct {
+	a       *analysis
+	k       *trace.Rank
+	threads []*history
+
+	turn        int64                 // messages received
+	posted      map[uint64]arrival    // receives under way, by ID
+	sending     map[uint64]*message   // sends under way, by ID
+	joined      map[uint64]joined     // collectives under way, by ID
+	counts      map[group]uint64      // collectives of each group so far
+	members     map[*handles.Comm]int // the rank's own place, -1: none
+	late        [recent]late
+	lates       int
+	taken       [recent]taken
+	takes       int
+	first, last int64
+	began       bool
+	starts      []int64 // by thread: when its first call began
+	ends        []int64 // when its last one ended
+}
+
+// slack is how many times the error of one time two ranks may be apart that were together: errors add up.
+const slack = 4
+
+// joined is a collective that was begun.
+type joined struct {
+	key  meetingKey
+	x    *meeting
+	mine waiting
+}
+
+func (a *analysis) watch(k *trace.Rank) *watcher {
+	w := &watcher{
+		a: a, k: k, posted: make(map[uint64]arrival), sending: make(map[uint64]*message), joined: make(map[uint64]joined),
+		counts: make(map[group]uint64), members: make(map[*handles.Comm]int), threads: make([]*history, k.Streams()),
+		starts: make([]int64, k.Streams()), ends: make([]int64, k.Streams()),
+	}
+	for i := range w.threads {
+		w.threads[i] = &history{}
+	}
+	a.ranks[k.Number()] = w
+	return w
+}
+
+func (w *watcher) history(stream int32) *history { return w.threads[stream] }
+
+// Begin, Leave and End are there for export.Sink.
+func (w *watcher) Begin(*trace.Rank) error { return nil }
+
+// Leave does nothing: all there is to say of a call is known when it begins.
+func (w *watcher) Leave(*export.Call) error { return nil }
+
+// End does nothing.
+func (w *watcher) End(*trace.Rank) error { return nil }
+
+// Enter takes a call.
+func (w *watcher) Enter(c *export.Call) error {
+	if !w.began || c.Start < w.first {
+		w.began, w.first = true, c.Start
+	}
+	w.last = max(w.last, c.End)
+	if w.threads[c.Stream].n == 0 {
+		w.starts[c.Stream] = c.Start
+	}
+	w.ends[c.Stream] = max(w.ends[c.Stream], c.End)
+	w.a.spent[w.k.Number()] += w.threads[c.Stream].add(c.Start, c.End)
+	here := arrival{c.Start, slack * int64(c.Timing.Duration.Bound+c.Timing.Gap.Bound), int32(w.k.Number()), int32(c.Stream), w.a.place(c)}
+	b := &blocked{arrival: here, end: c.End}
+	for i := range c.Acts {
+		w.act(c, &c.Acts[i], here, b)
+	}
+	if !b.known {
+		w.a.other[c.Name()] += c.End - c.Start
+	}
+	if b.told = true; b.open == 0 {
+		w.a.settle(b)
+	}
+	return nil
+}
+
+func (w *watcher) act(c *export.Call, x *export.Act, here arrival, b *blocked) {
+	a := w.a
+	switch x.Kind {
+	case export.Send, export.SendBegin, export.SendEnd, export.RecvBegin, export.Recv, export.RecvEnd, export.CollectiveEnd:
+		b.known = true
+	}
+	switch x.Kind {
+	case export.Send, export.SendBegin:
+		if x.Message == 0 {
+			return
+		}
+		m := a.message(x.Message)
+		if x.Kind == export.Send {
+			a.sends(m, x.Function, here, b)
+			a.done(x.Message, m)
+			return
+		}
+		w.sending[x.ID] = m
+		a.sends(m, x.Function, here, nil)
+	case export.SendEnd:
+		if m := w.sending[x.ID]; m != nil {
+			delete(w.sending, x.ID)
+			a.completesSend(m, b)
+			a.done(x.Message, m)
+		}
+	case export.RecvBegin:
+		w.posted[x.ID] = here
+	case export.Recv, export.RecvEnd:
+		posted, ok := w.posted[x.ID]
+		if delete(w.posted, x.ID); !ok {
+			posted = here
+		}
+		if x.Message == 0 {
+			return
+		}
+		m := a.message(x.Message)
+		w.turn++
+		a.receives(m, posted, b, w.turn)
+		a.done(x.Message, m)
+	case export.Cancelled:
+		delete(w.posted, x.ID)
+		delete(w.sending, x.ID)
+	case export.CollectiveEnd:
+		if j, ok := w.joined[x.ID]; ok {
+			delete(w.joined, x.ID)
+			j.mine.b = b
+			a.ends(j.key, j.x, j.mine)
+		}
+	default:
+		w.meets(c, x, here, b)
+	}
+}
+
+// meets takes an act that all members of a group do together.
+func (w *watcher) meets(c *export.Call, act *export.Act, here arrival, b *blocked) {
+	a, g := w.a, w.groupOf(c, act)
+	if g.comm == nil || g.comm.RemoteSize > 0 {
+		return
+	}
+	member, ok := w.members[g.comm]
+	if !ok {
+		member = slices.Index(g.comm.Members(), w.k.Number())
+		w.members[g.comm] = member
+	}
+	if member < 0 || g.comm.Size < 2 {
+		return
+	}
+	key := meetingKey{g.comm.Number, g.object, w.counts[g]}
+	w.counts[g]++
+	x := a.comes(key, g.comm, member, here)
+	mine := waiting{member, b, needs(cmp.Or(act.Function, c.Func), member, act.Root)}
+	b.known = b.known || !mine.need.unknown
+	if act.Kind == export.CollectiveBegin {
+		w.joined[act.ID] = joined{key, x, mine}
+		return
+	}
+	a.ends(key, x, mine)
+}

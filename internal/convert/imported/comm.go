@@ -1,0 +1,313 @@
+package imported
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// A comm is a communicator. Some tools define one for each of its members.
+type comm struct {
+	number  int
+	handle  int64 // mpi.CommWorld or mpi.CommSelf; 0: made by the program
+	members []int // ranks of the world
+	remote  []int // of the other side of an intercommunicator
+	parent  *comm
+	users   map[int]bool
+	order   int // in the file
+
+	maker map[int]int // by rank: which of its makers; -1: none, so one has to stand in
+	key   string
+	ids   []uint32
+}
+
+// sides are the members of the group of a rank and of the other one.
+func (c *comm) sides(rank int) (own, other []int) {
+	if c.remote != nil && slices.Contains(c.remote, rank) {
+		return c.remote, c.members
+	}
+	return c.members, c.remote
+}
+
+// findComms translates definitions of communicators into ranks.
+func (w *world) findComms() error {
+	at := make(map[uint64]int)
+	for i, k := range w.ranks {
+		at[k.threads[0]] = i
+	}
+	var order []uint64
+	groups := make(map[uint32]otf2.Group)
+	for _, g := range w.a.Groups {
+		switch {
+		case !ofMPI(g): // the tool's own, a GPU's: numbers of its members are not ranks
+		case g.Type == otf2.CommLocations:
+			if order == nil {
+				order = g.Members
+			}
+		default:
+			if _, ok := groups[g.ID]; !ok {
+				groups[g.ID] = g
+			}
+		}
+	}
+	ranks := func(id uint32) (list []int, self bool, err error) {
+		g, ok := groups[id]
+		if !ok {
+			return nil, false, fmt.Errorf("group %d is not defined", id)
+		}
+		for _, m := range g.Members {
+			if m >= uint64(len(order)) || m >= uint64(len(w.ranks)) {
+				return nil, false, fmt.Errorf("member %d of group %d: there are %d ranks", m, id, len(w.ranks))
+			}
+			list = append(list, int(m))
+		}
+		return list, g.Type == otf2.CommSelf, nil
+	}
+	others := make(map[uint32]bool)
+	for _, g := range w.a.Groups {
+		others[g.ID] = !ofMPI(g)
+	}
+	named := slices.IndexFunc(w.a.Comms, func(def otf2.Comm) bool { return w.a.String(def.Name) == "MPI_COMM_WORLD" && !others[def.Group] }) >= 0
+	world := false
+	for i, def := range w.a.Comms {
+		if _, ok := w.byID[def.ID]; ok || others[def.Group] {
+			continue
+		}
+		c := &comm{order: i, users: make(map[int]bool), maker: make(map[int]int), ids: []uint32{def.ID}}
+		members, self, err := ranks(def.Group)
+		if err == nil && def.Remote != otf2.Undefined {
+			c.remote, _, err = ranks(def.Remote)
+		}
+		if err != nil {
+			return fmt.Errorf("communicator %d: %w", def.ID, err)
+		}
+		c.members = members
+		switch {
+		case self:
+			c.handle = mpi.CommSelf
+		case !world && (!named || w.a.String(def.Name) == "MPI_COMM_WORLD") && c.remote == nil && def.Parent == otf2.Undefined && len(members) == len(w.ranks) && inOrder(members):
+			c.handle, world = mpi.CommWorld, true
+		case len(members) == 0 || def.Remote != otf2.Undefined && len(c.remote) == 0:
+			continue
+		}
+		c.key = fmt.Sprint(members, c.remote)
+		w.byID[def.ID] = c
+		w.comms = append(w.comms, c)
+	}
+	for _, def := range w.a.Comms {
+		if c, p := w.byID[def.ID], w.byID[def.Parent]; c != nil && c.parent == nil && p != c {
+			c.parent = p
+		}
+	}
+	return nil
+}
+
+// ofMPI reports whether a group is one of MPI's.
+func ofMPI(g otf2.Group) bool {
+	return g.Paradigm == otf2.ParadigmMPI || g.Paradigm == otf2.ParadigmUnknown
+}
+
+func inOrder(list []int) bool {
+	for i, m := range list {
+		if m != i {
+			return false
+		}
+	}
+	return true
+}
+
+// assignComms says which call made which communicator at each rank. Where the trace doesn't say,
+// the communicators are taken in the order in which they were defined, and each is made by the first
+// call of those that all its members have left.
+func (w *world) assignComms() {
+	for _, k := range w.ranks {
+		for _, u := range k.uses {
+			if c := w.byID[u.comm]; c != nil {
+				c.users[k.number] = true
+			}
+		}
+		for _, m := range k.makers {
+			if c := w.byID[m.comm]; c != nil {
+				c.users[k.number] = true
+			}
+		}
+	}
+	w.unite()
+	slices.SortFunc(w.comms, func(a, b *comm) int { return cmp.Compare(a.order, b.order) })
+	for i, c := range w.comms {
+		c.number = i
+	}
+	w.assign()
+	for _, c := range w.comms {
+		if p := c.parent; p != nil && p.handle == 0 {
+			for _, m := range append(slices.Clone(c.members), c.remote...) {
+				if _, ok := p.maker[m]; !ok {
+					c.parent = nil
+					break
+				}
+			}
+		}
+	}
+}
+
+// unite makes one of the communicators that tools define for each member alone: with the same
+// members, of which each uses another one.
+func (w *world) unite() {
+	byKey := make(map[string][]*comm)
+	var list []*comm
+next:
+	for _, c := range w.comms {
+		if c.handle == 0 && len(c.users) > 0 && len(c.users) < len(c.members) {
+			for _, o := range byKey[c.key] {
+				if disjoint(o.users, c.users) {
+					for u := range c.users {
+						o.users[u] = true
+					}
+					for _, id := range c.ids {
+						w.byID[id] = o
+					}
+					o.ids = append(o.ids, c.ids...)
+					continue next
+				}
+			}
+			byKey[c.key] = append(byKey[c.key], c)
+		}
+		list = append(list, c)
+	}
+	w.comms = list
+	for _, c := range list {
+		if c.parent != nil {
+			c.parent = w.byID[c.parent.ids[0]]
+		}
+	}
+}
+
+func disjoint(a, b map[int]bool) bool {
+	for x := range b {
+		if a[x] {
+			return false
+		}
+	}
+	return true
+}
+
+// assign finds the makers. A member that doesn't use a communicator took part in making it all the same.
+func (w *world) assign() {
+	free := make([]slots, len(w.ranks)) // by rank
+	for _, k := range w.ranks {
+		x := slots{used: make(map[*comm]int)}
+		x.call = make([]*mpi.Call, len(k.makers))
+		for i, m := range k.makers {
+			c := w.byID[m.comm]
+			switch _, twice := c.made(k.number); {
+			case m.comm == otf2.Undefined:
+				x.call[i] = m.call
+			case c != nil && c.handle == 0 && !twice:
+				c.maker[k.number] = i
+			}
+		}
+		for _, u := range k.uses {
+			c := w.byID[u.comm]
+			if c == nil {
+				continue
+			}
+			if _, ok := x.used[c]; !ok {
+				x.used[c] = u.makers
+			}
+		}
+		free[k.number] = x
+	}
+	for _, c := range w.comms {
+		if c.handle == 0 && len(c.users) > 0 {
+			c.assign(free)
+		}
+	}
+}
+
+// slots are a rank's calls that make a communicator of which the trace doesn't say which.
+type slots struct {
+	call []*mpi.Call   // nil: taken
+	used map[*comm]int // how many of these calls there were when it was first used
+}
+
+// next is the first call from i on that can have made a communicator; -1: there is none.
+func (x *slots) next(c *comm, i int) int {
+	end, used := x.used[c]
+	if !used {
+		end = len(x.call)
+	}
+	for ; i < min(end, len(x.call)); i++ {
+		if x.call[i] != nil && between(x.call[i]) == (c.remote != nil) {
+			return i
+		}
+	}
+	return -1
+}
+
+// made is the call of a rank that makes it, as far as that is known.
+func (c *comm) made(rank int) (int, bool) {
+	if c == nil {
+		return 0, false
+	}
+	i, ok := c.maker[rank]
+	return i, ok
+}
+
+// assign has the same call of all members make it, of all that use it at least; if there is none,
+// each user's first that is left.
+func (c *comm) assign(free []slots) {
+	var members, users []int
+	for _, m := range append(slices.Clone(c.members), c.remote...) {
+		if _, ok := c.maker[m]; ok {
+			continue
+		}
+		if members = append(members, m); c.users[m] {
+			users = append(users, m)
+		}
+	}
+	for _, list := range [][]int{members, users} {
+		if i := c.common(list, free); i >= 0 {
+			for _, m := range list {
+				c.maker[m], free[m].call[i] = i, nil
+			}
+			return
+		}
+	}
+	for _, m := range users {
+		c.maker[m] = free[m].next(c, 0)
+		if i := c.maker[m]; i >= 0 {
+			free[m].call[i] = nil
+		}
+	}
+}
+
+// common is the first call that all of these ranks have left to make it with; -1: there is none.
+func (c *comm) common(ranks []int, free []slots) int {
+	for at := 0; len(ranks) > 0; {
+		most := at
+		for _, m := range ranks {
+			i := free[m].next(c, most)
+			if i < 0 {
+				return -1
+			}
+			most = i
+		}
+		if first := free[ranks[0]].next(c, at); first == most {
+			return most
+		}
+		at = most
+	}
+	return -1
+}
+
+// between reports whether a function makes intercommunicators.
+func between(c *mpi.Call) bool {
+	switch c.Name {
+	case "MPI_Intercomm_create", "MPI_Intercomm_create_from_groups", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join":
+		return true
+	}
+	return false
+}

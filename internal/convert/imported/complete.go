@@ -1,0 +1,349 @@
+package imported
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// complete notes that a request was completed, or asked about.
+func (x *translation) complete(e *otf2.Event) {
+	id := e.Values[0]
+	switch e.ID {
+	case otf2.EvMpiIrecv:
+		id = e.Values[4]
+	case otf2.EvCollectiveComplete:
+		id = e.Values[5]
+	}
+	q, ok := x.r.requests[id]
+	if !ok {
+		x.r.w.notes.Add("completions of operations that were not seen being begun", 1)
+		return
+	}
+	done := completion{name: x.name(q), pending: e.ID == otf2.EvMpiRequestTest}
+	switch {
+	case e.ID == otf2.EvMpiIrecv:
+		done.status = received(member(e.Values[0]), tag(e.Values[2]), e.Values[3])
+	case e.ID == otf2.EvCollectiveComplete, done.pending:
+		done.status = []int64{signature.StatusEmpty}
+	case e.ID == otf2.EvMpiRequestCancelled && q.what.kind != otf2.EvMpiIsend:
+		done.status = []int64{signature.StatusIgnored, mpi.AnySource, mpi.AnyTag, 0, 1}
+	default:
+		cancelled := int64(0)
+		if e.ID == otf2.EvMpiRequestCancelled {
+			cancelled = 1
+		}
+		done.status = []int64{signature.StatusOfSend, cancelled}
+	}
+	if !done.pending {
+		delete(x.r.requests, id)
+	}
+	x.add(done)
+}
+
+// add keeps one completion for each request: that of a receive, of one that sends and receives.
+func (x *translation) add(done completion) {
+	for i := range x.completed {
+		if o := &x.completed[i]; o.name == done.name {
+			if done.status[0] == signature.StatusIgnored {
+				o.status = done.status
+			}
+			return
+		}
+	}
+	x.completed = append(x.completed, done)
+}
+
+// threadBits: names of other threads' requests, as the recorder has them.
+const threadBits = 10
+
+// name is what a request is called by the thread: how many it has made since.
+func (x *translation) name(q request) int64 {
+	if q.thread == x.t.number {
+		return 2 * (x.t.made - q.number + 1)
+	}
+	return -2 - ((x.r.threads[q.thread].made-q.number)<<threadBits | int64(q.thread)&(1<<threadBits-1))
+}
+
+// requests fills in which requests a call completed.
+func (x *translation) requests() {
+	c := x.c.call
+	if !c.Has(mpi.Completes) {
+		return
+	}
+	if len(x.completed) == 0 && !x.r.k.ends && x.ended && !x.f.has("flag") && !x.f.has("outcount") {
+		x.assume()
+	}
+	found := slices.ContainsFunc(x.completed, func(d completion) bool { return !d.pending })
+	if x.f.has("flag") {
+		flag := int64(0)
+		if found {
+			flag = 1
+		}
+		x.f.give("flag", flag)
+	}
+	if x.f.has("request") {
+		if len(x.completed) > 0 {
+			x.f.set("request", x.completed[0].name)
+			x.f.give("status", x.completed[0].status...)
+		} else {
+			x.f.set("request", 0)
+			x.f.give("status", signature.StatusEmpty)
+		}
+		return
+	}
+	x.several()
+}
+
+// several is of calls with an array of requests.
+func (x *translation) several() {
+	names, statuses, indices := make([]int64, 0, len(x.completed)), []int64(nil), []int64(nil)
+	n := int64(0)
+	for i, d := range x.completed {
+		names = append(names, d.name)
+		if !d.pending {
+			n++
+			statuses = append(statuses, d.status...)
+			indices = append(indices, int64(i))
+		}
+	}
+	for _, count := range []string{"count", "incount"} {
+		x.f.set(count, int64(len(names)))
+	}
+	x.f.set("array_of_requests", array(names)...)
+	some := x.f.has("array_of_indices")
+	switch {
+	case x.f.has("index"):
+		x.f.give("index", mpi.Undefined)
+		if n > 0 {
+			x.f.give("index", indices[0])
+			x.f.give("status", x.completed[indices[0]].status...)
+		}
+		return
+	case some:
+		x.f.give("outcount", n)
+		x.f.give("array_of_indices", array(indices)...)
+	}
+	if n == int64(len(names)) || some {
+		x.f.give("array_of_statuses", append([]int64{n}, statuses...)...)
+	}
+}
+
+// assume completes what tools leave open that write no completions: a wait for one request
+// is taken for that of the oldest, one for several for that of all.
+func (x *translation) assume() {
+	type old struct {
+		id uint64
+		request
+	}
+	var list []old
+	for id, q := range x.r.requests {
+		if q.thread == x.t.number {
+			list = append(list, old{id, q})
+		}
+	}
+	slices.SortFunc(list, func(a, b old) int { return cmp.Compare(a.number, b.number) })
+	if len(list) > 1 && (x.f.has("request") || x.f.has("index")) {
+		list = list[:1]
+	}
+	for _, q := range list {
+		status := []int64{signature.StatusOfSend, 0}
+		if q.what.kind != otf2.EvMpiIsend {
+			status = []int64{signature.StatusAbsent}
+		}
+		x.completed = append(x.completed, completion{name: x.name(q.request), status: status})
+		delete(x.r.requests, q.id)
+	}
+	if len(list) > 0 {
+		x.r.w.notes.Add("completions that are not recorded: waits are taken to complete the oldest request, or all", uint64(len(list)))
+	}
+}
+
+// window fills in one-sided communication.
+func (x *translation) window(e *otf2.Event) {
+	if x.f == nil {
+		return
+	}
+	id := uint32(e.Values[0])
+	if e.ID == otf2.EvRmaCollectiveEnd {
+		id = uint32(e.Values[2])
+	}
+	if e.ID == otf2.EvRmaWinCreate {
+		h := int64(x.r.winPool.Take()) + mpi.FirstHandleID
+		x.r.windows[id] = h
+		_, comm := x.r.comm(x.r.w.a.Windows[id].Comm)
+		x.f.set("comm", comm)
+		x.f.give("win", h)
+		return
+	}
+	h, ok := x.r.windows[id]
+	if !ok {
+		if x.f.in["win"] != nil {
+			return // freed by this very call
+		}
+		x.r.w.notes.Add("one-sided operations on windows that were not seen being made", 1)
+		h = symbol.Unknown
+	}
+	if _, own := x.f.out["win"]; !own && e.ID != otf2.EvRmaCompleteRequested {
+		x.f.set("win", h)
+	}
+	peer := int64(int32(e.Values[1]))
+	switch e.ID {
+	case otf2.EvRmaWinDestroy:
+		if ok {
+			delete(x.r.windows, id)
+			x.r.winPool.Give(uint32(h - mpi.FirstHandleID))
+		}
+	case otf2.EvRmaAcquireLock, otf2.EvRmaReleaseLock:
+		x.f.set("rank", peer)
+		if kind := int64(lockShared); e.ID == otf2.EvRmaAcquireLock {
+			if e.Values[3] == otf2.LockExclusive {
+				kind = mpi.LockExclusive
+			}
+			x.f.set("lock_type", kind)
+		}
+	case otf2.EvRmaPut:
+		x.moves(peer, e.Values[2], 0, e.Values[3])
+	case otf2.EvRmaGet:
+		x.moves(peer, 0, e.Values[2], e.Values[3])
+	case otf2.EvRmaAtomic:
+		x.moves(peer, e.Values[3], e.Values[4], e.Values[5])
+	case otf2.EvRmaCompleteRequested:
+		x.done(e.Values[1], []int64{signature.StatusEmpty}, ownsWindow)
+	}
+}
+
+// moves fills in a transfer to or from the memory of a member.
+func (x *translation) moves(peer int64, out, in, id uint64) {
+	if x.m == nil || !x.f.has("target_rank") {
+		x.r.w.notes.Add("one-sided transfers outside of their functions", 1)
+		return
+	}
+	x.f.set("target_rank", peer)
+	for name, bytes := range map[string]uint64{"origin": max(out, in), "result": in, "target": max(out, in)} {
+		if name == "origin" && x.f.has("result_count") {
+			bytes = out
+		}
+		x.f.set(name+"_count", int64(bytes))
+		x.f.set(name+"_datatype", byteType)
+	}
+	if x.f.has("datatype") { // one element
+		t, ok := types[max(out, in)]
+		if !ok {
+			t = byteType
+		}
+		x.f.set("datatype", t)
+	}
+	if x.f.has("request") {
+		x.t.made++
+		x.f.give("request", 2)
+		x.r.transfers[transferKey{ownsWindow, id}] = request{thread: x.t.number, number: x.t.made}
+	}
+}
+
+// A transferKey names a transfer: those with windows and with files are numbered apart.
+type transferKey struct {
+	of uint8
+	id uint64
+}
+
+const (
+	ownsWindow = iota
+	ownsFile
+)
+
+// done completes a transfer that has a request.
+func (x *translation) done(id uint64, status []int64, of uint8) {
+	key := transferKey{of, id}
+	q, ok := x.r.transfers[key]
+	if !ok {
+		return
+	}
+	delete(x.r.transfers, key)
+	x.add(completion{name: x.name(q), status: status})
+}
+
+// file fills in operations on files.
+func (x *translation) file(e *otf2.Event) {
+	if x.f == nil || !x.f.has("fh") && !x.c.call.Has(mpi.Completes) && e.ID != otf2.EvIoDeleteFile {
+		x.r.w.notes.Add("operations on files outside of MPI's functions for these", 1)
+		return
+	}
+	v := &e.Values
+	id := uint32(v[0])
+	if e.ID == otf2.EvIoDeleteFile {
+		x.f.set("filename", x.r.out.Text(x.r.w.a.String(x.r.w.a.Files[uint32(v[1])])))
+		return
+	}
+	if e.ID == otf2.EvIoCreateHandle {
+		x.opens(id, v[1], v[2], v[3])
+		return
+	}
+	h, ok := x.r.files[id]
+	if !ok {
+		h = symbol.Unknown
+	}
+	x.f.set("fh", h)
+	switch e.ID {
+	case otf2.EvIoDestroyHandle:
+		if ok {
+			delete(x.r.files, id)
+			x.r.filePool.Give(uint32(h - mpi.FirstHandleID))
+		}
+	case otf2.EvIoSeek:
+		x.f.set("offset", int64(v[1]))
+		x.f.set("whence", map[uint64]int64{0: seekSet, 1: mpi.SeekCurrent, 2: mpi.SeekEnd}[v[2]])
+	case otf2.EvIoOperationBegin:
+		x.f.set("count", int64(v[3]))
+		x.f.set("datatype", byteType)
+		if x.f.has("request") {
+			x.t.made++
+			x.f.give("request", 2)
+			x.r.transfers[transferKey{ownsFile, v[4]}] = request{thread: x.t.number, number: x.t.made}
+		}
+	case otf2.EvIoOperationComplete:
+		status := received(mpi.AnySource, mpi.AnyTag, v[1])
+		if x.c.call.Has(mpi.Completes) {
+			x.done(v[2], status, ownsFile)
+			return
+		}
+		x.f.give("status", status...)
+	}
+}
+
+func (x *translation) opens(id uint32, access, creation, status uint64) {
+	def := x.r.w.a.Handles[id]
+	_, comm := x.r.comm(def.Comm)
+	h := int64(x.r.filePool.Take()) + mpi.FirstHandleID
+	x.r.files[id] = h
+	mode := int64(modeReadWrite)
+	switch access {
+	case otf2.ReadOnly:
+		mode = mpi.ModeReadOnly
+	case otf2.WriteOnly:
+		mode = mpi.ModeWriteOnly
+	}
+	for _, b := range []struct{ of, bit, is uint64 }{
+		{creation, 1 << 0, mpi.ModeCreate}, {creation, 1 << 3, mpi.ModeExclusive}, {status, 1 << 1, mpi.ModeAppend}, {status, 1 << 8, mpi.ModeDeleteOnClose},
+	} {
+		if b.of&b.bit != 0 {
+			mode |= int64(b.is)
+		}
+	}
+	name := x.r.w.a.String(x.r.w.a.Files[def.File])
+	x.f.set("comm", comm)
+	x.f.set("filename", x.r.out.Text(name))
+	x.f.set("amode", mode)
+	x.f.give("fh", h)
+}
+
+// Constants that nothing else needs, by the standard ABI.
+const (
+	lockShared    = 302
+	seekSet       = 403
+	modeReadWrite = 32
+)

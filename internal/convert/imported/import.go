@@ -1,0 +1,160 @@
+package imported
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Options say how to import.
+type Options struct {
+	Timing   timing.Options  // what to keep of times
+	Producer string          // version of the program that imports
+	Progress func(ranks int) // told after each pass over a rank's events; there are two
+	Begin    func(ranks int) // told how many ranks there are
+}
+
+// An Import is what was read.
+type Import struct {
+	Content *sections.Content
+	Calls   uint64
+	Notes   Notes // what the trace doesn't say, and what was assumed
+	close   func()
+}
+
+// Close lets go what the content may still be read from.
+func (i *Import) Close() { i.close() }
+
+// OTF2 reads an archive of the Open Trace Format 2: its anchor file, or the folder that it is in.
+func OTF2(path string, o Options) (*Import, error) {
+	w, err := newWorld(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.findComms(); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.a.Path, err)
+	}
+	if o.Begin != nil {
+		o.Begin(len(w.ranks))
+	}
+	if o.Progress == nil {
+		o.Progress = func(int) {}
+	}
+	all, err := w.scanAll(func() { o.Progress(1) })
+	if err != nil {
+		return nil, err
+	}
+	w.assignComms()
+	return w.write(all, o)
+}
+
+func (w *world) write(all *outcomes, o Options) (x *Import, err error) {
+	began := int64(0)
+	if b := w.a.Clock.Began; b != math.MaxUint64 && b < 1<<62 {
+		began = int64(b)
+		if w.first >= w.a.Clock.Offset {
+			began += int64(w.ns(w.first - w.a.Clock.Offset))
+		}
+	}
+	c, err := trackwriter.NewCollector(len(w.ranks), o.Timing)
+	if err != nil {
+		return nil, err
+	}
+	x = &Import{Notes: w.notes, close: c.Close}
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	for _, k := range w.ranks {
+		if err := w.track(k, all, began, c); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", k.number, err)
+		}
+		x.Calls += k.calls
+		o.Progress(1)
+	}
+	x.Content, err = c.Content(w.meta(began, o))
+	return x, err
+}
+
+// track makes the track of a rank.
+func (w *world) track(k *rank, all *outcomes, began int64, to *trackwriter.Collector) error {
+	first := uint64(0)
+	if k.first > w.first {
+		first = w.ns(k.first - w.first)
+	}
+	out := trackwriter.New(k.number, first)
+	defer out.Close()
+	r := &recorder{
+		w: w, k: k, all: all, out: out, layouts: make(map[*mpi.Call]signature.Layout), comms: make(map[*comm]int64),
+		windows: make(map[uint32]int64), files: make(map[uint32]int64), requests: make(map[uint64]request), transfers: make(map[transferKey]request),
+	}
+	r.empty = r.out.Text("")
+	if err := r.run(); err != nil {
+		return err
+	}
+	span := int64(0)
+	if k.last > k.first {
+		span = int64(w.ns(k.last - k.first))
+	}
+	return to.Add(out, track.Process{Host: k.host, End: w.end(k), StartNs: began + int64(first), SpanNs: span})
+}
+
+// end is how a rank ended. Where no rank has MPI_Init or MPI_Finalize, the tool doesn't record them (EZTrace
+// does not), and nothing tells.
+func (w *world) end(k *rank) string {
+	switch {
+	case k.finished:
+		return track.Finished
+	case k.calls > 0 && !w.bounds:
+		w.notes.Add("ranks of which nothing tells how they ended, as no MPI_Init or MPI_Finalize is recorded: taken for finished", 1)
+		return track.Finished
+	}
+	return track.Crashed
+}
+
+func (w *world) meta(began int64, o Options) map[string]string {
+	a := w.a
+	command := a.Properties["SPOOR::COMMAND"]
+	if command == "" {
+		command = w.command
+	}
+	if command == "" {
+		command = a.Description
+	}
+	if command == "" {
+		command = filepath.Base(filepath.Dir(a.Path))
+	}
+	m := map[string]string{
+		model.MetaCommand: command, model.MetaProducer: o.Producer, model.MetaStart: strconv.FormatInt(began, 10),
+		model.MetaImported: "otf2", model.MetaOptions: "timing=" + string(o.Timing.Mode),
+	}
+	if lib := a.Properties["SPOOR::MPI"]; lib != "" {
+		m[model.MetaLibrary] = lib
+	}
+	if a.Creator != "" {
+		m[model.MetaImported] += ", written by " + a.Creator
+	}
+	names := make([]string, 0, len(w.notes))
+	for n := range w.notes {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	if t := a.Properties["SPOOR::TIMES"]; t != "" && t != "exact" {
+		m[model.MetaNote+".times"] = "times are not those of the calls, but as they were exported: " + t
+	}
+	for i, n := range names {
+		m[fmt.Sprintf("%s.import.%d", model.MetaNote, i)] = fmt.Sprintf("%d: %s", w.notes[n], n)
+	}
+	return m
+}

@@ -1,0 +1,390 @@
+package imported
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// A recorder goes through the events of one rank, its threads by time, and makes calls of them.
+type recorder struct {
+	w       *world
+	k       *rank
+	all     *outcomes
+	out     *trackwriter.Writer
+	threads []*thread
+	layouts map[*mpi.Call]signature.Layout
+	empty   int64
+
+	comms     map[*comm]int64 // handles
+	handles   symbol.Pool
+	makers    int // how many makers were called
+	windows   map[uint32]int64
+	winPool   symbol.Pool
+	files     map[uint32]int64
+	filePool  symbol.Pool
+	requests  map[uint64]request
+	transfers map[transferKey]request // one-sided ones and those of files, which have numbers of their own
+}
+
+// A request is an operation that is under way.
+type request struct {
+	thread int
+	number int64 // how many its thread had made before
+	what   outcome
+	known  bool // what it turns out to be
+}
+
+// A thread is a location.
+type thread struct {
+	number  int
+	events  *otf2.Events
+	more    bool
+	stack   []entered
+	made    int64 // one-shot requests
+	begun   int   // of rank.begun
+	under   []uint64
+	ready   []*open // calls that wait for the outermost to end
+	metrics []measured
+	counted map[string]*counter
+}
+
+// A counter goes on from the beginning of the run.
+type counter struct {
+	base, now float64 // at the end of the last call, and when it was read last
+	based     bool
+}
+
+// An entered region has not been left.
+type entered struct {
+	region uint32
+	call   *open // nil: no MPI function
+	source uint32
+}
+
+// An open is a call that is under way, with the records in it.
+type open struct {
+	call       *mpi.Call
+	start, end uint64
+	site       uint64
+	acts       []otf2.Event
+	values     []measured
+}
+
+// A measured is a metric before a call.
+type measured struct {
+	name  string
+	value float64
+}
+
+func (r *recorder) run() error {
+	for i, location := range r.k.threads {
+		es, err := r.w.a.Events(location)
+		if err != nil {
+			return err
+		}
+		defer es.Close()
+		t := &thread{number: i, events: es}
+		t.more = es.Next()
+		r.threads = append(r.threads, t)
+	}
+	for {
+		var next *thread
+		for _, t := range r.threads {
+			if t.more && (next == nil || t.events.Time < next.events.Time) {
+				next = t
+			}
+		}
+		if next == nil {
+			break
+		}
+		if err := r.event(next, &next.events.Event); err != nil {
+			return err
+		}
+		next.more = next.events.Next()
+	}
+	for _, t := range r.threads {
+		if err := t.events.Err(); err != nil {
+			return err
+		}
+		for i := range t.stack {
+			if c := t.stack[i].call; c != nil {
+				c.end = max(c.start, r.k.last)
+				r.w.notes.Add("calls that never returned", 1)
+			}
+		}
+		if err := r.flush(t, true); err != nil {
+			return err
+		}
+	}
+	if n := len(r.requests); n > 0 {
+		r.w.notes.Add("operations that no record completes", uint64(n))
+	}
+	return nil
+}
+
+func (r *recorder) event(t *thread, e *otf2.Event) error {
+	switch e.ID {
+	case otf2.EvEnter, otf2.EvCallingContextEnter:
+		r.enter(t, e)
+		return nil
+	case otf2.EvLeave, otf2.EvCallingContextLeave:
+		return r.leave(t, e)
+	case otf2.EvMetric:
+		r.metric(t, e)
+		return nil
+	}
+	if !concerns(e.ID) {
+		return nil
+	}
+	if c := t.innermost(); c != nil {
+		c.acts = append(c.acts, *e)
+		return nil
+	}
+	if alone(e.ID) { // as tools record that have no regions of MPI
+		c := &open{start: e.Time, end: e.Time, site: r.site(t, nil, e.Source), acts: []otf2.Event{*e}}
+		t.ready = append(t.ready, c)
+		return r.flush(t, false)
+	}
+	r.w.notes.Add("records of MPI outside of any MPI function", 1)
+	return nil
+}
+
+// innermost is the MPI function that is under way.
+func (t *thread) innermost() *open {
+	for i := len(t.stack) - 1; i >= 0; i-- {
+		if c := t.stack[i].call; c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// concerns reports whether a record says what MPI does.
+func concerns(id uint8) bool {
+	return id >= otf2.EvMpiSend && id <= otf2.EvMpiCollectiveEnd || id >= otf2.EvRmaWinCreate && id <= otf2.EvRmaCompleteRequested ||
+		id >= otf2.EvIoCreateHandle && id <= otf2.EvIoOperationComplete || id >= otf2.EvCollectiveRequest && id <= otf2.EvCommDestroy
+}
+
+// alone reports whether a record is a message by itself.
+func alone(id uint8) bool {
+	return id == otf2.EvMpiSend || id == otf2.EvMpiIsend || id == otf2.EvMpiRecv || id == otf2.EvMpiIrecvRequest
+}
+
+func (r *recorder) enter(t *thread, e *otf2.Event) {
+	f := entered{region: r.w.region(e), source: e.Source}
+	if e.ID == otf2.EvCallingContextEnter {
+		f.source = r.w.a.Contexts[uint32(e.Values[0])].Source
+	}
+	if c := r.w.regions[f.region]; c != nil {
+		f.call = &open{call: c, start: e.Time, site: r.site(t, c, f.source), values: t.pending()}
+		t.read()
+		t.ready = append(t.ready, f.call)
+	} else {
+		r.w.notes.Add("calls of functions that are not MPI's", 1)
+	}
+	t.stack = append(t.stack, f)
+}
+
+func (r *recorder) leave(t *thread, e *otf2.Event) error {
+	region := r.w.region(e)
+	for i := len(t.stack) - 1; i >= 0; i-- {
+		if f := t.stack[i]; f.region == region {
+			if f.call != nil {
+				f.call.end = max(e.Time, f.call.start)
+				f.call.acts = append(f.call.acts, otf2.Event{}) // it returned
+				t.read()
+			}
+			t.stack = slices.Delete(t.stack, i, i+1)
+			break
+		}
+	}
+	return r.flush(t, false)
+}
+
+// flush records the calls of a thread once none of them is under way.
+func (r *recorder) flush(t *thread, all bool) error {
+	if len(t.ready) == 0 || !all && t.innermost() != nil {
+		return nil
+	}
+	for _, c := range t.ready {
+		if err := r.record(t, c); err != nil {
+			return err
+		}
+	}
+	t.ready = t.ready[:0]
+	return nil
+}
+
+// record makes a call, or several if a function of MPI did more than its own parameters can say.
+func (r *recorder) record(t *thread, c *open) error {
+	ended := c.call == nil
+	if n := len(c.acts); n > 0 && c.acts[n-1].ID == 0 {
+		c.acts, ended = c.acts[:n-1], true
+	}
+	for _, e := range c.acts {
+		if err := r.commsOf(t, c, &e); err != nil {
+			return err
+		}
+	}
+	x := &translation{r: r, t: t, c: c, ended: ended}
+	for _, f := range x.forms() {
+		at := c.start
+		if f.moved {
+			at = c.end
+		}
+		n, err := r.out.Call(t.number, f.call.ID, c.site, f.values())
+		if err != nil {
+			return err
+		}
+		r.out.Time(t.number, n, r.w.ns(at-r.w.first), r.w.ns(c.end-r.w.first))
+		for _, v := range c.values {
+			r.out.Attach(n, v.name, v.value)
+		}
+		c.values = nil
+	}
+	return nil
+}
+
+// commsOf has the communicators made that a record uses and no call made.
+func (r *recorder) commsOf(t *thread, c *open, e *otf2.Event) error {
+	id := uint32(otf2.Undefined)
+	switch e.ID {
+	case otf2.EvMpiSend, otf2.EvMpiIsend, otf2.EvMpiRecv, otf2.EvMpiCollectiveEnd:
+		id = uint32(e.Values[1])
+	case otf2.EvMpiIrecvRequest, otf2.EvCollectiveRequest:
+		if n := t.begun; n < len(r.k.begun[t.number]) {
+			if o := r.all.list[r.k.begun[t.number][n]]; o.kind != 0 {
+				id = o.comm
+			}
+		}
+	case otf2.EvRmaWinCreate:
+		id = r.w.a.Windows[uint32(e.Values[0])].Comm
+	case otf2.EvIoCreateHandle:
+		if h, ok := r.w.a.Handles[uint32(e.Values[0])]; ok {
+			id = h.Comm
+		}
+	default:
+		return nil
+	}
+	m := r.w.byID[id]
+	if m == nil || m.handle != 0 || r.comms[m] != 0 {
+		return nil
+	}
+	if at, ok := m.maker[r.k.number]; ok && at >= r.makers && c.call != nil && c.call.Has(mpi.CreatesComm) {
+		return nil // by this very call
+	}
+	call, _ := mpi.Lookup("MPI_Comm_create_group")
+	f := newForm(call, r.layouts, r.empty)
+	f.set("comm", mpi.CommWorld)
+	r.make(f, m, "newcomm")
+	n, err := r.out.Call(t.number, call.ID, 0, f.values())
+	if err != nil {
+		return err
+	}
+	at := r.w.ns(c.start - r.w.first)
+	r.out.Time(t.number, n, at, at)
+	r.w.notes.Add("communicators that no recorded call made (MPI_Comm_create_group stands in)", 1)
+	return nil
+}
+
+// make has a call make a communicator.
+func (r *recorder) make(f *form, m *comm, param string) {
+	own, other := m.sides(r.k.number)
+	h := int64(r.handles.Take()) + mpi.FirstHandleID
+	r.comms[m] = h
+	f.give(param, h)
+	leader, remote := int64(-1), int64(-1)
+	if len(own) > 0 {
+		leader = int64(own[0])
+	}
+	if len(other) > 0 {
+		remote = int64(other[0])
+	}
+	f.made = []int64{int64(m.number), leader, int64(slices.Index(own, r.k.number)), int64(len(own)), remote, int64(len(other)), 0}
+}
+
+// comm returns the handle of a communicator.
+func (r *recorder) comm(id uint32) (*comm, int64) {
+	m := r.w.byID[id]
+	switch {
+	case m == nil:
+		return nil, symbol.Unknown
+	case m.handle != 0:
+		return m, m.handle
+	}
+	if h, ok := r.comms[m]; ok {
+		return m, h
+	}
+	return m, symbol.Unknown
+}
+
+// site names where a call was made: the line that the trace tells, else the function around it.
+func (r *recorder) site(t *thread, c *mpi.Call, source uint32) uint64 {
+	a := r.w.a
+	if s, ok := a.Sources[source]; ok && source != otf2.Undefined {
+		return r.place(a.String(s.File), s.Line, "")
+	}
+	for i := len(t.stack) - 1; i >= 0; i-- {
+		if f := t.stack[i]; f.call == nil {
+			g := a.Regions[f.region]
+			return r.place(a.String(g.File), g.Line, a.String(g.Name))
+		}
+	}
+	return 0
+}
+
+// metric keeps measurements for the next call.
+func (r *recorder) metric(t *thread, e *otf2.Event) {
+	list := r.w.a.Metrics[uint32(e.Values[0])]
+	if len(list) != len(e.Many) {
+		r.w.notes.Add("measurements of metrics that are not defined", 1)
+		return
+	}
+	for i, m := range list {
+		v := e.Many[i]
+		switch {
+		case m.Name == "" || math.IsNaN(v):
+			r.w.notes.Add("measurements of metrics that are not defined", 1)
+		case m.Mode == otf2.Relative:
+			t.metrics = append(t.metrics, measured{m.Name, v})
+		case m.Mode == otf2.Accumulated:
+			c := t.counted[m.Name]
+			if c == nil {
+				if t.counted == nil {
+					t.counted = make(map[string]*counter)
+				}
+				c = &counter{base: v}
+				t.counted[m.Name] = c
+			}
+			c.now = v
+		default:
+			r.w.notes.Add("measurements of what there is at a time, which don't belong to calls", 1)
+		}
+	}
+}
+
+// pending is what was measured since the call before.
+func (t *thread) pending() []measured {
+	list := t.metrics
+	t.metrics = nil
+	for _, name := range slices.Sorted(maps.Keys(t.counted)) {
+		if c := t.counted[name]; c.based && c.now >= c.base {
+			list = append(list, measured{name, c.now - c.base})
+		}
+	}
+	return list
+}
+
+// read has counters count from here on.
+func (t *thread) read() {
+	for _, c := range t.counted {
+		c.base, c.based = c.now, true
+	}
+}

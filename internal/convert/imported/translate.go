@@ -1,0 +1,433 @@
+package imported
+
+import (
+	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+)
+
+// A filled form is a call. One that had to be moved out of another stands at that one's end.
+type filled struct {
+	*form
+	moved bool
+}
+
+// A translation makes calls of a function and the records in it.
+type translation struct {
+	r     *recorder
+	t     *thread
+	c     *open
+	f     *form
+	m     *meaning.Call
+	ended bool
+	more  []filled // what the function has no parameters for
+	used  bool     // some record fits the function itself
+
+	completed []completion
+}
+
+// A completion is a request that a call completed, or asked about.
+type completion struct {
+	name    int64
+	status  []int64
+	pending bool // it had not completed
+}
+
+func (x *translation) forms() []filled {
+	if x.c.call != nil {
+		x.f = newForm(x.c.call, x.r.layouts, x.r.empty)
+		x.f.ended = x.ended
+		x.m = meaning.Of(x.c.call.Name)
+		if x.m == nil || !x.m.Pattern.Collective() || x.c.call.Has(mpi.Neighborhood) {
+			x.blank()
+		}
+	}
+	made := false
+	for i := range x.c.acts {
+		e := &x.c.acts[i]
+		switch e.ID {
+		case otf2.EvMpiSend, otf2.EvMpiIsend:
+			x.send(e)
+		case otf2.EvMpiRecv:
+			x.receive(e)
+		case otf2.EvMpiIrecvRequest:
+			x.post(e)
+		case otf2.EvMpiCollectiveEnd:
+			x.collective(uint32(e.Values[1]), e.Values[2], e.Values[3], e.Values[4])
+		case otf2.EvCollectiveRequest:
+			x.begin(e)
+		case otf2.EvMpiIsendComplete, otf2.EvMpiIrecv, otf2.EvCollectiveComplete, otf2.EvMpiRequestTest, otf2.EvMpiRequestCancelled:
+			x.complete(e)
+		case otf2.EvCommCreate:
+			made = x.makes(uint32(e.Values[0])) || made
+		case otf2.EvMpiCollectiveBegin, otf2.EvRmaCollectiveBegin, otf2.EvIoOperationIssued:
+		case otf2.EvCommDestroy:
+			x.frees(uint32(e.Values[0]))
+		default:
+			if e.ID >= otf2.EvIoCreateHandle && e.ID <= otf2.EvIoOperationComplete {
+				x.file(e)
+			} else {
+				x.window(e)
+			}
+		}
+	}
+	if x.f == nil {
+		return x.more
+	}
+	if x.c.call.Has(mpi.CreatesComm) {
+		at := x.r.makers
+		x.r.makers++
+		if !made {
+			x.makesUntold(at)
+		}
+	}
+	if x.f.has("request") || x.f.has("array_of_requests") {
+		x.requests()
+	}
+	if x.m != nil && !x.used {
+		x.nowhere()
+	}
+	x.assumeInputs()
+	if len(x.more) > 0 && !x.used && x.c.call.Has(mpi.Starts) {
+		x.r.w.notes.Add("starts of persistent requests, each of which stands as MPI_Isend or MPI_Irecv", uint64(len(x.more)))
+		x.more[0].moved = false
+		return x.more
+	}
+	if len(x.more) > 0 {
+		x.r.w.notes.Add("messages within functions that have no parameters for them, as calls of their own", uint64(len(x.more)))
+	}
+	return append([]filled{{x.f, false}}, x.more...)
+}
+
+// blank has a call move nothing as long as no record says that it does.
+func (x *translation) blank() {
+	if x.m == nil {
+		return
+	}
+	for _, s := range []*meaning.Side{x.m.Out, x.m.In} {
+		if s != nil && x.f.has(s.Type) && !x.c.call.Params[x.c.call.Index(s.Type)].Array {
+			x.f.set(s.Type, byteType)
+		}
+		if s != nil && s.Peer != "" {
+			x.f.set(s.Peer, mpi.ProcNull)
+			x.f.set("comm", mpi.CommWorld)
+		}
+	}
+}
+
+// nowhere has a call to or from MPI_PROC_NULL make its request, of which there is no record.
+func (x *translation) nowhere() {
+	for _, s := range []*meaning.Side{x.m.Out, x.m.In} {
+		if s == nil || x.m.Later || len(x.f.in[s.Peer]) == 0 || x.f.in[s.Peer][0] != mpi.ProcNull {
+			continue
+		}
+		if _, ok := x.f.out["request"]; !ok && x.f.has("request") {
+			x.t.made++
+			x.f.give("request", 2)
+		}
+	}
+}
+
+// assumeInputs fills in handles that the call was passed and no record has.
+func (x *translation) assumeInputs() {
+	for i := range x.c.call.Params {
+		p := &x.c.call.Params[i]
+		if p.Dir != mpi.In || p.Array || x.f.in[p.Name] != nil {
+			continue
+		}
+		switch p.Kind {
+		case mpi.KindComm:
+			x.f.set(p.Name, mpi.CommWorld)
+			x.r.w.notes.Add("calls of which no record has the communicator (MPI_COMM_WORLD stands in)", 1)
+		case mpi.KindOp:
+			x.f.set(p.Name, bitwiseOr)
+			x.r.w.notes.Add("reductions, of which OTF2 has no operation (MPI_BOR stands in)", 1)
+		}
+	}
+}
+
+// other begins a call of another function for a record that the call itself can't have.
+func (x *translation) other(name string) *form {
+	c, _ := mpi.Lookup(name)
+	f := newForm(c, x.r.layouts, x.r.empty)
+	x.more = append(x.more, filled{f, true})
+	return f
+}
+
+// member is a rank in a communicator, 32 bits. EZTrace writes MPI_PROC_NULL as the MPI has it: less than 0 in all of them.
+func member(v uint64) int64 {
+	if n := int32(uint32(v)); n >= 0 {
+		return int64(n)
+	}
+	return mpi.ProcNull
+}
+
+// tag is a message's tag, 32 bits; less than 0 is that of a receive from MPI_PROC_NULL.
+func tag(v uint64) int64 {
+	if n := int32(uint32(v)); n >= 0 {
+		return int64(n)
+	}
+	return mpi.AnyTag
+}
+
+func tagOf(f *form, own string) string {
+	if f.has(own) {
+		return own
+	}
+	return "tag"
+}
+
+func (x *translation) send(e *otf2.Event) {
+	f, m := x.f, x.m
+	fits := f != nil && m != nil && m.Out != nil && m.Pattern == meaning.ToPeer && !m.Later && f.in["sent"] == nil
+	if fits && (e.ID == otf2.EvMpiIsend) != f.has("request") {
+		fits = false
+	}
+	if !fits {
+		f = x.other(map[bool]string{true: "MPI_Isend", false: "MPI_Send"}[e.ID == otf2.EvMpiIsend])
+		m = meaning.Of(f.call.Name)
+	} else {
+		x.used = true
+	}
+	_, h := x.r.comm(uint32(e.Values[1]))
+	f.in["sent"] = []int64{1}
+	f.set(m.Out.Peer, member(e.Values[0]))
+	f.set(m.Out.Count, int64(e.Values[3]))
+	f.set(m.Out.Type, byteType)
+	f.set(tagOf(f, "sendtag"), tag(e.Values[2]))
+	f.set("comm", h)
+	if m.In != nil && m.In.Count == m.Out.Count && f.in["got"] == nil { // in place
+		f.set(m.In.Peer, mpi.ProcNull)
+	}
+	if e.ID == otf2.EvMpiIsend {
+		x.request(f, e.Values[4], outcome{kind: e.ID}, true)
+	}
+}
+
+// request has a call make a request, or share the one that it makes.
+func (x *translation) request(f *form, id uint64, what outcome, known bool) {
+	if _, ok := f.out["request"]; !ok {
+		x.t.made++
+		f.give("request", 2)
+	}
+	x.r.requests[id] = request{x.t.number, x.t.made, what, known}
+}
+
+func (x *translation) receive(e *otf2.Event) {
+	f, m := x.f, x.m
+	fits := f != nil && m != nil && m.In != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive) && !m.Later && !f.has("request") && f.in["got"] == nil
+	if !fits {
+		f = x.other("MPI_Recv")
+		m = meaning.Of("MPI_Recv")
+	} else {
+		x.used = true
+	}
+	f.in["got"] = []int64{1}
+	x.source(f, m, member(e.Values[0]), uint32(e.Values[1]), tag(e.Values[2]), e.Values[3])
+	f.give("status", received(member(e.Values[0]), tag(e.Values[2]), e.Values[3])...)
+}
+
+func received(source, tag int64, bytes uint64) []int64 {
+	return []int64{signature.StatusIgnored, source, tag, int64(bytes), 0}
+}
+
+func (x *translation) source(f *form, m *meaning.Call, peer int64, comm uint32, tag int64, bytes uint64) {
+	_, h := x.r.comm(comm)
+	f.set(m.In.Peer, peer)
+	if _, sent := f.in[m.In.Count]; !sent {
+		f.set(m.In.Count, int64(bytes))
+	}
+	f.set(m.In.Type, byteType)
+	f.set(tagOf(f, "recvtag"), tag)
+	f.set("comm", h)
+}
+
+// next is what an operation turns out to be that is begun now.
+func (x *translation) next() outcome {
+	n := x.t.begun
+	x.t.begun++
+	if list := x.r.k.begun[x.t.number]; n < len(list) {
+		return x.r.all.list[list[n]]
+	}
+	return outcome{}
+}
+
+func (x *translation) post(e *otf2.Event) {
+	o := x.next()
+	f, m := x.f, x.m
+	if f == nil || m == nil || m.In == nil || m.Later || !f.has("request") || f.in["got"] != nil {
+		f = x.other("MPI_Irecv")
+		m = meaning.Of("MPI_Irecv")
+	} else {
+		x.used = true
+	}
+	f.in["got"] = []int64{1}
+	if o.kind == otf2.EvMpiIrecv {
+		x.source(f, m, member(uint64(o.peer)), o.comm, tag(uint64(o.tag)), o.recv)
+	} else {
+		x.r.w.notes.Add("non-blocking receives of which no record tells what they got: from any source", 1)
+		f.set(m.In.Peer, mpi.AnySource)
+		f.set(tagOf(f, "recvtag"), mpi.AnyTag)
+		f.set(m.In.Count, 0)
+		f.set(m.In.Type, byteType)
+		f.set("comm", mpi.CommWorld)
+	}
+	x.request(f, e.Values[0], o, o.kind != 0)
+}
+
+func (x *translation) begin(e *otf2.Event) {
+	o := x.next()
+	if x.f == nil || !x.f.has("request") {
+		x.r.w.notes.Add("non-blocking collectives outside of their functions, persistent ones among them", 1)
+		return
+	}
+	x.used = true
+	if o.kind == otf2.EvCollectiveComplete {
+		x.collective(o.comm, o.root, o.sent, o.recv)
+	}
+	x.request(x.f, e.Values[0], o, true)
+}
+
+// makes has the call make a communicator, and reports whether it can.
+func (x *translation) makes(id uint32) bool {
+	m := x.r.w.byID[id]
+	if m == nil || x.f == nil || m.handle != 0 || !x.c.call.Has(mpi.CreatesComm) {
+		return false
+	}
+	x.made(m)
+	return true
+}
+
+// makesUntold has a call make what nothing else makes, if there is such.
+func (x *translation) makesUntold(at int) {
+	for _, m := range x.r.w.comms {
+		if n, ok := m.maker[x.r.k.number]; ok && n == at && x.r.comms[m] == 0 {
+			x.made(m)
+			return
+		}
+	}
+}
+
+func (x *translation) made(m *comm) {
+	in := ""
+	for i := range x.c.call.Params {
+		p := &x.c.call.Params[i]
+		if p.Kind != mpi.KindComm {
+			continue
+		}
+		if p.HasOut() {
+			x.parent(in, m)
+			x.r.make(x.f, m, p.Name)
+			return
+		}
+		if in == "" {
+			in = p.Name
+		}
+	}
+}
+
+func (x *translation) parent(in string, m *comm) {
+	h := int64(mpi.CommWorld)
+	if p := m.parent; p != nil {
+		if _, of := x.r.comm(p.ids[0]); of != symbol.Unknown {
+			h = of
+		}
+	}
+	if in != "" {
+		x.f.set(in, h)
+	}
+}
+
+func (x *translation) frees(id uint32) {
+	m, h := x.r.comm(id)
+	if m == nil || m.handle != 0 || h == symbol.Unknown {
+		return
+	}
+	delete(x.r.comms, m)
+	x.r.handles.Give(uint32(h - mpi.FirstHandleID))
+	if x.f != nil {
+		x.f.set("comm", h)
+	}
+}
+
+// collective fills in what a collective moved.
+func (x *translation) collective(id uint32, root, sent, got uint64) {
+	if x.f == nil || !x.c.call.Has(mpi.Collective) {
+		x.r.w.notes.Add("collectives outside of their functions", 1)
+		return
+	}
+	c, h := x.r.comm(id)
+	if !x.f.has("comm") {
+		return
+	}
+	x.f.set("comm", h)
+	if c == nil {
+		return
+	}
+	own, other := c.sides(x.r.k.number)
+	n, rank := len(own), -1
+	for i, m := range own {
+		if m == x.r.k.number {
+			rank = i
+		}
+	}
+	if c.handle == mpi.CommSelf {
+		n, rank = 1, 0
+	}
+	isRoot, isOther := true, true
+	if len(other) > 0 {
+		n = len(other)
+	}
+	if x.f.has("root") {
+		at := int64(root)
+		switch root {
+		case otf2.RootSelf:
+			at, isOther = mpi.RootHere, false
+		case otf2.RootThisSide:
+			at, isRoot, isOther = mpi.ProcNull, false, false
+		default:
+			isRoot = len(other) == 0 && int64(root) == int64(rank)
+			isOther = !isRoot
+		}
+		x.f.set("root", at)
+	}
+	if x.m == nil || x.c.call.Has(mpi.Neighborhood) {
+		return
+	}
+	x.side(x.m.Out, sent, n, rank, isRoot, isOther)
+	x.side(x.m.In, got, n, rank, isRoot, isOther)
+}
+
+func (x *translation) side(s *meaning.Side, bytes uint64, n, rank int, isRoot, isOther bool) {
+	if s == nil || s.OnlyRoot && !isRoot || s.OnlyOthers && !isOther {
+		return
+	}
+	if x.m.Array(s.Type) {
+		list := make([]int64, n)
+		for i := range list {
+			list[i] = byteType
+		}
+		x.f.set(s.Type, array(list)...)
+	} else {
+		x.f.set(s.Type, byteType)
+	}
+	switch {
+	case s.Own:
+		return // the other side has told
+	case x.m.Array(s.Count):
+		if _, told := x.f.in[s.Count]; !told {
+			x.f.set(s.Count, array(spread(bytes, n))...)
+			if n > 1 && bytes > 0 {
+				x.r.w.notes.Add("collectives with a count for each member, of which the sum is known: shared out evenly", 1)
+			}
+		}
+		return
+	case s.Of != "" && n > 0:
+		bytes /= uint64(n)
+	}
+	if was := x.f.in[s.Count]; was == nil || was[0] == 0 {
+		x.f.set(s.Count, int64(bytes))
+	}
+}

@@ -1,0 +1,142 @@
+package imported
+
+import (
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// Numbers of datatypes by size. Most bytes are counted as MPI_BYTE.
+const byteType = 0x247
+
+// MPI_BOR takes MPI_BYTE.
+const bitwiseOr = 0x29
+
+var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x220}
+
+// Arrays that are none.
+const absent = -4 // not significant at this rank, or nothing known
+
+// A form fills in the values of a call's signature: those that are known, by parameter, and
+// what stands for the others.
+type form struct {
+	call   *mpi.Call
+	layout signature.Layout
+	in     map[string][]int64
+	out    map[string][]int64
+	made   []int64
+	ended  bool // the call returned
+	empty  int64
+}
+
+func newForm(c *mpi.Call, known map[*mpi.Call]signature.Layout, empty int64) *form {
+	l, ok := known[c]
+	if !ok {
+		l = signature.LayoutOf(c)
+		known[c] = l
+	}
+	return &form{call: c, layout: l, in: make(map[string][]int64), out: make(map[string][]int64), ended: true, empty: empty}
+}
+
+func (f *form) has(param string) bool { return param != "" && f.call.Index(param) >= 0 }
+
+// set tells what goes in.
+func (f *form) set(param string, v ...int64) {
+	if f.has(param) {
+		f.in[param] = v
+	}
+}
+
+// give tells what comes out.
+func (f *form) give(param string, v ...int64) {
+	if f.has(param) {
+		f.out[param] = v
+	}
+}
+
+// values are those of the signature.
+func (f *form) values() []int64 {
+	vals := make([]int64, 1, 24)
+	if !f.ended {
+		vals[0] = neverReturned
+	} else if f.layout.Result != signature.Nothing {
+		if vals = append(vals, signature.UnknownNumber); f.call.Returns.Form() != mpi.FormInt {
+			vals[1] = unknown(&signature.Part{Width: f.layout.Result}, f.call.Returns, f.empty)[0]
+		}
+	}
+	n := 0
+	for i := range f.call.Params {
+		p := &f.call.Params[i]
+		if p.LargeOnly && !f.call.Large {
+			continue
+		}
+		part := &f.layout.Params[n]
+		n++
+		if part.In {
+			vals = append(vals, f.value(f.in, p, part)...)
+		}
+		if part.Out && f.ended {
+			vals = append(vals, f.result(p, part)...)
+		}
+	}
+	if f.ended {
+		vals = append(vals, f.made...)
+	}
+	return vals
+}
+
+func (f *form) value(of map[string][]int64, p *mpi.Param, part *signature.Part) []int64 {
+	if v, ok := of[p.Name]; ok {
+		return v
+	}
+	if part.Dims == 0 && part.Width == signature.Place && strings.HasPrefix(p.Name, "recv") {
+		return []int64{signature.SegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call may not be one
+	}
+	return unknown(part, p.Kind, f.empty)
+}
+
+// result is what comes out by a parameter. Of numbers that nothing tells it is not 0, which they could be.
+func (f *form) result(p *mpi.Param, part *signature.Part) []int64 {
+	if _, told := f.out[p.Name]; !told && part.Dims == 0 && part.Width == 1 && p.Kind.Form() == mpi.FormInt {
+		return []int64{signature.UnknownNumber}
+	}
+	return f.value(f.out, p, part)
+}
+
+// unknown stands for a value of which nothing was recorded.
+func unknown(part *signature.Part, kind mpi.Kind, empty int64) []int64 {
+	switch {
+	case part.Dims > 0:
+		return []int64{absent}
+	case part.Width == signature.Nothing:
+		return nil
+	case part.Width == signature.Place:
+		return []int64{signature.SegName(0, 0, signature.SegUnknown), 0}
+	case part.Width == signature.Status:
+		return []int64{signature.StatusAbsent}
+	case kind.IsHandle():
+		return []int64{symbol.Unknown}
+	case kind == mpi.KindString:
+		return []int64{empty}
+	}
+	return []int64{0}
+}
+
+// array is an array with its length.
+func array(v []int64) []int64 { return append([]int64{int64(len(v))}, v...) }
+
+// spread shares a number out among n.
+func spread(sum uint64, n int) []int64 {
+	list := make([]int64, n)
+	for i := range list {
+		list[i] = int64(sum / uint64(n))
+		if uint64(i) < sum%uint64(n) {
+			list[i]++
+		}
+	}
+	return list
+}
+
+const neverReturned = -1 << 31

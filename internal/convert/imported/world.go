@@ -1,0 +1,205 @@
+// Package imported makes traces of those that other tools recorded, as far as their records go.
+// What reads them is internal/convert/otf2.
+//
+// What a tool did not record is not made up, with these exceptions, each of which is counted and
+// kept in the trace: where a call needs a datatype, it is MPI_BYTE, with as many of it as bytes were
+// moved; communicators that no recorded call made are made by a call of MPI_Comm_create_group
+// that takes no time; what persistent requests do when they are started stands as non-blocking calls.
+// Buffers are unknown addresses, handles of which nothing was recorded unknown ones.
+package imported
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// A world is what all ranks of an archive share.
+type world struct {
+	a       *otf2.Archive
+	ranks   []*rank
+	comms   []*comm
+	byID    map[uint32]*comm // by the archive's number
+	notes   Notes
+	command string // as the first rank's events have it; "" if they don't
+	first   uint64 // ticks
+	bounds  bool   // some rank has a call of MPI_Init or MPI_Finalize
+	windows map[uint32]*window
+	regions map[uint32]*mpi.Call // nil: a function that is not MPI's
+}
+
+// A rank is a process with what the first pass found in its events.
+type rank struct {
+	number  int
+	name    string
+	host    string
+	threads []uint64 // locations, the one that MPI knows first
+	first   uint64   // ticks of its first call
+	last    uint64
+	calls   uint64
+
+	begun            [][]uint32 // by thread: what its operations with requests turn out to be, in the order in which they are begun
+	makers           []maker
+	uses             []use // of communicators, in the order of first use
+	used             map[uint32]int
+	ends             bool // some completion of a request is recorded
+	begins, finished bool // MPI_Init is recorded, MPI_Finalize is
+	windows          map[uint32]bool
+}
+
+// A maker is a call that makes a communicator.
+type maker struct {
+	call *mpi.Call
+	comm uint32 // Undefined: the trace doesn't say
+}
+
+// A use is a communicator that a rank uses, and how many makers it had called by then.
+type use struct {
+	comm   uint32
+	makers int
+}
+
+// A window is one for one-sided communication.
+type window struct{ comm uint32 }
+
+var errNoRanks = errors.New("no process takes part in MPI: no locations of MPI processes are defined")
+
+// mostRanks is of how many processes traces can be.
+const mostRanks = 1 << 24
+
+// newWorld finds out which locations are the ranks of MPI_COMM_WORLD.
+func newWorld(path string) (*world, error) {
+	a, err := otf2.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{a: a, byID: make(map[uint32]*comm), notes: make(Notes), windows: make(map[uint32]*window), regions: make(map[uint32]*mpi.Call)}
+	if a.Clock.Resolution == 0 {
+		return nil, fmt.Errorf("%s: its clock is not defined, or does not tick", a.Path)
+	}
+	if err := w.findRanks(); err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Path, err)
+	}
+	for id, r := range a.Regions {
+		if c := function(a.String(r.Name)); c != nil {
+			w.regions[id] = c
+		}
+	}
+	if len(w.regions) == 0 {
+		return nil, fmt.Errorf("%s: no region has the name of an MPI function", a.Path)
+	}
+	return w, nil
+}
+
+func (w *world) findRanks() error {
+	a := w.a
+	at := make(map[uint64]int) // by location
+	for i, l := range a.Locations {
+		at[l.ID] = i
+	}
+	var masters []uint64
+	for _, g := range a.Groups {
+		if g.Type == otf2.CommLocations && ofMPI(g) {
+			masters = g.Members
+			break
+		}
+	}
+	if len(masters) == 0 {
+		masters = w.firstThreads()
+	}
+	if len(masters) == 0 {
+		return errNoRanks
+	}
+	if len(masters) > mostRanks || len(masters) > len(a.Locations) {
+		return fmt.Errorf("%d MPI processes, and %d locations", len(masters), len(a.Locations))
+	}
+	processes := make(map[uint32]otf2.LocationGroup)
+	for _, p := range a.Processes {
+		processes[p.ID] = p
+	}
+	of := make(map[uint32]*rank) // by process
+	for _, id := range masters {
+		i, ok := at[id]
+		if !ok {
+			return fmt.Errorf("location %d of an MPI process is not defined", id)
+		}
+		p := a.Locations[i].Group
+		if of[p] != nil {
+			return fmt.Errorf("process %d is two ranks", p)
+		}
+		k := &rank{number: len(w.ranks), name: a.String(processes[p].Name), threads: []uint64{id}, used: make(map[uint32]int), windows: make(map[uint32]bool)}
+		k.host = a.String(a.Nodes[processes[p].Node].Name)
+		of[p] = k
+		w.ranks = append(w.ranks, k)
+	}
+	others := slices.Clone(a.Locations)
+	slices.SortStableFunc(others, func(x, y otf2.Location) int { return cmp.Compare(x.ID, y.ID) })
+	for _, l := range others {
+		switch k := of[l.Group]; {
+		case k == nil || l.Type != otf2.CPUThread:
+			w.notes.Add("locations that are no threads of an MPI process", 1)
+		case l.ID != k.threads[0] && !slices.Contains(k.threads, l.ID):
+			k.threads = append(k.threads, l.ID)
+		}
+	}
+	return nil
+}
+
+// firstThreads are the first threads of all processes, for archives that have no communicators.
+func (w *world) firstThreads() (list []uint64) {
+	first := make(map[uint32]uint64)
+	for _, l := range w.a.Locations {
+		if id, ok := first[l.Group]; l.Type == otf2.CPUThread && (!ok || l.ID < id) {
+			first[l.Group] = l.ID
+		}
+	}
+	groups := slices.Clone(w.a.Processes)
+	slices.SortFunc(groups, func(x, y otf2.LocationGroup) int { return cmp.Compare(x.ID, y.ID) })
+	for _, p := range groups {
+		if id, ok := first[p.ID]; ok && p.Type == otf2.GroupProcess && !slices.Contains(list, id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// function is the MPI function that a region has the name of, as C or Fortran spell it.
+func function(name string) *mpi.Call {
+	if len(name) < 5 || !strings.EqualFold(name[:4], "MPI_") {
+		return nil
+	}
+	if c, ok := mpi.Lookup(name); ok {
+		return c
+	}
+	base := strings.ToLower(strings.TrimRight(name[4:], "_"))
+	if base == "" {
+		return nil
+	}
+	c, _ := mpi.Lookup("MPI_" + strings.ToUpper(base[:1]) + base[1:])
+	return c
+}
+
+// ns turns ticks since the first event into nanoseconds.
+func (w *world) ns(ticks uint64) uint64 {
+	if w.a.Clock.Resolution == 1e9 {
+		return ticks
+	}
+	hi, lo := bits.Mul64(ticks, 1e9)
+	if hi >= w.a.Clock.Resolution {
+		return 1<<63 - 1
+	}
+	n, _ := bits.Div64(hi, lo, w.a.Clock.Resolution)
+	return n
+}
+
+// Notes count what a trace does not say, or what had to be assumed, by name.
+type Notes map[string]uint64
+
+// Add counts n more.
+func (n Notes) Add(what string, more uint64) { n[what] += more }

@@ -1,0 +1,137 @@
+// Package otf2 knows the records of the Open Trace Format, version 2, and reads archives of it
+// without OTF2's library: the anchor file, the global definitions, and of each location the
+// definitions of its own and its events. internal/convert/export/otf2 writes with the same numbers.
+//
+// Nothing in a file is believed: lengths are held against what is there, references may lead
+// nowhere, and errors name the file and the byte.
+//
+// What an archive may have and this package has not: chunks that are compressed, and SIONlib
+// containers, which are refused by name; snapshots and markers, which are not looked at.
+package otf2
+
+// Ids of definition records.
+const (
+	LocalMappingTable = 5 // in the definitions of a location
+	LocalClockOffset  = 6
+
+	DefClock              = 5
+	DefParadigm           = 6
+	DefIoParadigm         = 8
+	DefString             = 10
+	DefAttribute          = 11
+	DefSystemTreeNode     = 12
+	DefLocationGroup      = 13
+	DefLocation           = 14
+	DefRegion             = 15
+	DefGroup              = 18
+	DefMetricMember       = 19
+	DefMetricClass        = 20
+	DefMetricInstance     = 21
+	DefComm               = 22
+	DefRmaWin             = 24
+	DefNodeProperty       = 26
+	DefGroupProperty      = 28
+	DefSourceCodeLocation = 33
+	DefCallingContext     = 34
+	DefIoRegularFile      = 38
+	DefIoDirectory        = 39
+	DefIoHandle           = 40
+	DefInterComm          = 43
+)
+
+// Ids of event records.
+const (
+	EvBufferFlush          = 10
+	EvMeasurementOnOff     = 11
+	EvEnter                = 12
+	EvLeave                = 13
+	EvMpiSend              = 14
+	EvMpiIsend             = 15
+	EvMpiIsendComplete     = 16
+	EvMpiIrecvRequest      = 17
+	EvMpiRecv              = 18
+	EvMpiIrecv             = 19
+	EvMpiRequestTest       = 20
+	EvMpiRequestCancelled  = 21
+	EvMpiCollectiveBegin   = 22
+	EvMpiCollectiveEnd     = 23
+	EvOmpFork              = 24
+	EvOmpTaskCreate        = 28
+	EvOmpTaskSwitch        = 29
+	EvOmpTaskComplete      = 30
+	EvMetric               = 31
+	EvRmaWinCreate         = 35
+	EvRmaWinDestroy        = 36
+	EvRmaCollectiveBegin   = 37
+	EvRmaCollectiveEnd     = 38
+	EvRmaAcquireLock       = 41
+	EvRmaReleaseLock       = 43
+	EvRmaPut               = 46
+	EvRmaGet               = 47
+	EvRmaAtomic            = 48
+	EvRmaCompleteBlocking  = 49
+	EvRmaCompleteRequested = 50
+	EvCallingContextEnter  = 66
+	EvCallingContextLeave  = 67
+	EvIoCreateHandle       = 69
+	EvIoDestroyHandle      = 70
+	EvIoSeek               = 72
+	EvIoDeleteFile         = 74
+	EvIoOperationBegin     = 75
+	EvIoOperationIssued    = 77
+	EvIoOperationComplete  = 78
+	EvProgramBegin         = 83
+	EvCollectiveRequest    = 85
+	EvCollectiveComplete   = 86
+	EvCommCreate           = 87
+	EvCommDestroy          = 88
+)
+
+// What definitions and events name by number.
+const (
+	Undefined = 1<<32 - 1 // of a reference that leads nowhere
+
+	ParadigmUnknown = 0 // as tools have it that don't care
+	ParadigmMPI     = 4
+
+	TypeDouble         = 10 // of values
+	TypeString         = 11
+	TypeSourceLocation = 20
+
+	GroupProcess = 1 // of location groups
+	CPUThread    = 1 // of locations
+
+	CommLocations = 4 // of groups
+	CommGroup     = 5
+	CommSelf      = 6
+
+	CreateHandle  = 17 // collective operations that make and free windows
+	DestroyHandle = 18
+	CreateMemory  = 21
+	DestroyMemory = 22
+
+	LockExclusive = 0
+
+	ReadOnly  = 0 // of files
+	WriteOnly = 1
+	ReadWrite = 2
+)
+
+// Roots of collectives on intercommunicators that are no ranks.
+const (
+	RootSelf     = Undefined - 1
+	RootThisSide = Undefined - 2
+)
+
+// How files are made of chunks, see internal/convert/export/otf2.
+const (
+	LittleEndian  = 'B'
+	BigEndian     = '#'
+	EndChunk      = 0
+	EndBuffer     = 1
+	EndFile       = 2
+	BeginChunk    = 3
+	Timestamp     = 5
+	AttributeList = 6
+	ChunkHead     = 18
+)

@@ -1,0 +1,232 @@
+package column
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// A Kind is a closed form of a value as a function of the rank.
+type Kind uint8
+
+// The kinds. The numbers are part of the file format.
+const (
+	Const  Kind = 0 // c
+	Rank   Kind = 1 // rank + c
+	Ring   Kind = 2 // (rank + c) mod P
+	Xor    Kind = 3 // rank xor c
+	Digits Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
+	Stored Kind = 5 // no closed form: a Seq stands with the class
+	Like   Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
+	Wrap   Kind = 7 // (rank + c) mod p within its block of p ranks
+	Share  Kind = 8 // a product of two block sizes, each one larger at first
+	Local  Kind = 9 // (own rank + c) mod size, both being columns of the class that are stored
+	kinds       = 10
+
+	// Edge is added to a kind that holds but at one end of each block of some
+	// ranks, such as the border of a grid; see edge.go.
+	Edge Kind = 16
+
+	// Masked is added to a kind that holds for most ranks only. A Seq with the
+	// class says where: 0 where the form holds, else one more than the value,
+	// or the value itself if that is negative.
+	Masked Kind = 32
+)
+
+// coefficients is how many numbers each kind needs.
+var coefficients = [kinds]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4}
+
+// Coefficients are those of a form, as many as its kind needs.
+type Coefficients [7 + edgeCoefficients]int64
+
+// A Form is a kind with its coefficients.
+type Form struct {
+	Kind Kind
+	C    Coefficients
+}
+
+// Coefficients of Digits. With rank = x + d·y, the value is
+// base + (a1·x + b1·y + c1 mod m1) + m1·(a2·x + b2·y + c2 mod m2).
+const (
+	cD = iota
+	cBase
+	cM1
+	cA1
+	cB1
+	cC1
+	cM2
+	cA2
+	cB2
+	cC2
+)
+
+// String names the kind for people.
+func (k Kind) String() string {
+	if !k.Valid() {
+		return "?"
+	}
+	name := [...]string{"constant", "rank + c", "(rank + c) mod P", "rank xor c", "grid", "column", "like a column",
+		"(rank + c) mod p", "block sizes", "(own rank + c) mod size"}[k.base()]
+	switch {
+	case k&Masked != 0:
+		name += ", with exceptions"
+	case k&Edge != 0:
+		name += ", but for an edge"
+	}
+	return name
+}
+
+// Coefficients returns how many numbers the form's kind needs.
+func (k Kind) Coefficients() int {
+	if k&Edge != 0 {
+		return coefficients[k.base()] + edgeCoefficients
+	}
+	return coefficients[k.base()]
+}
+
+// base is the kind without what is added to it.
+func (k Kind) base() Kind { return k &^ (Masked | Edge) }
+
+// Valid reports whether there is such a kind.
+func (k Kind) Valid() bool {
+	b := k.base()
+	closed := b < kinds && b != Stored && b != Like && b != Local
+	switch k - b {
+	case 0:
+		return b < kinds
+	case Masked:
+		return closed
+	case Edge:
+		return closed && b != Digits
+	}
+	return false
+}
+
+// Columns returns whether a Seq stands with the class for a form of the kind.
+func (k Kind) Columns() bool { return k == Stored || k&Masked != 0 }
+
+// bounds returns between what a coefficient must lie, so that Eval can't fail.
+func (k Kind) bounds(c int) (lo, hi int64) {
+	lo, hi = math.MinInt64, math.MaxInt64
+	if k&Edge != 0 {
+		switch c - coefficients[k.base()] {
+		case eBlock:
+			return 0, hi
+		case eSide:
+			return 0, maxSide
+		}
+	}
+	switch k.base() {
+	case Like:
+		if c == lD || c == lDiv {
+			return 1, hi
+		} else if c == lRef {
+			return 0, hi
+		}
+	case Local:
+		if c == oOwn || c == oSize {
+			return 0, hi
+		}
+	case Digits:
+		if c == cD || c == cM1 || c == cM2 {
+			return 1, hi
+		}
+	case Wrap:
+		if c == wBlock {
+			return 1, hi
+		}
+	case Share:
+		if c == sBlock1 || c == sBlock2 {
+			return 0, hi
+		}
+	}
+	return lo, hi
+}
+
+// Eval returns the form's value for a rank of a world of size P.
+func (f *Form) Eval(rank, size int64) int64 {
+	if f.Kind&Edge != 0 {
+		if v, ok := f.atEdge(rank, size); ok {
+			return v
+		}
+	}
+	switch f.Kind.base() {
+	case Const:
+		return f.C[0]
+	case Rank:
+		return int64(uint64(rank) + uint64(f.C[0]))
+	case Ring:
+		return mod(int64(uint64(rank)+uint64(f.C[0])), max(size, 1))
+	case Xor:
+		return rank ^ f.C[0]
+	case Digits:
+		x, y := rank%f.C[cD], rank/f.C[cD]
+		lo := mod(linear(f.C[cA1], x, f.C[cB1], y, f.C[cC1]), f.C[cM1])
+		hi := mod(linear(f.C[cA2], x, f.C[cB2], y, f.C[cC2]), f.C[cM2])
+		return int64(uint64(f.C[cBase]) + uint64(lo) + uint64(f.C[cM1])*uint64(hi))
+	case Wrap:
+		x := rank % f.C[wBlock]
+		return rank - x + mod(int64(uint64(x)+uint64(f.C[wShift])), f.C[wBlock])
+	case Share:
+		return f.share(rank, size)
+	}
+	return 0
+}
+
+// linear returns a·x + b·y + c, wrapping around.
+func linear(a, x, b, y, c int64) int64 {
+	return int64(uint64(a)*uint64(x) + uint64(b)*uint64(y) + uint64(c))
+}
+
+// mod returns the remainder that is not negative.
+func mod(a, m int64) int64 {
+	if a %= m; a < 0 {
+		a += m
+	}
+	return a
+}
+
+// A Value is a form with what stands with the class, if anything.
+type Value struct {
+	Form Form
+	Seq  *Seq // the values of a Stored form, those that a Like or Local one refers to, the mask of a Masked one
+	Size *Seq // the sizes that a Local one refers to, nil if to none
+}
+
+// At returns the value of the i-th member of a class, a given rank of a world
+// of the given size.
+func (v *Value) At(i int, rank, size int64) int64 {
+	switch {
+	case v.Form.Kind == Stored:
+		return v.Seq.At(i, rank)
+	case v.Form.Kind == Like:
+		if v.Form.shifts() { // which only classes of all ranks do
+			rank = v.Form.shifted(rank, size)
+			i = int(rank)
+		}
+		return v.Form.like(v.Seq.At(i, rank))
+	case v.Form.Kind == Local:
+		size := int64(0)
+		if v.Size != nil {
+			size = v.Size.At(i, rank)
+		}
+		return v.Form.local(v.Seq.At(i, rank), size)
+	case v.Form.Kind&Masked != 0:
+		switch m := v.Seq.At(i, rank); {
+		case m < 0:
+			return m
+		case m > 0:
+			return m - 1
+		}
+	}
+	return v.Form.Eval(rank, size)
+}
+
+// Append appends kind and coefficients, as a key for comparing.
+func (f *Form) Append(b []byte) []byte {
+	b = append(b, byte(f.Kind))
+	for _, c := range f.C[:f.Kind.Coefficients()] {
+		b = wire.AppendVarint(b, c)
+	}
+	return b
+}

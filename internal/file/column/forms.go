@@ -1,0 +1,353 @@
+package column
+
+import (
+	"encoding/binary"
+	"math"
+	"sort"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+)
+
+// A FormList collects the forms that one value has in several signatures. It keeps no
+// more coefficients of each than its kind needs: there may be millions.
+type FormList struct {
+	kinds []Kind
+	coef  []int64
+}
+
+// Reset empties the list.
+func (l *FormList) Reset() { l.kinds, l.coef = l.kinds[:0], l.coef[:0] }
+
+// Take adds a form that Form.Append wrote, and returns how many bytes it is.
+func (l *FormList) Take(b []byte) int {
+	kind, at := Kind(b[0]), 1
+	l.kinds = append(l.kinds, kind)
+	for range kind.Coefficients() {
+		v, n := binary.Varint(b[at:])
+		l.coef = append(l.coef, v)
+		at += n
+	}
+	return at
+}
+
+// AppendKinds appends the kinds of the forms, AppendCoefficients the rest of them.
+//
+//	kinds        = kind uint8 if all are the same, else 255 and a Seq of kinds
+//	coefficients = per kind that occurs, in rising order, per coefficient:
+//	               a varint if one form is of that kind, else a Seq over them
+func (l *FormList) AppendKinds(b []byte) []byte {
+	if k, ok := l.same(); ok {
+		return append(b, byte(k))
+	}
+	vals := make([]int64, len(l.kinds))
+	for i, k := range l.kinds {
+		vals[i] = int64(k)
+	}
+	return encodeValues(append(b, 255), vals, valueGrammars)
+}
+
+// AppendEachKind does the same with a byte for each, whatever they are.
+func (l *FormList) AppendEachKind(b []byte) []byte {
+	var c Column
+	for _, k := range l.kinds {
+		c.Append(int64(k))
+	}
+	return EncodePlain(append(b, 255), &c)
+}
+
+// same returns the kind of all forms, if they are of one.
+func (l *FormList) same() (Kind, bool) {
+	for _, k := range l.kinds {
+		if k != l.kinds[0] {
+			return 0, false
+		}
+	}
+	return l.kinds[0], true
+}
+
+// AppendCoefficients writes the coefficients of forms; see AppendKinds.
+func (l *FormList) AppendCoefficients(b []byte) []byte {
+	var count [Masked << 1]int
+	for _, k := range l.kinds {
+		count[k]++
+	}
+	var room []int64
+	for kind := Kind(0); kind < Masked<<1; kind++ {
+		if !kind.Valid() || count[kind] == 0 {
+			continue
+		}
+		for k := range kind.Coefficients() {
+			vals := room[:0]
+			if len(l.coef) == count[kind] {
+				vals = l.coef // there are no others
+			} else {
+				at := 0
+				for _, x := range l.kinds {
+					if x == kind {
+						vals = append(vals, l.coef[at+k])
+					}
+					at += x.Coefficients()
+				}
+				room = vals
+			}
+			if len(vals) == 1 {
+				b = wire.AppendVarint(b, vals[0])
+			} else {
+				b = EncodeValues(b, vals)
+			}
+		}
+	}
+	return b
+}
+
+// Forms are the forms that one value has in several signatures. They stay as they are
+// coded: a few bytes may stand for millions.
+type Forms struct {
+	n     int
+	kind  Kind // of all, if rows is nil
+	rows  kindRows
+	lists []coefficientList // by kind, rising
+}
+
+// A coefficientList is the coefficients of all forms of a kind.
+type coefficientList struct {
+	kind Kind
+	few  []int64 // of one form after the other, if that takes less than
+	seqs []*Seq  // one for each coefficient
+}
+
+// fewForms is up to how many forms take less expanded than a Seq does.
+const fewForms = 16
+
+// kindAt returns the kind of the i-th form, and how many before it are of that kind.
+func (f *Forms) kindAt(i int) (Kind, int) {
+	if f.rows == nil {
+		return f.kind, i
+	}
+	return f.rows.at(i)
+}
+
+// Kind returns the kind of the i-th form.
+func (f *Forms) Kind(i int) Kind {
+	k, _ := f.kindAt(i)
+	return k
+}
+
+// At returns the i-th form.
+func (f *Forms) At(i int) Form {
+	kind, i := f.kindAt(i)
+	form := Form{Kind: kind}
+	n := kind.Coefficients()
+	for _, l := range f.lists {
+		if l.kind != kind {
+			continue
+		}
+		if l.seqs == nil {
+			copy(form.C[:n], l.few[i*n:])
+		}
+		for c, s := range l.seqs {
+			form.C[c] = s.At(i, 0)
+		}
+	}
+	return form
+}
+
+// DecodeForms reads the kinds of n forms.
+func DecodeForms(r *wire.Reader, n int) Forms {
+	f := Forms{n: n, kind: Kind(r.Byte())}
+	if f.kind != 255 {
+		if !f.kind.Valid() {
+			r.Fail("unknown form %d", f.kind)
+		}
+		return f
+	}
+	if s := DecodeSeq(r, n); s != nil {
+		f.rows = rowsOf(r, s)
+	}
+	return f
+}
+
+// DecodeCoefficients reads the coefficients of forms whose kinds are known.
+func (f *Forms) DecodeCoefficients(r *wire.Reader) { f.DecodeCoefficientsOf(r, nil) }
+
+// DecodeCoefficientsOf does the same and tells how many bytes those of each kind
+// of form took.
+func (f *Forms) DecodeCoefficientsOf(r *wire.Reader, note func(kind Kind, forms, bytes int)) {
+	decode := func(kind Kind, n int) {
+		if n == 0 || r.Err() != nil {
+			return
+		}
+		rest := r.Rest()
+		f.lists = append(f.lists, decodeCoefficients(r, kind, n))
+		if note != nil {
+			note(kind, n, rest-r.Rest())
+		}
+	}
+	if f.rows == nil {
+		decode(f.kind, f.n)
+		return
+	}
+	for kind := range Masked << 1 {
+		decode(kind, f.rows.count(kind))
+	}
+}
+
+// decodeCoefficients reads the coefficients of n forms of one kind.
+func decodeCoefficients(r *wire.Reader, kind Kind, n int) coefficientList {
+	l := coefficientList{kind: kind}
+	each := kind.Coefficients()
+	if n <= fewForms {
+		l.few = make([]int64, n*each)
+	}
+	for c := range each {
+		lo, hi := kind.bounds(c)
+		if n == 1 {
+			if l.few[c] = r.Varint(); l.few[c] < lo || l.few[c] > hi {
+				r.Fail("form with coefficients that make no sense")
+			}
+			continue
+		}
+		s := DecodeSeq(r, n)
+		if s == nil {
+			return l
+		}
+		if s.relative || (lo != math.MinInt64 || hi != math.MaxInt64) && !s.Bounds(lo, hi) {
+			r.Fail("form with coefficients that make no sense")
+			return l
+		}
+		if l.few == nil {
+			l.seqs = append(l.seqs, s)
+			continue
+		}
+		for i := range n {
+			l.few[i*each+c] = s.At(i, 0)
+		}
+	}
+	return l
+}
+
+// maxListed is up to how many forms kinds may be coded by their differences, which is not
+// done any more: nobody can tell how many of a kind there are but by going through them.
+const maxListed = 1 << 12
+
+// kindRows are the kinds of forms, of which there are several.
+type kindRows interface {
+	at(i int) (kind Kind, before int) // before: how many of that kind stand before it
+	count(kind Kind) int
+}
+
+// rowsOf takes over the kinds that a Seq has; nil and an error if they are none.
+func rowsOf(r *wire.Reader, s *Seq) kindRows {
+	valid := func(v int64) bool { return v >= 0 && v < int64(Masked<<1) && Kind(v).Valid() }
+	fail := func(v int64) kindRows {
+		r.Fail("unknown form %d", v)
+		return nil
+	}
+	switch {
+	case s.relative || s.deltas && s.n > maxListed:
+		r.Fail("kinds of %d forms coded as %s", s.n, s.Coding())
+		return nil
+	case s.sums != nil && !s.deltas:
+		g := &grammarRows{seq: s}
+		for _, v := range s.dict {
+			if !valid(v) {
+				return fail(v)
+			}
+			if g.of[v] == nil {
+				g.of[v] = s.sums.Again(func(t uint32) int64 {
+					if s.dict[t] == v {
+						return 1
+					}
+					return 0
+				})
+			}
+		}
+		return g
+	}
+	l := &listedRows{}
+	put := func(v int64, count int) bool {
+		if !valid(v) {
+			fail(v)
+			return false
+		}
+		l.add(Kind(v), count)
+		return true
+	}
+	for _, run := range s.runs {
+		if run.Stride == 0 || run.Count == 1 {
+			if !put(run.Start, int(run.Count)) {
+				return nil
+			}
+			continue
+		}
+		for i := range run.Count { // a few, or it leaves what is valid
+			if !put(run.At(i), 1) {
+				return nil
+			}
+		}
+	}
+	for i := range s.n {
+		if s.runs == nil && !put(s.At(i, 0), 1) {
+			return nil
+		}
+	}
+	return l
+}
+
+// listedRows are forms of the same kind in rows.
+type listedRows struct {
+	rows []kindRow
+	sum  [Masked << 1]int
+}
+
+type kindRow struct {
+	kind   Kind
+	end    int // number behind its last form
+	before int // forms of the kind before the row
+}
+
+func (l *listedRows) add(kind Kind, count int) {
+	end := count
+	if n := len(l.rows); n > 0 {
+		last := &l.rows[n-1]
+		if end += last.end; last.kind == kind {
+			last.end = end
+			l.sum[kind] += count
+			return
+		}
+	}
+	l.rows = append(l.rows, kindRow{kind, end, l.sum[kind]})
+	l.sum[kind] += count
+}
+
+func (l *listedRows) at(i int) (Kind, int) {
+	k := sort.Search(len(l.rows), func(k int) bool { return l.rows[k].end > i })
+	begin := 0
+	if k > 0 {
+		begin = l.rows[k-1].end
+	}
+	return l.rows[k].kind, l.rows[k].before + i - begin
+}
+
+func (l *listedRows) count(kind Kind) int { return l.sum[kind] }
+
+// grammarRows are kinds that a grammar has.
+type grammarRows struct {
+	seq *Seq
+	of  [Masked << 1]*prefix.Sums // that count a kind
+}
+
+func (g *grammarRows) at(i int) (Kind, int) {
+	t, _ := g.seq.sums.At(uint64(i))
+	kind := Kind(g.seq.dict[t])
+	_, before := g.of[kind].At(uint64(i))
+	return kind, int(before)
+}
+
+func (g *grammarRows) count(kind Kind) int {
+	if g.of[kind] == nil {
+		return 0
+	}
+	return int(g.of[kind].Total())
+}

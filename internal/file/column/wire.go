@@ -1,0 +1,133 @@
+package column
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// AppendRuns appends the column as it travels up the merge tree: number of
+// runs, then per run its count, its start as a difference to the value that
+// would have continued the run before it, and its stride if it has one.
+//
+//	runs | count, Δstart, [stride if count > 1] | …
+func (c *Column) AppendRuns(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(len(c.runs)))
+	var next int64
+	for _, r := range c.runs {
+		b = r.append(b, next)
+		next = r.At(r.Count)
+	}
+	return b
+}
+
+// append writes a run, next being the value that would have continued the run before it.
+func (r Run) append(b []byte, next int64) []byte {
+	b = wire.AppendUvarint(b, r.Count)
+	b = wire.AppendVarint(b, int64(uint64(r.Start)-uint64(next)))
+	if r.Count > 1 {
+		b = wire.AppendVarint(b, r.Stride)
+	}
+	return b
+}
+
+// DecodeRuns reads what AppendRuns wrote: a column of n values.
+func DecodeRuns(r *wire.Reader, n int) Column {
+	var c Column
+	var next int64
+	count := r.Count(2)
+	if r.Err() == nil && count > n {
+		r.Fail("%d runs of %d values", count, n)
+	}
+	if r.Err() == nil {
+		c.runs = make([]Run, 0, count)
+	}
+	for range count {
+		var run Run
+		run.Count = r.Uvarint()
+		run.Start = int64(uint64(next) + uint64(r.Varint()))
+		if run.Count > 1 {
+			run.Stride = r.Varint()
+		}
+		if r.Err() != nil {
+			return Column{}
+		}
+		if run.Count == 0 || run.Count > uint64(n)-c.n {
+			r.Fail("run of %d values, %d expected", run.Count, uint64(n)-c.n)
+			return Column{}
+		}
+		next = run.At(run.Count)
+		c.push(run)
+	}
+	if r.Err() == nil && c.n != uint64(n) {
+		r.Fail("%d values, %d expected", c.n, n)
+		return Column{}
+	}
+	return c
+}
+
+// A Pattern is what columns have in common whose values differ by an offset and a
+// factor: the size of a message in elements and in bytes, for instance.
+type Pattern struct {
+	offset, factor int64
+	runs           []Run
+}
+
+// PatternOf takes a column apart; ok is false if that says nothing: it is
+// constant, or its values lie too far apart.
+func PatternOf(c *Column) (p Pattern, ok bool) {
+	if len(c.runs) < 2 {
+		return p, false
+	}
+	p.offset = c.runs[0].Start
+	g := uint64(0)
+	negative := false
+	for _, r := range c.runs {
+		for _, v := range [...]int64{int64(uint64(r.Start) - uint64(p.offset)), r.Stride} {
+			if v == math.MinInt64 {
+				return p, false
+			}
+			if v != 0 && g == 0 {
+				negative = v < 0
+			}
+			g = gcd(g, uint64(max(v, -v)))
+		}
+	}
+	p.factor = int64(g)
+	if negative {
+		p.factor = -p.factor
+	}
+	p.runs = make([]Run, len(c.runs))
+	for i, r := range c.runs {
+		p.runs[i] = Run{int64(uint64(r.Start)-uint64(p.offset)) / p.factor, r.Stride / p.factor, r.Count}
+	}
+	return p, true
+}
+
+// Key returns the same string for equal patterns and no others.
+func (p *Pattern) Key() string {
+	c := Column{runs: p.runs}
+	return string(c.AppendRuns(nil))
+}
+
+// AppendScale and DecodeLike: a column as the pattern of one that is known.
+func (p *Pattern) AppendScale(b []byte) []byte {
+	return wire.AppendVarint(wire.AppendVarint(b, p.offset), p.factor)
+}
+
+// DecodeLike reads the scale of a column with the pattern of c.
+func DecodeLike(r *wire.Reader, c *Column) Column {
+	offset, factor := r.Varint(), r.Varint()
+	p, ok := PatternOf(c)
+	if !ok || factor == 0 {
+		r.Fail("column like one without a pattern")
+		return Column{}
+	}
+	d := Column{runs: make([]Run, 0, len(p.runs))}
+	for _, run := range p.runs {
+		run.Start = int64(uint64(run.Start)*uint64(factor) + uint64(offset))
+		run.Stride = int64(uint64(run.Stride) * uint64(factor))
+		d.push(run)
+	}
+	return d
+}

@@ -1,0 +1,190 @@
+package container
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// The header and the directory behind it:
+//
+//	header    magic [8]byte, version uint16, size of the directory uvarint
+//	directory per section: id<<3 | summed<<2 | codec uint8, stored size uvarint,
+//	          raw size uvarint unless the codec is 0, checksum uint32 if summed
+//	checksum  uint32
+//
+// That checksum covers what stands between the magic and itself. A section's
+// covers its stored bytes and those of the sections before it that have none.
+// All are CRC-32C.
+const (
+	HeadSize = 20 // the least that a file has
+	sumSize  = 4
+)
+
+// A Tail is a section of bytes that go behind the file as it is assembled.
+type Tail struct {
+	Size uint64
+	Sum  uint32 // CRC-32C
+}
+
+// Assemble puts the raw sections, indexed by id, into a file, but for a series (nil: none),
+// whose bytes are too many to be held in memory.
+func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), series *Tail) []byte {
+	var dir, body []byte
+	summed := 0 // up to where in body checksums cover it
+	entry := func(id int, codec byte, stored, raw uint64, last bool) {
+		head := byte(id)<<3 | codec
+		if last {
+			head |= isSummed
+		}
+		dir = wire.AppendUvarint(append(dir, head), stored)
+		if codec != CodecRaw {
+			dir = wire.AppendUvarint(dir, raw)
+		}
+	}
+	var ids []int
+	var stored [End][]byte
+	var codecs [End]byte
+	for id := Meta; id < End; id++ {
+		if raw[id] == nil && optional[id] {
+			continue
+		}
+		stored[id], codecs[id] = pack(id, raw[id])
+		ids = append(ids, id)
+	}
+	for i, id := range ids {
+		body = append(body, stored[id]...)
+		last := i == len(ids)-1 || id < Times && ids[i+1] >= Times || len(body)-summed+len(stored[ids[i+1]]) > maxShared
+		entry(id, codecs[id], uint64(len(stored[id])), uint64(len(raw[id])), last)
+		if last {
+			dir = wire.AppendUint32(dir, crc32.Checksum(body[summed:], castagnoli))
+			summed = len(body)
+		}
+	}
+	if series != nil {
+		entry(Series, CodecRaw, series.Size, series.Size, true)
+		dir = wire.AppendUint32(dir, series.Sum)
+	}
+	file := wire.AppendUvarint(append([]byte(Magic), Version, 0), uint64(len(dir)))
+	file = append(file, dir...)
+	file = wire.AppendUint32(file, crc32.Checksum(file[len(Magic):], castagnoli))
+	return append(file, body...)
+}
+
+// place is where a section stands: in order of numbers, but a series last, as it may
+// be too large to be held in memory.
+func place(id byte) int {
+	if id == Series {
+		return End
+	}
+	return int(id)
+}
+
+// optional sections may be missing.
+var optional = [End]bool{Strings: true, Columns: true, Times: true, Series: true, Values: true, Clocks: true, Lanes: true, Allocs: true, Places: true, Totals: true, RankValues: true, Asides: true, PlacedValues: true, Code: true, Mixed: true, Thinned: true, Drawn: true, Partners: true}
+
+const (
+	isSummed = 4 // bit of an entry's first byte
+	// maxShared is up to how many bytes sections share a checksum, which takes four: those on
+	// calls one, so that damage to the others does these no harm, and the others another.
+	maxShared = 4096
+)
+
+// Read reads header and directory of a file.
+func Read(src io.ReaderAt, size int64) (Sections, error) {
+	head := make([]byte, HeadSize)
+	if n, err := src.ReadAt(head, 0); n < HeadSize {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%d bytes are too short for a header: %w", max(n, 0), ErrFormat)
+		}
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	if string(head[:len(Magic)]) != Magic {
+		return nil, fmt.Errorf("header: no magic number: %w", ErrFormat)
+	}
+	r := wire.NewReader(head[len(Magic)+2:], "header")
+	if of := binary.LittleEndian.Uint16(head[len(Magic):]); of != Version {
+		return nil, fmt.Errorf("header: format version %d, this release reads version %d: %w", of, Version, ErrFormat)
+	}
+	dirSize := r.Uvarint()
+	if err := r.Err(); err != nil {
+		return nil, fmt.Errorf("header: %w: %w", err, ErrFormat)
+	}
+	start := int64(HeadSize - r.Rest())
+	if dirSize > uint64(size-start) {
+		return nil, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
+	}
+	// The header as far as the checksum covers it, then the directory.
+	dir := make([]byte, start+int64(dirSize))
+	if n, err := src.ReadAt(dir, 0); n < len(dir) {
+		return nil, fmt.Errorf("directory: %w", err)
+	}
+	end := int64(len(dir))
+	b := make([]byte, sumSize)
+	if n, err := src.ReadAt(b, end); n < len(b) {
+		return nil, fmt.Errorf("directory: %w: %w", cmp.Or(err, io.ErrUnexpectedEOF), ErrFormat)
+	}
+	sum := binary.LittleEndian.Uint32(b)
+	if got := crc32.Checksum(dir[len(Magic):], castagnoli); got != sum {
+		return nil, fmt.Errorf("directory: checksum is %08x, not %08x: %w", got, sum, ErrFormat)
+	}
+	list, err := decodeDirectory(dir[start:], end+sumSize, size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
+	}
+	return list, nil
+}
+
+// decodeDirectory reads the entries of sections that begin at an offset.
+func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
+	r := wire.NewReader(dir, "directory")
+	var list Sections
+	open := 0 // first section that no checksum covers so far
+	for r.Err() == nil && r.Rest() > 0 {
+		head := r.Byte()
+		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, Stored: int64(r.Uvarint())}
+		s.Raw = uint64(s.Stored)
+		if s.Codec != CodecRaw {
+			s.Raw = r.Uvarint()
+		}
+		if head&isSummed != 0 {
+			s.sum = r.Uint32()
+		}
+		if r.Err() != nil {
+			break
+		}
+		switch {
+		case s.ID == 0 || s.ID >= End || Names[s.ID] == "":
+			r.Fail("unknown section %d", s.ID)
+		case len(list) > 0 && place(s.ID) <= place(list[len(list)-1].ID):
+			r.Fail("section %q out of order", s.Name())
+		case s.Stored < 0 || s.Stored > size-offset:
+			r.Fail("section %q: %d bytes wanted, %d left in the file", s.Name(), s.Stored, size-offset)
+		case s.ID == Series && open < len(list):
+			r.Fail("section %q shares a checksum", s.Name())
+		}
+		if r.Err() != nil {
+			break
+		}
+		offset += s.Stored
+		list = append(list, s)
+		if head&isSummed != 0 {
+			for i := open; i < len(list); i++ {
+				list[i].from, list[i].to, list[i].sum = list[open].Offset, offset, s.sum
+			}
+			open = len(list)
+		}
+	}
+	if r.Err() == nil && open < len(list) {
+		r.Fail("section %q has no checksum", list[open].Name())
+	}
+	if r.Err() == nil && offset != size {
+		r.Fail("sections end at byte %d, the file at %d", offset, size)
+	}
+	return list, r.Done()
+}

@@ -1,0 +1,189 @@
+package sections
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// maxBases is how many classes are tried as the one that another refers to.
+const maxBases = 4
+
+// A timeWriter writes the times of all classes.
+type timeWriter struct {
+	list  []*Pooled // nil of a class without times
+	codes []*TimeCodes
+	base  []int // per class: the one that it refers to, or -1
+	ranks int   // of the run
+}
+
+// AppendAll writes the times of all classes. index is the number of each rank in a class.
+func AppendAll(list []*Pooled, codes []*TimeCodes, ranks int, index func(class int) map[int32]uint64) [][]byte {
+	w := &timeWriter{list, codes, make([]int, len(list)), ranks}
+	for _, n := range w.choose() {
+		w.unite(n, index)
+	}
+	blobs := make([][]byte, len(list))
+	for i, p := range list {
+		if p == nil {
+			continue
+		}
+		t := TimeCoder{Ranks: ranks, Common: codes[i].common[0] != nil}
+		switch n := w.base[i]; {
+		case n >= 0:
+			t.b, t.Base = wire.AppendUvarint(nil, uint64(2+n)), codes[n]
+		case t.Common:
+			t.b = append(t.b, 1)
+		default:
+			t.b = append(t.b, 0)
+		}
+		t.code(p, codes[i], func(string, int) {})
+		blobs[i] = t.b
+	}
+	return blobs
+}
+
+// choose finds the base of each class, those of many call sites and ranks first, and returns those that are one.
+func (w *timeWriter) choose() (used []int) {
+	var order, bases []int
+	for i, p := range w.list {
+		if w.base[i] = -1; p != nil {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(w.list[b].Rows, w.list[a].Rows), cmp.Compare(w.list[b].Ranks, w.list[a].Ranks))
+	})
+	for _, i := range order {
+		p, c := w.list[i], w.codes[i]
+		least := p.cost(c, nil)
+		for _, n := range bases {
+			if cost := p.cost(c, w.codes[n]); cost < least {
+				w.base[i], least = n, cost
+			}
+		}
+		if n := w.base[i]; n >= 0 {
+			if !slices.Contains(used, n) {
+				used = append(used, n)
+			}
+		} else if len(bases) < maxBases {
+			c.Index(p)
+			bases = append(bases, i)
+		}
+	}
+	return used
+}
+
+// unite gives a base and all that refer to it the extremes that they have together.
+func (w *timeWriter) unite(base int, index func(class int) map[int32]uint64) {
+	p, c := w.list[base], w.codes[base]
+	members := []int{base}
+	for i, n := range w.base {
+		if n == base {
+			members = append(members, i)
+		}
+	}
+	var together [2][]Extremes
+	for k := range together {
+		together[k] = slices.Clone(p.exact[k])
+		for _, m := range members[1:] {
+			w.common(m, c, k, func(i, at int) { together[k][at].Merge(&w.list[m].exact[k][i]) })
+		}
+		for i := range together[k] {
+			c.extremes[k][i] = p.extremeCode(&c.rows[k][i], &together[k][i], true, nil)
+		}
+		for _, m := range members {
+			q := w.list[m]
+			if q.Ranks > 1 {
+				continue
+			}
+			sums := q.sums(w.codes[m].Stats[k])
+			w.common(m, c, k, func(i, at int) {
+				if q.exact[k][i].Max == together[k][at].Max {
+					c.extremes[k][at].atMost(sums[i], p, &c.rows[k][at])
+				}
+			})
+		}
+	}
+	c.readCommon(p)
+	for _, m := range members {
+		q, d := w.list[m], w.codes[m]
+		if q.Ranks < 2 {
+			continue
+		}
+		index := index(m)
+		for k := range d.spreads {
+			sums := q.sums(d.Stats[k])
+			for i := range d.spreads[k] {
+				d.spreads[k][i] = q.spreadApart(&q.spreads[k][i], index)
+			}
+			w.common(m, c, k, func(i, at int) {
+				if q.exact[k][i].Max == together[k][at].Max {
+					d.spreads[k][i].atLeast(c.common[k][at].Max, q, sums[i])
+				}
+			})
+		}
+	}
+}
+
+// common calls for each row that a class has in common with a base, which is another's at there.
+func (w *timeWriter) common(class int, base *TimeCodes, k int, do func(i, at int)) {
+	p := w.list[class]
+	for i := range p.exact[k] {
+		if at, ok := base.commonRow(p, k, i); ok && p.exact[k][i].Count > 0 {
+			do(i, at)
+		}
+	}
+}
+
+func ownNumber(i int) int32 { return int32(i) }
+
+// Index makes the class one that others can refer to.
+func (c *TimeCodes) Index(p *Pooled) {
+	c.byKey, c.byRow, c.bySite = make(map[PoolKey]int, len(p.keys)), make(map[any]int, p.Rows), make(map[any]int, len(p.sites))
+	for i, k := range slices.Backward(p.keys) {
+		c.byKey[k] = i
+	}
+	for i := range slices.Backward(c.extremes[0]) {
+		c.byRow[p.rowKey(i)] = i
+	}
+	for i, g := range p.sites {
+		c.bySite[g] = i
+	}
+	for k := range c.means {
+		c.means[k] = p.means(c.Stats[k])
+	}
+}
+
+// Decode reads the times of a class, and returns their numbers too. Of those that others refer to it says whether
+// they are common.
+func (p *Pooled) Decode(t *TimeCoder, ranks []int, took func(what string, n int)) *TimeCodes {
+	c := newTimeCodes(p)
+	t.code(p, c, took)
+	if t.Reader.Err() != nil {
+		return c
+	}
+	member := func(i int) int32 {
+		if i >= len(ranks) {
+			return 0
+		}
+		return int32(ranks[i])
+	}
+	if t.Common {
+		c.readCommon(p)
+	}
+	for k := range c.Stats {
+		p.Stats[k] = p.decodeStats(c, k, t.Base, member)
+		p.Apart[k] = make([]bool, len(p.Lone))
+		for i := range p.Lone {
+			_, common := t.Base.commonRow(p, k, i)
+			p.Apart[k][i] = common || t.Common
+		}
+		sums := p.sums(c.Stats[k])
+		for i := range c.spreads[k] {
+			p.spreads[k] = append(p.spreads[k], c.spreads[k][i].spreadOf(p, i, sums[i], p.Stats[k], member))
+		}
+	}
+	return c
+}

@@ -1,0 +1,109 @@
+package sections
+
+import (
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar/counts"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
+)
+
+// FirstLike is the first terminal with the same function, place and number of
+// values.
+func (c *Decoded) FirstLike(terminal int) int {
+	g := c.Terminals[terminal].Group
+	for i := range c.Terminals {
+		if c.Terminals[i].Group == g {
+			return i
+		}
+	}
+	return terminal
+}
+
+// A DecodedTerminal is a parametric signature together with what stands with the
+// class.
+type DecodedTerminal struct {
+	Group *Group
+	Sig   int           // within the group
+	Site  int           // with its stack; the group's is the innermost frame alone
+	Seqs  []*column.Seq // of the values that need one, in order
+}
+
+// Key tells the terminal from others of its class as far as the trace does without columns.
+func (t *DecodedTerminal) Key() CallKey { return CallKey{t.Group, t.Sig, t.Site} }
+
+// Vals evaluates the signature for a rank, the i-th of its class.
+func (t *DecodedTerminal) Vals(c *Decoded, i, rank, size int) []int64 {
+	vals := make([]int64, t.Group.Width)
+	k := 0
+	for p := range vals {
+		list, at := t.Group.List(t.Sig, p)
+		v := column.Value{Form: list.At(at)}
+		switch {
+		case v.Form.Kind == column.Like, v.Form.Kind == column.Local:
+			c.Refer(&v)
+		case v.Form.Kind.Columns():
+			v.Seq = t.Seqs[k]
+			k++
+		}
+		vals[p] = v.At(i, int64(rank), int64(size))
+	}
+	if f := t.Group.Function; f != nil { // nil: it has no sums
+		FillIn(f, vals)
+	}
+	return vals
+}
+
+// Refer looks up the columns that a form refers to.
+func (c *Decoded) Refer(v *column.Value) {
+	of, size := v.Form.Refs()
+	v.Seq = c.Stored[of]
+	if size >= 0 {
+		v.Size = c.Stored[size]
+	}
+}
+
+// StreamsOf returns the streams of a rank, the i-th of the class.
+func (c *Decoded) StreamsOf(i, rank int) ([]*grammar.Grammar, error) {
+	if len(c.Varying) == 0 {
+		return c.Streams, nil
+	}
+	return counts.With(c.Streams, c.Varying, func(k int) int64 { return c.Counts[k].At(i, int64(rank)) })
+}
+
+// Groups returns the group of each terminal.
+func (c *Decoded) Groups() []*Group {
+	list := make([]*Group, len(c.Terminals))
+	for i := range list {
+		list[i] = c.Terminals[i].Group
+	}
+	return list
+}
+
+// FirstLikes are those of FirstLike.
+func (c *Decoded) FirstLikes() []int {
+	known := make(map[*Group]int)
+	list := make([]int, len(c.Terminals))
+	for t := range c.Terminals {
+		g := c.Terminals[t].Group
+		if _, ok := known[g]; !ok {
+			known[g] = t
+		}
+		list[t] = known[g]
+	}
+	return list
+}
+
+// Decoded is a class as read.
+type Decoded struct {
+	Streams   []*grammar.Grammar
+	Varying   []int         // see counted
+	Counts    []*column.Seq // parallel to varying
+	Terminals []DecodedTerminal
+	Stored    []*column.Seq // of all terminals, for forms that refer to them
+	Ranks     int
+	Lanes     *lane.Decoded // nil: none
+	// By terminal: the first one that differs from it in nothing but its stack; nil: there are no stacks.
+	Stackless []int32
+	// Family is, by terminal, the family of loops whose rounds are drawn that it is in, from 1; nil: no class has any.
+	Family []int
+}

@@ -1,0 +1,310 @@
+package sections
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar/counts"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// appendRanks and DecodeRanks: which class each rank belongs to; -1 for a rank
+// of which there is no track.
+//
+//	ranks = ranks uvarint, classes uvarint, class of each rank seq
+func appendRanks(b []byte, c *Content) []byte {
+	of := make([]int64, c.Ranks)
+	for i := range of {
+		of[i] = -1
+	}
+	for i := range c.Classes {
+		for r := range c.Classes[i].Ranks.All() {
+			of[r] = int64(i)
+		}
+	}
+	b = wire.AppendUvarint(b, uint64(c.Ranks))
+	b = wire.AppendUvarint(b, uint64(len(c.Classes)))
+	col := column.Of(of...)
+	return column.EncodeSeq(b, &col, nil)
+}
+
+// A RankMap finds the class of a rank.
+type RankMap struct {
+	Ranks, Classes int
+	seq            *column.Seq
+}
+
+// DecodeRanks reads which ranks are in which class.
+func DecodeRanks(r *wire.Reader) *RankMap {
+	m := &RankMap{Ranks: r.Int(model.MaxRanks)}
+	m.Classes = r.Int(m.Ranks)
+	if m.seq = column.DecodeSeq(r, m.Ranks); m.seq == nil {
+		return nil
+	}
+	return m
+}
+
+// Check looks for ranks in classes that aren't there, and classes without ranks. It takes
+// no memory for ranks: there may be millions in a file of a kilobyte.
+func (m *RankMap) Check(r *wire.Reader) (sizes []int) {
+	sizes = make([]int, m.Classes)
+	for i := range m.Ranks {
+		c := m.seq.At(i, 0)
+		if c < -1 || c >= int64(m.Classes) {
+			r.Fail("rank %d is in class %d of %d", i, c, m.Classes)
+			return nil
+		}
+		if c >= 0 {
+			sizes[c]++
+		}
+	}
+	for c, n := range sizes {
+		if n == 0 {
+			r.Fail("class %d has no ranks", c)
+		}
+	}
+	return sizes
+}
+
+// A Placement is, by rank, its class and its index there.
+type Placement struct{ Class, Index []int32 }
+
+// Places returns the class of each rank, and its index there.
+func (m *RankMap) Places() *Placement {
+	p := &Placement{make([]int32, m.Ranks), make([]int32, m.Ranks)}
+	next := make([]int32, m.Classes)
+	for i := range p.Class {
+		c := m.seq.At(i, 0)
+		p.Class[i] = int32(c)
+		if c >= 0 {
+			p.Index[i] = next[c]
+			next[c]++
+		}
+	}
+	return p
+}
+
+// appendBlobs and DecodeBlobs: something of each class, to be found without
+// decoding that of the others.
+//
+//	blobs = sizes seq, bytes…
+func appendBlobs(b []byte, blobs [][]byte) []byte {
+	var sizes column.Column
+	for _, x := range blobs {
+		sizes.Append(int64(len(x)))
+	}
+	b = column.EncodeSeq(b, &sizes, nil)
+	for _, x := range blobs {
+		b = append(b, x...)
+	}
+	return b
+}
+
+// DecodeBlobs reads n blobs.
+func DecodeBlobs(r *wire.Reader, n int) [][]byte {
+	sizes := column.DecodeSeq(r, n)
+	if sizes == nil {
+		return nil
+	}
+	blobs := make([][]byte, n)
+	for i := range blobs {
+		size := sizes.At(i, 0)
+		if size < 0 || size > int64(r.Rest()) {
+			r.Fail("%d bytes for class %d", size, i)
+			return nil
+		}
+		blobs[i] = r.Bytes(int(size))
+	}
+	return blobs
+}
+
+// appendClass and DecodeClass: what the ranks of a class have in common.
+//
+//	class = 2·streams + direct, grammars…, varying counts,
+//	        unless direct: signatures of the terminals
+//	signatures of terminals = seq, or following
+//
+// Direct grammars are over signatures; what they first occur in says how the
+// terminals are numbered. Where many classes hold few ranks each, that is
+// shorter, for parts of their grammars are then alike.
+func appendClass(b []byte, c *counts.Streams, sigs []int, how int, f *followed, packed func([]byte) int) []byte {
+	direct := how == direct
+	n := uint64(len(c.List)) << 1
+	if direct {
+		n |= 1
+	}
+	b = wire.AppendUvarint(b, n)
+	for _, g := range c.List {
+		if direct {
+			g = g.Renumber(func(t uint32) uint32 { return uint32(sigs[t]) })
+		}
+		b = g.AppendBinary(b)
+	}
+	b = counts.AppendVarying(b, c.Varying)
+	if direct {
+		return b
+	}
+	if how == alike {
+		f = nil
+	}
+	return appendList(b, sigs, how == alike, f, packed)
+}
+
+// appendList writes the signatures of a class, as they follow from the table's if that is shorter.
+func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byte) int) []byte {
+	var col column.Column
+	for _, s := range sigs {
+		col.Append(int64(s))
+	}
+	short := column.EncodeSeq(nil, &col, nil)
+	if alike {
+		// A root that talks to everyone in turn looks like no other class.
+		if plain := column.EncodePlain(nil, &col); len(plain) < 1<<10 || len(plain) < 8*len(short) {
+			short = plain
+		}
+	}
+	if f != nil && len(sigs) >= fewFollowing {
+		short = least([][]byte{short, f.append(nil, sigs)}, packed)
+	}
+	return append(b, short...)
+}
+
+// Ways of writing classes.
+const (
+	shortest = iota // each as short as can be before compression
+	alike           // so that lists of signatures with the same part look the same
+	direct          // grammars over signatures
+)
+
+// appendClasses writes all classes in whichever way gets shorter; without packed in the first.
+func appendClasses(b []byte, list []counts.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
+	pack := func(how int) []byte {
+		classes := make([][]byte, len(list))
+		for i := range list {
+			how := how
+			if how == direct && !distinct(sigs[i]) {
+				how = shortest
+			}
+			classes[i] = appendClass(nil, &list[i], sigs[i], how, f, packed)
+		}
+		return appendBlobs(nil, classes)
+	}
+	ways := [][]byte{pack(shortest)}
+	if len(list) > 1 && packed != nil {
+		ways = append(ways, pack(alike), pack(direct))
+		if len(list) <= maxTogether {
+			ways = append(ways, appendTogether(nil, list, sigs, f, packed))
+		}
+	}
+	return append(b, least(ways, packed)...)
+}
+
+// least returns the one of several that gets shortest. All are judged alike: a
+// coder that takes only some of them would favour these.
+func least(ways [][]byte, packed func([]byte) int) []byte {
+	if len(ways) == 1 {
+		return ways[0]
+	}
+	for _, w := range ways {
+		if len(w) > wire.MixEstimate {
+			packed = wire.Quickly
+		}
+	}
+	best, size := ways[0], packed(ways[0])
+	for _, w := range ways[1:] {
+		if n := packed(w); n < size {
+			best, size = w, n
+		}
+	}
+	return best
+}
+
+// distinct reports whether no two terminals have the same signature, which is
+// possible where it has columns.
+func distinct(sigs []int) bool {
+	seen := make(map[int]bool, len(sigs))
+	for _, s := range sigs {
+		seen[s] = true
+	}
+	return len(seen) == len(sigs)
+}
+
+// DecodeClass reads what the ranks of a class have in common.
+func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Grammar, varying, sigs []int) {
+	n := r.Int(math.MaxInt32)
+	direct := n&1 != 0
+	if n >>= 1; n > r.Rest() {
+		r.Fail("%d streams in %d bytes", n, r.Rest())
+		return nil, nil, nil
+	}
+	for range n {
+		g, n, err := grammar.Decode(r.Remaining())
+		r.Check(err)
+		if r.Err() != nil {
+			return nil, nil, nil
+		}
+		r.Skip(n)
+		streams = append(streams, g)
+	}
+	known := func(s int64) bool {
+		if s < 0 || s >= int64(table.Calls) {
+			r.Fail("call %d of %d", s, table.Calls)
+			return false
+		}
+		sigs = append(sigs, int(s))
+		return true
+	}
+	if direct {
+		number := make(map[uint32]uint32)
+		for i, g := range streams {
+			for _, s := range g.Terminals() {
+				if _, ok := number[s]; !ok {
+					number[s] = uint32(len(number))
+					if !known(int64(s)) {
+						return nil, nil, nil
+					}
+				}
+			}
+			streams[i] = g.Renumber(func(s uint32) uint32 { return number[s] })
+		}
+		return streams, counts.DecodeVarying(r, streams), sigs
+	}
+	terminals, ok := counts.Terminals(streams)
+	if !ok {
+		r.Fail("terminals are not numbered by first occurrence")
+		return nil, nil, nil
+	}
+	varying = counts.DecodeVarying(r, streams)
+	if sigs = decodeList(r, terminals, table); !listed(r, sigs, table) {
+		return nil, nil, nil
+	}
+	return streams, varying, sigs
+}
+
+func decodeList(r *wire.Reader, n int, table *SignatureTable) []int {
+	if b := r.Remaining(); len(b) > 0 && b[0] == following {
+		r.Skip(1)
+		return table.follow().decode(r, n, table.Calls)
+	}
+	seq := column.DecodeSeq(r, n)
+	if seq == nil {
+		return nil
+	}
+	list := make([]int, n)
+	for i := range list {
+		list[i] = int(seq.At(i, 0))
+	}
+	return list
+}
+
+// listed reports whether all signatures of a list are in the table.
+func listed(r *wire.Reader, list []int, table *SignatureTable) bool {
+	for _, s := range list {
+		if s < 0 || s >= table.Calls {
+			r.Fail("call %d of %d", s, table.Calls)
+		}
+	}
+	return r.Err() == nil
+}

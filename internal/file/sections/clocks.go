@@ -1,0 +1,90 @@
+package sections
+
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Clocks is the clocks of a run, if there is more than one and they were compared, or if several hosts have one.
+type Clocks struct {
+	List []model.Clock // the first is rank 0's, the zero value
+	Of   column.Column // by rank: number in List
+}
+
+// Append and DecodeClocks: the section of clocks. A trace of one host has none.
+//
+//	clocks = clocks uvarint, clock… behind the first, seq of ranks: clock
+//	clock  = at varint, until uvarint, offset varint, (last offset - offset) varint, bound uvarint
+func (c *Clocks) Append(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(len(c.List)))
+	for _, l := range c.List[1:] {
+		b = wire.AppendVarint(b, l.AtNs[0])
+		b = wire.AppendUvarint(b, uint64(max(0, l.AtNs[1]-l.AtNs[0])))
+		b = wire.AppendVarint(b, l.OffsetNs[0])
+		b = wire.AppendVarint(b, l.OffsetNs[1]-l.OffsetNs[0])
+		b = wire.AppendUvarint(b, uint64(l.BoundNs))
+	}
+	return column.EncodeSeq(b, &c.Of, nil)
+}
+
+// Check says what makes the table impossible to write.
+func (c *Clocks) Check(ranks int) error {
+	if c.Of.Len() != ranks {
+		return fmt.Errorf("clocks of %d ranks, there are %d", c.Of.Len(), ranks)
+	}
+	if len(c.List) == 0 || c.List[0] != (model.Clock{}) {
+		return fmt.Errorf("%d clocks, the first of which is not the reference", len(c.List))
+	}
+	for v := range c.Of.All() {
+		if v < 0 || v >= int64(len(c.List)) {
+			return fmt.Errorf("a rank has clock %d of %d", v, len(c.List))
+		}
+	}
+	return nil
+}
+
+// A ClockTable is Clocks as read.
+type ClockTable struct {
+	List []model.Clock
+	Of   []int32 // by rank
+}
+
+// DecodeClocks reads the clocks of so many ranks.
+func DecodeClocks(r *wire.Reader, ranks int) *ClockTable {
+	t := &ClockTable{}
+	n := r.Uvarint()
+	if n == 0 || n > uint64(r.Rest()) {
+		r.Fail("%d clocks in %d bytes", n, r.Rest())
+		return t
+	}
+	t.List = make([]model.Clock, 1, n)
+	for range n - 1 {
+		var l model.Clock
+		l.AtNs[0] = r.Varint()
+		l.AtNs[1] = l.AtNs[0] + int64(r.Uvarint())
+		l.OffsetNs[0] = r.Varint()
+		l.OffsetNs[1] = l.OffsetNs[0] + r.Varint()
+		l.BoundNs = int64(r.Uvarint())
+		if r.Err() == nil && (l.AtNs[1] < l.AtNs[0] || l.BoundNs < 0) {
+			r.Fail("clock %d: compared from %d to %d, within %d", len(t.List), l.AtNs[0], l.AtNs[1], l.BoundNs)
+		}
+		t.List = append(t.List, l)
+	}
+	seq := column.DecodeSeq(r, ranks)
+	if r.Err() != nil || seq == nil {
+		return t
+	}
+	t.Of = make([]int32, ranks)
+	for rank := range t.Of {
+		v := seq.At(rank, 0)
+		if v < 0 || v >= int64(len(t.List)) {
+			r.Fail("rank %d has clock %d of %d", rank, v, len(t.List))
+			return t
+		}
+		t.Of[rank] = int32(v)
+	}
+	return t
+}

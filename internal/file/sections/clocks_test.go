@@ -1,0 +1,47 @@
+package sections
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// FuzzClocks: what is not a table of clocks is an error, and what is one goes both ways
+// and puts every time somewhere.
+func FuzzClocks(f *testing.F) {
+	for _, c := range []Clocks{
+		{List: []model.Clock{{}}, Of: column.Of(0, 0, 0, 0)},
+		{List: []model.Clock{{}, {AtNs: [2]int64{1e18, 2e18}, OffsetNs: [2]int64{-5, 70}, BoundNs: 9}}, Of: column.Of(0, 1, 1, 0)},
+	} {
+		f.Add(c.Append(nil), int64(1e18))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, at int64) {
+		w := wire.NewReader(data, "clocks")
+		table := DecodeClocks(w, 4)
+		if w.Done() != nil {
+			return
+		}
+		of := make([]int64, len(table.Of))
+		for rank, n := range table.Of {
+			of[rank] = int64(n)
+			l := table.List[n]
+			l.Own(l.Common(at))
+		}
+		c := Clocks{List: table.List, Of: column.Of(of...)}
+		if err := c.Check(4); err != nil {
+			t.Fatal(err)
+		}
+		b := c.Append(nil)
+		w = wire.NewReader(b, "clocks")
+		again := DecodeClocks(w, 4)
+		if err := w.Done(); err != nil {
+			t.Fatal(err)
+		}
+		if second := (&Clocks{List: again.List, Of: c.Of}).Append(nil); !bytes.Equal(second, b) {
+			t.Fatalf("%x became %x", b, second)
+		}
+	})
+}

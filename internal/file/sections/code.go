@@ -1,0 +1,304 @@
+package sections
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// AppendCode and DecodeCode: the section of code. The tables of sites and signatures say which functions are called from where, and
+// through which functions: of that, code has only the order, which is mostly that of addresses. What is known of a place in the
+// code stands where the first vertex is there.
+//
+//	code    = vertices uvarint, calls, kinds, flags, stated, loops, again, steps, names, starts, files, lines, inlined, strings
+//	calls   = count uvarint, those without a context: count uvarint, (number, from the one behind that before) uvarint…,
+//	          per other call, per context: 2·(position - that expected, zigzag) + (another follows) uvarint
+//	kinds   = per vertex: 0 if it is as expected, else 1 + 2·(5·(levels back - those expected, zigzag) + kind) + (has flags) uvarint
+//	flags   = per vertex that has some: uvarint, see the constants
+//	stated  = per vertex whose offset is stated: (offset - that of the vertex behind or before it) varint
+//	loops   = per loop, the last first: (offset - that of the vertex behind it) varint
+//	again   = per function that is again: levels to the same function uvarint
+//	steps   = count uvarint, per step: (from - that before) varint, (to - from) varint, way varint
+//	names   = per function, and call that is named: text
+//	starts  = per name that is an address: 2·(⌊first place in the function / 16⌋ - ⌊address / 16⌋) + (low digit follows) varint,
+//	          [low digit uvarint]
+//	files   = per vertex at a new place: text
+//	lines   = per new place with a file: (line - that before it in the function) varint
+//	inlined = per new place with functions inlined: (count - 1) uvarint, text…
+//	strings = per new text, in order: its bytes and a 0, or, if it has one, a 0 and string
+//	text    = 0: that expected; 1: a new one; 2: a new one, that is an address; n: the one n - 3 before the last one
+//
+// Levels back: 0 if the vertex is in the one before it, 1 if in what is around that, and so on. What is expected is in codeshape.go.
+
+// Flags of vertices.
+const (
+	codeAtLeast = 1 << iota // of loops
+	codeUnsure              // of loops
+	codeAgain               // of functions
+	codeStated              // the offset doesn't follow from sites
+	codeAnew                // the place is another than what was there before
+	codeInlined             // the place has functions that are inlined
+	codeNamed               // a call that has not the name of its function
+	codeFlags
+)
+
+// A codeCoder writes or reads the section: both go the same way.
+type codeCoder struct {
+	r     *wire.Reader // nil when writing
+	b     []byte
+	c     *model.Code
+	calls []CodeCall
+
+	flags      []int
+	tree       *callTree
+	order      [][]int  // of each call's vertex: numbers in calls
+	contexts   [][]int  // of each vertex: the same
+	implied    []uint64 // offsets as they follow from sites
+	like       []int    // of each vertex, one before it at the same place; -1: the place is new
+	texts      []codeText
+	number     map[string]int // in texts
+	name, file []int          // of each vertex: in texts; -1: it has its name from elsewhere
+	inlined    [][]int
+	in         []int    // of each vertex: the function that it is in
+	lowest     []uint64 // of each function: the first place in it
+}
+
+// AppendCode writes what the code says of a trace with such calls. Contexts that are none of these are left out.
+func AppendCode(c *model.Code, calls []CodeCall, b []byte) []byte {
+	x := &codeCoder{b: b, c: c, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1), number: map[string]int{"": 0}}
+	n := len(c.Vertices)
+	x.b = wire.AppendUvarint(x.b, uint64(n))
+	x.flags, x.contexts = make([]int, n), make([][]int, n)
+	position := make(map[model.Context]int, len(calls))
+	for i, at := range calls {
+		position[model.Context{Function: at.Function, Site: at.Site}] = i
+	}
+	for _, at := range c.Contexts {
+		if i, known := position[model.Context{Function: at.Function, Site: at.Site}]; known {
+			x.contexts[at.Vertex] = append(x.contexts[at.Vertex], i)
+		}
+	}
+	for i := range c.Vertices {
+		x.flags[i] = flagsOf(&c.Vertices[i])
+		if slices.Sort(x.contexts[i]); c.Vertices[i].Kind == model.CallVertex {
+			x.order = append(x.order, x.contexts[i])
+		}
+	}
+	x.imply()
+	x.compare()
+	for i := range c.Vertices {
+		v := &c.Vertices[i]
+		set := func(flag int, is bool) {
+			if is {
+				x.flags[i] |= flag
+			}
+		}
+		if v.Kind != model.LoopVertex {
+			set(codeStated, v.Offset != x.implied[i])
+		}
+		if v.Kind == model.CallVertex {
+			set(codeNamed, v.Name != x.functionOf(i))
+		}
+		set(codeAnew, x.like[i] >= 0 && !samePlace(v, &c.Vertices[x.like[i]]))
+		set(codeInlined, len(v.Inlined) > 0 && x.anew(i))
+	}
+	x.code()
+	return x.b
+}
+
+// DecodeCode reads what AppendCode wrote.
+func DecodeCode(r *wire.Reader, calls []CodeCall) *model.Code {
+	x := &codeCoder{r: r, c: &model.Code{}, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1)}
+	x.c.Vertices = make([]model.Vertex, r.Count(1))
+	x.flags, x.contexts = make([]int, len(x.c.Vertices)), make([][]int, len(x.c.Vertices))
+	x.code()
+	if x.failed() {
+		return &model.Code{}
+	}
+	for v, list := range x.contexts {
+		for _, i := range list {
+			x.c.Contexts = append(x.c.Contexts, model.Context{Function: calls[i].Function, Site: calls[i].Site, Vertex: v})
+		}
+	}
+	slices.SortFunc(x.c.Contexts, model.Context.Compare)
+	return x.c
+}
+
+func flagsOf(v *model.Vertex) (flags int) {
+	for k, set := range []bool{v.AtLeast, v.Unsure, v.Again >= 0} {
+		if set {
+			flags |= codeAtLeast << k
+		}
+	}
+	return flags
+}
+
+func samePlace(v, w *model.Vertex) bool {
+	return v.File == w.File && v.Line == w.Line && slices.Equal(v.Inlined, w.Inlined)
+}
+
+func (x *codeCoder) failed() bool { return x.r != nil && x.r.Err() != nil }
+
+// uvarint and varint write a number, or return the one that is there instead.
+func (x *codeCoder) uvarint(v, limit int) int {
+	if x.r != nil {
+		return x.r.Int(limit)
+	}
+	x.b = wire.AppendUvarint(x.b, uint64(v))
+	return v
+}
+
+func (x *codeCoder) varint(v int64) int64 {
+	if x.r != nil {
+		return x.r.Varint()
+	}
+	x.b = wire.AppendVarint(x.b, v)
+	return v
+}
+
+func (x *codeCoder) code() {
+	for _, part := range []func(){x.called, x.shape, x.offsets, x.again, x.steps, x.names, x.addresses, x.places, x.strings} {
+		if part(); x.failed() {
+			return
+		}
+	}
+}
+
+// imply finds the offsets that follow from sites: of calls, and of functions that are called on the way to them.
+func (x *codeCoder) imply() {
+	list := x.c.Vertices
+	x.implied = make([]uint64, len(list))
+	known := make([]bool, len(list))
+	up := make([]int, len(list)) // the vertex itself or around it that a frame is of
+	for i := range list {
+		if up[i] = i; list[i].Parent < 0 {
+			up[i] = -1
+		} else if list[i].Kind == model.LoopVertex || list[i].Tail {
+			up[i] = up[list[i].Parent]
+		}
+	}
+	for i, calls := range x.contexts {
+		if len(calls) == 0 {
+			continue
+		}
+		site := &x.calls[calls[0]].At
+		for v := up[i]; v >= 0 && site != nil && !known[v]; v = up[list[v].Parent] {
+			x.implied[v], known[v] = site.Offset, true
+			site = site.Outer
+		}
+	}
+}
+
+func (x *codeCoder) offsets() {
+	list := x.c.Vertices
+	if x.r != nil {
+		x.imply()
+		for i := range list {
+			list[i].Offset = x.implied[i]
+		}
+	}
+	for i := range list {
+		if x.flags[i]&codeStated != 0 && list[i].Kind != model.LoopVertex {
+			near := min(i+1, len(list)-1)
+			if x.implied[near] == 0 {
+				near = max(i-1, 0)
+			}
+			list[i].Offset = uint64(x.varint(int64(list[i].Offset-x.implied[near]))) + x.implied[near]
+		}
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].Kind == model.LoopVertex {
+			behind := list[min(i+1, len(list)-1)].Offset
+			if i == len(list)-1 {
+				behind = 0
+			}
+			list[i].Offset = uint64(x.varint(int64(list[i].Offset-behind))) + behind
+		}
+	}
+	x.compare()
+}
+
+// compare finds the vertices that are where one before them is.
+func (x *codeCoder) compare() {
+	type place struct {
+		kind   model.VertexKind
+		tail   bool
+		offset uint64
+	}
+	x.like = make([]int, len(x.c.Vertices))
+	before := make(map[place]int)
+	for i := range x.c.Vertices {
+		v := &x.c.Vertices[i]
+		at := place{v.Kind, v.Tail, v.Offset}
+		x.like[i] = -1
+		if v.Parent < 0 {
+			continue
+		}
+		if n, known := before[at]; known {
+			x.like[i] = n
+		}
+		before[at] = i
+	}
+}
+
+func (x *codeCoder) again() {
+	var around []int
+	for i := range x.c.Vertices {
+		v := &x.c.Vertices[i]
+		if x.flags[i]&codeAgain == 0 {
+			continue
+		}
+		around = around[:0]
+		for at := v.Parent; at >= 0; at = x.c.Vertices[at].Parent {
+			around = append(around, at)
+		}
+		up := x.uvarint(slices.Index(around, v.Again), len(around))
+		if x.r == nil {
+			continue
+		}
+		if x.failed() || up == len(around) || v.Kind != model.FunctionVertex || x.c.Vertices[around[up]].Kind != model.FunctionVertex {
+			x.r.Fail("vertex %d is no function that is called again", i)
+			return
+		}
+		v.Again = around[up]
+	}
+}
+
+// steps are those that are odd.
+func (x *codeCoder) steps() {
+	n := x.uvarint(len(x.c.Odd), len(x.c.Vertices)*len(x.c.Vertices))
+	from := 0
+	for i := range n {
+		var s model.Step
+		if x.r == nil {
+			s = x.c.Odd[i]
+		}
+		s.From = int(x.varint(int64(s.From-from))) + from
+		s.To = int(x.varint(int64(s.To-s.From))) + s.From
+		s.Way = model.Way(x.varint(int64(s.Way)))
+		if from = s.From; x.r == nil {
+			continue
+		}
+		if checkStep(x.r, x.c, s); x.failed() {
+			return
+		}
+		x.c.Odd = append(x.c.Odd, s)
+	}
+}
+
+// checkStep refuses steps between what is no calls, or round loops that there aren't.
+func checkStep(r *wire.Reader, c *model.Code, s model.Step) {
+	for _, v := range []int{s.From, s.To} {
+		if !isCall(c, v) {
+			r.Fail("vertex %d is no call", v)
+		}
+	}
+	if r.Err() == nil && (s.Way < model.Lost || int(s.Way) > c.LoopsAround(s.From, s.To)) {
+		r.Fail("no loop %d around vertices %d and %d", s.Way, s.From, s.To)
+	}
+}
+
+func isCall(c *model.Code, v int) bool {
+	return v >= 0 && v < len(c.Vertices) && c.Vertices[v].Kind == model.CallVertex
+}

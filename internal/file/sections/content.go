@@ -1,0 +1,97 @@
+package sections
+
+import (
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Content is a whole trace in memory, in the form that the merge of ranks
+// makes and WriteFile puts into a file.
+type Content struct {
+	Meta      map[string]string
+	Ranks     int              // of the world, those without a track included
+	Schema    []model.Function // of every function that occurs; nil: take package mpi's
+	Strings   map[uint64]string
+	Sites     map[uint64]model.Site // by hash; Outer is not looked at
+	Outer     map[uint64]uint64     // hash of a site → hash of the one its function was called from
+	Classes   []Class
+	Processes Processes
+	FinishNs  int64            // see Reader.FinishNs
+	Series    *Series          // nil: no times of single calls
+	Clocks    *Clocks          // nil: one clock, or not compared
+	Allocs    []AllocEvents    // sets of ranks; those without segments are in none
+	Thinned   []model.Thinned  // values that were merged to make the trace smaller
+	Drawn     *drawn.Drawing   // loops whose numbers of rounds are drawn; nil: none
+	Partners  []model.Partners // messages whose partners, sizes and tags are drawn
+	Timeless  bool             // nothing was kept of times: what Content says of them is not written
+}
+
+// A Class is a set of ranks that did the same calls in the same order, up to
+// the values of parameters and to how often loops ran.
+type Class struct {
+	Ranks   column.Column // world ranks, ascending
+	Streams []*grammar.Grammar
+
+	// Counts is how often each rank repeats the symbols of Streams that have a
+	// count above 1, in order of streams, rules and symbols. Nil: all ranks do
+	// as Streams says.
+	Counts    []column.Column
+	Terminals Terminals
+	// Lanes, if any, stand in rising order of Terminal. LaneCounts is to their Steps
+	// what Counts is to Streams.
+	Lanes      []lane.Columns
+	LaneCounts []column.Column
+	// Histograms, if any, stand in rising order of Terminal and From.
+	Histograms []Histogram
+	// Ranked is what each of several ranks spent; of one rank its Times say it.
+	Ranked RankColumns
+	// RankedValues is the sums of what was attached on each of several ranks, by name: what
+	// is below zero in place of gaps, what is above in place of durations.
+	RankedValues map[string]RankColumns
+	// Placed, if any, stands in rising order of Leaf.
+	Placed []Placed
+	// Mixed is the terminals, in rising order, of which it is not known what calls at single places of the first stream took.
+	Mixed []int
+	// Values is what was attached to calls, by name, parallel to Terminals; see
+	// Reader.Values.
+	Values map[string][]model.ValueStat
+	// PlacedValues, by name, stand in rising order of Leaf.
+	PlacedValues map[string][]PlacedValue
+}
+
+// A Terminal is one distinct call of a class: two calls are one terminal if they
+// are equal on all of its ranks. Terminals are numbered by first
+// occurrence over the streams in order.
+type Terminal struct {
+	Call  uint16
+	Site  uint64
+	Vals  []column.Column // per value of the signature: one for each rank
+	Times model.Times
+}
+
+// Terminals are those of a class. There may be millions, so they need not be in memory
+// all at once: List is where they are.
+type Terminals interface {
+	Len() int
+	// At fills in terminal n but for its times. Its Vals are room to be used again.
+	At(n int, t *Terminal)
+	// Times returns those of terminal n.
+	Times(n int) model.Times
+}
+
+// A List is Terminals in memory.
+type List []Terminal
+
+// Len, At and Times are what Terminals asks for.
+func (l List) Len() int { return len(l) }
+
+// At is described with Terminals.
+func (l List) At(n int, t *Terminal) {
+	*t = Terminal{Call: l[n].Call, Site: l[n].Site, Vals: append(t.Vals[:0], l[n].Vals...)}
+}
+
+// Times is described with Terminals.
+func (l List) Times(n int) model.Times { return l[n].Times }

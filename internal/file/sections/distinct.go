@@ -1,0 +1,268 @@
+package sections
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// Distinct calls of a trace with stacks are a signature and a site each, stack and all. Each stands behind the one that came before it where it came
+// first, the first class going before others. So they are about in the order of the program's code, and signatures
+// come back as they did with the stack before.
+//
+//	calls = calls uvarint, per call: site varint, per call: signature uvarint
+//
+// A site is how many further it is than that of the call before, at first the first, of all sites at whose places there are signatures, in the order of their
+// frames' places, outermost first. A signature is one of those at the site's place:
+//
+//	0            the next one that wasn't there, of the group that the last new one there was of, at first of the first
+//	n ≤ recent   the one before it came last n signatures ago, each counted once
+//	recent + 1 + g   the next one that wasn't there, of the group number g there
+//	behind these     any other, by number
+const recent = 64
+
+// A siteOrder numbers the sites at some places in the order of their frames' places, outermost first.
+type siteOrder struct {
+	number []int32 // by site; of others, how many come before
+	sites  []int32
+}
+
+// orderSites needs sites as they are in a table: what is around one comes before it, and those around which there is the same stand in the order of
+// their places.
+func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
+	n := len(place)
+	size := make([]int32, n) // sites that are wanted among those with this one around them, itself too
+	for i := n - 1; i >= 0; i-- {
+		if wanted(i) {
+			size[i]++
+		}
+		if o := outer[i]; o != 0 {
+			size[o] += size[i]
+		}
+	}
+	x := &siteOrder{number: make([]int32, n)}
+	next := make([]int32, n) // number of the next one with a site around it
+	total := int32(0)
+	for i := range n {
+		at := &total
+		if o := outer[i]; o != 0 {
+			at = &next[o]
+		}
+		x.number[i], next[i] = *at, *at
+		*at += size[i]
+		if wanted(i) {
+			next[i]++
+		}
+	}
+	x.sites = make([]int32, total)
+	for i := range n {
+		if wanted(i) {
+			x.sites[x.number[i]] = int32(i)
+		}
+	}
+	return x
+}
+
+// A SiteOrder has sites in the order of the code: those that are around no other in the order of their frames' places, outermost
+// first, then the others so.
+type SiteOrder struct {
+	Number []int // by site
+	Sites  []int // by number
+	Place  []int // by site: that of the place alone
+}
+
+// signaturesAt is what is known of the signatures at a place while calls are gone through.
+type signaturesAt struct {
+	groups []*Group
+	first  []int // number of the first signature of each
+	used   []int // so many of each were there
+	last   int   // the group of the last new one
+	recent []int // signatures, the last one last
+}
+
+// take notes that a signature came, and returns how that is said. It must be the next new one of its group, if it is new.
+func (p *signaturesAt) take(sig int) int {
+	if i := slices.Index(p.recent, sig); i >= 0 {
+		n := len(p.recent) - i
+		p.came(sig, i)
+		return n
+	}
+	g, first := slices.BinarySearch(p.first, sig)
+	if !first {
+		g--
+	}
+	at := sig - p.first[g]
+	if at < p.used[g] {
+		p.came(sig, -1)
+		return recent + 1 + len(p.groups) + p.index(g) + at
+	}
+	how := 0
+	if g != p.last {
+		how = recent + 1 + g
+	}
+	p.new(sig, g)
+	return how
+}
+
+// find does the opposite.
+func (p *signaturesAt) find(how int) (sig int, ok bool) {
+	if how > 0 && how <= recent {
+		if how > len(p.recent) {
+			return 0, false
+		}
+		i := len(p.recent) - how
+		sig = p.recent[i]
+		p.came(sig, i)
+		return sig, true
+	}
+	g := p.last
+	if how > recent {
+		if g = how - recent - 1; g >= len(p.groups) {
+			at := g - len(p.groups)
+			for g = 0; g < len(p.groups) && at >= p.groups[g].size; g++ {
+				at -= p.groups[g].size
+			}
+			if g == len(p.groups) {
+				return 0, false
+			}
+			p.came(p.first[g]+at, slices.Index(p.recent, p.first[g]+at))
+			return p.first[g] + at, true
+		}
+	}
+	if p.used[g] >= p.groups[g].size {
+		return 0, false
+	}
+	sig = p.first[g] + p.used[g]
+	p.new(sig, g)
+	return sig, true
+}
+
+// new notes that the next signature of a group came.
+func (p *signaturesAt) new(sig, group int) {
+	p.used[group]++
+	p.last = group
+	p.came(sig, -1)
+}
+
+// index is how many signatures of the place are in groups before one.
+func (p *signaturesAt) index(group int) (n int) {
+	for _, g := range p.groups[:group] {
+		n += g.size
+	}
+	return n
+}
+
+// came makes a signature the last one; it was at a position among the recent ones, or at none.
+func (p *signaturesAt) came(sig, at int) {
+	if at < 0 {
+		if at = 0; len(p.recent) < recent {
+			p.recent = append(p.recent, sig)
+			return
+		}
+	}
+	copy(p.recent[at:], p.recent[at+1:])
+	p.recent[len(p.recent)-1] = sig
+}
+
+// byPlaces gathers groups by place. first are the numbers of their first signatures.
+func byPlaces(groups []*Group, first []int) map[int]*signaturesAt {
+	at := make(map[int]*signaturesAt)
+	for i, g := range groups {
+		p := at[g.Site]
+		if p == nil {
+			p = &signaturesAt{}
+			at[g.Site] = p
+		}
+		p.groups, p.first, p.used = append(p.groups, g), append(p.first, first[i]), append(p.used, 0)
+	}
+	return at
+}
+
+// A distinctCall is a signature with one of its sites.
+type distinctCall struct{ sig, site int32 }
+
+// distinctCalls are those of a trace that is written. They are numbered as they are found, until they are put in order.
+type distinctCalls struct {
+	number map[signatureRef]int32
+	calls  []signatureRef
+	behind []int32 // of each call, and as the last of the start: what comes next, -1: nothing
+}
+
+func newDistinctCalls() *distinctCalls {
+	return &distinctCalls{number: make(map[signatureRef]int32), behind: []int32{-1}}
+}
+
+// add takes in the calls of a class, and returns their numbers so far.
+func (x *distinctCalls) add(refs []signatureRef) []int {
+	list := make([]int, len(refs))
+	last := int32(0) // 0 is the start, n + 1 call n
+	for k, ref := range refs {
+		n, known := x.number[ref]
+		if !known {
+			n = int32(len(x.calls))
+			x.number[ref] = n
+			x.calls = append(x.calls, ref)
+			x.behind = append(x.behind, x.behind[last])
+			x.behind[last] = n
+		}
+		list[k], last = int(n), n+1
+	}
+	return list
+}
+
+// sort puts the calls in order, and says which number each has then.
+func (x *distinctCalls) sort() []int32 {
+	x.number = nil
+	number := make([]int32, len(x.calls))
+	sorted := make([]signatureRef, 0, len(x.calls))
+	for n := x.behind[0]; n >= 0; n = x.behind[n+1] {
+		number[n] = int32(len(sorted))
+		sorted = append(sorted, x.calls[n])
+	}
+	x.calls, x.behind = sorted, nil
+	return number
+}
+
+// append writes the calls.
+func (x *distinctCalls) append(b []byte, groups []*Group, first []int, sites *siteTable) []byte {
+	at := byPlaces(groups, first)
+	outer, place := sites.shape()
+	order := orderSites(outer, place, func(site int) bool { return at[place[site]] != nil })
+	b = wire.AppendUvarint(b, uint64(len(x.calls)))
+	last := int32(0)
+	for _, c := range x.calls {
+		n := order.number[c.site]
+		b = wire.AppendVarint(b, int64(n-last))
+		last = n
+	}
+	for _, c := range x.calls {
+		b = wire.AppendUvarint(b, uint64(at[place[c.site]].take(first[c.group]+int(c.sig))))
+	}
+	return b
+}
+
+// decodeCalls reads the calls of a trace with stacks.
+func (t *SignatureTable) decodeCalls(r *wire.Reader) {
+	at := byPlaces(t.groups, t.first)
+	order := orderSites(t.sites.Outer, t.sites.Place, func(site int) bool { return at[t.sites.Place[site]] != nil })
+	t.stacked = make([]distinctCall, r.Count(2))
+	next := 0
+	for i := range t.stacked {
+		next = further(r, next, len(order.sites))
+		if r.Err() != nil {
+			return
+		}
+		t.stacked[i].site = order.sites[next]
+	}
+	for i := range t.stacked {
+		c := &t.stacked[i]
+		sig, ok := at[t.sites.Place[c.site]].find(r.Int(maxSignatures + recent))
+		if !ok {
+			r.Fail("call %d with no signature of its site", i)
+		}
+		if r.Err() != nil {
+			return
+		}
+		c.sig = int32(sig)
+	}
+}

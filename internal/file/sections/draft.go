@@ -1,0 +1,178 @@
+package sections
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// An Encoded is a trace ready to be written, but for the times of every call.
+type Encoded struct {
+	head   []byte // up to where the series begins
+	series int64  // size of its pieces
+	index  []byte // behind these
+}
+
+// Prepare encodes c.
+func Prepare(c *Content) (*Encoded, error) {
+	e, err := prepare(c)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	return e, nil
+}
+
+func prepare(c *Content) (*Encoded, error) {
+	raw, err := Raw(c, wire.Packed, true)
+	if err != nil {
+		return nil, err
+	}
+	if c.Series != nil && len(c.Series.Sizes) != c.Ranks {
+		return nil, fmt.Errorf("times of calls of %d ranks, there are %d", len(c.Series.Sizes), c.Ranks)
+	}
+	tail, err := c.Series.tail()
+	if err != nil {
+		return nil, err
+	}
+	e := &Encoded{head: container.Assemble(raw, container.Pack, tail)}
+	if c.Series != nil {
+		e.series, e.index = c.Series.size(), c.Series.Index()
+	}
+	return e, nil
+}
+
+// A Draft is a trace on its way: a file beside the one that it becomes.
+type Draft struct {
+	e     *Encoded
+	file  *os.File
+	token [TokenSize]byte
+}
+
+// TokenSize is how many bytes a draft begins with that nobody else knows.
+const TokenSize = container.HeadSize
+
+// Draft makes a file beside path that is to become the trace.
+func (e *Encoded) Draft(path string) (*Draft, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+DraftPattern)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	d := &Draft{e: e, file: f}
+	rand.Read(d.token[:])
+	if _, err := f.WriteAt(d.token[:], 0); err != nil {
+		d.Discard()
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	return d, nil
+}
+
+// DraftPattern is what names of drafts have behind those of their traces.
+const DraftPattern = ".draft*"
+
+// Name returns the draft's path, by which other processes can open it too.
+func (d *Draft) Name() string { return d.file.Name() }
+
+// Token returns what the draft begins with until it is finished: who opens a file of that
+// name on another machine knows by that whether it is this one.
+func (d *Draft) Token() []byte { return d.token[:] }
+
+// Offset returns where the times of every call begin.
+func (d *Draft) Offset() int64 { return int64(len(d.e.head)) }
+
+// WriteAt writes to the draft; others may write to it at the same time.
+func (d *Draft) WriteAt(p []byte, at int64) (int, error) { return d.file.WriteAt(p, at) }
+
+// Publish writes the token for other machines to see.
+func (d *Draft) Publish() error { return d.file.Sync() }
+
+// Finish makes the draft a trace, once all times of calls are in it. A file that exists
+// is an error unless overwrite is set; then the draft is still there, for another name
+// in the same folder.
+func (d *Draft) Finish(path string, overwrite bool) error {
+	if err := d.finish(path, overwrite); err != nil {
+		return fmt.Errorf("trace: write %s: %w", path, err)
+	}
+	return nil
+}
+
+func (d *Draft) finish(path string, overwrite bool) error {
+	if _, err := d.file.WriteAt(d.e.head, 0); err != nil {
+		return err
+	}
+	if d.e.index != nil {
+		if _, err := d.file.WriteAt(d.e.index, d.Offset()+d.e.series); err != nil {
+			return err
+		}
+	}
+	if err := d.file.Truncate(d.Offset() + d.e.series + int64(len(d.e.index))); err != nil {
+		return err
+	}
+	if err := d.file.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := d.file.Sync(); err != nil {
+		return err
+	}
+	if err := Move(d.Name(), path, overwrite); err != nil {
+		return err
+	}
+	return d.file.Close()
+}
+
+// Move gives a file another name in its folder. One that another file has is an error unless overwrite is set.
+func Move(from, to string, overwrite bool) error {
+	if overwrite {
+		return os.Rename(from, to)
+	}
+	// Unlike a rename, a link never replaces a file, whoever makes one now.
+	err := os.Link(from, to)
+	if err == nil {
+		return os.Remove(from)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	} else if _, not := os.Lstat(to); !errors.Is(not, fs.ErrNotExist) {
+		return cmp.Or(not, error(&fs.PathError{Op: "write", Path: to, Err: fs.ErrExist}))
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return err // the folder is gone
+	}
+	return os.Rename(from, to) // this file system has no links
+}
+
+// Discard removes the draft.
+func (d *Draft) Discard() {
+	d.file.Close()
+	os.Remove(d.Name())
+}
+
+// WriteFile writes c to a file. The file appears under its name when it is
+// complete; one that exists already is an error unless overwrite is set.
+func WriteFile(path string, c *Content, overwrite bool) error {
+	e, err := prepare(c)
+	if err != nil {
+		return fmt.Errorf("trace: write %s: %w", path, err)
+	}
+	d, err := e.Draft(path)
+	if err != nil {
+		return err
+	}
+	if c.Series != nil {
+		if err := c.Series.CopyTo(io.NewOffsetWriter(d, d.Offset())); err != nil {
+			d.Discard()
+			return fmt.Errorf("trace: write %s: %w", path, err)
+		}
+	}
+	if err := d.Finish(path, overwrite); err != nil {
+		d.Discard()
+		return err
+	}
+	return nil
+}

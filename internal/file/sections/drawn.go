@@ -1,0 +1,192 @@
+package sections
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar/counts"
+	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// AppendDrawn and DecodeDrawn: the section of loops whose numbers of rounds are drawn.
+//
+//	drawn  = seed uvarint, families uvarint, family…, per class: loops uvarint, loop…
+//	family = precision uvarint, least uvarint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…
+//	bin    = (low - high of the bin before, or least) uvarint, (high - low) uvarint, (value - low) uvarint, count uvarint
+//	loop   = (repeated symbol, as a difference to the one before) uvarint, family uvarint, key of each rank seq
+func (c *Content) AppendDrawn(b []byte) []byte {
+	d := c.Drawn
+	b = wire.AppendUvarint(wire.AppendUvarint(b, d.Seed), uint64(len(d.Families)))
+	for i := range d.Families {
+		x := &d.Families[i]
+		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Precision)), uint64(x.Least.Value))
+		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Least.Rank)), uint64(x.Most.Value-x.Least.Value))
+		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Most.Rank)), uint64(len(x.Bins)))
+		last := x.Least.Value
+		for _, y := range x.Bins {
+			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(y.Low-last)), uint64(y.High-y.Low))
+			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(y.Value-y.Low)), y.Count)
+			last = y.High
+		}
+	}
+	for i := range c.Classes {
+		b = wire.AppendUvarint(b, uint64(len(d.Loops[i])))
+		last := 0
+		for _, l := range d.Loops[i] {
+			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(l.Symbol-last)), uint64(l.Family))
+			keys := column.Of(l.Keys...)
+			b = column.EncodeSeq(b, &keys, &c.Classes[i].Ranks)
+			last = l.Symbol
+		}
+	}
+	return b
+}
+
+// mostKeys bounds the keys of a trace, which few bytes may say.
+const mostKeys = 1 << 24
+
+// DecodeDrawn reads it, of a world of so many ranks in classes.
+func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *drawn.Drawing {
+	d := &drawn.Drawing{Seed: r.Uvarint(), Loops: make([][]drawn.Loop, len(classes))}
+	d.Families = make([]model.Drawn, r.Count(7))
+	for i := range d.Families {
+		x := &d.Families[i]
+		x.Precision = r.Int(100)
+		x.Least.Value, x.Least.Rank = int64(r.Int(math.MaxInt32)), r.Int(ranks-1)
+		x.Most.Value, x.Most.Rank = x.Least.Value+int64(r.Int(math.MaxInt32)), r.Int(ranks-1)
+		bins := r.Count(4)
+		if r.Err() != nil {
+			return nil
+		}
+		x.Bins = make([]model.Bin, bins)
+		last := x.Least.Value
+		for j := range x.Bins {
+			y := &x.Bins[j]
+			y.Low = last + int64(r.Int(math.MaxInt32))
+			y.High = y.Low + int64(r.Int(math.MaxInt32))
+			y.Value, y.Count = y.Low+int64(r.Int(math.MaxInt32)), uint64(r.Int(math.MaxInt32))
+			x.Runs += y.Count
+			last = y.High
+		}
+		if err := checkFamily(x); err != nil {
+			r.Check(err)
+			return nil
+		}
+	}
+	keys := 0
+	for n, members := range classes {
+		list := make([]drawn.Loop, r.Count(3))
+		last := -1
+		for i := range list {
+			l := &list[i]
+			delta := r.Int(math.MaxInt32)
+			if last < 0 {
+				last = 0
+			} else if delta == 0 {
+				r.Fail("a loop twice")
+			}
+			l.Symbol, l.Family = last+delta, r.Int(len(d.Families)-1)
+			last = l.Symbol
+			seq := column.DecodeSeq(r, len(members))
+			if keys += len(members); seq == nil || keys > mostKeys || last > math.MaxInt32 {
+				r.Fail("keys of %d ranks", keys)
+				return nil
+			}
+			for at, rank := range members {
+				l.Keys = append(l.Keys, seq.At(at, int64(rank)))
+			}
+		}
+		d.Loops[n] = list
+	}
+	return d
+}
+
+var errLanes = errors.New("numbers of rounds are drawn, and values go from call to call")
+
+var errFamily = errors.New("a family of loops without rounds")
+
+// checkFamily says what makes a family impossible to draw from.
+func checkFamily(x *model.Drawn) error {
+	last, calls := x.Least.Value, uint64(0)
+	for _, y := range x.Bins {
+		if y.Low < last || y.Low < 1 || y.High < y.Low || y.Value < y.Low || y.Value > y.High || y.High > x.Most.Value || y.Count == 0 {
+			return fmt.Errorf("bin of %d to %d rounds, with %d for them, of %d to %d", y.Low, y.High, y.Value, last, x.Most.Value)
+		}
+		last = y.High
+		calls += y.Count
+	}
+	if calls == 0 || x.Runs != calls {
+		return errFamily
+	}
+	return nil
+}
+
+// checkDrawn says what makes the section impossible to write.
+func (c *Content) checkDrawn() error {
+	if len(c.Drawn.Loops) != len(c.Classes) {
+		return fmt.Errorf("drawn loops of %d classes, there are %d", len(c.Drawn.Loops), len(c.Classes))
+	}
+	for i := range c.Drawn.Families {
+		if err := checkFamily(&c.Drawn.Families[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unrolled returns the streams of a class as they are read, with counts.
+func (c *Content) unrolled(i int, s *counts.Streams) (*drawn.Unrolled, error) {
+	return c.Drawn.Unroll(s.List, s.Varying, c.Drawn.Loops[i], c.Classes[i].Ranks.Len())
+}
+
+// calls returns how often the ranks of a class call each terminal, in all.
+func (c *Content) calls(i int, s *counts.Streams, terminals int) ([]uint64, error) {
+	members := c.Classes[i].Ranks.Len()
+	if c.Drawn == nil || len(c.Drawn.Loops[i]) == 0 {
+		return s.Calls(terminals, members)
+	}
+	u, err := c.unrolled(i, s)
+	if err != nil {
+		return nil, err
+	}
+	vals := make([][]int64, len(s.Columns))
+	for k := range s.Columns {
+		vals[k] = s.Columns[k].Values()
+	}
+	return counts.Calls(u.Streams, u.Varying, terminals, members, func(k, member int) int64 {
+		if from := u.From[k]; from >= 0 {
+			return vals[from][member]
+		}
+		return u.Drawn[k][member]
+	})
+}
+
+// Draw has the loops of a class run as often as is drawn.
+func (c *Decoded) Draw(d *drawn.Drawing, class int) error {
+	loops := d.Loops[class]
+	if len(loops) == 0 {
+		return nil
+	}
+	if c.Lanes != nil { // which would have as many values as before
+		return errLanes
+	}
+	c.Family = drawn.Families(c.Streams, loops, len(c.Terminals))
+	u, err := d.Unroll(c.Streams, c.Varying, loops, c.Ranks)
+	if err != nil {
+		return err
+	}
+	before := c.Counts
+	c.Streams, c.Varying, c.Counts = u.Streams, u.Varying, nil
+	for k, from := range u.From {
+		if from >= 0 {
+			c.Counts = append(c.Counts, before[from])
+		} else {
+			c.Counts = append(c.Counts, column.SeqOf(column.Of(u.Drawn[k]...)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package sections
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+func end(v int64, rank int) model.Extreme { return model.Extreme{Value: v, Rank: rank} }
+
+// two is a content of two classes.
+func two(families ...model.Drawn) *Content {
+	return &Content{
+		Ranks: 4, Classes: []Class{{Ranks: column.Of(0, 2)}, {Ranks: column.Of(1, 3)}},
+		Drawn: &drawn.Drawing{Seed: 5, Families: families, Loops: make([][]drawn.Loop, 2)},
+	}
+}
+
+var twoRanks = [][]int{{0, 2}, {1, 3}}
+
+// TestBadDrawn: what can't be is neither written nor read.
+func TestBadDrawn(t *testing.T) {
+	for name, bad := range map[string]model.Drawn{
+		"none":   {Least: end(1, 0), Most: end(9, 0)},
+		"no run": {Least: end(0, 0), Most: end(9, 0), Runs: 1, Bins: []model.Bin{{Low: 0, High: 6, Value: 5, Count: 1}}},
+		"order":  {Least: end(1, 0), Most: end(9, 0), Runs: 2, Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}, {Low: 4, High: 7, Value: 5, Count: 1}}},
+		"value":  {Least: end(1, 0), Most: end(9, 0), Runs: 1, Bins: []model.Bin{{Low: 5, High: 6, Value: 7, Count: 1}}},
+		"beyond": {Least: end(1, 0), Most: end(9, 0), Runs: 1, Bins: []model.Bin{{Low: 5, High: 10, Value: 7, Count: 1}}},
+		"rank":   {Least: end(1, 4), Most: end(9, 0), Runs: 1, Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}}},
+	} {
+		c := two(bad)
+		if name != "rank" && c.checkDrawn() == nil {
+			t.Errorf("%s: could be written", name)
+		}
+		r := wire.NewReader(c.AppendDrawn(nil), "drawn")
+		if DecodeDrawn(r, 4, twoRanks); r.Done() == nil {
+			t.Errorf("%s: could be read", name)
+		}
+	}
+}
+
+// FuzzDrawn: what is no list of drawn loops is an error, and what is one goes both ways.
+func FuzzDrawn(f *testing.F) {
+	c := two(
+		model.Drawn{Precision: 95, Runs: 6, Least: end(1, 1), Most: end(90, 3), Bins: []model.Bin{{Low: 1, High: 1, Value: 1, Count: 1}, {Low: 70, High: 90, Value: 80, Count: 5}}},
+		model.Drawn{Runs: 2, Least: end(3, 0), Most: end(4, 0), Bins: []model.Bin{{Low: 3, High: 4, Value: 3, Count: 2}}},
+	)
+	c.Drawn.Loops[0] = []drawn.Loop{{Symbol: 0, Family: 1, Keys: []int64{0, 0}}, {Symbol: 7, Family: 0, Keys: []int64{5, -9}}}
+	f.Add(c.AppendDrawn(nil))
+	f.Add(two().AppendDrawn(nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w := wire.NewReader(data, "drawn")
+		d := DecodeDrawn(w, 4, twoRanks)
+		if w.Done() != nil {
+			return
+		}
+		c := two()
+		c.Drawn = d
+		if err := c.checkDrawn(); err != nil {
+			t.Fatal(err)
+		}
+		w = wire.NewReader(c.AppendDrawn(nil), "drawn")
+		again := DecodeDrawn(w, 4, twoRanks)
+		if err := w.Done(); err != nil || !reflect.DeepEqual(again, d) {
+			t.Fatalf("%+v became %+v: %v", d, again, err)
+		}
+	})
+}

@@ -1,0 +1,152 @@
+package sections
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A program first makes its calls about in the order in which they stand in its code, and new ones from a site in the order in
+// which the table has them. So a list of calls is mostly that the next site follows, and of its calls the next one.
+//
+//	following = 250 uint8, per call: site varint, per call: call varint
+//
+// Sites are in the order of their places: of each call it says how many further its site is than that of the call before, at first
+// the first; and how many further the call is, among those of its site, than the one behind that which came last from there.
+// Tables of calls with stacks are in the order of the code. Then the first is left out, and it says how many further each call is than
+// the one behind the call before.
+const (
+	following     = 250
+	fewFollowing  = 32      // calls: a shorter list is no shorter so
+	mostFollowing = 1 << 17 // calls of a table without stacks
+)
+
+// A followed is the calls of a table by site; without any they have stacks.
+type followed struct {
+	site  []int32 // of each call
+	at    []int32 // of each call, among those of its site
+	calls [][]int32
+}
+
+// follow puts the calls of a table in order; nil if there are too many, or the table is damaged.
+func (t *SignatureTable) follow() *followed {
+	t.once.Do(func() { t.followed = t.inOrder() })
+	return t.followed
+}
+
+func (t *SignatureTable) inOrder() *followed {
+	if t.stacked != nil {
+		return &followed{}
+	}
+	if t.sites == nil || t.Calls > mostFollowing {
+		return nil
+	}
+	f := &followed{site: make([]int32, t.Calls), at: make([]int32, t.Calls)}
+	number := make(map[int]int32) // by site
+	var order []int
+	for n := range t.Calls {
+		_, _, site := t.Call(n)
+		if _, known := number[site]; !known {
+			number[site] = 0
+			order = append(order, site)
+		}
+		f.site[n] = int32(site)
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(t.sites.Place[a], t.sites.Place[b]), cmp.Compare(a, b)) })
+	for i, site := range order {
+		number[site] = int32(i)
+	}
+	f.calls = make([][]int32, len(order))
+	for n := range f.site {
+		s := number[int(f.site[n])]
+		f.site[n], f.at[n] = s, int32(len(f.calls[s]))
+		f.calls[s] = append(f.calls[s], int32(n))
+	}
+	return f
+}
+
+func (f *followed) append(b []byte, list []int) []byte {
+	b = append(b, following)
+	if f.calls == nil {
+		next := 0
+		for _, n := range list {
+			b = wire.AppendVarint(b, int64(n-next))
+			next = n + 1
+		}
+		return b
+	}
+	last := int32(0)
+	for _, n := range list {
+		b = wire.AppendVarint(b, int64(f.site[n]-last))
+		last = f.site[n]
+	}
+	next := make([]int32, len(f.calls))
+	for _, n := range list {
+		s := f.site[n]
+		b = wire.AppendVarint(b, int64(f.at[n]-next[s]))
+		next[s] = f.at[n] + 1
+	}
+	return b
+}
+
+// decode reads n calls of a table of so many, behind the byte that says what they are.
+func (f *followed) decode(r *wire.Reader, n, calls int) []int {
+	if f == nil {
+		r.Fail("calls that follow a table with more than %d", mostFollowing)
+		return nil
+	}
+	if n > r.Rest() {
+		r.Fail("%d calls in %d bytes", n, r.Rest())
+		return nil
+	}
+	list := make([]int, n)
+	if f.calls == nil {
+		next := 0
+		for i := range list {
+			if list[i] = further(r, next, calls); r.Err() != nil {
+				return nil
+			}
+			next = list[i] + 1
+		}
+		return list
+	}
+	last := 0
+	for i := range list {
+		if list[i] = further(r, last, len(f.calls)); r.Err() != nil {
+			return nil
+		}
+		last = list[i]
+	}
+	next := make([]int, len(f.calls))
+	for i, s := range list {
+		at := further(r, next[s], len(f.calls[s]))
+		if r.Err() != nil {
+			return nil
+		}
+		list[i], next[s] = int(f.calls[s][at]), at+1
+	}
+	return list
+}
+
+// further reads how much more than a number one is, which is less than a limit.
+func further(r *wire.Reader, than, limit int) int {
+	step := r.Varint()
+	if step < -int64(than) || step >= int64(limit-than) {
+		r.Fail("number %d and %d more of %d", than, step, limit)
+		return 0
+	}
+	return than + int(step)
+}
+
+// followedOf is the calls of tables that were just written, nil if lists had better be numbers.
+func followedOf(sites, signatures []byte, schema map[uint16]*model.Function) *followed {
+	s := DecodeSites(wire.NewReader(sites, "sites"))
+	r := wire.NewReader(signatures, "signatures")
+	t := DecodeSignatures(r, schema, s, nil)
+	if t == nil || r.Err() != nil {
+		return nil
+	}
+	return t.follow()
+}

@@ -1,0 +1,146 @@
+package sections
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+)
+
+// Placed is the mean times of the calls at one leaf, in nanoseconds, where they are not
+// those of all calls that look alike. It is of the first thread of a class; see Leaves.
+type Placed struct {
+	Leaf          int
+	Gap, Duration float64
+	Entry         float64 // gap before a call with which a loop is entered; NaN: as the others
+}
+
+// appendPlaces and DecodePlaces: what leaves have of their own.
+//
+//	places = per class blob
+//	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean, duration mean,
+//	         (2·(leaf, as a difference to the one before) + entry) uvarint, gap mean, duration mean,
+//	         entry mean if it is 1…
+//
+// A mean has eight significant bits. What a terminal has is that of all of its leaves, but for those that stand there themselves.
+func appendPlaces(blobs [][]byte) []byte {
+	if !slices.ContainsFunc(blobs, func(b []byte) bool { return len(b) > 0 }) {
+		return nil
+	}
+	return appendBlobs(nil, blobs)
+}
+
+// leafMeans are means as a file has them.
+type leafMeans struct{ gap, duration int }
+
+func meansOf(p *Placed) leafMeans {
+	return leafMeans{Rounded(p.Gap, meanBits), Rounded(p.Duration, meanBits)}
+}
+
+// appendPlacesOf is of a class whose leaves are of these terminals.
+func appendPlacesOf(b []byte, list []Placed, terminals []int32) ([]byte, error) {
+	if len(list) == 0 {
+		return b, nil
+	}
+	if last := list[len(list)-1].Leaf; last >= len(terminals) {
+		return nil, fmt.Errorf("times of leaf %d of %d", last, len(terminals))
+	}
+	missing := make(map[int32]int) // leaves by terminal, less those that are listed
+	for _, t := range terminals {
+		missing[t]++
+	}
+	common := make(map[int32]leafMeans) // of the first leaf of a terminal that has several
+	for i := range list {
+		t := terminals[list[i].Leaf]
+		if _, known := common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].Entry) {
+			common[t] = meansOf(&list[i])
+		}
+		missing[t]--
+	}
+	maps.DeleteFunc(common, func(t int32, _ leafMeans) bool { return missing[t] > 0 })
+	b = wire.AppendUvarint(b, uint64(len(common)))
+	next := int32(0)
+	for _, t := range slices.Sorted(maps.Keys(common)) {
+		b = wire.AppendUvarint(b, uint64(t-next))
+		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(common[t].gap)), uint64(common[t].duration))
+		next = t + 1
+	}
+	last := 0
+	for i := range list {
+		p := &list[i]
+		entry := uint64(1)
+		if math.IsNaN(p.Entry) {
+			entry = 0
+			if m, known := common[terminals[p.Leaf]]; known && m == meansOf(p) {
+				continue
+			}
+		}
+		b = wire.AppendUvarint(b, uint64(p.Leaf-last)<<1|entry)
+		last = p.Leaf
+		b = appendMean(appendMean(b, p.Gap), p.Duration)
+		if entry == 1 {
+			b = appendMean(b, p.Entry)
+		}
+	}
+	return b, nil
+}
+
+// DecodePlaces reads the blob of a class whose leaves are of these terminals.
+func DecodePlaces(r *wire.Reader, terminals []int32) []Placed {
+	if r.Rest() == 0 {
+		return nil
+	}
+	common := make(map[int32]Placed)
+	next := 0
+	for range r.Count(3) {
+		t := next + r.Int(math.MaxInt32-next)
+		common[int32(t)] = Placed{Gap: decodeMean(r), Duration: decodeMean(r), Entry: math.NaN()}
+		next = t + 1
+	}
+	var list []Placed
+	leaf := 0 // the next one
+	until := func(end int) {
+		for ; leaf < end; leaf++ {
+			if p, known := common[terminals[leaf]]; known {
+				p.Leaf = leaf
+				list = append(list, p)
+			}
+		}
+	}
+	last := 0
+	for first := true; r.Rest() > 0 && r.Err() == nil; first = false {
+		head := r.Uvarint()
+		if head>>1 == 0 && !first || head>>1 >= uint64(len(terminals)-last) {
+			r.Fail("leaf %d and %d more of %d", last, head>>1, len(terminals))
+			return nil
+		}
+		last += int(head >> 1)
+		p := Placed{Leaf: last, Gap: decodeMean(r), Duration: decodeMean(r), Entry: math.NaN()}
+		if head&1 != 0 {
+			p.Entry = decodeMean(r)
+		}
+		until(last)
+		list, leaf = append(list, p), last+1
+	}
+	until(len(terminals))
+	return list
+}
+
+// Leaves are the terminals of the leaves of a class's first thread.
+func Leaves(streams []*grammar.Grammar) []int32 {
+	if len(streams) == 0 {
+		return nil
+	}
+	return unfold.New(streams[0], unfold.Limit).Terminal
+}
+
+// meanBits is how many bits behind the first one a mean keeps.
+const meanBits = 7
+
+func appendMean(b []byte, f float64) []byte { return appendRounded(b, f, meanBits) }
+
+func decodeMean(r *wire.Reader) float64 { return DecodeRounded(r, meanBits) }

@@ -1,0 +1,323 @@
+package sections
+
+import (
+	"iter"
+	"math/bits"
+	"unsafe"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Processes is a table of Process, in columns over the ranks. Names stand in
+// the order in which the ranks first have them, so that it does not matter in
+// which order parts of the table were put together.
+type Processes struct {
+	hosts, ends names
+	folders     names // templates, see signature.Template
+	cols        [processColumns]column.Column
+	asides      [][]model.Aside // by rank; those behind the last have none
+	FinishNs    int64           // see Reader.FinishNs
+}
+
+const (
+	hostColumn     = 0
+	endColumn      = 2
+	threadsColumn  = 4
+	untilColumn    = 5 // start and span together, which ranks have in common
+	spanColumn     = 6
+	mpiColumn      = 7
+	callsColumn    = 8 // not in files, where it follows from the streams
+	folderColumn   = 9 // not in files' tables, but in their meta section
+	processColumns = 10
+)
+
+// Len returns the number of entries.
+func (p *Processes) Len() int { return p.cols[0].Len() }
+
+// A trace has no more of a process than says something: last digits differ from rank to rank,
+// and would make up most of a trace of many ranks. Durations keep ten significant bits on up to
+// 64 ranks and one less for each factor of three above that, but five at least (3 %). Of ends,
+// which ranks have in common, it has the millisecond, on more than manyRanks ranks what of
+// the span.
+const manyRanks = 256
+
+// extraDigits is how many bits more come to rank 0, which so has a choice of what to round to.
+const extraDigits = 4
+
+// Coarse returns a process with as much as goes to rank 0: what is left out is cut off, so that
+// rounding the rest is rounding the whole. The process id stays only where the process did not
+// finish: else nobody finds it any more.
+func Coarse(x model.Process, ranks int) model.Process {
+	digits := digitsFor(ranks) + extraDigits
+	end := x.StartNs + x.SpanNs
+	end -= mod(end, endUnit(x.SpanNs, ranks)>>extraDigits)
+	x.SpanNs -= mod(x.SpanNs, unitOf(x.SpanNs, digits))
+	x.MPINs -= mod(x.MPINs, unitOf(x.MPINs, digits))
+	// All ranks end together: it is the end that they have in common.
+	x.StartNs = end - x.SpanNs
+	x.Asides = coarseAsides(x.Asides, ranks)
+	if x.End == "finished" {
+		x.PID = 0
+	}
+	return x
+}
+
+func mod(v, unit int64) int64 { return (v%unit + unit) % unit }
+
+// digitsFor is how many significant bits durations keep in a trace of so many ranks.
+func digitsFor(ranks int) int {
+	digits := 10
+	for n := 64; n < ranks && digits > 5; n *= 3 {
+		digits--
+	}
+	return digits
+}
+
+// RoundedBy is how far a duration of a process may be from the true one, in a trace of so
+// many ranks.
+func RoundedBy(ns int64, ranks int) int64 {
+	by := unitOf(ns, digitsFor(ranks)) / 2
+	if ranks > manyRanks {
+		by = max(by, int64(totalsWithin*float64(ns))) // see followsForm
+	}
+	return by
+}
+
+// unitOf is what a number is rounded to for so many significant bits.
+func unitOf(v int64, digits int) int64 {
+	if v < 1<<digits {
+		return 1
+	}
+	return int64(1) << (bits.Len64(uint64(v)) - digits)
+}
+
+// endUnit is what ends of processes that took so long are rounded to.
+func endUnit(span int64, ranks int) int64 {
+	unit := int64(1e6)
+	if ranks > manyRanks {
+		unit = max(unit, unitOf(span, digitsFor(ranks)))
+	}
+	return unit
+}
+
+func round(v, unit int64) int64 { return v + unit/2 - mod(v+unit/2, unit) }
+
+// withoutTimes returns the table of a trace that has no times.
+func (p Processes) withoutTimes() Processes {
+	for _, col := range []int{untilColumn, spanColumn, mpiColumn} {
+		p.cols[col] = column.Constant(0, p.Len())
+	}
+	p.asides = nil
+	return p
+}
+
+// names numbers strings by first use.
+type names struct {
+	list  []string
+	index map[string]int64
+}
+
+func (n *names) number(s string) int64 {
+	if n.index == nil {
+		n.index = make(map[string]int64)
+		for i, name := range n.list {
+			n.index[name] = int64(i)
+		}
+	}
+	i, ok := n.index[s]
+	if !ok {
+		i = int64(len(n.list))
+		n.list, n.index[s] = append(n.list, s), i
+	}
+	return i
+}
+
+// namesOf returns the table that the values of a column index, if any.
+func (p *Processes) namesOf(col int) *names {
+	switch col {
+	case hostColumn:
+		return &p.hosts
+	case endColumn:
+		return &p.ends
+	case folderColumn:
+		return &p.folders
+	}
+	return nil
+}
+
+// Append adds an entry at the end.
+func (p *Processes) Append(x model.Process) {
+	p.setAsides(p.Len(), x.Asides)
+	for i, v := range [processColumns]int64{
+		p.hosts.number(x.Host), int64(x.PID), p.ends.number(x.End), int64(x.Lost), int64(x.Threads),
+		x.StartNs + x.SpanNs, x.SpanNs, x.MPINs, x.Calls, p.folders.number(x.Folder),
+	} {
+		p.cols[i].Append(v)
+	}
+}
+
+// AppendNone adds entries of ranks of which nothing is known.
+func (p *Processes) AppendNone(ranks int) {
+	for i := range p.cols {
+		v := int64(0)
+		if names := p.namesOf(i); names != nil {
+			v = names.number("")
+		}
+		p.cols[i].Concat(column.Constant(v, ranks))
+	}
+}
+
+// Concat adds all entries of q at the end.
+func (p *Processes) Concat(q *Processes) {
+	before := p.Len()
+	for rank, list := range q.asides {
+		p.setAsides(before+rank, list)
+	}
+	for i := range p.cols {
+		names := p.namesOf(i)
+		if names == nil {
+			p.cols[i].Concat(q.cols[i])
+			continue
+		}
+		from := q.namesOf(i).list
+		for v := range q.cols[i].All() {
+			p.cols[i].Append(names.number(from[v]))
+		}
+	}
+}
+
+// At returns the entry of a rank.
+func (p *Processes) At(rank int) model.Process {
+	var x model.Process
+	for c := range p.cols {
+		p.set(&x, c, p.cols[c].At(rank))
+	}
+	x.Asides = p.asidesOf(rank)
+	return x
+}
+
+// All yields the entries by rank.
+func (p *Processes) All() iter.Seq2[int, model.Process] {
+	return func(yield func(int, model.Process) bool) {
+		var at [processColumns]struct {
+			run  int
+			done uint64
+		}
+		for rank := range p.Len() {
+			var x model.Process
+			for c := range p.cols {
+				runs, k := p.cols[c].Runs(), &at[c]
+				p.set(&x, c, runs[k.run].At(k.done))
+				if k.done++; k.done == runs[k.run].Count {
+					k.run, k.done = k.run+1, 0
+				}
+			}
+			x.Asides = p.asidesOf(rank)
+			if !yield(rank, x) {
+				return
+			}
+		}
+	}
+}
+
+// set fills in what a column says of a process.
+func (p *Processes) set(x *model.Process, col int, v int64) {
+	switch col {
+	case hostColumn:
+		x.Host = p.hosts.list[v]
+	case 1:
+		x.PID = int(v)
+	case endColumn:
+		x.End = p.ends.list[v]
+	case 3:
+		x.Lost = uint64(v)
+	case threadsColumn:
+		x.Threads = int(v)
+	case untilColumn:
+		x.StartNs = v
+	case spanColumn:
+		x.StartNs -= v
+		x.SpanNs = v
+	case mpiColumn:
+		x.MPINs = v
+	case callsColumn:
+		x.Calls = v
+	case folderColumn:
+		x.Folder = p.folders.list[v]
+	}
+}
+
+// AppendBinary and DecodeProcesses: the table in messages between ranks.
+//
+//	processes = names, per column its runs, asides
+//	names     = hosts, ends, folders, each: count, string…
+func (p *Processes) AppendBinary(b []byte) []byte {
+	b = appendNames(appendNames(appendNames(b, &p.hosts), &p.ends), &p.folders)
+	for i := range p.cols {
+		b = p.cols[i].AppendRuns(b)
+	}
+	return p.appendAsides(b)
+}
+
+// DecodeProcesses reads a table of n entries.
+func DecodeProcesses(r *wire.Reader, n int) Processes {
+	p := Processes{hosts: decodeNames(r), ends: decodeNames(r), folders: decodeNames(r)}
+	p = p.decode(r, func() column.Column { return column.DecodeRuns(r, n) })
+	p.asides = decodeAsides(r, n)
+	return p
+}
+
+func appendNames(b []byte, n *names) []byte {
+	b = wire.AppendUvarint(b, uint64(len(n.list)))
+	for _, s := range n.list {
+		b = wire.AppendString(b, s)
+	}
+	return b
+}
+
+func decodeNames(r *wire.Reader) (n names) {
+	for range r.Count(1) {
+		n.list = append(n.list, r.String())
+	}
+	return n
+}
+
+// decode takes the columns, which the names are there for.
+func (p *Processes) decode(r *wire.Reader, next func() column.Column) Processes {
+	for i := range p.cols {
+		p.cols[i] = next()
+		if r.Err() != nil {
+			return Processes{}
+		}
+		names := p.namesOf(i)
+		if names == nil {
+			continue
+		}
+		for _, run := range p.cols[i].Runs() {
+			// Runs are monotonic, so the ends bound the run.
+			if !names.has(run.Start) || !names.has(run.At(run.Count-1)) || !run.Monotonic() {
+				r.Fail("process table: no name for an entry")
+			}
+		}
+	}
+	if r.Err() != nil {
+		return Processes{}
+	}
+	return *p
+}
+
+func (n *names) has(i int64) bool { return i >= 0 && i < int64(len(n.list)) }
+
+// Held returns how many bytes of memory the table takes, about.
+func (p *Processes) Held() int {
+	n := 64*(len(p.hosts.list)+len(p.ends.list)+len(p.folders.list)) + 24*len(p.asides)
+	for _, list := range p.asides {
+		n += len(list) * int(unsafe.Sizeof(model.Aside{}))
+	}
+	for i := range p.cols {
+		n += int(unsafe.Sizeof(p.cols[i])) + len(p.cols[i].Runs())*int(unsafe.Sizeof(column.Run{}))
+	}
+	return n
+}

@@ -1,0 +1,97 @@
+package sections
+
+import (
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// Series is the times of every call, as pieces of package series, one for each rank,
+// in order and without gaps. They may be larger than memory, so they are read from
+// elsewhere, or written into a Draft by those who have them.
+type Series struct {
+	Data  io.ReaderAt // nil: others write it
+	Sizes []int64     // by rank; 0: none
+	Sum   uint32      // checksum of the pieces, one after the other; found out if there are Data
+}
+
+// size is how long the pieces are.
+func (s *Series) size() int64 {
+	sum := int64(0)
+	for _, n := range s.Sizes {
+		sum += n
+	}
+	return sum
+}
+
+// SeriesFile makes a file for Data that is gone when it is closed.
+func SeriesFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "spoor-times-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Index is what stands behind the pieces.
+//
+//	series = piece of each rank…, index, size of index uint32, crc uint32 of index
+//	index  = seq of ranks: sizes of the pieces in bytes
+func (s *Series) Index() []byte {
+	col := column.Of(s.Sizes...)
+	b := column.EncodeSeq(nil, &col, nil)
+	sum := crc32.Checksum(b, wire.Castagnoli)
+	b = wire.AppendUint32(b, uint32(len(b)))
+	return wire.AppendUint32(b, sum)
+}
+
+// SeriesTail is how many bytes end a series: size and checksum of its index.
+const SeriesTail = 8
+
+// pieces reads the data.
+func (s *Series) pieces() io.Reader { return io.NewSectionReader(s.Data, 0, s.size()) }
+
+// CopyTo writes the data.
+func (s *Series) CopyTo(w io.Writer) error {
+	n, err := io.Copy(w, s.pieces())
+	if err == nil && n < s.size() {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("times of calls: %w", err)
+	}
+	return nil
+}
+
+// tail says how large the section is, and what its checksum.
+func (s *Series) tail() (*container.Tail, error) {
+	if s == nil {
+		return nil, nil
+	}
+	sum := s.Sum
+	if s.Data != nil {
+		h := crc32.New(wire.Castagnoli)
+		if err := s.CopyTo(h); err != nil {
+			return nil, err
+		}
+		sum = h.Sum32()
+	}
+	index := s.Index()
+	sum = wire.JoinSums(sum, crc32.Checksum(index, wire.Castagnoli), int64(len(index)))
+	return &container.Tail{Size: uint64(s.size()) + uint64(len(index)), Sum: sum}, nil
+}
+
+// A SeriesIndex finds the pieces in a file.
+type SeriesIndex struct {
+	Section *container.Section
+	Offsets []int64 // by rank, and the end
+}

@@ -1,0 +1,185 @@
+package sections
+
+import (
+	"sync"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A SignatureTable is shared by all classes. A signature is parametric:
+// each of its values is a form, evaluated for the rank at hand. Signatures of
+// the same function, call site and number of values make a group; within it,
+// the forms stand in lists: one for each value, over the signatures, so that a
+// series of similar calls takes no more room than its rule; or a single one of
+// all values of all signatures, so that a long array does.
+//
+// Where calls were recorded with their stacks, groups are of the innermost frame alone: what a call is told
+// from does not depend on who called the function around it. Then the distinct calls follow, each a signature
+// with one of its stacks, and classes number these.
+//
+//	signatures = number of groups
+//	             calls seq, sites seq, values seq, sizes seq, orders seq, over the groups
+//	             per group, per list: kinds of forms
+//	             per group, per list: coefficients of forms
+//	             [distinct calls]
+type SignatureTable struct {
+	groups  []*Group
+	first   []int          // number of the first signature of each group
+	Total   int            // signatures
+	Calls   int            // that classes number: total, if there are no stacks
+	stacked []distinctCall // these; nil: calls are signatures
+
+	sites    *Sites
+	once     sync.Once
+	followed *followed // see follow
+}
+
+// A Group is the signatures of one function from one site with as many values.
+type Group struct {
+	Call     uint16
+	Site     int
+	Width    int             // number of values
+	size     int             // number of signatures, of a writer once they are written
+	Flat     bool            // one list of forms
+	Function *model.Function // of a reader: if it may have sums
+	forms    []column.Forms  // the lists; what a reader has
+	writing                  // what a writer has
+}
+
+type skeleton struct {
+	call  uint16
+	site  int
+	width int
+}
+
+// DecodeSignatures reads the table. note, if not nil, is told how many bytes the
+// coefficients of a kind of forms in a list of a group take.
+func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *Sites, note func(g *Group, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
+	limit := MaxValues + valuesPerByte*r.Rest()
+	n := r.Count(1)
+	var cols [5]*column.Seq
+	for i := range cols {
+		if cols[i] = column.DecodeSeq(r, n); cols[i] == nil {
+			return nil
+		}
+	}
+	t := &SignatureTable{sites: sites}
+	lists := 0
+	for i := range n {
+		call, site := cols[0].At(i, 0), cols[1].At(i, 0)
+		values, size, order := cols[2].At(i, 0), cols[3].At(i, 0), cols[4].At(i, 0)
+		switch {
+		case call < 0 || call > 1<<16-1 || schema[uint16(call)] == nil:
+			r.Fail("function %d is not in the schema", call)
+		case site < 0 || site >= int64(len(sites.List)):
+			r.Fail("site %d of %d", site, len(sites.List))
+		case order < 0 || order > 1:
+			r.Fail("unknown order of forms %d", order)
+		case values < 1 || values > int64(limit):
+			r.Fail("%d values", values)
+		case size < 1 || size > maxSignatures-int64(t.Total):
+			r.Fail("%d signatures", size)
+		}
+		// Each list takes at least a byte for its kinds.
+		if lists++; order == 0 {
+			lists += int(values) - 1
+		}
+		if lists > r.Rest() {
+			r.Fail("%d lists of forms in %d bytes", lists, r.Rest())
+		}
+		if r.Err() != nil {
+			return nil
+		}
+		g := &Group{Call: uint16(call), Site: int(site), Width: int(values), size: int(size), Flat: order == 1}
+		if f := schema[uint16(call)]; haveSums(f) {
+			g.Function = f
+		}
+		t.groups = append(t.groups, g)
+		t.first = append(t.first, t.Total)
+		t.Total += int(size)
+	}
+	for _, g := range t.groups {
+		n, each := g.Width, g.size
+		if g.Flat {
+			n, each = 1, g.Width*g.size
+		}
+		g.forms = make([]column.Forms, n)
+		for i := range g.forms {
+			if g.forms[i] = column.DecodeForms(r, each); r.Err() != nil {
+				return nil
+			}
+		}
+	}
+	for _, g := range t.groups {
+		for i := range g.forms {
+			if note == nil {
+				g.forms[i].DecodeCoefficients(r)
+				continue
+			}
+			g.forms[i].DecodeCoefficientsOf(r, func(kind column.Kind, forms, bytes int) { note(g, i, kind, forms, bytes) })
+		}
+	}
+	if t.Calls = t.Total; r.Rest() > 0 && r.Err() == nil {
+		t.decodeCalls(r)
+		t.Calls = len(t.stacked)
+	}
+	return t
+}
+
+// Call returns the signature of a distinct call, as its group and the position there, and the call's site.
+func (t *SignatureTable) Call(n int) (g *Group, sig, site int) {
+	g, sig = t.find(t.Signature(n))
+	if t.stacked == nil {
+		return g, sig, g.Site
+	}
+	return g, sig, int(t.stacked[n].site)
+}
+
+// Stacked reports whether distinct calls are told apart by stacks, too.
+func (t *SignatureTable) Stacked() bool { return t.stacked != nil }
+
+// Signature is the number of a distinct call's signature.
+func (t *SignatureTable) Signature(n int) int {
+	if t.stacked == nil {
+		return n
+	}
+	return int(t.stacked[n].sig)
+}
+
+// find returns the group of a signature and its position there.
+func (t *SignatureTable) find(sig int) (*Group, int) {
+	lo, hi := 0, len(t.first)
+	for lo+1 < hi {
+		if mid := (lo + hi) / 2; t.first[mid] <= sig {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return t.groups[lo], sig - t.first[lo]
+}
+
+// List returns where the form of a value stands.
+func (g *Group) List(sig, value int) (*column.Forms, int) {
+	if g.Flat {
+		return &g.forms[0], sig*g.Width + value
+	}
+	return &g.forms[value], sig
+}
+
+// Sample is the values of a group's first signature on rank 0 where they are
+// known. What tells values apart, lengths and forms of statuses, are constants.
+func (g *Group) Sample(ranks int) []int64 {
+	vals := make([]int64, g.Width)
+	for i := range vals {
+		list, at := g.List(0, i)
+		f := list.At(at)
+		vals[i] = f.Eval(0, int64(ranks))
+	}
+	if g.Function != nil {
+		FillIn(g.Function, vals)
+	}
+	return vals
+}

@@ -1,0 +1,317 @@
+package sections
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A signatureWriter collects the signatures of all classes.
+type signatureWriter struct {
+	groups []*Group
+	index  map[skeleton]int32
+	class  int // classes so far
+	left   int // terminals of this one to come
+	forms  []column.Form
+	key    []byte
+}
+
+// writing is what a writer knows of a group. There may be millions of signatures, so
+// each is no more than the bytes of its forms.
+type writing struct {
+	keys       []byte   // forms of the signatures, one behind the other
+	start      []uint32 // of each signature, and where the next one will be
+	slots      []uint32 // open addressing: 1 + number
+	candidates []candidate
+	shape      formed
+}
+
+// A candidate is a signature that is tried on other classes.
+type candidate struct {
+	class int
+	forms []column.Form
+}
+
+// position of a signature before all are known, and the site of a call with it, stack and all.
+type signatureRef struct {
+	group int32
+	sig   uint32
+	site  int32
+}
+
+// maxCandidates bounds how many signatures of other classes are tried on a
+// class before looking for forms of its own, maxCandidateValues how many values these may have.
+const (
+	maxCandidates      = 64
+	maxCandidateValues = 1 << 16
+)
+
+var (
+	errKeys    = errors.New("signatures of one call site take more than 4 GiB")
+	errStacked = fmt.Errorf("more than %d distinct calls with stacks", maxStacked)
+)
+
+// begin is called before the terminals of each class.
+func (w *signatureWriter) begin(terminals int) {
+	w.class++
+	w.left = terminals
+}
+
+// group returns the number of a terminal's group, a new one if there is none so far.
+func (w *signatureWriter) group(t *Terminal, site int, f *model.Function) int32 {
+	key := skeleton{t.Call, site, len(t.Vals)}
+	n, ok := w.index[key]
+	if !ok {
+		n = int32(len(w.groups))
+		w.index[key] = n
+		w.groups = append(w.groups, &Group{Call: t.Call, Site: site, Width: len(t.Vals), Function: f})
+	}
+	return n
+}
+
+// add returns the number of a terminal's signature within its group. What stands with
+// the class of each value that has no closed form goes to stored.
+func (w *signatureWriter) add(g *Group, f *column.Fitter, t *Terminal, ranks []bool, stored *[]byte) (uint32, error) {
+	alone := len(t.Vals) == 0 || t.Vals[0].Len() == 1
+	for i, c := range g.candidates {
+		if alone && c.class == w.class {
+			break // one rank's values have the same forms where they are the same
+		}
+		if holdsAll(f, c.forms, t.Vals) {
+			return uint32(i), nil
+		}
+	}
+	// Forms of a call with very many values would take a hundred bytes for each.
+	candidates := len(g.candidates) < maxCandidates && len(t.Vals) <= maxCandidateValues
+	w.key, w.forms = w.key[:0], w.forms[:0]
+	for i := range t.Vals {
+		form, payload := f.Fit(&t.Vals[i], ranks[i])
+		*stored = append(*stored, payload...)
+		w.key = form.Append(w.key)
+		if candidates {
+			w.forms = append(w.forms, form)
+		}
+	}
+	w.left--
+	n, known := g.number(w.key, w.left)
+	if !known && len(g.keys) > math.MaxUint32 {
+		return 0, errKeys
+	}
+	if !known && candidates {
+		g.candidates = append(g.candidates, candidate{w.class, append([]column.Form(nil), w.forms...)})
+	}
+	return n, nil
+}
+
+// manySignatures is from how many on it can be told how long those to come are.
+const manySignatures = 1 << 12
+
+var seed = maphash.MakeSeed()
+
+// number returns the number of a signature with such forms, a new one if there is none.
+// left is how many more there may be.
+func (g *Group) number(key []byte, left int) (n uint32, known bool) {
+	if len(g.start) == 0 {
+		g.start = append(g.start, 0)
+	}
+	if 4*len(g.start) > 3*len(g.slots) {
+		g.rehash()
+	}
+	at := g.slot(key)
+	if n = g.slots[at]; n > 0 {
+		return n - 1, true
+	}
+	n = uint32(len(g.start) - 1)
+	g.slots[at] = n + 1
+	if n := len(g.start); n > manySignatures && len(g.keys)+len(key) > cap(g.keys) {
+		// At once for all to come, as they have been so far: what is left behind by growing
+		// would be as much again.
+		g.keys = slices.Grow(g.keys, len(key)+len(g.keys)/n*max(left, 0)*9/8)
+		g.start = slices.Grow(g.start, max(left, 0)+1)
+	}
+	g.keys = append(g.keys, key...)
+	g.start = append(g.start, uint32(len(g.keys)))
+	return n, false
+}
+
+// slot returns where the number of a signature is, or would be.
+func (g *Group) slot(key []byte) uint64 {
+	mask := uint64(len(g.slots) - 1)
+	at := maphash.Bytes(seed, key) & mask
+	for n := g.slots[at]; n > 0 && string(g.keys[g.start[n-1]:g.start[n]]) != string(key); n = g.slots[at] {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+func (g *Group) rehash() {
+	g.slots = make([]uint32, max(16, 2*len(g.slots)))
+	mask := uint64(len(g.slots) - 1)
+	for n := range g.signatures() {
+		at := maphash.Bytes(seed, g.keys[g.start[n]:g.start[n+1]]) & mask
+		for g.slots[at] > 0 {
+			at = (at + 1) & mask
+		}
+		g.slots[at] = uint32(n) + 1
+	}
+}
+
+// signatures returns how many signatures there are.
+func (w *writing) signatures() int { return max(0, len(w.start)-1) }
+
+func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool {
+	for i := range forms {
+		if forms[i].Kind == column.Like || forms[i].Kind == column.Local || forms[i].Kind.Columns() || !f.Holds(&forms[i], &vals[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// One list of all values pays where these are arrays. Where many signatures are short, it
+// would take more memory than all else.
+const (
+	longSignature = 64
+	manyValues    = 1 << 18
+)
+
+// encode returns kinds and coefficients in the better of the two orders. One
+// list has to be much shorter to be better: the lists of many similar groups are
+// compressed once more, and better than sequences.
+func (g *Group) encode() (kinds, coefficients []byte) {
+	n := g.signatures()
+	// Places of the next form of each signature. They end where the next signature
+	// begins.
+	next := append([]uint32(nil), g.start[:n]...)
+	var list column.FormList
+	for range g.Width {
+		list.Reset()
+		for i := range next {
+			next[i] += uint32(list.Take(g.keys[next[i]:]))
+		}
+		kinds = list.AppendKinds(kinds)
+		coefficients = list.AppendCoefficients(coefficients)
+	}
+	if g.Width < longSignature && n*g.Width > manyValues {
+		return kinds, coefficients
+	}
+	list.Reset()
+	for at := 0; at < len(g.keys); {
+		at += list.Take(g.keys[at:])
+	}
+	if g.Width > MaxValues {
+		g.Flat = true
+		return list.AppendEachKind(nil), list.AppendCoefficients(nil)
+	}
+	a := list.AppendKinds(nil)
+	if b := list.AppendCoefficients(nil); 3*(len(a)+len(b)) < len(kinds)+len(coefficients) {
+		kinds, coefficients, g.Flat = a, b, true
+	}
+	return kinds, coefficients
+}
+
+// append writes the table and numbers its signatures: first is the number of the first
+// one of each group.
+func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
+	var calls, sites, widths, sizes, orders column.Column
+	var kinds, coefficients []byte
+	total := 0
+	for _, g := range w.groups {
+		g.slots, g.candidates = nil, nil
+		k, c := g.encode()
+		kinds, coefficients = append(kinds, k...), append(coefficients, c...)
+		calls.Append(int64(g.Call))
+		sites.Append(int64(g.Site))
+		widths.Append(int64(g.Width))
+		g.size = g.signatures()
+		sizes.Append(int64(g.size))
+		order := int64(0)
+		if g.Flat {
+			order = 1
+		}
+		orders.Append(order)
+		first = append(first, total)
+		total += g.size
+		g.keys, g.start = nil, nil
+	}
+	b = wire.AppendUvarint(b, uint64(len(w.groups)))
+	for _, c := range []*column.Column{&calls, &sites, &widths, &sizes, &orders} {
+		b = column.EncodeSeq(b, c, nil)
+	}
+	return append(append(b, kinds...), coefficients...), first
+}
+
+// sort numbers the signatures of each group by their first call.
+func (w *signatureWriter) sort(calls []signatureRef) {
+	number := make([][]uint32, len(w.groups)) // 1 + the new one
+	order := make([][]uint32, len(w.groups))
+	for i := range calls {
+		c := &calls[i]
+		if number[c.group] == nil {
+			number[c.group] = make([]uint32, w.groups[c.group].signatures())
+		}
+		n := &number[c.group][c.sig]
+		if *n == 0 {
+			order[c.group] = append(order[c.group], c.sig)
+			*n = uint32(len(order[c.group]))
+		}
+		c.sig = *n - 1
+	}
+	for i, g := range w.groups {
+		if slices.IsSorted(order[i]) {
+			continue
+		}
+		keys, start := make([]byte, 0, len(g.keys)), make([]uint32, 0, len(g.start))
+		for _, n := range order[i] {
+			start = append(start, uint32(len(keys)))
+			keys = append(keys, g.keys[g.start[n]:g.start[n+1]]...)
+		}
+		g.keys, g.start = keys, append(start, uint32(len(keys)))
+	}
+}
+
+// formed is where the ranks of a signature stand, and what that follows from: most
+// signatures of a group have the same.
+type formed struct {
+	at    []int32 // positions of values that say what follows them
+	vals  []int64 // these
+	rank  []bool
+	known bool
+}
+
+// ranks tells which of a signature's values are ranks.
+func (x *formed) ranks(f *model.Function, vals []int64) ([]bool, error) {
+	if x.known && x.fits(vals) {
+		return x.rank, nil
+	}
+	x.rank = make([]bool, len(vals))
+	x.known = !haveSums(f)
+	if !x.known {
+		FillIn(f, vals)
+	}
+	forms, err := markRanks(f, vals, x.rank)
+	if err != nil {
+		x.known = false
+		return nil, err
+	}
+	x.at, x.vals = forms, x.vals[:0]
+	for _, i := range forms {
+		x.vals = append(x.vals, vals[i])
+	}
+	return x.rank, nil
+}
+
+func (x *formed) fits(vals []int64) bool {
+	for i, at := range x.at {
+		if vals[at] != x.vals[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,315 @@
+package sections
+
+import (
+	"cmp"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A siteTable numbers the sites of a trace: number 0 is an unknown place, then
+// come the places without a stack, then those with one. The outer site of a
+// site has a lower number than it.
+type siteTable struct {
+	places []model.Site
+	stacks []stacked
+	number map[uint64]int  // by hash
+	named  map[uint64]bool // hashes that occur as values: callbacks
+}
+
+// A stacked site is a place with the number of the site around it.
+type stacked struct{ place, outer int }
+
+// newSiteTable takes the places in order of module and offset, and what has a
+// stack in order of depth.
+func newSiteTable(sites map[uint64]model.Site, outer map[uint64]uint64) *siteTable {
+	t := &siteTable{places: []model.Site{{}}, number: make(map[uint64]int), named: make(map[uint64]bool)}
+	hashes := slices.Collect(maps.Keys(sites))
+	slices.SortFunc(hashes, func(a, b uint64) int {
+		s, u := sites[a], sites[b]
+		return cmp.Or(cmp.Compare(s.Module, u.Module), cmp.Compare(s.BuildID, u.BuildID),
+			cmp.Compare(s.Offset, u.Offset), cmp.Compare(a, b))
+	})
+	for _, h := range hashes {
+		s := sites[h]
+		if p := s.Alone(); p != t.places[len(t.places)-1] {
+			t.places = append(t.places, p)
+		}
+		t.number[h] = len(t.places) - 1
+	}
+	t.addStacks(hashes, sites, outer)
+	return t
+}
+
+// addStacks numbers the sites that have an outer one, level by level. What
+// stands in a circle, which only damage can make, stays without.
+func (t *siteTable) addStacks(hashes []uint64, sites map[uint64]model.Site, outer map[uint64]uint64) {
+	var level, rest []uint64
+	known := func(h uint64) bool { _, ok := sites[h]; return ok }
+	waits := make(map[uint64]bool)
+	for _, h := range hashes {
+		if o, ok := outer[h]; ok && known(o) {
+			rest = append(rest, h)
+			waits[h] = true
+		}
+	}
+	for len(rest) > 0 {
+		level = level[:0]
+		later := rest[:0:0]
+		for _, h := range rest {
+			if waits[outer[h]] {
+				later = append(later, h)
+			} else {
+				level = append(level, h)
+			}
+		}
+		if len(level) == 0 {
+			return
+		}
+		of := func(h uint64) stacked { return stacked{t.number[h], t.number[outer[h]]} }
+		pairs := make(map[uint64]stacked, len(level))
+		for _, h := range level {
+			pairs[h] = of(h)
+		}
+		slices.SortFunc(level, func(a, b uint64) int {
+			s, u := pairs[a], pairs[b]
+			return cmp.Or(cmp.Compare(s.outer, u.outer), cmp.Compare(s.place, u.place), cmp.Compare(a, b))
+		})
+		for _, h := range level {
+			s := pairs[h]
+			if n := len(t.stacks); n == 0 || t.stacks[n-1] != s {
+				t.stacks = append(t.stacks, s)
+			}
+			t.number[h] = len(t.places) + len(t.stacks) - 1
+			delete(waits, h)
+		}
+		rest = later
+	}
+}
+
+// place is the number of a site without its stack.
+func (t *siteTable) place(site int) int {
+	if site < len(t.places) {
+		return site
+	}
+	return t.stacks[site-len(t.places)].place
+}
+
+// append writes the table: modules, then places by module and offset, then the
+// hashes of those that occur as values of parameters, then the sites with a
+// stack, if there are any.
+//
+//	sites  = count, (path string, build id)…,
+//	         per module: count, offset difference uvarint…
+//	         count, (place uvarint, hash uint64)…
+//	         [stacks]
+func (t *siteTable) append(b []byte) []byte {
+	var modules [][]model.Site
+	for _, s := range t.places[1:] {
+		if n := len(modules); n == 0 || modules[n-1][0].Module != s.Module || modules[n-1][0].BuildID != s.BuildID {
+			modules = append(modules, nil)
+		}
+		m := &modules[len(modules)-1]
+		*m = append(*m, s)
+	}
+	b = wire.AppendUvarint(b, uint64(len(modules)))
+	for _, m := range modules {
+		b = wire.AppendString(b, m[0].Module)
+		b = appendBuildID(b, m[0].BuildID)
+	}
+	for _, m := range modules {
+		b = wire.AppendUvarint(b, uint64(len(m)))
+		last := uint64(0)
+		for _, s := range m {
+			b = wire.AppendUvarint(b, s.Offset-last)
+			last = s.Offset
+		}
+	}
+	hashes := slices.Sorted(maps.Keys(t.named))
+	b = wire.AppendUvarint(b, uint64(len(hashes)))
+	for _, h := range hashes {
+		b = wire.AppendUvarint(b, uint64(t.number[h]))
+		b = wire.AppendUint64(b, h)
+	}
+	if len(t.stacks) == 0 {
+		return b
+	}
+	return t.appendStacks(b)
+}
+
+// shape is the number of the site around each, 0: none, and of each without what is around it.
+func (t *siteTable) shape() (outer, place []int) {
+	n := len(t.places) + len(t.stacks)
+	outer, place = make([]int, n), make([]int, n)
+	for i := range n {
+		if place[i] = t.place(i); i >= len(t.places) {
+			outer[i] = t.stacks[i-len(t.places)].outer
+		}
+	}
+	return outer, place
+}
+
+// appendBuildID and decodeBuildID: a text, which nearly always is hexadecimal.
+//
+//	build id = 2·bytes + hexadecimal uvarint, bytes
+func appendBuildID(b []byte, id string) []byte {
+	if raw, err := hex.DecodeString(id); err == nil && hex.EncodeToString(raw) == id {
+		return append(wire.AppendUvarint(b, uint64(len(raw))<<1|1), raw...)
+	}
+	return append(wire.AppendUvarint(b, uint64(len(id))<<1), id...)
+}
+
+func decodeBuildID(r *wire.Reader) string {
+	n := r.Int(2*r.Rest() + 1)
+	if b := r.Bytes(n >> 1); n&1 != 0 {
+		return hex.EncodeToString(b)
+	} else {
+		return string(b)
+	}
+}
+
+// Sites are those of a file. Marks around their frames are none of the frames.
+type Sites struct {
+	List    []model.Site
+	Outer   []int                 // number of the site around each, that of a mark included; 0: none
+	Place   []int                 // number of each without what is around it
+	Phases  map[int]string        // the phases that begin with calls from a site
+	Threads map[int]model.Site    // the first functions of threads whose first call is from a site
+	Turns   map[int]int           // which loop went round before calls from a site, see TurnMark
+	Values  map[uint64]model.Site // by hash, those that occur as values
+
+	once    sync.Once
+	numbers []int
+}
+
+// DecodeSites reads the table.
+func DecodeSites(r *wire.Reader) *Sites {
+	t := &Sites{List: []model.Site{{}}, Values: make(map[uint64]model.Site)}
+	modules := make([]model.Site, r.Count(2))
+	for i := range modules {
+		modules[i] = model.Site{Module: r.String(), BuildID: decodeBuildID(r)}
+	}
+	for _, s := range modules {
+		s.Offset = 0
+		for range r.Count(1) {
+			s.Offset += r.Uvarint()
+			t.List = append(t.List, s)
+		}
+	}
+	for range r.Count(9) {
+		i := r.Int(len(t.List) - 1)
+		h := r.Uint64()
+		t.Values[h] = t.List[i]
+	}
+	places := len(t.List)
+	t.Outer, t.Place = make([]int, places), make([]int, places)
+	for i := range places {
+		t.Place[i] = i
+	}
+	if r.Rest() > 0 && r.Err() == nil {
+		outer, place := decodeStacks(r, places)
+		if r.Err() != nil {
+			return t
+		}
+		t.Outer, t.Place = outer, place
+	}
+	// Sites point at each other from here on, so they must not move.
+	t.List = append(make([]model.Site, 0, len(t.Place)), t.List...)
+	first := make(map[model.Site]int) // of sites with equal frames: a place may be there again for its phase
+	for i, s := range t.List {
+		if _, known := first[s]; !known {
+			first[s] = i
+		}
+	}
+	for n := places; n < len(t.Place); n++ {
+		s, outer := t.List[t.Place[n]], t.Outer[n]
+		o := &t.List[outer]
+		t.mark(n, outer, o)
+		if !marks(o) {
+			s.Outer = o
+			if i, known := first[*o]; known {
+				s.Outer = &t.List[i]
+			}
+		}
+		if _, known := first[s]; !known {
+			first[s] = n
+		}
+		t.List = append(t.List, s)
+	}
+	return t
+}
+
+// marks reports whether a site is none, but stands for a phase, a thread or a turn.
+func marks(s *model.Site) bool {
+	return s.BuildID == model.PhaseMark || s.BuildID == model.TurnMark || strings.HasPrefix(s.BuildID, model.ThreadMark)
+}
+
+// mark notes what a site has from the one around it.
+func (t *Sites) mark(n, outer int, o *model.Site) {
+	phase, begins := t.Phases[outer]
+	if o.BuildID == model.PhaseMark {
+		phase, begins = o.Module, true
+	}
+	if begins {
+		if t.Phases == nil {
+			t.Phases = make(map[int]string)
+		}
+		t.Phases[n] = phase
+	}
+	turn, turned := t.Turns[outer]
+	if o.BuildID == model.TurnMark {
+		turn, turned = int(min(o.Offset, maxTurn)), true
+	}
+	if turned {
+		if t.Turns == nil {
+			t.Turns = make(map[int]int)
+		}
+		t.Turns[n] = turn
+	}
+	thread, first := t.Threads[outer]
+	if id, is := strings.CutPrefix(o.BuildID, model.ThreadMark); is {
+		thread, first = model.Site{Module: o.Module, BuildID: id, Offset: o.Offset}, true
+	}
+	if first {
+		if t.Threads == nil {
+			t.Threads = make(map[int]model.Site)
+		}
+		t.Threads[n] = thread
+	}
+}
+
+// maxTurn stands for what isn't known.
+const maxTurn = 255
+
+// Number is the number that stands for all sites with the same frames, before calls from which the same loop went round: that of the last of them.
+func (t *Sites) Number(site int) int {
+	t.once.Do(func() {
+		last := make(map[turned]int, len(t.List))
+		for i, s := range t.List {
+			last[turned{s, t.Turns[i]}] = i
+		}
+		t.numbers = make([]int, len(t.List))
+		for i, s := range t.List {
+			t.numbers[i] = last[turned{s, t.Turns[i]}]
+		}
+	})
+	return t.numbers[site]
+}
+
+type turned struct {
+	site model.Site
+	turn int
+}
+
+// Thread is the first function of threads whose first call is from a site, nil if there is none.
+func (t *Sites) Thread(site int) *model.Site {
+	if s, first := t.Threads[site]; first {
+		return &s
+	}
+	return nil
+}

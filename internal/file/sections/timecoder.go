@@ -1,0 +1,241 @@
+package sections
+
+import (
+	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// A TimeCoder writes or reads the numbers of a class: fields are pointers to them, so that both go the
+// same way.
+type TimeCoder struct {
+	b      []byte
+	Reader *wire.Reader // nil when writing
+	Base   *TimeCodes   // nil: none
+	Common bool         // others refer to this class
+	Ranks  int          // of the run
+}
+
+func (t *TimeCoder) uvarint(v *int, limit int) {
+	if t.Reader == nil {
+		t.b = wire.AppendUvarint(t.b, uint64(*v))
+	} else {
+		*v = t.Reader.Int(limit)
+	}
+}
+
+func (t *TimeCoder) varint(v *int) {
+	if t.Reader == nil {
+		t.b = wire.AppendVarint(t.b, int64(*v))
+	} else if n := t.Reader.Varint(); n >= -1<<20 && n <= 1<<20 {
+		*v = int(n)
+	} else {
+		t.Reader.Fail("a difference of %d", n)
+	}
+}
+
+// maxCode is above the number of any time.
+const maxCode = 70 << FineBits
+
+// number is one that a base may have, too. 0 is the least unless signed.
+func (t *TimeCoder) number(v *int, base int, signed bool) {
+	if t.Base == nil && !signed {
+		t.uvarint(v, maxCode)
+		return
+	}
+	d := *v - base
+	t.varint(&d)
+	if *v = d + base; t.Reader != nil && (*v > maxCode || *v < -maxCode || !signed && *v < 0) {
+		t.Reader.Fail("%d is no number of a time", *v)
+		*v = 0
+	}
+}
+
+// high are the upper bits of a number.
+func (t *TimeCoder) high(v *int) {
+	const more = 255
+	if t.Reader == nil {
+		if *v < more {
+			t.b = append(t.b, byte(*v))
+		} else {
+			t.b = wire.AppendUvarint(append(t.b, more), uint64(*v-more))
+		}
+		return
+	}
+	if *v = int(t.Reader.Byte()); *v == more {
+		*v += t.Reader.Int(maxCode>>lowBits - more)
+	}
+}
+
+// low are its lower bits.
+func (t *TimeCoder) low(v *int) {
+	const mask = 1<<lowBits - 1
+	if t.Reader == nil {
+		t.b = append(t.b, byte(*v&mask))
+	} else {
+		*v = *v<<lowBits | int(t.Reader.Byte()&mask)
+	}
+}
+
+func (t *TimeCoder) flag(v *bool) {
+	if t.Reader != nil {
+		*v = t.Reader.Byte() == 0
+	} else if *v {
+		t.b = append(t.b, 0)
+	} else {
+		t.b = append(t.b, 1)
+	}
+}
+
+// code writes or reads the times of a class, p having its pools.
+func (t *TimeCoder) code(p *Pooled, c *TimeCodes, took func(what string, n int)) {
+	for k, what := range []string{"durations of a distinct call or of many alike", "gaps before these"} {
+		t.stats(p, c, k)
+		took(what, len(p.Calls))
+		t.extremes(p, c, k)
+		took(ExtremesCost, p.Rows)
+	}
+	if p.Ranks > 1 {
+		for k := range c.spreads {
+			t.spreads(p, c, k)
+		}
+		took(SpreadsCost, 2*len(p.Lone))
+	}
+}
+
+// What the bytes of a class are counted as, beside means.
+const (
+	ExtremesCost = "extremes of a call site's"
+	SpreadsCost  = "how ranks differ in a call site's"
+)
+
+func (t *TimeCoder) failed() bool { return t.Reader != nil && t.Reader.Err() != nil }
+
+func (t *TimeCoder) stats(p *Pooled, c *TimeCodes, k int) {
+	list := c.Stats[k]
+	for i := range list {
+		if x := &list[i]; t.Reader == nil {
+			t.b = wire.AppendVarint(t.b, x.missing)
+		} else {
+			x.missing = t.Reader.Varint()
+			x.count = p.Calls[i] + uint64(x.missing)
+		}
+	}
+	each := func(code func(x, base *statCode)) {
+		var none statCode
+		for i := range list {
+			if list[i].count == 0 || t.failed() {
+				continue
+			}
+			base := &none
+			if t.Base != nil {
+				if at, ok := t.Base.byKey[p.keys[i]]; ok && t.Base.Stats[k][at].count > 0 {
+					base = &t.Base.Stats[k][at]
+				}
+			}
+			code(&list[i], base)
+		}
+	}
+	if t.Base != nil {
+		each(func(x, base *statCode) { t.number(&x.mean, base.mean, false) })
+	} else {
+		each(func(x, _ *statCode) {
+			high := x.mean >> lowBits
+			if t.high(&high); t.Reader != nil {
+				x.mean = high
+			}
+		})
+		each(func(x, _ *statCode) { t.low(&x.mean) })
+	}
+	if t.Reader != nil {
+		c.rows[k] = p.rowsOf(list)
+	}
+}
+
+func (t *TimeCoder) extremes(p *Pooled, c *TimeCodes, k int) {
+	each := func(has func(x kept) bool, code func(x, base *extremeCode)) {
+		var none extremeCode
+		for i := range c.extremes[k] {
+			if t.failed() || !has(p.keeps(&c.rows[k][i], t.Common)) {
+				continue
+			}
+			base := &none
+			if t.Base != nil {
+				if _, ok := t.Base.commonRow(p, k, i); ok {
+					continue
+				}
+			}
+			code(&c.extremes[k][i], base)
+		}
+	}
+	// Only rows that the base doesn't have stand here: nothing is known of them.
+	number := func(v *int) { t.uvarint(v, maxCode) }
+	each(func(x kept) bool { return x.least }, func(x, base *extremeCode) { number(&x.least) })
+	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.most) })
+	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.dev) })
+	ranks := p.Ranks
+	if t.Common {
+		ranks = t.Ranks
+	}
+	each(func(x kept) bool { return x.minRank }, func(x, _ *extremeCode) { t.uvarint(&x.minRank, ranks-1) })
+	each(func(x kept) bool { return x.maxRank }, func(x, _ *extremeCode) { t.uvarint(&x.maxRank, ranks-1) })
+}
+
+func (t *TimeCoder) spreads(p *Pooled, c *TimeCodes, k int) {
+	list, means := c.spreads[k], p.means(c.Stats[k])
+	if t.Base == nil && !t.Common {
+		for i := range list {
+			if n := p.Lone[i]; n >= 0 && c.Stats[k][n].count == uint64(p.Ranks) {
+				t.flag(&list[i].alone)
+			}
+		}
+	}
+	var none spreadCode
+	each := func(code func(x, base *spreadCode, mean, baseMean int)) {
+		for i := range list {
+			if list[i].alone || t.failed() {
+				continue
+			}
+			base, baseMean := &none, 0
+			if t.Base != nil {
+				if at, ok := t.Base.bySite[p.sites[i]]; ok && len(t.Base.spreads[k]) > 0 {
+					base, baseMean = &t.Base.spreads[k][at], t.Base.means[k][at]
+				}
+			}
+			code(&list[i], base, means[i], baseMean)
+		}
+	}
+	// below codes how far a number is below another one.
+	below := func(v *int, of, base int) {
+		d := of - *v
+		t.number(&d, base, true)
+		if *v = of - d; t.Reader != nil && (*v < 0 || *v > maxCode) {
+			t.Reader.Fail("%d is no number of a total", *v)
+			*v = 0
+		}
+	}
+	member := func(v *int) { t.uvarint(v, p.Ranks-1) }
+	each(func(x, base *spreadCode, mean, baseMean int) { below(&x.most, mean, baseMean-base.most) })
+	if p.Ranks == 2 {
+		each(func(x, _ *spreadCode, _, _ int) {
+			member(&x.maxRank)
+			x.followed()
+		})
+		return
+	}
+	each(func(x, base *spreadCode, _, _ int) { below(&x.least, x.most, base.most-base.least) })
+	each(func(x, base *spreadCode, _, _ int) { below(&x.dev, x.most, base.most-base.dev) })
+	each(func(x, _ *spreadCode, _, _ int) { member(&x.maxRank) })
+	each(func(x, _ *spreadCode, _, _ int) { member(&x.minRank) })
+}
+
+// cost is about how many bits the numbers of a class take with a base, nil for none.
+func (p *Pooled) cost(c, base *TimeCodes) int {
+	t := TimeCoder{Base: base}
+	t.code(p, c, func(string, int) {})
+	n := 0
+	for _, b := range t.b {
+		n += bits.Len8(b)
+	}
+	return n
+}

@@ -1,0 +1,286 @@
+package sections
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// PoolFrom is how many calls of a class that differ in nothing but values share
+// one summary of their times. A program that sends from a thousand places of an
+// array has a thousand terminals; what it knows of each is a few samples, and
+// to keep them apart would take more room than all the rest of the trace.
+const PoolFrom = 32
+
+// pools tells which summary each terminal of a class goes into, and how many
+// there are. groups is the number of each terminal's signature group. Calls that differ
+// in nothing but their stacks share one, too: the first of them is what likes says.
+func pools(groups, like []int32) (of []int32, n int) {
+	members := make([]int, countGroups(groups))
+	for i, g := range groups {
+		if like == nil || int(like[i]) == i {
+			members[g]++
+		}
+	}
+	of = make([]int32, len(groups))
+	shared := make([]int32, len(members)) // 1 + pool
+	for i, g := range groups {
+		if members[g] < PoolFrom {
+			if like != nil && int(like[i]) != i {
+				of[i] = of[like[i]]
+				continue
+			}
+			of[i] = int32(n)
+			n++
+			continue
+		}
+		if shared[g] == 0 {
+			n++
+			shared[g] = int32(n)
+		}
+		of[i] = shared[g] - 1
+	}
+	return of, n
+}
+
+// A CallKey is a distinct call of a class but for the values that stand in columns.
+type CallKey struct {
+	group any
+	sig   int
+	site  int // with its stack
+}
+
+// Likes tells for each terminal the first one that differs from it in its stack alone. The n-th of those that have the
+// same key is like the n-th of those with another stack: what tells them apart is in columns.
+func Likes(n int, key func(i int) CallKey) []int32 {
+	type base struct {
+		group any
+		sig   int
+		again int
+	}
+	again, first := make(map[CallKey]int), make(map[base]int32)
+	list := make([]int32, n)
+	for i := range list {
+		k := key(i)
+		b := base{k.group, k.sig, again[k]}
+		again[k]++
+		f, known := first[b]
+		if !known {
+			f = int32(i)
+			first[b] = f
+		}
+		list[i] = f
+	}
+	return list
+}
+
+// NumbersOf numbers groups by first occurrence.
+func NumbersOf(list []*Group) []int32 {
+	number := make(map[*Group]int32)
+	of := make([]int32, len(list))
+	for i, g := range list {
+		if i > 0 && g == list[i-1] {
+			of[i] = of[i-1]
+			continue
+		}
+		n, ok := number[g]
+		if !ok {
+			n = int32(len(number))
+			number[g] = n
+		}
+		of[i] = n
+	}
+	return of
+}
+
+func countGroups(groups []int32) int {
+	n := int32(0)
+	for _, g := range groups {
+		n = max(n, g+1)
+	}
+	return int(n)
+}
+
+// Pooled are the times of a class as they are put together for a file: a Stat of durations and
+// one of gaps for each pool, and spreads of both for each group.
+type Pooled struct {
+	Stats   [2][]model.Stat
+	spreads [2][]model.Spread
+	Lone    []int    // per group: its pool if it has but one, else -1
+	sites   []any    // per group: which it is
+	Site    []int    // per pool: the number of its group
+	Calls   []uint64 // per pool: how often the class's ranks made the calls
+	keys    []PoolKey
+	Ranks   int
+	Row     []int // per pool: what it has its extremes in common with
+	Rows    int
+	exact   [2][]Extremes // per row: those of the class alone, when writing
+	Apart   [2][]bool     // per group: extremes are those of other classes, too
+}
+
+// A PoolKey is what a pool is of: one signature, or, where sig is shared, all of a group.
+type PoolKey struct {
+	Group any
+	Sig   int
+}
+
+const shared = -1
+
+// poolTimes puts times together. groups is the number of each terminal's signature group,
+// like the first terminal that differs in its stack alone, key what its signature is, counts how often it was called.
+func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *Pooled {
+	of, p := NewPooled(groups, like, key, counts, ranks)
+	for k := range p.Stats {
+		p.Stats[k] = make([]model.Stat, len(p.Calls))
+	}
+	for i, n := range of {
+		t := times(i)
+		p.Stats[0][n].Merge(t.Duration)
+		p.Stats[1][n].Merge(t.Gap)
+	}
+	first, sites := Firsts(groups, times)
+	for i, t := range first {
+		x := times(t)
+		x.DurationTotals.Ranks, x.DurationTotals.Sum = ranks, sites[i].Duration.Sum
+		x.GapTotals.Ranks, x.GapTotals.Sum = ranks, sites[i].Gap.Sum
+		p.spreads[0], p.spreads[1] = append(p.spreads[0], x.DurationTotals), append(p.spreads[1], x.GapTotals)
+	}
+	return p
+}
+
+// NewPooled returns the pools without their times, and which one each terminal is in.
+func NewPooled(groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) ([]int32, *Pooled) {
+	of, n := pools(groups, like)
+	p := &Pooled{Calls: make([]uint64, n), keys: make([]PoolKey, n), Site: make([]int, n), Ranks: ranks}
+	for i := range p.keys {
+		p.keys[i].Sig = shared - 1
+	}
+	site := make([]int, countGroups(groups)) // 1 + number
+	for i, pool := range of {
+		p.Calls[pool] += counts[i]
+		k := key(i)
+		if was := p.keys[pool]; was.Sig != shared-1 && was != k {
+			k.Sig = shared
+		}
+		p.keys[pool] = k
+		switch at := &site[groups[i]]; {
+		case *at == 0:
+			p.Lone, p.sites = append(p.Lone, int(pool)), append(p.sites, k.Group)
+			*at = len(p.Lone)
+		case p.Lone[*at-1] != int(pool):
+			p.Lone[*at-1] = -1
+		}
+		p.Site[pool] = site[groups[i]] - 1
+	}
+	p.Row, p.Rows = p.Site, len(p.Lone)
+	return of, p
+}
+
+// rowKey is by which the row of another class is found that is like one.
+func (p *Pooled) rowKey(i int) any {
+	return p.sites[i]
+}
+
+// Unpool gives each terminal its share of the times of its pool.
+func (p *Pooled) Unpool(of, groups []int32, counts []uint64, ranks []int) []model.Times {
+	times := make([]model.Times, len(counts))
+	done := make([]uint64, len(p.Calls))
+	for i, n := range of {
+		from, to := done[n], done[n]+counts[i]
+		times[i] = model.Times{
+			Duration: Share(p.Stats[0][n], from, to, p.Calls[n]), Gap: Share(p.Stats[1][n], from, to, p.Calls[n]),
+		}
+		done[n] = to
+	}
+	first, sites := Firsts(groups, func(n int) model.Times { return times[n] })
+	for i, t := range first {
+		if len(ranks) == 1 {
+			times[t].DurationTotals = model.SpreadOf(sites[i].Duration.Sum, ranks[0])
+			times[t].GapTotals = model.SpreadOf(sites[i].Gap.Sum, ranks[0])
+			continue
+		}
+		times[t].DurationTotals, times[t].GapTotals = p.spreads[0][i], p.spreads[1][i]
+	}
+	return times
+}
+
+// Firsts returns the first terminal of each group, in order, and the times of the
+// whole group.
+func Firsts(groups []int32, times func(n int) model.Times) (first []int, sums []model.Times) {
+	at := make([]int, countGroups(groups)) // 1 + number
+	for i, g := range groups {
+		if at[g] == 0 {
+			first, sums = append(first, i), append(sums, model.Times{})
+			at[g] = len(first)
+		}
+		t, sum := times(i), &sums[at[g]-1]
+		sum.Duration.Merge(t.Duration)
+		sum.Gap.Merge(t.Gap)
+	}
+	return first, sums
+}
+
+// Share is what a terminal has of a pooled summary if its calls are those from
+// one number to another, of all. Shares add up to the whole.
+func Share(s model.Stat, from, to, all uint64) model.Stat {
+	if from == 0 && to == all || from > to || to > all {
+		return s
+	}
+	from, to = portion(s.Count, from, all), portion(s.Count, to, all)
+	if from == to {
+		return model.Stat{}
+	}
+	return s.Share(to-from, portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count))
+}
+
+// portion is v·part/all, for part up to all.
+func portion(v, part, all uint64) uint64 {
+	hi, lo := bits.Mul64(v, part)
+	q, _ := bits.Div64(hi, lo, all)
+	return q
+}
+
+// indexes returns the number within the class of each of its ranks, nil if there
+// is only one.
+func indexes(ranks *column.Column) map[int32]uint64 {
+	if ranks.Len() == 1 {
+		return nil
+	}
+	m := make(map[int32]uint64, ranks.Len())
+	for r := range ranks.All() {
+		m[int32(r)] = uint64(len(m))
+	}
+	return m
+}
+
+// appendRounded writes a number with so many bits behind the first one: small ones as
+// they are, others with an exponent.
+func appendRounded(b []byte, f float64, keep int) []byte {
+	return wire.AppendUvarint(b, uint64(Rounded(f, keep)))
+}
+
+// DecodeRounded reads what appendRounded wrote with the same number of bits.
+func DecodeRounded(r *wire.Reader, keep int) float64 { return unrounded(r.Int(62<<keep-1), keep) }
+
+// Rounded is the number of the nearest of those that have so many bits behind the first
+// one, unrounded the reverse. Greater numbers have greater ones.
+func Rounded(f float64, keep int) int {
+	if !(f > 0) {
+		return 0
+	}
+	shift := 0
+	if f >= float64(int(2)<<keep) {
+		_, exp := math.Frexp(f)
+		shift = exp - keep - 1
+		f = math.Ldexp(f, -shift)
+	}
+	return shift<<keep + int(f+0.5)
+}
+
+func unrounded(v, keep int) float64 {
+	shift := max(0, v>>keep-1)
+	return math.Ldexp(float64(v-shift<<keep), shift)
+}

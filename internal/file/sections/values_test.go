@@ -1,0 +1,41 @@
+package sections
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+func FuzzValues(f *testing.F) {
+	f.Add(appendValueStats(nil, []model.ValueStat{{}, {Count: 2, Sum: 3, Min: 1, Max: 2}}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := wire.NewReader(b, "values")
+		list := DecodeValueStats(r, 5)
+		if r.Done() != nil {
+			return
+		}
+		again := DecodeValueStats(wire.NewReader(appendValueStats(nil, list), "values"), 5)
+		if d := cmp.Diff(list, again); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func FuzzPlacedValues(f *testing.F) {
+	names := []string{"a", "b", "c"}
+	f.Add(appendPlacedValuesOf(nil, names, map[string][]PlacedValue{"a": {{Leaf: 3, Calls: 4, Count: 4, Sum: -9}, {Leaf: 1000, Calls: 4, Count: 0, Sum: 0}}, "c": {{Leaf: 0, Calls: 1, Count: 1, Sum: 1 << 60}}}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := wire.NewReader(b, "values")
+		m := DecodePlacedValues(r, names)
+		if r.Done() != nil {
+			return
+		}
+		again := DecodePlacedValues(wire.NewReader(appendPlacedValuesOf(nil, names, m), "values"), names)
+		if d := cmp.Diff(m, again); d != "" {
+			t.Error(d)
+		}
+	})
+}

@@ -1,0 +1,443 @@
+package sections
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar/counts"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Encode returns the file that holds c.
+func Encode(c *Content) ([]byte, error) {
+	e, err := prepare(c)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	b := bytes.NewBuffer(e.head)
+	if c.Series != nil {
+		if err := c.Series.CopyTo(b); err != nil {
+			return nil, fmt.Errorf("trace: %w", err)
+		}
+	}
+	b.Write(e.index)
+	return b.Bytes(), nil
+}
+
+// Estimate returns about how many bytes of c's file say what was called, in less
+// time than writing it takes.
+func Estimate(c *Content) (int, error) {
+	return sizeOfCalls(c, wire.Quickly)
+}
+
+// Size is Estimate in the time that writing takes: exact but for sections of more than 32 KiB.
+func Size(c *Content) (int, error) { return sizeOfCalls(c, wire.Packed) }
+
+func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
+	raw, err := Raw(c, packed, false)
+	if err != nil {
+		return 0, fmt.Errorf("trace: %w", err)
+	}
+	n := 0
+	for _, id := range []int{container.Ranks, container.Signatures, container.Classes, container.Columns, container.Lanes} {
+		n += packed(raw[id])
+	}
+	return n, nil
+}
+
+// Raw returns the raw sections by id. What has several ways of being written
+// is in the one for which packed gives the least. Times may be left out.
+func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]byte, err error) {
+	if c.Ranks < 0 || c.Ranks > model.MaxRanks {
+		return raw, fmt.Errorf("%d ranks, at most %d can be stored", c.Ranks, model.MaxRanks)
+	}
+	if n := c.Processes.Len(); n != c.Ranks {
+		return raw, fmt.Errorf("%d processes for %d ranks", n, c.Ranks)
+	}
+	schema, err := schemaOf(c)
+	if err != nil {
+		return raw, err
+	}
+	e := encoder{c: c, timeless: !times || c.Timeless, plain: !times, sites: newSiteTable(c.Sites, c.Outer), functions: make(map[uint16]*model.Function)}
+	for i := range schema {
+		e.functions[schema[i].ID] = &schema[i]
+	}
+	if err := e.calls(&raw, packed); err != nil {
+		return raw, err
+	}
+	raw[container.Meta] = appendMeta(nil, c.Meta)
+	raw[container.Schema] = appendSchema(nil, schema)
+	raw[container.Strings] = appendStrings(nil, c.Strings)
+	raw[container.Sites] = e.sites.append(nil)
+	raw[container.Ranks] = appendRanks(nil, c)
+	if !c.Timeless {
+		raw[container.Times] = e.times()
+	}
+	if raw[container.Lanes], err = appendLanes(c.Classes); err != nil {
+		return raw, err
+	}
+	if times {
+		procs := c.Processes
+		if c.Timeless {
+			procs = procs.withoutTimes()
+		}
+		raw[container.Process] = procs.AppendSection(nil, c.ranked())
+		raw[container.Values], raw[container.PlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
+		if !c.Timeless {
+			raw[container.Places] = appendPlaces(e.places)
+			if c.Series == nil {
+				raw[container.Mixed] = appendMixed(c.Classes)
+			}
+			raw[container.Asides] = c.Processes.appendAsideSection(c.FinishNs)
+		}
+		if len(c.Allocs) > 0 {
+			if err := c.checkAllocs(); err != nil {
+				return raw, err
+			}
+			raw[container.Allocs] = appendAllocs(nil, c.Allocs)
+		}
+		if len(c.Thinned) > 0 {
+			if err := c.checkThinned(); err != nil {
+				return raw, err
+			}
+			raw[container.Thinned] = appendThinned(nil, c.Thinned)
+		}
+		if len(c.Partners) > 0 {
+			if err := c.checkPartners(); err != nil {
+				return raw, err
+			}
+			raw[container.Partners] = appendPartners(nil, c.Partners)
+		}
+		if c.Drawn != nil {
+			if err := c.checkDrawn(); err != nil {
+				return raw, err
+			}
+			raw[container.Drawn] = c.AppendDrawn(nil)
+		}
+		if c.Clocks != nil && !c.Timeless {
+			if err := c.Clocks.Check(c.Ranks); err != nil {
+				return raw, err
+			}
+			raw[container.Clocks] = c.Clocks.Append(nil)
+		}
+		for i := range c.Classes {
+			if err := c.Classes[i].checkRanked(); err != nil {
+				return raw, fmt.Errorf("class %d: %w", i, err)
+			}
+		}
+		rest := sync.OnceValue(func() (n int64) {
+			if c.Series != nil {
+				n = c.Series.size()
+			}
+			for id, b := range raw {
+				if id != container.Totals {
+					n += int64(wire.Quickly(b))
+				}
+			}
+			return n
+		})
+		if !c.Timeless {
+			raw[container.Totals] = appendTotals(c.Classes, rest)
+		}
+		raw[container.RankValues] = appendRankValues(c.Classes, rest)
+	}
+	return raw, nil
+}
+
+// schemaOf returns the schema of the functions that occur, by id.
+func schemaOf(c *Content) ([]model.Function, error) {
+	used := make(map[uint16]bool)
+	var t Terminal
+	last := -1
+	for i := range c.Classes {
+		for k := range c.Classes[i].Terminals.Len() {
+			if c.Classes[i].Terminals.At(k, &t); int(t.Call) != last {
+				last = int(t.Call)
+				used[t.Call] = true
+			}
+		}
+	}
+	var schema []model.Function
+	if c.Schema != nil {
+		for _, f := range c.Schema {
+			if used[f.ID] {
+				schema = append(schema, f)
+				delete(used, f.ID)
+			}
+		}
+	}
+	for id := range used {
+		call, ok := mpi.ByID(id)
+		if !ok || c.Schema != nil {
+			return nil, fmt.Errorf("function %d is unknown", id)
+		}
+		schema = append(schema, FunctionOf(call))
+	}
+	slices.SortFunc(schema, func(a, b model.Function) int { return cmp.Compare(a.ID, b.ID) })
+	return schema, nil
+}
+
+// An encoder gathers what the sections are made of.
+type encoder struct {
+	c         *Content
+	sites     *siteTable
+	functions map[uint16]*model.Function
+	table     signatureWriter
+	refs      [][]signatureRef // per class, per terminal
+	counts    []counts.Streams // per class
+	stored    [][]byte         // per class
+	pooled    []*Pooled        // per class: what times are of
+	codes     []*TimeCodes     // per class
+	places    [][]byte         // per class
+	timeless  bool
+	plain     bool    // no block sizes
+	shares    bool    // there were some
+	vals      []int64 // of the terminal at hand
+}
+
+// calls fills in the sections that say what was called. Block sizes have a form
+// of their own, which is not always of use: where some are found, the sections
+// are also made without.
+func (e *encoder) calls(raw *[container.End][]byte, packed func([]byte) int) error {
+	if err := e.callsOnce(raw, packed); err != nil || !e.shares {
+		return err
+	}
+	list := []int{container.Signatures, container.Classes, container.Columns}
+	other := encoder{c: e.c, timeless: e.timeless, plain: true, sites: e.sites, functions: e.functions}
+	var alternative [container.End][]byte
+	if err := other.callsOnce(&alternative, packed); err != nil {
+		return err
+	}
+	with, without := 0, 0
+	for _, id := range list {
+		with += packed(raw[id])
+		without += packed(alternative[id])
+	}
+	if without < with {
+		*e = other
+		for _, id := range list {
+			raw[id] = alternative[id]
+		}
+	}
+	return nil
+}
+
+func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int) error {
+	e.table.index = make(map[skeleton]int32)
+	if err := e.classes(); err != nil {
+		return err
+	}
+	sigs := make([][]int, len(e.c.Classes))
+	var f *followed
+	if len(e.sites.stacks) > 0 {
+		calls := newDistinctCalls()
+		for i := range sigs {
+			sigs[i] = calls.add(e.refs[i])
+			e.refs[i] = nil
+		}
+		if len(calls.calls) > maxStacked {
+			return errStacked
+		}
+		number := calls.sort()
+		for i := range sigs {
+			for k, n := range sigs[i] {
+				sigs[i][k] = int(number[n])
+			}
+		}
+		e.table.sort(calls.calls)
+		b, first := e.table.append(nil)
+		raw[container.Signatures] = calls.append(b, e.table.groups, first, e.sites)
+		if packed != nil {
+			f = &followed{}
+		}
+	} else {
+		var first []int
+		raw[container.Signatures], first = e.table.append(nil)
+		for i := range sigs {
+			sigs[i] = make([]int, len(e.refs[i]))
+			for k, ref := range e.refs[i] {
+				sigs[i][k] = first[ref.group] + int(ref.sig)
+			}
+			e.refs[i] = nil
+		}
+		if packed != nil {
+			f = followedOf(e.sites.append(nil), raw[container.Signatures], e.functions)
+		}
+	}
+	e.table = signatureWriter{} // which may be large
+	raw[container.Classes] = appendClasses(nil, e.counts, sigs, f, packed)
+	if slices.ContainsFunc(e.stored, func(b []byte) bool { return len(b) > 0 }) {
+		raw[container.Columns] = appendBlobs(nil, e.stored)
+	}
+	return nil
+}
+
+// classes goes through the classes, large ones first: their forms are the
+// better founded, and small classes can share them.
+func (e *encoder) classes() error {
+	n := len(e.c.Classes)
+	e.counts = make([]counts.Streams, n)
+	e.refs, e.stored = make([][]signatureRef, n), make([][]byte, n)
+	e.pooled, e.codes, e.places = make([]*Pooled, n), make([]*TimeCodes, n), make([][]byte, n)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(e.c.Classes[b].Ranks.Len(), e.c.Classes[a].Ranks.Len())
+	})
+	taken := make([]bool, e.c.Ranks)
+	for _, i := range order {
+		if err := e.class(i, taken); err != nil {
+			return fmt.Errorf("class %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (e *encoder) class(i int, taken []bool) error {
+	class := &e.c.Classes[i]
+	if class.Ranks.Len() == 0 {
+		return errors.New("no ranks")
+	}
+	last := int64(-1)
+	for r := range class.Ranks.All() {
+		if r <= last || r >= int64(e.c.Ranks) || taken[r] {
+			return fmt.Errorf("rank %d is out of order, out of range or in two classes", r)
+		}
+		last, taken[r] = r, true
+	}
+	for _, g := range class.Streams {
+		if err := g.Check(); err != nil {
+			return err
+		}
+	}
+	terminals, ok := counts.Terminals(class.Streams)
+	if !ok || terminals != class.Terminals.Len() {
+		return fmt.Errorf("streams don't have the %d terminals by first occurrence", class.Terminals.Len())
+	}
+	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
+	fitter.Plain = e.plain
+	var err error
+	if e.counts[i], err = counts.Of(class.Streams, class.Counts, class.Ranks.Len()); err != nil {
+		return err
+	}
+	for k := range e.counts[i].Columns {
+		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].Columns[k], &class.Ranks)
+	}
+	e.table.begin(terminals)
+	e.refs[i] = make([]signatureRef, terminals)
+	var t Terminal
+	for k := range terminals {
+		class.Terminals.At(k, &t)
+		if e.refs[i][k], err = e.terminal(fitter, &t, class.Ranks.Len(), &e.stored[i]); err != nil {
+			return fmt.Errorf("terminal %d: %w", k, err)
+		}
+	}
+	e.shares = e.shares || fitter.Shares()
+	if e.timeless {
+		return nil
+	}
+	groups := make([]int32, terminals)
+	for k, ref := range e.refs[i] {
+		groups[k] = ref.group
+	}
+	calls, err := e.c.calls(i, &e.counts[i], terminals)
+	if err != nil {
+		return err
+	}
+	places := 0
+	if len(class.Histograms) > 0 {
+		list := make([]*Group, terminals)
+		for k, n := range groups {
+			list[k] = e.table.groups[n]
+		}
+		_, places = PlacesOf(list)
+	}
+	for _, h := range class.Histograms {
+		if h.Terminal < 0 || h.Terminal >= terminals || h.From < model.FromStart || h.From >= places {
+			return fmt.Errorf("histogram of terminal %d from %d", h.Terminal, h.From)
+		}
+	}
+	key := func(n int) PoolKey { return PoolKey{e.refs[i][n].group, int(e.refs[i][n].sig)} }
+	var like []int32
+	if len(e.sites.stacks) > 0 {
+		like = Likes(terminals, func(n int) CallKey {
+			ref := &e.refs[i][n]
+			return CallKey{ref.group, int(ref.sig), int(ref.site)}
+		})
+	}
+	e.pooled[i] = poolTimes(class.Terminals.Times, groups, like, key, calls, class.Ranks.Len())
+	placed := class.Placed
+	if len(placed) > 0 || like != nil {
+		leaves := Leaves(class.Streams)
+		if like != nil {
+			placed = e.pooled[i].placeStacks(class, leaves, groups, like, calls)
+		}
+		if e.places[i], err = appendPlacesOf(nil, placed, leaves); err != nil {
+			return err
+		}
+	}
+	e.codes[i] = e.pooled[i].Encode(indexes(&class.Ranks))
+	e.pooled[i].Stats = [2][]model.Stat{}
+	return nil
+}
+
+// times returns the section of times.
+func (e *encoder) times() []byte {
+	blobs := AppendAll(e.pooled, e.codes, e.c.Ranks, func(class int) map[int32]uint64 { return indexes(&e.c.Classes[class].Ranks) })
+	if !e.timeless {
+		for i := range blobs {
+			blobs[i] = AppendHistograms(blobs[i], e.c.Classes[i].Histograms)
+		}
+	}
+	return appendBlobs(nil, blobs)
+}
+
+// terminal checks a terminal and enters its signature. What stands with the class goes
+// to stored.
+func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[]byte) (signatureRef, error) {
+	e.vals = e.vals[:0]
+	for i := range t.Vals {
+		c := &t.Vals[i]
+		if c.Len() != members {
+			return signatureRef{}, fmt.Errorf("value %d of %d ranks, %d expected", i, c.Len(), members)
+		}
+		e.vals = append(e.vals, c.Runs()[0].Start)
+		e.callbacks(c)
+	}
+	site := e.sites.number[t.Site]
+	n := e.table.group(t, e.sites.place(site), e.functions[t.Call])
+	g := e.table.groups[n]
+	// One member's values tell the kinds; were another's to lie elsewhere, the
+	// forms would only be less apt.
+	ranks, err := g.shape.ranks(g.Function, e.vals)
+	if err != nil {
+		return signatureRef{}, err
+	}
+	sig, err := e.table.add(g, f, t, ranks, stored)
+	return signatureRef{n, sig, int32(site)}, err
+}
+
+// callbacks notes the values that are hashes of sites. Hashes are large and
+// have nothing in common, so a run of more than two is none.
+func (e *encoder) callbacks(c *column.Column) {
+	for _, r := range c.Runs() {
+		for k := range min(r.Count, 2) {
+			if v := uint64(r.At(k)); v > math.MaxUint32 {
+				if _, ok := e.sites.number[v]; ok {
+					e.sites.named[v] = true
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package wire
+
+import (
+	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/file/logistic"
+)
+
+// A model predicts data bit by bit: each of several contexts (the last bytes,
+// what followed the last time a longer context was the same) has a probability
+// for the next bit, and a mixer weighs them by how well they did. Small data,
+// of which dictionary coders make little, take a fifth less this way. It costs
+// about a microsecond a byte.
+//
+// Everything is integers, so that all machines predict the same.
+type model struct {
+	slots []slot // of all contexts, by hash
+	mask  uint32
+	at    [contexts]uint32 // hashes of the contexts before this byte
+	cur   [contexts]uint32 // slots of the contexts before this bit
+
+	inputs [inputs]int32
+	orders [contexts + 1][inputs]int32 // weights, by how many contexts have been seen
+	runs   [buckets][inputs]int32      // weights, by length of the match
+	order  int                         // which of them count
+	bucket int
+	mixed  [2]int32 // what each set predicts, as a 16-bit probability
+	p      int32    // the prediction
+
+	past    []byte
+	partial uint32 // the bits of this byte so far, behind a 1
+
+	matches []int32 // by hash: where a context of minMatch bytes ended last
+	ptr     int     // position of the predicted byte, 0 for none
+	length  int     // how long the match is
+	hits    [buckets]slot
+}
+
+// A slot is an adaptive probability of a one, above ½, in its low 16 bits, and how often it
+// was used, up to a limit: what was never used is zero.
+type slot uint32
+
+const half = 1 << 15
+
+func (s slot) p() uint16 { return uint16(s) ^ half }
+
+const (
+	contexts = 7
+	inputs   = 2*contexts + 2
+	buckets  = 33 // no match, and those of 0 to 31 bytes and more
+	minMatch = 6
+	slotBits = 20
+
+	slotLimit = 30
+)
+
+// spare are models that are not in use. Their memory is several hundred times as large as the data,
+// and making the kernel find it takes longer than clearing it: so they are kept, the collector
+// doesn't have them, and they have as many slots as most data take from the start, as pages that
+// nothing touches cost nothing. Larger ones go.
+var spare = make(chan *model, 3)
+
+const spareSlots = 1 << 18
+
+func newModel(size int) *model {
+	n := 12
+	for n < slotBits && 1<<n < 16*contexts*size {
+		n++
+	}
+	var m *model
+	select {
+	case m = <-spare:
+	default:
+		m = &model{slots: make([]slot, max(spareSlots, 1<<n))}
+	}
+	*m = model{
+		slots: zeroed(m.slots, 1<<n), mask: 1<<n - 1, partial: 1,
+		matches: zeroed(m.matches, 1<<max(n-6, 8)), past: make([]byte, 0, size),
+	}
+	for i := range m.orders {
+		fill(&m.orders[i])
+	}
+	for i := range m.runs {
+		fill(&m.runs[i])
+	}
+	m.predict()
+	return m
+}
+
+// done leaves the model to the next that needs one. What it has seen stays the caller's.
+func (m *model) done() {
+	if m.past = nil; cap(m.slots) > spareSlots {
+		return
+	}
+	select {
+	case spare <- m:
+	default:
+	}
+}
+
+// zeroed returns n zeros, in old if it has room. New memory is cleared too: a page that is read
+// first makes the kernel stop twice, for reading and for writing.
+func zeroed[T any](old []T, n int) []T {
+	if cap(old) < n {
+		old = make([]T, n)
+	}
+	old = old[:n]
+	clear(old)
+	return old
+}
+
+func fill(weights *[inputs]int32) {
+	for i := range weights {
+		weights[i] = firstWeight
+	}
+}
+
+// firstWeight is what a mixer gives each input at first, in 1/65536.
+const firstWeight = 8000
+
+// predict sets p from what is known before the next bit.
+func (m *model) predict() {
+	in := &m.inputs
+	order := 0 // how many contexts have been seen
+	spread := m.partial * 0x9e3779b1 >> 3
+	slots, mask := m.slots, m.mask
+	for i := range m.cur {
+		at := (m.at[i] + spread*uint32(2*i+1)) & mask
+		m.cur[i] = at
+		s := slots[at]
+		p, n := s.p(), s>>16
+		if n > 0 {
+			order++
+		}
+		in[2*i] = logistic.Stretch(p)
+		// An untried context has nothing to say.
+		in[2*i+1] = (int32(p) - half) >> 5 * int32(min(n, 16)) >> 4
+	}
+	in[inputs-2], in[inputs-1] = 0, 0
+	bucket := 0
+	if expected, known := m.expected(); known {
+		bucket = 1 + min(m.length, buckets-2)
+		st := logistic.Stretch(m.hits[bucket].p())
+		if expected == 0 {
+			st = -st
+		}
+		in[inputs-2] = st
+		in[inputs-1] = (2*int32(expected) - 1) * int32(min(m.length, 32)) * 16
+	}
+	m.order, m.bucket = order, bucket
+	a, b := &m.orders[order], &m.runs[bucket]
+	sumA, sumB := int64(0), int64(0)
+	for k := 0; k < inputs; k += 4 {
+		w, x, y, z := int64(in[k]), int64(in[k+1]), int64(in[k+2]), int64(in[k+3])
+		sumA += int64(a[k])*w + int64(a[k+1])*x + int64(a[k+2])*y + int64(a[k+3])*z
+		sumB += int64(b[k])*w + int64(b[k+1])*x + int64(b[k+2])*y + int64(b[k+3])*z
+	}
+	dA := int32(max(min(sumA>>16, logistic.Limit), -logistic.Limit))
+	dB := int32(max(min(sumB>>16, logistic.Limit), -logistic.Limit))
+	m.mixed = [2]int32{logistic.Squash(dA), logistic.Squash(dB)}
+	m.p = min(max(logistic.Squash((dA+dB)>>1), 16), 65535-16)
+}
+
+// expected is the next bit of the byte that followed the matching context.
+func (m *model) expected() (bit uint32, ok bool) {
+	if m.ptr == 0 {
+		return 0, false
+	}
+	b := uint32(m.past[m.ptr]) | 256
+	have := bits.Len32(m.partial) - 1
+	if b>>(8-have) != m.partial {
+		return 0, false
+	}
+	return b >> (7 - have) & 1, true
+}
+
+// update learns the bit that came.
+func (m *model) update(bit uint32) {
+	target := int32(bit<<16) - int32(bit)
+	in, a, b := &m.inputs, &m.orders[m.order], &m.runs[m.bucket]
+	eA, eB := (target-m.mixed[0])*learning>>10, (target-m.mixed[1])*learning>>10
+	for k := 0; k < inputs; k += 2 {
+		x, y := in[k], in[k+1]
+		a[k] += (x*eA + 1<<9) >> 10
+		a[k+1] += (y*eA + 1<<9) >> 10
+		b[k] += (x*eB + 1<<9) >> 10
+		b[k+1] += (y*eB + 1<<9) >> 10
+	}
+	if m.bucket > 0 {
+		hit := int32(0)
+		if expected, _ := m.expected(); expected == bit {
+			hit = 65535
+		}
+		m.hits[m.bucket].update(hit)
+	}
+	for _, at := range m.cur {
+		m.slots[at].update(target)
+	}
+	m.partial = m.partial<<1 | bit
+	if m.partial >= 256 {
+		m.next(byte(m.partial))
+		m.partial = 1
+	}
+	m.predict()
+}
+
+// learn takes data that both sides know.
+func (m *model) learn(data []byte) {
+	for _, b := range data {
+		for i := 7; i >= 0; i-- {
+			m.update(uint32(b >> i & 1))
+		}
+	}
+}
+
+const learning = 50
+
+// update moves the probability towards the target, 0 or 65535.
+func (s *slot) update(target int32) {
+	p, n := int32(s.p()), *s>>16
+	p += (target - p) * rate[n] >> 16
+	if n < slotLimit {
+		n++
+	}
+	*s = n<<16 | slot(p^half)
+}
+
+// next takes a whole byte.
+func (m *model) next(b byte) {
+	m.past = append(m.past, b)
+	n := len(m.past)
+	last := uint64(0)
+	for i := range min(n, 8) {
+		last |= uint64(m.past[n-1-i]) << (8 * i)
+	}
+	for i := range m.at {
+		var c uint64
+		switch i {
+		case 0: // no context
+		case 5: // the byte before the last: records of two
+			c = last & 0xff00
+		case 6: // high bits: shapes of numbers
+			c = last & 0xf0f0f0f0f0
+		default:
+			c = last & (1<<(8*i) - 1)
+		}
+		h := (c + uint64(i)<<56 + 1) * 0x9fb21c651e98df25
+		m.at[i] = uint32(h >> 32)
+	}
+	if m.ptr > 0 && m.past[m.ptr] == b {
+		m.ptr++
+		m.length++
+	} else {
+		m.ptr, m.length = 0, 0
+	}
+	if n >= minMatch {
+		h := (last & (1<<(8*minMatch) - 1) * 0x9fb21c651e98df25) >> 32 % uint64(len(m.matches))
+		if m.ptr == 0 {
+			m.ptr = int(m.matches[h])
+			for m.ptr > m.length && m.length < 32 && m.past[m.ptr-1-m.length] == m.past[n-1-m.length] {
+				m.length++
+			}
+			if m.length < minMatch {
+				m.ptr, m.length = 0, 0
+			}
+		}
+		m.matches[h] = int32(n)
+	}
+}
+
+var rate = func() (rate [32]int32) {
+	for n := range slotLimit + 1 {
+		rate[n] = int32(65536 * 4 / (4*n + 5))
+	}
+	return rate
+}()

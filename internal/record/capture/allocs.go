@@ -1,0 +1,160 @@
+package capture
+
+import (
+	"encoding/binary"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/track"
+)
+
+// maxAllocs bounds the distinct beginnings and ends of segments that are kept:
+// a program whose every block has another size would fill the memory.
+const maxAllocs = 1 << 16
+
+// allocs numbers allocation events: where segments begin, which is where a call first uses them, and
+// where they end. A stream has the sequence of them in a grammar of its own, so
+// that a loop which allocates and frees is a loop there too, and calls cost no more
+// than without.
+type allocs struct {
+	number map[track.AllocEvent]uint32
+	list   []track.AllocEvent
+	cut    bool // there were too many
+}
+
+// An allocStream is a stream's sequence of them.
+type allocStream struct {
+	grammar *grammar.Builder // of numbers of allocation events; nil: none so far
+	last    uint64           // calls of the stream that had begun at the last one
+	numbers []byte           // since the last checkpoint, if that notes them
+}
+
+// alloc takes in the beginning or the end of a segment.
+func (c *Capture) alloc(s *stream, l track.AllocEvent) {
+	if c.allocs.cut {
+		return
+	}
+	begun := s.grammar.Len() + uint64(len(s.held))
+	l.Calls = begun - s.allocStream.last
+	n, ok := c.allocs.number[l]
+	if !ok {
+		if len(c.allocs.list) == maxAllocs {
+			c.allocs.cut = true
+			return
+		}
+		n = c.allocs.add(l)
+	}
+	s.allocStream.append(n)
+	s.allocStream.last = begun
+	if c.checkpoints.chunks {
+		s.allocStream.numbers = binary.AppendUvarint(s.allocStream.numbers, uint64(n))
+	}
+}
+
+func (v *allocs) add(l track.AllocEvent) uint32 {
+	if v.number == nil {
+		v.number = make(map[track.AllocEvent]uint32)
+	}
+	n := uint32(len(v.list))
+	v.number[l] = n
+	v.list = append(v.list, l)
+	return n
+}
+
+func (l *allocStream) append(n uint32) {
+	if l.grammar == nil {
+		l.grammar = grammar.NewBuilder()
+	}
+	l.grammar.Append(n)
+}
+
+// trackAllocs returns the allocation events, numbered by first occurrence over the streams.
+func (c *Capture) trackAllocs() *track.AllocEvents {
+	if len(c.allocs.list) == 0 {
+		return nil
+	}
+	t := &track.AllocEvents{Cut: c.allocs.cut}
+	const unseen = ^uint32(0)
+	number := make([]uint32, len(c.allocs.list))
+	for i := range number {
+		number[i] = unseen
+	}
+	for _, s := range c.streams {
+		b := s.allocStream.grammar
+		if b == nil {
+			b = grammar.NewBuilder()
+		}
+		g := b.Grammar()
+		for _, n := range g.Terminals() {
+			if number[n] == unseen {
+				number[n] = uint32(len(t.List))
+				t.List = append(t.List, c.allocs.list[n])
+			}
+		}
+		t.Streams = append(t.Streams, g.Renumber(func(n uint32) uint32 { return number[n] }))
+	}
+	return t
+}
+
+// save writes the allocation events from number first on.
+func (v *allocs) save(w *pack.Writer, first int) {
+	w.Bool(v.cut)
+	w.Uint(uint64(len(v.list) - first))
+	for _, l := range v.list[first:] {
+		w.Bool(l.Free)
+		w.Uint(l.Calls)
+		w.Int(l.Segment)
+		w.Uint(l.Size)
+	}
+}
+
+func (v *allocs) load(r *pack.Reader) {
+	v.cut = r.Bool()
+	for range r.Count(4) {
+		v.add(track.AllocEvent{Free: r.Bool(), Calls: r.Uint(), Segment: r.Int(), Size: r.Uint()})
+	}
+}
+
+func (l *allocStream) save(w *pack.Writer) {
+	w.Bool(l.grammar != nil)
+	if l.grammar != nil {
+		w.Bytes(l.grammar.AppendBinary(nil))
+	}
+	w.Uint(l.last)
+}
+
+func (l *allocStream) load(r *pack.Reader, allocs int) {
+	if r.Bool() {
+		g, _, err := grammar.Decode([]byte(r.String()))
+		if err != nil {
+			r.Check(err)
+			return
+		}
+		for _, n := range g.Terminals() {
+			if int(n) >= allocs {
+				r.Fail("event %d of %d", n, allocs)
+				return
+			}
+		}
+		l.grammar = grammar.Restore(g)
+	}
+	l.last = r.Uint()
+}
+
+func (l *allocStream) saveChunk(w *pack.Writer) {
+	w.Bytes(l.numbers)
+	w.Uint(l.last)
+}
+
+func (l *allocStream) loadChunk(r *pack.Reader, allocs int) {
+	numbers := pack.NewReader([]byte(r.String()))
+	for numbers.Rest() > 0 && r.Err() == nil {
+		n := numbers.Index(allocs)
+		if numbers.Err() != nil {
+			r.Check(numbers.Err())
+			return
+		}
+		l.append(uint32(n))
+	}
+	l.last = r.Uint()
+}

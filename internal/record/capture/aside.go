@@ -1,0 +1,138 @@
+package capture
+
+import (
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/track"
+)
+
+// An aside is time of a thread that belongs neither to its calls nor to the gaps between
+// them: the recorder's and a plugin's, or, with off, while tracing was switched off.
+type aside struct {
+	call  uint64 // before which of the thread's calls
+	ticks uint64
+	off   bool
+}
+
+// mostAsides is how many places of each kind are kept apart. Where there are more, neighbours become one, which
+// stands where the first of them was: that of a recorder that drains for the thousandth
+// time is known to a thousandth of the run.
+const mostAsides = 32
+
+// asides are those of the first thread, in order.
+type asides struct {
+	list  []aside
+	apart bool // those with off are never made one
+}
+
+func (a *asides) add(call, ticks uint64, off bool) {
+	if ticks == 0 {
+		return
+	}
+	n, same := len(a.list), 0
+	for i := max(0, n-2); i < n; i++ {
+		if x := &a.list[i]; x.call == call && x.off == off {
+			x.ticks += ticks
+			return
+		}
+	}
+	a.list = append(a.list, aside{call, ticks, off})
+	if off && a.apart {
+		return
+	}
+	for i := range a.list {
+		if a.list[i].off == off {
+			same++
+		}
+	}
+	if same > mostAsides {
+		a.thin(off)
+	}
+}
+
+// thin makes one of any two neighbours of a kind but the first, which is the recorder's
+// start.
+func (a *asides) thin(off bool) {
+	kept, open, first := a.list[:0], -1, true
+	for _, x := range a.list {
+		switch {
+		case x.off != off:
+			kept = append(kept, x)
+		case first:
+			first = false
+			kept = append(kept, x)
+		case open >= 0:
+			kept[open].ticks += x.ticks
+			open = -1
+		default:
+			open = len(kept)
+			kept = append(kept, x)
+		}
+	}
+	a.list = kept
+}
+
+// sum is the time of all.
+func (a *asides) sum() (ticks uint64) {
+	for i := range a.list {
+		ticks += a.list[i].ticks
+	}
+	return ticks
+}
+
+// spend takes in time of a stream's that is no gap, of which it will have been outside calls
+// since it was last inside one.
+func (c *Capture) spend(s *stream, ticks uint64, off bool) {
+	if s.thread == 0 && c.first != 0 && !c.timeless {
+		c.asides.add(s.grammar.Len()+uint64(len(s.held)), ticks, off)
+	}
+}
+
+// spent leaves ticks out of the gap before the stream's next call. Before its first one there is none.
+func (s *stream) spent(ticks uint64) {
+	if s.last != 0 {
+		s.last += ticks
+	}
+}
+
+// switched takes in that tracing was switched on or off.
+func (c *Capture) switched(s *stream, on bool, ticks uint64) {
+	switch {
+	case !on && s.off == 0:
+		s.off = max(s.last, 1) // what came between the last call and this is of no gap either
+	case on && s.off != 0:
+		if s.last != 0 {
+			c.spend(s, since(s.off, ticks), true)
+		}
+		s.off = 0
+	}
+	s.last = ticks
+}
+
+func (c *Capture) trackAsides() []track.Aside {
+	var list []track.Aside
+	for _, x := range c.asides.list {
+		list = append(list, track.Aside{Call: x.call, Ns: int64(c.toNs(x.ticks)), Off: x.off})
+	}
+	return list
+}
+
+func (a *asides) save(w *pack.Writer) {
+	w.Uint(uint64(len(a.list)))
+	for _, x := range a.list {
+		w.Uint(x.call)
+		w.Uint(x.ticks)
+		w.Bool(x.off)
+	}
+}
+
+func (a *asides) load(r *pack.Reader) {
+	a.list = a.list[:0]
+	for range r.Count(3) {
+		x := aside{call: r.Uint(), ticks: r.Uint(), off: r.Bool()}
+		if n := len(a.list); n > 0 && x.call < a.list[n-1].call {
+			r.Fail("an aside before call %d behind one before call %d", x.call, a.list[n-1].call)
+			return
+		}
+		a.list = append(a.list, x)
+	}
+}

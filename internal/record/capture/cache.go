@@ -1,0 +1,314 @@
+package capture
+
+import (
+	"bytes"
+	"slices"
+	"unsafe"
+
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+)
+
+// Most calls of most programs repeat a record: the same words as when the same call
+// came at the same place before, save for the ticks and for handles that stand for the
+// same. Then the terminal is known without reading them part by part.
+
+// cached is how a terminal's records looked last time.
+type cached struct {
+	words    []uint64  // both records, one behind the other
+	mentions []mention // in their order
+	names    uint64    // epoch of the names when they were read
+	handles  uint64    // of the names of handles
+	terminal uint32
+	tell     uint32 // see index
+	thread   int32  // names of requests and addresses depend on it; anyThread where there are none
+	enter    uint16 // words of ENTER; 0: nothing is remembered
+	inEnd    uint16 // words up to here are compared, but for the ticks: those of requests
+	outEnd   uint16 // that are found by name are not
+	use      requestUse
+	how      mentioning
+	late     bool // it can't be taken from the cache before its LEAVE's time has come
+	inLane   bool
+	plain    bool               // no words but those of requests may be others
+	lasting  bool               // it makes a persistent request
+	kind     symbol.RequestKind // of a new request
+	more     *cachedMore        // nil: none
+}
+
+// A cachedMore is what only some cached records have.
+type cachedMore struct {
+	requests uint64         // epoch of the requests when they were read
+	named    []namedRequest // where requests are named, ended or freed
+	ended    []int          // which of these
+	lane     *cachedLane    // nil: no lane
+	made     int64          // name of a new persistent request
+}
+
+// A cachedLane says what of a terminal's records differs from call to call.
+type cachedLane struct {
+	*lane.Builder
+	in, out []varyingWord // where the records have its values
+}
+
+// A namedRequest is what a call's values say of a request.
+type namedRequest struct {
+	name int64
+	kind symbol.RequestKind
+}
+
+const anyThread = -1
+
+// A requestUse says what a call does with requests.
+type requestUse uint8
+
+const (
+	uncacheable   requestUse = iota // more than the cache can do, or something else
+	makesRequest                    // it makes a request, and that is all that comes out
+	namesRequests                   // it names requests, and ended none
+	endsRequests                    // it names requests, and ended some
+	freesRequest                    // it frees a request
+	noRequests                      // nothing
+)
+
+func (p *program) requestUse() requestUse {
+	if p.newComm {
+		return uncacheable
+	}
+	kind := noRequests
+	for _, s := range p.in {
+		switch {
+		case s.code == codeRequestFree:
+			kind = freesRequest
+		case s.element == codeRequestFree:
+			return uncacheable
+		case s.code == codeRequest || s.element == codeRequest:
+			kind = namesRequests
+		}
+	}
+	for _, s := range p.out {
+		switch {
+		case s.element == codeRequestMade:
+			return uncacheable
+		case s.code == codeRequestMade:
+			if len(p.out) != 1 || kind != noRequests {
+				return uncacheable
+			}
+			return makesRequest
+		}
+	}
+	return kind
+}
+
+// makesNames reports whether the call makes or frees what has a name, save for a
+// one-shot request that is all that comes out.
+func (p *program) makesNames() bool {
+	if p.newComm || p.newType || p.persistent || p.use == uncacheable || p.use == freesRequest {
+		return true
+	}
+	return slices.ContainsFunc(p.in, func(s step) bool { return s.code == codeFree || s.element == codeFree }) ||
+		slices.ContainsFunc(p.out, func(s step) bool {
+			return s.code == codeMade || s.code == codeUpdated || s.element == codeMade || s.element == codeUpdated
+		})
+}
+
+// hasAddress reports whether the program's addresses are in the records.
+func (p *program) hasAddress() bool {
+	is := func(s step) bool { return s.code == codeAddress || s.element == codeAddress }
+	return slices.ContainsFunc(p.in, is) || slices.ContainsFunc(p.out, is)
+}
+
+// epoch changes whenever a finished record could be given other names, but for those
+// of handles.
+func (c *Capture) epoch() uint64 { return c.altered + c.modules.Version }
+
+// fromCache takes in calls of a stream, its next records, for as long as each looks as one
+// did before, the one that is expected or another, and does to names what the calls do.
+// What it goes by is where the records would be if they did: their sizes, which the
+// records themselves tell as well, would have to be waited for, one after the other.
+func (c *Capture) fromCache(s *stream, head, limit uint64) {
+	if s.last == 0 {
+		return // no gap before a thread's first call
+	}
+	rest := s.ring.Words(s.pos, head)
+	whole := len(rest)
+	light := c.hists == nil && !c.checkpoints.chunks && s.log == nil // nothing is noted of single calls
+	timed := !c.timeless
+	epoch, prev, last, latest := c.epoch(), s.prev, s.last, c.latest
+	for len(rest) >= 2 && rest[1] <= limit {
+		n := c.sigs.Guess(prev)
+		e := c.cache.of(n)
+		if e == nil || !e.plain || e.how != mentionsNone && e.handles != c.renamed || e.names != epoch ||
+			e.thread != anyThread && int(e.thread) != s.thread || len(e.words) > len(rest) || !e.is(rest) ||
+			e.use != noRequests && !c.again(s, e, rest) {
+			if e == nil || !c.repeats(s, e, rest, limit) {
+				if e = c.seenBefore(s, e, rest, limit); e == nil {
+					break
+				}
+				n = e.terminal
+				c.sigs.Came(prev, n)
+			}
+			epoch = c.epoch()
+		}
+		begin, end := rest[1], rest[e.enter+1]
+		gap, duration := since(last, begin), since(begin, end)
+		if light {
+			if timed {
+				c.sigs.Times(n).Add(duration, gap)
+			}
+			s.grammar.Append(n)
+		} else {
+			c.countTimes(n, prev, begin, gap, end)
+			c.append(s, n)
+			if s.log != nil {
+				c.logTimes(s, callTimes{begin, gap, duration})
+			}
+		}
+		c.phase(s, n, prev, duration, gap)
+		prev, last, latest = n, end, max(latest, end)
+		rest = rest[len(e.words):]
+	}
+	s.prev, s.last, c.latest = prev, last, latest
+	s.pos += uint64(whole-len(rest)) * 8
+}
+
+// is reports whether records are plain cached ones but for the ticks: few words are
+// compared one by one, more at the speed of memory. Inlined it would take its caller's
+// registers.
+//
+//go:noinline
+func (e *cached) is(rec []uint64) bool {
+	words, enter := e.words, int(e.enter)
+	rec = rec[:len(words)]
+	if words[0] != rec[0] || words[enter] != rec[enter] { // words 0 have the sizes
+		return false
+	}
+	if len(words) > 16 {
+		return bytes.Equal(asBytes(words[2:e.inEnd]), asBytes(rec[2:e.inEnd])) &&
+			bytes.Equal(asBytes(words[enter+2:e.outEnd]), asBytes(rec[enter+2:e.outEnd]))
+	}
+	differ := uint64(0)
+	in := rec[2:e.inEnd]
+	for i, w := range words[2:e.inEnd][:len(in)] {
+		differ |= w ^ in[i]
+	}
+	out := rec[enter+2 : e.outEnd]
+	for i, w := range words[enter+2 : e.outEnd][:len(out)] {
+		differ |= w ^ out[i]
+	}
+	return differ == 0
+}
+
+// repeats reports whether the next records of a stream are cached ones, and does to names
+// what their call does if so.
+func (c *Capture) repeats(s *stream, e *cached, rest []uint64, limit uint64) bool {
+	size, enter := len(e.words), int(e.enter)
+	if size > len(rest) || e.names != c.epoch() || e.thread != anyThread && int(e.thread) != s.thread {
+		return false
+	}
+	rec := rest[:size]
+	if rec[0] != e.words[0] || rec[enter] != e.words[enter] { // words 0 have the sizes
+		return false
+	}
+	if e.late && rec[enter+1] > limit {
+		return false
+	}
+	switch {
+	case e.inLane:
+		return c.recallLane(s, e, rec)
+	case e.how == mentionsNone, e.how == mentionsOnly && e.handles == c.renamed:
+		return e.is(rec) && (e.use == noRequests || c.again(s, e, rec))
+	case !c.sameMentioning(e, rec), e.use != noRequests && !c.again(s, e, rec):
+		return false
+	case e.how == mentionsMore:
+		c.rename(e, rec)
+	case e.how == mentionsOnly:
+		c.renew(e, rec)
+	}
+	return true
+}
+
+// again does to the requests what a cached call does; false if the call can't be that one.
+func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
+	enter := rec[:e.enter]
+	switch e.use {
+	case makesRequest:
+		handle, place := rec[len(e.words)-2], rec[len(e.words)-1]
+		if !e.lasting {
+			return c.requests.Make(s.thread, handle, place, e.kind) != 0
+		}
+		return c.requests.NextPersistent() == e.more.made && c.requests.MakePersistent(s.thread, handle, place, e.kind) != 0
+	case namesRequests:
+		if int(e.inEnd) == len(enter) {
+			return e.more.requests == c.requests.Version
+		}
+		return c.nameAgain(s, e, enter)
+	case endsRequests:
+		if !c.nameAgain(s, e, enter) {
+			return false
+		}
+		for _, k := range e.more.ended {
+			c.requests.Complete(c.found[k])
+		}
+	case freesRequest:
+		if !c.nameAgain(s, e, enter) {
+			return false
+		}
+		c.requests.Free(c.found[0])
+	}
+	return true
+}
+
+// nameAgain finds the requests of a call like e, if they have the same names, whatever
+// handles they have now.
+func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
+	handles, place, stride := requestWords(c.programs[enter.Call()], enter)
+	c.requests.Begin()
+	c.found = c.found[:0]
+	named := e.more.named
+	for k, handle := range handles {
+		i := c.requests.Find(handle, place)
+		if k >= len(named) || c.requests.Name(i, handle, s.thread) != named[k].name {
+			return false
+		}
+		if i != symbol.None && c.requests.Kind(i) != named[k].kind {
+			return false
+		}
+		c.found = append(c.found, i)
+		place += stride
+	}
+	return true
+}
+
+// requestWords finds the handles in an ENTER record, the address of the first
+// one's variable and the distance to the next.
+func requestWords(p *program, enter event.Record) (handles []uint64, place, stride uint64) {
+	at := p.requestAt
+	if !p.requestArray {
+		return enter[at : at+1], enter[at+1], 0
+	}
+	if len(enter) < at+3 {
+		return nil, 0, 0 // no array
+	}
+	return enter[at+3:], enter[at+1], enter[at+2]
+}
+
+// sameWords reports whether two lists of one length are the same: few words one by one,
+// more at the speed of memory. Inlined it would take its caller's registers.
+//
+//go:noinline
+func sameWords(a, b []uint64) bool {
+	if len(a) > 8 {
+		return bytes.Equal(asBytes(a), asBytes(b))
+	}
+	b = b[:len(a)]
+	differ := uint64(0)
+	for i, w := range a {
+		differ |= w ^ b[i]
+	}
+	return differ == 0
+}
+
+func asBytes(w []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), len(w)*8)
+}

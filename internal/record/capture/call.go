@@ -1,0 +1,132 @@
+package capture
+
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// enter reads an ENTER record into a frame.
+func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
+	p := c.program(rec.Call())
+	if p == nil {
+		return fmt.Errorf("unknown call %d: %w", rec.Call(), event.ErrCorrupt)
+	}
+	ticks := rec.Ticks()
+	if c.first == 0 || ticks < c.first {
+		c.first = ticks // a thread may publish its first record late
+	}
+	f.reset(p, rec, ticks, s.last)
+	if len(s.begins) > 0 && rec.Flags()&event.Muted == 0 {
+		f.key[1], f.opaque = int64(c.sites.Thread(rec[2], s.begins)), true
+		s.begins = s.begins[:0]
+	} else {
+		f.key[1] = int64(c.sites.Name(rec[2]))
+	}
+	if _, err := c.decode(s, f, p.in, rec, 3, 0); err != nil {
+		return fmt.Errorf("%s: %w", p.call.Name, err)
+	}
+	if p.call.Has(mpi.Ends) {
+		c.finalized = true
+	}
+	f.entered = len(rec)
+	return nil
+}
+
+// leave reads a LEAVE record into the frame of its call.
+func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
+	p := f.prog
+	at := 2
+	flags := rec.Flags()
+	f.rc = 0
+	if flags&event.RC != 0 {
+		if len(rec) < 3 {
+			return fmt.Errorf("%s: %w", p.call.Name, errShort)
+		}
+		if f.rc = int64(rec[2]); !p.call.Has(mpi.Posix) {
+			f.rc = c.errors.ABI(f.rc)
+		}
+		at = 3
+	}
+	f.key[rcAt] = f.rc
+	if flags&event.NoOut == 0 {
+		end, err := c.decode(s, f, p.out, rec, at, at)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.call.Name, err)
+		}
+		if p.newComm || p.newType {
+			c.aux(f, rec[end:])
+		}
+	}
+	if p.completes {
+		c.complete(f, flags&event.NoOut == 0)
+	}
+	return nil
+}
+
+// aux reads the words that describe a new communicator or datatype.
+func (c *Capture) aux(f *frame, words []uint64) {
+	if !f.prog.newComm {
+		for _, w := range words {
+			f.key = append(f.key, int64(w))
+		}
+		return
+	}
+	info := c.comms.Info(f.parent) // a delayed duplicate is like its parent
+	switch {
+	case len(words) >= symbol.CommWords:
+		for i := range info {
+			info[i] = int64(words[i])
+		}
+	case !f.prog.delayed || f.newComm == symbol.Unknown:
+		// No part for this rank, but it counts: see Ordinal.
+		c.comms.Ordinal(f.parent, f.prog.call.ID, symbol.CommInfo{})
+		return
+	}
+	if f.newComm != symbol.Unknown {
+		c.comms.Describe(f.newComm, info)
+	}
+	f.key = append(f.key, c.comms.Ordinal(f.parent, f.prog.call.ID, info))
+	f.key = append(f.key, info[:]...)
+}
+
+// complete forgets the requests that a call ended.
+func (c *Capture) complete(f *frame, outputs bool) {
+	switch n := len(f.requests); {
+	case !outputs:
+		// It failed. One request is gone nevertheless in most libraries; of
+		// several nobody can tell.
+		if n == 1 || f.rc == 0 {
+			f.endAll()
+		}
+	case f.flag == 0:
+	case f.prog.hasIndex:
+		f.end(f.index)
+	case f.prog.hasIndices:
+		for _, i := range f.indices {
+			f.end(i)
+		}
+	default:
+		f.endAll()
+	}
+	for _, k := range f.ended {
+		c.requests.Complete(f.requests[k])
+	}
+}
+
+func (f *frame) end(i int64) {
+	if i >= 0 && i < int64(len(f.requests)) {
+		f.ended = append(f.ended, int(i))
+	}
+}
+
+// endAll ends all requests but those whose status says that they go on.
+func (f *frame) endAll() {
+	for k := range f.requests {
+		if k >= len(f.pending) || !f.pending[k] {
+			f.ended = append(f.ended, k)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package capture
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+)
+
+// inOrder appends values in an order.
+func inOrder(out, vals []int64, order []int) []int64 {
+	for _, from := range order {
+		out = append(out, vals[from])
+	}
+	return out
+}
+
+// An ordering is room for what order goes by, to be used again.
+type ordering struct {
+	out   []int
+	spans []signature.Span
+}
+
+// order tells which of the values as recorded stands at each place of a signature.
+func (p *program) order(o *ordering, vals []int64) ([]int, error) {
+	spans, err := p.layout.Recorded(o.spans[:0], vals)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.call.Name, err)
+	}
+	slices.SortStableFunc(spans, func(a, b signature.Span) int { return cmp.Compare(a.Param, b.Param) })
+	out := append(o.out[:0], 0)
+	for i := range spans {
+		for at := spans[i].At; at < spans[i].End; at++ {
+			out = append(out, at)
+		}
+	}
+	o.out, o.spans = out, spans
+	return out, nil
+}

@@ -1,0 +1,241 @@
+// Package capture turns the records of one rank into its track: it pairs ENTER
+// and LEAVE, gives symbolic names to what the records say, numbers the
+// signatures, feeds the numbers to each thread's grammar, and keeps time
+// statistics. It works on the rings of the living process (package main in
+// engine) and on what a dead one left behind (Resume).
+//
+// The package does no I/O but checkpoints, and knows nothing of other ranks.
+//
+// Invariants:
+//  1. Inputs are named when a call begins and outputs when it ends, in the order
+//     of time over all threads; otherwise a handle that one thread frees and
+//     another gets anew has the wrong name.
+//  2. A stream's terminals stand in the order in which the calls began; a call
+//     made by a callback comes after the call that called back.
+//  3. State after a checkpoint plus the records behind it MUST give the same
+//     track as if nothing had happened; TestResume holds it to that.
+package capture
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// Config is what a capture has to know of its process.
+type Config struct {
+	Context
+	// Dir is the process directory, where checkpoints go; "" for none.
+	Dir string
+	// Live is from how many bytes on a grammar is put aside; 0: MaxLive.
+	Live int
+	// Ticks reads the clock of the records; needed with several threads only.
+	Ticks func() uint64
+	// Maps returns the text of /proc/self/maps as it is now.
+	Maps func() []byte
+	// Timing is what to keep of times.
+	Timing timing.Options
+	// Address finds predefined handles that are objects of the MPI library,
+	// for flavours that have such and a Context that doesn't list them.
+	Address func(symbol string) (uint64, bool)
+}
+
+// NeverReturned stands for the return code of a call that was under way when
+// the process died.
+const NeverReturned = -1 << 31
+
+// Left stands for the return code of a call that a longjmp or an exception left: out of an
+// error handler, a callback or a signal handler.
+const Left = NeverReturned + 1
+
+// A Capture follows one rank.
+type Capture struct {
+	cfg      Config
+	programs []*program // by call id, compiled at first use
+	rank     *mpi.Table
+	tag      *mpi.Table
+	errors   *mpi.Table
+
+	handles  [256]*symbol.Handles // by mpi.Kind; nil for what is no handle
+	comms    symbol.Comms
+	requests symbol.Requests
+	memory   symbol.Addresses
+	modules  symbol.Modules
+	sites    symbol.Sites
+	strings  symbol.Strings
+	renamed  uint64 // counts changes of handles' names
+	altered  uint64 // counts changes of what a signature is
+
+	sigs    lane.Table
+	may     lane.May    // mayLane
+	words   []int32     // that it returned last
+	lanes   int         // how many there were when it was last looked
+	hists   *histograms // nil: none
+	phases  *phases     // of the first thread; nil: none
+	cache   recordCache
+	found   []int // requests of the call at hand
+	streams []*stream
+	turns   []turn // to be used again
+
+	attached attached
+	allocs   allocs
+
+	released  bool // see Release
+	lost      uint64
+	finalized bool   // MPI_Finalize was entered
+	first     uint64 // ticks of the first call; 0: none yet
+	latest    uint64
+	until     int64 // when a dead process ended, ns since 1970; 0: not known
+	asides    asides
+	timeless  bool // nothing is kept of times
+
+	checkpoints checkpoints
+
+	spans []signature.Span // room for mayLane and varyingWords
+	moves lane.Moves
+	path  []byte // room for the name of a file
+}
+
+// A stream is one thread.
+type stream struct {
+	thread  int
+	ring    *event.Ring
+	pos     uint64 // read up to here
+	torn    bool   // records are missing: a LEAVE may come without its ENTER
+	grammar sequence
+	prev    uint32   // last terminal
+	last    uint64   // ticks when the thread was last inside MPI
+	owed    uint64   // ticks that are no gap, told of while a call was under way
+	begins  []uint64 // outermost frames of a thread that makes its first call; nil: none does
+	off     uint64   // ticks when tracing was switched off; 0: it is on
+	phases  *phases  // how the times of its calls go on; nil: none
+	frames  []frame  // calls under way, outermost first; frames beyond depth are spare
+	depth   int
+	held    []uint32    // terminals since the outermost call under way began
+	times   []callTimes // of held, if there is a log
+	log     *streamLog  // nil: none
+
+	terminals   []byte // appended since the last checkpoint, if that notes them
+	allocStream allocStream
+}
+
+func (c *Capture) newStream(thread int) *stream {
+	return &stream{thread: thread, grammar: c.newGrammar(thread), prev: signature.None, log: c.newLog(thread), phases: c.phasesOf(thread)}
+}
+
+// promoteAfter is signature.Table's; tests set it.
+var promoteAfter uint16
+
+// New makes a capture without any thread.
+func New(cfg Config) (*Capture, error) {
+	c := &Capture{cfg: cfg, checkpoints: checkpoints{small: smallState}}
+	if cfg.TicksPerNs <= 0 {
+		return nil, fmt.Errorf("capture: %v ticks per nanosecond", cfg.TicksPerNs)
+	}
+	if cfg.Maps == nil {
+		c.cfg.Maps = func() []byte { return nil }
+	}
+	c.may = c.mayLane
+	c.asides.apart = cfg.Timing.Mode.Log()
+	c.timeless = cfg.Timing.Mode == timing.None
+	c.sigs.PromoteAfter = promoteAfter
+	c.hists = newHistograms(cfg.Timing, &c.sigs.Table, cfg.Rank)
+	if !c.timeless {
+		c.phases = newPhases(cfg.Timing, &c.sigs.Table)
+	}
+	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
+	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
+	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)
+	var written func() []byte
+	if cfg.Dir != "" {
+		written = func() []byte { return writtenMaps(cfg.Dir) }
+	}
+	c.modules.Init(written, c.cfg.Maps)
+	c.sites.Init(&c.modules)
+	c.memory.Modules = &c.modules
+	c.comms.Init(cfg.Rank, cfg.Ranks)
+	c.defineHandles()
+	return c, nil
+}
+
+// defineHandles makes the tables of handles and enters the predefined ones.
+func (c *Capture) defineHandles() {
+	for _, k := range mpi.Kinds() {
+		if k.IsHandle() || k.IsTool() {
+			c.handles[k] = new(symbol.Handles)
+		}
+	}
+	c.handles[mpi.KindComm] = &c.comms.Handles
+	for _, h := range c.cfg.Handles {
+		c.predefine(h.Kind, h.Raw, h.ABI)
+	}
+	for k, table := range c.handles {
+		if table == nil {
+			continue
+		}
+		for _, v := range mpi.Constants(mpi.Kind(k)) {
+			if raw, ok := v.Raw(c.cfg.Flavour); ok {
+				c.predefine(mpi.Kind(k), rawHandle(c.cfg.Flavour, mpi.Kind(k), raw), v.Value)
+			} else if s := v.Symbol(c.cfg.Flavour); s != "" && c.cfg.Address != nil {
+				if raw, ok := c.cfg.Address(s); ok {
+					c.predefine(mpi.Kind(k), raw, v.Value)
+				}
+			}
+		}
+	}
+}
+
+// rawHandle is a handle as the shim records it: zero-extended where it is an int.
+func rawHandle(f mpi.Flavour, k mpi.Kind, v int64) uint64 {
+	if mpi.LayoutOf(f).HandleSize(k) == 4 {
+		return uint64(uint32(v))
+	}
+	return uint64(v)
+}
+
+func (c *Capture) predefine(k mpi.Kind, raw uint64, number int64) {
+	if t := c.handles[k]; t != nil {
+		t.Predefine(raw, number)
+	}
+	if null, _ := mpi.NullHandle(mpi.KindRequest); k == mpi.KindRequest && number == null {
+		c.requests.Init(raw)
+	}
+}
+
+var errGone = errors.New("records are gone")
+
+// Attach gives the capture the ring of a thread. Threads come in order of
+// their numbers; giving a ring anew tells that it has moved.
+func (c *Capture) Attach(thread int, ring *event.Ring) error {
+	if thread < 0 || thread > len(c.streams) {
+		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))
+	}
+	if thread == len(c.streams) {
+		c.streams = append(c.streams, c.newStream(thread))
+		lo, hi, ref := ring.Stack()
+		c.memory.Stacks = append(c.memory.Stacks, symbol.Stack{Lo: lo, Hi: hi, Ref: ref})
+	}
+	s := c.streams[thread]
+	s.ring = ring
+	if s.pos < ring.Kept() {
+		return fmt.Errorf("thread %d: %w from %d to %d", thread, errGone, s.pos, ring.Kept())
+	}
+	return nil
+}
+
+// Calls is the number of calls taken in so far.
+func (c *Capture) Calls() uint64 {
+	c.settleTimes()
+	var n uint64
+	for i := range c.sigs.Len() {
+		duration, _ := c.sigs.TimesOf(uint32(i))
+		n += duration.Count
+	}
+	return n
+}

@@ -1,0 +1,76 @@
+package capture
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// What is noted of times is what is counted again, however long they are.
+func TestNoteTimes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := testConfig()
+		cfg.Timing.Mode = rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist}).Draw(t, "mode")
+		terminals := rapid.SampledFrom([]int{3, 3, 3, 3, 3, 3, 3, 1<<15 + 2}).Draw(t, "terminals")
+		var both [2]*Capture
+		for i := range both {
+			c, err := New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range terminals {
+				c.sigs.Number(signature.None, signature.Key{0, int64(n), 0})
+			}
+			both[i] = c
+		}
+		one, other := both[0], both[1]
+		var notes checkpoints
+		long := rapid.OneOf(rapid.Uint64Range(0, 1<<16), rapid.Uint64Range(1<<32-1, 1<<32), rapid.Uint64())
+		for range rapid.IntRange(1, 100).Draw(t, "calls") {
+			n := uint32(rapid.IntRange(0, terminals-1).Draw(t, "terminal"))
+			prev := uint32(rapid.IntRange(-1, terminals-1).Draw(t, "before"))
+			duration, gap := long.Draw(t, "duration"), long.Draw(t, "gap")
+			one.countTimes(n, prev, 0, gap, duration)
+			notes.noteTimes(n, prev, duration, gap)
+		}
+		r := pack.NewReader(nil)
+		if other.replayTimes(r, notes.times); r.Err() != nil {
+			t.Fatal(r.Err())
+		}
+		want, got := new(pack.Writer), new(pack.Writer)
+		for c, w := range map[*Capture]*pack.Writer{one: want, other: got} {
+			c.settleTimes()
+			c.sigs.Save(w)
+			if c.hists != nil {
+				c.hists.save(w)
+			}
+		}
+		if !bytes.Equal(want.B, got.B) {
+			t.Fatal("other times")
+		}
+	})
+}
+
+// Names of attached values need not come in the order of their numbers.
+func TestNamesInChunks(t *testing.T) {
+	one := attached{names: []string{"", "b"}, stats: make([][]model.ValueStat, 2)}
+	var state, chunk pack.Writer
+	one.save(&state)
+	one.names[0] = "a"
+	one.saveChunk(&chunk, nil)
+	var other attached
+	r := pack.NewReader(state.B)
+	other.load(r, 0)
+	more := pack.NewReader(chunk.B)
+	other.loadChunk(more, 0)
+	if r.Err() != nil || more.Err() != nil || !cmp.Equal(other.names, one.names) {
+		t.Errorf("%q, want %q; %v, %v", other.names, one.names, r.Err(), more.Err())
+	}
+}

@@ -1,0 +1,333 @@
+package capture
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+var errShort = errors.New("parts exceed the record")
+
+// decode reads the parts of a record that the steps tell of, from rec[p:], and
+// appends their values to the frame's key. It returns where the parts end.
+// base is where the LEAVE record's outputs start.
+func (c *Capture) decode(s *stream, f *frame, steps []step, rec []uint64, p, base int) (int, error) {
+	for i := range steps {
+		st := &steps[i]
+		if p >= len(rec) {
+			return p, errShort
+		}
+		if st.gate >= 0 {
+			var open bool
+			if p, open = c.gated(f, st, rec, p, base); !open {
+				continue
+			}
+		}
+		w := rec[p]
+		switch st.code {
+		case codeInt:
+			f.key = append(f.key, int64(w))
+			p++
+		case codeTable:
+			f.key = append(f.key, st.table.ABI(int64(w)))
+			p++
+		case codeHandle:
+			name := st.handles.Name(w)
+			f.mention(p, handleNamed, st.kind, st.handles, name)
+			f.key = append(f.key, name)
+			p++
+		case codeAddress:
+			if p+2 > len(rec) {
+				return p, errShort
+			}
+			seg, off := c.memory.Name(w, rec[p+1], s.thread)
+			f.key = append(f.key, seg, off)
+			p += 2
+		case codeComm:
+			name, bound := c.comms.NameOrBind(w)
+			if bound {
+				c.renamed++
+			}
+			f.mention(p, handleNamed, st.kind, &c.comms.Handles, name)
+			if st.first {
+				f.parent = name
+			}
+			f.key = append(f.key, name)
+			p++
+		case codeTime:
+			f.mentions = append(f.mentions, mention{at: int32(f.entered + p), act: noHandle})
+			f.key = append(f.key, 0)
+			p++
+		default:
+			var err error
+			if p, err = c.decodePart(s, f, st, st.code, rec, p); err != nil {
+				return p, err
+			}
+		}
+	}
+	return p, nil
+}
+
+// gated handles an output that is valid only if a flag came out true. If it
+// is not, the part is passed over and zeros stand for it.
+func (c *Capture) gated(f *frame, st *step, rec []uint64, p, base int) (int, bool) {
+	at := base + int(st.gate)
+	if at < len(rec) && rec[at] != 0 {
+		return p, true
+	}
+	n := st.words()
+	if n == 0 || p+n > len(rec) {
+		return p, true // of varying size: the shim wrote what there is
+	}
+	switch st.code {
+	case codeAddress:
+		f.key = append(f.key, 0, 0)
+	default:
+		f.key = append(f.key, 0)
+	}
+	return p + n, false
+}
+
+// decodePart reads one part that decode has no short way for.
+func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uint64, p int) (int, error) {
+	if p >= len(rec) {
+		return p, errShort
+	}
+	w := rec[p]
+	switch code {
+	case codeFree:
+		name := c.release(st.kind, st.handles, w)
+		f.mention(p, handleFreed, st.kind, st.handles, name)
+		f.key = append(f.key, name)
+		return p + 1, nil
+	case codeMade:
+		f.key = append(f.key, c.made(f, st, w, p))
+		return p + 1, nil
+	case codeUpdated: // nearly always the handle that went in: no reference more
+		name := st.handles.Name(w)
+		if name == symbol.Unknown {
+			name = c.made(f, st, w, p)
+		} else {
+			f.mention(p, handleNamed, st.kind, st.handles, name)
+		}
+		f.key = append(f.key, name)
+		return p + 1, nil
+	case codeFunction:
+		f.key = append(f.key, int64(c.sites.Name(w)))
+		return p + 1, nil
+	case codeFlag:
+		f.flag = int64(w)
+		f.key = append(f.key, f.flag)
+		return p + 1, nil
+	case codeIndex:
+		f.index = st.abi(w)
+		f.key = append(f.key, f.index)
+		return p + 1, nil
+	case codeRequest, codeRequestFree, codeRequestMade:
+		return c.requestPart(s, f, code, rec, p)
+	case codeStatus:
+		return c.status(f, rec, p, false)
+	case codeString:
+		if st.kind == mpi.KindPath {
+			return c.fileName(f, rec, p)
+		}
+		return c.text(f, rec, p)
+	case codeArray:
+		return c.array(s, f, st, rec, p)
+	}
+	return p, fmt.Errorf("no way to read part %d", code)
+}
+
+func (st *step) abi(w uint64) int64 {
+	if st.table == nil {
+		return int64(w)
+	}
+	return st.table.ABI(int64(w))
+}
+
+func (c *Capture) requestPart(s *stream, f *frame, code code, rec []uint64, p int) (int, error) {
+	if p+2 > len(rec) {
+		return p, errShort
+	}
+	handle, place := rec[p], rec[p+1]
+	if code == codeRequestMade {
+		name := int64(symbol.Unknown)
+		switch {
+		case f.prog.persistent:
+			name = c.requests.MakePersistent(s.thread, handle, place, f.prog.request)
+		case f.prog.makes:
+			name = c.requests.Make(s.thread, handle, place, f.prog.request)
+		}
+		f.key = append(f.key, name)
+		return p + 2, nil
+	}
+	c.requests.Begin()
+	c.request(s, f, handle, place)
+	if code == codeRequestFree {
+		c.requests.Free(f.requests[len(f.requests)-1])
+	}
+	return p + 2, nil
+}
+
+// request names one request that the program passes in.
+func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
+	i := c.requests.Find(handle, place)
+	r := namedRequest{name: c.requests.Name(i, handle, s.thread)}
+	if i != symbol.None {
+		r.kind = c.requests.Kind(i)
+	}
+	f.requests = append(f.requests, i)
+	f.named = append(f.named, r)
+	f.key = append(f.key, r.name)
+}
+
+// text reads a string.
+func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
+	n := int64(rec[p])
+	p++
+	if n < 0 {
+		f.key = append(f.key, 0)
+		return p, nil
+	}
+	if n > int64(len(rec)-p)*8 {
+		return p, errShort
+	}
+	f.key = append(f.key, c.strings.Name(rec[p:], int(n)))
+	return p + int(n+7)/8, nil
+}
+
+// fileName reads the name of a file, in which the rank's own number is told apart.
+func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
+	n := int64(rec[p])
+	if n <= 0 || n > int64(len(rec)-p-1)*8 {
+		return c.text(f, rec, p)
+	}
+	p++
+	end := p + int(n+7)/8
+	c.path = c.path[:0]
+	for _, v := range rec[p:end] {
+		c.path = binary.LittleEndian.AppendUint64(c.path, v)
+	}
+	f.key = append(f.key, c.strings.NameOf(signature.Template(c.path[:n], c.cfg.Rank)))
+	return end, nil
+}
+
+// status reads one status. Where the standard leaves fields undefined they are
+// dropped: they would make equal calls different.
+func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error) {
+	if p+event.StatusWords > len(rec) {
+		return p, errShort
+	}
+	form, source, tag, count := int64(rec[p]), int64(rec[p+1]), int64(rec[p+2]), int64(rec[p+3])
+	cancelled, failure := int64(rec[p+4]), c.errors.ABI(int64(rec[p+5]))
+	if form < event.StatusAbsent || form > event.StatusEmpty {
+		return p, fmt.Errorf("status of form %d", form)
+	}
+	p += event.StatusWords
+	f.error = failure
+	transfer := f.prog.transfer
+	if f.prog.hasRequests && form != event.StatusAbsent {
+		if i := f.requestOf(array); i != symbol.None {
+			kind := c.requests.Kind(i)
+			transfer = kind == symbol.Transfer
+			if kind == symbol.Send && f.rc != mpi.ErrInStatus {
+				f.key = append(f.key, signature.StatusOfSend, cancelled)
+				return p, nil
+			}
+			if kind == symbol.Send {
+				form, source, tag, count = event.StatusFilled, 0, 0, 0
+			}
+		}
+	}
+	if form != event.StatusFilled && form != event.StatusIgnored {
+		f.key = append(f.key, form)
+		return p, nil
+	}
+	if transfer { // sets the count alone; the rest is what the program's status had
+		source, tag, cancelled = 0, 0, 0
+	} else {
+		source, tag = c.rank.ABI(source), c.tag.ABI(tag)
+	}
+	if f.rc == mpi.ErrInStatus && failure == mpi.ErrPending { // nothing else is defined
+		source, tag, count, cancelled = 0, 0, 0, 0
+	}
+	f.key = append(f.key, form, source, tag, count, cancelled)
+	if f.rc == mpi.ErrInStatus {
+		f.key = append(f.key, failure)
+	}
+	return p, nil
+}
+
+// made names a handle that the MPI handed out, which stands at p.
+func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
+	if st.kind != mpi.KindComm {
+		if st.kind.IsFile() {
+			// What it stood for is closed, by something that nobody saw; or it still stands for that.
+			name := st.handles.Name(raw)
+			switch {
+			case name >= mpi.FirstHandleID && st.fresh:
+				st.handles.Forget(raw)
+				c.renamed++
+			case name != symbol.Unknown:
+				f.mention(p, handleNamed, st.kind, st.handles, name)
+				return name
+			}
+		}
+		name, made := st.handles.Acquire(raw)
+		act := handleShared
+		if made {
+			act = handleMade
+			c.renamed++
+		}
+		f.mention(p, act, st.kind, st.handles, name)
+		return name
+	}
+	f.opaque = true // what it is depends on more than its handle
+	known := c.comms.Name(raw)
+	if f.prog.call.Index("parent") >= 0 && known != symbol.Unknown {
+		return known // asking for the parent twice doesn't make two of it
+	}
+	if null, _ := mpi.NullHandle(mpi.KindComm); f.prog.delayed && known == null {
+		f.newComm = c.comms.ReserveUnbound()
+		return f.newComm
+	}
+	if f.prog.newComm && known >= mpi.FirstHandleID {
+		c.renamed++
+		c.comms.Forget(raw)
+		c.comms.ForgetChildren(known)
+	}
+	name, made := c.comms.Acquire(raw)
+	if made {
+		c.renamed++
+		f.newComm = name
+	}
+	return name
+}
+
+// release names a handle that the program gives back.
+func (c *Capture) release(k mpi.Kind, t *symbol.Handles, raw uint64) int64 {
+	name, last := t.Release(raw)
+	if last {
+		c.renamed++
+		if k == mpi.KindComm {
+			c.comms.ForgetChildren(name)
+		}
+	}
+	return name
+}
+
+// segmentClass translates the class of a SEGMENT record.
+func segmentClass(class uint64) int64 {
+	switch class {
+	case event.ClassDevice:
+		return signature.SegDevice
+	case event.ClassMPIMem:
+		return signature.SegMPI
+	}
+	return signature.SegHeap
+}

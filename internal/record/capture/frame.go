@@ -1,0 +1,78 @@
+package capture
+
+import (
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+)
+
+// A frame is one call under way.
+type frame struct {
+	prog  *program
+	flags uint8
+	begin uint64 // ticks
+	gap   uint64
+	slot  int           // of its terminal in the stream's held
+	key   signature.Key // in the order of recording: return code, inputs, outputs, aux words
+
+	parent   int64 // communicator that a new one is made from
+	requests []int // of the inputs, in order: index or symbol.None
+	named    []namedRequest
+	ended    []int // which of them
+	flag     int64 // output of a completing call; -1: has none
+	index    int64 // the same; -1: undefined
+	indices  []int64
+	statuses int // of an array: taken so far
+	array    int // where in the key the array before begins
+	pending  []bool
+	rc       int64
+	newComm  int64 // name; -1: none
+	error    int64 // of the status read last
+
+	// Where the ENTER record stands, and the epoch of the names behind it, of a call
+	// whose LEAVE did not follow at once.
+	from, names uint64
+
+	mentions []mention
+	entered  int  // words of the ENTER record, once it is read
+	opaque   bool // the call can't be cached
+}
+
+// position of the return code in a key.
+const rcAt = signature.KeyHeader
+
+func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
+	f.prog, f.flags = p, rec.Flags()
+	f.begin, f.gap = ticks, 0
+	if last != 0 && ticks > last {
+		f.gap = ticks - last
+	}
+	f.key = append(f.key[:0], int64(p.call.ID), 0, NeverReturned)
+	f.parent, f.flag, f.index, f.newComm = 0, -1, -1, symbol.Unknown
+	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
+	f.indices, f.pending = f.indices[:0], f.pending[:0]
+	f.statuses, f.rc = 0, 0
+	f.mentions, f.entered, f.opaque = f.mentions[:0], 0, false
+}
+
+func (f *frame) muted() bool { return f.flags&event.Muted != 0 }
+
+// requestOf is the request that the next status of the call belongs to.
+func (f *frame) requestOf(array bool) int {
+	i := 0
+	switch {
+	case array && len(f.indices) > 0:
+		if f.statuses >= len(f.indices) {
+			return symbol.None
+		}
+		i = int(f.indices[f.statuses])
+	case array:
+		i = f.statuses
+	case f.prog.hasIndex:
+		i = int(f.index)
+	}
+	if i < 0 || i >= len(f.requests) {
+		return symbol.None
+	}
+	return f.requests[i]
+}

@@ -1,0 +1,192 @@
+package capture
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"iter"
+	"math"
+	"os"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// Frames are what is noted of every call of a stream, compressed a frame at a time. They go to a file in the process
+// directory, or stay in memory where there is none.
+//
+//	file  = frame…
+//	frame = items uint32, size of data uint32, raw size uint32, crc uint32 of data,
+//	        data: the items; one zstd frame if that is smaller
+type frames struct {
+	path string // "" if frames stay in memory
+	file *os.File
+	old  string // file of a dead process, which has the first size bytes
+	size int64  // bytes of whole frames
+
+	memory  []byte // frames behind those of the file
+	pending []byte
+	count   int // items in pending
+}
+
+const (
+	frameHead = 16
+	// frameItems is how many items make a frame if no checkpoint asks for one
+	// before.
+	frameItems = 1 << 15
+)
+
+// flush makes a frame of what is pending.
+func (f *frames) flush() {
+	if f.count == 0 {
+		return
+	}
+	data := f.pending
+	if frame, ok := wire.Compress(data, false); ok {
+		data = frame
+	}
+	b := make([]byte, 0, frameHead+len(data))
+	b = wire.AppendUint32(b, uint32(f.count))
+	b = wire.AppendUint32(b, uint32(len(data)))
+	b = wire.AppendUint32(b, uint32(len(f.pending)))
+	b = wire.AppendUint32(b, crc32.Checksum(data, castagnoli))
+	f.keep(append(b, data...))
+	f.pending, f.count = f.pending[:0], 0
+}
+
+func (f *frames) keep(frame []byte) {
+	if f.path != "" && f.file == nil && f.old == "" && len(f.memory) == 0 {
+		f.file, _ = os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	}
+	if f.file != nil && len(f.memory) == 0 {
+		if _, err := f.file.WriteAt(frame, f.size); err == nil {
+			f.size += int64(len(frame))
+			return
+		}
+		// The disk is full, say: what is in the file stays there.
+	}
+	f.memory = append(f.memory, frame...)
+}
+
+// resume makes the frames go on behind what another process wrote, which stays as
+// it is.
+func (f *frames) resume(path string) error {
+	if f.size == 0 {
+		return nil
+	}
+	st, err := os.Stat(path)
+	if err == nil && st.Size() < f.size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %d bytes wanted: %w", path, f.size, err)
+	}
+	f.old = path
+	return nil
+}
+
+func (f *frames) close() {
+	if f.file != nil {
+		f.file.Close()
+		f.file = nil
+	}
+}
+
+func (f *frames) save(w *pack.Writer) {
+	w.Uint(uint64(f.size))
+	w.Bytes(f.memory) // empty unless the file can't be written
+}
+
+func (f *frames) load(r *pack.Reader) {
+	f.size = int64(r.Uint() & math.MaxInt64)
+	f.memory = []byte(r.String())
+	f.pending, f.count = f.pending[:0], 0
+}
+
+// empty reports whether nothing was noted.
+func (f *frames) empty() bool { return f.size == 0 && len(f.memory) == 0 && f.count == 0 }
+
+// each yields the items in order, a frame at a time.
+func each[T any](f *frames, parse func(data []byte, items uint32) ([]T, error)) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		f.flush()
+		at := int64(0)
+		var src io.ReaderAt = memoryReader(f.memory)
+		end := int64(len(f.memory))
+		inFile := f.size > 0
+		switch {
+		case f.old != "":
+			// Opened only now: there may be more processes than open files.
+			file, err := os.Open(f.old)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			defer file.Close()
+			src, end = file, f.size
+		case inFile:
+			src, end = f.file, f.size
+		}
+		for {
+			for at < end {
+				var items []T
+				data, count, n, err := readFrame(src, at, end)
+				if err == nil {
+					items, err = parse(data, count)
+				}
+				if !yield(items, err) || err != nil {
+					return
+				}
+				at += n
+			}
+			if !inFile {
+				return
+			}
+			inFile, at = false, 0
+			src, end = memoryReader(f.memory), int64(len(f.memory))
+		}
+	}
+}
+
+type memoryReader []byte
+
+func (m memoryReader) ReadAt(p []byte, at int64) (int, error) {
+	n := copy(p, m[min(at, int64(len(m))):])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+var errFrame = errors.New("damaged notes of calls")
+
+// readFrame returns the data of the frame at a place, how many items that has, and how many bytes the frame.
+func readFrame(src io.ReaderAt, at, end int64) (data []byte, items uint32, n int64, err error) {
+	var head [frameHead]byte
+	if end-at < frameHead {
+		return nil, 0, 0, errFrame
+	}
+	if _, err := src.ReadAt(head[:], at); err != nil {
+		return nil, 0, 0, err
+	}
+	u := func(i int) uint32 { return binary.LittleEndian.Uint32(head[i:]) }
+	size, raw := int64(u(4)), u(8)
+	if size > end-at-frameHead {
+		return nil, 0, 0, errFrame
+	}
+	data = make([]byte, size)
+	if _, err := src.ReadAt(data, at+frameHead); err != nil {
+		return nil, 0, 0, err
+	}
+	if crc32.Checksum(data, castagnoli) != u(12) {
+		return nil, 0, 0, errFrame
+	}
+	if int64(raw) != size {
+		if data, err = wire.Expand(data, uint64(raw)); err != nil {
+			return nil, 0, 0, err
+		}
+	}
+	return data, u(0), frameHead + size, nil
+}

@@ -1,0 +1,291 @@
+package capture
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// histograms holds pairs of histograms for each terminal, by what came before the call:
+// so a loop's first iteration does not blur the others.
+// They are in ticks, and have the signatures' summaries of times until those are settled.
+type histograms struct {
+	sigs *signature.Table
+	bins int
+	rank int32
+
+	heads  []head       // by terminal
+	fronts []*front     // by number
+	pairs  []*hist.Pair // the same
+	sites  siteNumbers
+	room   []front // to be handed out
+}
+
+// A head is a terminal's list of fronts; the one used last stands first.
+type head struct {
+	from    uint32 // that of the first front, or nowhere
+	waiting uint32 // its times that wait
+	first   *front
+}
+
+// A front takes in the times of calls after a place. Some times wait, then all are counted at
+// once: so a call needs its terminal's head and one line of memory, where what counts is in
+// another six and the two histograms and two summaries in twenty. It has no pointers, so that
+// the garbage collector leaves it alone.
+type front struct {
+	times   [manyWaiting]uint64 // see hist.Two
+	from    uint32              // number of the site + 1; 0: the stream's first call
+	next    uint32              // number of the next of the list + 1
+	number  uint32
+	waiting uint32 // its times that wait, unless it is the first of the list
+	hist.Front
+	_ [40]byte // whole lines of memory
+}
+
+const (
+	manyWaiting = 32             // times that wait at most
+	nobody      = 0              // no front, in next
+	nowhere     = math.MaxUint32 // no place at all, in from
+)
+
+func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histograms {
+	if !o.Mode.Histograms() {
+		return nil
+	}
+	h := &histograms{sigs: sigs, bins: o.Bins, rank: int32(rank), sites: siteNumbers{sigs: sigs}}
+	if h.bins == 0 {
+		h.bins = hist.DefaultBins
+	}
+	return h
+}
+
+// add counts a call of terminal n after one of terminal prev.
+func (h *histograms) add(n, prev uint32, duration, gap uint64) {
+	from := h.sites.from(prev)
+	if both, ok := hist.Two(duration, gap); ok && int(n) < len(h.heads) {
+		if d := &h.heads[n]; d.from == from && d.waiting < manyWaiting {
+			d.first.times[d.waiting] = both
+			d.waiting++
+			return
+		}
+	}
+	h.addSlowly(n, from, duration, gap)
+}
+
+func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
+	if int(n) >= len(h.heads) {
+		h.grow()
+	}
+	d := &h.heads[n]
+	if d.from != from {
+		h.find(d, from)
+	}
+	both, ok := hist.Two(duration, gap)
+	if !ok || d.waiting == manyWaiting {
+		h.count(d.first, d.waiting)
+		d.waiting = 0
+	}
+	if !ok {
+		h.pairs[d.first.number].Add(&d.first.Front, duration, gap)
+		return
+	}
+	d.first.times[d.waiting] = both
+	d.waiting++
+}
+
+// countTimes counts the times of a front that wait.
+func (h *histograms) count(f *front, waiting uint32) {
+	h.pairs[f.number].AddAll(&f.Front, f.times[:waiting])
+}
+
+// settleTimes brings everything up to date, the signatures' summaries as well.
+func (c *Capture) settleTimes() {
+	if c.hists != nil {
+		c.hists.update((*hist.Pair).Settle)
+	}
+}
+
+// pauseTimes brings everything up to date but for what save writes as it is.
+func (c *Capture) pauseTimes() {
+	if c.hists != nil {
+		c.hists.update((*hist.Pair).Pause)
+	}
+}
+
+// update counts what waits, and moves the summaries that how returns to the signatures.
+func (h *histograms) update(how func(*hist.Pair, *hist.Front) (duration, gap model.Stat)) {
+	for n := range h.heads {
+		d := &h.heads[n]
+		if d.first != nil {
+			d.first.waiting, d.waiting = d.waiting, 0
+		}
+		times := h.sigs.Times(uint32(n))
+		for f := range h.of(n) {
+			h.count(f, f.waiting)
+			f.waiting = 0
+			duration, gap := how(h.pairs[f.number], &f.Front)
+			times.Duration.Merge(duration)
+			times.Gap.Merge(gap)
+		}
+	}
+}
+
+// of yields the fronts of a terminal.
+func (h *histograms) of(n int) iter.Seq[*front] {
+	return func(yield func(*front) bool) {
+		for f := h.heads[n].first; f != nil && yield(f); {
+			f = h.after(f)
+		}
+	}
+}
+
+// after is the next front of a list, nil after the last one.
+func (h *histograms) after(f *front) *front {
+	if f.next == nobody {
+		return nil
+	}
+	return h.fronts[f.next-1]
+}
+
+// find moves the front of a place to the beginning of a terminal's list, a new one if
+// there is none.
+func (h *histograms) find(d *head, from uint32) {
+	var before *front
+	for f := d.first; f != nil; before, f = f, h.after(f) {
+		if f.from == from {
+			before.next = f.next // it is not the first
+			h.lead(d, f)
+			return
+		}
+	}
+	f := h.put(d, from)
+	h.pairs[f.number] = hist.NewPair(h.bins, h.rank)
+}
+
+// put makes a front and lets it be the first of a terminal's list. The caller sets its pair.
+func (h *histograms) put(d *head, from uint32) *front {
+	const many = 12 // two pages
+	if len(h.room) == 0 {
+		h.room = make([]front, many)
+	}
+	f := &h.room[0]
+	h.room = h.room[1:]
+	f.from, f.number = from, uint32(len(h.pairs))
+	h.fronts, h.pairs = append(h.fronts, f), append(h.pairs, nil)
+	h.lead(d, f)
+	return f
+}
+
+// lead lets a front that is in no list be the first of a terminal's.
+func (h *histograms) lead(d *head, f *front) {
+	f.next = nobody
+	if d.first != nil {
+		d.first.waiting = d.waiting
+		f.next = d.first.number + 1
+	}
+	*d = head{f.from, f.waiting, f}
+}
+
+// grow makes place for all terminals that there are now.
+func (h *histograms) grow() {
+	for n := len(h.heads); n < h.sigs.Len(); n++ {
+		h.heads = append(h.heads, head{from: nowhere})
+	}
+	h.sites.grow()
+}
+
+// save writes the histograms, which must be up to date, or paused.
+func (h *histograms) save(w *pack.Writer) {
+	w.B = slices.Grow(w.B, len(h.pairs)*hist.PairState+2*len(h.heads))
+	w.Uint(uint64(len(h.heads)))
+	for n := range h.heads {
+		count := uint64(0)
+		for range h.of(n) {
+			count++
+		}
+		w.Uint(count)
+		for f := range h.of(n) {
+			w.Uint(uint64(f.from))
+			h.pairs[f.number].Save(w, &f.Front)
+		}
+	}
+}
+
+// load reads what save wrote. The signatures are there already.
+func (h *histograms) load(r *pack.Reader) {
+	n := r.Count(1)
+	if n > h.sigs.Len() {
+		r.Fail("histograms of %d terminals, there are %d", n, h.sigs.Len())
+		return
+	}
+	h.grow()
+	for i := range n {
+		for range r.Count(3) {
+			from := uint32(r.Index(len(h.sites.known) + 1))
+			f := h.put(&h.heads[i], from)
+			h.pairs[f.number] = hist.LoadPair(r, &f.Front)
+			if r.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// track returns the histograms of a track whose terminals stand in order, in
+// rising order of terminals and of what came before. more returns others whose
+// calls a terminal has. ns is how many nanoseconds a tick has. The histograms must be up
+// to date.
+func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Hist {
+	if h == nil {
+		return nil
+	}
+	// The lowest terminal at each place stands for it.
+	stands := make(map[uint32]int)
+	for i, n := range order {
+		if _, ok := stands[h.sites.of[n]]; !ok {
+			stands[h.sites.of[n]] = i
+		}
+	}
+	var out []track.Hist
+	for i, n := range order {
+		first := len(out)
+		add := func(f *front) {
+			from := track.First
+			if f.from != 0 {
+				at, ok := stands[f.from-1]
+				if !ok {
+					return
+				}
+				from = at
+			}
+			pair := h.pairs[f.number]
+			duration, gap := pair.Hists[0].Scale(ns), pair.Hists[1].Scale(ns)
+			for k := first; k < len(out); k++ {
+				if x := &out[k]; x.From == from {
+					x.Duration.Merge(duration)
+					x.Gap.Merge(gap)
+					return
+				}
+			}
+			out = append(out, track.Hist{Terminal: i, From: from, Duration: duration, Gap: gap})
+		}
+		for _, m := range append([]uint32{n}, more(n)...) {
+			if int(m) >= len(h.heads) {
+				continue
+			}
+			for f := range h.of(int(m)) {
+				add(f)
+			}
+		}
+		slices.SortFunc(out[first:], func(a, b track.Hist) int { return cmp.Compare(a.From, b.From) })
+	}
+	return out
+}

@@ -1,0 +1,240 @@
+package capture
+
+import (
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// mayLane returns the words of a key that may be in a lane. The list is good until
+// the next call.
+func (c *Capture) mayLane(k signature.Key) []int32 {
+	p := c.program(k.Call())
+	if p == nil || !p.lanes {
+		return nil
+	}
+	vals := k.Values()
+	spans, err := p.layout.Recorded(c.spans[:0], vals)
+	if err != nil {
+		return nil
+	}
+	c.spans = spans
+	c.moves.Find(&p.layout, spans, vals)
+	c.words = c.words[:0]
+	for _, at := range c.moves.Values {
+		c.words = append(c.words, at+rcAt)
+	}
+	return c.words
+}
+
+// A varyingWord is a word of a record that may differ from the one of the call before
+// by what a lane's step says.
+type varyingWord struct {
+	at    int // in the record
+	of    int // which value of the lane
+	code  code
+	table *mpi.Table
+	seg   int64 // of an address, which stands in two words
+}
+
+// varyingValue returns what a record has in such a word.
+func (c *Capture) varyingValue(h *varyingWord, rec []uint64, thread int) (int64, bool) {
+	switch h.code {
+	case codeAddress:
+		seg, off := c.memory.Name(rec[h.at-1], rec[h.at], thread)
+		return off, seg == h.seg
+	case codeTable:
+		return h.table.ABI(int64(rec[h.at])), true
+	}
+	return int64(rec[h.at]), true
+}
+
+// A varyingWalk goes through the values of a key and the words of its records side by
+// side.
+type varyingWalk struct {
+	vals    []int64
+	lane    []int32 // words of the key that are wanted, those found taken off
+	taken   int
+	rec     []uint64
+	pos     int
+	prog    *program
+	tag     *mpi.Table
+	varying []varyingWord
+	bad     bool
+}
+
+// varyingWords finds where the records of a call have the values of a lane; false if it
+// can't be told for all of them.
+func (c *Capture) varyingWords(l *lane.Builder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []varyingWord) (_, _ []varyingWord, ok bool) {
+	spans, err := p.layout.Recorded(c.spans[:0], k.Values())
+	if err != nil {
+		return in, out, false
+	}
+	c.spans = spans
+	w := varyingWalk{vals: k.Values(), lane: l.Words(), rec: enter, pos: 3, prog: p, tag: c.tag, varying: in}
+	w.steps(p.in, spans)
+	in = w.varying
+	if spans = spans[len(p.in):]; len(spans) > 0 {
+		w.rec, w.pos, w.varying = leave, 2, out
+		if event.Record(leave).Flags()&event.RC != 0 {
+			w.pos = 3
+		}
+		w.steps(p.out, spans)
+		out = w.varying
+	}
+	if w.bad || len(w.lane) > 0 {
+		return in, out, false
+	}
+	words := l.Words()
+	for i := range in {
+		v, ok := c.varyingValue(&in[i], enter, s.thread)
+		if !ok || v != k[words[in[i].of]] {
+			return in, out, false
+		}
+	}
+	for i := range out {
+		v, ok := c.varyingValue(&out[i], leave, s.thread)
+		if !ok || v != k[words[out[i].of]] {
+			return in, out, false
+		}
+	}
+	return in, out, true
+}
+
+func (w *varyingWalk) steps(steps []step, spans []signature.Span) {
+	for i := range steps {
+		if w.bad || w.pos >= len(w.rec) {
+			w.bad = true
+			return
+		}
+		s, at := &steps[i], spans[i].At
+		switch s.code {
+		case codeAddress:
+			w.found(at+1, varyingWord{at: w.pos + 1, code: codeAddress, seg: w.vals[at]})
+		case codeStatus:
+			w.found(at+signature.StatusTag, varyingWord{at: w.pos + 2, code: codeTable, table: w.tag})
+		case codeArray:
+			w.array(s, &spans[i])
+		default:
+			w.found(at, varyingWord{at: w.pos, code: s.code, table: s.table})
+		}
+		w.pos += w.words(s)
+	}
+}
+
+// found notes where a value stands if it is one of the lane.
+func (w *varyingWalk) found(at int, h varyingWord) {
+	if len(w.lane) > 0 && int(w.lane[0]) == at+rcAt {
+		h.of = w.taken
+		w.varying = append(w.varying, h)
+		w.lane = w.lane[1:]
+		w.taken++
+	}
+}
+
+// array looks at an array of statuses; others have nothing in lanes.
+func (w *varyingWalk) array(s *step, of *signature.Span) {
+	if s.element != codeStatus {
+		return
+	}
+	pos := w.pos + 1
+	for e := range of.Elements(w.vals) {
+		if pos+event.StatusWords > len(w.rec) {
+			w.bad = true
+			return
+		}
+		w.found(e.At+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
+		pos += event.StatusWords
+	}
+}
+
+// words returns how many words of the record a part takes.
+func (w *varyingWalk) words(s *step) int {
+	n := int(int64(w.rec[w.pos]))
+	switch s.code {
+	case codeString:
+		return 1 + (max(n, 0)+7)/8
+	case codeArray:
+		if n = max(n, 0); n == 0 || n > 2*len(w.rec) {
+			return 1
+		}
+	default:
+		return s.words()
+	}
+	switch s.element {
+	case codeInt, codeTable, codeIndex:
+		if w.prog.call.Width(&mpi.Param{Kind: s.kind}) == mpi.Width32 {
+			return 1 + (n+1)/2
+		}
+		return 1 + n
+	case codeRequest, codeRequestFree:
+		return 3 + n
+	case codeStatus:
+		return 1 + n*event.StatusWords
+	case codeString, codeArray:
+		w.bad = true // of varying size
+		return 1
+	}
+	one := step{code: s.element}
+	return 1 + n*one.words()
+}
+
+// sameBut reports whether from cached words up to end a record differs in
+// varying words alone, in which it has what the step says. Words 0 have been compared.
+func (c *Capture) sameBut(words, rec []uint64, end int, varying []varyingWord, last, step []int64, thread int) bool {
+	from := 2
+	for i := range varying {
+		h := &varying[i]
+		if !sameWords(words[from:h.at], rec[from:h.at]) {
+			return false
+		}
+		if v, ok := c.varyingValue(h, rec, thread); !ok || v != last[h.of]+step[h.of] {
+			return false
+		}
+		from = h.at + 1
+	}
+	return sameWords(words[from:end], rec[from:end])
+}
+
+// rememberLane notes where the records of a call have the values of its lane; false
+// if that can't be told for all of them, or is not among the words that are compared.
+func (c *Capture) rememberLane(e *cached, l *lane.Builder, p *program, s *stream, enter, leave []uint64) bool {
+	if e.more.lane == nil {
+		e.more.lane = new(cachedLane)
+	}
+	lane, ok := e.more.lane, false
+	lane.Builder = l
+	lane.in, lane.out, ok = c.varyingWords(l, p, s.frames[0].key, s, enter, leave, lane.in[:0], lane.out[:0])
+	for i := range lane.in {
+		ok = ok && lane.in[i].at < int(e.inEnd)
+	}
+	for i := range lane.out {
+		ok = ok && lane.out[i].at < int(e.outEnd-e.enter)
+	}
+	return ok
+}
+
+// recallLane does for a terminal with a lane what the cache needs: it is the
+// expected step away from the last one.
+func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
+	enter, leave := rec[:e.enter], rec[e.enter:]
+	lane := e.more.lane
+	step := lane.Expected()
+	if step == signature.None {
+		return false
+	}
+	if e.handles != c.renamed && !c.stillNamed(e) {
+		return false
+	}
+	last, add := lane.Last(), lane.Step(step)
+	if !c.sameBut(e.words, enter, int(e.inEnd), lane.in, last, add, s.thread) ||
+		!c.sameBut(e.words[e.enter:], leave, int(e.outEnd-e.enter), lane.out, last, add, s.thread) {
+		return false
+	}
+	if e.use != noRequests && !c.again(s, e, rec) {
+		return false
+	}
+	lane.Advance(step)
+	return true
+}

@@ -1,0 +1,156 @@
+package capture
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+	"path/filepath"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+)
+
+// A streamLog notes the times of every call of a stream, in the order of its
+// terminals, and what was attached to them. Of each call it has
+//
+//	duration uvarint, 2·gap + 1 if jump is not 0 uvarint, if so: jump varint
+//
+// A gap that does not fit there is longGap, and stands behind the jump.
+type streamLog struct {
+	frames
+	calls  uint64
+	end    int64  // of the call before, in ticks since the clock was first read
+	ended  uint64 // which call ended last
+	values valueLog
+}
+
+const longGap = math.MaxUint64
+
+// callTimes is when a call was made.
+type callTimes struct{ begin, gap, duration uint64 }
+
+// add notes a call. start is what the clock was first.
+func (l *streamLog) add(t callTimes, start uint64) {
+	begin := int64(t.begin - start)
+	jump := begin - l.end - int64(t.gap)
+	l.end = begin + int64(t.duration)
+	l.pending = binary.AppendUvarint(l.pending, t.duration)
+	switch {
+	case t.gap >= longGap>>1:
+		l.pending = binary.AppendUvarint(l.pending, longGap)
+		l.pending = binary.AppendVarint(l.pending, jump)
+		l.pending = binary.AppendUvarint(l.pending, t.gap)
+	case jump == 0:
+		l.pending = binary.AppendUvarint(l.pending, t.gap<<1)
+	default:
+		l.pending = binary.AppendUvarint(l.pending, t.gap<<1|1)
+		l.pending = binary.AppendVarint(l.pending, jump)
+	}
+	l.ended = l.calls
+	l.calls++
+	if l.count++; l.count >= frameItems {
+		l.flush()
+	}
+}
+
+// resume makes the log go on behind that of a thread of a dead process.
+func (l *streamLog) resume(dir string, thread int) error {
+	if err := l.frames.resume(logPath(dir, thread)); err != nil {
+		return fmt.Errorf("times of calls: %w", err)
+	}
+	if err := l.values.resume(valuePath(dir, thread)); err != nil {
+		return fmt.Errorf("attached values: %w", err)
+	}
+	return nil
+}
+
+func (l *streamLog) flush() {
+	l.frames.flush()
+	l.values.flush()
+}
+
+func (l *streamLog) close() {
+	l.frames.close()
+	l.values.close()
+}
+
+func (l *streamLog) save(w *pack.Writer) {
+	l.frames.save(w)
+	w.Uint(l.calls)
+	w.Int(l.end)
+	w.Uint(l.ended)
+	l.values.save(w)
+}
+
+func (l *streamLog) load(r *pack.Reader) {
+	l.frames.load(r)
+	l.calls, l.end, l.ended = r.Uint(), r.Int(), r.Uint()
+	l.values.load(r)
+}
+
+func parseEntries(data []byte, calls uint32) ([]timing.Entry, error) {
+	r := wire.NewReader(data, "times")
+	if int64(calls)*2 > int64(len(data)) {
+		return nil, errFrame
+	}
+	entries := make([]timing.Entry, calls)
+	for i := range entries {
+		e := &entries[i]
+		e.Duration = r.Uvarint()
+		gap := r.Uvarint()
+		e.Gap = gap >> 1
+		if gap&1 != 0 {
+			v := r.Uvarint() // as binary.AppendVarint has it
+			e.Jump = int64(v>>1) ^ -int64(v&1)
+		}
+		if gap == longGap {
+			e.Gap = r.Uvarint()
+		}
+	}
+	return entries, r.Done()
+}
+
+// logTimes takes down the times of a call that goes to the grammar.
+func (c *Capture) logTimes(s *stream, t callTimes) {
+	if s.log != nil {
+		s.log.add(t, c.cfg.StartTicks)
+	}
+}
+
+// newLog makes the log of a thread, nil if none is wanted.
+func (c *Capture) newLog(thread int) *streamLog {
+	if !c.cfg.Timing.Mode.Log() {
+		return nil
+	}
+	l := &streamLog{}
+	if c.cfg.Dir != "" {
+		l.path, l.values.path = logPath(c.cfg.Dir, thread), valuePath(c.cfg.Dir, thread)
+	}
+	return l
+}
+
+func logPath(dir string, thread int) string {
+	return filepath.Join(dir, fmt.Sprintf("times.%d", thread))
+}
+
+// trackLog is what the track has of the logs; nil if there are none.
+func (c *Capture) trackLog() *track.Log {
+	if !c.cfg.Timing.Mode.Log() {
+		return nil
+	}
+	log := &track.Log{Options: c.cfg.Timing, TicksPerNs: c.cfg.TicksPerNs, StartNs: c.cfg.StartNs}
+	attached := false
+	var values []iter.Seq2[[]timing.Attached, error]
+	for _, s := range c.streams {
+		log.Streams = append(log.Streams, each(&s.log.frames, parseEntries))
+		values = append(values, s.log.values.all())
+		attached = attached || !s.log.values.empty()
+	}
+	if attached {
+		log.Names, log.Values = c.attached.names, values
+	}
+	return log
+}

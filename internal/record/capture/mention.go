@@ -1,0 +1,153 @@
+package capture
+
+import (
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// A mention is a word of a call's records that is not compared with the one of last
+// time: what counts is what it stands for.
+type mention struct {
+	at      int32 // in both records, one behind the other
+	act     act
+	kind    mpi.Kind
+	handles *symbol.Handles
+	name    int64 // of the handle
+}
+
+// An act says what a call does to the handle that it mentions.
+type act uint8
+
+const (
+	handleNamed  act = iota // nothing
+	handleShared            // it hands out one that has a name: another reference
+	handleMade              // it hands out a new one
+	handleFreed             // it gives a reference back
+	noHandle                // it is something else: no two are the same, and nothing depends on it
+)
+
+// changes reports whether the call changes what has which name.
+func (m *mention) changes() bool {
+	return m.act == handleShared || m.act == handleMade || m.act == handleFreed
+}
+
+// mention notes a handle at p of the record at hand. The names of those that are
+// predefined never change.
+func (f *frame) mention(p int, a act, k mpi.Kind, h *symbol.Handles, name int64) {
+	switch {
+	case name >= mpi.FirstHandleID:
+		f.mentions = append(f.mentions, mention{int32(f.entered + p), a, k, h, name})
+	case name == symbol.Unknown:
+		f.opaque = true // the next time it may be known
+	}
+}
+
+// The ways in which calls mention handles, as far as that decides what the cache has to
+// do.
+type mentioning uint8
+
+const (
+	mentionsNone mentioning = iota
+	mentionsOnly            // no names change
+	mentionsMore            // names change, or a word is ignored
+)
+
+// mentioning returns how a call mentions what it does, and whether in its LEAVE record;
+// false if it is more than the cache can do: where several names change, each depends on
+// the one before.
+func (f *frame) mentioning() (how mentioning, late, ok bool) {
+	changes, references := 0, 0
+	for i := range f.mentions {
+		m := &f.mentions[i]
+		how = max(how, mentionsOnly)
+		switch m.act {
+		case handleMade, handleFreed:
+			changes++
+			how = mentionsMore
+		case handleShared:
+			references++
+			how = mentionsMore
+		case noHandle:
+			how = mentionsMore
+		}
+		late = late || int(m.at) >= f.entered && m.act != noHandle
+	}
+	return how, late, changes == 0 || changes == 1 && references == 0
+}
+
+// sameMentioning reports whether records look like cached ones, though handles may have
+// other values: they stand for the same.
+func (c *Capture) sameMentioning(e *cached, rec []uint64) bool {
+	enter := int(e.enter)
+	from, end := 2, int(e.inEnd)
+	for i := range e.mentions {
+		m := &e.mentions[i]
+		at := int(m.at)
+		if at >= enter && from <= enter {
+			if !sameWords(e.words[from:end], rec[from:end]) {
+				return false
+			}
+			from, end = enter+2, int(e.outEnd)
+		}
+		if !sameWords(e.words[from:at], rec[from:at]) {
+			return false
+		}
+		switch m.act {
+		case handleMade:
+			if m.handles.Next(rec[at]) != m.name {
+				return false
+			}
+		case noHandle:
+		default:
+			if rec[at] != e.words[at] || e.handles != c.renamed {
+				if m.handles.Name(rec[at]) != m.name {
+					return false
+				}
+			}
+		}
+		from = at + 1
+	}
+	if from <= enter {
+		if !sameWords(e.words[from:end], rec[from:end]) {
+			return false
+		}
+		from, end = enter+2, int(e.outEnd)
+	}
+	return sameWords(e.words[from:end], rec[from:end])
+}
+
+// stillNamed reports whether the handles in cached words have the names that they had.
+func (c *Capture) stillNamed(e *cached) bool {
+	for i := range e.mentions {
+		if m := &e.mentions[i]; m.handles.Name(e.words[m.at]) != m.name {
+			return false
+		}
+	}
+	e.handles = c.renamed
+	return true
+}
+
+// renew lets cached words whose handles have other values by now look like the records
+// that were found to be the same.
+func (c *Capture) renew(e *cached, rec []uint64) {
+	for i := range e.mentions {
+		e.words[e.mentions[i].at] = rec[e.mentions[i].at]
+	}
+	e.handles = c.renamed
+}
+
+// rename does to names what a cached call does.
+func (c *Capture) rename(e *cached, rec []uint64) {
+	for i := range e.mentions {
+		m := &e.mentions[i]
+		switch m.act {
+		case handleShared:
+			m.handles.Acquire(rec[m.at])
+		case handleMade:
+			m.handles.Acquire(rec[m.at])
+			c.renamed++
+		case handleFreed:
+			c.release(m.kind, m.handles, rec[m.at])
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package capture
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/track"
+)
+
+// What is attached to the calls of a course goes on over the run as their times do. A program without
+// attached values pays nothing for it.
+
+// amount is what a call has under a name: what is below zero, what is above, and how many.
+type amount struct{ below, above, count uint64 }
+
+func (a *amount) add(v int64) {
+	if a.count++; v < 0 {
+		a.below += uint64(-v)
+	} else {
+		a.above += uint64(v)
+	}
+}
+
+// amountOf is what a Values record has under the name at word i; ok is false if that was
+// asked for a word before.
+func amountOf(rec event.Record, i int) (a amount, ok bool) {
+	for k := 3; k < len(rec); k += 2 {
+		if rec[k] == rec[i] {
+			if k < i {
+				return a, false
+			}
+			a.add(int64(rec[k+1]))
+		}
+	}
+	return a, true
+}
+
+// attach counts what the last call of terminal n has under a name.
+func (p *phases) attach(n uint32, id int, a amount) {
+	if p.blind || int(n) >= len(p.heads) || p.heads[n].first == nil || p.heads[n].blind {
+		return
+	}
+	x := p.heads[n].first
+	for len(x.values) <= id {
+		x.values = append(x.values, nil)
+	}
+	if x.values[id] == nil {
+		if p.numbers == maxNumbers {
+			p.heads[n].blind = true
+			return
+		}
+		x.values[id] = p.newNumbers()
+	}
+	x.values[id].Add(x.times.Calls()-1, a.below, a.above, a.count)
+}
+
+func (p *phases) newNumbers() *phase.Numbers {
+	p.numbers++
+	return phase.NewNumbers(p.numbers > maxWhole)
+}
+
+// saveNumbers writes what is of attached values; loadNumbers reads it, when the courses are there.
+func (p *phases) saveNumbers(w *pack.Writer) {
+	w.Bool(p.blind)
+	for n := range p.heads {
+		h := &p.heads[n]
+		if h.first == nil || p.blind {
+			continue
+		}
+		w.Bool(h.blind)
+		for x := h.first; x != nil; x = x.next {
+			w.Uint(uint64(len(x.values)))
+			for _, v := range x.values {
+				if w.Bool(v != nil); v != nil {
+					v.Save(w)
+				}
+			}
+		}
+	}
+}
+
+func (p *phases) loadNumbers(r *pack.Reader) {
+	p.numbers, p.blind = 0, r.Bool()
+	for n := range p.heads {
+		h := &p.heads[n]
+		if h.first == nil || p.blind {
+			continue
+		}
+		h.blind = r.Bool()
+		for x := h.first; x != nil; x = x.next {
+			x.values = make([]*phase.Numbers, r.Index(maxNames+1))
+			for i := range x.values {
+				if r.Bool() && r.Err() == nil {
+					x.values[i] = p.newNumbers()
+					x.values[i].Load(r)
+				}
+			}
+		}
+	}
+}
+
+// trackNumbers returns how what was attached under a name went on over the run, of a track whose terminals
+// stand in order; see track.
+func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, more func(uint32) []uint32) []track.Course {
+	if p == nil || p.over || p.blind {
+		return nil
+	}
+	stands := p.stands(order)
+	var out []track.Course
+	for i, n := range order {
+		members := append(slices.Sorted(slices.Values(more(n))), n)
+		if !slices.ContainsFunc(members, func(m uint32) bool { return p.has(m, id) }) {
+			continue
+		}
+		list, whole := p.coursesOf(i, members, stands, func(c *track.Course, x *course) {
+			calls := x.times.Calls()
+			below, above, count := []phase.Phase{{Calls: calls}}, []phase.Phase{{Calls: calls}}, []phase.Phase{{Calls: calls}}
+			if id < len(x.values) && x.values[id] != nil {
+				below, above, count = x.values[id].Phases(calls)
+			}
+			c.Name, c.Stream = name, stream
+			c.Gap, c.Duration, c.Count = append(c.Gap, below...), append(c.Duration, above...), append(c.Count, count...)
+		})
+		if whole && !slices.ContainsFunc(members, func(m uint32) bool { return p.heads[m].blind }) {
+			out = append(out, list...)
+		}
+	}
+	return out
+}
+
+// has tells whether something was attached under a name to calls of terminal n.
+func (p *phases) has(n uint32, id int) bool {
+	if int(n) >= len(p.heads) {
+		return false
+	}
+	for x := p.heads[n].first; x != nil; x = x.next {
+		if id < len(x.values) && x.values[id] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// stands returns the lowest terminal of a track at each site, which stands for it.
+func (p *phases) stands(order []uint32) map[uint32]int {
+	p.sites.grow()
+	m := make(map[uint32]int)
+	for i, n := range order {
+		if _, ok := m[p.sites.of[n]]; !ok {
+			m[p.sites.of[n]] = i
+		}
+	}
+	return m
+}
+
+// trackCourses returns the courses of a track, those of times first.
+func (c *Capture) trackCourses(order []uint32, more func(uint32) []uint32) []track.Course {
+	var list []track.Course
+	if !c.timeless {
+		list = c.phases.track(order, more, 1/c.cfg.TicksPerNs)
+	}
+	names := make(map[string]int)
+	for id, name := range c.attached.names {
+		if _, ok := names[name]; !ok && name != "" {
+			names[name] = id
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		for i, s := range c.streams {
+			list = append(list, s.phases.trackNumbers(names[name], name, i, order, more)...)
+		}
+	}
+	return list
+}

@@ -1,0 +1,335 @@
+package capture
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/track"
+)
+
+// phases keeps how the times of a thread's calls changed over the run, by
+// distinct call and the call site of the call before: so the places of the program's
+// structure can have times of their own, though calls at several places look alike.
+//
+// It is bounded: a program with more distinct calls, or a call with more predecessors,
+// than it has room for gets no phases for these.
+type phases struct {
+	sigs  *signature.Table
+	sites siteNumbers
+	heads []phaseHead // by terminal
+	list  []*course
+	over  bool // too many: none at all
+
+	numbers int  // of attached values, all in all
+	blind   bool // too many: none at all
+}
+
+const (
+	maxPhased  = 1 << 13 // terminals
+	maxCourses = 1 << 12 // all in all
+	maxFrom    = 16      // of a terminal
+	maxWhole   = 1 << 8  // with as many phases as a Pair can have
+	maxNumbers = 1 << 12 // attached values by course, all in all; maxWhole of them with as many phases as there can be
+)
+
+// A phaseHead is a terminal's courses, the one used last first.
+type phaseHead struct {
+	first *course
+	from  uint32 // of first
+	count int16  // maxFrom + 1: given up
+	blind bool   // to values
+}
+
+// A course is the times of the calls of a terminal after calls from one site.
+type course struct {
+	times    phase.Pair // gaps, durations
+	from     uint32     // number of the site + 1; 0: the first call of all
+	terminal uint32
+	values   []*phase.Numbers // attached, by number of the name; nil: none so far
+	next     *course
+}
+
+func newPhases(o timing.Options, sigs *signature.Table) *phases {
+	if o.Mode.Log() {
+		return nil
+	}
+	return &phases{sigs: sigs, sites: siteNumbers{sigs: sigs}}
+}
+
+// add counts a call of terminal n after one of terminal prev.
+func (p *phases) add(n, prev uint32, duration, gap uint64) {
+	from := p.sites.from(prev)
+	if int(n) < len(p.heads) {
+		if h := &p.heads[n]; h.from == from && h.first != nil {
+			h.first.times.Add(gap, duration)
+			return
+		}
+	}
+	if x := p.find(n, from); x != nil {
+		x.times.Add(gap, duration)
+	}
+}
+
+// find lets the course be the first of its terminal; nil if there is no room.
+func (p *phases) find(n, from uint32) *course {
+	if n >= maxPhased || p.over {
+		return nil
+	}
+	if int(n) >= len(p.heads) {
+		p.heads = append(p.heads, make([]phaseHead, max(64, 2*len(p.heads), int(n)+1)-len(p.heads))...)
+	}
+	h := &p.heads[n]
+	if h.count > maxFrom {
+		return nil
+	}
+	for x, before := h.first, (*course)(nil); x != nil; x, before = x.next, x {
+		if x.from == from {
+			if before != nil {
+				before.next, x.next, h.first, h.from = x.next, h.first, x, from
+			}
+			return x
+		}
+	}
+	if h.count == maxFrom || len(p.list) == maxCourses {
+		h.first, h.count = nil, maxFrom+1
+		p.list = slices.DeleteFunc(p.list, func(x *course) bool { return x.terminal == n })
+		return nil
+	}
+	x := &course{from: from, terminal: n, next: h.first}
+	if len(p.list) >= maxWhole {
+		x.times.KeepFew()
+	}
+	h.first, h.from = x, from
+	h.count++
+	p.list = append(p.list, x)
+	return x
+}
+
+// siteNumbers numbers the sites, functions and where they are called from, of terminals.
+type siteNumbers struct {
+	sigs  *signature.Table
+	of    []uint32 // by terminal
+	known map[site]uint32
+}
+
+type site struct {
+	call uint16
+	site uint64
+}
+
+// from is 0 for no call before, else one more than the number of a terminal's site.
+func (s *siteNumbers) from(n uint32) uint32 {
+	if int(n) < len(s.of) {
+		return s.of[n] + 1
+	}
+	return s.fromSlowly(n)
+}
+
+// fromSlowly is apart, so that from can be inlined.
+//
+//go:noinline
+func (s *siteNumbers) fromSlowly(n uint32) uint32 {
+	if n == signature.None {
+		return 0
+	}
+	s.grow()
+	return s.of[n] + 1
+}
+
+// grow numbers all terminals that there are now.
+func (s *siteNumbers) grow() {
+	if s.known == nil {
+		s.known = make(map[site]uint32)
+	}
+	for n := len(s.of); n < s.sigs.Len(); n++ {
+		k := s.sigs.Key(uint32(n))
+		at := site{k.Call(), k.Site()}
+		number, ok := s.known[at]
+		if !ok {
+			number = uint32(len(s.known))
+			s.known[at] = number
+		}
+		s.of = append(s.of, number)
+	}
+}
+
+// save writes the phases whole; load reads them, in place of those that there are.
+func (p *phases) save(w *pack.Writer) {
+	w.Bool(p.over)
+	w.Uint(uint64(len(p.heads)))
+	for n := range p.heads {
+		h := &p.heads[n]
+		w.Uint(uint64(h.count))
+		for x := h.first; x != nil; x = x.next {
+			w.Uint(uint64(x.from))
+			x.times.Save(w)
+		}
+	}
+}
+
+func (p *phases) load(r *pack.Reader) {
+	p.heads, p.list, p.over = nil, nil, r.Bool()
+	p.sites.grow()
+	n := r.Count(1)
+	if n > maxPhased {
+		r.Fail("phases of %d terminals", n)
+		return
+	}
+	p.heads = make([]phaseHead, n)
+	for i := range p.heads {
+		h := &p.heads[i]
+		if h.count = int16(r.Index(maxFrom + 2)); h.count > maxFrom {
+			continue
+		}
+		last := &h.first
+		for range h.count {
+			x := &course{from: uint32(r.Index(len(p.sites.known) + 1)), terminal: uint32(i)}
+			x.times.Load(r)
+			if r.Err() != nil {
+				return
+			}
+			if *last, last = x, &x.next; h.first == x {
+				h.from = x.from
+			}
+			p.list = append(p.list, x)
+		}
+	}
+}
+
+// track returns the phases of a track whose terminals stand in order; more is as for
+// histograms: those calls came before the others that a terminal has.
+func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Course {
+	if p == nil || p.over {
+		return nil
+	}
+	stands := p.stands(order)
+	var out []track.Course
+	for i, n := range order {
+		list, whole := p.coursesOf(i, append(slices.Sorted(slices.Values(more(n))), n), stands, func(c *track.Course, x *course) {
+			c.Gap = append(c.Gap, scaled(x.times.Phases(0), ns)...)
+			c.Duration = append(c.Duration, scaled(x.times.Phases(1), ns)...)
+		})
+		if whole {
+			out = append(out, list...)
+		}
+	}
+	return out
+}
+
+// coursesOf puts the courses of some signatures together, which are one terminal of a track, in order of
+// where calls came from; whole is false if some were given up. add appends the phases of a course.
+func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int, add func(*track.Course, *course)) (list []track.Course, whole bool) {
+	for _, m := range members {
+		if m >= maxPhased {
+			return nil, false
+		}
+		if int(m) >= len(p.heads) {
+			continue // calls of other threads
+		}
+		if p.heads[m].count > maxFrom {
+			return nil, false
+		}
+		for x := p.heads[m].first; x != nil; x = x.next {
+			from := track.First
+			if x.from > 0 {
+				at, ok := stands[x.from-1]
+				if !ok {
+					return nil, false
+				}
+				from = at
+			}
+			at := slices.IndexFunc(list, func(c track.Course) bool { return c.From == from })
+			if at < 0 {
+				at = len(list)
+				list = append(list, track.Course{Terminal: terminal, From: from})
+			}
+			add(&list[at], x)
+		}
+	}
+	for k := range list {
+		for _, phases := range []*[]phase.Phase{&list[k].Gap, &list[k].Duration, &list[k].Count} {
+			*phases = phase.Reduce(*phases, phase.Most, 0)
+		}
+	}
+	slices.SortFunc(list, func(a, b track.Course) int { return a.From - b.From })
+	return list, true
+}
+
+func scaled(list []phase.Phase, ns float64) []phase.Phase {
+	for i := range list {
+		list[i].Sum = uint64(float64(list[i].Sum)*ns + 0.5)
+	}
+	return list
+}
+
+// maxChunked is how many bytes of phases a checkpoint writes again though all else in it
+// is what is new. More are given up.
+const maxChunked = 64 << 10
+
+func (c *Capture) savePhases(w *pack.Writer, p *phases) {
+	if w.Bool(p != nil); p == nil {
+		return
+	}
+	before := len(w.B)
+	if p.save(w); len(w.B)-before > maxChunked {
+		w.B = w.B[:before]
+		*p = *newPhases(c.cfg.Timing, &c.sigs.Table)
+		p.over = true
+		p.save(w)
+	}
+	before = len(w.B)
+	if p.saveNumbers(w); len(w.B)-before > maxChunked {
+		w.B = w.B[:before]
+		p.blind = true
+		p.saveNumbers(w)
+	}
+}
+
+// loadPhases reads what savePhases wrote into p, new ones if that is nil. A thread that had none has none now either:
+// its first calls would be missing.
+func (c *Capture) loadPhases(r *pack.Reader, p *phases) *phases {
+	if !r.Bool() || r.Err() != nil {
+		return nil
+	}
+	if p == nil {
+		if p = newPhases(c.cfg.Timing, &c.sigs.Table); p == nil {
+			r.Fail("phases beside the times of all calls")
+			return nil
+		}
+	}
+	p.load(r)
+	p.loadNumbers(r)
+	return p
+}
+
+// saveFurther and loadFurther: those of the threads behind the first.
+func (c *Capture) saveFurther(w *pack.Writer) {
+	for _, s := range c.streams[min(1, len(c.streams)):] {
+		c.savePhases(w, s.phases)
+	}
+}
+
+func (c *Capture) loadFurther(r *pack.Reader) {
+	for i, s := range c.streams {
+		if i == 0 {
+			s.phases = c.phases
+		} else {
+			s.phases = c.loadPhases(r, s.phases)
+		}
+	}
+}
+
+// phasesOf returns what a thread that has made no calls so far begins with: those behind the first have phases
+// only for what is attached to their calls.
+func (c *Capture) phasesOf(thread int) *phases {
+	switch {
+	case thread == 0:
+		return c.phases
+	case len(c.attached.names) > 0:
+		return newPhases(c.cfg.Timing, &c.sigs.Table)
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package capture
+
+import (
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"slices"
+)
+
+// A program says how to read the records of one call: a list of steps for the
+// ENTER record and one for the LEAVE record, compiled from the table of calls
+// once, so that nothing is looked up while records stream by.
+type program struct {
+	call   *mpi.Call
+	layout signature.Layout
+	in     []step
+	out    []step
+
+	completes  bool
+	makes      bool // a new request comes out
+	persistent bool // and it is a persistent one
+	request    symbol.RequestKind
+	newComm    bool
+	newType    bool
+	delayed    bool // the new communicator may show up later
+	transfer   bool // statuses are of file access
+	use        requestUse
+	binds      bool // it makes or frees what has a name, save for a one-shot request
+	alike      bool // what the records say is the same on all threads
+	lanes      bool // its calls may have lanes
+
+	// Of a call whose only array in ENTER, if any, is the one of requests:
+	// where they begin.
+	endsPlainly  bool
+	requestArray bool
+	requestAt    int
+
+	// How many words of the records tell most of one such call from another: those that
+	// are as likely to be other words each time are left out.
+	tellIn, tellOut int
+
+	hasIndex    bool
+	hasIndices  bool
+	hasRequests bool
+}
+
+// A step reads one part of a record.
+type step struct {
+	code    code
+	element code     // of an array
+	kind    mpi.Kind // of the parameter
+	first   bool     // the communicator that a new one is made from
+	adds    bool     // displacements, perhaps the sums of the array before
+	fresh   bool     // a handle that comes out is a new one, whoever had its value
+	gate    int16    // word of the LEAVE record that must not be 0, or -1
+	table   *mpi.Table
+	handles *symbol.Handles
+}
+
+type code uint8
+
+const (
+	codeInt code = iota
+	codeTable
+	codeTime
+	codeHandle
+	codeComm
+	codeFree
+	codeMade
+	codeUpdated
+	codeRequest
+	codeRequestFree
+	codeRequestMade
+	codeAddress
+	codeFunction
+	codeString
+	codeStatus
+	codeFlag  // of a completing call
+	codeIndex // of a completing call
+	codeArray
+)
+
+// words is how many words a part has; 0: it varies.
+func (s *step) words() int {
+	switch s.code {
+	case codeAddress, codeRequest, codeRequestFree, codeRequestMade:
+		return 2
+	case codeStatus:
+		return 6
+	case codeString, codeArray:
+		return 0
+	}
+	return 1
+}
+
+func (c *Capture) program(id uint16) *program {
+	if int(id) < len(c.programs) && c.programs[id] != nil {
+		return c.programs[id]
+	}
+	call, ok := mpi.ByID(id)
+	if !ok {
+		return nil
+	}
+	for int(id) >= len(c.programs) {
+		c.programs = append(c.programs, nil)
+	}
+	c.programs[id] = c.compile(call)
+	return c.programs[id]
+}
+
+func (c *Capture) compile(call *mpi.Call) *program {
+	p := &program{
+		call:       call,
+		layout:     signature.LayoutOf(call),
+		completes:  call.Has(mpi.Completes),
+		persistent: call.Has(mpi.Persistent),
+		makes:      call.Has(mpi.Persistent) || call.Has(mpi.Nonblocking),
+		newComm:    call.Has(mpi.CreatesComm),
+		newType:    call.Has(mpi.CreatesType),
+		delayed:    call.Has(mpi.CreatesComm) && call.Has(mpi.Nonblocking),
+		transfer:   call.Files(),
+		request:    requestKind(call),
+		hasIndices: call.Has(mpi.Completes) && hasIndices(call),
+	}
+	if p.returns() {
+		p.out = append(p.out, c.result(call))
+	}
+	comms := 0
+	for i := range call.Params {
+		q := &call.Params[i]
+		if q.LargeOnly && !call.Large {
+			continue
+		}
+		if q.HasIn() {
+			s := c.step(call, p, q, false)
+			s.adds = call.Adds(i)
+			if s.code == codeComm {
+				comms++
+				s.first = comms == 1
+			}
+			p.in = append(p.in, s)
+		}
+		if q.HasOut() {
+			p.out = append(p.out, c.step(call, p, q, true))
+		}
+	}
+	p.setGates()
+	p.setRequests()
+	p.use = p.requestUse()
+	p.binds = p.makesNames()
+	p.alike = p.use == noRequests && !p.hasAddress()
+	p.lanes = !p.binds && !call.Binds()
+	p.setTelling()
+	return p
+}
+
+// returns reports whether the function returns something else than an error code.
+func (p *program) returns() bool { return p.call.ReturnsValue() }
+
+// requestKind tells what the status of a request that a call makes is good for.
+func requestKind(call *mpi.Call) symbol.RequestKind {
+	switch {
+	case meaning.WaitingOf(call).Receives, call.Has(mpi.Nonblocking) && call.Index("query_fn") >= 0: // which fills it in
+		return symbol.Receive
+	case call.Files():
+		return symbol.Transfer
+	}
+	return symbol.Send // and collectives and one-sided operations: nothing but cancelled is defined
+}
+
+func (c *Capture) result(call *mpi.Call) step {
+	k := call.Returns
+	s := step{kind: k, gate: -1, handles: c.handles[k]}
+	s.code = c.plain(&s)
+	if call.Has(mpi.Opens) {
+		s.code, s.fresh = codeMade, !call.Has(mpi.Shares)
+	}
+	switch s.code {
+	case codeComm:
+		s.code = codeHandle
+	case codeRequest:
+		s.code = codeInt // a converted handle has no variable; its value says nothing
+	}
+	return s
+}
+
+// plain is the code of a kind's scalar as an input.
+func (c *Capture) plain(s *step) code {
+	switch s.kind.Form() {
+	case mpi.FormDouble:
+		return codeTime
+	case mpi.FormHandle:
+		switch s.kind {
+		case mpi.KindComm:
+			return codeComm
+		case mpi.KindRequest:
+			return codeRequest
+		}
+		return codeHandle
+	case mpi.FormObject:
+		return codeHandle
+	case mpi.FormAddress:
+		return codeAddress
+	case mpi.FormFunction:
+		return codeFunction
+	case mpi.FormString:
+		return codeString
+	case mpi.FormStatus:
+		return codeStatus
+	}
+	if s.table = mpi.Translation(c.cfg.Flavour, s.kind); !s.table.Identity() {
+		return codeTable
+	}
+	return codeInt
+}
+
+func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) step {
+	s := step{kind: q.Kind, gate: -1, handles: c.handles[q.Kind]}
+	s.code = c.plain(&s)
+	switch {
+	case s.kind == mpi.KindRequest:
+		switch {
+		case out:
+			s.code = codeRequestMade
+		case q.Dir == mpi.Free:
+			s.code = codeRequestFree
+		}
+		p.hasRequests = p.hasRequests || !out
+	case s.handles != nil && out && q.Dir == mpi.InOut:
+		s.code = codeUpdated
+	case s.handles != nil && out:
+		s.code = codeMade
+	case s.handles != nil && q.Dir == mpi.Free:
+		s.code = codeFree
+	case p.completes && out && s.kind == mpi.KindLogical && !q.Array:
+		s.code = codeFlag
+	case p.completes && out && s.kind == mpi.KindIndex && !q.Array && !hasIndices(call):
+		s.code = codeIndex
+		p.hasIndex = true
+	}
+	// A C string is itself an array: string[n] that goes in is an array of
+	// strings, string[n] that comes out is one string.
+	if q.Array && !(s.kind == mpi.KindString && out) {
+		s.element, s.code = s.code, codeArray
+		if q.Inner != nil {
+			s.element = codeArray // of arrays of strings
+		}
+	}
+	return s
+}
+
+func hasIndices(call *mpi.Call) bool {
+	return slices.ContainsFunc(call.Params, func(q mpi.Param) bool { return q.Array && q.Kind == mpi.KindIndex })
+}
+
+// setGates finds, for outputs that are valid only if a flag is true, where the
+// flag stands. All parts before it have a fixed size.
+func (p *program) setGates() {
+	word, at := 0, make(map[string]int)
+	i := 0
+	if p.returns() {
+		word, i = p.out[0].words(), 1
+	}
+	outs := make([]*mpi.Param, 0, len(p.out))
+	for k := range p.call.Params {
+		q := &p.call.Params[k]
+		if q.LargeOnly && !p.call.Large || !q.HasOut() {
+			continue
+		}
+		outs = append(outs, q)
+	}
+	fixed := true
+	for k, q := range outs {
+		if fixed {
+			at[q.Name] = word
+		}
+		n := p.out[i+k].words()
+		fixed = fixed && n > 0
+		word += n
+	}
+	for k, q := range outs {
+		if w, ok := at[q.If]; ok && q.If != "" {
+			p.out[i+k].gate = int16(w)
+		}
+	}
+}
+
+// setRequests finds where the requests stand in ENTER: behind nothing but
+// single words, and at the end.
+func (p *program) setRequests() {
+	n := len(p.in)
+	if n == 0 {
+		return
+	}
+	for i := range p.in[:n-1] {
+		if p.in[i].words() != 1 {
+			return
+		}
+	}
+	last := &p.in[n-1]
+	p.requestArray = last.code == codeArray
+	p.endsPlainly = last.code == codeRequest || p.requestArray && last.element == codeRequest
+	p.requestAt = 3 + n - 1
+}

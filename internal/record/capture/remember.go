@@ -1,0 +1,207 @@
+package capture
+
+import "github.com/spoor-hpc/spoor/internal/record/event"
+
+// cachedWords bounds the length of what is compared and remembered.
+const cachedWords = 512
+
+// A recordCache has the records of the terminals that came last, found by terminal, or by what the
+// records say. There is one place for a terminal, so that memory is bounded: a program
+// with many distinct calls has some of them here.
+type recordCache struct {
+	slots []cached // a power of two; place n of them is terminal n's, modulo their number
+	index []tell   // by the leading bits of the hash; twice as many
+	shift uint8
+}
+
+// A tell is the terminal of the call that hashed to so much last time.
+type tell struct{ hash, terminal uint32 }
+
+const (
+	firstCached = 64
+	mostCached  = 8192
+)
+
+// of returns the cached records of a terminal, nil if there are none.
+func (x *recordCache) of(n uint32) *cached {
+	if len(x.slots) == 0 {
+		return nil
+	}
+	e := &x.slots[int(n)&(len(x.slots)-1)]
+	if e.terminal != n || e.enter == 0 {
+		return nil
+	}
+	return e
+}
+
+// take returns the place for the records of a terminal, whatever is in it.
+func (x *recordCache) take(n uint32) *cached {
+	for len(x.slots) == 0 || int(n) >= len(x.slots) && len(x.slots) < mostCached {
+		x.grow()
+	}
+	return &x.slots[int(n)&(len(x.slots)-1)]
+}
+
+func (x *recordCache) grow() {
+	old := x.slots
+	x.slots = make([]cached, max(firstCached, 2*len(old)))
+	x.index = make([]tell, 2*len(x.slots))
+	x.shift = 64
+	for n := len(x.index); n > 1; n /= 2 {
+		x.shift--
+	}
+	for i := range old {
+		x.slots[int(old[i].terminal)&(len(x.slots)-1)] = old[i]
+	}
+}
+
+// enter makes a terminal the one that is found by a hash.
+func (x *recordCache) enter(hash uint64, n uint32) {
+	x.index[hash>>x.shift] = tell{uint32(hash), n}
+}
+
+// find returns the terminal of the call that hashed to so much last time.
+func (x *recordCache) find(hash uint64) (uint32, bool) {
+	if len(x.index) == 0 {
+		return 0, false
+	}
+	t := x.index[hash>>x.shift]
+	return t.terminal, t.hash == uint32(hash)
+}
+
+// tellWords is how many words of a record are looked at to tell calls apart.
+const tellWords = 24
+
+// tellFactors are odd numbers without any pattern.
+var tellFactors = func() (f [2*tellWords + 2]uint64) {
+	x := uint64(0x9e3779b97f4a7c15)
+	for i := range f {
+		x ^= x >> 30
+		x *= 0xbf58476d1ce4e5b9
+		x ^= x >> 27
+		x *= 0x94d049bb133111eb
+		x ^= x >> 31
+		f[i] = x | 1
+	}
+	return f
+}()
+
+// setTelling sets which words are looked at: not those of requests, and not those of
+// what comes out where that is a new handle.
+func (p *program) setTelling() {
+	p.tellIn, p.tellOut = tellWords, tellWords
+	if p.requestAt > 0 {
+		p.tellIn = min(p.tellIn, p.requestAt)
+	}
+	if p.binds || p.makes {
+		p.tellOut = 0
+	}
+	for i := range p.out {
+		if p.out[i].code == codeTime {
+			p.tellOut = 0
+		}
+	}
+}
+
+// tell is a number that two calls seldom have in common.
+func (p *program) tell(enter, leave []uint64) uint64 {
+	h := enter[0]*tellFactors[0] + leave[0]*tellFactors[1]
+	f := tellFactors[2 : 2+tellWords]
+	for i, w := range enter[2:max(2, min(len(enter), p.tellIn))] {
+		h += w * f[i]
+	}
+	f = tellFactors[2+tellWords:]
+	for i, w := range leave[2:max(2, min(len(leave), p.tellOut))] {
+		h += w * f[i]
+	}
+	return h ^ h>>32*tellFactors[0]
+}
+
+// seenBefore returns the cached call that a stream's next records are, if it isn't the one that
+// was expected, and does to names what their call does.
+func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit uint64) *cached {
+	if event.Record(rest).Kind() != event.Enter {
+		return nil
+	}
+	enter := uint64(uint32(rest[0]))
+	if enter < 3 || enter+2 > uint64(len(rest)) {
+		return nil
+	}
+	leave := event.Record(rest[enter:])
+	size, call := uint64(uint32(leave[0])), leave.Call()
+	if leave.Kind() != event.Leave || size < 2 || size > uint64(len(leave)) || int(call) >= len(c.programs) {
+		return nil
+	}
+	p := c.programs[call]
+	if p == nil || p.use == uncacheable {
+		return nil
+	}
+	n, ok := c.cache.find(p.tell(rest[:enter], leave[:size]))
+	if !ok {
+		return nil
+	}
+	e := c.cache.of(n)
+	if e == nil || e == expected || !c.repeats(s, e, rest, limit) {
+		return nil
+	}
+	return e
+}
+
+// remember notes how the records of terminal n look, so that the next such call is
+// found in the cache. requests and names are the epochs of the requests and of the handles' names
+// before the call.
+func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Record, requests, names uint64) {
+	p := f.prog
+	cut, kind := 0, p.use
+	how, late, ok := f.mentioning()
+	if kind == uncacheable || f.opaque || !ok || len(enter)+len(leave) > cachedWords {
+		return
+	}
+	switch kind {
+	case makesRequest:
+		if cut = 2; c.requests.Version == requests || leave.Flags()&event.NoOut != 0 {
+			return // no request was made
+		}
+	case namesRequests:
+		if c.requests.Version != requests {
+			kind = endsRequests
+		}
+	}
+	if (kind == endsRequests || kind == freesRequest) && !p.endsPlainly {
+		return
+	}
+	inEnd := len(enter)
+	if p.endsPlainly && kind != noRequests && kind != makesRequest {
+		inEnd = p.requestAt
+	}
+	e := c.cache.take(n)
+	e.terminal, e.enter = n, 0
+	lane := c.sigs.Lane(n)
+	e.words = append(append(e.words[:0], enter...), leave...)
+	e.mentions = append(e.mentions[:0], f.mentions...)
+	e.inEnd, e.outEnd = uint16(inEnd), uint16(len(e.words)-cut)
+	e.thread, e.use, e.kind, e.names, e.handles = int32(s.thread), kind, p.request, c.epoch(), names
+	e.how, e.late = how, late
+	if p.alike && lane == nil {
+		e.thread = anyThread
+	}
+	e.inLane, e.lasting = lane != nil, p.persistent
+	e.plain = lane == nil && how != mentionsMore && !late
+	if e.more == nil && (lane != nil || p.persistent || kind != noRequests && kind != makesRequest) {
+		e.more = new(cachedMore)
+	}
+	if m := e.more; m != nil {
+		m.requests = c.requests.Version
+		m.named, m.ended = append(m.named[:0], f.named...), append(m.ended[:0], f.ended...)
+		if p.persistent {
+			m.made = f.key[len(f.key)-1]
+		}
+	}
+	if lane != nil && (how == mentionsMore || !c.rememberLane(e, lane, p, s, enter, leave)) {
+		return
+	}
+	e.enter = uint16(len(enter))
+	if lane == nil {
+		c.cache.enter(p.tell(enter, leave), n)
+	}
+}

@@ -1,0 +1,112 @@
+package capture
+
+import (
+	"fmt"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// sameTrack compares tracks by what their streams expand to: a grammar that
+// was saved and restored may be another one for the same sequence.
+func sameTrack(tb rapid.TB, got, want *track.Track) {
+	tb.Helper()
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log", "Allocs", "Lanes")); d != "" {
+		tb.Fatalf("-want +got:\n%s", d)
+	}
+	if len(got.Lanes) != len(want.Lanes) {
+		tb.Fatalf("%d lanes, want %d", len(got.Lanes), len(want.Lanes))
+	}
+	for i := range want.Lanes {
+		if d := cmp.Diff(want.Lanes[i], got.Lanes[i], cmpopts.IgnoreFields(lane.Lane{}, "Steps")); d != "" {
+			tb.Fatalf("lane %d: -want +got:\n%s", i, d)
+		}
+	}
+	if len(got.Streams) != len(want.Streams) {
+		tb.Fatalf("%d streams, want %d", len(got.Streams), len(want.Streams))
+	}
+	if d := cmp.Diff(allocsOf(want), allocsOf(got)); d != "" {
+		tb.Fatalf("allocs: -want +got:\n%s", d)
+	}
+	for i := range want.Streams {
+		if d := cmp.Diff(calls(want, i), calls(got, i)); d != "" {
+			tb.Fatalf("stream %d: -want +got:\n%s", i, d)
+		}
+	}
+	type timed struct {
+		Sig   any
+		Times track.Times
+	}
+	table := func(t *track.Track) map[string]track.Times {
+		m := make(map[string]track.Times)
+		for i, s := range t.Sigs {
+			m[fmt.Sprint(s)] = t.Times[i]
+		}
+		return m
+	}
+	if d := cmp.Diff(table(want), table(got)); d != "" {
+		tb.Fatalf("times: -want +got:\n%s", d)
+	}
+	if d := cmp.Diff(logged(tb, want), logged(tb, got)); d != "" {
+		tb.Fatalf("times of calls: -want +got:\n%s", d)
+	}
+	if d := cmp.Diff(valueTable(want), valueTable(got)); d != "" {
+		tb.Fatalf("values: -want +got:\n%s", d)
+	}
+	// Threads that call at the same time may be counted in another order.
+	if d := cmp.Diff(histogramTable(want), histogramTable(got)); len(want.Streams) == 1 && d != "" {
+		tb.Fatalf("histograms: -want +got:\n%s", d)
+	}
+}
+
+// logged are all times of a track's calls.
+func logged(tb rapid.TB, t *track.Track) [][]timing.Entry {
+	if t.Log == nil {
+		return nil
+	}
+	list := make([][]timing.Entry, len(t.Log.Streams))
+	for i, blocks := range t.Log.Streams {
+		for entries, err := range blocks {
+			if err != nil {
+				tb.Fatalf("stream %d: %v", i, err)
+			}
+			list[i] = append(list[i], entries...)
+		}
+		if n := t.Streams[i].Grammar.Len(); uint64(len(list[i])) != n {
+			tb.Fatalf("stream %d: times of %d calls, there are %d", i, len(list[i]), n)
+		}
+	}
+	return list
+}
+
+// valueTable is what was attached, by name and signature.
+func valueTable(t *track.Track) map[string]model.ValueStat {
+	m := make(map[string]model.ValueStat)
+	for name, list := range t.Values {
+		for i, s := range list {
+			m[name+" "+fmt.Sprint(t.Sigs[i])] = s
+		}
+	}
+	return m
+}
+
+// histogramTable are a track's histograms by signature and what came before.
+func histogramTable(t *track.Track) map[string][]byte {
+	m := make(map[string][]byte)
+	for _, h := range t.Hists {
+		key := fmt.Sprint(t.Sigs[h.Terminal])
+		if h.From >= 0 {
+			key += fmt.Sprint(" after ", t.Sigs[h.From].Call, t.Sigs[h.From].Site)
+		} else {
+			key += fmt.Sprint(h.From)
+		}
+		m[key] = h.Gap.AppendBinary(h.Duration.AppendBinary(nil))
+	}
+	return m
+}

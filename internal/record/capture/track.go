@@ -1,0 +1,234 @@
+package capture
+
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Track ends the capture and returns what it found. Calls still under way are
+// kept with the return code NeverReturned, except MPI_Finalize in a process
+// that lives: it is the one that asks. They have lasted until the process ended, if that is known.
+func (c *Capture) Track(end string) (*track.Track, error) {
+	t, err := c.leanTrack(end, false)
+	if err != nil {
+		return nil, err
+	}
+	n := t.Calls.Len()
+	t.Sigs, t.Times = make([]signature.Signature, n), make([]track.Times, n)
+	var s signature.Signature
+	var room []int64 // for the values of many signatures
+	for i := range n {
+		if err := t.Calls.At(i, &s); err != nil {
+			return nil, err
+		}
+		if len(s.Vals) > cap(room)-len(room) {
+			room = make([]int64, 0, max(len(s.Vals), min(valuesRoom, len(s.Vals)*(n-i))))
+		}
+		from := len(room)
+		room = append(room, s.Vals...)
+		t.Sigs[i] = signature.Signature{Call: s.Call, Site: s.Site, Vals: room[from:len(room):len(room)]}
+		t.Times[i] = t.Calls.Times(i)
+	}
+	t.Calls = nil
+	return t, nil
+}
+
+// LeanTrack does the same but leaves the distinct calls in the capture. A capture that
+// holds much is saved first, and given up when the track's calls are released: it must
+// not be in memory beside what is made of it. Should the merge fail, it is in the process
+// directory.
+func (c *Capture) LeanTrack(end string) (*track.Track, error) {
+	large := c.Held() > muchHeld
+	if large {
+		c.Checkpoint()
+	}
+	return c.leanTrack(end, large)
+}
+
+func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
+	until := c.openUntil()
+	for _, s := range c.streams {
+		for s.depth > 0 {
+			f := &s.frames[s.depth-1]
+			if f.prog.call.Has(mpi.Ends) && end == track.Finished {
+				f.key[rcAt] = 0
+			}
+			c.finish(s, f, max(f.begin, until))
+		}
+	}
+	c.settleTimes()
+	t := &track.Track{Rank: c.cfg.Rank, Timeless: c.timeless, Strings: c.strings.Table()}
+	t.Sites, t.Outer, t.Inner = c.sites.Table()
+	const unseen = ^uint32(0)
+	renumbered := make([]uint32, c.sigs.Len())
+	for i := range renumbered {
+		renumbered[i] = unseen
+	}
+	var order []uint32
+	grammars := make([]*grammar.Grammar, len(c.streams))
+	for i, s := range c.streams {
+		var err error
+		if grammars[i], err = s.grammar.Grammar(c.sigs.Len()); err != nil {
+			return nil, fmt.Errorf("capture: thread %d: %w", i, err)
+		}
+	}
+	folding := c.sigs.Fold(grammars)
+	for _, g := range folding.Streams {
+		for _, n := range g.Terminals() {
+			if renumbered[n] == unseen {
+				renumbered[n] = uint32(len(order))
+				order = append(order, n)
+			}
+		}
+		g.Rename(func(n uint32) uint32 { return renumbered[n] }) // nobody else has it
+		t.Streams = append(t.Streams, track.Stream{Grammar: g})
+	}
+	if len(t.Streams) == 0 {
+		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
+	}
+	d := &distinct{c: c, release: release, order: order, from: folding.From, firsts: make(map[int][]int64)}
+	for i, n := range order {
+		if c.sigs.Lane(n) == nil {
+			continue
+		}
+		k := c.sigs.Key(n)
+		order, err := c.program(k.Call()).order(new(ordering), k.Values())
+		if err != nil {
+			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
+		}
+		vals := inOrder(make([]int64, 0, len(order)), k.Values(), order)
+		lane, ok := folding.Lane(n, i, vals, order)
+		if !ok {
+			return nil, fmt.Errorf("capture: signature %d: a lane without values", n)
+		}
+		t.Lanes = append(t.Lanes, lane)
+		d.firsts[i] = vals
+	}
+	t.Calls = d
+	t.Hists = c.hists.track(order, folding.From, 1/c.cfg.TicksPerNs)
+	t.Courses = c.trackCourses(order, folding.From)
+	t.Log = c.trackLog()
+	t.Values = c.attached.byTerminal(order, folding.From)
+	t.Allocs = c.trackAllocs()
+	t.Process = c.process(end)
+	return t, nil
+}
+
+// Held is about how many bytes of memory the calls take that were taken in.
+func (c *Capture) Held() int {
+	n := c.sigs.Size() + cap(c.checkpoints.buffer)
+	for _, s := range c.streams {
+		n += s.grammar.Size() + cap(s.terminals)
+	}
+	return n
+}
+
+// Release gives up what was taken in, for who has a track of it. The capture is good for
+// nothing more: records that come later stay in their rings.
+func (c *Capture) Release() {
+	c.released = true
+	c.sigs, c.hists, c.checkpoints.buffer, c.checkpoints.times = lane.Table{}, nil, nil, nil
+	for _, s := range c.streams {
+		s.grammar.parts.close()
+		s.grammar, s.terminals = newSequence("", MaxLive), nil
+	}
+}
+
+// valuesRoom is for how many values of signatures room is made at once.
+const valuesRoom = 1 << 12
+
+// distinct are the distinct calls of a track, as they are in the capture.
+type distinct struct {
+	c       *Capture
+	release bool
+	order   []uint32                // signatures
+	from    func(n uint32) []uint32 // those that became part of one
+	firsts  map[int][]int64         // values of calls with a lane
+	room    ordering
+}
+
+func (d *distinct) Len() int { return len(d.order) }
+
+func (d *distinct) Skeleton(i int) (call uint16, site uint64, width int) {
+	k := d.c.sigs.Look(d.order[i])
+	return k.Call(), k.Site(), len(k.Values())
+}
+
+func (d *distinct) At(i int, s *signature.Signature) error {
+	k := d.c.sigs.Look(d.order[i])
+	s.Call, s.Site = k.Call(), k.Site()
+	if vals, ok := d.firsts[i]; ok {
+		s.Vals = append(s.Vals[:0], vals...)
+		return nil
+	}
+	places, err := d.c.program(k.Call()).order(&d.room, k.Values())
+	if err != nil {
+		return fmt.Errorf("capture: signature %d: %w", d.order[i], err)
+	}
+	s.Vals = inOrder(s.Vals[:0], k.Values(), places)
+	return nil
+}
+
+func (d *distinct) Times(i int) track.Times {
+	duration, gap := d.c.sigs.TimesOf(d.order[i])
+	for _, m := range d.from(d.order[i]) {
+		x, y := d.c.sigs.TimesOf(m)
+		duration.Merge(x)
+		gap.Merge(y)
+	}
+	return track.Times{Duration: d.c.ns(duration), Gap: d.c.ns(gap)}
+}
+
+func (d *distinct) Release() {
+	if d.release {
+		d.c.Release()
+	}
+}
+
+// muchHeld is how many bytes of memory a capture may keep that are of no use any more.
+const muchHeld = 4 << 20
+
+func (c *Capture) process(end string) track.Process {
+	p := track.Process{
+		Host: c.cfg.Host, PID: c.cfg.PID, End: end, Lost: (c.lost + 1) / 2, Threads: len(c.streams), Folder: c.cfg.Cwd,
+	}
+	if c.timeless {
+		return p
+	}
+	p.StartNs = c.cfg.StartNs
+	if c.first != 0 {
+		p.StartNs += int64(float64(int64(c.first-c.cfg.StartTicks)) / c.cfg.TicksPerNs)
+		p.Asides = c.trackAsides()
+		if sum := c.asides.sum(); c.latest > c.first+sum {
+			p.SpanNs = int64(c.toNs(c.latest - c.first - sum))
+		}
+	}
+	return p
+}
+
+// Calibrate sets the clock's rate from a second look at both clocks, if it is
+// far enough from the first to be the better measurement and near enough to it
+// in value to be believed: somebody may have set the wall clock.
+func (c *Capture) Calibrate(ticks uint64, ns int64) {
+	const enough = 1e9
+	elapsed := float64(ns - c.cfg.StartNs)
+	if elapsed < enough || ticks <= c.cfg.StartTicks {
+		return
+	}
+	rate := float64(ticks-c.cfg.StartTicks) / elapsed
+	if r := rate / c.cfg.TicksPerNs; r > 0.999 && r < 1.001 {
+		c.cfg.TicksPerNs = rate
+	}
+}
+
+func (c *Capture) toNs(ticks uint64) uint64 {
+	return uint64(float64(ticks)/c.cfg.TicksPerNs + 0.5)
+}
+
+func (c *Capture) ns(s model.Stat) model.Stat { return s.Scale(1 / c.cfg.TicksPerNs) }

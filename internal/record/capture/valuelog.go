@@ -1,0 +1,101 @@
+package capture
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/timing"
+)
+
+// A valueLog notes each number that was attached to a call of a stream, in order of calls. Of each it has
+//
+//	call, as a difference to that of the number before in the frame varint, number of its name uvarint, value varint
+type valueLog struct {
+	frames
+	last uint64            // call of the number before in the frame
+	held []timing.Attached // to calls within one that is under way, or was when they ended
+}
+
+// add notes a number. Where calls are made within others, those within end first: their numbers wait for
+// those of the outermost call, with which whole is set.
+func (l *valueLog) add(v timing.Attached, whole bool) {
+	if !whole || len(l.held) > 0 {
+		l.held = append(l.held, v)
+		return
+	}
+	l.append(v)
+}
+
+// settle writes what waits, when all of the outermost call is there.
+func (l *valueLog) settle() {
+	slices.SortStableFunc(l.held, func(a, b timing.Attached) int { return cmp.Compare(a.Call, b.Call) })
+	for _, v := range l.held {
+		l.append(v)
+	}
+	l.held = l.held[:0]
+}
+
+func (l *valueLog) append(v timing.Attached) {
+	l.pending = wire.AppendVarint(l.pending, int64(v.Call-l.last))
+	l.pending = wire.AppendUvarint(l.pending, uint64(v.Name))
+	l.pending = wire.AppendVarint(l.pending, v.Value)
+	l.last = v.Call
+	if l.count++; l.count >= frameItems {
+		l.flush()
+	}
+}
+
+func (l *valueLog) flush() {
+	l.frames.flush()
+	l.last = 0
+}
+
+func (l *valueLog) save(w *pack.Writer) {
+	l.frames.save(w)
+	w.Uint(uint64(len(l.held)))
+	for _, v := range l.held {
+		w.Uint(v.Call)
+		w.Uint(uint64(v.Name))
+		w.Int(v.Value)
+	}
+}
+
+func (l *valueLog) load(r *pack.Reader) {
+	l.frames.load(r)
+	l.last, l.held = 0, make([]timing.Attached, r.Count(3))
+	for i := range l.held {
+		l.held[i] = timing.Attached{Call: r.Uint(), Name: r.Index(maxNames), Value: r.Int()}
+	}
+}
+
+func (l *valueLog) empty() bool { return l.frames.empty() && len(l.held) == 0 }
+
+// all yields what was noted, when nothing comes any more.
+func (l *valueLog) all() iter.Seq2[[]timing.Attached, error] {
+	return func(yield func([]timing.Attached, error) bool) {
+		l.settle()
+		each(&l.frames, parseAttached)(yield)
+	}
+}
+
+func parseAttached(data []byte, items uint32) ([]timing.Attached, error) {
+	r := wire.NewReader(data, "attached values")
+	if int64(items)*3 > int64(len(data)) {
+		return nil, errFrame
+	}
+	list, last := make([]timing.Attached, items), uint64(0)
+	for i := range list {
+		last += uint64(r.Varint())
+		list[i] = timing.Attached{Call: last, Name: r.Int(maxNames - 1), Value: r.Varint()}
+	}
+	return list, r.Done()
+}
+
+func valuePath(dir string, thread int) string {
+	return filepath.Join(dir, fmt.Sprintf("values.%d", thread))
+}

@@ -1,0 +1,156 @@
+package lane
+
+import (
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+)
+
+// The calls that came before a family had a lane are plain signatures. In the end
+// they go into the lane, too, if they all came before its first call: a loop is then
+// a loop from its first iteration on.
+const (
+	maxFold      = 4096    // calls
+	maxFoldLanes = 64      // of a stream
+	maxFoldWork  = 1 << 20 // symbols of a grammar that are appended anew
+)
+
+// A Folding says which calls go into lanes that were made after them.
+type Folding struct {
+	Streams []*grammar.Grammar
+	table   *Table
+	into    map[uint32]uint32   // plain signature → the one with the lane
+	from    map[uint32][]uint32 // the other way
+	longer  map[uint32]*Builder // lanes with these calls
+}
+
+// Fold finds the calls that came before their lanes, given the grammars of all threads.
+func (t *Table) Fold(streams []*grammar.Grammar) *Folding {
+	f := &Folding{
+		Streams: append([]*grammar.Grammar(nil), streams...),
+		table:   t, into: make(map[uint32]uint32), from: make(map[uint32][]uint32), longer: make(map[uint32]*Builder),
+	}
+	if len(t.lanes) == 0 {
+		return f
+	}
+	counts := make([][]uint64, len(streams))
+	for s, g := range streams {
+		counts[s] = g.Counts(t.Len())
+	}
+	lanes := make([]int, len(streams))
+	for n := range uint32(t.Len()) {
+		l := t.Lane(n)
+		if l == nil {
+			continue
+		}
+		s := t.Key(n).Thread()
+		if s >= len(streams) || counts[s][n] == 0 {
+			continue
+		}
+		if lanes[s]++; lanes[s] <= maxFoldLanes {
+			f.lane(n, s, counts)
+		}
+	}
+	for s, g := range f.Streams {
+		f.stream(s, g)
+	}
+	return f
+}
+
+// lane looks for what goes into a lane.
+func (f *Folding) lane(n uint32, stream int, counts [][]uint64) {
+	t := f.table
+	of := t.Key(n)
+	var list []uint32
+	calls := uint64(0)
+	for i := t.before[t.laneOf[n]]; i != None; i = t.older[i] {
+		if _, taken := f.into[i]; taken || !fitsWords(of, t.Key(i)) {
+			continue
+		}
+		for s := range counts {
+			if s != stream && counts[s][i] > 0 {
+				return // another thread made such calls, too
+			}
+		}
+		if counts[stream][i] > 0 {
+			list = append(list, i)
+			calls += counts[stream][i]
+		}
+	}
+	if calls == 0 || calls > maxFold {
+		return
+	}
+	wanted := map[uint32]bool{n: true}
+	for _, i := range list {
+		wanted[i] = true
+	}
+	sums := prefix.New(f.Streams[stream], func(i uint32) int64 {
+		if wanted[i] {
+			return 1
+		}
+		return 0
+	})
+	own := t.Lane(n)
+	l := newBuilder(own.words)
+	for k := range int64(calls) {
+		_, i := sums.Nth(k)
+		if i == n {
+			return // some came later: they were calls of callbacks
+		}
+		l.add(t.Key(i))
+	}
+	if own.first == nil || !l.addAll(own, maxFoldWork) {
+		return
+	}
+	f.longer[n] = l
+	f.from[n] = list
+	for _, i := range list {
+		f.into[i] = n
+	}
+}
+
+// stream renumbers the grammar of a thread.
+func (f *Folding) stream(s int, g *grammar.Grammar) {
+	any := false
+	for _, n := range g.Terminals() {
+		_, ok := f.into[n]
+		any = any || ok
+	}
+	if !any {
+		return
+	}
+	b := grammar.NewBuilder()
+	to := func(n uint32) uint32 {
+		if l, ok := f.into[n]; ok {
+			return l
+		}
+		return n
+	}
+	if b.AppendAll(g, to, maxFoldWork) {
+		f.Streams[s] = b.Grammar()
+		return
+	}
+	for _, n := range g.Terminals() {
+		for _, i := range f.from[n] {
+			delete(f.into, i)
+		}
+		delete(f.from, n)
+		delete(f.longer, n)
+	}
+}
+
+// From returns the plain signatures whose calls are in the lane of signature number n now.
+func (f *Folding) From(n uint32) []uint32 { return f.from[n] }
+
+// Lane returns the lane of signature number n, of a terminal whose values, but for those
+// in the lane, are those of the signature in an order; see Builder.Lane. False if it has
+// no values.
+func (f *Folding) Lane(n uint32, terminal int, vals []int64, order []int) (Lane, bool) {
+	l := f.longer[n]
+	if l == nil {
+		l = f.table.Lane(n)
+	}
+	if l.first == nil {
+		return Lane{}, false
+	}
+	return l.Lane(terminal, vals, order), true
+}

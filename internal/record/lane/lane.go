@@ -1,0 +1,80 @@
+// Package lane keeps values that differ from call to call: a tag that counts, an offset that
+// moves on. Each would make every call a signature of its own. Calls that differ in such
+// values only are one terminal instead, and the values go into its lane: those of the first
+// call, and a grammar over numbered steps, each of which adds something to all of them.
+//
+// A Table makes lanes while calls are recorded. In the end a Folding puts calls from before into them.
+// Columns are a lane over the ranks of a class, as a file has it, and Values are those of
+// one rank again. docs/notes/008-lanes.md says why.
+package lane
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar/counts"
+)
+
+// A Lane is what becomes of some values of a terminal from call to call, on one rank. All
+// of its calls are in one stream. The signature has the values of the first call; each step
+// adds to them, so the calls are one more than the steps.
+type Lane struct {
+	Terminal int
+	Values   []int            // which of the signature's values, rising
+	Steps    *grammar.Grammar // the steps as numbers, by first occurrence
+	By       [][]int64        // by number: what is added to each of Values
+}
+
+var (
+	errTerminal = errors.New("lane that does not fit its terminal")
+	errSteps    = errors.New("steps are not numbered by first occurrence")
+)
+
+// Check holds the values and steps of a lane against the number of values that its terminal has.
+func Check(values []int, width int, steps *grammar.Grammar, kinds int) error {
+	last := -1
+	for _, p := range values {
+		if p <= last || p >= width {
+			return errTerminal
+		}
+		last = p
+	}
+	if len(values) == 0 {
+		return errTerminal
+	}
+	if n, ok := counts.Terminals([]*grammar.Grammar{steps}); !ok || n != kinds {
+		return errSteps
+	}
+	return nil
+}
+
+// Usage is how often the streams of a rank have each terminal, and whether several have it.
+type Usage struct {
+	Calls   []uint64
+	Several []bool
+}
+
+// Used counts how often streams have each of so many terminals.
+func Used(streams []*grammar.Grammar, terminals int) (u Usage, err error) {
+	u = Usage{make([]uint64, terminals), make([]bool, terminals)}
+	for _, g := range streams {
+		for i, n := range g.Counts(terminals) {
+			u.Several[i] = u.Several[i] || u.Calls[i] > 0 && n > 0
+			var carry uint64
+			if u.Calls[i], carry = bits.Add64(u.Calls[i], n, 0); carry != 0 {
+				return u, errTerminal
+			}
+		}
+	}
+	return u, nil
+}
+
+// Fits refuses steps that are not one less than the calls of their terminal, or of a
+// terminal that several streams have.
+func (u *Usage) Fits(terminal int, steps *grammar.Grammar) error {
+	if u.Several[terminal] || u.Calls[terminal] == 0 || steps.Len() != u.Calls[terminal]-1 {
+		return errTerminal
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package lane
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+)
+
+// Moves is which values of a signature may go into a lane: tags, offsets into memory,
+// windows, files and packed data, tags of statuses, and the place in a file that a call returns. Nothing that is computed from
+// distinct calls depends on them: not what a handle stands for, not who sent how much to
+// whom, not where the next value stands. Functions that bind names have none (mpi.Call.Binds).
+type Moves struct {
+	Values []int32 // positions, rising
+
+	// What that follows from: values that say which others there are, and segments of
+	// addresses, of which the class does.
+	Forms, Segments []int32
+}
+
+// Find finds out which values of a signature may move, in place of what m said before.
+func (m *Moves) Find(l *signature.Layout, spans []signature.Span, vals []int64) {
+	m.Values, m.Forms, m.Segments = m.Values[:0], append(m.Forms[:0], 0), m.Segments[:0]
+	for i := range spans {
+		s := &spans[i]
+		varies := s.Param == signature.Result && l.Varies || s.Param >= 0 && s.Param < len(l.Params) && l.Params[s.Param].Varies
+		m.add(s, vals, varies)
+	}
+}
+
+func (m *Moves) add(s *signature.Span, vals []int64, varies bool) {
+	at := int32(s.At)
+	switch {
+	case s.Dims > 0:
+		m.Forms = append(m.Forms, at)
+		if s.Dims > 1 || s.Width != signature.Word {
+			for e := range s.Elements(vals) {
+				m.add(&e, vals, false)
+			}
+		}
+	case s.Width == signature.Status:
+		m.Forms = append(m.Forms, at)
+		if s.Filled(vals) {
+			m.Values = append(m.Values, at+signature.StatusTag)
+		}
+	case s.Width == signature.Place:
+		m.Segments = append(m.Segments, at)
+		if varies && signature.IsDistance(vals[at]) {
+			m.Values = append(m.Values, at+1)
+		}
+	case varies:
+		m.Values = append(m.Values, at)
+	}
+}
+
+// Fits reports whether what was found out of some values is true of others of the function.
+func (m *Moves) Fits(of, vals []int64) bool {
+	return !slices.ContainsFunc(m.Forms, func(i int32) bool { return vals[i] != of[i] }) &&
+		!slices.ContainsFunc(m.Segments, func(i int32) bool { return signature.SegClass(vals[i]) != signature.SegClass(of[i]) })
+}

@@ -1,0 +1,355 @@
+package lane
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+)
+
+// When a family of signatures, those that differ in values only that may be in a lane,
+// keeps growing in equal steps, the values that differ become a lane: further calls are
+// all of one signature, which doesn't have these values, and they go to a Builder in the
+// order of the calls.
+//
+// What is a lane follows from the order in which signatures were new, and from
+// nothing else, so that a table which is loaded goes on as the one that was
+// saved. Once a lane fits a call, the call is never one of a plain signature
+// again, though there may be an equal one from before.
+const (
+	// promoteAfter is how many more new signatures must continue a family in equal
+	// steps than don't. Fewer values that come back again and again are smaller as
+	// signatures of their own, and ranks that have others in other orders stay one
+	// class: BT on 16,384 ranks has sequences of 128.
+	promoteAfter = 256
+	// maxPeriod is how many interleaved sequences a family may have.
+	maxPeriod = 4
+)
+
+func (t *Table) after() uint16 {
+	if t.PromoteAfter > 0 {
+		return t.PromoteAfter
+	}
+	return promoteAfter
+}
+
+// May tells which words of a key may be in a lane, in rising order: those of
+// values on which nothing depends but what the program itself does with them.
+type May func(k signature.Key) []int32
+
+// What laneOf says of a signature, if it is not the number of a lane.
+const (
+	plain      = -1
+	superseded = -2 // a lane fits
+)
+
+// A family is plain signatures that differ in values only that may be in a lane.
+type family struct {
+	last uint32            // the newest one; older names those before it
+	lane uint32            // signature of the newest lane; None
+	runs [maxPeriod]uint16 // see promoteAfter
+}
+
+// A Table numbers signatures as a signature.Table does, of which some have lanes.
+type Table struct {
+	signature.Table
+	lanes    []*Builder
+	laneOf   []int32            // by signature: which of lanes, or plain, or superseded
+	older    []uint32           // by signature: the plain one of its family before it
+	families map[uint64]*family // by hash of what the family has in common
+	before   []uint32           // by lane: the last plain signature of its family then; None for another thread's
+	key      signature.Key
+
+	// PromoteAfter is from how many new signatures on a family gets a lane, in tests;
+	// 0: as usual.
+	PromoteAfter uint16
+}
+
+// Lane returns the lane of signature number n, nil if it has none.
+func (t *Table) Lane(n uint32) *Builder {
+	if i := t.laneOf[n]; i >= 0 {
+		return t.lanes[i]
+	}
+	return nil
+}
+
+// Lanes returns how many lanes there are.
+func (t *Table) Lanes() int { return len(t.lanes) }
+
+// Number returns the number of a signature without a lane, whatever it is, a new one if
+// it is new; see signature.Table.
+func (t *Table) Number(prev uint32, k signature.Key) uint32 {
+	n := t.Table.Number(prev, k)
+	t.grow()
+	return n
+}
+
+// insert numbers a signature that is new.
+func (t *Table) insert(k signature.Key) uint32 {
+	n := t.Insert(k)
+	t.grow()
+	return n
+}
+
+func (t *Table) grow() {
+	for len(t.laneOf) < t.Len() {
+		t.laneOf, t.older = append(t.laneOf, plain), append(t.older, None)
+	}
+}
+
+// Follow is Number for a call of a thread whose values may be in lanes. It is in
+// none that is not known yet, and no lane takes it in, if thread is negative: the
+// calls of a stream come into a lane in the order of the stream.
+func (t *Table) Follow(prev uint32, thread int, k signature.Key, may May) uint32 {
+	if g := t.Guess(prev); int(g) < len(t.laneOf) {
+		switch i := t.laneOf[g]; {
+		case i >= 0 && thread < 0:
+		case i >= 0:
+			// Not in a lane that is closed: what comes next by guess must come
+			// there without a guess as well.
+			l, of := t.lanes[i], t.Key(g)
+			if !l.closed && of.Thread() == thread && fitsWords(of, k) {
+				l.add(k)
+				return g
+			}
+		case i == plain && t.Is(g, k):
+			return g
+		}
+	}
+	if n, ok := t.LookUp(k); ok && (t.laneOf[n] == plain || thread < 0) {
+		t.Came(prev, n)
+		return n
+	}
+	words := may(k)
+	if len(words) == 0 {
+		return t.Number(prev, k)
+	}
+	n, ok := None, false
+	if thread >= 0 {
+		n, ok = t.laneFor(thread, k, words)
+	}
+	if !ok {
+		n = t.Number(prev, k)
+		t.join(n, words)
+		return n
+	}
+	t.Came(prev, n)
+	t.Lane(n).add(k)
+	return n
+}
+
+// laneFor returns the signature with a lane that a new call belongs to. It makes
+// the lane if it is time.
+func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, bool) {
+	f := t.familyOf(k, words)
+	if f == nil {
+		return 0, false
+	}
+	if f.lane != None {
+		of := t.Key(f.lane)
+		if fitsWords(of, k) {
+			key := t.laneKey(thread, k, of.Lane())
+			if n, ok := t.LookUp(key); ok {
+				return n, true
+			}
+			return t.addLane(key, None), true // of another thread
+		}
+	}
+	period := t.continues(f, k, words)
+	if period == 0 {
+		return 0, false
+	}
+	// All that differed of late goes into the lane, and what the lane before had.
+	var in []int64
+	differs := func(other signature.Key, w int32) bool { return other[w] != k[w] }
+	for _, w := range words {
+		use := false
+		n := f.last
+		for range 2*period - 1 {
+			use = use || differs(t.Key(n), w)
+			n = t.older[n]
+		}
+		if f.lane != None {
+			of := t.Key(f.lane)
+			use = use || slices.Contains(of.Lane(), int64(w)) || differs(of, w)
+		}
+		if use {
+			in = append(in, int64(w))
+		}
+	}
+	n := t.addLane(t.laneKey(thread, k, in), f.last)
+	t.promoted(f, n)
+	return n, true
+}
+
+// promoted makes a lane the one of a family. It fits all that the one before it fits,
+// which is closed, as are those of other threads.
+func (t *Table) promoted(f *family, n uint32) {
+	if f.lane != None {
+		before := t.Key(f.lane)
+		for other, i := range t.laneOf {
+			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && signature.Equal(k[1:], before[1:]) {
+				t.lanes[i].closed = true
+			}
+		}
+	}
+	f.lane, f.runs = n, [maxPeriod]uint16{}
+	of := t.Key(n)
+	for i := f.last; i != None; i = t.older[i] {
+		if fitsWords(of, t.Key(i)) {
+			t.laneOf[i] = superseded
+		}
+	}
+}
+
+// continues returns the shortest period in which a family goes on in equal
+// steps with a new call, 0 if it doesn't.
+func (t *Table) continues(f *family, k signature.Key, words []int32) int {
+	for period := 1; period <= maxPeriod; period++ {
+		if f.runs[period-1] >= t.after() && t.inStep(f, k, words, period) {
+			return period
+		}
+	}
+	return 0
+}
+
+// inStep reports whether a call is as far from the family's signature a period
+// ago as that is from the one a period before it.
+func (t *Table) inStep(f *family, k signature.Key, words []int32, period int) bool {
+	a := f.last
+	for range period - 1 {
+		if a == None {
+			return false
+		}
+		a = t.older[a]
+	}
+	b := a
+	for range period {
+		if b == None {
+			return false
+		}
+		b = t.older[b]
+	}
+	if b == None {
+		return false
+	}
+	x, y := t.Key(a), t.Key(b)
+	for _, w := range words {
+		if k[w]-x[w] != x[w]-y[w] {
+			return false
+		}
+	}
+	return true
+}
+
+// join files a new plain signature with its family.
+func (t *Table) join(n uint32, words []int32) {
+	k := t.Key(n)
+	h := familyHash(k, words)
+	f := t.families[h]
+	if f == nil {
+		if t.families == nil {
+			t.families = make(map[uint64]*family)
+		}
+		t.families[h] = &family{last: n, lane: None}
+		return
+	}
+	if !akin(t.Key(f.last), k, words) {
+		return // an equal hash: it has no family
+	}
+	if f.lane != None && fitsWords(t.Key(f.lane), k) {
+		t.laneOf[n] = superseded
+	}
+	for i := range f.runs {
+		switch {
+		case t.inStep(f, k, words, i+1):
+			f.runs[i] = min(f.runs[i]+1, t.after())
+		case f.runs[i] > 0:
+			f.runs[i]--
+		}
+	}
+	t.older[n], f.last = f.last, n
+}
+
+func (t *Table) familyOf(k signature.Key, words []int32) *family {
+	f := t.families[familyHash(k, words)]
+	if f == nil || !akin(t.Key(f.last), k, words) {
+		return nil
+	}
+	return f
+}
+
+// laneKey returns the key of a signature with a lane, to be used until the next call.
+func (t *Table) laneKey(thread int, k signature.Key, words []int64) signature.Key {
+	t.key = signature.LaneKey(t.key[:0], thread, k, words)
+	return t.key
+}
+
+func (t *Table) addLane(key signature.Key, before uint32) uint32 {
+	n := t.insert(key)
+	t.laneOf[n] = int32(len(t.lanes))
+	var words []int32
+	for _, w := range key.Lane() {
+		words = append(words, int32(w))
+	}
+	t.lanes = append(t.lanes, newBuilder(words))
+	t.before = append(t.before, before)
+	return n
+}
+
+// fitsWords reports whether a plain key has the values that the key of a lane has.
+func fitsWords(of, k signature.Key) bool {
+	words := of.Lane()
+	if len(of) != len(k)+len(words)+1 || of.Call() != k.Call() {
+		return false
+	}
+	from := 1
+	for _, w := range words {
+		if !signature.Equal(of[from:w], k[from:w]) {
+			return false
+		}
+		from = int(w) + 1
+	}
+	return signature.Equal(of[from:len(k)], k[from:])
+}
+
+func akin(a, b signature.Key, words []int32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	from := int32(0)
+	for _, w := range words {
+		if !signature.Equal(a[from:w], b[from:w]) {
+			return false
+		}
+		from = w + 1
+	}
+	return signature.Equal(a[from:], b[from:])
+}
+
+func familyHash(k signature.Key, words []int32) uint64 {
+	h := uint64(len(k)) * 0x9e3779b97f4a7c15
+	next := 0
+	for i, v := range k {
+		if next < len(words) && int(words[next]) == i {
+			next++
+			continue
+		}
+		if i == 0 {
+			v = int64(k.Call())
+		}
+		hi, lo := bits.Mul64(h^uint64(v), 0x9fb21c651e98df25)
+		h = hi ^ lo ^ bits.RotateLeft64(h, 23)
+	}
+	return h
+}
+
+// Size is the number of bytes the table holds, about.
+func (t *Table) Size() int {
+	const ofFamily = 48 // and its place in the map
+	n := t.Table.Size() + 4*(cap(t.laneOf)+cap(t.older)) + len(t.families)*ofFamily
+	for _, l := range t.lanes {
+		n += l.Size()
+	}
+	return n
+}

@@ -1,0 +1,114 @@
+package lane
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+)
+
+// Values are a lane of one rank, to look at any call of it. They are safe for use by several
+// goroutines at once.
+type Values struct {
+	Values []int
+	First  []int64 // parallel to Values
+	Steps  *grammar.Grammar
+	By     [][]int64 // by step, by value
+
+	length uint64         // of steps
+	sums   []*prefix.Sums // by value
+}
+
+// Len returns the number of calls.
+func (v *Values) Len() uint64 { return v.length + 1 }
+
+// At returns the values in the i-th call.
+func (v *Values) At(i uint64) []int64 {
+	vals := make([]int64, len(v.First))
+	for k := range vals {
+		vals[k] = v.First[k] + v.sums[k].Before(min(i, v.length))
+	}
+	return vals
+}
+
+// Bounds returns the least and the greatest value that the k-th of Values has,
+// in time proportional to the compressed steps.
+func (v *Values) Bounds(k int) (least, most int64) {
+	type extent struct{ sum, least, most int64 } // of what is added, behind each step
+	all := grammar.Fold(v.Steps, extent{}, func(id uint32) extent {
+		d := v.By[id][k]
+		return extent{d, min(d, 0), max(d, 0)}
+	}, func(x, e extent, count uint64) extent {
+		// Of n repetitions, the first or the last has the extremes.
+		last := x.sum + e.sum*int64(count-1)
+		return extent{last + e.sum, min(x.least, x.sum+e.least, last+e.least), max(x.most, x.sum+e.most, last+e.most)}
+	})
+	return v.First[k] + all.least, v.First[k] + all.most
+}
+
+// A Cursor walks through the values of a lane.
+type Cursor struct {
+	Vals  []int64 // in the call at hand
+	of    *Values
+	steps *grammar.Cursor
+}
+
+// Cursor returns a cursor at the i-th call.
+func (v *Values) Cursor(i uint64) *Cursor {
+	c := &Cursor{of: v, steps: v.Steps.Cursor(), Vals: v.At(i)}
+	c.steps.Seek(i)
+	return c
+}
+
+// Next moves on to the next call.
+func (c *Cursor) Next() {
+	if s, ok := c.steps.Next(); ok {
+		for k, d := range c.of.By[s] {
+			c.Vals[k] += d
+		}
+	}
+}
+
+// sum prepares seeking. Values that move alike share their sums.
+func (v *Values) sum() {
+	v.sums = make([]*prefix.Sums, len(v.First))
+	known := make(map[string]*prefix.Sums)
+	var key []byte
+	for k := range v.sums {
+		key = key[:0]
+		for _, step := range v.By {
+			key = wire.AppendVarint(key, step[k])
+		}
+		s := known[string(key)]
+		if s == nil {
+			s = prefix.New(v.Steps, func(s uint32) int64 { return v.By[s][k] })
+			known[string(key)] = s
+		}
+		v.sums[k] = s
+	}
+}
+
+// Same reports whether two lanes have the same values in every call, as far as that
+// can be told without expanding them.
+func (v *Values) Same(o *Values) bool {
+	return v.length == o.length && slices.Equal(v.Values, o.Values) && slices.Equal(v.First, o.First) &&
+		slices.EqualFunc(v.By, o.By, slices.Equal[[]int64]) && v.Steps.Equal(o.Steps)
+}
+
+// Text renders what the k-th of Values does: "0..999 by 1", or its bounds.
+func (v *Values) Text(k int) string {
+	last := v.At(v.length)[k]
+	if len(v.By) == 0 || last == v.First[k] && len(v.By) == 1 {
+		return fmt.Sprint(v.First[k])
+	}
+	step := v.By[0][k]
+	for _, s := range v.By {
+		if s[k] != step {
+			least, most := v.Bounds(k)
+			return fmt.Sprintf("from %d to %d", least, most)
+		}
+	}
+	return fmt.Sprintf("%d..%d by %d", v.First[k], last, step)
+}

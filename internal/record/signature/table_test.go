@@ -1,0 +1,110 @@
+package signature
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+)
+
+func key(call uint16, site uint64, vals ...int64) Key {
+	k := make(Key, KeyHeader)
+	k.SetHeader(call, site)
+	return append(k, vals...)
+}
+
+// Equal keys have equal numbers, in order of first appearance, whatever the
+// table guesses.
+func TestNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var table Table
+		var seen []Key
+		prev := None
+		for range rapid.IntRange(0, 300).Draw(t, "calls") {
+			vals := rapid.SliceOfN(rapid.Int64Range(0, 3), 0, 3).Draw(t, "values")
+			k := key(uint16(rapid.IntRange(1, 3).Draw(t, "call")), uint64(rapid.IntRange(0, 1).Draw(t, "site")), vals...)
+			want := len(seen)
+			for i, s := range seen {
+				if Equal(s, k) {
+					want = i
+				}
+			}
+			if want == len(seen) {
+				seen = append(seen, append(Key(nil), k...))
+			}
+			if prev = table.Number(prev, k); int(prev) != want {
+				t.Fatalf("number %d, want %d", prev, want)
+			}
+			if !Equal(table.Key(prev), k) {
+				t.Fatalf("key %v, want %v", table.Key(prev), k)
+			}
+		}
+		if table.Len() != len(seen) {
+			t.Fatalf("%d signatures, want %d", table.Len(), len(seen))
+		}
+	})
+}
+
+// In a loop the guess is right from the second lap on.
+func TestGuess(t *testing.T) {
+	var table Table
+	prev := None
+	for lap := range 3 {
+		for i := range int64(5) {
+			k := key(1, 2, i)
+			if g := table.Guess(prev); lap == 2 && (g == None || !Equal(table.Key(g), k)) {
+				t.Errorf("lap %d: guess %d before %d", lap, g, i)
+			}
+			prev = table.Number(prev, k)
+		}
+	}
+}
+
+// A table that is saved whole, or in two parts, is the same when it is loaded.
+func TestSave(t *testing.T) {
+	var table, whole, parts Table
+	var first, second, all pack.Writer
+	for i := range int64(40) {
+		if i == 25 {
+			table.SaveKeys(&first, 0)
+		}
+		table.Times(table.Number(None, key(3, uint64(i%4), i))).Add(uint64(i), uint64(2*i))
+	}
+	table.SaveKeys(&second, 25)
+	table.SaveKeys(&all, 0)
+	table.SaveTimes(&all)
+	insert := func(t *Table) func(Key) error {
+		return func(k Key) error {
+			t.Insert(k)
+			return nil
+		}
+	}
+	r := pack.NewReader(all.B)
+	whole.LoadKeys(r, insert(&whole))
+	whole.LoadTimes(r)
+	if err := r.Done(); err != nil {
+		t.Fatal(err)
+	}
+	r = pack.NewReader(append(first.B, second.B...))
+	parts.LoadKeys(r, insert(&parts))
+	parts.LoadKeys(r, insert(&parts))
+	if err := r.Done(); err != nil {
+		t.Fatal(err)
+	}
+	for n := range uint32(40) {
+		if !Equal(whole.Key(n), table.Key(n)) || !Equal(parts.Key(n), table.Key(n)) {
+			t.Errorf("signature %d: %v and %v, want %v", n, whole.Key(n), parts.Key(n), table.Key(n))
+		}
+		if *whole.Times(n) != *table.Times(n) {
+			t.Errorf("times %d: %v, want %v", n, *whole.Times(n), *table.Times(n))
+		}
+	}
+	r = pack.NewReader(append(first.B, first.B...))
+	parts = Table{}
+	parts.LoadKeys(r, insert(&parts))
+	parts.LoadKeys(r, insert(&parts))
+	if r.Done() == nil {
+		t.Error("a signature came twice and there was no error")
+	}
+}

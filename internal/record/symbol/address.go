@@ -1,0 +1,91 @@
+package symbol
+
+import (
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+)
+
+// A Stack is the address range of a thread's stack. Ref is a place in it that
+// is the same in every run.
+type Stack struct{ Lo, Hi, Ref uint64 }
+
+// Addresses names memory.
+type Addresses struct {
+	Segments
+	Modules *Modules
+	Stacks  []Stack // by thread
+	unknown Map     // address → 1 + number in order of first use
+	strays  int64
+}
+
+// maxStrays bounds the table of addresses that nothing is known of; all later
+// ones are the same to us.
+const maxStrays = 1 << 16
+
+// Name returns the segment and offset of an address as it stands in a record.
+func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
+	switch w0 >> 56 {
+	case event.ClassSpecial:
+		return signature.SegName(0, 0, signature.SegSpecial), int64(w1)
+	case event.ClassHeap, event.ClassDevice, event.ClassMPIMem:
+		if seg, ok := a.Segments.Name(w0 << 8 >> 8); ok {
+			return seg, int64(w1)
+		}
+		return a.stray(w0), 0 // announced before the checkpoint was damaged
+	}
+	return a.raw(w1, thread)
+}
+
+func (a *Addresses) raw(addr uint64, thread int) (seg, off int64) {
+	if thread < len(a.Stacks) {
+		if s := &a.Stacks[thread]; addr >= s.Lo && addr < s.Hi {
+			return signature.SegName(int64(thread), 0, signature.SegStack), int64(addr - s.Ref)
+		}
+	}
+	if seg, off, ok := a.Modules.static(addr); ok {
+		return seg, off
+	}
+	for i := range a.Stacks {
+		if s := &a.Stacks[i]; addr >= s.Lo && addr < s.Hi {
+			return signature.SegName(int64(i), 0, signature.SegStack), int64(addr - s.Ref)
+		}
+	}
+	return a.stray(addr), 0
+}
+
+func (a *Addresses) stray(addr uint64) int64 {
+	id := a.unknown.Get(addr)
+	if id == 0 {
+		if a.strays < maxStrays {
+			a.strays++
+			a.unknown.Set(addr, a.strays)
+		}
+		id = a.strays
+	}
+	return signature.SegName(id-1, 0, signature.SegUnknown)
+}
+
+// Save writes the state, save that of Modules.
+func (a *Addresses) Save(w *pack.Writer) {
+	a.Segments.Save(w)
+	w.Uint(uint64(len(a.Stacks)))
+	for _, s := range a.Stacks {
+		w.Fixed(s.Lo)
+		w.Fixed(s.Hi)
+		w.Fixed(s.Ref)
+	}
+	w.Int(a.strays)
+	saveMap(w, &a.unknown)
+}
+
+// Load reads what Save wrote.
+func (a *Addresses) Load(r *pack.Reader) {
+	a.Segments.Load(r)
+	a.Stacks = make([]Stack, r.Count(24))
+	for i := range a.Stacks {
+		a.Stacks[i] = Stack{r.Fixed(), r.Fixed(), r.Fixed()}
+	}
+	a.strays = r.Int()
+	loadMap(r, &a.unknown, 1, maxStrays)
+}

@@ -1,0 +1,168 @@
+package symbol
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// CommWords is how many words describe a new communicator: the world rank of
+// its rank 0, own rank, size, world rank of the remote group's rank 0, remote
+// size, hash of the member list.
+const CommWords = 6
+
+// A CommInfo is the words that describe a communicator.
+type CommInfo [CommWords]int64
+
+// Comms names communicators, and counts what was made from each: all members
+// of a new communicator have seen the same number of equal creations on its
+// parent, so that the number identifies it without any message.
+type Comms struct {
+	Handles
+	info    []CommInfo // by name-FirstHandleID
+	world   CommInfo
+	self    CommInfo
+	made    map[creation]int64
+	unbound []int64 // names of duplicates whose handle the MPI hasn't told yet
+}
+
+// A creation says which creations count as equal.
+type creation struct {
+	parent int64 // name
+	call   uint16
+	leader int64 // of a group-based creation; else -1
+	hash   int64 // of a group-based creation; else 0
+	remote int64 // of an intercommunicator; else -1
+}
+
+// Init sets what MPI_COMM_WORLD and MPI_COMM_SELF are.
+func (c *Comms) Init(rank, ranks int) {
+	c.world = CommInfo{0, int64(rank), int64(ranks), -1, 0, 0}
+	c.self = CommInfo{int64(rank), 0, 1, -1, 0, 0}
+	c.made = make(map[creation]int64)
+}
+
+// Info returns the description of a communicator by name.
+func (c *Comms) Info(name int64) CommInfo {
+	switch i := name - mpi.FirstHandleID; {
+	case name == mpi.CommSelf:
+		return c.self
+	case i >= 0 && i < int64(len(c.info)):
+		return c.info[i]
+	}
+	return c.world
+}
+
+// Describe notes what a new communicator is.
+func (c *Comms) Describe(name int64, info CommInfo) {
+	i := int(name - mpi.FirstHandleID)
+	if i < 0 || i >= len(c.refs) {
+		return
+	}
+	for len(c.info) < len(c.refs) {
+		c.info = append(c.info, CommInfo{})
+	}
+	c.info[i] = info
+}
+
+// Ordinal counts a creation on parent and returns how many equal ones came
+// before. Calls in which all of the parent's members take part are counted
+// whatever came out, since the members of one result needn't have been together
+// in the results before; those of a group, by the group; those that join two
+// groups, by the two leaders, since each side has its own parent.
+func (c *Comms) Ordinal(parent int64, call uint16, info CommInfo) int64 {
+	k := creation{parent: parent, call: call, leader: -1, remote: -1}
+	if info[5] != 0 {
+		k.leader, k.hash = info[0], info[5]
+	}
+	if info[4] != 0 && c.Info(parent)[4] == 0 {
+		k.leader, k.remote = info[0], info[3]
+	}
+	n := c.made[k]
+	c.made[k] = n + 1
+	return n
+}
+
+// ForgetChildren forgets the creations on a communicator that is gone.
+func (c *Comms) ForgetChildren(parent int64) {
+	for k := range c.made {
+		if k.parent == parent {
+			delete(c.made, k)
+		}
+	}
+}
+
+// ReserveUnbound makes the name of a duplicate whose handle will show up later.
+func (c *Comms) ReserveUnbound() int64 {
+	name := c.Reserve()
+	c.unbound = append(c.unbound, name)
+	return name
+}
+
+// NameOrBind returns the name of a handle that the program passes in. One that is
+// not known is taken for the oldest duplicate still without a handle, and bound
+// to it.
+func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
+	name = c.Name(raw)
+	if name == Unknown && len(c.unbound) > 0 {
+		name, bound = c.unbound[0], true
+		c.unbound = c.unbound[1:]
+		c.Bind(raw, name)
+	}
+	return name, bound
+}
+
+// Save writes the state.
+func (c *Comms) Save(w *pack.Writer) {
+	c.Handles.Save(w)
+	w.Uint(uint64(len(c.info)))
+	for _, info := range append([]CommInfo{c.world, c.self}, c.info...) {
+		for _, v := range info {
+			w.Int(v)
+		}
+	}
+	keys := make([]creation, 0, len(c.made))
+	for k := range c.made {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b creation) int {
+		return cmp.Or(cmp.Compare(a.parent, b.parent), cmp.Compare(a.call, b.call), cmp.Compare(a.leader, b.leader),
+			cmp.Compare(a.hash, b.hash), cmp.Compare(a.remote, b.remote))
+	})
+	w.Uint(uint64(len(keys)))
+	for _, k := range keys {
+		for _, v := range []int64{k.parent, int64(k.call), k.leader, k.hash, k.remote, c.made[k]} {
+			w.Int(v)
+		}
+	}
+	w.Ints(c.unbound)
+}
+
+// Load reads what Save wrote.
+func (c *Comms) Load(r *pack.Reader) {
+	c.Handles.Load(r)
+	c.info = make([]CommInfo, r.Count(CommWords))
+	read := func(info *CommInfo) {
+		for i := range info {
+			info[i] = r.Int()
+		}
+	}
+	read(&c.world)
+	read(&c.self)
+	for i := range c.info {
+		read(&c.info[i])
+	}
+	c.made = make(map[creation]int64)
+	for range r.Count(6) {
+		k := creation{parent: r.Int(), call: uint16(r.Int()), leader: r.Int(), hash: r.Int(), remote: r.Int()}
+		c.made[k] = r.Int()
+	}
+	c.unbound = r.Ints()
+	for _, name := range c.unbound {
+		if i := name - mpi.FirstHandleID; i < 0 || i >= int64(len(c.refs)) {
+			r.Check(errRange)
+		}
+	}
+}

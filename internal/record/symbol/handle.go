@@ -1,0 +1,134 @@
+package symbol
+
+import (
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// Unknown is the name of a handle that nobody was seen to make.
+const Unknown = -1
+
+// Handles names the handles of one kind. Predefined ones have the standard
+// ABI's numbers; those that the program makes get mpi.FirstHandleID and up,
+// lowest free number first, counted by how often the MPI handed them out.
+type Handles struct {
+	names Map // raw handle → name+1
+	pool  Pool
+	refs  []int32 // by name-FirstHandleID
+}
+
+// Predefine gives a raw handle the standard ABI's number. The first call for
+// a raw handle counts.
+func (h *Handles) Predefine(raw uint64, number int64) {
+	if h.names.Get(raw) == 0 {
+		h.names.Set(raw, number+1)
+	}
+}
+
+// Name returns the name of a handle that the program passes in.
+func (h *Handles) Name(raw uint64) int64 {
+	if v := h.names.Get(raw); v != 0 {
+		return v - 1
+	}
+	return Unknown
+}
+
+// Acquire returns the name of a handle that the MPI handed out, and whether it
+// is a new one.
+func (h *Handles) Acquire(raw uint64) (name int64, made bool) {
+	if v := h.names.Get(raw); v != 0 {
+		if v > mpi.FirstHandleID {
+			h.refs[v-1-mpi.FirstHandleID]++
+		}
+		return v - 1, false
+	}
+	name = h.Reserve()
+	h.names.Set(raw, name+1)
+	return name, true
+}
+
+// Next is the name that Acquire would give a handle, if that were a new one; else
+// Unknown.
+func (h *Handles) Next(raw uint64) int64 {
+	if h.names.Get(raw) != 0 {
+		return Unknown
+	}
+	return int64(h.pool.Next()) + mpi.FirstHandleID
+}
+
+// Reserve makes a name whose raw handle isn't known yet; Bind tells it later.
+func (h *Handles) Reserve() int64 {
+	id := h.pool.Take()
+	for int(id) >= len(h.refs) {
+		h.refs = append(h.refs, 0)
+	}
+	h.refs[id] = 1
+	return int64(id) + mpi.FirstHandleID
+}
+
+// Bind gives a reserved name its raw handle.
+func (h *Handles) Bind(raw uint64, name int64) { h.names.Set(raw, name+1) }
+
+// Release returns the name of a handle that the program gives back, and
+// whether that was the last reference to it.
+func (h *Handles) Release(raw uint64) (name int64, last bool) {
+	v := h.names.Get(raw)
+	if v <= mpi.FirstHandleID {
+		return v - 1, false
+	}
+	id := v - 1 - mpi.FirstHandleID
+	h.refs[id]--
+	if h.refs[id] > 0 {
+		return v - 1, false
+	}
+	h.names.Delete(raw)
+	h.pool.Give(uint32(id))
+	return v - 1, true
+}
+
+// Forget drops a handle that must have died unseen, because the MPI gave its
+// value to a new object.
+func (h *Handles) Forget(raw uint64) {
+	if v := h.names.Get(raw); v > mpi.FirstHandleID {
+		h.names.Delete(raw)
+		h.pool.Give(uint32(v - 1 - mpi.FirstHandleID))
+	}
+}
+
+// Save writes the state. Predefined handles aren't part of it.
+func (h *Handles) Save(w *pack.Writer) {
+	h.pool.Save(w)
+	w.Uint(uint64(len(h.refs)))
+	live := 0
+	for _, n := range h.refs {
+		w.Int(int64(n))
+	}
+	h.names.Each(func(_ uint64, v int64) {
+		if v > mpi.FirstHandleID {
+			live++
+		}
+	})
+	w.Uint(uint64(live))
+	if live == 0 {
+		return
+	}
+	h.names.Each(func(raw uint64, v int64) {
+		if v > mpi.FirstHandleID {
+			w.Fixed(raw)
+			w.Uint(uint64(v - 1 - mpi.FirstHandleID))
+		}
+	})
+}
+
+// Load reads what Save wrote, into a table with the same predefined handles.
+func (h *Handles) Load(r *pack.Reader) {
+	h.pool.Load(r)
+	h.refs = make([]int32, r.Count(1))
+	for i := range h.refs {
+		h.refs[i] = int32(r.Int())
+	}
+	for range r.Count(9) {
+		raw := r.Fixed()
+		h.names.Set(raw, 1+mpi.FirstHandleID+int64(r.Index(len(h.refs))))
+	}
+}

@@ -1,0 +1,152 @@
+// Package symbol gives names to what differs from process to process and from
+// run to run: handles, requests, addresses, code sites, strings. Ranks that do
+// the same things get the same names, without talking to each other.
+//
+// The package knows the rules of naming; it reads no records and doesn't know
+// which call has which parameter.
+package symbol
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+)
+
+var errRange = errors.New("symbol out of range")
+
+// A Map is a hash table from 64-bit keys to non-zero numbers: open addressing,
+// no allocation except when it grows. The zero Map is empty.
+type Map struct {
+	slots []slot
+	shift uint8
+	n     int
+}
+
+type slot struct {
+	key uint64
+	val int64 // 0: free
+}
+
+func (m *Map) home(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> m.shift) }
+
+// Len is the number of keys.
+func (m *Map) Len() int { return m.n }
+
+// Get returns the number of a key, 0 if there is none.
+func (m *Map) Get(key uint64) int64 {
+	if len(m.slots) == 0 {
+		return 0
+	}
+	for i := m.home(key); ; i++ {
+		s := &m.slots[i&(len(m.slots)-1)]
+		if s.key == key || s.val == 0 {
+			return s.val
+		}
+	}
+}
+
+// Set gives key the number val, which must not be 0.
+func (m *Map) Set(key uint64, val int64) {
+	if m.n >= len(m.slots)*3/4 {
+		m.grow()
+	}
+	mask := len(m.slots) - 1
+	i := m.home(key) & mask
+	for m.slots[i].val != 0 && m.slots[i].key != key {
+		i = (i + 1) & mask
+	}
+	if m.slots[i].val == 0 {
+		m.n++
+	}
+	m.slots[i] = slot{key, val}
+}
+
+// Place returns where the number of a key is. It is 0 if the key is new, and must be
+// something else before the next use of the Map.
+func (m *Map) Place(key uint64) *int64 {
+	if m.n >= len(m.slots)*3/4 {
+		m.grow()
+	}
+	mask := len(m.slots) - 1
+	for i := m.home(key) & mask; ; i = (i + 1) & mask {
+		s := &m.slots[i]
+		if s.val == 0 {
+			s.key = key
+			m.n++
+			return &s.val
+		}
+		if s.key == key {
+			return &s.val
+		}
+	}
+}
+
+// Delete removes a key and returns the number it had, 0 if there was none.
+func (m *Map) Delete(key uint64) int64 {
+	if m.n == 0 {
+		return 0
+	}
+	mask := len(m.slots) - 1
+	i := m.home(key) & mask
+	for m.slots[i].key != key || m.slots[i].val == 0 {
+		if m.slots[i].val == 0 {
+			return 0
+		}
+		i = (i + 1) & mask
+	}
+	val := m.slots[i].val
+	m.n--
+	// Close the gap: move back what would no longer be found behind it. A free
+	// slot keeps no key, so that Get may compare keys first.
+	for j := (i + 1) & mask; m.slots[j].val != 0; j = (j + 1) & mask {
+		if h := m.home(m.slots[j].key) & mask; (j-h)&mask >= (j-i)&mask {
+			m.slots[i], i = m.slots[j], j
+		}
+	}
+	m.slots[i] = slot{}
+	return val
+}
+
+func (m *Map) grow() {
+	old := m.slots
+	size := max(8, 2*len(old))
+	m.slots = make([]slot, size)
+	m.shift = uint8(64 - bits.Len(uint(size-1)))
+	m.n = 0
+	for _, s := range old {
+		if s.val != 0 {
+			m.Set(s.key, s.val)
+		}
+	}
+}
+
+// Each calls f for every key, in no order.
+func (m *Map) Each(f func(key uint64, val int64)) {
+	for _, s := range m.slots {
+		if s.val != 0 {
+			f(s.key, s.val)
+		}
+	}
+}
+
+func saveMap(w *pack.Writer, m *Map) {
+	w.Uint(uint64(m.Len()))
+	m.Each(func(key uint64, val int64) {
+		w.Fixed(key)
+		w.Int(val)
+	})
+}
+
+// loadMap reads what saveMap wrote; numbers must be between low and high.
+func loadMap(r *pack.Reader, m *Map, low, high int64) {
+	*m = Map{}
+	for range r.Count(9) {
+		key, val := r.Fixed(), r.Int()
+		if val < low || val > high || val == 0 {
+			r.Check(errRange)
+			return
+		}
+		m.Set(key, val)
+	}
+}

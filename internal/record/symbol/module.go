@@ -1,0 +1,279 @@
+package symbol
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+)
+
+// Modules is the process's address space as far as it comes from files: the
+// executable and the libraries. It follows /proc/self/maps.
+type Modules struct {
+	written func() []byte // maps as they were when libraries came or went last; nil: nobody wrote them
+	read    func() []byte // current maps; it takes the kernel long to make them
+	stale   bool          // maps may be read anew
+	regions []region      // ascending
+	modules []module
+	last    int // region that was hit last
+	segs    int64
+
+	Version uint64 // counts the maps read
+}
+
+type region struct {
+	lo, hi uint64
+	module int32 // or None
+	file   bool  // mapped from the module's file; else zeroed data behind it
+}
+
+type module struct {
+	path    string
+	base    uint64 // where the file's first byte is mapped
+	seg     int64  // 1 + number in order of first use as a buffer's segment
+	opened  bool   // the fields below are valid
+	buildID string
+	end     uint64 // of the module's memory, from base; 0: not known
+	hash    uint64 // of base name and build id
+}
+
+// Init sets where maps come from: as they were when libraries came or went last, which may be nil, and as they are.
+func (m *Modules) Init(written, read func() []byte) { m.written, m.read, m.stale = written, read, true }
+
+// Allow lets the next miss read the maps anew. Called once a drain, so that
+// stray addresses don't make it a habit.
+func (m *Modules) Allow() { m.stale = true }
+
+// find returns the number of the module that addr is in, or None, and addr's
+// offset from its base.
+func (m *Modules) find(addr uint64) (int32, uint64) {
+	r := m.region(addr)
+	if r == nil && m.written != nil {
+		m.parse(m.written())
+		m.written = nil
+		r = m.region(addr)
+	}
+	if r == nil && m.stale {
+		m.stale = false
+		m.parse(m.read())
+		r = m.region(addr)
+	}
+	if r == nil || r.module == None {
+		return None, 0
+	}
+	mod := &m.modules[r.module]
+	if !r.file {
+		// Zeroed data has no name in the maps, and the kernel may have joined
+		// it with a neighbour: only the file knows where it ends.
+		if mod.open(); mod.end != 0 && addr-mod.base >= mod.end {
+			return None, 0
+		}
+	}
+	return r.module, addr - mod.base
+}
+
+// File returns the file that an address comes from, and its offset from where the file's first byte is mapped; "" if there is none.
+func (m *Modules) File(addr uint64) (path string, offset uint64) {
+	i, offset := m.find(addr)
+	if i == None {
+		return "", 0
+	}
+	return m.modules[i].path, offset
+}
+
+func (m *Modules) region(addr uint64) *region {
+	if m.last < len(m.regions) {
+		if r := &m.regions[m.last]; addr >= r.lo && addr < r.hi {
+			return r
+		}
+	}
+	i, ok := slices.BinarySearchFunc(m.regions, addr, func(r region, a uint64) int {
+		switch {
+		case r.hi <= a:
+			return -1
+		case r.lo > a:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return nil
+	}
+	m.last = i
+	return &m.regions[i]
+}
+
+// parse reads lines like "7f00-7f10 r--p 0000a000 08:01 123   /usr/lib/x.so".
+func (m *Modules) parse(maps []byte) {
+	m.Version++
+	m.regions, m.last = m.regions[:0], 0
+	byPath := make(map[string]int32, len(m.modules))
+	for i := range m.modules {
+		byPath[m.modules[i].path] = int32(i)
+	}
+	based := make(map[int32]bool)
+	for line := range bytes.Lines(maps) {
+		var fields [5][]byte
+		rest := bytes.TrimSpace(line)
+		for i := range fields {
+			fields[i], rest, _ = bytes.Cut(rest, []byte(" "))
+		}
+		low, high, _ := bytes.Cut(fields[0], []byte("-"))
+		lo, ok1 := hexadecimal(low)
+		hi, ok2 := hexadecimal(high)
+		offset, ok3 := hexadecimal(fields[2])
+		if !ok1 || !ok2 || !ok3 || len(fields[4]) == 0 || lo >= hi {
+			continue
+		}
+		path := bytes.TrimSuffix(bytes.TrimLeft(rest, " "), []byte(" (deleted)"))
+		r := region{lo: lo, hi: hi, module: None}
+		if n := len(m.regions); n > 0 && m.regions[n-1].hi > lo {
+			continue // not ascending: not a maps file
+		}
+		switch {
+		case bytes.HasPrefix(path, []byte("/")):
+			i, ok := byPath[string(path)]
+			if !ok {
+				i = int32(len(m.modules))
+				m.modules = append(m.modules, module{path: string(path)})
+				byPath[m.modules[i].path] = i
+			}
+			if !based[i] {
+				m.modules[i].base, based[i] = lo-offset, true
+			}
+			r.module, r.file = i, true
+		case len(path) == 0 && len(m.regions) > 0:
+			if p := m.regions[len(m.regions)-1]; p.hi == lo && p.file {
+				r.module = p.module
+			}
+		}
+		m.regions = append(m.regions, r)
+	}
+}
+
+// hexadecimal reads a number.
+func hexadecimal(digits []byte) (n uint64, ok bool) {
+	for _, d := range digits {
+		switch {
+		case d >= '0' && d <= '9':
+			d -= '0'
+		case d >= 'a' && d <= 'f':
+			d -= 'a' - 10
+		default:
+			return 0, false
+		}
+		if n>>60 != 0 {
+			return 0, false
+		}
+		n = n<<4 | uint64(d)
+	}
+	return n, len(digits) > 0
+}
+
+// open reads what the module's file says of itself.
+func (mod *module) open() {
+	if mod.opened {
+		return
+	}
+	mod.opened = true
+	if f, err := os.Open(mod.path); err == nil {
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			if e, err := elf.NewFile(f); err == nil {
+				mod.inspect(e)
+			}
+		}
+	}
+	mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
+}
+
+func (mod *module) inspect(e *elf.File) {
+	first, end := ^uint64(0), uint64(0)
+	for _, p := range e.Progs {
+		switch p.Type {
+		case elf.PT_LOAD:
+			first = min(first, p.Vaddr-p.Off)
+			end = max(end, p.Vaddr+p.Memsz)
+		case elf.PT_NOTE:
+			if note := make([]byte, min(p.Filesz, 1<<16)); mod.buildID == "" {
+				if _, err := p.ReadAt(note, 0); err == nil {
+					mod.buildID = buildID(note, e.ByteOrder)
+				}
+			}
+		}
+	}
+	if end > first {
+		mod.end = end - first
+	}
+}
+
+// buildID finds the GNU build id among a program header's notes.
+func buildID(notes []byte, order binary.ByteOrder) string {
+	const gnuBuildID = 3
+	for len(notes) >= 12 {
+		name, desc, kind := uint64(order.Uint32(notes)), uint64(order.Uint32(notes[4:])), order.Uint32(notes[8:])
+		at := 12 + (name+3)&^3
+		next := at + (desc+3)&^3
+		if at+desc > uint64(len(notes)) {
+			return ""
+		}
+		if kind == gnuBuildID && string(notes[12:12+name]) == "GNU\x00" {
+			return hex.EncodeToString(notes[at : at+desc])
+		}
+		if next > uint64(len(notes)) {
+			return ""
+		}
+		notes = notes[next:]
+	}
+	return ""
+}
+
+// static names an address in a module's data.
+func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
+	i, offset := m.find(addr)
+	if i == None {
+		return 0, 0, false
+	}
+	mod := &m.modules[i]
+	if mod.seg == 0 {
+		m.segs++
+		mod.seg = m.segs
+	}
+	return signature.SegName(mod.seg-1, 0, signature.SegStatic), int64(offset), true
+}
+
+// Save writes which modules have names. Addresses come from the maps again.
+func (m *Modules) Save(w *pack.Writer) {
+	w.Int(m.segs)
+	w.Uint(uint64(len(m.modules)))
+	for i := range m.modules {
+		mod := &m.modules[i]
+		w.String(mod.path)
+		w.Uint(mod.base)
+		w.Int(mod.seg)
+		w.Bool(mod.opened)
+		w.String(mod.buildID)
+		w.Uint(mod.end)
+	}
+}
+
+// Load reads what Save wrote.
+func (m *Modules) Load(r *pack.Reader) {
+	m.segs = r.Int()
+	m.modules = make([]module, r.Count(6))
+	m.regions = nil
+	for i := range m.modules {
+		mod := &m.modules[i]
+		mod.path, mod.base, mod.seg, mod.opened = r.String(), r.Uint(), r.Int(), r.Bool()
+		mod.buildID, mod.end = r.String(), r.Uint()
+		if mod.opened {
+			mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
+		}
+	}
+}

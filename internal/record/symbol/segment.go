@@ -1,0 +1,55 @@
+package symbol
+
+import (
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+)
+
+// Segments names allocations: lowest free number at first use, by class.
+type Segments struct {
+	names Map // serial → 1 + name
+	pools [8]Pool
+}
+
+// Open names an allocation that a record announced. It is not opened if it has a
+// name already.
+func (s *Segments) Open(serial uint64, device, class int64) (name int64, opened bool) {
+	if v := s.names.Get(serial); v != 0 {
+		return v - 1, false
+	}
+	id := int64(s.pools[class&7].Take())
+	name = signature.SegName(id, device&31, class&7)
+	s.names.Set(serial, 1+name)
+	return name, true
+}
+
+// Name returns the name of an allocation.
+func (s *Segments) Name(serial uint64) (int64, bool) {
+	v := s.names.Get(serial)
+	return v - 1, v != 0
+}
+
+// Close frees the name of an allocation that is gone, and returns it if it had one.
+func (s *Segments) Close(serial uint64) (name int64, closed bool) {
+	v := s.names.Delete(serial)
+	if v != 0 {
+		s.pools[(v-1)&7].Give(uint32((v - 1) >> 8))
+	}
+	return v - 1, v != 0
+}
+
+// Save writes the state.
+func (s *Segments) Save(w *pack.Writer) {
+	for i := range s.pools {
+		s.pools[i].Save(w)
+	}
+	saveMap(w, &s.names)
+}
+
+// Load reads what Save wrote.
+func (s *Segments) Load(r *pack.Reader) {
+	for i := range s.pools {
+		s.pools[i].Load(r)
+	}
+	loadMap(r, &s.names, 1, 1<<48)
+}

@@ -1,0 +1,286 @@
+package symbol
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/code/source"
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// maxFrames is more than any stack has.
+const maxFrames = 256
+
+// Sites names code addresses: call sites, with or without the stack behind
+// them, and callbacks.
+type Sites struct {
+	modules *Modules
+	known   Map // address, or key of a stack → 1 + index
+	hashed  Map // hash → 1 + index
+	list    []site
+	lines   []lines
+	numbers map[lines]int32
+}
+
+// lines are those of a function in source code; or a mark, see model.PhaseMark, model.ThreadMark and model.TurnMark: then file and function are a
+// module and its build id, and the line is the offset.
+type lines struct {
+	file, function string
+	mark           string // empty: none
+}
+
+type site struct {
+	hash   uint64
+	module int32 // or None
+	line   int32 // 1 + number of the lines, in which offset is the line; 0: code in memory
+	offset uint64
+	outer  uint64 // hash of where the function was called from; 0 not known
+	inner  uint64 // hash without the outer one
+}
+
+// Init sets where addresses are looked up.
+func (s *Sites) Init(m *Modules) { s.modules = m }
+
+// Name returns the content hash of a code address, or of a stack by its key; 0
+// for none.
+func (s *Sites) Name(addr uint64) uint64 {
+	if i := s.known.Get(addr); i != 0 {
+		return s.list[i-1].hash
+	}
+	if addr == 0 {
+		return 0
+	}
+	return s.add(addr)
+}
+
+func (s *Sites) add(addr uint64) uint64 {
+	if stack, turn := event.Turn(addr); turn != 0 {
+		hash, index := s.around(stack, s.line(lines{mark: model.TurnMark}, uint64(turn)))
+		s.known.Set(addr, index)
+		return hash
+	}
+	v, _ := s.place(addr)
+	s.known.Set(addr, s.keep(v))
+	return v.hash
+}
+
+// keep adds a site, unless it is there, and returns 1 + its index.
+func (s *Sites) keep(v site) int64 {
+	index := s.hashed.Get(v.hash)
+	if index == 0 {
+		s.list = append(s.list, v)
+		index = int64(len(s.list))
+		s.hashed.Set(v.hash, index)
+	}
+	return index
+}
+
+// Source gives a key to a line of source code.
+func (s *Sites) Source(key uint64, file string, line uint32, function string) {
+	s.known.Set(key, s.keep(s.line(lines{file: file, function: function}, uint64(line))))
+}
+
+// line returns the site of one of the lines.
+func (s *Sites) line(x lines, line uint64) site {
+	n, known := s.numbers[x]
+	if !known {
+		if s.numbers == nil {
+			s.numbers = make(map[lines]int32)
+		}
+		s.lines = append(s.lines, x)
+		n = int32(len(s.lines))
+		s.numbers[x] = n
+	}
+	v := site{module: None, line: n, offset: line}
+	v.hash = hashEnd(s.unfinished(&v))
+	return v
+}
+
+// unfinished is the hash of a place, whatever is around it. Files are known by their names without folders. Code that no file holds
+// was made at run time: its address says nothing that another process could share.
+func (s *Sites) unfinished(v *site) uint64 {
+	switch {
+	case v.module != None:
+		return hashWord(s.modules.modules[v.module].hash, v.offset)
+	case v.line == 0:
+		return hashSeed
+	}
+	x := &s.lines[v.line-1]
+	text := path.Base(x.file) + "\x00" + x.function
+	if x.mark != "" {
+		text += "\x00" + x.mark
+	}
+	return hashWord(HashString([]byte(text)), v.offset)
+}
+
+// place looks an address up, or the key of a line, and returns with it a hash that is not finished.
+func (s *Sites) place(addr uint64) (site, uint64) {
+	v := site{module: None}
+	if i := s.known.Get(addr); i != 0 && s.list[i-1].line != 0 {
+		v.line, v.offset = s.list[i-1].line, s.list[i-1].offset
+	} else if m, offset := s.modules.find(addr); m != None {
+		s.modules.modules[m].open()
+		v.module, v.offset = m, offset
+	}
+	h := s.unfinished(&v)
+	v.hash = hashEnd(h)
+	return v, h
+}
+
+// Stack gives a key to a stack: return addresses, innermost first. Each of its
+// outer parts is a site too.
+func (s *Sites) Stack(key uint64, addrs []uint64) {
+	outer, index := uint64(0), int64(0)
+	for i := len(addrs) - 1; i >= 0; i-- {
+		if outer == 0 {
+			outer = s.Name(addrs[i])
+			index = s.known.Get(addrs[i])
+			continue
+		}
+		v, h := s.place(addrs[i])
+		outer, index = s.join(v, h, outer)
+	}
+	if index != 0 {
+		s.known.Set(key, index)
+	}
+}
+
+// join puts a place, with its unfinished hash, inside of the site with the hash outer.
+func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
+	v.hash, v.outer, v.inner = hashEnd(hashWord(h, outer)), outer, v.hash
+	return v.hash, s.keep(v)
+}
+
+// Phase gives a key to calls from a site with which a phase begins.
+func (s *Sites) Phase(key, at uint64, name string) {
+	_, index := s.around(at, s.line(lines{file: name, mark: model.PhaseMark}, 0))
+	s.known.Set(key, index)
+}
+
+// Thread returns the content hash of a site from which the first call of a thread came: the thread's first function is told apart, from the
+// thread's outermost frames, innermost first. That is what the program passed to the library that made the thread.
+func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
+	s.Name(at)
+	if i := s.known.Get(at); i != 0 && s.list[i-1].line != 0 {
+		frames = nil // an interpreter's function says nothing of its threads
+	}
+	for i, pc := range slices.Backward(frames) {
+		m, offset := s.modules.find(pc)
+		if m == None || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {
+			break // the C library makes threads
+		}
+		if runsThreads(s.modules.modules[m].path) {
+			continue
+		}
+		mod := &s.modules.modules[m]
+		mod.open()
+		hash, _ := s.around(at, s.line(lines{mod.path, mod.buildID, model.ThreadMark}, offset))
+		return hash
+	}
+	return s.Name(at)
+}
+
+// runsThreads reports whether a library is one whose functions stand between a thread and what it was made for.
+func runsThreads(library string) bool {
+	name := path.Base(library)
+	return slices.ContainsFunc([]string{"libc.so", "libc-2", "libpthread", "libgomp", "libomp", "libiomp5", "libstdc++", "libc++", "ld-", "libspoor"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// around puts a mark around all frames of a site.
+func (s *Sites) around(at uint64, mark site) (hash uint64, index int64) {
+	s.Name(at)
+	var frames []int64 // innermost first
+	for i := s.known.Get(at); i != 0 && len(frames) < maxFrames; {
+		frames = append(frames, i)
+		outer := s.list[i-1].outer
+		if outer == 0 {
+			break
+		}
+		i = s.hashed.Get(outer)
+	}
+	hash, index = mark.hash, s.keep(mark)
+	for _, i := range slices.Backward(frames) {
+		v := s.list[i-1]
+		h := s.unfinished(&v)
+		v.hash = hashEnd(h)
+		hash, index = s.join(v, h, hash)
+	}
+	return hash, index
+}
+
+// Table returns all sites by hash, and for those that have one the hash of the
+// outer site and that of the site alone.
+func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]uint64) {
+	places = make(map[uint64]track.Site, len(s.list))
+	for _, v := range s.list {
+		var where track.Site
+		switch {
+		case v.module != None:
+			mod := &s.modules.modules[v.module]
+			where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: v.offset}
+		case v.line != 0:
+			x := &s.lines[v.line-1]
+			if x.mark != "" {
+				where = track.Site{Module: x.file, BuildID: x.mark + x.function, Offset: v.offset}
+			} else {
+				where.Module, where.BuildID, where.Offset = source.Site(x.file, uint32(v.offset), x.function)
+			}
+		}
+		places[v.hash] = where
+		if v.outer != 0 {
+			if outer == nil {
+				outer, inner = make(map[uint64]uint64), make(map[uint64]uint64)
+			}
+			outer[v.hash], inner[v.hash] = v.outer, v.inner
+		}
+	}
+	return places, outer, inner
+}
+
+// Save writes the state.
+func (s *Sites) Save(w *pack.Writer) {
+	w.Uint(uint64(len(s.lines)))
+	for _, x := range s.lines {
+		w.String(x.file)
+		w.String(x.function)
+		w.String(x.mark)
+	}
+	w.Uint(uint64(len(s.list)))
+	for i := range s.list {
+		v := &s.list[i]
+		w.Fixed(v.hash)
+		w.Uint(uint64(v.module + 1))
+		w.Uint(uint64(v.line))
+		w.Uint(v.offset)
+		w.Bool(v.outer != 0)
+		if v.outer != 0 {
+			w.Fixed(v.outer)
+			w.Fixed(v.inner)
+		}
+	}
+	saveMap(w, &s.known)
+}
+
+// Load reads what Save wrote, after the modules.
+func (s *Sites) Load(r *pack.Reader) {
+	s.lines, s.numbers = make([]lines, r.Count(3)), make(map[lines]int32)
+	for i := range s.lines {
+		s.lines[i] = lines{r.String(), r.String(), r.String()}
+		s.numbers[s.lines[i]] = int32(i + 1)
+	}
+	s.list, s.hashed = make([]site, r.Count(12)), Map{}
+	for i := range s.list {
+		v := &s.list[i]
+		v.hash, v.module, v.line, v.offset = r.Fixed(), int32(r.Index(len(s.modules.modules)+1))-1, int32(r.Index(len(s.lines)+1)), r.Uint()
+		if r.Bool() {
+			v.outer, v.inner = r.Fixed(), r.Fixed()
+		}
+		s.hashed.Set(v.hash, int64(i+1))
+	}
+	loadMap(r, &s.known, 1, int64(len(s.list)))
+}

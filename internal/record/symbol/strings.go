@@ -1,0 +1,66 @@
+package symbol
+
+import (
+	"encoding/binary"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+)
+
+// Strings remembers the bytes behind content hashes.
+type Strings struct {
+	known Map // hash → 1 + index
+	bytes []string
+	hash  []uint64
+	room  []byte
+}
+
+// Name returns the content hash of the n bytes at the start of words, as they
+// stand in a record. words must be long enough.
+func (t *Strings) Name(words []uint64, n int) int64 {
+	t.room = t.room[:0]
+	for _, v := range words[:(n+7)/8] {
+		t.room = binary.LittleEndian.AppendUint64(t.room, v)
+	}
+	return t.NameOf(t.room[:n])
+}
+
+// NameOf returns the content hash of bytes.
+func (t *Strings) NameOf(b []byte) int64 {
+	h := HashString(b)
+	if t.known.Get(h) == 0 {
+		t.add(h, string(b))
+	}
+	return int64(h)
+}
+
+func (t *Strings) add(h uint64, s string) {
+	t.bytes = append(t.bytes, s)
+	t.hash = append(t.hash, h)
+	t.known.Set(h, int64(len(t.bytes)))
+}
+
+// Table returns all strings by hash.
+func (t *Strings) Table() map[uint64]string {
+	m := make(map[uint64]string, len(t.bytes))
+	for i, s := range t.bytes {
+		m[t.hash[i]] = s
+	}
+	return m
+}
+
+// Save writes the state.
+func (t *Strings) Save(w *pack.Writer) {
+	w.Uint(uint64(len(t.bytes)))
+	for _, s := range t.bytes {
+		w.String(s)
+	}
+}
+
+// Load reads what Save wrote.
+func (t *Strings) Load(r *pack.Reader) {
+	*t = Strings{}
+	for range r.Count(1) {
+		s := r.String()
+		t.add(HashString([]byte(s)), s)
+	}
+}

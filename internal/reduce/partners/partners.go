@@ -1,0 +1,120 @@
+// Package partners gives up whom ranks send messages to, where that looks random: it makes a trace in which messages that are drawn from
+// distributions of distances, sizes and tags stand in place of those of the run.
+//
+// Invariants:
+//
+//  1. What is drawn is a formula of the rank, the same for all: the k-th message of each rank goes by one distance, and has one size and
+//     one tag. So no rank has to know what others draw, and who receives is as sure as who sends.
+//  2. Messages are given up only of whole legs. A leg is what all ranks do between two collective calls of all; all messages of it MUST
+//     begin and end in it, and none of another one may be under way then, by the numbers of messages between each two ranks.
+//  3. In place of a leg's messages stand exchanges, behind all else that a rank does in the leg: receives that don't block, then
+//     sends that don't, then one call that waits for all. So whoever comes to an exchange posts all that others wait for
+//     before waiting itself, and what did not hang before does not then.
+//  4. Whatever isn't sure MUST stay as it is, and it is said why.
+package partners
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/reduce/cut"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Drawer makes traces of a trace in which messages are drawn.
+type Drawer struct {
+	r        *trace.Reader
+	seed     uint64
+	progress func(ranks int)
+	legs     []leg
+	families []*family // that can be drawn, those that take most first
+	kept     map[string]uint64
+	looked   bool
+}
+
+// New returns one for a trace. progress is told of each rank that was looked at.
+func New(r *trace.Reader, seed uint64, progress func(ranks int)) *Drawer {
+	return &Drawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
+}
+
+// Families is how many families of legs there are of which messages can be drawn.
+func (d *Drawer) Families() (int, error) {
+	if !d.looked {
+		d.looked = true
+		if err := d.survey(); err != nil {
+			return 0, err
+		}
+	}
+	return len(d.families), nil
+}
+
+// A Kept is why messages stay as they are, and of how many legs.
+type Kept struct {
+	Why  string
+	Legs uint64
+}
+
+// Kept says what of the trace stays though messages were to be drawn.
+func (d *Drawer) Kept() (list []Kept) {
+	for why, n := range d.kept {
+		list = append(list, Kept{why, n})
+	}
+	slices.SortFunc(list, func(a, b Kept) int { return cmp.Or(cmp.Compare(b.Legs, a.Legs), cmp.Compare(a.Why, b.Why)) })
+	return list
+}
+
+// Draw makes the trace in which messages of the first so many families are drawn.
+func (d *Drawer) Draw(families int) (*trace.Reader, error) {
+	if _, err := d.Families(); err != nil {
+		return nil, err
+	}
+	w := &writer{d: d, families: d.families[:min(families, len(d.families))], of: make(map[int]*family)}
+	for _, f := range w.families {
+		for _, l := range f.legs {
+			w.of[l] = f
+		}
+	}
+	ch := &cut.Change{
+		Note:   "partners of messages are drawn",
+		Values: func(*trace.Rank, int, []int64) {},
+		Tracks: func(list []*track.Track) error { return w.tracks(list) },
+	}
+	part, err := cut.Changed(d.r, ch, d.progress)
+	if err != nil {
+		return nil, err
+	}
+	defer part.Close()
+	for _, f := range w.families {
+		part.Content.Partners = append(part.Content.Partners, f.told(d.seed))
+	}
+	delete(part.Content.Meta, trace.MetaNote+".changed")
+	part.Content.Meta[trace.MetaNote+".partners"] = "partners, sizes and tags of messages are drawn: calls are not those of the run"
+	file, err := sections.Encode(part.Content)
+	if err != nil {
+		return nil, err
+	}
+	x, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), d.r.Name())
+	if err != nil {
+		return nil, fmt.Errorf("messages that were drawn: %w", err)
+	}
+	return x, nil
+}
+
+// mixed is the hash that all is drawn by, splitmix64 of a counter.
+func mixed(h, counter uint64) uint64 {
+	z := (h ^ counter*0xd1342543de82ef95) + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func mixedAll(list ...uint64) (h uint64) {
+	for _, x := range list {
+		h = mixed(h, x)
+	}
+	return h
+}

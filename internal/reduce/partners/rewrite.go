@@ -1,0 +1,380 @@
+package partners
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"maps"
+
+	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A writer puts exchanges into tracks.
+type writer struct {
+	d        *Drawer
+	families []*family
+	of       map[int]*family // by leg
+	sites    track.Track     // of what is drawn: Sites, Outer and Inner alone
+}
+
+// heap is the class of segments that are for data.
+const heap = 1
+
+// tracks changes those of all ranks.
+func (w *writer) tracks(list []*track.Track) error {
+	if len(w.families) == 0 {
+		return nil
+	}
+	byRank := make(map[int]*track.Track)
+	next := int64(0)
+	for _, t := range list {
+		byRank[t.Rank] = t
+		n, err := segments(t)
+		if err != nil {
+			return err
+		}
+		next = max(next, n)
+	}
+	w.sites = track.Track{Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64)}
+	for _, f := range w.families {
+		f.memory = [2]int64{next, next + 1}
+		next += 2
+		if !f.receive.found {
+			f.receive = f.send
+		}
+		if !f.wait.found {
+			f.wait = f.receive
+		}
+		for _, s := range []*sample{&f.send, &f.receive, &f.wait} {
+			w.site(s, byRank[s.rank])
+		}
+	}
+	source, err := export.New(w.d.r, export.Options{From: export.FromStart, To: export.ToEnd, Untimed: true})
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
+		if err := w.rank(source, t); err != nil {
+			return fmt.Errorf("rank %d: %w", t.Rank, err)
+		}
+	}
+	return nil
+}
+
+// segments is the number of the first segment of memory that no call of a rank uses, nor one behind it.
+func segments(t *track.Track) (next int64, err error) {
+	layouts := make(map[uint16]*signature.Layout)
+	var spans []signature.Span
+	for i := range t.Sigs {
+		s := &t.Sigs[i]
+		l := layouts[s.Call]
+		if l == nil {
+			def, ok := mpi.ByID(s.Call)
+			if !ok {
+				return 0, fmt.Errorf("function %d isn't known", s.Call)
+			}
+			of := signature.LayoutOf(def)
+			l = &of
+			layouts[s.Call] = l
+		}
+		if spans, err = l.Spans(spans[:0], s.Vals); err != nil {
+			return 0, err
+		}
+		for _, p := range spans {
+			if p.Width != signature.Place {
+				continue
+			}
+			for at := p.At + min(p.Dims, 1); at+1 < p.End; at += 2 {
+				next = max(next, s.Vals[at]>>8+1)
+			}
+		}
+	}
+	return next, nil
+}
+
+// site finds the call site of a sample.
+func (w *writer) site(s *sample, t *track.Track) {
+	c := t.Streams[0].Grammar.Cursor()
+	c.Seek(s.at)
+	n, ok := c.Next()
+	if !ok {
+		return
+	}
+	s.site = t.Sigs[n].Site
+	for h := s.site; ; {
+		if x, ok := t.Sites[h]; ok {
+			w.sites.Sites[h] = x
+		}
+		if inner, ok := t.Inner[h]; ok {
+			w.sites.Inner[h] = inner
+			if x, ok := t.Sites[inner]; ok {
+				w.sites.Sites[inner] = x
+			}
+		}
+		outer, ok := t.Outer[h]
+		if !ok {
+			break
+		}
+		w.sites.Outer[h] = outer
+		h = outer
+	}
+}
+
+// A rewriting is of one track.
+type rewriting struct {
+	w       *writer
+	t       *track.Track
+	calls   *grammar.Builder
+	removed []uint64 // by terminal as it was
+	sigs    []signature.Signature
+	counts  []uint64
+	waits   []bool
+	first   []uint64 // how often they begin an exchange
+	known   map[string]uint32
+	written map[exchangeOf][]uint32 // terminals of exchanges
+}
+
+// An exchangeOf is an exchange as a rank has it in a communicator.
+type exchangeOf struct {
+	g    *group
+	comm int64
+	rank int
+}
+
+// rank puts exchanges into the track of a rank.
+func (w *writer) rank(source *export.Source, t *track.Track) error {
+	x := &rewriting{w: w, t: t, calls: grammar.NewBuilder(), removed: make([]uint64, len(t.Sigs)), known: make(map[string]uint32), written: make(map[exchangeOf][]uint32)}
+	next, stop := iter.Pull(t.Streams[0].Grammar.All())
+	defer stop()
+	err := walkRank(w.d.r, source, t.Rank, func(n int, s *share) {
+		f := w.of[n]
+		for i := s.first; i < s.end; i++ {
+			call, _ := next()
+			if f != nil && s.removed[i-s.first] {
+				x.removed[call]++
+			} else {
+				x.calls.Append(call)
+			}
+		}
+		if f != nil {
+			x.exchange(n, s)
+		}
+		if s.closed {
+			call, _ := next()
+			x.calls.Append(call)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	x.finish()
+	return nil
+}
+
+// exchange puts what stands in a leg behind the rest of it.
+func (x *rewriting) exchange(n int, s *share) {
+	l := &x.w.d.legs[n]
+	of := exchangeOf{l.group, mpi.CommWorld, x.t.Rank}
+	if l.comm.Number != 0 {
+		of.comm = s.closing
+		for i, world := range l.comm.Members() {
+			if world == x.t.Rank {
+				of.rank = i
+			}
+		}
+	}
+	list, ok := x.written[of]
+	if !ok {
+		list = x.write(of)
+		x.written[of] = list
+	}
+	for range l.rounds {
+		for i, call := range list {
+			x.calls.Append(call)
+			x.counts[int(call)-len(x.t.Sigs)]++
+			if i == 0 {
+				x.first[int(call)-len(x.t.Sigs)]++
+			}
+		}
+	}
+}
+
+// write makes the calls of an exchange.
+func (x *rewriting) write(of exchangeOf) (list []uint32) {
+	f := of.g.of
+	if len(of.g.exchange) == 0 {
+		return nil
+	}
+	partner := func(offset int64) int64 {
+		ranks := int64(x.w.d.r.Ranks())
+		to := int64(of.rank) + offset
+		if f.ring {
+			to = (to + ranks) % ranks
+		}
+		if to < 0 || to >= ranks {
+			return mpi.ProcNull
+		}
+		return to
+	}
+	n := int64(len(of.g.exchange))
+	wait := []int64{0, 2 * n, 2 * n}
+	for i := range 2 * n {
+		wait = append(wait, 2*(2*n-i))
+	}
+	wait = append(wait, 2*n)
+	for side, name := range []string{"MPI_Irecv", "MPI_Isend"} {
+		at := int64(0)
+		for _, m := range of.g.exchange {
+			memory, site, peer := f.memory[1]<<8|heap, f.receive.site, partner(-m.offset)
+			if side == 1 {
+				memory, site, peer = f.memory[0]<<8|heap, f.send.site, partner(m.offset)
+			}
+			list = append(list, x.call(name, site, []int64{0, memory, at, m.bytes / f.unit, f.datatype, peer, m.tag, of.comm, 2}))
+			at += (m.bytes + 7) / 8 * 8
+			switch {
+			case side == 1:
+				wait = append(wait, signature.StatusOfSend, 0)
+			case peer == mpi.ProcNull:
+				wait = append(wait, signature.StatusIgnored, mpi.ProcNull, mpi.AnyTag, 0, 0)
+			default:
+				wait = append(wait, signature.StatusIgnored, peer, m.tag, m.bytes, 0)
+			}
+		}
+	}
+	list = append(list, x.call("MPI_Waitall", f.wait.site, wait))
+	return list
+}
+
+// call returns the number of a call that is drawn.
+func (x *rewriting) call(name string, site uint64, vals []int64) uint32 {
+	key := name + string(binary.LittleEndian.AppendUint64(nil, site))
+	for _, v := range vals {
+		key += string(binary.AppendVarint(nil, v))
+	}
+	n, ok := x.known[key]
+	if !ok {
+		def, _ := mpi.Lookup(name)
+		n = uint32(len(x.t.Sigs) + len(x.sigs))
+		x.known[key] = n
+		x.sigs = append(x.sigs, signature.Signature{Call: def.ID, Site: site, Vals: vals})
+		x.counts, x.first = append(x.counts, 0), append(x.first, 0)
+		x.waits = append(x.waits, name == "MPI_Waitall")
+	}
+	return n
+}
+
+// finish changes the track.
+func (x *rewriting) finish() {
+	t := x.t
+	sigs := append(t.Sigs, x.sigs...)
+	times := append(x.left(), make([]track.Times, len(x.sigs))...)
+	if !t.Timeless {
+		x.spend(times)
+	}
+	g := x.calls.Grammar()
+	number := make([]uint32, len(sigs))
+	t.Sigs, t.Times = nil, nil
+	for i, n := range g.Terminals() {
+		number[n] = uint32(i)
+		t.Sigs, t.Times = append(t.Sigs, sigs[n]), append(t.Times, times[n])
+	}
+	t.Streams = []track.Stream{{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })}}
+	t.Courses = nil // of places that others have now
+	t.Sites, t.Outer, t.Inner = joined(t.Sites, x.w.sites.Sites), joined(t.Outer, x.w.sites.Outer), joined(t.Inner, x.w.sites.Inner)
+	var asides []track.Aside
+	for _, a := range t.Process.Asides {
+		if a.Call == 0 { // others are at calls that others are now
+			asides = append(asides, a)
+		}
+	}
+	t.Process.Asides = asides
+}
+
+func joined[K comparable, V any](a, b map[K]V) map[K]V {
+	if len(b) == 0 {
+		return a
+	}
+	a = maps.Clone(a)
+	if a == nil {
+		a = make(map[K]V)
+	}
+	maps.Copy(a, b)
+	return a
+}
+
+// left are the times of calls that stay.
+func (x *rewriting) left() []track.Times {
+	times := make([]track.Times, len(x.t.Times))
+	for n, s := range x.t.Times {
+		count := s.Duration.Count
+		times[n] = track.Times{Duration: track.Scaled(s.Duration, count-min(count, x.removed[n])), Gap: track.Scaled(s.Gap, s.Gap.Count-min(s.Gap.Count, x.removed[n]))}
+	}
+	return times
+}
+
+// spend has the drawn calls of a rank take as long together as those that they stand for: what is computed before these is before each
+// exchange now, sends and receives take what such took that don't block, and the rest is waiting.
+func (x *rewriting) spend(times []track.Times) {
+	var duration, gap, posts, postNs, posted, waits, firsts uint64
+	for n, s := range x.t.Times {
+		duration += s.Duration.Sum - times[n].Duration.Sum
+		gap += s.Gap.Sum - times[n].Gap.Sum
+		if def, ok := mpi.ByID(x.t.Sigs[n].Call); ok && def.Has(mpi.Nonblocking) && x.removed[n] > 0 {
+			postNs += s.Duration.Sum - times[n].Duration.Sum
+			posted += x.removed[n]
+		}
+	}
+	for i, n := range x.counts {
+		if firsts += x.first[i]; x.waits[i] {
+			waits += n
+		} else {
+			posts += n
+		}
+	}
+	if waits == 0 {
+		return
+	}
+	each := min(postNs/max(posted, 1), duration/(posts+waits))
+	waiting := purse{duration - each*posts, waits}
+	before := purse{gap, firsts}
+	for i, count := range x.counts {
+		if count == 0 {
+			continue
+		}
+		s := &times[len(x.removed)+i]
+		if x.waits[i] {
+			s.Duration = alike(count, waiting.take(count))
+		} else {
+			s.Duration = alike(count, each*count)
+		}
+		s.Gap = alike(count, before.take(x.first[i]))
+	}
+}
+
+// A purse is time that so many calls have together.
+type purse struct{ ns, calls uint64 }
+
+// take takes the part of some of them.
+func (s *purse) take(calls uint64) uint64 {
+	if calls == 0 {
+		return 0
+	}
+	ns := uint64(float64(s.ns) / float64(s.calls) * float64(calls))
+	if ns = min(ns, s.ns); calls == s.calls {
+		ns = s.ns
+	}
+	s.ns, s.calls = s.ns-ns, s.calls-calls
+	return ns
+}
+
+// alike is so many samples that come to a sum, about as large each.
+func alike(count, sum uint64) model.Stat {
+	s := model.Stat{Count: count, Sum: sum, Min: sum / count, Max: (sum + count - 1) / count}
+	s.SetDeviation(0)
+	return s
+}

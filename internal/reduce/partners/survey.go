@@ -1,0 +1,320 @@
+package partners
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A leg is what is known of one over all ranks.
+type leg struct {
+	fence       uint64
+	balance     [2]uint64 // what was sent and not received up to its end, hashed
+	why         string
+	comm        *handles.Comm
+	closingComm int
+	places      []int
+	messages    uint64
+	rounds      uint64
+	group       *group
+}
+
+// A family is legs in which messages are sent from the same places.
+type family struct {
+	legs     []int
+	cost     uint64 // messages that are alike in no two places
+	bodies   int
+	groups   []*group
+	datatype int64
+	unit     int64
+	mixed    bool // datatypes
+	ring     bool
+	sent     []uint64 // by rank
+	received []uint64
+
+	relative, sizes, tags, numbers tallies
+	send, receive, wait            sample
+	exchanges                      int
+	rounds                         uint64
+	memory                         [2]int64 // segments: of what is sent, and received
+}
+
+// A sample is a call of a rank, whose call site others take.
+type sample struct {
+	rank  int
+	at    uint64
+	found bool
+	site  uint64
+}
+
+// A group is legs in which the same exchange stands.
+type group struct {
+	of       *family
+	legs     int
+	rounds   uint64 // of all of them
+	kinds    map[kind]*drawnKind
+	exchange []drawnMessage
+}
+
+// A kind of messages is drawn from distributions of its own.
+type kind struct {
+	tag     int64 // manyTags: all
+	nothing bool  // without a byte
+}
+
+// manyTags is the tag of kinds where there are too many to tell apart.
+const manyTags = -1 << 60
+
+// mostTags is how many are told apart.
+const mostTags = 32
+
+// A drawnKind is what messages of a kind were.
+type drawnKind struct {
+	offsets, sizes, tags map[int64]uint64
+}
+
+// What draws and what doesn't.
+const (
+	fewBodies = 27 // as many kinds of ranks as a grid of three dimensions has where it is open
+	unequal   = 4  // times the mean: a rank that sends or receives more is no rank among others
+	mostDrawn = 1 << 12
+	mostTold  = 128 // messages in all exchanges of a family together, more or less
+	mostBody  = 1 << 20
+	mostKinds = 16 // exchanges of a family
+)
+
+// survey finds the legs of which messages can be drawn.
+func (d *Drawer) survey() error {
+	for rank := range d.r.Ranks() {
+		switch k, err := d.r.Rank(rank); {
+		case err != nil:
+			d.kept["a rank left no track"]++
+			return nil
+		case k.Streams() > 1:
+			d.kept["ranks have several threads"]++
+			return nil
+		}
+	}
+	source, err := export.New(d.r, export.Options{From: export.FromStart, To: export.ToEnd, Untimed: true})
+	if err != nil {
+		return err
+	}
+	if d.r.Ranks() < 2 {
+		return nil
+	}
+	bodies := make(map[uint64]int) // by a hash of the place, too: messages in it
+	cost := make(map[int]uint64)   // by place of the first message
+	count := make(map[int]int)
+	apart := ""
+	var legs int
+	for rank := range d.r.Ranks() {
+		legs = 0
+		err := walkRank(d.r, source, rank, func(n int, s *share) {
+			legs++
+			if rank == 0 {
+				d.legs = append(d.legs, leg{fence: s.fence})
+			}
+			if n >= len(d.legs) || d.legs[n].fence != s.fence {
+				apart = "ranks don't all make the same collective calls in one order"
+				return
+			}
+			d.legs[n].add(s)
+			for i := s.crossedSince; i < n; i++ {
+				d.legs[i].keep(whyRequests)
+				d.legs[n].keep(whyRequests)
+			}
+			if len(s.sent) == 0 || len(bodies) >= mostBody {
+				return
+			}
+			place := s.sent[0].place
+			if h := mixed(body(s.sent), uint64(place)); bodies[h] == 0 {
+				bodies[h] = len(s.sent)
+				cost[place] += uint64(len(s.sent)) / s.rounds
+				count[place]++
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("rank %d: %w", rank, err)
+		}
+		if legs != len(d.legs) {
+			apart = "ranks don't all make as many collective calls"
+		}
+		d.progress(1)
+	}
+	for n := range d.legs {
+		if d.legs[n].why == whyUnknown { // which may have to do with any leg
+			apart = whyUnknown
+		}
+	}
+	if apart != "" {
+		d.kept[apart] = uint64(len(d.legs))
+		return nil
+	}
+	return d.group(source, cost, count)
+}
+
+func (l *leg) keep(why string) { l.why = cmp.Or(l.why, why) }
+
+// add takes in what a rank does in the leg.
+func (l *leg) add(s *share) {
+	l.keep(s.why)
+	l.balance[0] += s.balance[0]
+	l.balance[1] += s.balance[1]
+	l.messages += uint64(len(s.sent))
+	for a, b := l.rounds, s.rounds; ; a, b = b, a%b {
+		if b == 0 {
+			l.rounds = a
+			break
+		}
+	}
+	if !s.closed {
+		l.keep("no collective call ends it")
+	}
+	l.closingComm = s.closingComm
+	if s.comm != nil {
+		if l.comm != nil && l.comm != s.comm {
+			l.keep("messages are in several communicators")
+		}
+		if l.comm = s.comm; l.comm.Number != 0 && l.comm.Number != s.closingComm {
+			l.keep("messages are in another communicator than the collective call behind them")
+		}
+	}
+	for _, p := range places(s.sent) {
+		if at, ok := slices.BinarySearch(l.places, p); !ok {
+			l.places = slices.Insert(l.places, at, p)
+		}
+	}
+}
+
+// group makes families of the legs that can be drawn, and says of the others why not.
+func (d *Drawer) group(source *export.Source, cost map[int]uint64, count map[int]int) error {
+	var sum [2]uint64
+	known := make(map[string]*family)
+	var list []*family
+	for n := range d.legs {
+		l := &d.legs[n]
+		before := sum
+		sum[0] += l.balance[0]
+		sum[1] += l.balance[1]
+		if before != [2]uint64{} || sum != [2]uint64{} {
+			l.keep("messages of one leg are received in another, or by nobody")
+		}
+		if l.messages == 0 {
+			continue
+		}
+		if l.why != "" {
+			d.kept[l.why]++
+			continue
+		}
+		f := known[fmt.Sprint(l.places)]
+		if f == nil {
+			f = &family{sent: make([]uint64, d.r.Ranks()), received: make([]uint64, d.r.Ranks()), unit: 1}
+			for _, p := range l.places {
+				f.cost += cost[p]
+				f.bodies += count[p]
+			}
+			known[fmt.Sprint(l.places)] = f
+			list = append(list, f)
+		}
+		f.legs = append(f.legs, n)
+	}
+	list = slices.DeleteFunc(list, func(f *family) bool {
+		if f.bodies > fewBodies {
+			f.split(d)
+			return false
+		}
+		d.kept["partners are regular, or few"] += uint64(len(f.legs))
+		return true
+	})
+	if len(list) == 0 {
+		return nil
+	}
+	for rank := range d.r.Ranks() {
+		err := walkRank(d.r, source, rank, func(n int, s *share) {
+			if g := d.legs[n].group; g != nil {
+				g.add(rank, s)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("rank %d: %w", rank, err)
+		}
+		d.progress(1)
+	}
+	for _, f := range list {
+		if why := f.draw(d, len(d.families)); why != "" {
+			d.kept[why] += uint64(len(f.legs))
+			continue
+		}
+		d.families = append(d.families, f)
+	}
+	slices.SortStableFunc(d.families, func(a, b *family) int { return cmp.Compare(b.cost, a.cost) })
+	return nil
+}
+
+// split makes groups of a family's legs: of few legs each is one, of many those with about as many messages are together.
+func (f *family) split(d *Drawer) {
+	messages, rounds := uint64(0), uint64(0)
+	for _, n := range f.legs {
+		l := &d.legs[n]
+		messages, rounds = messages+l.messages, rounds+max(l.rounds, 1)*uint64(d.r.Ranks())
+	}
+	groups := min(len(f.legs), mostKinds, max(1, int(mostTold*rounds/messages)))
+	order := slices.Clone(f.legs)
+	if groups < len(f.legs) {
+		each := func(n int) float64 { return float64(d.legs[n].messages) / float64(d.legs[n].rounds) }
+		slices.SortFunc(order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(each(a), each(b)), cmp.Compare(mixedAll(d.seed, uint64(a)), mixedAll(d.seed, uint64(b))))
+		})
+	}
+	for i, n := range order {
+		if at := i * groups / len(order); at == len(f.groups) {
+			f.groups = append(f.groups, &group{of: f, kinds: make(map[kind]*drawnKind)})
+		}
+		g := f.groups[len(f.groups)-1]
+		g.legs++
+		g.rounds += d.legs[n].rounds
+		d.legs[n].group = g
+	}
+}
+
+// add takes in the messages that a rank sends in a leg of the group.
+func (g *group) add(rank int, s *share) {
+	f := g.of
+	f.sent[rank] += uint64(len(s.sent))
+	f.received[rank] += s.got
+	f.numbers.add(int64(len(s.sent)), rank)
+	take := func(x *sample, at uint64, any bool) {
+		if any && !x.found {
+			*x = sample{rank: rank, at: at, found: true}
+		}
+	}
+	take(&f.receive, s.receive.at, s.receive.any)
+	take(&f.wait, s.wait.at, s.wait.any)
+	for i := range s.sent {
+		x := &s.sent[i]
+		take(&f.send, x.at, true)
+		f.relative.add(int64(x.offset), rank)
+		f.sizes.add(int64(x.bytes), rank)
+		f.tags.add(x.tag, rank)
+		if f.datatype == 0 {
+			f.datatype = x.datatype
+		}
+		f.mixed = f.mixed || f.datatype != x.datatype || x.datatype <= 0 || x.datatype >= trace.FirstLocal
+		k := kind{x.tag, x.bytes == 0}
+		if len(g.kinds) >= mostTags && g.kinds[k] == nil {
+			k.tag = manyTags
+		}
+		of := g.kinds[k]
+		if of == nil {
+			of = &drawnKind{make(map[int64]uint64), make(map[int64]uint64), make(map[int64]uint64)}
+			g.kinds[k] = of
+		}
+		of.offsets[int64(x.offset)]++
+		of.sizes[int64(x.bytes)]++
+		of.tags[x.tag]++
+	}
+}

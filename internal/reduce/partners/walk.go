@@ -1,0 +1,381 @@
+package partners
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A message is one that a rank sends.
+type message struct {
+	offset   int // the receiver's rank less the own one
+	tag      int64
+	bytes    uint64
+	datatype int64
+	place    int    // call site
+	at       uint64 // call
+}
+
+// An end is where a rank has a leg's receives or waits: the first call.
+type end struct {
+	at  uint64
+	any bool
+}
+
+// A share is what one rank does in a leg.
+type share struct {
+	first, end   uint64 // its calls, that which ends it not among them
+	removed      []bool // by call: whether it goes when messages are drawn
+	sent         []message
+	receive      end
+	wait         end
+	got          uint64 // messages that came
+	rounds       uint64 // how often what is sent repeats
+	comm         *handles.Comm
+	closing      int64  // handle of the communicator of the call that ends it
+	closingComm  int    // its number
+	fence        uint64 // what ends it
+	closed       bool   // by a collective call
+	why          string // it stays
+	balance      [2]uint64
+	crossedSince int // requests go from this leg on to it; its own number: none
+}
+
+// A walk goes through the calls of a rank.
+type walk struct {
+	ranks   int
+	rank    int
+	source  *export.Source
+	losses  uint64
+	share   share
+	leg     int
+	made    int64   // one-shot requests so far
+	began   []int64 // made, when each leg began
+	open    int     // operations under way
+	visit   func(leg int, s *share)
+	members map[int]map[int]int // by communicator: rank in it by rank of the world
+	last    uint64
+}
+
+// walkRank has a rank's legs visited. What is visited is good until visit returns.
+func walkRank(r *trace.Reader, source *export.Source, rank int, visit func(leg int, s *share)) error {
+	w := &walk{ranks: r.Ranks(), rank: rank, source: source, visit: visit, began: []int64{0}, members: make(map[int]map[int]int)}
+	w.share.crossedSince = 0
+	return source.Rank(rank, w)
+}
+
+// Begin is for export.Sink, as are Leave and End.
+func (w *walk) Begin(*trace.Rank) error {
+	w.losses = w.lost()
+	return nil
+}
+
+// Leave does nothing: all is known when a call is entered.
+func (w *walk) Leave(*export.Call) error { return nil }
+
+// End ends the last leg, which no collective call does.
+func (w *walk) End(*trace.Rank) error {
+	w.share.end = w.last
+	w.close(false)
+	return nil
+}
+
+func (w *walk) keep(why string) {
+	if w.share.why == "" {
+		w.share.why = why
+	}
+}
+
+// lost is how much of what calls did isn't known.
+func (w *walk) lost() (n uint64) {
+	for _, x := range w.source.Losses {
+		n += x
+	}
+	return n
+}
+
+const (
+	whyUnknown  = "the trace doesn't tell what some calls did, or with whom"
+	whyRequests = "requests of one leg are used in another, or by nobody"
+)
+
+// Enter takes in a call.
+func (w *walk) Enter(c *export.Call) error {
+	w.last = c.Index + 1
+	s := &w.share
+	if n := len(c.Acts); n > 0 || c.Func.Has(trace.Completes) {
+		if lost := w.lost(); lost != w.losses {
+			w.losses = lost
+			w.keep(whyUnknown)
+		}
+	}
+	if comm, handle, ok := w.ends(c); ok {
+		s.end, s.closing, s.closingComm = c.Index, handle, comm
+		s.fence = mixedAll(uint64(comm), uint64(c.Func.ID))
+		w.close(true)
+		w.share.first = c.Index + 1
+		return nil
+	}
+	w.requests(c.Call)
+	removed, why := w.concerns(c)
+	if why != "" {
+		w.keep(why)
+	}
+	s.removed = append(s.removed, removed)
+	if removed && c.Func.Has(trace.Completes) && !s.wait.any {
+		s.wait = end{c.Index, true}
+	}
+	for i := range c.Acts {
+		w.act(c, &c.Acts[i])
+	}
+	return nil
+}
+
+// ends reports whether a call is one that all ranks make together, and in which communicator.
+func (w *walk) ends(c *export.Call) (comm int, handle int64, ok bool) {
+	switch c.Name() {
+	case "MPI_Init", "MPI_Init_thread", "MPI_Finalize":
+		return 0, mpi.CommWorld, true
+	}
+	for i := range c.Acts {
+		a := &c.Acts[i]
+		if a.Kind == export.Collective && a.Comm.RemoteSize == 0 && a.Comm.Number >= 0 && a.Comm.Size == w.ranks {
+			if p := c.Param("comm"); p != nil {
+				return a.Comm.Number, p.In.Num, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// close ends the leg at hand.
+func (w *walk) close(closed bool) {
+	s := &w.share
+	if s.closed = closed; w.open != 0 {
+		w.keep(whyRequests)
+	}
+	s.rounds = repeats(s.sent)
+	w.visit(w.leg, s)
+	w.leg++
+	w.began = append(w.began, w.made)
+	w.share = share{removed: s.removed[:0], sent: s.sent[:0], crossedSince: w.leg}
+	if w.open != 0 {
+		w.keep(whyRequests)
+	}
+}
+
+// requests notes which legs the requests of a call are of.
+func (w *walk) requests(c *trace.Call) {
+	var value func(v *trace.Value, out bool)
+	value = func(v *trace.Value, out bool) {
+		switch {
+		case v.Type == trace.Array:
+			for i := range v.Elems {
+				value(&v.Elems[i], out)
+			}
+		case v.Type != trace.Request || v.Form != trace.RequestOnce:
+		case out:
+			w.made = max(w.made, v.ID+1)
+		default: // that it was made in a leg before is told of all legs from there on
+			for w.share.crossedSince > 0 && v.ID < w.began[w.share.crossedSince] {
+				w.share.crossedSince--
+			}
+		}
+	}
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.Def.Type == trace.Request {
+			value(&p.In, false)
+			value(&p.Out, true)
+		}
+	}
+}
+
+// concerns reports whether a call goes when messages are drawn, or why they can't be where it is.
+func (w *walk) concerns(c *export.Call) (removed bool, why string) {
+	def, known := mpi.ByID(c.Func.ID)
+	if !known {
+		return false, "calls of functions that aren't known"
+	}
+	m, wait := meaning.Of(c.Name()), meaning.WaitingOf(def)
+	request, status := false, false
+	for i := range c.Func.Params {
+		p := &c.Func.Params[i]
+		request = request || p.Type == trace.Request
+		status = status || p.Type == trace.Status && !p.Out
+		if p.Kind == "win" {
+			return false, "one-sided calls are in it"
+		}
+	}
+	message := m != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive)
+	switch {
+	case m != nil && m.Later:
+		return false, "" // what it makes isn't of this leg
+	case c.Func.Has(trace.Starts):
+		return false, "persistent requests are in it"
+	case message, wait.Choice != meaning.NoRequest, wait.Probes, status:
+		if c.Return != 0 {
+			return true, c.Name() + " may have failed"
+		}
+		return true, ""
+	case request:
+		return false, c.Name() + " is in it"
+	}
+	return false, ""
+}
+
+// act takes in what a call does.
+func (w *walk) act(c *export.Call, a *export.Act) {
+	s := &w.share
+	switch a.Kind {
+	case export.SendBegin, export.RecvBegin:
+		w.open++
+	case export.SendEnd, export.RecvEnd:
+		w.open--
+	case export.Cancelled:
+		w.open--
+		w.keep("messages are cancelled")
+	case export.CollectiveBegin, export.CollectiveEnd, export.ReadBegin, export.ReadEnd, export.WriteBegin, export.WriteEnd, export.TransferDone:
+		w.keep("other operations that don't block are in it")
+	case export.Collective:
+		w.meet(a.Comm)
+	}
+	if a.Kind == export.RecvBegin || a.Kind == export.Recv {
+		if !s.receive.any {
+			s.receive = end{c.Index, true}
+		}
+	}
+	sends, receives := a.Kind == export.Send || a.Kind == export.SendBegin, a.Kind == export.Recv || a.Kind == export.RecvEnd
+	if !sends && !receives {
+		return
+	}
+	other := a.World()
+	if other < 0 {
+		w.keep(whyUnknown)
+		return
+	}
+	number := a.Comm.Number
+	if number < 0 {
+		number = -1 - w.rank
+	}
+	if a.Comm.Remote != nil {
+		number = min(number, a.Comm.Remote.Number)
+	}
+	if sends {
+		s.count(1, uint64(number), uint64(w.rank), uint64(other), uint64(a.Tag))
+	} else {
+		s.count(-1, uint64(number), uint64(other), uint64(w.rank), uint64(a.Tag))
+		s.got++
+	}
+	switch {
+	case a.Comm.RemoteSize > 0 || a.Comm.Size != w.ranks || a.Comm.Number < 0:
+		w.keep("messages are in a communicator that not all ranks are members of")
+	case s.comm != nil && s.comm != a.Comm:
+		w.keep("messages are in several communicators")
+	}
+	if s.comm = a.Comm; !sends {
+		return
+	}
+	if len(s.sent) == mostSent {
+		w.keep("ranks send more messages than are looked at")
+		return
+	}
+	x := message{a.Peer - w.member(a.Comm), a.Tag, a.Sent, -1, c.Place, c.Index}
+	for _, name := range []string{"datatype", "sendtype"} {
+		if p := c.Param(name); p != nil {
+			x.datatype = p.In.Num
+			break
+		}
+	}
+	s.sent = append(s.sent, x)
+}
+
+// mostSent bounds the messages that a rank sends in a leg.
+const mostSent = 1 << 20
+
+// member is the rank's number in a communicator.
+func (w *walk) member(c *handles.Comm) int {
+	if c.Number == 0 {
+		return w.rank
+	}
+	of := w.members[c.Number]
+	if of == nil {
+		of = make(map[int]int)
+		for i, world := range c.Members() {
+			of[world] = i
+		}
+		w.members[c.Number] = of
+	}
+	return of[w.rank]
+}
+
+// meet counts a collective call of some ranks, so that it shows where not all of them make it in one leg.
+func (w *walk) meet(c *handles.Comm) {
+	if c.RemoteSize > 0 {
+		w.keep("collective calls between groups are in it")
+		return
+	}
+	if c.Number < 0 {
+		return
+	}
+	n := int64(-1)
+	if w.member(c) == 0 {
+		n = int64(c.Size) - 1
+	}
+	w.share.count(n, uint64(c.Number), 1<<40)
+}
+
+// count adds n times what is hashed: sums over all ranks are 0 where all that is sent is received, and by a chance
+// of one in 2¹²⁸ elsewhere.
+func (s *share) count(n int64, list ...uint64) {
+	h := mixedAll(list...)
+	s.balance[0] += uint64(n) * h
+	s.balance[1] += uint64(n) * mixed(h, 1)
+}
+
+// repeats is how often a list of messages repeats a shorter one, by whom they go to and their tags.
+func repeats(list []message) uint64 {
+	n := len(list)
+	if n == 0 {
+		return 0
+	}
+	same := func(i, j int) bool { return list[i].offset == list[j].offset && list[i].tag == list[j].tag }
+	border := make([]int, n) // of each beginning: how long the longest end of it is that it begins with, too
+	for i := 1; i < n; i++ {
+		k := border[i-1]
+		for k > 0 && !same(i, k) {
+			k = border[k-1]
+		}
+		if same(i, k) {
+			k++
+		}
+		border[i] = k
+	}
+	if period := n - border[n-1]; n%period == 0 {
+		return uint64(n / period)
+	}
+	return 1
+}
+
+// body hashes whom messages go to, and their tags.
+func body(list []message) uint64 {
+	h := uint64(len(list))
+	for i := range list {
+		h = mixed(mixed(h, uint64(list[i].offset)), uint64(list[i].tag))
+	}
+	return h
+}
+
+// places are the call sites that messages are sent from, in rising order.
+func places(list []message) (out []int) {
+	for i := range list {
+		if at, ok := slices.BinarySearch(out, list[i].place); !ok {
+			out = slices.Insert(out, at, list[i].place)
+		}
+	}
+	return out
+}

@@ -1,0 +1,244 @@
+// Package deliver brings a merged trace into its file, with the times of every call if
+// they were kept, and tells all ranks whether it is there. Only then may they remove
+// what they recorded.
+//
+// The ranks talk over the tree of the merge. Up it go sizes and checksums of the times,
+// down it where the file is and from which byte on it is whose; then each rank writes its
+// own part, all side by side. Ranks that can't reach the file send their part up in chunks.
+// If anything goes wrong, rank 0 tries the next place. At last the verdict goes down.
+//
+// Invariants:
+//
+//  1. No rank holds more of others' times than a chunk, whatever there is.
+//  2. A rank MUST send its children a verdict, whatever goes wrong; otherwise they would
+//     wait for it in their MPI_Finalize.
+//  3. A rank that has not heard of a whole trace MUST keep its records.
+//
+// It does not record or merge, and does not know how messages travel.
+package deliver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/merge"
+)
+
+// A Rank is one that takes part.
+type Rank struct {
+	merge.Transport
+	*merge.Gathering
+	// Host is equal for ranks that share a kernel, and so see the same files.
+	Host uint64
+	// Times are those of its calls, nil if there are none; Trouble says why there are
+	// none although there should be.
+	Times   *Piece
+	Trouble error
+	// Open opens the file of another rank, if that is where writing leads to the same
+	// file: Shared, but for tests.
+	Open func(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error)
+}
+
+// A Piece is the times of a rank's calls.
+type Piece struct {
+	Size  int64
+	Sum   uint32
+	Write func(w io.Writer) error
+}
+
+// A Place is where a trace may go. Unless Overwrite is set, it gets a numbered name if a
+// file has that one.
+type Place struct {
+	Name      string
+	Overwrite bool
+	Make      bool // the folder, if it isn't there
+	Spare     bool // the name is left to another trace, this one has a number
+}
+
+// Kinds of messages, their first byte. A rank that is asked for one kind and sends
+// another has lost the thread and is not listened to any more.
+const (
+	sizesMessage   = 's' // up: parts
+	placeMessage   = 'p' // down: order
+	dataMessage    = 'd' // up: offset in the series uint64, data
+	endMessage     = 'e' // up: what went wrong string
+	verdictMessage = 'v' // down: whether all is in the trace uint8
+)
+
+var errMessage = errors.New("unexpected message")
+
+// parts is what is known of the times of a block of ranks.
+type parts struct {
+	sizes   column.Column // by rank
+	total   int64
+	sum     uint32
+	trouble string
+}
+
+func (p *parts) add(o *parts) {
+	p.sizes.Concat(o.sizes)
+	p.sum = wire.JoinSums(p.sum, o.sum, o.total)
+	p.total += o.total
+	if p.trouble == "" {
+		p.trouble = o.trouble
+	}
+}
+
+func (p *parts) encode() []byte {
+	b := wire.AppendUint32([]byte{sizesMessage}, p.sum)
+	b = wire.AppendString(b, p.trouble)
+	return p.sizes.AppendRuns(b)
+}
+
+func decodeParts(msg []byte, width int) (*parts, error) {
+	r := wire.NewReader(msg, "sizes of times")
+	if r.Byte() != sizesMessage {
+		return nil, errMessage
+	}
+	p := &parts{sum: r.Uint32(), trouble: r.String()}
+	p.sizes = column.DecodeRuns(r, width)
+	if err := r.Done(); err != nil {
+		return nil, err
+	}
+	for n := range p.sizes.All() {
+		if n < 0 || n > most-p.total {
+			return nil, fmt.Errorf("sizes of times: %d bytes of one rank", n)
+		}
+		p.total += n
+	}
+	return p, nil
+}
+
+// most bounds the size of all times.
+const most = 1 << 60
+
+// An order says where a block of ranks is to write its times.
+type order struct {
+	name  string
+	token []byte
+	host  uint64
+	begin int64 // of the series in the file
+	at    int64 // of the block in the series
+}
+
+func (o *order) encode() []byte {
+	b := wire.AppendString([]byte{placeMessage}, o.name)
+	b = append(b, o.token...)
+	b = wire.AppendUint64(b, o.host)
+	b = wire.AppendUint64(b, uint64(o.begin))
+	return wire.AppendUint64(b, uint64(o.at))
+}
+
+func decodeOrder(msg []byte) (*order, error) {
+	r := wire.NewReader(msg, "place of times")
+	r.Byte()
+	o := &order{name: r.String(), token: r.Bytes(sections.TokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
+	return o, r.Done()
+}
+
+// A crew is a rank with what it knows of those below it.
+type crew struct {
+	*Rank
+	below []*parts // parallel to Children; nil for one that never told
+	gone  []bool   // parallel to Children: lost the thread since
+	all   parts
+}
+
+// muster learns the sizes of the times in the rank's block, if there are any.
+func muster(k *Rank) *crew {
+	c := &crew{Rank: k, below: make([]*parts, len(k.Children)), gone: make([]bool, len(k.Children))}
+	own := parts{}
+	if k.Times != nil {
+		own = parts{total: k.Times.Size, sum: k.Times.Sum}
+	}
+	if k.Trouble != nil {
+		own.trouble = fmt.Sprintf("rank %d: %v", k.Rank(), k.Trouble)
+	}
+	own.sizes = column.Of(own.total)
+	c.all.add(&own)
+	for _, block := range merge.Children(k.Rank(), k.Size()) {
+		p := &parts{sizes: column.Constant(0, block.Width)}
+		for i, child := range k.Children {
+			if child == block {
+				p = c.sizesOf(i)
+			}
+		}
+		c.all.add(p)
+	}
+	return c
+}
+
+func (c *crew) sizesOf(i int) *parts {
+	child := c.Children[i]
+	msg, err := c.Recv(child.From)
+	if err == nil {
+		c.below[i], err = decodeParts(msg, child.Width)
+	}
+	if err != nil {
+		return &parts{sizes: column.Constant(0, child.Width), trouble: fmt.Sprintf("rank %d: %v", child.From, err)}
+	}
+	return c.below[i]
+}
+
+// Follow takes part on a rank other than 0. It reports whether the trace is whole; the
+// error says why the rank doesn't know.
+func Follow(k *Rank) (whole bool, err error) {
+	defer func() {
+		for _, child := range merge.Children(k.Rank(), k.Size()) {
+			if e := k.Send(child.From, verdict(whole)); e != nil && err == nil {
+				err = fmt.Errorf("deliver: verdict for rank %d: %w", child.From, e)
+			}
+		}
+	}()
+	parent := merge.Parent(k.Rank())
+	var c *crew
+	if k.Needed() {
+		c = muster(k)
+		if err := k.Send(parent, c.all.encode()); err != nil {
+			return false, fmt.Errorf("deliver: %w", err)
+		}
+	}
+	for {
+		msg, err := k.Recv(parent)
+		if err != nil {
+			return false, fmt.Errorf("deliver: %w", err)
+		}
+		switch {
+		case len(msg) == 2 && msg[0] == verdictMessage:
+			return msg[1] == 1, nil
+		case c != nil && len(msg) > 0 && msg[0] == placeMessage:
+			o, err := decodeOrder(msg)
+			if err != nil {
+				return false, fmt.Errorf("deliver: %w", err)
+			}
+			if err := c.pass(o, func(at int64, data []byte) error {
+				return k.Send(parent, dataFor(at, data))
+			}, func(trouble error) error {
+				return k.Send(parent, end(trouble))
+			}); err != nil {
+				return false, fmt.Errorf("deliver: %w", err)
+			}
+		default:
+			return false, fmt.Errorf("deliver: %w", errMessage)
+		}
+	}
+}
+
+func verdict(whole bool) []byte {
+	if whole {
+		return []byte{verdictMessage, 1}
+	}
+	return []byte{verdictMessage, 0}
+}
+
+func end(trouble error) []byte {
+	text := ""
+	if trouble != nil {
+		text = trouble.Error()
+	}
+	return wire.AppendString([]byte{endMessage}, text)
+}

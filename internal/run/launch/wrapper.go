@@ -1,0 +1,100 @@
+package launch
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/run/inspect"
+)
+
+// A wrapper is a program that starts another one in its own way, as in
+// `timeout 5m mpirun …` and `mpirun -n 4 nice ./app`.
+type wrapper struct {
+	values   string // options whose value is the word behind them
+	operands int    // words between the options and the command
+}
+
+var wrappers = map[string]wrapper{
+	"catchsegv": {},
+	"chrt":      {"-T -P -D", 1},
+	"env":       {"-u -C --unset --chdir", 0},
+	"gdb":       {"-x -ex --command", 0},
+	"ionice":    {"-c -n --class --classdata", 0},
+	"nice":      {"-n --adjustment", 0},
+	"nohup":     {},
+	"numactl":   {"-C -m -N -i -p --physcpubind --membind --cpunodebind --interleave --preferred", 0},
+	"perf":      {"-e -o -F -c -C --event --output --freq", 1},
+	"setsid":    {},
+	"stdbuf":    {"-i -o -e --input --output --error", 0},
+	"strace":    {"-e -o -s -E -P -u -a -b -S --output", 0},
+	"taskset":   {"", 1},
+	"time":      {"-f -o --format --output", 0},
+	"timeout":   {"-k -s --kill-after --signal", 1},
+	"unbuffer":  {},
+	"valgrind":  {},
+}
+
+// Front returns how many words stand before the command that is started in the end:
+// wrappers with their options. A program may have a wrapper's name: see usesMPI. The last word is no wrapper, for it has nothing to start.
+func Front(args []string) int {
+	n := 0
+	for n < len(args)-1 {
+		w, ok := wrappers[filepath.Base(args[n])]
+		if !ok || usesMPI(args[n]) {
+			return n
+		}
+		values, operands := strings.Fields(w.values), w.operands
+		for n++; n < len(args); n++ {
+			a := args[n]
+			if slices.Contains(values, a) {
+				n++
+			} else if !strings.HasPrefix(a, "-") && !assigns(a) {
+				if operands--; operands < 0 {
+					break
+				}
+			}
+		}
+	}
+	return min(n, len(args))
+}
+
+// usesMPI reports whether the file that a word leads to loads an MPI library at start, or has one in it. No wrapper, launcher
+// or interpreter does, so a file with the name of one that does is a program of the user.
+func usesMPI(word string) bool {
+	path, err := exec.LookPath(word)
+	if err != nil {
+		return false
+	}
+	r, err := inspect.Program(path)
+	return err == nil && r.UsesMPI
+}
+
+// assigns reports whether a word sets a variable, as env takes it.
+func assigns(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && !strings.ContainsAny(name, "/.")
+}
+
+// Preloads returns what a command line sets LD_PRELOAD to for the ranks, as `mpiexec -genv LD_PRELOAD libx.so` does and `env
+// LD_PRELOAD=libx.so ./app`: what it is set to for all then doesn't come to them. Without such words it returns false.
+func Preloads(args []string) (libraries string, sets bool) {
+	const name = "LD_PRELOAD"
+	for i, a := range args {
+		_, value, ok := strings.Cut(a, name+"=")
+		switch {
+		case ok:
+			if end := strings.IndexAny(value, " ,"); end >= 0 { // a shell's command, a list of variables
+				value = value[:end]
+			}
+			return strings.Trim(value, `"'`), true
+		case a != name:
+		case i > 0 && args[i-1] == "-x" || i+1 == len(args): // of the launcher's own environment
+			return "", true
+		default:
+			return args[i+1], true
+		}
+	}
+	return "", false
+}

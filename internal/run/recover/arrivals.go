@@ -1,0 +1,117 @@
+package recover
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
+)
+
+// An Arrival is a process in a call that waits for all others of its job: MPI_Init, MPI_Session_init or MPI_Finalize. Its mark is a file
+// beside process directories (shim/arrive.c), since there are no records before the first two and after the last.
+type Arrival struct {
+	Call    string
+	Host    string
+	PID     int
+	StartNs int64 // since 1970
+	Rank    int   // -1: not known
+	Ranks   int   // of the job; 0: not known
+	Local   int   // of these on the host; 0: not known
+	Job     string
+	Alive   bool // it runs on this machine
+
+	path string
+}
+
+// arrivalSuffix ends the names of marks.
+const arrivalSuffix = ".in"
+
+// Arrivals reads the marks in a job's folder, or in those right below path. Others aren't meant to be there: what is no mark is passed over.
+func Arrivals(path string) []Arrival {
+	files, _ := filepath.Glob(filepath.Join(path, "*"+arrivalSuffix))
+	below, _ := filepath.Glob(filepath.Join(path, "spoor-*", "*"+arrivalSuffix))
+	var list []Arrival
+	for _, file := range append(files, below...) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // the process has just left the call
+		}
+		if a, err := ReadArrival(text); err == nil {
+			a.path = file
+			a.Alive = Alive(&capture.Context{Host: a.Host, PID: a.PID, StartNs: a.StartNs})
+			list = append(list, *a)
+		}
+	}
+	slices.SortFunc(list, func(a, b Arrival) int {
+		return slices.Compare([]int64{int64(a.Rank), a.StartNs}, []int64{int64(b.Rank), b.StartNs})
+	})
+	return list
+}
+
+// Forget removes the marks of processes that have ended.
+func Forget(list []Arrival) {
+	for i := range list {
+		if !list[i].Alive {
+			_ = os.Remove(list[i].path)
+		}
+	}
+}
+
+// ReadArrival reads a mark.
+func ReadArrival(text []byte) (*Arrival, error) {
+	a := &Arrival{Rank: -1}
+	env := make(map[string]string)
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		key, value, _ := strings.Cut(lines.Text(), " ")
+		var err error
+		switch {
+		case n == 1 && (key != "spoor-arrival" || value != "1"):
+			return nil, fmt.Errorf("arrival: bad first line %q", lines.Text())
+		case n == 1:
+		case key == "call":
+			a.Call = value
+		case key == "host":
+			a.Host = value
+		case key == "pid":
+			a.PID, err = strconv.Atoi(value)
+		case key == "start":
+			a.StartNs, err = strconv.ParseInt(value, 10, 64)
+		case key == "rank":
+			a.Rank, err = strconv.Atoi(value)
+		case key == "ranks":
+			a.Ranks, err = strconv.Atoi(value)
+		case key == "env":
+			name, value, _ := strings.Cut(value, "=")
+			env[name] = value
+		}
+		if err != nil {
+			return nil, fmt.Errorf("arrival:%d: %s: %w", n, key, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("arrival: %w", err)
+	}
+	if a.Call == "" || a.Host == "" || a.PID <= 0 {
+		return nil, fmt.Errorf("arrival: not complete")
+	}
+	of := launch.Launched(func(name string) string { return env[name] })
+	if a.Rank < 0 {
+		a.Rank = of.Rank
+	}
+	if a.Ranks <= 0 {
+		a.Ranks = of.Ranks
+	}
+	a.Local, a.Job = of.Local, of.Job
+	if a.Rank >= a.Ranks && a.Ranks > 0 || a.Ranks < 0 {
+		return nil, fmt.Errorf("arrival: rank %d of %d", a.Rank, a.Ranks)
+	}
+	return a, nil
+}

@@ -1,0 +1,122 @@
+package recover
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/shell"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// ErrNothing says that no process of a world left records that can be read.
+var ErrNothing = errors.New("no records that can be read")
+
+// Content merges what there is of the world. Producer names the version of
+// the program that does it.
+func (w *World) Content(producer string) (*sections.Content, error) {
+	var tracks []*track.Track
+	var first *capture.Context
+	for _, p := range w.Processes {
+		if p.Track == nil {
+			continue
+		}
+		if first == nil {
+			first = p.Context
+		}
+		tracks = append(tracks, p.Track)
+	}
+	if first == nil {
+		return nil, ErrNothing
+	}
+	s, err := merge.MergeAll(tracks, w.Ranks)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.Content(w.meta(first, producer))
+	if err != nil {
+		return nil, err
+	}
+	c.Timeless = !slices.ContainsFunc(tracks, func(tr *track.Track) bool { return !tr.Timeless })
+	var errs timing.Options
+	for _, tr := range tracks {
+		if tr.Log != nil {
+			errs = tr.Log.Options
+		}
+	}
+	for _, v := range errs.Environment() {
+		if v[0] == timing.ErrorsVariable {
+			c.Meta[trace.MetaTimingError] = v[1]
+		}
+	}
+	c.Series, err = seriesOf(tracks, c.Ranks)
+	return c, err
+}
+
+// seriesOf brings the times of all calls together, nil if there are none. They stay
+// in a file without a name.
+func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
+	byRank := make([]*track.Track, ranks)
+	any := false
+	for _, tr := range tracks {
+		byRank[tr.Rank] = tr
+		any = any || tr.Log != nil
+	}
+	if !any {
+		return nil, nil
+	}
+	f, err := sections.SeriesFile()
+	if err != nil {
+		return nil, err
+	}
+	s := &sections.Series{Data: f, Sizes: make([]int64, ranks)}
+	for rank, tr := range byRank {
+		if s.Sizes[rank], err = merge.WriteSeries(tr, f); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank, err)
+		}
+	}
+	return s, nil
+}
+
+func (w *World) meta(c *capture.Context, producer string) map[string]string {
+	m := map[string]string{
+		trace.MetaCommand:  shell.Quote(c.Args),
+		trace.MetaMPI:      c.Flavour.String(),
+		trace.MetaLibrary:  c.Library,
+		trace.MetaStart:    strconv.FormatInt(c.StartNs, 10),
+		trace.MetaProducer: producer,
+	}
+	if len(c.Layers) > 0 {
+		m[trace.MetaLayers] = strings.Join(c.Layers, "\n")
+	}
+	if c.Alone && c.Library == "" { // a program without MPI
+		delete(m, trace.MetaMPI)
+		delete(m, trace.MetaLibrary)
+	}
+	n := 0
+	problem := func(format string, args ...any) {
+		m[fmt.Sprintf("%s.recover.%d", trace.MetaProblem, n)] = fmt.Sprintf(format, args...)
+		n++
+	}
+	for _, p := range w.Processes {
+		if p.Damage != nil {
+			problem("rank %d: %v", p.Context.Rank, p.Damage)
+		}
+	}
+	switch missing := w.Missing(); len(missing) {
+	case 0:
+	case 1:
+		problem("rank %d: no process directory", missing[0])
+	default:
+		problem("ranks %s: no process directories", units.Ranges(missing))
+	}
+	return m
+}

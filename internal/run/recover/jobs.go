@@ -1,0 +1,114 @@
+package recover
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/record/event"
+)
+
+// A Job is the scratch folder of a run on this machine.
+type Job struct {
+	Dir      string
+	Contexts []*capture.Context // of the processes that still live; none: they are dead, and left records
+	Arrivals []Arrival          // of those that live
+}
+
+// Lives reports whether a process of the job does.
+func (j *Job) Lives() bool { return len(j.Contexts)+len(j.Arrivals) > 0 }
+
+// Name is the program's, or that of its folder; PID one of its processes that live.
+func (j *Job) Name() (program string, pid int) {
+	if len(j.Contexts) > 0 {
+		return filepath.Base(j.Contexts[0].Exe), j.Contexts[0].PID
+	}
+	pid = j.Arrivals[0].PID
+	if exe, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe")); err == nil {
+		return filepath.Base(exe), pid
+	}
+	return filepath.Base(j.Dir), pid
+}
+
+// Jobs finds jobs by their scratch folders, which stand right below the parents. Those that can't be
+// read are somebody else's.
+func Jobs(parents []string) []Job {
+	var list []Job
+	seen := make(map[string]bool)
+	for _, parent := range parents {
+		folders, _ := filepath.Glob(filepath.Join(parent, "spoor-*"))
+		for _, dir := range folders {
+			real, err := filepath.EvalSymlinks(dir)
+			if err != nil || seen[real] {
+				continue
+			}
+			seen[real] = true
+			arrivals := slices.DeleteFunc(Arrivals(dir), func(a Arrival) bool { return !a.Alive })
+			if dirs, err := Dirs(dir); err == nil && len(dirs)+len(arrivals) > 0 {
+				list = append(list, Job{dir, living(dirs), arrivals})
+			}
+		}
+	}
+	return list
+}
+
+func living(dirs []string) (list []*capture.Context) {
+	for _, d := range dirs {
+		if c, err := capture.ReadContext(d); err == nil && Alive(c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Has reports whether a process is one of the job's, or one that started them.
+func (j *Job) Has(pid int) bool {
+	var own []int
+	for _, c := range j.Contexts {
+		own = append(own, c.PID)
+	}
+	for _, a := range j.Arrivals {
+		own = append(own, a.PID)
+	}
+	for _, process := range own {
+		const deep = 64 // there is no such chain
+		for n, at := 0, process; at > 1 && n < deep; n++ {
+			if at == pid {
+				return true
+			}
+			at = parentOf(at)
+		}
+	}
+	return false
+}
+
+// Recorded returns how many bytes of records processes have made so far; as long as it stays the
+// same, none of them has begun an MPI call or returned from one.
+func Recorded(dirs []string) (n uint64) {
+	for _, dir := range dirs {
+		rings, _ := filepath.Glob(filepath.Join(dir, "ring.*"))
+		for _, path := range rings {
+			head, _ := event.HeadOf(path) // what can't be read is about to begin, or has gone
+			n += head
+		}
+	}
+	return n
+}
+
+// parentOf returns the process that started another, 0 if that is not known.
+func parentOf(pid int) int {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name may hold anything
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
+}

@@ -1,0 +1,241 @@
+// Package recover makes traces of what traced processes left behind: their
+// process directories with rings and checkpoints. It is used after a crash, and
+// for programs whose processes have no common end at which they could merge.
+//
+// It reads a process by way of package capture; what a record means it does
+// not know.
+package recover
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/track"
+)
+
+// A Process is what could be read of one process directory.
+type Process struct {
+	Dir     string
+	Context *capture.Context // nil: not even that
+	Track   *track.Track     // nil: no records could be read
+	// Damage says why there is no track, or where reading it had to stop.
+	Damage error
+}
+
+// Finished reports whether the process came to its proper end.
+func (p *Process) Finished() bool { return p.Track != nil && p.Track.Process.End == track.Finished }
+
+// Dirs lists the process directories that path stands for: path itself, or
+// those right below it.
+func Dirs(path string) ([]string, error) {
+	if isProcess(path) {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, e := range entries {
+		dir := filepath.Join(path, e.Name())
+		if e.Type()&os.ModeSymlink != 0 {
+			// where a process keeps its records that still runs
+			if real, err := filepath.EvalSymlinks(dir); err == nil && isProcess(real) {
+				list = append(list, real)
+			} else if err == nil {
+				// where all ranks of a node keep theirs
+				more, err := below(real)
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, more...)
+			}
+		} else if e.IsDir() && isProcess(dir) {
+			list = append(list, dir)
+		} else if e.IsDir() && strings.HasPrefix(e.Name(), "spoor-") {
+			// a job's folder in the scratch space
+			more, err := below(dir)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+		}
+	}
+	return list, nil
+}
+
+// below lists the process directories right below path.
+func below(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	var list []string
+	for _, e := range entries {
+		if dir := filepath.Join(path, e.Name()); e.IsDir() && isProcess(dir) {
+			list = append(list, dir)
+		}
+	}
+	return list, err
+}
+
+// A Left is a folder with what ranks keep on another node, as a link in a directory says.
+type Left struct{ Link, Folder string }
+
+func (l Left) String() string { return l.Link + " in " + l.Folder }
+
+// Elsewhere lists the links in a directory that lead to nothing here: to what ranks
+// keep on other nodes.
+func Elsewhere(path string) []Left {
+	var list []Left
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		link := filepath.Join(path, e.Name())
+		if e.Type()&os.ModeSymlink == 0 {
+			continue
+		}
+		if _, err := os.Stat(link); errors.Is(err, fs.ErrNotExist) {
+			if target, err := os.Readlink(link); err == nil {
+				list = append(list, Left{e.Name(), target})
+			}
+		}
+	}
+	return list
+}
+
+// isProcess looks for what the shim makes first in a process directory.
+func isProcess(dir string) bool {
+	return slices.ContainsFunc([]string{"context", "ring.0"}, func(name string) bool {
+		st, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil && st.Mode().IsRegular()
+	})
+}
+
+// Marked reports whether a process said at its end that its records are whole.
+func Marked(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "finished"))
+	return err == nil
+}
+
+// Read reads process directories; step is called after each. The result is in
+// the order of dirs.
+func Read(dirs []string, step func()) []*Process {
+	list := make([]*Process, len(dirs))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(len(dirs), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				p := readProcess(dirs[i])
+				mu.Lock()
+				list[i] = p
+				step()
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range dirs {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return list
+}
+
+func readProcess(dir string) *Process {
+	p := &Process{Dir: dir}
+	rest, err := capture.Resume(dir)
+	if err == nil {
+		p.Context, p.Track, p.Damage = rest.Context, rest.Track, rest.Damage
+		return p
+	}
+	p.Damage = err
+	if errors.Is(err, fs.ErrNotExist) && !hasContext(dir) {
+		p.Damage = fmt.Errorf("%s: the process died before it began to record", dir)
+	} else {
+		p.Context, _ = capture.ReadContext(dir)
+	}
+	return p
+}
+
+func hasContext(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "context"))
+	return err == nil
+}
+
+// A World is the processes of one MPI_COMM_WORLD.
+type World struct {
+	Ranks     int
+	Spawned   bool // started by MPI_Comm_spawn
+	Processes []*Process
+}
+
+// Worlds sorts processes into worlds, the first world being the one that was
+// not spawned. Processes without a context belong to none.
+//
+// Records don't name their world, so processes of the same rank in worlds of the
+// same size are told apart by when they started.
+func Worlds(list []*Process) []*World {
+	type key struct {
+		spawned, alone bool
+		ranks, nth     int
+	}
+	sorted := slices.DeleteFunc(slices.Clone(list), func(p *Process) bool { return p.Context == nil })
+	slices.SortStableFunc(sorted, func(a, b *Process) int {
+		return cmp.Or(cmp.Compare(a.Context.StartNs, b.Context.StartNs), cmp.Compare(a.Context.PID, b.Context.PID))
+	})
+	worlds := make(map[key]*World)
+	seen := make(map[key]map[int]int)
+	var order []*World
+	for _, p := range sorted {
+		k := key{spawned: p.Context.Spawned, alone: p.Context.Alone, ranks: p.Context.Ranks}
+		if seen[k] == nil {
+			seen[k] = make(map[int]int)
+		}
+		kind := k
+		k.nth = seen[kind][p.Context.Rank]
+		seen[kind][p.Context.Rank]++
+		w := worlds[k]
+		if w == nil {
+			w = &World{Ranks: max(1, p.Context.Ranks), Spawned: p.Context.Spawned}
+			worlds[k] = w
+			order = append(order, w)
+		}
+		w.Ranks = max(w.Ranks, p.Context.Rank+1)
+		w.Processes = append(w.Processes, p)
+	}
+	for _, w := range order {
+		slices.SortFunc(w.Processes, func(a, b *Process) int { return cmp.Compare(a.Context.Rank, b.Context.Rank) })
+	}
+	slices.SortStableFunc(order, func(a, b *World) int { return cmp.Compare(b2i(a.Spawned), b2i(b.Spawned)) })
+	return order
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Missing lists the ranks of which there is no directory.
+func (w *World) Missing() []int {
+	have := make(map[int]bool, len(w.Processes))
+	for _, p := range w.Processes {
+		have[p.Context.Rank] = true
+	}
+	var list []int
+	for r := range w.Ranks {
+		if !have[r] {
+			list = append(list, r)
+		}
+	}
+	return list
+}

@@ -1,0 +1,159 @@
+package gaps
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Line gives the times of a stream's calls one after the other, as those of their
+// places. Where a trace has histograms, gaps are drawn from these: with their shape, and
+// with the place's mean. What is drawn follows from rank, stream and position alone.
+type Line struct {
+	leaves []Leaf
+	cursor trace.LeafCursor
+	hists  *Histograms
+	ways   [][]unfold.Arrival
+	draws  map[drawKey]*hist.Draws
+	seed   uint64
+	from   int
+	start  int64
+	done   float64 // since start
+	drift  float64 // of the line against its sums
+}
+
+type drawKey struct {
+	leaf   int
+	enters bool
+	from   int
+}
+
+// NewLine returns the line of a rank's stream from its first call on; nil if the trace
+// has the time of each call, as then trace.Rank.TimedWalk has these.
+func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
+	kept, err := k.TimesKept()
+	if err != nil || kept {
+		return nil, err
+	}
+	leaves := k.Leaves(stream)
+	l := &Line{cursor: leaves.Cursor(k), draws: make(map[drawKey]*hist.Draws), from: trace.FromStart}
+	if l.leaves, _, err = Of(r, k, leaves, stream); err != nil {
+		return nil, err
+	}
+	if l.hists, err = HistogramsOf(r, k.Class()); err != nil {
+		return nil, err
+	}
+	if l.hists != nil {
+		g := unfold.Handed(k.Structure(stream).Whole()).Grammar()
+		l.ways = unfold.New(g, unfold.Limit).Arrivals(g)
+	}
+	if l.start, err = k.Start(); err != nil {
+		return nil, err
+	}
+	clock, err := k.Clock()
+	if err != nil {
+		return nil, err
+	}
+	l.drift = 1 + clock.Drift()
+	p, err := k.Process()
+	if err != nil {
+		return nil, err
+	}
+	total := 0.0
+	for i := range l.leaves {
+		total += l.leaves[i].Total() + l.leaves[i].Duration*float64(l.leaves[i].Calls)
+	}
+	if stream == 0 && total > 0 && p.SpanNs > 0 {
+		l.drift *= float64(p.SpanNs) / total // it ends when the rank did
+	}
+	l.seed = mix(uint64(k.Number())<<8 ^ uint64(stream))
+	return l, nil
+}
+
+// Next sets the times of the next call, which is t.
+func (l *Line) Next(t *trace.TimedCall) {
+	leaf, enters, _ := l.cursor.Next()
+	x := &l.leaves[leaf]
+	enters = enters && x.Entries > 0
+	mean := x.Gap
+	if enters {
+		mean = x.Entry
+	}
+	l.done += mean
+	t.Start = l.End()
+	l.done += x.Duration
+	t.Timing = trace.Timing{
+		Duration: trace.Sample{Ns: uint64(x.Duration + 0.5), Kind: trace.MeanSample},
+		Gap:      trace.Sample{Ns: uint64(mean + 0.5), Kind: trace.MeanSample},
+	}
+	if l.hists == nil {
+		return
+	}
+	key := drawKey{leaf, enters, l.from}
+	d, ok := l.draws[key]
+	if !ok {
+		d = l.draw(l.hists.Gaps(t.Terminal, l.from), key, mean)
+		l.draws[key] = d
+	}
+	l.from = l.hists.Place(t.Terminal)
+	if d != nil {
+		t.Timing.Gap = trace.Sample{Ns: uint64(d.Next() + 0.5), Kind: trace.HistogramSample}
+	}
+}
+
+// draw returns what the gaps at a place are drawn from, nil if there is nothing.
+func (l *Line) draw(h *hist.Hist, key drawKey, mean float64) *hist.Draws {
+	if h == nil {
+		return nil
+	}
+	x := &l.leaves[key.leaf]
+	if x.Alike { // calls from there may not be like calls from elsewhere
+		all := h.Total()
+		mean = all.Mean * x.Factor
+	}
+	if mean <= 0 {
+		return nil
+	}
+	// Places differ in which times of the histogram they have, ranks in how long it takes them.
+	t := h.Tilt(mean / x.Factor)
+	n := uint64(key.leaf) << 1
+	if key.enters {
+		n++
+	}
+	quantile := func(q float64) float64 { return t.Quantile(q) * x.Factor }
+	return hist.NewDraws(quantile, l.calls(key), mean, mix(l.seed^mix(n)^uint64(key.from+2)<<40))
+}
+
+// calls is how often gaps are drawn from what a key says.
+func (l *Line) calls(key drawKey) uint64 {
+	x, n := &l.leaves[key.leaf], uint64(0)
+	for i := range l.ways[key.leaf] {
+		w := &l.ways[key.leaf][i]
+		from := trace.FromStart
+		if w.From >= 0 {
+			from = l.hists.Place(w.From)
+		}
+		if key.from == from && (x.Entries == 0 || w.Enters == key.enters) {
+			n += w.Count()
+		}
+	}
+	switch {
+	case n > 0:
+		return n
+	case key.enters:
+		return x.Entries
+	}
+	return x.Calls - x.Entries
+}
+
+// End is when the call was over that Next was last asked for.
+func (l *Line) End() int64 { return l.start + int64(math.Round(l.done*l.drift)) }
+
+// mix makes a number that looks random of one that doesn't.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30 ^ 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,268 @@
+package timeline
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A histLine draws each call's times from its histogram, so that those of a place have the
+// place's mean. What is drawn follows from rank, stream and position alone, so that it is the same
+// wherever reading begins.
+type histLine struct {
+	*meanLine
+	places []int
+	find   map[histKey]*sections.Histogram
+	first  []int // by terminal: the first of its group
+	ways   [][]unfold.Arrival
+	draws  map[drawKey]*drawing
+	shared map[drawingOf]*drawing
+	seed   uint64
+	index  uint64
+	from   int
+}
+
+type histKey struct{ terminal, from int }
+
+// A drawKey is a leaf, and the place of the call before.
+type drawKey struct{ leaf, from int }
+
+// A drawing is where the times of the calls at a leaf come from, or of those by which it is entered as
+// a loop, or that come from one place, if these are known apart.
+type drawing struct {
+	h             *sections.Histogram
+	duration, gap *hist.Draws // nil: there are none
+}
+
+type drawingOf struct {
+	leaf   int
+	h      *sections.Histogram
+	enters bool // a loop: these gaps are known apart
+	mixed  bool // or not, which can't be told by where calls come from: calls through other functions come from the same places
+}
+
+// Histograms are those of a stream's calls, and how it comes to them.
+type Histograms struct {
+	List   []sections.Histogram
+	Groups []*sections.Group  // by terminal
+	Ways   [][]unfold.Arrival // by leaf
+	Stream *grammar.Grammar
+	Seed   uint64
+}
+
+// NewHistLine opens such a line at a position.
+func NewHistLine(m *Means, h *Histograms, index uint64) Sampler {
+	l := &histLine{
+		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.List)), ways: h.Ways, index: index, from: model.FromStart,
+		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing), seed: h.Seed ^ 0x9e3779b97f4a7c15,
+	}
+	l.places, _ = sections.PlacesOf(h.Groups)
+	first := make(map[*sections.Group]int)
+	for t, g := range h.Groups {
+		if _, ok := first[g]; !ok {
+			first[g] = t
+		}
+		l.first = append(l.first, first[g])
+	}
+	for i := range h.List {
+		x := &h.List[i]
+		l.find[histKey{x.Terminal, x.From}] = x
+	}
+	if index > 0 && index <= m.Sums.Len() {
+		l.from = l.places[TerminalAt(h.Stream, index-1)]
+	}
+	return l
+}
+
+// TerminalAt is the terminal at a position.
+func TerminalAt(g *grammar.Grammar, index uint64) int {
+	c := g.Cursor()
+	c.Seek(index)
+	n, _ := c.Next()
+	return int(n)
+}
+
+func (l *histLine) sample(terminal int) model.Timing {
+	t := l.meanLine.sample(terminal)
+	key := drawKey{l.leaf, l.from}
+	d, ok := l.draws[key]
+	if !ok {
+		d = l.drawing(terminal)
+		l.draws[key] = d
+	}
+	l.index++
+	l.from = l.places[terminal]
+	if d.h != nil {
+		t.Duration, t.Gap = draw(d.duration, d.h.Duration), draw(d.gap, d.h.Gap)
+	}
+	return t
+}
+
+// histogram finds what a call after one from a place is in, nil if nothing.
+func (l *histLine) histogram(terminal, from int) *sections.Histogram {
+	for _, t := range [2]int{terminal, l.first[terminal]} {
+		if h := l.find[histKey{t, from}]; h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+// arrival says where a way to a leaf comes from, and whether gaps before its calls are known
+// apart as those before loops.
+func (l *histLine) arrival(leaf int, w *unfold.Arrival) (from int, enters bool) {
+	from = model.FromStart
+	if w.From >= 0 {
+		from = l.places[w.From]
+	}
+	return from, w.Enters && l.Places[leaf].Entries > 0
+}
+
+// drawing prepares what the times of the next call, and of others like it, are drawn from.
+func (l *histLine) drawing(terminal int) *drawing {
+	h := l.histogram(terminal, l.from)
+	if h == nil || l.Leaves == nil {
+		return &drawing{}
+	}
+	of := drawingOf{leaf: l.leaf, h: h}
+	var ways []unfold.Arrival
+	if l.leaf < len(l.ways) {
+		ways = l.ways[l.leaf]
+	}
+	entering := make(map[int]bool) // by where calls come from
+	for i := range ways {
+		from, enters := l.arrival(l.leaf, &ways[i])
+		if l.histogram(terminal, from) != h {
+			continue
+		}
+		if before, known := entering[from]; known && before != enters {
+			of.mixed = true
+		}
+		entering[from] = enters
+	}
+	of.enters = !of.mixed && entering[l.from]
+	d := l.shared[of]
+	if d != nil {
+		return d
+	}
+	// What calls that come otherwise, but are in the same mean, have in theirs.
+	var calls, before uint64
+	var durations, duration mixed
+	var gaps, gap [2]mixed // [1]: of those that enter a loop
+	for i := range ways {
+		w := &ways[i]
+		from, enters := l.arrival(l.leaf, w)
+		x := l.histogram(terminal, from)
+		n := w.Count()
+		if x == nil || n == 0 {
+			continue
+		}
+		e := 0
+		if enters {
+			e = 1
+		}
+		durations.add(n, x.Duration)
+		gaps[e].add(n, x.Gap)
+		if x == h && (of.mixed || enters == of.enters) {
+			calls += n
+			before += w.Before(l.index)
+			duration.add(n, x.Duration)
+			gap[e].add(n, x.Gap)
+		}
+	}
+	place := &l.Places[l.leaf]
+	var mean mixed
+	for e := range gap {
+		if gap[e].n > 0 || !of.mixed && of.enters == (e == 1) {
+			ns, n := gapsAt(place, e == 1, h, gaps[e])
+			weight := max(1, gap[e].n)
+			mean.n += weight
+			mean.sum += weight * gaps[e].share(gap[e], ns, n)
+		}
+	}
+	if calls == 0 { // several places share the leaf
+		calls, before = place.Calls, l.index
+	}
+	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.From-model.FromStart+1)<<40
+	if of.enters {
+		seed = ^seed
+	}
+	seed = mix(seed)
+	d = &drawing{h: h}
+	d.duration = drawsOf(h.Duration, durations.share(duration, place.Duration, place.Calls), calls, before, seed)
+	d.gap = drawsOf(h.Gap, mean.sum/mean.n, calls, before, mix(seed))
+	l.shared[of] = d
+	return d
+}
+
+// gapsAt is what the gaps at a place come to and of how many calls they are: of those that enter a loop, or of the others, where these
+// are known apart.
+func gapsAt(place *model.LeafTimes, enters bool, h *sections.Histogram, all mixed) (ns float64, calls uint64) {
+	switch {
+	case enters:
+		return place.EntriesGap, place.Entries
+	case place.Entries == 0:
+		return place.Gap, place.Calls
+	}
+	ns, calls = max(0, place.Gap-place.EntriesGap), place.Calls-place.Entries
+	if ns < place.Gap/roundedOff && all.n > 0 { // the histogram knows it better
+		ns = all.sum / all.n * float64(calls)
+	}
+	return ns, calls
+}
+
+// roundedOff is the part of a place's gaps that is lost in rounding them.
+const roundedOff = 100
+
+// mixed is a mean of histograms, as often as there are calls of each.
+type mixed struct{ n, sum float64 }
+
+func (m *mixed) add(n uint64, h *hist.Hist) {
+	all := h.Total()
+	m.n += float64(n)
+	m.sum += float64(n) * all.Mean
+}
+
+// share is the mean of a part of calls that took so long in all.
+func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
+	mean := ns / max(1, float64(calls))
+	if m.sum > 0 && part.n > 0 {
+		return mean * (part.sum / part.n) / (m.sum / m.n)
+	}
+	return mean
+}
+
+// drawsOf is how so many calls draw from a histogram, so many of which have.
+func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Draws {
+	tilt := h.Tilt(mean)
+	if tilt == nil {
+		return nil
+	}
+	d := hist.NewDraws(tilt.Quantile, calls, mean, seed)
+	d.Skip(before)
+	return d
+}
+
+// draw returns the next time from a histogram.
+func draw(d *hist.Draws, h *hist.Hist) model.Sample {
+	if d == nil {
+		return model.Sample{}
+	}
+	all, v := h.Total(), d.Next()
+	if !(v < math.MaxInt64) {
+		v = float64(all.Max)
+	}
+	ns := uint64(v + 0.5)
+	return model.Sample{Ns: ns, Kind: model.HistogramSample, Bound: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
+}
+
+// mix makes a number that looks random of one that doesn't.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,238 @@
+package timeline
+
+import (
+	"math"
+	"sort"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Means are what the statistics of a class say of a rank's single calls. They are
+// those of the calls at one place of the first thread's structure, where the trace tells
+// places apart.
+type Means struct {
+	Timings []model.Timing    // by leaf, or terminal
+	Leaves  *grammar.Grammar  // the stream as leaves; nil: as terminals
+	Of      []int32           // terminal of each leaf
+	Places  []model.LeafTimes // of leaves
+	Sums    *prefix.Sums      // of durations and gaps
+	Start   int64
+	Scale   float64 // of sums, so that the stream ends when it did
+	Drift   float64 // the part of it that is the clock's
+	limits  *limits // nil: it is not known how far starts are off
+	asides  []lineAside
+	early   uint64 // call before which the recorder started, behind the one before
+}
+
+// A lineAside is an aside on a line of means.
+type lineAside struct {
+	model.Aside
+	at     int64 // among the sums
+	before int64 // ns of those before it
+}
+
+// A Sampler gives the times of calls, one after the other.
+type Sampler interface {
+	// sample returns those of the next call, whose terminal this is.
+	sample(terminal int) model.Timing
+	// asideNs is the time of the asides that lie before it.
+	asideNs() int64
+}
+
+// A meanLine is a place in a stream with times that are means.
+type meanLine struct {
+	*Means
+	done   int64 // sum of what is before
+	span   bracket
+	index  uint64
+	aside  int // the first that is not before index
+	cursor *grammar.Cursor
+	leaf   int // of the call that Next was asked for last
+}
+
+// NewMeanLine opens a line whose times are the means themselves, at a position.
+func NewMeanLine(m *Means, index uint64) Line { return newMeanLine(m, index) }
+
+func newMeanLine(m *Means, index uint64) *meanLine {
+	l := &meanLine{Means: m, index: index, span: m.bracket(index)}
+	if m.Leaves != nil {
+		l.cursor = m.Leaves.Cursor()
+		l.cursor.Seek(index)
+	}
+	if index > 0 {
+		l.done = m.Sums.Before(index)
+		l.aside = sort.Search(len(m.asides), func(i int) bool { return m.asides[i].Call >= index })
+	}
+	return l
+}
+
+func (l *meanLine) sample(terminal int) (t model.Timing) {
+	l.leaf = terminal
+	if l.cursor != nil {
+		n, _ := l.cursor.Next()
+		l.leaf = int(n)
+	}
+	t = l.Timings[l.leaf]
+	for ; l.aside < len(l.asides) && l.asides[l.aside].Call <= l.index; l.aside++ {
+		if a := &l.asides[l.aside]; a.Off {
+			t.Off += uint64(a.Ns)
+		} else {
+			t.Spoor += uint64(a.Ns)
+		}
+	}
+	t.Early = l.index == l.early && t.Spoor > 0
+	l.index++
+	return t
+}
+
+func (l *meanLine) asideNs() int64 { return l.passed(l.aside) }
+
+func (l *meanLine) Next(terminal int) (model.Timing, When, error) {
+	t := l.sample(terminal)
+	begin := l.done + int64(t.Gap.Ns)
+	l.done = begin + int64(t.Duration.Ns)
+	return t, l.when(begin, l.done, l.asideNs(), l.span.next(terminal)), nil
+}
+
+// when places a call between two sums of times, behind so much time of asides.
+func (m *Means) when(begin, end, aside int64, s stretch) When {
+	w := When{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
+	if m.limits != nil {
+		w.Within = m.limits.within(float64(begin)*m.Scale/m.Drift, s)
+	}
+	return w
+}
+
+// An entryLine tells the gap by which a loop is entered from those before its further rounds.
+type entryLine struct {
+	*meanLine
+	visits *unfold.Cursor
+}
+
+// NewEntryLine opens such a line at a position, where visits are too.
+func NewEntryLine(m *Means, index uint64, visits *unfold.Cursor) Sampler {
+	return &entryLine{newMeanLine(m, index), visits}
+}
+
+func (l *entryLine) sample(terminal int) model.Timing {
+	t := l.meanLine.sample(terminal)
+	v, _ := l.visits.Next()
+	x := &l.Places[l.leaf]
+	switch rest := x.Calls - x.Entries; {
+	case x.Entries == 0:
+	case v.Begins:
+		move(&t.Gap, x.EntriesGap/float64(x.Entries))
+	case rest > 0:
+		move(&t.Gap, max(0, x.Gap-x.EntriesGap)/float64(rest))
+	}
+	return t
+}
+
+// Stretches are the asides on the line.
+func (m *Means) Stretches() []model.Stretch {
+	out := make([]model.Stretch, len(m.asides))
+	for i, a := range m.asides {
+		out[i] = model.Stretch{Start: m.place(a.at) + a.before, Aside: a.Aside}
+	}
+	return out
+}
+
+// place is where on the run's time line a sum of times would be if there were no asides.
+func (m *Means) place(sum int64) int64 { return m.Start + int64(float64(sum)*m.Scale) }
+
+// passed is the time of the first n asides.
+func (m *Means) passed(n int) int64 {
+	if n == 0 {
+		return 0
+	}
+	return m.asides[n-1].before + m.asides[n-1].Ns
+}
+
+// Begins and Ends are where on the run's time line something begins that has a sum of
+// times before it, or that ends there.
+func (m *Means) Begins(sum int64) int64 {
+	n := sort.Search(len(m.asides), func(i int) bool { return m.asides[i].at > sum })
+	return m.place(sum) + m.passed(n)
+}
+
+func (m *Means) Ends(sum int64) int64 {
+	n := sort.Search(len(m.asides), func(i int) bool { return m.asides[i].at >= sum })
+	return m.place(sum) + m.passed(n)
+}
+
+// Sum is the sum of times at a place on the time line.
+func (m *Means) Sum(ns int64) int64 {
+	for i := len(m.asides) - 1; i >= 0; i-- {
+		a := &m.asides[i]
+		if from := m.place(a.at) + a.before; ns >= from {
+			return max(a.at, int64(float64(ns-m.Start-m.passed(i+1))/m.Scale))
+		}
+	}
+	return int64(float64(ns-m.Start) / m.Scale)
+}
+
+// Place has the times of leaves in place of those of terminals, unless they add up to more than a time line holds.
+func (m *Means) Place(leaves *grammar.Grammar, terminal []int32, times []model.LeafTimes) {
+	own := make([]model.Timing, len(times))
+	sum := 0.0
+	for leaf := range own {
+		own[leaf] = m.Timings[terminal[leaf]]
+		if x := &times[leaf]; x.Calls > 0 {
+			n := float64(x.Calls)
+			move(&own[leaf].Duration, x.Duration/n)
+			move(&own[leaf].Gap, x.Gap/n)
+			sum += x.Duration + x.Gap
+		}
+	}
+	if sum >= math.MaxInt64/2 {
+		return
+	}
+	m.Timings, m.Leaves, m.Of, m.Places = own, leaves, terminal, times
+}
+
+// move makes another mean of a sample, of some of the same calls.
+func move(s *model.Sample, ns float64) {
+	if s.Kind == model.NoSample || ns >= math.MaxInt64 {
+		return
+	}
+	to := uint64(ns + 0.5)
+	s.Bound += max(s.Ns, to) - min(s.Ns, to)
+	s.Ns = to
+}
+
+// Among finds where on the line asides are.
+func (m *Means) Among(list []model.Aside) {
+	before, last := int64(0), int64(0)
+	m.early = behind(list)
+	for _, a := range list {
+		x := lineAside{Aside: a, before: before}
+		switch {
+		case a.Call >= m.Sums.Len():
+			x.at = m.Sums.Total()
+		default:
+			x.at = m.Sums.Before(a.Call)
+			if a.Call != m.early {
+				t, _ := m.Sums.At(a.Call)
+				x.at += int64(m.Timings[t].Gap.Ns)
+			}
+		}
+		x.at = max(x.at, last)
+		last = x.at
+		before += a.Ns
+		m.asides = append(m.asides, x)
+	}
+}
+
+// behind tells the call behind which the recorder started, at once: its time is there,
+// and not right before the next call. 0 if it is not known.
+func behind(list []model.Aside) uint64 {
+	for _, a := range list {
+		if !a.Off && a.Call != model.Scattered {
+			return a.Call
+		}
+	}
+	return 0
+}

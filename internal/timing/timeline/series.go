@@ -1,0 +1,337 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A Series is the times of a rank's calls, each its own.
+type Series struct {
+	*series.Reader
+	Of      []uint32 // kind of each terminal
+	Kinds   series.Kinds
+	Streams []*grammar.Grammar
+	Failed  func(error) error // says where
+}
+
+// KindsOf returns what a block of a stream has to know of its calls.
+func (s *Series) KindsOf(stream, i int) series.Kinds {
+	first, n := s.First(stream, i)
+	c := s.Streams[stream].Cursor()
+	c.Seek(first)
+	kinds := s.Kinds
+	kinds.Of = make([]uint32, n)
+	for j := range kinds.Of {
+		t, _ := c.Next()
+		kinds.Of[j] = s.Of[t]
+	}
+	return kinds
+}
+
+// A Block is a block of a stream.
+type Block struct {
+	Entries []timing.Entry
+	Kinds   []uint32 // of its calls
+	drift   *drift   // nil: times are exact
+}
+
+// Decoded decodes a block of a stream.
+func (s *Series) Decoded(stream, i int) (Block, error) {
+	kinds := s.KindsOf(stream, i)
+	b := Block{Kinds: kinds.Of}
+	var err error
+	if b.Entries, err = s.Block(stream, i, kinds); err != nil {
+		return b, s.Failed(fmt.Errorf("stream %d: %w", stream, err))
+	}
+	if kinds.Bounds == nil {
+		return b, nil
+	}
+	b.drift = &drift{}
+	at, sum := s.Begin(stream, i), 0.0
+	for n, e := range b.Entries {
+		bound := kinds.Bounds[b.Kinds[n]]
+		sum += float64(e.Gap) + float64(e.Duration)
+		b.drift.add(e.Gap, bound)
+		b.drift.add(e.Duration, bound)
+		_, at = e.Advance(at)
+	}
+	end, known := s.Ended(stream, i)
+	b.drift.off = end - at
+	b.drift.known = known && sum < longest && max(b.drift.off, -b.drift.off) < longest
+	return b, nil
+}
+
+// advance moves a tick, as the kept times have it, over a call, and says where it begins and ends in truth, and how far
+// the begin may be off.
+func (s *Series) advance(d *drift, e timing.Entry, kind uint32, at int64) (begin, end, next int64, within float64) {
+	begin, next = e.Advance(at)
+	if d == nil {
+		return begin, next, next, 0
+	}
+	d.pass(e.Gap, s.Kinds.Bounds[kind])
+	add, within := d.at()
+	begin += add
+	d.pass(e.Duration, s.Kinds.Bounds[kind])
+	add, _ = d.at()
+	return begin, next + add, next, within
+}
+
+// A SeriesLine is a place in a stream of which each call's times are known.
+type SeriesLine struct {
+	s       *Series
+	stream  int
+	block   int // block
+	entries []timing.Entry
+	drift   *drift         // of the block; nil: there is none
+	ahead   []packedBlock  // the blocks that follow
+	room    []timing.Entry // for one of these
+	at      int64          // ticks, as the kept times have it
+	reached int64          // the latest end of a call so far
+	index   uint64         // of the next call
+	offs    []model.Aside  // of the stream, with Off
+	early   uint64         // as of Means
+	line    Clock
+}
+
+// A packedBlock is a block as appendEntries has it.
+type packedBlock struct {
+	entries []byte
+	drift   *drift
+}
+
+// Line opens a line of a stream at a position. The stream has asides; at is where its rank's clock is.
+func (s *Series) Line(stream int, index uint64, asides []model.Aside, at Clock) (Line, error) {
+	l := &SeriesLine{s: s, stream: stream, index: index, reached: math.MinInt64, early: behind(asides), line: at}
+	for _, a := range asides {
+		if a.Off {
+			l.offs = append(l.offs, a)
+		}
+	}
+	if index >= s.Len(stream) {
+		l.block = s.Blocks(stream)
+		return l, nil
+	}
+	l.block = s.Find(stream, index)
+	first, _ := s.First(stream, l.block)
+	kinds, err := l.load()
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range l.entries[:index-first] {
+		_, _, l.at, _ = s.advance(l.drift, e, kinds[i], l.at)
+		l.reached = max(l.reached, l.at)
+	}
+	l.entries = l.entries[index-first:]
+	return l, nil
+}
+
+// load goes on to the next block, and returns the kinds of its calls unless it was decoded ahead.
+func (l *SeriesLine) load() (kinds []uint32, err error) {
+	if len(l.ahead) > 0 {
+		b := l.ahead[0]
+		l.room = readEntries(l.room[:0], b.entries)
+		l.entries, l.drift, l.ahead[0], l.ahead = l.room, b.drift, packedBlock{}, l.ahead[1:]
+	} else {
+		b, err := l.s.Decoded(l.stream, l.block)
+		if err != nil {
+			return nil, err
+		}
+		l.entries, l.drift, kinds = b.Entries, b.drift, b.Kinds
+	}
+	begin := l.s.Begin(l.stream, l.block)
+	if l.reached != math.MinInt64 {
+		l.reached += begin - l.at // what the kept times were off in the block before
+	}
+	l.at = begin
+	if l.block > 0 { // the first call may have begun before tick 0
+		l.reached = max(l.reached, l.at)
+	}
+	l.block++
+	return kinds, nil
+}
+
+// ReadAhead decodes the blocks that follow, as far as they take up to limit bytes.
+func (l *SeriesLine) ReadAhead(limit int) error {
+	var b []byte
+	for i := l.block + len(l.ahead); i < l.s.Blocks(l.stream); i++ {
+		x, err := l.s.Decoded(l.stream, i)
+		if err != nil {
+			return err
+		}
+		b = appendEntries(b[:0], x.Entries)
+		if limit -= len(b); limit < 0 {
+			return nil
+		}
+		l.ahead = append(l.ahead, packedBlock{slices.Clone(b), x.drift})
+	}
+	return nil
+}
+
+// Ahead is how many blocks are decoded ahead.
+func (l *SeriesLine) Ahead() int { return len(l.ahead) }
+
+// appendEntries appends times in a form that takes a fraction of their memory and is
+// read in a fraction of the time that decoding a block takes.
+func appendEntries(b []byte, entries []timing.Entry) []byte {
+	for _, e := range entries {
+		b = wire.AppendUvarint(b, e.Duration)
+		b = wire.AppendUvarint(b, e.Gap)
+		b = wire.AppendVarint(b, e.Jump)
+	}
+	return b
+}
+
+// readEntries appends what appendEntries wrote.
+func readEntries(entries []timing.Entry, b []byte) []timing.Entry {
+	r := wire.NewReader(b, "times")
+	for r.Rest() > 0 {
+		entries = append(entries, timing.Entry{Duration: r.Uvarint(), Gap: r.Uvarint(), Jump: r.Varint()})
+	}
+	return entries
+}
+
+func (l *SeriesLine) Next(terminal int) (t model.Timing, w When, err error) {
+	if len(l.entries) == 0 {
+		if l.block >= l.s.Blocks(l.stream) {
+			return t, w, l.s.Failed(fmt.Errorf("stream %d: no times left", l.stream))
+		}
+		if _, err := l.load(); err != nil {
+			return t, w, err
+		}
+	}
+	e := l.entries[0]
+	l.entries = l.entries[1:]
+	kept, _ := e.Advance(l.at)
+	start, end, next, within := l.s.advance(l.drift, e, l.s.Of[terminal], l.at)
+	l.at = next
+	t = model.Timing{Duration: l.s.sample(e.Duration, terminal), Gap: l.s.sample(e.Gap, terminal)}
+	l.between(&t, kept-int64(e.Gap))
+	l.index++
+	w = When{l.s.on(l.line, start), l.s.on(l.line, end), 0}
+	if l.drift != nil {
+		w.Within = ceil(within/l.s.TicksPerNs + 1)
+	}
+	return t, w, nil
+}
+
+// between finds what lies between a call and all before it but for the gap, which begins at
+// a tick. Calls of callbacks lie within others.
+func (l *SeriesLine) between(t *model.Timing, tick int64) {
+	if l.index > 0 && tick > l.reached {
+		t.Spoor = uint64(l.s.Ns(tick - l.reached))
+		for i, _ := slices.BinarySearchFunc(l.offs, l.index, func(a model.Aside, call uint64) int { return cmp.Compare(a.Call, call) }); i < len(l.offs) && l.offs[i].Call == l.index; i++ {
+			t.Off += uint64(l.offs[i].Ns)
+		}
+		if t.Off = min(t.Off, t.Spoor); t.Off > 0 && t.Spoor-t.Off < t.Off>>sections.AsideBits {
+			t.Off = t.Spoor // which is rounded
+		}
+		t.Spoor -= t.Off
+		t.Early = l.index == l.early && t.Spoor > 0
+	}
+	l.reached = max(l.reached, l.at)
+}
+
+// sample is a time in ticks as one of a call of a terminal.
+func (s *Series) sample(ticks uint64, terminal int) model.Sample {
+	ns := uint64(math.MaxUint64)
+	if f := math.Round(float64(ticks) / s.TicksPerNs); f < 1<<64 {
+		ns = uint64(f)
+	}
+	if s.Kinds.Bounds == nil {
+		return model.Sample{Ns: ns, Kind: model.ExactSample}
+	}
+	b := s.Kinds.Bounds[s.Of[terminal]]
+	if b == (codec.Bound{}) {
+		return model.Sample{Ns: ns, Kind: model.ExactSample}
+	}
+	bound := uint64(math.MaxUint64)
+	if b.Absolute > 0 {
+		if f := math.Ceil(float64(b.Absolute)/s.TicksPerNs) + 1; f < 1<<64 { // kept was rounded to ns
+			bound = uint64(f)
+		}
+	} else if e := b.Relative; e < 1 {
+		// |kept - true| ≤ e·true, so true is at most kept/(1-e).
+		if f := math.Ceil((float64(ns)+1)*e/(1-e)) + 1; f < 1<<64 { // kept was rounded to ns
+			bound = uint64(f)
+		}
+	}
+	return model.Sample{Ns: ns, Kind: model.BoundedSample, Bound: bound}
+}
+
+// on is where on a time line a tick of the rank is.
+func (s *Series) on(l Clock, tick int64) int64 { return l.Common(s.StartNs + s.Ns(tick)) }
+
+// LastBegun returns the number of the last call of a stream that began by a time of the time line, 0 if none did.
+func (s *Series) LastBegun(stream int, at Clock, ns int64) (uint64, error) {
+	if s.Blocks(stream) == 0 {
+		return 0, nil
+	}
+	block := s.At(stream, int64(float64(at.Own(ns)-s.StartNs)*s.TicksPerNs+0.5))
+	b, err := s.Decoded(stream, block)
+	if err != nil {
+		return 0, err
+	}
+	first, _ := s.First(stream, block)
+	tick, last, begun := s.Begin(stream, block), first, false
+	for i, e := range b.Entries {
+		var begin int64
+		if begin, _, tick, _ = s.advance(b.drift, e, b.Kinds[i], tick); s.on(at, begin) <= ns {
+			last, begun = first+uint64(i), true
+		}
+	}
+	if !begun && first > 0 {
+		return first - 1, nil // even the block's first call came later
+	}
+	return last, nil
+}
+
+// Began is when the first call began, on the rank's own clock; false if there is none.
+func (s *Series) Began() (int64, bool, error) {
+	if s.Blocks(0) == 0 {
+		return 0, false, nil
+	}
+	b, err := s.Decoded(0, 0)
+	if err != nil || len(b.Entries) == 0 {
+		return 0, false, err
+	}
+	at, _, _, _ := s.advance(b.drift, b.Entries[0], b.Kinds[0], s.Begin(0, 0))
+	return s.StartNs + s.Ns(at), true, nil
+}
+
+// Check decodes all times, and holds blocks against those before and behind them.
+func (s *Series) Check() error {
+	for stream := range s.Streams {
+		at := int64(0)
+		for i := range s.Blocks(stream) {
+			x, err := s.Decoded(stream, i)
+			if err != nil {
+				return err
+			}
+			if b := s.Begin(stream, i); b != at {
+				return s.Failed(fmt.Errorf("stream %d: block %d begins at %d, the one before ends at %d", stream, i, b, at))
+			}
+			for _, e := range x.Entries {
+				_, at = e.Advance(at)
+			}
+			if d := x.drift; d != nil && d.known && d.more < longest {
+				if off := float64(d.off); off < -d.less-1 || off > d.more+1 {
+					return s.Failed(fmt.Errorf("stream %d: block %d ends %d ticks from where its times come to, which may be %.0f less or %.0f more", stream, i, d.off, d.less, d.more))
+				}
+			}
+			if end, ok := s.Ended(stream, i); ok {
+				at = end
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package trackwriter
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Retimed makes a trace of the calls of another trace at other times: those that a simulation predicts, say.
+// Ranks and their threads may take turns.
+type Retimed struct {
+	r     *trace.Reader
+	spool spool
+	ranks [][]retimed // by rank and stream
+	all   *Collector
+}
+
+// A retimed thread is one whose calls come at other times.
+type retimed struct {
+	spooled
+	end uint64 // of the latest call
+}
+
+// retimedRoom is how much of all threads' times is kept in memory.
+const retimedRoom = 64 << 20
+
+// NewRetimed makes room for the times of a trace's calls.
+func NewRetimed(r *trace.Reader) (*Retimed, error) {
+	all, err := NewCollector(r.Ranks(), timing.Options{Mode: timing.Lossless})
+	if err != nil {
+		return nil, err
+	}
+	t := &Retimed{r: r, ranks: make([][]retimed, r.Ranks()), all: all}
+	threads := 1
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return nil, err
+		}
+		t.ranks[k.Number()] = make([]retimed, k.Streams())
+		threads += k.Streams()
+	}
+	t.spool.most = max(256, min(mostInMemory, retimedRoom/threads))
+	return t, nil
+}
+
+// Close lets them go.
+func (t *Retimed) Close() {
+	t.spool.close()
+	t.all.Close()
+}
+
+// Add takes down when the next call of a thread begins and ends, in ns since the run began.
+func (t *Retimed) Add(rank, stream int, begin, end uint64) {
+	s := &t.ranks[rank][stream]
+	e := timing.Entry{Gap: begin - s.end, Duration: end - begin}
+	if stream > 0 && s.calls == 0 {
+		e.Gap, e.Jump = 0, int64(begin) // before its first call a thread need not have been there
+	}
+	s.end = end
+	t.spool.add(&s.spooled, e)
+}
+
+// Content returns the trace, which has the times of all calls. It is good until Close. meta is
+// put over what the other trace has.
+func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
+	start, _ := strconv.ParseInt(t.r.Meta()[model.MetaStart], 10, 64)
+	for k, err := range t.r.Tracks() {
+		if err != nil {
+			return nil, err
+		}
+		if err := t.add(k, start); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", k.Number(), err)
+		}
+	}
+	all := t.r.Meta()
+	delete(all, model.MetaTimingError)
+	all[model.MetaOptions] = "timing=" + string(timing.Lossless)
+	for k, v := range meta {
+		all[k] = v
+	}
+	c, err := t.all.Content(all)
+	if err != nil {
+		return nil, err
+	}
+	if c.Thinned, err = t.r.Thinned(); err != nil {
+		return nil, err
+	}
+	c.Partners, err = t.r.Partners()
+	return c, err
+}
+
+// add collects the track of a rank with its times.
+func (t *Retimed) add(k *trace.Rank, start int64) error {
+	threads := t.ranks[k.Number()]
+	for stream := range threads {
+		if got, want := threads[stream].calls, k.Len(stream); got != want {
+			return fmt.Errorf("thread %d: times of %d calls, there are %d", stream, got, want)
+		}
+	}
+	handed, err := k.Track()
+	if err != nil {
+		return err
+	}
+	tr := track.Handed(handed).Track()
+	w, number := New(tr.Rank, 0), make([]int, len(tr.Sigs))
+	w.track = tr
+	for i := range tr.Sigs {
+		w.placed(&tr.Sigs[i])
+		number[i] = i
+	}
+	tr.Log = &track.Log{Options: t.all.timing, TicksPerNs: 1}
+	p := tr.Process
+	p.StartNs = start
+	for stream := range threads {
+		of := &threads[stream]
+		calls := tr.Streams[stream].Grammar.Cursor()
+		for list, err := range t.spool.entries(&of.spooled) {
+			if err != nil {
+				return err
+			}
+			for _, e := range list {
+				n, _ := calls.Next()
+				w.sum(stream, n, e)
+			}
+		}
+		p.SpanNs = max(p.SpanNs, int64(of.end))
+		tr.Log.Streams = append(tr.Log.Streams, t.spool.entries(&of.spooled))
+	}
+	tr.Courses = w.traced(number)
+	return t.all.add(tr, p)
+}

@@ -1,0 +1,99 @@
+package trackwriter
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"iter"
+	"os"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/timing"
+)
+
+// A spool keeps times of calls in a file without a name. Threads, of one rank or of many, may take turns.
+type spool struct {
+	file *os.File // nil: nothing is in it yet
+	size int64
+	most int // bytes that a thread has in memory
+	err  error
+}
+
+// spooled are the times of a thread: what is in the file, in order, and what isn't yet.
+type spooled struct {
+	pieces []piece
+	rest   []byte
+	calls  uint64
+}
+
+type piece struct{ at, size int64 }
+
+// mostInMemory is how much of one thread's times is kept in memory.
+const mostInMemory = 1 << 16
+
+func (s *spool) add(to *spooled, e timing.Entry) {
+	to.rest = binary.AppendUvarint(binary.AppendUvarint(to.rest, e.Duration), e.Gap)
+	to.rest = binary.AppendVarint(to.rest, e.Jump)
+	to.calls++
+	if len(to.rest) >= s.most && s.err == nil {
+		s.err = s.flush(to)
+	}
+}
+
+func (s *spool) flush(from *spooled) (err error) {
+	if s.file == nil {
+		if s.file, err = sections.SeriesFile(); err != nil {
+			return err
+		}
+	}
+	n, err := s.file.WriteAt(from.rest, s.size)
+	if last := len(from.pieces) - 1; last >= 0 && from.pieces[last].at+from.pieces[last].size == s.size {
+		from.pieces[last].size += int64(n)
+	} else {
+		from.pieces = append(from.pieces, piece{s.size, int64(n)})
+	}
+	s.size += int64(n)
+	from.rest = from.rest[:0]
+	return err
+}
+
+// entries yields the times of a thread, many at a time.
+func (s *spool) entries(of *spooled) iter.Seq2[[]timing.Entry, error] {
+	return func(yield func([]timing.Entry, error) bool) {
+		if s.err != nil {
+			yield(nil, s.err)
+			return
+		}
+		var from []io.Reader
+		for _, p := range of.pieces {
+			from = append(from, io.NewSectionReader(s.file, p.at, p.size))
+		}
+		r := bufio.NewReaderSize(io.MultiReader(append(from, bytes.NewReader(of.rest))...), 1<<16)
+		list := make([]timing.Entry, 0, 1024)
+		for left := of.calls; left > 0; left -= uint64(len(list)) {
+			list = list[:min(left, uint64(cap(list)))]
+			for i := range list {
+				duration, err := binary.ReadUvarint(r)
+				gap, failed := binary.ReadUvarint(r)
+				jump, broken := binary.ReadVarint(r)
+				if err = errors.Join(err, failed, broken); err != nil {
+					yield(nil, err)
+					return
+				}
+				list[i] = timing.Entry{Duration: duration, Gap: gap, Jump: jump}
+			}
+			if !yield(list, nil) {
+				return
+			}
+		}
+	}
+}
+
+// close lets the file go.
+func (s *spool) close() {
+	if s.file != nil {
+		s.file.Close()
+	}
+}
