@@ -22,8 +22,9 @@ import (
 // newBring makes the verb that the launcher runs on the hosts of a job that has died.
 func newBring() *cobra.Command {
 	return &cobra.Command{
-		Use:   "bring SCRATCH... DIR",
-		Short: "Move what ranks left on this host to one place",
+		Use:    "bring SCRATCH... DIR",
+		Hidden: true, // nobody types it: spoor run prints the command
+		Short:  "Move what ranks left on this host to one place",
 		Long: `Move the records that the ranks of a job left on this host, in its scratch folders, into a
 directory that all hosts see. "spoor run" has the launcher do this on all hosts of a job
 that died, or says the command. One of several processes on a host does it.`,
