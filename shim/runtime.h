@@ -42,6 +42,8 @@ int sp_attach_first(struct sp_thread *t, uint64_t capacity);
 
 /* Whether a call of a file can be recorded before MPI_Init: there is room for many. */
 int sp_early_files(struct sp_thread *t);
+/* Whether a call before MPI_Init can be recorded; where MPI is initialised unseen, recording starts. */
+int sp_early_open(struct sp_thread *t);
 uint64_t sp_early_bytes(void);
 
 /* The records before MPI_Init shall be t's: t is in MPI_Init. */
