@@ -65,7 +65,7 @@ func TestPrograms(t *testing.T) {
 	for name, program := range map[string]func(r *tracktest.Recorder){
 		"stencil": tracktest.Stencil(10), "butterfly": tracktest.Butterfly(3), "transpose": tracktest.Transpose(4),
 		"workers": tracktest.Workers(40), "types": reusedTypes, "persistent": persistent, "windows": windows,
-		"counting": tracktest.Counting(240),
+		"counting": tracktest.Counting(1200),
 		"comms":    comms, "threads": threads, "neighbours": neighbourhood, "graph": distributed, "collectives": collectives,
 	} {
 		t.Run(name, func(t *testing.T) { same(t, run(t, 9, program), 1, 3) })
@@ -74,13 +74,13 @@ func TestPrograms(t *testing.T) {
 
 // Tags and offsets of the program are in lanes, so that the test above is one of these.
 func TestLanes(t *testing.T) {
-	r := run(t, 3, tracktest.Counting(240))
+	r := run(t, 3, tracktest.Counting(2400))
 	if !slices.ContainsFunc(r.Sections(), func(s trace.Section) bool { return s.Name == "lanes" }) {
 		t.Fatal("no lanes")
 	}
 	m := compute(t, r, everything)
-	// 240 + 120 sends of 40, 44 and 48 bytes in turn by each of three ranks.
-	if want := (Cell{Messages: 3 * 360, Bytes: 3 * 360 * 44}); m.Total.Messages < want.Messages || m.Total.Bytes < want.Bytes {
+	// 2400 + 1200 sends of 40, 44 and 48 bytes in turn by each of three ranks.
+	if want := (Cell{Messages: 3 * 3600, Bytes: 3 * 3600 * 44}); m.Total.Messages < want.Messages || m.Total.Bytes < want.Bytes {
 		t.Errorf("%+v, at least %+v were sent", m.Total, want)
 	}
 }

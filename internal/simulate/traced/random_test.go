@@ -269,7 +269,7 @@ func TestCompiled(t *testing.T) {
 	}
 	for name, p := range map[string]func(r *tracktest.Recorder){
 		"stencil": tracktest.Stencil(10), "butterfly": tracktest.Butterfly(10), "transpose": tracktest.Transpose(10), "workers": tracktest.Workers(50),
-		"counting": tracktest.Counting(600),
+		"counting": tracktest.Counting(2000),
 	} {
 		ranks := 9
 		if name == "counting" {
