@@ -71,7 +71,7 @@ build/gen/io/calls.o: $(GENERATED)
 
 -include $(wildcard build/shim/*.d build/shim/io/*.d build/gen/*.d build/gen/io/*.d)
 
-bin/libspoor.so: $(wildcard shim/*.c shim/*.h)
+bin/libspoor.so: $(wildcard shim/*.c shim/*.h shim/arch/*.h)
 
 # The shim with a sanitizer. Not the wrappers, thousands of functions of a few forms; nor
 # dlsym.c, which sanitizers call before they can be called.

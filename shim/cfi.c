@@ -163,11 +163,7 @@ int sp_cfi_kept(uint64_t reg)
 {
 	if (reg == REG_FP)
 		return FP;
-#if defined(__x86_64__)
-	return reg == 3 ? 0 : reg >= 12 && reg <= 15 ? (int)reg - 11 : -1;
-#else
-	return reg >= 19 && reg <= 28 ? (int)reg - 19 : -1;
-#endif
+	return sp_arch_kept(reg);
 }
 
 static struct place *of(struct state *s, uint64_t reg)

@@ -4,21 +4,6 @@
 
 #include "unwind.h"
 
-/* Numbers of registers in it; below zero where it is not read. */
-#if defined(__x86_64__)
-#define REG_SP 7
-#define REG_FP 6
-#define REG_RA 16
-#elif defined(__aarch64__)
-#define REG_SP 31
-#define REG_FP 29
-#define REG_RA 30
-#else
-#define REG_SP -1
-#define REG_FP -2
-#define REG_RA -3
-#endif
-
 #pragma GCC visibility push(hidden)
 
 /* Which of sp_saved a register of that number is; -1: none that calls keep. */

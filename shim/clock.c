@@ -14,10 +14,6 @@
 
 #include "runtime.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 int sp_use_tsc;
 
 static uint64_t opened_ticks;
@@ -33,18 +29,6 @@ static int64_t now(clockid_t id)
 uint64_t sp_clock_ticks(void)
 {
 	return (uint64_t)now(CLOCK_MONOTONIC);
-}
-
-static int counter_is_steady(void)
-{
-#if defined(__x86_64__)
-	unsigned a, b, c, d;
-	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
-#elif defined(__aarch64__)
-	return 1;
-#else
-	return 0;
-#endif
 }
 
 /* A tick and a clock at the same moment: the tightest of a few tries, as an
@@ -66,7 +50,7 @@ static void pair(clockid_t id, uint64_t *ticks, int64_t *ns)
 
 void sp_clock_open(void)
 {
-	sp_use_tsc = counter_is_steady();
+	sp_use_tsc = sp_arch_steady();
 	pair(CLOCK_MONOTONIC, &opened_ticks, &opened_ns);
 }
 

@@ -28,17 +28,7 @@
 #include "resolve.h"
 #include "runtime.h"
 
-#if defined(__x86_64__) || defined(__aarch64__)
-
-#if defined(__x86_64__)
-#define RELOC_PLT R_X86_64_JUMP_SLOT
-#define RELOC_GOT R_X86_64_GLOB_DAT
-#define RELOC_DATA R_X86_64_64
-#else
-#define RELOC_PLT R_AARCH64_JUMP_SLOT
-#define RELOC_GOT R_AARCH64_GLOB_DAT
-#define RELOC_DATA R_AARCH64_ABS64
-#endif
+#ifdef SP_ENTRY
 
 #define MAX_OBJECTS 4096
 
@@ -171,7 +161,7 @@ static int write_slot(const struct object *o, void **slot, void *value)
 static void lead(const struct object *o, void *handle, const ElfW(Rela) * r, int change, struct outcome *out)
 {
 	unsigned type = (unsigned)ELF64_R_TYPE(r->r_info);
-	if ((type != RELOC_PLT && type != RELOC_GOT && type != RELOC_DATA) || r->r_addend != 0)
+	if ((type != SP_RELOC_PLT && type != SP_RELOC_GOT && type != SP_RELOC_DATA) || r->r_addend != 0)
 		return;
 	const ElfW(Sym) *symbol = &o->symbols[ELF64_R_SYM(r->r_info)];
 	const char *name = o->strings + symbol->st_name;
@@ -190,7 +180,7 @@ static void lead(const struct object *o, void *handle, const ElfW(Rela) * r, int
 		dlclose(h);
 	if (w == p)
 		return;
-	out->called |= type == RELOC_PLT && !unbound && !o->now;
+	out->called |= type == SP_RELOC_PLT && !unbound && !o->now;
 	if (change && write_slot(o, slot, w))
 		out->led++;
 	else

@@ -19,12 +19,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "calls.h"
 #include "deepbind.h"
 #include "resolve.h"
 #include "runtime.h"
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#ifdef SP_ENTRY
 
 #pragma GCC visibility push(hidden)
 
@@ -42,52 +43,9 @@ void *sp_dlvsym_next, *sp_dlopen_next;
 
 #pragma GCC visibility pop
 
-#if defined(__x86_64__)
-#define ENTRY(name)                                                \
-	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
-		".cfi_startproc\n"                                 \
-		"endbr64\n"                                        \
-		"pushq %rdi\n.cfi_adjust_cfa_offset 8\n"           \
-		"pushq %rsi\n.cfi_adjust_cfa_offset 8\n"           \
-		"pushq %rdx\n.cfi_adjust_cfa_offset 8\n"           \
-		"movq 24(%rsp), %rdx\n"                            \
-		"call sp_" #name "_own\n"                          \
-		"movq %rdx, %rcx\n"                                \
-		"popq %rdx\n.cfi_adjust_cfa_offset -8\n"           \
-		"popq %rsi\n.cfi_adjust_cfa_offset -8\n"           \
-		"popq %rdi\n.cfi_adjust_cfa_offset -8\n"           \
-		"testq %rcx, %rcx\n"                               \
-		"jnz 1f\n"                                         \
-		"jmp *sp_" #name "_next(%rip)\n"                   \
-		"1: ret\n"                                         \
-		".cfi_endproc\n.size " #name ", .-" #name "\n")
-#else
-#define ENTRY(name)                                                \
-	__asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n" \
-		".cfi_startproc\n"                                 \
-		"hint #34\n"                                       \
-		"stp x29, x30, [sp, #-48]!\n.cfi_def_cfa_offset 48\n.cfi_offset 29, -48\n.cfi_offset 30, -40\n" \
-		"stp x0, x1, [sp, #16]\n"                          \
-		"str x2, [sp, #32]\n"                              \
-		"mov x2, x30\n"                                    \
-		"bl sp_" #name "_own\n"                            \
-		"mov x3, x0\n"                                     \
-		"mov x4, x1\n"                                     \
-		"ldp x0, x1, [sp, #16]\n"                          \
-		"ldr x2, [sp, #32]\n"                              \
-		"ldp x29, x30, [sp], #48\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\n" \
-		"cbnz x4, 1f\n"                                    \
-		"adrp x16, sp_" #name "_next\n"                    \
-		"ldr x16, [x16, #:lo12:sp_" #name "_next]\n"       \
-		"br x16\n"                                         \
-		"1: mov x0, x3\n"                                  \
-		"ret\n"                                            \
-		".cfi_endproc\n.size " #name ", .-" #name "\n")
-#endif
-
-ENTRY(dlsym);
-ENTRY(dlvsym);
-ENTRY(dlopen);
+SP_ENTRY(dlsym);
+SP_ENTRY(dlvsym);
+SP_ENTRY(dlopen);
 
 /* ---- the next dlsym ----
 

@@ -74,13 +74,8 @@ int sp_frame_step(struct sp_rule *rules, struct frame *f)
 		f->fp = 0;
 		f->fp_at = FP_NOTED;
 	}
-#if defined(__aarch64__)
-	pc &= 0x0000ffffffffffffull; /* the rest may be a signature */
-	const int bits = 48;
-#else
-	const int bits = 47;
-#endif
-	if (pc < 4096 || pc >> bits)
+	pc = sp_arch_pc(pc);
+	if (pc < 4096 || pc >> SP_PC_BITS)
 		return 0;
 	f->pc = pc;
 	f->sp = cfa;

@@ -47,13 +47,7 @@ static int is_over(const struct sp_thread *t, uint64_t old, uint64_t now)
 __attribute__((no_sanitize_address, no_sanitize_thread)) static int is_changed(const struct sp_thread *t,
 	const struct sp_open_call *o)
 {
-#if defined(__x86_64__)
-	return is_own(t, o->cfa) && ((const uint64_t *)(uintptr_t)o->cfa)[-1] != o->back;
-#else
-	(void)t;
-	(void)o;
-	return 0; /* the return address is in a register until the function saves it somewhere */
-#endif
+	return SP_BACK_ON_STACK && is_own(t, o->cfa) && ((const uint64_t *)(uintptr_t)o->cfa)[-1] != o->back;
 }
 
 /* n calls remain. This may be left in its turn: what is to be told is noted first. */

@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "engine.h"
 #include "record.h"
 
@@ -226,16 +227,8 @@ double sp_clock_rate(void); /* ticks per ns, since sp_clock_open */
 
 static inline uint64_t sp_ticks(void)
 {
-#if defined(__x86_64__)
 	if (sp_likely(sp_use_tsc))
-		return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	if (sp_likely(sp_use_tsc)) {
-		uint64_t v;
-		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
-		return v;
-	}
-#endif
+		return sp_arch_ticks();
 	return sp_clock_ticks();
 }
 
@@ -254,12 +247,10 @@ static inline __attribute__((always_inline)) int sp_open(struct sp_thread *t, in
    below a wrapper: nearby, and the frame of the call that is under way is as it was. */
 static inline __attribute__((always_inline)) int sp_open_pmpi(struct sp_thread *t, int handles, const void *site)
 {
-#if defined(__x86_64__)
 	const struct sp_open_call *o = &t->open[t->depth];
-	if (sp_likely(__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_ON && t->depth && o->cfa - SP_CFA < 4096)
+	if (SP_BACK_ON_STACK && sp_likely(__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_ON && t->depth && o->cfa - SP_CFA < 4096)
 	    && ((const uint64_t *)(uintptr_t)o->cfa)[-1] == o->back)
 		return 0;
-#endif
 	return sp_open_pmpi_slow(t, handles, site, SP_CFA);
 }
 

@@ -17,6 +17,8 @@
 
 #include <stdint.h>
 
+#include "arch/arch.h"
+
 #pragma GCC visibility push(hidden)
 
 enum sp_cfa_from {
@@ -40,12 +42,6 @@ struct sp_rule {
 	uint8_t cfa_from, fp_from;
 	uint8_t guess; /* there are no tables: as code with frame pointers has it */
 };
-
-#if defined(__x86_64__)
-#define SP_KEPT 6 /* registers that calls keep, the frame pointer last */
-#else
-#define SP_KEPT 11
-#endif
 
 /* Where a function, stopped at a call, has put its caller's registers. */
 struct sp_saved {

@@ -373,40 +373,6 @@ __attribute__((used)) int sp_io_vfork_end(long result)
 	return (int)result;
 }
 
-#if defined(__x86_64__)
-__asm__(".text\n.globl vfork\n.type vfork, @function\nvfork:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"subq $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
-	"call sp_io_vfork_begin\n"
-	"addq $8, %rsp\n.cfi_adjust_cfa_offset -8\n"
-	"popq %rdi\n.cfi_adjust_cfa_offset -8\n"
-	"movl $58, %eax\n"
-	"syscall\n"
-	"pushq %rdi\n.cfi_adjust_cfa_offset 8\n"
-	"testq %rax, %rax\n"
-	"jz 1f\n"
-	"movq %rax, %rdi\n"
-	"subq $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
-	"call sp_io_vfork_end\n"
-	"addq $8, %rsp\n.cfi_adjust_cfa_offset -8\n"
-	"1: ret\n"
-	".cfi_endproc\n.size vfork, .-vfork\n");
-#elif defined(__aarch64__)
-__asm__(".text\n.globl vfork\n.type vfork, %function\nvfork:\n"
-	".cfi_startproc\n"
-	"hint #34\n"
-	"stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16\n.cfi_offset 30, -8\n"
-	"bl sp_io_vfork_begin\n"
-	"ldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\n"
-	"mov x0, #0x4111\n" /* CLONE_VM | CLONE_VFORK | SIGCHLD */
-	"mov x1, #0\n"
-	"mov x8, #220\n"
-	"svc #0\n"
-	"cbz x0, 1f\n"
-	"stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16\n.cfi_offset 30, -8\n"
-	"bl sp_io_vfork_end\n"
-	"ldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\n"
-	"1: ret\n"
-	".cfi_endproc\n.size vfork, .-vfork\n");
+#ifdef SP_VFORK
+SP_VFORK;
 #endif
