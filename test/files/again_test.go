@@ -18,7 +18,7 @@ import (
 
 // All functions of io.txt but those that nobody waits for can be made again, with the parameters that a trace has.
 func TestEachIsMadeAgain(t *testing.T) {
-	text, err := os.ReadFile(mpis.Root("internal", "proxy", "runtime", "posix.h"))
+	text, err := os.ReadFile(mpis.Root("internal", "again", "proxy", "runtime", "posix.h"))
 	if err != nil {
 		t.Fatal(err)
 	}

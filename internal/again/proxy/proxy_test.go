@@ -98,7 +98,7 @@ func TestProgram(t *testing.T) {
 
 // docs/proxy.md shows what the golden file has.
 func TestDocs(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "proxy.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "proxy.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func loopsAround(b *code.Body, c *code.Call) (list []int) {
 // Paths of calls in one function, called from the same place or from none, have in common the loops around both, and what can be compared is what
 // the code's counters say.
 func TestCompare(t *testing.T) {
-	image, err := code.Open(filepath.Join("..", "code", "testdata", "tiny.so"))
+	image, err := code.Open(filepath.Join("..", "testdata", "tiny.so"))
 	if err != nil {
 		t.Fatal(err)
 	}

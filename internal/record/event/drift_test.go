@@ -50,7 +50,7 @@ func TestDrift(t *testing.T) {
 	if err := os.WriteFile(file, []byte(src.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(cc, "-I../../shim", "-o", program, file).CombinedOutput(); err != nil {
+	if out, err := exec.Command(cc, "-I../../../shim", "-o", program, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(program).Output()
