@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A Finding is one thing that takes much of the run.
@@ -54,7 +55,7 @@ func Of(rep *imbalance.Report, path *waits.Path) []Finding {
 	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, ""})
 	for i := range rep.Calls {
 		c := &rep.Calls[i]
-		if c.Function == "MPI_Init" || c.Function == "MPI_Init_thread" || c.Function == "MPI_Finalize" {
+		if def, known := mpi.Lookup(c.Function); known && (def.Has(mpi.Begins) || def.Has(mpi.Ends)) {
 			continue
 		}
 		add(call(c, max(whole, rep.ThreadNs)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/marked"
 	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -162,20 +163,24 @@ func both(a, b []marked.Span) (out []marked.Span) {
 	return out
 }
 
-// inner is what a thread calls behind the last MPI_Init and before the first MPI_Finalize.
+// inner is what a thread calls after the last MPI_Init and before the first MPI_Finalize.
 func inner(k *trace.Rank, stream int) marked.Span {
-	is := func(names ...string) *trace.Occurrences {
+	are := func(a mpi.Attr) *trace.Occurrences {
 		return k.Occurrences(stream, func(t int) bool {
 			c, err := k.Called(t)
-			return err == nil && slices.Contains(names, c.Name())
+			if err != nil {
+				return false
+			}
+			def, known := mpi.Lookup(c.Name())
+			return known && def.Has(a)
 		})
 	}
 	s := marked.Span{End: k.Len(stream)}
-	if x := is("MPI_Init", "MPI_Init_thread"); x.Total() > 0 {
+	if x := are(mpi.Begins); x.Total() > 0 {
 		at, _ := x.Nth(x.Total() - 1)
 		s.First = at + 1
 	}
-	if x := is("MPI_Finalize"); x.Total() > 0 {
+	if x := are(mpi.Ends); x.Total() > 0 {
 		s.End, _ = x.Nth(0)
 	}
 	return s

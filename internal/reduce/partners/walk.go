@@ -137,8 +137,7 @@ func (w *walk) Enter(c *export.Call) error {
 
 // ends reports whether a call is one that all ranks make together, and in which communicator.
 func (w *walk) ends(c *export.Call) (comm int, handle int64, ok bool) {
-	switch c.Name() {
-	case "MPI_Init", "MPI_Init_thread", "MPI_Finalize":
+	if def, known := mpi.Lookup(c.Name()); known && (def.Has(mpi.Begins) || def.Has(mpi.Ends)) {
 		return 0, mpi.CommWorld, true
 	}
 	for i := range c.Acts {
