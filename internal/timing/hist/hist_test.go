@@ -189,7 +189,7 @@ func valid(t interface {
 	t.Helper()
 	for i, b := range h.bins {
 		switch {
-		case b.Count == 0 || b.Min > b.Max || b.Mean < float64(b.Min) || b.Mean > float64(b.Max):
+		case b.Count == 0 || b.Min > b.Max || b.Count == 1 && b.Min != b.Max || b.Mean < float64(b.Min) || b.Mean > float64(b.Max):
 			t.Fatalf("bin %d: %+v", i, b)
 		case !(b.m2 >= 0):
 			t.Fatalf("bin %d has m2 %g", i, b.m2)
@@ -258,6 +258,24 @@ func TestProperties(t *testing.T) {
 			last = v
 		}
 	})
+}
+
+// A bin of one sample that is no float64 has one end.
+func TestBeyondFloats(t *testing.T) {
+	h := New(3, 0)
+	for _, v := range append(make([]uint64, 16), 1, 2, 1<<53+1) {
+		h.Add(v)
+		valid(t, h)
+	}
+	for range 600 {
+		h.Add(2)
+		valid(t, h)
+	}
+	r := wire.NewReader(h.AppendBinary(nil), "test")
+	Decode(r)
+	if err := r.Done(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // As long as there are no more distinct values than bins, all is exact.

@@ -106,6 +106,13 @@ func cut(b *Bin, c uint64) (low, high Bin) {
 	}
 	low.Max = floor(math.Ceil(low.Mean+low.reach(low.Mean-from)-nearly), low.Min, c)
 	high.Min = floor(math.Floor(high.Mean-high.reach(to-high.Mean)+nearly), c+1, high.Max)
+	// Of one sample both ends are the same, also beyond 1<<53, where they are no float64.
+	if low.Count == 1 {
+		low.Max = low.Min
+	}
+	if high.Count == 1 {
+		high.Min = high.Max
+	}
 	low.Mean, high.Mean = low.clamp(low.Mean), high.clamp(high.Mean) // which may be beyond by what arithmetic made
 	low.pair()
 	high.pair()
