@@ -17,9 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
-	"github.com/spoor-hpc/spoor/internal/convert/export/table"
+	"github.com/spoor-hpc/spoor/internal/convert/table"
 	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -134,7 +134,7 @@ func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 		return err
 	}
 	defer os.RemoveAll(made)
-	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Messages: true, Values: true})
+	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Messages: true, Values: true})
 	if err != nil {
 		return err
 	}

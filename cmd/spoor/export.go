@@ -14,15 +14,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
-	"github.com/spoor-hpc/spoor/internal/convert/export"
-	"github.com/spoor-hpc/spoor/internal/convert/export/behind"
-	"github.com/spoor-hpc/spoor/internal/convert/export/chrome"
-	"github.com/spoor-hpc/spoor/internal/convert/export/dimemas"
-	"github.com/spoor-hpc/spoor/internal/convert/export/otf2"
-	"github.com/spoor-hpc/spoor/internal/convert/export/paraver"
-	"github.com/spoor-hpc/spoor/internal/convert/export/perfetto"
-	"github.com/spoor-hpc/spoor/internal/convert/export/smpi"
-	"github.com/spoor-hpc/spoor/internal/convert/export/table"
+	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/convert/chrome"
+	"github.com/spoor-hpc/spoor/internal/convert/dimemas"
+	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+	"github.com/spoor-hpc/spoor/internal/convert/paraver"
+	"github.com/spoor-hpc/spoor/internal/convert/perfetto"
+	"github.com/spoor-hpc/spoor/internal/convert/smpi"
+	"github.com/spoor-hpc/spoor/internal/convert/table"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -91,7 +91,7 @@ type format struct {
 	whole    bool   // its readers wait for what is missing
 	ending   string // of the default name
 	most     int64  // bytes that its readers take; 0: any number
-	write    func(s *export.Source, path string, about exportAbout) error
+	write    func(s *ops.Source, path string, about exportAbout) error
 }
 
 // exportAbout is what formats say besides calls.
@@ -135,7 +135,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	}
 	var p *progress
 	opts.Progress = func(calls uint64) { p.steps(int(calls)) }
-	s, err := export.New(r, opts)
+	s, err := ops.New(r, opts)
 	if err != nil {
 		return err
 	}
@@ -182,8 +182,8 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 const manyFiles = 4096
 
 // source checks what is to be exported.
-func (o *exportOptions) source(r *trace.Reader) (x export.Options, err error) {
-	x.From, x.To = export.FromStart, export.ToEnd
+func (o *exportOptions) source(r *trace.Reader) (x ops.Options, err error) {
+	x.From, x.To = ops.FromStart, ops.ToEnd
 	if o.ranks != "" {
 		if x.Ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
 			return x, fmt.Errorf("--ranks: %w", err)
@@ -211,7 +211,7 @@ func (o *exportOptions) source(r *trace.Reader) (x export.Options, err error) {
 }
 
 // aboutRun is what is known of the run as a whole.
-func aboutRun(s *export.Source) map[string]string {
+func aboutRun(s *ops.Source) map[string]string {
 	about := make(map[string]string)
 	for key, name := range map[string]string{
 		trace.MetaCommand: "COMMAND", trace.MetaLibrary: "MPI", trace.MetaOptions: "OPTIONS", trace.MetaTimingError: "TIMING_ERROR", trace.MetaClock: "CLOCK",
@@ -232,7 +232,7 @@ func aboutRun(s *export.Source) map[string]string {
 	return about
 }
 
-func writeOTF2(s *export.Source, dir string, about exportAbout) error {
+func writeOTF2(s *ops.Source, dir string, about exportAbout) error {
 	a, err := otf2.New(s, dir, otf2.Options{Line: about.line, About: about.run})
 	if err != nil {
 		return err
@@ -250,14 +250,14 @@ func toFile(path string, write func(w io.Writer) error) error {
 		return err
 	}
 	defer f.Close()
-	w := behind.New(f)
+	w := convert.NewBehind(f)
 	if err := errors.Join(write(w), w.Close()); err != nil {
 		return err
 	}
 	return f.Close()
 }
 
-func writePerfetto(s *export.Source, path string, about exportAbout) error {
+func writePerfetto(s *ops.Source, path string, about exportAbout) error {
 	return toFile(path, func(w io.Writer) error {
 		x, err := perfetto.New(s, w, perfetto.Options{Line: about.line, About: about.run})
 		if err != nil {
@@ -267,7 +267,7 @@ func writePerfetto(s *export.Source, path string, about exportAbout) error {
 	})
 }
 
-func writeChrome(s *export.Source, path string, about exportAbout) error {
+func writeChrome(s *ops.Source, path string, about exportAbout) error {
 	return toFile(path, func(w io.Writer) error {
 		x, err := chrome.New(s, w, chrome.Options{Line: about.line, About: about.run})
 		if err != nil {
@@ -280,7 +280,7 @@ func writeChrome(s *export.Source, path string, about exportAbout) error {
 	})
 }
 
-func writeCSV(s *export.Source, dir string, about exportAbout) error {
+func writeCSV(s *ops.Source, dir string, about exportAbout) error {
 	f, err := table.NewCSV(dir)
 	if err != nil {
 		return err
@@ -288,7 +288,7 @@ func writeCSV(s *export.Source, dir string, about exportAbout) error {
 	return writeTables(s, f, about)
 }
 
-func writeParquet(s *export.Source, dir string, about exportAbout) error {
+func writeParquet(s *ops.Source, dir string, about exportAbout) error {
 	f, err := table.NewParquet(dir)
 	if err != nil {
 		return err
@@ -296,7 +296,7 @@ func writeParquet(s *export.Source, dir string, about exportAbout) error {
 	return writeTables(s, f, about)
 }
 
-func writeTables(s *export.Source, f table.Format, about exportAbout) error {
+func writeTables(s *ops.Source, f table.Format, about exportAbout) error {
 	x := table.New(s, f, table.Options{Line: about.line, About: about.run})
 	if err := s.Run(x); err != nil {
 		return err
@@ -304,7 +304,7 @@ func writeTables(s *export.Source, f table.Format, about exportAbout) error {
 	return x.Close()
 }
 
-func writeParaver(s *export.Source, dir string, about exportAbout) error {
+func writeParaver(s *ops.Source, dir string, about exportAbout) error {
 	x, err := paraver.New(s, dir, paraver.Options{Line: about.line, About: about.run})
 	if err != nil {
 		return err
@@ -315,11 +315,11 @@ func writeParaver(s *export.Source, dir string, about exportAbout) error {
 	return x.Close()
 }
 
-func writeGOAL(s *export.Source, path string, _ exportAbout) error {
+func writeGOAL(s *ops.Source, path string, _ exportAbout) error {
 	return toFile(path, func(w io.Writer) error { return traced.WriteGOAL(s, w) })
 }
 
-func writeDimemas(s *export.Source, path string, about exportAbout) error {
+func writeDimemas(s *ops.Source, path string, about exportAbout) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -335,7 +335,7 @@ func writeDimemas(s *export.Source, path string, about exportAbout) error {
 	return x.Close()
 }
 
-func writeSMPI(s *export.Source, dir string, _ exportAbout) error {
+func writeSMPI(s *ops.Source, dir string, _ exportAbout) error {
 	x, err := smpi.New(s, dir)
 	if err != nil {
 		return err

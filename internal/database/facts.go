@@ -11,8 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
-	"github.com/spoor-hpc/spoor/internal/analyse/volume"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -39,7 +39,7 @@ type rankFacts struct {
 	host      string
 	calls     int64
 	span, mpi int64
-	amount    volume.Amount
+	amount    ops.Amount
 }
 
 // A site is where a function is called.
@@ -54,7 +54,7 @@ type siteCalls struct {
 	class, site, ranks int
 	calls, gap         uint64
 	time               trace.Stat
-	amount             volume.Amount
+	amount             ops.Amount
 }
 
 // A siteValue is what was attached to these calls under a name.
@@ -208,11 +208,11 @@ func (f *facts) class(r *trace.Reader, class int, index map[trace.FunctionSite]i
 			}
 		}
 	}
-	amounts, err := volume.Of(r, class)
+	amounts, err := ops.ClassOf(r, class)
 	if err != nil {
 		return err
 	}
-	return amounts.Each(func(member int, counts []uint64, totals []volume.Amount) error {
+	return amounts.Each(func(member int, counts []uint64, totals []ops.Amount) error {
 		rank := &f.ranks[members[member]]
 		rank.class = class
 		for t, n := range counts {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/files"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -49,7 +49,7 @@ type fileSums struct {
 	writes []interval
 }
 
-// fileWatcher adds up by file what calls do. It is an export.Sink.
+// fileWatcher adds up by file what calls do. It is an ops.Sink.
 type fileWatcher struct {
 	files map[string]*fileSums
 	heat  *files.Heat
@@ -64,7 +64,7 @@ func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more 
 		return []File{}, 0, nil, nil
 	}
 	done := 0
-	x, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Progress: func(n uint64) {
+	x, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Progress: func(n uint64) {
 		done += int(n)
 		o.Progress("looking at files", done, int(s.Calls))
 	}})
@@ -95,13 +95,13 @@ func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more 
 	return list[:len(list)-more], more, heat, nil
 }
 
-// Begin, Leave and End are there for export.Sink.
-func (w *fileWatcher) Begin(*trace.Rank) error  { return nil }
-func (w *fileWatcher) Leave(*export.Call) error { return nil }
-func (w *fileWatcher) End(*trace.Rank) error    { return nil }
+// Begin, Leave and End are there for ops.Sink.
+func (w *fileWatcher) Begin(*trace.Rank) error { return nil }
+func (w *fileWatcher) Leave(*ops.Call) error   { return nil }
+func (w *fileWatcher) End(*trace.Rank) error   { return nil }
 
 // Enter takes a call.
-func (w *fileWatcher) Enter(c *export.Call) error {
+func (w *fileWatcher) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		a := &c.Acts[i]
 		if a.File == nil {
@@ -116,22 +116,22 @@ func (w *fileWatcher) Enter(c *export.Call) error {
 		f.ranks[c.Rank] = true
 		id := [2]uint64{uint64(c.Rank), a.ID}
 		switch a.Kind {
-		case export.Read:
+		case ops.Read:
 			f.Read.add(&f.reads, a.Received, c.Start, c.End, c.End-c.Start)
 			w.warm(c, a, a.Received, c.Start)
-		case export.Write:
+		case ops.Write:
 			f.Write.add(&f.writes, a.Sent, c.Start, c.End, c.End-c.Start)
 			w.warm(c, a, a.Sent, c.Start)
-		case export.ReadBegin, export.WriteBegin:
+		case ops.ReadBegin, ops.WriteBegin:
 			w.begun[id] = &interval{c.Start, c.End - c.Start}
-		case export.ReadEnd, export.WriteEnd:
+		case ops.ReadEnd, ops.WriteEnd:
 			// Between its two calls it goes on by itself: that is no time of the rank's.
 			from, spent := c.Start, c.End-c.Start
 			if b := w.begun[id]; b != nil {
 				delete(w.begun, id)
 				from, spent = b.from, spent+b.to
 			}
-			if a.Kind == export.ReadEnd {
+			if a.Kind == ops.ReadEnd {
 				f.Read.add(&f.reads, a.Received, from, c.End, spent)
 				w.warm(c, a, a.Received, from)
 			} else {
@@ -139,7 +139,7 @@ func (w *fileWatcher) Enter(c *export.Call) error {
 				w.warm(c, a, a.Sent, from)
 			}
 		default:
-			if a.Kind == export.FileOpened {
+			if a.Kind == ops.FileOpened {
 				f.opened[a.File.Number] = true
 			}
 			f.MetaNs += c.End - c.Start
@@ -149,9 +149,9 @@ func (w *fileWatcher) Enter(c *export.Call) error {
 }
 
 // warm notes what an operation moved, from when it began.
-func (w *fileWatcher) warm(c *export.Call, a *export.Act, bytes uint64, from int64) {
+func (w *fileWatcher) warm(c *ops.Call, a *ops.Act, bytes uint64, from int64) {
 	w.kind = min(w.kind, c.Known)
-	w.heat.Add(c.Rank, a.File.Name, a.Kind == export.Write || a.Kind == export.WriteEnd, int64(bytes), from, c.End)
+	w.heat.Add(c.Rank, a.File.Name, a.Kind == ops.Write || a.Kind == ops.WriteEnd, int64(bytes), from, c.End)
 }
 
 func (t *Transfer) add(list *[]interval, bytes uint64, from, to, spent int64) {

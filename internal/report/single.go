@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -77,10 +78,10 @@ type spell struct {
 // place says where a call is in the rows.
 type spot struct{ row, call int }
 
-// A collector brings together the calls of a part. It is as many export.Sinks as there are ranks.
+// A collector brings together the calls of a part. It is as many ops.Sinks as there are ranks.
 type collector struct {
 	single   Single
-	s        *export.Source
+	s        *ops.Source
 	rows     [][]spell
 	row      map[thread]int
 	offset   int64 // between the export's times and the timeline's
@@ -106,11 +107,11 @@ type collector struct {
 // singles goes through the calls of a part of the run, those of which rows have one thread each.
 // starts is export's; where it is given, messages are not matched.
 func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o Options, starts func(rank, stream int) uint64) (*Single, error) {
-	opts := export.Options{From: export.FromStart, To: export.ToEnd, Messages: starts == nil, Starts: starts}
+	opts := ops.Options{From: ops.FromStart, To: ops.ToEnd, Messages: starts == nil, Starts: starts}
 	if from > 0 || to < t.EndNs-t.StartNs {
 		opts.From, opts.To = from+t.StartNs, to+t.StartNs
 	}
-	s, err := export.New(r, opts)
+	s, err := ops.New(r, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -144,14 +145,14 @@ func (c *collector) Begin(k *trace.Rank) (err error) {
 	return err
 }
 
-// Leave and End are there for export.Sink.
-func (c *collector) Leave(*export.Call) error { return nil }
+// Leave and End are there for ops.Sink.
+func (c *collector) Leave(*ops.Call) error { return nil }
 
 // End does nothing.
 func (c *collector) End(*trace.Rank) error { return nil }
 
 // Enter takes a call.
-func (c *collector) Enter(x *export.Call) error {
+func (c *collector) Enter(x *ops.Call) error {
 	row, ok := c.row[thread{x.Rank, x.Stream}]
 	if !ok {
 		return nil
@@ -179,9 +180,9 @@ func (c *collector) Enter(x *export.Call) error {
 			continue
 		}
 		switch a.Kind {
-		case export.Send, export.SendBegin:
+		case ops.Send, ops.SendBegin:
 			c.sent[a.Message] = at
-		case export.Recv, export.RecvEnd:
+		case ops.Recv, ops.RecvEnd:
 			c.got[a.Message] = at
 		}
 	}
@@ -189,7 +190,7 @@ func (c *collector) Enter(x *export.Call) error {
 }
 
 // describe says what a call did, as far as a form has it.
-func (c *collector) describe(x *export.Call) form {
+func (c *collector) describe(x *ops.Call) form {
 	f := form{name: c.name(x.Name(), c.function(x.Name())), comm: -1, file: -1, peer: -1, other: -1}
 	n, ok := c.sites[x.Site]
 	if !ok {
@@ -226,9 +227,9 @@ func (c *collector) describe(x *export.Call) form {
 }
 
 // take adds an act to a form. What a call begins counts for more than what it completes.
-func (c *collector) take(f *form, a *export.Act) {
+func (c *collector) take(f *form, a *ops.Act) {
 	switch a.Kind {
-	case export.Send, export.SendBegin:
+	case ops.Send, ops.SendBegin:
 		f.out += a.Sent
 		switch to := a.World(); f.act {
 		case receives:
@@ -238,7 +239,7 @@ func (c *collector) take(f *form, a *export.Act) {
 		default:
 			f.act, f.peer, f.tag = sends, to, a.Tag
 		}
-	case export.Recv, export.RecvBegin:
+	case ops.Recv, ops.RecvBegin:
 		f.in += a.Received
 		from := -1
 		if a.Peer >= 0 {
@@ -252,16 +253,16 @@ func (c *collector) take(f *form, a *export.Act) {
 		default:
 			f.act, f.peer, f.tag = receives, from, a.Tag
 		}
-	case export.Collective, export.CollectiveBegin:
+	case ops.Collective, ops.CollectiveBegin:
 		f.act, f.peer = together, -1
 		if a.Root >= 0 {
 			f.peer = a.Comm.Peer(a.Root)
 		}
 		f.out, f.in = f.out+a.Sent, f.in+a.Received
-	case export.Put, export.Get, export.Atomic:
+	case ops.Put, ops.Get, ops.Atomic:
 		f.act, f.peer = reaches, a.Comm.WorldRank(a.Peer)
 		f.out, f.in = f.out+a.Sent, f.in+a.Received
-	case export.Read, export.ReadBegin, export.Write, export.WriteBegin, export.FileOpened, export.FileClosed:
+	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin, ops.FileOpened, ops.FileClosed:
 		f.act = moves
 		f.out, f.in = f.out+a.Sent, f.in+a.Received
 		if a.File != nil {
@@ -273,11 +274,11 @@ func (c *collector) take(f *form, a *export.Act) {
 			}
 			f.file = n
 		}
-	case export.SendEnd, export.RecvEnd, export.CollectiveEnd, export.TransferDone, export.ReadEnd, export.WriteEnd:
+	case ops.SendEnd, ops.RecvEnd, ops.CollectiveEnd, ops.TransferDone, ops.ReadEnd, ops.WriteEnd:
 		if f.completed++; f.act == nothing {
 			f.act = completes
 		}
-		if f.act == completes && a.Kind == export.RecvEnd {
+		if f.act == completes && a.Kind == ops.RecvEnd {
 			f.in += a.Received
 			if f.other = -1; f.completed == 1 {
 				f.other, f.tag = a.World(), a.Tag
@@ -289,7 +290,7 @@ func (c *collector) take(f *form, a *export.Act) {
 		return
 	}
 	if a.Comm != nil && c.about == "" {
-		c.about = export.CommName(a.Comm)
+		c.about = convert.CommName(a.Comm)
 	}
 }
 

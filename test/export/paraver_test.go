@@ -3,8 +3,8 @@ package export
 import (
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export/paraver"
-	"github.com/spoor-hpc/spoor/internal/convert/export/paraver/paravertest"
+	"github.com/spoor-hpc/spoor/internal/convert/paraver"
+	"github.com/spoor-hpc/spoor/internal/convert/paraver/paravertest"
 )
 
 // prv reads what Paraver gets by the grammar of its files.

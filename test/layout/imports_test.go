@@ -24,10 +24,10 @@ var layers = [][]string{
 	// the reader of files
 	{"trace"},
 	// what calls mean
-	{"internal/tree", "internal/timing/gaps", "internal/timing/measure", "internal/track/trackwriter", "internal/merge/mergetest", "internal/analyse/marked", "internal/analyse/volume",
-		"internal/analyse/summary", "internal/again/reissue", "internal/convert/export", "internal/convert/otf2"},
+	{"internal/tree", "internal/timing/gaps", "internal/timing/measure", "internal/track/trackwriter", "internal/merge/mergetest", "internal/analyse/marked", "internal/ops",
+		"internal/analyse/summary", "internal/again/reissue"},
 	// answers, and what is made of a trace
-	{"internal/analyse", "internal/simulate", "internal/again", "internal/reduce", "internal/convert", "internal/convert/export/paraver/paravertest", "internal/run"},
+	{"internal/analyse", "internal/simulate", "internal/again", "internal/reduce", "internal/convert", "internal/run"},
 	// pages and the database
 	{"internal/report", "internal/database"},
 	// programs and libraries, and their tests

@@ -6,16 +6,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
-	"github.com/spoor-hpc/spoor/internal/analyse/volume"
-	"github.com/spoor-hpc/spoor/internal/analyse/volume/volumetest"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/ops/opstest"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // what a place, or a rank, comes to.
 type tally struct {
 	Calls uint64
-	Bytes volume.Amount
+	Bytes ops.Amount
 }
 
 type codePlace struct {
@@ -46,7 +46,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 			t.Error(err)
 			return
 		}
-		amounts, err := volumetest.Expand(r, k)
+		amounts, err := opstest.Expand(r, k)
 		if err != nil {
 			t.Error(err)
 			return
@@ -60,7 +60,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 				}
 				at := codePlace{c.Name(), c.Site.Module, c.Site.Offset}
 				seen[c.Terminal] = at
-				places[at], ranks[rank] = places[at].plus(1, volume.Amount{}), ranks[rank].plus(1, volume.Amount{})
+				places[at], ranks[rank] = places[at].plus(1, ops.Amount{}), ranks[rank].plus(1, ops.Amount{})
 			}
 		}
 		for terminal, a := range amounts {
@@ -71,10 +71,10 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 	}
 	gotPlaces, gotRanks := make(map[codePlace]tally), make(map[int]tally)
 	for _, x := range f.Rows {
-		gotPlaces[codePlace{x.Function, x.Module, x.Offset}] = tally{x.Calls, volume.Amount{Out: x.BytesOut, In: x.BytesIn}}
+		gotPlaces[codePlace{x.Function, x.Module, x.Offset}] = tally{x.Calls, ops.Amount{Out: x.BytesOut, In: x.BytesIn}}
 	}
 	for _, x := range f.PerRank {
-		gotRanks[x.Rank] = tally{x.Calls, volume.Amount{Out: x.BytesOut, In: x.BytesIn}}
+		gotRanks[x.Rank] = tally{x.Calls, ops.Amount{Out: x.BytesOut, In: x.BytesIn}}
 	}
 	if d := cmp.Diff(places, gotPlaces); d != "" {
 		t.Errorf("places of every call, and of the compressed form (-every +compressed):\n%s", d)
@@ -84,7 +84,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 	}
 }
 
-func (a tally) plus(calls uint64, bytes volume.Amount) tally {
+func (a tally) plus(calls uint64, bytes ops.Amount) tally {
 	a.Calls += calls
 	a.Bytes.Add(bytes, 1)
 	return a

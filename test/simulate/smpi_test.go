@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
-	"github.com/spoor-hpc/spoor/internal/convert/export/smpi"
+	"github.com/spoor-hpc/spoor/internal/convert/smpi"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -86,7 +86,7 @@ func TestSMPI(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd})
+			s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd})
 			if err != nil {
 				t.Fatal(err)
 			}

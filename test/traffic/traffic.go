@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
-	"github.com/spoor-hpc/spoor/internal/analyse/volume"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -64,12 +64,12 @@ func Of(r *trace.Reader) (*Traffic, error) {
 		}
 	}
 	for class := range r.Classes() {
-		c, err := volume.Of(r, class)
+		c, err := ops.ClassOf(r, class)
 		if err != nil {
 			return nil, err
 		}
 		members := r.Members(class)
-		err = c.Each(func(member int, _ []uint64, totals []volume.Amount) error {
+		err = c.Each(func(member int, _ []uint64, totals []ops.Amount) error {
 			for _, a := range totals {
 				t.Out[members[member]] += a.Out
 				t.In[members[member]] += a.In

@@ -3,7 +3,7 @@ package files
 import (
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/volume"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -17,7 +17,7 @@ func isMPIIO(def *mpi.Call) bool {
 
 // mpiIO is what a rank's calls of MPI-IO move.
 type mpiIO struct {
-	moved *volume.Member
+	moved *ops.Member
 	sizes *handles.Rank
 }
 
@@ -35,7 +35,7 @@ func newMPIIO(r *trace.Reader, k *trace.Rank) (*mpiIO, error) {
 	if err != nil {
 		return nil, err
 	}
-	class, err := volume.Of(r, k.Class())
+	class, err := ops.ClassOf(r, k.Class())
 	if err != nil {
 		return nil, err
 	}

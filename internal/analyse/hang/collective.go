@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -36,7 +36,7 @@ type fileName string
 func (f fileName) String() string { return fmt.Sprintf("file %q", string(f)) }
 
 // share notes what the handle stands for that a call made.
-func (n *standing) share(c *export.Call, param string, x shared) {
+func (n *standing) share(c *ops.Call, param string, x shared) {
 	if q := c.Param(param); q != nil {
 		n.shared[handle{param, q.Out.Num}] = x
 	}
@@ -107,7 +107,7 @@ const keep = 8
 
 // collective counts a call that all members of a communicator, window or file have to make. It
 // returns nil if the members are not known, or do not all take part.
-func (f *follower) collective(c *export.Call) *begun {
+func (f *follower) collective(c *ops.Call) *begun {
 	plan := f.now.plans[c.Terminal]
 	if plan == nil {
 		plan = planOf(c.Call)

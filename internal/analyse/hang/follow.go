@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -15,7 +15,7 @@ import (
 // A follower goes through all calls and keeps what had not come to its end: messages that were
 // not received, requests, and how far each rank has come with each communicator's collectives.
 type follower struct {
-	s      *export.Source
+	s      *ops.Source
 	snap   waitfor.Snapshot
 	sender map[waitfor.Channel]int // place of the last message sent
 	groups map[groupKey]int
@@ -46,7 +46,7 @@ type standing struct {
 // lost counts what is not known.
 func (f *follower) lost() (n uint64) {
 	for what, count := range f.s.Losses {
-		if what != export.Unending {
+		if what != ops.Unending {
 			n += count
 		}
 	}
@@ -71,14 +71,14 @@ type thread struct {
 	polled map[int][]*begun
 }
 
-func newFollower(s *export.Source, ranks int) *follower {
+func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
 		s: s, snap: waitfor.Snapshot{Ranks: make([]waitfor.Rank, ranks), Sent: make(map[waitfor.Channel]uint64), Received: make(map[waitfor.Channel]uint64)},
 		sender: make(map[waitfor.Channel]int), groups: make(map[groupKey]int), number: make(map[trace.FunctionSite]int), ranks: make([]*standing, ranks),
 	}
 }
 
-// Begin is of export.Sink, as all of these.
+// Begin is of ops.Sink, as all of these.
 func (f *follower) Begin(k *trace.Rank) error {
 	f.now = &standing{k: k, shared: make(map[handle]shared), pending: make(map[uint64]*begun), plans: make([]*collectivePlan, k.Terminals()), places: make([]int, k.Terminals())}
 	for range k.Streams() {
@@ -89,7 +89,7 @@ func (f *follower) Begin(k *trace.Rank) error {
 	return nil
 }
 
-func (f *follower) Leave(*export.Call) error { return nil }
+func (f *follower) Leave(*ops.Call) error { return nil }
 
 func (f *follower) End(*trace.Rank) error {
 	f.now.plans, f.now.places = nil, nil
@@ -97,7 +97,7 @@ func (f *follower) End(*trace.Rank) error {
 	return nil
 }
 
-func (f *follower) Enter(c *export.Call) error {
+func (f *follower) Enter(c *ops.Call) error {
 	t := f.now.threads[c.Stream]
 	open := c.Return == trace.NeverReturned
 	if c.Return != 0 && !open && meaning.Of(c.Func.Name) != nil {
@@ -126,47 +126,47 @@ func (f *follower) Enter(c *export.Call) error {
 }
 
 // act takes in one thing that a call did, or is about.
-func (f *follower) act(c *export.Call, t *thread, a *export.Act, open bool, collective *begun) {
+func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective *begun) {
 	switch a.Kind {
-	case export.Send, export.SendBegin:
+	case ops.Send, ops.SendBegin:
 		b := f.send(c, a)
-		if a.Kind == export.SendBegin {
+		if a.Kind == ops.SendBegin {
 			f.now.hold(a.ID, b)
 		} else if open {
 			t.under = append(t.under, b)
 		}
-	case export.Recv:
+	case ops.Recv:
 		if open {
 			t.under = append(t.under, f.receive(c, a))
 		} else {
 			f.got(a)
 		}
-	case export.RecvBegin:
+	case ops.RecvBegin:
 		f.now.hold(a.ID, f.receive(c, a))
-	case export.RecvEnd:
+	case ops.RecvEnd:
 		f.got(a)
 		delete(f.now.pending, a.ID)
-	case export.CollectiveBegin:
+	case ops.CollectiveBegin:
 		if collective == nil {
 			collective = &begun{place: f.place(c)}
 		}
 		f.now.hold(a.ID, collective)
-	case export.Cancelled:
+	case ops.Cancelled:
 		if b := f.now.pending[a.ID]; b != nil && b.known && b.Kind == waitfor.Send {
 			f.snap.Sent[b.channel()]--
 		}
 		delete(f.now.pending, a.ID)
-	case export.SendEnd, export.CollectiveEnd, export.TransferDone, export.ReadEnd, export.WriteEnd:
+	case ops.SendEnd, ops.CollectiveEnd, ops.TransferDone, ops.ReadEnd, ops.WriteEnd:
 		delete(f.now.pending, a.ID)
-	case export.Put, export.Get, export.Atomic, export.ReadBegin, export.WriteBegin:
+	case ops.Put, ops.Get, ops.Atomic, ops.ReadBegin, ops.WriteBegin:
 		if a.ID > 0 {
 			f.now.hold(a.ID, &begun{place: f.place(c)})
 		}
-	case export.WindowMade:
+	case ops.WindowMade:
 		f.now.share(c, "win", shared{a.Comm, 1 + 2*a.Window.Number, a.Window})
-	case export.FileOpened:
+	case ops.FileOpened:
 		f.now.share(c, "fh", shared{a.Comm, 2 + 2*a.File.Number, fileName(a.File.Name)})
-	case export.Awaited:
+	case ops.Awaited:
 		t.awaits = append(t.awaits, a.ID)
 	}
 }
@@ -182,7 +182,7 @@ func (n *standing) hold(id uint64, b *begun) {
 }
 
 // send counts a message.
-func (f *follower) send(c *export.Call, a *export.Act) *begun {
+func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	b := &begun{place: f.place(c), bytes: a.Sent}
 	to := a.World()
 	if to < 0 {
@@ -190,7 +190,7 @@ func (f *follower) send(c *export.Call, a *export.Act) *begun {
 	}
 	b.Operation = waitfor.Operation{Kind: waitfor.Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
 	// Only a buffered send waits for nobody, whatever happens.
-	b.known = export.Base(a.Function) != "Bsend"
+	b.known = ops.Base(a.Function) != "Bsend"
 	ch := b.channel()
 	f.snap.Sent[ch]++
 	b.Serial = f.snap.Sent[ch]
@@ -199,11 +199,11 @@ func (f *follower) send(c *export.Call, a *export.Act) *begun {
 }
 
 // receive returns a receive as it was asked for.
-func (f *follower) receive(c *export.Call, a *export.Act) *begun {
+func (f *follower) receive(c *ops.Call, a *ops.Act) *begun {
 	return f.wanted(waitfor.Receive, c, a.Comm, int64(a.Peer), a.Tag)
 }
 
-func (f *follower) wanted(kind waitfor.Kind, c *export.Call, comm *handles.Comm, source, tag int64) *begun {
+func (f *follower) wanted(kind waitfor.Kind, c *ops.Call, comm *handles.Comm, source, tag int64) *begun {
 	b := &begun{place: f.place(c), known: true}
 	b.Operation = waitfor.Operation{Kind: kind, Rank: c.Rank, Comm: f.channelGroup(comm), Peer: waitfor.AnySource, Tag: tag}
 	if source >= 0 {
@@ -217,14 +217,14 @@ func (f *follower) wanted(kind waitfor.Kind, c *export.Call, comm *handles.Comm,
 }
 
 // got counts a message that a receive has taken.
-func (f *follower) got(a *export.Act) {
+func (f *follower) got(a *ops.Act) {
 	if from := a.World(); from >= 0 {
 		f.snap.Received[waitfor.Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}]++
 	}
 }
 
 // poll counts how often in a row a thread asked for something that had not come.
-func (f *follower) poll(c *export.Call, t *thread, def *mpi.Call, w meaning.Waiting) {
+func (f *follower) poll(c *ops.Call, t *thread, def *mpi.Call, w meaning.Waiting) {
 	switch {
 	case !idle(c.Call):
 		t.polls, t.polled = 0, nil
@@ -298,7 +298,7 @@ func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 }
 
 // probe returns what a probe looks for, nil if that is not known.
-func (f *follower) probe(c *export.Call) *begun {
+func (f *follower) probe(c *ops.Call) *begun {
 	comm, source, tag := c.Param("comm"), c.Param("source"), c.Param("tag")
 	if comm == nil || source == nil || tag == nil || source.In.Num == mpi.ProcNull {
 		return nil
@@ -311,7 +311,7 @@ func (f *follower) probe(c *export.Call) *begun {
 }
 
 // place numbers where a call was made.
-func (f *follower) place(c *export.Call) int {
+func (f *follower) place(c *ops.Call) int {
 	if n := f.now.places[c.Terminal]; n > 0 {
 		return n - 1
 	}

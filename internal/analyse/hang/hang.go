@@ -14,7 +14,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -39,16 +39,16 @@ type Process struct {
 
 // A Report is where all ranks of a world are.
 type Report struct {
-	Verdict    Verdict       `json:"verdict"`
-	Ranks      int           `json:"ranks"`
-	Cycles     []Cycle       `json:"cycles"`     // ranks that wait for each other in a ring
-	States     []State       `json:"states"`     // the ranks, those in equal states together
-	Awaited    []Awaited     `json:"awaited"`    // ranks that others wait for in the end and that wait for nobody
-	Receives   []Unmatched   `json:"receives"`   // without a message
-	Messages   []Messages    `json:"messages"`   // that no receive takes
-	Mismatches []Mismatch    `json:"mismatches"` // of collective calls
-	Unsure     []int         `json:"unsure"`     // ranks of which not all is known that they did: they count as ranks that can go on
-	Losses     []export.Loss `json:"losses"`     // what the trace doesn't tell
+	Verdict    Verdict     `json:"verdict"`
+	Ranks      int         `json:"ranks"`
+	Cycles     []Cycle     `json:"cycles"`     // ranks that wait for each other in a ring
+	States     []State     `json:"states"`     // the ranks, those in equal states together
+	Awaited    []Awaited   `json:"awaited"`    // ranks that others wait for in the end and that wait for nobody
+	Receives   []Unmatched `json:"receives"`   // without a message
+	Messages   []Messages  `json:"messages"`   // that no receive takes
+	Mismatches []Mismatch  `json:"mismatches"` // of collective calls
+	Unsure     []int       `json:"unsure"`     // ranks of which not all is known that they did: they count as ranks that can go on
+	Losses     []ops.Loss  `json:"losses"`     // what the trace doesn't tell
 }
 
 // A Verdict says how it stands with a world.
@@ -183,7 +183,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 
 // follow goes through all calls of a trace.
 func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
-	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, UnderWay: true, Idle: idle, Progress: progress})
+	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, UnderWay: true, Idle: idle, Progress: progress})
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ const manyPolls = 100
 // messages may be on their way, and many sends need no receiver.
 const brief = 20e6
 
-var _ export.Sink = (*follower)(nil)
+var _ ops.Sink = (*follower)(nil)
 
 // unmet lists the receives and probes that have no message.
 func (v *view) unmet() []Unmatched {

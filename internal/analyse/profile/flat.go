@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/volume"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -223,11 +223,11 @@ func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) e
 		x.FilesNs = min(int64(ns), x.MPINs)
 		x.MPINs -= x.FilesNs
 	}
-	amounts, err := volume.Of(r, class)
+	amounts, err := ops.ClassOf(r, class)
 	if err != nil {
 		return err
 	}
-	return amounts.Each(func(member int, counts []uint64, totals []volume.Amount) error {
+	return amounts.Each(func(member int, counts []uint64, totals []ops.Amount) error {
 		total := &s.f.PerRank[members[member]]
 		for t, n := range counts {
 			x := &s.f.Rows[row[t]]

@@ -3,8 +3,8 @@ package profile
 import (
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/volume/volumetest"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/ops/opstest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
@@ -32,7 +32,7 @@ func TestFlatCounts(t *testing.T) {
 			s.calls++
 			want[c.Site.Offset] = s
 		}
-		amounts, err := volumetest.Expand(r, k)
+		amounts, err := opstest.Expand(r, k)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/volume"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -391,7 +391,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 	for i := range b.p.Sites {
 		b.p.Sites[i].Values = values.of(i + 1)
 	}
-	amounts, err := volume.Of(r, b.k.Class())
+	amounts, err := ops.ClassOf(r, b.k.Class())
 	if err != nil {
 		return err
 	}

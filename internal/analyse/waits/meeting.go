@@ -3,7 +3,7 @@ package waits
 import (
 	"cmp"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -45,7 +45,7 @@ type need struct {
 func needs(f *trace.Function, member, root int) need {
 	m := meaning.Of(f.Name)
 	if m == nil {
-		if export.Base(f) == "Barrier" {
+		if ops.Base(f) == "Barrier" {
 			return need{kind: AtBarrier}
 		}
 		return need{kind: AtAll}
@@ -137,11 +137,11 @@ type group struct {
 }
 
 // groupOf returns whose members have to make a call, comm being nil if that is not known or nobody.
-func (w *watcher) groupOf(c *export.Call, act *export.Act) group {
+func (w *watcher) groupOf(c *ops.Call, act *ops.Act) group {
 	switch act.Kind {
-	case export.Collective, export.CollectiveBegin:
+	case ops.Collective, ops.CollectiveBegin:
 		return group{comm: act.Comm}
-	case export.CommMade:
+	case ops.CommMade:
 		if !c.Func.Has(trace.Collective) || c.Param("tag") != nil {
 			return group{}
 		}
@@ -150,13 +150,13 @@ func (w *watcher) groupOf(c *export.Call, act *export.Act) group {
 				return group{comm: w.a.s.Comms.At(c.Rank, c.Stream, c.Index, q.In.Num)}
 			}
 		}
-	case export.WindowMade:
+	case ops.WindowMade:
 		return group{comm: act.Window.Comm}
-	case export.Fence, export.WindowFreed:
+	case ops.Fence, ops.WindowFreed:
 		return group{act.Window.Comm, 2*act.Window.Number + 1}
-	case export.FileOpened:
+	case ops.FileOpened:
 		return group{comm: act.File.Comm}
-	case export.FileClosed:
+	case ops.FileClosed:
 		return group{act.File.Comm, 2*act.File.Number + 2}
 	}
 	return group{}

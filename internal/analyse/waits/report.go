@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -15,21 +15,21 @@ var ErrMeans = errors.New("the trace has no time for every call, so it can't tel
 
 // A Report is who waited for whom. Times are in ns, sums over ranks.
 type Report struct {
-	Ranks     int           `json:"ranks"`
-	Times     string        `json:"times"`   // how well they are known
-	Threads   int           `json:"threads"` // of the rank with most
-	RunNs     int64         `json:"run_ns"`  // of all threads, each from its first call to the end of its last
-	MPINs     int64         `json:"mpi_ns"`
-	WaitedNs  int64         `json:"waited_ns"`
-	Messages  uint64        `json:"messages"`  // of which both ends are known
-	Backwards uint64        `json:"backwards"` // of these, received before they were sent, as their times have it
-	OffNs     int64         `json:"off_ns"`    // by so much at most: times of ranks are not known better than this
-	Kinds     []KindSum     `json:"kinds"`
-	Sites     []Site        `json:"sites"`
-	ByRank    []RankSum     `json:"by_rank"`
-	Unclear   []Unclear     `json:"not_looked_at"` // by time
-	Losses    []export.Loss `json:"left_out"`
-	Path      *Path         `json:"path,omitempty"` // nil: not asked for, or there are too many waits
+	Ranks     int        `json:"ranks"`
+	Times     string     `json:"times"`   // how well they are known
+	Threads   int        `json:"threads"` // of the rank with most
+	RunNs     int64      `json:"run_ns"`  // of all threads, each from its first call to the end of its last
+	MPINs     int64      `json:"mpi_ns"`
+	WaitedNs  int64      `json:"waited_ns"`
+	Messages  uint64     `json:"messages"`  // of which both ends are known
+	Backwards uint64     `json:"backwards"` // of these, received before they were sent, as their times have it
+	OffNs     int64      `json:"off_ns"`    // by so much at most: times of ranks are not known better than this
+	Kinds     []KindSum  `json:"kinds"`
+	Sites     []Site     `json:"sites"`
+	ByRank    []RankSum  `json:"by_rank"`
+	Unclear   []Unclear  `json:"not_looked_at"` // by time
+	Losses    []ops.Loss `json:"left_out"`
+	Path      *Path      `json:"path,omitempty"` // nil: not asked for, or there are too many waits
 }
 
 // A KindSum is what was waited for one reason.

@@ -2,7 +2,7 @@
 // were classified by EXPERT and Scalasca (Wolf and Mohr 2003; Geimer et al. 2010), and who
 // brought them about.
 //
-// It goes through the calls of all ranks side by side (export.Source.Together), so that memory follows the
+// It goes through the calls of all ranks side by side (ops.Source.Together), so that memory follows the
 // messages and collectives that are under way and not the calls. A call waits at most once: of
 // several operations that it completes, for the one that came last. A call waits from its
 // beginning until the others had come, never past its own end; a rank that came last waits for nobody.
@@ -13,7 +13,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -89,7 +89,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if o.Name == nil {
 		o.Name = func(_ string, s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
 	}
-	s, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Messages: true, Progress: o.Progress})
+	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Messages: true, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if a.each = o.Each; a.each == nil {
 		a.each = func(Wait) {}
 	}
-	if err := s.Together(func(k *trace.Rank) export.Sink { return a.watch(k) }); err != nil {
+	if err := s.Together(func(k *trace.Rank) ops.Sink { return a.watch(k) }); err != nil {
 		return nil, err
 	}
 	a.end()
@@ -121,7 +121,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 
 // An analysis is what is known so far.
 type analysis struct {
-	s        *export.Source
+	s        *ops.Source
 	each     func(Wait)
 	hops     *hops      // nil: the path is not asked for
 	ranks    []*watcher // nil: left no track
@@ -140,7 +140,7 @@ type analysis struct {
 	off       int64  // by how much, at most
 }
 
-func newAnalysis(s *export.Source, ranks int) *analysis {
+func newAnalysis(s *ops.Source, ranks int) *analysis {
 	return &analysis{
 		s: s, ranks: make([]*watcher, ranks), index: make(map[trace.FunctionSite]int32), messages: make(map[uint64]*message),
 		meetings: make(map[meetingKey]*meeting), rows: make(map[rowKey]*row),
@@ -148,7 +148,7 @@ func newAnalysis(s *export.Source, ranks int) *analysis {
 	}
 }
 
-func (a *analysis) place(c *export.Call) int32 { return a.placeOf(c.FunctionSite()) }
+func (a *analysis) place(c *ops.Call) int32 { return a.placeOf(c.FunctionSite()) }
 
 func (a *analysis) placeOf(p trace.FunctionSite) int32 {
 	n, ok := a.index[p]

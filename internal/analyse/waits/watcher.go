@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A watcher follows one rank. It is an export.Sink.
+// A watcher follows one rank. It is an ops.Sink.
 type watcher struct {
 	a       *analysis
 	k       *trace.Rank
@@ -56,17 +56,17 @@ func (a *analysis) watch(k *trace.Rank) *watcher {
 
 func (w *watcher) history(stream int32) *history { return w.threads[stream] }
 
-// Begin, Leave and End are there for export.Sink.
+// Begin, Leave and End are there for ops.Sink.
 func (w *watcher) Begin(*trace.Rank) error { return nil }
 
 // Leave does nothing: all there is to say of a call is known when it begins.
-func (w *watcher) Leave(*export.Call) error { return nil }
+func (w *watcher) Leave(*ops.Call) error { return nil }
 
 // End does nothing.
 func (w *watcher) End(*trace.Rank) error { return nil }
 
 // Enter takes a call.
-func (w *watcher) Enter(c *export.Call) error {
+func (w *watcher) Enter(c *ops.Call) error {
 	if !w.began || c.Start < w.first {
 		w.began, w.first = true, c.Start
 	}
@@ -90,34 +90,34 @@ func (w *watcher) Enter(c *export.Call) error {
 	return nil
 }
 
-func (w *watcher) act(c *export.Call, x *export.Act, here arrival, b *blocked) {
+func (w *watcher) act(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	a := w.a
 	switch x.Kind {
-	case export.Send, export.SendBegin, export.SendEnd, export.RecvBegin, export.Recv, export.RecvEnd, export.CollectiveEnd:
+	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd:
 		b.known = true
 	}
 	switch x.Kind {
-	case export.Send, export.SendBegin:
+	case ops.Send, ops.SendBegin:
 		if x.Message == 0 {
 			return
 		}
 		m := a.message(x.Message)
-		if x.Kind == export.Send {
+		if x.Kind == ops.Send {
 			a.sends(m, x.Function, here, b)
 			a.done(x.Message, m)
 			return
 		}
 		w.sending[x.ID] = m
 		a.sends(m, x.Function, here, nil)
-	case export.SendEnd:
+	case ops.SendEnd:
 		if m := w.sending[x.ID]; m != nil {
 			delete(w.sending, x.ID)
 			a.completesSend(m, b)
 			a.done(x.Message, m)
 		}
-	case export.RecvBegin:
+	case ops.RecvBegin:
 		w.posted[x.ID] = here
-	case export.Recv, export.RecvEnd:
+	case ops.Recv, ops.RecvEnd:
 		posted, ok := w.posted[x.ID]
 		if delete(w.posted, x.ID); !ok {
 			posted = here
@@ -129,10 +129,10 @@ func (w *watcher) act(c *export.Call, x *export.Act, here arrival, b *blocked) {
 		w.turn++
 		a.receives(m, posted, b, w.turn)
 		a.done(x.Message, m)
-	case export.Cancelled:
+	case ops.Cancelled:
 		delete(w.posted, x.ID)
 		delete(w.sending, x.ID)
-	case export.CollectiveEnd:
+	case ops.CollectiveEnd:
 		if j, ok := w.joined[x.ID]; ok {
 			delete(w.joined, x.ID)
 			j.mine.b = b
@@ -144,7 +144,7 @@ func (w *watcher) act(c *export.Call, x *export.Act, here arrival, b *blocked) {
 }
 
 // meets takes an act that all members of a group do together.
-func (w *watcher) meets(c *export.Call, act *export.Act, here arrival, b *blocked) {
+func (w *watcher) meets(c *ops.Call, act *ops.Act, here arrival, b *blocked) {
 	a, g := w.a, w.groupOf(c, act)
 	if g.comm == nil || g.comm.RemoteSize > 0 {
 		return
@@ -162,7 +162,7 @@ func (w *watcher) meets(c *export.Call, act *export.Act, here arrival, b *blocke
 	x := a.comes(key, g.comm, member, here)
 	mine := waiting{member, b, needs(cmp.Or(act.Function, c.Func), member, act.Root)}
 	b.known = b.known || !mine.need.unknown
-	if act.Kind == export.CollectiveBegin {
+	if act.Kind == ops.CollectiveBegin {
 		w.joined[act.ID] = joined{key, x, mine}
 		return
 	}

@@ -1,8 +1,11 @@
-// Package otf2 knows the records of the Open Trace Format, version 2, and reads archives of it
-// without OTF2's library: the anchor file, the global definitions, and of each location the
-// definitions of its own and its events. internal/convert/export/otf2 writes with the same numbers.
+// Package otf2 reads and writes archives of the Open Trace Format, version 2, without OTF2's library:
+// the anchor file, the global definitions, and of each location the definitions of its own and its events.
 //
-// Nothing in a file is believed: lengths are held against what is there, references may lead
+// Written for Vampir, Scalasca, the tools of Score-P and Python's otf2: a process is a location group, a
+// thread a location. A call is Enter and Leave of a region; what it did stands between, as Score-P orders it:
+// sends right behind Enter, receives right before Leave. Call sites are attributes of Enter.
+//
+// When reading, nothing in a file is believed: lengths are held against what is there, references may lead
 // nowhere, and errors name the file and the byte.
 //
 // What an archive may have and this package has not: chunks that are compressed, and SIONlib
@@ -123,7 +126,7 @@ const (
 	RootThisSide = Undefined - 2
 )
 
-// How files are made of chunks, see internal/convert/export/otf2.
+// How files are made of chunks, see chunks.go.
 const (
 	LittleEndian  = 'B'
 	BigEndian     = '#'

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"maps"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -54,7 +54,7 @@ func (w *writer) tracks(list []*track.Track) error {
 			w.site(s, byRank[s.rank])
 		}
 	}
-	source, err := export.New(w.d.r, export.Options{From: export.FromStart, To: export.ToEnd, Untimed: true})
+	source, err := ops.New(w.d.r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Untimed: true})
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ type exchangeOf struct {
 }
 
 // rank puts exchanges into the track of a rank.
-func (w *writer) rank(source *export.Source, t *track.Track) error {
+func (w *writer) rank(source *ops.Source, t *track.Track) error {
 	x := &rewriting{w: w, t: t, calls: grammar.NewBuilder(), removed: make([]uint64, len(t.Sigs)), known: make(map[string]uint32), written: make(map[exchangeOf][]uint32)}
 	next, stop := iter.Pull(t.Streams[0].Grammar.All())
 	defer stop()

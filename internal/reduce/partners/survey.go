@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -99,7 +99,7 @@ func (d *Drawer) survey() error {
 			return nil
 		}
 	}
-	source, err := export.New(d.r, export.Options{From: export.FromStart, To: export.ToEnd, Untimed: true})
+	source, err := ops.New(d.r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Untimed: true})
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (l *leg) add(s *share) {
 }
 
 // group makes families of the legs that can be drawn, and says of the others why not.
-func (d *Drawer) group(source *export.Source, cost map[int]uint64, count map[int]int) error {
+func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]int) error {
 	var sum [2]uint64
 	known := make(map[string]*family)
 	var list []*family

@@ -3,7 +3,7 @@ package partners
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -49,7 +49,7 @@ type share struct {
 type walk struct {
 	ranks   int
 	rank    int
-	source  *export.Source
+	source  *ops.Source
 	losses  uint64
 	share   share
 	leg     int
@@ -62,20 +62,20 @@ type walk struct {
 }
 
 // walkRank has a rank's legs visited. What is visited is good until visit returns.
-func walkRank(r *trace.Reader, source *export.Source, rank int, visit func(leg int, s *share)) error {
+func walkRank(r *trace.Reader, source *ops.Source, rank int, visit func(leg int, s *share)) error {
 	w := &walk{ranks: r.Ranks(), rank: rank, source: source, visit: visit, began: []int64{0}, members: make(map[int]map[int]int)}
 	w.share.crossedSince = 0
 	return source.Rank(rank, w)
 }
 
-// Begin is for export.Sink, as are Leave and End.
+// Begin is for ops.Sink, as are Leave and End.
 func (w *walk) Begin(*trace.Rank) error {
 	w.losses = w.lost()
 	return nil
 }
 
 // Leave does nothing: all is known when a call is entered.
-func (w *walk) Leave(*export.Call) error { return nil }
+func (w *walk) Leave(*ops.Call) error { return nil }
 
 // End ends the last leg, which no collective call does.
 func (w *walk) End(*trace.Rank) error {
@@ -104,7 +104,7 @@ const (
 )
 
 // Enter takes in a call.
-func (w *walk) Enter(c *export.Call) error {
+func (w *walk) Enter(c *ops.Call) error {
 	w.last = c.Index + 1
 	s := &w.share
 	if n := len(c.Acts); n > 0 || c.Func.Has(trace.Completes) {
@@ -136,13 +136,13 @@ func (w *walk) Enter(c *export.Call) error {
 }
 
 // ends reports whether a call is one that all ranks make together, and in which communicator.
-func (w *walk) ends(c *export.Call) (comm int, handle int64, ok bool) {
+func (w *walk) ends(c *ops.Call) (comm int, handle int64, ok bool) {
 	if def, known := mpi.Lookup(c.Name()); known && (def.Has(mpi.Begins) || def.Has(mpi.Ends)) {
 		return 0, mpi.CommWorld, true
 	}
 	for i := range c.Acts {
 		a := &c.Acts[i]
-		if a.Kind == export.Collective && a.Comm.RemoteSize == 0 && a.Comm.Number >= 0 && a.Comm.Size == w.ranks {
+		if a.Kind == ops.Collective && a.Comm.RemoteSize == 0 && a.Comm.Number >= 0 && a.Comm.Size == w.ranks {
 			if p := c.Param("comm"); p != nil {
 				return a.Comm.Number, p.In.Num, true
 			}
@@ -195,7 +195,7 @@ func (w *walk) requests(c *trace.Call) {
 }
 
 // concerns reports whether a call goes when messages are drawn, or why they can't be where it is.
-func (w *walk) concerns(c *export.Call) (removed bool, why string) {
+func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 	def, known := mpi.ByID(c.Func.ID)
 	if !known {
 		return false, "calls of functions that aren't known"
@@ -228,27 +228,27 @@ func (w *walk) concerns(c *export.Call) (removed bool, why string) {
 }
 
 // act takes in what a call does.
-func (w *walk) act(c *export.Call, a *export.Act) {
+func (w *walk) act(c *ops.Call, a *ops.Act) {
 	s := &w.share
 	switch a.Kind {
-	case export.SendBegin, export.RecvBegin:
+	case ops.SendBegin, ops.RecvBegin:
 		w.open++
-	case export.SendEnd, export.RecvEnd:
+	case ops.SendEnd, ops.RecvEnd:
 		w.open--
-	case export.Cancelled:
+	case ops.Cancelled:
 		w.open--
 		w.keep("messages are cancelled")
-	case export.CollectiveBegin, export.CollectiveEnd, export.ReadBegin, export.ReadEnd, export.WriteBegin, export.WriteEnd, export.TransferDone:
+	case ops.CollectiveBegin, ops.CollectiveEnd, ops.ReadBegin, ops.ReadEnd, ops.WriteBegin, ops.WriteEnd, ops.TransferDone:
 		w.keep("other operations that don't block are in it")
-	case export.Collective:
+	case ops.Collective:
 		w.meet(a.Comm)
 	}
-	if a.Kind == export.RecvBegin || a.Kind == export.Recv {
+	if a.Kind == ops.RecvBegin || a.Kind == ops.Recv {
 		if !s.receive.any {
 			s.receive = end{c.Index, true}
 		}
 	}
-	sends, receives := a.Kind == export.Send || a.Kind == export.SendBegin, a.Kind == export.Recv || a.Kind == export.RecvEnd
+	sends, receives := a.Kind == ops.Send || a.Kind == ops.SendBegin, a.Kind == ops.Recv || a.Kind == ops.RecvEnd
 	if !sends && !receives {
 		return
 	}

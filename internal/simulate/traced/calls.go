@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
@@ -25,12 +25,12 @@ const (
 )
 
 // Enter takes the next call.
-func (w *writer) Enter(c *export.Call) error {
+func (w *writer) Enter(c *ops.Call) error {
 	w.take(c)
 	return w.hand(false)
 }
 
-func (w *writer) take(c *export.Call) {
+func (w *writer) take(c *ops.Call) {
 	if w.threads != nil {
 		w.turn(c.Stream)
 	}
@@ -83,7 +83,7 @@ func (w *writer) take(c *export.Call) {
 // A function is what is known of one.
 type function struct {
 	*mpi.Call        // nil: it is none of the standard's
-	base      string // as export.Base
+	base      string // as ops.Base
 	readies   bool   // it says which partitions are ready
 	splits    bool   // it makes communicators, and all members of one take part
 }
@@ -94,7 +94,7 @@ func (s *Source) function(f *trace.Function) *function {
 	}
 	x := s.functions[f.ID]
 	if x == nil {
-		x = &function{base: export.Base(f)}
+		x = &function{base: ops.Base(f)}
 		x.Call, _ = mpi.Lookup(f.Name)
 		x.readies = strings.HasPrefix(x.base, "Pready")
 		x.splits = f.Has(trace.CreatesComm|trace.Collective) && !f.Has(trace.Nonblocking)
@@ -127,7 +127,7 @@ const (
 	waitsLater      // what it waits for, the call behind it waits for, too
 )
 
-func (w *writer) kind(def *mpi.Call, c *export.Call) role {
+func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	if def == nil || c.Return != 0 {
 		return unknown
 	}
@@ -158,7 +158,7 @@ func known(c *trace.Call) bool {
 }
 
 // acts adds what a call does; false if the simulation knows nothing of it.
-func (w *writer) acts(f *function, c *export.Call) (known bool) {
+func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 	if f.Call != nil && f.Has(mpi.Ends) && c.Return == 0 {
 		w.finalize()
 		return true
@@ -166,58 +166,58 @@ func (w *writer) acts(f *function, c *export.Call) (known bool) {
 	if f.splits && w.makesComm(c.Call) || f.readies && w.readies(f.base, c.Call) {
 		return true
 	}
-	var out, in *export.Operation
+	var out, in *ops.Operation
 	for i := range c.Acts {
 		a := &c.Acts[i]
 		x := &a.Operation
 		w.act, w.acting = i, len(c.Acts)
 		switch a.Kind {
-		case export.Send:
+		case ops.Send:
 			out, known = x, true
-		case export.Recv:
+		case ops.Recv:
 			in, known = x, true
-		case export.SendBegin:
+		case ops.SendBegin:
 			if x.World() >= 0 {
 				if !w.parts(c.Call, x) {
 					w.begin(x.ID, w.send(x))
 				}
 				known = true
 			}
-		case export.RecvBegin:
+		case ops.RecvBegin:
 			known = w.post(x) || known
-		case export.Lock:
+		case ops.Lock:
 			w.lock(x)
-		case export.TransferEnd:
+		case ops.TransferEnd:
 			if t := w.turnOf(x); t != nil {
 				w.wait(t)
 			}
 			known = w.end(x.ID) || known
-		case export.Unlock:
+		case ops.Unlock:
 			w.unlock(x)
-		case export.SendEnd, export.CollectiveEnd, export.TransferDone, export.ReadEnd, export.WriteEnd:
+		case ops.SendEnd, ops.CollectiveEnd, ops.TransferDone, ops.ReadEnd, ops.WriteEnd:
 			known = w.end(x.ID) || known
-		case export.RecvEnd:
+		case ops.RecvEnd:
 			known = w.got(x) || known
-		case export.Tested:
+		case ops.Tested:
 			known = true
-		case export.Cancelled:
+		case ops.Cancelled:
 			w.cancel(x.ID)
 			known = true
-		case export.Collective:
+		case ops.Collective:
 			known = w.collective(c, x, false) || known
-		case export.CollectiveBegin:
+		case ops.CollectiveBegin:
 			known = w.collective(c, x, true) || known
-		case export.Put, export.Get, export.Atomic:
+		case ops.Put, ops.Get, ops.Atomic:
 			known = w.transfer(a) || known
-		case export.Post, export.Start, export.Complete, export.Posted:
+		case ops.Post, ops.Start, ops.Complete, ops.Posted:
 			known = w.epoch(a) || known
-		case export.Fence, export.WindowFreed:
+		case ops.Fence, ops.WindowFreed:
 			known = w.synchronised(x.Comm, "Barrier", 0) || known
-		case export.WindowMade:
+		case ops.WindowMade:
 			known = w.synchronised(x.Comm, "Allgather", windowInfo) || known
-		case export.FileViewed:
+		case ops.FileViewed:
 			known = w.view(c.Call, x) || known
-		case export.FileOpened, export.FileClosed, export.FileDeleted, export.FileSynced, export.Read, export.ReadBegin, export.Write, export.WriteBegin:
+		case ops.FileOpened, ops.FileClosed, ops.FileDeleted, ops.FileSynced, ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
 			known = w.file(a) || known
 		}
 	}
@@ -287,7 +287,7 @@ func (w *writer) group(c *handles.Comm) *group {
 }
 
 // collective adds a collective call; false if there is no model of it.
-func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) bool {
+func (w *writer) collective(at *ops.Call, x *ops.Operation, begins bool) bool {
 	base := w.s.function(x.Function).base
 	if neighbours(base) {
 		return w.exchange(at, x, begins)
@@ -337,12 +337,12 @@ func (w *writer) collective(at *export.Call, x *export.Operation, begins bool) b
 }
 
 // between adds a collective between two groups.
-func (w *writer) between(g *group, x *export.Operation, c *collective.Call, begins bool) bool {
+func (w *writer) between(g *group, x *ops.Operation, c *collective.Call, begins bool) bool {
 	b := collective.Between{Call: *c, Others: x.Comm.RemoteSize, Other: x.Comm.Peer, First: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
 	switch x.Root {
-	case export.RootSelf:
+	case ops.RootSelf:
 		b.Root = collective.RootHere
-	case export.RootThisSide:
+	case ops.RootThisSide:
 		b.Root = collective.RootNear
 	}
 	switch {
@@ -422,7 +422,7 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	}
 	x := w.inRun(collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask})
 	if parent.RemoteSize > 0 {
-		return w.between(g, &export.Operation{Comm: parent}, &x, false)
+		return w.between(g, &ops.Operation{Comm: parent}, &x, false)
 	}
 	w.steps(&x)
 	if c.Param("color") != nil {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -138,7 +138,7 @@ func appendOp(b []byte, o *dataflow.Op) []byte {
 const mostAgo = 1 << 20
 
 // compile finds out what a distinct call does; false if that depends on more than the call.
-func (w *writer) compile(d *export.Distinct, terminal int, x *compiledCall) (bool, error) {
+func (w *writer) compile(d *ops.Distinct, terminal int, x *compiledCall) (bool, error) {
 	c, err := w.k.Terminal(terminal)
 	if err != nil || !repeatable(c) {
 		return false, err
@@ -171,12 +171,12 @@ func (w *writer) compile(d *export.Distinct, terminal int, x *compiledCall) (boo
 	for i := range call.Acts {
 		a := &call.Acts[i]
 		switch a.Kind {
-		case export.SendBegin, export.RecvBegin, export.CollectiveBegin:
-			if begins++; a.Kind == export.RecvBegin && (a.Peer < 0 || a.Tag < 0) {
+		case ops.SendBegin, ops.RecvBegin, ops.CollectiveBegin:
+			if begins++; a.Kind == ops.RecvBegin && (a.Peer < 0 || a.Tag < 0) {
 				return false, nil
 			}
 		}
-		if a.Kind != export.CollectiveBegin && a.Kind != export.Collective && a.Comm != nil && a.Peer >= 0 && a.World() < 0 {
+		if a.Kind != ops.CollectiveBegin && a.Kind != ops.Collective && a.Comm != nil && a.Peer >= 0 && a.World() < 0 {
 			return false, nil
 		}
 	}
@@ -224,7 +224,7 @@ func repeatable(c *trace.Call) bool {
 			return false
 		}
 	}
-	switch export.Base(c.Func) {
+	switch ops.Base(c.Func) {
 	case "Cancel", "Request_free":
 		return false
 	}

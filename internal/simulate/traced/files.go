@@ -3,13 +3,13 @@ package traced
 import (
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // view is another view of a file, for which all wait: bytes that it has lie apart.
-func (w *writer) view(c *trace.Call, x *export.Operation) bool {
+func (w *writer) view(c *trace.Call, x *ops.Operation) bool {
 	if p := c.Param("filetype"); p != nil && w.handles() != nil {
 		if w.views == nil {
 			w.views = make(map[int]float64)
@@ -20,7 +20,7 @@ func (w *writer) view(c *trace.Call, x *export.Operation) bool {
 }
 
 // file adds what a call does with a file, where the machine says what files take; false if it doesn't.
-func (w *writer) file(a *export.Act) bool {
+func (w *writer) file(a *ops.Act) bool {
 	f, x := w.s.o.Machine.Files, &a.Operation
 	if f == nil || w.s.o.apart {
 		return false
@@ -29,16 +29,16 @@ func (w *writer) file(a *export.Act) bool {
 	together := strings.Contains(base, "_all") || strings.Contains(base, "_ordered")
 	members, bytes, write := 1, int64(min(max(x.Sent, x.Received), 1<<50)), false
 	switch a.Kind {
-	case export.FileOpened, export.FileClosed:
+	case ops.FileOpened, ops.FileClosed:
 		together, bytes = true, 0
 		delete(w.views, x.File.Number)
-	case export.FileSynced:
+	case ops.FileSynced:
 		if together = true; !f.Syncs() {
 			return false
 		}
-	case export.FileDeleted:
+	case ops.FileDeleted:
 		bytes = 0
-	case export.Write, export.WriteBegin:
+	case ops.Write, ops.WriteBegin:
 		write = true
 	}
 	o := dataflow.Op{Kind: dataflow.File}
@@ -51,9 +51,9 @@ func (w *writer) file(a *export.Act) bool {
 		o = dataflow.Op{Kind: dataflow.Meet, Context: context(x.Comm) + 1, Members: int32(members), Request: dataflow.NoRequest}
 	}
 	switch holes := w.views[x.File.Number]; {
-	case a.Kind == export.FileOpened, a.Kind == export.FileClosed:
+	case a.Kind == ops.FileOpened, a.Kind == ops.FileClosed:
 		o.Time = f.Opening()
-	case a.Kind == export.FileSynced: // by the one who wrote most
+	case a.Kind == ops.FileSynced: // by the one who wrote most
 		o.Time = f.Syncing(w.unsynced[x.File.Number])
 		delete(w.unsynced, x.File.Number)
 	case holes > 1 && !together:
@@ -67,7 +67,7 @@ func (w *writer) file(a *export.Act) bool {
 		}
 		w.unsynced[x.File.Number] += bytes
 	}
-	if a.Kind != export.ReadBegin && a.Kind != export.WriteBegin {
+	if a.Kind != ops.ReadBegin && a.Kind != ops.WriteBegin {
 		w.add(o)
 		return true
 	}

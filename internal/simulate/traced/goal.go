@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/goal"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
@@ -20,8 +20,8 @@ import (
 // WriteGOAL writes a trace as a schedule in GOAL's text: computations and calls without a
 // model as calculations in ns, collectives as the messages that they are taken apart into. Receives
 // have the sizes of the messages that they get. What has no model is added to the source's losses.
-// The source needs export.Options.Shares.
-func WriteGOAL(calls *export.Source, out io.Writer) error {
+// The source needs ops.Options.Shares.
+func WriteGOAL(calls *ops.Source, out io.Writer) error {
 	m, err := machine.Load("ideal")
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 
 // Schedule is what WriteGOAL writes, as a schedule.
 func Schedule(r *trace.Reader, name string) (*goal.Schedule, error) {
-	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true})
+	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -47,7 +47,7 @@ func (s *Source) findLocks() error {
 	if s.exact, err = s.timesKept(); err != nil || !s.exact {
 		return err
 	}
-	calls, err := export.New(s.r, export.Options{From: export.FromStart, To: export.ToEnd})
+	calls, err := ops.New(s.r, ops.Options{From: ops.FromStart, To: ops.ToEnd})
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Source) findLocks() error {
 	of, all, alone := make(map[memory][]*locked), make(map[window][]*locked), make(map[memory]bool)
 	for _, l := range x.all {
 		w := window{l.comm, l.ordinal}
-		if l.peer == export.AllMembers {
+		if l.peer == ops.AllMembers {
 			all[w] = append(all[w], l)
 			continue
 		}
@@ -142,14 +142,14 @@ func (x *lockSink) Begin(*trace.Rank) error {
 	return nil
 }
 
-func (x *lockSink) Enter(c *export.Call) error {
+func (x *lockSink) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		a := &c.Acts[i]
-		if a.Kind != export.Lock && a.Kind != export.Unlock {
+		if a.Kind != ops.Lock && a.Kind != ops.Unlock {
 			continue
 		}
 		k := keyOf(c.Rank, &a.Operation)
-		if a.Kind == export.Unlock {
+		if a.Kind == ops.Unlock {
 			if l := x.open[k]; l != nil {
 				l.end = c.End
 				x.all = append(x.all, l)
@@ -165,10 +165,10 @@ func (x *lockSink) Enter(c *export.Call) error {
 	return nil
 }
 
-func (x *lockSink) Leave(*export.Call) error { return nil }
-func (x *lockSink) End(*trace.Rank) error    { return nil }
+func (x *lockSink) Leave(*ops.Call) error { return nil }
+func (x *lockSink) End(*trace.Rank) error { return nil }
 
-func keyOf(rank int, o *export.Operation) lockKey {
+func keyOf(rank int, o *ops.Operation) lockKey {
 	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.Ordinal, peer: o.Peer}
 }
 
@@ -185,7 +185,7 @@ type turn struct {
 }
 
 // lock takes a lock: others, who had it before, have to have given it back.
-func (w *writer) lock(x *export.Operation) {
+func (w *writer) lock(x *ops.Operation) {
 	if !w.s.exact {
 		if x.Call.Param("lock_type") != nil {
 			w.s.leave(unordered, 1, w.duration, false)
@@ -226,7 +226,7 @@ func (w *writer) wait(t *turn) {
 }
 
 // turnOf is the epoch in which a rank reaches a member's memory; nil if it waits for nobody, nor others for it.
-func (w *writer) turnOf(x *export.Operation) *turn {
+func (w *writer) turnOf(x *ops.Operation) *turn {
 	if w.turns == nil || x.Window == nil {
 		return nil
 	}
@@ -234,12 +234,12 @@ func (w *writer) turnOf(x *export.Operation) *turn {
 	if t := w.turns[k]; t != nil {
 		return t
 	}
-	k.peer = export.AllMembers
+	k.peer = ops.AllMembers
 	return w.turns[k]
 }
 
 // unlock gives a lock back.
-func (w *writer) unlock(x *export.Operation) {
+func (w *writer) unlock(x *ops.Operation) {
 	k := keyOf(w.k.Number(), x)
 	t := w.turns[k]
 	if t == nil {

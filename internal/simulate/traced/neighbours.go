@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -14,7 +14,7 @@ func neighbours(base string) bool { return strings.HasPrefix(base, "Neighbor_") 
 
 // exchange adds a neighbourhood collective: a message along each edge of the topology. It is false if
 // the edges aren't known.
-func (w *writer) exchange(c *export.Call, x *export.Operation, begins bool) bool {
+func (w *writer) exchange(c *ops.Call, x *ops.Operation, begins bool) bool {
 	g := w.group(x.Comm)
 	made, stream, index := c.Call, c.Stream, c.Index
 	if c.Func.Has(trace.Starts) {

@@ -3,7 +3,7 @@ package traced
 import (
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -14,7 +14,7 @@ const windowInfo = 24
 
 // transfer begins a one-sided transfer, which ends in a call that synchronises the window, or when its
 // request is waited for.
-func (w *writer) transfer(a *export.Act) bool {
+func (w *writer) transfer(a *ops.Act) bool {
 	x := &a.Operation
 	target := x.Comm.WorldRank(x.Peer)
 	if target < 0 || w.s.o.apart {
@@ -36,16 +36,16 @@ func (w *writer) transfer(a *export.Act) bool {
 
 // epoch is what a call does that synchronises a window with a group: word of what is open to them goes to its
 // members, and word of what is complete back, in messages without bytes.
-func (w *writer) epoch(a *export.Act) bool {
+func (w *writer) epoch(a *ops.Act) bool {
 	x := &a.Operation
 	if w.s.o.apart {
 		return false
 	}
 	o := dataflow.Op{Kind: dataflow.Send, Context: context(x.Comm) + 1, Tag: -1 - 2*int64(x.Window.Number), Buffered: true, Request: dataflow.NoRequest}
-	if a.Kind == export.Complete || a.Kind == export.Posted {
+	if a.Kind == ops.Complete || a.Kind == ops.Posted {
 		o.Tag--
 	}
-	if a.Kind == export.Start || a.Kind == export.Posted {
+	if a.Kind == ops.Start || a.Kind == ops.Posted {
 		o.Kind = dataflow.Receive
 	}
 	for _, rank := range x.Group {

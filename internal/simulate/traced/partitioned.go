@@ -1,7 +1,7 @@
 package traced
 
 import (
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -42,7 +42,7 @@ func (w *writer) started(c *trace.Call) (id int64, m handles.Making, ok bool) {
 }
 
 // parts begins a partitioned send; false if it has to be sent as a whole.
-func (w *writer) parts(c *trace.Call, x *export.Operation) bool {
+func (w *writer) parts(c *trace.Call, x *ops.Operation) bool {
 	if w.s.function(x.Function).base != "Psend" || w.s.o.apart {
 		return false
 	}

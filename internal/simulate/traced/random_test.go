@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/goal"
 	"github.com/spoor-hpc/spoor/internal/simulate/loggops"
@@ -216,7 +216,7 @@ func sameAsSchedule(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls, err := export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true})
+	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
@@ -77,7 +77,7 @@ func (w *writer) turn(stream int) {
 }
 
 // before adds what threads wait for before a call, and returns the gap before it.
-func (t *threads) before(w *writer, c *export.Call, gap float64) float64 {
+func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
 	if c.Stream == t.main {
 		t.tell(w, c.End)
 		t.last = c.End

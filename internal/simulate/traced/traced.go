@@ -13,7 +13,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
@@ -56,10 +56,10 @@ type Source struct {
 	cpu   float64
 	gap   float64 // ns that the recorder took of each gap
 	call  float64 // and of each call
-	calls *export.Source
+	calls *ops.Source
 	// By which distinct calls are looked at: what it can't say counts as lost only if it is
 	// lost when calls are looked at one by one, too.
-	distinct *export.Source
+	distinct *ops.Source
 	left     map[string]*Unmodelled
 	ns       float64 // that the ranks took, of what was gone through so far
 	stops    []func()
@@ -95,13 +95,13 @@ type Unmodelled struct {
 
 // New prepares a trace. It has to have times, and tracks of all ranks.
 func New(r *trace.Reader, o Options) (*Source, error) {
-	x := export.Options{From: export.FromStart, To: export.ToEnd, Shares: true, Finer: true, Untimed: o.sizes, Progress: o.Progress}
-	calls, err := export.New(r, x)
+	x := ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true, Finer: true, Untimed: o.sizes, Progress: o.Progress}
+	calls, err := ops.New(r, x)
 	if err == nil && o.sizes {
 		var one bool
 		if one, err = calls.OneThread(); err == nil && !one { // threads take turns by their times
 			x.Untimed = false
-			calls, err = export.New(r, x)
+			calls, err = ops.New(r, x)
 		}
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 }
 
 // from does so with the calls of a source that has all ranks from the beginning to the end.
-func from(calls *export.Source, o Options) (*Source, error) {
+func from(calls *ops.Source, o Options) (*Source, error) {
 	r := calls.Reader
 	if err := r.NeedTimes(); err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func from(calls *export.Source, o Options) (*Source, error) {
 			return nil, err
 		}
 	}
-	s.distinct, err = export.New(r, export.Options{From: export.FromStart, To: export.ToEnd, Shares: true})
+	s.distinct, err = ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
 	return s, err
 }
 

@@ -3,7 +3,7 @@ package traced
 import (
 	"errors"
 
-	"github.com/spoor-hpc/spoor/internal/convert/export"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
@@ -79,7 +79,7 @@ func (w *writer) Begin(k *trace.Rank) error {
 }
 
 // times returns the gap before a call and its duration, in ns.
-func (w *writer) times(c *export.Call) (gap, duration float64) {
+func (w *writer) times(c *ops.Call) (gap, duration float64) {
 	if w.leaves == nil {
 		return float64(c.Timing.Gap.Ns), float64(c.Timing.Duration.Ns)
 	}
@@ -136,7 +136,7 @@ func (w *writer) hand(all bool) error {
 	return nil
 }
 
-func (w *writer) Leave(*export.Call) error { return nil }
+func (w *writer) Leave(*ops.Call) error { return nil }
 
 func (w *writer) End(*trace.Rank) error {
 	if w.threads != nil {
@@ -181,11 +181,11 @@ func (w *writer) end(id uint64) bool {
 }
 
 // receive is the operation that gets a message which is known.
-func (w *writer) receive(x *export.Operation) dataflow.Op {
+func (w *writer) receive(x *ops.Operation) dataflow.Op {
 	return dataflow.Op{Kind: dataflow.Receive, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Request: dataflow.NoRequest}
 }
 
-func (w *writer) send(x *export.Operation) dataflow.Op {
+func (w *writer) send(x *ops.Operation) dataflow.Op {
 	o := dataflow.Op{Kind: dataflow.Send, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Bytes: int64(min(x.Sent, 1<<50)), Request: dataflow.NoRequest}
 	switch w.s.function(x.Function).base {
 	case "Ssend":
@@ -198,7 +198,7 @@ func (w *writer) send(x *export.Operation) dataflow.Op {
 
 // post begins a receive; false if nobody knows the rank that it is to get something from. Of
 // one from any rank or with any tag it turns out later what it gets.
-func (w *writer) post(x *export.Operation) bool {
+func (w *writer) post(x *ops.Operation) bool {
 	if x.Peer >= 0 && x.World() < 0 {
 		return false
 	}
@@ -213,7 +213,7 @@ func (w *writer) post(x *export.Operation) bool {
 }
 
 // got ends a receive; false if it was not begun.
-func (w *writer) got(x *export.Operation) bool {
+func (w *writer) got(x *ops.Operation) bool {
 	n, ok := w.requests[x.ID]
 	if !ok {
 		return false

@@ -1,0 +1,150 @@
+package otf2
+
+import (
+	"bufio"
+	"encoding/binary"
+	"os"
+
+)
+
+// Chunks have a fixed size and are filled up with zeros, but for the last one of a file:
+//
+//	chunk     = 3 'B' (byte order: little) first last record…
+//	first     = u64, number of its first record; last: that of its last
+//	timestamp = 5 u64; holds for all events up to the next. A new chunk repeats it
+//	record    = id length data; the oldest kinds that are a number alone go without a length:
+//	            Enter, Leave, and what is about a request and nothing else
+//	length    = u8, or 255 u64
+//	end       = 0 of a chunk with which the file goes on; 2 (of the file) 1 (of what was in memory)
+//
+// Integers of more than a byte are the number of bytes that follow, and those bytes, the lowest
+// first, without leading zeros; 0 and all ones are that byte alone.
+const (
+	longestTime  = 9
+	eventChunk   = 1 << 20
+	defChunk     = 4 << 20
+	largestChunk = 16 << 20
+)
+
+// A file is written chunk by chunk.
+type file struct {
+	f       *os.File
+	w       *bufio.Writer
+	size    int
+	chunk   []byte
+	record  []byte // the one that is being written
+	records uint64
+	first   uint64 // of the chunk
+	timed   bool   // records have times
+	time    uint64
+	stamped bool // a time stands in the chunk
+}
+
+func create(path string, size int, timed bool) (*file, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	x := &file{f: f, w: bufio.NewWriter(f), size: size, timed: timed}
+	x.begin()
+	return x, nil
+}
+
+// begin starts a chunk.
+func (x *file) begin() {
+	x.chunk = append(x.chunk[:0], BeginChunk, LittleEndian)
+	x.chunk = append(x.chunk, make([]byte, ChunkHead-2)...)
+	x.first, x.stamped = x.records+1, false
+}
+
+// finish completes the head of a chunk.
+func (x *file) finish() {
+	binary.LittleEndian.PutUint64(x.chunk[2:], x.first)
+	binary.LittleEndian.PutUint64(x.chunk[10:], x.records)
+}
+
+// write puts the record into the file: of an event, with the time at which it happened.
+func (x *file) write(time uint64) error {
+	if len(x.chunk)+len(x.record)+longestTime+2 > x.size {
+		x.finish()
+		if _, err := x.w.Write(x.chunk); err != nil {
+			return err
+		}
+		if _, err := x.w.Write(make([]byte, x.size-len(x.chunk))); err != nil {
+			return err
+		}
+		x.begin()
+	}
+	if x.timed && (!x.stamped || time != x.time) {
+		x.chunk = binary.LittleEndian.AppendUint64(append(x.chunk, Timestamp), time)
+		x.time, x.stamped = time, true
+	}
+	x.chunk = append(x.chunk, x.record...)
+	x.records++
+	return nil
+}
+
+func (x *file) close() error {
+	x.finish()
+	x.chunk = append(x.chunk, EndFile, EndBuffer)
+	_, err := x.w.Write(x.chunk)
+	if err == nil {
+		err = x.w.Flush()
+	}
+	if failed := x.f.Close(); err == nil {
+		err = failed
+	}
+	return err
+}
+
+// start begins a record with a length.
+func (x *file) start(id byte) { x.record = append(x.record[:0], id, 0) }
+
+// end writes a record that start began.
+func (x *file) end(time uint64) error {
+	x.measure(0)
+	return x.write(time)
+}
+
+// measure gives a part of the record its length, which begins with an id and room for that.
+func (x *file) measure(at int) {
+	n := len(x.record) - at - 2
+	if n < 255 {
+		x.record[at+1] = byte(n)
+		return
+	}
+	x.record = append(x.record, make([]byte, 8)...)
+	copy(x.record[at+10:], x.record[at+2:at+2+n])
+	x.record[at+1] = 255
+	binary.LittleEndian.PutUint64(x.record[at+2:], uint64(n))
+}
+
+func (x *file) u8(v byte) { x.record = append(x.record, v) }
+
+func (x *file) u32(v uint32) {
+	if v == Undefined {
+		x.u8(255)
+		return
+	}
+	x.number(uint64(v))
+}
+
+func (x *file) u64(v uint64) {
+	if v == 1<<64-1 {
+		x.u8(255)
+		return
+	}
+	x.number(v)
+}
+
+// number writes an integer that is not all ones.
+func (x *file) number(v uint64) {
+	at := len(x.record)
+	x.u8(0)
+	for ; v != 0; v >>= 8 {
+		x.u8(byte(v))
+	}
+	x.record[at] = byte(len(x.record) - at - 1)
+}
+
+func (x *file) text(s string) { x.record = append(append(x.record, s...), 0) }

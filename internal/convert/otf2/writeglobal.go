@@ -1,0 +1,346 @@
+package otf2
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Close writes what events refer to, and what all is about.
+func (a *Writer) Close() error {
+	size := defChunk
+	if a.s.Reader.Ranks() > defChunk/16 { // a group has to fit
+		size = largestChunk
+	}
+	f, err := create(filepath.Join(a.dir, "traces.def"), size, false)
+	if err != nil {
+		return err
+	}
+	d := &definitions{f, make(map[string]uint32)}
+	for _, write := range []func(*definitions) error{a.run, a.system, a.regionsAndLines, a.groups, a.windowsAndFiles} {
+		if err := write(d); err != nil {
+			return err
+		}
+	}
+	if err := f.close(); err != nil {
+		return err
+	}
+	return a.anchor(f.records, size)
+}
+
+// run defines the clock and what is true of the whole run.
+func (a *Writer) run(d *definitions) error {
+	began := uint64(math.MaxUint64)
+	if ns, err := strconv.ParseInt(a.s.Reader.Meta()[trace.MetaStart], 10, 64); err == nil && ns > 0 {
+		began = uint64(ns + a.s.First)
+	}
+	// otf2-snapshots takes 4096 samples of a 4097th of the length, rounded down, and fails if there are more.
+	const samples = 4097
+	length := (a.last + samples) / samples * samples
+	if err := d.add(DefClock, uint64(1e9), uint64(0), length, began); err != nil {
+		return err
+	}
+	if err := d.add(DefParadigm, uint8(ParadigmMPI), "MPI", uint8(0)); err != nil {
+		return err
+	}
+	if err := d.add(DefIoParadigm, uint8(0), "MPI-IO", "MPI-IO", uint8(1), 0, uint8(0)); err != nil {
+		return err
+	}
+	if err := d.add(DefAttribute, 0, "call site", uint8(TypeSourceLocation), "where the function was called"); err != nil {
+		return err
+	}
+	const (
+		relativeToLast = 2 | 2<<4
+		decimal        = 1
+		strict         = 0
+		onThread       = 2
+	)
+	for i, name := range a.names {
+		if err := d.add(DefMetricMember, i, name, "attached to the call; a mean over calls at its place where the trace has no more", uint8(0), uint8(relativeToLast), uint8(TypeDouble),
+			uint8(decimal), uint64(0), "#"); err != nil {
+			return err
+		}
+		d.start(DefMetricClass)
+		d.u32(uint32(i))
+		d.u8(1)
+		d.u32(uint32(i))
+		d.u8(strict)
+		d.u8(onThread)
+		if err := d.end(0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// system defines hosts, processes and threads.
+func (a *Writer) system(d *definitions) error {
+	if err := d.add(DefSystemTreeNode, 0, "machine", "machine", uint32(Undefined)); err != nil {
+		return err
+	}
+	if err := d.properties(DefNodeProperty, 0, a.o.About); err != nil {
+		return err
+	}
+	procs, err := a.s.Reader.Processes()
+	if err != nil {
+		return err
+	}
+	hosts := make(map[string]int)
+	for rank, p := range procs.All() {
+		if p.Host == "" {
+			p.Host = "unknown host"
+		}
+		host, ok := hosts[p.Host]
+		if !ok {
+			host = len(hosts) + 1
+			hosts[p.Host] = host
+			if err := d.add(DefSystemTreeNode, host, p.Host, "node", 0); err != nil {
+				return err
+			}
+		}
+		if err := d.add(DefLocationGroup, rank, fmt.Sprintf("MPI Rank %d", rank), uint8(1), host, uint32(Undefined)); err != nil {
+			return err
+		}
+		if p.End != "finished" {
+			end := map[string]string{"": "left no track"}[p.End]
+			if end == "" {
+				end = p.End
+			}
+			if err := d.properties(DefGroupProperty, rank, map[string]string{"end": end}); err != nil {
+				return err
+			}
+		}
+	}
+	for rank := range procs.Len() {
+		for stream := 0; ; stream++ {
+			at := location(rank, stream)
+			n, here := a.events[at]
+			if !here && stream > 0 {
+				break
+			}
+			name := "Master thread"
+			if stream > 0 {
+				name = fmt.Sprintf("Thread %d", stream)
+			}
+			if err := d.add(DefLocation, at, name, uint8(1), n, rank); err != nil {
+				return err
+			}
+			if err := a.empty(at, here); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// empty writes files that a location has to have though nothing stands in them.
+func (a *Writer) empty(location uint64, events bool) error {
+	kinds := []string{"def", "evt"}
+	if events {
+		kinds = kinds[:1]
+	}
+	for _, kind := range kinds {
+		size := defChunk
+		if kind == "evt" {
+			size = eventChunk
+		}
+		f, err := create(a.file(location, kind), size, false)
+		if err != nil {
+			return err
+		}
+		if err := f.close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Writer) regionsAndLines(d *definitions) error {
+	for i, f := range a.s.Reader.Schema() {
+		if err := d.add(DefRegion, i, f.Name, "", uint8(0), uint32(Undefined), 0, 0, f.Name, role(f), uint8(ParadigmMPI), 0); err != nil {
+			return err
+		}
+	}
+	for i, site := range a.s.Places {
+		file, line := a.o.Line(site)
+		if err := d.add(DefSourceCodeLocation, i, file, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// role returns what a region is for.
+func role(f *trace.Function) uint8 {
+	m := meaning.Of(f.Name)
+	switch {
+	case ops.Base(f) == "Barrier":
+		return 15
+	case m == nil && f.Has(trace.Completes) || m == nil && f.Has(trace.Starts):
+		return 28
+	case m == nil:
+		return 1
+	}
+	switch m.Pattern {
+	case meaning.ToPeer, meaning.Receive:
+		return 28
+	case meaning.OneSided:
+		return 29
+	case meaning.File:
+		return 27
+	case meaning.FromRoot, meaning.PartFromRoot:
+		return 23
+	case meaning.ToRoot:
+		return 24
+	case meaning.ToAll, meaning.PartToAll, meaning.PartReduced:
+		return 25
+	}
+	return 26
+}
+
+// groups defines communicators. Group 0 is the processes in the order of their ranks; members of
+// others count in that. The n-th communicator's group is n + 1.
+func (a *Writer) groups(d *definitions) error {
+	list := a.s.Comms.List()
+	group := func(id int, kind uint8, members []uint64) error {
+		return d.add(DefGroup, id, "", uint8(0), members, kind, uint8(ParadigmMPI), 0)
+	}
+	all := make([]uint64, a.s.Reader.Ranks())
+	for i := range all {
+		all[i] = location(i, 0)
+	}
+	if err := group(0, CommLocations, all); err != nil {
+		return err
+	}
+	for i, c := range list {
+		members := make([]uint64, 0, c.Size)
+		for _, m := range c.Members() {
+			members = append(members, uint64(m)) // -1, not known, is Undefined
+		}
+		if err := group(i+1, CommGroup, members); err != nil {
+			return err
+		}
+	}
+	self := len(list)
+	if err := group(self+1, CommSelf, nil); err != nil {
+		return err
+	}
+	for i, c := range list {
+		parent, flags, name := uint32(Undefined), madeAndFreed, "MPI_COMM_WORLD"
+		id := a.comm(c)
+		if c.Parent != nil {
+			parent = a.comm(c.Parent)
+		}
+		if i == 0 {
+			flags = 0
+		} else {
+			name = convert.CommName(c)
+		}
+		var err error
+		switch {
+		case c.Remote == nil:
+			err = d.add(DefComm, id, name, i+1, parent, flags)
+		case c.Remote.Number > c.Number:
+			err = d.add(DefInterComm, id, name, i+1, c.Remote.Number+1, uint32(Undefined), flags)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return d.add(DefComm, a.self, "MPI_COMM_SELF", self+1, uint32(Undefined), 0)
+}
+
+func windowName(w *ops.Window) string {
+	if w.Name != "" {
+		return fmt.Sprintf("%s (window %d)", w.Name, w.Number)
+	}
+	return fmt.Sprintf("window %d (%s)", w.Number, w.MadeBy)
+}
+
+func (a *Writer) windowsAndFiles(d *definitions) error {
+	for _, w := range a.s.Windows {
+		if err := d.add(DefRmaWin, w.Number, windowName(w), a.comm(w.Comm), madeAndFreed); err != nil {
+			return err
+		}
+	}
+	for _, f := range a.s.Files {
+		a.path(f.Name)
+	}
+	names := make([]string, len(a.paths))
+	for name, i := range a.paths {
+		names[i] = name
+	}
+	for i, name := range names {
+		if err := d.add(DefIoRegularFile, i, name, uint32(Undefined)); err != nil {
+			return err
+		}
+	}
+	for _, f := range a.s.Files {
+		if err := d.add(DefIoHandle, f.Number, f.Name, a.path(f.Name), uint8(0), 0, a.comm(f.Comm), uint32(Undefined)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// anchor writes the file that a reader opens.
+func (a *Writer) anchor(definitions uint64, size int) error {
+	b := append([]byte{BeginChunk, LittleEndian}, "OTF2\x00"...)
+	b = append(b, 3, 2, 3, 0, 2) // format of this file and of traces; version 3.0.2 wrote such
+	b = binary.LittleEndian.AppendUint64(b, eventChunk)
+	b = binary.LittleEndian.AppendUint64(b, uint64(size))
+	b = append(b, 1, 1) // plain files, not compressed
+	locations := len(a.events)
+	for rank := range a.s.Reader.Ranks() {
+		if _, ok := a.events[location(rank, 0)]; !ok {
+			locations++
+		}
+	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(locations))
+	b = binary.LittleEndian.AppendUint64(b, definitions)
+	id := fnv.New64()
+	text := func(s string) {
+		b = append(append(b, s...), 0)
+		id.Write([]byte(s))
+	}
+	text("")
+	text("spoor " + version.Number)
+	text(a.s.Reader.Meta()[trace.MetaCommand])
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(a.o.About)))
+	for _, name := range slices.Sorted(maps.Keys(a.o.About)) {
+		text("SPOOR::" + name)
+		text(a.o.About[name])
+	}
+	b = binary.LittleEndian.AppendUint64(b, id.Sum64())
+	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0) // no snapshots, no thumbnails
+	b = append(b, EndFile, EndBuffer, 0)
+	return os.WriteFile(filepath.Join(a.dir, "traces.otf2"), b, 0o666)
+}
+
+// metrics writes what was attached to a call.
+func (a *Writer) metrics(f *file, time uint64, list []trace.CallValue) error {
+	for i := range list {
+		v := &list[i]
+		f.start(EvMetric)
+		f.u32(a.class[v.Name])
+		f.u8(1)
+		f.u8(TypeDouble)
+		f.u64(math.Float64bits(v.Sum))
+		if err := f.end(time); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package otf2
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// Options say how to write an archive.
+type Options struct {
+	// Line tells the source line of a call site, or else where it is in which module, and no line.
+	Line func(trace.Site) (file string, line int)
+	// About is what is known of the trace as a whole.
+	About map[string]string
+}
+
+// An Writer is a folder that becomes an OTF2 trace. It is an ops.Sink.
+type Writer struct {
+	s    *ops.Source
+	dir  string
+	o    Options
+	last uint64 // time of the last event
+
+	threads []*file
+	regions map[uint16]uint32
+	bases   map[*trace.Function]string
+
+	events map[uint64]uint64 // by location
+	paths  map[string]uint32
+	names  []string          // of attached values
+	class  map[string]uint32 // of their metrics
+	comms  []uint32          // numbers of communicators, by those that the trace gives them
+	self   uint32            // that of MPI_COMM_SELF
+}
+
+// New begins an archive in a folder that is there.
+func New(s *ops.Source, dir string, o Options) (*Writer, error) {
+	a := &Writer{
+		s: s, dir: dir, o: o, regions: make(map[uint16]uint32), bases: make(map[*trace.Function]string), events: make(map[uint64]uint64),
+		paths: make(map[string]uint32), class: make(map[string]uint32),
+	}
+	for i, f := range s.Reader.Schema() {
+		a.regions[f.ID] = uint32(i)
+	}
+	a.numberComms()
+	var err error
+	if a.names, err = s.Reader.ValueNames(); err != nil {
+		return nil, err
+	}
+	for i, name := range a.names {
+		a.class[name] = uint32(i)
+	}
+	return a, os.Mkdir(filepath.Join(dir, "traces"), 0o777)
+}
+
+// location numbers a thread; first threads have the number of their rank.
+func location(rank, stream int) uint64 { return uint64(stream)<<32 | uint64(rank) }
+
+// Begin opens the files of a rank's threads.
+func (a *Writer) Begin(k *trace.Rank) error {
+	a.threads = a.threads[:0]
+	for stream := range k.Streams() {
+		f, err := create(a.file(location(k.Number(), stream), "evt"), eventChunk, true)
+		if err != nil {
+			return err
+		}
+		a.threads = append(a.threads, f)
+	}
+	return nil
+}
+
+// End closes them.
+func (a *Writer) End(k *trace.Rank) error {
+	for stream, f := range a.threads {
+		a.events[location(k.Number(), stream)] = f.records
+		if err := f.close(); err != nil {
+			return err
+		}
+	}
+	a.threads = a.threads[:0]
+	return nil
+}
+
+func (a *Writer) file(location uint64, kind string) string {
+	return filepath.Join(a.dir, "traces", fmt.Sprintf("%d.%s", location, kind))
+}
+
+// Enter writes the beginning of a call.
+func (a *Writer) Enter(c *ops.Call) error {
+	f, time := a.threads[c.Stream], uint64(c.Start)
+	if err := a.metrics(f, time, c.Values); err != nil {
+		return err
+	}
+	f.start(AttributeList)
+	f.u32(1)
+	f.u32(0)
+	f.u8(TypeSourceLocation)
+	f.u32(uint32(c.Place))
+	f.measure(0)
+	f.u8(EvEnter)
+	f.u32(a.regions[c.Func.ID])
+	if err := f.write(time); err != nil {
+		return err
+	}
+	for i := range c.Acts {
+		if err := a.begun(f, time, &c.Acts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Leave writes its end.
+func (a *Writer) Leave(c *ops.Call) error {
+	f, time := a.threads[c.Stream], uint64(c.End)
+	a.last = max(a.last, time)
+	for i := range c.Acts {
+		if err := a.ended(f, time, &c.Acts[i]); err != nil {
+			return err
+		}
+	}
+	f.record = append(f.record[:0], EvLeave)
+	f.u32(a.regions[c.Func.ID])
+	return f.write(time)
+}
+
+// path numbers a file by its name.
+func (a *Writer) path(name string) uint32 {
+	n, ok := a.paths[name]
+	if !ok {
+		n = uint32(len(a.paths))
+		a.paths[name] = n
+	}
+	return n
+}
+
+func (a *Writer) base(f *trace.Function) string {
+	s, ok := a.bases[f]
+	if !ok {
+		s = ops.Base(f)
+		a.bases[f] = s
+	}
+	return s
+}
+
+// numberComms numbers communicators without gaps. Both sides of an intercommunicator are one.
+func (a *Writer) numberComms() {
+	for _, c := range a.s.Comms.List() {
+		if c.Remote != nil && c.Remote.Number < c.Number {
+			a.comms = append(a.comms, a.comms[c.Remote.Number])
+			continue
+		}
+		a.comms = append(a.comms, a.self)
+		a.self++
+	}
+}
+
+// comm returns the number of a communicator.
+func (a *Writer) comm(c *handles.Comm) uint32 {
+	if c.Number < 0 {
+		return a.self
+	}
+	return a.comms[c.Number]
+}

@@ -1,0 +1,337 @@
+// Package paraver writes traces for Paraver: what happened (.prv), what numbers stand for (.pcf), and
+// names of nodes and threads (.row). Types of events and their values are those that Extrae writes, so
+// that Paraver's own configurations work. The formats are described in "Paraver: Trace file
+// description" of the Barcelona Supercomputing Center.
+//
+// Records of all ranks stand in the order of time, and a message is one record with both of its ends: what
+// threads do is merged, and messages are sorted outside of memory.
+package paraver
+
+import (
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Options say what to write besides calls.
+type Options struct {
+	Line  func(trace.Site) (file string, line int)
+	About map[string]string
+}
+
+// inMemory is how many bytes each of the two sorters has.
+const inMemory = 8 << 20
+
+// Name is that of the files but for their endings.
+const Name = "trace"
+
+// A Writer fills a folder. It is an ops.Sink and needs ops.Options.Messages.
+type Writer struct {
+	s     *ops.Source
+	dir   string
+	o     Options
+	nodes *nodes
+
+	steps    *steps
+	messages *sorter // by time
+	ends     *sorter // of messages, by number
+	buffer   []byte
+	last     int64
+
+	functions map[uint16]*function
+	enters    map[call]int     // events at the beginnings of calls that say no more than what is called where
+	values    []string         // names of what was attached to calls
+	threads   []thread         // of the rank
+	posted    map[uint64]int64 // when receives under way were posted, by number of their request
+}
+
+// A call is a function at a place.
+type call struct{ function, place int }
+
+// A thread is what is known of one while its rank is gone through.
+type thread struct {
+	*timeline
+	number int   // of that
+	since  int64 // begin of the state that it is in; before its first call, -1
+	event  int   // what happened then, if it was not noted yet
+	text   []byte
+	open   []*function
+}
+
+// New begins to write into a folder that is there. What is to be sorted waits beside it.
+func New(s *ops.Source, dir string, o Options) (*Writer, error) {
+	n, err := newNodes(s.Reader)
+	if err != nil {
+		return nil, err
+	}
+	beside := filepath.Dir(dir)
+	return &Writer{
+		s: s, dir: dir, o: o, nodes: n, steps: newSteps(beside, n.all(), inMemory), messages: newSorter(beside, inMemory), ends: newSorter(beside, inMemory),
+		functions: make(map[uint16]*function), enters: make(map[call]int),
+	}, nil
+}
+
+// Begin prepares the threads of a rank.
+func (w *Writer) Begin(k *trace.Rank) error {
+	w.threads, w.posted = make([]thread, k.Streams()), make(map[uint64]int64)
+	for i := range w.threads {
+		t := &timeline{name: w.nodes.who(k.Number(), i)}
+		w.threads[i] = thread{timeline: t, number: len(w.steps.timelines), since: -1}
+		w.steps.timelines = append(w.steps.timelines, t)
+	}
+	return nil
+}
+
+// End notes the last events. Behind its last call, what a thread does is not known.
+func (w *Writer) End(*trace.Rank) error {
+	for i := range w.threads {
+		t := &w.threads[i]
+		if t.event != noEvent {
+			if err := w.step(t, t.since); err != nil {
+				return err
+			}
+		}
+		if err := w.steps.end(t.timeline); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step notes the event at the begin of the state that a thread is in, and that state up to now.
+func (w *Writer) step(t *thread, now int64) error {
+	w.last = max(w.last, now)
+	if t.since < 0 {
+		t.since, t.begin = now, now
+	}
+	if now <= t.since && t.event == noEvent {
+		return nil
+	}
+	state := running
+	if n := len(t.open); n > 0 {
+		state = t.open[n-1].state
+	}
+	until := max(now, t.since)
+	err := w.steps.add(t.timeline, until-t.since, state, t.event, t.text)
+	t.since, t.event, t.text = until, noEvent, t.text[:0]
+	return err
+}
+
+// happens notes what happens at the begin of a thread's state.
+func (w *Writer) happens(t *thread, text []byte) {
+	if t.event = w.steps.event(text); t.event == ownEvent {
+		t.text = append(t.text[:0], text...)
+	}
+}
+
+// Enter notes that a call begins.
+func (w *Writer) Enter(c *ops.Call) error {
+	t := &w.threads[c.Stream]
+	if err := w.step(t, c.Start); err != nil {
+		return err
+	}
+	f := w.function(c.Func)
+	t.open = append(t.open, f)
+	w.entered(t, c, f)
+	for i := range c.Acts {
+		if err := w.act(t, c, &c.Acts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Leave notes that a call returned, to the one that it was called from if there is one.
+func (w *Writer) Leave(c *ops.Call) error {
+	t := &w.threads[c.Stream]
+	if err := w.step(t, c.End); err != nil {
+		return err
+	}
+	f := w.function(c.Func)
+	t.open = t.open[:len(t.open)-1]
+	b := field(field(w.buffer[:0], int64(f.event)), 0)
+	if n := len(t.open); n > 0 {
+		b = field(field(b, int64(t.open[n-1].event)), int64(t.open[n-1].value))
+	} else if t.event = f.left; f.left != noEvent {
+		return nil
+	} else {
+		b = field(field(b, lineType), 0)
+	}
+	w.happens(t, b)
+	if w.buffer = b; len(t.open) == 0 && t.event != ownEvent {
+		f.left = t.event
+	}
+	return nil
+}
+
+// entered notes what is called where, and what is said of it besides.
+func (w *Writer) entered(t *thread, c *ops.Call, f *function) {
+	at := call{f.value, c.Place}
+	if n, ok := w.enters[at]; ok && !says(c) {
+		t.event = n
+		return
+	}
+	b := field(field(w.buffer[:0], int64(f.event)), int64(f.value))
+	b = field(field(b, lineType), int64(c.Place+1)) // 0 is none
+	for i := range c.Acts {
+		x := &c.Acts[i]
+		if !collects(x) {
+			continue
+		}
+		b = field(field(b, sentType), int64(x.Sent))
+		b = field(field(b, receivedType), int64(x.Received))
+		if x.Root >= 0 && x.Comm.WorldRank(x.Root) == c.Rank || x.Root == ops.RootSelf {
+			b = field(field(b, rootType), 1)
+		}
+		b = field(field(b, commType), int64(x.Comm.Number+1)) // 0 is MPI_COMM_SELF
+	}
+	for i := range c.Values {
+		v := &c.Values[i]
+		b = field(field(b, int64(w.value(v.Name))), int64(math.Round(v.Sum)))
+	}
+	w.happens(t, b)
+	if w.buffer = b; t.event != ownEvent && !says(c) {
+		w.enters[at] = t.event
+	}
+}
+
+// says reports whether there is more to say of a call than what is called where.
+func says(c *ops.Call) bool {
+	if len(c.Values) > 0 {
+		return true
+	}
+	for i := range c.Acts {
+		if collects(&c.Acts[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func collects(x *ops.Act) bool {
+	return x.Kind == ops.Collective || x.Kind == ops.CollectiveBegin
+}
+
+func (w *Writer) function(f *trace.Function) *function {
+	x := w.functions[f.ID]
+	if x == nil {
+		x = describe(f)
+		w.functions[f.ID] = x
+	}
+	return x
+}
+
+// value returns the type of events with what was attached to calls under a name.
+func (w *Writer) value(name string) int {
+	n := slices.Index(w.values, name)
+	if n < 0 {
+		n = len(w.values)
+		w.values = append(w.values, name)
+	}
+	return valueType + n
+}
+
+// act notes the ends of messages, and counts what there are no records for.
+func (w *Writer) act(t *thread, c *ops.Call, x *ops.Act) error {
+	switch x.Kind {
+	case ops.Send, ops.SendBegin:
+		return w.end(x, end{sent, t.number, c.Start, c.Start, x.Sent, x.Tag})
+	case ops.RecvBegin:
+		w.posted[x.ID] = c.Start
+	case ops.Recv:
+		return w.end(x, end{received, t.number, c.Start, c.End, x.Received, x.Tag})
+	case ops.RecvEnd:
+		at := w.posted[x.ID]
+		delete(w.posted, x.ID)
+		return w.end(x, end{received, t.number, at, c.End, x.Received, x.Tag})
+	case ops.Cancelled:
+		delete(w.posted, x.ID)
+	case ops.Put, ops.Get, ops.Atomic:
+		w.s.Losses.Add("one-sided transfers: calls, without who and how much", 1)
+	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
+		w.s.Losses.Add("reads and writes of files: calls, without how much", 1)
+	}
+	return nil
+}
+
+// end notes an end of a message.
+func (w *Writer) end(x *ops.Act, e end) error {
+	w.buffer = e.append(w.buffer[:0])
+	return w.ends.add(x.Message, w.buffer)
+}
+
+// join makes records of messages of which both ends are known.
+func (w *Writer) join() error {
+	var first end
+	var number uint64
+	open := false
+	lost := func() {
+		if open {
+			w.s.Losses.Add("messages of which one end is not in the export", 1)
+		}
+	}
+	err := w.ends.each(func(key uint64, data []byte) error {
+		x := readEnd(data)
+		if !open || key != number || x.side == first.side {
+			lost()
+			first, number, open = x, key, true
+			return nil
+		}
+		open = false
+		m := message{first, x}
+		if first.side == received {
+			m = message{x, first}
+		}
+		w.buffer = m.append(w.buffer[:0])
+		return w.messages.add(m.key(), w.buffer)
+	})
+	lost()
+	return err
+}
+
+// Close writes the files.
+func (w *Writer) Close() error {
+	if err := w.join(); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(w.dir, Name+".prv"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	defer w.steps.close()
+	out := convert.NewBehind(f)
+	if err := errors.Join(w.print(out), out.Close()); err != nil {
+		return err
+	}
+	if err := w.labels(); err != nil {
+		return err
+	}
+	if err := w.nodes.rows(filepath.Join(w.dir, Name+".row")); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// print writes all records.
+func (w *Writer) print(out io.Writer) (err error) {
+	p := printer{out: out, s: w.steps, text: w.header(nil)}
+	if p.steps, err = w.steps.merged(); err != nil {
+		return err
+	}
+	if err := w.messages.each(p.message); err != nil {
+		return err
+	}
+	if err := p.until(math.MaxInt64); err != nil {
+		return err
+	}
+	p.moment()
+	return p.flush()
+}

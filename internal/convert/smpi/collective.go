@@ -1,0 +1,187 @@
+package smpi
+
+import (
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// Replays know collectives of MPI_COMM_WORLD alone, and none that returns before it is done. Others
+// are taken apart into messages: as trees, rings and rounds where the call blocks; where it
+// does not, each pair that has to talk does so directly, since nothing may depend on
+// what arrives meanwhile.
+
+// A group is a communicator as one of its members sees it.
+type group struct{ me, size int }
+
+// A step is a message to one member and one from another; -1: none.
+type step struct {
+	to, from int
+	out, in  uint64
+}
+
+// own returns the rank of this process in a communicator, -1 if it is not in it.
+func (w *Writer) own(c *handles.Comm) int {
+	switch {
+	case c.Number < 0:
+		return 0
+	case c.WorldRank(w.rank) == w.rank:
+		return w.rank
+	}
+	n, ok := w.self[c]
+	if !ok {
+		n = -1
+		for i := range c.Size {
+			if c.WorldRank(i) == w.rank {
+				n = i
+				break
+			}
+		}
+		w.self[c] = n
+	}
+	return n
+}
+
+// everybody reports whether a communicator has the ranks of the world in their order.
+func (w *Writer) everybody(c *handles.Comm) bool {
+	if c.Number < 0 {
+		return false
+	}
+	same, ok := w.world[c]
+	if !ok {
+		same = c.Size == w.s.Reader.Ranks() && c.RemoteSize == 0
+		for i := 0; same && i < c.Size; i++ {
+			same = c.WorldRank(i) == i
+		}
+		w.world[c] = same
+	}
+	return same
+}
+
+// barrier has all members of a communicator wait for each other.
+func (w *Writer) barrier(c *handles.Comm) {
+	if w.everybody(c) {
+		w.action("barrier")
+		return
+	}
+	w.steps = all(w.steps[:0], group{w.own(c), c.Size}, 1)
+	w.inOrder(c)
+}
+
+func (w *Writer) collective(x *ops.Act) {
+	p := meaning.None // a barrier
+	if m := meaning.Of(x.Function.Name); m != nil {
+		p = m.Pattern
+	}
+	c := x.Comm
+	lost := ""
+	switch {
+	case p == meaning.Neighbors:
+		lost = "collectives along a topology (MPI_Neighbor_…)"
+	case c.RemoteSize > 0:
+		lost = "collectives between two groups"
+	case w.own(c) < 0:
+		lost = "collectives on a communicator of which the trace doesn't tell who is in it"
+	}
+	if lost != "" {
+		if x.Kind != ops.CollectiveEnd {
+			w.s.Losses.Add(lost, 1)
+		}
+		return
+	}
+	if x.Kind == ops.Collective && w.everybody(c) && w.known(p, x) {
+		return
+	}
+	g := group{w.own(c), c.Size}
+	w.steps = steps(w.steps[:0], p, &x.Operation, g, x.Kind != ops.Collective)
+	switch x.Kind {
+	case ops.Collective:
+		w.inOrder(c)
+	case ops.CollectiveBegin:
+		w.begin(c)
+	case ops.CollectiveEnd:
+		w.end(c)
+	}
+}
+
+// known writes a collective that replays know; false if they don't.
+func (w *Writer) known(p meaning.Pattern, x *ops.Act) bool {
+	whole := int64(max(x.Sent, x.Received))
+	root, n := int64(x.Root), int64(x.Comm.Size)
+	switch base := ops.Base(x.Function); {
+	case p == meaning.None:
+		w.action("barrier")
+	case base == "Bcast":
+		w.action("bcast", whole, root)
+	case base == "Reduce":
+		w.action("reduce", whole, 0, root)
+	case base == "Allreduce":
+		w.action("allreduce", whole, 0)
+	case base == "Gather":
+		part := int64(x.Sent)
+		if int64(x.Root) == int64(w.own(x.Comm)) {
+			part = int64(x.Received) / n
+		}
+		w.action("gather", part, part, root)
+	case base == "Scatter":
+		part := int64(x.Received)
+		if int64(x.Root) == int64(w.own(x.Comm)) {
+			part = int64(x.Sent) / n
+		}
+		w.action("scatter", part, part, root)
+	case base == "Allgather":
+		w.action("allgather", int64(x.Received)/n, int64(x.Received)/n)
+	case base == "Alltoall":
+		w.action("alltoall", int64(x.Sent)/n, int64(x.Sent)/n)
+	default:
+		return false
+	}
+	return true
+}
+
+// inOrder writes steps one after the other. Receives are posted before messages are sent, so that
+// members that send to each other don't wait for ever.
+func (w *Writer) inOrder(c *handles.Comm) {
+	t := w.number(tag{c.Number, collectiveTag})
+	for _, s := range w.steps {
+		to, from := int64(c.WorldRank(s.to)), int64(c.WorldRank(s.from))
+		switch {
+		case s.from < 0:
+			w.action("send", to, t, size(s.out))
+		case s.to < 0:
+			w.action("recv", from, t, size(s.in))
+		default:
+			w.action("irecv", from, t, size(s.in))
+			w.action("send", to, t, size(s.out))
+			w.action("wait", from, int64(w.rank), t)
+		}
+	}
+}
+
+// begin writes that all messages of steps that depend on nothing are under way.
+func (w *Writer) begin(c *handles.Comm) {
+	t := w.number(tag{c.Number, flatTag})
+	for _, s := range w.steps {
+		if s.from >= 0 {
+			w.action("irecv", int64(c.WorldRank(s.from)), t, size(s.in))
+		}
+	}
+	for _, s := range w.steps {
+		if s.to >= 0 {
+			w.action("isend", int64(c.WorldRank(s.to)), t, size(s.out))
+		}
+	}
+}
+
+// end writes that they are waited for.
+func (w *Writer) end(c *handles.Comm) {
+	t := w.number(tag{c.Number, flatTag})
+	for _, s := range w.steps {
+		if s.from >= 0 {
+			w.action("wait", int64(c.WorldRank(s.from)), int64(w.rank), t)
+		}
+		if s.to >= 0 {
+			w.action("wait", int64(w.rank), int64(c.WorldRank(s.to)), t)
+		}
+	}
+}

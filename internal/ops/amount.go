@@ -1,0 +1,365 @@
+package ops
+
+import (
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A call is a terminal taken apart: where in its signature the values stand
+// that matter. Positions of what is missing are -1.
+type call struct {
+	terminal int
+	means    *meaning.Call // nil if it starts requests, no more
+
+	out, in             operands
+	root, comm, inPlace int
+	status              int // of a blocking receive
+	partitions          int
+	starts              int   // persistent request or requests that go in
+	shape               []int // positions of what the layout of the signature depends on
+	array               bool  // of requests
+}
+
+type operands struct {
+	count, datatype, peer int
+	types                 bool // an array of datatypes
+}
+
+// compile takes a terminal apart; nil if it moves nothing.
+func compile(k *trace.Rank, terminal int) (*call, error) {
+	c, err := k.Called(terminal)
+	if err != nil {
+		return nil, err
+	}
+	m := meaning.Of(c.Name())
+	starts := c.Func.Has(trace.Starts)
+	if m == nil && !starts {
+		return nil, nil
+	}
+	at, err := k.Positions(terminal)
+	if err != nil {
+		return nil, err
+	}
+	p := &call{terminal: terminal, means: m, shape: []int{0}}
+	for i := range c.Func.Params {
+		def := &c.Func.Params[i]
+		for _, pos := range []int{at.Params[i].In, at.Params[i].Out} {
+			if pos >= 0 && (def.Dims > 0 || def.Type == trace.Status) {
+				p.shape = append(p.shape, pos)
+			}
+		}
+	}
+	find := func(name string) int {
+		for i := range c.Func.Params {
+			if name == "" || c.Func.Params[i].Name != name {
+				continue
+			}
+			return at.Params[i].In
+		}
+		return -1
+	}
+	p.comm, p.root, p.inPlace, p.status, p.partitions, p.starts = find("comm"), -1, -1, -1, -1, -1
+	if m != nil {
+		side := func(x *meaning.Side) operands {
+			if x == nil {
+				return operands{count: -1, datatype: -1, peer: -1}
+			}
+			if x.Parts != "" {
+				p.partitions = find(x.Parts)
+			}
+			if x.InPlace {
+				p.inPlace = find(x.Buffer)
+			}
+			return operands{find(x.Count), find(x.Type), find(x.Peer), m.Array(x.Type)}
+		}
+		p.out, p.in = side(m.Out), side(m.In)
+		if m.Rooted {
+			p.root = find("root")
+		}
+		for i := range c.Func.Params {
+			if c.Func.Params[i].Type == trace.Status && c.Func.Params[i].Dims == 0 && m.In != nil {
+				p.status = at.Params[i].Out
+			}
+		}
+	}
+	if starts {
+		for i := range c.Func.Params {
+			if c.Func.Params[i].Kind == "request" {
+				p.starts = at.Params[i].In
+				p.array = c.Func.Params[i].Dims > 0
+			}
+		}
+	}
+	return p, nil
+}
+
+// A view is a place in a rank's calls, where handles have their meaning. It notes
+// what it was asked, and whether the values that it gave are those of all ranks.
+type view struct {
+	w      *evaluator
+	stream int
+	index  uint64
+
+	varies      bool // a value differs between the ranks of the class
+	askedRank   bool // own rank in a communicator
+	askedHandle bool // a handle that the program made
+}
+
+// values gives the values of a terminal's signature.
+func (v *view) values(terminal int) values {
+	return func(at int) int64 {
+		if n, ok := v.w.c.x.Same(terminal, at); ok {
+			return n
+		}
+		v.varies = true
+		return v.w.c.x.At(terminal, at, v.w.member)
+	}
+}
+
+// A group is what is known of a communicator: its handle, size, and the size of the
+// other group.
+type group struct{ handle, size, remote int64 }
+
+func (v *view) comm(handle int64) group {
+	switch handle {
+	case mpi.CommWorld:
+		return group{mpi.CommWorld, int64(v.w.c.r.Ranks()), 0}
+	case mpi.CommSelf:
+		return group{mpi.CommSelf, 1, 0}
+	}
+	v.askedHandle = true
+	if m, ok := v.w.meanings().Maker(handle, v.stream, v.index); ok && m.Call.NewComm != nil {
+		return group{handle, m.Call.NewComm.Size, m.Call.NewComm.RemoteSize}
+	}
+	return group{handle: handle}
+}
+
+// rank is this process's rank, of what comm gave.
+func (v *view) rank(g group) int64 {
+	v.askedRank = true
+	switch g.handle {
+	case mpi.CommWorld:
+		return int64(v.w.c.x.Ranks()[v.w.member])
+	case mpi.CommSelf:
+		return 0
+	}
+	if m, ok := v.w.objects().Maker(g.handle, v.stream, v.index); ok && m.Call.NewComm != nil {
+		return m.Call.NewComm.Rank
+	}
+	return -1
+}
+
+// neighbours is how many neighbours a communicator gives the process.
+func (v *view) neighbours(handle int64) (in, out uint64) {
+	v.askedHandle, v.askedRank = true, true
+	n, _ := v.w.objects().Neighbours(handle, v.stream, v.index)
+	return uint64(len(n.In)), uint64(len(n.Out))
+}
+
+func (v *view) size(handle int64) uint64 {
+	if n, ok := mpi.TypeSize(handle); ok {
+		return uint64(n)
+	}
+	v.askedHandle = true
+	n, _ := v.w.meanings().TypeSize(handle, v.stream, v.index)
+	return uint64(max(0, n))
+}
+
+// values gives the values of a signature.
+type values func(at int) int64
+
+// amount is what one call moves.
+func (c *call) amount(get values, v *view) Amount {
+	switch {
+	case c.means != nil && c.means.Later || get(0) != 0: // takes effect later; failed, or never returned
+		return Amount{}
+	case c.starts >= 0:
+		return c.started(get, v)
+	}
+	return c.byRule(get, v)
+}
+
+func (c *call) started(get values, v *view) (a Amount) {
+	v.askedHandle = true
+	add := func(id int64) {
+		if id < 0 || id&1 == 0 { // none, or not persistent
+			return
+		}
+		m, ok := v.w.meanings().Request(id>>1, v.stream, v.index)
+		if !ok {
+			return
+		}
+		p := v.w.call(m.Call.Terminal)
+		if p == nil || p.means == nil { // a barrier
+			return
+		}
+		there := *v
+		there.stream, there.index = m.Stream, m.Index
+		get := there.values(m.Call.Terminal)
+		if get(0) == 0 {
+			a.Add(p.byRule(get, &there), 1)
+		}
+		v.varies, v.askedRank = v.varies || there.varies, v.askedRank || there.askedRank
+	}
+	if !c.array {
+		add(get(c.starts))
+		return a
+	}
+	for i := range max(0, get(c.starts)) {
+		add(get(c.starts + 1 + int(i)))
+	}
+	return a
+}
+
+// byRule is what a call moves by its rule.
+func (c *call) byRule(get values, v *view) Amount {
+	comm := group{mpi.CommSelf, 1, 0}
+	if c.comm >= 0 {
+		comm = v.comm(get(c.comm))
+	}
+	isRoot, isOther := true, true
+	if c.root >= 0 {
+		root := get(c.root)
+		isRoot = root == v.rank(comm)
+		isOther = !isRoot
+		if comm.remote > 0 { // between two groups
+			isRoot = root == mpi.RootHere
+			isOther = !isRoot && root != mpi.ProcNull
+		}
+	}
+	between := comm.remote > 0
+	has := func(x *meaning.Side) bool {
+		switch {
+		case x == nil:
+			return false
+		case x.OnlyRoot:
+			return isRoot
+		case x.OnlyOthers:
+			return isOther
+		case c.root >= 0 && between: // the root's group only has the root's side
+			return isOther
+		}
+		return true
+	}
+	var a Amount
+	out, in := c.means.Out, c.means.In
+	replaced := c.inPlace >= 0 && signature.SegClass(get(c.inPlace)) == signature.SegSpecial && get(c.inPlace+1) == trace.SpecialInPlace
+	if has(out) {
+		if replaced && out.InPlace {
+			a.Out = c.side(get, v, comm, in, c.in)
+		} else {
+			a.Out = c.size(get, v, comm, blocksOf(c.means, out), c.out)
+		}
+	}
+	if has(in) {
+		if replaced && in.InPlace {
+			a.In = c.side(get, v, comm, out, c.out)
+		} else {
+			a.In = c.size(get, v, comm, blocksOf(c.means, in), c.in)
+		}
+		if c.status >= 0 {
+			if form := trace.StatusForm(get(c.status)); form == trace.StatusFilled || form == trace.StatusIgnored {
+				if n := get(c.status + signature.StatusCount); n >= 0 {
+					a.In = uint64(n)
+				}
+			}
+		}
+	}
+	if c.partitions >= 0 {
+		n := uint64(max(0, get(c.partitions)))
+		a.Out *= n
+		a.In *= n
+	}
+	return a
+}
+
+// blocks says how many blocks of the count there are.
+type blocks uint8
+
+const (
+	once     blocks = iota
+	members         // one for each process of the (other) group
+	sources         // one for each neighbor that sends
+	targets         // one for each neighbor that gets something
+	array           // the count is an array; so may be the datatype
+	ownBlock        // the element of the array for this process
+)
+
+func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
+	switch {
+	case x.Own:
+		return ownBlock
+	case m.Array(x.Count):
+		return array
+	case x.Of == "":
+		return once
+	case x.Times == mpi.InDegree:
+		return sources
+	case x.Times == mpi.OutDegree:
+		return targets
+	}
+	return members
+}
+
+// side is what this process has to do with in place of a buffer of its own, by the other
+// side: all of it where parts go from all to all, else its own block.
+func (c *call) side(get values, v *view, comm group, x *meaning.Side, o operands) uint64 {
+	n := blocksOf(c.means, x)
+	switch {
+	case blocksOf(c.means, c.means.Out) == blocksOf(c.means, c.means.In) && n != once:
+	case n == array:
+		n = ownBlock
+	case n == members:
+		n = once
+	}
+	return c.size(get, v, comm, n, o)
+}
+
+// size is how much one direction comes to.
+func (c *call) size(get values, v *view, comm group, times blocks, o operands) uint64 {
+	if o.datatype < 0 {
+		return 0
+	}
+	if o.peer >= 0 && get(o.peer) == mpi.ProcNull {
+		return 0
+	}
+	if o.count < 0 { // one element
+		return v.size(get(o.datatype))
+	}
+	count := func(at int) uint64 { return uint64(max(0, get(at))) }
+	switch times {
+	case array:
+		n, types := int(max(0, get(o.count))), o.types
+		sum := uint64(0)
+		for i := range n {
+			at := o.datatype
+			if types {
+				at += 1 + i
+			}
+			sum += count(o.count+1+i) * v.size(get(at))
+		}
+		return sum
+	case ownBlock:
+		own := v.rank(comm)
+		if own < 0 || own >= get(o.count) {
+			return 0
+		}
+		return count(o.count+1+int(own)) * v.size(get(o.datatype))
+	}
+	n := count(o.count) * v.size(get(o.datatype))
+	switch times {
+	case members:
+		if n *= uint64(comm.size); comm.remote > 0 {
+			n = count(o.count) * v.size(get(o.datatype)) * uint64(comm.remote)
+		}
+	case sources:
+		in, _ := v.neighbours(get(c.comm))
+		n *= in
+	case targets:
+		_, out := v.neighbours(get(c.comm))
+		n *= out
+	}
+	return n
+}

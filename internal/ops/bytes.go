@@ -1,0 +1,379 @@
+package ops
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// An Amount is a number of bytes that go out and that come in.
+type Amount struct {
+	Out uint64 `json:"bytes_out"`
+	In  uint64 `json:"bytes_in"`
+}
+
+// Add adds b, n times.
+func (a *Amount) Add(b Amount, n uint64) {
+	a.Out += b.Out * n
+	a.In += b.In * n
+}
+
+// A Class computes the amounts of the ranks of one class.
+type Class struct {
+	r     *trace.Reader
+	first *trace.Rank
+	x     *trace.Columns
+	calls []*call // by terminal; nil if it does not matter
+
+	constant []bool       // by terminal: the amount is the same on all ranks, wherever the call stands
+	amounts  []Amount     // of one such call
+	odd      map[int]bool // terminals whose signatures are laid out differently from rank to rank
+	counts   []uint64
+	totals   []Amount
+
+	// Whether handles mean the same on all ranks, which is found when first needed;
+	// then what they mean on the first is good for all.
+	handles func() (bool, error)
+	shared  *handles.Rank
+	pieces  map[int][][]handles.Piece // by terminal and stream
+}
+
+// ClassOf prepares a class.
+func ClassOf(r *trace.Reader, class int) (*Class, error) {
+	x, err := r.Columns(class)
+	if err != nil {
+		return nil, err
+	}
+	k, err := r.Rank(x.Ranks()[0])
+	if err != nil {
+		return nil, err
+	}
+	n := k.Terminals()
+	c := &Class{
+		r: r, first: k, x: x, calls: make([]*call, n), constant: make([]bool, n), amounts: make([]Amount, n),
+		totals: make([]Amount, n), odd: make(map[int]bool), pieces: make(map[int][][]handles.Piece),
+	}
+	c.handles = sync.OnceValues(c.sameHandles)
+	for t := range n {
+		p, err := compile(k, t)
+		if err != nil {
+			return nil, err
+		}
+		if c.calls[t] = p; p == nil {
+			continue
+		}
+		for _, at := range p.shape {
+			if _, ok := x.Same(t, at); !ok && !x.AllSame(t) {
+				c.odd[t] = true
+			}
+		}
+	}
+	return c, nil
+}
+
+// sameHandles reports whether handles have the same meaning on all ranks, as far
+// as that can be told from the values of the calls that make them. Own rank in a
+// communicator does not count: see view.rank.
+func (c *Class) sameHandles() (bool, error) {
+	for t := range c.calls {
+		called, err := c.first.Called(t)
+		if err != nil {
+			return false, err
+		}
+		if f := called.Func; !f.Has(trace.CreatesComm) && !f.Has(trace.CreatesType) && !f.Has(trace.Persistent) || c.x.AllSame(t) {
+			continue
+		}
+		made, err := c.first.Terminal(t)
+		if err != nil {
+			return false, err
+		}
+		if f := made.Func; made.NewComm == nil && !f.Has(trace.CreatesType) && !f.Has(trace.Persistent) {
+			continue
+		}
+		if c.odd[t] {
+			return false, nil
+		}
+		at, err := c.first.Positions(t)
+		if err != nil {
+			return false, err
+		}
+		matters := []int{0}
+		for i := range made.Params {
+			switch kind := made.Params[i].Kind(); {
+			case at.Params[i].Out < 0:
+			case kind == "datatype" || kind == "comm" || kind == "request":
+				matters = append(matters, at.Params[i].Out)
+			}
+		}
+		switch {
+		case made.NewType != nil:
+			matters = append(matters, at.Made+trace.NewTypeSize)
+		case made.NewComm != nil:
+			matters = append(matters, at.Made+trace.NewCommSize, at.Made+trace.NewCommRemoteSize)
+		default:
+			return false, nil
+		}
+		for _, at := range matters {
+			if _, ok := c.x.Same(t, at); !ok {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// Each calls f with the amounts of each rank of the class in turn: how often it
+// made each distinct call, and what these calls moved, all of them together.
+// The slices are good until f returns.
+func (c *Class) Each(f func(member int, counts []uint64, totals []Amount) error) error {
+	same := false // what the rank before had is right for all
+	for member := range c.x.Ranks() {
+		if !same {
+			if err := c.rank(member); err != nil {
+				return err
+			}
+			if same = member == 0 && !c.x.Varies(); same {
+				for t, p := range c.calls {
+					same = same && (p == nil || c.constant[t])
+				}
+			}
+		}
+		if err := f(member, c.counts, c.totals); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rank returns the amounts of one rank, as Each does.
+func (c *Class) Rank(number int) (counts []uint64, totals []Amount, err error) {
+	member, ok := slices.BinarySearch(c.x.Ranks(), number)
+	if !ok {
+		return nil, nil, fmt.Errorf("volume: rank %d is of another class", number)
+	}
+	if err = c.rank(0); err == nil && member > 0 {
+		err = c.rank(member)
+	}
+	return c.counts, c.totals, err
+}
+
+// rank computes counts and totals of a rank.
+func (c *Class) rank(member int) error {
+	w := &evaluator{c: c, member: member}
+	if member == 0 || c.x.Varies() {
+		k, err := w.rank()
+		if err != nil {
+			return err
+		}
+		c.counts = make([]uint64, len(c.calls))
+		for stream := range k.Streams() {
+			for t, n := range k.Counts(stream) {
+				c.counts[t] += n
+			}
+		}
+	}
+	if err := w.takeApart(); err != nil {
+		return err
+	}
+	for t := range c.calls {
+		if c.calls[t] == nil || member > 0 && c.constant[t] {
+			if member == 0 || c.x.Varies() {
+				c.totals[t] = Amount{}
+				c.totals[t].Add(c.amounts[t], c.counts[t])
+			}
+			continue
+		}
+		if err := w.total(t); err != nil {
+			return err
+		}
+	}
+	return w.err
+}
+
+// An evaluator looks at the signatures of one rank.
+type evaluator struct {
+	c      *Class
+	member int
+	odd    map[int]*call // taken apart anew
+	k      *trace.Rank
+	x      *handles.Rank
+	err    error
+}
+
+func (w *evaluator) rank() (*trace.Rank, error) {
+	switch {
+	case w.k != nil:
+	case w.member == 0:
+		w.k = w.c.first
+	default:
+		var err error
+		if w.k, err = w.c.r.Rank(w.c.x.Ranks()[w.member]); err != nil {
+			return nil, err
+		}
+	}
+	return w.k, nil
+}
+
+// objects tells what the rank's handles mean. An error shows in w.err.
+func (w *evaluator) objects() *handles.Rank {
+	if w.x == nil && w.err == nil {
+		var k *trace.Rank
+		if k, w.err = w.rank(); w.err == nil {
+			w.x, w.err = handles.Of(w.c.r).Rank(k)
+		}
+	}
+	if w.x == nil {
+		return &handles.Rank{} // which knows nothing
+	}
+	return w.x
+}
+
+// meanings is objects, or those of the first rank if that makes no difference.
+func (w *evaluator) meanings() *handles.Rank {
+	if w.member > 0 && w.c.shared != nil {
+		return w.c.shared
+	}
+	return w.objects()
+}
+
+// piecesOf splits the calls of a terminal by what the handles mean, by stream.
+func (w *evaluator) piecesOf(t int) ([][]handles.Piece, error) {
+	c := w.c
+	if list := c.pieces[t]; list != nil && c.shared != nil {
+		return list, nil
+	}
+	k, err := w.rank()
+	if err != nil {
+		return nil, err
+	}
+	made, err := k.Terminal(t)
+	if err != nil {
+		return nil, err
+	}
+	x := w.objects()
+	if w.err != nil {
+		return nil, w.err
+	}
+	var list [][]handles.Piece
+	for stream := range k.Streams() {
+		list = append(list, x.Pieces(stream, made))
+	}
+	if w.member == 0 {
+		c.pieces[t] = list
+		if same, err := c.handles(); err != nil {
+			return nil, err
+		} else if same && !c.x.Varies() {
+			c.shared = x
+		}
+	}
+	return list, nil
+}
+
+// takeApart compiles what is laid out differently on this rank.
+func (w *evaluator) takeApart() error {
+	if w.member == 0 || len(w.c.odd) == 0 {
+		return nil
+	}
+	k, err := w.rank()
+	if err != nil {
+		return err
+	}
+	w.odd = make(map[int]*call)
+	for t := range w.c.odd {
+		if w.odd[t], err = compile(k, t); err != nil {
+			return err
+		}
+		if w.odd[t] == nil {
+			return fmt.Errorf("volume: %s: rank %d: terminal %d is another call than in its class", w.c.r.Name(), k.Number(), t)
+		}
+	}
+	return nil
+}
+
+func (w *evaluator) call(t int) *call {
+	if p := w.odd[t]; p != nil {
+		return p
+	}
+	return w.c.calls[t]
+}
+
+// amount evaluates a call at a place.
+func (w *evaluator) amount(t int, v *view) Amount {
+	v.w = w
+	return w.call(t).amount(v.values(t), v)
+}
+
+// total adds up all calls of a terminal. Where handles mean this here and that
+// there, each of its pieces is evaluated.
+func (w *evaluator) total(t int) error {
+	c := w.c
+	var v view
+	a := w.amount(t, &v)
+	c.totals[t] = Amount{}
+	always := true // it is the same wherever the call stands
+	if v.askedHandle {
+		list, err := w.piecesOf(t)
+		if err != nil {
+			return err
+		}
+		pieces := 0
+		for stream := range list {
+			for _, p := range list[stream] {
+				at := view{stream: stream, index: p.At}
+				b := w.amount(t, &at)
+				c.totals[t].Add(b, p.Count)
+				v.varies, v.askedRank = v.varies || at.varies, v.askedRank || at.askedRank
+				always = always && (pieces == 0 || a == b)
+				a = b
+				pieces++
+			}
+		}
+	} else {
+		c.totals[t].Add(a, c.counts[t])
+	}
+	if w.member > 0 {
+		return nil
+	}
+	c.amounts[t] = a
+	c.constant[t] = !v.varies && !v.askedRank && !c.odd[t] && always
+	if v.askedHandle && c.constant[t] {
+		same, err := c.handles()
+		if err != nil {
+			return err
+		}
+		c.constant[t] = same
+	}
+	return nil
+}
+
+// A Member computes what single calls of one rank of a class move. It is not safe for use
+// by several goroutines at once.
+type Member struct{ w *evaluator }
+
+// Member returns what computes the calls of a rank; x is what its handles stand for.
+func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
+	member, ok := slices.BinarySearch(c.x.Ranks(), k.Number())
+	if !ok {
+		return nil, fmt.Errorf("volume: rank %d is of another class", k.Number())
+	}
+	w := &evaluator{c: c, member: member, k: k, x: x}
+	return &Member{w}, w.takeApart()
+}
+
+// Moved returns what a call of a terminal moves, given where it stands. Of a call that makes
+// a persistent request that is what moves whenever this is started.
+func (m *Member) Moved(terminal, stream int, index uint64) Amount {
+	p := m.w.call(terminal)
+	if p == nil || p.means == nil {
+		return Amount{}
+	}
+	v := view{w: m.w, stream: stream, index: index}
+	get := v.values(terminal)
+	if get(0) != 0 {
+		return Amount{}
+	}
+	return p.byRule(get, &v)
+}

@@ -1,0 +1,167 @@
+// Package ops says what MPI calls do: which messages they send and receive, which collectives they take part
+// in, which operations they complete, how many bytes they move, what their handles stand for. It is the one
+// account of that; analyses, simulation and exports are told by it.
+//
+// There are two ways to ask. A Source goes through calls in order, rank by rank (Run) or all ranks side by side
+// (Together), and tells a Sink of each what it did, in memory that follows what is under way. A Class knows by
+// distinct calls, without expanding a trace, how many bytes calls move: those of the buffers that they read to
+// send, and of the buffers that they fill.
+//
+// What goes out is what the process hands to MPI: a broadcast is counted once, not once for each receiver, an
+// all-to-all with all its blocks. What comes in is what the status says of a blocking receive, and the posted
+// size of a non-blocking one; both are counted where the call is that names the buffer, those of persistent
+// requests where they are started. MPI_IN_PLACE counts like the buffer it saves, files like messages,
+// MPI_PROC_NULL and failed calls not at all. Packing and local reductions move nothing.
+//
+// What the trace doesn't say, the package counts in Losses by name. It does not know how an MPI library carries
+// out a collective.
+package ops
+
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A Call is one MPI call with what it did. It is good until its Leave has returned.
+type Call struct {
+	*trace.Call
+	Start, End int64             // ns since the first call of any rank
+	Known      trace.SampleKind  // how well these are known
+	Timing     trace.Timing      // the call's, and of what came before it
+	Acts       []Act             // in the order in which they happened
+	Place      int               // the call site, as Source.Places has it
+	Values     []trace.CallValue // what was attached to it, if Options ask for that
+}
+
+// An Act is one thing that a call did.
+type Act struct {
+	Kind Kind
+	Operation
+}
+
+// A Kind says what an act is.
+type Kind uint8
+
+// The kinds of acts. Where an operation of its own is begun by one call and completed by
+// another, or by none, its ID stands in both.
+const (
+	Send      Kind = iota // a message, by a call that returns when the buffer is free
+	SendBegin             // a message, of which SendEnd tells when the buffer is free
+	SendEnd
+	Recv
+	RecvBegin // a receive is posted; Peer, Tag and Received are what it asks for
+	RecvEnd
+	Tested    // an operation was asked for, and had not completed
+	Cancelled // an operation ended without its message
+	Collective
+	CollectiveBegin
+	CollectiveEnd
+	CommMade
+	CommFreed
+	WindowMade
+	WindowFreed
+	Put
+	Get
+	Atomic       // a one-sided transfer that combines, both ways if Received is not 0
+	TransferEnd  // of a Put, Get or Atomic, in a call that synchronises the window
+	TransferDone // of one that has a request
+	Fence
+	Lock   // of Peer's memory, or of all members' if that is AllMembers
+	Unlock // the same
+	Post   // memory is opened to Group, Start: that of Group is asked for; Complete ends the latter, Posted the former
+	Start
+	Complete
+	Posted
+	FileOpened
+	FileClosed
+	FileSought
+	FileDeleted
+	FileViewed // by another view; Call says how
+	FileSynced
+	Read      // Received is what the status says, Wanted what was asked for
+	ReadBegin // by a call that returns before it is done
+	ReadEnd
+	Write
+	WriteBegin
+	WriteEnd
+	Awaited // an operation that a call waits for which never returned
+)
+
+// AtEnd reports whether an act happens when its call returns; else it does when the call begins.
+func (k Kind) AtEnd() bool {
+	switch k {
+	case Recv, SendEnd, RecvEnd, Tested, Cancelled, CollectiveEnd, CommMade, CommFreed, WindowMade, TransferEnd, TransferDone,
+		Lock, Unlock, Posted, FileOpened, FileSought, ReadEnd, WriteEnd:
+		return true
+	}
+	return false
+}
+
+// AllMembers in place of a Peer means all members of the communicator.
+const AllMembers = -2
+
+// What Root can be besides a rank.
+const (
+	NoRoot       = -1 // the collective has none
+	RootSelf     = -2 // on an intercommunicator: this process
+	RootThisSide = -3 // on an intercommunicator: another process of the own group
+)
+
+// An Operation is what is known of a message, a collective, or another transfer.
+type Operation struct {
+	ID             uint64          // numbers the operations of the rank that have a request, from 1; else 0
+	Function       *trace.Function // that began it, or that made the persistent request
+	Comm           *handles.Comm
+	Peer           int   // rank in Comm, or in the remote group of an intercommunicator
+	Tag            int64 // of a message
+	Root           int   // of a collective
+	Sent, Received uint64
+	Message        uint64   // numbers a message, the same at both ends, if Options ask for that
+	Wanted         uint64   // of a file operation: bytes asked for
+	SentTo         []uint64 // of a collective with an array of counts: bytes by member, if Options ask for that
+	ReceivedFrom   []uint64
+	Window         *Window
+	Group          []int // of Post, Start, Complete and Posted: ranks of the world
+	File           *File
+	Call           *trace.Call // of FileOpened, FileSought and Lock: the call, which says how
+}
+
+// World is Peer as a rank of the world; -1 if it is none.
+func (o *Operation) World() int { return o.Comm.Peer(o.Peer) }
+
+// A Window is memory that ranks open to each other. They share the Window.
+type Window struct {
+	Number int // in the order of the lowest rank that knows it
+	MadeBy string
+	Comm   *handles.Comm
+	Name   string // that a rank gave it first; empty: none
+
+	Ordinal int // so many windows and files the communicator's ranks had made before
+}
+
+// String names a window for people.
+func (w *Window) String() string {
+	if w.Name != "" {
+		return fmt.Sprintf("window %q", w.Name)
+	}
+	return fmt.Sprintf("window %d of %s", w.Number+1, w.Comm)
+}
+
+// A File is a file as it was opened by all ranks of a communicator together. They share the File.
+type File struct {
+	Number int
+	Name   string
+	Comm   *handles.Comm
+}
+
+// A Sink takes calls, rank by rank. Those of a thread come in order: Enter when a call began,
+// Leave when it had returned, calls from within calls between these two. All there is to say
+// of a call is known at its Enter. Threads of a rank take turns.
+type Sink interface {
+	Begin(k *trace.Rank) error
+	Enter(c *Call) error
+	Leave(c *Call) error
+	End(k *trace.Rank) error
+}

@@ -1,0 +1,119 @@
+package ops
+
+import (
+	"strings"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+func opensFile(p *process, _ *thread, _ *plan, c *Call) {
+	comm, name, handle := p.comm(c), input(c.Call, "filename"), c.Param("fh")
+	if comm == nil || name == nil || handle == nil {
+		p.lose(lostFile, 1)
+		return
+	}
+	f := p.s.file(comm, p.ordinal(comm), name.Text)
+	p.files[handle.Out.Num] = f
+	c.add(FileOpened, &Operation{Function: c.Func, Comm: comm, File: f, Call: c.Call})
+}
+
+// file begins what is known of an operation on the file that a call passes.
+func (p *process) file(c *Call) (op Operation, ok bool) {
+	var f *File
+	if v := input(c.Call, "fh"); v != nil {
+		f = p.files[v.Num]
+	}
+	if f == nil {
+		p.lose(lostFile, 1)
+		return op, false
+	}
+	return Operation{Function: c.Func, Comm: f.Comm, File: f, Call: c.Call}, true
+}
+
+func closesFile(p *process, _ *thread, _ *plan, c *Call) {
+	if op, ok := p.file(c); ok {
+		c.add(FileClosed, &op)
+		delete(p.files, number(c.Call, "fh"))
+	}
+}
+
+func seeks(p *process, _ *thread, _ *plan, c *Call) {
+	if op, ok := p.file(c); ok {
+		c.add(FileSought, &op)
+	}
+}
+
+func views(p *process, _ *thread, _ *plan, c *Call) {
+	if op, ok := p.file(c); ok && p.s.o.Finer {
+		c.add(FileViewed, &op)
+	}
+}
+
+func syncs(p *process, _ *thread, _ *plan, c *Call) {
+	if op, ok := p.file(c); ok && p.s.o.Finer {
+		c.add(FileSynced, &op)
+	}
+}
+
+func deletesFile(p *process, _ *thread, _ *plan, c *Call) {
+	if name := input(c.Call, "filename"); name != nil {
+		c.add(FileDeleted, &Operation{Function: c.Func, File: &File{Number: -1, Name: name.Text}})
+	}
+}
+
+// fileTransfer is what reads and writes do, whether they wait for their end, give a request, or
+// leave it to the second call of a split collective.
+func fileTransfer(p *process, _ *thread, q *plan, c *Call) {
+	op, ok := p.file(c)
+	if !ok {
+		return
+	}
+	op.Sent, op.Received = q.out.op.Sent, q.out.op.Received
+	base := Base(c.Func)
+	kind := Write
+	if strings.HasPrefix(base, "File_read") || strings.HasPrefix(base, "File_iread") {
+		kind = Read
+	}
+	split := strings.HasSuffix(base, "_begin")
+	op.ID = p.nextID()
+	if d := input(c.Call, "datatype"); d != nil {
+		size, _ := p.x.TypeSize(d.Num, c.Stream, c.Index)
+		op.Wanted = uint64(max(0, number(c.Call, "count")) * max(0, size))
+	}
+	switch {
+	case q.request >= 0 || split:
+		kind++ // its beginning
+	case kind == Read:
+		op.Received = transferred(op.Received, scalarStatus(c.Call))
+	default:
+		op.Sent = transferred(op.Sent, scalarStatus(c.Call))
+	}
+	op.Call = nil
+	c.add(kind, &op)
+	if split {
+		p.hold(splitKey(c), c.Acts)
+	}
+}
+
+// splitKey is where the one split collective is kept that a file can have under way.
+func splitKey(c *Call) requestKey { return requestKey{-2, number(c.Call, "fh")} }
+
+func endsSplit(p *process, _ *thread, _ *plan, c *Call) {
+	key := splitKey(c)
+	x := p.pending[key]
+	if x == nil {
+		p.lose(lostFile, 1)
+		return
+	}
+	for i := range x.n {
+		p.ended(c, &x.acts[i], scalarStatus(c.Call))
+	}
+	p.drop(key, x)
+}
+
+func scalarStatus(c *trace.Call) *trace.StatusValue {
+	if q := c.Param("status"); q != nil {
+		return q.Out.Status
+	}
+	return nil
+}

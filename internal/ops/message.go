@@ -1,0 +1,101 @@
+package ops
+
+import (
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// messages is what sends and receives do. Those with a request begin what its completion ends.
+func messages(p *process, _ *thread, q *plan, c *Call) {
+	begins := q.request >= 0
+	if q.out.is {
+		op := q.out.operation(c.Call)
+		if kind := Send; p.known(&op) {
+			p.number(&op, p.k.Number(), op.World(), false)
+			if begins {
+				kind, op.ID = SendBegin, p.nextID()
+			}
+			c.add(kind, &op)
+		}
+	}
+	if !q.in.is {
+		return
+	}
+	op := q.in.operation(c.Call)
+	if v := input(c.Call, "message"); v != nil {
+		op.Comm = p.messages[v.Num]
+	}
+	if !p.known(&op) {
+		return
+	}
+	if begins {
+		op.ID = p.nextID()
+		p.posted(&op)
+		c.add(RecvBegin, &op)
+		return
+	}
+	var status *trace.StatusValue
+	if q.in.status >= 0 {
+		status = c.Params[q.in.status].Out.Status
+	}
+	if p.received(&op, status) {
+		c.add(Recv, &op)
+	}
+}
+
+// matches is what a probe does that takes a message out of the others' reach.
+func matches(p *process, _ *thread, _ *plan, c *Call) {
+	if m := c.Param("message"); m != nil && m.Out.Type == trace.Handle {
+		p.messages[m.Out.Num] = p.comm(c)
+	}
+}
+
+// received completes what is known of a received message; false if there was none.
+func (p *process) received(op *Operation, s *trace.StatusValue) bool {
+	if s != nil && (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) {
+		if s.Source == mpi.ProcNull || s.Cancelled {
+			return false
+		}
+		op.Peer, op.Tag = int(s.Source), s.Tag
+		if s.Count >= 0 {
+			op.Received = uint64(s.Count)
+		}
+	}
+	if op.Peer < 0 {
+		p.lose(lostSource, 1)
+		return false
+	}
+	p.number(op, op.World(), p.k.Number(), true)
+	return true
+}
+
+// posted numbers the message that a receive is to get, unless it has a wildcard.
+func (p *process) posted(op *Operation) {
+	if op.Peer >= 0 && op.Tag >= 0 {
+		p.number(op, op.World(), p.k.Number(), true)
+	}
+}
+
+// known reports whether the communicator of an operation is; if not, there is nothing to say.
+func (p *process) known(op *Operation) bool {
+	if op.Comm == nil || op.Comm.RemoteSize > 0 && op.Comm.Remote == nil {
+		p.lose(lostComm, 1)
+		return false
+	}
+	return true
+}
+
+func (p *process) nextID() uint64 {
+	p.lastID++
+	return p.lastID
+}
+
+// comm returns the communicator that a call passes.
+func (p *process) comm(c *Call) *handles.Comm {
+	v := input(c.Call, "comm")
+	if v == nil {
+		return nil
+	}
+	return p.x.Comm(v, c.Stream, c.Index)
+}

@@ -1,0 +1,134 @@
+package ops
+
+import (
+	"strings"
+
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// An openWindow is a window of a process with the transfers that no call has completed yet.
+type openWindow struct {
+	*Window
+	transfers []Operation
+
+	started, posted []int // the groups with which epochs are under way, if they are told of
+}
+
+const lostGroup = "synchronisations of a window with a group of ranks (MPI_Win_post, start, wait)"
+
+// ordinal counts the windows and files that a communicator's ranks made together.
+func (p *process) ordinal(comm *handles.Comm) int {
+	n := p.made[commNumber(comm)]
+	p.made[commNumber(comm)]++
+	return n
+}
+
+func makesWindow(p *process, _ *thread, _ *plan, c *Call) {
+	comm, win := p.comm(c), c.Param("win")
+	if comm == nil || win == nil {
+		p.lose(lostComm, 1)
+		return
+	}
+	w := p.s.window(comm, p.ordinal(comm), c.Name())
+	p.windows[win.Out.Num] = &openWindow{Window: w}
+	c.add(WindowMade, &Operation{Function: c.Func, Comm: comm, Window: w})
+}
+
+func namesWindow(p *process, _ *thread, _ *plan, c *Call) {
+	win, name := input(c.Call, "win"), input(c.Call, "win_name")
+	if win == nil || name == nil {
+		return
+	}
+	if w := p.windows[win.Num]; w != nil && w.Name == "" {
+		w.Name = name.Text
+	}
+}
+
+// window returns the window that a call passes, and begins what is known of its operation.
+func (p *process) window(c *Call) (*openWindow, Operation) {
+	var w *openWindow
+	if v := input(c.Call, "win"); v != nil {
+		w = p.windows[v.Num]
+	}
+	if w == nil {
+		p.lose(lostWindow, 1)
+		return nil, Operation{}
+	}
+	op := Operation{Function: c.Func, Comm: w.Comm, Window: w.Window, Peer: AllMembers, Root: NoRoot, Call: c.Call}
+	if v := input(c.Call, "rank"); v != nil {
+		op.Peer = int(v.Num)
+	}
+	return w, op
+}
+
+func freesWindow(p *process, _ *thread, _ *plan, c *Call) {
+	w, op := p.window(c)
+	if w == nil {
+		return
+	}
+	w.complete(c, AllMembers)
+	c.add(WindowFreed, &op)
+	delete(p.windows, number(c.Call, "win"))
+}
+
+func oneSided(p *process, _ *thread, q *plan, c *Call) {
+	if !q.out.is {
+		return
+	}
+	w, op := p.window(c)
+	if w == nil {
+		return
+	}
+	op.Peer, op.Sent, op.Received, op.Call = q.out.op.Peer, q.out.op.Sent, q.out.op.Received, nil
+	op.ID = p.nextID()
+	kind := Atomic
+	switch base := strings.ToLower(strings.TrimPrefix(Base(c.Func), "R")); base {
+	case "put":
+		kind = Put
+	case "get":
+		kind = Get
+	}
+	c.add(kind, &op)
+	if q.request < 0 {
+		w.transfers = append(w.transfers, op)
+	}
+}
+
+// complete tells of the end of transfers to and from a member, or all.
+func (w *openWindow) complete(c *Call, peer int) {
+	rest := w.transfers[:0]
+	for _, op := range w.transfers {
+		if peer != AllMembers && peer != op.Peer {
+			rest = append(rest, op)
+			continue
+		}
+		c.add(TransferEnd, &op)
+	}
+	w.transfers = rest
+}
+
+func fence(p *process, _ *thread, _ *plan, c *Call) {
+	if w, op := p.window(c); w != nil {
+		w.complete(c, AllMembers)
+		c.add(Fence, &op)
+	}
+}
+
+func flushes(p *process, _ *thread, _ *plan, c *Call) {
+	if w, op := p.window(c); w != nil {
+		w.complete(c, op.Peer)
+	}
+}
+
+func locks(p *process, _ *thread, _ *plan, c *Call) {
+	if w, op := p.window(c); w != nil {
+		c.add(Lock, &op)
+	}
+}
+
+func unlocks(p *process, _ *thread, _ *plan, c *Call) {
+	if w, op := p.window(c); w != nil {
+		w.complete(c, op.Peer)
+		c.add(Unlock, &op)
+	}
+}

@@ -1,0 +1,231 @@
+package ops
+
+import (
+	"strings"
+
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A plan is what the calls of a terminal do, as far as it is the same in all of them: until
+// left is 0, since then a handle may mean something else.
+type plan struct {
+	act     func(p *process, t *thread, q *plan, c *Call)
+	pieces  []handles.Piece
+	left    uint64
+	out, in transfer
+	place   int
+	request int // parameter that gives the request; -1: none
+
+	completion completion // of what completes requests
+}
+
+// A transfer is one direction of what a call moves.
+type transfer struct {
+	is     bool
+	op     Operation
+	tag    int // parameter, -1: none
+	status int
+}
+
+// act finds out what a call does.
+func (p *process) act(t *thread, c *Call) {
+	q := &t.plans[c.Terminal]
+	if q.left == 0 {
+		p.prepare(t, q, c.Call)
+	}
+	q.left--
+	c.Place = q.place
+	if q.act != nil && c.Return == 0 {
+		q.act(p, t, q, c)
+	} else if c.Return == trace.NeverReturned {
+		if p.s.o.UnderWay {
+			p.underWay(t, q, c)
+		}
+	} else if c.Func.Has(trace.Completes) && c.Return == mpi.ErrInStatus {
+		completes(p, t, q, c)
+	}
+	p.keep(t, q, c)
+}
+
+// prepare makes the plan for calls of a terminal from one on.
+func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
+	if q.pieces == nil {
+		q.pieces = p.x.Pieces(t.stream, c)
+		q.place = p.s.place(c.Site)
+		q.request = output(c, "request")
+		q.act = rule(c)
+		if c.Func.Has(trace.Completes) {
+			q.completion = completionOf(c)
+		}
+	}
+	q.left = q.pieces[0].Count
+	if len(q.pieces) > 1 {
+		q.pieces = q.pieces[1:]
+	}
+	if q.act != nil {
+		q.out, q.in = p.transfers(c, t.stream, c.Index)
+	}
+}
+
+// rule returns what tells what the calls of a function do; nil if that is nothing, but for time.
+func rule(c *trace.Call) func(*process, *thread, *plan, *Call) {
+	f := c.Func
+	m := meaning.Of(f.Name)
+	switch {
+	case f.Has(trace.Starts):
+		return starts
+	case f.Has(trace.Completes):
+		return completes
+	case f.Has(trace.CreatesWin):
+		return makesWindow
+	case f.Has(trace.CreatesComm):
+		return makesComm
+	case m != nil && m.Later:
+		return nil
+	case m == nil:
+		return rules[Base(f)]
+	case m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive:
+		return messages
+	case m.Pattern == meaning.OneSided:
+		return oneSided
+	case m.Pattern == meaning.File:
+		return fileTransfer
+	}
+	return collective
+}
+
+// rules are of functions that move no data.
+var rules map[string]func(*process, *thread, *plan, *Call)
+
+func init() {
+	rules = map[string]func(*process, *thread, *plan, *Call){
+		"Barrier": collective, "Comm_free": freesComm, "Comm_disconnect": freesComm, "Mprobe": matches, "Improbe": matches,
+		"Win_free": freesWindow, "Win_set_name": namesWindow, "Win_fence": fence, "Win_lock": locks, "Win_lock_all": locks, "Win_unlock": unlocks, "Win_unlock_all": unlocks,
+		"Win_flush": flushes, "Win_flush_all": flushes, "Win_flush_local": flushes, "Win_flush_local_all": flushes, "Win_complete": completesGroup, "Win_post": opensToGroup, "Win_start": opensToGroup, "Win_wait": waitsForGroup, "Win_test": waitsForGroup,
+		"Comm_group": makesGroup, "Comm_remote_group": makesGroup, "Win_get_group": makesGroup, "File_get_group": makesGroup,
+		"Group_incl": makesGroup, "Group_excl": makesGroup, "Group_range_incl": makesGroup, "Group_range_excl": makesGroup, "Group_union": makesGroup,
+		"Group_intersection": makesGroup, "Group_difference": makesGroup, "Group_free": freesGroup,
+		"File_open": opensFile, "File_close": closesFile, "File_delete": deletesFile, "File_seek": seeks, "File_seek_shared": seeks, "File_set_view": views, "File_sync": syncs,
+		"File_read_all_end": endsSplit, "File_read_at_all_end": endsSplit, "File_read_ordered_end": endsSplit,
+		"File_write_all_end": endsSplit, "File_write_at_all_end": endsSplit, "File_write_ordered_end": endsSplit,
+	}
+}
+
+// Base returns a function's name without what says how it is called: "Bcast" of MPI_Bcast,
+// MPI_Ibcast_c and MPI_Bcast_init.
+func Base(f *trace.Function) string {
+	name := strings.TrimSuffix(strings.TrimPrefix(f.Name, "MPI_"), "_c")
+	if f.Has(trace.Persistent) {
+		name = strings.TrimSuffix(name, "_init")
+	}
+	if f.Has(trace.Nonblocking) && strings.HasPrefix(name, "I") && len(name) > 1 {
+		name = strings.ToUpper(name[1:2]) + name[2:]
+	}
+	return name
+}
+
+// transfers says what a call moves that stands at a position; of one that makes a persistent
+// request, what moves when that is started.
+func (p *process) transfers(c *trace.Call, stream int, index uint64) (out, in transfer) {
+	m := meaning.Of(c.Name())
+	base := Operation{Function: c.Func, Root: NoRoot, Peer: -1}
+	if v := input(c, "comm"); v != nil {
+		base.Comm = p.x.Comm(v, stream, index)
+	}
+	out, in = transfer{op: base, tag: -1, status: -1}, transfer{op: base, tag: -1, status: output(c, "status")}
+	switch {
+	case m == nil:
+		out.is = c.Func.Has(trace.Collective)
+	case m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive:
+		out.message(c, m.Out, "sendtag")
+		in.message(c, m.In, "recvtag")
+	case m.Pattern == meaning.OneSided:
+		out.is = number(c, "target_rank") != mpi.ProcNull
+		out.op.Peer = int(number(c, "target_rank"))
+	default:
+		out.is = true
+	}
+	if m == nil {
+		return out, in
+	}
+	a := p.moves.Moved(c.Terminal, stream, index)
+	out.op.Sent, in.op.Received = a.Out, a.In
+	if m.Pattern != meaning.ToPeer {
+		out.op.Received = a.In
+	}
+	if m.Rooted {
+		out.op.Root = p.root(c, base.Comm)
+	}
+	p.shares(&out.op, m, c, stream, index)
+	return out, in
+}
+
+func (x *transfer) message(c *trace.Call, side *meaning.Side, tag string) {
+	if side == nil {
+		return
+	}
+	x.is = true
+	if v := input(c, side.Peer); v != nil {
+		x.op.Peer = int(v.Num)
+		x.is = v.Num != mpi.ProcNull
+	}
+	for i := range c.Params {
+		if name := c.Params[i].Name(); name == tag || name == "tag" {
+			x.tag = i
+			x.op.Tag = c.Params[i].In.Num
+		}
+	}
+}
+
+// root returns the root of a collective as a rank of the communicator, or what else it is.
+func (p *process) root(c *trace.Call, comm *handles.Comm) int {
+	root := number(c, "root")
+	if comm != nil && comm.RemoteSize > 0 {
+		switch root {
+		case mpi.RootHere:
+			return RootSelf
+		case mpi.ProcNull:
+			return RootThisSide
+		}
+	}
+	return int(root)
+}
+
+// operation returns what a call moves in one direction, with the values that are others in each.
+func (x *transfer) operation(c *trace.Call) Operation {
+	op := x.op
+	if x.tag >= 0 {
+		op.Tag = c.Params[x.tag].In.Num
+	}
+	return op
+}
+
+func (c *Call) add(kind Kind, op *Operation) { c.Acts = append(c.Acts, Act{kind, *op}) }
+
+// input returns what a call passes for a parameter, nil if nothing.
+func input(c *trace.Call, name string) *trace.Value {
+	if p := c.Param(name); p != nil && p.In.Type != trace.None {
+		return &p.In
+	}
+	return nil
+}
+
+func number(c *trace.Call, name string) int64 {
+	if v := input(c, name); v != nil {
+		return v.Num
+	}
+	return 0
+}
+
+// output returns which parameter of that name a call gives back, -1 if none.
+func output(c *trace.Call, name string) int {
+	for i := range c.Params {
+		if c.Params[i].Name() == name && c.Params[i].Def.Out {
+			return i
+		}
+	}
+	return -1
+}

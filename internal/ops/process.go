@@ -1,0 +1,268 @@
+package ops
+
+import (
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A process goes through the calls of one rank.
+type process struct {
+	s     *Source
+	k     *trace.Rank
+	x     *handles.Rank
+	moves *Member
+
+	threads  []*thread
+	pending  map[requestKey]*pending
+	spare    []*pending
+	lastID   uint64
+	windows  map[int64]*openWindow // by handle, as all of these
+	files    map[int64]*File
+	messages map[int64]*handles.Comm // that were matched by a probe
+	made     map[int]int             // windows and files, by communicator
+	groups   map[int64][]int         // ranks of the world
+
+	sent, got counts // messages
+	since     uint64 // calls since progress was told
+
+	part bool // the call at hand is of the part that is to be told
+}
+
+// A thread is one stream of a process.
+type thread struct {
+	stream int
+	walk   *trace.Walk
+	idle   *idle // nil: all calls are told
+	phases *within
+	values *trace.ValueLine // nil: not asked for
+	more   bool             // the walk is at a call that is still to come
+	made   int64            // one-shot requests
+	plans  []plan
+	open   []*Call // under way, the innermost last
+	spare  []*Call
+	last   int64 // the last time that was told
+}
+
+func (s *Source) process(k *trace.Rank) (*process, error) {
+	x, err := handles.Of(s.Reader).Rank(k)
+	if err != nil {
+		return nil, err
+	}
+	class := s.classes[k.Class()]
+	if class == nil {
+		if class, err = ClassOf(s.Reader, k.Class()); err != nil {
+			return nil, err
+		}
+		s.classes[k.Class()] = class
+	}
+	p := &process{
+		s: s, k: k, x: x, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
+		files: make(map[int64]*File), messages: make(map[int64]*handles.Comm), made: make(map[int]int),
+		sent: counts{all: make(map[channel]*uint64)}, got: counts{all: make(map[channel]*uint64)},
+		part: true,
+	}
+	if p.moves, err = class.Member(k, x); err != nil {
+		return nil, err
+	}
+	idle, err := s.idleCalls(k)
+	if err != nil {
+		return nil, err
+	}
+	for stream := range k.Streams() {
+		t := &thread{stream: stream, plans: make([]plan, k.Terminals())}
+		at := uint64(0)
+		if s.o.Starts != nil {
+			at = s.o.Starts(k.Number(), stream)
+		}
+		if t.walk, err = s.walk(k, stream, at); err != nil {
+			return nil, err
+		}
+		if idle != nil {
+			t.idle = newIdle(k, stream, idle)
+		}
+		if t.phases, err = s.phases(k, stream); err != nil {
+			return nil, err
+		}
+		if s.o.Values {
+			if t.values, err = k.ValueLine(stream); err != nil {
+				return nil, err
+			}
+		}
+		p.threads = append(p.threads, t)
+	}
+	return p, nil
+}
+
+// often is after how many calls progress is told.
+const often = 1 << 14
+
+// run goes through the calls of all threads, always the one that began first.
+func (p *process) run(sink Sink) error {
+	if err := p.begin(); err != nil {
+		return err
+	}
+	for next := p.earliest(); next != nil; next = p.earliest() {
+		if err := p.step(next, sink); err != nil {
+			return err
+		}
+	}
+	return p.finish(sink)
+}
+
+// begin goes to the first call of each thread.
+func (p *process) begin() error {
+	for _, t := range p.threads {
+		if err := p.advance(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// earliest returns the thread whose next call began first, nil if none has any left.
+func (p *process) earliest() (next *thread) {
+	for _, t := range p.threads {
+		if t.more && (next == nil || p.start(t) < p.start(next)) {
+			next = t
+		}
+	}
+	return next
+}
+
+// step tells of the next call of a thread.
+func (p *process) step(t *thread, sink Sink) error {
+	if err := p.call(t, sink); err != nil {
+		return err
+	}
+	if p.since++; p.since == often {
+		p.s.o.Progress(p.since)
+		p.since = 0
+	}
+	return p.advance(t)
+}
+
+// finish tells of the end of what is still under way.
+func (p *process) finish(sink Sink) error {
+	p.s.o.Progress(p.since)
+	for _, t := range p.threads {
+		if err := p.leave(t, sink, 0); err != nil {
+			return err
+		}
+	}
+	for _, x := range p.pending {
+		if x.n > 0 && x.part {
+			p.s.Losses.Add(Unending, 1)
+		}
+	}
+	return nil
+}
+
+func (s *Source) walk(k *trace.Rank, stream int, index uint64) (*trace.Walk, error) {
+	if s.timed() {
+		return k.TimedWalk(stream, index)
+	}
+	return k.Walk(stream, index)
+}
+
+// advance moves on to the next call of a thread.
+func (p *process) advance(t *thread) (err error) {
+	if t.idle != nil && t.more {
+		to, ok := t.idle.passes(t.walk.Call())
+		if ok && to == p.k.Len(t.stream) {
+			t.more = false
+			return nil
+		}
+		if ok {
+			if t.walk, err = p.s.walk(p.k, t.stream, to); err != nil {
+				return err
+			}
+		}
+	}
+	t.more = t.walk.Next()
+	if t.more && p.s.o.Starts != nil && p.start(t)+p.s.First > p.s.o.To {
+		t.more = false
+	}
+	return t.walk.Err()
+}
+
+// start is when the next call of a thread began. Without times, calls and the gaps between
+// them take one each.
+func (p *process) start(t *thread) int64 {
+	c := t.walk.Timed()
+	if p.s.timed() {
+		return c.Start - p.s.First
+	}
+	return 2 * int64(c.Index)
+}
+
+func (p *process) end(t *thread) int64 {
+	if p.s.timed() {
+		return t.walk.Timed().End() - p.s.First
+	}
+	return p.start(t) + 1
+}
+
+// call tells of the call that a thread's walk is at.
+func (p *process) call(t *thread, sink Sink) error {
+	now := t.walk.Timed()
+	start, end, known := p.start(t), p.end(t), now.Timing.Duration.Kind
+	// Only exact times tell a call within a call from one that seems to begin early.
+	keep := len(t.open)
+	for keep > 0 && (known != trace.ExactSample || t.open[keep-1].End <= start || t.open[keep-1].End < end) {
+		keep--
+	}
+	if err := p.leave(t, sink, keep); err != nil {
+		return err
+	}
+	start = max(start, t.last)
+	c := t.newCall()
+	*c = Call{now.Call, start, max(start, end), known, now.Timing, c.Acts[:0], 0, c.Values[:0]}
+	p.part = t.phases.has(c.Index) && p.s.wants(c.Start, c.End)
+	p.act(t, c)
+	if !p.part {
+		t.spare = append(t.spare, c)
+		return nil
+	}
+	if t.values != nil {
+		list, err := t.values.At(c.Index)
+		if err != nil {
+			return err
+		}
+		c.Values = append(c.Values, list...)
+	}
+	p.s.Told++
+	t.last = c.Start
+	t.open = append(t.open, c)
+	return sink.Enter(c)
+}
+
+// leave tells that calls under way have returned, all but the outermost so many.
+func (p *process) leave(t *thread, sink Sink, keep int) error {
+	for len(t.open) > keep {
+		c := t.open[len(t.open)-1]
+		t.open = t.open[:len(t.open)-1]
+		t.last = max(t.last, c.End)
+		c.End = t.last
+		if err := sink.Leave(c); err != nil {
+			return err
+		}
+		t.spare = append(t.spare, c)
+	}
+	return nil
+}
+
+// lose counts what the call at hand does that can't be said, if the call is.
+func (p *process) lose(what string, n uint64) {
+	if p.part {
+		p.s.Losses.Add(what, n)
+	}
+}
+
+func (t *thread) newCall() *Call {
+	if n := len(t.spare); n > 0 {
+		c := t.spare[n-1]
+		t.spare = t.spare[:n-1]
+		return c
+	}
+	return &Call{}
+}

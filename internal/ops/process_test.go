@@ -1,0 +1,163 @@
+package ops_test
+
+import (
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A notebook writes down what it is told, and that each call is left once, after it was entered.
+type notebook struct {
+	t    *testing.T
+	acts map[ops.Kind]int
+	sent map[[2]int]uint64
+	open map[int]int
+	last map[int]int64
+}
+
+func (n *notebook) Begin(*trace.Rank) error {
+	n.open, n.last = make(map[int]int), make(map[int]int64)
+	return nil
+}
+
+func (n *notebook) End(k *trace.Rank) error {
+	for stream, open := range n.open {
+		if open != 0 {
+			n.t.Errorf("rank %d: thread %d: %d calls were not left", k.Number(), stream, open)
+		}
+	}
+	return nil
+}
+
+func (n *notebook) Enter(c *ops.Call) error {
+	n.open[c.Stream]++
+	n.forward(c.Stream, c.Start)
+	for _, a := range c.Acts {
+		n.acts[a.Kind]++
+		if a.Kind == ops.Send || a.Kind == ops.SendBegin {
+			n.sent[[2]int{c.Rank, a.World()}] += a.Sent
+		}
+	}
+	return nil
+}
+
+func (n *notebook) Leave(c *ops.Call) error {
+	n.open[c.Stream]--
+	n.forward(c.Stream, c.End)
+	return nil
+}
+
+func (n *notebook) forward(stream int, ns int64) {
+	if ns < n.last[stream] {
+		n.t.Errorf("time goes from %d back to %d", n.last[stream], ns)
+	}
+	n.last[stream] = ns
+}
+
+func told(t *testing.T, r *trace.Reader, o ops.Options) (*notebook, ops.Losses) {
+	t.Helper()
+	s, err := ops.New(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &notebook{t: t, acts: make(map[ops.Kind]int), sent: make(map[[2]int]uint64)}
+	if err := s.Run(n); err != nil {
+		t.Fatal(err)
+	}
+	return n, s.Losses
+}
+
+var everything = ops.Options{From: ops.FromStart, To: ops.ToEnd}
+
+// Requests that are completed together end one by one; one that nobody completes is counted.
+func TestRequests(t *testing.T) {
+	const rounds = 5
+	r := mergetest.Run(t, 3, func(r *tracktest.Recorder) {
+		right, left := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+		r.Begin()
+		for range rounds {
+			r.Irecv(10, 100, left, 7)
+			r.Isend(20, 100, right, 7)
+			r.Waitall(30, 2)
+			r.Allreduce(31, 1)
+		}
+		r.Irecv(11, 1, left, 9)
+		r.End()
+	})
+	n, losses := told(t, r, everything)
+	want := map[ops.Kind]int{
+		ops.RecvBegin: 3*rounds + 3, ops.SendBegin: 3 * rounds, ops.RecvEnd: 3 * rounds, ops.SendEnd: 3 * rounds, ops.Collective: 3 * rounds,
+	}
+	if diff := cmp.Diff(want, n.acts); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[[2]int]uint64{{0, 1}: 400 * rounds, {1, 2}: 400 * rounds, {2, 0}: 400 * rounds}, n.sent); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(ops.Losses{"operations that nothing completed": 3}, losses); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Calls outside of the wanted ranks and times are not told, but what they began is known.
+func TestPart(t *testing.T) {
+	r := mergetest.Run(t, 4, tracktest.Stencil(10))
+	whole, _ := told(t, r, everything)
+	first, end, err := r.Extent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := everything
+	o.Ranks, o.From = []int{1, 2}, (first+end)/2
+	part, losses := told(t, r, o)
+	for kind, n := range part.acts {
+		if n == 0 || n >= whole.acts[kind] {
+			t.Errorf("kind %d: %d of %d acts are in half of the time on half of the ranks", kind, n, whole.acts[kind])
+		}
+	}
+	if part.acts[ops.RecvEnd] == 0 || len(losses) > 0 {
+		t.Errorf("%d receives ended; left out: %v", part.acts[ops.RecvEnd], losses)
+	}
+}
+
+// A request that a wait left under way, MPI_ERR_PENDING, is told of once it has come to its end.
+func TestPending(t *testing.T) {
+	filled := func(source, tag, bytes, failed int64) []int64 {
+		return []int64{signature.StatusFilled, source, tag, bytes, 0, failed}
+	}
+	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
+		r.Call("MPI_Init", 1)
+		if r.Rank == 0 {
+			for i := range int64(2) {
+				r.Call("MPI_Send", 2, 0, 0, 8, 0x247, 1, i, mpi.CommWorld)
+			}
+		} else {
+			for i := range int64(2) {
+				r.Call("MPI_Irecv", 3, 0, 0, 8, 0x247, 0, i, mpi.CommWorld, 2)
+			}
+			statuses := append([]int64{2}, append(filled(0, 0, 8, 15), filled(0, 0, 0, mpi.ErrPending)...)...)
+			r.CallOn(0, "MPI_Waitall", 4, append([]int64{mpi.ErrInStatus, 2, 2, 4, 2}, statuses...)...)
+			r.Call("MPI_Wait", 5, 2, signature.StatusFilled, 0, 1, 8, 0)
+		}
+		r.Call("MPI_Finalize", 6)
+	})
+	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &notebook{t: t, acts: make(map[ops.Kind]int), sent: make(map[[2]int]uint64)}
+	if err := s.Run(n); err != nil {
+		t.Fatal(err)
+	}
+	if n.acts[ops.Tested] != 1 || n.acts[ops.RecvEnd] != 1 {
+		t.Errorf("%d requests tested, %d receives ended, want one each", n.acts[ops.Tested], n.acts[ops.RecvEnd])
+	}
+}

@@ -1,0 +1,275 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A requestKey tells the requests of a process apart.
+type requestKey struct {
+	thread int // that made it; -1: persistent
+	id     int64
+}
+
+// A pending is what a request stands for that was not completed yet: nothing, a transfer, or
+// one each way.
+type pending struct {
+	acts [2]Act
+	n    int
+	part bool // begun in the part that is told
+}
+
+// keep notes what stands behind the request that a call made.
+func (p *process) keep(t *thread, q *plan, c *Call) {
+	if q.request < 0 {
+		return
+	}
+	if v := &c.Params[q.request].Out; v.Type == trace.Request && v.Form == trace.RequestOnce {
+		t.made = v.ID + 1
+		p.hold(requestKey{t.stream, v.ID}, c.Acts)
+	}
+}
+
+func (p *process) hold(key requestKey, acts []Act) {
+	x := p.pending[key]
+	if x == nil {
+		if n := len(p.spare); n > 0 {
+			x, p.spare = p.spare[n-1], p.spare[:n-1]
+		} else {
+			x = &pending{}
+		}
+		p.pending[key] = x
+	}
+	x.n, x.part = 0, p.part
+	for i := range acts {
+		if acts[i].ID > 0 && x.n < len(x.acts) {
+			x.acts[x.n] = acts[i]
+			x.n++
+		}
+	}
+}
+
+// find returns what a request stands for, nil if it is none or unknown.
+func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
+	key := requestKey{t.stream, v.ID}
+	switch v.Form {
+	case trace.RequestNull:
+		return nil, key
+	case trace.RequestPersistent:
+		key.thread = -1
+	case trace.RequestForeign:
+		if v.Thread >= len(p.threads) {
+			break
+		}
+		key = requestKey{v.Thread, p.threads[v.Thread].made - v.ID}
+	case trace.RequestUnknown:
+		p.lose(lostRequest, 1)
+		return nil, key
+	}
+	x := p.pending[key]
+	if x == nil && v.Form != trace.RequestPersistent { // that may be inactive
+		p.lose(lostRequest, 1)
+	}
+	return x, key
+}
+
+func (p *process) drop(key requestKey, x *pending) {
+	delete(p.pending, key)
+	p.spare = append(p.spare, x)
+}
+
+// starts is what starting persistent requests does.
+func starts(p *process, t *thread, _ *plan, c *Call) {
+	start := func(v *trace.Value) {
+		if v.Form != trace.RequestPersistent {
+			return
+		}
+		m, ok := p.x.Request(v.ID, c.Stream, c.Index)
+		if !ok {
+			p.lose(lostRequest, 1)
+			return
+		}
+		from := len(c.Acts)
+		out, in := p.transfers(m.Call, m.Stream, m.Index)
+		kind := SendBegin
+		if m.Call.Func.Has(trace.Collective) {
+			kind = CollectiveBegin
+		}
+		if out.is && p.known(&out.op) {
+			out.op.ID = p.nextID()
+			if kind == SendBegin {
+				p.number(&out.op, p.k.Number(), out.op.World(), false)
+			}
+			c.add(kind, &out.op)
+		}
+		if in.is && p.known(&in.op) {
+			in.op.ID = p.nextID()
+			p.posted(&in.op)
+			c.add(RecvBegin, &in.op)
+		}
+		p.hold(requestKey{-1, v.ID}, c.Acts[from:])
+	}
+	for i := range c.Params {
+		q := &c.Params[i]
+		if q.Kind() != "request" {
+			continue
+		}
+		if q.In.Type == trace.Request {
+			start(&q.In)
+		}
+		for j := range q.In.Elems {
+			start(&q.In.Elems[j])
+		}
+	}
+}
+
+// A completion is where the calls of a function that completes requests have what that takes: numbers of
+// parameters, -1 for those that there are none of.
+type completion struct {
+	request, requests int
+	flag, count       int // found anything, or how many
+	index, indices    int // of those that completed
+	statuses          int
+}
+
+func completionOf(c *trace.Call) (x completion) {
+	for at, name := range map[*int]string{
+		&x.request: "request", &x.requests: "array_of_requests", &x.flag: "flag", &x.count: "outcount",
+		&x.index: "index", &x.indices: "array_of_indices", &x.statuses: "array_of_statuses",
+	} {
+		*at = slices.IndexFunc(c.Params, func(p trace.Param) bool { return p.Name() == name })
+	}
+	return x
+}
+
+// completes is what calls do that complete requests, or find that they have not completed.
+func completes(p *process, t *thread, q *plan, c *Call) {
+	x := &q.completion
+	if x.request >= 0 && c.Params[x.request].In.Type != trace.None {
+		switch v := &c.Params[x.request].In; {
+		case c.Func.Name == "MPI_Request_free":
+			p.forget(t, v)
+		case x.found(c.Call):
+			p.completed(t, c, v, scalarStatus(c.Call))
+		default:
+			p.tested(t, c, v)
+		}
+		return
+	}
+	if x.requests < 0 {
+		return
+	}
+	list := c.Params[x.requests].In.Elems
+	switch {
+	case !x.found(c.Call):
+		for i := range list {
+			p.tested(t, c, &list[i])
+		}
+	case x.index >= 0:
+		at := &c.Params[x.index].Out
+		if n := at.Num; at.Type == trace.Int && n >= 0 && n < int64(len(list)) {
+			p.completed(t, c, &list[n], scalarStatus(c.Call))
+		}
+	case x.indices >= 0:
+		some := c.Params[x.indices].Out.Elems
+		for i := range some {
+			if n := some[i].Num; n >= 0 && n < int64(len(list)) {
+				p.completed(t, c, &list[n], x.elementStatus(c.Call, i))
+			}
+		}
+	default:
+		for i := range list {
+			p.completed(t, c, &list[i], x.elementStatus(c.Call, i))
+		}
+	}
+}
+
+// found reports whether a test found what it looked for. Other calls wait for that.
+func (x *completion) found(c *trace.Call) bool {
+	if x.flag >= 0 {
+		return c.Params[x.flag].Out.Num != 0
+	}
+	if x.count >= 0 {
+		return c.Params[x.count].Out.Num > 0
+	}
+	return true
+}
+
+func (x *completion) elementStatus(c *trace.Call, i int) *trace.StatusValue {
+	if x.statuses < 0 || i >= len(c.Params[x.statuses].Out.Elems) {
+		return nil
+	}
+	return c.Params[x.statuses].Out.Elems[i].Status
+}
+
+func (p *process) forget(t *thread, v *trace.Value) {
+	if x, key := p.find(t, v); x != nil {
+		p.lose(lostFreed, uint64(x.n))
+		p.drop(key, x)
+	}
+}
+
+func (p *process) tested(t *thread, c *Call, v *trace.Value) {
+	if x, _ := p.find(t, v); x != nil {
+		for i := range x.n {
+			c.add(Tested, &x.acts[i].Operation)
+		}
+	}
+}
+
+// completed tells of the end of all that a request stood for.
+func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusValue) {
+	if s.Pending() {
+		p.tested(t, c, v)
+		return
+	}
+	x, key := p.find(t, v)
+	if x == nil {
+		return
+	}
+	if s != nil && s.HasError && s.Error != 0 {
+		p.lose(lostFailed, uint64(x.n))
+		p.drop(key, x)
+		return
+	}
+	for i := range x.n {
+		p.ended(c, &x.acts[i], s)
+	}
+	p.drop(key, x)
+}
+
+// ended tells of the end of an operation.
+func (p *process) ended(c *Call, a *Act, s *trace.StatusValue) {
+	op := &a.Operation // nobody asks for it any more
+	if s != nil && s.Cancelled {
+		c.add(Cancelled, op)
+		return
+	}
+	switch a.Kind {
+	case SendBegin:
+		c.add(SendEnd, op)
+	case RecvBegin:
+		if p.received(op, s) {
+			c.add(RecvEnd, op)
+		}
+	case CollectiveBegin:
+		c.add(CollectiveEnd, op)
+	case Put, Get, Atomic:
+		c.add(TransferDone, op)
+	case ReadBegin:
+		op.Received = transferred(op.Received, s)
+		c.add(ReadEnd, op)
+	case WriteBegin:
+		op.Sent = transferred(op.Sent, s)
+		c.add(WriteEnd, op)
+	}
+}
+
+// transferred is how much a file operation moved.
+func transferred(wanted uint64, s *trace.StatusValue) uint64 {
+	if s != nil && (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) && s.Count >= 0 {
+		return uint64(s.Count)
+	}
+	return wanted
+}

@@ -1,0 +1,224 @@
+package ops
+
+import (
+	"errors"
+	"math"
+
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// FromStart and ToEnd are all times.
+const (
+	FromStart = math.MinInt64
+	ToEnd     = math.MaxInt64
+)
+
+// Options say what to export.
+type Options struct {
+	Ranks    []int // in rising order; nil: all
+	From, To int64 // on the run's time line: calls that are under way between these times
+	// Starts says at which position of a thread to begin: what was under way there is not known, and neither are the
+	// numbers of messages. The thread ends where To is. nil: all threads are told from their beginning.
+	Starts   func(rank, stream int) uint64
+	Phase    string // only calls of marked phases of that name, by position; empty: all
+	UnderWay bool   // tell what calls were about that never returned: Send, Recv and Awaited
+	// Idle says which distinct calls do nothing that matters: of long stretches of these the first ones
+	// alone are told. They make no requests, and use none up.
+	Idle     func(c *trace.Call) bool
+	Values   bool               // tell what was attached to calls
+	Messages bool               // number messages, so that formats can say what was received where
+	Shares   bool               // say what goes to each member of a collective that has an array of counts
+	Finer    bool               // tell of synchronisations of windows with groups, and of views and syncs of files, too
+	Untimed  bool               // do not look at times, as if there were none
+	Progress func(calls uint64) // told now and then how many more calls were looked at
+}
+
+// A Source gives the calls of a trace to a Sink.
+type Source struct {
+	Reader  *trace.Reader
+	Comms   *handles.Comms
+	Ranks   []int // that are exported; some may have left no track
+	Windows []*Window
+	Files   []*File
+	Places  []trace.Site // call sites, in the order in which they turned up
+	Losses  Losses
+	Told    uint64 // calls so far
+	First   int64  // on the run's time line: where Start and End count from
+	Last    int64  // end of the run, counted from there
+
+	o       Options
+	classes map[int]*Class
+	windows map[madeBy]*Window
+	files   map[madeBy]*File
+	places  map[trace.Site]int
+}
+
+// madeBy is what all members know of an object that they made together: their communicator and
+// how many they made before.
+type madeBy struct{ comm, ordinal int }
+
+// New prepares a trace.
+func New(r *trace.Reader, o Options) (*Source, error) {
+	s := &Source{
+		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, classes: make(map[int]*Class),
+		windows: make(map[madeBy]*Window), files: make(map[madeBy]*File), places: make(map[trace.Site]int),
+	}
+	if s.o.Progress == nil {
+		s.o.Progress = func(uint64) {}
+	}
+	if s.Ranks == nil {
+		for rank := range r.Ranks() {
+			s.Ranks = append(s.Ranks, rank)
+		}
+	}
+	var err error
+	if s.Comms, err = handles.Of(r).Comms(); err != nil {
+		return nil, err
+	}
+	if !s.timed() {
+		return s, nil
+	}
+	first, end, err := r.Extent()
+	s.First, s.Last = first, end-first
+	return s, err
+}
+
+// timed reports whether there are times that are asked for.
+func (s *Source) timed() bool { return s.Reader.HasTimes() && !s.o.Untimed }
+
+// wants reports whether a call that is under way between two times, which count from First,
+// is to be exported.
+func (s *Source) wants(start, end int64) bool {
+	return end+s.First >= s.o.From && start+s.First <= s.o.To
+}
+
+// TimeKind is how well times are known. Of NoSample they say the order of a thread's calls, no more.
+func (s *Source) TimeKind() (trace.SampleKind, error) {
+	if !s.Reader.HasTimes() {
+		return trace.NoSample, nil
+	}
+	return s.Reader.TimeKind()
+}
+
+// Calls returns how many calls there are to look at.
+func (s *Source) Calls() (n uint64, err error) {
+	for _, rank := range s.Ranks {
+		k, err := s.rank(rank)
+		if err != nil {
+			return 0, err
+		}
+		if k != nil {
+			n += k.Total()
+		}
+	}
+	return n, nil
+}
+
+// OneThread reports whether ranks have one thread each, so that the calls of each come in order.
+func (s *Source) OneThread() (bool, error) {
+	for _, rank := range s.Ranks {
+		k, err := s.rank(rank)
+		if err != nil || streams(k) > 1 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// rank returns the view of a rank, nil if it left no track.
+func (s *Source) rank(number int) (*trace.Rank, error) {
+	k, err := s.Reader.Rank(number)
+	if errors.Is(err, trace.ErrNoTrack) {
+		return nil, nil
+	}
+	return k, err
+}
+
+func streams(k *trace.Rank) int {
+	if k == nil {
+		return 0
+	}
+	return k.Streams()
+}
+
+// Run goes through all calls.
+func (s *Source) Run(sink Sink) error {
+	for _, rank := range s.Ranks {
+		if err := s.Rank(rank, sink); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rank goes through the calls of one rank.
+func (s *Source) Rank(number int, sink Sink) error {
+	k, err := s.rank(number)
+	if err != nil {
+		return err
+	}
+	if k == nil {
+		s.Losses.Add("ranks that left no track", 1)
+		return nil
+	}
+	p, err := s.process(k)
+	if err != nil {
+		return err
+	}
+	if err := sink.Begin(k); err != nil {
+		return err
+	}
+	if err := p.run(sink); err != nil {
+		return err
+	}
+	return sink.End(k)
+}
+
+// commNumber tells communicators apart; MPI_COMM_SELF is another one on each rank.
+func commNumber(c *handles.Comm) int {
+	if c.Number < 0 {
+		return -1 - c.WorldRank(0)
+	}
+	return c.Number
+}
+
+// window returns the window that a communicator's ranks made together as their n-th.
+func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
+	return shared(s.windows, &s.Windows, madeBy{commNumber(comm), n}, func(number int) *Window { return &Window{Number: number, MadeBy: function, Comm: comm, Ordinal: n} })
+}
+
+// file returns the file that a communicator's ranks opened together as their n-th.
+func (s *Source) file(comm *handles.Comm, n int, name string) *File {
+	return shared(s.files, &s.Files, madeBy{commNumber(comm), n}, func(number int) *File { return &File{number, name, comm} })
+}
+
+// place numbers a call site.
+func (s *Source) place(site trace.Site) int {
+	n, ok := s.places[site]
+	if !ok {
+		n = len(s.Places)
+		s.places[site] = n
+		s.Places = append(s.Places, site)
+	}
+	return n
+}
+
+// AtPlace returns what a sink keeps for the place of a call. The list is by place; what it lacks is made.
+func AtPlace[T any](s *Source, list *[]T, place int, make func(trace.Site) T) T {
+	for len(*list) <= place {
+		*list = append(*list, make(s.Places[len(*list)]))
+	}
+	return (*list)[place]
+}
+
+// shared returns what was made so, numbered in the order in which ranks tell of it.
+func shared[T any](known map[madeBy]*T, list *[]*T, by madeBy, make func(number int) *T) *T {
+	x := known[by]
+	if x == nil {
+		x = make(len(*list))
+		known[by] = x
+		*list = append(*list, x)
+	}
+	return x
+}
