@@ -363,17 +363,17 @@ func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
 	return &Member{w}, w.takeApart()
 }
 
-// Moved returns what a call of a terminal moves, given where it stands. Of a call that makes
-// a persistent request that is what moves whenever this is started.
-func (m *Member) Moved(terminal, stream int, index uint64) Amount {
+// Moved returns what a call of a terminal moves, given where it stands, with the blocks of each member if
+// that is asked for. Of a call that makes a persistent request that is what moves whenever this is started.
+func (m *Member) Moved(terminal, stream int, index uint64, blocks bool) Shares {
 	p := m.w.call(terminal)
 	if p == nil || p.means == nil {
-		return Amount{}
+		return Shares{}
 	}
-	v := view{w: m.w, stream: stream, index: index}
+	v := view{w: m.w, stream: stream, index: index, blocks: blocks}
 	get := v.values(terminal)
 	if get(0) != 0 {
-		return Amount{}
+		return Shares{}
 	}
-	return p.byRule(get, &v)
+	return p.shares(get, &v)
 }

@@ -118,10 +118,10 @@ type Operation struct {
 	Tag            int64 // of a message
 	Root           int   // of a collective
 	Sent, Received uint64
-	Message        uint64   // numbers a message, the same at both ends, if Options ask for that
-	Wanted         uint64   // of a file operation: bytes asked for
-	SentTo         []uint64 // of a collective with an array of counts: bytes by member, if Options ask for that
-	ReceivedFrom   []uint64
+	Message        uint64                 // numbers a message, the same at both ends, if Options ask for that
+	Wanted         uint64                 // of a file operation: bytes asked for
+	Shares         *Shares                // what it moves to and from each member, if Options ask for that
+	Neighbours     *handles.Neighbourhood // of a collective along a topology, the same; nil: not known
 	Window         *Window
 	Group          []int // of Post, Start, Complete and Posted: ranks of the world
 	File           *File

@@ -7,10 +7,8 @@ import (
 
 // A process goes through the calls of one rank.
 type process struct {
-	s     *Source
-	k     *trace.Rank
-	x     *handles.Rank
-	moves *Member
+	s *Source
+	*Account
 
 	threads  []*thread
 	pending  map[requestKey]*pending
@@ -44,25 +42,15 @@ type thread struct {
 }
 
 func (s *Source) process(k *trace.Rank) (*process, error) {
-	x, err := handles.Of(s.Reader).Rank(k)
+	a, err := s.Account(k)
 	if err != nil {
 		return nil, err
 	}
-	class := s.classes[k.Class()]
-	if class == nil {
-		if class, err = ClassOf(s.Reader, k.Class()); err != nil {
-			return nil, err
-		}
-		s.classes[k.Class()] = class
-	}
 	p := &process{
-		s: s, k: k, x: x, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
+		s: s, Account: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
 		files: make(map[int64]*File), messages: make(map[int64]*handles.Comm), made: make(map[int]int),
 		sent: counts{all: make(map[channel]*uint64)}, got: counts{all: make(map[channel]*uint64)},
 		part: true,
-	}
-	if p.moves, err = class.Member(k, x); err != nil {
-		return nil, err
 	}
 	idle, err := s.idleCalls(k)
 	if err != nil {
