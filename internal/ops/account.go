@@ -26,7 +26,9 @@ func (s *Source) Account(k *trace.Rank) (*Account, error) {
 		if class, err = ClassOf(s.Reader, k.Class()); err != nil {
 			return nil, err
 		}
-		s.classes[k.Class()] = class
+		if len(class.x.Ranks()) > 1 {
+			s.classes[k.Class()] = class
+		}
 	}
 	a := &Account{k: k, x: x, blocks: s.o.Shares}
 	a.moves, err = class.Member(k, x)
@@ -35,6 +37,9 @@ func (s *Source) Account(k *trace.Rank) (*Account, error) {
 
 // Handles tells what the rank's handles stand for.
 func (a *Account) Handles() *handles.Rank { return a.x }
+
+// Err is what went wrong so far: terminals of a damaged trace that can't be taken apart.
+func (a *Account) Err() error { return a.moves.w.err }
 
 // At appends what a call that stands at a position of a stream does by itself: messages, collectives and
 // one-sided transfers that it makes, begins or starts, receives that it posts. Operations have no numbers, and
@@ -83,22 +88,16 @@ func (a *Account) does(list []Act, c *trace.Call, stream int, index uint64, begi
 	default:
 		sent = kind(Send, SendBegin)
 	}
-	for _, x := range []struct {
-		Kind
-		*transfer
-	}{{sent, &out}, {kind(Recv, RecvBegin), &in}} {
-		switch {
-		case !x.is:
-		case x.op.Comm == nil:
-			unknown++
-		default:
-			a := Act{x.Kind, x.operation(c)}
-			if a.Kind != Recv || a.took(x.told(c)) {
-				list = append(list, a)
-			}
-		}
+	if out.op.Comm == nil {
+		return list, 1
 	}
-	return list, unknown
+	if out.is {
+		list = append(list, Act{sent, out.operation(c)})
+	}
+	if a := (Act{kind(Recv, RecvBegin), in.operation(c)}); in.is && (begins || a.took(in.told(c))) {
+		list = append(list, a)
+	}
+	return list, 0
 }
 
 // transferKind says what a one-sided transfer is.

@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"cmp"
+
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -119,7 +121,7 @@ func (p *process) earliest() (next *thread) {
 
 // step tells of the next call of a thread.
 func (p *process) step(t *thread, sink Sink) error {
-	if err := p.call(t, sink); err != nil {
+	if err := cmp.Or(p.call(t, sink), p.Err()); err != nil {
 		return err
 	}
 	if p.since++; p.since == often {
