@@ -203,3 +203,11 @@ func (d Dir) HasIn() bool { return d != Out }
 // HasOut reports whether the callee gives a value back. The null handle that
 // Free leaves behind is none.
 func (d Dir) HasOut() bool { return d == Out || d == InOut }
+
+// Plain returns the call's form without large counts, which stands for both.
+func (c *Call) Plain() *Call {
+	if c.Small != nil {
+		return c.Small
+	}
+	return c
+}

@@ -31,6 +31,7 @@ type Call struct {
 	Known      trace.SampleKind  // how well these are known
 	Timing     trace.Timing      // the call's, and of what came before it
 	Acts       []Act             // in the order in which they happened
+	Met        Meeting           // of a collective call; also where it failed, or never returned
 	Place      int               // the call site, as Source.Places has it
 	Values     []trace.CallValue // what was attached to it, if Options ask for that
 }

@@ -18,6 +18,8 @@ type plan struct {
 	out, in transfer
 	place   int
 	request int // parameter that gives the request; -1: none
+	on      int // parameter that says who makes the call together; -1: none
+	comm    *handles.Comm
 
 	completion completion // of what completes requests
 }
@@ -38,6 +40,9 @@ func (p *process) act(t *thread, c *Call) {
 	}
 	q.left--
 	c.Place = q.place
+	if q.on >= 0 {
+		p.meets(q, c)
+	}
 	if q.act != nil && c.Return == 0 {
 		q.act(p, t, q, c)
 	} else if c.Return == trace.NeverReturned {
@@ -55,7 +60,7 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	if q.pieces == nil {
 		q.pieces = p.x.Pieces(t.stream, c)
 		q.place = p.s.place(c.Site)
-		q.request = output(c, "request")
+		q.request, q.on = output(c, "request"), meetsOn(c)
 		q.act = rule(c)
 		if c.Func.Has(trace.Completes) {
 			q.completion = completionOf(c)
@@ -64,6 +69,9 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	q.left = q.pieces[0].Count
 	if len(q.pieces) > 1 {
 		q.pieces = q.pieces[1:]
+	}
+	if q.on >= 0 && c.Params[q.on].Kind() == "comm" {
+		q.comm = p.x.Comm(&c.Params[q.on].In, t.stream, c.Index)
 	}
 	if q.act != nil {
 		q.out, q.in = p.transfers(c, t.stream, c.Index)

@@ -20,7 +20,12 @@ type process struct {
 	files    map[int64]*File
 	messages map[int64]*handles.Comm // that were matched by a probe
 	made     map[int]int             // windows and files, by communicator
-	groups   map[int64][]int         // ranks of the world
+	met      map[Circle]*uint64      // collective calls
+	own      struct {
+		of   *handles.Comm
+		rank int
+	}
+	groups map[int64][]int // ranks of the world
 
 	sent, got counts // messages
 	since     uint64 // calls since progress was told
@@ -50,7 +55,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	}
 	p := &process{
 		s: s, Account: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
-		files: make(map[int64]*File), messages: make(map[int64]*handles.Comm), made: make(map[int]int),
+		files: make(map[int64]*File), messages: make(map[int64]*handles.Comm), made: make(map[int]int), met: make(map[Circle]*uint64),
 		sent: counts{all: make(map[channel]*uint64)}, got: counts{all: make(map[channel]*uint64)},
 		part: true,
 	}
@@ -206,7 +211,7 @@ func (p *process) call(t *thread, sink Sink) error {
 	}
 	start = max(start, t.last)
 	c := t.newCall()
-	*c = Call{now.Call, start, max(start, end), known, now.Timing, c.Acts[:0], 0, c.Values[:0]}
+	*c = Call{Call: now.Call, Start: start, End: max(start, end), Known: known, Timing: now.Timing, Acts: c.Acts[:0], Values: c.Values[:0]}
 	p.part = t.phases.has(c.Index) && p.s.wants(c.Start, c.End)
 	p.act(t, c)
 	if !p.part {

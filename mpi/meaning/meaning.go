@@ -51,6 +51,40 @@ const (
 // Collective reports whether all members of a communicator take part in a pattern.
 func (p Pattern) Collective() bool { return p >= FromRoot && p <= Neighbors }
 
+// A Need says which members have to come before one can go on in a collective call.
+type Need uint8
+
+// The needs.
+const (
+	All    Need = iota // everybody
+	Root               // the root
+	Lower              // all members of lower rank
+	Some               // some, but which depends on more than the call
+	Nobody             // none for sure
+)
+
+// NeedOf returns whom a member needs in calls of a function, given whether it is the root.
+func NeedOf(function string, atRoot bool) Need {
+	m := Of(function)
+	if m == nil {
+		return All
+	}
+	switch p := m.Pattern; {
+	case p == FromRoot || p == PartFromRoot:
+		if atRoot {
+			return Nobody
+		}
+		return Root
+	case p == ToRoot && !atRoot:
+		return Nobody
+	case p == Neighbors || p == File:
+		return Some
+	case p == ToNext:
+		return Lower
+	}
+	return All
+}
+
 // Of returns what the calls of a function move; nil if nothing, or nobody knows it.
 func Of(function string) *Call {
 	if x, ok := known.Load(function); ok {

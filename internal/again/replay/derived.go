@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/again/derive"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -163,7 +164,7 @@ func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 func (d *derived) dropped(t *trace.TimedCall) error {
 	s, c := d.s, t.Call
 	if c.Func.Has(trace.Completes) && strings.HasSuffix(c.Name(), "_free") {
-		for _, v := range derive.Requests(c) {
+		for _, v := range ops.Requests(c) {
 			if at := d.persistent(&v); at != 0 {
 				d.beforeFree(c)
 				d.finishStarted(at, 0)
@@ -208,7 +209,7 @@ func (d *derived) send(t *trace.TimedCall) error {
 // start starts those of a call's requests that send, one by one.
 func (d *derived) start(t *trace.TimedCall) error {
 	one := *t
-	for _, v := range derive.Requests(t.Call) {
+	for _, v := range ops.Requests(t.Call) {
 		at := d.persistent(&v)
 		if at == 0 {
 			continue

@@ -76,10 +76,7 @@ func planOf(k *trace.Rank, terminal int, sizes func(handle int64) int64) (*plan,
 		return -1
 	}
 	if m := meaning.Of(c.Name()); m != nil && (m.Pattern.Collective() || m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive) {
-		function := m.Call
-		if function.Small != nil {
-			function = function.Small
-		}
+		function := m.Plain()
 		for _, side := range []*meaning.Side{m.Out, m.In} {
 			if side == nil || side.Count == "" || in(side.Count) < 0 {
 				continue
