@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"slices"
+
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -139,8 +141,8 @@ func (a *Account) transfers(c *trace.Call, stream int, index uint64) (out, in tr
 	case m == nil:
 		out.is = c.Func.Has(trace.Collective)
 	case m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive:
-		out.message(c, m.Out, "sendtag")
-		in.message(c, m.In, "recvtag")
+		out.message(c, m.Out)
+		in.message(c, m.In)
 	case m.Pattern == meaning.OneSided:
 		out.is = number(c, "target_rank") != mpi.ProcNull
 		out.op.Peer = int(number(c, "target_rank"))
@@ -170,7 +172,7 @@ func (a *Account) transfers(c *trace.Call, stream int, index uint64) (out, in tr
 	return out, in
 }
 
-func (x *transfer) message(c *trace.Call, side *meaning.Side, tag string) {
+func (x *transfer) message(c *trace.Call, side *meaning.Side) {
 	if side == nil {
 		return
 	}
@@ -179,11 +181,9 @@ func (x *transfer) message(c *trace.Call, side *meaning.Side, tag string) {
 		x.op.Peer = int(v.Num)
 		x.is = v.Num != mpi.ProcNull
 	}
-	for i := range c.Params {
-		if name := c.Params[i].Name(); name == tag || name == "tag" {
-			x.tag = i
-			x.op.Tag = c.Params[i].In.Num
-		}
+	x.tag = slices.IndexFunc(c.Params, func(p trace.Param) bool { return p.Name() == side.Tag })
+	if x.tag >= 0 {
+		x.op.Tag = c.Params[x.tag].In.Num
 	}
 }
 

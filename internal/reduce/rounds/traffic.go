@@ -135,9 +135,8 @@ func eventOf(c *trace.Call) (e event) {
 				continue
 			}
 			o := op{kind: sending, comm: comm}
-			tags := []string{"sendtag", "tag"}
 			if side == m.In {
-				o.kind, tags[0] = receiving, "recvtag"
+				o.kind = receiving
 			}
 			peer, ok := number(side.Peer)
 			if o.peer = peer; !ok {
@@ -145,12 +144,7 @@ func eventOf(c *trace.Call) (e event) {
 				e.ops = append(e.ops, o)
 				continue
 			}
-			for _, name := range tags {
-				if tag, ok := number(name); ok {
-					o.tag = tag
-					break
-				}
-			}
+			o.tag, _ = number(side.Tag)
 			if peer == mpi.ProcNull {
 				continue
 			}

@@ -83,13 +83,8 @@ func planOf(k *trace.Rank, terminal int, sizes func(handle int64) int64) (*plan,
 			}
 			s := slot{at: in(side.Count), param: index(side.Count), tag: -1, key: key{true, int64(function.ID)}, fixed: side.Parts != ""}
 			if !m.Pattern.Collective() {
-				for _, name := range tagNames(side == m.Out) {
-					if s.tag = in(name); s.tag >= 0 {
-						break
-					}
-				}
-				if s.tag < 0 { // of a message that was matched before
-					s.tag, s.key = -1, wild
+				if s.tag = in(side.Tag); s.tag < 0 { // of a message that was matched before
+					s.key = wild
 				}
 			}
 			p.add(m, side, s, in(side.Type), in(side.Displs), vals, sizes)
@@ -99,13 +94,6 @@ func planOf(k *trace.Rank, terminal int, sizes func(handle int64) int64) (*plan,
 		err = p.statuses(c.Func, at, vals, sizes)
 	}
 	return p, err
-}
-
-func tagNames(out bool) []string {
-	if out {
-		return []string{"sendtag", "tag"}
-	}
-	return []string{"recvtag", "tag"}
 }
 
 // add takes one side of a call: a count, or an array of them.
