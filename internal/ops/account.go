@@ -47,8 +47,8 @@ func (a *Account) Err() error { return a.moves.w.err }
 // one-sided transfers that it makes, begins or starts, receives that it posts. Operations have no numbers, and
 // nothing is said of what the call completes. unknown counts those of which the trace doesn't say who takes part.
 func (a *Account) At(list []Act, c *trace.Call, stream int, index uint64) (acts []Act, unknown int) {
-	switch m := meaning.Of(c.Name()); {
-	case c.Return != 0 || m != nil && m.Later:
+	switch {
+	case c.Return != 0 || c.Func.Has(trace.Persistent):
 		return list, 0
 	case !c.Func.Has(trace.Starts):
 		return a.does(list, c, stream, index, c.Func.Has(trace.Nonblocking))

@@ -93,6 +93,8 @@ func rule(c *trace.Call) func(*process, *thread, *plan, *Call) {
 		return makesComm
 	case m != nil && m.Later:
 		return nil
+	case Is(f, mpi.Barrier) && !f.Has(trace.Persistent):
+		return collective
 	case m == nil:
 		return rules[Base(f)]
 	case m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive:
@@ -110,7 +112,7 @@ var rules map[string]func(*process, *thread, *plan, *Call)
 
 func init() {
 	rules = map[string]func(*process, *thread, *plan, *Call){
-		"Barrier": collective, "Comm_free": freesComm, "Comm_disconnect": freesComm, "Mprobe": matches, "Improbe": matches,
+		"Comm_free": freesComm, "Comm_disconnect": freesComm, "Mprobe": matches, "Improbe": matches,
 		"Win_free": freesWindow, "Win_set_name": namesWindow, "Win_fence": fence, "Win_lock": locks, "Win_lock_all": locks, "Win_unlock": unlocks, "Win_unlock_all": unlocks,
 		"Win_flush": flushes, "Win_flush_all": flushes, "Win_flush_local": flushes, "Win_flush_local_all": flushes, "Win_complete": completesGroup, "Win_post": opensToGroup, "Win_start": opensToGroup, "Win_wait": waitsForGroup, "Win_test": waitsForGroup,
 		"Comm_group": makesGroup, "Comm_remote_group": makesGroup, "Win_get_group": makesGroup, "File_get_group": makesGroup,
@@ -120,6 +122,12 @@ func init() {
 		"File_read_all_end": endsSplit, "File_read_at_all_end": endsSplit, "File_read_ordered_end": endsSplit,
 		"File_write_all_end": endsSplit, "File_write_at_all_end": endsSplit, "File_write_ordered_end": endsSplit,
 	}
+}
+
+// Is reports whether calls of a function have an attribute, by the table of the standard.
+func Is(f *trace.Function, a mpi.Attr) bool {
+	def, _ := mpi.Lookup(f.Name)
+	return def.Has(a)
 }
 
 // Base returns a function's name without what says how it is called: "Bcast" of MPI_Bcast,

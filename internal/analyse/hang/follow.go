@@ -183,7 +183,7 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	}
 	b.Operation = waitfor.Operation{Kind: waitfor.Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
 	// Only a buffered send waits for nobody, whatever happens.
-	b.known = ops.Base(a.Function) != "Bsend"
+	b.known = !ops.Is(a.Function, mpi.Buffered)
 	ch := b.channel()
 	f.snap.Sent[ch]++
 	b.Serial = f.snap.Sent[ch]

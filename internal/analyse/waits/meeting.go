@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -56,7 +57,7 @@ func needs(f *trace.Function, member, root int) need {
 	switch m := meaning.Of(f.Name); {
 	case m != nil && m.Pattern == meaning.ToRoot:
 		return need{kind: EarlyRoot}
-	case ops.Base(f) == "Barrier":
+	case ops.Is(f, mpi.Barrier):
 		return need{kind: AtBarrier}
 	}
 	return need{kind: AtAll}

@@ -158,7 +158,7 @@ func eventOf(c *trace.Call) (e event) {
 		}
 	case m != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive):
 		e.why = fmt.Sprintf("%s: it isn't known with whom", c.Name())
-	case c.Func.Has(trace.Collective) && hasComm && (m != nil && m.Pattern.Collective() && !m.Later || short == "Barrier" || short == "Ibarrier"):
+	case c.Func.Has(trace.Collective) && hasComm && (m != nil && m.Pattern.Collective() && !m.Later || def.Has(mpi.Barrier) && !def.Has(mpi.Persistent)):
 		e.ops = append(e.ops, op{kind: meeting, comm: comm, peer: members})
 	case wait.Choice != meaning.NoRequest && wait.Completes && !e.tests:
 	case c.Func.Has(trace.Collective) || m != nil || requests || wait.Probes || concernsObjects(c.Func):

@@ -153,7 +153,7 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 	w.ops, w.site = nil, int32(terminal)
 	x.name, x.makes = c.Name(), c.Func.Has(trace.Nonblocking)
 	if c.Func.Has(trace.Completes) {
-		for _, v := range completed(c) {
+		for _, v := range ops.Completed(c) {
 			switch v.Form {
 			case trace.RequestNull:
 			case trace.RequestOnce:
@@ -242,36 +242,4 @@ func repeatable(c *trace.Call) bool {
 func moves(c *trace.Call) bool {
 	m := meaning.Of(c.Name())
 	return c.Func.Has(trace.Nonblocking) || m != nil && !m.Pattern.Collective()
-}
-
-// completed returns the requests that a call has waited for.
-func completed(c *trace.Call) (list []*trace.Value) {
-	if p := c.Param("request"); p != nil {
-		return []*trace.Value{&p.In}
-	}
-	p := c.Param("array_of_requests")
-	if p == nil {
-		return nil
-	}
-	elems := p.In.Elems
-	add := func(i int64) {
-		if i >= 0 && i < int64(len(elems)) {
-			list = append(list, &elems[i])
-		}
-	}
-	switch at, some := c.Param("index"), c.Param("array_of_indices"); {
-	case at != nil:
-		if at.Out.Type == trace.Int {
-			add(at.Out.Num)
-		}
-	case some != nil:
-		for i := range some.Out.Elems {
-			add(some.Out.Elems[i].Num)
-		}
-	default:
-		for i := range elems {
-			add(int64(i))
-		}
-	}
-	return list
 }
