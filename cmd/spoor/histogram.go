@@ -124,7 +124,7 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	case o.asCSV:
 		err = histogramCSV(out, rep)
 	default:
-		err = printHistograms(out, r, rep, o, columns(cmd))
+		err = printHistograms(out, r, rep, o, terminalWidth(cmd))
 	}
 	if err != nil {
 		return err

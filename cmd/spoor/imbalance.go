@@ -1,23 +1,23 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newImbalance() *cobra.Command {
-	var all, inside, asJSON, asCSV, byRank bool
+	var o output
+	var all, inside, byRank bool
 	var top int
 	var paths []string
 	var window windowFlags
@@ -61,7 +61,7 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
   spoor imbalance --json app.spoor | jq .efficiency`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			if asCSV && !byRank {
+			if o.csv && !byRank {
 				return errors.New("--csv is of the table that --ranks shows")
 			}
 			if err := r.NeedTimes(); err != nil {
@@ -76,19 +76,8 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 				if err != nil {
 					return err
 				}
-				out := bufio.NewWriter(cmd.OutOrStdout())
-				switch {
-				case asCSV:
-					err = writeRanksCSV(out, list)
-				case asJSON:
-					err = writeJSON(out, list)
-				default:
-					err = printRanks(out, list, top, columns(cmd))
-				}
-				if err != nil {
-					return err
-				}
-				return out.Flush()
+				return o.print(cmd, list, func(w io.Writer) error { return printRanks(w, list, top, terminalWidth(cmd)) },
+					func(w io.Writer) error { return writeRanksCSV(w, list) })
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := imbalance.Of(r, imbalance.Options{
@@ -99,16 +88,7 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 			if err != nil {
 				return err
 			}
-			out := bufio.NewWriter(cmd.OutOrStdout())
-			if asJSON {
-				err = writeJSON(out, rep)
-			} else {
-				err = printImbalance(out, rep, top, columns(cmd))
-			}
-			if err != nil {
-				return err
-			}
-			return out.Flush()
+			return o.print(cmd, rep, func(w io.Writer) error { return printImbalance(w, rep, top, terminalWidth(cmd)) }, nil)
 		}),
 	}
 	f := cmd.Flags()
@@ -117,8 +97,8 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 	f.BoolVar(&all, "all", false, "look at all calls, not at those alone in which ranks wait")
 	f.IntVar(&top, "top", 10, "list so many calls; 0: all")
 	f.BoolVar(&byRank, "ranks", false, "show what each rank spent, in all and by call site")
-	f.BoolVar(&asCSV, "csv", false, "print CSV; with --ranks")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.BoolVar(&o.csv, "csv", false, "print CSV; with --ranks")
+	f.BoolVar(&o.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	debugPathFlag(f, &paths)
 	return cmd
@@ -130,15 +110,15 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		fmt.Fprintln(w, "no rank left a track")
 		return nil
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	run := units.Duration(float64(e.RuntimeNs))
 	if e.WithinNs > e.RuntimeNs/200 {
 		run += " ± " + units.Duration(float64(e.WithinNs))
 	}
-	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", shareText(e.Parallel), run)
-	fmt.Fprintf(tw, "  load balance\t%s\tmean useful time over the most\n", shareText(e.LoadBalance))
-	fmt.Fprintf(tw, "  communication\t%s\tmost useful time over run time\n", shareText(e.Communication))
-	if err := tw.Flush(); err != nil {
+	if err := columns.Texts(w, [][]string{
+		{"parallel efficiency", shareText(e.Parallel), "mean useful time over run time, " + run},
+		{"  load balance", shareText(e.LoadBalance), "mean useful time over the most"},
+		{"  communication", shareText(e.Communication), "most useful time over run time"},
+	}); err != nil {
 		return err
 	}
 	if rep.Missing > 0 {

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -16,13 +14,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newInfo() *cobra.Command {
-	var asJSON bool
+	var o output
 	var top int
 	var paths []string
 	var window windowFlags
@@ -72,27 +71,20 @@ calls on files that run --io recorded is told apart.`,
 			if err != nil {
 				return err
 			}
-			out := bufio.NewWriter(cmd.OutOrStdout())
-			if asJSON {
-				err = writeJSON(out, struct {
-					Findings []findings.Finding `json:"findings"`
-					*summary.Summary
-					Merged   []mergedSizes   `json:"merged,omitempty"`
-					Drawn    []drawnRounds   `json:"drawn,omitempty"`
-					Partners []drawnMessages `json:"partners,omitempty"`
-				}{list, s, merged, loops, who})
-			} else {
-				printFindings(out, s, list)
-				err = printInfo(out, s, merged, loops, who, top)
-			}
-			if err != nil {
-				return err
-			}
-			return out.Flush()
+			return o.print(cmd, struct {
+				Findings []findings.Finding `json:"findings"`
+				*summary.Summary
+				Merged   []mergedSizes   `json:"merged,omitempty"`
+				Drawn    []drawnRounds   `json:"drawn,omitempty"`
+				Partners []drawnMessages `json:"partners,omitempty"`
+			}{list, s, merged, loops, who}, func(w io.Writer) error {
+				printFindings(w, s, list)
+				return printInfo(w, s, merged, loops, who, top)
+			}, nil)
 		}),
 	}
 	window.add(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().IntVar(&top, "top", 10, "list so many functions, costs and classes; 0: all")
 	debugPathFlag(cmd.Flags(), &paths)
 	return cmd
@@ -230,16 +222,19 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	}
 	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", plural(len(s.Classes), "class"), plural(s.Signatures, "signature"),
 		plural(s.Sites, "call site"))
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	total := int64(0)
 	for _, x := range s.Sections {
-		fmt.Fprintf(tw, "%s\t%s\t   %s\n", units.Grouped(x.Bytes), units.Share(float64(x.Bytes), float64(s.Bytes)), x.Name)
 		total += x.Bytes
 	}
+	parts := slices.Clone(s.Sections)
 	if head := s.Bytes - total; head > 0 {
-		fmt.Fprintf(tw, "%s\t%s\t   header and directory\n", units.Grouped(head), units.Share(float64(head), float64(s.Bytes)))
+		parts = append(parts, summary.Section{Name: "header and directory", Bytes: head})
 	}
-	if err := tw.Flush(); err != nil {
+	if err := (columns.Table[summary.Section]{
+		{Value: func(x summary.Section) any { return x.Bytes }, Unit: columns.Count},
+		{Value: func(x summary.Section) any { return units.Share(float64(x.Bytes), float64(s.Bytes)) }},
+		{Value: func(x summary.Section) any { return x.Name }, Left: true},
+	}).Text(w, parts, 0); err != nil {
 		return err
 	}
 	if err := printCosts(w, s, top); err != nil {
@@ -293,16 +288,14 @@ func spoorText(s *summary.Summary) string {
 // printCosts tells what the sections on calls are made of.
 func printCosts(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(tw, "bytes\tfor\tsection\tcall\tvalue\tstored as\n")
-	for i, c := range s.Costs {
-		if top > 0 && i == top {
-			fmt.Fprintf(tw, "\t\t%d more: --top 0\n", len(s.Costs)-top)
-			break
-		}
-		fmt.Fprintf(tw, "%.1f\t%s\t%s\t%s\t%s\t%s\n", c.Bytes, units.Grouped(c.Count), c.Section, cmp.Or(c.Call, "-"), c.Value, c.Form)
-	}
-	return tw.Flush()
+	return columns.Table[summary.Cost]{
+		{Head: "bytes", Value: func(c summary.Cost) any { return c.Bytes }, Unit: columns.Format("%.1f")},
+		{Head: "for", Value: func(c summary.Cost) any { return c.Count }, Unit: columns.Count},
+		{Head: "section", Value: func(c summary.Cost) any { return c.Section }, Left: true},
+		{Head: "call", Value: func(c summary.Cost) any { return cmp.Or(c.Call, "-") }, Left: true},
+		{Head: "value", Value: func(c summary.Cost) any { return c.Value }, Left: true},
+		{Head: "stored as", Value: func(c summary.Cost) any { return c.Form }, Left: true},
+	}.Text(w, s.Costs, top)
 }
 
 func joinNonEmpty(sep string, list ...string) string {
@@ -344,51 +337,34 @@ func density(s *summary.Summary) string {
 
 func printFunctions(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	if s.Timeless {
-		fmt.Fprintf(tw, "calls\t   function\n")
-	} else {
-		of := "of MPI"
-		if s.FilesNs > 0 {
-			of = "of calls"
-		}
-		fmt.Fprint(tw, "calls\ttime\t"+of+"\tmean\tdeviation\tmin\tmax\ton rank\t   function\n")
+	of := "of MPI"
+	if s.FilesNs > 0 {
+		of = "of calls"
 	}
-	for i, f := range s.Functions {
-		if top > 0 && i == top {
-			tabs := strings.Repeat("\t", 8)
-			if s.Timeless {
-				tabs = "\t"
-			}
-			fmt.Fprintf(tw, "%s   %d more: --top 0\n", tabs, len(s.Functions)-top)
-			break
-		}
-		if s.Timeless {
-			fmt.Fprintf(tw, "%s\t   %s\n", units.Grouped(f.Calls), f.Name)
-			continue
-		}
-		mean := float64(f.Ns) / float64(max(1, f.Calls))
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t   %s\n", units.Grouped(f.Calls), units.Duration(float64(f.Ns)),
-			units.Share(float64(f.Ns), float64(s.MPINs+s.FilesNs)), units.Duration(mean), units.Duration(f.DevNs), units.Duration(float64(f.MinNs)),
-			units.Duration(float64(f.MaxNs)), f.MaxRank, f.Name)
-	}
-	return tw.Flush()
+	off := s.Timeless
+	return columns.Table[summary.Function]{
+		{Head: "calls", Value: func(f summary.Function) any { return f.Calls }, Unit: columns.Count},
+		{Head: "time", Value: func(f summary.Function) any { return f.Ns }, Unit: columns.Duration, Hide: off},
+		{Head: of, Value: func(f summary.Function) any { return units.Share(float64(f.Ns), float64(s.MPINs+s.FilesNs)) }, Hide: off},
+		{Head: "mean", Value: func(f summary.Function) any { return float64(f.Ns) / float64(max(1, f.Calls)) }, Unit: columns.Duration, Hide: off},
+		{Head: "deviation", Value: func(f summary.Function) any { return f.DevNs }, Unit: columns.Duration, Hide: off},
+		{Head: "min", Value: func(f summary.Function) any { return f.MinNs }, Unit: columns.Duration, Hide: off},
+		{Head: "max", Value: func(f summary.Function) any { return f.MaxNs }, Unit: columns.Duration, Hide: off},
+		{Head: "on rank", Value: func(f summary.Function) any { return f.MaxRank }, Hide: off},
+		{Head: "function", Value: func(f summary.Function) any { return f.Name }, Left: true},
+	}.Text(w, s.Functions, top)
 }
 
 func printClasses(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
 	order := slices.Clone(s.Classes)
 	slices.SortStableFunc(order, func(a, b summary.Class) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "ranks\tcalls each\tdistinct\t   class of ranks\n")
-	for i, c := range order {
-		if top > 0 && i == top {
-			fmt.Fprintf(tw, "\t\t\t   %d more: --top 0\n", len(order)-top)
-			break
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t   %s\n", units.Grouped(len(c.Ranks)), span(c.Least, c.Most), units.Grouped(c.Distinct), shortRanges(c.Ranks))
-	}
-	return tw.Flush()
+	return columns.Table[summary.Class]{
+		{Head: "ranks", Value: func(c summary.Class) any { return len(c.Ranks) }, Unit: columns.Count},
+		{Head: "calls each", Value: func(c summary.Class) any { return span(c.Least, c.Most) }},
+		{Head: "distinct", Value: func(c summary.Class) any { return c.Distinct }, Unit: columns.Count},
+		{Head: "class of ranks", Value: func(c summary.Class) any { return shortRanges(c.Ranks) }, Left: true},
+	}.Text(w, order, top)
 }
 
 // shortRanges writes a list of ranks, cut where it gets long.

@@ -101,7 +101,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 		u = matrix.Messages
 	}
 	if fits {
-		m = m.Fit(u, columns(cmd))
+		m = m.Fit(u, terminalWidth(cmd))
 	}
 	write := func(w io.Writer) error { return writeMatrix(w, m, u, format, o) }
 	if o.out == "" {

@@ -183,7 +183,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	}
 	f.Sort(o.sort)
 	if o.width <= 0 {
-		o.width = columns(cmd)
+		o.width = terminalWidth(cmd)
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	var predicted *traced.Prediction
@@ -271,7 +271,7 @@ func (o *profileOptions) view(cmd *cobra.Command) (profile.View, error) {
 		v.MinTime = float64(d)
 	}
 	if v.Width <= 0 {
-		v.Width = columns(cmd)
+		v.Width = terminalWidth(cmd)
 	}
 	return v, nil
 }
@@ -427,8 +427,8 @@ func parseTime(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// columns is the width of the terminal that is printed to.
-func columns(cmd *cobra.Command) int {
+// terminalWidth is the width of the terminal that is printed to.
+func terminalWidth(cmd *cobra.Command) int {
 	const otherwise = 120
 	f, ok := cmd.OutOrStdout().(*os.File)
 	if !ok || !terminal(f) {

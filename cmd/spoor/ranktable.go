@@ -2,15 +2,13 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 
@@ -74,57 +72,43 @@ func printRanks(w io.Writer, list []imbalance.RankTotals, top, width int) error 
 	if top > 0 {
 		room = min(room, top)
 	}
-	cols = cols[:max(0, min(room-len(valueNames(list)), len(cols)))]
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	head := []string{"rank"}
-	if hosts {
-		head = append(head, "host")
-	}
-	head = append(head, "compute", "in MPI")
 	values := valueNames(list)
-	head = append(head, values...)
-	for i := range cols {
-		head = append(head, fmt.Sprintf("[%d]", i+1))
-	}
-	fmt.Fprintln(tw, strings.Join(head, "\t")+"\t")
+	cols = cols[:max(0, min(room-len(values), len(cols)))]
 	guessed := false
-	for i := range list {
-		r := &list[i]
-		row := []string{strconv.Itoa(r.Rank)}
-		if hosts {
-			row = append(row, r.Host)
+	known := func(text string, known bool) string {
+		if known {
+			return text
 		}
-		text := func(t imbalance.RankTime) string {
-			if !t.Known {
-				guessed = true
-				return "~" + units.Duration(t.Ns)
-			}
-			return units.Duration(t.Ns)
-		}
-		row = append(row, text(r.Compute), text(r.MPI))
-		sums := make(map[string]string)
-		for _, v := range r.Values {
-			if v.Function == "" {
-				if sums[v.Name] = strconv.FormatFloat(v.Sum, 'g', 4, 64); !v.Known {
-					guessed = true
-					sums[v.Name] = "~" + sums[v.Name]
+		guessed = true
+		return "~" + text
+	}
+	time := func(t imbalance.RankTime) string { return known(units.Duration(t.Ns), t.Known) }
+	table := columns.Table[imbalance.RankTotals]{
+		{Head: "rank", Value: func(r imbalance.RankTotals) any { return r.Rank }},
+		{Head: "host", Value: func(r imbalance.RankTotals) any { return r.Host }, Left: true, Hide: !hosts},
+		{Head: "compute", Value: func(r imbalance.RankTotals) any { return time(r.Compute) }},
+		{Head: "in MPI", Value: func(r imbalance.RankTotals) any { return time(r.MPI) }},
+	}
+	for _, name := range values {
+		table = append(table, columns.Column[imbalance.RankTotals]{Head: name, Value: func(r imbalance.RankTotals) any {
+			text := "-"
+			for _, v := range r.Values {
+				if v.Function == "" && v.Name == name {
+					text = known(strconv.FormatFloat(v.Sum, 'g', 4, 64), v.Known)
 				}
 			}
-		}
-		for _, name := range values {
-			row = append(row, cmp.Or(sums[name], "-"))
-		}
-		for _, c := range cols {
-			t, ok := c.of[r.Rank]
-			if !ok {
-				row = append(row, "-")
-				continue
-			}
-			row = append(row, text(t))
-		}
-		fmt.Fprintln(tw, strings.Join(row, "\t")+"\t")
+			return text
+		}})
 	}
-	if err := tw.Flush(); err != nil {
+	for i, c := range cols {
+		table = append(table, columns.Column[imbalance.RankTotals]{Head: fmt.Sprintf("[%d]", i+1), Value: func(r imbalance.RankTotals) any {
+			if t, ok := c.of[r.Rank]; ok {
+				return time(t)
+			}
+			return "-"
+		}})
+	}
+	if err := table.Text(w, list, 0); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -156,27 +140,30 @@ func valueNames(list []imbalance.RankTotals) (names []string) {
 // writeRanksCSV writes a row for each rank and time, in ns, or name of attached values: first its
 // totals, then by place.
 func writeRanksCSV(w io.Writer, list []imbalance.RankTotals) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"rank", "host", "what", "function", "site", "value", "within", "known"})
+	type row struct {
+		of                   *imbalance.RankTotals
+		what, function, site string
+		imbalance.RankTime
+	}
+	var rows []row
 	for i := range list {
 		r := &list[i]
-		row := func(what, function, site string, t imbalance.RankTime) {
-			out.Write([]string{
-				strconv.Itoa(r.Rank), r.Host, what, function, site,
-				strconv.FormatFloat(t.Ns, 'f', 0, 64), strconv.FormatFloat(t.Within, 'f', 0, 64), strconv.FormatBool(t.Known),
-			})
-		}
-		row("compute", "", "", r.Compute)
-		row("mpi", "", "", r.MPI)
-		for j := range r.Sites {
-			s := &r.Sites[j]
-			row("compute", s.Function, s.Place, s.Compute)
-			row("mpi", s.Function, s.Place, s.MPI)
+		rows = append(rows, row{r, "compute", "", "", r.Compute}, row{r, "mpi", "", "", r.MPI})
+		for _, s := range r.Sites {
+			rows = append(rows, row{r, "compute", s.Function, s.Place, s.Compute}, row{r, "mpi", s.Function, s.Place, s.MPI})
 		}
 		for _, v := range r.Values {
-			row(v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known})
+			rows = append(rows, row{r, v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return columns.Table[row]{
+		{Key: "rank", Value: func(r row) any { return r.of.Rank }},
+		{Key: "host", Value: func(r row) any { return r.of.Host }},
+		{Key: "what", Value: func(r row) any { return r.what }},
+		{Key: "function", Value: func(r row) any { return r.function }},
+		{Key: "site", Value: func(r row) any { return r.site }},
+		{Key: "value", Value: func(r row) any { return r.Ns }},
+		{Key: "within", Value: func(r row) any { return r.Within }},
+		{Key: "known", Value: func(r row) any { return r.Known }},
+	}.CSV(w, rows)
 }

@@ -1,22 +1,22 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newWaits() *cobra.Command {
-	var asJSON, path bool
+	var o output
+	var path bool
 	var top int
 	var paths []string
 	var window windowFlags
@@ -84,25 +84,19 @@ that took time are named at the end.`,
 				return err
 			}
 			where.complain(cmd)
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), rep)
-			}
-			out := bufio.NewWriter(cmd.OutOrStdout())
-			print := printWaits
-			if path {
-				print = printCriticalPath
-			}
-			if err := print(out, rep, top); err != nil {
-				return err
-			}
-			return out.Flush()
+			return o.print(cmd, rep, func(w io.Writer) error {
+				if path {
+					return printCriticalPath(w, rep, top)
+				}
+				return printWaits(w, rep, top)
+			}, nil)
 		}),
 	}
 	f := cmd.Flags()
 	window.add(f)
 	f.IntVar(&top, "top", 10, "list so many call sites and ranks; 0: all")
 	f.BoolVar(&path, "path", false, "show the critical path: what the run's end depends on")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.BoolVar(&o.json, "json", false, "print JSON")
 	debugPathFlag(f, &paths)
 	return cmd
 }
@@ -131,11 +125,12 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 	} else {
 		fmt.Fprintln(w)
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, k := range rep.Kinds {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", part(k.WaitedNs), units.Duration(float64(k.WaitedNs)), k.Kind, units.Plural(k.Count, "call"))
-	}
-	if err := tw.Flush(); err != nil {
+	if err := (columns.Table[waits.KindSum]{
+		{Value: func(k waits.KindSum) any { return part(k.WaitedNs) }},
+		{Value: func(k waits.KindSum) any { return k.WaitedNs }, Unit: columns.Duration},
+		{Value: func(k waits.KindSum) any { return k.Kind }, Left: true},
+		{Value: func(k waits.KindSum) any { return units.Plural(k.Count, "call") }, Left: true},
+	}).Text(w, rep.Kinds, 0); err != nil {
 		return err
 	}
 	for i, s := range rep.Sites {
@@ -209,10 +204,10 @@ func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) error {
 		list = list[:top]
 	}
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "rank\tin MPI\twaited\tothers waited for it\t")
-	for _, r := range list {
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t\n", r.Rank, units.Duration(float64(r.MPINs)), units.Duration(float64(r.WaitedNs)), units.Duration(float64(r.CausedNs)))
-	}
-	return tw.Flush()
+	return columns.Table[waits.RankSum]{
+		{Head: "rank", Value: func(r waits.RankSum) any { return r.Rank }},
+		{Head: "in MPI", Value: func(r waits.RankSum) any { return r.MPINs }, Unit: columns.Duration},
+		{Head: "waited", Value: func(r waits.RankSum) any { return r.WaitedNs }, Unit: columns.Duration},
+		{Head: "others waited for it", Value: func(r waits.RankSum) any { return r.CausedNs }, Unit: columns.Duration},
+	}.Text(w, list, 0)
 }

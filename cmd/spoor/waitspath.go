@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 
@@ -27,49 +27,40 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top int) error {
 		fmt.Fprintf(w, ", %s spoor's or not traced", part(p.SpoorNs))
 	}
 	fmt.Fprint(w, "\n\n")
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "of path\tcomputed before\tin the call\tmean of ranks\tbeyond\tmost on rank\t  call")
-	for i, s := range p.Sites {
-		if top > 0 && i == top {
-			break
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t  %s at %s\n", part(s.ComputeNs+s.MPINs), ns(s.ComputeNs), ns(s.MPINs), ns(s.MeanNs), ns(s.ImbalanceNs), s.Rank, s.Function, s.Place)
+	sites := columns.Table[waits.PathSite]{
+		{Head: "of path", Value: func(s waits.PathSite) any { return part(s.ComputeNs + s.MPINs) }},
+		{Head: "computed before", Value: func(s waits.PathSite) any { return s.ComputeNs }, Unit: columns.Duration},
+		{Head: "in the call", Value: func(s waits.PathSite) any { return s.MPINs }, Unit: columns.Duration},
+		{Head: "mean of ranks", Value: func(s waits.PathSite) any { return s.MeanNs }, Unit: columns.Duration},
+		{Head: "beyond", Value: func(s waits.PathSite) any { return s.ImbalanceNs }, Unit: columns.Duration},
+		{Head: "most on rank", Value: func(s waits.PathSite) any { return s.Rank }},
+		{Head: "call", Value: func(s waits.PathSite) any { return s.Function + " at " + s.Place }, Left: true},
 	}
-	if err := tw.Flush(); err != nil {
+	if err := sites.Text(w, p.Sites, top); err != nil {
 		return err
-	}
-	if top > 0 && len(p.Sites) > top {
-		fmt.Fprintf(w, "%d more: --top 0\n", len(p.Sites)-top)
 	}
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)
-		tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(tw, "of path\tcomputed\tin MPI\t  loop, with those in it")
-		for i, l := range p.Loops {
-			if top > 0 && i == top {
-				break
-			}
-			where := "in no loop"
-			if l.Place != "" {
-				where = l.Function + " " + l.Place
-			}
-			fmt.Fprintf(tw, "%s\t%s\t%s\t  %s\n", part(l.ComputeNs+l.MPINs), ns(l.ComputeNs), ns(l.MPINs), where)
+		loops := columns.Table[waits.PathLoop]{
+			{Head: "of path", Value: func(l waits.PathLoop) any { return part(l.ComputeNs + l.MPINs) }},
+			{Head: "computed", Value: func(l waits.PathLoop) any { return l.ComputeNs }, Unit: columns.Duration},
+			{Head: "in MPI", Value: func(l waits.PathLoop) any { return l.MPINs }, Unit: columns.Duration},
+			{Head: "loop, with those in it", Left: true, Value: func(l waits.PathLoop) any {
+				if l.Place == "" {
+					return "in no loop"
+				}
+				return l.Function + " " + l.Place
+			}},
 		}
-		if err := tw.Flush(); err != nil {
+		if err := loops.Text(w, p.Loops, top); err != nil {
 			return err
-		}
-		if top > 0 && len(p.Loops) > top {
-			fmt.Fprintf(w, "%d more: --top 0\n", len(p.Loops)-top)
 		}
 	}
 	fmt.Fprintln(w)
-	tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "rank\tof path\tcomputed\tin MPI\t")
-	for i, r := range p.Ranks {
-		if top > 0 && i == top {
-			break
-		}
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t\n", r.Rank, part(r.ComputeNs+r.MPINs), ns(r.ComputeNs), ns(r.MPINs))
-	}
-	return tw.Flush()
+	return columns.Table[waits.PathRank]{
+		{Head: "rank", Value: func(r waits.PathRank) any { return r.Rank }},
+		{Head: "of path", Value: func(r waits.PathRank) any { return part(r.ComputeNs + r.MPINs) }},
+		{Head: "computed", Value: func(r waits.PathRank) any { return r.ComputeNs }, Unit: columns.Duration},
+		{Head: "in MPI", Value: func(r waits.PathRank) any { return r.MPINs }, Unit: columns.Duration},
+	}.Text(w, p.Ranks, top)
 }
