@@ -79,16 +79,11 @@ func printCoverage(w io.Writer) error {
 		return cmp.Or(cmp.Compare(len(a.chapter), len(b.chapter)), cmp.Compare(a.chapter, b.chapter))
 	})
 	total.chapter = "all"
-	counted := func(head string, class mpi.Class) columns.Column[*coverage] {
-		return columns.Column[*coverage]{Head: head, Value: func(k *coverage) any { return k.counts[class] }}
-	}
-	if err := (columns.Table[*coverage]{
-		{Head: "functions", Value: func(k *coverage) any {
-			return k.counts[mpi.Regular] + k.counts[mpi.Irregular] + k.counts[mpi.Unwrapped]
-		}},
-		counted("regular", mpi.Regular), counted("irregular", mpi.Irregular), counted("unwrapped", mpi.Unwrapped),
-		{Head: "chapter", Value: func(k *coverage) any { return strings.TrimSpace(k.chapter + " " + chapters[k.chapter]) }, Left: true},
-	}).Text(w, append(list, &total), 0); err != nil {
+	if err := columns.Text(w, append(list, &total), 0, func(c *columns.Row, k *coverage) {
+		regular, irregular, unwrapped := k.counts[mpi.Regular], k.counts[mpi.Irregular], k.counts[mpi.Unwrapped]
+		c.Value("functions", regular+irregular+unwrapped).Value("regular", regular).Value("irregular", irregular).Value("unwrapped", unwrapped)
+		c.Text("chapter", strings.TrimSpace(k.chapter+" "+chapters[k.chapter]))
+	}); err != nil {
 		return err
 	}
 	if total.counts[mpi.Unwrapped] == 0 {
@@ -209,15 +204,13 @@ func printCall(w io.Writer, c *mpi.Call) error {
 	if j.Returns != "error" {
 		fmt.Fprintf(w, "returns %s\n", j.Returns)
 	}
-	var params [][]string
-	for _, p := range j.Params {
+	if err := columns.Text(w, j.Params, 0, func(c *columns.Row, p jsonParam) {
 		kind := p.Kind
 		if p.Length != "" {
 			kind += "[" + p.Length + "]"
 		}
-		params = append(params, []string{"  " + p.Name, p.Direction, kind, p.Remark})
-	}
-	if err := columns.Texts(w, params); err != nil {
+		c.Text("", "  "+p.Name).Text("", p.Direction).Text("", kind).Text("", p.Remark)
+	}); err != nil {
 		return err
 	}
 	if c.LargeForm != nil {

@@ -114,11 +114,11 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 	if e.WithinNs > e.RuntimeNs/200 {
 		run += " ± " + units.Duration(float64(e.WithinNs))
 	}
-	if err := columns.Texts(w, [][]string{
+	if err := columns.Text(w, [][3]string{
 		{"parallel efficiency", shareText(e.Parallel), "mean useful time over run time, " + run},
 		{"  load balance", shareText(e.LoadBalance), "mean useful time over the most"},
 		{"  communication", shareText(e.Communication), "most useful time over run time"},
-	}); err != nil {
+	}, 0, func(c *columns.Row, x [3]string) { c.Text("", x[0]).Text("", x[1]).Text("", x[2]) }); err != nil {
 		return err
 	}
 	if rep.Missing > 0 {

@@ -230,11 +230,9 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	if head := s.Bytes - total; head > 0 {
 		parts = append(parts, summary.Section{Name: "header and directory", Bytes: head})
 	}
-	if err := (columns.Table[summary.Section]{
-		{Value: func(x summary.Section) any { return x.Bytes }, Unit: columns.Count},
-		{Value: func(x summary.Section) any { return units.Share(float64(x.Bytes), float64(s.Bytes)) }},
-		{Value: func(x summary.Section) any { return x.Name }, Left: true},
-	}).Text(w, parts, 0); err != nil {
+	if err := columns.Text(w, parts, 0, func(c *columns.Row, x summary.Section) {
+		c.Count("", x.Bytes).Share("", x.Bytes, s.Bytes).Text("", x.Name)
+	}); err != nil {
 		return err
 	}
 	if err := printCosts(w, s, top); err != nil {
@@ -288,14 +286,10 @@ func spoorText(s *summary.Summary) string {
 // printCosts tells what the sections on calls are made of.
 func printCosts(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
-	return columns.Table[summary.Cost]{
-		{Head: "bytes", Value: func(c summary.Cost) any { return c.Bytes }, Unit: columns.Format("%.1f")},
-		{Head: "for", Value: func(c summary.Cost) any { return c.Count }, Unit: columns.Count},
-		{Head: "section", Value: func(c summary.Cost) any { return c.Section }, Left: true},
-		{Head: "call", Value: func(c summary.Cost) any { return cmp.Or(c.Call, "-") }, Left: true},
-		{Head: "value", Value: func(c summary.Cost) any { return c.Value }, Left: true},
-		{Head: "stored as", Value: func(c summary.Cost) any { return c.Form }, Left: true},
-	}.Text(w, s.Costs, top)
+	return columns.Text(w, s.Costs, top, func(c *columns.Row, x summary.Cost) {
+		c.Decimal("bytes", x.Bytes, 1).Count("for", x.Count).Text("section", x.Section)
+		c.Text("call", cmp.Or(x.Call, "-")).Text("value", x.Value).Text("stored as", x.Form)
+	})
 }
 
 func joinNonEmpty(sep string, list ...string) string {
@@ -341,30 +335,23 @@ func printFunctions(w io.Writer, s *summary.Summary, top int) error {
 	if s.FilesNs > 0 {
 		of = "of calls"
 	}
-	off := s.Timeless
-	return columns.Table[summary.Function]{
-		{Head: "calls", Value: func(f summary.Function) any { return f.Calls }, Unit: columns.Count},
-		{Head: "time", Value: func(f summary.Function) any { return f.Ns }, Unit: columns.Duration, Hide: off},
-		{Head: of, Value: func(f summary.Function) any { return units.Share(float64(f.Ns), float64(s.MPINs+s.FilesNs)) }, Hide: off},
-		{Head: "mean", Value: func(f summary.Function) any { return float64(f.Ns) / float64(max(1, f.Calls)) }, Unit: columns.Duration, Hide: off},
-		{Head: "deviation", Value: func(f summary.Function) any { return f.DevNs }, Unit: columns.Duration, Hide: off},
-		{Head: "min", Value: func(f summary.Function) any { return f.MinNs }, Unit: columns.Duration, Hide: off},
-		{Head: "max", Value: func(f summary.Function) any { return f.MaxNs }, Unit: columns.Duration, Hide: off},
-		{Head: "on rank", Value: func(f summary.Function) any { return f.MaxRank }, Hide: off},
-		{Head: "function", Value: func(f summary.Function) any { return f.Name }, Left: true},
-	}.Text(w, s.Functions, top)
+	return columns.Text(w, s.Functions, top, func(c *columns.Row, f summary.Function) {
+		c.Count("calls", f.Calls)
+		if !s.Timeless {
+			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
+			c.Ns("deviation", f.DevNs).Ns("min", f.MinNs).Ns("max", f.MaxNs).Value("on rank", f.MaxRank)
+		}
+		c.Text("function", f.Name)
+	})
 }
 
 func printClasses(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
 	order := slices.Clone(s.Classes)
 	slices.SortStableFunc(order, func(a, b summary.Class) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	return columns.Table[summary.Class]{
-		{Head: "ranks", Value: func(c summary.Class) any { return len(c.Ranks) }, Unit: columns.Count},
-		{Head: "calls each", Value: func(c summary.Class) any { return span(c.Least, c.Most) }},
-		{Head: "distinct", Value: func(c summary.Class) any { return c.Distinct }, Unit: columns.Count},
-		{Head: "class of ranks", Value: func(c summary.Class) any { return shortRanges(c.Ranks) }, Left: true},
-	}.Text(w, order, top)
+	return columns.Text(w, order, top, func(c *columns.Row, x summary.Class) {
+		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.Least, x.Most)).Count("distinct", x.Distinct).Text("class of ranks", shortRanges(x.Ranks))
+	})
 }
 
 // shortRanges writes a list of ranks, cut where it gets long.

@@ -83,32 +83,29 @@ func printRanks(w io.Writer, list []imbalance.RankTotals, top, width int) error 
 		return "~" + text
 	}
 	time := func(t imbalance.RankTime) string { return known(units.Duration(t.Ns), t.Known) }
-	table := columns.Table[imbalance.RankTotals]{
-		{Head: "rank", Value: func(r imbalance.RankTotals) any { return r.Rank }},
-		{Head: "host", Value: func(r imbalance.RankTotals) any { return r.Host }, Left: true, Hide: !hosts},
-		{Head: "compute", Value: func(r imbalance.RankTotals) any { return time(r.Compute) }},
-		{Head: "in MPI", Value: func(r imbalance.RankTotals) any { return time(r.MPI) }},
-	}
-	for _, name := range values {
-		table = append(table, columns.Column[imbalance.RankTotals]{Head: name, Value: func(r imbalance.RankTotals) any {
+	if err := columns.Text(w, list, 0, func(c *columns.Row, r imbalance.RankTotals) {
+		c.Value("rank", r.Rank)
+		if hosts {
+			c.Text("host", r.Host)
+		}
+		c.Value("compute", time(r.Compute)).Value("in MPI", time(r.MPI))
+		for _, name := range values {
 			text := "-"
 			for _, v := range r.Values {
 				if v.Function == "" && v.Name == name {
 					text = known(strconv.FormatFloat(v.Sum, 'g', 4, 64), v.Known)
 				}
 			}
-			return text
-		}})
-	}
-	for i, c := range cols {
-		table = append(table, columns.Column[imbalance.RankTotals]{Head: fmt.Sprintf("[%d]", i+1), Value: func(r imbalance.RankTotals) any {
-			if t, ok := c.of[r.Rank]; ok {
-				return time(t)
+			c.Value(name, text)
+		}
+		for i, col := range cols {
+			text := "-"
+			if t, ok := col.of[r.Rank]; ok {
+				text = time(t)
 			}
-			return "-"
-		}})
-	}
-	if err := table.Text(w, list, 0); err != nil {
+			c.Value(fmt.Sprintf("[%d]", i+1), text)
+		}
+	}); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -141,29 +138,28 @@ func valueNames(list []imbalance.RankTotals) (names []string) {
 // totals, then by place.
 func writeRanksCSV(w io.Writer, list []imbalance.RankTotals) error {
 	type row struct {
-		of                   *imbalance.RankTotals
-		what, function, site string
+		rank                       int
+		host, what, function, site string
 		imbalance.RankTime
 	}
 	var rows []row
 	for i := range list {
 		r := &list[i]
-		rows = append(rows, row{r, "compute", "", "", r.Compute}, row{r, "mpi", "", "", r.MPI})
+		add := func(what, function, site string, t imbalance.RankTime) {
+			rows = append(rows, row{r.Rank, r.Host, what, function, site, t})
+		}
+		add("compute", "", "", r.Compute)
+		add("mpi", "", "", r.MPI)
 		for _, s := range r.Sites {
-			rows = append(rows, row{r, "compute", s.Function, s.Place, s.Compute}, row{r, "mpi", s.Function, s.Place, s.MPI})
+			add("compute", s.Function, s.Place, s.Compute)
+			add("mpi", s.Function, s.Place, s.MPI)
 		}
 		for _, v := range r.Values {
-			rows = append(rows, row{r, v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
+			add(v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known})
 		}
 	}
-	return columns.Table[row]{
-		{Key: "rank", Value: func(r row) any { return r.of.Rank }},
-		{Key: "host", Value: func(r row) any { return r.of.Host }},
-		{Key: "what", Value: func(r row) any { return r.what }},
-		{Key: "function", Value: func(r row) any { return r.function }},
-		{Key: "site", Value: func(r row) any { return r.site }},
-		{Key: "value", Value: func(r row) any { return r.Ns }},
-		{Key: "within", Value: func(r row) any { return r.Within }},
-		{Key: "known", Value: func(r row) any { return r.Known }},
-	}.CSV(w, rows)
+	return columns.CSV(w, rows, func(c *columns.Row, r row) {
+		c.Value("rank", r.rank).Text("host", r.host).Text("what", r.what).Text("function", r.function).Text("site", r.site)
+		c.Decimal("value", r.Ns, 0).Decimal("within", r.Within, 0).Value("known", r.Known)
+	})
 }

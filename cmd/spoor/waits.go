@@ -125,12 +125,9 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 	} else {
 		fmt.Fprintln(w)
 	}
-	if err := (columns.Table[waits.KindSum]{
-		{Value: func(k waits.KindSum) any { return part(k.WaitedNs) }},
-		{Value: func(k waits.KindSum) any { return k.WaitedNs }, Unit: columns.Duration},
-		{Value: func(k waits.KindSum) any { return k.Kind }, Left: true},
-		{Value: func(k waits.KindSum) any { return units.Plural(k.Count, "call") }, Left: true},
-	}).Text(w, rep.Kinds, 0); err != nil {
+	if err := columns.Text(w, rep.Kinds, 0, func(c *columns.Row, k waits.KindSum) {
+		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", units.Plural(k.Count, "call"))
+	}); err != nil {
 		return err
 	}
 	for i, s := range rep.Sites {
@@ -204,10 +201,7 @@ func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) error {
 		list = list[:top]
 	}
 	fmt.Fprintln(w)
-	return columns.Table[waits.RankSum]{
-		{Head: "rank", Value: func(r waits.RankSum) any { return r.Rank }},
-		{Head: "in MPI", Value: func(r waits.RankSum) any { return r.MPINs }, Unit: columns.Duration},
-		{Head: "waited", Value: func(r waits.RankSum) any { return r.WaitedNs }, Unit: columns.Duration},
-		{Head: "others waited for it", Value: func(r waits.RankSum) any { return r.CausedNs }, Unit: columns.Duration},
-	}.Text(w, list, 0)
+	return columns.Text(w, list, 0, func(c *columns.Row, r waits.RankSum) {
+		c.Value("rank", r.Rank).Ns("in MPI", r.MPINs).Ns("waited", r.WaitedNs).Ns("others waited for it", r.CausedNs)
+	})
 }

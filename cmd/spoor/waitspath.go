@@ -27,40 +27,26 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top int) error {
 		fmt.Fprintf(w, ", %s spoor's or not traced", part(p.SpoorNs))
 	}
 	fmt.Fprint(w, "\n\n")
-	sites := columns.Table[waits.PathSite]{
-		{Head: "of path", Value: func(s waits.PathSite) any { return part(s.ComputeNs + s.MPINs) }},
-		{Head: "computed before", Value: func(s waits.PathSite) any { return s.ComputeNs }, Unit: columns.Duration},
-		{Head: "in the call", Value: func(s waits.PathSite) any { return s.MPINs }, Unit: columns.Duration},
-		{Head: "mean of ranks", Value: func(s waits.PathSite) any { return s.MeanNs }, Unit: columns.Duration},
-		{Head: "beyond", Value: func(s waits.PathSite) any { return s.ImbalanceNs }, Unit: columns.Duration},
-		{Head: "most on rank", Value: func(s waits.PathSite) any { return s.Rank }},
-		{Head: "call", Value: func(s waits.PathSite) any { return s.Function + " at " + s.Place }, Left: true},
-	}
-	if err := sites.Text(w, p.Sites, top); err != nil {
+	if err := columns.Text(w, p.Sites, top, func(c *columns.Row, s waits.PathSite) {
+		c.Share("of path", s.ComputeNs+s.MPINs, p.RunNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
+		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.Rank).Text("call", s.Function+" at "+s.Place)
+	}); err != nil {
 		return err
 	}
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)
-		loops := columns.Table[waits.PathLoop]{
-			{Head: "of path", Value: func(l waits.PathLoop) any { return part(l.ComputeNs + l.MPINs) }},
-			{Head: "computed", Value: func(l waits.PathLoop) any { return l.ComputeNs }, Unit: columns.Duration},
-			{Head: "in MPI", Value: func(l waits.PathLoop) any { return l.MPINs }, Unit: columns.Duration},
-			{Head: "loop, with those in it", Left: true, Value: func(l waits.PathLoop) any {
-				if l.Place == "" {
-					return "in no loop"
-				}
-				return l.Function + " " + l.Place
-			}},
-		}
-		if err := loops.Text(w, p.Loops, top); err != nil {
+		if err := columns.Text(w, p.Loops, top, func(c *columns.Row, l waits.PathLoop) {
+			where := "in no loop"
+			if l.Place != "" {
+				where = l.Function + " " + l.Place
+			}
+			c.Share("of path", l.ComputeNs+l.MPINs, p.RunNs).Ns("computed", l.ComputeNs).Ns("in MPI", l.MPINs).Text("loop, with those in it", where)
+		}); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintln(w)
-	return columns.Table[waits.PathRank]{
-		{Head: "rank", Value: func(r waits.PathRank) any { return r.Rank }},
-		{Head: "of path", Value: func(r waits.PathRank) any { return part(r.ComputeNs + r.MPINs) }},
-		{Head: "computed", Value: func(r waits.PathRank) any { return r.ComputeNs }, Unit: columns.Duration},
-		{Head: "in MPI", Value: func(r waits.PathRank) any { return r.MPINs }, Unit: columns.Duration},
-	}.Text(w, p.Ranks, top)
+	return columns.Text(w, p.Ranks, top, func(c *columns.Row, r waits.PathRank) {
+		c.Value("rank", r.Rank).Share("of path", r.ComputeNs+r.MPINs, p.RunNs).Ns("computed", r.ComputeNs).Ns("in MPI", r.MPINs)
+	})
 }

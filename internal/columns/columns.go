@@ -1,5 +1,5 @@
-// Package columns prints tables that are described once: for people as aligned text, for
-// programs as CSV.
+// Package columns prints tables whose rows are described once, cell by cell, with the column's
+// name beside the value: for people as aligned text, for programs as CSV.
 package columns
 
 import (
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,62 +14,103 @@ import (
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 
-// A Column is one of a table with rows of a type.
-type Column[T any] struct {
-	Key   string // its name in CSV; a column without is text alone
-	Head  string // what stands above it in text; a column with a key alone is for CSV
-	Value func(T) any
-	Unit  Unit // how text has it; nil: as it is
-	Left  bool // its texts begin below each other, else they end so
-	Hide  bool // it is left out
-
-	Decimals int // that CSV has of numbers that are not whole
+// A Row takes the cells of a row from left to right. Its methods write a value as people read
+// it; where one is not known, a word stands for it, such as "-".
+type Row struct {
+	names, cells []string
+	left         []bool
 }
 
-// A Unit writes a number for people.
-type Unit func(v any) string
+// Text is a cell whose texts begin below each other; all others end so.
+func (r *Row) Text(name, text string) *Row { return r.add(name, text, true) }
 
-// A Table is columns from left to right.
-type Table[T any] []Column[T]
+// Value is a number or word as it is.
+func (r *Row) Value(name string, v any) *Row { return r.add(name, fmt.Sprint(v), false) }
 
-// gap is between columns of text.
-const gap = "  "
+// Decimal is a number with so many digits behind the point.
+func (r *Row) Decimal(name string, v float64, digits int) *Row {
+	return r.add(name, strconv.FormatFloat(v, 'f', digits, 64), false)
+}
 
-// Lines returns the lines of the text: what stands above the columns, unless that is nothing,
-// and the rows.
-func (t Table[T]) Lines(rows []T) []string {
-	t = slices.DeleteFunc(slices.Clone(t), func(c Column[T]) bool { return c.Hide || c.Head == "" && c.Key != "" })
-	var cells [][]string
-	if slices.ContainsFunc(t, func(c Column[T]) bool { return c.Head != "" }) {
-		cells = append(cells, make([]string, len(t)))
-		for i := range t {
-			cells[0][i] = t[i].Head
-		}
+// Count is a whole number that may be large.
+func (r *Row) Count(name string, v any) *Row {
+	return r.number(name, v, func() string { return units.Grouped(whole(v)) })
+}
+
+// Bytes is a size.
+func (r *Row) Bytes(name string, v any) *Row {
+	return r.number(name, v, func() string { return units.Bytes(whole(v)) })
+}
+
+// Ns is a time in ns.
+func (r *Row) Ns(name string, v any) *Row {
+	return r.number(name, v, func() string { return units.Duration(float(v)) })
+}
+
+// Share is a part of a whole.
+func (r *Row) Share(name string, part, whole any) *Row {
+	return r.number(name, part, func() string { return units.Share(float(part), float(whole)) })
+}
+
+func (r *Row) number(name string, v any, text func() string) *Row {
+	if word, ok := v.(string); ok {
+		return r.add(name, word, false)
 	}
-	for _, row := range rows {
-		line := make([]string, len(t))
-		for i := range t {
-			line[i] = t[i].text(t[i].Value(row))
-		}
-		cells = append(cells, line)
+	return r.add(name, text(), false)
+}
+
+func (r *Row) add(name, cell string, left bool) *Row {
+	r.names, r.cells, r.left = append(r.names, name), append(r.cells, cell), append(r.left, left)
+	return r
+}
+
+func whole(v any) int64 {
+	if x := reflect.ValueOf(v); x.CanInt() {
+		return x.Int()
 	}
-	lines := make([]string, len(cells))
-	for i := range t {
+	return int64(reflect.ValueOf(v).Uint())
+}
+
+func float(v any) float64 {
+	if x := reflect.ValueOf(v); x.CanFloat() {
+		return x.Float()
+	}
+	return float64(whole(v))
+}
+
+// Lines returns the lines of the text: the columns' names, if they have any, and the rows, which
+// all have the same columns. Without rows there are none.
+func Lines[T any](rows []T, cells func(*Row, T)) []string {
+	if len(rows) == 0 {
+		return nil
+	}
+	var head Row
+	cells(&head, rows[0])
+	var table [][]string
+	if strings.Join(head.names, "") != "" {
+		table = append(table, head.names)
+	}
+	for _, x := range rows {
+		var r Row
+		cells(&r, x)
+		table = append(table, r.cells)
+	}
+	lines := make([]string, len(table))
+	for i, left := range head.left {
 		width := 0
-		for _, line := range cells {
+		for _, line := range table {
 			width = max(width, utf8.RuneCountInString(line[i]))
 		}
-		for k, line := range cells {
-			cell, pad := line[i], strings.Repeat(" ", width-utf8.RuneCountInString(line[i]))
+		for k, line := range table {
+			pad := strings.Repeat(" ", width-utf8.RuneCountInString(line[i]))
 			switch {
-			case !t[i].Left:
-				cell = gap + pad + cell
+			case !left:
+				lines[k] += "  " + pad + line[i]
 			case i > 0:
-				cell = gap + cell + pad
+				lines[k] += "  " + line[i] + pad
 			default:
-				cell += pad
+				lines[k] += line[i] + pad
 			}
-			lines[k] += cell
 		}
 	}
 	for i := range lines {
@@ -79,44 +119,18 @@ func (t Table[T]) Lines(rows []T) []string {
 	return lines
 }
 
-func (c *Column[T]) text(v any) string {
-	if s, ok := v.(string); ok || c.Unit == nil {
-		if ok {
-			return s
-		}
-		return fmt.Sprint(v)
-	}
-	return c.Unit(v)
-}
-
 // Text writes the rows as text, the first ones if top is positive, and how many more there are.
-func (t Table[T]) Text(w io.Writer, rows []T, top int) error {
+func Text[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) error {
 	shown := rows
 	if top > 0 && len(rows) > top {
 		shown = rows[:top]
 	}
-	for _, line := range t.Lines(shown) {
+	for _, line := range Lines(shown, cells) {
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
 	}
 	return More(w, len(rows)-len(shown))
-}
-
-// Texts writes rows of texts without anything above them, each column from the left.
-func Texts(w io.Writer, rows [][]string) error {
-	var t Table[[]string]
-	for _, row := range rows {
-		for i := len(t); i < len(row); i++ {
-			t = append(t, Column[[]string]{Left: true, Value: func(row []string) any {
-				if i < len(row) {
-					return row[i]
-				}
-				return ""
-			}})
-		}
-	}
-	return t.Text(w, rows, 0)
 }
 
 // More says how many there are beyond those that are shown.
@@ -127,54 +141,19 @@ func More(w io.Writer, n int) (err error) {
 	return err
 }
 
-// CSV writes all rows below the keys.
-func (t Table[T]) CSV(w io.Writer, rows []T) error {
-	t = slices.DeleteFunc(slices.Clone(t), func(c Column[T]) bool { return c.Hide || c.Key == "" })
-	out, line := csv.NewWriter(w), make([]string, len(t))
-	for i := range t {
-		line[i] = t[i].Key
-	}
-	out.Write(line)
-	for _, row := range rows {
-		for i := range t {
-			switch v := t[i].Value(row).(type) {
-			case float64:
-				line[i] = strconv.FormatFloat(v, 'f', t[i].Decimals, 64)
-			default:
-				line[i] = fmt.Sprint(v)
-			}
-		}
-		out.Write(line)
+// CSV writes all rows below the columns' names, which are those of an empty row: it is there
+// without rows, too.
+func CSV[T any](w io.Writer, rows []T, cells func(*Row, T)) error {
+	out := csv.NewWriter(w)
+	var r Row
+	var empty T
+	cells(&r, empty)
+	out.Write(r.names)
+	for _, x := range rows {
+		r.names, r.cells, r.left = r.names[:0], r.cells[:0], r.left[:0]
+		cells(&r, x)
+		out.Write(r.cells)
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// Duration is the unit of times in ns.
-func Duration(v any) string {
-	x := reflect.ValueOf(v)
-	if x.CanFloat() {
-		return units.Duration(x.Float())
-	}
-	return units.Duration(float64(whole(v)))
-}
-
-// Bytes is the unit of sizes.
-func Bytes(v any) string { return units.Bytes(whole(v)) }
-
-// Count is the unit of numbers that may be large.
-func Count(v any) string { return units.Grouped(whole(v)) }
-
-// Share is the unit of parts of 1.
-func Share(v any) string { return units.Share(v.(float64), 1) }
-
-// Format is a unit as fmt has it.
-func Format(format string) Unit { return func(v any) string { return fmt.Sprintf(format, v) } }
-
-// whole is the number that a value of an integer type is.
-func whole(v any) int64 {
-	if x := reflect.ValueOf(v); x.CanInt() {
-		return x.Int()
-	}
-	return int64(reflect.ValueOf(v).Uint())
 }
