@@ -62,7 +62,7 @@ func databaseFlag(cmd *cobra.Command, path *string) {
 func newDBAdd() *cobra.Command {
 	var path, calls string
 	var list, paths []string
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "add [flags] TRACE...",
 		Short: "Add traces to the database",
@@ -94,17 +94,16 @@ are calls.`,
 				return err
 			}
 			where.complain(cmd)
-			if asJSON {
-				err = writeJSON(cmd.OutOrStdout(), runs)
-			} else {
+			err = form.print(cmd, runs, func(w io.Writer) error {
 				for _, x := range runs {
 					what := "added as run"
 					if !x.Added {
 						what = "is run"
 					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s %d\n", x.Trace, what, x.Run)
+					fmt.Fprintf(w, "%s: %s %d\n", x.Trace, what, x.Run)
 				}
-			}
+				return nil
+			}, nil)
 			if failed {
 				return errors.Join(err, exitCode(1))
 			}
@@ -115,7 +114,7 @@ are calls.`,
 	cmd.Flags().StringArrayVar(&list, "tag", nil, "give the runs this tag, `NAME=VALUE`; can be repeated")
 	cmd.Flags().StringVar(&calls, "calls", "", "write every call into this `folder`, too")
 	debugPathFlag(cmd.Flags(), &paths)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&form.json, "json", false, "print JSON")
 	return cmd
 }
 

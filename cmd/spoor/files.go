@@ -90,10 +90,7 @@ func rowsOf(f *files.File) (rows []fileRow) {
 func printFiles(w io.Writer, rep *files.Report, top int, ranks, timed bool) error {
 	// One kind of calls needs no name, unless it isn't the one that readers expect.
 	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.By != files.Posix })
-	shown := rep.Files
-	if top > 0 && len(shown) > top {
-		shown = shown[:top]
-	}
+	shown, more := columns.First(rep.Files, top)
 	var rows []fileRow
 	for _, f := range shown {
 		rows = append(rows, fileRow{f.Total, strconv.Itoa(len(f.Ranks)), f.By, f.Path, f.Bandwidth()})
@@ -133,7 +130,7 @@ func printFiles(w io.Writer, rep *files.Report, top int, ranks, timed bool) erro
 	}); err != nil {
 		return err
 	}
-	if err := columns.More(w, len(rep.Files)-len(shown)); err != nil {
+	if err := columns.More(w, more); err != nil {
 		return err
 	}
 	if err := printLeftOut(w, rep); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -25,9 +24,9 @@ import (
 type recoverOptions struct {
 	out   string
 	force bool
-	json  bool
-	all   bool
-	tags  []string
+	output
+	all  bool
+	tags []string
 }
 
 func newRecover() *cobra.Command {
@@ -116,15 +115,12 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(cmd.OutOrStdout())
-	if o.json {
-		err = writeJSON(w, list)
-	} else {
+	return o.print(cmd, list, func(w io.Writer) error {
 		for _, r := range list {
 			printRecovered(w, r, o.all)
 		}
-	}
-	return errors.Join(err, w.Flush())
+		return nil
+	}, nil)
 }
 
 // recoverName names the trace after the directory if `spoor run` named that,

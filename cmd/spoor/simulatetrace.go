@@ -32,13 +32,14 @@ type traceSimulation struct {
 	machines, debugPaths          []string
 	mapping, gaps, tracedOn, vary string
 
-	cpu                     float64
-	top                     int
-	sensitivity, path, json bool
-	eachRank, eachRound     bool // no short cuts
-	messages                bool // no formulas
-	database                string
-	window                  windowFlags
+	cpu               float64
+	top               int
+	sensitivity, path bool
+	output
+	eachRank, eachRound bool // no short cuts
+	messages            bool // no formulas
+	database            string
+	window              windowFlags
 
 	out   string // the prediction as a trace
 	force bool
@@ -187,19 +188,22 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "simulating calls", total*times)
 	o.Progress = func(calls uint64) { progress.steps(int(calls)) }
-	out := bufio.NewWriter(cmd.OutOrStdout())
 	o.Machine = list[0]
+	var answer any
+	var text func(io.Writer) error
 	switch {
 	case s.vary != "":
 		var rows []traced.Varied
-		if rows, err = traced.Sweep(r, o, vary); err == nil {
-			progress.end()
-			err = printSweep(out, vary, rows, s.json)
-		}
+		rows, err = traced.Sweep(r, o, vary)
+		answer, text = rows, func(w io.Writer) error { return printSweep(w, vary, rows) }
 	case len(list) > 1:
-		err = s.compare(out, r, o, list, progress.end)
+		var all []*traced.Prediction
+		all, err = predictEach(r, o, list)
+		answer, text = all, func(w io.Writer) error { return printPredictions(w, all) }
 	default:
-		err = s.predict(cmd, out, path, r, o, progress.end)
+		var p *traced.Prediction
+		p, err = s.predict(cmd, path, r, o, progress.end)
+		answer, text = p, func(w io.Writer) error { printPrediction(w, p, s.top); return nil }
 	}
 	progress.end()
 	if err != nil { // rather than what comes of it
@@ -213,11 +217,11 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	if err != nil {
 		return err
 	}
-	return out.Flush()
+	return s.print(cmd, answer, text, nil)
 }
 
 // predict says all of one machine.
-func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string, r *trace.Reader, o traced.Options, done func()) error {
+func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (*traced.Prediction, error) {
 	p, err := s.predicted(r, o)
 	if err == nil && s.sensitivity {
 		p.Sensitivity, err = traced.Vary(r, o, p)
@@ -227,12 +231,12 @@ func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string
 	}
 	done()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.path {
 		where, err := placesOf(r, s.debugPaths)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i := range p.Path.Sites {
 			p.Path.Sites[i].Place = where.text(p.Path.Sites[i].Site)
@@ -243,15 +247,9 @@ func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string
 		where.complain(cmd)
 	}
 	if s.database != "" {
-		if err := keepPrediction(cmd, s.database, path, r, p); err != nil {
-			return err
-		}
+		err = keepPrediction(cmd, s.database, path, r, p)
 	}
-	if s.json {
-		return writeJSON(out, p)
-	}
-	printPrediction(out, p, s.top)
-	return nil
+	return p, err
 }
 
 // writable says whether the prediction can be written where it is to go.
@@ -312,8 +310,8 @@ func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.
 	return c, p, times.Close, err
 }
 
-// compare predicts a run on several machines.
-func (s *traceSimulation) compare(out io.Writer, r *trace.Reader, o traced.Options, list []*machine.Machine, done func()) error {
+// predictEach predicts a run on several machines.
+func predictEach(r *trace.Reader, o traced.Options, list []*machine.Machine) ([]*traced.Prediction, error) {
 	var options []traced.Options
 	for _, m := range list {
 		o.Machine = m
@@ -321,16 +319,16 @@ func (s *traceSimulation) compare(out io.Writer, r *trace.Reader, o traced.Optio
 	}
 	all, failed, err := traced.PredictAll(r, options)
 	if err != nil {
-		return fmt.Errorf("on %s: %w", list[failed].Name, err)
+		return nil, fmt.Errorf("on %s: %w", list[failed].Name, err)
 	}
-	done()
-	if s.json {
-		return writeJSON(out, all)
-	}
-	if err := columns.Text(out, all, 0, func(c *columns.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) }); err != nil {
+	return all, nil
+}
+
+func printPredictions(w io.Writer, all []*traced.Prediction) error {
+	if err := columns.Text(w, all, 0, func(c *columns.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) }); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "traced: %s; times of parts are means of the ranks\n", units.Duration(float64(all[0].TracedNs)))
+	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", units.Duration(float64(all[0].TracedNs)))
 	return nil
 }
 
@@ -351,10 +349,7 @@ func timeCells(c *columns.Row, t *dataflow.Time) {
 	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
 }
 
-func printSweep(out io.Writer, x traced.Range, rows []traced.Varied, json bool) error {
-	if json {
-		return writeJSON(out, rows)
-	}
+func printSweep(out io.Writer, x traced.Range, rows []traced.Varied) error {
 	if err := columns.Text(out, rows, 0, func(c *columns.Row, v traced.Varied) {
 		predictionCells(c, x.What, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
 	}); err != nil {
@@ -399,18 +394,15 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 		dataflow.Time
 	}
 	var lines []line
-	for i, t := range p.Ranks {
-		if top > 0 && i == top {
-			break
-		}
+	shown, more := columns.First(p.Ranks, top)
+	for i, t := range shown {
 		lines = append(lines, line{strconv.Itoa(i), t})
 	}
-	left := len(p.Ranks) - len(lines)
 	columns.Text(w, append(lines, line{"mean", p.Mean()}), 0, func(c *columns.Row, x line) {
 		c.Value("rank", x.name).Value("end", ps(x.End))
 		timeCells(c, &x.Time)
 	})
-	columns.More(w, left)
+	columns.More(w, more)
 	if p.Short.Rounds > 0 {
 		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", plural(int(p.Short.Rounds), "round"), units.Grouped(p.Short.Period))
 	}

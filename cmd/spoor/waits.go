@@ -130,11 +130,8 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 	}); err != nil {
 		return err
 	}
-	for i, s := range rep.Sites {
-		if top > 0 && i == top {
-			fmt.Fprintf(w, "\n%d more: --top 0\n", len(rep.Sites)-top)
-			break
-		}
+	sites, more := columns.First(rep.Sites, top)
+	for _, s := range sites {
 		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), units.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, units.Plural(s.Count, "call"))
 		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks))
 		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.Late))
@@ -146,6 +143,9 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 			fmt.Fprintf(w, "            late for %s at %s by %s; computed %s of that\n", c.Function, c.Place,
 				units.Duration(float64(c.WaitedNs)), units.Share(float64(c.ComputeNs), float64(c.WaitedNs)))
 		}
+	}
+	if more > 0 {
+		fmt.Fprintf(w, "\n%d more: --top 0\n", more)
 	}
 	if len(rep.Kinds) > 0 {
 		if err := printWaitsOfRanks(w, rep, top); err != nil {
@@ -197,9 +197,7 @@ func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) error {
 	slices.SortStableFunc(list, func(a, b waits.RankSum) int {
 		return int(max(-1, min(1, max(b.CausedNs, b.WaitedNs)-max(a.CausedNs, a.WaitedNs))))
 	})
-	if top > 0 && len(list) > top {
-		list = list[:top]
-	}
+	list, _ = columns.First(list, top)
 	fmt.Fprintln(w)
 	return columns.Text(w, list, 0, func(c *columns.Row, r waits.RankSum) {
 		c.Value("rank", r.Rank).Ns("in MPI", r.MPINs).Ns("waited", r.WaitedNs).Ns("others waited for it", r.CausedNs)

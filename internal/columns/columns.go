@@ -121,16 +121,21 @@ func Lines[T any](rows []T, cells func(*Row, T)) []string {
 
 // Text writes the rows as text, the first ones if top is positive, and how many more there are.
 func Text[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) error {
-	shown := rows
-	if top > 0 && len(rows) > top {
-		shown = rows[:top]
-	}
+	shown, more := First(rows, top)
 	for _, line := range Lines(shown, cells) {
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
 	}
-	return More(w, len(rows)-len(shown))
+	return More(w, more)
+}
+
+// First returns the rows that --top has shown, all where it is not positive, and how many more there are.
+func First[T any](rows []T, top int) (shown []T, more int) {
+	if top > 0 && len(rows) > top {
+		return rows[:top], len(rows) - top
+	}
+	return rows, 0
 }
 
 // More says how many there are beyond those that are shown.

@@ -26,10 +26,7 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 			inside, units.Duration(float64(f.TimeNs)), f.ofThreads())
 		f.extremes(out)
 	}
-	shown := f.Rows
-	if top > 0 && len(shown) > top {
-		shown = shown[:top]
-	}
+	shown, more := columns.First(f.Rows, top)
 	for i, line := range columns.Lines(shown, func(c *columns.Row, x Row) { f.cells(c, &x, width) }) {
 		if i == 0 { // the head
 			fmt.Fprintln(out, cut(line, width))
@@ -42,7 +39,7 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, number(v.Mean), v.Min, v.Max), width))
 		}
 	}
-	columns.More(out, len(f.Rows)-len(shown))
+	columns.More(out, more)
 	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.deep }) {
 		fmt.Fprintln(out, "What called the functions around these calls: --callers")
 	}
