@@ -11,15 +11,11 @@ import (
 
 // A drawnRounds is a family of loops whose numbers of rounds are drawn, as people read it.
 type drawnRounds struct {
-	Of        string      `json:"of"`
-	Precision int         `json:"precision"`
-	Seed      uint64      `json:"seed"`
-	Runs      uint64      `json:"runs"`
-	Least     int64       `json:"least"` // rounds, before
-	LeastRank int         `json:"least_rank"`
-	Most      int64       `json:"most"`
-	MostRank  int         `json:"most_rank"`
-	Bins      []mergedBin `json:"bins"`
+	Of           string `json:"of"`
+	Precision    int    `json:"precision"`
+	Seed         uint64 `json:"seed"`
+	Runs         uint64 `json:"runs"`
+	distribution        // of rounds, before
 }
 
 // drawnOf says which loops of a trace are drawn: those that begin with some call at some place.
@@ -34,10 +30,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 	}
 	out := make([]drawnRounds, len(list))
 	for i, x := range list {
-		out[i] = drawnRounds{Precision: x.Precision, Seed: seed, Runs: x.Runs, Least: x.Least.Value, LeastRank: x.Least.Rank, Most: x.Most.Value, MostRank: x.Most.Rank}
-		for _, b := range x.Bins {
-			out[i].Bins = append(out[i].Bins, mergedBin{b.Low, b.Value, b.High, b.Count})
-		}
+		out[i] = drawnRounds{Precision: x.Precision, Seed: seed, Runs: x.Runs, distribution: distributionOf(x.Least, x.Most, x.Bins)}
 	}
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])

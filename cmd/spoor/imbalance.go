@@ -138,12 +138,9 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		fmt.Fprintf(w, "of up to %d threads a rank, each from its first call to its last: their share of the rank's run time\n", rep.Threads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	for i := range rep.Calls {
-		if top > 0 && i == top {
-			fmt.Fprintf(w, "\n%d more: --top 0\n", len(rep.Calls)-top)
-			break
-		}
-		c := &rep.Calls[i]
+	calls, more := columns.First(rep.Calls, top)
+	for i := range calls {
+		c := &calls[i]
 		what := "lost"
 		if c.Completion && !c.Alone {
 			what = "waited"
@@ -159,7 +156,10 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 			v.sample(c.SingleGap)
 		}
 	}
-	return nil
+	if more > 0 {
+		fmt.Fprintln(w)
+	}
+	return columns.More(w, more)
 }
 
 // shareText is a share as well as it is known.

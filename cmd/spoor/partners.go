@@ -39,19 +39,27 @@ func partnersOf(r *trace.Reader) ([]drawnMessages, error) {
 }
 
 func drawnMessagesOf(list []trace.Partners) (out []drawnMessages) {
+	of := func(d *trace.Distribution) distribution { return distributionOf(d.Least, d.Most, d.Bins) }
 	for i := range list {
 		p := &list[i]
 		out = append(out, drawnMessages{
 			Seed: p.Seed, Legs: p.Legs, Rounds: p.Rounds, Different: p.Exchanges, Ring: p.Ring, Messages: p.Relative.Count(),
-			Relative: distributionOf(&p.Relative), Sizes: distributionOf(&p.Sizes), Tags: distributionOf(&p.Tags), Numbers: distributionOf(&p.Numbers),
+			Relative: of(&p.Relative), Sizes: of(&p.Sizes), Tags: of(&p.Tags), Numbers: of(&p.Numbers),
 		})
 	}
 	return out
 }
 
-func distributionOf(d *trace.Distribution) distribution {
-	out := distribution{Least: d.Least.Value, LeastRank: d.Least.Rank, Most: d.Most.Value, MostRank: d.Most.Rank}
-	for _, b := range d.Bins {
+type mergedBin struct {
+	Low   int64  `json:"low"`
+	Mean  int64  `json:"mean"`
+	High  int64  `json:"high"`
+	Count uint64 `json:"count"`
+}
+
+func distributionOf(least, most trace.Extreme, bins []trace.Bin) distribution {
+	out := distribution{Least: least.Value, LeastRank: least.Rank, Most: most.Value, MostRank: most.Rank}
+	for _, b := range bins {
 		out.Bins = append(out.Bins, mergedBin{b.Low, b.Value, b.High, b.Count})
 	}
 	return out

@@ -145,7 +145,8 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 		}
 	}
 	if more > 0 {
-		fmt.Fprintf(w, "\n%d more: --top 0\n", more)
+		fmt.Fprintln(w)
+		columns.More(w, more)
 	}
 	if len(rep.Kinds) > 0 {
 		if err := printWaitsOfRanks(w, rep, top); err != nil {
