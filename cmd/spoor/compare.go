@@ -48,16 +48,10 @@ For histories of many runs there is spoor db. spoor diff says whether two progra
 				return &usageError{cmd, fmt.Errorf("--threshold %g: a share, 0 or more", o.threshold)}
 			}
 			worse, err := compareTraces(cmd, o, args)
-			switch {
-			case err != nil && o.threshold > 0: // 1 says that something got worse
-				complain(cmd, err)
-				return exitCode(2)
-			case err != nil:
+			if o.threshold == 0 { // not asked
 				return err
-			case worse:
-				return exitCode(1)
 			}
-			return nil
+			return verdict(cmd, worse, err)
 		},
 	}
 	f := cmd.Flags()

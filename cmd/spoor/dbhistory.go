@@ -43,14 +43,7 @@ The exit code is 1 if something got worse, else 0; 2 if it can't be told.`,
 				return &usageError{cmd, fmt.Errorf("--threshold %g: a share, 0 or more", q.Threshold)}
 			}
 			worse, err := regress(cmd, path, q, o)
-			switch {
-			case err != nil: // 1 says that something got worse
-				complain(cmd, err)
-				return exitCode(2)
-			case worse:
-				return exitCode(1)
-			}
-			return nil
+			return verdict(cmd, worse, err)
 		},
 	}
 	databaseFlag(cmd, &path)

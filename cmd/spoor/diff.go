@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -51,16 +50,7 @@ Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
 		Args: exactly(2, "two traces"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			equal, err := runDiff(cmd, o, args[0], args[1])
-			switch {
-			case errors.Is(err, syscall.EPIPE):
-				return exitCode(1)
-			case err != nil:
-				complain(cmd, err)
-				return exitCode(2)
-			case !equal:
-				return exitCode(1)
-			}
-			return nil
+			return verdict(cmd, !equal, err)
 		},
 	}
 	f := cmd.Flags()

@@ -89,16 +89,9 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 	if err := r.NeedTimes(); err != nil {
 		return err
 	}
-	ranks := []int{}
-	if o.ranks != "" {
-		var err error
-		if ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
-			return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
-		}
-	} else {
-		for rank := range r.Ranks() {
-			ranks = append(ranks, rank)
-		}
+	ranks, err := parseList(o.ranks, r.Ranks())
+	if err != nil {
+		return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
 	}
 	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return r.ClassOf(rank) < 0 })
 	results := make([]*measure.Result, len(codecs))
