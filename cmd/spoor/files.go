@@ -204,11 +204,11 @@ func filesJSON(rep *files.Report) any {
 }
 
 func filesCSV(w io.Writer, rep *files.Report) error {
-	var rows []fileRow
-	for _, f := range rep.Files {
-		rows = append(rows, rowsOf(f)...)
-	}
-	return columns.CSV(w, rows, func(c *columns.Row, r fileRow) {
+	return columns.CSV(w, func(add func(fileRow)) {
+		for _, f := range rep.Files {
+			columns.Each(rowsOf(f))(add)
+		}
+	}, func(c *columns.Row, r fileRow) {
 		c.Text("file", r.name).Value("rank", r.who).Value("opens", r.Opens)
 		c.Value("reads", r.Reads.Calls).Value("read_bytes", r.Reads.Bytes).Decimal("read_ns", r.Reads.Time, 0)
 		c.Value("writes", r.Writes.Calls).Value("written_bytes", r.Writes.Bytes).Decimal("write_ns", r.Writes.Time, 0)

@@ -236,23 +236,22 @@ func histogramCSV(w io.Writer, rep *histogram.Report) error {
 		site        histogram.Site
 		after, what string
 	}
-	var rows []row
-	for i := range rep.Sites {
-		s := &rep.Sites[i]
-		add := func(after string, t *histogram.Table) {
-			for _, b := range t.Duration.Bins {
-				rows = append(rows, row{b, *s, after, "duration"})
+	return columns.CSV(w, func(add func(row)) {
+		for _, s := range rep.Sites {
+			table := func(after string, t *histogram.Table) {
+				for _, b := range t.Duration.Bins {
+					add(row{b, s, after, "duration"})
+				}
+				for _, b := range t.Gap.Bins {
+					add(row{b, s, after, "gap"})
+				}
 			}
-			for _, b := range t.Gap.Bins {
-				rows = append(rows, row{b, *s, after, "gap"})
+			table("", &s.Table)
+			for j := range s.After {
+				table(strconv.Itoa(s.After[j].Number), &s.After[j].Table)
 			}
 		}
-		add("", &s.Table)
-		for j := range s.After {
-			add(strconv.Itoa(s.After[j].Number), &s.After[j].Table)
-		}
-	}
-	return columns.CSV(w, rows, func(c *columns.Row, r row) {
+	}, func(c *columns.Row, r row) {
 		c.Value("number", r.site.Number).Text("function", r.site.Function).Text("site", r.site.Place).Text("after", r.after).Text("what", r.what)
 		c.Value("least_ns", r.Least).Value("least_rank", r.LeastRank).Value("most_ns", r.Most).Value("most_rank", r.MostRank)
 		c.Value("calls", r.Count).Decimal("mean_ns", r.Mean, 1).Decimal("deviation_ns", r.Deviation, 1)

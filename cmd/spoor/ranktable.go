@@ -142,23 +142,19 @@ func writeRanksCSV(w io.Writer, list []imbalance.RankTotals) error {
 		host, what, function, site string
 		imbalance.RankTime
 	}
-	var rows []row
-	for i := range list {
-		r := &list[i]
-		add := func(what, function, site string, t imbalance.RankTime) {
-			rows = append(rows, row{r.Rank, r.Host, what, function, site, t})
+	return columns.CSV(w, func(add func(row)) {
+		for _, r := range list {
+			add(row{r.Rank, r.Host, "compute", "", "", r.Compute})
+			add(row{r.Rank, r.Host, "mpi", "", "", r.MPI})
+			for _, s := range r.Sites {
+				add(row{r.Rank, r.Host, "compute", s.Function, s.Place, s.Compute})
+				add(row{r.Rank, r.Host, "mpi", s.Function, s.Place, s.MPI})
+			}
+			for _, v := range r.Values {
+				add(row{r.Rank, r.Host, v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
+			}
 		}
-		add("compute", "", "", r.Compute)
-		add("mpi", "", "", r.MPI)
-		for _, s := range r.Sites {
-			add("compute", s.Function, s.Place, s.Compute)
-			add("mpi", s.Function, s.Place, s.MPI)
-		}
-		for _, v := range r.Values {
-			add(v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known})
-		}
-	}
-	return columns.CSV(w, rows, func(c *columns.Row, r row) {
+	}, func(c *columns.Row, r row) {
 		c.Value("rank", r.rank).Text("host", r.host).Text("what", r.what).Text("function", r.function).Text("site", r.site)
 		c.Decimal("value", r.Ns, 0).Decimal("within", r.Within, 0).Value("known", r.Known)
 	})

@@ -146,19 +146,28 @@ func More(w io.Writer, n int) (err error) {
 	return err
 }
 
-// CSV writes all rows below the columns' names, which are those of an empty row: it is there
-// without rows, too.
-func CSV[T any](w io.Writer, rows []T, cells func(*Row, T)) error {
+// CSV writes each row that rows adds below the columns' names, which are those of an empty row:
+// they are there without rows, too.
+func CSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) error {
 	out := csv.NewWriter(w)
 	var r Row
 	var empty T
 	cells(&r, empty)
 	out.Write(r.names)
-	for _, x := range rows {
+	rows(func(x T) {
 		r.names, r.cells, r.left = r.names[:0], r.cells[:0], r.left[:0]
 		cells(&r, x)
 		out.Write(r.cells)
-	}
+	})
 	out.Flush()
 	return out.Error()
+}
+
+// Each adds the rows of a list.
+func Each[T any](list []T) func(add func(T)) {
+	return func(add func(T)) {
+		for _, x := range list {
+			add(x)
+		}
+	}
 }

@@ -64,7 +64,7 @@ func TestCSV(t *testing.T) {
 		"function,calls,ns\nMPI_Send,1234567,1500000.0\nµ,3,20.0\n\"MPI_Wait, all\",0,0.0\n": list,
 	} {
 		var b strings.Builder
-		if err := CSV(&b, rows, row); err != nil || b.String() != want {
+		if err := CSV(&b, Each(rows), row); err != nil || b.String() != want {
 			t.Errorf("%v\n%s", err, b.String())
 		}
 	}
@@ -75,7 +75,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestFull(t *testing.T) {
-	if Text(full{}, list, 0, cells) == nil || CSV(full{}, list, cells) == nil || More(full{}, 1) == nil {
+	if Text(full{}, list, 0, cells) == nil || CSV(full{}, Each(list), cells) == nil || More(full{}, 1) == nil {
 		t.Error("an error is lost")
 	}
 }

@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -124,35 +123,28 @@ func (u Measure) cell(v uint64) string {
 
 // WriteCSV writes a line for each pair that exchanged messages.
 func (m *Matrix) WriteCSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	head := []string{"from", "to", "messages", "bytes"}
-	if m.Bin > 1 {
-		head = []string{"from_first", "from_last", "to_first", "to_last", "messages", "bytes"}
+	type pair struct {
+		from, to int
+		Cell
 	}
-	if err := c.Write(head); err != nil {
-		return err
-	}
-	line := make([]string, 0, len(head))
-	ranks := func(i int) {
-		first, end := m.Span(i)
-		line = append(line, strconv.Itoa(first))
-		if m.Bin > 1 {
-			line = append(line, strconv.Itoa(end-1))
-		}
-	}
-	for i, row := range m.Rows() {
-		for _, e := range row {
-			line = line[:0]
-			ranks(i)
-			ranks(e.To)
-			line = append(line, strconv.FormatUint(e.Messages, 10), strconv.FormatUint(e.Bytes, 10))
-			if err := c.Write(line); err != nil {
-				return err
+	return columns.CSV(w, func(add func(pair)) {
+		for i, row := range m.Rows() {
+			for _, e := range row {
+				add(pair{i, e.To, e.Cell})
 			}
 		}
-	}
-	c.Flush()
-	return c.Error()
+	}, func(c *columns.Row, p pair) {
+		ranks := func(name string, i int) {
+			if first, end := m.Span(i); m.Bin > 1 {
+				c.Value(name+"_first", first).Value(name+"_last", end-1)
+			} else {
+				c.Value(name, first)
+			}
+		}
+		ranks("from", p.from)
+		ranks("to", p.to)
+		c.Value("messages", p.Messages).Value("bytes", p.Bytes)
+	})
 }
 
 // A scale maps numbers to shades, from 0 for the least that is not zero to 1

@@ -274,19 +274,20 @@ func (c *Callers) CSV(w io.Writer) error {
 		offset                 uint64
 		Sums
 	}
-	var lines []line
-	var walk func(list []*Node, path []string)
-	walk = func(list []*Node, path []string) {
-		for _, n := range list {
-			if n.Site == 0 {
-				walk(n.Body, append(path[:len(path):len(path)], n.Function))
-				continue
+	lines := func(add func(line)) {
+		var walk func(list []*Node, path []string)
+		walk = func(list []*Node, path []string) {
+			for _, n := range list {
+				if n.Site == 0 {
+					walk(n.Body, append(path[:len(path):len(path)], n.Function))
+					continue
+				}
+				s := &c.Sites[n.Site-1]
+				add(line{strings.Join(append(path[:len(path):len(path)], c.name(n)), ";"), s.Function, s.Module, s.Offset, n.Sums})
 			}
-			s := &c.Sites[n.Site-1]
-			lines = append(lines, line{strings.Join(append(path[:len(path):len(path)], c.name(n)), ";"), s.Function, s.Module, s.Offset, n.Sums})
 		}
+		walk(c.Body, nil)
 	}
-	walk(c.Body, nil)
 	return columns.CSV(w, lines, func(r *columns.Row, x line) {
 		r.Text("path", x.path).Text("function", x.function).Text("module", x.module).Value("offset", fmt.Sprintf("0x%x", x.offset)).Value("calls", x.Calls)
 		if !c.Timeless {

@@ -140,7 +140,7 @@ func (f *Flat) RanksText(w io.Writer) error {
 
 // CSV writes the rows with a header, times in nanoseconds; without times there are no columns of them.
 func (f *Flat) CSV(w io.Writer) error {
-	return columns.CSV(w, f.Rows, func(c *columns.Row, x Row) {
+	return columns.CSV(w, columns.Each(f.Rows), func(c *columns.Row, x Row) {
 		c.Text("function", x.Function).Text("place", x.Place).Text("module", x.Module).Value("offset", fmt.Sprintf("0x%x", x.Offset))
 		c.Value("calls", x.Calls).Value("ranks", x.Ranks)
 		if !f.Timeless {
@@ -156,7 +156,7 @@ func (f *Flat) CSV(w io.Writer) error {
 
 // RanksCSV writes what each rank did, with a header.
 func (f *Flat) RanksCSV(w io.Writer) error {
-	return columns.CSV(w, f.PerRank, func(c *columns.Row, t RankTotal) {
+	return columns.CSV(w, columns.Each(f.PerRank), func(c *columns.Row, t RankTotal) {
 		c.Value("rank", t.Rank).Text("host", t.Host)
 		if !f.Timeless {
 			c.Value("span_ns", t.SpanNs).Value("mpi_ns", t.MPINs)
