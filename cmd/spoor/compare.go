@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 type compareOptions struct {
@@ -65,7 +66,7 @@ For histories of many runs there is spoor db. spoor diff says whether two progra
 
 func atLeastTwo(cmd *cobra.Command, args []string) error {
 	if len(args) < 2 {
-		return &usageError{cmd, fmt.Errorf("want two traces or more, got %s", plural(len(args), "argument"))}
+		return &usageError{cmd, fmt.Errorf("want two traces or more, got %s", units.Plural(len(args), "argument"))}
 	}
 	return nil
 }

@@ -370,7 +370,7 @@ func printComparison(w io.Writer, c *database.Comparison, top int) error {
 		name string
 		run  database.Run
 	}{{"A", c.A}, {"B", c.B}} {
-		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
+		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, units.Plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
 	}
 	fmt.Fprintln(w)
 	if err := columns.Text(w, c.Whole, 0, func(r *columns.Row, p database.Pair) {

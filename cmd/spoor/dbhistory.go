@@ -79,7 +79,7 @@ func printTracks(w io.Writer, q database.Question, tracks []database.Track) erro
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, plural(t.Ranks, "rank"), t.Machine, q.Metric)
+		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, units.Plural(t.Ranks, "rank"), t.Machine, q.Metric)
 		if err := columns.Text(w, t.Steps, 0, func(c *columns.Row, s database.Step) {
 			verdict := map[string]string{database.More: "MORE", database.Less: "LESS"}[s.Verdict]
 			c.Value("runs", s.Runs).Value("median", quantity(q.Metric, s.Median)).Value("deviation", quantity(q.Metric, s.Deviation))
@@ -139,7 +139,7 @@ are: the first of them will hurt.`, database.LeastPoints),
 
 func printScaling(w io.Writer, s *database.Scaling, top int) error {
 	last := s.Ranks[len(s.Ranks)-1]
-	fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, plural(len(s.Ranks), "number"), s.Ranks[0], last)
+	fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, units.Plural(len(s.Ranks), "number"), s.Ranks[0], last)
 	if err := columns.Text(w, s.Sites, top, func(c *columns.Row, g database.Growth) {
 		if !s.Laws {
 			for _, n := range s.Ranks {
@@ -161,7 +161,7 @@ func printScaling(w io.Writer, s *database.Scaling, top int) error {
 	case !s.Laws:
 		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", database.LeastPoints)
 	case s.TooFew > 0:
-		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", plural(s.TooFew, "call site"), database.LeastPoints)
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", units.Plural(s.TooFew, "call site"), database.LeastPoints)
 	}
 	return nil
 }

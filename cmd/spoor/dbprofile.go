@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 func newDBProfile() *cobra.Command {
@@ -84,7 +85,7 @@ func printDBProfiles(cmd *cobra.Command, o profileOptions, list []*profile.Profi
 			}
 		}
 		if others > 0 && o.style != "latex" {
-			fmt.Fprintf(w, "\n%s more: --class, --all\n", plural(others, "class"))
+			fmt.Fprintf(w, "\n%s more: --class, --all\n", units.Plural(others, "class"))
 		}
 		return nil
 	}, nil)

@@ -55,7 +55,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 // text says it in a line.
 func (d *drawnRounds) text() string {
 	return fmt.Sprintf("rounds of loops with %s, as one of %d: %d (rank %d) to %d (rank %d) in %s before; precision %d, seed %d", d.Of, len(d.Bins),
-		d.Least, d.LeastRank, d.Most, d.MostRank, plural(d.Runs, "run"), d.Precision, d.Seed)
+		d.Least, d.LeastRank, d.Most, d.MostRank, units.Plural(d.Runs, "run"), d.Precision, d.Seed)
 }
 
 // keptText says what other loops have numbers of rounds that differ, and why they stay.
@@ -66,7 +66,7 @@ func keptText(list []rounds.Kept) string {
 			parts = append(parts, fmt.Sprintf("and %d other reasons", len(list)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s, of %s", k.Why, plural(k.Runs, "run")))
+		parts = append(parts, fmt.Sprintf("%s, of %s", k.Why, units.Plural(k.Runs, "run")))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -137,7 +137,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 	}
 	fmt.Fprintf(w, "times: %s\n", known[rep.Times])
 	if o.rank >= 0 && len(rep.Ranks) > 1 {
-		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, plural(len(rep.Ranks), "rank"), units.Ranges(rep.Ranks))
+		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, units.Plural(len(rep.Ranks), "rank"), units.Ranges(rep.Ranks))
 	}
 	what := func(t *histogram.Table) (string, *histogram.Spread) {
 		if o.gaps {
@@ -147,18 +147,18 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 	}
 	for i := range rep.Sites {
 		if o.top > 0 && i == o.top {
-			fmt.Fprintf(w, "\n%s more: --top 0\n", plural(len(rep.Sites)-o.top, "call site"))
+			fmt.Fprintf(w, "\n%s more: --top 0\n", units.Plural(len(rep.Sites)-o.top, "call site"))
 			break
 		}
 		s := &rep.Sites[i]
 		text, spread := what(&s.Table)
-		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, plural(spread.Count, "call"))
+		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, units.Plural(spread.Count, "call"))
 		if err := printSpread(w, spread, "  ", width); err != nil {
 			return err
 		}
 		for j := range s.After {
 			if o.top > 0 && j == o.top {
-				fmt.Fprintf(w, "\n  after %s more: --top 0\n", plural(len(s.After)-o.top, "call site"))
+				fmt.Fprintf(w, "\n  after %s more: --top 0\n", units.Plural(len(s.After)-o.top, "call site"))
 				break
 			}
 			a := &s.After[j]
@@ -167,7 +167,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 			if a.Number > 0 {
 				head = fmt.Sprintf("after [%d] %s at %s", a.Number, a.Function, a.Place)
 			}
-			fmt.Fprintf(w, "\n  %s: %s\n", head, plural(spread.Count, "call"))
+			fmt.Fprintf(w, "\n  %s: %s\n", head, units.Plural(spread.Count, "call"))
 			if err := printSpread(w, spread, "    ", width); err != nil {
 				return err
 			}

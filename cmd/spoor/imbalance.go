@@ -122,7 +122,7 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		return err
 	}
 	if rep.Missing > 0 {
-		fmt.Fprintf(w, "of %s there is no track\n", plural(rep.Missing, "rank"))
+		fmt.Fprintf(w, "of %s there is no track\n", units.Plural(rep.Missing, "rank"))
 	}
 	fmt.Fprintln(w)
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
@@ -145,7 +145,7 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		if c.Completion && !c.Alone {
 			what = "waited"
 		}
-		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, c.Place, plural(c.Count, "call"), units.Duration(c.CostNs), what)
+		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, c.Place, units.Plural(c.Count, "call"), units.Duration(c.CostNs), what)
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {
@@ -257,7 +257,7 @@ func (v *imbalanceView) sample(s *imbalance.Sample) {
 }
 
 func groupText(g imbalance.Group) string {
-	text := fmt.Sprintf("%s at %s", plural(g.Ranks, "rank"), units.Duration(g.Mean))
+	text := fmt.Sprintf("%s at %s", units.Plural(g.Ranks, "rank"), units.Duration(g.Mean))
 	if g.Estimated {
 		text = "about " + text
 	}

@@ -190,17 +190,17 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
 		field("structure", "%s of calls in %s of %s, each as reached from one place; spoor profile shows them",
-			units.Share(float64(x.Placed), float64(s.Calls)), plural(x.Loops, "loop"), plural(x.Functions, "function"))
+			units.Share(float64(x.Placed), float64(s.Calls)), units.Plural(x.Loops, "loop"), units.Plural(x.Functions, "function"))
 	}
 	if len(s.Counted) > 0 {
 		sum := int64(0)
 		for _, x := range s.Counted {
 			sum += x.Rounds
 		}
-		field("rounds", "%s of %s, counted by the program; most, %s, at %s", units.Grouped(sum), plural(len(s.Counted), "loop"), units.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
+		field("rounds", "%s of %s, counted by the program; most, %s, at %s", units.Grouped(sum), units.Plural(len(s.Counted), "loop"), units.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
 	}
 	if s.Lost > 0 {
-		field("lost", "%s that could not be recorded", plural(s.Lost, "call"))
+		field("lost", "%s that could not be recorded", units.Plural(s.Lost, "call"))
 	}
 	for _, p := range s.Problems {
 		field("problem", "%s", p)
@@ -220,8 +220,8 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	if err := printFunctions(w, s, top); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", plural(len(s.Classes), "class"), plural(s.Signatures, "signature"),
-		plural(s.Sites, "call site"))
+	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", units.Plural(len(s.Classes), "class"), units.Plural(s.Signatures, "signature"),
+		units.Plural(s.Sites, "call site"))
 	total := int64(0)
 	for _, x := range s.Sections {
 		total += x.Bytes
@@ -316,9 +316,9 @@ func hostsText(hosts []summary.Host) string {
 			list = append(list, fmt.Sprintf("and %d more", len(hosts)-room))
 			break
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", h.Name, plural(h.Ranks, "rank")))
+		list = append(list, fmt.Sprintf("%s (%s)", h.Name, units.Plural(h.Ranks, "rank")))
 	}
-	return joinNonEmpty(" ", plural(len(hosts), "host")+":", strings.Join(list, ", "))
+	return joinNonEmpty(" ", units.Plural(len(hosts), "host")+":", strings.Join(list, ", "))
 }
 
 // density says how small the trace is for what it holds.

@@ -79,9 +79,6 @@ func span(least, most uint64) string {
 	return units.Grouped(least) + " to " + units.Grouped(most)
 }
 
-// plural writes a number with what is counted: 1 rank, 4 ranks.
-func plural[T int | int64 | uint64](n T, thing string) string { return units.Plural(n, thing) }
-
 // wallClock writes ns since 1970 in UTC, so that outputs can be compared.
 func wallClock(ns int64) string {
 	return time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05 UTC")

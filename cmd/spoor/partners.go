@@ -72,7 +72,7 @@ func (d *drawnMessages) text() string {
 		around = ", around a ring"
 	}
 	return fmt.Sprintf("%s in %s between collective calls, as %s of %d: to ranks %+d (rank %d) to %+d (rank %d) from the own one%s, %s (rank %d) to %s (rank %d), tags %d to %d, %s to %s from a rank in a leg before; seed %d",
-		plural(d.Messages, "message"), plural(d.Legs, "leg"), plural(d.Rounds, "exchange"), d.Different,
+		units.Plural(d.Messages, "message"), units.Plural(d.Legs, "leg"), units.Plural(d.Rounds, "exchange"), d.Different,
 		d.Relative.Least, d.Relative.LeastRank, d.Relative.Most, d.Relative.MostRank, around,
 		units.Bytes(d.Sizes.Least), d.Sizes.LeastRank, units.Bytes(d.Sizes.Most), d.Sizes.MostRank,
 		d.Tags.Least, d.Tags.Most, units.Grouped(uint64(d.Numbers.Least)), units.Grouped(uint64(d.Numbers.Most)), d.Seed)
@@ -94,7 +94,7 @@ func keptPartners(list []partners.Kept) string {
 		}
 		text := k.Why
 		if k.Legs > 0 {
-			text += ", in " + plural(k.Legs, "leg")
+			text += ", in " + units.Plural(k.Legs, "leg")
 		}
 		parts = append(parts, text)
 	}

@@ -318,7 +318,7 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 			return err
 		}
 	} else if others > 0 && o.style != "latex" {
-		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", plural(others, "class"))
+		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", units.Plural(others, "class"))
 	}
 	if kept, err := r.Code(); c == nil || kept == nil || err != nil {
 		where.complain(cmd) // else the trace knows the places without the binaries

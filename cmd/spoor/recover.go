@@ -199,7 +199,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 
 func printRecovered(w io.Writer, r recovered, all bool) {
 	const room = 32
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, plural(r.Ranks, "rank"), plural(r.Calls, "call"), units.Bytes(r.Bytes))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, units.Plural(r.Ranks, "rank"), units.Plural(r.Calls, "call"), units.Bytes(r.Bytes))
 	if all || len(r.Ending) <= room {
 		for i := range r.Ending {
 			printEnding(w, &r.Ending[i])
@@ -272,7 +272,7 @@ func printTally(w io.Writer, list []recover.Ending) {
 		ranks[key] = append(ranks[key], e.Rank)
 	}
 	for _, key := range order {
-		fmt.Fprintf(w, "  %s: %s: %s\n", key, plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
+		fmt.Fprintf(w, "  %s: %s: %s\n", key, units.Plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
 	}
 	fmt.Fprintln(w, "  (--all tells of each)")
 }

@@ -384,7 +384,7 @@ func refuse(w io.Writer, obstacles []reissue.Obstacle) error {
 			fmt.Fprintf(w, "spoor: %v\n", o)
 		}
 	}
-	return fmt.Errorf("%s can't be made again; nothing was started", plural(calls, "call"))
+	return fmt.Errorf("%s can't be made again; nothing was started", units.Plural(calls, "call"))
 }
 
 // startReplay starts the ranks, traced if the user wants.

@@ -104,7 +104,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 
 func printReplay(w io.Writer, rep *replayReport) error {
 	seconds := func(ns int64) string { return units.Duration(float64(ns)) }
-	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, plural(len(rep.Ranks), "rank"), rep.Launcher)
+	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, units.Plural(len(rep.Ranks), "rank"), rep.Launcher)
 	in := "in MPI"
 	if rep.Files {
 		in = "in calls"
@@ -144,7 +144,7 @@ func printReplay(w io.Writer, rep *replayReport) error {
 		return err
 	}
 	if n := len(rep.Ranks) - room; n > 0 {
-		fmt.Fprintf(w, "and %s (--json has all)\n", plural(n, "more rank"))
+		fmt.Fprintf(w, "and %s (--json has all)\n", units.Plural(n, "more rank"))
 	}
 	if guessed {
 		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
@@ -154,12 +154,12 @@ func printReplay(w io.Writer, rep *replayReport) error {
 		dropped, receives = dropped+x.Dropped, receives+x.Receives
 	}
 	if dropped+receives > 0 {
-		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", plural(receives, "receive"), plural(dropped, "call"))
+		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", units.Plural(receives, "receive"), units.Plural(dropped, "call"))
 	}
 	if different == 0 {
 		return nil
 	}
-	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", plural(different, "call"))
+	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", units.Plural(different, "call"))
 	shown := 0
 	for _, x := range rep.Ranks {
 		for _, e := range x.Examples {

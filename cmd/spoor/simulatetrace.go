@@ -387,7 +387,7 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 	if p.CPU != 1 {
 		cores = fmt.Sprintf("cores %.3g times as fast", p.CPU)
 	}
-	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", plural(len(p.Ranks), "rank"), p.Mapping, p.Gaps, cores)
+	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", units.Plural(len(p.Ranks), "rank"), p.Mapping, p.Gaps, cores)
 	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), units.Duration(float64(p.TracedNs)))
 	type line struct {
 		name string
@@ -404,10 +404,10 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 	})
 	columns.More(w, more)
 	if p.Short.Rounds > 0 {
-		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", plural(int(p.Short.Rounds), "round"), units.Grouped(p.Short.Period))
+		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", units.Plural(int(p.Short.Rounds), "round"), units.Grouped(p.Short.Period))
 	}
 	if n := len(p.Ranks) - p.Short.Ranks; n > 0 {
-		fmt.Fprintf(w, "%s do what others do: %s simulated\n", plural(n, "rank"), units.Grouped(uint64(p.Short.Ranks)))
+		fmt.Fprintf(w, "%s do what others do: %s simulated\n", units.Plural(n, "rank"), units.Grouped(uint64(p.Short.Ranks)))
 	}
 	if p.Sensitivity != nil {
 		printSensitivity(w, p)
@@ -428,7 +428,7 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 			fmt.Fprintf(w, "  %s: %s\n", u.What, units.Grouped(u.Calls))
 			continue
 		}
-		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", units.Share(u.Share, 1), u.What, plural(u.Calls, "call"), units.Duration(u.Ns), took)
+		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", units.Share(u.Share, 1), u.What, units.Plural(u.Calls, "call"), units.Duration(u.Ns), took)
 	}
 }
 
@@ -447,7 +447,7 @@ func printSensitivity(w io.Writer, p *traced.Prediction) {
 }
 
 func printPath(w io.Writer, p *traced.Path, top int) {
-	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, plural(p.Hops, "hop"))
+	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, units.Plural(p.Hops, "hop"))
 	cells := func(c *columns.Row, x *traced.PathParts) {
 		c.Share("share", x.Sum(), p.EndPs).Value("compute", ps(x.Compute)).Value("overhead", ps(x.Overhead))
 		c.Value("transfer", ps(x.Transfer)).Value("as recorded", ps(x.Recorded))

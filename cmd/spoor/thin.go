@@ -243,6 +243,6 @@ const mostTags = 8
 
 // text says it in a line.
 func (m *mergedSizes) text() string {
-	return fmt.Sprintf("%s of %s became %d, %s kept; precision %d; %s (rank %d) to %s (rank %d) before", plural(m.Merged, "size"), m.Of, len(m.Bins),
+	return fmt.Sprintf("%s of %s became %d, %s kept; precision %d; %s (rank %d) to %s (rank %d) before", units.Plural(m.Merged, "size"), m.Of, len(m.Bins),
 		units.Grouped(m.Kept), m.Precision, units.Bytes(m.Least), m.LeastRank, units.Bytes(m.Most), m.MostRank)
 }

@@ -128,7 +128,7 @@ func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.R
 	for _, r := range results {
 		values = r.Values
 	}
-	fmt.Fprintf(w, "%s of %s on %s, bound %s", plural(values, "time"), plural(values/2, "call"), plural(ranks, "rank"), o.Bound(""))
+	fmt.Fprintf(w, "%s of %s on %s, bound %s", units.Plural(values, "time"), units.Plural(values/2, "call"), units.Plural(ranks, "rank"), o.Bound(""))
 	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
 		fmt.Fprintf(w, ", %s %s", name, o.Errors[name])
 	}

@@ -107,7 +107,7 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 		return nil
 	}
 	part := func(ns int64) string { return units.Share(float64(ns), float64(rep.RunNs)) }
-	who := plural(rep.Ranks, "rank")
+	who := units.Plural(rep.Ranks, "rank")
 	if rep.Threads > 1 {
 		who += fmt.Sprintf(" with up to %d threads", rep.Threads)
 	}
@@ -181,7 +181,7 @@ func waitingRanks(list []waits.RankNs) string {
 			for _, r := range list[i:] {
 				rest += r.WaitedNs
 			}
-			fmt.Fprintf(&b, ", %s %s", plural(len(list)-most, "other"), units.Duration(float64(rest)))
+			fmt.Fprintf(&b, ", %s %s", units.Plural(len(list)-most, "other"), units.Duration(float64(rest)))
 			break
 		}
 		if i > 0 {
