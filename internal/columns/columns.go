@@ -79,24 +79,23 @@ func float(v any) float64 {
 }
 
 // Lines returns the lines of the text: the columns' names, if they have any, and the rows, which
-// all have the same columns. Without rows there are none.
+// all have the same columns. Without rows there are no lines.
 func Lines[T any](rows []T, cells func(*Row, T)) []string {
-	if len(rows) == 0 {
-		return nil
-	}
-	var head Row
-	cells(&head, rows[0])
+	var aligned []bool
 	var table [][]string
-	if strings.Join(head.names, "") != "" {
-		table = append(table, head.names)
-	}
-	for _, x := range rows {
+	for i, x := range rows {
 		var r Row
 		cells(&r, x)
+		if i == 0 {
+			aligned = r.left
+			if strings.Join(r.names, "") != "" {
+				table = append(table, r.names)
+			}
+		}
 		table = append(table, r.cells)
 	}
 	lines := make([]string, len(table))
-	for i, left := range head.left {
+	for i, left := range aligned {
 		width := 0
 		for _, line := range table {
 			width = max(width, utf8.RuneCountInString(line[i]))

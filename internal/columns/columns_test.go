@@ -52,7 +52,7 @@ func TestWithoutNames(t *testing.T) {
 	if err != nil || b.String() != "a     1\nbcd  22\n" {
 		t.Errorf("%v\n%s", err, b.String())
 	}
-	if lines := Lines(nil, cells); lines != nil {
+	if lines := Lines(nil, cells); len(lines) > 0 {
 		t.Errorf("of nothing: %q", lines)
 	}
 }
