@@ -1,21 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
 func newCalls() *cobra.Command {
-	var all, asJSON bool
+	var o output
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "calls [flags] [FUNCTION]",
 		Short: "Tell which functions of the MPI standard are traced, and how",
@@ -27,26 +27,21 @@ code (regular), by code written for them (irregular), or not at all
   spoor calls MPI_Send`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			out := bufio.NewWriter(cmd.OutOrStdout())
-			var err error
 			switch {
 			case len(args) == 1:
-				err = printCall(out, args[0], asJSON)
-			case asJSON:
-				err = writeJSON(out, callList(mpi.Calls()))
+				c := findCall(args[0])
+				if c == nil {
+					return fmt.Errorf("%s: no such function in the table; see spoor calls --all", args[0])
+				}
+				return o.print(cmd, describe(c), func(w io.Writer) error { return printCall(w, c) }, nil)
 			case all:
-				err = printAllCalls(out)
-			default:
-				err = printCoverage(out)
+				return o.print(cmd, callList(mpi.Calls()), printAllCalls, nil)
 			}
-			if err != nil {
-				return err
-			}
-			return out.Flush()
+			return o.print(cmd, callList(mpi.Calls()), printCoverage, nil)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list every function")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: all functions, or the one asked for")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON: all functions, or the one asked for")
 	return cmd
 }
 
@@ -83,17 +78,12 @@ func printCoverage(w io.Writer) error {
 	slices.SortFunc(list, func(a, b *coverage) int {
 		return cmp.Or(cmp.Compare(len(a.chapter), len(b.chapter)), cmp.Compare(a.chapter, b.chapter))
 	})
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	row := func(k *coverage, name string) {
-		all := k.counts[mpi.Regular] + k.counts[mpi.Irregular] + k.counts[mpi.Unwrapped]
-		fmt.Fprintf(tw, "%d\t%d\t%d\t%d\t   %s\n", all, k.counts[mpi.Regular], k.counts[mpi.Irregular], k.counts[mpi.Unwrapped], name)
-	}
-	fmt.Fprintf(tw, "functions\tregular\tirregular\tunwrapped\t   chapter\n")
-	for _, k := range list {
-		row(k, strings.TrimSpace(k.chapter+" "+chapters[k.chapter]))
-	}
-	row(&total, "all")
-	if err := tw.Flush(); err != nil {
+	total.chapter = "all"
+	if err := columns.Text(w, append(list, &total), 0, func(c *columns.Row, k *coverage) {
+		regular, irregular, unwrapped := k.counts[mpi.Regular], k.counts[mpi.Irregular], k.counts[mpi.Unwrapped]
+		c.Value("functions", regular+irregular+unwrapped).Value("regular", regular).Value("irregular", irregular).Value("unwrapped", unwrapped)
+		c.Text("chapter", strings.TrimSpace(k.chapter+" "+chapters[k.chapter]))
+	}); err != nil {
 		return err
 	}
 	if total.counts[mpi.Unwrapped] == 0 {
@@ -205,15 +195,8 @@ func remark(p *mpi.Param) string {
 	return strings.Join(list, "; ")
 }
 
-func printCall(w io.Writer, name string, asJSON bool) error {
-	c := findCall(name)
-	if c == nil {
-		return fmt.Errorf("%s: no such function in the table; see spoor calls --all", name)
-	}
+func printCall(w io.Writer, c *mpi.Call) error {
 	j := describe(c)
-	if asJSON {
-		return writeJSON(w, j)
-	}
 	fmt.Fprintf(w, "%s: %s\nsection %s\n", j.Name, strings.Join(append([]string{j.Class}, j.Attrs...), ", "), j.Section)
 	if j.Reason != "" {
 		fmt.Fprintf(w, "not traced: %s\n", j.Reason)
@@ -221,20 +204,13 @@ func printCall(w io.Writer, name string, asJSON bool) error {
 	if j.Returns != "error" {
 		fmt.Fprintf(w, "returns %s\n", j.Returns)
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, p := range j.Params {
+	if err := columns.Text(w, j.Params, 0, func(c *columns.Row, p jsonParam) {
 		kind := p.Kind
 		if p.Length != "" {
 			kind += "[" + p.Length + "]"
 		}
-		// Cells that end a line don't align others, so none is padded.
-		line := fmt.Sprintf("  %s\t%s\t%s", p.Name, p.Direction, kind)
-		if p.Remark != "" {
-			line += "\t" + p.Remark
-		}
-		fmt.Fprintln(tw, line)
-	}
-	if err := tw.Flush(); err != nil {
+		c.Text("", "  "+p.Name).Text("", p.Direction).Text("", kind).Text("", p.Remark)
+	}); err != nil {
 		return err
 	}
 	if c.LargeForm != nil {

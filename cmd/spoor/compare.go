@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
@@ -18,9 +18,9 @@ import (
 type compareOptions struct {
 	threshold float64
 	top       int
-	json      bool
-	paths     []string
-	window    windowFlags
+	output
+	paths  []string
+	window windowFlags
 }
 
 func newCompare() *cobra.Command {
@@ -49,16 +49,10 @@ For histories of many runs there is spoor db. spoor diff says whether two progra
 				return &usageError{cmd, fmt.Errorf("--threshold %g: a share, 0 or more", o.threshold)}
 			}
 			worse, err := compareTraces(cmd, o, args)
-			switch {
-			case err != nil && o.threshold > 0: // 1 says that something got worse
-				complain(cmd, err)
-				return exitCode(2)
-			case err != nil:
+			if o.threshold == 0 { // not asked
 				return err
-			case worse:
-				return exitCode(1)
 			}
-			return nil
+			return verdict(cmd, worse, err)
 		},
 	}
 	f := cmd.Flags()
@@ -72,7 +66,7 @@ For histories of many runs there is spoor db. spoor diff says whether two progra
 
 func atLeastTwo(cmd *cobra.Command, args []string) error {
 	if len(args) < 2 {
-		return &usageError{cmd, fmt.Errorf("want two traces or more, got %s", plural(len(args), "argument"))}
+		return &usageError{cmd, fmt.Errorf("want two traces or more, got %s", units.Plural(len(args), "argument"))}
 	}
 	return nil
 }
@@ -113,16 +107,10 @@ func compareTraces(cmd *cobra.Command, o compareOptions, args []string) (worse b
 		}
 		list = append(list, c)
 	}
-	out := cmd.OutOrStdout()
-	switch {
-	case o.json && len(list) == 1:
-		err = writeJSON(out, list[0])
-	case o.json:
-		err = writeJSON(out, list)
-	case len(list) == 1:
-		err = printComparison(out, list[0], o.top)
-	default:
-		err = printScalability(out, list)
+	if len(list) == 1 {
+		err = o.print(cmd, list[0], func(w io.Writer) error { return printComparison(w, list[0], o.top) }, nil)
+	} else {
+		err = o.print(cmd, list, func(w io.Writer) error { return printScalability(w, list) }, nil)
 	}
 	if err != nil || o.threshold == 0 {
 		return false, err
@@ -138,27 +126,29 @@ func compareTraces(cmd *cobra.Command, o compareOptions, args []string) (worse b
 
 // printScalability writes a line for each run: those of the comparisons, and before them the one that they all have.
 func printScalability(w io.Writer, list []*database.Comparison) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "ranks\ttime\tspeedup\tglobal\tparallel\tload balance\tcommunication\tcomputation\t   trace\n")
-	line := func(run database.Run, s database.Scalability) {
+	type line struct {
+		run database.Run
+		s   database.Scalability
+	}
+	own, _ := list[0].Scalability()
+	lines := []line{{list[0].A, own}}
+	for _, c := range list {
+		_, s := c.Scalability()
+		lines = append(lines, line{c.B, s})
+	}
+	return columns.Text(w, lines, 0, func(c *columns.Row, x line) {
 		share := func(v float64) string {
 			if v == 0 {
 				return "?"
 			}
 			return fmt.Sprintf("%.1f %%", 100*v) // more than all, where caches hold more on more ranks
 		}
-		span, speedup := "?", "?"
-		if s.SpanNs > 0 {
-			span, speedup = units.Duration(s.SpanNs), fmt.Sprintf("%.2f", s.Speedup)
+		var span, speedup any = "?", "?"
+		if x.s.SpanNs > 0 {
+			span, speedup = x.s.SpanNs, fmt.Sprintf("%.2f", x.s.Speedup)
 		}
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", run.Ranks, span, speedup, share(s.Global()), share(s.Parallel), share(s.LoadBalance),
-			share(s.Communication), share(s.Computation), run.Path)
-	}
-	own, _ := list[0].Scalability()
-	line(list[0].A, own)
-	for _, c := range list {
-		_, s := c.Scalability()
-		line(c.B, s)
-	}
-	return tw.Flush()
+		c.Value("ranks", x.run.Ranks).Ns("time", span).Value("speedup", speedup).Value("global", share(x.s.Global())).Value("parallel", share(x.s.Parallel))
+		c.Value("load balance", share(x.s.LoadBalance)).Value("communication", share(x.s.Communication)).Value("computation", share(x.s.Computation))
+		c.Text("trace", x.run.Path)
+	})
 }

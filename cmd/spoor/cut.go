@@ -61,9 +61,9 @@ as right as these are.`,
 					"trace": out, "calls": part.Calls, "stayed": part.Stayed, "bytes": size, "notes": part.Notes,
 				})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s", out, plural(part.Calls, "call"), plural(r.Ranks(), "rank"), units.Bytes(size))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s", out, units.Plural(part.Calls, "call"), units.Plural(r.Ranks(), "rank"), units.Bytes(size))
 			if part.Stayed > 0 {
-				fmt.Fprintf(cmd.OutOrStdout(), "; %s from outside that make or free objects", plural(part.Stayed, "call"))
+				fmt.Fprintf(cmd.OutOrStdout(), "; %s from outside that make or free objects", units.Plural(part.Stayed, "call"))
 			}
 			fmt.Fprintln(cmd.OutOrStdout())
 			return nil

@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/convert/table"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -62,7 +62,7 @@ func databaseFlag(cmd *cobra.Command, path *string) {
 func newDBAdd() *cobra.Command {
 	var path, calls string
 	var list, paths []string
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "add [flags] TRACE...",
 		Short: "Add traces to the database",
@@ -94,17 +94,16 @@ are calls.`,
 				return err
 			}
 			where.complain(cmd)
-			if asJSON {
-				err = writeJSON(cmd.OutOrStdout(), runs)
-			} else {
+			err = form.print(cmd, runs, func(w io.Writer) error {
 				for _, x := range runs {
 					what := "added as run"
 					if !x.Added {
 						what = "is run"
 					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s %d\n", x.Trace, what, x.Run)
+					fmt.Fprintf(w, "%s: %s %d\n", x.Trace, what, x.Run)
 				}
-			}
+				return nil
+			}, nil)
 			if failed {
 				return errors.Join(err, exitCode(1))
 			}
@@ -115,7 +114,7 @@ are calls.`,
 	cmd.Flags().StringArrayVar(&list, "tag", nil, "give the runs this tag, `NAME=VALUE`; can be repeated")
 	cmd.Flags().StringVar(&calls, "calls", "", "write every call into this `folder`, too")
 	debugPathFlag(cmd.Flags(), &paths)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&form.json, "json", false, "print JSON")
 	return cmd
 }
 
@@ -198,7 +197,7 @@ func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Opt
 
 func newDBList() *cobra.Command {
 	var path string
-	var asJSON bool
+	var o output
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
 		Short: "List the runs in the database",
@@ -217,33 +216,32 @@ took, what a rank spent in MPI on average, calls, tags and command.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), list)
-			}
-			tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', tabwriter.AlignRight)
-			fmt.Fprint(tw, "run\tstarted\tranks\ttime\tin MPI\tcalls\t   command, tags\n")
-			for _, x := range list {
-				span, in := "?", "?"
-				if x.HasTimes {
-					span, in = units.Duration(float64(x.SpanNs)), units.Duration(float64(x.MPINs)/float64(max(1, x.Ranks)))
-				}
-				text := x.Command
-				for _, name := range slices.Sorted(maps.Keys(x.Tags)) {
-					text += "  " + name + "=" + x.Tags[name]
-				}
-				fmt.Fprintf(tw, "%d\t%s\t%d\t%s\t%s\t%s\t   %s\n", x.ID, wallClock(x.Started), x.Ranks, span, in, units.Grouped(x.Calls), text)
-			}
-			return tw.Flush()
+			return o.print(cmd, list, func(w io.Writer) error { return printRuns(w, list) }, nil)
 		},
 	}
 	databaseFlag(cmd, &path)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
+}
+
+func printRuns(w io.Writer, list []database.Listed) error {
+	return columns.Text(w, list, 0, func(c *columns.Row, x database.Listed) {
+		var span, in any = "?", "?"
+		if x.HasTimes {
+			span, in = x.SpanNs, float64(x.MPINs)/float64(max(1, x.Ranks))
+		}
+		text := x.Command
+		for _, name := range slices.Sorted(maps.Keys(x.Tags)) {
+			text += "  " + name + "=" + x.Tags[name]
+		}
+		c.Value("run", x.ID).Value("started", wallClock(x.Started)).Value("ranks", x.Ranks).Ns("time", span).Ns("in MPI", in)
+		c.Count("calls", x.Calls).Text("command, tags", text)
+	})
 }
 
 func newDBSQL() *cobra.Command {
 	var path string
-	var asJSON, asCSV bool
+	var o output
 	cmd := &cobra.Command{
 		Use:   "sql [flags] STATEMENT",
 		Short: "Ask the database in SQL",
@@ -254,7 +252,7 @@ dialect is SQLite's.`,
   spoor db sql 'select sql from sqlite_master'       the tables`,
 		Args: exactly(1, "one statement"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if asJSON && asCSV {
+			if o.json && o.csv {
 				return &usageError{cmd, errors.New("--json or --csv, not both")}
 			}
 			d, err := database.OpenRead(path)
@@ -264,27 +262,31 @@ dialect is SQLite's.`,
 			defer d.Close()
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			switch {
-			case asJSON:
+			case o.json:
 				err = sqlJSON(d, args[0], out)
-			case asCSV:
+			case o.csv:
 				w := csv.NewWriter(out)
 				err = d.Query(args[0], w.Write, func(values []any) error { return w.Write(texts(values)) })
 				w.Flush()
 			default:
-				tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				var rows [][]string // the first has the names
 				line := func(cells []string) error {
-					_, err := fmt.Fprintln(tw, strings.Join(cells, "\t"))
-					return err
+					rows = append(rows, cells)
+					return nil
 				}
 				err = d.Query(args[0], line, func(values []any) error { return line(texts(values)) })
-				err = errors.Join(err, tw.Flush())
+				err = errors.Join(err, columns.Text(out, rows, 0, func(c *columns.Row, cells []string) {
+					for _, cell := range cells {
+						c.Text("", cell)
+					}
+				}))
 			}
 			return errors.Join(err, out.Flush())
 		},
 	}
 	databaseFlag(cmd, &path)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of objects")
-	cmd.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print a JSON array of objects")
+	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV")
 	return cmd
 }
 
@@ -324,7 +326,7 @@ func texts(values []any) []string {
 
 func newDBCompare() *cobra.Command {
 	var path string
-	var asJSON bool
+	var o output
 	var top int
 	cmd := &cobra.Command{
 		Use:   "compare [flags] A B",
@@ -354,15 +356,12 @@ started last), or its file. Efficiencies are those of spoor imbalance.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), c)
-			}
-			return printComparison(cmd.OutOrStdout(), c, top)
+			return o.print(cmd, c, func(w io.Writer) error { return printComparison(w, c, top) }, nil)
 		},
 	}
 	databaseFlag(cmd, &path)
 	cmd.Flags().IntVar(&top, "top", 20, "show so many call sites; 0: all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
 
@@ -371,11 +370,10 @@ func printComparison(w io.Writer, c *database.Comparison, top int) error {
 		name string
 		run  database.Run
 	}{{"A", c.A}, {"B", c.B}} {
-		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
+		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, units.Plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "\n\tA\tB\tchange\t\n")
-	for _, p := range c.Whole {
+	fmt.Fprintln(w)
+	if err := columns.Text(w, c.Whole, 0, func(r *columns.Row, p database.Pair) {
 		a, b, change := "?", "?", ""
 		if p.KnownA {
 			a = quantity(p.Name, p.A)
@@ -386,28 +384,16 @@ func printComparison(w io.Writer, c *database.Comparison, top int) error {
 		if p.KnownA && p.KnownB {
 			change = changed(p.A, p.B)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t\n", p.Name, a, b, change)
-	}
-	if err := tw.Flush(); err != nil {
+		r.Value("", p.Name).Value("A", a).Value("B", b).Value("change", change)
+	}); err != nil {
 		return err
 	}
-	shown := c.Sites
-	if top > 0 && len(shown) > top {
-		shown = shown[:top]
-	}
-	tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "\ncalls A\tB\ttime A\tB\tchange\tbytes out A\tB\t   function, call site\n")
-	for _, s := range shown {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t   %s\n", units.Grouped(s.Calls[0]), units.Grouped(s.Calls[1]), units.Duration(float64(s.Ns[0])),
-			units.Duration(float64(s.Ns[1])), changed(float64(s.Ns[0]), float64(s.Ns[1])), units.Bytes(s.Out[0]), units.Bytes(s.Out[1]), siteText(&s.Site))
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	if n := len(c.Sites) - len(shown); n > 0 {
-		fmt.Fprintf(w, "%d more: --top 0\n", n)
-	}
-	return nil
+	fmt.Fprintln(w)
+	return columns.Text(w, c.Sites, top, func(r *columns.Row, s database.SitePair) {
+		r.Count("calls A", s.Calls[0]).Count("B", s.Calls[1]).Ns("time A", s.Ns[0]).Ns("B", s.Ns[1])
+		r.Value("change", changed(float64(s.Ns[0]), float64(s.Ns[1])))
+		r.Bytes("bytes out A", s.Out[0]).Bytes("B", s.Out[1]).Text("function, call site", siteText(&s.Site))
+	})
 }
 
 // quantity writes the value of a column of runs.

@@ -5,10 +5,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
@@ -16,7 +16,7 @@ import (
 func newDBRegress() *cobra.Command {
 	var path string
 	var q database.Question
-	var asJSON bool
+	var o output
 	cmd := &cobra.Command{
 		Use:   "regress --by TAG [flags]",
 		Short: "Find when runs became slower",
@@ -42,15 +42,8 @@ The exit code is 1 if something got worse, else 0; 2 if it can't be told.`,
 			if q.Threshold < 0 {
 				return &usageError{cmd, fmt.Errorf("--threshold %g: a share, 0 or more", q.Threshold)}
 			}
-			worse, err := regress(cmd, path, q, asJSON)
-			switch {
-			case err != nil: // 1 says that something got worse
-				complain(cmd, err)
-				return exitCode(2)
-			case worse:
-				return exitCode(1)
-			}
-			return nil
+			worse, err := regress(cmd, path, q, o)
+			return verdict(cmd, worse, err)
 		},
 	}
 	databaseFlag(cmd, &path)
@@ -59,12 +52,12 @@ The exit code is 1 if something got worse, else 0; 2 if it can't be told.`,
 	f.StringVar(&q.Metric, "metric", "mpi_ns", "what is compared: a `metric` or a function")
 	f.Float64Var(&q.Threshold, "threshold", 0.1, "changes up to this `share` are none")
 	f.StringVar(&q.App, "app", "", "only runs of this `program`")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
 
 // regress prints the histories of a metric and reports whether it got worse in one.
-func regress(cmd *cobra.Command, path string, q database.Question, asJSON bool) (worse bool, err error) {
+func regress(cmd *cobra.Command, path string, q database.Question, o output) (worse bool, err error) {
 	d, err := database.OpenRead(path)
 	if err != nil {
 		return false, err
@@ -77,11 +70,7 @@ func regress(cmd *cobra.Command, path string, q database.Question, asJSON bool) 
 	if len(tracks) == 0 {
 		return false, fmt.Errorf("%s: no runs with a tag %q", path, q.By)
 	}
-	if asJSON {
-		err = writeJSON(cmd.OutOrStdout(), tracks)
-	} else {
-		err = printTracks(cmd.OutOrStdout(), q, tracks)
-	}
+	err = o.print(cmd, tracks, func(w io.Writer) error { return printTracks(w, q, tracks) }, nil)
 	return slices.ContainsFunc(tracks, func(t database.Track) bool { return t.First != "" }), err
 }
 
@@ -90,14 +79,12 @@ func printTracks(w io.Writer, q database.Question, tracks []database.Track) erro
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, plural(t.Ranks, "rank"), t.Machine, q.Metric)
-		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(tw, "runs\tmedian\tdeviation\tchange\t\t   %s\n", q.By)
-		for _, s := range t.Steps {
-			verdict := map[string]string{database.Same: "", database.More: "MORE", database.Less: "LESS"}[s.Verdict]
-			fmt.Fprintf(tw, "%d\t%s\t%s\t%+.1f %%\t%s\t   %s\n", s.Runs, quantity(q.Metric, s.Median), quantity(q.Metric, s.Deviation), 100*s.Change, verdict, s.Value)
-		}
-		if err := tw.Flush(); err != nil {
+		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, units.Plural(t.Ranks, "rank"), t.Machine, q.Metric)
+		if err := columns.Text(w, t.Steps, 0, func(c *columns.Row, s database.Step) {
+			verdict := map[string]string{database.More: "MORE", database.Less: "LESS"}[s.Verdict]
+			c.Value("runs", s.Runs).Value("median", quantity(q.Metric, s.Median)).Value("deviation", quantity(q.Metric, s.Deviation))
+			c.Value("change", fmt.Sprintf("%+.1f %%", 100*s.Change)).Value("", verdict).Text(q.By, s.Value)
+		}); err != nil {
 			return err
 		}
 		if t.First != "" {
@@ -109,7 +96,7 @@ func printTracks(w io.Writer, q database.Question, tracks []database.Track) erro
 
 func newDBScale() *cobra.Command {
 	var path, app, over string
-	var asJSON bool
+	var o output
 	var top int
 	cmd := &cobra.Command{
 		Use:   "scale [flags]",
@@ -139,70 +126,42 @@ are: the first of them will hurt.`, database.LeastPoints),
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), s)
-			}
-			return printScaling(cmd.OutOrStdout(), s, top)
+			return o.print(cmd, s, func(w io.Writer) error { return printScaling(w, s, top) }, nil)
 		},
 	}
 	databaseFlag(cmd, &path)
 	cmd.Flags().StringVar(&app, "app", "", "runs of this `program`; needed if there are several")
 	cmd.Flags().StringVar(&over, "over", "ranks", "what differs between the runs: `ranks`, and nothing else yet")
 	cmd.Flags().IntVar(&top, "top", 20, "show so many call sites; 0: all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
 
 func printScaling(w io.Writer, s *database.Scaling, top int) error {
 	last := s.Ranks[len(s.Ranks)-1]
-	fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, plural(len(s.Ranks), "number"), s.Ranks[0], last)
-	shown := s.Sites
-	if top > 0 && len(shown) > top {
-		shown = shown[:top]
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	if !s.Laws {
-		return printValues(w, tw, s, shown)
-	}
-	fmt.Fprintf(tw, "at %s\tat %s\tshare\ttimes\tgrows as\terror\t   function, call site\n", units.Grouped(last), units.Grouped(s.Ahead))
-	for _, g := range shown {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%.3g\t%s\t%.1f %%\t   %s\n", units.Duration(g.Values[len(g.Values)-1]), units.Duration(g.Ahead), units.Share(g.Share, 1),
-			g.Times, g.Grows, 100*g.Law.Error, siteText(g.Site))
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	if n := len(s.Sites) - len(shown); n > 0 {
-		fmt.Fprintf(w, "%d more: --top 0\n", n)
-	}
-	if s.TooFew > 0 {
-		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", plural(s.TooFew, "call site"), database.LeastPoints)
-	}
-	return nil
-}
-
-// printValues prints the times at each number of ranks, where there are too few for laws.
-func printValues(w io.Writer, tw *tabwriter.Writer, s *database.Scaling, shown []database.Growth) error {
-	for _, n := range s.Ranks {
-		fmt.Fprintf(tw, "at %s\t", units.Grouped(n))
-	}
-	fmt.Fprintln(tw, "   function, call site")
-	for i := range shown {
-		for _, n := range s.Ranks {
-			text := "-"
-			if slices.Contains(shown[i].Ranks, float64(n)) {
-				text = units.Duration(shown[i].At(float64(n)))
+	fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, units.Plural(len(s.Ranks), "number"), s.Ranks[0], last)
+	if err := columns.Text(w, s.Sites, top, func(c *columns.Row, g database.Growth) {
+		if !s.Laws {
+			for _, n := range s.Ranks {
+				var ns any = "-"
+				if slices.Contains(g.Ranks, float64(n)) {
+					ns = g.At(float64(n))
+				}
+				c.Ns("at "+units.Grouped(n), ns)
 			}
-			fmt.Fprintf(tw, "%s\t", text)
+		} else {
+			c.Ns("at "+units.Grouped(last), g.Values[len(g.Values)-1]).Ns("at "+units.Grouped(s.Ahead), g.Ahead).Share("share", g.Share, 1)
+			c.Value("times", fmt.Sprintf("%.3g", g.Times)).Value("grows as", g.Grows).Value("error", fmt.Sprintf("%.1f %%", 100*g.Law.Error))
 		}
-		fmt.Fprintln(tw, "   "+siteText(shown[i].Site))
-	}
-	if err := tw.Flush(); err != nil {
+		c.Text("function, call site", siteText(g.Site))
+	}); err != nil {
 		return err
 	}
-	if n := len(s.Sites) - len(shown); n > 0 {
-		fmt.Fprintf(w, "%d more: --top 0\n", n)
+	switch {
+	case !s.Laws:
+		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", database.LeastPoints)
+	case s.TooFew > 0:
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", units.Plural(s.TooFew, "call site"), database.LeastPoints)
 	}
-	fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", database.LeastPoints)
 	return nil
 }

@@ -1,15 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 func newDBProfile() *cobra.Command {
@@ -70,24 +71,22 @@ Grosclaude et al., "Tracing MPI binaries for knowledge discovery".`,
 }
 
 func printDBProfiles(cmd *cobra.Command, o profileOptions, list []*profile.Profile, others int) error {
-	if o.json {
-		return writeJSON(cmd.OutOrStdout(), list)
-	}
 	view, err := o.view(cmd)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	for i, p := range list {
-		if i > 0 {
-			fmt.Fprintln(out)
+	return o.print(cmd, list, func(w io.Writer) error {
+		for i, p := range list {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			if err := o.write(w, p, view); err != nil {
+				return err
+			}
 		}
-		if err := o.write(out, p, view); err != nil {
-			return err
+		if others > 0 && o.style != "latex" {
+			fmt.Fprintf(w, "\n%s more: --class, --all\n", units.Plural(others, "class"))
 		}
-	}
-	if others > 0 && o.style != "latex" {
-		fmt.Fprintf(out, "\n%s more: --class, --all\n", plural(others, "class"))
-	}
-	return out.Flush()
+		return nil
+	}, nil)
 }

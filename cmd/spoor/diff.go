@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -51,16 +50,7 @@ Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
 		Args: exactly(2, "two traces"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			equal, err := runDiff(cmd, o, args[0], args[1])
-			switch {
-			case errors.Is(err, syscall.EPIPE):
-				return exitCode(1)
-			case err != nil:
-				complain(cmd, err)
-				return exitCode(2)
-			case !equal:
-				return exitCode(1)
-			}
-			return nil
+			return verdict(cmd, !equal, err)
 		},
 	}
 	f := cmd.Flags()
@@ -146,7 +136,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	defer progress.end()
 	o.Step = progress.step
 	if a.Ranks() != b.Ranks() && !o.json {
-		fmt.Fprintf(out, "%s has %s, %s has %s\n", pathA, plural(a.Ranks(), "rank"), pathB, plural(b.Ranks(), "rank"))
+		fmt.Fprintf(out, "%s has %s, %s has %s\n", pathA, units.Plural(a.Ranks(), "rank"), pathB, units.Plural(b.Ranks(), "rank"))
 	}
 	var differ []int
 	for d, err := range diff.Traces(a, b, o.Options) {
@@ -172,11 +162,11 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	switch {
 	case o.json:
 	case len(differ) == 0:
-		fmt.Fprintf(out, "equal: %s\n", plural(a.Ranks(), "rank"))
+		fmt.Fprintf(out, "equal: %s\n", units.Plural(a.Ranks(), "rank"))
 	case len(differ) > room && !o.all:
-		fmt.Fprintf(out, "%s differ: %s (--all shows each)\n", plural(len(differ), "rank"), units.Ranges(differ))
+		fmt.Fprintf(out, "%s differ: %s (--all shows each)\n", units.Plural(len(differ), "rank"), units.Ranges(differ))
 	default:
-		fmt.Fprintf(out, "%s of %s differ\n", units.Grouped(len(differ)), plural(max(a.Ranks(), b.Ranks()), "rank"))
+		fmt.Fprintf(out, "%s of %s differ\n", units.Grouped(len(differ)), units.Plural(max(a.Ranks(), b.Ranks()), "rank"))
 	}
 	return len(differ) == 0, out.Flush()
 }
@@ -194,7 +184,7 @@ func printDifference(w io.Writer, d *diff.Difference, most int) {
 			}
 		}
 		if shown > most {
-			fmt.Fprintf(w, "  and at %s\n", plural(shown-most, "other place"))
+			fmt.Fprintf(w, "  and at %s\n", units.Plural(shown-most, "other place"))
 		}
 		return
 	}

@@ -11,15 +11,11 @@ import (
 
 // A drawnRounds is a family of loops whose numbers of rounds are drawn, as people read it.
 type drawnRounds struct {
-	Of        string      `json:"of"`
-	Precision int         `json:"precision"`
-	Seed      uint64      `json:"seed"`
-	Runs      uint64      `json:"runs"`
-	Least     int64       `json:"least"` // rounds, before
-	LeastRank int         `json:"least_rank"`
-	Most      int64       `json:"most"`
-	MostRank  int         `json:"most_rank"`
-	Bins      []mergedBin `json:"bins"`
+	Of           string `json:"of"`
+	Precision    int    `json:"precision"`
+	Seed         uint64 `json:"seed"`
+	Runs         uint64 `json:"runs"`
+	distribution        // of rounds, before
 }
 
 // drawnOf says which loops of a trace are drawn: those that begin with some call at some place.
@@ -34,10 +30,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 	}
 	out := make([]drawnRounds, len(list))
 	for i, x := range list {
-		out[i] = drawnRounds{Precision: x.Precision, Seed: seed, Runs: x.Runs, Least: x.Least.Value, LeastRank: x.Least.Rank, Most: x.Most.Value, MostRank: x.Most.Rank}
-		for _, b := range x.Bins {
-			out[i].Bins = append(out[i].Bins, mergedBin{b.Low, b.Value, b.High, b.Count})
-		}
+		out[i] = drawnRounds{Precision: x.Precision, Seed: seed, Runs: x.Runs, distribution: distributionOf(x.Least, x.Most, x.Bins)}
 	}
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
@@ -62,7 +55,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 // text says it in a line.
 func (d *drawnRounds) text() string {
 	return fmt.Sprintf("rounds of loops with %s, as one of %d: %d (rank %d) to %d (rank %d) in %s before; precision %d, seed %d", d.Of, len(d.Bins),
-		d.Least, d.LeastRank, d.Most, d.MostRank, plural(d.Runs, "run"), d.Precision, d.Seed)
+		d.Least, d.LeastRank, d.Most, d.MostRank, units.Plural(d.Runs, "run"), d.Precision, d.Seed)
 }
 
 // keptText says what other loops have numbers of rounds that differ, and why they stay.
@@ -73,7 +66,7 @@ func keptText(list []rounds.Kept) string {
 			parts = append(parts, fmt.Sprintf("and %d other reasons", len(list)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s, of %s", k.Why, plural(k.Runs, "run")))
+		parts = append(parts, fmt.Sprintf("%s, of %s", k.Why, units.Plural(k.Runs, "run")))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -233,14 +233,8 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 			return nil, fmt.Errorf("--at: %w", err)
 		}
 	}
-	if d.o.ranks != "" {
-		if ranks, err = parseList(d.o.ranks, d.r.Ranks()); err != nil {
-			return nil, fmt.Errorf("--rank: %w", err)
-		}
-	} else {
-		for rank := range d.r.Ranks() {
-			ranks = append(ranks, rank)
-		}
+	if ranks, err = parseList(d.o.ranks, d.r.Ranks()); err != nil {
+		return nil, fmt.Errorf("--rank: %w", err)
 	}
 	d.window, err = d.o.window.window(d.r, ranks)
 	return ranks, err

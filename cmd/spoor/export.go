@@ -174,7 +174,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	for _, x := range losses {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", units.Grouped(x.Count), x.What)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, plural(s.Told, "call"), plural(len(s.Ranks), "rank"), units.Bytes(bytes), about.run["TIMES"])
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, units.Plural(s.Told, "call"), units.Plural(len(s.Ranks), "rank"), units.Bytes(bytes), about.run["TIMES"])
 	return nil
 }
 

@@ -1,23 +1,23 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/files"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newFiles() *cobra.Command {
-	var asJSON, asCSV, each, ranks, system bool
+	var o output
+	var each, ranks, system bool
 	var top int
 	var window windowFlags
 	cmd := &cobra.Command{
@@ -50,17 +50,13 @@ that too, histograms of sizes, failures, and the slowest call.`,
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			switch {
-			case asJSON:
-				return writeJSON(out, filesJSON(rep))
-			case asCSV:
-				return filesCSV(out, rep)
-			case len(rep.Files) == 0:
-				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: no calls that work on files are in %s; record it with: spoor run --io\n", r.Name())
-				return printLeftOut(out, rep)
-			}
-			return printFiles(out, rep, top, ranks, r.HasTimes())
+			return o.print(cmd, filesJSON(rep), func(w io.Writer) error {
+				if len(rep.Files) == 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "spoor: no calls that work on files are in %s; record it with: spoor run --io\n", r.Name())
+					return printLeftOut(w, rep)
+				}
+				return printFiles(w, rep, top, ranks, r.HasTimes())
+			}, func(w io.Writer) error { return filesCSV(w, rep) })
 		}),
 	}
 	f := cmd.Flags()
@@ -69,61 +65,73 @@ that too, histograms of sizes, failures, and the slowest call.`,
 	f.BoolVar(&system, "system", false, "show files in the system's folders and what interpreters import, too")
 	f.BoolVar(&ranks, "ranks", false, "show each rank's part")
 	f.IntVar(&top, "top", 20, "show so many files; 0: all")
-	f.BoolVar(&asJSON, "json", false, "print JSON, of all files and ranks")
-	f.BoolVar(&asCSV, "csv", false, "print CSV, of all files and ranks")
+	f.BoolVar(&o.json, "json", false, "print JSON, of all files and ranks")
+	f.BoolVar(&o.csv, "csv", false, "print CSV, of all files and ranks")
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	return cmd
 }
 
+// A fileRow is what one rank did with a file, or all did.
+type fileRow struct {
+	files.Use
+	who, by, name string
+	bandwidth     float64
+}
+
+// rowsOf lists what each rank did with a file.
+func rowsOf(f *files.File) (rows []fileRow) {
+	for _, rank := range slices.Sorted(maps.Keys(f.Ranks)) {
+		one := files.File{Total: *f.Ranks[rank], Ranks: map[int]*files.Use{rank: f.Ranks[rank]}}
+		rows = append(rows, fileRow{Use: one.Total, who: strconv.Itoa(rank), by: f.By, name: f.Path, bandwidth: one.Bandwidth()})
+	}
+	return rows
+}
+
 func printFiles(w io.Writer, rep *files.Report, top int, ranks, timed bool) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	// One kind of calls needs no name, unless it isn't the one that readers expect.
 	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.By != files.Posix })
-	by := func(text string) string {
-		if several {
-			return "\t" + text
-		}
-		return ""
-	}
-	fmt.Fprintf(tw, "ranks\topens\treads\tread\twrites\twritten\tseq\tstrided\trandom\toff 4 KB\tmeta\tin data\tin meta\tbandwidth%s\t  file\n", by("by"))
-	row := func(who string, u *files.Use, bandwidth float64, kind, name string) {
-		accesses := float64(u.Sequential + u.Strided + u.Random)
-		share := func(n uint64) string {
-			if accesses == 0 {
-				return "-"
-			}
-			return units.Share(float64(n), accesses)
-		}
-		data, meta, speed := "-", "-", "-"
-		if timed {
-			data, meta = units.Duration(u.DataTime), units.Duration(u.MetaTime)
-			if bandwidth > 0 {
-				speed = units.Bytes(int64(bandwidth)) + "/s"
-			}
-		}
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s%s\t%s\n", who, u.Opens, u.Reads.Calls, units.Bytes(u.Reads.Bytes),
-			u.Writes.Calls, units.Bytes(u.Writes.Bytes), share(u.Sequential), share(u.Strided), share(u.Random), share(u.Unaligned),
-			u.Meta, data, meta, speed, by(kind), name)
-	}
-	for i, f := range rep.Files {
-		if top > 0 && i == top {
-			break
-		}
-		row(strconv.Itoa(len(f.Ranks)), &f.Total, f.Bandwidth(), f.By, "  "+f.Path)
+	shown, more := columns.First(rep.Files, top)
+	var rows []fileRow
+	for _, f := range shown {
+		rows = append(rows, fileRow{f.Total, strconv.Itoa(len(f.Ranks)), f.By, f.Path, f.Bandwidth()})
 		if !ranks {
 			continue
 		}
-		for _, rank := range ranksOf(f) {
-			u := f.Ranks[rank]
-			one := files.File{Total: *u, Ranks: map[int]*files.Use{rank: u}}
-			row(fmt.Sprintf("[%d]", rank), u, one.Bandwidth(), "", "")
+		for _, r := range rowsOf(f) {
+			rows = append(rows, fileRow{Use: r.Use, who: "[" + r.who + "]", bandwidth: r.bandwidth})
 		}
 	}
-	if err := tw.Flush(); err != nil {
+	if err := columns.Text(w, rows, 0, func(c *columns.Row, r fileRow) {
+		share := func(name string, n uint64) {
+			if all := r.Sequential + r.Strided + r.Random; all > 0 {
+				c.Share(name, n, all)
+			} else {
+				c.Value(name, "-")
+			}
+		}
+		c.Value("ranks", r.who).Value("opens", r.Opens).Value("reads", r.Reads.Calls).Bytes("read", r.Reads.Bytes)
+		c.Value("writes", r.Writes.Calls).Bytes("written", r.Writes.Bytes)
+		share("seq", r.Sequential)
+		share("strided", r.Strided)
+		share("random", r.Random)
+		share("off 4 KB", r.Unaligned)
+		var data, meta, speed any = "-", "-", "-"
+		if timed {
+			data, meta = r.DataTime, r.MetaTime
+			if r.bandwidth > 0 {
+				speed = units.Bytes(int64(r.bandwidth)) + "/s"
+			}
+		}
+		c.Value("meta", r.Meta).Ns("in data", data).Ns("in meta", meta).Value("bandwidth", speed)
+		if several {
+			c.Value("by", r.by)
+		}
+		c.Text("file", r.name)
+	}); err != nil {
 		return err
 	}
-	if top > 0 && len(rep.Files) > top {
-		fmt.Fprintf(w, "%s more: --top 0\n", units.Plural(len(rep.Files)-top, "file"))
+	if err := columns.More(w, more); err != nil {
+		return err
 	}
 	if err := printLeftOut(w, rep); err != nil {
 		return err
@@ -164,15 +172,6 @@ func printSlowest(w io.Writer, rep *files.Report, timed bool) error {
 	return nil
 }
 
-func ranksOf(f *files.File) []int {
-	var list []int
-	for rank := range f.Ranks {
-		list = append(list, rank)
-	}
-	slices.Sort(list)
-	return list
-}
-
 type rankUse struct {
 	Rank int `json:"rank"`
 	*files.Use
@@ -196,7 +195,7 @@ func filesJSON(rep *files.Report) any {
 	}{files.Bounds, rep.Kind.String(), rep.Folder, rep.LeftFiles, rep.LeftCalls, []fileJSON{}}
 	for _, f := range rep.Files {
 		x := fileJSON{File: f, Shared: f.Shared(), Bandwidth: f.Bandwidth()}
-		for _, rank := range ranksOf(f) {
+		for _, rank := range slices.Sorted(maps.Keys(f.Ranks)) {
 			x.Ranks = append(x.Ranks, rankUse{rank, f.Ranks[rank]})
 		}
 		out.Files = append(out.Files, x)
@@ -205,19 +204,16 @@ func filesJSON(rep *files.Report) any {
 }
 
 func filesCSV(w io.Writer, rep *files.Report) error {
-	c := csv.NewWriter(w)
-	c.Write(strings.Split("file,rank,opens,reads,read_bytes,read_ns,writes,written_bytes,write_ns,meta,meta_ns,sequential,strided,random,unaligned,extent,failed,library_calls,by", ","))
-	n := func(v uint64) string { return strconv.FormatUint(v, 10) }
-	d := func(v int64) string { return strconv.FormatInt(v, 10) }
-	t := func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
-	for _, f := range rep.Files {
-		for _, rank := range ranksOf(f) {
-			u := f.Ranks[rank]
-			c.Write([]string{f.Path, strconv.Itoa(rank), n(u.Opens), n(u.Reads.Calls), d(u.Reads.Bytes), t(u.Reads.Time), n(u.Writes.Calls),
-				d(u.Writes.Bytes), t(u.Writes.Time), n(u.Meta), t(u.MetaTime), n(u.Sequential), n(u.Strided), n(u.Random), n(u.Unaligned),
-				d(u.Extent), n(u.Failed), n(u.Library), f.By})
+	return columns.CSV(w, func(add func(fileRow)) {
+		for _, f := range rep.Files {
+			columns.Each(rowsOf(f))(add)
 		}
-	}
-	c.Flush()
-	return c.Error()
+	}, func(c *columns.Row, r fileRow) {
+		c.Text("file", r.name).Value("rank", r.who).Value("opens", r.Opens)
+		c.Value("reads", r.Reads.Calls).Value("read_bytes", r.Reads.Bytes).Decimal("read_ns", r.Reads.Time, 0)
+		c.Value("writes", r.Writes.Calls).Value("written_bytes", r.Writes.Bytes).Decimal("write_ns", r.Writes.Time, 0)
+		c.Value("meta", r.Meta).Decimal("meta_ns", r.MetaTime, 0)
+		c.Value("sequential", r.Sequential).Value("strided", r.Strided).Value("random", r.Random).Value("unaligned", r.Unaligned)
+		c.Value("extent", r.Extent).Value("failed", r.Failed).Value("library_calls", r.Library).Text("by", r.by)
+	})
 }

@@ -122,9 +122,9 @@ func (g *gathering) line() string {
 	if g.Spawned {
 		what += " of what is spawned"
 	}
-	number := plural(g.Come, "process")
+	number := units.Plural(g.Come, "process")
 	if g.Expected > 0 {
-		number = fmt.Sprintf("%d of %s", g.Come, plural(g.Expected, "process"))
+		number = fmt.Sprintf("%d of %s", g.Come, units.Plural(g.Expected, "process"))
 	}
 	verb := "have"
 	if g.Come == 1 {

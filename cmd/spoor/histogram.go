@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -11,23 +8,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/histogram"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 type histogramOptions struct {
-	calls         []string
-	site          string
-	rank, top     int
-	gaps, paths   bool
-	asJSON, asCSV bool
-	debug         []string
+	calls       []string
+	site        string
+	rank, top   int
+	gaps, paths bool
+	output
+	debug []string
 }
 
 func newHistogram() *cobra.Command {
@@ -70,8 +67,8 @@ of ranks that did the same, and then are of the class that the rank is in.`,
 	f.BoolVar(&o.gaps, "gaps", false, "show the times before calls instead; JSON and CSV have both")
 	f.BoolVar(&o.paths, "paths", false, "tell apart what came before a call")
 	f.IntVar(&o.top, "top", 10, "show so many call sites, and so many before each; 0: all")
-	f.BoolVar(&o.asJSON, "json", false, "print JSON, of all call sites")
-	f.BoolVar(&o.asCSV, "csv", false, "print CSV, of all call sites")
+	f.BoolVar(&o.json, "json", false, "print JSON, of all call sites")
+	f.BoolVar(&o.csv, "csv", false, "print CSV, of all call sites")
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	debugPathFlag(f, &o.debug)
 	return cmd
@@ -117,20 +114,9 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	case len(rep.Sites) == 0:
 		return fmt.Errorf("%s: rank %d made no such call", r.Name(), o.rank)
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	switch {
-	case o.asJSON:
-		err = writeJSON(out, rep)
-	case o.asCSV:
-		err = histogramCSV(out, rep)
-	default:
-		err = printHistograms(out, r, rep, o, columns(cmd))
-	}
-	if err != nil {
-		return err
-	}
 	where.complain(cmd)
-	return out.Flush()
+	return o.print(cmd, rep, func(w io.Writer) error { return printHistograms(w, rep, o, terminalWidth(cmd)) },
+		func(w io.Writer) error { return histogramCSV(w, rep) })
 }
 
 // matches reports whether a call site is what the user asked for: a number, or a part of the
@@ -144,14 +130,14 @@ func (p *places) matches(text string, number int, s trace.Site) bool {
 	return text == shown || text == where.Base() || slices.Contains(strings.Fields(shown), filepath.Base(text))
 }
 
-func printHistograms(w io.Writer, r *trace.Reader, rep *histogram.Report, o *histogramOptions, width int) error {
+func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, width int) error {
 	known := map[string]string{
 		"exact": "each call's own, exactly", "bounded": "each call's own, within the error that was asked for",
 		"histogram": "histograms of the trace, whose single bins are estimates where they were cut or joined",
 	}
 	fmt.Fprintf(w, "times: %s\n", known[rep.Times])
 	if o.rank >= 0 && len(rep.Ranks) > 1 {
-		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, plural(len(rep.Ranks), "rank"), units.Ranges(rep.Ranks))
+		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, units.Plural(len(rep.Ranks), "rank"), units.Ranges(rep.Ranks))
 	}
 	what := func(t *histogram.Table) (string, *histogram.Spread) {
 		if o.gaps {
@@ -161,18 +147,18 @@ func printHistograms(w io.Writer, r *trace.Reader, rep *histogram.Report, o *his
 	}
 	for i := range rep.Sites {
 		if o.top > 0 && i == o.top {
-			fmt.Fprintf(w, "\n%s more: --top 0\n", plural(len(rep.Sites)-o.top, "call site"))
+			fmt.Fprintf(w, "\n%s more: --top 0\n", units.Plural(len(rep.Sites)-o.top, "call site"))
 			break
 		}
 		s := &rep.Sites[i]
 		text, spread := what(&s.Table)
-		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, plural(spread.Count, "call"))
+		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, units.Plural(spread.Count, "call"))
 		if err := printSpread(w, spread, "  ", width); err != nil {
 			return err
 		}
 		for j := range s.After {
 			if o.top > 0 && j == o.top {
-				fmt.Fprintf(w, "\n  after %s more: --top 0\n", plural(len(s.After)-o.top, "call site"))
+				fmt.Fprintf(w, "\n  after %s more: --top 0\n", units.Plural(len(s.After)-o.top, "call site"))
 				break
 			}
 			a := &s.After[j]
@@ -181,7 +167,7 @@ func printHistograms(w io.Writer, r *trace.Reader, rep *histogram.Report, o *his
 			if a.Number > 0 {
 				head = fmt.Sprintf("after [%d] %s at %s", a.Number, a.Function, a.Place)
 			}
-			fmt.Fprintf(w, "\n  %s: %s\n", head, plural(spread.Count, "call"))
+			fmt.Fprintf(w, "\n  %s: %s\n", head, units.Plural(spread.Count, "call"))
 			if err := printSpread(w, spread, "    ", width); err != nil {
 				return err
 			}
@@ -195,25 +181,17 @@ const longestBar = 30
 
 // printSpread writes a line for each bin, with bars as long as there is room for.
 func printSpread(w io.Writer, s *histogram.Spread, indent string, width int) error {
-	var text bytes.Buffer
-	tw := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "from\trank\tto\trank\tcalls\tmean\tdeviation\t")
-	row := func(b *histogram.Bin) {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", units.Duration(float64(b.Least)), rankText(b.LeastRank),
-			units.Duration(float64(b.Most)), rankText(b.MostRank), units.Grouped(b.Count), units.Duration(b.Mean), units.Duration(b.Deviation))
+	rows, most := s.Bins, uint64(0)
+	for i := range rows {
+		most = max(most, rows[i].Count)
 	}
-	most := uint64(0)
-	for i := range s.Bins {
-		row(&s.Bins[i])
-		most = max(most, s.Bins[i].Count)
+	if len(rows) > 1 {
+		rows = append(slices.Clone(rows), s.Bin)
 	}
-	if len(s.Bins) > 1 {
-		row(&s.Bin)
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	for i, line := range strings.Split(strings.TrimRight(text.String(), "\n"), "\n") {
+	for i, line := range columns.Lines(rows, func(c *columns.Row, b histogram.Bin) {
+		c.Ns("from", b.Least).Value("rank", rankText(b.LeastRank)).Ns("to", b.Most).Value("rank", rankText(b.MostRank))
+		c.Count("calls", b.Count).Ns("mean", b.Mean).Ns("deviation", b.Deviation)
+	}) {
 		bar := ""
 		switch {
 		case i == 0:
@@ -253,28 +231,29 @@ func rankText(rank int) string {
 // histogramCSV writes a row for each bin. Behind "after" stands the number of the call site
 // that came before: empty where all are together, 0 for first calls of threads.
 func histogramCSV(w io.Writer, rep *histogram.Report) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"number", "function", "site", "after", "what", "least_ns", "least_rank", "most_ns", "most_rank", "calls", "mean_ns", "deviation_ns"})
-	decimal := func(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
-	for i := range rep.Sites {
-		s := &rep.Sites[i]
-		rows := func(after, what string, list []histogram.Bin) {
-			for _, b := range list {
-				out.Write([]string{
-					strconv.Itoa(s.Number), s.Function, s.Place, after, what,
-					strconv.FormatUint(b.Least, 10), strconv.Itoa(b.LeastRank), strconv.FormatUint(b.Most, 10), strconv.Itoa(b.MostRank),
-					strconv.FormatUint(b.Count, 10), decimal(b.Mean), decimal(b.Deviation),
-				})
+	type row struct {
+		histogram.Bin
+		site        histogram.Site
+		after, what string
+	}
+	return columns.CSV(w, func(add func(row)) {
+		for _, s := range rep.Sites {
+			table := func(after string, t *histogram.Table) {
+				for _, b := range t.Duration.Bins {
+					add(row{b, s, after, "duration"})
+				}
+				for _, b := range t.Gap.Bins {
+					add(row{b, s, after, "gap"})
+				}
+			}
+			table("", &s.Table)
+			for j := range s.After {
+				table(strconv.Itoa(s.After[j].Number), &s.After[j].Table)
 			}
 		}
-		rows("", "duration", s.Duration.Bins)
-		rows("", "gap", s.Gap.Bins)
-		for j := range s.After {
-			a := &s.After[j]
-			rows(strconv.Itoa(a.Number), "duration", a.Duration.Bins)
-			rows(strconv.Itoa(a.Number), "gap", a.Gap.Bins)
-		}
-	}
-	out.Flush()
-	return out.Error()
+	}, func(c *columns.Row, r row) {
+		c.Value("number", r.site.Number).Text("function", r.site.Function).Text("site", r.site.Place).Text("after", r.after).Text("what", r.what)
+		c.Value("least_ns", r.Least).Value("least_rank", r.LeastRank).Value("most_ns", r.Most).Value("most_rank", r.MostRank)
+		c.Value("calls", r.Count).Decimal("mean_ns", r.Mean, 1).Decimal("deviation_ns", r.Deviation, 1)
+	})
 }

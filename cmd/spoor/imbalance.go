@@ -1,23 +1,23 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newImbalance() *cobra.Command {
-	var all, inside, asJSON, asCSV, byRank bool
+	var o output
+	var all, inside, byRank bool
 	var top int
 	var paths []string
 	var window windowFlags
@@ -61,7 +61,7 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
   spoor imbalance --json app.spoor | jq .efficiency`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			if asCSV && !byRank {
+			if o.csv && !byRank {
 				return errors.New("--csv is of the table that --ranks shows")
 			}
 			if err := r.NeedTimes(); err != nil {
@@ -76,19 +76,8 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 				if err != nil {
 					return err
 				}
-				out := bufio.NewWriter(cmd.OutOrStdout())
-				switch {
-				case asCSV:
-					err = writeRanksCSV(out, list)
-				case asJSON:
-					err = writeJSON(out, list)
-				default:
-					err = printRanks(out, list, top, columns(cmd))
-				}
-				if err != nil {
-					return err
-				}
-				return out.Flush()
+				return o.print(cmd, list, func(w io.Writer) error { return printRanks(w, list, top, terminalWidth(cmd)) },
+					func(w io.Writer) error { return writeRanksCSV(w, list) })
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := imbalance.Of(r, imbalance.Options{
@@ -99,16 +88,7 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 			if err != nil {
 				return err
 			}
-			out := bufio.NewWriter(cmd.OutOrStdout())
-			if asJSON {
-				err = writeJSON(out, rep)
-			} else {
-				err = printImbalance(out, rep, top, columns(cmd))
-			}
-			if err != nil {
-				return err
-			}
-			return out.Flush()
+			return o.print(cmd, rep, func(w io.Writer) error { return printImbalance(w, rep, top, terminalWidth(cmd)) }, nil)
 		}),
 	}
 	f := cmd.Flags()
@@ -117,8 +97,8 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 	f.BoolVar(&all, "all", false, "look at all calls, not at those alone in which ranks wait")
 	f.IntVar(&top, "top", 10, "list so many calls; 0: all")
 	f.BoolVar(&byRank, "ranks", false, "show what each rank spent, in all and by call site")
-	f.BoolVar(&asCSV, "csv", false, "print CSV; with --ranks")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.BoolVar(&o.csv, "csv", false, "print CSV; with --ranks")
+	f.BoolVar(&o.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	debugPathFlag(f, &paths)
 	return cmd
@@ -130,19 +110,19 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		fmt.Fprintln(w, "no rank left a track")
 		return nil
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	run := units.Duration(float64(e.RuntimeNs))
 	if e.WithinNs > e.RuntimeNs/200 {
 		run += " ± " + units.Duration(float64(e.WithinNs))
 	}
-	fmt.Fprintf(tw, "parallel efficiency\t%s\tmean useful time over run time, %s\n", shareText(e.Parallel), run)
-	fmt.Fprintf(tw, "  load balance\t%s\tmean useful time over the most\n", shareText(e.LoadBalance))
-	fmt.Fprintf(tw, "  communication\t%s\tmost useful time over run time\n", shareText(e.Communication))
-	if err := tw.Flush(); err != nil {
+	if err := columns.Text(w, [][3]string{
+		{"parallel efficiency", shareText(e.Parallel), "mean useful time over run time, " + run},
+		{"  load balance", shareText(e.LoadBalance), "mean useful time over the most"},
+		{"  communication", shareText(e.Communication), "most useful time over run time"},
+	}, 0, func(c *columns.Row, x [3]string) { c.Text("", x[0]).Text("", x[1]).Text("", x[2]) }); err != nil {
 		return err
 	}
 	if rep.Missing > 0 {
-		fmt.Fprintf(w, "of %s there is no track\n", plural(rep.Missing, "rank"))
+		fmt.Fprintf(w, "of %s there is no track\n", units.Plural(rep.Missing, "rank"))
 	}
 	fmt.Fprintln(w)
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
@@ -158,17 +138,14 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		fmt.Fprintf(w, "of up to %d threads a rank, each from its first call to its last: their share of the rank's run time\n", rep.Threads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	for i := range rep.Calls {
-		if top > 0 && i == top {
-			fmt.Fprintf(w, "\n%d more: --top 0\n", len(rep.Calls)-top)
-			break
-		}
-		c := &rep.Calls[i]
+	calls, more := columns.First(rep.Calls, top)
+	for i := range calls {
+		c := &calls[i]
 		what := "lost"
 		if c.Completion && !c.Alone {
 			what = "waited"
 		}
-		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, c.Place, plural(c.Count, "call"), units.Duration(c.CostNs), what)
+		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, c.Place, units.Plural(c.Count, "call"), units.Duration(c.CostNs), what)
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {
@@ -179,7 +156,10 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 			v.sample(c.SingleGap)
 		}
 	}
-	return nil
+	if more > 0 {
+		fmt.Fprintln(w)
+	}
+	return columns.More(w, more)
 }
 
 // shareText is a share as well as it is known.
@@ -277,7 +257,7 @@ func (v *imbalanceView) sample(s *imbalance.Sample) {
 }
 
 func groupText(g imbalance.Group) string {
-	text := fmt.Sprintf("%s at %s", plural(g.Ranks, "rank"), units.Duration(g.Mean))
+	text := fmt.Sprintf("%s at %s", units.Plural(g.Ranks, "rank"), units.Duration(g.Mean))
 	if g.Estimated {
 		text = "about " + text
 	}

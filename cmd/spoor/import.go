@@ -90,7 +90,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 	for _, what := range slices.Sorted(maps.Keys(x.Notes)) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: import: %s %s\n", units.Grouped(x.Notes[what]), what)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", o.out, plural(x.Calls, "call"), plural(x.Content.Ranks, "rank"), units.Bytes(size))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", o.out, units.Plural(x.Calls, "call"), units.Plural(x.Content.Ranks, "rank"), units.Bytes(size))
 	return nil
 }
 

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -16,13 +14,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newInfo() *cobra.Command {
-	var asJSON bool
+	var o output
 	var top int
 	var paths []string
 	var window windowFlags
@@ -72,27 +71,20 @@ calls on files that run --io recorded is told apart.`,
 			if err != nil {
 				return err
 			}
-			out := bufio.NewWriter(cmd.OutOrStdout())
-			if asJSON {
-				err = writeJSON(out, struct {
-					Findings []findings.Finding `json:"findings"`
-					*summary.Summary
-					Merged   []mergedSizes   `json:"merged,omitempty"`
-					Drawn    []drawnRounds   `json:"drawn,omitempty"`
-					Partners []drawnMessages `json:"partners,omitempty"`
-				}{list, s, merged, loops, who})
-			} else {
-				printFindings(out, s, list)
-				err = printInfo(out, s, merged, loops, who, top)
-			}
-			if err != nil {
-				return err
-			}
-			return out.Flush()
+			return o.print(cmd, struct {
+				Findings []findings.Finding `json:"findings"`
+				*summary.Summary
+				Merged   []mergedSizes   `json:"merged,omitempty"`
+				Drawn    []drawnRounds   `json:"drawn,omitempty"`
+				Partners []drawnMessages `json:"partners,omitempty"`
+			}{list, s, merged, loops, who}, func(w io.Writer) error {
+				printFindings(w, s, list)
+				return printInfo(w, s, merged, loops, who, top)
+			}, nil)
 		}),
 	}
 	window.add(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().IntVar(&top, "top", 10, "list so many functions, costs and classes; 0: all")
 	debugPathFlag(cmd.Flags(), &paths)
 	return cmd
@@ -198,17 +190,17 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
 		field("structure", "%s of calls in %s of %s, each as reached from one place; spoor profile shows them",
-			units.Share(float64(x.Placed), float64(s.Calls)), plural(x.Loops, "loop"), plural(x.Functions, "function"))
+			units.Share(float64(x.Placed), float64(s.Calls)), units.Plural(x.Loops, "loop"), units.Plural(x.Functions, "function"))
 	}
 	if len(s.Counted) > 0 {
 		sum := int64(0)
 		for _, x := range s.Counted {
 			sum += x.Rounds
 		}
-		field("rounds", "%s of %s, counted by the program; most, %s, at %s", units.Grouped(sum), plural(len(s.Counted), "loop"), units.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
+		field("rounds", "%s of %s, counted by the program; most, %s, at %s", units.Grouped(sum), units.Plural(len(s.Counted), "loop"), units.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
 	}
 	if s.Lost > 0 {
-		field("lost", "%s that could not be recorded", plural(s.Lost, "call"))
+		field("lost", "%s that could not be recorded", units.Plural(s.Lost, "call"))
 	}
 	for _, p := range s.Problems {
 		field("problem", "%s", p)
@@ -228,18 +220,19 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	if err := printFunctions(w, s, top); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", plural(len(s.Classes), "class"), plural(s.Signatures, "signature"),
-		plural(s.Sites, "call site"))
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", units.Plural(len(s.Classes), "class"), units.Plural(s.Signatures, "signature"),
+		units.Plural(s.Sites, "call site"))
 	total := int64(0)
 	for _, x := range s.Sections {
-		fmt.Fprintf(tw, "%s\t%s\t   %s\n", units.Grouped(x.Bytes), units.Share(float64(x.Bytes), float64(s.Bytes)), x.Name)
 		total += x.Bytes
 	}
+	parts := slices.Clone(s.Sections)
 	if head := s.Bytes - total; head > 0 {
-		fmt.Fprintf(tw, "%s\t%s\t   header and directory\n", units.Grouped(head), units.Share(float64(head), float64(s.Bytes)))
+		parts = append(parts, summary.Section{Name: "header and directory", Bytes: head})
 	}
-	if err := tw.Flush(); err != nil {
+	if err := columns.Text(w, parts, 0, func(c *columns.Row, x summary.Section) {
+		c.Count("", x.Bytes).Share("", x.Bytes, s.Bytes).Text("", x.Name)
+	}); err != nil {
 		return err
 	}
 	if err := printCosts(w, s, top); err != nil {
@@ -293,16 +286,10 @@ func spoorText(s *summary.Summary) string {
 // printCosts tells what the sections on calls are made of.
 func printCosts(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(tw, "bytes\tfor\tsection\tcall\tvalue\tstored as\n")
-	for i, c := range s.Costs {
-		if top > 0 && i == top {
-			fmt.Fprintf(tw, "\t\t%d more: --top 0\n", len(s.Costs)-top)
-			break
-		}
-		fmt.Fprintf(tw, "%.1f\t%s\t%s\t%s\t%s\t%s\n", c.Bytes, units.Grouped(c.Count), c.Section, cmp.Or(c.Call, "-"), c.Value, c.Form)
-	}
-	return tw.Flush()
+	return columns.Text(w, s.Costs, top, func(c *columns.Row, x summary.Cost) {
+		c.Decimal("bytes", x.Bytes, 1).Count("for", x.Count).Text("section", x.Section)
+		c.Text("call", cmp.Or(x.Call, "-")).Text("value", x.Value).Text("stored as", x.Form)
+	})
 }
 
 func joinNonEmpty(sep string, list ...string) string {
@@ -329,9 +316,9 @@ func hostsText(hosts []summary.Host) string {
 			list = append(list, fmt.Sprintf("and %d more", len(hosts)-room))
 			break
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", h.Name, plural(h.Ranks, "rank")))
+		list = append(list, fmt.Sprintf("%s (%s)", h.Name, units.Plural(h.Ranks, "rank")))
 	}
-	return joinNonEmpty(" ", plural(len(hosts), "host")+":", strings.Join(list, ", "))
+	return joinNonEmpty(" ", units.Plural(len(hosts), "host")+":", strings.Join(list, ", "))
 }
 
 // density says how small the trace is for what it holds.
@@ -344,51 +331,27 @@ func density(s *summary.Summary) string {
 
 func printFunctions(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	if s.Timeless {
-		fmt.Fprintf(tw, "calls\t   function\n")
-	} else {
-		of := "of MPI"
-		if s.FilesNs > 0 {
-			of = "of calls"
-		}
-		fmt.Fprint(tw, "calls\ttime\t"+of+"\tmean\tdeviation\tmin\tmax\ton rank\t   function\n")
+	of := "of MPI"
+	if s.FilesNs > 0 {
+		of = "of calls"
 	}
-	for i, f := range s.Functions {
-		if top > 0 && i == top {
-			tabs := strings.Repeat("\t", 8)
-			if s.Timeless {
-				tabs = "\t"
-			}
-			fmt.Fprintf(tw, "%s   %d more: --top 0\n", tabs, len(s.Functions)-top)
-			break
+	return columns.Text(w, s.Functions, top, func(c *columns.Row, f summary.Function) {
+		c.Count("calls", f.Calls)
+		if !s.Timeless {
+			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
+			c.Ns("deviation", f.DevNs).Ns("min", f.MinNs).Ns("max", f.MaxNs).Value("on rank", f.MaxRank)
 		}
-		if s.Timeless {
-			fmt.Fprintf(tw, "%s\t   %s\n", units.Grouped(f.Calls), f.Name)
-			continue
-		}
-		mean := float64(f.Ns) / float64(max(1, f.Calls))
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t   %s\n", units.Grouped(f.Calls), units.Duration(float64(f.Ns)),
-			units.Share(float64(f.Ns), float64(s.MPINs+s.FilesNs)), units.Duration(mean), units.Duration(f.DevNs), units.Duration(float64(f.MinNs)),
-			units.Duration(float64(f.MaxNs)), f.MaxRank, f.Name)
-	}
-	return tw.Flush()
+		c.Text("function", f.Name)
+	})
 }
 
 func printClasses(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
 	order := slices.Clone(s.Classes)
 	slices.SortStableFunc(order, func(a, b summary.Class) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "ranks\tcalls each\tdistinct\t   class of ranks\n")
-	for i, c := range order {
-		if top > 0 && i == top {
-			fmt.Fprintf(tw, "\t\t\t   %d more: --top 0\n", len(order)-top)
-			break
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t   %s\n", units.Grouped(len(c.Ranks)), span(c.Least, c.Most), units.Grouped(c.Distinct), shortRanges(c.Ranks))
-	}
-	return tw.Flush()
+	return columns.Text(w, order, top, func(c *columns.Row, x summary.Class) {
+		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.Least, x.Most)).Count("distinct", x.Distinct).Text("class of ranks", shortRanges(x.Ranks))
+	})
 }
 
 // shortRanges writes a list of ranks, cut where it gets long.

@@ -30,6 +30,18 @@ type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
+// verdict ends a verb whose answer can be no: with 1 if it is, or with 2 if it can't be told, having said why.
+func verdict(cmd *cobra.Command, no bool, err error) error {
+	switch {
+	case err != nil && !errors.Is(err, syscall.EPIPE):
+		complain(cmd, err)
+		return exitCode(2)
+	case no || err != nil:
+		return exitCode(1)
+	}
+	return nil
+}
+
 // A usageError is what the user typed wrongly.
 type usageError struct {
 	cmd *cobra.Command

@@ -101,7 +101,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 		u = matrix.Messages
 	}
 	if fits {
-		m = m.Fit(u, columns(cmd))
+		m = m.Fit(u, terminalWidth(cmd))
 	}
 	write := func(w io.Writer) error { return writeMatrix(w, m, u, format, o) }
 	if o.out == "" {
@@ -157,16 +157,16 @@ func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string,
 	if err := m.WriteText(out, u); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s in %s\n", units.Bytes(int64(m.Total.Bytes)), plural(m.Total.Messages, "message"))
+	fmt.Fprintf(out, "\n%s in %s\n", units.Bytes(int64(m.Total.Bytes)), units.Plural(m.Total.Messages, "message"))
 	if m.Elsewhere.Messages > 0 {
 		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or of which there is no track\n",
-			units.Bytes(int64(m.Elsewhere.Bytes)), plural(m.Elsewhere.Messages, "message"))
+			units.Bytes(int64(m.Elsewhere.Bytes)), units.Plural(m.Elsewhere.Messages, "message"))
 	}
 	if m.Unsized > 0 {
-		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", plural(m.Unsized, "message"))
+		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", units.Plural(m.Unsized, "message"))
 	}
 	if m.Unknown > 0 {
-		fmt.Fprintf(out, "left out: %s whose partners are not known\n", plural(m.Unknown, "call"))
+		fmt.Fprintf(out, "left out: %s whose partners are not known\n", units.Plural(m.Unknown, "call"))
 	}
 	return out.Flush()
 }

@@ -172,21 +172,21 @@ func thinnedText(x *thin.Result) string {
 		to += len(t.Bins)
 	}
 	if sizes > 0 {
-		parts = append(parts, fmt.Sprintf("%s became %d (precision %d)", plural(sizes, "size"), to, x.Content.Thinned[0].Precision))
+		parts = append(parts, fmt.Sprintf("%s became %d (precision %d)", units.Plural(sizes, "size"), to, x.Content.Thinned[0].Precision))
 	}
 	if d := x.Content.Drawn; d != nil {
 		for _, f := range d.Families {
 			runs += f.Runs
 			bins += len(f.Bins)
 		}
-		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (precision %d, seed %d)", plural(runs, "run"), bins, d.Families[0].Precision, d.Seed))
+		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (precision %d, seed %d)", units.Plural(runs, "run"), bins, d.Families[0].Precision, d.Seed))
 	}
 	if list := x.Content.Partners; list != nil {
 		legs, messages := uint64(0), uint64(0)
 		for i := range list {
 			legs, messages = legs+list[i].Legs, messages+list[i].Relative.Count()
 		}
-		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are drawn (seed %d)", plural(messages, "message"), plural(legs, "leg"), list[0].Seed))
+		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are drawn (seed %d)", units.Plural(messages, "message"), units.Plural(legs, "leg"), list[0].Seed))
 	}
 	if parts == nil {
 		return "nothing was merged"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -21,6 +24,26 @@ func writeJSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// An output is how an answer is printed: as text, unless --json or --csv was given.
+type output struct{ json, csv bool }
+
+// print prints an answer; a verb without --csv has no such printer.
+func (o output) print(cmd *cobra.Command, answer any, text, csv func(io.Writer) error) (err error) {
+	w := bufio.NewWriter(cmd.OutOrStdout())
+	switch {
+	case o.json:
+		err = writeJSON(w, answer)
+	case o.csv:
+		err = csv(w)
+	default:
+		err = text(w)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 // thereAlready says what to do about a file that is there and was not to be replaced.
@@ -55,9 +78,6 @@ func span(least, most uint64) string {
 	}
 	return units.Grouped(least) + " to " + units.Grouped(most)
 }
-
-// plural writes a number with what is counted: 1 rank, 4 ranks.
-func plural[T int | int64 | uint64](n T, thing string) string { return units.Plural(n, thing) }
 
 // wallClock writes ns since 1970 in UTC, so that outputs can be compared.
 func wallClock(ns int64) string {

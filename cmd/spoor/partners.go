@@ -39,19 +39,27 @@ func partnersOf(r *trace.Reader) ([]drawnMessages, error) {
 }
 
 func drawnMessagesOf(list []trace.Partners) (out []drawnMessages) {
+	of := func(d *trace.Distribution) distribution { return distributionOf(d.Least, d.Most, d.Bins) }
 	for i := range list {
 		p := &list[i]
 		out = append(out, drawnMessages{
 			Seed: p.Seed, Legs: p.Legs, Rounds: p.Rounds, Different: p.Exchanges, Ring: p.Ring, Messages: p.Relative.Count(),
-			Relative: distributionOf(&p.Relative), Sizes: distributionOf(&p.Sizes), Tags: distributionOf(&p.Tags), Numbers: distributionOf(&p.Numbers),
+			Relative: of(&p.Relative), Sizes: of(&p.Sizes), Tags: of(&p.Tags), Numbers: of(&p.Numbers),
 		})
 	}
 	return out
 }
 
-func distributionOf(d *trace.Distribution) distribution {
-	out := distribution{Least: d.Least.Value, LeastRank: d.Least.Rank, Most: d.Most.Value, MostRank: d.Most.Rank}
-	for _, b := range d.Bins {
+type mergedBin struct {
+	Low   int64  `json:"low"`
+	Mean  int64  `json:"mean"`
+	High  int64  `json:"high"`
+	Count uint64 `json:"count"`
+}
+
+func distributionOf(least, most trace.Extreme, bins []trace.Bin) distribution {
+	out := distribution{Least: least.Value, LeastRank: least.Rank, Most: most.Value, MostRank: most.Rank}
+	for _, b := range bins {
 		out.Bins = append(out.Bins, mergedBin{b.Low, b.Value, b.High, b.Count})
 	}
 	return out
@@ -64,7 +72,7 @@ func (d *drawnMessages) text() string {
 		around = ", around a ring"
 	}
 	return fmt.Sprintf("%s in %s between collective calls, as %s of %d: to ranks %+d (rank %d) to %+d (rank %d) from the own one%s, %s (rank %d) to %s (rank %d), tags %d to %d, %s to %s from a rank in a leg before; seed %d",
-		plural(d.Messages, "message"), plural(d.Legs, "leg"), plural(d.Rounds, "exchange"), d.Different,
+		units.Plural(d.Messages, "message"), units.Plural(d.Legs, "leg"), units.Plural(d.Rounds, "exchange"), d.Different,
 		d.Relative.Least, d.Relative.LeastRank, d.Relative.Most, d.Relative.MostRank, around,
 		units.Bytes(d.Sizes.Least), d.Sizes.LeastRank, units.Bytes(d.Sizes.Most), d.Sizes.MostRank,
 		d.Tags.Least, d.Tags.Most, units.Grouped(uint64(d.Numbers.Least)), units.Grouped(uint64(d.Numbers.Most)), d.Seed)
@@ -86,7 +94,7 @@ func keptPartners(list []partners.Kept) string {
 		}
 		text := k.Why
 		if k.Legs > 0 {
-			text += ", in " + plural(k.Legs, "leg")
+			text += ", in " + units.Plural(k.Legs, "leg")
 		}
 		parts = append(parts, text)
 	}

@@ -29,11 +29,10 @@ type profileOptions struct {
 	minTime string
 	depth   int
 	width   int
-	json    bool
+	output
 	flat    bool
 	callers bool
 	sort    string
-	csv     bool
 	perRank bool
 	fold    bool
 	machine string
@@ -183,9 +182,8 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	}
 	f.Sort(o.sort)
 	if o.width <= 0 {
-		o.width = columns(cmd)
+		o.width = terminalWidth(cmd)
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
 	var predicted *traced.Prediction
 	if o.machine != "" {
 		if o.csv || o.perRank {
@@ -195,25 +193,14 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 			return err
 		}
 	}
-	switch {
-	case predicted != nil && !o.json:
-		err = printPredictedFlat(out, f, predicted, o.top)
-	case o.json:
-		err = writeJSON(out, f)
-	case o.csv && o.perRank:
-		err = f.RanksCSV(out)
-	case o.csv:
-		err = f.CSV(out)
-	case o.perRank:
-		err = f.RanksText(out)
-	default:
-		err = f.Text(out, o.top, o.width)
-	}
-	if err != nil {
-		return err
-	}
 	where.complain(cmd)
-	return out.Flush()
+	switch {
+	case predicted != nil:
+		return o.print(cmd, f, func(w io.Writer) error { return printPredictedFlat(w, f, predicted, o.top) }, nil)
+	case o.perRank:
+		return o.print(cmd, f, f.RanksText, f.RanksCSV)
+	}
+	return o.print(cmd, f, func(w io.Writer) error { return f.Text(w, o.top, o.width) }, f.CSV)
 }
 
 func flatOf(cmd *cobra.Command, r *trace.Reader, where *places, of func(*trace.Reader, profile.Where, func()) (*profile.Flat, error)) (*profile.Flat, error) {
@@ -244,20 +231,8 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	}
 	c := f.Callers()
 	c.Sort(o.sort)
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	switch {
-	case o.json:
-		err = writeJSON(out, c)
-	case o.csv:
-		err = c.CSV(out)
-	default:
-		err = c.Text(out, view)
-	}
-	if err != nil {
-		return err
-	}
 	where.complain(cmd)
-	return out.Flush()
+	return o.print(cmd, c, func(w io.Writer) error { return c.Text(w, view) }, c.CSV)
 }
 
 // view is what the flags say of lines and their number.
@@ -271,7 +246,7 @@ func (o *profileOptions) view(cmd *cobra.Command) (profile.View, error) {
 		v.MinTime = float64(d)
 	}
 	if v.Width <= 0 {
-		v.Width = columns(cmd)
+		v.Width = terminalWidth(cmd)
 	}
 	return v, nil
 }
@@ -343,7 +318,7 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 			return err
 		}
 	} else if others > 0 && o.style != "latex" {
-		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", plural(others, "class"))
+		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", units.Plural(others, "class"))
 	}
 	if kept, err := r.Code(); c == nil || kept == nil || err != nil {
 		where.complain(cmd) // else the trace knows the places without the binaries
@@ -427,8 +402,8 @@ func parseTime(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// columns is the width of the terminal that is printed to.
-func columns(cmd *cobra.Command) int {
+// terminalWidth is the width of the terminal that is printed to.
+func terminalWidth(cmd *cobra.Command) int {
 	const otherwise = 120
 	f, ok := cmd.OutOrStdout().(*os.File)
 	if !ok || !terminal(f) {

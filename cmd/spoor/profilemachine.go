@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
@@ -57,21 +56,9 @@ func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Predic
 
 // printPredictedFlat writes call sites with measured and predicted times, over all ranks.
 func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top int) error {
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, units.Duration(float64(p.TracedNs)))
-	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "time\tpredicted\tcompute\tpredicted\tcalls\t  function and place")
-	for i := range f.Rows {
-		if top > 0 && i == top {
-			break
-		}
-		x := &f.Rows[i]
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t  %s %s\n", units.Duration(float64(x.Ns)), units.Duration(x.Predicted.Ns),
-			units.Duration(float64(x.ComputeNs)), units.Duration(x.Predicted.ComputeNs), units.Grouped(x.Calls), x.Function, x.Place)
-	}
-	tw.Flush()
-	if n := len(f.Rows) - top; top > 0 && n > 0 {
-		fmt.Fprintf(out, "%s more places: --top 0\n", units.Grouped(uint64(n)))
-	}
-	return out.Flush()
+	fmt.Fprintf(w, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, units.Duration(float64(p.TracedNs)))
+	return columns.Text(w, f.Rows, top, func(c *columns.Row, x profile.Row) {
+		c.Ns("time", x.Ns).Ns("predicted", x.Predicted.Ns).Ns("compute", x.ComputeNs).Ns("predicted", x.Predicted.ComputeNs)
+		c.Count("calls", x.Calls).Text("function and place", x.Function+" "+x.Place)
+	})
 }

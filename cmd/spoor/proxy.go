@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/again/proxy"
 	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/internal/run/inspect"
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -142,13 +143,13 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 	if len(p.LeftOut) > 0 {
 		printObstacles(cmd.ErrOrStderr(), p.LeftOut)
 	}
-	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, plural(p.Lines, "line"),
-		plural(p.Parts, "function"), o.dir, r.Ranks(), filepath.Join(o.dir, "proxy"))
+	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, units.Plural(p.Lines, "line"),
+		units.Plural(p.Parts, "function"), o.dir, r.Ranks(), filepath.Join(o.dir, "proxy"))
 	return nil
 }
 
 func printObstacles(w io.Writer, list []reissue.Obstacle) {
 	for _, x := range list {
-		fmt.Fprintf(w, "%10s  %s (%s): %s\n", plural(int(x.Calls), "call"), x.Function, plural(x.Ranks, "rank"), x.Reason)
+		fmt.Fprintf(w, "%10s  %s (%s): %s\n", units.Plural(int(x.Calls), "call"), x.Function, units.Plural(x.Ranks, "rank"), x.Reason)
 	}
 }

@@ -9,9 +9,15 @@ import (
 )
 
 // parseList reads a list such as 0,4-7,10- of numbers below n, and returns the
-// numbers in rising order.
+// numbers in rising order; without a text all of them.
 func parseList(text string, n int) ([]int, error) {
-	var list []int
+	list := []int{}
+	if text == "" {
+		for i := range n {
+			list = append(list, i)
+		}
+		return list, nil
+	}
 	for _, part := range strings.Split(text, ",") {
 		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		first, err := strconv.Atoi(from)

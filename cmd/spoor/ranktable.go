@@ -2,15 +2,13 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 
@@ -74,57 +72,40 @@ func printRanks(w io.Writer, list []imbalance.RankTotals, top, width int) error 
 	if top > 0 {
 		room = min(room, top)
 	}
-	cols = cols[:max(0, min(room-len(valueNames(list)), len(cols)))]
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	head := []string{"rank"}
-	if hosts {
-		head = append(head, "host")
-	}
-	head = append(head, "compute", "in MPI")
 	values := valueNames(list)
-	head = append(head, values...)
-	for i := range cols {
-		head = append(head, fmt.Sprintf("[%d]", i+1))
-	}
-	fmt.Fprintln(tw, strings.Join(head, "\t")+"\t")
+	cols = cols[:max(0, min(room-len(values), len(cols)))]
 	guessed := false
-	for i := range list {
-		r := &list[i]
-		row := []string{strconv.Itoa(r.Rank)}
+	known := func(text string, known bool) string {
+		if known {
+			return text
+		}
+		guessed = true
+		return "~" + text
+	}
+	time := func(t imbalance.RankTime) string { return known(units.Duration(t.Ns), t.Known) }
+	if err := columns.Text(w, list, 0, func(c *columns.Row, r imbalance.RankTotals) {
+		c.Value("rank", r.Rank)
 		if hosts {
-			row = append(row, r.Host)
+			c.Text("host", r.Host)
 		}
-		text := func(t imbalance.RankTime) string {
-			if !t.Known {
-				guessed = true
-				return "~" + units.Duration(t.Ns)
-			}
-			return units.Duration(t.Ns)
-		}
-		row = append(row, text(r.Compute), text(r.MPI))
-		sums := make(map[string]string)
-		for _, v := range r.Values {
-			if v.Function == "" {
-				if sums[v.Name] = strconv.FormatFloat(v.Sum, 'g', 4, 64); !v.Known {
-					guessed = true
-					sums[v.Name] = "~" + sums[v.Name]
+		c.Value("compute", time(r.Compute)).Value("in MPI", time(r.MPI))
+		for _, name := range values {
+			text := "-"
+			for _, v := range r.Values {
+				if v.Function == "" && v.Name == name {
+					text = known(strconv.FormatFloat(v.Sum, 'g', 4, 64), v.Known)
 				}
 			}
+			c.Value(name, text)
 		}
-		for _, name := range values {
-			row = append(row, cmp.Or(sums[name], "-"))
-		}
-		for _, c := range cols {
-			t, ok := c.of[r.Rank]
-			if !ok {
-				row = append(row, "-")
-				continue
+		for i, col := range cols {
+			text := "-"
+			if t, ok := col.of[r.Rank]; ok {
+				text = time(t)
 			}
-			row = append(row, text(t))
+			c.Value(fmt.Sprintf("[%d]", i+1), text)
 		}
-		fmt.Fprintln(tw, strings.Join(row, "\t")+"\t")
-	}
-	if err := tw.Flush(); err != nil {
+	}); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -156,27 +137,25 @@ func valueNames(list []imbalance.RankTotals) (names []string) {
 // writeRanksCSV writes a row for each rank and time, in ns, or name of attached values: first its
 // totals, then by place.
 func writeRanksCSV(w io.Writer, list []imbalance.RankTotals) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"rank", "host", "what", "function", "site", "value", "within", "known"})
-	for i := range list {
-		r := &list[i]
-		row := func(what, function, site string, t imbalance.RankTime) {
-			out.Write([]string{
-				strconv.Itoa(r.Rank), r.Host, what, function, site,
-				strconv.FormatFloat(t.Ns, 'f', 0, 64), strconv.FormatFloat(t.Within, 'f', 0, 64), strconv.FormatBool(t.Known),
-			})
-		}
-		row("compute", "", "", r.Compute)
-		row("mpi", "", "", r.MPI)
-		for j := range r.Sites {
-			s := &r.Sites[j]
-			row("compute", s.Function, s.Place, s.Compute)
-			row("mpi", s.Function, s.Place, s.MPI)
-		}
-		for _, v := range r.Values {
-			row(v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known})
-		}
+	type row struct {
+		rank                       int
+		host, what, function, site string
+		imbalance.RankTime
 	}
-	out.Flush()
-	return out.Error()
+	return columns.CSV(w, func(add func(row)) {
+		for _, r := range list {
+			add(row{r.Rank, r.Host, "compute", "", "", r.Compute})
+			add(row{r.Rank, r.Host, "mpi", "", "", r.MPI})
+			for _, s := range r.Sites {
+				add(row{r.Rank, r.Host, "compute", s.Function, s.Place, s.Compute})
+				add(row{r.Rank, r.Host, "mpi", s.Function, s.Place, s.MPI})
+			}
+			for _, v := range r.Values {
+				add(row{r.Rank, r.Host, v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
+			}
+		}
+	}, func(c *columns.Row, r row) {
+		c.Value("rank", r.rank).Text("host", r.host).Text("what", r.what).Text("function", r.function).Text("site", r.site)
+		c.Decimal("value", r.Ns, 0).Decimal("within", r.Within, 0).Value("known", r.Known)
+	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -25,9 +24,9 @@ import (
 type recoverOptions struct {
 	out   string
 	force bool
-	json  bool
-	all   bool
-	tags  []string
+	output
+	all  bool
+	tags []string
 }
 
 func newRecover() *cobra.Command {
@@ -116,15 +115,12 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(cmd.OutOrStdout())
-	if o.json {
-		err = writeJSON(w, list)
-	} else {
+	return o.print(cmd, list, func(w io.Writer) error {
 		for _, r := range list {
 			printRecovered(w, r, o.all)
 		}
-	}
-	return errors.Join(err, w.Flush())
+		return nil
+	}, nil)
 }
 
 // recoverName names the trace after the directory if `spoor run` named that,
@@ -203,7 +199,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 
 func printRecovered(w io.Writer, r recovered, all bool) {
 	const room = 32
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, plural(r.Ranks, "rank"), plural(r.Calls, "call"), units.Bytes(r.Bytes))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, units.Plural(r.Ranks, "rank"), units.Plural(r.Calls, "call"), units.Bytes(r.Bytes))
 	if all || len(r.Ending) <= room {
 		for i := range r.Ending {
 			printEnding(w, &r.Ending[i])
@@ -276,7 +272,7 @@ func printTally(w io.Writer, list []recover.Ending) {
 		ranks[key] = append(ranks[key], e.Rank)
 	}
 	for _, key := range order {
-		fmt.Fprintf(w, "  %s: %s: %s\n", key, plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
+		fmt.Fprintf(w, "  %s: %s: %s\n", key, units.Plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
 	}
 	fmt.Fprintln(w, "  (--all tells of each)")
 }

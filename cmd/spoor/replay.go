@@ -39,9 +39,9 @@ type replayOptions struct {
 	receives  string
 	mostCalls uint64
 	record    string
-	json      bool
-	quiet     bool
-	io        string // which calls on files the trace has, as spoor run --io says it
+	output
+	quiet bool
+	io    string // which calls on files the trace has, as spoor run --io says it
 }
 
 func newReplay() *cobra.Command {
@@ -232,7 +232,7 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	if o.quiet {
 		return nil
 	}
-	return reportReplay(cmd.OutOrStdout(), o, r, runner, dir, wall)
+	return reportReplay(cmd, o, r, runner, dir, wall)
 }
 
 // largeReceive is what receives of 2 GiB and more need.
@@ -384,7 +384,7 @@ func refuse(w io.Writer, obstacles []reissue.Obstacle) error {
 			fmt.Fprintf(w, "spoor: %v\n", o)
 		}
 	}
-	return fmt.Errorf("%s can't be made again; nothing was started", plural(calls, "call"))
+	return fmt.Errorf("%s can't be made again; nothing was started", units.Plural(calls, "call"))
 }
 
 // startReplay starts the ranks, traced if the user wants.

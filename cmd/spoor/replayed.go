@@ -7,11 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spoor-hpc/spoor/internal/again/replay"
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -45,17 +46,14 @@ type replayTimes struct {
 	Known         bool  `json:"known"` // they are the rank's own, not its part in what ranks like it spent
 }
 
-func reportReplay(w io.Writer, o replayOptions, r *trace.Reader, runner *launch.Runner, dir string, job time.Duration) error {
+func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *launch.Runner, dir string, job time.Duration) error {
 	rep, err := readReports(r, dir)
 	if err != nil {
 		return err
 	}
 	rep.Files = o.io != ""
 	rep.MPI, rep.Launcher, rep.Job = runner.Flavour, strings.Join(runner.Line, " "), int64(job)
-	if o.json {
-		return writeJSON(w, rep)
-	}
-	return printReplay(w, rep)
+	return o.print(cmd, rep, func(w io.Writer) error { return printReplay(w, rep) }, nil)
 }
 
 // readReports joins what ranks wrote with what the trace says of them.
@@ -106,19 +104,16 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 
 func printReplay(w io.Writer, rep *replayReport) error {
 	seconds := func(ns int64) string { return units.Duration(float64(ns)) }
-	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, plural(len(rep.Ranks), "rank"), rep.Launcher)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, units.Plural(len(rep.Ranks), "rank"), rep.Launcher)
 	in := "in MPI"
 	if rep.Files {
 		in = "in calls"
 	}
 	if rep.Timeless {
 		fmt.Fprintf(w, "wall time %s; the original's is not known: %v\n\n", seconds(rep.Wall), trace.ErrNoTimes)
-		fmt.Fprintf(t, "rank\tcalls\twall\t%s\t\n", in)
 	} else {
 		fmt.Fprintf(w, "wall time %s, original %s (%+.1f %%)\n\n", seconds(rep.Wall), seconds(rep.Original),
 			100*(float64(rep.Wall)/float64(max(1, rep.Original))-1))
-		fmt.Fprintf(t, "rank\tcalls\twall\toriginal\t%s\theld\toriginal\tcomputing\toriginal\t\n", in)
 	}
 	const room = 16
 	var different int64
@@ -132,22 +127,24 @@ func printReplay(w io.Writer, rep *replayReport) error {
 		}
 		return seconds(ns)
 	}
-	for i, x := range rep.Ranks {
+	for _, x := range rep.Ranks {
 		different += x.Different
-		if i < room && rep.Timeless {
-			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t\n", x.Rank, units.Grouped(x.Calls), seconds(x.Wall), seconds(x.MPI))
-		} else if i < room {
-			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", x.Rank, units.Grouped(x.Calls), seconds(x.Wall), seconds(x.Original.Wall),
-				seconds(x.MPI), seconds(x.Held), sum(x.Original.MPI, x.Original.MPIWithin, x.Original.Known),
-				seconds(x.Compute), sum(x.Original.Compute, x.Original.ComputeWithin, x.Original.Known))
-			guessed = guessed || !x.Original.Known
-		}
 	}
-	if err := t.Flush(); err != nil {
+	if err := columns.Text(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *columns.Row, x replayRank) {
+		c.Value("rank", x.Rank).Count("calls", x.Calls).Ns("wall", x.Wall)
+		if rep.Timeless {
+			c.Ns(in, x.MPI)
+			return
+		}
+		of := &x.Original
+		c.Ns("original", of.Wall).Ns(in, x.MPI).Ns("held", x.Held).Value("original", sum(of.MPI, of.MPIWithin, of.Known))
+		c.Ns("computing", x.Compute).Value("original", sum(of.Compute, of.ComputeWithin, of.Known))
+		guessed = guessed || !of.Known
+	}); err != nil {
 		return err
 	}
 	if n := len(rep.Ranks) - room; n > 0 {
-		fmt.Fprintf(w, "and %s (--json has all)\n", plural(n, "more rank"))
+		fmt.Fprintf(w, "and %s (--json has all)\n", units.Plural(n, "more rank"))
 	}
 	if guessed {
 		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
@@ -157,12 +154,12 @@ func printReplay(w io.Writer, rep *replayReport) error {
 		dropped, receives = dropped+x.Dropped, receives+x.Receives
 	}
 	if dropped+receives > 0 {
-		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", plural(receives, "receive"), plural(dropped, "call"))
+		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", units.Plural(receives, "receive"), units.Plural(dropped, "call"))
 	}
 	if different == 0 {
 		return nil
 	}
-	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", plural(different, "call"))
+	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", units.Plural(different, "call"))
 	shown := 0
 	for _, x := range rep.Ranks {
 		for _, e := range x.Examples {

@@ -149,8 +149,8 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 	}
 	name := shortPath(path)
 	if !o.quiet {
-		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, plural(s.Ranks, "rank"),
-			plural(s.Calls, "call"), units.Bytes(s.Bytes), density(s), name)
+		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, units.Plural(s.Ranks, "rank"),
+			units.Plural(s.Calls, "call"), units.Bytes(s.Bytes), density(s), name)
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(stderr, "spoor: %s: %s\n", name, p)
@@ -212,9 +212,9 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	for n := 2; exists(partial); n++ {
 		partial = deliver.Numbered(out, n) + ".partial"
 	}
-	processes := plural(len(dirs), "process")
+	processes := units.Plural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
-	what := plural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
+	what := units.Plural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
 	if !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) {
 		what = "what " + processes + " recorded is in"
 	}
@@ -251,7 +251,7 @@ func sayElsewhere(stderr io.Writer, elsewhere int, partial, scratch string, e en
 		err := bring(line)
 		if dirs, e := recover.Dirs(partial); e == nil {
 			if left := ranksElsewhere(dirs); left < elsewhere {
-				fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", plural(elsewhere-left, "rank"))
+				fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", units.Plural(elsewhere-left, "rank"))
 				elsewhere = left
 			}
 		}
@@ -263,7 +263,7 @@ func sayElsewhere(stderr io.Writer, elsewhere int, partial, scratch string, e en
 		return
 	}
 	_ = os.Symlink(scratch, filepath.Join(partial, otherHosts))
-	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", plural(elsewhere, "rank"), scratch, name)
+	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", units.Plural(elsewhere, "rank"), scratch, name)
 	if line != nil {
 		fmt.Fprintf(stderr, "spoor: or, on hosts that see that folder: %s\n", shell.Quote(line))
 	}

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
@@ -80,7 +80,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 						return fmt.Errorf("--%s does not go with --model loggops, which has -L to -S", name)
 					}
 				}
-				return simulateSchedule(cmd, args[0], p, t.json)
+				return simulateSchedule(cmd, args[0], p, t.output)
 			case isTrace(args[0]) || len(t.machines) > 0:
 				for _, name := range loggopsFlags {
 					if cmd.Flags().Changed(name) {
@@ -101,7 +101,7 @@ What doesn't come to its end is an error that says which operation waits.`,
 			if cmd.Flags().Changed("model") && model != "loggops" {
 				return fmt.Errorf("--model %s is for traces; schedules are simulated under loggops", model)
 			}
-			return runSimulate(cmd, args[0], p, t.json)
+			return runSimulate(cmd, args[0], p, t.output)
 		},
 	}
 	f := cmd.Flags()
@@ -163,16 +163,16 @@ type simulateJSON struct {
 	Ends       []uint64           `json:"ends"`   // of each rank
 }
 
-func runSimulate(cmd *cobra.Command, path string, p loggops.Parameters, json bool) error {
+func runSimulate(cmd *cobra.Command, path string, p loggops.Parameters, o output) error {
 	s, err := goal.Open(path)
 	if err != nil {
 		return err
 	}
-	return printSchedule(cmd, path, s, p, json)
+	return printSchedule(cmd, path, s, p, o)
 }
 
 // simulateSchedule simulates a trace as a schedule.
-func simulateSchedule(cmd *cobra.Command, path string, p loggops.Parameters, json bool) error {
+func simulateSchedule(cmd *cobra.Command, path string, p loggops.Parameters, o output) error {
 	r, err := openTrace(path)
 	if err != nil {
 		return err
@@ -182,20 +182,18 @@ func simulateSchedule(cmd *cobra.Command, path string, p loggops.Parameters, jso
 	if err != nil {
 		return err
 	}
-	return printSchedule(cmd, path, s, p, json)
+	return printSchedule(cmd, path, s, p, o)
 }
 
-func printSchedule(cmd *cobra.Command, path string, s *goal.Schedule, p loggops.Parameters, json bool) error {
+func printSchedule(cmd *cobra.Command, path string, s *goal.Schedule, p loggops.Parameters, o output) error {
 	r, err := loggops.Simulate(s, p)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if json {
-		return writeJSON(cmd.OutOrStdout(), simulateJSON{p, s.Ranks(), len(s.Ops), r.Events, slices.Max(append(r.End, 0)), r.End})
-	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	for rank, end := range r.End {
-		fmt.Fprintf(out, "Host %d: %d\n", rank, end) // as LogGOPSim writes it
-	}
-	return out.Flush()
+	return o.print(cmd, simulateJSON{p, s.Ranks(), len(s.Ops), r.Events, slices.Max(append(r.End, 0)), r.End}, func(w io.Writer) error {
+		for rank, end := range r.End {
+			fmt.Fprintf(w, "Host %d: %d\n", rank, end) // as LogGOPSim writes it
+		}
+		return nil
+	}, nil)
 }

@@ -8,12 +8,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -31,13 +32,14 @@ type traceSimulation struct {
 	machines, debugPaths          []string
 	mapping, gaps, tracedOn, vary string
 
-	cpu                     float64
-	top                     int
-	sensitivity, path, json bool
-	eachRank, eachRound     bool // no short cuts
-	messages                bool // no formulas
-	database                string
-	window                  windowFlags
+	cpu               float64
+	top               int
+	sensitivity, path bool
+	output
+	eachRank, eachRound bool // no short cuts
+	messages            bool // no formulas
+	database            string
+	window              windowFlags
 
 	out   string // the prediction as a trace
 	force bool
@@ -186,19 +188,22 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "simulating calls", total*times)
 	o.Progress = func(calls uint64) { progress.steps(int(calls)) }
-	out := bufio.NewWriter(cmd.OutOrStdout())
 	o.Machine = list[0]
+	var answer any
+	var text func(io.Writer) error
 	switch {
 	case s.vary != "":
 		var rows []traced.Varied
-		if rows, err = traced.Sweep(r, o, vary); err == nil {
-			progress.end()
-			err = printSweep(out, vary, rows, s.json)
-		}
+		rows, err = traced.Sweep(r, o, vary)
+		answer, text = rows, func(w io.Writer) error { return printSweep(w, vary, rows) }
 	case len(list) > 1:
-		err = s.compare(out, r, o, list, progress.end)
+		var all []*traced.Prediction
+		all, err = predictEach(r, o, list)
+		answer, text = all, func(w io.Writer) error { return printPredictions(w, all) }
 	default:
-		err = s.predict(cmd, out, path, r, o, progress.end)
+		var p *traced.Prediction
+		p, err = s.predict(cmd, path, r, o, progress.end)
+		answer, text = p, func(w io.Writer) error { printPrediction(w, p, s.top); return nil }
 	}
 	progress.end()
 	if err != nil { // rather than what comes of it
@@ -212,11 +217,11 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	if err != nil {
 		return err
 	}
-	return out.Flush()
+	return s.print(cmd, answer, text, nil)
 }
 
 // predict says all of one machine.
-func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string, r *trace.Reader, o traced.Options, done func()) error {
+func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (*traced.Prediction, error) {
 	p, err := s.predicted(r, o)
 	if err == nil && s.sensitivity {
 		p.Sensitivity, err = traced.Vary(r, o, p)
@@ -226,12 +231,12 @@ func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string
 	}
 	done()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.path {
 		where, err := placesOf(r, s.debugPaths)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i := range p.Path.Sites {
 			p.Path.Sites[i].Place = where.text(p.Path.Sites[i].Site)
@@ -242,15 +247,9 @@ func (s *traceSimulation) predict(cmd *cobra.Command, out io.Writer, path string
 		where.complain(cmd)
 	}
 	if s.database != "" {
-		if err := keepPrediction(cmd, s.database, path, r, p); err != nil {
-			return err
-		}
+		err = keepPrediction(cmd, s.database, path, r, p)
 	}
-	if s.json {
-		return writeJSON(out, p)
-	}
-	printPrediction(out, p, s.top)
-	return nil
+	return p, err
 }
 
 // writable says whether the prediction can be written where it is to go.
@@ -311,8 +310,8 @@ func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.
 	return c, p, times.Close, err
 }
 
-// compare predicts a run on several machines.
-func (s *traceSimulation) compare(out io.Writer, r *trace.Reader, o traced.Options, list []*machine.Machine, done func()) error {
+// predictEach predicts a run on several machines.
+func predictEach(r *trace.Reader, o traced.Options, list []*machine.Machine) ([]*traced.Prediction, error) {
 	var options []traced.Options
 	for _, m := range list {
 		o.Machine = m
@@ -320,40 +319,42 @@ func (s *traceSimulation) compare(out io.Writer, r *trace.Reader, o traced.Optio
 	}
 	all, failed, err := traced.PredictAll(r, options)
 	if err != nil {
-		return fmt.Errorf("on %s: %w", list[failed].Name, err)
+		return nil, fmt.Errorf("on %s: %w", list[failed].Name, err)
 	}
-	done()
-	if s.json {
-		return writeJSON(out, all)
+	return all, nil
+}
+
+func printPredictions(w io.Writer, all []*traced.Prediction) error {
+	if err := columns.Text(w, all, 0, func(c *columns.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) }); err != nil {
+		return err
 	}
-	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "machine\ttime\tof traced\tcompute\toverhead\twait\ttransfer\tas recorded\t")
-	for _, p := range all {
-		row(tw, p.Machine, p)
-	}
-	tw.Flush()
-	fmt.Fprintf(out, "traced: %s; times of parts are means of the ranks\n", units.Duration(float64(all[0].TracedNs)))
+	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", units.Duration(float64(all[0].TracedNs)))
 	return nil
 }
 
-func row(w io.Writer, name string, p *traced.Prediction) {
-	t, of := p.Mean(), ""
+// predictionCells are those of one prediction among several.
+func predictionCells(c *columns.Row, what, name string, p *traced.Prediction) {
+	c.Value(what, name).Ns("time", float64(p.EndPs)/1000)
 	if p.TracedNs > 0 {
-		of = units.Share(float64(p.EndPs)/1000/float64(p.TracedNs), 1)
+		c.Share("of traced", float64(p.EndPs)/1000/float64(p.TracedNs), 1)
+	} else {
+		c.Value("of traced", "")
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, ps(p.EndPs), of, ps(t.Compute), ps(t.Overhead), ps(t.Wait), ps(t.Transfer), ps(t.Recorded))
+	t := p.Mean()
+	timeCells(c, &t)
 }
 
-func printSweep(out io.Writer, x traced.Range, rows []traced.Varied, json bool) error {
-	if json {
-		return writeJSON(out, rows)
+// timeCells are those of how a time is spent.
+func timeCells(c *columns.Row, t *dataflow.Time) {
+	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
+}
+
+func printSweep(out io.Writer, x traced.Range, rows []traced.Varied) error {
+	if err := columns.Text(out, rows, 0, func(c *columns.Row, v traced.Varied) {
+		predictionCells(c, x.What, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
+	}); err != nil {
+		return err
 	}
-	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "%s\ttime\tof traced\tcompute\toverhead\twait\ttransfer\tas recorded\t\n", x.What)
-	for _, v := range rows {
-		row(tw, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
-	}
-	tw.Flush()
 	p := rows[0].Prediction
 	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, units.Duration(float64(p.TracedNs)))
 	return nil
@@ -386,30 +387,27 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 	if p.CPU != 1 {
 		cores = fmt.Sprintf("cores %.3g times as fast", p.CPU)
 	}
-	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", plural(len(p.Ranks), "rank"), p.Mapping, p.Gaps, cores)
+	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", units.Plural(len(p.Ranks), "rank"), p.Mapping, p.Gaps, cores)
 	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), units.Duration(float64(p.TracedNs)))
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "rank\tend\tcompute\toverhead\twait\ttransfer\tas recorded\t")
-	line := func(name string, t *dataflow.Time) {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, ps(t.End), ps(t.Compute), ps(t.Overhead), ps(t.Wait), ps(t.Transfer), ps(t.Recorded))
+	type line struct {
+		name string
+		dataflow.Time
 	}
-	for i := range p.Ranks {
-		if top > 0 && i == top {
-			break
-		}
-		line(fmt.Sprint(i), &p.Ranks[i])
+	var lines []line
+	shown, more := columns.First(p.Ranks, top)
+	for i, t := range shown {
+		lines = append(lines, line{strconv.Itoa(i), t})
 	}
-	mean := p.Mean()
-	line("mean", &mean)
-	tw.Flush()
-	if top > 0 && len(p.Ranks) > top {
-		fmt.Fprintf(w, "%d more: --top 0\n", len(p.Ranks)-top)
-	}
+	columns.Text(w, append(lines, line{"mean", p.Mean()}), 0, func(c *columns.Row, x line) {
+		c.Value("rank", x.name).Value("end", ps(x.End))
+		timeCells(c, &x.Time)
+	})
+	columns.More(w, more)
 	if p.Short.Rounds > 0 {
-		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", plural(int(p.Short.Rounds), "round"), units.Grouped(p.Short.Period))
+		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", units.Plural(int(p.Short.Rounds), "round"), units.Grouped(p.Short.Period))
 	}
 	if n := len(p.Ranks) - p.Short.Ranks; n > 0 {
-		fmt.Fprintf(w, "%s do what others do: %s simulated\n", plural(n, "rank"), units.Grouped(uint64(p.Short.Ranks)))
+		fmt.Fprintf(w, "%s do what others do: %s simulated\n", units.Plural(n, "rank"), units.Grouped(uint64(p.Short.Ranks)))
 	}
 	if p.Sensitivity != nil {
 		printSensitivity(w, p)
@@ -430,74 +428,56 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 			fmt.Fprintf(w, "  %s: %s\n", u.What, units.Grouped(u.Calls))
 			continue
 		}
-		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", units.Share(u.Share, 1), u.What, plural(u.Calls, "call"), units.Duration(u.Ns), took)
+		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", units.Share(u.Share, 1), u.What, units.Plural(u.Calls, "call"), units.Duration(u.Ns), took)
 	}
 }
 
 func printSensitivity(w io.Writer, p *traced.Prediction) {
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, v := range p.Sensitivity.Variations {
+	columns.Text(w, p.Sensitivity.Variations, 0, func(c *columns.Row, v traced.Variation) {
 		change := 0.0
 		if p.EndPs > 0 && v.EndPs != p.EndPs {
 			change = 100 * (float64(v.EndPs)/float64(p.EndPs) - 1)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%.2f %%\n", v.What, ps(v.EndPs), change)
-	}
-	tw.Flush()
+		c.Text("", v.What).Value("", ps(v.EndPs)).Value("", fmt.Sprintf("%.2f %%", change))
+	})
 	s := p.Sensitivity
 	fmt.Fprintf(w, "\ntransfer efficiency %s, serialisation efficiency %s, load balance %s\n",
 		units.Share(s.Transfer, 1), units.Share(s.Serialisation, 1), units.Share(s.LoadBalance, 1))
 }
 
 func printPath(w io.Writer, p *traced.Path, top int) {
-	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, plural(p.Hops, "hop"))
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "share\tcompute\toverhead\ttransfer\tas recorded\tcall\t")
-	line := func(parts *traced.PathParts, what string) {
-		share := 0.0
-		if p.EndPs > 0 {
-			share = float64(parts.Sum()) / float64(p.EndPs)
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t\n", units.Share(share, 1), ps(parts.Compute), ps(parts.Overhead), ps(parts.Transfer), ps(parts.Recorded), what)
+	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, units.Plural(p.Hops, "hop"))
+	cells := func(c *columns.Row, x *traced.PathParts) {
+		c.Share("share", x.Sum(), p.EndPs).Value("compute", ps(x.Compute)).Value("overhead", ps(x.Overhead))
+		c.Value("transfer", ps(x.Transfer)).Value("as recorded", ps(x.Recorded))
 	}
-	for i := range p.Sites {
-		if top > 0 && i == top {
-			break
-		}
-		line(&p.Sites[i].PathParts, p.Sites[i].Function+" "+p.Sites[i].Place)
-	}
-	tw.Flush()
-	if len(p.Loops) > 0 { // on the left, as depth shows
+	columns.Text(w, p.Sites, top, func(c *columns.Row, x traced.PathSite) {
+		cells(c, &x.PathParts)
+		c.Text("call", x.Function+" "+x.Place)
+	})
+	if len(p.Loops) > 0 {
 		fmt.Fprintln(w, "\nby loop, with the first call in it:")
-		for i := range p.Loops {
-			if top > 0 && i == top {
-				break
-			}
-			x := &p.Loops[i]
-			fmt.Fprintf(w, "%8s  %s%s times: %s %s\n", units.Share(float64(x.Sum())/float64(max(1, p.EndPs)), 1), strings.Repeat("  ", x.Depth), units.Grouped(x.Rounds), x.Function, x.Place)
-		}
-		fmt.Fprintln(w)
+		columns.Text(w, p.Loops, top, func(c *columns.Row, x traced.PathLoop) {
+			c.Share("", x.Sum(), p.EndPs).Text("", fmt.Sprintf("%s%s times: %s %s", strings.Repeat("  ", x.Depth), units.Grouped(x.Rounds), x.Function, x.Place))
+		})
 	}
-	fmt.Fprintln(tw, "share\tcompute\toverhead\ttransfer\tas recorded\trank\t")
-	for i := range p.Ranks {
-		if top > 0 && i == top {
-			break
-		}
-		line(&p.Ranks[i].PathParts, fmt.Sprint(p.Ranks[i].Rank))
-	}
-	tw.Flush()
+	fmt.Fprintln(w)
+	columns.Text(w, p.Ranks, top, func(c *columns.Row, x traced.PathRank) {
+		cells(c, &x.PathParts)
+		c.Value("rank", x.Rank)
+	})
 }
 
 // printMachines lists the machines that come with the tool.
 func printMachines(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var list []*machine.Machine
 	for _, name := range machine.Names() {
 		m, err := machine.Load(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(tw, "%s\t%s\n", name, m.Source)
+		list = append(list, m)
 	}
-	return tw.Flush()
+	return columns.Text(w, list, 0, func(c *columns.Row, m *machine.Machine) { c.Text("", m.Name).Text("", m.Source) })
 }

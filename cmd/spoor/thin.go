@@ -197,31 +197,19 @@ func parseBytes(text string) (int64, error) {
 
 // A mergedSizes is a family of sizes that were merged, as people read it.
 type mergedSizes struct {
-	Of        string      `json:"of"`
-	Precision int         `json:"precision"`
-	Merged    uint64      `json:"merged"` // sizes, calls counted
-	Kept      uint64      `json:"kept"`
-	Least     int64       `json:"least"` // bytes, before
-	LeastRank int         `json:"least_rank"`
-	Most      int64       `json:"most"`
-	MostRank  int         `json:"most_rank"`
-	Bins      []mergedBin `json:"bins"`
-}
-
-type mergedBin struct {
-	Low   int64  `json:"low"`
-	Mean  int64  `json:"mean"`
-	High  int64  `json:"high"`
-	Count uint64 `json:"count"`
+	Of           string `json:"of"`
+	Precision    int    `json:"precision"`
+	Merged       uint64 `json:"merged"` // sizes, calls counted
+	Kept         uint64 `json:"kept"`
+	distribution        // of bytes, before
 }
 
 func mergedOf(list []trace.Thinned) []mergedSizes {
 	out := []mergedSizes{}
 	for _, t := range list {
-		m := mergedSizes{Precision: t.Precision, Kept: t.Kept, Least: t.Least.Value, LeastRank: t.Least.Rank, Most: t.Most.Value, MostRank: t.Most.Rank}
+		m := mergedSizes{Precision: t.Precision, Kept: t.Kept, distribution: distributionOf(t.Least, t.Most, t.Bins)}
 		for _, b := range t.Bins {
 			m.Merged += b.Count
-			m.Bins = append(m.Bins, mergedBin{b.Low, b.Value, b.High, b.Count})
 		}
 		var names []string
 		for _, id := range t.Functions {
@@ -255,6 +243,6 @@ const mostTags = 8
 
 // text says it in a line.
 func (m *mergedSizes) text() string {
-	return fmt.Sprintf("%s of %s became %d, %s kept; precision %d; %s (rank %d) to %s (rank %d) before", plural(m.Merged, "size"), m.Of, len(m.Bins),
+	return fmt.Sprintf("%s of %s became %d, %s kept; precision %d; %s (rank %d) to %s (rank %d) before", units.Plural(m.Merged, "size"), m.Of, len(m.Bins),
 		units.Grouped(m.Kept), m.Precision, units.Bytes(m.Least), m.LeastRank, units.Bytes(m.Most), m.MostRank)
 }

@@ -7,11 +7,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/codec"
 	"github.com/spoor-hpc/spoor/internal/timing/measure"
@@ -25,7 +25,7 @@ type timingOptions struct {
 	errors []string
 	ranks  string
 	codecs []string
-	json   bool
+	output
 }
 
 func newTiming() *cobra.Command {
@@ -89,16 +89,9 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 	if err := r.NeedTimes(); err != nil {
 		return err
 	}
-	ranks := []int{}
-	if o.ranks != "" {
-		var err error
-		if ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
-			return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
-		}
-	} else {
-		for rank := range r.Ranks() {
-			ranks = append(ranks, rank)
-		}
+	ranks, err := parseList(o.ranks, r.Ranks())
+	if err != nil {
+		return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
 	}
 	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return r.ClassOf(rank) < 0 })
 	results := make([]*measure.Result, len(codecs))
@@ -127,10 +120,7 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 		p.step()
 	}
 	p.end()
-	if o.json {
-		return writeJSON(cmd.OutOrStdout(), timingJSON(r, &o.Options, results))
-	}
-	return printTiming(cmd.OutOrStdout(), &o.Options, len(ranks), results)
+	return o.print(cmd, timingJSON(r, &o.Options, results), func(w io.Writer) error { return printTiming(w, &o.Options, len(ranks), results) }, nil)
 }
 
 func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.Result) error {
@@ -138,25 +128,19 @@ func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.R
 	for _, r := range results {
 		values = r.Values
 	}
-	fmt.Fprintf(w, "%s of %s on %s, bound %s", plural(values, "time"), plural(values/2, "call"), plural(ranks, "rank"), o.Bound(""))
-	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range o.Errors {
-			if !yield(name) {
-				return
-			}
-		}
-	}) {
+	fmt.Fprintf(w, "%s of %s on %s, bound %s", units.Plural(values, "time"), units.Plural(values/2, "call"), units.Plural(ranks, "rank"), o.Bound(""))
+	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
 		fmt.Fprintf(w, ", %s %s", name, o.Errors[name])
 	}
 	fmt.Fprint(w, "\n\n")
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "codec\tbytes\tratio\tgaps\tPSNR\tdurations\tPSNR\tmax error\t\tencode ns\tMB/s\tdecode ns\tMB/s\t")
-	for _, r := range results {
-		fmt.Fprintf(tw, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%s\t%s\t%s\t%.0f\t%s\t%.0f\t%s\t\n", r.Codec, units.Grouped(r.Bytes), r.Ratio(),
-			r.Gaps.Ratio(r), decibels(r.Gaps.PSNR(r)), r.Durations.Ratio(r), decibels(r.Durations.PSNR(r)), worstShare(r.Worst), worstTime(r.WorstNs),
-			r.NsPerValue(r.Encode), throughput(r, r.Encode), r.NsPerValue(r.Decode), throughput(r, r.Decode))
-	}
-	return tw.Flush()
+	return columns.Text(w, results, 0, func(c *columns.Row, r *measure.Result) {
+		c.Text("codec", r.Codec).Count("bytes", r.Bytes).Decimal("ratio", r.Ratio(), 2)
+		c.Decimal("gaps", r.Gaps.Ratio(r), 2).Value("PSNR", decibels(r.Gaps.PSNR(r)))
+		c.Decimal("durations", r.Durations.Ratio(r), 2).Value("PSNR", decibels(r.Durations.PSNR(r)))
+		c.Value("max error", worstShare(r.Worst)).Ns("", r.WorstNs)
+		c.Decimal("encode ns", r.NsPerValue(r.Encode), 0).Value("MB/s", throughput(r, r.Encode))
+		c.Decimal("decode ns", r.NsPerValue(r.Decode), 0).Value("MB/s", throughput(r, r.Decode))
+	})
 }
 
 func decibels(v float64) string {
@@ -172,8 +156,6 @@ func worstShare(v float64) string {
 	}
 	return units.Share(v, 1)
 }
-
-func worstTime(ns float64) string { return units.Duration(ns) }
 
 // throughput is in MB of raw times a second.
 func throughput(r *measure.Result, d time.Duration) string {

@@ -13,7 +13,7 @@ import (
 )
 
 func newTree() *cobra.Command {
-	var json bool
+	var form output
 	var paths []string
 	cmd := &cobra.Command{
 		Use:   "tree [flags] BINARY",
@@ -36,15 +36,15 @@ its own, look at these one by one.`,
 		Example: `  spoor tree ./app
   spoor tree --json /usr/lib/x86_64-linux-gnu/liblammps.so.0 | jq '.loops'`,
 		Args: exactly(1, "one binary"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runTree(cmd, args[0], paths, json) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runTree(cmd, args[0], paths, form) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&json, "json", false, "print JSON")
+	f.BoolVar(&form.json, "json", false, "print JSON")
 	debugPathFlag(f, &paths)
 	return cmd
 }
 
-func runTree(cmd *cobra.Command, path string, paths []string, json bool) error {
+func runTree(cmd *cobra.Command, path string, paths []string, form output) error {
 	m, err := code.Open(path)
 	if r, traced := trace.Open(path); err != nil && traced == nil {
 		r.Close()
@@ -59,8 +59,5 @@ func runTree(cmd *cobra.Command, path string, paths []string, json bool) error {
 	for _, note := range append(s.Notes(), o.Notes...) {
 		complain(cmd, errors.New(note))
 	}
-	if json {
-		return writeJSON(cmd.OutOrStdout(), o)
-	}
-	return o.WriteText(cmd.OutOrStdout())
+	return form.print(cmd, o, o.WriteText, nil)
 }

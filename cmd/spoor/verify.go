@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -78,7 +79,7 @@ func verify(path string) (string, error) {
 		}
 	}
 	if ranks < tracks {
-		return fmt.Sprintf("%s: ok, %s, of which the calls of %d were looked at, %s", path, plural(r.Ranks(), "rank"), ranks, plural(calls, "call")), nil
+		return fmt.Sprintf("%s: ok, %s, of which the calls of %d were looked at, %s", path, units.Plural(r.Ranks(), "rank"), ranks, units.Plural(calls, "call")), nil
 	}
-	return fmt.Sprintf("%s: ok, %s, %s", path, plural(r.Ranks(), "rank"), plural(calls, "call")), nil
+	return fmt.Sprintf("%s: ok, %s, %s", path, units.Plural(r.Ranks(), "rank"), units.Plural(calls, "call")), nil
 }

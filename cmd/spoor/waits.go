@@ -1,22 +1,22 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newWaits() *cobra.Command {
-	var asJSON, path bool
+	var o output
+	var path bool
 	var top int
 	var paths []string
 	var window windowFlags
@@ -84,25 +84,19 @@ that took time are named at the end.`,
 				return err
 			}
 			where.complain(cmd)
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), rep)
-			}
-			out := bufio.NewWriter(cmd.OutOrStdout())
-			print := printWaits
-			if path {
-				print = printCriticalPath
-			}
-			if err := print(out, rep, top); err != nil {
-				return err
-			}
-			return out.Flush()
+			return o.print(cmd, rep, func(w io.Writer) error {
+				if path {
+					return printCriticalPath(w, rep, top)
+				}
+				return printWaits(w, rep, top)
+			}, nil)
 		}),
 	}
 	f := cmd.Flags()
 	window.add(f)
 	f.IntVar(&top, "top", 10, "list so many call sites and ranks; 0: all")
 	f.BoolVar(&path, "path", false, "show the critical path: what the run's end depends on")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.BoolVar(&o.json, "json", false, "print JSON")
 	debugPathFlag(f, &paths)
 	return cmd
 }
@@ -113,7 +107,7 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 		return nil
 	}
 	part := func(ns int64) string { return units.Share(float64(ns), float64(rep.RunNs)) }
-	who := plural(rep.Ranks, "rank")
+	who := units.Plural(rep.Ranks, "rank")
 	if rep.Threads > 1 {
 		who += fmt.Sprintf(" with up to %d threads", rep.Threads)
 	}
@@ -131,18 +125,13 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 	} else {
 		fmt.Fprintln(w)
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, k := range rep.Kinds {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", part(k.WaitedNs), units.Duration(float64(k.WaitedNs)), k.Kind, units.Plural(k.Count, "call"))
-	}
-	if err := tw.Flush(); err != nil {
+	if err := columns.Text(w, rep.Kinds, 0, func(c *columns.Row, k waits.KindSum) {
+		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", units.Plural(k.Count, "call"))
+	}); err != nil {
 		return err
 	}
-	for i, s := range rep.Sites {
-		if top > 0 && i == top {
-			fmt.Fprintf(w, "\n%d more: --top 0\n", len(rep.Sites)-top)
-			break
-		}
+	sites, more := columns.First(rep.Sites, top)
+	for _, s := range sites {
 		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), units.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, units.Plural(s.Count, "call"))
 		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks))
 		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.Late))
@@ -154,6 +143,10 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 			fmt.Fprintf(w, "            late for %s at %s by %s; computed %s of that\n", c.Function, c.Place,
 				units.Duration(float64(c.WaitedNs)), units.Share(float64(c.ComputeNs), float64(c.WaitedNs)))
 		}
+	}
+	if more > 0 {
+		fmt.Fprintln(w)
+		columns.More(w, more)
 	}
 	if len(rep.Kinds) > 0 {
 		if err := printWaitsOfRanks(w, rep, top); err != nil {
@@ -188,7 +181,7 @@ func waitingRanks(list []waits.RankNs) string {
 			for _, r := range list[i:] {
 				rest += r.WaitedNs
 			}
-			fmt.Fprintf(&b, ", %s %s", plural(len(list)-most, "other"), units.Duration(float64(rest)))
+			fmt.Fprintf(&b, ", %s %s", units.Plural(len(list)-most, "other"), units.Duration(float64(rest)))
 			break
 		}
 		if i > 0 {
@@ -205,14 +198,9 @@ func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) error {
 	slices.SortStableFunc(list, func(a, b waits.RankSum) int {
 		return int(max(-1, min(1, max(b.CausedNs, b.WaitedNs)-max(a.CausedNs, a.WaitedNs))))
 	})
-	if top > 0 && len(list) > top {
-		list = list[:top]
-	}
+	list, _ = columns.First(list, top)
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "rank\tin MPI\twaited\tothers waited for it\t")
-	for _, r := range list {
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t\n", r.Rank, units.Duration(float64(r.MPINs)), units.Duration(float64(r.WaitedNs)), units.Duration(float64(r.CausedNs)))
-	}
-	return tw.Flush()
+	return columns.Text(w, list, 0, func(c *columns.Row, r waits.RankSum) {
+		c.Value("rank", r.Rank).Ns("in MPI", r.MPINs).Ns("waited", r.WaitedNs).Ns("others waited for it", r.CausedNs)
+	})
 }

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 
@@ -27,49 +27,26 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top int) error {
 		fmt.Fprintf(w, ", %s spoor's or not traced", part(p.SpoorNs))
 	}
 	fmt.Fprint(w, "\n\n")
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "of path\tcomputed before\tin the call\tmean of ranks\tbeyond\tmost on rank\t  call")
-	for i, s := range p.Sites {
-		if top > 0 && i == top {
-			break
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t  %s at %s\n", part(s.ComputeNs+s.MPINs), ns(s.ComputeNs), ns(s.MPINs), ns(s.MeanNs), ns(s.ImbalanceNs), s.Rank, s.Function, s.Place)
-	}
-	if err := tw.Flush(); err != nil {
+	if err := columns.Text(w, p.Sites, top, func(c *columns.Row, s waits.PathSite) {
+		c.Share("of path", s.ComputeNs+s.MPINs, p.RunNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
+		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.Rank).Text("call", s.Function+" at "+s.Place)
+	}); err != nil {
 		return err
-	}
-	if top > 0 && len(p.Sites) > top {
-		fmt.Fprintf(w, "%d more: --top 0\n", len(p.Sites)-top)
 	}
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)
-		tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(tw, "of path\tcomputed\tin MPI\t  loop, with those in it")
-		for i, l := range p.Loops {
-			if top > 0 && i == top {
-				break
-			}
+		if err := columns.Text(w, p.Loops, top, func(c *columns.Row, l waits.PathLoop) {
 			where := "in no loop"
 			if l.Place != "" {
 				where = l.Function + " " + l.Place
 			}
-			fmt.Fprintf(tw, "%s\t%s\t%s\t  %s\n", part(l.ComputeNs+l.MPINs), ns(l.ComputeNs), ns(l.MPINs), where)
-		}
-		if err := tw.Flush(); err != nil {
+			c.Share("of path", l.ComputeNs+l.MPINs, p.RunNs).Ns("computed", l.ComputeNs).Ns("in MPI", l.MPINs).Text("loop, with those in it", where)
+		}); err != nil {
 			return err
-		}
-		if top > 0 && len(p.Loops) > top {
-			fmt.Fprintf(w, "%d more: --top 0\n", len(p.Loops)-top)
 		}
 	}
 	fmt.Fprintln(w)
-	tw = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "rank\tof path\tcomputed\tin MPI\t")
-	for i, r := range p.Ranks {
-		if top > 0 && i == top {
-			break
-		}
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t\n", r.Rank, part(r.ComputeNs+r.MPINs), ns(r.ComputeNs), ns(r.MPINs))
-	}
-	return tw.Flush()
+	return columns.Text(w, p.Ranks, top, func(c *columns.Row, r waits.PathRank) {
+		c.Value("rank", r.Rank).Share("of path", r.ComputeNs+r.MPINs, p.RunNs).Ns("computed", r.ComputeNs).Ns("in MPI", r.MPINs)
+	})
 }

@@ -12,7 +12,7 @@ import (
 
 // printWhere tells where the ranks of a world are.
 func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
-	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, plural(r.Ranks, "rank"), plural(countCalls(r), "call"), verdictText(r))
+	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, units.Plural(r.Ranks, "rank"), units.Plural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all)}
 	v.cycles(r.Cycles)
 	if r.Verdict == hang.Waiting || r.Verdict == hang.Stuck || r.Verdict == hang.Deadlock {
@@ -68,11 +68,11 @@ func verdictText(r *hang.Report) string {
 	case hang.Ended:
 		return "all have come to MPI_Finalize"
 	case hang.Deadlock:
-		return fmt.Sprintf("deadlock, %s can't go on", plural(stuck, "rank"))
+		return fmt.Sprintf("deadlock, %s can't go on", units.Plural(stuck, "rank"))
 	case hang.Stuck:
-		return plural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
+		return units.Plural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
 	case hang.Livelock:
-		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", plural(stuck, "rank"))
+		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", units.Plural(stuck, "rank"))
 	case hang.Waiting:
 		return "no deadlock; " + waitingText(r)
 	}
@@ -99,9 +99,9 @@ func waitingText(r *hang.Report) string {
 		wait = "waits"
 	}
 	if len(ranks) == 0 {
-		return fmt.Sprintf("%s %s, for whom isn't known", plural(waiting, "rank"), wait)
+		return fmt.Sprintf("%s %s, for whom isn't known", units.Plural(waiting, "rank"), wait)
 	}
-	return fmt.Sprintf("%s %s, in the end for %s", plural(waiting, "rank"), wait, theseRanks(ranks))
+	return fmt.Sprintf("%s %s, in the end for %s", units.Plural(waiting, "rank"), wait, theseRanks(ranks))
 }
 
 // A whereView writes lists that may be long.
@@ -181,7 +181,7 @@ func theseRanks(list []int) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("rank %d", list[0])
 	}
-	return fmt.Sprintf("%s (%s)", plural(len(list), "rank"), units.Ranges(list))
+	return fmt.Sprintf("%s (%s)", units.Plural(len(list), "rank"), units.Ranges(list))
 }
 
 // state tells of ranks that are in equal states.

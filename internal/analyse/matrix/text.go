@@ -1,14 +1,14 @@
 package matrix
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
+
+	"github.com/spoor-hpc/spoor/internal/columns"
 )
 
 // A Measure is which number of a cell is shown.
@@ -87,38 +87,31 @@ func (m *Matrix) across(i int) string {
 
 // WriteText writes a table: senders down, receivers across, sums at the edges.
 func (m *Matrix) WriteText(w io.Writer, u Measure) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	n := m.Size()
-	fmt.Fprint(tw, "from\\to\t")
-	for i := range n {
-		fmt.Fprint(tw, m.across(i), "\t")
+	type line struct {
+		label string
+		cells []uint64
+		sum   uint64
 	}
-	fmt.Fprintln(tw, "sum\t")
-	columns := make([]uint64, n)
-	var total uint64
-	for i := range n {
-		fmt.Fprint(tw, m.label(i), "\t")
-		row := m.Row(i)
-		var sum uint64
-		for to, k := 0, 0; to < n; to++ {
-			var v uint64
-			if k < len(row) && row[k].To == to {
-				v = u.Of(row[k].Cell)
-				k++
-			}
-			sum += v
-			columns[to] += v
-			fmt.Fprint(tw, u.cell(v), "\t")
+	sums := line{"sum", make([]uint64, m.Size()), 0}
+	var lines []line
+	for i, row := range m.Dense() {
+		x := line{label: m.label(i)}
+		for to, c := range row {
+			v := u.Of(c)
+			x.cells = append(x.cells, v)
+			x.sum += v
+			sums.cells[to] += v
 		}
-		total += sum
-		fmt.Fprint(tw, u.cell(sum), "\t\n")
+		sums.sum += x.sum
+		lines = append(lines, x)
 	}
-	fmt.Fprint(tw, "sum\t")
-	for _, v := range columns {
-		fmt.Fprint(tw, u.cell(v), "\t")
-	}
-	fmt.Fprint(tw, u.cell(total), "\t\n")
-	return tw.Flush()
+	return columns.Text(w, append(lines, sums), 0, func(c *columns.Row, x line) {
+		c.Value("from\\to", x.label)
+		for i, v := range x.cells {
+			c.Value(m.across(i), u.cell(v))
+		}
+		c.Value("sum", u.cell(x.sum))
+	})
 }
 
 func (u Measure) cell(v uint64) string {
@@ -130,35 +123,28 @@ func (u Measure) cell(v uint64) string {
 
 // WriteCSV writes a line for each pair that exchanged messages.
 func (m *Matrix) WriteCSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	head := []string{"from", "to", "messages", "bytes"}
-	if m.Bin > 1 {
-		head = []string{"from_first", "from_last", "to_first", "to_last", "messages", "bytes"}
+	type pair struct {
+		from, to int
+		Cell
 	}
-	if err := c.Write(head); err != nil {
-		return err
-	}
-	line := make([]string, 0, len(head))
-	ranks := func(i int) {
-		first, end := m.Span(i)
-		line = append(line, strconv.Itoa(first))
-		if m.Bin > 1 {
-			line = append(line, strconv.Itoa(end-1))
-		}
-	}
-	for i, row := range m.Rows() {
-		for _, e := range row {
-			line = line[:0]
-			ranks(i)
-			ranks(e.To)
-			line = append(line, strconv.FormatUint(e.Messages, 10), strconv.FormatUint(e.Bytes, 10))
-			if err := c.Write(line); err != nil {
-				return err
+	return columns.CSV(w, func(add func(pair)) {
+		for i, row := range m.Rows() {
+			for _, e := range row {
+				add(pair{i, e.To, e.Cell})
 			}
 		}
-	}
-	c.Flush()
-	return c.Error()
+	}, func(c *columns.Row, p pair) {
+		ranks := func(name string, i int) {
+			if first, end := m.Span(i); m.Bin > 1 {
+				c.Value(name+"_first", first).Value(name+"_last", end-1)
+			} else {
+				c.Value(name, first)
+			}
+		}
+		ranks("from", p.from)
+		ranks("to", p.to)
+		c.Value("messages", p.Messages).Value("bytes", p.Bytes)
+	})
 }
 
 // A scale maps numbers to shades, from 0 for the least that is not zero to 1

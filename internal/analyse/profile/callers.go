@@ -6,10 +6,10 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -250,12 +250,12 @@ func (c *Callers) name(n *Node) string {
 
 // Text writes the tree.
 func (c *Callers) Text(w io.Writer, v View) error {
-	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, ranksText(c.Ranks), units.Grouped(c.Total.Calls),
+	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, units.Plural(c.Ranks, "rank"), units.Grouped(c.Total.Calls),
 		units.Duration(c.Total.Compute), c.Total.insideText())
 	p := &Profile{Sites: c.Sites}
 	if c.Timeless {
 		p.Times = trace.NoSample.String()
-		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, ranksText(c.Ranks), units.Grouped(c.Total.Calls), trace.ErrNoTimes)
+		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, units.Plural(c.Ranks, "rank"), units.Grouped(c.Total.Calls), trace.ErrNoTimes)
 	}
 	if err := p.lines(w, head, c.Body, c.Total.Time(), v); err != nil {
 		return err
@@ -269,21 +269,30 @@ func (c *Callers) Text(w io.Writer, v View) error {
 // CSV writes a line for each call, with the functions that led to it separated
 // by semicolons, times in nanoseconds.
 func (c *Callers) CSV(w io.Writer) error {
-	out := timelessCSV(w, c.Timeless)
-	out.Write([]string{"path", "function", "module", "offset", "calls", "ns", "compute_ns", "bytes_out", "bytes_in"})
-	var walk func(list []*Node, path []string)
-	walk = func(list []*Node, path []string) {
-		for _, n := range list {
-			if n.Site == 0 {
-				walk(n.Body, append(path[:len(path):len(path)], n.Function))
-				continue
-			}
-			s, u := &c.Sites[n.Site-1], func(n uint64) string { return strconv.FormatUint(n, 10) }
-			out.Write([]string{strings.Join(append(path[:len(path):len(path)], c.name(n)), ";"), s.Function, s.Module,
-				fmt.Sprintf("0x%x", s.Offset), u(n.Sums.Calls), u(uint64(n.Sums.Inside())), u(uint64(n.Sums.Compute)), u(n.Sums.BytesOut), u(n.Sums.BytesIn)})
-		}
+	type line struct {
+		path, function, module string
+		offset                 uint64
+		Sums
 	}
-	walk(c.Body, nil)
-	out.Flush()
-	return out.Error()
+	lines := func(add func(line)) {
+		var walk func(list []*Node, path []string)
+		walk = func(list []*Node, path []string) {
+			for _, n := range list {
+				if n.Site == 0 {
+					walk(n.Body, append(path[:len(path):len(path)], n.Function))
+					continue
+				}
+				s := &c.Sites[n.Site-1]
+				add(line{strings.Join(append(path[:len(path):len(path)], c.name(n)), ";"), s.Function, s.Module, s.Offset, n.Sums})
+			}
+		}
+		walk(c.Body, nil)
+	}
+	return columns.CSV(w, lines, func(r *columns.Row, x line) {
+		r.Text("path", x.path).Text("function", x.function).Text("module", x.module).Value("offset", fmt.Sprintf("0x%x", x.offset)).Value("calls", x.Calls)
+		if !c.Timeless {
+			r.Value("ns", uint64(x.Inside())).Value("compute_ns", uint64(x.Compute))
+		}
+		r.Value("bytes_out", x.BytesOut).Value("bytes_in", x.BytesIn)
+	})
 }

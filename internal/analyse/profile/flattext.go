@@ -1,15 +1,12 @@
 package profile
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -19,39 +16,54 @@ import (
 func (f *Flat) Text(w io.Writer, top, width int) error {
 	out := &watched{w: w}
 	if f.Timeless {
-		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls), trace.ErrNoTimes)
+		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, units.Plural(f.Ranks, "rank"), units.Grouped(f.Calls), trace.ErrNoTimes)
 	} else {
 		inside := units.Duration(float64(f.MPINs)) + " of MPI"
 		if f.FilesNs > 0 {
 			inside += " and " + units.Duration(float64(f.FilesNs)) + " of files"
 		}
-		fmt.Fprintf(out, "%s: %s, %s calls, %s in %s%s\n\n", f.Trace, ranksText(f.Ranks), units.Grouped(f.Calls),
+		fmt.Fprintf(out, "%s: %s, %s calls, %s in %s%s\n\n", f.Trace, units.Plural(f.Ranks, "rank"), units.Grouped(f.Calls),
 			inside, units.Duration(float64(f.TimeNs)), f.ofThreads())
 		f.extremes(out)
 	}
-	var b strings.Builder
-	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(time, run, calls, ranks, mean, most, imbalance, out, in, what string) {
-		if f.Timeless {
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t  %s\n", calls, ranks, out, in, what)
-			return
+	shown, more := columns.First(f.Rows, top)
+	for i, line := range columns.Lines(shown, func(c *columns.Row, x Row) { f.cells(c, &x, width) }) {
+		if i == 0 { // the head
+			fmt.Fprintln(out, cut(line, width))
+			continue
 		}
-		if width < wide { // the others are in --csv and --json
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t  %s\n", time, run, calls, mean, imbalance, what)
-			return
+		x := &shown[i-1]
+		line += " " + fit(x.Place, width-utf8.RuneCountInString(line)-1)
+		fmt.Fprintln(out, cut(line, width))
+		for _, v := range x.Values {
+			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, number(v.Mean), v.Min, v.Max), width))
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", time, run, calls, ranks, mean, most, imbalance, out, in, what)
 	}
-	unequal := "imbalance"
-	if width < wide {
+	columns.More(out, more)
+	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.deep }) {
+		fmt.Fprintln(out, "What called the functions around these calls: --callers")
+	}
+	return out.err
+}
+
+// cells are those of a row of the table; where there is little room, only --csv and --json have all.
+func (f *Flat) cells(c *columns.Row, x *Row, width int) {
+	all, unequal := width >= wide, "imbalance"
+	if !all {
 		unequal = "imb."
 	}
-	line("time", "of run", "calls", "ranks", "mean", "max", unequal, "bytes out", "in", "function and place")
-	for i := range f.Rows {
-		if top > 0 && i == top {
-			break
+	if !f.Timeless {
+		c.Ns("time", x.Ns).Share("of run", x.Ns, f.TimeNs)
+	}
+	c.Count("calls", x.Calls)
+	if all || f.Timeless {
+		c.Count("ranks", x.Ranks)
+	}
+	if !f.Timeless {
+		c.Ns("mean", x.MeanNs)
+		if all {
+			c.Ns("max", x.MaxNs)
 		}
-		x := &f.Rows[i]
 		imbalance := fmt.Sprintf("%.2f", x.Imbalance)
 		if x.Estimated {
 			imbalance = "≥ " + imbalance
@@ -59,39 +71,12 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		if x.Ranks < 2 {
 			imbalance = ""
 		}
-		line(units.Duration(float64(x.Ns)), units.Share(float64(x.Ns), float64(f.TimeNs)), units.Grouped(x.Calls), units.Grouped(uint64(x.Ranks)),
-			units.Duration(x.MeanNs), units.Duration(float64(x.MaxNs)), imbalance, bytesOrNothing(x.BytesOut), bytesOrNothing(x.BytesIn), x.Function)
+		c.Value(unequal, imbalance)
 	}
-	tw.Flush()
-	i := -1 // the first line is the head
-	for line := range strings.Lines(b.String()) {
-		line = strings.TrimRight(line, " \n")
-		if i >= 0 {
-			line += " " + fit(f.Rows[i].Place, width-utf8.RuneCountInString(line)-1)
-		}
-		fmt.Fprintln(out, cut(line, width))
-		if i >= 0 {
-			for _, v := range f.Rows[i].Values {
-				fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %s to %s", v.Name, number(v.Mean),
-					strconv.FormatInt(v.Min, 10), strconv.FormatInt(v.Max, 10)), width))
-			}
-		}
-		i++
+	if all || f.Timeless {
+		c.Value("bytes out", bytesOrNothing(x.BytesOut)).Value("in", bytesOrNothing(x.BytesIn))
 	}
-	if n := len(f.Rows) - top; top > 0 && n > 0 {
-		fmt.Fprintf(out, "%s more places: --top 0\n", units.Grouped(uint64(n)))
-	}
-	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.deep }) {
-		fmt.Fprintln(out, "What called the functions around these calls: --callers")
-	}
-	return out.err
-}
-
-func ranksText(n int) string {
-	if n == 1 {
-		return "1 rank"
-	}
-	return units.Grouped(uint64(n)) + " ranks"
+	c.Text("function and place", x.Function)
 }
 
 func bytesOrNothing(n uint64) string {
@@ -141,82 +126,44 @@ func (f *Flat) ofThreads() string {
 
 // RanksText writes what each rank did.
 func (f *Flat) RanksText(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	if f.Timeless {
-		fmt.Fprintf(tw, "rank\tcalls\tbytes out\tbytes in\t   host\n")
-		for i := range f.PerRank {
-			t := &f.PerRank[i]
-			fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t   %s\n", t.Rank, units.Grouped(t.Calls), units.Bytes(t.BytesOut), units.Bytes(t.BytesIn), t.Host)
+	return columns.Text(w, f.PerRank, 0, func(c *columns.Row, t RankTotal) {
+		c.Value("rank", t.Rank)
+		if !f.Timeless {
+			c.Ns("time"+f.ofThreads(), t.TimeNs).Ns("in MPI", t.MPINs).Share("of it", t.MPINs, t.TimeNs)
+			if f.FilesNs > 0 {
+				c.Ns("in files", t.FilesNs)
+			}
 		}
-		return tw.Flush()
-	}
-	head, files := "", func(*RankTotal) string { return "" }
-	if f.FilesNs > 0 {
-		head, files = "in files\t", func(t *RankTotal) string { return units.Duration(float64(t.FilesNs)) + "\t" }
-	}
-	fmt.Fprint(tw, "rank\ttime"+f.ofThreads()+"\tin MPI\tof it\t"+head+"calls\tbytes out\tbytes in\t   host\n")
-	for i := range f.PerRank {
-		t := &f.PerRank[i]
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s%s\t%s\t%s\t   %s\n", t.Rank, units.Duration(float64(t.TimeNs)), units.Duration(float64(t.MPINs)),
-			units.Share(float64(t.MPINs), float64(t.TimeNs)), files(t), units.Grouped(t.Calls), units.Bytes(t.BytesOut), units.Bytes(t.BytesIn), t.Host)
-	}
-	return tw.Flush()
+		c.Count("calls", t.Calls).Bytes("bytes out", t.BytesOut).Bytes("bytes in", t.BytesIn).Text("host", t.Host)
+	})
 }
 
-// A timedCSV writes a table; of a trace without times it leaves out columns of times.
-type timedCSV struct {
-	*csv.Writer
-	timeless bool
-	out      []bool // by column: it is left out
-}
-
-func timelessCSV(w io.Writer, timeless bool) *timedCSV {
-	return &timedCSV{Writer: csv.NewWriter(w), timeless: timeless}
-}
-
-// Write writes a line; the first is the header.
-func (c *timedCSV) Write(line []string) {
-	if c.out == nil {
-		for _, name := range line {
-			ofTime := name == "ns" || strings.HasSuffix(name, "_ns") || name == "max_call_rank" || name == "max_rank_total_rank" || name == "imbalance"
-			c.out = append(c.out, c.timeless && ofTime)
-		}
-	}
-	var kept []string
-	for i, field := range line {
-		if !c.out[i] {
-			kept = append(kept, field)
-		}
-	}
-	c.Writer.Write(kept)
-}
-
-// CSV writes the rows with a header, times in nanoseconds.
+// CSV writes the rows with a header, times in nanoseconds; without times there are no columns of them.
 func (f *Flat) CSV(w io.Writer) error {
-	out := timelessCSV(w, f.Timeless)
-	out.Write([]string{"function", "place", "module", "offset", "calls", "ranks", "ns", "mean_ns", "deviation_ns", "max_call_ns", "max_call_rank",
-		"compute_ns", "bytes_out", "bytes_in", "max_rank_total_ns", "max_rank_total_rank", "imbalance"})
-	u := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	d := func(n int) string { return strconv.Itoa(n) }
-	g := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
-	for i := range f.Rows {
-		x := &f.Rows[i]
-		out.Write([]string{x.Function, x.Place, x.Module, fmt.Sprintf("0x%x", x.Offset), u(x.Calls), d(x.Ranks), u(x.Ns), g(x.MeanNs),
-			g(x.Deviation), u(x.MaxNs), d(x.MaxRank), u(x.ComputeNs), u(x.BytesOut), u(x.BytesIn), u(x.MostNs), d(x.MostRank), g(x.Imbalance)})
-	}
-	out.Flush()
-	return out.Error()
+	return columns.CSV(w, columns.Each(f.Rows), func(c *columns.Row, x Row) {
+		c.Text("function", x.Function).Text("place", x.Place).Text("module", x.Module).Value("offset", fmt.Sprintf("0x%x", x.Offset))
+		c.Value("calls", x.Calls).Value("ranks", x.Ranks)
+		if !f.Timeless {
+			c.Value("ns", x.Ns).Decimal("mean_ns", x.MeanNs, 3).Decimal("deviation_ns", x.Deviation, 3)
+			c.Value("max_call_ns", x.MaxNs).Value("max_call_rank", x.MaxRank).Value("compute_ns", x.ComputeNs)
+		}
+		c.Value("bytes_out", x.BytesOut).Value("bytes_in", x.BytesIn)
+		if !f.Timeless {
+			c.Value("max_rank_total_ns", x.MostNs).Value("max_rank_total_rank", x.MostRank).Decimal("imbalance", x.Imbalance, 3)
+		}
+	})
 }
 
 // RanksCSV writes what each rank did, with a header.
 func (f *Flat) RanksCSV(w io.Writer) error {
-	out := timelessCSV(w, f.Timeless)
-	out.Write([]string{"rank", "host", "span_ns", "mpi_ns", "calls", "bytes_out", "bytes_in", "files_ns", "time_ns"})
-	for i := range f.PerRank {
-		t := &f.PerRank[i]
-		out.Write([]string{strconv.Itoa(t.Rank), t.Host, strconv.FormatInt(t.SpanNs, 10), strconv.FormatInt(t.MPINs, 10),
-			strconv.FormatUint(t.Calls, 10), strconv.FormatUint(t.BytesOut, 10), strconv.FormatUint(t.BytesIn, 10), strconv.FormatInt(t.FilesNs, 10), strconv.FormatInt(t.TimeNs, 10)})
-	}
-	out.Flush()
-	return out.Error()
+	return columns.CSV(w, columns.Each(f.PerRank), func(c *columns.Row, t RankTotal) {
+		c.Value("rank", t.Rank).Text("host", t.Host)
+		if !f.Timeless {
+			c.Value("span_ns", t.SpanNs).Value("mpi_ns", t.MPINs)
+		}
+		c.Value("calls", t.Calls).Value("bytes_out", t.BytesOut).Value("bytes_in", t.BytesIn)
+		if !f.Timeless {
+			c.Value("files_ns", t.FilesNs).Value("time_ns", t.TimeNs)
+		}
+	})
 }
