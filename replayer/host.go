@@ -150,6 +150,8 @@ func onFiles(name string) unsafe.Pointer {
 	switch name {
 	case "files_begin":
 		return C.files_begin
+	case "files_place":
+		return C.files_place
 	case "files_call":
 		return C.files_call
 	}

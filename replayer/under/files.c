@@ -16,9 +16,14 @@ static void fail(const char *what, const char *why)
 	exit(1);
 }
 
-EXPORT void files_begin(const char *folder, int rank)
+EXPORT void files_begin(const char *folder, int rank, int in_it)
 {
-	again_begin(folder, rank, fail);
+	(in_it ? again_begin : again_root)(folder, rank, fail);
+}
+
+EXPORT const char *files_place(const char *name, int64_t found)
+{
+	return again_file(name, found);
 }
 
 EXPORT void *files_find(const char *name)

@@ -6,7 +6,10 @@
 
 #define FILES_WORDS 10 /* no call has more parameters, with what came of it */
 
-void files_begin(const char *folder, int rank);
+void files_begin(const char *folder, int rank, int in_it);
+
+/* Where a file of MPI-IO is, see again_file. */
+const char *files_place(const char *name, int64_t found);
 
 /* The function that makes calls of a name again; null if there is none. */
 void *files_find(const char *name);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -47,10 +48,10 @@ static void *real(void **cache, const char *name)
 #define STRING(name) #name
 
 /* The outcome if it is for this function; it counts for one call. */
-static const struct under_outcome *take(int function)
+static const struct under_outcome *take(const char *function)
 {
 	const struct under_outcome *o = expected;
-	if (!o || o->function != function)
+	if (!o || strcmp(o->function, function))
 		return NULL;
 	expected = NULL;
 	return o;
@@ -121,7 +122,7 @@ static int wait_some(const struct under_outcome *o, word requests, word indices,
 
 EXPORT int PMPI_Test(word request, word flag, word status)
 {
-	const struct under_outcome *o = take(UNDER_TEST);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f3)REAL(PMPI_Test))(request, flag, status);
 	*(int32_t *)flag = o->flag;
@@ -133,7 +134,7 @@ EXPORT int PMPI_Test(word request, word flag, word status)
 
 EXPORT int PMPI_Testall(int n, word requests, word flag, word statuses)
 {
-	const struct under_outcome *o = take(UNDER_TESTALL);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f4)REAL(PMPI_Testall))(n, requests, flag, statuses);
 	*(int32_t *)flag = o->flag;
@@ -146,7 +147,7 @@ EXPORT int PMPI_Testall(int n, word requests, word flag, word statuses)
 
 EXPORT int PMPI_Testany(int n, word requests, word index, word flag, word status)
 {
-	const struct under_outcome *o = take(UNDER_TESTANY);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f5)REAL(PMPI_Testany))(n, requests, index, flag, status);
 	*(int32_t *)flag = o->flag;
@@ -162,7 +163,7 @@ EXPORT int PMPI_Testany(int n, word requests, word index, word flag, word status
 
 EXPORT int PMPI_Waitany(int n, word requests, word index, word status)
 {
-	const struct under_outcome *o = take(UNDER_WAITANY);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f4)REAL(PMPI_Waitany))(n, requests, index, status);
 	*(int32_t *)index = o->index[0];
@@ -171,7 +172,7 @@ EXPORT int PMPI_Waitany(int n, word requests, word index, word status)
 
 EXPORT int PMPI_Testsome(int n, word requests, word count, word indices, word statuses)
 {
-	const struct under_outcome *o = take(UNDER_TESTSOME);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f5)REAL(PMPI_Testsome))(n, requests, count, indices, statuses);
 	*(int32_t *)count = o->count;
@@ -182,7 +183,7 @@ EXPORT int PMPI_Testsome(int n, word requests, word count, word indices, word st
 
 EXPORT int PMPI_Waitsome(int n, word requests, word count, word indices, word statuses)
 {
-	const struct under_outcome *o = take(UNDER_WAITSOME);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f5)REAL(PMPI_Waitsome))(n, requests, count, indices, statuses);
 	*(int32_t *)count = o->count;
@@ -192,7 +193,7 @@ EXPORT int PMPI_Waitsome(int n, word requests, word count, word indices, word st
 /* A Waitall that failed: some requests are done, others were left pending. */
 EXPORT int PMPI_Waitall(int n, word requests, word statuses)
 {
-	const struct under_outcome *o = take(UNDER_WAITALL);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f3)REAL(PMPI_Waitall))(n, requests, statuses);
 	int failed = 0;
@@ -212,21 +213,21 @@ EXPORT int PMPI_Waitall(int n, word requests, word statuses)
 
 EXPORT int PMPI_File_open(word comm, word name, int mode, word info, word file)
 {
-	const struct under_outcome *o = take(UNDER_FILE_OPEN);
+	const struct under_outcome *o = take(__func__);
 	return ((f5)REAL(PMPI_File_open))(comm, o ? (word)o->path : name, mode, info, file);
 }
 
 EXPORT int PMPI_File_delete(word name, word info)
 {
-	const struct under_outcome *o = take(UNDER_FILE_DELETE);
+	const struct under_outcome *o = take(__func__);
 	return ((f2)REAL(PMPI_File_delete))(o ? (word)o->path : name, info);
 }
 
 /* A flag that comes out set stays so: asks until it is, if it is to be. */
-#define ASKED(NAME, FUNCTION, FLAG, PARAMS, ARGS, TYPE)              \
+#define ASKED(NAME, FLAG, PARAMS, ARGS, TYPE)                        \
 	EXPORT int NAME PARAMS                                       \
 	{                                                            \
-		const struct under_outcome *o = take(FUNCTION);      \
+		const struct under_outcome *o = take(__func__);      \
 		int rc = ((TYPE)REAL(NAME))ARGS;                     \
 		while (o && o->flag && !rc && !*(int32_t *)(FLAG)) { \
 			sched_yield();                               \
@@ -237,13 +238,13 @@ EXPORT int PMPI_File_delete(word name, word info)
 		return rc;                                           \
 	}
 
-ASKED(PMPI_Request_get_status, UNDER_GET_STATUS, flag, (word request, word flag, word status), (request, flag, status), f3)
-ASKED(PMPI_Parrived, UNDER_PARRIVED, flag, (word request, word partition, word flag), (request, partition, flag), f3)
+ASKED(PMPI_Request_get_status, flag, (word request, word flag, word status), (request, flag, status), f3)
+ASKED(PMPI_Parrived, flag, (word request, word partition, word flag), (request, partition, flag), f3)
 
 EXPORT int PMPI_Iprobe(int source, int tag, word comm, word flag, word status)
 {
 	f5 f = (f5)REAL(PMPI_Iprobe);
-	const struct under_outcome *o = take(UNDER_IPROBE);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return f(source, tag, comm, flag, status);
 	if (o->flag) {
@@ -257,13 +258,13 @@ EXPORT int PMPI_Iprobe(int source, int tag, word comm, word flag, word status)
 
 EXPORT int PMPI_Probe(int source, int tag, word comm, word status)
 {
-	const struct under_outcome *o = take(UNDER_PROBE);
+	const struct under_outcome *o = take(__func__);
 	return ((f4)REAL(PMPI_Probe))(o ? o->source : source, o ? o->tag : tag, comm, status);
 }
 
 EXPORT int PMPI_Improbe(int source, int tag, word comm, word flag, word message, word status)
 {
-	const struct under_outcome *o = take(UNDER_IMPROBE);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f6)REAL(PMPI_Improbe))(source, tag, comm, flag, message, status);
 	if (o->flag) {
@@ -279,52 +280,52 @@ EXPORT int PMPI_Improbe(int source, int tag, word comm, word flag, word message,
 
 EXPORT int PMPI_Mprobe(int source, int tag, word comm, word message, word status)
 {
-	const struct under_outcome *o = take(UNDER_MPROBE);
+	const struct under_outcome *o = take(__func__);
 	return ((f5)REAL(PMPI_Mprobe))(o ? o->source : source, o ? o->tag : tag, comm, message, status);
 }
 
 /* Receives: what differs is which message they take. Counts of 32 bits are passed on in the words that they came in, so
    that a function and its large form are alike. */
 
-#define RECEIVES(NAME, FUNCTION)                                                                                           \
+#define RECEIVES(NAME)                                                                                                     \
 	EXPORT int NAME(word buf, word n, word type, int source, int tag, word comm, word last)                            \
 	{                                                                                                                  \
-		const struct under_outcome *o = take(FUNCTION);                                                            \
+		const struct under_outcome *o = take(__func__);                                                            \
 		return ((f7)REAL(NAME))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, last);               \
 	}
 
-#define EXCHANGES(NAME, FUNCTION)                                                                                          \
+#define EXCHANGES(NAME)                                                                                                    \
 	EXPORT int NAME(word sbuf, word sn, word stype, word dest, word stag, word rbuf, word rn, word rtype, int source,  \
 		int rtag, word comm, word last)                                                                            \
 	{                                                                                                                  \
-		const struct under_outcome *o = take(FUNCTION);                                                            \
+		const struct under_outcome *o = take(__func__);                                                            \
 		return ((f12)REAL(NAME))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source,             \
 			o ? o->tag : rtag, comm, last);                                                                    \
 	}
 
-#define REPLACES(NAME, FUNCTION)                                                                                           \
+#define REPLACES(NAME)                                                                                                     \
 	EXPORT int NAME(word buf, word n, word type, word dest, word stag, int source, int rtag, word comm, word last)     \
 	{                                                                                                                  \
-		const struct under_outcome *o = take(FUNCTION);                                                            \
+		const struct under_outcome *o = take(__func__);                                                            \
 		return ((f9)REAL(NAME))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, last);  \
 	}
 
-RECEIVES(PMPI_Recv, UNDER_RECV)
-RECEIVES(PMPI_Recv_c, UNDER_RECV_C)
-RECEIVES(PMPI_Irecv, UNDER_IRECV)
-RECEIVES(PMPI_Irecv_c, UNDER_IRECV_C)
-EXCHANGES(PMPI_Sendrecv, UNDER_SENDRECV)
-EXCHANGES(PMPI_Sendrecv_c, UNDER_SENDRECV_C)
-EXCHANGES(PMPI_Isendrecv, UNDER_ISENDRECV)
-EXCHANGES(PMPI_Isendrecv_c, UNDER_ISENDRECV_C)
-REPLACES(PMPI_Sendrecv_replace, UNDER_REPLACE)
-REPLACES(PMPI_Sendrecv_replace_c, UNDER_REPLACE_C)
-REPLACES(PMPI_Isendrecv_replace, UNDER_IREPLACE)
-REPLACES(PMPI_Isendrecv_replace_c, UNDER_IREPLACE_C)
+RECEIVES(PMPI_Recv)
+RECEIVES(PMPI_Recv_c)
+RECEIVES(PMPI_Irecv)
+RECEIVES(PMPI_Irecv_c)
+EXCHANGES(PMPI_Sendrecv)
+EXCHANGES(PMPI_Sendrecv_c)
+EXCHANGES(PMPI_Isendrecv)
+EXCHANGES(PMPI_Isendrecv_c)
+REPLACES(PMPI_Sendrecv_replace)
+REPLACES(PMPI_Sendrecv_replace_c)
+REPLACES(PMPI_Isendrecv_replace)
+REPLACES(PMPI_Isendrecv_replace_c)
 
 EXPORT int PMPI_Win_test(word win, word flag)
 {
-	const struct under_outcome *o = take(UNDER_WIN_TEST);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f2)REAL(PMPI_Win_test))(win, flag);
 	*(int32_t *)flag = o->flag;

@@ -24,6 +24,7 @@ func (s *Stream) encode(c *trace.Call) (*plan, error) {
 	}
 	s.arena.reset()
 	s.after = s.after[:0]
+	s.vain = false
 	if plan.through != 0 {
 		return plan, s.encodeFile(c, plan)
 	}
@@ -175,18 +176,7 @@ func (s *Stream) fint(c *trace.Call) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	name := "P" + reissue.ToInteger(c.Name()) // nobody is to see it
-	f := s.p.host.Function(name)
-	if f == 0 {
-		return 0, fmt.Errorf("this MPI has no %s", name)
-	}
-	before := *s.call
-	*s.call = Call{Function: f}
-	s.call.Words[0] = v
-	s.p.host.Make(s.call)
-	n := s.call.Result
-	*s.call = before
-	return n, nil
+	return s.p.ask("P"+reissue.ToInteger(c.Name()), v) // nobody is to see it
 }
 
 // allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.

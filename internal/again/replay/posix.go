@@ -3,7 +3,6 @@ package replay
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -15,30 +14,29 @@ import (
 // what came of it. replayer/under/files.h is the way to them.
 const (
 	filesBegin = "files_begin"
+	filesPlace = "files_place"
 	filesCall  = "files_call"
 )
 
 // fileWords is how many words such a function gets, FILES_WORDS in replayer/under/files.h.
 const fileWords = 10
 
-// usesFiles reports whether the rank makes calls on files.
-func usesFiles(k *trace.Rank) (bool, error) {
-	calls, err := k.Distinct()
-	return slices.ContainsFunc(calls, func(c *trace.Call) bool { return c.Func.Has(trace.Posix) && !reissue.ByLibrary(c) }), err
-}
-
-// beginFiles makes the folder that calls on files are made in the root of all names.
+// beginFiles makes the folder that calls on files are made in the root of all names. Programs that make such calls of
+// their own are in a folder of it.
 func (p *Process) beginFiles() error {
-	uses, err := usesFiles(p.rank)
-	if err != nil || !uses {
+	calls, err := p.rank.Distinct()
+	own, named := uint64(0), false
+	for _, c := range calls {
+		if c.Func.Has(trace.Posix) && !reissue.ByLibrary(c) {
+			own = 1
+		}
+		named = named || c.Param("filename") != nil
+	}
+	switch {
+	case err != nil || own == 0 && (!named || p.o.Files == ""):
 		return err
-	}
-	if p.o.Files == "" {
+	case p.o.Files == "":
 		return errors.New("calls of the C library on files are made in a scratch folder only")
-	}
-	begin := p.host.Function(filesBegin)
-	if begin == 0 {
-		return fmt.Errorf("the replayer has no %s", filesBegin)
 	}
 	name := append([]byte(p.o.Files), 0)
 	at, err := p.host.Alloc(int64(len(name)))
@@ -46,15 +44,8 @@ func (p *Process) beginFiles() error {
 		return err
 	}
 	copy(bytesAt(at, len(name)), name)
-	own, err := p.host.Alloc(int64(cellBlock)) // C keeps no pointer to memory of Go
-	if err != nil {
-		return err
-	}
-	call := (*Call)(pointer(own))
-	*call = Call{Function: begin}
-	call.Words[0], call.Words[1] = at, uint64(p.rank.Number())
-	p.host.Make(call)
-	return nil
+	_, err = p.ask(filesBegin, at, uint64(p.rank.Number()), own)
+	return err
 }
 
 // encodeFile fills in the words of a call on a file. The process is locked.

@@ -25,10 +25,15 @@
 #define NO_DESCRIPTOR (-1)
 
 /* The folder, which is made, and who is told why a file can't be opened; that does not return. */
-void again_begin(const char *folder, int rank, void (*fail)(const char *what, const char *why));
+typedef void failing(const char *what, const char *why);
+void again_root(const char *folder, int rank, failing *);
+void again_begin(const char *folder, int rank, failing *); /* the process is in it besides, as the program was in its own */
 
-/* Where a file of MPI-IO is, until the next call by this thread. */
+/* Where a file of MPI-IO is, until the next calls by this thread. */
 const char *again_place(const char *name);
+/* The same of one that had so many bytes when the program found it. */
+enum { NOTHING_FOUND = -1, NOT_THERE = -2 /* which is why the call failed */ };
+const char *again_file(const char *name, int64_t found);
 
 #define AGAIN_CALLS(CALL, CALL0)                                                                                      \
 	CALL(open, const char *path, int flags, unsigned mode)                                                     \
