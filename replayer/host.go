@@ -47,13 +47,14 @@ import "C"
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 	"unsafe"
 
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -68,7 +69,7 @@ type host struct {
 
 // newHost loads the first of the libraries that is there.
 func newHost(libraries []string) (*host, error) {
-	h := &host{start: time.Now(), began: int64(C.call_clock())}
+	h := &host{start: time.Now(), began: int64(C.time_now())}
 	var problems []string
 	for _, name := range libraries {
 		if name == "" {
@@ -99,19 +100,17 @@ func newHost(libraries []string) (*host, error) {
 		h.flavour = mpi.MPICH
 	}
 	h.initUnder()
-	C.call_prepare(C.int(mpi.LayoutOf(h.flavour).Status.Size), C.int64_t(spin()))
+	C.call_prepare(C.int64_t(awake()))
 	return h, nil
 }
 
-// spin is how long before a call is due a rank stops sleeping: not at all if the ranks
+// awake is how long before a call is due a rank stops sleeping: not at all if the ranks
 // of this node are more than its cores.
-func spin() time.Duration {
-	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"} {
-		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > int(C.sysconf(C._SC_NPROCESSORS_ONLN)) {
-			return 0
-		}
+func awake() time.Duration {
+	if launch.Launched(os.Getenv).Local > int(C.sysconf(C._SC_NPROCESSORS_ONLN)) {
+		return 0
 	}
-	return 60 * time.Microsecond
+	return C.AWAKE
 }
 
 // initUnder tells the library below what this MPI looks like.
@@ -214,8 +213,8 @@ func (h *host) Symbol(name string) (uint64, bool) {
 	return uint64(uintptr(p)), p != nil
 }
 
-func (h *host) StandIn(kind replay.StandIn) uint64 {
-	return uint64(uintptr(C.call_stand_in(C.int(kind))))
+func (h *host) StandIn(kind reissue.StandIn) uint64 {
+	return uint64(uintptr(C.under_stand_in(C.int(kind))))
 }
 
 // Both sides have the same structs: a constant below zero would not compile.

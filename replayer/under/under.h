@@ -37,4 +37,7 @@ void under_init(const struct under_mpi *m);
    Returns what was set before. */
 const struct under_outcome *under_expect(const struct under_outcome *o);
 
+/* Callbacks that stand in for the program's, by what they are for. */
+void *under_stand_in(int kind);
+
 #endif

@@ -130,11 +130,10 @@ func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error)
 	case trace.Address:
 		return s.p.segments.address(v.Addr)
 	case trace.FunctionRef:
-		kind := standIns[st.def.Name]
-		if v.Num == 0 {
-			if kind = nullStandIns[kind]; kind == StandInNothing || s.p.flavour == mpi.MPICH {
-				return 0, nil
-			}
+		null := v.Num == 0 // which stands for a function where the trace's MPI, unlike the one at hand, has it for one
+		kind, ok := reissue.StandInFor(st.def.Name, null)
+		if !ok || null && s.p.flavour == mpi.MPICH {
+			return 0, nil
 		}
 		return s.p.host.StandIn(kind), nil
 	}
