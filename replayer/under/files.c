@@ -29,11 +29,10 @@ EXPORT const char *files_place(const char *name, int64_t found)
 EXPORT void *files_find(const char *name)
 {
 #define ENTRY(name, ...) {#name, (void *)again_##name},
-#define ENTRY0(name) {#name, (void *)again_##name},
 	static const struct {
 		const char *name;
 		void *function;
-	} table[] = {AGAIN_CALLS(ENTRY, ENTRY0)};
+	} table[] = {AGAIN_CALLS(ENTRY)};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (strcmp(table[i].name, name) == 0)
 			return table[i].function;

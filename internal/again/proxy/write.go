@@ -153,6 +153,7 @@ func (g *generator) program() *Program {
 	b.Write(body.Bytes())
 	p := &Program{Files: make(map[string][]byte), Parts: parts, Variants: len(g.list)}
 	p.Files["proxy.c"] = b.Bytes()
+	p.Files["runtime/again.h"] = reissue.FileCalls()
 	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
 	list, err := templates.ReadDir("runtime")
 	if err != nil {

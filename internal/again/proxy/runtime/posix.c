@@ -60,7 +60,6 @@ static const char *to_open(int *dir, const char *path, int flags, int err)
 int64_t again_open(const char *path, int flags, unsigned mode, int64_t got, int err)
 {
 	int dir = AT_FDCWD;
-	(void)got;
 	flags = here(flags);
 	path = to_open(&dir, path, flags, err);
 	int fd = open(path, flags, mode);
@@ -71,7 +70,6 @@ int64_t again_open(const char *path, int flags, unsigned mode, int64_t got, int 
 
 int64_t again_openat(int dir, const char *path, int flags, unsigned mode, int64_t got, int err)
 {
-	(void)got;
 	flags = here(flags);
 	path = to_open(&dir, path, flags, err);
 	return given(openat(dir, path, flags, mode), err, path);
@@ -80,7 +78,6 @@ int64_t again_openat(int dir, const char *path, int flags, unsigned mode, int64_
 int64_t again_creat(const char *path, unsigned mode, int64_t got, int err)
 {
 	int dir = AT_FDCWD;
-	(void)got;
 	path = again_ready(&dir, path, NOTHING, err);
 	return given(creat(path, mode), err, path);
 }
@@ -89,7 +86,6 @@ int64_t again_mkstemp(const char *name, int64_t got, int err)
 {
 	char copy[2 * PATH_MAX];
 	int dir = AT_FDCWD;
-	(void)got;
 	name = again_ready(&dir, name, NOTHING, err);
 	snprintf(copy, sizeof copy, "%s", name ? name : "");
 	return given(mkstemp(copy), err, name);
@@ -97,13 +93,11 @@ int64_t again_mkstemp(const char *name, int64_t got, int err)
 
 int64_t again_close(int fd, int64_t got, int err)
 {
-	(void)got, (void)err;
 	return close(fd_of(fd));
 }
 
 int64_t again_dup(int fd, int64_t got, int err)
 {
-	(void)got;
 	return given(dup(fd_of(fd)), err, NULL);
 }
 
@@ -121,19 +115,16 @@ static int number(int newfd, int err)
 
 int64_t again_dup2(int fd, int newfd, int64_t got, int err)
 {
-	(void)got;
 	return given(dup2(fd_of(fd), number(newfd, err)), err, NULL);
 }
 
 int64_t again_dup3(int fd, int newfd, int flags, int64_t got, int err)
 {
-	(void)got;
 	return given(dup3(fd_of(fd), number(newfd, err), flags), err, NULL);
 }
 
 int64_t again_fcntl(int fd, int command, int64_t argument, int64_t got, int err)
 {
-	(void)got;
 	return given(fcntl(fd_of(fd), command, argument), err, NULL);
 }
 
@@ -149,7 +140,6 @@ static size_t part(int64_t count, int64_t got, int err)
 
 int64_t again_read(int fd, int64_t count, int64_t got, int err)
 {
-	(void)err;
 	again_reach(fd, got > 0 ? again_at(fd) + got : 0);
 	return read(fd_of(fd), again_room(count), (size_t)count);
 }
@@ -161,7 +151,6 @@ int64_t again_write(int fd, int64_t count, int64_t got, int err)
 
 int64_t again_pread(int fd, int64_t count, int64_t offset, int64_t got, int err)
 {
-	(void)err;
 	again_reach(fd, got > 0 ? offset + got : 0);
 	return pread(fd_of(fd), again_room(count), (size_t)count, offset);
 }
@@ -187,7 +176,6 @@ static struct iovec *pieces(struct iovec *v, const int64_t *lengths, int n)
 int64_t again_readv(int fd, const int64_t *lengths, int n, int64_t got, int err)
 {
 	struct iovec v[IOV_MAX];
-	(void)err;
 	again_reach(fd, got > 0 ? again_at(fd) + got : 0);
 	return readv(fd_of(fd), pieces(v, lengths, n), n);
 }
@@ -195,14 +183,12 @@ int64_t again_readv(int fd, const int64_t *lengths, int n, int64_t got, int err)
 int64_t again_writev(int fd, const int64_t *lengths, int n, int64_t got, int err)
 {
 	struct iovec v[IOV_MAX];
-	(void)got, (void)err;
 	return writev(fd_of(fd), pieces(v, lengths, n), n);
 }
 
 int64_t again_preadv(int fd, const int64_t *lengths, int n, int64_t offset, int64_t got, int err)
 {
 	struct iovec v[IOV_MAX];
-	(void)err;
 	again_reach(fd, got > 0 ? offset + got : 0);
 	return preadv(fd_of(fd), pieces(v, lengths, n), n, offset);
 }
@@ -210,14 +196,12 @@ int64_t again_preadv(int fd, const int64_t *lengths, int n, int64_t offset, int6
 int64_t again_pwritev(int fd, const int64_t *lengths, int n, int64_t offset, int64_t got, int err)
 {
 	struct iovec v[IOV_MAX];
-	(void)got, (void)err;
 	return pwritev(fd_of(fd), pieces(v, lengths, n), n, offset);
 }
 
 int64_t again_preadv2(int fd, const int64_t *lengths, int n, int64_t offset, int flags, int64_t got, int err)
 {
 	struct iovec v[IOV_MAX];
-	(void)err;
 	again_reach(fd, got > 0 ? (offset < 0 ? again_at(fd) : offset) + got : 0);
 	return preadv2(fd_of(fd), pieces(v, lengths, n), n, offset, flags);
 }
@@ -225,13 +209,11 @@ int64_t again_preadv2(int fd, const int64_t *lengths, int n, int64_t offset, int
 int64_t again_pwritev2(int fd, const int64_t *lengths, int n, int64_t offset, int flags, int64_t got, int err)
 {
 	struct iovec v[IOV_MAX];
-	(void)got, (void)err;
 	return pwritev2(fd_of(fd), pieces(v, lengths, n), n, offset, flags);
 }
 
 int64_t again_lseek(int fd, int64_t offset, int whence, int64_t got, int err)
 {
-	(void)err;
 	if (whence == SEEK_END)
 		again_reach(fd, got - offset);
 	return lseek(fd_of(fd), offset, whence);
@@ -239,14 +221,12 @@ int64_t again_lseek(int fd, int64_t offset, int whence, int64_t got, int err)
 
 int64_t again_copy_file_range(int in, int64_t inoff, int out, int64_t outoff, int64_t size, int flags, int64_t got, int err)
 {
-	(void)err;
 	again_reach(in, got > 0 ? (inoff < 0 ? again_at(in) : inoff) + got : 0);
 	return copy_file_range(in, inoff < 0 ? NULL : &inoff, out, outoff < 0 ? NULL : &outoff, (size_t)size, (unsigned)flags);
 }
 
 int64_t again_sendfile(int out, int in, int64_t offset, int64_t count, int64_t got, int err)
 {
-	(void)err;
 	again_reach(in, got > 0 ? (offset < 0 ? again_at(in) : offset) + got : 0);
 	return sendfile(fd_of(out), in, offset < 0 ? NULL : &offset, (size_t)count);
 }
@@ -255,13 +235,11 @@ int64_t again_sendfile(int out, int in, int64_t offset, int64_t count, int64_t g
 int64_t again_splice(int in, int64_t inoff, int out, int64_t outoff, int64_t size, int flags, int64_t got, int err)
 {
 	loff_t from = inoff, to = outoff;
-	(void)got, (void)err;
 	return splice(fd_of(in), inoff < 0 ? NULL : &from, fd_of(out), outoff < 0 ? NULL : &to, (size_t)size, (unsigned)flags);
 }
 
 int64_t again_tee(int in, int out, int64_t size, int flags, int64_t got, int err)
 {
-	(void)got, (void)err;
 	return tee(fd_of(in), fd_of(out), (size_t)size, (unsigned)flags);
 }
 
@@ -270,7 +248,6 @@ int64_t again_tee(int in, int out, int64_t size, int flags, int64_t got, int err
 #define PLAIN(name, args, call)          \
 	int64_t again_##name args        \
 	{                                \
-		(void)got, (void)err;    \
 		return call;             \
 	}
 
@@ -287,7 +264,6 @@ PLAIN(fchdir, (int fd, int64_t got, int err), fchdir(fd))
 
 int64_t again_mmap(int64_t length, int access, int flags, int fd, int64_t offset, int64_t got, int err)
 {
-	(void)got;
 	void *at = mmap(NULL, (size_t)length, access, flags & ~(MAP_FIXED | 0x100000 /* MAP_FIXED_NOREPLACE */), fd, offset);
 	if (at == MAP_FAILED && !err)
 		again_fail("a mapping", errno);
@@ -307,14 +283,12 @@ static struct stat *a_stat(void)
 	int64_t again_##name args                          \
 	{                                                  \
 		int dir = AT_FDCWD;                        \
-		(void)got;                                 \
 		path = again_ready(&dir, path, need, err); \
 		return call;                               \
 	}
 #define NAMED_AT(name, need, args, call)                   \
 	int64_t again_##name args                          \
 	{                                                  \
-		(void)got;                                 \
 		path = again_ready(&dir, path, need, err); \
 		return call;                               \
 	}
@@ -335,7 +309,6 @@ NAMED(chdir, SOME_FOLDER, (const char *path, int64_t got, int err), chdir(path))
 int64_t again_statx(int dir, const char *path, int flags, int mask, int64_t got, int err)
 {
 	static _Thread_local struct statx s;
-	(void)got;
 	path = again_ready(&dir, path, SOME_FILE, err);
 	return statx(dir, path, flags, (unsigned)mask, &s);
 }
@@ -343,7 +316,6 @@ int64_t again_statx(int dir, const char *path, int flags, int mask, int64_t got,
 int64_t again_mkdir(const char *path, unsigned mode, int64_t got, int err)
 {
 	int dir = AT_FDCWD;
-	(void)got;
 	path = again_ready(&dir, path, NOTHING, err);
 	if (!err)
 		again_gone(dir, path); /* if it is empty */
@@ -352,7 +324,6 @@ int64_t again_mkdir(const char *path, unsigned mode, int64_t got, int err)
 
 int64_t again_mkdirat(int dir, const char *path, unsigned mode, int64_t got, int err)
 {
-	(void)got;
 	path = again_ready(&dir, path, NOTHING, err);
 	if (!err)
 		again_gone(dir, path);
@@ -360,7 +331,6 @@ int64_t again_mkdirat(int dir, const char *path, unsigned mode, int64_t got, int
 }
 
 #define TWO_NAMES                                          \
-	(void)got;                                         \
 	path = again_ready(&dir, path, SOME_FILE, err);    \
 	to = again_ready(&todir, to, NOTHING, err == EEXIST ? err : 0)
 
@@ -403,7 +373,6 @@ int64_t again_linkat(int dir, const char *path, int todir, const char *to, int f
 int64_t again_symlink(const char *target, const char *path, int64_t got, int err)
 {
 	int dir = AT_FDCWD;
-	(void)got;
 	path = again_ready(&dir, path, NOTHING, err);
 	target = again_target(target, dir, path);
 	if (!err)
@@ -413,7 +382,6 @@ int64_t again_symlink(const char *target, const char *path, int64_t got, int err
 
 int64_t again_symlinkat(const char *target, int dir, const char *path, int64_t got, int err)
 {
-	(void)got;
 	path = again_ready(&dir, path, NOTHING, err);
 	target = again_target(target, dir, path);
 	if (!err)
@@ -453,14 +421,12 @@ static int64_t folder(DIR *d, int err, const char *what)
 int64_t again_opendir(const char *path, int64_t got, int err)
 {
 	int dir = AT_FDCWD;
-	(void)got;
 	path = again_ready(&dir, path, SOME_FOLDER, err);
 	return folder(opendir(path), err, path);
 }
 
 int64_t again_fdopendir(int fd, int64_t got, int err)
 {
-	(void)got;
 	return folder(fdopendir(fd), err, "a folder");
 }
 
@@ -469,7 +435,6 @@ PLAIN(readdir, (DIR *dir, int64_t got, int err), dir && readdir(dir))
 
 int64_t again_closedir(DIR *dir, int64_t got, int err)
 {
-	(void)got, (void)err;
 	errno = EINVAL;
 	return dir ? closedir(dir) : -1;
 }

@@ -134,20 +134,17 @@ static const char *to_open(const char *path, const char *mode, int err)
 
 int64_t again_fopen(const char *path, const char *mode, int64_t got, int err)
 {
-	(void)got;
 	path = to_open(path, mode, err);
 	return given(fopen(path, mode), err, path);
 }
 
 int64_t again_fdopen(int fd, const char *mode, int64_t got, int err)
 {
-	(void)got;
 	return given(fdopen(fd, mode), err, NULL);
 }
 
 int64_t again_freopen(const char *path, const char *mode, FILE *stream, int64_t got, int err)
 {
-	(void)got;
 	path = to_open(path, mode, err);
 	stream = of(stream);
 	return stream ? given(freopen(path, mode, stream), err, path) : 0;
@@ -155,20 +152,17 @@ int64_t again_freopen(const char *path, const char *mode, FILE *stream, int64_t 
 
 int64_t again_tmpfile(int64_t got, int err)
 {
-	(void)got;
 	return given(fdopen(again_nameless(), "w+"), err, NULL);
 }
 
 int64_t again_fclose(FILE *stream, int64_t got, int err)
 {
-	(void)got, (void)err;
 	stream = of(stream);
 	return stream ? fclose(stream) : -1;
 }
 
 int64_t again_fileno(FILE *stream, int64_t got, int err)
 {
-	(void)got, (void)err;
 	stream = of(stream);
 	return stream ? fileno(stream) : -1;
 }
@@ -187,7 +181,6 @@ int64_t again_fread(int64_t size, int64_t n, FILE *stream, int64_t got, int err)
 
 int64_t again_fwrite(int64_t size, int64_t n, FILE *stream, int64_t got, int err)
 {
-	(void)err;
 	if (!(stream = of(stream)))
 		return 0;
 	return (int64_t)fwrite(again_bytes(size * n), (size_t)size, (size_t)(got < n ? got : n), stream);
@@ -204,27 +197,23 @@ int64_t again_fgets(int n, FILE *stream, int64_t got, int err)
 
 int64_t again_fputs(int64_t length, FILE *stream, int64_t got, int err)
 {
-	(void)got, (void)err;
 	stream = of(stream);
 	return stream ? fputs(sentence(length), stream) : -1;
 }
 
 int64_t again_fprintf(FILE *stream, int64_t got, int err)
 {
-	(void)err;
 	stream = of(stream);
 	return stream ? fprintf(stream, "%.*s", (int)got, sentence(got > 0 ? got : 0)) : -1;
 }
 
 int64_t again_puts(FILE *stream, int64_t length, int64_t got, int err)
 {
-	(void)got, (void)err;
 	return of(stream) ? puts(again_text(length)) : -1;
 }
 
 int64_t again_dprintf(int fd, int64_t got, int err)
 {
-	(void)err;
 	again_standard(fd);
 	return dprintf(fd, "%.*s", (int)got, sentence(got > 0 ? got : 0));
 }
@@ -258,7 +247,6 @@ int64_t again_fscanf(FILE *stream, int64_t got, int err)
 
 int64_t again_fseek(FILE *stream, int64_t offset, int whence, int64_t got, int err)
 {
-	(void)got, (void)err;
 	stream = of(stream);
 	return stream ? fseek(stream, offset, whence) : -1;
 }
@@ -277,7 +265,6 @@ int64_t again_ftell(FILE *stream, int64_t got, int err)
 
 int64_t again_rewind(FILE *stream, int64_t got, int err)
 {
-	(void)got, (void)err;
 	if ((stream = of(stream)))
 		rewind(stream);
 	return 0;
@@ -288,7 +275,6 @@ static _Thread_local FILE *placed;
 
 int64_t again_fgetpos(FILE *stream, int64_t got, int err)
 {
-	(void)got, (void)err;
 	if (!(stream = of(stream)))
 		return -1;
 	placed = stream;
@@ -298,7 +284,6 @@ int64_t again_fgetpos(FILE *stream, int64_t got, int err)
 /* Which place it was is not in a trace: the last that was asked for, or where it is. */
 int64_t again_fsetpos(FILE *stream, int64_t got, int err)
 {
-	(void)got, (void)err;
 	if (!(stream = of(stream)))
 		return -1;
 	if (placed != stream) {
@@ -311,13 +296,11 @@ int64_t again_fsetpos(FILE *stream, int64_t got, int err)
 
 int64_t again_fflush(FILE *stream, int64_t got, int err)
 {
-	(void)got, (void)err;
 	return fflush(stream ? of(stream) : NULL);
 }
 
 int64_t again_setvbuf(FILE *stream, int mode, int64_t size, int64_t got, int err)
 {
-	(void)got, (void)err;
 	stream = of(stream);
 	return stream ? setvbuf(stream, NULL, mode, (size_t)size) : -1;
 }
