@@ -28,7 +28,7 @@ EXPORT const char *files_place(const char *name, int64_t found)
 
 EXPORT void *files_find(const char *name)
 {
-#define ENTRY(name, ...) {#name, (void *)again_##name},
+#define ENTRY(name) {#name, (void *)again_##name},
 	static const struct {
 		const char *name;
 		void *function;

@@ -28,20 +28,22 @@ func Asynchronous(function string) bool {
 // FileCalls is a header in C with the functions that make calls on files again, see runtime/posix.h of proxies: they are passed
 // parameters that are recorded, and what came of the call.
 func FileCalls() []byte {
-	b := []byte("/* Made from the functions that spoor records. Do not edit. */\n#define AGAIN_CALLS(CALL)")
+	b := []byte("/* Made from the functions that spoor records. Do not edit. */\n")
+	names := "#define AGAIN_CALLS(CALL)"
 	for _, c := range mpi.FileCalls() {
 		if Asynchronous(c.Name) {
 			continue
 		}
-		b = fmt.Appendf(b, " \\\n\tCALL(%s, ", c.Name)
+		names += " CALL(" + c.Name + ")"
+		b = fmt.Appendf(b, "#define AGAIN_OF_%s ", c.Name)
 		for i := range c.Params {
 			if p := &c.Params[i]; p.Kind.Form() != mpi.FormNone {
 				b = fmt.Appendf(b, "%s%s, ", typeInC(c, p), p.Name)
 			}
 		}
-		b = fmt.Append(b, "int64_t got, int err)")
+		b = fmt.Append(b, "int64_t got, int err\n")
 	}
-	return append(b, '\n')
+	return append(b, names+"\n"...)
 }
 
 func typeInC(c *mpi.Call, p *mpi.Param) string {

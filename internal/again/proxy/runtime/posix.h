@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "again.h" /* AGAIN_CALLS: the functions and what they are passed */
+#include "again.h" /* the functions, and what they are passed */
 
 #pragma GCC visibility push(hidden)
 
@@ -38,7 +38,8 @@ enum { NOTHING_FOUND = -1, NOT_THERE = -2 /* which is why the call failed */ };
 const char *again_file(const char *name, int64_t found);
 
 /* A call that has failed gives what the function gives then, and errno is the reason. */
-#define AGAIN_DECLARE(name, ...) int64_t again_##name(__VA_ARGS__);
+#define AGAIN(name) int64_t again_##name(AGAIN_OF_##name)
+#define AGAIN_DECLARE(name) AGAIN(name);
 AGAIN_CALLS(AGAIN_DECLARE)
 
 #pragma GCC visibility pop
