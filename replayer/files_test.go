@@ -29,7 +29,7 @@ func TestFilesStayInTheirDirectory(t *testing.T) {
 		return call.Result
 	}
 	place := func(name string, found int64) string {
-		p := ask("files_place", name, uint64(found))
+		p := ask("again_file", name, uint64(found))
 		text := unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&p))), room)
 		for n := range text {
 			if text[n] == 0 {

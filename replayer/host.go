@@ -8,7 +8,6 @@ package main
 #include <sys/mman.h>
 #include <unistd.h>
 #include "call.h"
-#include "under/files.h"
 
 // Whether an address lies in the same object as another.
 static int same_object(void *a, void *b)
@@ -139,22 +138,11 @@ func (h *host) own(name string) unsafe.Pointer {
 	return C.own_find(h.library, c)
 }
 
-// onFiles returns the function that makes calls on files again, or prepares that.
+// onFiles returns the function that makes calls on files again, or serves that.
 func onFiles(name string) unsafe.Pointer {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
-	if f := C.files_find(c); f != nil {
-		return f
-	}
-	switch name {
-	case "files_begin":
-		return C.files_begin
-	case "files_place":
-		return C.files_place
-	case "files_call":
-		return C.files_call
-	}
-	return nil
+	return C.under_files(c)
 }
 
 // has returns the function of a name in the MPI library, or in the one below tracers.

@@ -76,7 +76,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	o := cfg.Options()
+	o := cfg.Options
 	if cfg.Derived {
 		if o.Order, err = derive.New(r, number); err != nil {
 			return err

@@ -41,7 +41,7 @@ func (g *generator) setup(v *variant) string {
 		if s.Class == trace.Static {
 			continue // see main
 		}
-		e := entry{class: segmentClasses[s.Class], first: s.ID, n: 1}
+		e := entry{class: strings.ToUpper(segments[s.Class]), first: s.ID, n: 1}
 		if size, ok := v.sizes(s.Place, low, high); ok {
 			e.size = v.fitter.expr("", size)
 		} else {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -188,13 +189,8 @@ func (p *Process) allPvars() uint64 {
 
 // object is the part of a conversion function's name that says of what.
 func object(name string) string {
-	name = name[len("MPI_"):]
-	for i := range name {
-		if name[i] == '_' {
-			return name[:i]
-		}
-	}
-	return name
+	of, _, _ := strings.Cut(strings.TrimPrefix(name, "MPI_"), "_")
+	return of
 }
 
 // find returns the value of a handle, which another thread may have to make yet.
@@ -260,11 +256,11 @@ func (s *Stream) forget(c *trace.Call, st *step, number int64) {
 		return
 	}
 	cell := h.cell[i][number]
-	if len(s.p.streams) == 1 || k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile {
+	if !k.IsFile() && (len(s.p.streams) == 1 || k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile) {
 		s.after = append(s.after, func() { h.freed(cell) })
 		return
 	}
-	delete(h.cell[i], number) // the MPI may hand its value out before the call has come out
+	delete(h.cell[i], number) // its value or number may be another thread's next before the call has come out
 	delete(h.alive, cell)
 	delete(h.beneath, cell)
 	s.after = append(s.after, func() { s.p.cells.give(cell) })

@@ -10,7 +10,7 @@ import (
 // Bits of a file's access mode in the standard ABI.
 const modeCreate = 2
 
-// What files_place in replayer/under/files.h has to know of a file, besides how large one is that the program found.
+// What again_file in internal/again/proxy/runtime/posix.h has to know of a file, besides how large one is that the program found.
 const (
 	nothingFound = -1
 	notThere     = -2

@@ -11,14 +11,14 @@ import (
 
 // Calls on files are made by the functions that proxies have for it, in C, as they are of C's
 // types: internal/again/proxy/runtime/posix.h. They are passed what the trace has of the call and
-// what came of it. replayer/under/files.h is the way to them.
+// what came of it. replayer/under/files.c is the way to them.
 const (
 	filesBegin = "files_begin"
-	filesPlace = "files_place"
+	filesPlace = "again_file"
 	filesCall  = "files_call"
 )
 
-// fileWords is how many words such a function gets, FILES_WORDS in replayer/under/files.h.
+// fileWords is how many words such a function gets.
 const fileWords = 10
 
 // beginFiles makes the folder that calls on files are made in the root of all names. Programs that make such calls of
@@ -113,26 +113,12 @@ func (s *Stream) fileWord(c *trace.Call, st *step, p *trace.Param) (uint64, erro
 		return at, s.arena.err
 	case trace.Handle:
 		w, err := s.find(st.def.Kind, v.Num)
-		if err == nil && st.def.Dir == mpi.Free && c.Return == 0 {
-			s.closes(st.def.Kind, v.Num)
+		if err == nil {
+			s.forget(c, st, v.Num)
 		}
 		return w, err
 	}
 	return uint64(v.Num), nil
-}
-
-// closes notes that the number of a descriptor or the like may be another thread's next.
-func (s *Stream) closes(k mpi.Kind, number int64) {
-	h := s.p.handles[k]
-	i := h.find(s.number, number)
-	if number < trace.FirstLocal || i < 0 {
-		return
-	}
-	cell := h.cell[i][number]
-	delete(h.cell[i], number)
-	delete(h.alive, cell)
-	delete(h.beneath, cell)
-	s.after = append(s.after, func() { s.p.cells.give(cell) })
 }
 
 // fileOutcome is what a call on a file returned: errno, if it failed, and its result.

@@ -31,14 +31,14 @@ import (
 
 // Options say how to replay.
 type Options struct {
-	Speed     float64 // of the program's own time; 2 computes twice as fast
-	NoCompute bool    // no gaps at all
-	Pace      Pace    // "": PaceLine; with another speed PaceGaps
-	Files     string  // directory for the files of MPI-IO
+	Speed     float64 `json:"speed,omitempty"`      // of the program's own time; 2 computes twice as fast
+	NoCompute bool    `json:"no_compute,omitempty"` // no gaps at all
+	Pace      Pace    `json:"pace,omitempty"`       // "": PaceLine; with another speed PaceGaps
+	Files     string  `json:"files,omitempty"`      // directory for the files that calls open; "": those of MPI-IO are where the program had them
 
-	Windows []reissue.Window // of addresses among the numbers of the trace
-	Ends    reissue.Ends     // how far to go, where the program did not come to its end
-	Order   *derive.Order    // of the rank: receives follow from what it says is sent; nil: they are those of the trace
+	Windows []reissue.Window `json:"windows,omitempty"` // of addresses among the numbers of the trace
+	Ends    reissue.Ends     `json:"ends,omitempty"`    // how far to go, where the program did not come to its end
+	Order   *derive.Order    `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
 }
 
 // A Process replays one rank.

@@ -16,14 +16,10 @@ type relocation struct{ windows []reissue.Window }
 const (
 	slotSize  = 8 << 30 // twice a window: what begins in it may end behind it
 	relocated = 1 << 44 // where no Linux puts anything of its own accord
-	mostSlots = 4096
 )
 
 // newRelocation reserves the memory: pages are there once they are touched.
 func newRelocation(windows []reissue.Window, h Host) (*relocation, error) {
-	if len(windows) > mostSlots {
-		return nil, fmt.Errorf("displacements are addresses in %d places, more than the %d that a replay has room for", len(windows), mostSlots)
-	}
 	l := &relocation{windows}
 	if len(windows) == 0 {
 		return l, nil
