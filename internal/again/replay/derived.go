@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -427,16 +428,11 @@ func (d *derived) await(name string, due int64, words ...uint64) {
 
 // invoke makes a call that isn't the trace's.
 func (d *derived) invoke(name string, due int64, words ...uint64) {
-	*d.call = Call{Function: d.s.p.host.Function(name), NotBefore: due}
-	if d.call.Function == 0 {
-		d.err = fmt.Errorf("this MPI has no %s", name)
-		return
+	result, err := d.s.p.invoke(d.call, name, due, words...)
+	if err == nil && result != 0 {
+		err = fmt.Errorf("%s returned %d", name, int32(result))
 	}
-	copy(d.call.Words[:], words)
-	d.s.p.host.Make(d.call)
-	if d.call.Result != 0 && d.err == nil {
-		d.err = fmt.Errorf("%s returned %d", name, int32(d.call.Result))
-	}
+	d.err = cmp.Or(d.err, err)
 }
 
 // A swap is another function for calls of one.
