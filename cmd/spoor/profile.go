@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -203,7 +204,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	return o.print(cmd, f, func(w io.Writer) error { return f.Text(w, o.top, o.width) }, f.CSV)
 }
 
-func flatOf(cmd *cobra.Command, r *trace.Reader, where *places, of func(*trace.Reader, profile.Where, func()) (*profile.Flat, error)) (*profile.Flat, error) {
+func flatOf(cmd *cobra.Command, r *trace.Reader, where *places, of func(*trace.Reader, calltree.Where, func()) (*profile.Flat, error)) (*profile.Flat, error) {
 	progress := newProgress(cmd.ErrOrStderr(), "ranks added up", r.Ranks())
 	defer progress.end()
 	return of(r, where.called, progress.step)
@@ -286,12 +287,12 @@ func runProfile(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		}
 	}
 	for i, rank := range ranks {
-		p, err := profileOf(r, rank, where, c, o.rank >= 0)
+		p, err := profile.Of(r, rank, calltree.Options{Where: where.called, Code: c, Own: o.rank >= 0})
 		if err != nil {
 			return err
 		}
 		if there != nil {
-			other, err := profileOf(there, rank, where, c, true)
+			other, err := profile.Of(there, rank, calltree.Options{Where: where.called, Code: c, Own: true})
 			if err == nil {
 				err = p.Beside(other, predicted.Machine)
 			}
@@ -343,20 +344,9 @@ func (o *profileOptions) styled(cmd *cobra.Command) error {
 // write writes a profile in the style.
 func (o *profileOptions) write(w io.Writer, p *profile.Profile, view profile.View) error {
 	if o.style == "tree" {
-		return p.Tree(w, view)
+		return p.Text(w, view)
 	}
 	return p.Paper(w, profile.Style(slices.Index(styles, o.style)), view)
-}
-
-// profileOf makes a profile by the program's machine code if something is known of that, else by what the compression found.
-func profileOf(r *trace.Reader, rank int, where *places, c *trace.Code, own bool) (*profile.Profile, error) {
-	switch {
-	case c != nil:
-		return profile.Placed(r, rank, where.called, c, own)
-	case own:
-		return profile.OfRank(r, rank, where.called)
-	}
-	return profile.Of(r, rank, where.called)
 }
 
 // profiled chooses the ranks to show; others is how many classes are left out.

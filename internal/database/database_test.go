@@ -12,6 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
@@ -150,7 +151,7 @@ func TestProfiles(t *testing.T) {
 			}
 			loops := 0
 			for class, got := range list {
-				want, err := profile.Of(r, r.Members(class)[0], where)
+				want, err := profile.Of(r, r.Members(class)[0], calltree.Options{Where: where})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -185,7 +186,7 @@ func written(t *testing.T, p *profile.Profile) string {
 	t.Helper()
 	var b strings.Builder
 	v := profile.View{Width: 120, MinTime: -1, Depth: -1}
-	err := errors.Join(p.Tree(&b, v), p.Paper(&b, profile.Detailed, v), p.Paper(&b, profile.Terse, v), p.Paper(&b, profile.LaTeX, v))
+	err := errors.Join(p.Text(&b, v), p.Paper(&b, profile.Detailed, v), p.Paper(&b, profile.Terse, v), p.Paper(&b, profile.LaTeX, v))
 	if err != nil {
 		t.Fatal(err)
 	}

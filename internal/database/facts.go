@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
@@ -104,7 +105,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		if err := f.class(r, class, index); err != nil {
 			return nil, err
 		}
-		p, err := profile.Of(r, r.Members(class)[0], o.Place)
+		p, err := profile.Of(r, r.Members(class)[0], calltree.Options{Where: o.Place})
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 )
 
 // shape writes what a class of ranks looks like: its threads, and the nodes of their loops in the
@@ -30,8 +31,8 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 		t := &p.Threads[i]
 		thread(run, p.Class, t.Number, p.Rank, p.Varies, p.Times, len(p.TimesOf), t.Shared, t.Total.Calls, t.Total.Compute, t.Total.Inside(),
 			t.Total.BytesOut, t.Total.BytesIn)
-		var body func(list []*profile.Node, parent any)
-		body = func(list []*profile.Node, parent any) {
+		var body func(list []*calltree.Node, parent any)
+		body = func(list []*calltree.Node, parent any) {
 			for _, n := range list {
 				number++
 				of := number
@@ -75,7 +76,7 @@ func (w *writer) json(list any) any {
 
 // Profiles returns what classes of ranks of a run look like, as spoor profile has it of the trace: one class, or with -1 all.
 func (d *DB) Profiles(run Run, class int) ([]*profile.Profile, error) {
-	x := &restored{run: run, of: make(map[int]*profile.Profile), nodes: make(map[[2]int]*profile.Node), numbers: make(map[[2]int64]int)}
+	x := &restored{run: run, of: make(map[int]*profile.Profile), nodes: make(map[[2]int]*calltree.Node), numbers: make(map[[2]int64]int)}
 	first, last := class, class
 	if class < 0 {
 		first, last = 0, math.MaxInt32
@@ -124,8 +125,8 @@ type restored struct {
 	run     Run
 	list    []*profile.Profile
 	of      map[int]*profile.Profile
-	nodes   map[[2]int]*profile.Node // by class and number
-	numbers map[[2]int64]int         // by class and site
+	nodes   map[[2]int]*calltree.Node // by class and number
+	numbers map[[2]int64]int          // by class and site
 }
 
 func (x *restored) rank(rows *sql.Rows) error {
@@ -135,7 +136,7 @@ func (x *restored) rank(rows *sql.Rows) error {
 	}
 	p := x.of[class]
 	if p == nil {
-		p = &profile.Profile{Trace: x.run.Path, Command: x.run.Command, World: x.run.Ranks, Class: class, Threads: []profile.Thread{}}
+		p = &profile.Profile{Tree: &calltree.Tree{Trace: x.run.Path, Command: x.run.Command, World: x.run.Ranks, Class: class, Threads: []calltree.Thread{}}}
 		x.of[class] = p
 		x.list = append(x.list, p)
 	}
@@ -146,7 +147,7 @@ func (x *restored) rank(rows *sql.Rows) error {
 func (x *restored) called(rows *sql.Rows) error {
 	var class, number int
 	var site int64
-	var s profile.Site
+	var s calltree.Site
 	if err := rows.Scan(&class, &number, &site, &s.Function, &s.Text, &s.At); err != nil {
 		return err
 	}
@@ -157,8 +158,8 @@ func (x *restored) called(rows *sql.Rows) error {
 
 func (x *restored) thread(rows *sql.Rows) error {
 	var class, of int
-	var t profile.Thread
-	var p profile.Profile
+	var t calltree.Thread
+	var p calltree.Tree
 	if err := rows.Scan(&class, &t.Number, &p.Rank, &p.Varies, &p.Times, &of, &t.Shared, &t.Total.Calls, &t.Total.Compute, &t.Total.MPI,
 		&t.Total.BytesOut, &t.Total.BytesIn); err != nil {
 		return err
@@ -173,7 +174,7 @@ func (x *restored) node(rows *sql.Rows) error {
 	var class, number, thread int
 	var parent, site, part *int64
 	var lanes, attached []byte
-	n := &profile.Node{}
+	n := &calltree.Node{}
 	s := &n.Sums
 	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entered, &n.Rounds, &n.Least, &n.Most, &n.Step, &s.Calls, &s.Compute,
 		&s.MPI, &s.BytesOut, &s.BytesIn, &n.Entry, &n.Peers, &lanes, &attached, &n.Function, &n.From); err != nil {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -26,7 +27,7 @@ const (
 	maxPerRank = 1024
 )
 
-func flat(r *trace.Reader, where profile.Where, o Options) (Flat, error) {
+func flat(r *trace.Reader, where calltree.Where, o Options) (Flat, error) {
 	done := 0
 	p, err := profile.FlatOf(r, where, func() {
 		done++

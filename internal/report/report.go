@@ -25,9 +25,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/findings"
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
-	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
@@ -35,7 +35,7 @@ import (
 
 // Options say what to look at.
 type Options struct {
-	Where    profile.Where                      // of call sites; nil: module and offset
+	Where    calltree.Where                     // of call sites; nil: module and offset
 	Code     *trace.Code                        // what the machine code says of the calls; nil: loops are those of their order
 	Progress func(what string, done, total int) // may be nil; called by several goroutines
 	Live     bool                               // the page will ask a Viewer for more

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -29,9 +30,9 @@ type Place struct {
 
 // A Thread is the shape of one thread.
 type Thread struct {
-	Number int          `json:"number"`
-	Total  profile.Sums `json:"total"`
-	Body   []Node       `json:"body"`
+	Number int           `json:"number"`
+	Total  calltree.Sums `json:"total"`
+	Body   []Node        `json:"body"`
 }
 
 // A Node is a profile's node in few letters: there are many.
@@ -66,7 +67,7 @@ const (
 	maxNamed      = 12
 )
 
-func structures(r *trace.Reader, where profile.Where, o Options) ([]Structure, error) {
+func structures(r *trace.Reader, where calltree.Where, o Options) ([]Structure, error) {
 	classes := make([]int, r.Classes())
 	size := make([]int, len(classes))
 	for i := range classes {
@@ -78,7 +79,7 @@ func structures(r *trace.Reader, where profile.Where, o Options) ([]Structure, e
 	list := []Structure{}
 	for i, class := range classes {
 		members := r.Members(class)
-		p, err := shapeOf(r, members[0], where, o.Code)
+		p, err := profile.Of(r, members[0], calltree.Options{Where: where, Code: o.Code})
 		if err != nil {
 			return nil, err
 		}
@@ -96,17 +97,9 @@ func structures(r *trace.Reader, where profile.Where, o Options) ([]Structure, e
 	return list, nil
 }
 
-// shapeOf is the shape of a rank: by the program's machine code if something is known of that.
-func shapeOf(r *trace.Reader, rank int, where profile.Where, c *trace.Code) (*profile.Profile, error) {
-	if c != nil {
-		return profile.Placed(r, rank, where, c, false)
-	}
-	return profile.Of(r, rank, where)
-}
-
 // nodes takes over a list of nodes, outer ones before inner ones as long as
 // there is room.
-func (s *Structure) nodes(list []*profile.Node, left *int) []Node {
+func (s *Structure) nodes(list []*calltree.Node, left *int) []Node {
 	var out []Node
 	for _, n := range list {
 		if *left == 0 {

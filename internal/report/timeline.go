@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -275,7 +275,7 @@ func (row *Row) name(r *trace.Reader, list []thread, o Options) error {
 	if err != nil {
 		return err
 	}
-	row.Of, err = profile.Where(o.Where).MadeFor(k, list[0].stream)
+	row.Of, err = calltree.Where(o.Where).MadeFor(k, list[0].stream)
 	return err
 }
 

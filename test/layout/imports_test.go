@@ -24,7 +24,7 @@ var layers = [][]string{
 	// the reader of files
 	{"trace"},
 	// what calls mean
-	{"internal/tree", "internal/timing/gaps", "internal/timing/measure", "internal/track/trackwriter", "internal/merge/mergetest", "internal/analyse/marked", "internal/ops",
+	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/timing/measure", "internal/track/trackwriter", "internal/merge/mergetest", "internal/analyse/marked", "internal/ops",
 		"internal/analyse/summary", "internal/again/reissue"},
 	// answers, and what is made of a trace
 	{"internal/analyse", "internal/simulate", "internal/again", "internal/reduce", "internal/convert", "internal/run"},

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/ops/opstest"
@@ -91,16 +92,16 @@ func (a tally) plus(calls uint64, bytes ops.Amount) tally {
 }
 
 // compareShape checks that loops and parts come to all that the rank did.
-func compareShape(t *testing.T, r *trace.Reader, rank int, want tally, where profile.Where) {
+func compareShape(t *testing.T, r *trace.Reader, rank int, want tally, where calltree.Where) {
 	t.Helper()
-	p, err := profile.Of(r, rank, where)
+	p, err := profile.Of(r, rank, calltree.Options{Where: where})
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	var calls uint64
-	var count func(list []*profile.Node) uint64
-	count = func(list []*profile.Node) (sum uint64) {
+	var count func(list []*calltree.Node) uint64
+	count = func(list []*calltree.Node) (sum uint64) {
 		for _, n := range list {
 			if len(n.Body) > 0 {
 				if below := count(n.Body); below != n.Sums.Calls {

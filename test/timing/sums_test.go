@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/report"
 )
 
@@ -116,9 +117,9 @@ func (c *cell) profile(rank int, want []knownSum) {
 	if p.Times != kind || c.own() && len(p.TimesOf) != 1 {
 		c.t.Errorf("profile: times are %s, of ranks %v; want %s", p.Times, p.TimesOf, kind)
 	}
-	c.places("profile --json", want, c.same, parts(inMain(p.Threads[0].Body, func(n *profile.Node) []*profile.Node { return n.Body }), func(n *profile.Node) bool {
+	c.places("profile --json", want, c.same, parts(inMain(p.Threads[0].Body, func(n *calltree.Node) []*calltree.Node { return n.Body }), func(n *calltree.Node) bool {
 		return n.Site > 0 && p.Sites[n.Site-1].Function == "MPI_Comm_size"
-	}, func(n *profile.Node) part { return part{n.Sums.Compute, n.Sums.MPI} }))
+	}, func(n *calltree.Node) part { return part{n.Sums.Compute, n.Sums.MPI} }))
 	if rank > 0 {
 		return
 	}

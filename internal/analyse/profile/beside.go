@@ -1,6 +1,10 @@
 package profile
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/calltree"
+)
 
 // Beside puts the times of another profile beside a profile's own: that of the same rank in a trace of the
 // same calls, as they are predicted for a machine.
@@ -10,7 +14,7 @@ func (p *Profile) Beside(other *Profile, machine string) error {
 	}
 	for i := range p.Threads {
 		t, u := &p.Threads[i], &other.Threads[i]
-		t.Total.predicted(&u.Total)
+		predicted(&t.Total, &u.Total)
 		if !beside(t.Body, u.Body) {
 			return fmt.Errorf("rank %d: the prediction has other loops", p.Rank)
 		}
@@ -19,7 +23,7 @@ func (p *Profile) Beside(other *Profile, machine string) error {
 	return nil
 }
 
-func beside(list, other []*Node) bool {
+func beside(list, other []*calltree.Node) bool {
 	if len(list) != len(other) {
 		return false
 	}
@@ -28,9 +32,11 @@ func beside(list, other []*Node) bool {
 		if n.Kind != m.Kind || n.Sums.Calls != m.Sums.Calls || !beside(n.Body, m.Body) {
 			return false
 		}
-		n.Sums.predicted(&m.Sums)
+		predicted(&n.Sums, &m.Sums)
 	}
 	return true
 }
 
-func (s *Sums) predicted(by *Sums) { s.PredictedCompute, s.PredictedMPI = by.Compute, by.Inside() }
+func predicted(s, by *calltree.Sums) {
+	s.PredictedCompute, s.PredictedMPI = by.Compute, by.Inside()
+}

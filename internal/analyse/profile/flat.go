@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
@@ -38,8 +39,8 @@ type Row struct {
 	Offset   uint64            `json:"offset"`
 	Frames   []symbolise.Frame `json:"frames"`
 	Place    string            `json:"-"`
-	path     []step
-	deep     bool // frames around it were recorded
+	Path     []calltree.Step   `json:"-"`
+	Deep     bool              `json:"-"` // frames around it were recorded
 
 	Calls     uint64  `json:"calls"`
 	Ranks     int     `json:"ranks"` // that make the call
@@ -60,7 +61,7 @@ type Row struct {
 	Imbalance float64 `json:"imbalance"`
 	Estimated bool    `json:"imbalance_estimated,omitempty"`
 
-	Values []Value `json:"values,omitempty"` // attached to the calls
+	Values []calltree.Value `json:"values,omitempty"` // attached to the calls
 
 	Predicted *PredictedTime `json:"predicted,omitempty"` // of another machine
 
@@ -115,17 +116,17 @@ type RankTotal struct {
 }
 
 // FlatOf makes the table. step is called after each rank.
-func FlatOf(r *trace.Reader, where Where, step func()) (*Flat, error) {
+func FlatOf(r *trace.Reader, where calltree.Where, step func()) (*Flat, error) {
 	return flatOf(r, where, false, step)
 }
 
 // StacksOf makes the table with rows for each call stack, for Callers. What single ranks spent is known of places alone, and the
 // times of calls that differ in nothing but what called the functions around are shared out by their number.
-func StacksOf(r *trace.Reader, where Where, step func()) (*Flat, error) {
+func StacksOf(r *trace.Reader, where calltree.Where, step func()) (*Flat, error) {
 	return flatOf(r, where, true, step)
 }
 
-func flatOf(r *trace.Reader, where Where, stacks bool, step func()) (*Flat, error) {
+func flatOf(r *trace.Reader, where calltree.Where, stacks bool, step func()) (*Flat, error) {
 	f := &Flat{
 		stacks: stacks, Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Timeless: !r.HasTimes(), Rows: []Row{}, PerRank: make([]RankTotal, r.Ranks()),
 	}
@@ -136,7 +137,7 @@ func flatOf(r *trace.Reader, where Where, stacks bool, step func()) (*Flat, erro
 	for rank, p := range procs.All() {
 		f.PerRank[rank] = RankTotal{Rank: rank, Host: p.Host, SpanNs: p.SpanNs, TimeNs: p.SpanNs, MPINs: p.MPINs}
 	}
-	sums := flatSums{f: f, rows: make(map[trace.FunctionSite]int), values: make(valueSums)}
+	sums := flatSums{f: f, rows: make(map[trace.FunctionSite]int), values: make(calltree.ValueSums)}
 	for class := range r.Classes() {
 		if err := sums.class(r, class, where, step); err != nil {
 			return nil, err
@@ -161,10 +162,10 @@ type flatSums struct {
 	rows      map[trace.FunctionSite]int
 	durations []trace.Stat
 	spreads   []trace.Spread
-	values    valueSums // by row
+	values    calltree.ValueSums // by row
 }
 
-func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) error {
+func (s *flatSums) class(r *trace.Reader, class int, where calltree.Where, step func()) error {
 	members := r.Members(class)
 	k, err := r.Rank(members[0])
 	if err != nil {
@@ -194,7 +195,7 @@ func (s *flatSums) class(r *trace.Reader, class int, where Where, step func()) e
 			spreads[i] = []trace.Spread{{Ranks: len(members)}}
 		}
 	}
-	if err := s.values.add(r, class, row); err != nil {
+	if err := s.values.Add(r, class, row); err != nil {
 		return err
 	}
 	for i, list := range spreads {
@@ -255,16 +256,16 @@ func (f *Flat) keyOf(c *trace.Call) trace.FunctionSite {
 }
 
 // row returns the number of the row of a call.
-func (s *flatSums) row(c *trace.Call, where Where) int {
+func (s *flatSums) row(c *trace.Call, where calltree.Where) int {
 	key := s.f.keyOf(c)
 	i, ok := s.rows[key]
 	if !ok {
 		i = len(s.f.Rows)
 		s.rows[key] = i
-		frames, text := where.stack(c.Name(), key.Site)
+		frames, text := where.Stack(c.Name(), key.Site)
 		s.f.Rows = append(s.f.Rows, Row{
 			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Place: text,
-			path: where.path(c.Name(), key.Site), deep: c.Site.Outer != nil, key: key, def: c.Func,
+			Path: where.Path(c.Name(), key.Site), Deep: c.Site.Outer != nil, key: key, def: c.Func,
 		})
 		s.durations, s.spreads = append(s.durations, trace.Stat{}), append(s.spreads, trace.Spread{})
 	}
@@ -302,7 +303,7 @@ func (s *flatSums) finish(i int) {
 	if mean := totals.Mean(); mean > 0 {
 		x.Imbalance = float64(totals.Max) / mean
 	}
-	x.Values = s.values.of(i)
+	x.Values = s.values.Of(i)
 	if x.def.Has(trace.Posix) {
 		s.f.FilesNs += d.Sum
 	} else {

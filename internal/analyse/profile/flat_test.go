@@ -3,9 +3,11 @@ package profile
 import (
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/ops/opstest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Calls and bytes of the table are those of all calls, one by one, also where tags
@@ -58,4 +60,8 @@ func TestFlatCounts(t *testing.T) {
 			t.Errorf("place %#x: %+v, want %+v", at, got[at], s)
 		}
 	}
+}
+
+func nowhere(_ string, s trace.Site) symbolise.Place {
+	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -36,11 +37,11 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 		line += " " + fit(x.Place, width-utf8.RuneCountInString(line)-1)
 		fmt.Fprintln(out, cut(line, width))
 		for _, v := range x.Values {
-			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, number(v.Mean), v.Min, v.Max), width))
+			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, calltree.Number(v.Mean), v.Min, v.Max), width))
 		}
 	}
 	columns.More(out, more)
-	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.deep }) {
+	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.Deep }) {
 		fmt.Fprintln(out, "What called the functions around these calls: --callers")
 	}
 	return out.err

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/calltree"
 )
 
 // A notation writes terms: those of Grosclaude et al., figures 2 to 4, as text
@@ -36,7 +38,7 @@ const (
 func (p *Profile) Paper(w io.Writer, s Style, v View) error {
 	var n notation = textNotation{}
 	if s == LaTeX {
-		n = latexNotation{p.timeless()}
+		n = latexNotation{p.Timeless()}
 	}
 	out := &watched{w: w}
 	n.begin(out, p)
@@ -70,12 +72,12 @@ type papers struct {
 	min   float64
 	depth int
 	lines []string
-	parts []*Node
+	parts []*calltree.Node
 }
 
 // timed writes a term with its time, if that is known.
 func (x *papers) timed(term, us string) string {
-	if x.p.timeless() {
+	if x.p.Timeless() {
 		return term
 	}
 	return x.n.timed(term, us)
@@ -83,7 +85,7 @@ func (x *papers) timed(term, us string) string {
 
 // top writes each item of the thread on a line of its own, computation too;
 // what is shared by several places comes after them.
-func (x *papers) top(nodes []*Node) {
+func (x *papers) top(nodes []*calltree.Node) {
 	skipped := 0.0
 	flush := func() {
 		if skipped > 0 {
@@ -113,13 +115,13 @@ func (x *papers) top(nodes []*Node) {
 	}
 }
 
-func (x *papers) call(c *Node) (cpu, call string) {
+func (x *papers) call(c *calltree.Node) (cpu, call string) {
 	name := strings.TrimPrefix(x.p.Sites[c.Site-1].Function, "MPI_")
 	return x.n.term("CPU", c.Site), x.n.term(name, c.Site)
 }
 
 // node writes a node; sum tells whether it is one.
-func (x *papers) node(c *Node, level int) (text string, sum bool) {
+func (x *papers) node(c *calltree.Node, level int) (text string, sum bool) {
 	per := max(1, c.Rounds)
 	switch c.Kind {
 	case "call":
@@ -144,7 +146,7 @@ func (x *papers) node(c *Node, level int) (text string, sum bool) {
 	return x.n.term("part", c.Part), false
 }
 
-func (x *papers) sequence(nodes []*Node, level int, rounds uint64) string {
+func (x *papers) sequence(nodes []*calltree.Node, level int, rounds uint64) string {
 	var list []string
 	skipping := false
 	for _, c := range nodes {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -35,7 +36,7 @@ func TestSharedTimes(t *testing.T) {
 		}, []int{trace.PoolFrom}},
 	} {
 		r := mergetest.Open(t, tracktest.RunAll(2, c.program), nil)
-		p, err := Of(r, 0, nowhere)
+		p, err := Of(r, 0, calltree.Options{Where: nowhere})
 		if err != nil {
 			t.Fatal(err)
 		}

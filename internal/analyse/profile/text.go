@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -28,7 +29,7 @@ const fitting = 60
 type row struct {
 	text  string
 	site  string
-	sums  *Sums
+	sums  *calltree.Sums
 	calls string
 	mean  bool // means are those of single calls
 	per   uint64
@@ -36,8 +37,8 @@ type row struct {
 	function bool
 }
 
-// Tree writes the profile as an indented tree.
-func (p *Profile) Tree(w io.Writer, v View) error {
+// Text writes the profile as an indented tree.
+func (p *Profile) Text(w io.Writer, v View) error {
 	for i := range p.Threads {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -49,12 +50,12 @@ func (p *Profile) Tree(w io.Writer, v View) error {
 	return nil
 }
 
-func (p *Profile) tree(w io.Writer, t *Thread, v View) error {
+func (p *Profile) tree(w io.Writer, t *calltree.Thread, v View) error {
 	return p.lines(w, p.head(t), t.Body, t.Total.Time(), v)
 }
 
 // lines writes nodes below a title.
-func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, v View) error {
+func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total float64, v View) error {
 	hidden := v.MinTime
 	lister := rows{p: p, callers: p.Threads == nil, depth: v.Depth}
 	if hidden >= 0 {
@@ -69,8 +70,8 @@ func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, 
 			}
 		}
 	}
-	out := table{w: w, width: v.Width, total: total, timeless: p.timeless(), beside: p.On != "",
-		files: slices.ContainsFunc(body, func(n *Node) bool { return n.Sums.Files > 0 }),
+	out := table{w: w, width: v.Width, total: total, timeless: p.Timeless(), beside: p.On != "",
+		files: slices.ContainsFunc(body, func(n *calltree.Node) bool { return n.Sums.Files > 0 }),
 	}
 	out.write(title, lister.list)
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
@@ -83,22 +84,22 @@ func (p *Profile) lines(w io.Writer, title string, body []*Node, total float64, 
 }
 
 // legend explains the marks of loops that are there.
-func (p *Profile) legend(w io.Writer, body []*Node) (err error) {
-	any := func(mark func(*Node) bool) bool {
-		var look func(list []*Node) bool
-		look = func(list []*Node) bool {
-			return slices.ContainsFunc(list, func(n *Node) bool { return mark(n) || look(n.Body) })
+func (p *Profile) legend(w io.Writer, body []*calltree.Node) (err error) {
+	any := func(mark func(*calltree.Node) bool) bool {
+		var look func(list []*calltree.Node) bool
+		look = func(list []*calltree.Node) bool {
+			return slices.ContainsFunc(list, func(n *calltree.Node) bool { return mark(n) || look(n.Body) })
 		}
 		return look(body)
 	}
 	for _, x := range []struct {
-		mark func(*Node) bool
+		mark func(*calltree.Node) bool
 		text string
 	}{
-		{func(n *Node) bool { return n.AtLeast }, "≥: the code has rounds in which MPI is not called; these are not counted."},
-		{func(n *Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer rounds each time: the calls don't tell which of several loops went round."},
-		{func(n *Node) bool { return n.countedText() != "" }, "counted: by the program itself, all rounds of the loop together."},
-		{func(n *Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
+		{func(n *calltree.Node) bool { return n.AtLeast }, "≥: the code has rounds in which MPI is not called; these are not counted."},
+		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer rounds each time: the calls don't tell which of several loops went round."},
+		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all rounds of the loop together."},
+		{func(n *calltree.Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
 	} {
 		if any(x.mark) && err == nil {
 			_, err = fmt.Fprintln(w, x.text)
@@ -120,7 +121,7 @@ func (p *Profile) elsewhere() string {
 }
 
 // head says whose profile it is.
-func (p *Profile) head(t *Thread) string {
+func (p *Profile) head(t *calltree.Thread) string {
 	who := fmt.Sprintf("rank %d", p.Rank)
 	if n := len(p.Ranks); n > 1 {
 		who += fmt.Sprintf(", as all %s ranks of class %d", units.Grouped(uint64(n)), p.Class)
@@ -138,7 +139,7 @@ func (p *Profile) head(t *Thread) string {
 		}
 	}
 	switch {
-	case len(p.Ranks) == 1, p.timeless():
+	case len(p.Ranks) == 1, p.Timeless():
 	case len(p.TimesOf) == len(p.Ranks):
 		who += ", mean times"
 	case len(p.TimesOf) == 1:
@@ -152,10 +153,10 @@ func (p *Profile) head(t *Thread) string {
 	if t.Shared > 0 {
 		who += fmt.Sprintf(" (at %s the mean of calls alike)", units.Plural(t.Shared, "place"))
 	}
-	if p.timeless() {
+	if p.Timeless() {
 		return fmt.Sprintf("%s: %s calls, %v", who, units.Grouped(t.Total.Calls), trace.ErrNoTimes)
 	}
-	return fmt.Sprintf("%s: %s calls, %s computing, %s", who, units.Grouped(t.Total.Calls), units.Duration(t.Total.Compute), t.Total.insideText())
+	return fmt.Sprintf("%s: %s calls, %s computing, %s", who, units.Grouped(t.Total.Calls), units.Duration(t.Total.Compute), t.Total.InsideText())
 }
 
 // rows lists what is to be printed.
@@ -169,8 +170,8 @@ type rows struct {
 }
 
 // body lists nodes, so many levels indented and within so many loops.
-func (r *rows) body(nodes []*Node, level, loops int) {
-	var small []*Node
+func (r *rows) body(nodes []*calltree.Node, level, loops int) {
+	var small []*calltree.Node
 	flush := func() {
 		if len(small) == 1 {
 			r.node(small[0], level, loops)
@@ -192,16 +193,16 @@ func (r *rows) body(nodes []*Node, level, loops int) {
 }
 
 // several puts neighbours that take little time on one line.
-func (r *rows) several(nodes []*Node, level int) {
-	var sum Sums
+func (r *rows) several(nodes []*calltree.Node, level int) {
+	var sum calltree.Sums
 	for _, n := range nodes {
-		sum.add(&n.Sums)
+		sum.Add(&n.Sums)
 	}
 	r.list = append(r.list, row{text: indent(level) + r.names(nodes), sums: &sum, calls: units.Grouped(sum.Calls)})
 }
 
 // names says which functions are called below some nodes, most frequent first.
-func (r *rows) names(nodes []*Node) string {
+func (r *rows) names(nodes []*calltree.Node) string {
 	const room = 3
 	calls := make(map[string]uint64)
 	for _, n := range nodes {
@@ -218,7 +219,7 @@ func (r *rows) names(nodes []*Node) string {
 }
 
 // functions counts the calls below a node.
-func (r *rows) functions(n *Node, calls map[string]uint64) {
+func (r *rows) functions(n *calltree.Node, calls map[string]uint64) {
 	if n.Site > 0 {
 		calls[r.p.Sites[n.Site-1].Function] += n.Sums.Calls
 	}
@@ -229,7 +230,7 @@ func (r *rows) functions(n *Node, calls map[string]uint64) {
 
 func indent(level int) string { return strings.Repeat("  ", level) }
 
-func (r *rows) node(n *Node, level, loops int) {
+func (r *rows) node(n *calltree.Node, level, loops int) {
 	x := row{text: indent(level), sums: &n.Sums, calls: units.Grouped(n.Sums.Calls)}
 	open := false
 	switch n.Kind {
@@ -275,7 +276,7 @@ func (r *rows) node(n *Node, level, loops int) {
 		if n.Most == 1 && !n.AtLeast && !n.Unsure {
 			x.text = indent(level) + "once"
 		}
-		x.text += n.countedText()
+		x.text += countedText(n)
 		x.per, x.site = n.Rounds, n.Place
 		open = true
 		loops++
@@ -295,10 +296,10 @@ func (r *rows) node(n *Node, level, loops int) {
 		x.per = n.Entered
 		open = n.Body != nil
 	}
-	large := func(c *Node) bool { return c.Sums.Time() >= r.min }
+	large := func(c *calltree.Node) bool { return c.Sums.Time() >= r.min }
 	closed := open && (r.depth >= 0 && loops > r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
 	if closed {
-		x.text += ": " + r.names([]*Node{n})
+		x.text += ": " + r.names([]*calltree.Node{n})
 		r.left++
 	}
 	r.list = append(r.list, x)
@@ -309,7 +310,7 @@ func (r *rows) node(n *Node, level, loops int) {
 
 // entered says what comes before a loop, if that is another computation than what comes
 // before its further rounds and matters beside them.
-func entered(n *Node) string {
+func entered(n *calltree.Node) string {
 	if n.Entry == nil {
 		return ""
 	}
@@ -328,7 +329,7 @@ func entered(n *Node) string {
 }
 
 // times says how often a loop is run each time.
-func times(n *Node) string {
+func times(n *calltree.Node) string {
 	text := rounds(n)
 	if n.AtLeast {
 		text = "≥ " + text
@@ -339,7 +340,7 @@ func times(n *Node) string {
 	return text
 }
 
-func rounds(n *Node) string {
+func rounds(n *calltree.Node) string {
 	switch {
 	case n.Least == n.Most:
 		return units.Grouped(n.Least)
@@ -352,7 +353,7 @@ func rounds(n *Node) string {
 }
 
 // perCall says how much one call moves.
-func perCall(s *Sums) string {
+func perCall(s *calltree.Sums) string {
 	out, in := s.BytesOut/max(1, s.Calls), s.BytesIn/max(1, s.Calls)
 	switch {
 	case out == 0 && in == 0:

@@ -1,4 +1,4 @@
-package profile
+package calltree
 
 import (
 	"fmt"
@@ -14,12 +14,6 @@ type placer struct {
 	code   *trace.Code
 	ways   *tree.Ways
 	vertex []int // by terminal, -1: not placed
-}
-
-// Placed makes the profile of a rank from what the program's machine code says: with the loops that the program has. own
-// is as OfRank differs from Of.
-func Placed(r *trace.Reader, rank int, where Where, c *trace.Code, own bool) (*Profile, error) {
-	return of(r, rank, where, own, c)
 }
 
 func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
@@ -198,7 +192,7 @@ func (b *builder) placed(stream int) Thread {
 		}
 		for _, x := range n.Body {
 			fill(x)
-			n.Sums.add(&x.Sums)
+			n.Sums.Add(&x.Sums)
 		}
 	}
 	if others != nil {

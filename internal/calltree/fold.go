@@ -1,4 +1,4 @@
-package profile
+package calltree
 
 import (
 	"encoding/binary"

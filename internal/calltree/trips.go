@@ -1,4 +1,4 @@
-package profile
+package calltree
 
 // Trips are how often a loop is run, entry by entry, as far as they follow an
 // arithmetic progression.

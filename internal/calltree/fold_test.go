@@ -1,4 +1,4 @@
-package profile
+package calltree
 
 import (
 	"fmt"
@@ -181,7 +181,7 @@ func TestFoldDoesNotExpand(t *testing.T) {
 			r.Call("MPI_Barrier", 7+s, tracktest.World)
 		}
 	})
-	p, err := Of(r, 0, nowhere)
+	p, err := Of(r, 0, Options{Where: nowhere})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestSums(t *testing.T) {
 	} {
 		r := mergetest.Run(t, 4, program)
 		for rank := range 4 {
-			p, err := Of(r, rank, nowhere)
+			p, err := Of(r, rank, Options{Where: nowhere})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,7 +231,7 @@ func TestSums(t *testing.T) {
 			var sum Sums
 			for _, x := range p.Threads[0].Body {
 				checkSums(t, x)
-				sum.add(&x.Sums)
+				sum.Add(&x.Sums)
 			}
 			if !near(sum.Time(), got.Time()) || sum.Calls != got.Calls {
 				t.Errorf("%s: lines come to %+v, all to %+v", name, sum, got)
@@ -248,7 +248,7 @@ func checkSums(t *testing.T, n *Node) {
 	var sum Sums
 	for _, x := range n.Body {
 		checkSums(t, x)
-		sum.add(&x.Sums)
+		sum.Add(&x.Sums)
 	}
 	if !near(sum.Time(), n.Sums.Time()) || sum.Calls != n.Sums.Calls {
 		t.Errorf("%s: body comes to %+v, all to %+v", n.Kind, sum, n.Sums)
@@ -256,46 +256,6 @@ func checkSums(t *testing.T, n *Node) {
 }
 
 func near(a, b float64) bool { return a-b < 1+b/1e9 && b-a < 1+b/1e9 }
-
-// A document's braces, brackets and dollars are in pairs, and nothing in it is
-// special to TeX by accident.
-func TestLaTeX(t *testing.T) {
-	p, err := Of(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, func(string, trace.Site) symbolise.Place {
-		return symbolise.Place{Module: "/opt/a_b#1 %&~^{}$\\π<→", Offset: 17}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	if err := p.Paper(&b, LaTeX, View{Depth: -1}); err != nil {
-		t.Fatal(err)
-	}
-	text := strings.NewReplacer(`\{`, "", `\}`, "", `\$`, "", `\_`, "", `\%`, "", `\&`, "", `\#`, "", `\^`, "", `\~`, "").Replace(b.String())
-	depth, math := 0, false
-	for i, c := range text {
-		switch {
-		case c == '{':
-			depth++
-		case c == '}':
-			depth--
-		case c == '$':
-			math = !math
-		case (c == '_' || c == '^') && !math, c == '#', c == '&', c == '%', c == '~', c > 126:
-			t.Errorf("%q in %q", c, text[max(0, i-20):min(len(text), i+20)])
-		}
-		if depth < 0 {
-			t.Fatalf("unbalanced at %q", text[max(0, i-20):i+1])
-		}
-	}
-	if depth != 0 || math {
-		t.Errorf("unbalanced: %d, math %v", depth, math)
-	}
-	for _, want := range []string{`\mathrm{Irecv}_{2}`, `)[\mathrm{10}]`, `\end{document}`} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %s in\n%s", want, b.String())
-		}
-	}
-}
 
 // Where frames of the stack were recorded, a site shows them all.
 func TestStack(t *testing.T) {
@@ -306,7 +266,7 @@ func TestStack(t *testing.T) {
 			Frames: []symbolise.Frame{{Function: fmt.Sprintf("f%d", s.Offset), Offset: 9}},
 		}
 	})
-	frames, text := where.stack("", site)
+	frames, text := where.Stack("", site)
 	if want := "f1+0x9 (lib.so) < f2+0x9 (app) < f3+0x9 (app)"; text != want || len(frames) != 3 {
 		t.Errorf("%q in %d frames, want %q", text, len(frames), want)
 	}

@@ -1,4 +1,4 @@
-package profile
+package calltree
 
 import (
 	"maps"
@@ -20,22 +20,22 @@ type Value struct {
 	Max   int64   `json:"max"`
 }
 
-func (v *Value) String() string { return v.Name + " " + number(v.Mean) }
+func (v *Value) String() string { return v.Name + " " + Number(v.Mean) }
 
-// number renders a mean with three digits, thousands with their points.
-func number(x float64) string {
+// Number renders a mean with three digits, thousands with their points.
+func Number(x float64) string {
 	if x >= 1000 {
 		return units.Grouped(uint64(x + 0.5))
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// valueSums collects values by the number of a place.
-type valueSums map[int]map[string]trace.ValueStat
+// ValueSums collects values by the number of a place.
+type ValueSums map[int]map[string]trace.ValueStat
 
 // add takes in what a class's terminals have; place numbers a terminal's place.
 // The first terminal of a place has it for all of them.
-func (s valueSums) add(r *trace.Reader, class int, place []int) error {
+func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
 	all, err := r.Values(class)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s valueSums) add(r *trace.Reader, class int, place []int) error {
 }
 
 // of returns the values of a place by name.
-func (s valueSums) of(place int) []Value {
+func (s ValueSums) Of(place int) []Value {
 	var list []Value
 	for _, name := range slices.Sorted(maps.Keys(s[place])) {
 		v := s[place][name]

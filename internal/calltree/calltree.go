@@ -1,0 +1,511 @@
+// Package calltree finds what a program looks like: one tree of the functions, loops and calls of a rank, with
+// counts and times. Loops and functions are those of the machine code where that is known (package tree), else what
+// the order of calls shows, after Grosclaude et al., Tracing MPI binaries for knowledge discovery. It works on the
+// compressed form: its cost follows the size of that, not the number of calls.
+//
+// Whoever names a loop or a function of a run names a node of this tree.
+package calltree
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Where tells what is known of the code at the call site of an MPI function or, with "" for its name, at that of a
+// frame around one.
+type Where func(function string, s trace.Site) symbolise.Place
+
+// places are those of a call site and of the frames around it that were recorded, innermost first.
+func (w Where) Places(function string, s trace.Site) []symbolise.Place {
+	list := []symbolise.Place{w(function, s)}
+	for o := s.Outer; o != nil; o = o.Outer {
+		list = append(list, w("", *o))
+	}
+	return list
+}
+
+// MadeFor names the functions that the threads of a stream were made for; "" where that isn't known.
+func (w Where) MadeFor(k *trace.Rank, stream int) (string, error) {
+	sites, err := k.MadeFor(stream)
+	var names []string
+	for _, s := range sites {
+		p := w("", s)
+		names = append(names, p.ThreadFunction())
+	}
+	return strings.Join(names, ", "), err
+}
+
+// stack returns the functions at a call site, innermost first, those of the
+// frames around it included if they were recorded; and the same as text.
+func (w Where) Stack(function string, s trace.Site) (frames []symbolise.Frame, text string) {
+	frames = []symbolise.Frame{}
+	for i, place := range w.Places(function, s) {
+		frames = append(frames, place.Frames...)
+		if i > 0 {
+			text += " < "
+		}
+		text += place.String()
+	}
+	return frames, text
+}
+
+// A Tree is the shape of one rank of a class.
+type Tree struct {
+	Trace   string   `json:"trace"`
+	Command string   `json:"command"`
+	World   int      `json:"world"` // ranks of the run
+	Class   int      `json:"class"`
+	Ranks   []int    `json:"ranks"`    // of the class; they share the shape
+	Rank    int      `json:"rank"`     // whose counts and bytes these are
+	Varies  bool     `json:"varies"`   // the others run loops another number of times
+	Times   string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
+	TimesOf []int    `json:"times_of"` // ranks whose times these are
+	Sites   []Site   `json:"sites"`
+	Threads []Thread `json:"threads"`
+	Code    bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
+	// CutShort is how many frames of the stack were recorded, if some calls are elsewhere as theirs have more; else 0.
+	CutShort int `json:"stacks_cut_short,omitempty"`
+	// On is the machine of a prediction that stands beside the times; "": there is none.
+	On string `json:"predicted_on,omitempty"`
+}
+
+// timeless reports whether nothing is known of times.
+func (p *Tree) Timeless() bool { return p.Times == trace.NoSample.String() }
+
+// A Thread is what one thread of the rank did. Times are in nanoseconds and belong to
+// places: what the calls there took on a rank. They are means over ranks, and where the
+// trace has no times of single calls, over all calls that are alike.
+type Thread struct {
+	Number int     `json:"thread"`
+	Of     string  `json:"made_for,omitempty"` // the functions that the program made it for; empty: not known
+	Total  Sums    `json:"total"`
+	Body   []*Node `json:"body"`
+	// Shared is how many calls of the structure have the mean of several that look alike, as
+	// the trace does not tell their times apart.
+	Shared int `json:"shared_times,omitempty"`
+	// Lost is how many times a call came after another though the machine code, as far as it is known, has no way from
+	// the one to the other.
+	Lost uint64 `json:"lost_steps,omitempty"`
+}
+
+// Sums are what a part of the program comes to.
+type Sums struct {
+	Calls    uint64  `json:"calls"`
+	Compute  float64 `json:"compute_ns"`         // outside MPI, before the calls
+	MPI      float64 `json:"mpi_ns"`             // inside the calls of MPI
+	Files    float64 `json:"files_ns,omitempty"` // inside calls that work on files
+	BytesOut uint64  `json:"bytes_out"`
+	BytesIn  uint64  `json:"bytes_in"`
+	// Values are what was attached to the calls; of a class of several ranks a mean over these.
+	Values []Attached `json:"values,omitempty"`
+	// What a prediction has in place of Compute and MPI, see Tree.Beside.
+	PredictedCompute float64 `json:"predicted_compute_ns,omitempty"`
+	PredictedMPI     float64 `json:"predicted_mpi_ns,omitempty"`
+}
+
+// Time is all of it.
+func (s *Sums) Time() float64 { return s.Compute + s.Inside() }
+
+// Inside is the time in the calls.
+func (s *Sums) Inside() float64 { return s.MPI + s.Files }
+
+// spend says how long calls of a function took.
+func (s *Sums) Spend(f *trace.Function, ns float64) {
+	if f.Has(trace.Posix) {
+		s.Files = ns
+	} else {
+		s.MPI = ns
+	}
+}
+
+// InsideText says of what kind the calls were that the time went by in.
+func (s *Sums) InsideText() string {
+	text := units.Duration(s.MPI) + " in MPI"
+	if s.Files > 0 {
+		text += ", " + units.Duration(s.Files) + " in files"
+	}
+	return text
+}
+
+func (s *Sums) Add(t *Sums) {
+	s.Calls += t.Calls
+	s.Compute += t.Compute
+	s.MPI += t.MPI
+	s.Files += t.Files
+	s.BytesOut += t.BytesOut
+	s.BytesIn += t.BytesIn
+	s.Values = addAttached(s.Values, t.Values, 1)
+	s.PredictedCompute += t.PredictedCompute
+	s.PredictedMPI += t.PredictedMPI
+}
+
+func (s Sums) Times(n uint64) Sums {
+	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.Files * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n)), s.PredictedCompute * float64(n), s.PredictedMPI * float64(n)}
+}
+
+// A Node is a call, a loop, a function that calls were made in if the trace has
+// stacks, or a part that occurs in several places and has its body only where it
+// first does. A call that follows itself is one node: Least to Most of them,
+// Entered times. By the machine code, a function is one called from one place, as often as MPI was called in it; one that
+// calls itself has a recursion in it, of which each call is a round; and calls that are in no known place stand elsewhere.
+type Node struct {
+	Kind    string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
+	Site    int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
+	Peers   string   `json:"peers,omitempty"` // of a call: whom it is about, as functions of the rank
+	Lanes   []string `json:"lanes,omitempty"` // of a call: values that are others each time, as "tag 0..99 by 1"
+	Part    int      `json:"part,omitempty"`  // number within the thread, from 1
+	Entered uint64   `json:"entered"`         // how often the loop is begun, or the part reached
+	Rounds  uint64   `json:"rounds"`          // all of them together
+	Least   uint64   `json:"least"`           // rounds once it is begun
+	Most    uint64   `json:"most"`
+	Step    int64    `json:"step,omitempty"` // how many more rounds there are each time, if it is always so: from Least on, or if negative from Most
+	Sums    Sums     `json:"total"`
+	Entry   *float64 `json:"entry_compute_ns,omitempty"` // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries
+	Body    []*Node  `json:"body,omitempty"`
+
+	Function string `json:"function,omitempty"` // of a function; how often it was called is known by the machine code alone
+	From     string `json:"from,omitempty"`     // the place in the function around it
+
+	Place   string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
+	AtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such
+	Unsure  bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
+	// Counted is how many rounds of a loop the program counted itself (run --rounds), all of them together.
+	Counted *Attached `json:"counted,omitempty"`
+}
+
+// A Site is a function called from a place. Sites are numbered from 1 in the
+// order in which the class's ranks first get there.
+type Site struct {
+	Function string            `json:"function"`
+	Module   string            `json:"module"`
+	Offset   uint64            `json:"offset"`
+	Frames   []symbolise.Frame `json:"frames"`
+	Text     string            `json:"-"`
+	At       string            `json:"-"` // Text without the function, where functions stand around calls
+	Path     []Step            `json:"-"`
+	Deep     bool              `json:"-"`                // frames around it were recorded
+	Values   []Value           `json:"values,omitempty"` // attached to the calls of all ranks of the class
+}
+
+// Options say which tree is made.
+type Options struct {
+	Where Where
+	Code  *trace.Code // functions and loops are those of the program's machine code; nil: as the order of calls shows
+	Own   bool        // times are the rank's own where the trace has the time of each call, which takes as long as reading them all; else those of its class
+	Bare  bool        // without times, peers, bytes and attached values
+}
+
+// Of makes the tree of a rank. Where the trace has the time of each call, it takes as long as reading those of some
+// millions.
+func Of(r *trace.Reader, rank int, o Options) (*Tree, error) {
+	k, err := r.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.Columns(k.Class())
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{k: k, x: x, Options: o, peers: make(map[int]string), p: &Tree{
+		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], World: r.Ranks(), Class: k.Class(), Ranks: x.Ranks(), Rank: rank,
+		Varies: x.Varies(), Times: "mean",
+	}}
+	if b.ranks, err = b.timed(r); err != nil {
+		return nil, err
+	}
+	b.of = make([]string, k.Streams())
+	for stream := range b.of {
+		if b.of[stream], err = b.Where.MadeFor(k, stream); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.terminals(r); err != nil {
+		return nil, err
+	}
+	if o.Code != nil {
+		if b.placer, err = newPlacer(r, k, o.Code); err != nil {
+			return nil, err
+		}
+		b.p.Code = true
+	}
+	for stream := range k.Streams() {
+		if err := b.times(stream); err != nil {
+			return nil, err
+		}
+		if o.Code != nil {
+			b.p.Threads = append(b.p.Threads, b.placed(stream))
+			continue
+		}
+		b.thread(stream)
+	}
+	return b.p, b.err
+}
+
+// maxTimed is how many calls' times are read for one profile.
+const maxTimed = 1 << 22
+
+// timed returns the ranks whose times are taken, the rank itself among them: all of the
+// class, or as many as have up to maxTimed calls. Means are those of the class anyway.
+func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
+	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
+	if kept, err := b.k.TimesKept(); err != nil || !kept {
+		b.p.TimesOf = b.p.Ranks
+		return ranks, err
+	}
+	for _, n := range b.p.Ranks {
+		if b.Own || calls > maxTimed {
+			break
+		}
+		if n == b.k.Number() {
+			continue
+		}
+		k, err := r.Rank(n)
+		if err != nil {
+			return nil, err
+		}
+		if calls += k.Total(); calls <= maxTimed {
+			ranks = append(ranks, k)
+		}
+	}
+	for _, k := range ranks {
+		b.p.TimesOf = append(b.p.TimesOf, k.Number())
+	}
+	slices.Sort(b.p.TimesOf)
+	return ranks, nil
+}
+
+// times finds what a call at each leaf of a thread takes.
+func (b *builder) times(stream int) error {
+	b.leaves = b.k.Leaves(stream)
+	b.label, b.each, b.entry = make([]int, b.leaves.Len()), make([]Sums, b.leaves.Len()), make([]float64, b.leaves.Len())
+	b.shared = 0
+	var sums []trace.LeafTimes
+	for _, k := range b.ranks {
+		times, kind, err := b.leaves.Times(k)
+		if err != nil {
+			return err
+		}
+		b.p.Times = kind.String()
+		if sums == nil {
+			sums = times
+			continue
+		}
+		for leaf := range sums {
+			sums[leaf].Add(&times[leaf])
+		}
+	}
+	attached, err := b.attached()
+	if err != nil {
+		return err
+	}
+	for leaf := range b.each {
+		t := b.leaves.Terminal(leaf)
+		b.label[leaf], b.each[leaf] = b.site[t], b.amount[t]
+		if attached != nil {
+			b.each[leaf].Values = attached[leaf]
+		}
+		if x := &sums[leaf]; x.Calls > 0 {
+			if x.Shared {
+				b.shared++
+			}
+			b.each[leaf].Compute = x.Gap / float64(x.Calls)
+			c, err := b.k.Called(t)
+			if err != nil {
+				return err
+			}
+			b.each[leaf].Spend(c.Func, x.Duration/float64(x.Calls))
+			b.entry[leaf] = b.each[leaf].Compute
+			if x.Entries > 0 {
+				b.entry[leaf] = x.EntriesGap / float64(x.Entries)
+			} else if b.p.Times == trace.MeanSample.String() || b.p.Timeless() {
+				b.entry[leaf] = math.NaN()
+			}
+		}
+	}
+	return nil
+}
+
+// A builder turns folded rules into nodes with times.
+type builder struct {
+	k *trace.Rank
+	x *trace.Columns
+	Options
+	p   *Tree
+	err error
+
+	site   []int         // by terminal: number of the site
+	amount []Sums        // by terminal: of one call, without times
+	ranks  []*trace.Rank // whose times are taken
+
+	leaves *trace.Leaves // of the thread at hand
+	shared int           // how many of them have times in common
+	label  []int         // by leaf: number of the site
+	each   []Sums        // by leaf: of one call
+	entry  []float64     // by leaf: compute time before a call with which a loop is entered
+
+	parts map[int]int    // shape of a part → its number in the thread
+	peers map[int]string // by terminal
+	known map[*node]Sums
+
+	placer *placer  // nil: loops are what the compression found
+	of     []string // by thread: what it was made for
+}
+
+// terminals finds the sites, and what one call of each terminal comes to.
+func (b *builder) terminals(r *trace.Reader) error {
+	n := b.k.Terminals()
+	b.site, b.amount = make([]int, n), make([]Sums, n)
+	known := make(map[trace.FunctionSite]int)
+	for t := range n {
+		c, err := b.k.Called(t)
+		if err != nil {
+			return err
+		}
+		key := c.FunctionSite()
+		if known[key] == 0 {
+			frames, text := b.Where.Stack(c.Name(), c.Site)
+			b.p.Sites = append(b.p.Sites, Site{
+				Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Text: text,
+				Path: b.Where.Path(c.Name(), c.Site), Deep: c.Site.Outer != nil,
+			})
+			known[key] = len(b.p.Sites)
+		}
+		b.site[t], b.amount[t].Calls = known[key], 1
+	}
+	values := make(ValueSums)
+	if err := values.Add(r, b.k.Class(), b.site); err != nil {
+		return err
+	}
+	for i := range b.p.Sites {
+		b.p.Sites[i].Values = values.Of(i + 1)
+	}
+	amounts, err := ops.ClassOf(r, b.k.Class())
+	if err != nil {
+		return err
+	}
+	counts, totals, err := amounts.Rank(b.k.Number())
+	if err != nil {
+		return err
+	}
+	for t := range n {
+		if counts[t] > 0 {
+			b.amount[t].BytesOut, b.amount[t].BytesIn = totals[t].Out/counts[t], totals[t].In/counts[t]
+		}
+	}
+	return nil
+}
+
+func (b *builder) thread(stream int) {
+	f := newFolder(b.label)
+	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
+	b.parts, b.known = make(map[int]int), make(map[*node]Sums)
+	for _, n := range f.fold(b.leaves.Structure()) {
+		t.Body = append(t.Body, b.node(item{n, 1}, &t.Total))
+	}
+	t.Body = b.p.grouped(t.Body)
+	b.p.Threads = append(b.p.Threads, t)
+}
+
+// node makes the node of an item and adds what it comes to to a sum.
+func (b *builder) node(x item, sum *Sums) *Node {
+	n := x.n
+	out := &Node{Entered: x.times, Rounds: x.times, Least: 1, Most: 1}
+	switch {
+	case n.kind == callKind:
+		out.Kind = "call"
+		b.call(out, n.terms, x.times)
+		out.Entered, out.Rounds = out.Sums.Calls, out.Sums.Calls
+	case n.isRun():
+		out.Kind = "call"
+		f := folder{shapes: map[string]int{}}
+		run := f.asRun(n)
+		out.Entered, out.Rounds, out.Least, out.Most = run.entered*x.times, run.rounds*x.times, run.least, run.most
+		out.Step = run.trips.each()
+		leaf := run.body[0]
+		b.call(out, leaf.n.terms, leaf.times*x.times)
+		out.Entry = b.entered(run)
+	case n.kind == loopKind:
+		out.Kind, out.Entry = "loop", b.entered(n)
+		out.Entered, out.Rounds, out.Least, out.Most, out.Step = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
+		for _, y := range n.body {
+			out.Body = append(out.Body, b.node(item{y.n, y.times * x.times}, &out.Sums))
+		}
+	default:
+		out.Kind = "part"
+		out.Entered, out.Rounds = n.entered*x.times, n.entered*x.times
+		number, again := b.parts[n.shape]
+		if !again {
+			number = len(b.parts) + 1
+			b.parts[n.shape] = number
+		}
+		if out.Part = number; again {
+			out.Sums = b.sums(n).Times(x.times)
+			break
+		}
+		for _, y := range n.body {
+			out.Body = append(out.Body, b.node(item{y.n, y.times * x.times}, &out.Sums))
+		}
+	}
+	sum.Add(&out.Sums)
+	return out
+}
+
+// entered is the mean compute time with which a loop is entered, nil if it's unknown.
+func (b *builder) entered(n *node) *float64 {
+	sum, calls := 0.0, n.lead.sum()
+	if calls == 0 || n.most < 2 {
+		return nil
+	}
+	for _, t := range n.lead {
+		sum += b.entry[t.leaf] * float64(t.count)
+	}
+	if sum /= float64(calls); math.IsNaN(sum) {
+		return nil
+	}
+	return &sum
+}
+
+// call fills in a call that was made a number of times for each term.
+func (b *builder) call(out *Node, list terms, times uint64) {
+	out.Site = b.label[list[0].leaf]
+	for _, t := range list {
+		sum := b.each[t.leaf].Times(t.count * times)
+		out.Sums.Add(&sum)
+	}
+	peers, err := b.peersOf(list)
+	if err != nil {
+		b.err = err
+	}
+	out.Peers = peers
+	for _, t := range list {
+		for _, text := range b.k.LaneTexts(b.leaves.Terminal(t.leaf)) {
+			if !slices.Contains(out.Lanes, text) {
+				out.Lanes = append(out.Lanes, text)
+			}
+		}
+	}
+}
+
+// sums is what one occurrence of a node comes to, computed once.
+func (b *builder) sums(n *node) Sums {
+	total, known := b.known[n]
+	if known {
+		return total
+	}
+	for _, t := range n.terms {
+		sum := b.each[t.leaf].Times(t.count)
+		total.Add(&sum)
+	}
+	for _, x := range n.body {
+		sum := b.sums(x.n).Times(x.times)
+		total.Add(&sum)
+	}
+	b.known[n] = total
+	return total
+}

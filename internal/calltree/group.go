@@ -1,0 +1,134 @@
+package calltree
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Step is a function on the way from main to a call, and the place in it from
+// where the way goes on: line, or offset.
+type Step struct {
+	Name string
+	At   string
+}
+
+// path returns the functions around a call site, outermost first, as far as
+// frames were recorded and functions inlined.
+func (w Where) Path(function string, s trace.Site) []Step {
+	var list []Step
+	for _, place := range slices.Backward(w.Places(function, s)) {
+		if len(place.Frames) == 0 {
+			list = append(list, Step{filepath.Base(place.Module), fmt.Sprintf("+0x%x", place.Offset)})
+		}
+		for k := len(place.Frames) - 1; k >= 0; k-- {
+			list = append(list, Step{place.Frames[k].Name(), at(&place.Frames[k])})
+			if k == 0 && place.Precision == symbolise.LineInfo {
+				list[len(list)-1].At += place.Apart()
+			}
+		}
+	}
+	return list
+}
+
+func at(f *symbolise.Frame) string {
+	if f.Line > 0 || f.File != "" && f.Inlined {
+		text := f.Text()
+		return text[len(f.Name())+1:]
+	}
+	if f.Tail && f.Offset == 0 { // it isn't known from where in it
+		return ""
+	}
+	return fmt.Sprintf("+0x%x", f.Offset)
+}
+
+// common is how many functions two paths share: called from the same places.
+func common(a, b []Step) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n].Name == b[n].Name && (n == 0 || a[n-1].At == b[n-1].At) {
+		n++
+	}
+	return n
+}
+
+// A grouper puts what was called within a function into a node of it. A loop
+// whose rounds all are within one call of a function stands inside of it: that
+// it is around the call instead can't be seen from outside.
+type grouper struct {
+	sites []Site
+	parts map[int][]Step // what a part's calls share, by its number
+}
+
+// shared is what the paths of all calls below a node have in common.
+func (g *grouper) shared(n *Node) []Step {
+	switch {
+	case n.Site > 0:
+		return g.sites[n.Site-1].Path
+	case n.Part > 0 && g.parts[n.Part] != nil:
+		return g.parts[n.Part]
+	}
+	var all []Step
+	for i, c := range n.Body {
+		if below := g.shared(c); i == 0 {
+			all = below
+		} else {
+			all = all[:common(all, below)]
+		}
+	}
+	if n.Part > 0 {
+		g.parts[n.Part] = all
+	}
+	return all
+}
+
+// group groups neighbours within a function, depth functions down from main.
+func (g *grouper) group(list []*Node, depth int) []*Node {
+	var out []*Node
+	for i := 0; i < len(list); {
+		first := g.shared(list[i])
+		if len(first) <= depth {
+			if n := list[i]; n.Body != nil {
+				n.Body = g.group(n.Body, depth)
+			}
+			out = append(out, list[i])
+			i++
+			continue
+		}
+		n := &Node{Kind: "function", Function: first[depth].Name}
+		if depth > 0 {
+			n.From = first[depth-1].At
+		}
+		from := i
+		for ; i < len(list) && common(first, g.shared(list[i])) > depth; i++ {
+			n.Sums.Add(&list[i].Sums)
+		}
+		n.Body = g.group(list[from:i], depth+1)
+		out = append(out, n)
+	}
+	return out
+}
+
+// Place is where a call is, in short where its functions stand around it.
+func (s *Site) Place() string {
+	if s.At != "" {
+		return s.At
+	}
+	return s.Text
+}
+
+// grouped puts functions around the parts of a thread if stacks were recorded.
+func (p *Tree) grouped(body []*Node) []*Node {
+	if !slices.ContainsFunc(p.Sites, func(s Site) bool { return s.Deep }) {
+		return body
+	}
+	for i := range p.Sites {
+		if x := &p.Sites[i]; len(x.Path) > 0 {
+			x.At = x.Path[len(x.Path)-1].At
+		}
+	}
+	g := grouper{p.Sites, make(map[int][]Step)}
+	return g.group(body, 0)
+}
