@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/code/tailcall"
 	"github.com/spoor-hpc/spoor/internal/tree"
@@ -94,6 +95,13 @@ func (p *places) code(r *trace.Reader) (*trace.Code, error) {
 		return c, err
 	}
 	return tree.Of(r, p.s, p.tails)
+}
+
+// tree says which tree has the loops and functions of a trace: that of its machine code, where it is known.
+func (p *places) tree(r *trace.Reader) (o calltree.Options, err error) {
+	o.Where = p.called
+	o.Code, err = p.code(r)
+	return o, err
 }
 
 // complain says why places are not known better.

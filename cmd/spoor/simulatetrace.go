@@ -220,6 +220,26 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	return s.print(cmd, answer, text, nil)
 }
 
+// findPath finds the critical path of a prediction.
+func (s *traceSimulation) findPath(cmd *cobra.Command, r *trace.Reader, o traced.Options, p *traced.Prediction) error {
+	where, err := placesOf(r, s.debugPaths)
+	if err != nil {
+		return err
+	}
+	tree, err := where.tree(r)
+	if err != nil {
+		return err
+	}
+	if p.Path, err = traced.CriticalPath(r, o, tree); err != nil {
+		return err
+	}
+	for i := range p.Path.Sites {
+		p.Path.Sites[i].Place = where.text(p.Path.Sites[i].Site)
+	}
+	where.complain(cmd)
+	return nil
+}
+
 // predict says all of one machine.
 func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (*traced.Prediction, error) {
 	p, err := s.predicted(r, o)
@@ -227,24 +247,11 @@ func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Read
 		p.Sensitivity, err = traced.Vary(r, o, p)
 	}
 	if err == nil && s.path {
-		p.Path, err = traced.CriticalPath(r, o)
+		err = s.findPath(cmd, r, o, p)
 	}
 	done()
 	if err != nil {
 		return nil, err
-	}
-	if s.path {
-		where, err := placesOf(r, s.debugPaths)
-		if err != nil {
-			return nil, err
-		}
-		for i := range p.Path.Sites {
-			p.Path.Sites[i].Place = where.text(p.Path.Sites[i].Site)
-		}
-		for i := range p.Path.Loops {
-			p.Path.Loops[i].Place = where.text(p.Path.Loops[i].Site)
-		}
-		where.complain(cmd)
 	}
 	if s.database != "" {
 		err = keepPrediction(cmd, s.database, path, r, p)
@@ -457,9 +464,9 @@ func printPath(w io.Writer, p *traced.Path, top int) {
 		c.Text("call", x.Function+" "+x.Place)
 	})
 	if len(p.Loops) > 0 {
-		fmt.Fprintln(w, "\nby loop, with the first call in it:")
+		fmt.Fprintln(w, "\nby loop:")
 		columns.Text(w, p.Loops, top, func(c *columns.Row, x traced.PathLoop) {
-			c.Share("", x.Sum(), p.EndPs).Text("", fmt.Sprintf("%s%s times: %s %s", strings.Repeat("  ", x.Depth), units.Grouped(x.Rounds), x.Function, x.Place))
+			c.Share("", x.Sum(), p.EndPs).Text("", strings.Repeat("  ", x.Depth)+x.Loop.String())
 		})
 	}
 	fmt.Fprintln(w)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -62,10 +63,9 @@ that took time are named at the end.`,
 			if err != nil {
 				return err
 			}
-			var code *trace.Code
+			var tree calltree.Options
 			if path {
-				var err error
-				if code, err = where.code(r); err != nil {
+				if tree, err = where.tree(r); err != nil {
 					return err
 				}
 			}
@@ -75,7 +75,7 @@ that took time are named at the end.`,
 				Begin:    func(calls uint64) { p = newProgress(cmd.ErrOrStderr(), "calls", int(calls)) },
 				Progress: func(calls uint64) { p.steps(int(calls)) },
 				Path:     path,
-				Code:     code,
+				Tree:     tree,
 			})
 			if p != nil {
 				p.end()

@@ -37,8 +37,8 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top int) error {
 		fmt.Fprintln(w)
 		if err := columns.Text(w, p.Loops, top, func(c *columns.Row, l waits.PathLoop) {
 			where := "in no loop"
-			if l.Place != "" {
-				where = l.Function + " " + l.Place
+			if l.First != "" {
+				where = l.Loop.String()
 			}
 			c.Share("of path", l.ComputeNs+l.MPINs, p.RunNs).Ns("computed", l.ComputeNs).Ns("in MPI", l.MPINs).Text("loop, with those in it", where)
 		}); err != nil {

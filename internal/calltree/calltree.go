@@ -70,7 +70,8 @@ type Tree struct {
 	Threads []Thread `json:"threads"`
 	Code    bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
 	// CutShort is how many frames of the stack were recorded, if some calls are elsewhere as theirs have more; else 0.
-	CutShort int `json:"stacks_cut_short,omitempty"`
+	CutShort  int `json:"stacks_cut_short,omitempty"`
+	terminals int
 	// On is the machine of a prediction that stands beside the times; "": there is none.
 	On string `json:"predicted_on,omitempty"`
 }
@@ -177,6 +178,9 @@ type Node struct {
 	Unsure  bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
 	// Counted is how many rounds of a loop the program counted itself (run --rounds), all of them together.
 	Counted *Attached `json:"counted,omitempty"`
+
+	terminals []int  // of a call
+	offset    uint64 // of a loop by the machine code
 }
 
 // A Site is a function called from a place. Sites are numbered from 1 in the
@@ -204,6 +208,11 @@ type Options struct {
 // Of makes the tree of a rank. Where the trace has the time of each call, it takes as long as reading those of some
 // millions.
 func Of(r *trace.Reader, rank int, o Options) (*Tree, error) {
+	if o.Where == nil {
+		o.Where = func(_ string, s trace.Site) symbolise.Place {
+			return symbolise.Place{Module: s.Module, Offset: s.Offset}
+		}
+	}
 	k, err := r.Rank(rank)
 	if err != nil {
 		return nil, err
@@ -254,6 +263,9 @@ const maxTimed = 1 << 22
 // class, or as many as have up to maxTimed calls. Means are those of the class anyway.
 func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
+	if b.Bare {
+		return ranks, nil
+	}
 	if kept, err := b.k.TimesKept(); err != nil || !kept {
 		b.p.TimesOf = b.p.Ranks
 		return ranks, err
@@ -285,6 +297,13 @@ func (b *builder) times(stream int) error {
 	b.leaves = b.k.Leaves(stream)
 	b.label, b.each, b.entry = make([]int, b.leaves.Len()), make([]Sums, b.leaves.Len()), make([]float64, b.leaves.Len())
 	b.shared = 0
+	if b.Bare {
+		for leaf := range b.each {
+			t := b.leaves.Terminal(leaf)
+			b.label[leaf], b.each[leaf] = b.site[t], b.amount[t]
+		}
+		return nil
+	}
 	var sums []trace.LeafTimes
 	for _, k := range b.ranks {
 		times, kind, err := b.leaves.Times(k)
@@ -361,6 +380,7 @@ type builder struct {
 func (b *builder) terminals(r *trace.Reader) error {
 	n := b.k.Terminals()
 	b.site, b.amount = make([]int, n), make([]Sums, n)
+	b.p.terminals = n
 	known := make(map[trace.FunctionSite]int)
 	for t := range n {
 		c, err := b.k.Called(t)
@@ -377,6 +397,9 @@ func (b *builder) terminals(r *trace.Reader) error {
 			known[key] = len(b.p.Sites)
 		}
 		b.site[t], b.amount[t].Calls = known[key], 1
+	}
+	if b.Bare {
+		return nil
 	}
 	values := make(ValueSums)
 	if err := values.Add(r, b.k.Class(), b.site); err != nil {
@@ -475,8 +498,12 @@ func (b *builder) entered(n *node) *float64 {
 func (b *builder) call(out *Node, list terms, times uint64) {
 	out.Site = b.label[list[0].leaf]
 	for _, t := range list {
+		out.terminals = append(out.terminals, b.leaves.Terminal(t.leaf))
 		sum := b.each[t.leaf].Times(t.count * times)
 		out.Sums.Add(&sum)
+	}
+	if b.Bare {
+		return
 	}
 	peers, err := b.peersOf(list)
 	if err != nil {

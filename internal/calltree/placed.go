@@ -137,7 +137,7 @@ func (b *builder) placed(stream int) Thread {
 			if alike[i] {
 				where += fmt.Sprintf(" +0x%x", v.Offset)
 			}
-			x = &Node{Place: where, Least: n.Least, Most: n.Most, Step: n.Step}
+			x = &Node{Place: where, offset: v.Offset, Least: n.Least, Most: n.Most, Step: n.Step}
 			known[at] = x
 			in.Body = append(in.Body, x)
 		}

@@ -2,9 +2,11 @@ package waits
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sort"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -18,20 +20,16 @@ type Path struct {
 	Hops      int        `json:"hops"`
 	Rank      int        `json:"rank"`  // on which it ends
 	Sites     []PathSite `json:"sites"` // by time
-	Loops     []PathLoop `json:"loops"` // by time, where the program's loops are known
+	Loops     []PathLoop `json:"loops"` // by time
 	Ranks     []PathRank `json:"ranks"` // by time; those it never touches are left out
 }
 
 // A PathLoop is a loop of the program with all in it, loops in it as well. Calls that are in no loop are a PathLoop
-// without a place.
+// without a first call.
 type PathLoop struct {
-	Function  string `json:"function"` // that has the loop
-	Place     string `json:"place"`
-	Depth     int    `json:"depth"` // in how many loops it is
-	ComputeNs int64  `json:"compute_ns"`
-	MPINs     int64  `json:"mpi_ns"`
-
-	vertex int
+	calltree.Loop
+	ComputeNs int64 `json:"compute_ns"`
+	MPINs     int64 `json:"mpi_ns"`
 }
 
 // A PathSite is the calls of one function from one place, with what was computed before them.
@@ -111,7 +109,7 @@ func (a *analysis) path(r *trace.Reader, rep *Report, o *Options) (*Path, error)
 		return p, nil
 	}
 	p.RunNs, p.Rank = end-first, last
-	x := &pathSums{a: a, code: o.Code, sites: make(map[int32]*siteSums), ranks: make(map[int32]*PathRank), on: a.stretches(p, last, first, end)}
+	x := &pathSums{a: a, loops: calltree.NewLoops(r, o.Tree), in: make(map[int]*PathLoop), sites: make(map[int32]*siteSums), ranks: make(map[int32]*PathRank), on: a.stretches(p, last, first, end)}
 	for rank, w := range a.ranks {
 		if w == nil {
 			continue
@@ -123,7 +121,7 @@ func (a *analysis) path(r *trace.Reader, rep *Report, o *Options) (*Path, error)
 		}
 	}
 	x.report(p, rep, o.Name)
-	x.loops(p)
+	x.byLoop(p)
 	return p, nil
 }
 
@@ -166,13 +164,13 @@ type siteSums struct {
 	compute, mpi int64
 	all          int64
 	ranks        map[int32]int64
-	vertex       int // in the code; -1: not known
 }
 
 // pathSums adds up what lies on the path.
 type pathSums struct {
 	a     *analysis
-	code  *trace.Code // nil: not known
+	loops *calltree.Loops
+	in    map[int]*PathLoop // by number of the loop; -1: in none
 	sites map[int32]*siteSums
 	ranks map[int32]*PathRank
 	on    map[thread][]stretch
@@ -183,6 +181,13 @@ type pathSums struct {
 func (x *pathSums) thread(k *trace.Rank, rank int32, stream int) error {
 	var sites []*siteSums // by terminal
 	list := x.on[thread{rank, int32(stream)}]
+	var chains [][]int
+	if len(list) > 0 {
+		var err error
+		if chains, err = x.loops.Of(int(rank), stream); err != nil {
+			return err
+		}
+	}
 	offset := x.a.s.First
 	on := func(from, to int64) (sum int64) {
 		for i := 0; i < len(list) && list[i].from < to; i++ {
@@ -206,12 +211,7 @@ func (x *pathSums) thread(k *trace.Rank, rank int32, stream int) error {
 			}
 			at := x.a.placeOf(call.FunctionSite())
 			if s = x.sites[at]; s == nil {
-				s = &siteSums{ranks: make(map[int32]int64), vertex: -1}
-				if x.code != nil {
-					if s.vertex, err = k.Vertex(x.code, c.Terminal); err != nil {
-						return err
-					}
-				}
+				s = &siteSums{ranks: make(map[int32]int64)}
 				x.sites[at] = s
 			}
 			sites[c.Terminal] = s
@@ -235,6 +235,7 @@ func (x *pathSums) thread(k *trace.Rank, rank int32, stream int) error {
 				s.compute += gap
 				s.mpi += call
 				s.ranks[rank] += gap + call
+				x.inLoops(chains[c.Terminal], gap, call)
 				r := x.ranks[rank]
 				if r == nil {
 					r = &PathRank{Rank: int(rank)}
@@ -284,52 +285,30 @@ func (x *pathSums) report(p *Path, rep *Report, called func(function string, s t
 	})
 }
 
-// loops adds up what the loops of the program have of the path.
-func (x *pathSums) loops(p *Path) {
-	if x.code == nil {
-		return
+// inLoops adds to what the loops around a call have of the path.
+func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
+	if len(chain) == 0 {
+		chain = []int{-1}
 	}
-	of := make(map[int]*PathLoop) // by vertex; −1: in none
-	add := func(vertex int, s *siteSums) {
-		l := of[vertex]
+	for _, n := range chain {
+		l := x.in[n]
 		if l == nil {
-			l = &PathLoop{vertex: vertex}
-			of[vertex] = l
-			if vertex >= 0 {
-				v := &x.code.Vertices[vertex]
-				l.Place = v.Where()
-				for around := v.Parent; around >= 0; around = x.code.Vertices[around].Parent {
-					switch u := &x.code.Vertices[around]; {
-					case u.Kind == trace.LoopVertex:
-						l.Depth++
-					case u.Kind == trace.FunctionVertex && l.Function == "":
-						l.Function = u.Name
-					}
-				}
-			}
+			l = &PathLoop{Loop: calltree.Loop{Around: -1}}
+			x.in[n] = l
 		}
-		l.ComputeNs += s.compute
-		l.MPINs += s.mpi
+		l.ComputeNs += compute
+		l.MPINs += mpi
 	}
-	for _, s := range x.sites {
-		if s.compute+s.mpi == 0 {
-			continue
+}
+
+// byLoop lists the loops on the path.
+func (x *pathSums) byLoop(p *Path) {
+	for _, n := range slices.Sorted(maps.Keys(x.in)) {
+		l := *x.in[n]
+		if n >= 0 {
+			l.Loop = x.loops.List[n]
 		}
-		any := false
-		for v := s.vertex; v >= 0; v = x.code.Vertices[v].Parent {
-			if x.code.Vertices[v].Kind == trace.LoopVertex {
-				any = true
-				add(v, s)
-			}
-		}
-		if !any {
-			add(-1, s)
-		}
+		p.Loops = append(p.Loops, l)
 	}
-	for _, l := range of {
-		p.Loops = append(p.Loops, *l)
-	}
-	slices.SortFunc(p.Loops, func(x, y PathLoop) int {
-		return cmp.Or(cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs), cmp.Compare(x.vertex, y.vertex))
-	})
+	slices.SortStableFunc(p.Loops, func(x, y PathLoop) int { return cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs) })
 }

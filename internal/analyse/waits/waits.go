@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -62,7 +63,7 @@ type Options struct {
 	Progress func(calls uint64)                         // told now and then how many more calls were looked at; may be nil
 	Each     func(w Wait)                               // told of every wait; may be nil
 	Path     bool                                       // find the critical path, too
-	Code     *trace.Code                                // the program's loops, for the path; nil: not known
+	Tree     calltree.Options                           // which tree has the loops of the path
 }
 
 // A Wait is time that one call waited. One whose reason turns out to be another is taken back first: its

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -51,8 +52,8 @@ type PathRank struct {
 	PathParts
 }
 
-// CriticalPath predicts a run and finds what its end depends on.
-func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
+// CriticalPath predicts a run and finds what its end depends on. tree says which has its loops.
+func CriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Path, error) {
 	var open []*Source
 	defer func() {
 		for _, s := range open {
@@ -81,9 +82,9 @@ func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
 		site     trace.Site
 	}
 	sites, ranks := make(map[key]*PathSite), make(map[int]*PathRank)
-	var tree loopTree
+	loops, in := calltree.NewLoops(r, tree), make(map[int]*PathLoop)
 	var k *trace.Rank
-	var around map[int][]loopKey
+	var around [][]int
 	for i := range p.Shares { // by program
 		s := &p.Shares[i]
 		x := of[s.Rank]
@@ -91,11 +92,16 @@ func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
 			if k, err = r.Rank(x.rank); err != nil {
 				return nil, err
 			}
-			if around, err = loopsOf(k, x.stream); err != nil {
+			if around, err = loops.Of(x.rank, x.stream); err != nil {
 				return nil, err
 			}
 		}
-		tree.add(around[int(s.Site)], s)
+		for _, n := range around[int(s.Site)] {
+			if in[n] == nil {
+				in[n] = &PathLoop{}
+			}
+			in[n].add(s)
+		}
 		c, err := k.Terminal(int(s.Site))
 		if err != nil {
 			return nil, err
@@ -110,7 +116,12 @@ func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
 		}
 		ranks[x.rank].add(s)
 	}
-	out.Loops = tree.list(nil, 0)
+	for n, l := range loops.List { // of those that stand in the list, all around stand in it, too
+		if in[n] != nil {
+			in[n].Loop = l
+		}
+	}
+	out.Loops = within(loops.List, in, -1, nil)
 	for _, x := range sites {
 		out.Sites = append(out.Sites, *x)
 	}
@@ -122,4 +133,25 @@ func CriticalPath(r *trace.Reader, o Options) (*Path, error) {
 	})
 	slices.SortFunc(out.Ranks, func(a, b PathRank) int { return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), cmp.Compare(a.Rank, b.Rank)) })
 	return out, nil
+}
+
+// A PathLoop is what the calls in a loop add to a path, on all ranks, those of loops in it included.
+type PathLoop struct {
+	calltree.Loop
+	PathParts
+}
+
+// within appends the loops in another, those that add most first, each before those in it.
+func within(list []calltree.Loop, in map[int]*PathLoop, around int, out []PathLoop) []PathLoop {
+	var numbers []int
+	for n := range list {
+		if in[n] != nil && list[n].Around == around {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(in[b].Sum(), in[a].Sum()) })
+	for _, n := range numbers {
+		out = within(list, in, n, append(out, *in[n]))
+	}
+	return out
 }

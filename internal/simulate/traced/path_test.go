@@ -1,10 +1,12 @@
 package traced
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -21,7 +23,7 @@ func TestCriticalPath(t *testing.T) {
 	r := record(t, 2, timing.Lossless, beside(
 		func(r *recorder) { r.compute(5000); r.send(0, 1, 5); r.compute(300); r.recv(1, 6, 1) },
 		func(r *recorder) { r.compute(700); r.recv(0, 5, 0); r.compute(4000); r.send(0, 0, 6) }))
-	p, err := CriticalPath(r, Options{Machine: m})
+	p, err := CriticalPath(r, Options{Machine: m}, calltree.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,17 +67,19 @@ func TestPathLoops(t *testing.T) {
 			}
 		}
 	})
-	p, err := CriticalPath(r, Options{Machine: with(t, "")})
+	p, err := CriticalPath(r, Options{Machine: with(t, "")}, calltree.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []PathLoop
 	for _, l := range p.Loops {
-		got = append(got, PathLoop{Depth: l.Depth, Rounds: l.Rounds, Function: l.Function, PathParts: PathParts{Compute: l.Compute, Recorded: l.Recorded}})
+		got = append(got, PathLoop{Loop: calltree.Loop{Depth: l.Depth, Rounds: l.Rounds, First: l.First}, PathParts: PathParts{Compute: l.Compute, Recorded: l.Recorded}})
+	}
+	if len(p.Loops) != 1 || !strings.HasPrefix(p.Loops[0].First, "MPI_Sendrecv ") {
+		t.Fatalf("%+v", p.Loops)
 	}
 	want := []PathLoop{
-		{Depth: 0, Rounds: 4, Function: "MPI_Sendrecv", PathParts: PathParts{Compute: 1000 * 4 * (1000 + 3*100)}},
-		{Depth: 1, Rounds: 3, Function: "MPI_Comm_rank", PathParts: PathParts{Compute: 1000 * 4 * 3 * 100}},
+		{Loop: calltree.Loop{Depth: 0, Rounds: 4, First: p.Loops[0].First}, PathParts: PathParts{Compute: 1000 * 4 * (1000 + 3*100)}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -150,7 +151,7 @@ func TestTeams(t *testing.T) {
 				t.Errorf("%s: not modelled: %+v", c.name, u)
 			}
 		}
-		path, err := CriticalPath(r, Options{Machine: m})
+		path, err := CriticalPath(r, Options{Machine: m}, calltree.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

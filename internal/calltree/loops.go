@@ -1,0 +1,171 @@
+package calltree
+
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Loop is a loop of a run as every verb names it.
+type Loop struct {
+	Function string `json:"function,omitempty"` // that has it, where that is known
+	Place    string `json:"place,omitempty"`    // by the machine code: file and line, or offset
+	First    string `json:"first"`              // the first call in it
+	Depth    int    `json:"depth"`              // in how many loops it is
+	Rounds   uint64 `json:"rounds"`             // once it is begun, at most
+	Around   int    `json:"-"`                  // the loop around it, a number in the list; -1: none
+}
+
+func (l *Loop) String() string {
+	if l.Place != "" {
+		return l.Function + " " + l.Place
+	}
+	return fmt.Sprintf("%s times: %s", units.Grouped(l.Rounds), l.First)
+}
+
+// Loops are those of several ranks of a trace. What is called the same in the same loop is one.
+type Loops struct {
+	List []Loop // each behind those around it
+
+	r     *trace.Reader
+	o     Options
+	known map[loopKey]int
+	of    map[[2]int][][]int // by class of which all ranks have the same, and stream
+}
+
+// A loopKey tells loops apart: by their place in the code, else by the first call in them.
+type loopKey struct {
+	around          int
+	function, place string
+	offset          uint64
+	first           string
+}
+
+// NewLoops begins a list.
+func NewLoops(r *trace.Reader, o Options) *Loops {
+	o.Bare = true
+	return &Loops{r: r, o: o, known: make(map[loopKey]int), of: make(map[[2]int][][]int)}
+}
+
+// Of returns the loops around each distinct call of a rank's thread, the outermost first: numbers in the list, by
+// terminal. A call that occurs in several places has those around all of these.
+func (l *Loops) Of(rank, stream int) ([][]int, error) {
+	x, err := l.r.Columns(l.r.ClassOf(rank))
+	if err != nil {
+		return nil, err
+	}
+	key := [2]int{l.r.ClassOf(rank), stream}
+	if list := l.of[key]; list != nil {
+		return list, nil
+	}
+	t, err := Of(l.r, rank, l.o)
+	if err != nil {
+		return nil, err
+	}
+	for i := range t.Threads {
+		w := around{l: l, t: t, list: make([][]int, t.terminals), seen: make([]bool, t.terminals), parts: make(map[int]*Node)}
+		w.body(t.Threads[i].Body, "", nil)
+		key[1] = t.Threads[i].Number
+		l.of[key] = w.list
+	}
+	key[1] = stream
+	list := l.of[key]
+	if x.Varies() { // the next rank may run them another number of times
+		for i := range t.Threads {
+			delete(l.of, [2]int{key[0], t.Threads[i].Number})
+		}
+	}
+	return list, nil
+}
+
+// Inside reports whether a loop is another, or in it.
+func (l *Loops) Inside(loop, other int) bool {
+	for ; loop >= 0; loop = l.List[loop].Around {
+		if loop == other {
+			return true
+		}
+	}
+	return false
+}
+
+// An around goes through the tree of a thread.
+type around struct {
+	l     *Loops
+	t     *Tree
+	list  [][]int
+	seen  []bool
+	parts map[int]*Node
+}
+
+func (w *around) body(nodes []*Node, function string, chain []int) {
+	for _, n := range nodes {
+		w.node(n, function, chain)
+	}
+}
+
+func (w *around) node(n *Node, function string, chain []int) {
+	switch n.Kind {
+	case "function":
+		function = n.Function
+	case "loop":
+		chain = append(chain[:len(chain):len(chain)], w.loop(n, function, chain))
+	case "part":
+		if n.Body != nil {
+			w.parts[n.Part] = n
+		} else if first := w.parts[n.Part]; first != nil {
+			n = first
+		}
+	}
+	for _, t := range n.terminals {
+		if !w.seen[t] {
+			w.seen[t], w.list[t] = true, chain
+			continue
+		}
+		i := 0
+		for i < min(len(w.list[t]), len(chain)) && w.list[t][i] == chain[i] {
+			i++
+		}
+		w.list[t] = w.list[t][:i:i]
+	}
+	w.body(n.Body, function, chain)
+}
+
+// loop numbers a loop within others.
+func (w *around) loop(n *Node, function string, chain []int) int {
+	x := Loop{Function: function, Place: n.Place, First: w.first(n), Depth: len(chain), Around: -1}
+	if len(chain) > 0 {
+		x.Around = chain[len(chain)-1]
+	}
+	key := loopKey{x.Around, function, n.Place, n.offset, ""}
+	if n.Place == "" {
+		key.first = x.First
+	}
+	i, ok := w.l.known[key]
+	if !ok {
+		i = len(w.l.List)
+		w.l.known[key] = i
+		w.l.List = append(w.l.List, x)
+	}
+	w.l.List[i].Rounds = max(w.l.List[i].Rounds, n.Most)
+	return i
+}
+
+// first names the first call in a node.
+func (w *around) first(n *Node) string {
+	if n.Site > 0 {
+		s := &w.t.Sites[n.Site-1]
+		return s.Function + " " + s.Text
+	}
+	if n.Kind == "part" && n.Body == nil {
+		if n = w.parts[n.Part]; n == nil {
+			return ""
+		}
+	}
+	for _, x := range n.Body {
+		if text := w.first(x); text != "" {
+			return text
+		}
+	}
+	return ""
+}
