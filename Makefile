@@ -42,7 +42,7 @@ bin/libspoor.so: $(GENERATED)
 
 shim-objects: $(SHIM_OBJS) $(patsubst %.c,%.o,$(wildcard build/gen/*.c))
 
-$(GENERATED): $(wildcard cmd/genshim/*.go cmd/genshim/*.tmpl mpi/*.go mpi/*.txt)
+$(GENERATED): $(wildcard cmd/genshim/*.go cmd/genshim/*.tmpl mpi/*.go mpi/*.txt) internal/again/reissue/files.go
 	$(GO) run ./cmd/genshim build/gen
 	@touch $@
 
@@ -117,13 +117,13 @@ bin/spoor: $(GO_SOURCES) $(wildcard internal/again/proxy/runtime/*)
 # The replayer: stand-ins and outcomes in C, all else in Go. It loads an MPI when it runs.
 AGAIN = $(addprefix internal/again/proxy/runtime/,posix.c streams.c scratch.c)
 
-bin/libspoor-replay.so: $(wildcard replayer/under/*) $(AGAIN) internal/again/proxy/runtime/posix.h internal/again/proxy/runtime/scratch.h
+bin/libspoor-replay.so: $(wildcard replayer/under/*) $(AGAIN) $(addprefix internal/again/proxy/runtime/,posix.h scratch.h common.h) $(GENERATED)
 	@mkdir -p bin
-	$(CC) $(CFLAGS) $(SAME) -std=gnu11 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,libspoor-replay.so -o $@.new \
+	$(CC) $(CFLAGS) $(SAME) -std=gnu11 -Wall -Wextra -Werror -Ibuild/gen/io -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,libspoor-replay.so -o $@.new \
 		replayer/under/under.c replayer/under/files.c $(AGAIN) -ldl
 	mv $@.new $@
 
-bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) bin/libspoor-replay.so
+bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) internal/again/proxy/runtime/common.h bin/libspoor-replay.so
 	CGO_ENABLED=1 $(GO_BUILD) -ldflags '-X runtime.godebugDefault=asyncpreemptoff=1' -o $@ ./replayer
 
 # Rounds of loops: what the compiler has the program count, and what reads it.

@@ -68,7 +68,7 @@ var classNames = [...]string{"regular", "irregular", "unwrapped"}
 func (c Class) String() string { return classNames[c] }
 
 // Attr is a set of facts about a call.
-type Attr uint32
+type Attr uint64
 
 // The attributes.
 const (
@@ -99,6 +99,9 @@ const (
 	Shares                        // what comes out may have a name already
 	Reads                         // the result says how much was read
 	Writes                        // or written
+	Synchronous                   // the message is complete only once its receive was posted
+	Buffered                      // nobody waits for its receive
+	Barrier                       // moves nothing, and ends for all when the last has come
 	MayEnd                        // what looks like failure may be the end of the file
 	attrEnd
 )
@@ -107,7 +110,7 @@ var attrNames = []string{
 	"nonblocking", "persistent", "completes", "starts", "creates-comm", "creates-type", "creates-win",
 	"collective", "local", "deprecated", "removed", "tool", "f90only",
 	"neighborhood", "chain", "gives-memory", "fixed", "polls", "begins", "ends", "duplicates",
-	"posix", "opens", "closes", "shares", "reads", "writes", "may-end",
+	"posix", "opens", "closes", "shares", "reads", "writes", "synchronous", "buffered", "barrier", "may-end",
 }
 
 // String lists the attributes as calls.txt does.
@@ -203,3 +206,11 @@ func (d Dir) HasIn() bool { return d != Out }
 // HasOut reports whether the callee gives a value back. The null handle that
 // Free leaves behind is none.
 func (d Dir) HasOut() bool { return d == Out || d == InOut }
+
+// Plain returns the call's form without large counts, which stands for both.
+func (c *Call) Plain() *Call {
+	if c.Small != nil {
+		return c.Small
+	}
+	return c
+}

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "../internal/again/proxy/runtime/common.h"
 #include "under/under.h"
 
 #define CALL_WORDS 18 /* no MPI function has more parameters */
@@ -42,10 +43,6 @@ struct repeats {
 
 void call_make(struct call *c);
 void call_repeat(struct call *c, struct repeats *r);
-int64_t call_clock(void);
-void call_prepare(int status_size, int64_t spin_ns);
-
-/* Callbacks that stand in for the program's, by what they are for. */
-void *call_stand_in(int kind);
+void call_prepare(int64_t awake); /* ns before a call is due */
 
 #endif

@@ -8,7 +8,6 @@ package main
 #include <sys/mman.h>
 #include <unistd.h>
 #include "call.h"
-#include "under/files.h"
 
 // Whether an address lies in the same object as another.
 static int same_object(void *a, void *b)
@@ -47,13 +46,14 @@ import "C"
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 	"unsafe"
 
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -68,7 +68,7 @@ type host struct {
 
 // newHost loads the first of the libraries that is there.
 func newHost(libraries []string) (*host, error) {
-	h := &host{start: time.Now(), began: int64(C.call_clock())}
+	h := &host{start: time.Now(), began: int64(C.time_now())}
 	var problems []string
 	for _, name := range libraries {
 		if name == "" {
@@ -99,19 +99,17 @@ func newHost(libraries []string) (*host, error) {
 		h.flavour = mpi.MPICH
 	}
 	h.initUnder()
-	C.call_prepare(C.int(mpi.LayoutOf(h.flavour).Status.Size), C.int64_t(spin()))
+	C.call_prepare(C.int64_t(awake()))
 	return h, nil
 }
 
-// spin is how long before a call is due a rank stops sleeping: not at all if the ranks
+// awake is how long before a call is due a rank stops sleeping: not at all if the ranks
 // of this node are more than its cores.
-func spin() time.Duration {
-	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"} {
-		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > int(C.sysconf(C._SC_NPROCESSORS_ONLN)) {
-			return 0
-		}
+func awake() time.Duration {
+	if launch.Launched(os.Getenv).Local > int(C.sysconf(C._SC_NPROCESSORS_ONLN)) {
+		return 0
 	}
-	return 60 * time.Microsecond
+	return C.AWAKE
 }
 
 // initUnder tells the library below what this MPI looks like.
@@ -140,20 +138,11 @@ func (h *host) own(name string) unsafe.Pointer {
 	return C.own_find(h.library, c)
 }
 
-// onFiles returns the function that makes calls on files again, or prepares that.
+// onFiles returns the function that makes calls on files again, or serves that.
 func onFiles(name string) unsafe.Pointer {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
-	if f := C.files_find(c); f != nil {
-		return f
-	}
-	switch name {
-	case "files_begin":
-		return C.files_begin
-	case "files_call":
-		return C.files_call
-	}
-	return nil
+	return C.under_files(c)
 }
 
 // has returns the function of a name in the MPI library, or in the one below tracers.
@@ -212,8 +201,8 @@ func (h *host) Symbol(name string) (uint64, bool) {
 	return uint64(uintptr(p)), p != nil
 }
 
-func (h *host) StandIn(kind replay.StandIn) uint64 {
-	return uint64(uintptr(C.call_stand_in(C.int(kind))))
+func (h *host) StandIn(kind reissue.StandIn) uint64 {
+	return uint64(uintptr(C.under_stand_in(C.int(kind))))
 }
 
 // Both sides have the same structs: a constant below zero would not compile.

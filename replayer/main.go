@@ -20,11 +20,11 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strconv"
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/again/derive"
 	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -66,10 +66,7 @@ func run() error {
 	if cfg.Calibrate != nil {
 		return calibration(h, cfg.Calibrate)
 	}
-	number, err := rankNumber()
-	if err != nil {
-		return err
-	}
+	number := max(0, launch.Launched(os.Getenv).Rank) // calls may come before MPI_Init; without a launcher it is the only rank
 	r, err := trace.Open(cfg.Trace)
 	if err != nil {
 		return err
@@ -79,7 +76,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	o := cfg.Options()
+	o := cfg.Options
 	if cfg.Derived {
 		if o.Order, err = derive.New(r, number); err != nil {
 			return err
@@ -128,18 +125,4 @@ func probe(h *host, names []string) error {
 		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(p)
-}
-
-// rankNumber is what the launcher says: calls may come before MPI_Init.
-func rankNumber() (int, error) {
-	for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "FLUX_TASK_RANK", "ALPS_APP_PE"} {
-		if v := os.Getenv(name); v != "" {
-			n, err := strconv.Atoi(v)
-			if err != nil {
-				return 0, fmt.Errorf("%s=%s: %w", name, v, err)
-			}
-			return n, nil
-		}
-	}
-	return 0, nil // a singleton
 }

@@ -59,8 +59,8 @@ static int wait(uint64_t *r) { return CALL(f2, wait, ADDRESS(r), mpi.ignore); }
 /* Computes, as far as MPI can see. */
 static void spin(int64_t ns)
 {
-	int64_t end = call_clock() + ns;
-	while (call_clock() < end)
+	int64_t end = time_now() + ns;
+	while (time_now() < end)
 		;
 }
 
@@ -68,7 +68,7 @@ static int rounds(const struct measure_experiment *x, int64_t *out)
 {
 	int sync = x->kind == MEASURE_ROUND_SYNC;
 	for (int64_t s = 0; s < x->samples; s++) {
-		int64_t begin = call_clock();
+		int64_t begin = time_now();
 		for (int64_t i = 0; i < x->inner; i++) {
 			if (mpi.rank == x->from) {
 				TRY(sync ? ssend((int)x->to, x->bytes) : send((int)x->to, x->bytes));
@@ -78,7 +78,7 @@ static int rounds(const struct measure_experiment *x, int64_t *out)
 				TRY(sync ? ssend((int)x->from, x->bytes) : send((int)x->from, x->bytes));
 			}
 		}
-		out[s] = call_clock() - begin;
+		out[s] = time_now() - begin;
 	}
 	return 0;
 }
@@ -92,9 +92,9 @@ static int sends(const struct measure_experiment *x, int64_t *out)
 			continue;
 		}
 		spin(x->delay); /* until the other waits */
-		int64_t begin = call_clock();
+		int64_t begin = time_now();
 		TRY(isend((int)x->to, x->bytes, requests));
-		out[s] = call_clock() - begin;
+		out[s] = time_now() - begin;
 		TRY(wait(requests));
 		TRY(recv((int)x->to, 0));
 	}
@@ -109,14 +109,14 @@ static int receives(const struct measure_experiment *x, int64_t *out)
 			TRY(send((int)x->from, x->bytes));
 			continue;
 		}
-		int64_t begin = call_clock();
+		int64_t begin = time_now();
 		TRY(irecv((int)x->to, x->bytes, requests));
-		out[s] = call_clock() - begin;
+		out[s] = time_now() - begin;
 		TRY(send((int)x->to, 0));
 		spin(x->delay);
-		begin = call_clock();
+		begin = time_now();
 		TRY(wait(requests));
-		out[s] += call_clock() - begin;
+		out[s] += time_now() - begin;
 	}
 	return 0;
 }
@@ -135,13 +135,13 @@ static int bursts(const struct measure_experiment *x, int64_t *out)
 			continue;
 		}
 		TRY(recv((int)x->to, 0));
-		int64_t begin = call_clock();
+		int64_t begin = time_now();
 		for (int i = 0; i < n; i++)
 			TRY(isend((int)x->to, x->bytes, &requests[i]));
 		for (int i = 0; i < n; i++)
 			TRY(wait(&requests[i]));
 		TRY(recv((int)x->to, 0));
-		out[s] = call_clock() - begin;
+		out[s] = time_now() - begin;
 	}
 	return 0;
 }
@@ -151,7 +151,7 @@ static int bursts(const struct measure_experiment *x, int64_t *out)
 static int look(int from, int64_t ns)
 {
 	int32_t there;
-	for (int64_t end = call_clock() + ns; call_clock() < end;)
+	for (int64_t end = time_now() + ns; time_now() < end;)
 		TRY(CALL(f5, iprobe, (uint64_t)from, TAG + 1, mpi.world, ADDRESS(&there), mpi.ignore));
 	return 0;
 }
@@ -167,9 +167,9 @@ static int late(const struct measure_experiment *x, int64_t *out)
 			continue;
 		}
 		TRY(recv((int)x->to, 0));
-		int64_t begin = call_clock();
+		int64_t begin = time_now();
 		TRY(send((int)x->to, x->bytes));
-		out[s] = call_clock() - begin;
+		out[s] = time_now() - begin;
 		TRY(recv((int)x->to, 0));
 	}
 	return 0;
@@ -197,10 +197,10 @@ static int collectives(const struct measure_experiment *x, int64_t *out)
 {
 	for (int64_t s = 0; s < x->samples; s++) {
 		TRY(CALL(f1, barrier, mpi.world));
-		int64_t begin = call_clock();
+		int64_t begin = time_now();
 		for (int64_t i = 0; i < x->inner; i++)
 			TRY(collective(x));
-		out[s] = call_clock() - begin;
+		out[s] = time_now() - begin;
 	}
 	return 0;
 }
@@ -209,7 +209,7 @@ static int collectives(const struct measure_experiment *x, int64_t *out)
 static int alone(const struct measure_experiment *x, int64_t *out)
 {
 	for (int64_t s = 0; s < x->samples; s++) {
-		int64_t begin = call_clock();
+		int64_t begin = time_now();
 		for (int64_t i = 0; i < x->inner; i++) {
 			if (x->kind == MEASURE_COMBINE) {
 				TRY(CALL(f5, reduce_local, ADDRESS(out_buffer), ADDRESS(in_buffer), (uint64_t)x->bytes / 8, mpi.number, mpi.sum));
@@ -217,10 +217,10 @@ static int alone(const struct measure_experiment *x, int64_t *out)
 				int32_t rank;
 				TRY(CALL(f2, comm_rank, mpi.world, ADDRESS(&rank)));
 			} else {
-				(void)call_clock();
+				(void)time_now();
 			}
 		}
-		out[s] = call_clock() - begin;
+		out[s] = time_now() - begin;
 	}
 	return 0;
 }
@@ -253,10 +253,10 @@ static int file_opens(const struct measure_experiment *x, int64_t *out)
 	uint64_t file;
 	for (int64_t s = 0; s < x->samples; s++) {
 		TRY(CALL(f1, barrier, mpi.world));
-		int64_t begin = call_clock();
+		int64_t begin = time_now();
 		TRY(file_open(mpi.world, &file));
 		TRY(CALL(f1, file_close, ADDRESS(&file)));
-		out[s] = call_clock() - begin;
+		out[s] = time_now() - begin;
 	}
 	return 0;
 }
@@ -270,16 +270,16 @@ static int file_moves(const struct measure_experiment *x, uint64_t file, int64_t
 		uint64_t at = (uint64_t)((all ? s * mpi.size + mpi.rank : s) * x->bytes);
 		if (all)
 			TRY(CALL(f1, barrier, mpi.world));
-		int64_t begin = call_clock();
+		int64_t begin = time_now();
 		TRY(((f6)write)(file, at, ADDRESS(out_buffer), (uint64_t)x->bytes, mpi.byte, mpi.ignore));
 		if (x->kind == MEASURE_FILE_SYNC) {
-			begin = call_clock();
+			begin = time_now();
 			TRY(CALL(f1, file_sync, file));
 		} else if (x->kind == MEASURE_FILE_READ) {
-			begin = call_clock();
+			begin = time_now();
 			TRY(CALL(f6, file_read_at, file, at, ADDRESS(in_buffer), (uint64_t)x->bytes, mpi.byte, mpi.ignore));
 		}
-		out[s] = call_clock() - begin;
+		out[s] = time_now() - begin;
 	}
 	return 0;
 }

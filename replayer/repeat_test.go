@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/internal/again/replay"
 )
 
@@ -20,7 +21,7 @@ func TestRepeat(t *testing.T) {
 	at += 1 << 12
 	r := (*replay.Repeats)(*(*unsafe.Pointer)(unsafe.Pointer(&at)))
 	now := func() int64 {
-		c.Function, c.NotBefore = h.StandIn(replay.StandInNothing), 0
+		c.Function, c.NotBefore = h.StandIn(reissue.StandInNothing), 0
 		h.Make(c)
 		return c.End
 	}

@@ -1,6 +1,6 @@
 // Genshim writes the part of the shim that follows from package mpi: two
 // wrappers per traced function, under its MPI_ and its PMPI_ name, the functions that record its entry and return,
-// and the tables of calls and flavours. Its output is C, goes into build/ and is
+// and the tables of calls and flavours; and a header for the library that makes calls on files again. Its output is C, goes into build/ and is
 // never committed.
 //
 // It writes no body of a function that needs more than forwarding and recording
@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -39,6 +40,7 @@ func run(dir string) error {
 	if files[filepath.Join("io", "calls.c")], err = fileCalls(mpi.FileCalls()); err != nil {
 		return err
 	}
+	files[filepath.Join("io", "again.h")] = reissue.FileCalls()
 	if err := os.MkdirAll(filepath.Join(dir, "io"), 0o777); err != nil {
 		return err
 	}

@@ -166,10 +166,8 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(obstacles, reissue.Obstacle.ByAddress) {
-		if cfg.Windows, err = reissue.Windows(r); err != nil {
-			return err
-		}
+	if obstacles, cfg.Windows, err = reissue.SetAside(r, obstacles); err != nil {
+		return err
 	}
 	obstacles = slices.DeleteFunc(obstacles, replay.Overcomes)
 	if o.partial {
@@ -327,8 +325,8 @@ func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.
 		return nil, err
 	}
 	cfg := &replay.Config{
-		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Speed: o.speed,
-		NoCompute: o.noCompute, Pace: replay.Pace(o.pace), Derived: o.receives == "derived",
+		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Derived: o.receives == "derived",
+		Options: replay.Options{Speed: o.speed, NoCompute: o.noCompute, Pace: replay.Pace(o.pace)},
 	}
 	switch {
 	case o.original && o.files != "":

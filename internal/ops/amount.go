@@ -102,6 +102,8 @@ type view struct {
 	stream int
 	index  uint64
 
+	blocks bool // those of each member are asked for
+
 	varies      bool // a value differs between the ranks of the class
 	askedRank   bool // own rank in a communicator
 	askedHandle bool // a handle that the program made
@@ -158,13 +160,13 @@ func (v *view) neighbours(handle int64) (in, out uint64) {
 	return uint64(len(n.In)), uint64(len(n.Out))
 }
 
-func (v *view) size(handle int64) uint64 {
+func (v *view) size(handle int64) (n uint64, known bool) {
 	if n, ok := mpi.TypeSize(handle); ok {
-		return uint64(n)
+		return uint64(n), true
 	}
 	v.askedHandle = true
-	n, _ := v.w.meanings().TypeSize(handle, v.stream, v.index)
-	return uint64(max(0, n))
+	size, ok := v.w.meanings().TypeSize(handle, v.stream, v.index)
+	return uint64(max(0, size)), ok && size >= 0
 }
 
 // values gives the values of a signature.
@@ -215,6 +217,49 @@ func (c *call) started(get values, v *view) (a Amount) {
 
 // byRule is what a call moves by its rule.
 func (c *call) byRule(get values, v *view) Amount {
+	a := c.shares(get, v)
+	return Amount{a.Out.Bytes, a.In.Bytes}
+}
+
+// A Share is what a call moves in one direction.
+type Share struct {
+	Bytes   uint64   // in all
+	Each    uint64   // of the block for each member or neighbor, where all have the same size
+	By      []uint64 // by member or neighbor, where blocks have sizes of their own
+	Unsized bool     // the size of a datatype isn't known, or is none that can be: that counts as nothing
+}
+
+// maxBytes is more than any message has, and keeps sums from wrapping around early.
+const maxBytes = 1 << 50
+
+// add adds a number of elements, and returns how much that is.
+func (s *Share) add(count int64, size uint64, known bool) uint64 {
+	switch {
+	case count <= 0:
+		return 0
+	case !known || size > 0 && uint64(count) > maxBytes/size:
+		s.Unsized = true
+		return 0
+	}
+	s.Bytes += uint64(count) * size
+	return uint64(count) * size
+}
+
+// repeat makes it so many times as much.
+func (s *Share) repeat(n int64) {
+	if n < 0 || s.Bytes > 0 && uint64(n) > maxBytes/s.Bytes {
+		s.Bytes, s.Each, s.Unsized = 0, 0, true
+		return
+	}
+	s.Bytes *= uint64(n)
+	s.Each *= uint64(n)
+}
+
+// Shares is what a call moves in both directions.
+type Shares struct{ Out, In Share }
+
+// shares is what a call moves by its rule, with the blocks of each member if v asks for them.
+func (c *call) shares(get values, v *view) (a Shares) {
 	comm := group{mpi.CommSelf, 1, 0}
 	if c.comm >= 0 {
 		comm = v.comm(get(c.comm))
@@ -243,34 +288,32 @@ func (c *call) byRule(get values, v *view) Amount {
 		}
 		return true
 	}
-	var a Amount
 	out, in := c.means.Out, c.means.In
 	replaced := c.inPlace >= 0 && signature.SegClass(get(c.inPlace)) == signature.SegSpecial && get(c.inPlace+1) == trace.SpecialInPlace
 	if has(out) {
 		if replaced && out.InPlace {
-			a.Out = c.side(get, v, comm, in, c.in)
+			a.Out = c.instead(get, v, comm, in, c.in)
 		} else {
-			a.Out = c.size(get, v, comm, blocksOf(c.means, out), c.out)
+			a.Out = c.share(get, v, comm, blocksOf(c.means, out), c.out)
 		}
 	}
 	if has(in) {
 		if replaced && in.InPlace {
-			a.In = c.side(get, v, comm, out, c.out)
+			a.In = c.instead(get, v, comm, out, c.out)
 		} else {
-			a.In = c.size(get, v, comm, blocksOf(c.means, in), c.in)
+			a.In = c.share(get, v, comm, blocksOf(c.means, in), c.in)
 		}
 		if c.status >= 0 {
 			if form := trace.StatusForm(get(c.status)); form == trace.StatusFilled || form == trace.StatusIgnored {
 				if n := get(c.status + signature.StatusCount); n >= 0 {
-					a.In = uint64(n)
+					a.In.Bytes = uint64(n)
 				}
 			}
 		}
 	}
 	if c.partitions >= 0 {
-		n := uint64(max(0, get(c.partitions)))
-		a.Out *= n
-		a.In *= n
+		a.Out.repeat(get(c.partitions))
+		a.In.repeat(get(c.partitions))
 	}
 	return a
 }
@@ -303,9 +346,9 @@ func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
 	return members
 }
 
-// side is what this process has to do with in place of a buffer of its own, by the other
+// instead is what this process has to do with in place of a buffer of its own, by the other
 // side: all of it where parts go from all to all, else its own block.
-func (c *call) side(get values, v *view, comm group, x *meaning.Side, o operands) uint64 {
+func (c *call) instead(get values, v *view, comm group, x *meaning.Side, o operands) Share {
 	n := blocksOf(c.means, x)
 	switch {
 	case blocksOf(c.means, c.means.Out) == blocksOf(c.means, c.means.In) && n != once:
@@ -314,52 +357,61 @@ func (c *call) side(get values, v *view, comm group, x *meaning.Side, o operands
 	case n == members:
 		n = once
 	}
-	return c.size(get, v, comm, n, o)
+	return c.share(get, v, comm, n, o)
 }
 
-// size is how much one direction comes to.
-func (c *call) size(get values, v *view, comm group, times blocks, o operands) uint64 {
+// share is how much one direction comes to.
+func (c *call) share(get values, v *view, comm group, times blocks, o operands) (s Share) {
 	if o.datatype < 0 {
-		return 0
+		s.Unsized = true
+		return s
 	}
 	if o.peer >= 0 && get(o.peer) == mpi.ProcNull {
-		return 0
+		return s
 	}
-	if o.count < 0 { // one element
-		return v.size(get(o.datatype))
-	}
-	count := func(at int) uint64 { return uint64(max(0, get(at))) }
-	switch times {
-	case array:
-		n, types := int(max(0, get(o.count))), o.types
-		sum := uint64(0)
+	switch {
+	case o.count < 0: // one element
+		size, known := v.size(get(o.datatype))
+		s.Each = s.add(1, size, known)
+		return s
+	case times == array:
+		n := int(max(0, get(o.count)))
+		if v.blocks {
+			s.By = make([]uint64, n)
+		}
 		for i := range n {
 			at := o.datatype
-			if types {
+			if o.types {
 				at += 1 + i
 			}
-			sum += count(o.count+1+i) * v.size(get(at))
+			size, known := v.size(get(at))
+			if b := s.add(get(o.count+1+i), size, known); v.blocks {
+				s.By[i] = b
+			}
 		}
-		return sum
-	case ownBlock:
+		return s
+	}
+	count := o.count
+	if times == ownBlock {
 		own := v.rank(comm)
 		if own < 0 || own >= get(o.count) {
-			return 0
+			return s
 		}
-		return count(o.count+1+int(own)) * v.size(get(o.datatype))
+		count += 1 + int(own)
 	}
-	n := count(o.count) * v.size(get(o.datatype))
+	size, known := v.size(get(o.datatype))
+	s.Each = s.add(get(count), size, known)
+	n := uint64(1)
 	switch times {
 	case members:
-		if n *= uint64(comm.size); comm.remote > 0 {
-			n = count(o.count) * v.size(get(o.datatype)) * uint64(comm.remote)
+		if n = uint64(comm.size); comm.remote > 0 {
+			n = uint64(comm.remote)
 		}
 	case sources:
-		in, _ := v.neighbours(get(c.comm))
-		n *= in
+		n, _ = v.neighbours(get(c.comm))
 	case targets:
-		_, out := v.neighbours(get(c.comm))
-		n *= out
+		_, n = v.neighbours(get(c.comm))
 	}
-	return n
+	s.Bytes *= n
+	return s
 }

@@ -27,6 +27,7 @@ type Class struct {
 	first *trace.Rank
 	x     *trace.Columns
 	calls []*call // by terminal; nil if it does not matter
+	seen  []bool  // and was taken apart
 
 	constant []bool       // by terminal: the amount is the same on all ranks, wherever the call stands
 	amounts  []Amount     // of one such call
@@ -52,26 +53,44 @@ func ClassOf(r *trace.Reader, class int) (*Class, error) {
 		return nil, err
 	}
 	n := k.Terminals()
-	c := &Class{
-		r: r, first: k, x: x, calls: make([]*call, n), constant: make([]bool, n), amounts: make([]Amount, n),
-		totals: make([]Amount, n), odd: make(map[int]bool), pieces: make(map[int][][]handles.Piece),
-	}
+	c := &Class{r: r, first: k, x: x, calls: make([]*call, n), seen: make([]bool, n), odd: make(map[int]bool), pieces: make(map[int][][]handles.Piece)}
 	c.handles = sync.OnceValues(c.sameHandles)
-	for t := range n {
-		p, err := compile(k, t)
-		if err != nil {
-			return nil, err
-		}
-		if c.calls[t] = p; p == nil {
-			continue
-		}
-		for _, at := range p.shape {
-			if _, ok := x.Same(t, at); !ok && !x.AllSame(t) {
-				c.odd[t] = true
-			}
+	return c, nil
+}
+
+// call takes a terminal apart, or did so before; nil if it moves nothing.
+func (c *Class) call(t int) (*call, error) {
+	if c.seen[t] {
+		return c.calls[t], nil
+	}
+	p, err := compile(c.first, t)
+	if err != nil {
+		return nil, err
+	}
+	if c.calls[t], c.seen[t] = p, true; p == nil {
+		return nil, nil
+	}
+	for _, at := range p.shape {
+		if _, ok := c.x.Same(t, at); !ok && !c.x.AllSame(t) {
+			c.odd[t] = true
 		}
 	}
-	return c, nil
+	return p, nil
+}
+
+// all takes all terminals apart, for sums over them.
+func (c *Class) all() error {
+	if c.totals != nil {
+		return nil
+	}
+	for t := range c.calls {
+		if _, err := c.call(t); err != nil {
+			return err
+		}
+	}
+	n := len(c.calls)
+	c.constant, c.amounts, c.totals = make([]bool, n), make([]Amount, n), make([]Amount, n)
+	return nil
 }
 
 // sameHandles reports whether handles have the same meaning on all ranks, as far
@@ -93,8 +112,8 @@ func (c *Class) sameHandles() (bool, error) {
 		if f := made.Func; made.NewComm == nil && !f.Has(trace.CreatesType) && !f.Has(trace.Persistent) {
 			continue
 		}
-		if c.odd[t] {
-			return false, nil
+		if _, err := c.call(t); err != nil || c.odd[t] {
+			return false, err
 		}
 		at, err := c.first.Positions(t)
 		if err != nil {
@@ -129,6 +148,9 @@ func (c *Class) sameHandles() (bool, error) {
 // made each distinct call, and what these calls moved, all of them together.
 // The slices are good until f returns.
 func (c *Class) Each(f func(member int, counts []uint64, totals []Amount) error) error {
+	if err := c.all(); err != nil {
+		return err
+	}
 	same := false // what the rank before had is right for all
 	for member := range c.x.Ranks() {
 		if !same {
@@ -154,6 +176,9 @@ func (c *Class) Rank(number int) (counts []uint64, totals []Amount, err error) {
 	if !ok {
 		return nil, nil, fmt.Errorf("volume: rank %d is of another class", number)
 	}
+	if err = c.all(); err != nil {
+		return nil, nil, err
+	}
 	if err = c.rank(0); err == nil && member > 0 {
 		err = c.rank(member)
 	}
@@ -174,9 +199,6 @@ func (c *Class) rank(member int) error {
 				c.counts[t] += n
 			}
 		}
-	}
-	if err := w.takeApart(); err != nil {
-		return err
 	}
 	for t := range c.calls {
 		if c.calls[t] == nil || member > 0 && c.constant[t] {
@@ -272,38 +294,44 @@ func (w *evaluator) piecesOf(t int) ([][]handles.Piece, error) {
 	return list, nil
 }
 
-// takeApart compiles what is laid out differently on this rank.
-func (w *evaluator) takeApart() error {
-	if w.member == 0 || len(w.c.odd) == 0 {
+// call takes a terminal apart, anew where it is laid out differently on this rank. An error shows in w.err.
+func (w *evaluator) call(t int) *call {
+	p, err := w.c.call(t)
+	if err != nil {
+		w.err = err
 		return nil
 	}
-	k, err := w.rank()
-	if err != nil {
-		return err
-	}
-	w.odd = make(map[int]*call)
-	for t := range w.c.odd {
-		if w.odd[t], err = compile(k, t); err != nil {
-			return err
-		}
-		if w.odd[t] == nil {
-			return fmt.Errorf("volume: %s: rank %d: terminal %d is another call than in its class", w.c.r.Name(), k.Number(), t)
-		}
-	}
-	return nil
-}
-
-func (w *evaluator) call(t int) *call {
-	if p := w.odd[t]; p != nil {
+	if w.member == 0 || !w.c.odd[t] {
 		return p
 	}
-	return w.c.calls[t]
+	if w.odd[t] == nil {
+		k, err := w.rank()
+		if err == nil {
+			p, err = compile(k, t)
+		}
+		if err == nil && p == nil {
+			err = fmt.Errorf("%s: rank %d: terminal %d is another call than in its class", w.c.r.Name(), k.Number(), t)
+		}
+		if err != nil {
+			w.err = err
+			return nil
+		}
+		if w.odd == nil {
+			w.odd = make(map[int]*call)
+		}
+		w.odd[t] = p
+	}
+	return w.odd[t]
 }
 
 // amount evaluates a call at a place.
 func (w *evaluator) amount(t int, v *view) Amount {
 	v.w = w
-	return w.call(t).amount(v.values(t), v)
+	p := w.call(t)
+	if p == nil {
+		return Amount{}
+	}
+	return p.amount(v.values(t), v)
 }
 
 // total adds up all calls of a terminal. Where handles mean this here and that
@@ -359,21 +387,20 @@ func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
 	if !ok {
 		return nil, fmt.Errorf("volume: rank %d is of another class", k.Number())
 	}
-	w := &evaluator{c: c, member: member, k: k, x: x}
-	return &Member{w}, w.takeApart()
+	return &Member{&evaluator{c: c, member: member, k: k, x: x}}, nil
 }
 
-// Moved returns what a call of a terminal moves, given where it stands. Of a call that makes
-// a persistent request that is what moves whenever this is started.
-func (m *Member) Moved(terminal, stream int, index uint64) Amount {
+// Moved returns what a call of a terminal moves, given where it stands, with the blocks of each member if
+// that is asked for. Of a call that makes a persistent request that is what moves whenever this is started.
+func (m *Member) Moved(terminal, stream int, index uint64, blocks bool) Shares {
 	p := m.w.call(terminal)
 	if p == nil || p.means == nil {
-		return Amount{}
+		return Shares{}
 	}
-	v := view{w: m.w, stream: stream, index: index}
+	v := view{w: m.w, stream: stream, index: index, blocks: blocks}
 	get := v.values(terminal)
 	if get(0) != 0 {
-		return Amount{}
+		return Shares{}
 	}
-	return p.byRule(get, &v)
+	return p.shares(get, &v)
 }

@@ -31,6 +31,7 @@ type Call struct {
 	Known      trace.SampleKind  // how well these are known
 	Timing     trace.Timing      // the call's, and of what came before it
 	Acts       []Act             // in the order in which they happened
+	Met        Meeting           // of a collective call; also where it failed, or never returned
 	Place      int               // the call site, as Source.Places has it
 	Values     []trace.CallValue // what was attached to it, if Options ask for that
 }
@@ -118,10 +119,10 @@ type Operation struct {
 	Tag            int64 // of a message
 	Root           int   // of a collective
 	Sent, Received uint64
-	Message        uint64   // numbers a message, the same at both ends, if Options ask for that
-	Wanted         uint64   // of a file operation: bytes asked for
-	SentTo         []uint64 // of a collective with an array of counts: bytes by member, if Options ask for that
-	ReceivedFrom   []uint64
+	Message        uint64                 // numbers a message, the same at both ends, if Options ask for that
+	Wanted         uint64                 // of a file operation: bytes asked for
+	Shares         *Shares                // what it moves to and from each member, if Options ask for that
+	Neighbours     *handles.Neighbourhood // of a collective along a topology, the same; nil: not known
 	Window         *Window
 	Group          []int // of Post, Start, Complete and Posted: ranks of the world
 	File           *File

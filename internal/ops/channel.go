@@ -14,10 +14,7 @@ func (p *process) number(op *Operation, from, to int, receiving bool) {
 	if !p.s.o.Messages || op.Message != 0 {
 		return
 	}
-	by := channel{commNumber(op.Comm), from, to, op.Tag}
-	if op.Comm.Remote != nil {
-		by.comm = min(by.comm, op.Comm.Remote.Number)
-	}
+	by := channel{op.Comm.Channel(), from, to, op.Tag}
 	counts := &p.sent
 	if receiving {
 		counts = &p.got

@@ -35,11 +35,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 		c.add(RecvBegin, &op)
 		return
 	}
-	var status *trace.StatusValue
-	if q.in.status >= 0 {
-		status = c.Params[q.in.status].Out.Status
-	}
-	if p.received(&op, status) {
+	if p.received(&op, q.in.told(c.Call)) {
 		c.add(Recv, &op)
 	}
 }
@@ -51,16 +47,25 @@ func matches(p *process, _ *thread, _ *plan, c *Call) {
 	}
 }
 
-// received completes what is known of a received message; false if there was none.
+// took completes what is known of a received message by what its status says; false if there was none.
+func (op *Operation) took(s *trace.StatusValue) bool {
+	if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored {
+		return true
+	}
+	if s.Source == mpi.ProcNull || s.Cancelled {
+		return false
+	}
+	op.Peer, op.Tag = int(s.Source), s.Tag
+	if s.Count >= 0 {
+		op.Received = uint64(s.Count)
+	}
+	return true
+}
+
+// received completes and numbers a received message; false if there was none.
 func (p *process) received(op *Operation, s *trace.StatusValue) bool {
-	if s != nil && (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) {
-		if s.Source == mpi.ProcNull || s.Cancelled {
-			return false
-		}
-		op.Peer, op.Tag = int(s.Source), s.Tag
-		if s.Count >= 0 {
-			op.Received = uint64(s.Count)
-		}
+	if !op.took(s) {
+		return false
 	}
 	if op.Peer < 0 {
 		p.lose(lostSource, 1)

@@ -1,8 +1,7 @@
 package ops
 
 import (
-	"strings"
-
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
@@ -18,8 +17,8 @@ const lostGroup = "synchronisations of a window with a group of ranks (MPI_Win_p
 
 // ordinal counts the windows and files that a communicator's ranks made together.
 func (p *process) ordinal(comm *handles.Comm) int {
-	n := p.made[commNumber(comm)]
-	p.made[commNumber(comm)]++
+	n := p.made[comm.Key()]
+	p.made[comm.Key()]++
 	return n
 }
 
@@ -81,13 +80,7 @@ func oneSided(p *process, _ *thread, q *plan, c *Call) {
 	}
 	op.Peer, op.Sent, op.Received, op.Call = q.out.op.Peer, q.out.op.Sent, q.out.op.Received, nil
 	op.ID = p.nextID()
-	kind := Atomic
-	switch base := strings.ToLower(strings.TrimPrefix(Base(c.Func), "R")); base {
-	case "put":
-		kind = Put
-	case "get":
-		kind = Get
-	}
+	kind := transferKind(meaning.Of(c.Name()))
 	c.add(kind, &op)
 	if q.request < 0 {
 		w.transfers = append(w.transfers, op)

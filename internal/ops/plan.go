@@ -18,6 +18,8 @@ type plan struct {
 	out, in transfer
 	place   int
 	request int // parameter that gives the request; -1: none
+	on      int // parameter that says who makes the call together; -1: none
+	comm    *handles.Comm
 
 	completion completion // of what completes requests
 }
@@ -38,6 +40,9 @@ func (p *process) act(t *thread, c *Call) {
 	}
 	q.left--
 	c.Place = q.place
+	if q.on >= 0 {
+		p.meets(q, c)
+	}
 	if q.act != nil && c.Return == 0 {
 		q.act(p, t, q, c)
 	} else if c.Return == trace.NeverReturned {
@@ -55,7 +60,7 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	if q.pieces == nil {
 		q.pieces = p.x.Pieces(t.stream, c)
 		q.place = p.s.place(c.Site)
-		q.request = output(c, "request")
+		q.request, q.on = output(c, "request"), meetsOn(c)
 		q.act = rule(c)
 		if c.Func.Has(trace.Completes) {
 			q.completion = completionOf(c)
@@ -64,6 +69,9 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	q.left = q.pieces[0].Count
 	if len(q.pieces) > 1 {
 		q.pieces = q.pieces[1:]
+	}
+	if q.on >= 0 && c.Params[q.on].Kind() == "comm" {
+		q.comm = p.x.Comm(&c.Params[q.on].In, t.stream, c.Index)
 	}
 	if q.act != nil {
 		q.out, q.in = p.transfers(c, t.stream, c.Index)
@@ -85,6 +93,8 @@ func rule(c *trace.Call) func(*process, *thread, *plan, *Call) {
 		return makesComm
 	case m != nil && m.Later:
 		return nil
+	case Is(f, mpi.Barrier) && !f.Has(trace.Persistent):
+		return collective
 	case m == nil:
 		return rules[Base(f)]
 	case m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive:
@@ -102,7 +112,7 @@ var rules map[string]func(*process, *thread, *plan, *Call)
 
 func init() {
 	rules = map[string]func(*process, *thread, *plan, *Call){
-		"Barrier": collective, "Comm_free": freesComm, "Comm_disconnect": freesComm, "Mprobe": matches, "Improbe": matches,
+		"Comm_free": freesComm, "Comm_disconnect": freesComm, "Mprobe": matches, "Improbe": matches,
 		"Win_free": freesWindow, "Win_set_name": namesWindow, "Win_fence": fence, "Win_lock": locks, "Win_lock_all": locks, "Win_unlock": unlocks, "Win_unlock_all": unlocks,
 		"Win_flush": flushes, "Win_flush_all": flushes, "Win_flush_local": flushes, "Win_flush_local_all": flushes, "Win_complete": completesGroup, "Win_post": opensToGroup, "Win_start": opensToGroup, "Win_wait": waitsForGroup, "Win_test": waitsForGroup,
 		"Comm_group": makesGroup, "Comm_remote_group": makesGroup, "Win_get_group": makesGroup, "File_get_group": makesGroup,
@@ -112,6 +122,12 @@ func init() {
 		"File_read_all_end": endsSplit, "File_read_at_all_end": endsSplit, "File_read_ordered_end": endsSplit,
 		"File_write_all_end": endsSplit, "File_write_at_all_end": endsSplit, "File_write_ordered_end": endsSplit,
 	}
+}
+
+// Is reports whether calls of a function have an attribute, by the table of the standard.
+func Is(f *trace.Function, a mpi.Attr) bool {
+	def, _ := mpi.Lookup(f.Name)
+	return def.Has(a)
 }
 
 // Base returns a function's name without what says how it is called: "Bcast" of MPI_Bcast,
@@ -125,82 +141,6 @@ func Base(f *trace.Function) string {
 		name = strings.ToUpper(name[1:2]) + name[2:]
 	}
 	return name
-}
-
-// transfers says what a call moves that stands at a position; of one that makes a persistent
-// request, what moves when that is started.
-func (p *process) transfers(c *trace.Call, stream int, index uint64) (out, in transfer) {
-	m := meaning.Of(c.Name())
-	base := Operation{Function: c.Func, Root: NoRoot, Peer: -1}
-	if v := input(c, "comm"); v != nil {
-		base.Comm = p.x.Comm(v, stream, index)
-	}
-	out, in = transfer{op: base, tag: -1, status: -1}, transfer{op: base, tag: -1, status: output(c, "status")}
-	switch {
-	case m == nil:
-		out.is = c.Func.Has(trace.Collective)
-	case m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive:
-		out.message(c, m.Out, "sendtag")
-		in.message(c, m.In, "recvtag")
-	case m.Pattern == meaning.OneSided:
-		out.is = number(c, "target_rank") != mpi.ProcNull
-		out.op.Peer = int(number(c, "target_rank"))
-	default:
-		out.is = true
-	}
-	if m == nil {
-		return out, in
-	}
-	a := p.moves.Moved(c.Terminal, stream, index)
-	out.op.Sent, in.op.Received = a.Out, a.In
-	if m.Pattern != meaning.ToPeer {
-		out.op.Received = a.In
-	}
-	if m.Rooted {
-		out.op.Root = p.root(c, base.Comm)
-	}
-	p.shares(&out.op, m, c, stream, index)
-	return out, in
-}
-
-func (x *transfer) message(c *trace.Call, side *meaning.Side, tag string) {
-	if side == nil {
-		return
-	}
-	x.is = true
-	if v := input(c, side.Peer); v != nil {
-		x.op.Peer = int(v.Num)
-		x.is = v.Num != mpi.ProcNull
-	}
-	for i := range c.Params {
-		if name := c.Params[i].Name(); name == tag || name == "tag" {
-			x.tag = i
-			x.op.Tag = c.Params[i].In.Num
-		}
-	}
-}
-
-// root returns the root of a collective as a rank of the communicator, or what else it is.
-func (p *process) root(c *trace.Call, comm *handles.Comm) int {
-	root := number(c, "root")
-	if comm != nil && comm.RemoteSize > 0 {
-		switch root {
-		case mpi.RootHere:
-			return RootSelf
-		case mpi.ProcNull:
-			return RootThisSide
-		}
-	}
-	return int(root)
-}
-
-// operation returns what a call moves in one direction, with the values that are others in each.
-func (x *transfer) operation(c *trace.Call) Operation {
-	op := x.op
-	if x.tag >= 0 {
-		op.Tag = c.Params[x.tag].In.Num
-	}
-	return op
 }
 
 func (c *Call) add(kind Kind, op *Operation) { c.Acts = append(c.Acts, Act{kind, *op}) }

@@ -1,16 +1,16 @@
 package ops
 
 import (
+	"cmp"
+
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A process goes through the calls of one rank.
 type process struct {
-	s     *Source
-	k     *trace.Rank
-	x     *handles.Rank
-	moves *Member
+	s *Source
+	*Account
 
 	threads  []*thread
 	pending  map[requestKey]*pending
@@ -20,7 +20,12 @@ type process struct {
 	files    map[int64]*File
 	messages map[int64]*handles.Comm // that were matched by a probe
 	made     map[int]int             // windows and files, by communicator
-	groups   map[int64][]int         // ranks of the world
+	met      map[Circle]*uint64      // collective calls
+	own      struct {
+		of   *handles.Comm
+		rank int
+	}
+	groups map[int64][]int // ranks of the world
 
 	sent, got counts // messages
 	since     uint64 // calls since progress was told
@@ -44,25 +49,15 @@ type thread struct {
 }
 
 func (s *Source) process(k *trace.Rank) (*process, error) {
-	x, err := handles.Of(s.Reader).Rank(k)
+	a, err := s.Account(k)
 	if err != nil {
 		return nil, err
 	}
-	class := s.classes[k.Class()]
-	if class == nil {
-		if class, err = ClassOf(s.Reader, k.Class()); err != nil {
-			return nil, err
-		}
-		s.classes[k.Class()] = class
-	}
 	p := &process{
-		s: s, k: k, x: x, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
-		files: make(map[int64]*File), messages: make(map[int64]*handles.Comm), made: make(map[int]int),
+		s: s, Account: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
+		files: make(map[int64]*File), messages: make(map[int64]*handles.Comm), made: make(map[int]int), met: make(map[Circle]*uint64),
 		sent: counts{all: make(map[channel]*uint64)}, got: counts{all: make(map[channel]*uint64)},
 		part: true,
-	}
-	if p.moves, err = class.Member(k, x); err != nil {
-		return nil, err
 	}
 	idle, err := s.idleCalls(k)
 	if err != nil {
@@ -131,7 +126,7 @@ func (p *process) earliest() (next *thread) {
 
 // step tells of the next call of a thread.
 func (p *process) step(t *thread, sink Sink) error {
-	if err := p.call(t, sink); err != nil {
+	if err := cmp.Or(p.call(t, sink), p.Err()); err != nil {
 		return err
 	}
 	if p.since++; p.since == often {
@@ -216,7 +211,7 @@ func (p *process) call(t *thread, sink Sink) error {
 	}
 	start = max(start, t.last)
 	c := t.newCall()
-	*c = Call{now.Call, start, max(start, end), known, now.Timing, c.Acts[:0], 0, c.Values[:0]}
+	*c = Call{Call: now.Call, Start: start, End: max(start, end), Known: known, Timing: now.Timing, Acts: c.Acts[:0], Values: c.Values[:0]}
 	p.part = t.phases.has(c.Index) && p.s.wants(c.Start, c.End)
 	p.act(t, c)
 	if !p.part {

@@ -107,6 +107,24 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// A persistent barrier begins where it is started, not where its request is made. Both meet in the order of calls: Met counts
+// the making alone, as a collective call of the communicator.
+func TestPersistentBarrier(t *testing.T) {
+	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
+		r.Begin()
+		r.Call("MPI_Barrier_init", 18, mpi.CommWorld, 0, 1)
+		for range 3 {
+			r.Call("MPI_Start", 19, 1)
+			r.Call("MPI_Wait", 20, 1, signature.StatusIgnored, 0, 0, 0, 0)
+		}
+		r.End()
+	})
+	n, losses := told(t, r, everything)
+	if diff := cmp.Diff(map[ops.Kind]int{ops.CollectiveBegin: 6, ops.CollectiveEnd: 6}, n.acts); diff != "" || len(losses) > 0 {
+		t.Error(diff, losses)
+	}
+}
+
 // Calls outside of the wanted ranks and times are not told, but what they began is known.
 func TestPart(t *testing.T) {
 	r := mergetest.Run(t, 4, tracktest.Stencil(10))

@@ -3,6 +3,8 @@ package ops
 import (
 	"slices"
 
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -131,6 +133,7 @@ type completion struct {
 	flag, count       int // found anything, or how many
 	index, indices    int // of those that completed
 	statuses          int
+	frees             bool // it only gives them up
 }
 
 func completionOf(c *trace.Call) (x completion) {
@@ -140,47 +143,69 @@ func completionOf(c *trace.Call) (x completion) {
 	} {
 		*at = slices.IndexFunc(c.Params, func(p trace.Param) bool { return p.Name() == name })
 	}
+	def, _ := mpi.Lookup(c.Name())
+	x.frees = !meaning.WaitingOf(def).Completes
 	return x
 }
 
 // completes is what calls do that complete requests, or find that they have not completed.
 func completes(p *process, t *thread, q *plan, c *Call) {
 	x := &q.completion
+	if x.found(c.Call) {
+		x.each(c.Call, func(v *trace.Value, s *trace.StatusValue) {
+			if x.frees {
+				p.forget(t, v)
+			} else {
+				p.completed(t, c, v, s)
+			}
+		})
+		return
+	}
 	if x.request >= 0 && c.Params[x.request].In.Type != trace.None {
-		switch v := &c.Params[x.request].In; {
-		case c.Func.Name == "MPI_Request_free":
-			p.forget(t, v)
-		case x.found(c.Call):
-			p.completed(t, c, v, scalarStatus(c.Call))
-		default:
-			p.tested(t, c, v)
+		p.tested(t, c, &c.Params[x.request].In)
+	} else if x.requests >= 0 {
+		list := c.Params[x.requests].In.Elems
+		for i := range list {
+			p.tested(t, c, &list[i])
 		}
+	}
+}
+
+// Completed returns the requests that a call completes which finds something.
+func Completed(c *trace.Call) (list []*trace.Value) {
+	x := completionOf(c)
+	x.each(c, func(v *trace.Value, _ *trace.StatusValue) { list = append(list, v) })
+	return list
+}
+
+// each visits the requests that a call completes which finds something, with what it says of each.
+func (x *completion) each(c *trace.Call, visit func(*trace.Value, *trace.StatusValue)) {
+	if x.request >= 0 && c.Params[x.request].In.Type != trace.None {
+		visit(&c.Params[x.request].In, scalarStatus(c))
 		return
 	}
 	if x.requests < 0 {
 		return
 	}
 	list := c.Params[x.requests].In.Elems
-	switch {
-	case !x.found(c.Call):
-		for i := range list {
-			p.tested(t, c, &list[i])
+	one := func(n int64, s *trace.StatusValue) {
+		if n >= 0 && n < int64(len(list)) {
+			visit(&list[n], s)
 		}
+	}
+	switch {
 	case x.index >= 0:
-		at := &c.Params[x.index].Out
-		if n := at.Num; at.Type == trace.Int && n >= 0 && n < int64(len(list)) {
-			p.completed(t, c, &list[n], scalarStatus(c.Call))
+		if at := &c.Params[x.index].Out; at.Type == trace.Int {
+			one(at.Num, scalarStatus(c))
 		}
 	case x.indices >= 0:
 		some := c.Params[x.indices].Out.Elems
 		for i := range some {
-			if n := some[i].Num; n >= 0 && n < int64(len(list)) {
-				p.completed(t, c, &list[n], x.elementStatus(c.Call, i))
-			}
+			one(some[i].Num, x.elementStatus(c, i))
 		}
 	default:
 		for i := range list {
-			p.completed(t, c, &list[i], x.elementStatus(c.Call, i))
+			visit(&list[i], x.elementStatus(c, i))
 		}
 	}
 }

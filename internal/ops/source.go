@@ -175,22 +175,14 @@ func (s *Source) Rank(number int, sink Sink) error {
 	return sink.End(k)
 }
 
-// commNumber tells communicators apart; MPI_COMM_SELF is another one on each rank.
-func commNumber(c *handles.Comm) int {
-	if c.Number < 0 {
-		return -1 - c.WorldRank(0)
-	}
-	return c.Number
-}
-
 // window returns the window that a communicator's ranks made together as their n-th.
 func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
-	return shared(s.windows, &s.Windows, madeBy{commNumber(comm), n}, func(number int) *Window { return &Window{Number: number, MadeBy: function, Comm: comm, Ordinal: n} })
+	return shared(s.windows, &s.Windows, madeBy{comm.Key(), n}, func(number int) *Window { return &Window{Number: number, MadeBy: function, Comm: comm, Ordinal: n} })
 }
 
 // file returns the file that a communicator's ranks opened together as their n-th.
 func (s *Source) file(comm *handles.Comm, n int, name string) *File {
-	return shared(s.files, &s.Files, madeBy{commNumber(comm), n}, func(number int) *File { return &File{number, name, comm} })
+	return shared(s.files, &s.Files, madeBy{comm.Key(), n}, func(number int) *File { return &File{number, name, comm} })
 }
 
 // place numbers a call site.

@@ -23,6 +23,7 @@ type Side struct {
 	mpi.Content
 	Buffer     string // parameter
 	Peer       string // parameter: the rank at the other end; empty if there is not one alone
+	Tag        string // parameter: that of the message; empty if it has none
 	OnlyRoot   bool   // only the root has this side
 	OnlyOthers bool   // all but the root have
 }
@@ -51,6 +52,40 @@ const (
 // Collective reports whether all members of a communicator take part in a pattern.
 func (p Pattern) Collective() bool { return p >= FromRoot && p <= Neighbors }
 
+// A Need says which members have to come before one can go on in a collective call.
+type Need uint8
+
+// The needs.
+const (
+	All    Need = iota // everybody
+	Root               // the root
+	Lower              // all members of lower rank
+	Some               // some, but which depends on more than the call
+	Nobody             // none for sure
+)
+
+// NeedOf returns whom a member needs in calls of a function, given whether it is the root.
+func NeedOf(function string, atRoot bool) Need {
+	m := Of(function)
+	if m == nil {
+		return All
+	}
+	switch p := m.Pattern; {
+	case p == FromRoot || p == PartFromRoot:
+		if atRoot {
+			return Nobody
+		}
+		return Root
+	case p == ToRoot && !atRoot:
+		return Nobody
+	case p == Neighbors || p == File:
+		return Some
+	case p == ToNext:
+		return Lower
+	}
+	return All
+}
+
 // Of returns what the calls of a function move; nil if nothing, or nobody knows it.
 func Of(function string) *Call {
 	if x, ok := known.Load(function); ok {
@@ -68,14 +103,16 @@ var known sync.Map // of functions that traces have, by name
 
 func of(def *mpi.Call) *Call {
 	c := &Call{Call: def, Rooted: def.Index("root") >= 0, Later: def.Has(mpi.Persistent)}
-	side := func(q *mpi.Param, peer string) *Side {
-		s := &Side{Content: q.Content, Buffer: q.Name, OnlyRoot: q.OnlyRoot}
-		for _, name := range []string{peer, "target_rank"} {
+	first := func(names ...string) string {
+		for _, name := range names {
 			if def.Index(name) >= 0 {
-				s.Peer = name
+				return name
 			}
 		}
-		return s
+		return ""
+	}
+	side := func(q *mpi.Param, peer, tag string) *Side {
+		return &Side{Content: q.Content, Buffer: q.Name, OnlyRoot: q.OnlyRoot, Peer: first("target_rank", peer), Tag: first(tag, "tag")}
 	}
 	for i := range def.Params {
 		q := &def.Params[i]
@@ -83,10 +120,10 @@ func of(def *mpi.Call) *Call {
 			continue
 		}
 		if q.Dir != mpi.Out && c.Out == nil {
-			c.Out = side(q, "dest")
+			c.Out = side(q, "dest", "sendtag")
 		}
 		if q.Dir != mpi.In && c.In == nil {
-			c.In = side(q, "source")
+			c.In = side(q, "source", "recvtag")
 		}
 		if q.Dir == mpi.InOut && c.Rooted { // a broadcast
 			c.Out.OnlyRoot, c.In.OnlyOthers = true, true

@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
+
+#include "../../internal/again/proxy/runtime/common.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -26,6 +28,19 @@ EXPORT const struct under_outcome *under_expect(const struct under_outcome *o)
 	const struct under_outcome *old = expected;
 	expected = o;
 	return old;
+}
+
+/* The extra state is the status to give. */
+static int stand_in_query(void *extra, void *status)
+{
+	memcpy(status, extra, (size_t)mpi.status_size);
+	return 0;
+}
+
+EXPORT void *under_stand_in(int kind)
+{
+	void *table[] = {(void *)stand_in, (void *)stand_in_copy, (void *)stand_in_no_copy, (void *)stand_in_query};
+	return table[kind >= 0 && kind < 4 ? kind : 0];
 }
 
 /* The MPI's function behind one of ours. */
@@ -47,14 +62,20 @@ static void *real(void **cache, const char *name)
 #define STRING(name) #name
 
 /* The outcome if it is for this function; it counts for one call. */
-static const struct under_outcome *take(int function)
+static const struct under_outcome *take(const char *function)
 {
 	const struct under_outcome *o = expected;
-	if (!o || o->function != function)
+	if (!o || strcmp(o->function, function))
 		return NULL;
 	expected = NULL;
 	return o;
 }
+
+/* A function with a known outcome. A tracer may hand on by either name. */
+#define DIRECTED(NAME, ...)                                                   \
+	EXPORT int P##NAME(__VA_ARGS__);                                      \
+	EXPORT int NAME(__VA_ARGS__) __attribute__((alias(STRING(P##NAME)))); \
+	int P##NAME(__VA_ARGS__)
 
 typedef int (*f1)(word);
 typedef int (*f2)(word, word);
@@ -85,9 +106,7 @@ static word request_value(word requests, int i)
 static void progress(word request)
 {
 	static __thread int64_t last;
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	int64_t now = time_now();
 	if (now - last < PROGRESS_NS)
 		return;
 	last = now;
@@ -119,9 +138,9 @@ static int wait_some(const struct under_outcome *o, word requests, word indices,
 	return failed ? mpi.err_in_status : 0;
 }
 
-EXPORT int PMPI_Test(word request, word flag, word status)
+DIRECTED(MPI_Test, word request, word flag, word status)
 {
-	const struct under_outcome *o = take(UNDER_TEST);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f3)REAL(PMPI_Test))(request, flag, status);
 	*(int32_t *)flag = o->flag;
@@ -131,9 +150,9 @@ EXPORT int PMPI_Test(word request, word flag, word status)
 	return 0;
 }
 
-EXPORT int PMPI_Testall(int n, word requests, word flag, word statuses)
+DIRECTED(MPI_Testall, int n, word requests, word flag, word statuses)
 {
-	const struct under_outcome *o = take(UNDER_TESTALL);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f4)REAL(PMPI_Testall))(n, requests, flag, statuses);
 	*(int32_t *)flag = o->flag;
@@ -144,9 +163,9 @@ EXPORT int PMPI_Testall(int n, word requests, word flag, word statuses)
 	return 0;
 }
 
-EXPORT int PMPI_Testany(int n, word requests, word index, word flag, word status)
+DIRECTED(MPI_Testany, int n, word requests, word index, word flag, word status)
 {
-	const struct under_outcome *o = take(UNDER_TESTANY);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f5)REAL(PMPI_Testany))(n, requests, index, flag, status);
 	*(int32_t *)flag = o->flag;
@@ -160,18 +179,18 @@ EXPORT int PMPI_Testany(int n, word requests, word index, word flag, word status
 	return 0;
 }
 
-EXPORT int PMPI_Waitany(int n, word requests, word index, word status)
+DIRECTED(MPI_Waitany, int n, word requests, word index, word status)
 {
-	const struct under_outcome *o = take(UNDER_WAITANY);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f4)REAL(PMPI_Waitany))(n, requests, index, status);
 	*(int32_t *)index = o->index[0];
 	return wait_one(requests, o->index[0], status);
 }
 
-EXPORT int PMPI_Testsome(int n, word requests, word count, word indices, word statuses)
+DIRECTED(MPI_Testsome, int n, word requests, word count, word indices, word statuses)
 {
-	const struct under_outcome *o = take(UNDER_TESTSOME);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f5)REAL(PMPI_Testsome))(n, requests, count, indices, statuses);
 	*(int32_t *)count = o->count;
@@ -180,9 +199,9 @@ EXPORT int PMPI_Testsome(int n, word requests, word count, word indices, word st
 	return wait_some(o, requests, indices, statuses);
 }
 
-EXPORT int PMPI_Waitsome(int n, word requests, word count, word indices, word statuses)
+DIRECTED(MPI_Waitsome, int n, word requests, word count, word indices, word statuses)
 {
-	const struct under_outcome *o = take(UNDER_WAITSOME);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f5)REAL(PMPI_Waitsome))(n, requests, count, indices, statuses);
 	*(int32_t *)count = o->count;
@@ -190,9 +209,9 @@ EXPORT int PMPI_Waitsome(int n, word requests, word count, word indices, word st
 }
 
 /* A Waitall that failed: some requests are done, others were left pending. */
-EXPORT int PMPI_Waitall(int n, word requests, word statuses)
+DIRECTED(MPI_Waitall, int n, word requests, word statuses)
 {
-	const struct under_outcome *o = take(UNDER_WAITALL);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f3)REAL(PMPI_Waitall))(n, requests, statuses);
 	int failed = 0;
@@ -210,40 +229,40 @@ EXPORT int PMPI_Waitall(int n, word requests, word statuses)
 	return failed ? mpi.err_in_status : 0;
 }
 
-EXPORT int PMPI_File_open(word comm, word name, int mode, word info, word file)
+DIRECTED(MPI_File_open, word comm, word name, int mode, word info, word file)
 {
-	const struct under_outcome *o = take(UNDER_FILE_OPEN);
+	const struct under_outcome *o = take(__func__);
 	return ((f5)REAL(PMPI_File_open))(comm, o ? (word)o->path : name, mode, info, file);
 }
 
-EXPORT int PMPI_File_delete(word name, word info)
+DIRECTED(MPI_File_delete, word name, word info)
 {
-	const struct under_outcome *o = take(UNDER_FILE_DELETE);
+	const struct under_outcome *o = take(__func__);
 	return ((f2)REAL(PMPI_File_delete))(o ? (word)o->path : name, info);
 }
 
 /* A flag that comes out set stays so: asks until it is, if it is to be. */
-#define ASKED(NAME, FUNCTION, FLAG, PARAMS, ARGS, TYPE)              \
-	EXPORT int NAME PARAMS                                       \
+#define ASKED(NAME, FLAG, ARGS, TYPE, ...)                           \
+	DIRECTED(NAME, __VA_ARGS__)                                  \
 	{                                                            \
-		const struct under_outcome *o = take(FUNCTION);      \
-		int rc = ((TYPE)REAL(NAME))ARGS;                     \
+		const struct under_outcome *o = take(__func__);      \
+		int rc = ((TYPE)REAL(P##NAME))ARGS;                  \
 		while (o && o->flag && !rc && !*(int32_t *)(FLAG)) { \
 			sched_yield();                               \
-			rc = ((TYPE)REAL(NAME))ARGS;                 \
+			rc = ((TYPE)REAL(P##NAME))ARGS;              \
 		}                                                    \
 		if (o && !rc)                                        \
 			*(int32_t *)(FLAG) = o->flag;                \
 		return rc;                                           \
 	}
 
-ASKED(PMPI_Request_get_status, UNDER_GET_STATUS, flag, (word request, word flag, word status), (request, flag, status), f3)
-ASKED(PMPI_Parrived, UNDER_PARRIVED, flag, (word request, word partition, word flag), (request, partition, flag), f3)
+ASKED(MPI_Request_get_status, flag, (request, flag, status), f3, word request, word flag, word status)
+ASKED(MPI_Parrived, flag, (request, partition, flag), f3, word request, word partition, word flag)
 
-EXPORT int PMPI_Iprobe(int source, int tag, word comm, word flag, word status)
+DIRECTED(MPI_Iprobe, int source, int tag, word comm, word flag, word status)
 {
 	f5 f = (f5)REAL(PMPI_Iprobe);
-	const struct under_outcome *o = take(UNDER_IPROBE);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return f(source, tag, comm, flag, status);
 	if (o->flag) {
@@ -255,15 +274,15 @@ EXPORT int PMPI_Iprobe(int source, int tag, word comm, word flag, word status)
 	return rc;
 }
 
-EXPORT int PMPI_Probe(int source, int tag, word comm, word status)
+DIRECTED(MPI_Probe, int source, int tag, word comm, word status)
 {
-	const struct under_outcome *o = take(UNDER_PROBE);
+	const struct under_outcome *o = take(__func__);
 	return ((f4)REAL(PMPI_Probe))(o ? o->source : source, o ? o->tag : tag, comm, status);
 }
 
-EXPORT int PMPI_Improbe(int source, int tag, word comm, word flag, word message, word status)
+DIRECTED(MPI_Improbe, int source, int tag, word comm, word flag, word message, word status)
 {
-	const struct under_outcome *o = take(UNDER_IMPROBE);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f6)REAL(PMPI_Improbe))(source, tag, comm, flag, message, status);
 	if (o->flag) {
@@ -277,54 +296,54 @@ EXPORT int PMPI_Improbe(int source, int tag, word comm, word flag, word message,
 	return ((f5)REAL(PMPI_Iprobe))(source, tag, comm, (word)&seen, (word)mpi.status_ignore);
 }
 
-EXPORT int PMPI_Mprobe(int source, int tag, word comm, word message, word status)
+DIRECTED(MPI_Mprobe, int source, int tag, word comm, word message, word status)
 {
-	const struct under_outcome *o = take(UNDER_MPROBE);
+	const struct under_outcome *o = take(__func__);
 	return ((f5)REAL(PMPI_Mprobe))(o ? o->source : source, o ? o->tag : tag, comm, message, status);
 }
 
 /* Receives: what differs is which message they take. Counts of 32 bits are passed on in the words that they came in, so
    that a function and its large form are alike. */
 
-#define RECEIVES(NAME, FUNCTION)                                                                                           \
-	EXPORT int NAME(word buf, word n, word type, int source, int tag, word comm, word last)                            \
-	{                                                                                                                  \
-		const struct under_outcome *o = take(FUNCTION);                                                            \
-		return ((f7)REAL(NAME))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, last);               \
+#define RECEIVES(NAME)                                                                                          \
+	DIRECTED(NAME, word buf, word n, word type, int source, int tag, word comm, word last)                  \
+	{                                                                                                       \
+		const struct under_outcome *o = take(__func__);                                                 \
+		return ((f7)REAL(P##NAME))(buf, n, type, o ? o->source : source, o ? o->tag : tag, comm, last); \
 	}
 
-#define EXCHANGES(NAME, FUNCTION)                                                                                          \
-	EXPORT int NAME(word sbuf, word sn, word stype, word dest, word stag, word rbuf, word rn, word rtype, int source,  \
-		int rtag, word comm, word last)                                                                            \
-	{                                                                                                                  \
-		const struct under_outcome *o = take(FUNCTION);                                                            \
-		return ((f12)REAL(NAME))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source,             \
-			o ? o->tag : rtag, comm, last);                                                                    \
+#define EXCHANGES(NAME)                                                                                                  \
+	DIRECTED(NAME, word sbuf, word sn, word stype, word dest, word stag, word rbuf, word rn, word rtype, int source, \
+		int rtag, word comm, word last)                                                                          \
+	{                                                                                                                \
+		const struct under_outcome *o = take(__func__);                                                          \
+		return ((f12)REAL(P##NAME))(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, o ? o->source : source,        \
+			o ? o->tag : rtag, comm, last);                                                                  \
 	}
 
-#define REPLACES(NAME, FUNCTION)                                                                                           \
-	EXPORT int NAME(word buf, word n, word type, word dest, word stag, int source, int rtag, word comm, word last)     \
-	{                                                                                                                  \
-		const struct under_outcome *o = take(FUNCTION);                                                            \
-		return ((f9)REAL(NAME))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, last);  \
+#define REPLACES(NAME)                                                                                                       \
+	DIRECTED(NAME, word buf, word n, word type, word dest, word stag, int source, int rtag, word comm, word last)        \
+	{                                                                                                                    \
+		const struct under_outcome *o = take(__func__);                                                              \
+		return ((f9)REAL(P##NAME))(buf, n, type, dest, stag, o ? o->source : source, o ? o->tag : rtag, comm, last); \
 	}
 
-RECEIVES(PMPI_Recv, UNDER_RECV)
-RECEIVES(PMPI_Recv_c, UNDER_RECV_C)
-RECEIVES(PMPI_Irecv, UNDER_IRECV)
-RECEIVES(PMPI_Irecv_c, UNDER_IRECV_C)
-EXCHANGES(PMPI_Sendrecv, UNDER_SENDRECV)
-EXCHANGES(PMPI_Sendrecv_c, UNDER_SENDRECV_C)
-EXCHANGES(PMPI_Isendrecv, UNDER_ISENDRECV)
-EXCHANGES(PMPI_Isendrecv_c, UNDER_ISENDRECV_C)
-REPLACES(PMPI_Sendrecv_replace, UNDER_REPLACE)
-REPLACES(PMPI_Sendrecv_replace_c, UNDER_REPLACE_C)
-REPLACES(PMPI_Isendrecv_replace, UNDER_IREPLACE)
-REPLACES(PMPI_Isendrecv_replace_c, UNDER_IREPLACE_C)
+RECEIVES(MPI_Recv)
+RECEIVES(MPI_Recv_c)
+RECEIVES(MPI_Irecv)
+RECEIVES(MPI_Irecv_c)
+EXCHANGES(MPI_Sendrecv)
+EXCHANGES(MPI_Sendrecv_c)
+EXCHANGES(MPI_Isendrecv)
+EXCHANGES(MPI_Isendrecv_c)
+REPLACES(MPI_Sendrecv_replace)
+REPLACES(MPI_Sendrecv_replace_c)
+REPLACES(MPI_Isendrecv_replace)
+REPLACES(MPI_Isendrecv_replace_c)
 
-EXPORT int PMPI_Win_test(word win, word flag)
+DIRECTED(MPI_Win_test, word win, word flag)
 {
-	const struct under_outcome *o = take(UNDER_WIN_TEST);
+	const struct under_outcome *o = take(__func__);
 	if (!o)
 		return ((f2)REAL(PMPI_Win_test))(win, flag);
 	*(int32_t *)flag = o->flag;
@@ -341,11 +360,11 @@ EXPORT word PMPI_Aint_diff(word a, word b) { return (word)((uintptr_t)a - (uintp
 /* MPICH has these as macros alone: there a handle is its integer. */
 
 typedef word (*converter)(word);
-#define CONVERTS(NAME)                                              \
-	EXPORT word NAME(word v)                                    \
-	{                                                           \
-		converter f = (converter)dlsym(RTLD_NEXT, #NAME);   \
-		return f ? f(v) : (word)(int32_t)v;                 \
+#define CONVERTS(NAME)                                            \
+	EXPORT word NAME(word v)                                  \
+	{                                                         \
+		converter f = (converter)dlsym(RTLD_NEXT, #NAME); \
+		return f ? f(v) : (word)(int32_t)v;               \
 	}
 #define CONVERSIONS(OF) CONVERTS(MPI_##OF##_c2f) CONVERTS(PMPI_##OF##_c2f) CONVERTS(MPI_##OF##_f2c) CONVERTS(PMPI_##OF##_f2c)
 
@@ -359,34 +378,3 @@ CONVERSIONS(Errhandler)
 CONVERSIONS(Win)
 CONVERSIONS(Message)
 CONVERSIONS(Session)
-
-/* A tracer may hand on by either name. */
-#define ALSO(name) extern __typeof__(P##name) name __attribute__((alias("P" #name), visibility("default")))
-ALSO(MPI_Test);
-ALSO(MPI_Testall);
-ALSO(MPI_Testany);
-ALSO(MPI_Waitany);
-ALSO(MPI_Testsome);
-ALSO(MPI_Waitsome);
-ALSO(MPI_Waitall);
-ALSO(MPI_File_open);
-ALSO(MPI_File_delete);
-ALSO(MPI_Request_get_status);
-ALSO(MPI_Parrived);
-ALSO(MPI_Iprobe);
-ALSO(MPI_Probe);
-ALSO(MPI_Improbe);
-ALSO(MPI_Mprobe);
-ALSO(MPI_Recv);
-ALSO(MPI_Recv_c);
-ALSO(MPI_Irecv);
-ALSO(MPI_Irecv_c);
-ALSO(MPI_Sendrecv);
-ALSO(MPI_Sendrecv_c);
-ALSO(MPI_Isendrecv);
-ALSO(MPI_Isendrecv_c);
-ALSO(MPI_Sendrecv_replace);
-ALSO(MPI_Sendrecv_replace_c);
-ALSO(MPI_Isendrecv_replace);
-ALSO(MPI_Isendrecv_replace_c);
-ALSO(MPI_Win_test);

@@ -14,24 +14,9 @@
 
 #include <stdint.h>
 
-enum under_function {
-	UNDER_NONE,
-	UNDER_TEST, UNDER_TESTANY, UNDER_TESTALL, UNDER_TESTSOME,
-	UNDER_WAITANY, UNDER_WAITSOME,
-	UNDER_GET_STATUS,
-	UNDER_IPROBE, UNDER_IMPROBE, UNDER_PROBE, UNDER_MPROBE,
-	UNDER_RECV, UNDER_RECV_C, UNDER_IRECV, UNDER_IRECV_C,
-	UNDER_SENDRECV, UNDER_SENDRECV_C, UNDER_REPLACE, UNDER_REPLACE_C,
-	UNDER_ISENDRECV, UNDER_ISENDRECV_C, UNDER_IREPLACE, UNDER_IREPLACE_C,
-	UNDER_WIN_TEST, UNDER_PARRIVED,
-	UNDER_WAITALL,
-	UNDER_FILE_OPEN, UNDER_FILE_DELETE,
-	UNDER_END
-};
-
 /* The recorded outcome of one call. */
 struct under_outcome {
-	int32_t function;
+	const char *function; /* the PMPI_ function it is for */
 	int32_t flag;
 	int32_t source, tag;  /* of the message that is to match, as the MPI numbers them */
 	int32_t count;        /* of requests that are to finish */
@@ -51,5 +36,12 @@ void under_init(const struct under_mpi *m);
 /* Sets what this thread's next call of the function is to give; null: nothing.
    Returns what was set before. */
 const struct under_outcome *under_expect(const struct under_outcome *o);
+
+/* Callbacks that stand in for the program's, by what they are for. */
+void *under_stand_in(int kind);
+
+/* The function of a name that makes calls on files again, see internal/again/proxy/runtime/posix.h, or serves that; null if
+   there is none. */
+void *under_files(const char *name);
 
 #endif

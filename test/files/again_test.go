@@ -3,49 +3,15 @@ package files
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/again/reissue"
-	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )
-
-// All functions of io.txt but those that nobody waits for can be made again, with the parameters that a trace has.
-func TestEachIsMadeAgain(t *testing.T) {
-	text, err := os.ReadFile(mpis.Root("internal", "again", "proxy", "runtime", "posix.h"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	can := make(map[string]string)
-	for _, m := range regexp.MustCompile(`CALL0?\((\w+)(?:, ([^)]*))?\)`).FindAllStringSubmatch(string(text), -1) {
-		can[m[1]] = m[2]
-	}
-	for _, c := range mpi.FileCalls() {
-		if reissue.Asynchronous(c.Name) {
-			continue
-		}
-		params, ok := can[c.Name]
-		if !ok {
-			t.Errorf("%s is not made again", c.Name)
-			continue
-		}
-		n := 0
-		for i := range c.Params {
-			if c.Params[i].Kind.Form() != mpi.FormNone {
-				n++
-			}
-		}
-		if got := len(strings.FieldsFunc(params, func(r rune) bool { return r == ',' })); got != n {
-			t.Errorf("%s has %d parameters in io.txt, and %d in posix.h", c.Name, n, got)
-		}
-	}
-}
 
 // sameAgain replays a trace and runs its proxy, both traced, and holds these to the trace.
 func sameAgain(t *testing.T, m *mpis.MPI, dir, file string, ranks int) {

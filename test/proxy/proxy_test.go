@@ -258,16 +258,11 @@ func TestPrograms(t *testing.T) {
 // judge fails the test unless the outcome is what is known of the program.
 func judge(t *testing.T, name, mpi string, got outcome, why string) {
 	t.Helper()
-	for _, e := range Exceptions[name] {
-		if e.MPI == "" || e.MPI == mpi {
-			if e.Refused && got == differs || !e.Refused && got == refused {
-				t.Errorf("%s, though listed for: %s\n%s", got, e.Reason, why)
-			}
-			return
-		}
-	}
-	if got == differs || got == refused {
+	switch e := mpis.ExceptionOf(name, mpi, "proxy"); {
+	case e == nil && (got == differs || got == refused):
 		t.Errorf("%s\n%s", got, why)
+	case e != nil && (e.Refused && got == differs || !e.Refused && got == refused):
+		t.Errorf("%s, though listed for: %s\n%s", got, e.Reason, why)
 	}
 }
 

@@ -181,14 +181,17 @@ func sameOf(t *testing.T, m *mpis.MPI, name string, ranks int, command ...string
 		t.Error(err)
 		return "failed"
 	}
-	e := exceptionOf(name, m.Name)
+	e := mpis.ExceptionOf(name, m.Name, "replay")
+	if e == nil {
+		e = new(mpis.Exception)
+	}
 	out, err := replay(m, dir, "--no-compute")
 	switch {
-	case err != nil && e.kind == refused && strings.Contains(out, "can't be made again"):
-		t.Logf("refused: %s", e.reason)
+	case err != nil && e.Refused && strings.Contains(out, "can't be made again"):
+		t.Logf("refused: %s", e.Reason)
 		return "refused"
-	case e.kind == refused:
-		t.Errorf("not refused, although: %s\n%s", e.reason, mpis.Tail(out))
+	case e.Refused:
+		t.Errorf("not refused, although: %s\n%s", e.Reason, mpis.Tail(out))
 		return "failed"
 	case err != nil:
 		t.Errorf("replay: %v\n%s", err, mpis.Tail(out))
@@ -202,12 +205,12 @@ func sameOf(t *testing.T, m *mpis.MPI, name string, ranks int, command ...string
 		t.Logf("equal but for the order of completion\n%s", mpis.Tail(out))
 		return "equal but for order"
 	}
-	if e.kind == differs {
+	if e.Reason != "" {
 		if call := differsFromItself(t, m, dir, ranks, command, differing(out)); call != "" {
-			t.Logf("%s: two runs of the program differ there too, in %s\n%s", e.reason, call, mpis.Tail(out))
+			t.Logf("%s: two runs of the program differ there too, in %s\n%s", e.Reason, call, mpis.Tail(out))
 			return "as different as the program from itself"
 		}
-		t.Errorf("excused (%s), but no two runs of the program differ there\n%s", e.reason, mpis.Tail(out))
+		t.Errorf("excused (%s), but no two runs of the program differ there\n%s", e.Reason, mpis.Tail(out))
 		return "failed"
 	}
 	t.Errorf("the replay made other calls: %v\n%s", err, mpis.Tail(out))

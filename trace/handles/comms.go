@@ -48,6 +48,31 @@ func (c *Comm) Peer(rank int) int {
 	return c.Remote.WorldRank(rank)
 }
 
+// RankOf returns the rank in the (local) group of a rank of the world, -1 if it is none of its members.
+func (c *Comm) RankOf(world int) int {
+	if c.WorldRank(world) == world { // mostly MPI_COMM_WORLD
+		return world
+	}
+	return slices.Index(c.members, world)
+}
+
+// Key is a number that tells the communicators of a run apart, those of both sides of an intercommunicator, too:
+// MPI_COMM_SELF is another one on each rank.
+func (c *Comm) Key() int {
+	if c.Number < 0 {
+		return -1 - c.members[0]
+	}
+	return c.Number
+}
+
+// Channel is the same, but for both sides of an intercommunicator one, as messages between them have it.
+func (c *Comm) Channel() int {
+	if c.Remote != nil {
+		return min(c.Key(), c.Remote.Key())
+	}
+	return c.Key()
+}
+
 // Members returns the world ranks of the (local) group, -1 where not known.
 func (c *Comm) Members() []int { return append([]int(nil), c.members...) }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -59,7 +60,8 @@ type group struct {
 // There MUST be no Obstacles.
 func New(r *trace.Reader, rank int) (*Order, error) {
 	o := &Order{of: rank, groups: make(map[int]*group)}
-	if _, err := handles.Of(r).Comms(); err != nil {
+	source, err := ops.New(r, ops.Options{Untimed: true, Shares: true})
+	if err != nil {
 		return nil, err
 	}
 	for n := range r.Ranks() {
@@ -68,7 +70,7 @@ func New(r *trace.Reader, rank int) (*Order, error) {
 			return nil, err
 		}
 		p := &place{}
-		if p.view, err = newView(r, k); err != nil {
+		if p.view, err = newView(source, k); err != nil {
 			return nil, err
 		}
 		if p.walk, err = k.Walk(0, 0); err != nil {
@@ -139,10 +141,7 @@ func (o *Order) add(e Event) {
 
 // meet has a rank wait for the others in a collective call. The last one lets all go on.
 func (o *Order) meet(rank int, index uint64, a *Act) error {
-	number := a.with.Number
-	if a.with.Remote != nil {
-		number = min(number, a.with.Remote.Number)
-	}
+	number := a.with.Channel()
 	g := o.groups[number]
 	if g == nil {
 		g = &group{comm: a.with, members: a.with.Size + a.with.RemoteSize}

@@ -3,10 +3,9 @@ package derive
 import (
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
-	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -32,18 +31,15 @@ type Act struct {
 
 // A View says what the calls of a rank are to others. It is for one goroutine.
 type View struct {
-	k    *trace.Rank
-	x    *handles.Rank
-	acts []*Act // by terminal, of those that are always the same
-	all  []bool // by terminal: whether it is one of these, once looked up
+	k       *trace.Rank
+	account *ops.Account
+	acts    []*Act // by terminal, of those that are always the same
+	all     []bool // by terminal: whether it is one of these, once looked up
 }
 
-func newView(r *trace.Reader, k *trace.Rank) (*View, error) {
-	x, err := handles.Of(r).Rank(k)
-	if err != nil {
-		return nil, err
-	}
-	return &View{k, x, make([]*Act, k.Terminals()), make([]bool, k.Terminals())}, nil
+func newView(s *ops.Source, k *trace.Rank) (*View, error) {
+	account, err := s.Account(k)
+	return &View{k, account, make([]*Act, k.Terminals()), make([]bool, k.Terminals())}, err
 }
 
 // Of returns what a call is to others.
@@ -57,14 +53,14 @@ func (v *View) Of(c *trace.Call) (*Act, error) {
 	}
 	if v.acts[c.Terminal] == nil { // the first one
 		v.acts[c.Terminal] = a
-		v.all[c.Terminal] = a.static || v.k.Lane(c.Terminal) == nil && len(v.x.Pieces(c.Stream, c)) == 1
+		v.all[c.Terminal] = a.static || v.k.Lane(c.Terminal) == nil && len(v.account.Handles().Pieces(c.Stream, c)) == 1
 	}
 	return a, nil
 }
 
 // Comm returns the communicator that a value stands for in a call.
 func (v *View) Comm(x *trace.Value, c *trace.Call) *handles.Comm {
-	return v.x.Comm(x, c.Stream, c.Index)
+	return v.account.Handles().Comm(x, c.Stream, c.Index)
 }
 
 func (v *View) act(c *trace.Call) (a *Act, err error) {
@@ -72,16 +68,11 @@ func (v *View) act(c *trace.Call) (a *Act, err error) {
 	if !ok {
 		return &Act{static: true}, nil
 	}
-	a = &Act{Role: roleOf(def), function: def.Name}
+	a = &Act{Role: roleOf(def), function: def.Plain().Name} // both forms may meet
 	a.static = a.Role <= Dropped
-	if def.Small != nil {
-		a.function = def.Small.Name // the two may meet
-	}
 	switch a.Role {
-	case Sends:
-		a.Messages, err = v.message(nil, c, c.Stream, c.Index)
-	case Starts:
-		a.Messages, err = v.started(c)
+	case Sends, Starts:
+		a.Messages, err = v.messages(c)
 	case Meets:
 		a.with, err = v.members(def, c)
 		if err == nil && a.with.Size == 1 && a.with.RemoteSize == 0 && !def.Has(mpi.Ends) {
@@ -91,93 +82,45 @@ func (v *View) act(c *trace.Call) (a *Act, err error) {
 	return a, err
 }
 
-// message adds the message that a call sends, or makes a request for, that stands somewhere.
-func (v *View) message(list []Message, c *trace.Call, stream int, index uint64) ([]Message, error) {
-	m := meaning.Of(c.Name())
-	comm, peer, count := c.Param("comm"), c.Param(m.Out.Peer), c.Param(m.Out.Count)
-	if comm == nil || peer == nil || count == nil {
-		return nil, errors.New("to whom it sends how much isn't in the trace")
+// messages lists what a call sends, or starts to.
+func (v *View) messages(c *trace.Call) (list []Message, err error) {
+	acts, unknown := v.account.At(nil, c, c.Stream, c.Index)
+	if err := v.account.Err(); err != nil {
+		return nil, err
 	}
-	if peer.In.Num == mpi.ProcNull {
-		return list, nil
+	if unknown > 0 {
+		return nil, errors.New("to whom it sends isn't known")
 	}
-	at := v.x.Comm(&comm.In, stream, index)
-	if at == nil {
-		return nil, errors.New("its communicator isn't known")
-	}
-	x := Message{To: at.Peer(int(peer.In.Num)), Comm: at, Source: -1, Bytes: count.In.Num}
-	for i, rank := range at.Members() {
-		if rank == v.k.Number() {
-			x.Source = i
+	for i := range acts {
+		a := &acts[i]
+		if a.Kind != ops.Send && a.Kind != ops.SendBegin {
+			continue
 		}
-	}
-	if at.RemoteSize > 0 {
-		x.Comm = at.Remote
-	}
-	if x.To < 0 || x.Source < 0 || x.Comm == nil {
-		return nil, fmt.Errorf("it isn't known who is rank %d in its communicator", peer.In.Num)
-	}
-	for _, name := range []string{"sendtag", "tag"} {
-		if p := c.Param(name); p != nil {
-			x.Tag = p.In.Num
-			break
+		x := Message{To: a.World(), Comm: a.Comm, Source: a.Comm.RankOf(v.k.Number()), Tag: a.Tag, Bytes: int64(a.Sent)}
+		if a.Comm.RemoteSize > 0 {
+			x.Comm = a.Comm.Remote
 		}
-	}
-	if p := c.Param(m.Out.Type); p != nil {
-		size, ok := v.x.TypeSize(p.In.Num, stream, index)
-		if !ok {
+		if x.To < 0 || x.Source < 0 || x.Comm == nil {
+			return nil, fmt.Errorf("it isn't known who is rank %d in its communicator", a.Peer)
+		}
+		if a.Shares.Out.Unsized {
 			return nil, errors.New("the size of its datatype isn't known")
 		}
-		x.Bytes *= size
-	}
-	return append(list, x), nil
-}
-
-// started lists the messages that start with persistent requests.
-func (v *View) started(c *trace.Call) (list []Message, err error) {
-	for _, x := range Requests(c) {
-		if x.Form != trace.RequestPersistent {
-			continue
-		}
-		made, ok := v.x.Request(x.ID, c.Stream, c.Index)
-		if !ok {
-			return nil, fmt.Errorf("persistent request %d isn't known", x.ID)
-		}
-		if m := meaning.Of(made.Call.Name()); m == nil || m.Out == nil {
-			continue
-		}
-		if list, err = v.message(list, made.Call, made.Stream, made.Index); err != nil {
-			return nil, err
-		}
+		list = append(list, x)
 	}
 	return list, nil
-}
-
-// Requests lists the requests that a call is given.
-func Requests(c *trace.Call) []trace.Value {
-	for i := range c.Params {
-		if p := &c.Params[i]; p.Def.Type == trace.Request {
-			if p.In.Type == trace.Array {
-				return p.In.Elems
-			}
-			return []trace.Value{p.In}
-		}
-	}
-	return nil
 }
 
 // members returns the communicator whose members have to make a call. Of calls that only a part of a communicator makes,
 // which therefore have a tag, or that are passed none, that is the one that they make.
 func (v *View) members(def *mpi.Call, c *trace.Call) (of *handles.Comm, err error) {
-	passed := func(kind string) bool {
-		return slices.ContainsFunc(c.Params, func(p trace.Param) bool { return p.Kind() == kind && p.In.Type == trace.Handle })
-	}
 	switch {
 	case def.Has(mpi.Ends):
 		of = v.Comm(&trace.Value{Type: trace.Handle, Num: mpi.CommWorld}, c)
-	case def.Index("tag") < 0 && (passed("comm") || passed("file")):
-		of = v.x.CommOf(c, c.Stream, c.Index)
 	default:
+		if of = v.account.Members(c, c.Stream, c.Index); of != nil {
+			break
+		}
 		for i := range c.Params {
 			if p := &c.Params[i]; p.Kind() == "comm" && p.Out.Type == trace.Handle {
 				of = v.Comm(&p.Out, c)

@@ -177,10 +177,6 @@ type events struct{ frees, begins []string }
 
 func (e events) all() []string { return slices.Concat(e.frees, e.begins) }
 
-func placeOf(l *trace.Location) reissue.Place {
-	return reissue.Place{Class: l.Class, Device: l.Device, ID: l.ID}
-}
-
 // allocations finds out where the memory of a variant begins and ends.
 func (g *generator) allocations(v *variant) error {
 	m := &memory{stays: make(map[reissue.Place]bool), at: make(map[spot]events)}
@@ -204,7 +200,7 @@ func (g *generator) allocations(v *variant) error {
 			if l.Free {
 				continue
 			}
-			p := placeOf(&l.Segment)
+			p := reissue.PlaceOf(&l.Segment)
 			old, seen := size[p]
 			if _, known := m.stays[p]; !known {
 				m.stays[p] = true
@@ -251,8 +247,8 @@ func (g *generator) allocations(v *variant) error {
 // settle gives up on sizes that change.
 func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 	for _, n := range allocs {
-		if l := &r.List[n]; !l.Free && !m.stays[placeOf(&l.Segment)] {
-			m.stays[placeOf(&l.Segment)], changed = true, true
+		if l := &r.List[n]; !l.Free && !m.stays[reissue.PlaceOf(&l.Segment)] {
+			m.stays[reissue.PlaceOf(&l.Segment)], changed = true, true
 		}
 	}
 	return changed
@@ -275,7 +271,7 @@ func (v *variant) statements(s spot, all []*trace.RankAllocs, found []map[spot]*
 			}
 			for _, n := range x.allocs {
 				l := &all[i].List[n]
-				p := placeOf(&l.Segment)
+				p := reissue.PlaceOf(&l.Segment)
 				if given[p] || !l.Free && v.allocs.stays[p] {
 					continue
 				}
@@ -314,7 +310,7 @@ func (v *variant) statements(s spot, all []*trace.RankAllocs, found []map[spot]*
 				l := v.allocAt(s, i, k, all, found, given)
 				id[i], size[i] = l.Segment.ID, int64(l.Size)
 			}
-			class := segmentClasses[b.list[n].Segment.Class]
+			class := strings.ToUpper(segments[b.list[n].Segment.Class])
 			text := fmt.Sprintf("%srelease(%s, %s);", who, class, v.fitter.expr("", id))
 			if !b.list[n].Free {
 				text = fmt.Sprintf("%sblock(%s, %s, %s);", who, class, v.fitter.expr("", id), v.fitter.expr("", size))
@@ -335,7 +331,7 @@ func (v *variant) statements(s spot, all []*trace.RankAllocs, found []map[spot]*
 func (v *variant) allocAt(s spot, member, n int, all []*trace.RankAllocs, found []map[spot]*visit, given map[reissue.Place]bool) *trace.AllocEvent {
 	for _, k := range found[member][s].allocs {
 		l := &all[member].List[k]
-		p := placeOf(&l.Segment)
+		p := reissue.PlaceOf(&l.Segment)
 		if given[p] || !l.Free && v.allocs.stays[p] {
 			continue
 		}

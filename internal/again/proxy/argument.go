@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
@@ -171,14 +172,10 @@ func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 	return fmt.Sprintf("(%s[1]){0}", typ)
 }
 
+// segments are the functions of runtime/runtime.h for memory by its class, which has that name in capitals.
 var segments = [...]string{
 	trace.Heap: "heap", trace.DeviceMemory: "device", trace.Static: "data", trace.Stack: "stack", trace.UnknownPlace: "place",
 	trace.MPIMemory: "mpi_memory",
-}
-
-var segmentClasses = [...]string{
-	trace.Heap: "HEAP", trace.DeviceMemory: "DEVICE", trace.Static: "DATA", trace.Stack: "STACK", trace.UnknownPlace: "PLACE",
-	trace.MPIMemory: "MPI_MEMORY",
 }
 
 // memory is an address.
@@ -233,7 +230,7 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 
 func (w *writer) giving(function string, at int, more string) string {
 	seg := w.c.column(at)
-	class := segmentClasses[signature.SegClass(seg[0])]
+	class := strings.ToUpper(segments[signature.SegClass(seg[0])])
 	if signature.SegClass(seg[0]) == signature.SegSpecial {
 		return ""
 	}

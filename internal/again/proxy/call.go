@@ -220,39 +220,24 @@ func (w *writer) generalised() {
 		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s, %s, %s, %s);", w.distance(request.at), w.expr("rank", status.at+signature.StatusSource),
 			w.expr("tag", status.at+signature.StatusTag), w.expr("", status.at+signature.StatusCount), w.expr("", status.at+signature.StatusCancelled)))
 	}
-	if i, k := w.param("request"), w.param("status"); i >= 0 && k >= 0 {
-		one(&w.c.in[i], &w.c.out[k])
-	}
-	i := w.param("array_of_requests")
-	if i < 0 {
-		return
-	}
-	list := w.c.in[i].elems
-	at := func(n *node) int {
-		if n.typ != trace.Int {
-			return -1
+	reissue.Finished(w.c.c, func(request, status reissue.At) {
+		if r, s := nodeAt(w.c.in, request), nodeAt(w.c.out, status); r != nil && s != nil {
+			one(r, s)
 		}
-		return int(w.c.vals[0][n.at])
+	})
+}
+
+// nodeAt is the node at a place of a call; nil if there is none.
+func nodeAt(list []node, at reissue.At) *node {
+	switch {
+	case at.Param < 0:
+		return nil
+	case at.Elem < 0:
+		return &list[at.Param]
+	case at.Elem < len(list[at.Param].elems):
+		return &list[at.Param].elems[at.Elem]
 	}
-	if k, x := w.param("status"), w.param("index"); k >= 0 && x >= 0 {
-		if n := at(&w.c.out[x]); n >= 0 && n < len(list) {
-			one(&list[n], &w.c.out[k])
-		}
-		return
-	}
-	k, x := w.param("array_of_statuses"), w.param("array_of_indices")
-	if k < 0 {
-		return
-	}
-	for n := range w.c.out[k].elems {
-		m := n
-		if x >= 0 && n < len(w.c.out[x].elems) {
-			m = at(&w.c.out[x].elems[n])
-		}
-		if m >= 0 && m < len(list) {
-			one(&list[m], &w.c.out[k].elems[n])
-		}
-	}
+	return nil
 }
 
 // any reports whether a parameter has a wildcard on some rank.

@@ -5,19 +5,14 @@ import (
 	"path"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// stands are the stand-ins for callbacks, by parameter.
-var stands = map[string]string{
-	"user_fn": "stand_in_op", "comm_copy_attr_fn": "stand_in_copy", "comm_delete_attr_fn": "stand_in_delete",
-	"copy_fn": "stand_in_copy", "delete_fn": "stand_in_delete",
-	"type_copy_attr_fn": "stand_in_type_copy", "type_delete_attr_fn": "stand_in_type_delete",
-	"win_copy_attr_fn": "stand_in_win_copy", "win_delete_attr_fn": "stand_in_win_delete",
-	"comm_errhandler_fn": "stand_in_comm_errors", "handler_fn": "stand_in_comm_errors",
-	"win_errhandler_fn": "stand_in_win_errors", "file_errhandler_fn": "stand_in_file_errors", "session_errhandler_fn": "stand_in_session_errors",
-	"read_conversion_fn": "stand_in_convert", "write_conversion_fn": "stand_in_convert", "dtype_file_extent_fn": "stand_in_extent",
-	"query_fn": "stand_in_query", "free_fn": "stand_in_free", "cancel_fn": "stand_in_cancel",
+// stands are the stand-ins of runtime/runtime.h.
+var stands = [...]string{
+	reissue.StandInNothing: "(void *)stand_in", reissue.StandInCopy: "(void *)stand_in_copy", reissue.StandInNoCopy: "(void *)stand_in_no_copy",
+	reissue.StandInQuery: "stand_in_query", reissue.StandInExtent: "stand_in_extent",
 }
 
 // predefined callbacks of the parameters, for a null pointer and by the words
@@ -43,18 +38,9 @@ func (w *writer) function(p *trace.ParamDef, in *node) string {
 		}
 		return "NULL"
 	}
-	stand := stands[p.Name]
-	if stand == "" {
-		return "NULL"
-	}
-	if strings.HasSuffix(w.c.f.Name, "_c") && strings.HasSuffix(p.Name, "conversion_fn") {
-		return "(void *)" + stand
-	}
-	if known.null == "" {
-		if strings.HasSuffix(w.c.f.Name, "_c") && p.Name == "user_fn" {
-			return "(void *)" + stand
-		}
-		return stand
+	kind, _ := reissue.StandInFor(p.Name, false)
+	if known.null == "" || strings.HasSuffix(w.c.f.Name, "_c") {
+		return stands[kind]
 	}
 	for i := range w.c.c.Params {
 		q := &w.c.c.Params[i]
@@ -66,12 +52,12 @@ func (w *writer) function(p *trace.ParamDef, in *node) string {
 			return known.dup
 		case strings.Contains(n, "NULL") && w.g.flavour == "mpich":
 			// In C these are null pointers there, and no functions as in Fortran.
-			return strings.Replace(stand, "copy", "no_copy", 1)
+			kind, _ = reissue.StandInFor(p.Name, true)
 		case strings.Contains(n, "NULL"):
 			return known.null
 		}
 	}
-	return stand
+	return stands[kind]
 }
 
 // symbol names a function of an MPI library that is still where it was.

@@ -128,8 +128,8 @@ func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error)
 			return nil, nil, fmt.Errorf("proxy: %w", err)
 		}
 	}
-	obstacles, err := g.overcome(search.List())
-	if err != nil {
+	obstacles, windows, err := reissue.SetAside(r, search.List())
+	if g.windows = windows; err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)
 	}
 	if len(obstacles) > 0 && !o.Partial {

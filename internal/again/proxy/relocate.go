@@ -13,23 +13,6 @@ import (
 // relocate(0x7ffd3a2c1040): the program sets memory aside for each 4 GiB that such numbers
 // point into, at a place that is the same in all ranks, and relocate says where in it.
 
-// mostRegions is for how many such regions a program has room.
-const mostRegions = 4096
-
-// overcome returns the obstacles that stay when memory is set aside for what the original
-// named by address.
-func (g *generator) overcome(list []reissue.Obstacle) ([]reissue.Obstacle, error) {
-	if !slices.ContainsFunc(list, reissue.Obstacle.ByAddress) {
-		return list, nil
-	}
-	windows, err := reissue.Windows(g.r)
-	if err != nil || len(windows) > mostRegions {
-		return list, err
-	}
-	g.windows = windows
-	return slices.DeleteFunc(list, reissue.Obstacle.ByAddress), nil
-}
-
 // hasAddresses reports whether a parameter has such displacements, on some rank.
 func (w *writer) hasAddresses(i int) bool {
 	if len(w.g.windows) == 0 || !reissue.Absolute(w.c.c, &w.c.c.Params[i]) {

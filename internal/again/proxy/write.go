@@ -41,7 +41,7 @@ func (g *generator) setup(v *variant) string {
 		if s.Class == trace.Static {
 			continue // see main
 		}
-		e := entry{class: segmentClasses[s.Class], first: s.ID, n: 1}
+		e := entry{class: strings.ToUpper(segments[s.Class]), first: s.ID, n: 1}
 		if size, ok := v.sizes(s.Place, low, high); ok {
 			e.size = v.fitter.expr("", size)
 		} else {
@@ -153,6 +153,7 @@ func (g *generator) program() *Program {
 	b.Write(body.Bytes())
 	p := &Program{Files: make(map[string][]byte), Parts: parts, Variants: len(g.list)}
 	p.Files["proxy.c"] = b.Bytes()
+	p.Files["runtime/again.h"] = reissue.FileCalls()
 	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
 	list, err := templates.ReadDir("runtime")
 	if err != nil {

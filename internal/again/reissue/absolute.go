@@ -97,6 +97,22 @@ func Windows(r *trace.Reader) ([]Window, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
+// mostWindows is for how many windows memory can be set aside.
+const mostWindows = 4096
+
+// SetAside returns the obstacles that stay when memory is set aside for what the original named by address, and for which
+// windows it has to be.
+func SetAside(r *trace.Reader, list []Obstacle) ([]Obstacle, []Window, error) {
+	if !slices.ContainsFunc(list, Obstacle.ByAddress) {
+		return list, nil, nil
+	}
+	windows, err := Windows(r)
+	if err != nil || len(windows) > mostWindows {
+		return list, nil, err
+	}
+	return slices.DeleteFunc(list, Obstacle.ByAddress), windows, nil
+}
+
 func noteWindows(found map[Window]bool, c *trace.Call, p *trace.Param) {
 	note := func(v *trace.Value) {
 		if v.Type == trace.Int && IsAddress(v.Num) && Absolute(c, p) {

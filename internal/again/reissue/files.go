@@ -25,6 +25,51 @@ func Asynchronous(function string) bool {
 	return strings.HasPrefix(function, "aio_") || function == "lio_listio"
 }
 
+// FileCalls is a header in C with the functions that make calls on files again, see runtime/posix.h of proxies: they are passed
+// parameters that are recorded, and what came of the call.
+func FileCalls() []byte {
+	b := []byte("/* Made from the functions that spoor records. Do not edit. */\n")
+	names := "#define AGAIN_CALLS(CALL)"
+	for _, c := range mpi.FileCalls() {
+		if Asynchronous(c.Name) {
+			continue
+		}
+		names += " CALL(" + c.Name + ")"
+		b = fmt.Appendf(b, "#define AGAIN_OF_%s ", c.Name)
+		for i := range c.Params {
+			if p := &c.Params[i]; p.Kind.Form() != mpi.FormNone {
+				b = fmt.Appendf(b, "%s%s, ", typeInC(c, p), p.Name)
+			}
+		}
+		b = fmt.Append(b, "int64_t got, int err\n")
+	}
+	return append(b, names+"\n"...)
+}
+
+func typeInC(c *mpi.Call, p *mpi.Param) string {
+	switch p.Kind {
+	case mpi.KindPath, mpi.KindString:
+		return "const char *"
+	case mpi.KindStream:
+		return "FILE *"
+	case mpi.KindDirectory:
+		return "DIR *"
+	case mpi.KindMapping:
+		return "void *"
+	case mpi.KindFileMode:
+		return "unsigned "
+	case mpi.KindDescriptor:
+		return "int "
+	}
+	switch {
+	case p.Array:
+		return "const int64_t *"
+	case c.Width(p) == mpi.Width32:
+		return "int "
+	}
+	return "int64_t "
+}
+
 // HasFiles reports whether there are calls on files that the program made, and whether there are ones that
 // its MPI made.
 func HasFiles(r *trace.Reader) (program, library bool, err error) {

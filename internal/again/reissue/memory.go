@@ -10,7 +10,7 @@ func (p *planner) touch(v *trace.Value, low, high int64, given bool) {
 	if v.Type != trace.Address || v.Addr.Class == trace.Special {
 		return
 	}
-	place := Place{v.Addr.Class, v.Addr.Device, v.Addr.ID}
+	place := PlaceOf(&v.Addr)
 	s := p.segments[place]
 	low, high = v.Addr.Offset+low, v.Addr.Offset+max(high, low+1)
 	if s == nil {

@@ -37,6 +37,9 @@ type Place struct {
 	ID     int64
 }
 
+// PlaceOf is what a location is in.
+func PlaceOf(l *trace.Location) Place { return Place{l.Class, l.Device, l.ID} }
+
 // A Segment is the part of a Place that calls touch.
 type Segment struct {
 	Place

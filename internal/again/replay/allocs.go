@@ -29,7 +29,7 @@ func newAllocs(k *trace.Rank) (*allocs, error) {
 	}
 	for i := range r.List {
 		x := &r.List[i]
-		p := placeOf(x.Segment)
+		p := reissue.PlaceOf(&x.Segment)
 		l.largest[p] = max(l.largest[p], int64(x.Size))
 	}
 	if r.Cut || k.Streams() > 1 {
@@ -51,8 +51,8 @@ func (l *allocs) pending(index uint64) bool { return l.follow && l.more && l.at 
 func (l *allocs) until(index uint64, g *segments) error {
 	for l.more && l.at <= index {
 		if l.alloc.Free {
-			g.end(placeOf(l.alloc.Segment))
-		} else if err := g.begin(placeOf(l.alloc.Segment), int64(l.alloc.Size)); err != nil {
+			g.end(reissue.PlaceOf(&l.alloc.Segment))
+		} else if err := g.begin(reissue.PlaceOf(&l.alloc.Segment), int64(l.alloc.Size)); err != nil {
 			return err
 		}
 		l.at, l.alloc, l.more = l.next()

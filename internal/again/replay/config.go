@@ -6,7 +6,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/internal/simulate/calibrate"
 )
 
@@ -20,14 +19,8 @@ type Config struct {
 	Libraries []string      `json:"libraries"`         // the first that loads is taken
 	Reports   string        `json:"reports,omitempty"` // directory
 	Timeout   time.Duration `json:"timeout,omitempty"` // in one call; 0: forever
-	Speed     float64       `json:"speed,omitempty"`
-	NoCompute bool          `json:"no_compute,omitempty"`
-	Pace      Pace          `json:"pace,omitempty"`
-	Files     string        `json:"files,omitempty"` // directory; "": where the program had them
-
-	Windows []reissue.Window `json:"windows,omitempty"` // see Options
-	Ends    reissue.Ends     `json:"ends,omitempty"`    // see Options
-	Derived bool             `json:"derived,omitempty"` // receives follow from sends
+	Options
+	Derived bool `json:"derived,omitempty"` // receives follow from sends
 	// Probe, if set, are functions to look for: the process says in a Probed
 	// on standard output what it found, and calls none.
 	Probe []string `json:"probe,omitempty"`
@@ -39,11 +32,6 @@ type Config struct {
 type Probed struct {
 	Flavour string   `json:"flavour"`
 	Missing []string `json:"missing"` // of the functions asked for
-}
-
-// Options are the part that the replay of a rank looks at.
-func (c *Config) Options() Options {
-	return Options{Speed: c.Speed, NoCompute: c.NoCompute, Pace: c.Pace, Files: c.Files, Windows: c.Windows, Ends: c.Ends}
 }
 
 // Write writes the config to a file.

@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/again/derive"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -163,7 +165,7 @@ func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 func (d *derived) dropped(t *trace.TimedCall) error {
 	s, c := d.s, t.Call
 	if c.Func.Has(trace.Completes) && strings.HasSuffix(c.Name(), "_free") {
-		for _, v := range derive.Requests(c) {
+		for _, v := range ops.Requests(c) {
 			if at := d.persistent(&v); at != 0 {
 				d.beforeFree(c)
 				d.finishStarted(at, 0)
@@ -208,7 +210,7 @@ func (d *derived) send(t *trace.TimedCall) error {
 // start starts those of a call's requests that send, one by one.
 func (d *derived) start(t *trace.TimedCall) error {
 	one := *t
-	for _, v := range derive.Requests(t.Call) {
+	for _, v := range ops.Requests(t.Call) {
 		at := d.persistent(&v)
 		if at == 0 {
 			continue
@@ -426,16 +428,11 @@ func (d *derived) await(name string, due int64, words ...uint64) {
 
 // invoke makes a call that isn't the trace's.
 func (d *derived) invoke(name string, due int64, words ...uint64) {
-	*d.call = Call{Function: d.s.p.host.Function(name), NotBefore: due}
-	if d.call.Function == 0 {
-		d.err = fmt.Errorf("this MPI has no %s", name)
-		return
+	result, err := d.s.p.invoke(d.call, name, due, words...)
+	if err == nil && result != 0 {
+		err = fmt.Errorf("%s returned %d", name, int32(result))
 	}
-	copy(d.call.Words[:], words)
-	d.s.p.host.Make(d.call)
-	if d.call.Result != 0 && d.err == nil {
-		d.err = fmt.Errorf("%s returned %d", name, int32(d.call.Result))
-	}
+	d.err = cmp.Or(d.err, err)
 }
 
 // A swap is another function for calls of one.

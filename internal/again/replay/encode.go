@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -24,6 +25,7 @@ func (s *Stream) encode(c *trace.Call) (*plan, error) {
 	}
 	s.arena.reset()
 	s.after = s.after[:0]
+	s.vain = false
 	if plan.through != 0 {
 		return plan, s.encodeFile(c, plan)
 	}
@@ -129,11 +131,10 @@ func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error)
 	case trace.Address:
 		return s.p.segments.address(v.Addr)
 	case trace.FunctionRef:
-		kind := standIns[st.def.Name]
-		if v.Num == 0 {
-			if kind = nullStandIns[kind]; kind == StandInNothing || s.p.flavour == mpi.MPICH {
-				return 0, nil
-			}
+		null := v.Num == 0 // which stands for a function where the trace's MPI, unlike the one at hand, has it for one
+		kind, ok := reissue.StandInFor(st.def.Name, null)
+		if !ok || null && s.p.flavour == mpi.MPICH {
+			return 0, nil
 		}
 		return s.p.host.StandIn(kind), nil
 	}
@@ -175,18 +176,7 @@ func (s *Stream) fint(c *trace.Call) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	name := "P" + reissue.ToInteger(c.Name()) // nobody is to see it
-	f := s.p.host.Function(name)
-	if f == 0 {
-		return 0, fmt.Errorf("this MPI has no %s", name)
-	}
-	before := *s.call
-	*s.call = Call{Function: f}
-	s.call.Words[0] = v
-	s.p.host.Make(s.call)
-	n := s.call.Result
-	*s.call = before
-	return n, nil
+	return s.p.ask("P"+reissue.ToInteger(c.Name()), v) // nobody is to see it
 }
 
 // allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.
@@ -199,13 +189,8 @@ func (p *Process) allPvars() uint64 {
 
 // object is the part of a conversion function's name that says of what.
 func object(name string) string {
-	name = name[len("MPI_"):]
-	for i := range name {
-		if name[i] == '_' {
-			return name[:i]
-		}
-	}
-	return name
+	of, _, _ := strings.Cut(strings.TrimPrefix(name, "MPI_"), "_")
+	return of
 }
 
 // find returns the value of a handle, which another thread may have to make yet.
@@ -271,11 +256,11 @@ func (s *Stream) forget(c *trace.Call, st *step, number int64) {
 		return
 	}
 	cell := h.cell[i][number]
-	if len(s.p.streams) == 1 || k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile {
+	if !k.IsFile() && (len(s.p.streams) == 1 || k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile) {
 		s.after = append(s.after, func() { h.freed(cell) })
 		return
 	}
-	delete(h.cell[i], number) // the MPI may hand its value out before the call has come out
+	delete(h.cell[i], number) // its value or number may be another thread's next before the call has come out
 	delete(h.alive, cell)
 	delete(h.beneath, cell)
 	s.after = append(s.after, func() { s.p.cells.give(cell) })

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -41,9 +42,9 @@ func (f *fake) Symbol(name string) (uint64, bool) {
 	return 0, false
 }
 
-func (f *fake) StandIn(k StandIn) uint64 { return 0x900000 + uint64(k) }
-func (f *fake) Traced() bool             { return f.traced }
-func (f *fake) Clock() int64             { return f.now }
+func (f *fake) StandIn(k reissue.StandIn) uint64 { return 0x900000 + uint64(k) }
+func (f *fake) Traced() bool                     { return f.traced }
+func (f *fake) Clock() int64                     { return f.now }
 
 func (f *fake) Make(c *Call) {
 	name := f.names[c.Function-1]

@@ -1,47 +1,49 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
-	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Bits of a file's access mode in the standard ABI.
 const modeCreate = 2
 
-// file returns the path of the file that a call opens or deletes in place of
-// the one it names; "" if it is to be that one. The process is locked.
-func (p *Process) file(c *trace.Call) (string, error) {
+// What again_file in internal/again/proxy/runtime/posix.h has to know of a file, besides how large one is that the program found.
+const (
+	nothingFound = -1
+	notThere     = -2
+	unknownSize  = 1 << 30 // of a file that the program read and that is no longer there; it takes no room on the disk
+)
+
+// file returns where the path is of the file that a call opens or deletes in place of the one it names; 0 if it is to be
+// that one. The process is locked.
+func (s *Stream) file(c *trace.Call) (uint64, error) {
 	name := c.Param("filename")
-	if p.o.Files == "" || name == nil || name.In.Null {
-		return "", nil
+	if s.p.o.Files == "" || name == nil || name.In.Null {
+		return 0, nil
 	}
-	path := scratchPath(p.o.Files, name.In.Text)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return "", err
-	}
-	if c.Return != 0 {
-		if _, err := os.Stat(path); err == nil {
-			return path, nil // what was wrong was not that it is missing
+	found, created := int64(nothingFound), false
+	switch mode := c.Param("amode"); {
+	case c.Return != 0:
+		found = notThere
+	case mode == nil:
+	case mode.In.Num&modeCreate != 0:
+		created = true
+	default:
+		found = unknownSize
+		if st, err := os.Stat(name.In.Text); err == nil && st.Mode().IsRegular() {
+			found = st.Size()
 		}
-		return filepath.Join(p.o.Files, "missing", filepath.Base(path)), nil
 	}
-	mode, fh := c.Param("amode"), c.Param("fh")
-	if mode == nil || fh == nil {
-		return path, nil
-	}
-	if mode.In.Num&modeCreate == 0 {
-		if err := provide(path, name.In.Text); err != nil {
-			return "", fmt.Errorf("file to read: %w", err)
+	at, err := s.p.ask(filesPlace, s.cstring(&name.In), uint64(found))
+	if fh := c.Param("fh"); created && err == nil && fh != nil {
+		if id, ok := fh.Out.Local(); ok {
+			s.p.created[id] = textAt(at)
 		}
-	} else if id, ok := fh.Out.Local(); ok {
-		p.created[id] = path
 	}
-	return path, nil
+	return at, err
 }
 
 // fileSize makes a file that is empty here as large as the program was told: one that
@@ -63,53 +65,4 @@ func (p *Process) fileSize(c *trace.Call) error {
 		return fmt.Errorf("file that was there before: %w", err)
 	}
 	return nil
-}
-
-// here is the folder that stands for the program's working directory. The scratch directory is
-// the root of all names, as internal/again/proxy/runtime/posix.h has it for other calls on files.
-const here = "here"
-
-// scratchPath is where the file of a name lives in the replay. A prefix that
-// chooses a file system (ufs:, nfs:) is left out.
-func scratchPath(dir, name string) string {
-	name = mpi.FileName(name)
-	if !filepath.IsAbs(name) {
-		from := "/" + here
-		if wd, err := os.Getwd(); err == nil {
-			if below, err := filepath.Rel(dir, wd); err == nil && filepath.IsLocal(below) {
-				from = "/" + below // the program went there
-			}
-		}
-		name = filepath.Join(from, name)
-	}
-	return filepath.Join(dir, filepath.Clean("/"+name))
-}
-
-// unknownSize is the size of a file that the program read and that is no longer
-// there; it takes no room on the disk.
-const unknownSize = 1 << 30
-
-// provide makes a file that the program found when it began: as large, and
-// empty.
-func provide(path, original string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return nil
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	size := int64(unknownSize)
-	if st, err := os.Stat(original); err == nil && st.Mode().IsRegular() {
-		size = st.Size()
-	}
-	if err := errors.Join(f.Truncate(size), f.Chmod(0o666), f.Close()); err != nil {
-		return err
-	}
-	// Other ranks see it when it has its size. One of them may have been first.
-	if err := os.Link(f.Name(), path); err == nil || errors.Is(err, os.ErrExist) {
-		return nil
-	}
-	return os.Rename(f.Name(), path) // a file system without links
 }

@@ -1,5 +1,7 @@
 package replay
 
+import "github.com/spoor-hpc/spoor/internal/again/reissue"
+
 // CallWords is how many words a Call has; no MPI function has more parameters.
 const CallWords = 18
 
@@ -47,7 +49,7 @@ type Host interface {
 	Symbol(name string) (uint64, bool)
 
 	// StandIn returns the address of a callback in place of the program's.
-	StandIn(kind StandIn) uint64
+	StandIn(kind reissue.StandIn) uint64
 
 	// Traced reports whether somebody stands between us and the MPI and looks at
 	// the calls: then requests are kept where the program had them.
@@ -72,35 +74,4 @@ type Host interface {
 
 	// Clock returns nanoseconds from a fixed point on.
 	Clock() int64
-}
-
-// A StandIn says what a callback is for.
-type StandIn int
-
-// The stand-ins. The numbers are part of the interface to replayer/call.c.
-const (
-	StandInNothing StandIn = iota // returns 0: error handlers and whatever has no result
-	StandInOp                     // leaves the operands as they are
-	StandInCopy                   // copies an attribute
-	StandInDelete                 // lets an attribute go
-	StandInQuery                  // gives a generalized request the status that its extra state points to
-	StandInNoCopy                 // lets an attribute be
-)
-
-// nullStandIns are what null pointers among callbacks stand for where the trace's MPI,
-// unlike the one at hand, has them for the functions that it predefines.
-var nullStandIns = map[StandIn]StandIn{StandInCopy: StandInNoCopy, StandInDelete: StandInDelete}
-
-// standIns says which parameters want something better than StandInNothing.
-var standIns = map[string]StandIn{
-	"query_fn":            StandInQuery,
-	"user_fn":             StandInOp,
-	"comm_copy_attr_fn":   StandInCopy,
-	"win_copy_attr_fn":    StandInCopy,
-	"type_copy_attr_fn":   StandInCopy,
-	"copy_fn":             StandInCopy,
-	"comm_delete_attr_fn": StandInDelete,
-	"win_delete_attr_fn":  StandInDelete,
-	"type_delete_attr_fn": StandInDelete,
-	"delete_fn":           StandInDelete,
 }

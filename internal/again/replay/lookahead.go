@@ -1,6 +1,9 @@
 package replay
 
-import "github.com/spoor-hpc/spoor/trace"
+import (
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
+	"github.com/spoor-hpc/spoor/trace"
+)
 
 // A lookahead runs ahead of a stream to find out what becomes of a request: which
 // message a receive with a wildcard gets is known where it completes, and in
@@ -107,21 +110,30 @@ func (f *lookahead) look(d *trace.Call) {
 	if len(f.completions) == 0 {
 		return
 	}
+	some := false
 	for i := range d.Params {
 		p := &d.Params[i]
 		if p.Def.Type != trace.Request {
 			continue
 		}
+		some = true
 		switch p.In.Type {
 		case trace.Request:
 			f.used(&p.In, d, 0, 0, p.Def.Dir == trace.DirIn)
-			f.status(&p.In, scalarStatus(d), d)
 		case trace.Array:
 			for j := range p.In.Elems {
 				f.used(&p.In.Elems[j], d, j, len(p.In.Elems), false)
 			}
-			f.statuses(p.In.Elems, d)
 		}
+	}
+	if some {
+		reissue.Finished(d, func(request, status reissue.At) {
+			var s *trace.StatusValue
+			if v := status.Value(d, true); v != nil {
+				s = v.Status
+			}
+			f.status(request.Value(d, false), s, d)
+		})
 	}
 }
 
@@ -136,47 +148,6 @@ func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, va
 			v.array, v.position, v.length = d.Index+1, position, length
 		}
 	}
-}
-
-// statuses goes through the requests of an array that the call completes.
-func (f *lookahead) statuses(list []trace.Value, d *trace.Call) {
-	if !d.Func.Has(trace.Completes) {
-		return
-	}
-	if at := d.Param("index"); at != nil {
-		if n := at.Out.Num; at.Out.Type == trace.Int && n >= 0 && n < int64(len(list)) {
-			f.status(&list[n], scalarStatus(d), d)
-		}
-		return
-	}
-	statuses := d.Param("array_of_statuses")
-	if statuses == nil {
-		return
-	}
-	status := func(i int) *trace.StatusValue {
-		if i < len(statuses.Out.Elems) {
-			return statuses.Out.Elems[i].Status
-		}
-		return nil
-	}
-	if at := d.Param("array_of_indices"); at != nil {
-		for i := range at.Out.Elems {
-			if n := at.Out.Elems[i].Num; n >= 0 && n < int64(len(list)) {
-				f.status(&list[n], status(i), d)
-			}
-		}
-		return
-	}
-	for i := range list {
-		f.status(&list[i], status(i), d)
-	}
-}
-
-func scalarStatus(d *trace.Call) *trace.StatusValue {
-	if p := d.Param("status"); p != nil {
-		return p.Out.Status
-	}
-	return nil
 }
 
 // status notes the status of a request that has completed; a test that said no

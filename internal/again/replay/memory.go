@@ -34,6 +34,15 @@ func load(addr uint64, width int) uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
+// textAt returns the string at an address.
+func textAt(addr uint64) string {
+	n := 0
+	for *(*byte)(pointer(addr + uint64(n))) != 0 {
+		n++
+	}
+	return string(bytesAt(addr, n))
+}
+
 // An arena hands out memory for the arguments of one call.
 type arena struct {
 	alloc func(size int64) (uint64, error)

@@ -9,9 +9,6 @@ import (
 // Overcomes reports whether a replay can do what stands in the way of others who
 // make calls again.
 func Overcomes(o reissue.Obstacle) bool {
-	if o.ByAddress() {
-		return true // see relocation
-	}
 	switch strings.TrimSuffix(o.Function, "_c") {
 	case "MPI_Register_datarep":
 		return true // each process does it once, as in the original

@@ -3,7 +3,6 @@ package replay
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -12,33 +11,32 @@ import (
 
 // Calls on files are made by the functions that proxies have for it, in C, as they are of C's
 // types: internal/again/proxy/runtime/posix.h. They are passed what the trace has of the call and
-// what came of it. replayer/under/files.h is the way to them.
+// what came of it. replayer/under/files.c is the way to them.
 const (
 	filesBegin = "files_begin"
+	filesPlace = "again_file"
 	filesCall  = "files_call"
 )
 
-// fileWords is how many words such a function gets, FILES_WORDS in replayer/under/files.h.
+// fileWords is how many words such a function gets.
 const fileWords = 10
 
-// usesFiles reports whether the rank makes calls on files.
-func usesFiles(k *trace.Rank) (bool, error) {
-	calls, err := k.Distinct()
-	return slices.ContainsFunc(calls, func(c *trace.Call) bool { return c.Func.Has(trace.Posix) && !reissue.ByLibrary(c) }), err
-}
-
-// beginFiles makes the folder that calls on files are made in the root of all names.
+// beginFiles makes the folder that calls on files are made in the root of all names. Programs that make such calls of
+// their own are in a folder of it.
 func (p *Process) beginFiles() error {
-	uses, err := usesFiles(p.rank)
-	if err != nil || !uses {
+	calls, err := p.rank.Distinct()
+	own, named := uint64(0), false
+	for _, c := range calls {
+		if c.Func.Has(trace.Posix) && !reissue.ByLibrary(c) {
+			own = 1
+		}
+		named = named || c.Param("filename") != nil
+	}
+	switch {
+	case err != nil || own == 0 && (!named || p.o.Files == ""):
 		return err
-	}
-	if p.o.Files == "" {
+	case p.o.Files == "":
 		return errors.New("calls of the C library on files are made in a scratch folder only")
-	}
-	begin := p.host.Function(filesBegin)
-	if begin == 0 {
-		return fmt.Errorf("the replayer has no %s", filesBegin)
 	}
 	name := append([]byte(p.o.Files), 0)
 	at, err := p.host.Alloc(int64(len(name)))
@@ -46,15 +44,8 @@ func (p *Process) beginFiles() error {
 		return err
 	}
 	copy(bytesAt(at, len(name)), name)
-	own, err := p.host.Alloc(int64(cellBlock)) // C keeps no pointer to memory of Go
-	if err != nil {
-		return err
-	}
-	call := (*Call)(pointer(own))
-	*call = Call{Function: begin}
-	call.Words[0], call.Words[1] = at, uint64(p.rank.Number())
-	p.host.Make(call)
-	return nil
+	_, err = p.ask(filesBegin, at, uint64(p.rank.Number()), own)
+	return err
 }
 
 // encodeFile fills in the words of a call on a file. The process is locked.
@@ -122,26 +113,12 @@ func (s *Stream) fileWord(c *trace.Call, st *step, p *trace.Param) (uint64, erro
 		return at, s.arena.err
 	case trace.Handle:
 		w, err := s.find(st.def.Kind, v.Num)
-		if err == nil && st.def.Dir == mpi.Free && c.Return == 0 {
-			s.closes(st.def.Kind, v.Num)
+		if err == nil {
+			s.forget(c, st, v.Num)
 		}
 		return w, err
 	}
 	return uint64(v.Num), nil
-}
-
-// closes notes that the number of a descriptor or the like may be another thread's next.
-func (s *Stream) closes(k mpi.Kind, number int64) {
-	h := s.p.handles[k]
-	i := h.find(s.number, number)
-	if number < trace.FirstLocal || i < 0 {
-		return
-	}
-	cell := h.cell[i][number]
-	delete(h.cell[i], number)
-	delete(h.alive, cell)
-	delete(h.beneath, cell)
-	s.after = append(s.after, func() { s.p.cells.give(cell) })
 }
 
 // fileOutcome is what a call on a file returned: errno, if it failed, and its result.

@@ -31,14 +31,14 @@ import (
 
 // Options say how to replay.
 type Options struct {
-	Speed     float64 // of the program's own time; 2 computes twice as fast
-	NoCompute bool    // no gaps at all
-	Pace      Pace    // "": PaceLine; with another speed PaceGaps
-	Files     string  // directory for the files of MPI-IO
+	Speed     float64 `json:"speed,omitempty"`      // of the program's own time; 2 computes twice as fast
+	NoCompute bool    `json:"no_compute,omitempty"` // no gaps at all
+	Pace      Pace    `json:"pace,omitempty"`       // "": PaceLine; with another speed PaceGaps
+	Files     string  `json:"files,omitempty"`      // directory for the files that calls open; "": those of MPI-IO are where the program had them
 
-	Windows []reissue.Window // of addresses among the numbers of the trace
-	Ends    reissue.Ends     // how far to go, where the program did not come to its end
-	Order   *derive.Order    // of the rank: receives follow from what it says is sent; nil: they are those of the trace
+	Windows []reissue.Window `json:"windows,omitempty"` // of addresses among the numbers of the trace
+	Ends    reissue.Ends     `json:"ends,omitempty"`    // how far to go, where the program did not come to its end
+	Order   *derive.Order    `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
 }
 
 // A Process replays one rank.
@@ -63,6 +63,7 @@ type Process struct {
 	images     cells
 	blocks     blocks
 	plans      map[*trace.Function]*plan
+	own        *Call            // for calls that aren't the trace's
 	created    map[int64]string // by symbolic id: files opened to be created
 	streams    []*Stream
 
@@ -105,7 +106,11 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		segments: memory, plans: make(map[*trace.Function]*plan), created: make(map[int64]string),
 		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
 	}
-	p.changed = sync.NewCond(&p.mu)
+	own, err := h.Alloc(cellBlock) // C keeps no pointer to memory of Go
+	if err != nil {
+		return nil, err
+	}
+	p.own, p.changed = (*Call)(pointer(own)), sync.NewCond(&p.mu)
 	if err := p.beginFiles(); err != nil {
 		return nil, err
 	}
@@ -140,13 +145,13 @@ func (p *Process) Streams() []*Stream { return p.streams }
 
 // A plan says how to make the calls of one function.
 type plan struct {
-	call    *mpi.Call
-	address uint64
-	through uint64 // address of what calls that, of functions that work on files
-	params  []step
-	keeps   bool // arrays have to stay when the call has returned
-	starts  bool // other threads may call after it
-	outcome outcomeKind
+	call     *mpi.Call
+	address  uint64
+	through  uint64 // address of what calls that, of functions that work on files
+	params   []step
+	keeps    bool // arrays have to stay when the call has returned
+	starts   bool // other threads may call after it
+	directed bool // it may have to be told how to end
 }
 
 // A step is one parameter of a plan.
@@ -167,7 +172,7 @@ func (p *Process) plan(f *trace.Function) (*plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("no function %s is known", f.Name)
 	}
-	q := &plan{call: call, address: p.host.Function(f.Name), outcome: outcomeOf(f.Name)}
+	q := &plan{call: call, address: p.host.Function(f.Name), directed: Directed(f.Name)}
 	if q.address == 0 {
 		return nil, fmt.Errorf("this MPI has no %s", f.Name)
 	}
@@ -216,6 +221,22 @@ func (p *Process) widthOf(call *mpi.Call, d *mpi.Param) int {
 		return p.layout.HandleSize(d.Kind)
 	}
 	return 8
+}
+
+// invoke makes a call that isn't the trace's, when it is due.
+func (p *Process) invoke(c *Call, name string, due int64, words ...uint64) (uint64, error) {
+	*c = Call{Function: p.host.Function(name), NotBefore: due}
+	if c.Function == 0 {
+		return 0, fmt.Errorf("this MPI has no %s", name)
+	}
+	copy(c.Words[:], words)
+	p.host.Make(c)
+	return c.Result, nil
+}
+
+// ask makes such a call at once. The lock is held, or no other thread makes calls.
+func (p *Process) ask(name string, words ...uint64) (uint64, error) {
+	return p.invoke(p.own, name, 0, words...)
 }
 
 // fail notes the first error and lets threads that wait for others go.

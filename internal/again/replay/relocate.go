@@ -16,14 +16,10 @@ type relocation struct{ windows []reissue.Window }
 const (
 	slotSize  = 8 << 30 // twice a window: what begins in it may end behind it
 	relocated = 1 << 44 // where no Linux puts anything of its own accord
-	mostSlots = 4096
 )
 
 // newRelocation reserves the memory: pages are there once they are touched.
 func newRelocation(windows []reissue.Window, h Host) (*relocation, error) {
-	if len(windows) > mostSlots {
-		return nil, fmt.Errorf("displacements are addresses in %d places, more than the %d that a replay has room for", len(windows), mostSlots)
-	}
 	l := &relocation{windows}
 	if len(windows) == 0 {
 		return l, nil
@@ -48,16 +44,10 @@ func (s *Stream) attach(win uint64) error {
 	if len(s.p.relocation.windows) == 0 {
 		return nil
 	}
-	f := s.p.host.Function("PMPI_Win_attach") // nobody is to see it
-	if f == 0 {
-		return fmt.Errorf("this MPI has no MPI_Win_attach")
+	value := load(win, s.p.handles[mpi.KindWin].width)
+	result, err := s.p.ask("PMPI_Win_attach", value, relocated, uint64(s.p.relocation.size())) // nobody is to see it
+	if err == nil && int32(result) != 0 {
+		err = fmt.Errorf("MPI_Win_attach of what addresses are to point to ended with error %d", int32(result))
 	}
-	w := s.p.handles[mpi.KindWin].width
-	*s.call = Call{Function: f}
-	s.call.Words[0], s.call.Words[1], s.call.Words[2] = load(win, w), relocated, uint64(s.p.relocation.size())
-	s.p.host.Make(s.call)
-	if int32(s.call.Result) != 0 {
-		return fmt.Errorf("MPI_Win_attach of what addresses are to point to ended with error %d", int32(s.call.Result))
-	}
-	return nil
+	return err
 }

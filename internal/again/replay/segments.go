@@ -94,13 +94,9 @@ func (g *segments) fill(b []byte) {
 	g.seed = x
 }
 
-func placeOf(l trace.Location) reissue.Place {
-	return reissue.Place{Class: l.Class, Device: l.Device, ID: l.ID}
-}
-
 // bind says where a segment is that the MPI allocated.
 func (g *segments) bind(l trace.Location, addr uint64) {
-	p := placeOf(l)
+	p := reissue.PlaceOf(&l)
 	g.version++
 	g.base[p], g.given[p] = addr-uint64(l.Offset), true
 }
@@ -110,7 +106,7 @@ func (g *segments) address(l trace.Location) (uint64, error) {
 	if l.Class == trace.Special {
 		return g.special(l.Offset)
 	}
-	p := placeOf(l)
+	p := reissue.PlaceOf(&l)
 	if base, ok := g.base[p]; ok {
 		return base + uint64(l.Offset), nil
 	}

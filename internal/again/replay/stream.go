@@ -256,15 +256,10 @@ func (s *Stream) finish() error {
 		return nil
 	}
 	s.waitForOthers()
-	address := s.p.host.Function("MPI_Finalize")
-	if address == 0 {
-		return errors.New("this MPI has no MPI_Finalize")
-	}
-	*s.call = Call{Function: address}
 	s.is(InCall)
-	s.p.host.Make(s.call)
+	_, err := s.p.ask("MPI_Finalize")
 	s.is(Idle)
-	return nil
+	return err
 }
 
 // followOn waits until the stream before has come to its first call: tracers
@@ -308,11 +303,7 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	}
 	s.plan = plan
 	s.issue(t)
-	if err := s.decode(c, plan); err != nil {
-		return err
-	}
-	s.vain = len(s.p.streams) == 1 && vain(s.call.Outcome)
-	return nil
+	return s.decode(c, plan)
 }
 
 // issue makes the call that has been laid out, when it is due.

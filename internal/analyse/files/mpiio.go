@@ -54,9 +54,9 @@ func (x *mpiIO) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, boo
 		return nil, true
 	}
 	m := move{o: o, use: o.use, written: written, at: noPlace}
-	amount := x.moved.Moved(c.Terminal, c.Stream, c.Index)
-	if m.bytes = int64(amount.In); written {
-		m.bytes = int64(amount.Out)
+	amount := x.moved.Moved(c.Terminal, c.Stream, c.Index, false)
+	if m.bytes = int64(amount.In.Bytes); written {
+		m.bytes = int64(amount.Out.Bytes)
 	}
 	at, explicit := number(c, "offset")
 	switch {

@@ -18,9 +18,8 @@ type follower struct {
 	s      *ops.Source
 	snap   waitfor.Snapshot
 	sender map[waitfor.Channel]int // place of the last message sent
-	groups map[groupKey]int
+	groups map[ops.Circle]int
 	names  []fmt.Stringer // by group, as this
-	index  []map[int]int  // by group: rank of the world to member
 
 	places []trace.FunctionSite
 	number map[trace.FunctionSite]int
@@ -35,12 +34,10 @@ type standing struct {
 	pending map[uint64]*begun // by ID
 	order   int
 	threads []*thread
-	plans   []*collectivePlan // by terminal, as these
-	places  []int             // 1 more than where it is called; 0: not looked up yet
-	shared  map[handle]shared // windows and files
-	losses  uint64            // before this rank
-	unsure  bool              // not all that it did is known
-	vague   bool              // it has statuses of MPI_Isendrecv, which MPICH leaves without the message's source and tag
+	places  []int  // by terminal: 1 more than where it is called; 0: not looked up yet
+	losses  uint64 // before this rank
+	unsure  bool   // not all that it did is known
+	vague   bool   // it has statuses of MPI_Isendrecv, which MPICH leaves without the message's source and tag
 }
 
 // lost counts what is not known.
@@ -74,13 +71,13 @@ type thread struct {
 func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
 		s: s, snap: waitfor.Snapshot{Ranks: make([]waitfor.Rank, ranks), Sent: make(map[waitfor.Channel]uint64), Received: make(map[waitfor.Channel]uint64)},
-		sender: make(map[waitfor.Channel]int), groups: make(map[groupKey]int), number: make(map[trace.FunctionSite]int), ranks: make([]*standing, ranks),
+		sender: make(map[waitfor.Channel]int), groups: make(map[ops.Circle]int), number: make(map[trace.FunctionSite]int), ranks: make([]*standing, ranks),
 	}
 }
 
 // Begin is of ops.Sink, as all of these.
 func (f *follower) Begin(k *trace.Rank) error {
-	f.now = &standing{k: k, shared: make(map[handle]shared), pending: make(map[uint64]*begun), plans: make([]*collectivePlan, k.Terminals()), places: make([]int, k.Terminals())}
+	f.now = &standing{k: k, pending: make(map[uint64]*begun), places: make([]int, k.Terminals())}
 	for range k.Streams() {
 		f.now.threads = append(f.now.threads, &thread{})
 	}
@@ -92,7 +89,7 @@ func (f *follower) Begin(k *trace.Rank) error {
 func (f *follower) Leave(*ops.Call) error { return nil }
 
 func (f *follower) End(*trace.Rank) error {
-	f.now.plans, f.now.places = nil, nil
+	f.now.places = nil
 	f.now.unsure = f.now.unsure || f.lost() > f.now.losses
 	return nil
 }
@@ -162,10 +159,6 @@ func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective
 		if a.ID > 0 {
 			f.now.hold(a.ID, &begun{place: f.place(c)})
 		}
-	case ops.WindowMade:
-		f.now.share(c, "win", shared{a.Comm, 1 + 2*a.Window.Number, a.Window})
-	case ops.FileOpened:
-		f.now.share(c, "fh", shared{a.Comm, 2 + 2*a.File.Number, fileName(a.File.Name)})
 	case ops.Awaited:
 		t.awaits = append(t.awaits, a.ID)
 	}
@@ -190,7 +183,7 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	}
 	b.Operation = waitfor.Operation{Kind: waitfor.Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
 	// Only a buffered send waits for nobody, whatever happens.
-	b.known = ops.Base(a.Function) != "Bsend"
+	b.known = !ops.Is(a.Function, mpi.Buffered)
 	ch := b.channel()
 	f.snap.Sent[ch]++
 	b.Serial = f.snap.Sent[ch]

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -79,8 +81,10 @@ type builder struct {
 // A worker counts one rank at a time.
 type worker struct {
 	traffic
-	b     *builder
-	count uint64 // how often the call at hand was made
+	source *ops.Source
+	x      *handles.Rank
+	b      *builder
+	count  uint64 // how often the call at hand was made
 
 	row  map[int]Cell
 	back map[int]Cell // what others sent to the rank
@@ -104,6 +108,11 @@ func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error)
 	for range cap(errs) {
 		group.Go(func() {
 			w := &worker{b: b}
+			var err error
+			if w.source, err = ops.New(r, ops.Options{Untimed: true, Shares: true}); err != nil {
+				errs <- err
+				return
+			}
 			w.opts, w.out = &opts, w
 			for {
 				rank := int(next.Add(1)) - 1
@@ -139,12 +148,13 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 	if err != nil {
 		return err
 	}
-	if w.x, err = handles.Of(r).Rank(k); err != nil {
+	if w.account, err = w.source.Account(k); err != nil {
 		return err
 	}
+	w.x = w.account.Handles()
 	w.rank = rank
 	w.row, w.back = make(map[int]Cell), make(map[int]Cell)
-	if err := walk(w, k); err != nil {
+	if err := cmp.Or(walk(w, k), w.account.Err()); err != nil {
 		return err
 	}
 	return w.b.add(rank, w.row, w.back)
@@ -250,23 +260,23 @@ func (b *builder) fan(c *handles.Comm) *fan {
 }
 
 // sized returns n messages of a size, and counts them.
-func (w *worker) sized(n uint64, bytes int64, sized bool) Cell {
+func (w *worker) sized(n uint64, bytes uint64, sized bool) Cell {
 	c := Cell{Messages: n}
 	if !sized {
 		w.sum.Unsized += n
 		return c
 	}
-	c.Bytes = n * uint64(bytes)
-	w.sum.Sizes[bits.Len64(uint64(bytes))].add(c)
+	c.Bytes = n * bytes
+	w.sum.Sizes[bits.Len64(bytes)].add(c)
 	return c
 }
 
 // send counts a message to a member, -1 for none of this world; receive one from it.
-func (w *worker) send(to int, bytes int64, sized bool) { w.message(w.row, to, bytes, sized) }
+func (w *worker) send(to int, bytes uint64, sized bool) { w.message(w.row, to, bytes, sized) }
 
-func (w *worker) receive(from int, bytes int64, sized bool) { w.message(w.back, from, bytes, sized) }
+func (w *worker) receive(from int, bytes uint64, sized bool) { w.message(w.back, from, bytes, sized) }
 
-func (w *worker) message(peers map[int]Cell, peer int, bytes int64, sized bool) {
+func (w *worker) message(peers map[int]Cell, peer int, bytes uint64, sized bool) {
 	c := w.sized(w.count, bytes, sized)
 	if peer < 0 {
 		w.sum.Elsewhere.add(c)
@@ -289,7 +299,7 @@ func others(c *handles.Comm) uint64 {
 // each returns what a member exchanges with each of the others in calls of so many
 // bytes to or from every one of them. There is nothing if there are no others or the
 // matrix has no place for it.
-func (w *worker) each(c *handles.Comm, self int, bytes int64, sized bool) (Cell, bool) {
+func (w *worker) each(c *handles.Comm, self int, bytes uint64, sized bool) (Cell, bool) {
 	n := others(c)
 	if n == 0 {
 		return Cell{}, false
@@ -302,13 +312,13 @@ func (w *worker) each(c *handles.Comm, self int, bytes int64, sized bool) (Cell,
 	return Cell{w.count, all.Bytes / n}, true
 }
 
-func (w *worker) spread(c *handles.Comm, self int, bytes int64, sized bool) {
+func (w *worker) spread(c *handles.Comm, self int, bytes uint64, sized bool) {
 	if one, ok := w.each(c, self, bytes, sized); ok {
 		w.b.fan(c).out[self].add(one)
 	}
 }
 
-func (w *worker) collect(c *handles.Comm, self int, bytes int64, sized bool) {
+func (w *worker) collect(c *handles.Comm, self int, bytes uint64, sized bool) {
 	one, ok := w.each(c, self, bytes, sized)
 	if !ok {
 		return

@@ -1,7 +1,9 @@
 package matrix
 
 import (
-	"github.com/spoor-hpc/spoor/mpi"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -10,36 +12,25 @@ import (
 // A visitor is told what a call sends.
 type visitor interface {
 	// send: messages of one size to a rank of the world; -1 outside of it.
-	send(to int, bytes int64, sized bool)
+	send(to int, bytes uint64, sized bool)
 	// receive: the same, from a rank (of a one-sided read).
-	receive(from int, bytes int64, sized bool)
+	receive(from int, bytes uint64, sized bool)
 	// spread: the same to all others of a communicator, or to all of the
 	// remote group. self is the own rank in it.
-	spread(c *handles.Comm, self int, bytes int64, sized bool)
+	spread(c *handles.Comm, self int, bytes uint64, sized bool)
 	// collect: from each other member, or each of the remote group.
-	collect(c *handles.Comm, self int, bytes int64, sized bool)
+	collect(c *handles.Comm, self int, bytes uint64, sized bool)
 	// unknown: a call whose partners are not known.
 	unknown()
 }
 
-// A traffic finds out what the calls of a rank send.
+// A traffic tells who gets what the calls of a rank send.
 type traffic struct {
-	x    *handles.Rank
-	rank int
-	opts *Options
-	out  visitor
-
-	last     *handles.Comm // for which own was looked for
-	lastOf   int
-	lastSelf int
-}
-
-// A site is a call at a position that resolves its handles.
-type site struct {
-	c      *trace.Call
-	means  *meaning.Call
-	stream int
-	index  uint64
+	account *ops.Account
+	rank    int
+	opts    *Options
+	out     visitor
+	acts    []ops.Act
 }
 
 // wants reports whether calls of a function are to be counted. What makes a persistent
@@ -65,141 +56,101 @@ func (o *Options) pattern(p meaning.Pattern) bool {
 // call visits what a call sends. Calls that failed or never came back send
 // nothing that is known of.
 func (t *traffic) call(c *trace.Call, stream int, index uint64) {
-	s := site{c, meaning.Of(c.Name()), stream, index}
-	switch {
-	case c.Return != 0:
-	case c.Func.Has(trace.Starts):
-		t.start(s)
-	case s.means != nil && !s.means.Later:
-		t.act(s)
+	if !t.opts.wants(c.Func) {
+		return
 	}
-}
-
-// start visits what persistent requests send.
-func (t *traffic) start(s site) {
-	for i := range s.c.Params {
-		p := &s.c.Params[i]
-		if p.Kind() != "request" {
+	var unknown int
+	t.acts, unknown = t.account.At(t.acts[:0], c, stream, index)
+	for range unknown {
+		t.out.unknown()
+	}
+	for i := range t.acts {
+		a := &t.acts[i]
+		if m := meaning.Of(a.Function.Name); m == nil || !t.opts.pattern(m.Pattern) {
 			continue
 		}
-		list := p.In.Elems
-		if p.In.Type == trace.Request {
-			list = []trace.Value{p.In}
-		}
-		for j := range list {
-			if list[j].Form == trace.RequestNull {
-				continue
+		switch s := a.Shares; a.Kind {
+		case ops.Send, ops.SendBegin:
+			t.out.send(a.World(), s.Out.Each, !s.Out.Unsized)
+		case ops.Put:
+			t.out.send(a.World(), s.Out.Each, !s.Out.Unsized)
+		case ops.Get:
+			t.out.receive(a.World(), s.In.Each, !s.In.Unsized)
+		case ops.Atomic:
+			t.out.send(a.World(), s.Out.Each, !s.Out.Unsized)
+			if meaning.Of(a.Function.Name).In != nil {
+				t.out.receive(a.World(), s.In.Each, !s.In.Unsized)
 			}
-			m, ok := t.x.Request(list[j].ID, s.stream, s.index)
-			if !ok || list[j].Form != trace.RequestPersistent {
-				t.out.unknown()
-				continue
-			}
-			if means := meaning.Of(m.Call.Name()); means != nil {
-				t.act(site{m.Call, means, m.Stream, m.Index})
-			}
+		case ops.Collective, ops.CollectiveBegin:
+			t.collective(&a.Operation)
 		}
 	}
 }
 
-func (t *traffic) act(s site) {
-	switch p := s.means.Pattern; {
-	case !t.opts.pattern(p):
-	case p == meaning.ToPeer:
-		t.send(s)
-	case p == meaning.OneSided:
-		t.rma(s)
-	default:
-		t.collective(s)
+func (t *traffic) collective(op *ops.Operation) {
+	comm, out := op.Comm, &op.Shares.Out
+	self := comm.RankOf(t.rank)
+	atRoot := op.Root == ops.RootSelf || op.Root == self
+	switch p := meaning.Of(op.Function.Name).Pattern; {
+	case op.Root == ops.RootThisSide:
+	case p == meaning.FromRoot || p == meaning.PartFromRoot:
+		if atRoot {
+			t.blocks(comm, self, out)
+		}
+	case p == meaning.ToRoot:
+		if !atRoot {
+			t.out.send(comm.Peer(op.Root), out.Each, !out.Unsized)
+		}
+	case p == meaning.ToAll || p == meaning.PartToAll:
+		t.blocks(comm, self, out)
+	case p == meaning.PartReduced:
+		each := out.Each
+		if self >= 0 && self < len(out.By) {
+			each = out.By[self]
+		}
+		t.out.collect(comm, self, each, !out.Unsized)
+	case p == meaning.ToNext:
+		if self >= 0 && self+1 < comm.Size {
+			t.out.send(comm.WorldRank(self+1), out.Each, !out.Unsized)
+		}
+	case p == meaning.Neighbors:
+		t.neighbours(op)
 	}
 }
 
-// num returns an integer that a call passes.
-func (s *site) num(name string) (int64, bool) {
-	p := s.c.Param(name)
-	if p == nil || p.In.Type != trace.Int {
-		return 0, false
-	}
-	return p.In.Num, true
-}
-
-// data returns how many bytes a block of one side is.
-func (t *traffic) data(s *site, x *meaning.Side) (bytes int64, sized bool) {
-	n, ok := int64(1), true
-	if x.Count != "" {
-		n, ok = s.num(x.Count)
-	}
-	p := s.c.Param(x.Type)
-	if p == nil || !ok {
-		return 0, false
-	}
-	return t.bytes(s, n, &p.In)
-}
-
-func (t *traffic) bytes(s *site, n int64, datatype *trace.Value) (bytes int64, sized bool) {
-	if n <= 0 {
-		return 0, true
-	}
-	if datatype.Type != trace.Handle {
-		return 0, false
-	}
-	size, ok := t.x.TypeSize(datatype.Num, s.stream, s.index)
-	if !ok || size < 0 || size > 0 && n > maxBytes/size {
-		return 0, false
-	}
-	return n * size, true
-}
-
-// maxBytes is more than any message has, and keeps sums from wrapping around
-// early.
-const maxBytes = 1 << 50
-
-func (t *traffic) comm(s *site) *handles.Comm {
-	p := s.c.Param("comm")
-	if p == nil {
-		return nil
-	}
-	return t.x.Comm(&p.In, s.stream, s.index)
-}
-
-func (t *traffic) send(s site) {
-	dest, ok := s.num(s.means.Out.Peer)
-	if dest == mpi.ProcNull {
+// blocks sends to each rank the same, or a block of its own. Empty blocks are no messages.
+func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Share) {
+	switch {
+	case out.By == nil:
+		t.out.spread(comm, self, out.Each, !out.Unsized)
 		return
-	}
-	comm := t.comm(&s)
-	if !ok || comm == nil {
+	case out.Unsized: // nobody knows which
 		t.out.unknown()
 		return
 	}
-	bytes, sized := t.data(&s, s.means.Out)
-	if parts, ok := s.num(s.means.Out.Parts); ok && sized {
-		if sized = parts >= 0 && (bytes == 0 || parts <= maxBytes/bytes); sized {
-			bytes *= parts
-		} else {
-			bytes = 0
+	for i, b := range out.By {
+		if b > 0 && (comm.RemoteSize > 0 || i != self) {
+			t.out.send(comm.Peer(i), b, true)
 		}
 	}
-	t.out.send(comm.Peer(int(dest)), bytes, sized)
 }
 
-func (t *traffic) rma(s site) {
-	target, ok := s.num("target_rank")
-	if target == mpi.ProcNull {
-		return
-	}
-	comm := t.x.CommOf(s.c, s.stream, s.index)
-	if !ok || comm == nil {
+// neighbours sends to the neighbours in the communicator's topology.
+func (t *traffic) neighbours(op *ops.Operation) {
+	n, out := op.Neighbours, &op.Shares.Out
+	differs := func(b uint64) bool { return b != out.By[0] }
+	if n == nil || !n.Ordered && slices.ContainsFunc(out.By, differs) || out.By != nil && len(out.By) < len(n.Out) {
 		t.out.unknown()
 		return
 	}
-	peer := comm.WorldRank(int(target))
-	if x := s.means.Out; x != nil {
-		bytes, sized := t.data(&s, x)
-		t.out.send(peer, bytes, sized)
-	}
-	if x := s.means.In; x != nil {
-		bytes, sized := t.data(&s, x)
-		t.out.receive(peer, bytes, sized)
+	for i, rank := range n.Out {
+		if rank < 0 {
+			continue // beyond the edge of a grid
+		}
+		each := out.Each
+		if out.By != nil {
+			each = out.By[i]
+		}
+		t.out.send(op.Comm.WorldRank(rank), each, !out.Unsized)
 	}
 }

@@ -3,6 +3,8 @@ package waitfor
 import (
 	"cmp"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // An Analysis is what a Snapshot comes to.
@@ -140,14 +142,14 @@ func (a *Analysis) collective(o *Operation) *Condition {
 		return nil
 	}
 	switch o.Need {
-	case TheRoot:
+	case meaning.Root:
 		if x.absent[o.Root] {
 			return &Condition{Ranks: []int{o.Root}}
 		}
 		return x.somebody
-	case Somebody:
+	case meaning.Some, meaning.Nobody:
 		return x.somebody
-	case Lower:
+	case meaning.Lower:
 		members := a.s.Groups[o.Comm].Members
 		c := &Condition{}
 		for _, r := range members[:max(0, slices.Index(members, o.Rank))] {

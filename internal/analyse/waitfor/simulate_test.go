@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"pgregory.net/rapid"
 )
 
@@ -216,7 +217,7 @@ func (w *world) snapshot() *Snapshot {
 		case simBarrier, simBcast:
 			o := Operation{Kind: Collective, Rank: r, Position: uint64(w.entered[r] - 1), Root: i.peer}
 			if i.kind == simBcast {
-				o.Need = map[bool]Need{true: Somebody, false: TheRoot}[i.peer == r]
+				o.Need = map[bool]meaning.Need{true: meaning.Some, false: meaning.Root}[i.peer == r]
 			}
 			wait.Operations = append(wait.Operations, len(s.Operations))
 			s.Operations = append(s.Operations, o)

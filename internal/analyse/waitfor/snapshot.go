@@ -1,5 +1,7 @@
 package waitfor
 
+import "github.com/spoor-hpc/spoor/mpi/meaning"
+
 // A Snapshot is where all ranks of a world are: what each is inside of, and what it has begun.
 type Snapshot struct {
 	Ranks  []Rank
@@ -84,17 +86,6 @@ const (
 	Collective
 )
 
-// A Need says which members a rank needs in a collective operation.
-type Need uint8
-
-// The needs.
-const (
-	Everybody Need = iota
-	TheRoot        // and where that is there, one of those who are missing, since data may come by way of them
-	Somebody       // one of those who are missing: data may go by way of them
-	Lower          // the members before it
-)
-
 // An Operation is a message, a receive or a collective that one rank has begun.
 type Operation struct {
 	Kind Kind
@@ -106,7 +97,7 @@ type Operation struct {
 	Serial uint64 // of a send: which message of its channel it is, from 1
 
 	Position uint64 // of a collective: which one of the communicator, from 0
-	Need     Need
+	Need     meaning.Need
 	Root     int // rank of the world
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -11,9 +12,9 @@ import (
 
 // A meetingKey tells apart what members of a communicator do together.
 type meetingKey struct {
-	comm   int
-	object int // 0: the communicator itself; else a window (odd) or file (even) of it
-	number uint64
+	ops.Circle
+	started bool // by starting a persistent request: these are counted by themselves
+	number  uint64
 }
 
 // A meeting is a collective operation to which not all members have come.
@@ -43,22 +44,21 @@ type need struct {
 
 // needs returns whom a member needs in calls of a function, root being the root's rank or none.
 func needs(f *trace.Function, member, root int) need {
-	m := meaning.Of(f.Name)
-	if m == nil {
-		if ops.Base(f) == "Barrier" {
-			return need{kind: AtBarrier}
-		}
-		return need{kind: AtAll}
-	}
-	switch m.Pattern {
-	case meaning.FromRoot, meaning.PartFromRoot:
-		return need{kind: LateRoot, root: root, none: member == root}
-	case meaning.ToRoot:
-		return need{kind: EarlyRoot, none: member != root}
-	case meaning.ToNext:
+	switch meaning.NeedOf(f.Name, member == root) {
+	case meaning.Root:
+		return need{kind: LateRoot, root: root}
+	case meaning.Lower:
 		return need{kind: EarlyScan, none: member == 0}
-	case meaning.Neighbors:
+	case meaning.Nobody:
+		return need{none: true}
+	case meaning.Some:
 		return need{none: true, unknown: true}
+	}
+	switch m := meaning.Of(f.Name); {
+	case m != nil && m.Pattern == meaning.ToRoot:
+		return need{kind: EarlyRoot}
+	case ops.Is(f, mpi.Barrier):
+		return need{kind: AtBarrier}
 	}
 	return need{kind: AtAll}
 }
@@ -130,34 +130,11 @@ func (a *analysis) resolve(x *meeting, w waiting) {
 	a.met(w.b)
 }
 
-// A group is whom a collective call is for.
-type group struct {
-	comm   *handles.Comm
-	object int
-}
-
-// groupOf returns whose members have to make a call, comm being nil if that is not known or nobody.
-func (w *watcher) groupOf(c *ops.Call, act *ops.Act) group {
-	switch act.Kind {
-	case ops.Collective, ops.CollectiveBegin:
-		return group{comm: act.Comm}
-	case ops.CommMade:
-		if !c.Func.Has(trace.Collective) || c.Param("tag") != nil {
-			return group{}
-		}
-		for i := range c.Params {
-			if q := &c.Params[i]; q.Kind() == "comm" && q.In.Type == trace.Handle {
-				return group{comm: w.a.s.Comms.At(c.Rank, c.Stream, c.Index, q.In.Num)}
-			}
-		}
-	case ops.WindowMade:
-		return group{comm: act.Window.Comm}
-	case ops.Fence, ops.WindowFreed:
-		return group{act.Window.Comm, 2*act.Window.Number + 1}
-	case ops.FileOpened:
-		return group{comm: act.File.Comm}
-	case ops.FileClosed:
-		return group{act.File.Comm, 2*act.File.Number + 2}
+// meets reports whether acts of a kind are what members do together.
+func meets(kind ops.Kind) bool {
+	switch kind {
+	case ops.Collective, ops.CollectiveBegin, ops.CommMade, ops.WindowMade, ops.Fence, ops.WindowFreed, ops.FileOpened, ops.FileClosed:
+		return true
 	}
-	return group{}
+	return false
 }

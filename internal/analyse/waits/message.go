@@ -1,9 +1,8 @@
 package waits
 
 import (
-	"strings"
-
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -31,7 +30,7 @@ func (a *analysis) message(number uint64) *message {
 // sends says that a message was sent. Where its call can't be waited in, b is nil, and later tells of
 // one that completes it.
 func (a *analysis) sends(m *message, by *trace.Function, from arrival, b *blocked) {
-	m.isSent, m.sent, m.synchronous = true, from, strings.HasPrefix(ops.Base(by), "Ssend")
+	m.isSent, m.sent, m.synchronous = true, from, ops.Is(by, mpi.Synchronous)
 	if b != nil {
 		a.completesSend(m, b)
 	}

@@ -2,7 +2,6 @@ package waits
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
@@ -15,12 +14,11 @@ type watcher struct {
 	k       *trace.Rank
 	threads []*history
 
-	turn        int64                 // messages received
-	posted      map[uint64]arrival    // receives under way, by ID
-	sending     map[uint64]*message   // sends under way, by ID
-	joined      map[uint64]joined     // collectives under way, by ID
-	counts      map[group]uint64      // collectives of each group so far
-	members     map[*handles.Comm]int // the rank's own place, -1: none
+	turn        int64                    // messages received
+	posted      map[uint64]arrival       // receives under way, by ID
+	sending     map[uint64]*message      // sends under way, by ID
+	joined      map[uint64]joined        // collectives under way, by ID
+	started     map[*handles.Comm]uint64 // persistent collectives so far
 	late        [recent]late
 	lates       int
 	taken       [recent]taken
@@ -44,7 +42,7 @@ type joined struct {
 func (a *analysis) watch(k *trace.Rank) *watcher {
 	w := &watcher{
 		a: a, k: k, posted: make(map[uint64]arrival), sending: make(map[uint64]*message), joined: make(map[uint64]joined),
-		counts: make(map[group]uint64), members: make(map[*handles.Comm]int), threads: make([]*history, k.Streams()),
+		started: make(map[*handles.Comm]uint64), threads: make([]*history, k.Streams()),
 		starts: make([]int64, k.Streams()), ends: make([]int64, k.Streams()),
 	}
 	for i := range w.threads {
@@ -143,24 +141,23 @@ func (w *watcher) act(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	}
 }
 
-// meets takes an act that all members of a group do together.
+// meets takes an act that all members of a communicator do together.
 func (w *watcher) meets(c *ops.Call, act *ops.Act, here arrival, b *blocked) {
-	a, g := w.a, w.groupOf(c, act)
-	if g.comm == nil || g.comm.RemoteSize > 0 {
+	if !meets(act.Kind) {
 		return
 	}
-	member, ok := w.members[g.comm]
-	if !ok {
-		member = slices.Index(g.comm.Members(), w.k.Number())
-		w.members[g.comm] = member
+	a, m, key := w.a, c.Met, meetingKey{}
+	if c.Func.Has(trace.Starts) {
+		m = ops.Meeting{Comm: act.Comm, Self: act.Comm.RankOf(w.k.Number()), Nth: w.started[act.Comm]}
+		w.started[act.Comm]++
+		key.started = true
 	}
-	if member < 0 || g.comm.Size < 2 {
+	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.Self < 0 || m.Comm.Size < 2 {
 		return
 	}
-	key := meetingKey{g.comm.Number, g.object, w.counts[g]}
-	w.counts[g]++
-	x := a.comes(key, g.comm, member, here)
-	mine := waiting{member, b, needs(cmp.Or(act.Function, c.Func), member, act.Root)}
+	key.Circle, key.number = m.Circle(), m.Nth
+	x := a.comes(key, m.Comm, m.Self, here)
+	mine := waiting{m.Self, b, needs(cmp.Or(act.Function, c.Func), m.Self, act.Root)}
 	b.known = b.known || !mine.need.unknown
 	if act.Kind == ops.CollectiveBegin {
 		w.joined[act.ID] = joined{key, x, mine}

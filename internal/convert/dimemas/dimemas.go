@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -241,7 +242,7 @@ func (w *Writer) message(x *ops.Act) {
 	switch x.Kind {
 	case ops.Send, ops.SendBegin:
 		how := int64(0)
-		if strings.HasPrefix(ops.Base(x.Function), "Ssend") {
+		if ops.Is(x.Function, mpi.Synchronous) {
 			how |= rendezvous
 		}
 		if x.Kind == ops.SendBegin {

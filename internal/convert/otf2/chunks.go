@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"os"
-
 )
 
 // Chunks have a fixed size and are filled up with zeros, but for the last one of a file:

@@ -3,7 +3,6 @@ package otf2
 import (
 	"maps"
 	"slices"
-
 )
 
 // madeAndFreed is a flag of communicators and windows: there are events of that.

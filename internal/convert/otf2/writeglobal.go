@@ -14,6 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/version"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -186,7 +187,7 @@ func (a *Writer) regionsAndLines(d *definitions) error {
 func role(f *trace.Function) uint8 {
 	m := meaning.Of(f.Name)
 	switch {
-	case ops.Base(f) == "Barrier":
+	case ops.Is(f, mpi.Barrier):
 		return 15
 	case m == nil && f.Has(trace.Completes) || m == nil && f.Has(trace.Starts):
 		return 28

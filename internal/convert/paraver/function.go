@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -102,7 +103,7 @@ func describe(f *trace.Function) *function {
 		x.event, x.state = fileIO, inFile
 	case strings.HasPrefix(base, "Win_") || m != nil && m.Pattern == meaning.OneSided:
 		x.event = oneSided
-	case base == "Barrier":
+	case ops.Is(f, mpi.Barrier):
 		x.event, x.state = collective, synchronising
 	case m != nil && m.Pattern.Collective():
 		x.event, x.state = collective, inGroup

@@ -9,7 +9,7 @@ import (
 func steps(list []step, p meaning.Pattern, op *ops.Operation, g group, flat bool) []step {
 	whole := max(op.Sent, op.Received)
 	same := func(bytes uint64) func(int) uint64 { return func(int) uint64 { return bytes } }
-	out, in := share(op.SentTo), share(op.ReceivedFrom)
+	out, in := share(op.Shares.Out.By), share(op.Shares.In.By)
 	base := ops.Base(op.Function)
 	atRoot := op.Root == g.me
 	n := uint64(g.size)
@@ -61,8 +61,8 @@ func steps(list []step, p meaning.Pattern, op *ops.Operation, g group, flat bool
 	}
 	if p == meaning.PartReduced {
 		own := op.Received
-		if in != nil {
-			own, out = in(g.me), in
+		if out != nil {
+			own = out(g.me)
 		} else {
 			out = same(own)
 		}

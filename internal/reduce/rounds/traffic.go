@@ -135,9 +135,8 @@ func eventOf(c *trace.Call) (e event) {
 				continue
 			}
 			o := op{kind: sending, comm: comm}
-			tags := []string{"sendtag", "tag"}
 			if side == m.In {
-				o.kind, tags[0] = receiving, "recvtag"
+				o.kind = receiving
 			}
 			peer, ok := number(side.Peer)
 			if o.peer = peer; !ok {
@@ -145,12 +144,7 @@ func eventOf(c *trace.Call) (e event) {
 				e.ops = append(e.ops, o)
 				continue
 			}
-			for _, name := range tags {
-				if tag, ok := number(name); ok {
-					o.tag = tag
-					break
-				}
-			}
+			o.tag, _ = number(side.Tag)
 			if peer == mpi.ProcNull {
 				continue
 			}
@@ -164,7 +158,7 @@ func eventOf(c *trace.Call) (e event) {
 		}
 	case m != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive):
 		e.why = fmt.Sprintf("%s: it isn't known with whom", c.Name())
-	case c.Func.Has(trace.Collective) && hasComm && (m != nil && m.Pattern.Collective() && !m.Later || short == "Barrier" || short == "Ibarrier"):
+	case c.Func.Has(trace.Collective) && hasComm && (m != nil && m.Pattern.Collective() && !m.Later || def.Has(mpi.Barrier) && !def.Has(mpi.Persistent)):
 		e.ops = append(e.ops, op{kind: meeting, comm: comm, peer: members})
 	case wait.Choice != meaning.NoRequest && wait.Completes && !e.tests:
 	case c.Func.Has(trace.Collective) || m != nil || requests || wait.Probes || concernsObjects(c.Func):

@@ -76,23 +76,15 @@ func planOf(k *trace.Rank, terminal int, sizes func(handle int64) int64) (*plan,
 		return -1
 	}
 	if m := meaning.Of(c.Name()); m != nil && (m.Pattern.Collective() || m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive) {
-		function := m.Call
-		if function.Small != nil {
-			function = function.Small
-		}
+		function := m.Plain()
 		for _, side := range []*meaning.Side{m.Out, m.In} {
 			if side == nil || side.Count == "" || in(side.Count) < 0 {
 				continue
 			}
 			s := slot{at: in(side.Count), param: index(side.Count), tag: -1, key: key{true, int64(function.ID)}, fixed: side.Parts != ""}
 			if !m.Pattern.Collective() {
-				for _, name := range tagNames(side == m.Out) {
-					if s.tag = in(name); s.tag >= 0 {
-						break
-					}
-				}
-				if s.tag < 0 { // of a message that was matched before
-					s.tag, s.key = -1, wild
+				if s.tag = in(side.Tag); s.tag < 0 { // of a message that was matched before
+					s.key = wild
 				}
 			}
 			p.add(m, side, s, in(side.Type), in(side.Displs), vals, sizes)
@@ -102,13 +94,6 @@ func planOf(k *trace.Rank, terminal int, sizes func(handle int64) int64) (*plan,
 		err = p.statuses(c.Func, at, vals, sizes)
 	}
 	return p, err
-}
-
-func tagNames(out bool) []string {
-	if out {
-		return []string{"sendtag", "tag"}
-	}
-	return []string{"recvtag", "tag"}
 }
 
 // add takes one side of a call: a count, or an array of them.

@@ -154,7 +154,7 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 
 // known reports whether all requests that a call completes were seen being made.
 func known(c *trace.Call) bool {
-	return !slices.ContainsFunc(completed(c), func(v *trace.Value) bool { return v.Form == trace.RequestUnknown })
+	return !slices.ContainsFunc(ops.Completed(c), func(v *trace.Value) bool { return v.Form == trace.RequestUnknown })
 }
 
 // acts adds what a call does; false if the simulation knows nothing of it.
@@ -241,17 +241,7 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 }
 
 // context tells communicators apart: both sides of one between two groups have the same.
-// MPI_COMM_SELF is another one on each rank.
-func context(c *handles.Comm) int32 {
-	n := c.Number
-	if n < 0 {
-		n = -1 - c.WorldRank(0)
-	}
-	if c.Remote != nil {
-		n = min(n, c.Remote.Number)
-	}
-	return int32(2 * n)
-}
+func context(c *handles.Comm) int32 { return int32(2 * c.Channel()) }
 
 // A group is what a rank knows of a communicator.
 type group struct {
@@ -268,15 +258,7 @@ func (w *writer) group(c *handles.Comm) *group {
 		w.comm, w.ofComm = c, g
 		return g
 	}
-	g := &group{me: -1, level: w.s.level(c), rank: c.WorldRank}
-	if r := w.k.Number(); c.WorldRank(r) == r {
-		g.me = r
-	}
-	for i := 0; i < c.Size && g.me < 0; i++ {
-		if c.WorldRank(i) == w.k.Number() {
-			g.me = i
-		}
-	}
+	g := &group{me: c.RankOf(w.k.Number()), level: w.s.level(c), rank: c.WorldRank}
 	if g.level == nil {
 		g.me = -1
 	}
@@ -302,7 +284,7 @@ func (w *writer) collective(at *ops.Call, x *ops.Operation, begins bool) bool {
 	c := &w.call
 	*c = w.inRun(collective.Call{
 		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: g.rank, Context: context(x.Comm) + 1,
-		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.SentTo, ReceivedFrom: x.ReceivedFrom,
+		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.Shares.Out.By, ReceivedFrom: x.Shares.In.By,
 	})
 	if x.Comm.RemoteSize > 0 {
 		return w.between(g, x, c, begins)

@@ -31,7 +31,7 @@ func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 		return nil, err
 	}
 	calls := make([]compiledCall, k.Terminals())
-	d, err := s.distinct.Distinct(k)
+	account, err := s.calls.Account(k)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 		if n == 0 {
 			continue
 		}
-		known, err := w.compile(d, t, &calls[t])
+		known, err := w.compile(account, t, &calls[t])
 		if err != nil || !known {
 			return nil, err
 		}
@@ -138,20 +138,22 @@ func appendOp(b []byte, o *dataflow.Op) []byte {
 const mostAgo = 1 << 20
 
 // compile finds out what a distinct call does; false if that depends on more than the call.
-func (w *writer) compile(d *ops.Distinct, terminal int, x *compiledCall) (bool, error) {
+func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (bool, error) {
 	c, err := w.k.Terminal(terminal)
 	if err != nil || !repeatable(c) {
 		return false, err
 	}
-	call, err := d.Call(terminal)
-	if err != nil || call == nil {
-		return false, err
+	pieces := account.Handles().Pieces(0, c)
+	if len(pieces) != 1 || w.k.Lane(terminal) != nil {
+		return false, nil // its calls differ, in values or in what handles stand for
 	}
-	call.Rank = w.k.Number()
+	at := *c
+	at.Index = pieces[0].At
+	call := &ops.Call{Call: &at}
 	w.ops, w.site = nil, int32(terminal)
 	x.name, x.makes = c.Name(), c.Func.Has(trace.Nonblocking)
 	if c.Func.Has(trace.Completes) {
-		for _, v := range completed(c) {
+		for _, v := range ops.Completed(c) {
 			switch v.Form {
 			case trace.RequestNull:
 			case trace.RequestOnce:
@@ -166,6 +168,10 @@ func (w *writer) compile(d *ops.Distinct, terminal int, x *compiledCall) (bool, 
 		}
 		x.ops = w.ops
 		return true, nil
+	}
+	acts, unclear := account.At(nil, c, 0, at.Index)
+	if call.Acts = acts; unclear > 0 {
+		call.Acts = nil
 	}
 	begins := 0
 	for i := range call.Acts {
@@ -236,36 +242,4 @@ func repeatable(c *trace.Call) bool {
 func moves(c *trace.Call) bool {
 	m := meaning.Of(c.Name())
 	return c.Func.Has(trace.Nonblocking) || m != nil && !m.Pattern.Collective()
-}
-
-// completed returns the requests that a call has waited for.
-func completed(c *trace.Call) (list []*trace.Value) {
-	if p := c.Param("request"); p != nil {
-		return []*trace.Value{&p.In}
-	}
-	p := c.Param("array_of_requests")
-	if p == nil {
-		return nil
-	}
-	elems := p.In.Elems
-	add := func(i int64) {
-		if i >= 0 && i < int64(len(elems)) {
-			list = append(list, &elems[i])
-		}
-	}
-	switch at, some := c.Param("index"), c.Param("array_of_indices"); {
-	case at != nil:
-		if at.Out.Type == trace.Int {
-			add(at.Out.Num)
-		}
-	case some != nil:
-		for i := range some.Out.Elems {
-			add(some.Out.Elems[i].Num)
-		}
-	default:
-		for i := range elems {
-			add(int64(i))
-		}
-	}
-	return list
 }

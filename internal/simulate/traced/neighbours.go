@@ -6,7 +6,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
 // neighbours reports whether a function is a neighbourhood collective.
@@ -16,24 +15,14 @@ func neighbours(base string) bool { return strings.HasPrefix(base, "Neighbor_") 
 // the edges aren't known.
 func (w *writer) exchange(c *ops.Call, x *ops.Operation, begins bool) bool {
 	g := w.group(x.Comm)
-	made, stream, index := c.Call, c.Stream, c.Index
-	if c.Func.Has(trace.Starts) {
-		if _, m, ok := w.started(c.Call); ok {
-			made, stream, index = m.Call, m.Stream, m.Index
-		}
-	}
-	comm := made.Param("comm")
-	if comm == nil || g.me < 0 || w.handles() == nil {
-		return false
-	}
-	n, ok := w.own.Neighbours(comm.In.Num, stream, index)
-	if !ok {
+	n := x.Neighbours
+	if g.me < 0 || n == nil {
 		return false
 	}
 	bytes := func(i int) uint64 {
 		switch {
-		case i < len(x.SentTo):
-			return x.SentTo[i]
+		case i < len(x.Shares.Out.By):
+			return x.Shares.Out.By[i]
 		case strings.HasPrefix(w.s.function(x.Function).base, "Neighbor_allgather"): // the same to each
 			return x.Sent
 		}

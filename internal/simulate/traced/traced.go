@@ -57,12 +57,9 @@ type Source struct {
 	gap   float64 // ns that the recorder took of each gap
 	call  float64 // and of each call
 	calls *ops.Source
-	// By which distinct calls are looked at: what it can't say counts as lost only if it is
-	// lost when calls are looked at one by one, too.
-	distinct *ops.Source
-	left     map[string]*Unmodelled
-	ns       float64 // that the ranks took, of what was gone through so far
-	stops    []func()
+	left  map[string]*Unmodelled
+	ns    float64 // that the ranks took, of what was gone through so far
+	stops []func()
 
 	of      []threadOf          // by program
 	strands int32               // of ranks with several
@@ -147,8 +144,7 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 			return nil, err
 		}
 	}
-	s.distinct, err = ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
-	return s, err
+	return s, nil
 }
 
 // Calls returns how many calls there are to simulate.

@@ -7,6 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -187,12 +188,8 @@ func (w *writer) receive(x *ops.Operation) dataflow.Op {
 
 func (w *writer) send(x *ops.Operation) dataflow.Op {
 	o := dataflow.Op{Kind: dataflow.Send, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Bytes: int64(min(x.Sent, 1<<50)), Request: dataflow.NoRequest}
-	switch w.s.function(x.Function).base {
-	case "Ssend":
-		o.Synchronous = true
-	case "Bsend":
-		o.Buffered = true
-	}
+	f := w.s.function(x.Function)
+	o.Synchronous, o.Buffered = f.Call.Has(mpi.Synchronous), f.Call.Has(mpi.Buffered)
 	return o
 }
 

@@ -1,40 +1,7 @@
-/* callbacks.c: stand-ins. They leave data alone: what is sent has no meaning here. */
+/* callbacks.c: stand-ins that need MPI, and what other callbacks of the program did. */
 #include "private.h"
 
 #include <stddef.h>
-
-void stand_in_op(void *in, void *inout, int *n, MPI_Datatype *t) { (void)in, (void)inout, (void)n, (void)t; }
-
-static int copy(void *in, void *out, int *f)
-{
-	*(void **)out = in;
-	*f = 1;
-	return MPI_SUCCESS;
-}
-
-int stand_in_copy(MPI_Comm o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x; return copy(in, out, f); }
-int stand_in_type_copy(MPI_Datatype o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x; return copy(in, out, f); }
-int stand_in_win_copy(MPI_Win o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x; return copy(in, out, f); }
-
-/* What MPI_COMM_NULL_COPY_FN and the like do. */
-static int no_copy(int *f)
-{
-	*f = 0;
-	return MPI_SUCCESS;
-}
-
-int stand_in_no_copy(MPI_Comm o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x, (void)in, (void)out; return no_copy(f); }
-int stand_in_type_no_copy(MPI_Datatype o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x, (void)in, (void)out; return no_copy(f); }
-int stand_in_win_no_copy(MPI_Win o, int k, void *x, void *in, void *out, int *f) { (void)o, (void)k, (void)x, (void)in, (void)out; return no_copy(f); }
-int stand_in_delete(MPI_Comm o, int k, void *v, void *x) { (void)o, (void)k, (void)v, (void)x; return MPI_SUCCESS; }
-int stand_in_type_delete(MPI_Datatype o, int k, void *v, void *x) { (void)o, (void)k, (void)v, (void)x; return MPI_SUCCESS; }
-int stand_in_win_delete(MPI_Win o, int k, void *v, void *x) { (void)o, (void)k, (void)v, (void)x; return MPI_SUCCESS; }
-void stand_in_comm_errors(MPI_Comm *o, int *c, ...) { (void)o, (void)c; }
-void stand_in_win_errors(MPI_Win *o, int *c, ...) { (void)o, (void)c; }
-void stand_in_file_errors(MPI_File *o, int *c, ...) { (void)o, (void)c; }
-#if MPI_VERSION >= 4
-void stand_in_session_errors(MPI_Session *o, int *c, ...) { (void)o, (void)c; }
-#endif
 
 #define ATTRIBUTE(Kind, object) \
 	void *old; \
@@ -95,12 +62,3 @@ int stand_in_extent(MPI_Datatype t, MPI_Aint *n, void *x)
 	(void)x;
 	return PMPI_Type_get_extent(t, &low, n);
 }
-
-int stand_in_convert(void *u, MPI_Datatype t, int n, void *f, MPI_Offset o, void *x)
-{
-	(void)u, (void)t, (void)n, (void)f, (void)o, (void)x;
-	return MPI_SUCCESS;
-}
-
-int stand_in_free(void *x) { (void)x; return MPI_SUCCESS; }
-int stand_in_cancel(void *x, int c) { (void)x, (void)c; return MPI_SUCCESS; }

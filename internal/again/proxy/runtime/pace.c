@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Calls under way, for the watchdog. */
@@ -46,28 +45,7 @@ static void *watch(void *unused)
 /* Time between calls. */
 static enum { NONE, SLEEP, SPIN } compute;
 static double speed = 1;
-static _Thread_local double left; /* seconds after the last call, 0: none yet */
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void wait_until(double end)
-{
-	for (;;) {
-		double rest = end - now();
-		if (rest <= 0)
-			return;
-		if (compute == SLEEP && rest > 100e-6) {
-			rest -= 60e-6; /* what waking up takes */
-			struct timespec t = {(time_t)rest, (long)((rest - (double)(time_t)rest) * 1e9)};
-			nanosleep(&t, NULL);
-		}
-	}
-}
+static _Thread_local int64_t left; /* when the last call was over, 0: none yet */
 
 /* A permutation of the numbers up to a mask, the first of which fill the range evenly: the
    bits the other way round, and each turned or not by those above it (Owen's scrambling, by
@@ -102,12 +80,12 @@ double drawn(uint32_t *times, uint32_t place, uint32_t calls, int n, const struc
 static _Thread_local double passed;     /* microseconds that belong to no call */
 static _Thread_local double entry = -1; /* what the next call comes after, if not negative */
 
-static _Thread_local double due, spent; /* seconds between calls, as the trace has them and as they were */
+static _Thread_local int64_t due, spent; /* nanoseconds between calls, as the trace has them and as they were */
 
 void tell_times(void)
 {
 	if (getenv("PROXY_TIMES"))
-		fprintf(stderr, "proxy: rank %d: %.6f s between calls, by the trace %.6f s\n", rank, spent, due);
+		fprintf(stderr, "proxy: rank %d: %.6f s between calls, by the trace %.6f s\n", rank, (double)spent * 1e-9, (double)due * 1e-9);
 }
 
 static const int64_t *last; /* by thread, NULL: all come to their end */
@@ -156,12 +134,11 @@ void entered(double gap) { entry = gap; }
 
 void before(double gap, const char *call)
 {
-	double wait = (next(gap) + passed) * 1e-6 / speed;
+	int64_t wait = (int64_t)((next(gap) + passed) * 1e3 / speed);
 	due += wait;
 	if (compute != NONE) {
-		double t = left ? left : now();
-		wait_until(t + wait);
-		spent += now() - t;
+		int64_t now = time_now(), from = left ? left : now;
+		spent += time_await(from + wait, now, compute == SLEEP ? AWAKE : INT64_MAX) - from;
 	}
 	passed = 0;
 	waits_in(call);
@@ -172,7 +149,7 @@ void after(void)
 	requests_over();
 	arguments_over();
 	if (compute != NONE)
-		left = now();
+		left = time_now();
 	streams[stream].call = NULL;
 }
 

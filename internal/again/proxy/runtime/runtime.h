@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common.h"
 #include "posix.h"
 
 /* Programs call what they call; MPICH's (MPI_Status *)1 is no overflow. */
@@ -150,23 +151,7 @@ const char *numbered(const char *before, int width, int64_t n, const char *after
 const char *scratch(const char *name); /* of MPI-IO */
 const char *scratch_of(const char *name, int64_t bytes); /* that exists already */
 
-/* Stand-ins for functions of the program. */
-void stand_in_op(void *, void *, int *, MPI_Datatype *);
-int stand_in_copy(MPI_Comm, int, void *, void *, void *, int *);
-int stand_in_delete(MPI_Comm, int, void *, void *);
-int stand_in_type_copy(MPI_Datatype, int, void *, void *, void *, int *);
-int stand_in_type_delete(MPI_Datatype, int, void *, void *);
-int stand_in_win_copy(MPI_Win, int, void *, void *, void *, int *);
-int stand_in_win_delete(MPI_Win, int, void *, void *);
-int stand_in_no_copy(MPI_Comm, int, void *, void *, void *, int *);
-int stand_in_type_no_copy(MPI_Datatype, int, void *, void *, void *, int *);
-int stand_in_win_no_copy(MPI_Win, int, void *, void *, void *, int *);
-void stand_in_comm_errors(MPI_Comm *, int *, ...);
-void stand_in_win_errors(MPI_Win *, int *, ...);
-void stand_in_file_errors(MPI_File *, int *, ...);
-#if MPI_VERSION >= 4
-void stand_in_session_errors(MPI_Session *, int *, ...);
-#endif
+/* Stand-ins for functions of the program: in common.h, and these. */
 /* The attribute, if there is one, gets a value that a copy callback of the program made. */
 void comm_attribute(MPI_Comm, int key, void *value);
 void win_attribute(MPI_Win, int key, void *value);
@@ -175,9 +160,6 @@ int stand_in_query(void *, MPI_Status *);
 void queries(MPI_Request *, void *extra); /* a generalised request was made */
 void told(MPI_Request *, int source, int tag, int64_t bytes, int cancelled); /* what its query will say */
 int stand_in_extent(MPI_Datatype, MPI_Aint *, void *);
-int stand_in_convert(void *, MPI_Datatype, int, void *, MPI_Offset, void *);
-int stand_in_free(void *);
-int stand_in_cancel(void *, int);
 
 /* Start and end. */
 struct run { int first, stride, count; };

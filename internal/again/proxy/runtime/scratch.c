@@ -12,7 +12,7 @@
 
 static char root[PATH_MAX];
 static int rank_here;
-static void (*failed)(const char *, const char *);
+static failing *failed;
 
 _Noreturn void again_fail(const char *what, int error)
 {
@@ -36,15 +36,20 @@ static int make_file(int dir, const char *path)
 /* Where the program began. */
 static const char *const here = "/here";
 
-void again_begin(const char *folder, int rank, void (*fail)(const char *what, const char *why))
+void again_root(const char *folder, int rank, failing *fail)
 {
 	failed = fail;
 	rank_here = rank;
-	char at[PATH_MAX];
 	if (make_folder(AT_FDCWD, folder) && errno != EEXIST)
 		again_fail(folder, errno);
 	if (!realpath(folder, root) || strlen(root) > PATH_MAX / 2)
 		again_fail(folder, errno ? errno : ENAMETOOLONG);
+}
+
+void again_begin(const char *folder, int rank, failing *fail)
+{
+	char at[PATH_MAX];
+	again_root(folder, rank, fail);
 	snprintf(at, sizeof at, "%.2048s%s", root, here);
 	if ((make_folder(AT_FDCWD, at) && errno != EEXIST) || syscall(SYS_chdir, at))
 		again_fail(at, errno);
@@ -297,6 +302,28 @@ void again_size(const char *path, int64_t bytes)
 		again_fail(path, errno);
 	again_reach(fd, bytes);
 	syscall(SYS_close, fd);
+}
+
+/* Others see it when it has its size. */
+const char *again_file(const char *name, int64_t found)
+{
+	const char *path = again_place(name);
+	struct stat s;
+	if (look(AT_FDCWD, path, &s) == 0)
+		return path; /* if the call failed, that was not since it is missing */
+	if (found == NOT_THERE)
+		return missing(path);
+	if (found >= 0) {
+		char link[64];
+		int fd = again_nameless();
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		syscall(SYS_fchmod, fd, 0666);
+		again_reach(fd, found);
+		if (syscall(SYS_linkat, AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) && errno != EEXIST)
+			again_size(path, found);
+		syscall(SYS_close, fd);
+	}
+	return path;
 }
 
 int64_t again_at(int fd)

@@ -7,6 +7,14 @@
 #endif
 #include "posix.h"
 
+#define PLAIN(name, call)    \
+	AGAIN(name)          \
+	{                    \
+		return call; \
+	}
+
+/* Not every call needs to be told what came of it. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC visibility push(hidden)
 
 /* What a name has to stand for before the call. */

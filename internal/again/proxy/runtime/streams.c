@@ -132,50 +132,37 @@ static const char *to_open(const char *path, const char *mode, int err)
 	return again_ready(&dir, path, mode && *mode == 'r' ? SOME_FILE : NOTHING, err);
 }
 
-int64_t again_fopen(const char *path, const char *mode, int64_t got, int err)
+AGAIN(fopen)
 {
-	(void)got;
 	path = to_open(path, mode, err);
 	return given(fopen(path, mode), err, path);
 }
 
-int64_t again_fdopen(int fd, const char *mode, int64_t got, int err)
-{
-	(void)got;
-	return given(fdopen(fd, mode), err, NULL);
-}
+PLAIN(fdopen, given(fdopen(fd, mode), err, NULL))
 
-int64_t again_freopen(const char *path, const char *mode, FILE *stream, int64_t got, int err)
+AGAIN(freopen)
 {
-	(void)got;
 	path = to_open(path, mode, err);
 	stream = of(stream);
 	return stream ? given(freopen(path, mode, stream), err, path) : 0;
 }
 
-int64_t again_tmpfile(int64_t got, int err)
-{
-	(void)got;
-	return given(fdopen(again_nameless(), "w+"), err, NULL);
-}
+PLAIN(tmpfile, given(fdopen(again_nameless(), "w+"), err, NULL))
 
-int64_t again_fclose(FILE *stream, int64_t got, int err)
-{
-	(void)got, (void)err;
-	stream = of(stream);
-	return stream ? fclose(stream) : -1;
-}
+/* A call on a stream, and what it gives if there is none. */
+#define ON_STREAM(name, none, call)            \
+	AGAIN(name)                            \
+	{                                      \
+		stream = of(stream);           \
+		return stream ? (call) : none; \
+	}
 
-int64_t again_fileno(FILE *stream, int64_t got, int err)
-{
-	(void)got, (void)err;
-	stream = of(stream);
-	return stream ? fileno(stream) : -1;
-}
+ON_STREAM(fclose, -1, fclose(stream))
+ON_STREAM(fileno, -1, fileno(stream))
 
 /* ---- reading and writing ---- */
 
-int64_t again_fread(int64_t size, int64_t n, FILE *stream, int64_t got, int err)
+AGAIN(fread)
 {
 	if (!(stream = of(stream)))
 		return 0;
@@ -185,15 +172,14 @@ int64_t again_fread(int64_t size, int64_t n, FILE *stream, int64_t got, int err)
 	return (int64_t)fread(again_room(size * n), (size_t)size, (size_t)n, stream);
 }
 
-int64_t again_fwrite(int64_t size, int64_t n, FILE *stream, int64_t got, int err)
+AGAIN(fwrite)
 {
-	(void)err;
 	if (!(stream = of(stream)))
 		return 0;
 	return (int64_t)fwrite(again_bytes(size * n), (size_t)size, (size_t)(got < n ? got : n), stream);
 }
 
-int64_t again_fgets(int n, FILE *stream, int64_t got, int err)
+AGAIN(fgets)
 {
 	if (!(stream = of(stream)))
 		return -1;
@@ -202,34 +188,17 @@ int64_t again_fgets(int n, FILE *stream, int64_t got, int err)
 	return s ? (int64_t)strlen(s) : -1;
 }
 
-int64_t again_fputs(int64_t length, FILE *stream, int64_t got, int err)
-{
-	(void)got, (void)err;
-	stream = of(stream);
-	return stream ? fputs(sentence(length), stream) : -1;
-}
+ON_STREAM(fputs, -1, fputs(sentence(text), stream))
+ON_STREAM(fprintf, -1, fprintf(stream, "%.*s", (int)got, sentence(got > 0 ? got : 0)))
+PLAIN(puts, of(stream) ? puts(again_text(text)) : -1)
 
-int64_t again_fprintf(FILE *stream, int64_t got, int err)
+AGAIN(dprintf)
 {
-	(void)err;
-	stream = of(stream);
-	return stream ? fprintf(stream, "%.*s", (int)got, sentence(got > 0 ? got : 0)) : -1;
-}
-
-int64_t again_puts(FILE *stream, int64_t length, int64_t got, int err)
-{
-	(void)got, (void)err;
-	return of(stream) ? puts(again_text(length)) : -1;
-}
-
-int64_t again_dprintf(int fd, int64_t got, int err)
-{
-	(void)err;
 	again_standard(fd);
 	return dprintf(fd, "%.*s", (int)got, sentence(got > 0 ? got : 0));
 }
 
-int64_t again_getline(FILE *stream, int64_t got, int err)
+AGAIN(getline)
 {
 	static _Thread_local char *text;
 	static _Thread_local size_t size;
@@ -240,7 +209,7 @@ int64_t again_getline(FILE *stream, int64_t got, int err)
 }
 
 /* How far it read is not known: it finds as many numbers. */
-int64_t again_fscanf(FILE *stream, int64_t got, int err)
+AGAIN(fscanf)
 {
 	static const char format[] = "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", zeros[] = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 ";
 	int x;
@@ -256,15 +225,10 @@ int64_t again_fscanf(FILE *stream, int64_t got, int err)
 
 /* ---- places ---- */
 
-int64_t again_fseek(FILE *stream, int64_t offset, int whence, int64_t got, int err)
-{
-	(void)got, (void)err;
-	stream = of(stream);
-	return stream ? fseek(stream, offset, whence) : -1;
-}
+ON_STREAM(fseek, -1, fseek(stream, offset, whence))
 
 /* Behind fseek to the end it says how large the file was, behind fscanf how far that read. */
-int64_t again_ftell(FILE *stream, int64_t got, int err)
+AGAIN(ftell)
 {
 	if (!(stream = of(stream)))
 		return -1;
@@ -275,9 +239,8 @@ int64_t again_ftell(FILE *stream, int64_t got, int err)
 	return ftell(stream);
 }
 
-int64_t again_rewind(FILE *stream, int64_t got, int err)
+AGAIN(rewind)
 {
-	(void)got, (void)err;
 	if ((stream = of(stream)))
 		rewind(stream);
 	return 0;
@@ -286,9 +249,8 @@ int64_t again_rewind(FILE *stream, int64_t got, int err)
 static _Thread_local fpos_t place;
 static _Thread_local FILE *placed;
 
-int64_t again_fgetpos(FILE *stream, int64_t got, int err)
+AGAIN(fgetpos)
 {
-	(void)got, (void)err;
 	if (!(stream = of(stream)))
 		return -1;
 	placed = stream;
@@ -296,9 +258,8 @@ int64_t again_fgetpos(FILE *stream, int64_t got, int err)
 }
 
 /* Which place it was is not in a trace: the last that was asked for, or where it is. */
-int64_t again_fsetpos(FILE *stream, int64_t got, int err)
+AGAIN(fsetpos)
 {
-	(void)got, (void)err;
 	if (!(stream = of(stream)))
 		return -1;
 	if (placed != stream) {
@@ -309,15 +270,5 @@ int64_t again_fsetpos(FILE *stream, int64_t got, int err)
 	return fsetpos(stream, &place);
 }
 
-int64_t again_fflush(FILE *stream, int64_t got, int err)
-{
-	(void)got, (void)err;
-	return fflush(stream ? of(stream) : NULL);
-}
-
-int64_t again_setvbuf(FILE *stream, int mode, int64_t size, int64_t got, int err)
-{
-	(void)got, (void)err;
-	stream = of(stream);
-	return stream ? setvbuf(stream, NULL, mode, (size_t)size) : -1;
-}
+PLAIN(fflush, fflush(stream ? of(stream) : NULL))
+ON_STREAM(setvbuf, -1, setvbuf(stream, NULL, mode, (size_t)size))
