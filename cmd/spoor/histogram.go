@@ -114,7 +114,7 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	case len(rep.Sites) == 0:
 		return fmt.Errorf("%s: rank %d made no such call", r.Name(), o.rank)
 	}
-	where.complain(cmd)
+	defer where.complain(cmd)
 	return o.print(cmd, rep, func(w io.Writer) error { return printHistograms(w, rep, o, terminalWidth(cmd)) },
 		func(w io.Writer) error { return histogramCSV(w, rep) })
 }

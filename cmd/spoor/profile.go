@@ -194,7 +194,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 			return err
 		}
 	}
-	where.complain(cmd)
+	defer where.complain(cmd)
 	switch {
 	case predicted != nil:
 		return o.print(cmd, f, func(w io.Writer) error { return printPredictedFlat(w, f, predicted, o.top) }, nil)
@@ -232,7 +232,7 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	}
 	c := f.Callers()
 	c.Sort(o.sort)
-	where.complain(cmd)
+	defer where.complain(cmd)
 	return o.print(cmd, c, func(w io.Writer) error { return c.Text(w, view) }, c.CSV)
 }
 
