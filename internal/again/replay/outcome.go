@@ -50,7 +50,7 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 	flag, polls := out("flag").Num, plan.call.Has(mpi.Polls)
 	var indices []trace.Value
 	var match *trace.StatusValue
-	switch is := meaning.WaitingOf(plan.call); {
+	switch is := plan.waits; {
 	case is.Choice == meaning.AnyRequest:
 		at := *out("index")
 		switch {

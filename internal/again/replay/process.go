@@ -26,6 +26,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/again/derive"
 	"github.com/spoor-hpc/spoor/internal/again/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -152,6 +153,7 @@ type plan struct {
 	keeps    bool // arrays have to stay when the call has returned
 	starts   bool // other threads may call after it
 	directed bool // it may have to be told how to end
+	waits    meaning.Waiting
 }
 
 // A step is one parameter of a plan.
@@ -172,7 +174,7 @@ func (p *Process) plan(f *trace.Function) (*plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("no function %s is known", f.Name)
 	}
-	q := &plan{call: call, address: p.host.Function(f.Name), directed: Directed(f.Name)}
+	q := &plan{call: call, address: p.host.Function(f.Name), directed: Directed(f.Name), waits: meaning.WaitingOf(call)}
 	if q.address == 0 {
 		return nil, fmt.Errorf("this MPI has no %s", f.Name)
 	}

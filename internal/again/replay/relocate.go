@@ -15,7 +15,7 @@ type relocation struct{ windows []reissue.Window }
 
 const (
 	slotSize  = 8 << 30 // twice a window: what begins in it may end behind it
-	relocated = 1 << 44 // where no Linux puts anything of its own accord
+	relocated = 1 << 46 // where no Linux puts anything of its own accord, nor Go its heap
 )
 
 // newRelocation reserves the memory: pages are there once they are touched.

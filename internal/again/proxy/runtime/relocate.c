@@ -10,7 +10,7 @@
 
 /* Where no system puts anything of its own accord. What begins in a region may end
    behind it: each has twice its size. */
-#define PLACE_OF(i) (((int64_t)1 << 44) + ((int64_t)(i) << 33))
+#define PLACE_OF(i) (((int64_t)1 << 46) + ((int64_t)(i) << 33))
 
 static const int64_t *region;
 static int regions;
