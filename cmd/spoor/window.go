@@ -61,6 +61,11 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x cut.Window, err er
 	if w.iteration != "" && x.Loop == "" {
 		x.Loop = cut.MainLoop
 	}
+	if x.Loop == cut.MainLoop {
+		if x.Tree, err = newPlaces(nil).tree(r); err != nil {
+			return x, err
+		}
+	}
 	x.End = ^uint64(0)
 	if w.iteration != "" {
 		if x.First, x.End, err = parseSpan(w.iteration); err != nil {

@@ -179,7 +179,7 @@ type Node struct {
 	// Counted is how many rounds of a loop the program counted itself (run --rounds), all of them together.
 	Counted *Attached `json:"counted,omitempty"`
 
-	terminals []int  // of a call
+	Terminals []int  `json:"-"` // of a call
 	offset    uint64 // of a loop by the machine code
 }
 
@@ -498,7 +498,7 @@ func (b *builder) entered(n *node) *float64 {
 func (b *builder) call(out *Node, list terms, times uint64) {
 	out.Site = b.label[list[0].leaf]
 	for _, t := range list {
-		out.terminals = append(out.terminals, b.leaves.Terminal(t.leaf))
+		out.Terminals = append(out.Terminals, b.leaves.Terminal(t.leaf))
 		sum := b.each[t.leaf].Times(t.count * times)
 		out.Sums.Add(&sum)
 	}

@@ -117,7 +117,7 @@ func (w *around) node(n *Node, function string, chain []int) {
 			n = first
 		}
 	}
-	for _, t := range n.terminals {
+	for _, t := range n.Terminals {
 		if !w.seen[t] {
 			w.seen[t], w.list[t] = true, chain
 			continue

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/marked"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -12,10 +13,10 @@ import (
 const MainLoop = "main"
 
 // rounds finds the calls of some rounds of a loop. A round is from one call that begins it to before the next.
-func (w *Window) rounds(k *trace.Rank, stream int) (s marked.Span, found bool, err error) {
+func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s marked.Span, found bool, err error) {
 	var begins func(terminal int) bool
 	if w.Loop == MainLoop {
-		begins, err = mainLoop(k, stream)
+		begins, err = w.mainLoop(r, k, stream)
 	} else {
 		begins, err = w.named(k)
 	}
@@ -64,152 +65,87 @@ func (w *Window) named(k *trace.Rank) (func(int) bool, error) {
 	return func(t int) bool { return is[t] }, nil
 }
 
-// A caller is a function and where it is called.
-type caller struct {
-	function uint16
-	site     trace.Site
+// mainLoop finds the loop of the call tree that has most of a thread's calls, and in it the call that is made once a round and
+// least elsewhere. Where there is none, it is the loop in it that has most.
+func (w *Window) mainLoop(r *trace.Reader, k *trace.Rank, stream int) (func(int) bool, error) {
+	x, err := r.Columns(k.Class())
+	if err != nil {
+		return nil, err
+	}
+	key := [2]int{k.Class(), stream}
+	if begins, ok := w.main[key]; ok && !x.Varies() {
+		return begins, nil
+	}
+	o := w.Tree
+	o.Bare = true
+	t, err := calltree.Of(r, k.Number(), o)
+	if err != nil {
+		return nil, err
+	}
+	if w.main == nil {
+		w.main = make(map[[2]int]func(int) bool)
+	}
+	w.main[key], err = begins(k, stream, &t.Threads[stream])
+	return w.main[key], err
 }
 
-// mainLoop finds the loop that has most of a stream's calls, and in it the call site that is called once
-// a round and least elsewhere, or such a distinct call. Where there is none, it is the loop in it that has most.
-func mainLoop(k *trace.Rank, stream int) (func(int) bool, error) {
-	of := make([]caller, k.Terminals())
-	for t := range of {
-		c, err := k.Called(t)
+// begins returns which calls begin the rounds of a thread's main loop, nil if it has none.
+func begins(k *trace.Rank, stream int, t *calltree.Thread) (func(int) bool, error) {
+	of, all := make([]trace.FunctionSite, k.Terminals()), make(map[trace.FunctionSite]uint64)
+	counts := k.Counts(stream)
+	for terminal := range of {
+		c, err := k.Called(terminal)
 		if err != nil {
 			return nil, err
 		}
-		of[t] = caller{c.Func.ID, c.Site.Alone()}
+		of[terminal] = c.FunctionSite()
+		all[of[terminal]] += counts[terminal]
 	}
-	sizes := make(map[trace.Node]uint64)
-	n := k.Structure(stream)
-	for {
-		var most trace.Node
-		size := uint64(0)
-		for _, child := range n.Children() {
-			if s := calls(child, sizes); s > size {
-				most, size = child, s
-			}
+	for body := t.Body; ; {
+		i := most(body)
+		if i < 0 || body[i].Sums.Calls < t.Total.Calls/2 {
+			return nil, nil
 		}
-		if size < k.Len(stream)/2 || most.Kind == trace.CallNode {
-			return bySites(k, stream, of)
-		}
-		if n = most; n.Count < leastRounds {
+		n := body[i]
+		body = n.Body
+		if n.Kind != "loop" || n.Rounds < 2 {
 			continue
-		}
-		x := tally{of: of, callers: make(map[caller]uint64), terminals: make(map[int]uint64)}
-		for _, child := range n.Children() {
-			x.count(child, 1)
-		}
-		counts := k.Counts(stream)
-		all := make(map[caller]uint64)
-		for t, n := range counts {
-			all[of[t]] += n
 		}
 		// What is called elsewhere as well, as a clock is, begins no round.
 		best, least := -1, uint64(math.MaxUint64)
-		for _, t := range x.order {
-			if n := all[of[t]]; x.callers[of[t]] == 1 && n < least {
-				best, least = t, n
+		var once func(list []*calltree.Node, site bool)
+		once = func(list []*calltree.Node, site bool) {
+			for _, x := range list {
+				if x.Kind == "function" {
+					once(x.Body, site)
+				}
+				for _, terminal := range x.Terminals {
+					calls, times := x.Sums.Calls, all[of[terminal]]
+					if !site { // one that is called several times a round, mostly with other parameters
+						calls, times = counts[terminal], counts[terminal]
+					}
+					if calls == n.Rounds && times < least {
+						best, least = terminal, times
+					}
+				}
 			}
 		}
-		if best >= 0 {
+		if once(n.Body, true); best >= 0 {
 			return func(other int) bool { return of[other] == of[best] }, nil
 		}
-		// A site that is called several times a round, mostly with other parameters.
-		for _, t := range x.order {
-			if n := counts[t]; x.terminals[t] == 1 && n < least {
-				best, least = t, n
-			}
-		}
-		if best >= 0 {
+		if once(n.Body, false); best >= 0 {
 			return func(other int) bool { return other == best }, nil
 		}
 	}
 }
 
-// leastRounds is from how many on something that repeats is a loop.
-const leastRounds = 3
-
-// bySites finds a loop whose rounds differ too much for the grammar to have seen it: where most calls are made
-// from sites that are called equally often, that is in how many rounds there are. Calls that
-// need no other rank don't count, as there may be any number of them.
-func bySites(k *trace.Rank, stream int, of []caller) (func(int) bool, error) {
-	times := make(map[caller]uint64)
-	local := make(map[caller]bool)
-	for t, n := range k.Counts(stream) {
-		times[of[t]] += n
-		c, err := k.Called(t)
-		if err != nil {
-			return nil, err
-		}
-		local[of[t]] = c.Func.Has(trace.Local)
-	}
-	covered := make(map[uint64]uint64) // by number of rounds: calls
-	for c, n := range times {
-		if !local[c] && n >= leastRounds {
-			covered[n] += n
+// most returns which of some nodes that have others in them has most calls, -1 if there is none.
+func most(body []*calltree.Node) int {
+	best := -1
+	for i, n := range body {
+		if n.Body != nil && (best < 0 || n.Sums.Calls > body[best].Sums.Calls) {
+			best = i
 		}
 	}
-	rounds := uint64(0)
-	for n, calls := range covered {
-		if calls > covered[rounds] || calls == covered[rounds] && n < rounds {
-			rounds = n
-		}
-	}
-	if rounds == 0 {
-		return nil, nil
-	}
-	for t := range of { // in the order in which they come
-		if c := of[t]; times[c] == rounds && !local[c] {
-			return func(other int) bool { return of[other] == c }, nil
-		}
-	}
-	return nil, nil
-}
-
-// calls counts those of a node with all its rounds.
-func calls(n trace.Node, known map[trace.Node]uint64) uint64 {
-	if size, ok := known[n]; ok {
-		return size
-	}
-	size := n.Count
-	if n.Kind != trace.CallNode {
-		round := uint64(0)
-		for _, c := range n.Children() {
-			round += calls(c, known)
-		}
-		size *= round
-	}
-	known[n] = size
-	return size
-}
-
-// mostNodes bounds how much of a round is looked at.
-const mostNodes = 1 << 16
-
-// A tally is how often a round makes which calls.
-type tally struct {
-	of        []caller
-	callers   map[caller]uint64
-	terminals map[int]uint64
-	order     []int // terminals, as they come
-}
-
-func (x *tally) count(n trace.Node, times uint64) {
-	if len(x.terminals) > mostNodes {
-		return
-	}
-	times *= n.Count
-	if n.Kind == trace.CallNode {
-		if x.terminals[n.Terminal] == 0 {
-			x.order = append(x.order, n.Terminal)
-		}
-		x.terminals[n.Terminal] += times
-		x.callers[x.of[n.Terminal]] += times
-		return
-	}
-	for _, child := range n.Children() {
-		x.count(child, times)
-	}
+	return best
 }

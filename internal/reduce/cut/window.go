@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/marked"
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -15,14 +16,16 @@ import (
 
 // A Window says what to take of a trace: calls for which all that is set holds.
 type Window struct {
-	From, Until *int64  // calls that had not ended, and that had begun, so many ns after the run's first call
-	Phase       string  // those of the marked phases of that name; "" all
-	Loop        string  // those of rounds of a loop: "main", or the call that begins a round; "" all
-	First, End  uint64  // which rounds, if there is a loop
-	Inner       bool    // those behind MPI_Init and before MPI_Finalize
-	Place       Placing // how call sites are named, for Loop
+	From, Until *int64           // calls that had not ended, and that had begun, so many ns after the run's first call
+	Phase       string           // those of the marked phases of that name; "" all
+	Loop        string           // those of rounds of a loop: "main", or the call that begins a round; "" all
+	First, End  uint64           // which rounds, if there is a loop
+	Inner       bool             // those behind MPI_Init and before MPI_Finalize
+	Place       Placing          // how call sites are named, for Loop
+	Tree        calltree.Options // which tree has the main loop
 
-	begins *trace.Call // a round, on the first rank that has the loop
+	begins *trace.Call               // a round, on the first rank that has the loop
+	main   map[[2]int]func(int) bool // by class and stream: calls that begin rounds of the main loop
 }
 
 // A Placing renders a call site.
@@ -85,7 +88,7 @@ func (w *Window) spans(r *trace.Reader) ([][][]marked.Span, error) {
 			return nil, err
 		}
 		for stream := range k.Streams() {
-			list, found, err := w.of(k, stream, zero)
+			list, found, err := w.of(r, k, stream, zero)
 			if err != nil {
 				return nil, err
 			}
@@ -111,7 +114,7 @@ func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]marked.Span, 
 			return nil, err
 		}
 	}
-	list, _, err := w.of(k, stream, zero)
+	list, _, err := w.of(r, k, stream, zero)
 	return list, err
 }
 
@@ -119,7 +122,7 @@ func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]marked.Span, 
 func (w *Window) Found() bool { return w.Loop == "" || w.begins != nil }
 
 // of does so, and tells whether the thread has the loop that the window is of.
-func (w *Window) of(k *trace.Rank, stream int, zero int64) (list []marked.Span, found bool, err error) {
+func (w *Window) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []marked.Span, found bool, err error) {
 	list = []marked.Span{{End: k.Len(stream)}}
 	if w.Inner {
 		list = both(list, []marked.Span{inner(k, stream)})
@@ -140,7 +143,7 @@ func (w *Window) of(k *trace.Rank, stream int, zero int64) (list []marked.Span, 
 	}
 	if w.Loop != "" {
 		var s marked.Span
-		if s, found, err = w.rounds(k, stream); err != nil {
+		if s, found, err = w.rounds(r, k, stream); err != nil {
 			return nil, false, err
 		}
 		list = both(list, []marked.Span{s})
