@@ -2,13 +2,11 @@ package waits
 
 import "sort"
 
-// remembered is how many calls of a thread are kept to tell what it did lately.
-const remembered = 512
-
-// A history is the time that a thread spent in MPI lately.
+// A history is the time that a thread spent in MPI, as far back as calls that aren't settled may ask.
 type history struct {
-	calls [remembered]spell // a ring
-	n     int
+	calls []spell
+	n     int // so many there were, those that were forgotten included
+	limit int // as many as there may be before some are forgotten
 }
 
 // A spell is a time within MPI.
@@ -17,34 +15,60 @@ type spell struct {
 	before     int64 // time in MPI up to its start
 }
 
-func (h *history) at(i int) *spell { return &h.calls[i%remembered] }
+const (
+	fewSpells  = 512
+	mostSpells = 1 << 20 // of one thread, however far back somebody may ask
+)
 
 // add takes a call and returns how much longer the thread was in MPI than was known; of a call within a call that is nothing.
 func (h *history) add(start, end int64) int64 {
 	before := int64(0)
-	if h.n > 0 {
-		last := h.at(h.n - 1)
+	if n := len(h.calls); n > 0 {
+		last := &h.calls[n-1]
 		if start = max(start, last.end); start >= end {
 			return 0
 		}
 		before = last.before + last.end - last.start
 	}
-	*h.at(h.n) = spell{start, end, before}
+	h.calls = append(h.calls, spell{start, end, before})
 	h.n++
 	return end - start
 }
 
+// forget forgets what a thread did before all that may be asked for, once there is much of it.
+func (a *analysis) forget(h *history) {
+	if len(h.calls) < max(h.limit, fewSpells) {
+		return
+	}
+	since := int64(0)
+	for i, w := range a.here {
+		for len(w.unsettled) > 0 && w.unsettled[0].settled {
+			w.unsettled = w.unsettled[1:]
+		}
+		from := w.now
+		if len(w.unsettled) > 0 {
+			from = min(from, w.unsettled[0].at)
+		}
+		if i == 0 || from < since {
+			since = from
+		}
+	}
+	// The last spell before that stays: it says how much there was up to it.
+	n := max(0, sort.Search(len(h.calls), func(i int) bool { return h.calls[i].end > since })-1, len(h.calls)-mostSpells)
+	h.calls = h.calls[:copy(h.calls, h.calls[n:])]
+	h.limit = 2 * len(h.calls)
+}
+
 // until returns the time in MPI up to a time, as far back as is remembered.
 func (h *history) until(t int64) int64 {
-	first := max(0, h.n-remembered)
-	i := first + sort.Search(h.n-first, func(i int) bool { return h.at(first+i).start > t })
-	if i == first {
-		if h.n == first {
+	i := sort.Search(len(h.calls), func(i int) bool { return h.calls[i].start > t })
+	if i == 0 {
+		if len(h.calls) == 0 {
 			return 0
 		}
-		return h.at(first).before
+		return h.calls[0].before
 	}
-	s := h.at(i - 1)
+	s := &h.calls[i-1]
 	return s.before + min(t, s.end) - s.start
 }
 

@@ -9,6 +9,7 @@
 package waits
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -102,6 +103,9 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 		o.Begin(calls)
 	}
 	a := newAnalysis(s, r.Ranks())
+	if a.torn, err = torn(r); err != nil {
+		return nil, err
+	}
 	if o.Path {
 		a.hops = &hops{of: make(map[thread][]hop)}
 	}
@@ -126,9 +130,11 @@ type analysis struct {
 	each     func(Wait)
 	hops     *hops      // nil: the path is not asked for
 	ranks    []*watcher // nil: left no track
+	here     []*watcher // those that did
 	places   []trace.FunctionSite
 	index    map[trace.FunctionSite]int32
 	messages map[uint64]*message
+	torn     map[lane]bool // messages that can't be matched
 	meetings map[meetingKey]*meeting
 	rows     map[rowKey]*row
 
@@ -177,6 +183,7 @@ type blocked struct {
 	open    int   // operations of which it is not known yet when the others came
 	told    bool  // there are no further ones
 	known   bool  // something is said of it
+	settled bool
 
 	kind   Kind
 	waited int64
@@ -184,9 +191,11 @@ type blocked struct {
 	got    *message // of a late sender
 }
 
-// waitsFor notes that somebody else came to an operation at a time.
+// waitsFor notes that somebody else came to an operation at a time. Of two that came at once it is the one of the lower kind, then of
+// the lower rank, whichever the analysis heard of first.
 func (b *blocked) waitsFor(kind Kind, other arrival, m *message) {
-	if w := min(other.at, b.end) - b.at; w > b.waited {
+	w := min(other.at, b.end) - b.at
+	if w > b.waited || w == b.waited && w > 0 && cmp.Or(cmp.Compare(kind, b.kind), cmp.Compare(other.rank, b.by.rank)) < 0 {
 		b.kind, b.waited, b.by, b.got = kind, w, other, m
 	}
 }
@@ -200,6 +209,7 @@ func (b *blocked) as(kind Kind, ns int64) Wait {
 func (a *analysis) met(b *blocked) {
 	if b.open--; b.open == 0 && b.told {
 		a.settle(b)
+		b.settled = true
 	}
 }
 

@@ -23,6 +23,8 @@ type watcher struct {
 	lates       int
 	taken       [recent]taken
 	takes       int
+	unsettled   []*blocked // calls, in order, of which it isn't known yet when others came
+	now         int64      // when its latest call began
 	first, last int64
 	began       bool
 	starts      []int64 // by thread: when its first call began
@@ -49,6 +51,7 @@ func (a *analysis) watch(k *trace.Rank) *watcher {
 		w.threads[i] = &history{}
 	}
 	a.ranks[k.Number()] = w
+	a.here = append(a.here, w)
 	return w
 }
 
@@ -68,7 +71,7 @@ func (w *watcher) Enter(c *ops.Call) error {
 	if !w.began || c.Start < w.first {
 		w.began, w.first = true, c.Start
 	}
-	w.last = max(w.last, c.End)
+	w.last, w.now = max(w.last, c.End), c.Start
 	if w.threads[c.Stream].n == 0 {
 		w.starts[c.Stream] = c.Start
 	}
@@ -84,7 +87,10 @@ func (w *watcher) Enter(c *ops.Call) error {
 	}
 	if b.told = true; b.open == 0 {
 		w.a.settle(b)
+	} else {
+		w.unsettled = append(w.unsettled, b)
 	}
+	w.a.forget(w.threads[c.Stream])
 	return nil
 }
 
@@ -96,7 +102,7 @@ func (w *watcher) act(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	}
 	switch x.Kind {
 	case ops.Send, ops.SendBegin:
-		if x.Message == 0 {
+		if x.Message == 0 || w.torn(x, w.k.Number(), x.World()) {
 			return
 		}
 		m := a.message(x.Message)
@@ -120,7 +126,7 @@ func (w *watcher) act(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 		if delete(w.posted, x.ID); !ok {
 			posted = here
 		}
-		if x.Message == 0 {
+		if x.Message == 0 || w.torn(x, x.World(), w.k.Number()) {
 			return
 		}
 		m := a.message(x.Message)
