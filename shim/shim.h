@@ -72,6 +72,25 @@ struct sp_open_call {
 	uint64_t cfa, back;
 };
 
+/*
+ * Locks, in the order in which a thread may take them:
+ *
+ *  1. names_lock (hooks.c): a NAME record may be written under it, for which the engine may run.
+ *  2. The engine's (host.c), all signals blocked.
+ *  3. attach_lock (runtime.c); windows (mpimem.c). Neither is taken under the other.
+ *  4. One of sp_lock_begin's (segments, late, layers, deepbind): no other lock of the shim's is taken
+ *     under it. deepbind.c and layers.c walk the loader's list of objects, whose lock is below all.
+ *
+ * What a thread must not be entered for by a handler, a callback, or its own work, as its marks say:
+ *
+ *  writing    a record is open: no other may begin
+ *  shut       the same without a record: what a handler's calls must not enter
+ *  locked     it holds a lock of sp_lock_begin's: no segment may be told of
+ *  allocating it is in the C library's allocator: no allocation, and so no engine
+ *  busy       it does the shim's own work: allocations and calls of files aren't the program's
+ *  hooked     it is in a plugin: no call counts
+ *  depth      it is in so many wrappers: calls are the MPI's, unless PMPI_ names come back in
+ */
 struct sp_thread {
 	uint64_t *cur;  /* where the next record starts */
 	uint64_t *lim;  /* a record may start before this place; NULL: see sp_begin_slow */
