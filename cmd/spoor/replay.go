@@ -233,9 +233,6 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	return reportReplay(cmd, o, r, runner, dir, wall)
 }
 
-// largeReceive is what receives of 2 GiB and more need.
-const largeReceive = "MPI_Irecv_c"
-
 // checkOrder goes through all calls once, as each rank will, to see that there is an order of them.
 func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error {
 	calls, err := totalCalls(r)
@@ -246,8 +243,8 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error 
 		return fmt.Errorf("--receives derived: each rank would go through all %s calls; --most-calls %d allows it", units.Grouped(calls), calls)
 	}
 	s, err := derive.Check(r)
-	if err == nil && s.Largest > math.MaxInt32 && !target.Has(largeReceive) {
-		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, largeReceive)
+	if err == nil && s.Largest > math.MaxInt32 && !target.Has(derive.LargeReceive) {
+		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, derive.LargeReceive)
 	}
 	if err != nil {
 		return fmt.Errorf("--receives derived: %w", err)
@@ -349,7 +346,7 @@ func probe(replayer, dir string, cfg replay.Config, r *trace.Reader) (reissue.Ta
 	for _, f := range r.Schema() {
 		cfg.Probe = append(cfg.Probe, f.Name)
 	}
-	cfg.Probe = append(cfg.Probe, largeReceive)
+	cfg.Probe = append(cfg.Probe, derive.LargeReceive)
 	file := filepath.Join(dir, "probe")
 	if err := cfg.Write(file); err != nil {
 		return reissue.Target{}, err

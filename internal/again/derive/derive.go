@@ -64,6 +64,9 @@ func roleOf(def *mpi.Call) Role {
 	return Own
 }
 
+// LargeReceive is what receives of 2 GiB and more need.
+const LargeReceive = "MPI_Irecv_c"
+
 // Obstacles lists the calls because of which receives can't be derived, in a trace of which all calls can be made again.
 func Obstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 	type key struct{ function, why string }

@@ -2,7 +2,6 @@ package hang
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -100,7 +99,7 @@ func (f *follower) Enter(c *ops.Call) error {
 	if c.Return != 0 && !open && meaning.Of(c.Func.Name) != nil {
 		f.now.unsure = true // it may have taken a message, or not
 	}
-	f.now.vague = f.now.vague || strings.HasPrefix(c.Func.Name, "MPI_Isendrecv")
+	f.now.vague = f.now.vague || c.Func.Has(trace.Nonblocking) && both(c.Func.Name)
 	var collective *begun
 	if c.Func.Has(trace.Collective) {
 		collective = f.collective(c)
@@ -120,6 +119,12 @@ func (f *follower) Enter(c *ops.Call) error {
 	}
 	f.poll(c, t, def, w)
 	return nil
+}
+
+// both reports whether calls of a function send and receive.
+func both(function string) bool {
+	m := meaning.Of(function)
+	return m != nil && m.Pattern == meaning.ToPeer && m.Out != nil && m.In != nil
 }
 
 // act takes in one thing that a call did, or is about.

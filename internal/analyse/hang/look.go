@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -126,7 +127,7 @@ func (v *view) lookAt(n *standing, e *rankEnd) error {
 		for _, s := range sites {
 			x.of = strings.TrimPrefix(x.of+", "+v.o.Thread(s), ", ")
 		}
-		finished = finished || x.call != nil && x.call.Func.Name == "MPI_Finalize"
+		finished = finished || x.call != nil && ops.Is(x.call.Func, mpi.Ends)
 		e.threads = append(e.threads, x)
 	}
 	e.shown = slices.IndexFunc(e.threads, func(t threadEnd) bool { return t.blocked })

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -96,7 +97,7 @@ func marksOf(k *trace.Rank) ([]mark, error) {
 			return nil, err
 		}
 		list[t].name = c.Phase
-		if c.Name() != "MPI_Pcontrol" {
+		if def, ok := mpi.Lookup(c.Name()); !ok || def.Index("level") < 0 || def.Params[def.Index("level")].Kind != mpi.KindLevel {
 			continue
 		}
 		if c, err = k.Terminal(t); err != nil {

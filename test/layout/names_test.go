@@ -1,0 +1,64 @@
+package layout
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// naming lists where code may ask for functions of MPI by name, as ARCHITECTURE.md says: files and folders. Everywhere else an attribute or
+// a parameter in calls.txt tells.
+var naming = []string{
+	"mpi/", "cmd/genshim/", "trace/handles/", "internal/ops/plan.go", "internal/again/", "internal/analyse/diff/", "internal/convert/", "replayer/",
+	"internal/simulate/traced/calls.go", "internal/analyse/files/mpiio.go",
+	"internal/reduce/partners/rewrite.go", "internal/simulate/calibrate/", "cmd/spoor/calibrate.go", // calls that are made up
+	"internal/run/inspect/",                                                          // symbols of binaries
+	"cmd/spoor/gathering.go", "cmd/spoor/imbalance.go", "internal/analyse/findings/", // what is said of MPI_Init and MPI_Finalize
+}
+
+// TestNames: no other code has the name of a function as a whole literal.
+func TestNames(t *testing.T) {
+	root := "../.."
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		name, _ := filepath.Rel(root, path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (name == "build" || name == "test" || name == "bench" || strings.HasPrefix(name, ".") && name != "." || d.Name() == "testdata" || strings.HasSuffix(name, "test")):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		for _, prefix := range naming {
+			if strings.HasPrefix(name, prefix) {
+				return nil
+			}
+		}
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil {
+					if def, known := mpi.Lookup(text); known && !def.Has(mpi.Posix) {
+						t.Errorf("%s:%d has %s", name, files.Position(lit.Pos()).Line, text)
+					}
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
