@@ -179,6 +179,9 @@ func Why(c *trace.Call, from string, target Target) string {
 	if c.Name() == "MPI_Request_f2c" || c.Name() == "MPI_Request_fromint" {
 		return "which request it gave is not in the trace"
 	}
+	if scattered(def, c) {
+		return "where the blocks lie that go to and come from each rank is not in the trace"
+	}
 	for i := range c.Params {
 		p := &c.Params[i]
 		// A null pointer for an object of the tools interface is an error that
@@ -194,6 +197,21 @@ func Why(c *trace.Call, from string, target Target) string {
 		}
 	}
 	return absolute(c)
+}
+
+// scattered reports whether a call has blocks of which nobody knows where they begin, as imports of OTF2 have.
+func scattered(def *mpi.Call, c *trace.Call) bool {
+	for i := range def.Params {
+		x := &def.Params[i].Content
+		if x.Displs == "" {
+			continue
+		}
+		counts, displs := c.Param(x.Count), c.Param(x.Displs)
+		if counts != nil && displs != nil && len(counts.In.Elems) > 0 && len(displs.In.Elems) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // givesTypes reports whether a call takes a datatype apart into ones that the program made.

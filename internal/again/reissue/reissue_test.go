@@ -77,7 +77,7 @@ func TestReach(t *testing.T) {
 }
 
 func TestWhy(t *testing.T) {
-	world := handleValue(0x101)
+	world, integers := handleValue(0x101), handleValue(0x209)
 	tests := []struct {
 		c      *trace.Call
 		target Target
@@ -93,6 +93,9 @@ func TestWhy(t *testing.T) {
 		{call(t, "MPI_Add_error_code", integer(93)), Target{Flavour: "mpich"}, true},
 		{call(t, "MPI_Add_error_code", integer(93)), Target{Flavour: "mpich", Literal: true}, false},
 		{call(t, "MPI_Add_error_code", integer(93)), Target{Flavour: "openmpi", Literal: true}, true},
+		// Of an import, whose format has no displacements.
+		{call(t, "MPI_Alltoallv", heap(0, 0), array(1, 2), trace.Value{}, integers, heap(1, 0), array(1, 2), trace.Value{}, integers, world), Target{}, false},
+		{call(t, "MPI_Alltoallv", heap(0, 0), array(1, 2), array(0, 1), integers, heap(1, 0), array(1, 2), array(0, 1), integers, world), Target{}, true},
 	}
 	for _, x := range tests {
 		if why := Why(x.c, "openmpi", x.target); (why == "") != x.can {
