@@ -180,6 +180,9 @@ func addTraces(cmd *cobra.Command, d *database.DB, args []string, o database.Opt
 			r.Close()
 			return nil, true, err
 		}
+		if o.Code, err = where.code(part); err != nil {
+			return nil, true, err
+		}
 		id, added, err := d.Add(path, part, o)
 		if err == nil && calls != "" {
 			err = writeCalls(part, calls, id, where)

@@ -41,7 +41,7 @@ Grosclaude et al., "Tracing MPI binaries for knowledge discovery".`,
 			if err != nil {
 				return err
 			}
-			list, err := d.Profiles(run, o.class)
+			list, err := d.Profiles(run, o.class, o.style == "tree")
 			if err != nil {
 				return err
 			}

@@ -375,7 +375,11 @@ func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *tra
 	}
 	defer d.Close()
 	where := newPlaces(nil)
-	run, added, err := d.Add(path, r, database.Options{Place: where.called})
+	code, err := where.code(r)
+	if err != nil {
+		return err
+	}
+	run, added, err := d.Add(path, r, database.Options{Place: where.called, Code: code})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 type Options struct {
 	// Place names a call site of an MPI function, or with "" for its name a frame around one.
 	Place func(function string, at trace.Site) symbolise.Place
+	Code  *trace.Code       // what the program's machine code says; nil: nothing
 	Tags  map[string]string // beside those that the trace has; they win
 }
 
@@ -77,8 +78,9 @@ func digest(path string) (string, error) {
 
 // A writer inserts rows. The first error stays.
 type writer struct {
-	tx  *sql.Tx
-	err error
+	tx     *sql.Tx
+	err    error
+	number int // of a class's nodes
 }
 
 // insert prepares to insert rows into a table: the result takes one.
@@ -142,8 +144,11 @@ func (w *writer) parts(run int64, f *facts) {
 	for _, x := range f.calls {
 		of[x.class] = append(of[x.class], ids[x.site])
 	}
-	for _, p := range f.profiles {
+	for i, p := range f.profiles {
 		w.shape(run, p, of[p.Class])
+		if f.coded != nil {
+			w.nodes(run, f.coded[i], of[p.Class])
+		}
 	}
 	value := w.insert("value", "run", "class", "site", "name", "count", "sum", "min", "max")
 	for _, v := range f.values {

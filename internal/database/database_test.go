@@ -145,7 +145,7 @@ func TestProfiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			list, err := d.Profiles(run, -1)
+			list, err := d.Profiles(run, -1, true)
 			if err != nil || len(list) != r.Classes() {
 				t.Fatalf("%d classes, want %d: %v", len(list), r.Classes(), err)
 			}
@@ -159,7 +159,7 @@ func TestProfiles(t *testing.T) {
 				if diff := cmp.Diff(written(t, want), written(t, got)); diff != "" {
 					t.Errorf("class %d:\n%s", class, diff)
 				}
-				one, err := d.Profiles(run, class)
+				one, err := d.Profiles(run, class, true)
 				if err != nil || len(one) != 1 || cmp.Diff(written(t, got), written(t, one[0])) != "" {
 					t.Errorf("class %d alone: %+v, %v", class, one, err)
 				}
@@ -168,7 +168,7 @@ func TestProfiles(t *testing.T) {
 			if n := one(t, d, "select count(*) from loop")[0].(int64); (n > 0) != (loops > 0) {
 				t.Errorf("%d loops, and %d lines of them", n, loops)
 			}
-			if _, err := d.Profiles(run, 99); err == nil {
+			if _, err := d.Profiles(run, 99, true); err == nil {
 				t.Error("there is a class 99")
 			}
 			sums := one(t, d, `select (select sum(node.calls * size) from node join (select class, count(*) as size from rank group by class) using (class) where parent is null),

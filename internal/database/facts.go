@@ -26,7 +26,8 @@ type facts struct {
 	calls   []siteCalls
 	values  []siteValue
 	// What the first rank of each class does.
-	profiles []*profile.Profile
+	profiles []*profile.Profile // of classes, by the order of calls
+	coded    []*profile.Profile // the same by the machine code; nil: not known
 
 	comms   []*handles.Comm
 	traffic []traffic
@@ -110,6 +111,13 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 			return nil, err
 		}
 		f.profiles = append(f.profiles, p)
+		if o.Code == nil {
+			continue
+		}
+		if p, err = profile.Of(r, r.Members(class)[0], calltree.Options{Where: o.Place, Code: o.Code}); err != nil {
+			return nil, err
+		}
+		f.coded = append(f.coded, p)
 	}
 	f.name(o.Place)
 	comms, err := handles.Of(r).Comms()

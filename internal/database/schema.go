@@ -165,6 +165,10 @@ create table node (
 	attached text,                 -- JSON: what counters and plugins attached
 	function text,
 	called_from text,
+	by_code integer not null default 0, -- 1: of the tree by the machine code; 0: by the order of calls. Either has all calls of the class
+	place text,                    -- by the machine code: of a loop or call
+	at_least integer not null default 0, -- 1: rounds without calls of MPI aren't counted
+	unsure integer not null default 0,   -- 1: the calls don't tell which of several loops went round
 	primary key (run, class, number)
 ) without rowid;
 -- Call sites of a class as its profile numbers and names them.
@@ -178,7 +182,8 @@ create table called (
 	primary key (run, class, number)
 ) without rowid;
 create view loop as
-	select run, class, thread, number, parent, entered, rounds, least, most, calls, gap_ns, ns, bytes_out, bytes_in from node where kind = 'loop';
+	select run, class, thread, number, parent, place, entered, rounds, least, most, calls, gap_ns, ns, bytes_out, bytes_in from node
+	where kind = 'loop' and by_code = (select max(by_code) from node as of where of.run = node.run and of.class = node.class);
 -- What spoor simulate says of the run on other machines. Times but end_ns and traced_ns are means of the ranks.
 create table prediction (
 	run integer not null references run on delete cascade,
@@ -201,13 +206,19 @@ create view calls_by_site as
 	select run, site, function, module, symbol, file, min(line) as line, sum(ranks) as ranks, sum(calls) as calls, sum(ns) as ns,
 		min(min_ns) as min_ns, max(max_ns) as max_ns, sum(gap_ns) as gap_ns, sum(bytes_out) as bytes_out, sum(bytes_in) as bytes_in
 	from callsite join site on site.id = callsite.site group by run, site;
-pragma user_version = 3;
+pragma user_version = 4;
 `
 
 // version is that of the schema above.
-const version = 3
+const version = 4
 
 // upgrades make the tables of the version after that of the key.
 var upgrades = map[int]string{
 	2: "alter table communicator add column name text; pragma user_version = 3;",
+	3: `alter table node add column by_code integer not null default 0; alter table node add column place text;
+		alter table node add column at_least integer not null default 0; alter table node add column unsure integer not null default 0;
+		drop view loop; create view loop as
+		select run, class, thread, number, parent, place, entered, rounds, least, most, calls, gap_ns, ns, bytes_out, bytes_in from node
+		where kind = 'loop' and by_code = (select max(by_code) from node as of where of.run = node.run and of.class = node.class);
+		pragma user_version = 4;`,
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/calltree"
@@ -16,8 +17,6 @@ import (
 // order in which they stand. sites are the numbers of its call sites.
 func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	thread := w.insert("thread", "run", "class", "thread", "rank", "varies", "times", "times_of", "shared", "calls", "gap_ns", "ns", "bytes_out", "bytes_in")
-	node := w.insert("node", "run", "class", "number", "thread", "parent", "kind", "site", "part", "entered", "rounds", "least", "most", "step",
-		"calls", "gap_ns", "ns", "bytes_out", "bytes_in", "entry_gap_ns", "peers", "lanes", "attached", "function", "called_from")
 	called := w.insert("called", "run", "class", "number", "site", "text", "short")
 	if w.err == nil && len(sites) != len(p.Sites) {
 		w.err = fmt.Errorf("class %d: %d call sites, and %d in its profile", p.Class, len(sites), len(p.Sites))
@@ -26,16 +25,27 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	for i, s := range p.Sites {
 		called(run, p.Class, i+1, sites[i], s.Text, s.At)
 	}
-	number := 0
 	for i := range p.Threads {
 		t := &p.Threads[i]
 		thread(run, p.Class, t.Number, p.Rank, p.Varies, p.Times, len(p.TimesOf), t.Shared, t.Total.Calls, t.Total.Compute, t.Total.Inside(),
 			t.Total.BytesOut, t.Total.BytesIn)
+	}
+	w.number = 0
+	w.nodes(run, p, sites)
+}
+
+// nodes writes those of a tree, numbered on from those that the class has.
+func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
+	node := w.insert("node", "run", "class", "number", "thread", "parent", "kind", "site", "part", "entered", "rounds", "least", "most", "step",
+		"calls", "gap_ns", "ns", "bytes_out", "bytes_in", "entry_gap_ns", "peers", "lanes", "attached", "function", "called_from",
+		"by_code", "place", "at_least", "unsure")
+	for i := range p.Threads {
+		t := &p.Threads[i]
 		var body func(list []*calltree.Node, parent any)
 		body = func(list []*calltree.Node, parent any) {
 			for _, n := range list {
-				number++
-				of := number
+				w.number++
+				of := w.number
 				var at, part, entry any
 				if n.Site > 0 {
 					at = sites[n.Site-1]
@@ -48,7 +58,8 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 				}
 				s := &n.Sums
 				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entered, n.Rounds, n.Least, n.Most, n.Step, s.Calls, s.Compute, s.Inside(),
-					s.BytesOut, s.BytesIn, entry, text(n.Peers), w.json(n.Lanes), w.json(s.Values), text(n.Function), text(n.From))
+					s.BytesOut, s.BytesIn, entry, text(n.Peers), w.json(n.Lanes), w.json(s.Values), text(n.Function), text(n.From),
+					p.Code, text(n.Place), n.AtLeast, n.Unsure)
 				body(n.Body, of)
 			}
 		}
@@ -74,8 +85,9 @@ func (w *writer) json(list any) any {
 	return string(b)
 }
 
-// Profiles returns what classes of ranks of a run look like, as spoor profile has it of the trace: one class, or with -1 all.
-func (d *DB) Profiles(run Run, class int) ([]*profile.Profile, error) {
+// Profiles returns what classes of ranks of a run look like, as spoor profile has it of the trace: one class, or with -1 all; by the
+// machine code, where that was known and is asked for, else by the order of calls.
+func (d *DB) Profiles(run Run, class int, code bool) ([]*profile.Profile, error) {
 	x := &restored{run: run, of: make(map[int]*profile.Profile), nodes: make(map[[2]int]*calltree.Node), numbers: make(map[[2]int64]int)}
 	first, last := class, class
 	if class < 0 {
@@ -91,10 +103,15 @@ func (d *DB) Profiles(run Run, class int) ([]*profile.Profile, error) {
 		{`select class, thread, rank, varies, times, times_of, shared, calls, gap_ns, ns, bytes_out, bytes_in from thread
 			where run = ?1 and class between ?2 and ?3 order by class, thread`, x.thread},
 		{`select class, number, thread, parent, kind, site, part, entered, rounds, least, most, step, calls, gap_ns, ns, bytes_out, bytes_in, entry_gap_ns,
-			coalesce(peers, ''), lanes, attached, coalesce(function, ''), coalesce(called_from, '') from node
-			where run = ?1 and class between ?2 and ?3 order by class, number`, x.node},
+			coalesce(peers, ''), lanes, attached, coalesce(function, ''), coalesce(called_from, ''), by_code, coalesce(place, ''), at_least, unsure from node
+			where run = ?1 and class between ?2 and ?3 and by_code = (select max(by_code) from node as of where of.run = ?1 and of.class = node.class and of.by_code <= ?4)
+			order by class, number`, x.node},
 	} {
-		if err := d.each(ask.statement, []any{run.ID, first, last}, ask.row); err != nil {
+		args := []any{run.ID, first, last}
+		if strings.Contains(ask.statement, "?4") {
+			args = append(args, code)
+		}
+		if err := d.each(ask.statement, args, ask.row); err != nil {
 			return nil, d.failed(err)
 		}
 	}
@@ -174,12 +191,14 @@ func (x *restored) node(rows *sql.Rows) error {
 	var class, number, thread int
 	var parent, site, part *int64
 	var lanes, attached []byte
+	var coded bool
 	n := &calltree.Node{}
 	s := &n.Sums
 	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entered, &n.Rounds, &n.Least, &n.Most, &n.Step, &s.Calls, &s.Compute,
-		&s.MPI, &s.BytesOut, &s.BytesIn, &n.Entry, &n.Peers, &lanes, &attached, &n.Function, &n.From); err != nil {
+		&s.MPI, &s.BytesOut, &s.BytesIn, &n.Entry, &n.Peers, &lanes, &attached, &n.Function, &n.From, &coded, &n.Place, &n.AtLeast, &n.Unsure); err != nil {
 		return err
 	}
+	x.of[class].Code = coded
 	if site != nil {
 		n.Site = x.numbers[[2]int64{int64(class), *site}]
 	}

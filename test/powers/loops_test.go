@@ -3,8 +3,10 @@ package powers
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +27,14 @@ func TestSameLoops(t *testing.T) {
 	named := make([]int, len(verbs))
 	for _, r := range corpus {
 		path := filepath.Join("testdata", r.name+".spoor")
-		loops, sites := shown(t, spoor, path)
+		loops, sites := shown(t, spoor, "profile", "--all", "--json", path)
+		db := filepath.Join(t.TempDir(), "runs.db")
+		if out, err := exec.Command(spoor, "db", "add", "--database", db, path).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if kept, _ := shown(t, spoor, "db", "profile", "--database", db, "--all", "--json", "1"); !maps.Equal(kept, loops) {
+			t.Errorf("%s: loops %v, and in a database %v", r.name, slices.Sorted(maps.Keys(loops)), slices.Sorted(maps.Keys(kept)))
+		}
 		for i, verb := range verbs {
 			out, err := exec.Command(spoor, append(verb, path)...).Output()
 			if err != nil {
@@ -68,11 +77,11 @@ func TestSameLoops(t *testing.T) {
 	}
 }
 
-// shown returns the loops that spoor profile shows, by function and place or by their first call, and the calls in loops.
-func shown(t *testing.T, spoor, path string) (loops, sites map[string]bool) {
-	out, err := exec.Command(spoor, "profile", "--all", "--json", path).Output()
+// shown returns the loops that a profile shows, by function and place or by their first call, and the calls in loops.
+func shown(t *testing.T, spoor string, args ...string) (loops, sites map[string]bool) {
+	out, err := exec.Command(spoor, args...).Output()
 	if err != nil {
-		t.Fatalf("%s: %v", path, err)
+		t.Fatalf("%s: %v", args, err)
 	}
 	var list []struct {
 		Sites []struct {
