@@ -100,7 +100,7 @@ func splitKey(c *Call) requestKey { return requestKey{-2, number(c.Call, "fh")} 
 
 func endsSplit(p *process, _ *thread, _ *plan, c *Call) {
 	key := splitKey(c)
-	x := p.pending[key]
+	x := p.under(key)
 	if x == nil {
 		p.lose(lostFile, 1)
 		return

@@ -84,10 +84,15 @@ func (p *process) meets(q *plan, c *Call) {
 		p.own.of, p.own.rank = m.Comm, m.Comm.RankOf(p.k.Number())
 	}
 	m.Self = p.own.rank
-	n := p.met[m.Circle()]
+	n := q.count
 	if n == nil {
-		n = new(uint64)
-		p.met[m.Circle()] = n
+		if n = p.met[m.Circle()]; n == nil {
+			n = new(uint64)
+			p.met[m.Circle()] = n
+		}
+		if m.Window == nil && m.File == nil {
+			q.count = n
+		}
 	}
 	m.Nth = *n
 	*n++

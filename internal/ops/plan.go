@@ -20,6 +20,7 @@ type plan struct {
 	request int // parameter that gives the request; -1: none
 	on      int // parameter that says who makes the call together; -1: none
 	comm    *handles.Comm
+	count   *uint64 // of its collective calls
 
 	completion completion // of what completes requests
 }
@@ -71,6 +72,7 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 		q.pieces = q.pieces[1:]
 	}
 	if q.on >= 0 && c.Params[q.on].Kind() == "comm" {
+		q.count = nil
 		q.comm = p.x.Comm(&c.Params[q.on].In, t.stream, c.Index)
 	}
 	if q.act != nil {

@@ -13,7 +13,7 @@ type process struct {
 	*Account
 
 	threads  []*thread
-	pending  map[requestKey]*pending
+	pending  map[requestKey]*pending // persistent requests, and split collectives on files
 	spare    []*pending
 	lastID   uint64
 	windows  map[int64]*openWindow // by handle, as all of these
@@ -42,6 +42,7 @@ type thread struct {
 	values *trace.ValueLine // nil: not asked for
 	more   bool             // the walk is at a call that is still to come
 	made   int64            // one-shot requests
+	once   ring             // what they stand for
 	plans  []plan
 	open   []*Call // under way, the innermost last
 	spare  []*Call
@@ -144,10 +145,8 @@ func (p *process) finish(sink Sink) error {
 			return err
 		}
 	}
-	for _, x := range p.pending {
-		if x.n > 0 && x.part {
-			p.s.Losses.Add(Unending, 1)
-		}
+	if n := p.left(); n > 0 {
+		p.s.Losses.Add(Unending, n)
 	}
 	return nil
 }

@@ -20,6 +20,90 @@ type pending struct {
 	acts [2]Act
 	n    int
 	part bool // begun in the part that is told
+	id   int64
+}
+
+// A ring has what one-shot requests of a thread stand for, which have rising numbers. Few are under way at a time, mostly the newest.
+type ring struct {
+	slots []*pending         // by the low bits of their numbers
+	older map[int64]*pending // where a newer one needed the slot
+}
+
+// mostSlots bounds a ring: a program that leaves a request under way for ever has it elsewhere then.
+const mostSlots = 1 << 12
+
+func (r *ring) at(id int64) *pending {
+	if len(r.slots) > 0 {
+		if x := r.slots[id&int64(len(r.slots)-1)]; x != nil && x.id == id {
+			return x
+		}
+	}
+	return r.older[id]
+}
+
+func (r *ring) put(x *pending) {
+	if len(r.slots) == 0 {
+		r.slots = make([]*pending, 16)
+	}
+	for {
+		slot := &r.slots[x.id&int64(len(r.slots)-1)]
+		switch {
+		case *slot == nil:
+			*slot = x
+			return
+		case len(r.slots) == mostSlots:
+			if r.older == nil {
+				r.older = make(map[int64]*pending)
+			}
+			r.older[(*slot).id] = *slot
+			*slot = x
+			return
+		}
+		old := r.slots
+		r.slots = make([]*pending, 2*len(old))
+		for _, y := range old { // no two come to have one
+			if y != nil {
+				r.slots[y.id&int64(len(r.slots)-1)] = y
+			}
+		}
+	}
+}
+
+func (r *ring) drop(id int64) {
+	if slot := &r.slots[id&int64(len(r.slots)-1)]; *slot != nil && (*slot).id == id {
+		*slot = nil
+		return
+	}
+	delete(r.older, id)
+}
+
+// under returns what stands behind a request, nil if nothing.
+func (p *process) under(key requestKey) *pending {
+	if key.thread >= 0 {
+		return p.threads[key.thread].once.at(key.id)
+	}
+	return p.pending[key]
+}
+
+// left counts what has not completed.
+func (p *process) left() (n uint64) {
+	count := func(x *pending) {
+		if x != nil && x.n > 0 && x.part {
+			n++
+		}
+	}
+	for _, x := range p.pending {
+		count(x)
+	}
+	for _, t := range p.threads {
+		for _, x := range t.once.slots {
+			count(x)
+		}
+		for _, x := range t.once.older {
+			count(x)
+		}
+	}
+	return n
 }
 
 // keep notes what stands behind the request that a call made.
@@ -34,14 +118,18 @@ func (p *process) keep(t *thread, q *plan, c *Call) {
 }
 
 func (p *process) hold(key requestKey, acts []Act) {
-	x := p.pending[key]
+	x := p.under(key)
 	if x == nil {
 		if n := len(p.spare); n > 0 {
 			x, p.spare = p.spare[n-1], p.spare[:n-1]
 		} else {
 			x = &pending{}
 		}
-		p.pending[key] = x
+		if x.id = key.id; key.thread >= 0 {
+			p.threads[key.thread].once.put(x)
+		} else {
+			p.pending[key] = x
+		}
 	}
 	x.n, x.part = 0, p.part
 	for i := range acts {
@@ -69,7 +157,7 @@ func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
 		p.lose(lostRequest, 1)
 		return nil, key
 	}
-	x := p.pending[key]
+	x := p.under(key)
 	if x == nil && v.Form != trace.RequestPersistent { // that may be inactive
 		p.lose(lostRequest, 1)
 	}
@@ -77,7 +165,11 @@ func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
 }
 
 func (p *process) drop(key requestKey, x *pending) {
-	delete(p.pending, key)
+	if key.thread >= 0 {
+		p.threads[key.thread].once.drop(key.id)
+	} else {
+		delete(p.pending, key)
+	}
 	p.spare = append(p.spare, x)
 }
 

@@ -48,6 +48,7 @@ type Source struct {
 	Last    int64  // end of the run, counted from there
 
 	o       Options
+	times   bool
 	classes map[int]*Class
 	windows map[madeBy]*Window
 	files   map[madeBy]*File
@@ -64,6 +65,7 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, classes: make(map[int]*Class),
 		windows: make(map[madeBy]*Window), files: make(map[madeBy]*File), places: make(map[trace.Site]int),
 	}
+	s.times = r.HasTimes() && !o.Untimed
 	if s.o.Progress == nil {
 		s.o.Progress = func(uint64) {}
 	}
@@ -85,7 +87,7 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 }
 
 // timed reports whether there are times that are asked for.
-func (s *Source) timed() bool { return s.Reader.HasTimes() && !s.o.Untimed }
+func (s *Source) timed() bool { return s.times }
 
 // wants reports whether a call that is under way between two times, which count from First,
 // is to be exported.
