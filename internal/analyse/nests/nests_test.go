@@ -315,7 +315,7 @@ func TestFormulas(t *testing.T) {
 		{func(r int64) int64 { return 100*r - 1 }, "100·rank-1"},
 		{func(r int64) int64 { return (r + 11) % 12 }, "(rank-1) mod 12"},
 		{func(r int64) int64 { return r ^ 3 }, "rank xor 3"},
-		{func(r int64) int64 { return (r%4+1)%4 + 4*(r/4) }, "(x+1 mod 4, y+0 mod 3) of ranks as x + 4·y"},
+		{func(r int64) int64 { return (r%4+1)%4 + 4*(r/4) }, "(x+1 mod 4, y) of a grid 4 wide"},
 		{func(r int64) int64 { return r * r % 12 }, ""},
 	} {
 		s := &Slot{kind: "rank"}

@@ -1,6 +1,7 @@
 package nests
 
 import (
+	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -156,9 +157,15 @@ func (s *Slot) fit(size int) {
 	if _, same := s.Numbers.Same(); same || s.several || len(s.ranks) < 2 {
 		return
 	}
-	s.Formula = linear(s.ranks, s.vals)
-	if s.Formula == "" && s.kind == "rank" {
-		s.Formula = relation(s.ranks, s.vals, size)
+	form, ok := column.As(s.ranks, s.vals, size, column.Line)
+	if ok && len(s.ranks) < 3 && form.C[0] != 1 { // two ranks are evidence of a distance alone
+		ok = false
+	}
+	if !ok && s.kind == "rank" {
+		form, ok = column.As(s.ranks, s.vals, size, column.Ring, column.Xor, column.Digits)
+	}
+	if ok {
+		s.Formula = form.Text(int64(size))
 	}
 	s.ranks, s.vals = nil, nil
 }
