@@ -103,6 +103,12 @@ type Times struct {
 	Duration, Gap model.Stat
 }
 
+// Add takes the times of one more call.
+func (t *Times) Add(gap, duration uint64) {
+	t.Duration.Add(duration)
+	t.Gap.Add(gap)
+}
+
 // Scaled is what so many samples come to, where others were as many as they say.
 func Scaled(s model.Stat, count uint64) model.Stat {
 	if s.Count == 0 || count == s.Count {
