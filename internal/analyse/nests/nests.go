@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -14,7 +15,7 @@ import (
 type Nests struct {
 	Thread int
 	Ranks  []int
-	Calls  Numbers // of each rank
+	Calls  tally.Numbers // of each rank
 	Nodes  []*Node
 }
 
@@ -22,7 +23,7 @@ type Nests struct {
 type Node struct {
 	Ranks  []int
 	Event  *Event
-	Rounds *Numbers // of a loop, each time that it was run
+	Rounds *tally.Numbers // of a loop, each time that it was run
 	Body   []*Node
 	// Times is how often the event was called, or the loop run. Around is how many rounds the loop around it had on its
 	// ranks, or how many ranks there are.
@@ -115,7 +116,7 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	b.events = make([]*Event, len(b.order))
 	b.loops = make([]*Node, len(b.shape.loops))
 	for i := range b.loops {
-		b.loops[i] = &Node{Rounds: new(Numbers)}
+		b.loops[i] = &Node{Rounds: new(tally.Numbers)}
 	}
 	out := &Nests{Thread: thread}
 	for _, rank := range ranks {

@@ -369,14 +369,10 @@ func thinned(list []*family) (out []trace.Thinned) {
 		if all {
 			t.Tags = nil
 		}
-		for _, x := range f.sorted {
-			t.Kept += x.count
-		}
+		t.Least, t.Most, t.Kept = f.sizes.Least, f.sizes.Most, f.sizes.Count
 		for _, b := range f.bins {
 			t.Kept -= b.Count
 		}
-		first, last := f.sorted[0], f.sorted[len(f.sorted)-1]
-		t.Least, t.Most = trace.Extreme{Value: first.size, Rank: first.rank}, trace.Extreme{Value: last.size, Rank: last.rank}
 		out = append(out, t)
 	}
 	return out
