@@ -23,6 +23,12 @@ func NewBuilder(rank int) *Builder {
 	}, known: make(map[string]uint32)}
 }
 
+// Extend begins with the calls of a track, which are known by number alone.
+func Extend(t *Track) *Builder {
+	own := *t
+	return &Builder{Track: &own, known: make(map[string]uint32)}
+}
+
 // Number returns the terminal of a call. Calls that differ in apart alone are not the same. The values are kept.
 func (b *Builder) Number(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
 	b.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(b.key[:0], function), site)

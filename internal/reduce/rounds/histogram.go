@@ -25,7 +25,7 @@ func told(rounds *tally.Numbers, precision int) trace.Drawn {
 		}
 	}
 	return trace.Drawn{
-		Precision: precision, Least: rounds.Least, Most: rounds.Most, Runs: rounds.Count,
-		Bins: tally.Values(tally.Balanced(list, mostBins)),
+		Precision: precision, Runs: rounds.Count,
+		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: tally.Values(tally.Balanced(list, mostBins))},
 	}
 }

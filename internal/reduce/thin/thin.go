@@ -354,7 +354,7 @@ func thinned(list []*family) (out []trace.Thinned) {
 		if len(f.bins) == 0 {
 			continue
 		}
-		t := trace.Thinned{Precision: f.precision, Bins: f.bins}
+		t := trace.Thinned{Precision: f.precision, Kept: f.sizes.Count, Distribution: trace.Distribution{Least: f.sizes.Least, Most: f.sizes.Most, Bins: f.bins}}
 		all := false
 		for _, k := range f.ordered() {
 			switch {
@@ -369,7 +369,6 @@ func thinned(list []*family) (out []trace.Thinned) {
 		if all {
 			t.Tags = nil
 		}
-		t.Least, t.Most, t.Kept = f.sizes.Least, f.sizes.Most, f.sizes.Count
 		for _, b := range f.bins {
 			t.Kept -= b.Count
 		}
