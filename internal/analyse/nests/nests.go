@@ -106,13 +106,10 @@ func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
 }
 
 func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
-	b := newBuilder(r, thread)
-	for _, rank := range ranks {
-		if err := b.survey(rank); err != nil {
-			return nil, err
-		}
+	b, err := surveyed(r, ranks, thread)
+	if err != nil {
+		return nil, err
 	}
-	b.shape = shapeOf(b.order, len(b.numbers.known), b.steps)
 	b.events = make([]*Event, len(b.order))
 	b.loops = make([]*Node, len(b.shape.loops))
 	for i := range b.loops {
@@ -126,6 +123,18 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	}
 	out.Nodes = b.tree(none, len(out.Ranks))
 	return out, nil
+}
+
+// surveyed is a builder that knows the shape of what ranks do.
+func surveyed(r *trace.Reader, ranks []int, thread int) (*builder, error) {
+	b := newBuilder(r, thread)
+	for _, rank := range ranks {
+		if err := b.survey(rank); err != nil {
+			return nil, err
+		}
+	}
+	b.shape = shapeOf(b.order, len(b.numbers.known), b.steps)
+	return b, nil
 }
 
 // A builder makes the nests of a thread.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -132,7 +133,7 @@ func (d *Drawer) survey() error {
 				return
 			}
 			place := s.sent[0].place
-			if h := mixed(body(s.sent), uint64(place)); bodies[h] == 0 {
+			if h := drawn.Mixed(body(s.sent), uint64(place)); bodies[h] == 0 {
 				bodies[h] = len(s.sent)
 				cost[place] += uint64(len(s.sent)) / s.rounds
 				count[place]++

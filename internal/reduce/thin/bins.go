@@ -8,9 +8,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// merges reports whether sizes low to high are one at a precision: they differ by no more than
+// Merges reports whether sizes low to high are one at a precision: they differ by no more than
 // what is missing to 100 %, of the greatest.
-func merges(low, high int64, precision int) bool {
+func Merges(low, high int64, precision int) bool {
 	return float64(high-low)*100 <= float64(100-precision)*float64(high)
 }
 
@@ -43,7 +43,7 @@ func fullest(list []tally.Bin, precision int) (first, end int) {
 	from := 0
 	for to := range list {
 		count += list[to].Count
-		for !merges(list[from].Low, list[to].Low, precision) {
+		for !Merges(list[from].Low, list[to].Low, precision) {
 			count -= list[from].Count
 			from++
 		}

@@ -37,7 +37,7 @@ func TestBins(t *testing.T) {
 			counts[v] += x.Count
 		}
 		for _, b := range f.bins {
-			if b.Low >= b.High || !merges(b.Low, b.High, precision) || b.Value < b.Low || b.Value > b.High {
+			if b.Low >= b.High || !Merges(b.Low, b.High, precision) || b.Value < b.Low || b.Value > b.High {
 				t.Fatalf("precision %d: bin %+v", precision, b)
 			}
 			if counts[b.Value] != b.Count {
