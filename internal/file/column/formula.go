@@ -2,9 +2,9 @@ package column
 
 // Forms that are made for people and programs to read. They are in no file.
 const (
-	Line  Kind = 10 // a·rank + c
-	Turn  Kind = 11 // a·((rank + c) mod P) + b
-	Plane Kind = 12 // a·(rank mod d) + b·(rank div d) + c
+	Line  Kind = 13 // a·rank + c
+	Turn  Kind = 14 // a·((rank + c) mod P) + b
+	Plane Kind = 15 // a·(rank mod d) + b·(rank div d) + c
 )
 
 // mostWide is up to how wide grids are sought for Plane.
