@@ -67,12 +67,20 @@ func (c *class) leafCourses(tr *track.Track) {
 // together, and leaves out what shares its times with others.
 func (c *class) gatherCourses() {
 	alone, _ := c.alone()
-	own := slices.DeleteFunc(c.courses, func(x course) bool { return !alone[x.terminal] })
-	c.courses = gathered(own, (*course).compare, func(into, x *course) {
-		for i, list := range into.lists() {
-			*list = phase.Merge(*list, *x.lists()[i])
+	slices.SortStableFunc(c.courses, func(a, b course) int { return a.compare(&b) })
+	out := c.courses[:0]
+	for _, x := range c.courses {
+		switch n := len(out); {
+		case !alone[x.terminal]:
+		case n > 0 && out[n-1].compare(&x) == 0:
+			for i, list := range out[n-1].lists() {
+				*list = phase.Merge(*list, *x.lists()[i])
+			}
+		default:
+			out = append(out, x)
 		}
-	})
+	}
+	c.courses = out
 }
 
 // joinCourses adds those of other ranks.

@@ -76,24 +76,17 @@ func (c *class) leafHists(tr *track.Track) {
 // gather brings histograms in order and merges those of the same key, those that
 // stand first taking in the others.
 func gather(list []histogram) []histogram {
-	return gathered(list, func(a, b *histogram) int {
+	slices.SortStableFunc(list, func(a, b histogram) int {
 		return cmp.Or(cmp.Compare(a.terminal, b.terminal), cmp.Compare(a.from, b.from))
-	}, func(into, x *histogram) {
-		into.duration.Merge(x.duration)
-		into.gap.Merge(x.gap)
 	})
-}
-
-// gathered brings a list in order, and has the first of those that are equal take in the others.
-func gathered[T any](list []T, compare func(a, b *T) int, join func(into, x *T)) []T {
-	slices.SortStableFunc(list, func(a, b T) int { return compare(&a, &b) })
 	out := list[:0]
-	for _, x := range list {
-		if n := len(out); n > 0 && compare(&out[n-1], &x) == 0 {
-			join(&out[n-1], &x)
+	for _, h := range list {
+		if n := len(out); n > 0 && out[n-1].terminal == h.terminal && out[n-1].from == h.from {
+			out[n-1].duration.Merge(h.duration)
+			out[n-1].gap.Merge(h.gap)
 			continue
 		}
-		out = append(out, x)
+		out = append(out, h)
 	}
 	return out
 }
