@@ -24,7 +24,7 @@ func withDrawn(t testing.TB, change func(l *drawn.Loop)) *sections.Content {
 		change(&l)
 	}
 	c.Drawn = &drawn.Drawing{Seed: 3, Loops: make([][]drawn.Loop, len(c.Classes)), Families: []Drawn{{
-		Precision: 90, Runs: 4, Least: Extreme{Value: 4}, Most: Extreme{Value: 6, Rank: 2}, Bins: []Bin{{Low: 4, High: 6, Value: 5, Count: 4}},
+		Precision: 90, Runs: 4, Distribution: Distribution{Least: Extreme{Value: 4}, Most: Extreme{Value: 6, Rank: 2}, Bins: []Bin{{Low: 4, High: 6, Value: 5, Count: 4}}},
 	}}}
 	c.Drawn.Loops[0] = []drawn.Loop{l}
 	return c

@@ -7,8 +7,6 @@ import (
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
-	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 )
 
@@ -63,15 +61,6 @@ func (k *Rank) Lane(terminal int) *Lane {
 		return nil
 	}
 	return k.lanes[terminal]
-}
-
-// readLanes returns what the classes have of the section.
-func (r *Reader) readLanes() (blobs [][]byte, err error) {
-	if !r.hasSection(container.Lanes) {
-		return make([][]byte, r.ranks.Classes), nil
-	}
-	err = r.section(container.Lanes, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) })
-	return blobs, err
 }
 
 // openLanes evaluates the lanes of a rank's class. Each has to have a value for

@@ -19,19 +19,13 @@ func (r *Reader) placedValues(class int) (map[string][]sections.PlacedValue, err
 	if err != nil {
 		return nil, err
 	}
-	var blobs [][]byte
-	if err := r.section(container.PlacedValues, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) }); err != nil {
+	blobs, err := r.byClass(container.PlacedValues)
+	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
 	}
-	if len(blobs[class]) == 0 {
-		return nil, nil
-	}
-	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	m := sections.DecodePlacedValues(w, v.Names)
-	if err := w.Done(); err != nil {
-		return nil, r.failed(container.PlacedValues, fmt.Errorf("%w: %w", err, ErrFormat))
-	}
-	return m, nil
+	var m map[string][]sections.PlacedValue
+	err = r.ofClass(container.PlacedValues, class, blobs[class], func(w *wire.Reader) { m = sections.DecodePlacedValues(w, v.Names) })
+	return m, err
 }
 
 // checkPlacedValues looks whether the leaves that have values of their own exist.

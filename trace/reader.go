@@ -134,7 +134,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.clocks = sync.OnceValues(r.readClocks)
 	r.origin = sync.OnceValues(r.findOrigin)
 	r.allocs = sync.OnceValues(r.readAllocs)
-	r.lanes = sync.OnceValues(r.readLanes)
+	r.lanes = sync.OnceValues(func() ([][]byte, error) { return r.byClass(container.Lanes) })
 	r.code = sync.OnceValues(r.readCode)
 	r.drawn = sync.OnceValues(r.readDrawn)
 	return r, nil
@@ -165,6 +165,25 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 		return err
 	}
 	w := wire.NewReader(data, "data")
+	decode(w)
+	if err := w.Done(); err != nil {
+		return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))
+	}
+	return nil
+}
+
+// byClass returns what a section has of each class; nothing of any if there is no such section.
+func (r *Reader) byClass(id byte) (blobs [][]byte, err error) {
+	if !r.hasSection(id) {
+		return make([][]byte, r.ranks.Classes), nil
+	}
+	err = r.section(id, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) })
+	return blobs, err
+}
+
+// ofClass reads what a section has of a class.
+func (r *Reader) ofClass(id byte, class int, blob []byte, decode func(w *wire.Reader)) error {
+	w := wire.NewReader(blob, fmt.Sprintf("class %d", class))
 	decode(w)
 	if err := w.Done(); err != nil {
 		return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))

@@ -12,10 +12,10 @@ func TestThinned(t *testing.T) {
 	c := sample(t)
 	good := []Thinned{
 		{
-			Functions: []uint16{40}, Precision: 95, Kept: 3, Least: Extreme{Rank: 1}, Most: Extreme{Value: 900},
-			Bins: []Bin{{Low: 80, High: 84, Value: 82, Count: 5}},
+			Functions: []uint16{40}, Precision: 95, Kept: 3, Distribution: Distribution{Least: Extreme{Rank: 1}, Most: Extreme{Value: 900},
+				Bins: []Bin{{Low: 80, High: 84, Value: 82, Count: 5}}},
 		},
-		{Tags: []int64{3, 7}, Least: Extreme{Value: 8}, Most: Extreme{Value: 8}},
+		{Tags: []int64{3, 7}, Distribution: Distribution{Least: Extreme{Value: 8}, Most: Extreme{Value: 8}}},
 	}
 	c.Thinned = good
 	b, err := sections.Encode(c)

@@ -13,15 +13,11 @@ import (
 
 func (r *Reader) readTotals() ([]*totals.Class, error) {
 	list := make([]*totals.Class, r.ranks.Classes)
-	if !r.hasSection(container.Totals) {
-		return list, nil
-	}
-	var blobs [][]byte
-	if err := r.section(container.Totals, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) }); err != nil {
+	blobs, err := r.byClass(container.Totals)
+	if err != nil {
 		return nil, err
 	}
 	for n, b := range blobs {
-		var err error
 		if list[n], err = r.decodeTotals(container.Totals, n, b, false); err != nil {
 			return nil, err
 		}
@@ -42,12 +38,9 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool)
 	if leaves {
 		sites += sections.LeavesOf(c.Streams)
 	}
-	w := wire.NewReader(blob, fmt.Sprintf("class %d", class))
-	list := totals.Decode(w, r.members[class], sites)
-	if err := w.Done(); err != nil {
-		return nil, r.failed(section, fmt.Errorf("%w: %w", err, ErrFormat))
-	}
-	return list, nil
+	var list *totals.Class
+	err = r.ofClass(section, class, blob, func(w *wire.Reader) { list = totals.Decode(w, r.members[class], sites) })
+	return list, err
 }
 
 // ranked returns what the section says.

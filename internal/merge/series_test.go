@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -36,7 +37,7 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 		tracks := tracktest.RunAll(ranks, program)
 		for i, tr := range tracks {
 			if i%3 != 1 {
-				tr.Log = tracktest.LogOf(tr)
+				tracktest.Timed(tr, timing.Lossless, func(n int) (gap, duration uint64) { return uint64(n), uint64(100 + i) })
 			}
 		}
 		pieces := make([]bytes.Buffer, ranks)

@@ -1,7 +1,7 @@
 // Package track defines what one rank hands to the merge: its compressed
 // track and the tables that the track refers to. It is plain data, made by
 // package capture (from a live ring or from what a dead process left behind)
-// and by benchmarks that generate the calls of virtual ranks.
+// and, of calls that come one by one from elsewhere, by a Builder.
 package track
 
 import (
@@ -101,6 +101,12 @@ type Stream struct {
 // long the thread was outside MPI before them.
 type Times struct {
 	Duration, Gap model.Stat
+}
+
+// Add takes the times of one more call.
+func (t *Times) Add(gap, duration uint64) {
+	t.Duration.Add(duration)
+	t.Gap.Add(gap)
 }
 
 // Scaled is what so many samples come to, where others were as many as they say.

@@ -5,7 +5,5 @@ package model
 type Drawn struct {
 	Precision int    // percent: numbers of a bin differ by no more than what is missing to 100, where there are few enough of them
 	Runs      uint64 // how often the loops were run; ranks that run one together count once
-	Least     Extreme
-	Most      Extreme
-	Bins      []Bin // in rising order, all numbers of rounds in them
+	Distribution
 }

@@ -19,7 +19,7 @@ type Partners struct {
 	Numbers  Distribution // messages that a rank sent in a leg
 }
 
-// A Distribution is how often values were what. All are in bins, which are in rising order.
+// A Distribution is how often values were what. Bins are in rising order, and have all of them unless it is said that they don't.
 type Distribution struct {
 	Least, Most Extreme
 	Bins        []Bin

@@ -4,13 +4,11 @@ package model
 // made smaller: those of messages with some tags, at the sender, the receiver and in statuses, or those
 // of collective functions. Sizes are in bytes.
 type Thinned struct {
-	Functions []uint16 // of collective calls; nil: messages
-	Tags      []int64  // of messages, in rising order; nil: all
-	Precision int      // percent: sizes were merged that differ by no more than what is missing to 100
-	Kept      uint64   // how many sizes are as they were, calls counted
-	Least     Extreme  // of all sizes as they were
-	Most      Extreme
-	Bins      []Bin // in rising order
+	Functions    []uint16 // of collective calls; nil: messages
+	Tags         []int64  // of messages, in rising order; nil: all
+	Precision    int      // percent: sizes were merged that differ by no more than what is missing to 100
+	Kept         uint64   // how many sizes are as they were, calls counted
+	Distribution          // the extremes of all sizes, and bins of those that were merged
 }
 
 // An Extreme is the least or greatest of some values, and the lowest rank that had it.

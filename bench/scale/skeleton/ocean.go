@@ -1,6 +1,9 @@
 package skeleton
 
-import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
+import (
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/mpi"
+)
 
 // Ocean steps through two modes of motion. Each step solves for the surface by conjugate gradients, in as many iterations
 // as the wind of that step wants, and then passes what moves fast to the neighbours east and west, in as many rounds as
@@ -23,7 +26,7 @@ func Ocean(v *vmpi.Rank) {
 			v.Allreduce(13, vmpi.Stack(16), vmpi.Stack(32), 2, vmpi.Double, vmpi.Sum, vmpi.World)
 		}
 		for i, n := range around[:2] {
-			if n == vmpi.ProcNull {
+			if n == mpi.ProcNull {
 				continue
 			}
 			deep := func(rank int) int { return 1 + int(random(rank, step)%8) }

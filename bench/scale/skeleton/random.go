@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // AMR changes its neighbours every few steps: who they are and how much they
@@ -92,11 +93,11 @@ func MasterWorker(v *vmpi.Rank) {
 		// Every worker asks once for each task and once more.
 		for t := range tasks {
 			w := int64(worker(t, workers))
-			get(10, 4, vmpi.AnySource, ask, vmpi.Status{Source: w, Tag: ask, Bytes: 32})
+			get(10, 4, mpi.AnySource, ask, vmpi.Status{Source: w, Tag: ask, Bytes: 32})
 			v.Send(11, vmpi.Heap(0), 16, vmpi.Double, w, work, vmpi.World)
 		}
 		for _, w := range shuffled(workers, 77) {
-			get(12, 4, vmpi.AnySource, ask, vmpi.Status{Source: int64(w + 1), Tag: ask, Bytes: 32})
+			get(12, 4, mpi.AnySource, ask, vmpi.Status{Source: int64(w + 1), Tag: ask, Bytes: 32})
 			v.Send(13, vmpi.Heap(0), 0, vmpi.Double, int64(w+1), stop, vmpi.World)
 		}
 	} else {
@@ -104,9 +105,9 @@ func MasterWorker(v *vmpi.Rank) {
 		for i := range mine + 1 {
 			v.Send(20, vmpi.Stack(32), 4, vmpi.Double, 0, ask, vmpi.World)
 			if i < mine {
-				get(21, 16, 0, vmpi.AnyTag, vmpi.Status{Source: 0, Tag: work, Bytes: 128})
+				get(21, 16, 0, mpi.AnyTag, vmpi.Status{Source: 0, Tag: work, Bytes: 128})
 			} else {
-				get(21, 16, 0, vmpi.AnyTag, vmpi.Status{Source: 0, Tag: stop, Bytes: 0})
+				get(21, 16, 0, mpi.AnyTag, vmpi.Status{Source: 0, Tag: stop, Bytes: 0})
 			}
 		}
 	}

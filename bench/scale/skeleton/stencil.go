@@ -1,6 +1,9 @@
 package skeleton
 
-import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
+import (
+	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
+	"github.com/spoor-hpc/spoor/mpi"
+)
 
 // Stencil2D exchanges the four edges of a block of a 2D grid with the
 // neighbours, in column and row types, and checks for convergence.
@@ -49,7 +52,7 @@ func neighbour(x, y, z, dx, dy, dz, px, py, pz int, periodic bool) int64 {
 	if periodic {
 		x, y, z = (x+px)%px, (y+py)%py, (z+pz)%pz
 	} else if x < 0 || x >= px || y < 0 || y >= py || z < 0 || z >= pz {
-		return vmpi.ProcNull
+		return mpi.ProcNull
 	}
 	return int64(x + px*(y+py*z))
 }

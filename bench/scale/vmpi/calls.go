@@ -1,25 +1,15 @@
 package vmpi
 
-// Numbers of the standard ABI.
-const (
-	AnySource = -1
-	AnyTag    = -2
-	ProcNull  = -3
-	Undefined = -32766
-	Sum       = 0x21
-	Max       = 0x23
+import (
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// Forms of a status in a signature.
+// Operations.
 const (
-	statusAbsent  = 0
-	statusFilled  = 1
-	statusIgnored = 2
-	statusOfSend  = 4
+	Sum = 0x21
+	Max = 0x23
 )
-
-// firstOwn is the number of the first handle that isn't predefined.
-const firstOwn = 1024
 
 // A Type is a datatype.
 type Type struct{ Handle, Bytes int64 }
@@ -87,11 +77,11 @@ func (v *Rank) create(recv bool, st Status) Request {
 func (v *Rank) status(recv bool, st Status, ignored bool) {
 	switch {
 	case !recv:
-		v.put(statusOfSend, 0)
+		v.put(signature.StatusOfSend, 0)
 	default:
-		form := int64(statusFilled)
+		form := int64(signature.StatusFilled)
 		if ignored {
-			form = statusIgnored
+			form = signature.StatusIgnored
 		}
 		v.put(form, st.Source)
 		v.tag(st.Tag)
@@ -101,8 +91,8 @@ func (v *Rank) status(recv bool, st Status, ignored bool) {
 
 // expected is the status of a receive that gets what it asks for.
 func expected(source, tag, bytes int64) Status {
-	if source == ProcNull {
-		return Status{ProcNull, AnyTag, 0}
+	if source == mpi.ProcNull {
+		return Status{mpi.ProcNull, mpi.AnyTag, 0}
 	}
 	return Status{source, tag, bytes}
 }

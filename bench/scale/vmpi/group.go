@@ -1,5 +1,7 @@
 package vmpi
 
+import "github.com/spoor-hpc/spoor/mpi"
+
 var (
 	idBarrier, idBcast  = id("MPI_Barrier"), id("MPI_Bcast")
 	idReduce, idAllred  = id("MPI_Reduce"), id("MPI_Allreduce")
@@ -81,7 +83,7 @@ func (v *Rank) sums(list []int64) {
 type Members struct{ Leader, Rank, Size int64 }
 
 func (v *Rank) newComm(parent Comm, m Members) Comm {
-	c := Comm{firstOwn + v.comms}
+	c := Comm{mpi.FirstHandleID + v.comms}
 	v.comms++
 	ordinal := v.splits[parent.Handle]
 	v.splits[parent.Handle]++
@@ -125,7 +127,7 @@ func (v *Rank) CartShift(site int, c Comm, direction, disp, source, dest int64) 
 
 // TypeContiguous makes and commits a datatype.
 func (v *Rank) TypeContiguous(site int, count int64, t Type) Type {
-	n := Type{firstOwn + v.types, count * t.Bytes}
+	n := Type{mpi.FirstHandleID + v.types, count * t.Bytes}
 	v.types++
 	v.begin()
 	v.put(count, t.Handle, n.Handle, n.Bytes, 0, n.Bytes, 0, n.Bytes)

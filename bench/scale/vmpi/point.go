@@ -1,5 +1,7 @@
 package vmpi
 
+import "github.com/spoor-hpc/spoor/internal/record/signature"
+
 var (
 	idInit, idFinalize = id("MPI_Init"), id("MPI_Finalize")
 	idRank, idSize     = id("MPI_Comm_rank"), id("MPI_Comm_size")
@@ -118,7 +120,7 @@ func (v *Rank) Iprobe(site int, source, tag int64, c Comm, st *Status) {
 	v.tag(tag)
 	v.put(c.Handle)
 	if st == nil {
-		v.put(0, statusAbsent)
+		v.put(0, signature.StatusAbsent)
 	} else {
 		v.put(1)
 		v.status(true, *st, false)
@@ -141,7 +143,7 @@ func (v *Rank) Waitall(site int, rs []Request) {
 	v.put(int64(len(rs)))
 	for i := range rs {
 		if NoStatuses {
-			v.put(statusAbsent)
+			v.put(signature.StatusAbsent)
 		} else {
 			v.status(rs[i].recv, rs[i].st, true)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -41,7 +42,7 @@ type Rank struct {
 	sum     uint64
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
-	hists   *histograms // nil: none
+	paths   *track.Paths // nil: no histograms
 }
 
 // LaneAfter is how many new signatures in step make a lane; 0: as many as usual.
@@ -53,6 +54,16 @@ var NoStatuses bool
 // Run runs a program for one rank of a world.
 func Run(name string, rank, size int, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
+	program(v)
+	return v
+}
+
+// RunTimed is Run with what is kept of times: stats or hist.
+func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Rank)) *Rank {
+	v := newRank(name, rank, size)
+	if mode.Histograms() {
+		v.paths = track.NewPaths(rank, false, true)
+	}
 	program(v)
 	return v
 }
@@ -122,8 +133,7 @@ func (v *Rank) end(call uint16, site int) {
 		n := 1 + int(v.key[at])
 		signature.LeaveOut(v.key[at-n:at], v.key[at:at+n])
 	}
-	prev := v.prev
-	n := v.sigs.Follow(prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
+	n := v.sigs.Follow(v.prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
 	v.prev = n
 	v.grammar.Append(n)
 	v.calls++
@@ -132,9 +142,14 @@ func (v *Rank) end(call uint16, site int) {
 	duration, gap := (1000+v.clock>>54)*v.load/64, 300+v.clock>>48&1023
 	t.Duration.Add(duration)
 	t.Gap.Add(gap)
-	if v.hists != nil {
-		v.hists.add(&v.sigs.Table, n, prev, duration, gap)
+	if v.paths == nil {
+		return
 	}
+	for m := v.paths.Terminals(); m <= int(n); m++ {
+		k := v.sigs.Key(uint32(m))
+		v.paths.Place(k.Call(), k.Site())
+	}
+	v.paths.Add(n, gap, duration)
 }
 
 // site returns the hash of a numbered place in the program.
@@ -156,10 +171,10 @@ func (v *Rank) site(n int) uint64 {
 func (v *Rank) Track() *track.Track {
 	t := &track.Track{Rank: v.Rank, Strings: map[uint64]string{}, Sites: v.sites}
 	folding := v.sigs.Fold([]*grammar.Grammar{v.grammar.Grammar()})
-	g := folding.Streams[0]
-	number := make([]uint32, v.sigs.Len())
-	for i, n := range g.Terminals() {
-		number[n] = uint32(i)
+	var order []uint32
+	var number []int
+	t.Streams, order, number = track.Ordered(folding.Streams, v.sigs.Len())
+	for i, n := range order {
 		k := v.sigs.Key(n)
 		vals := slices.Clone(k.Values())
 		if v.sigs.Lane(n) != nil {
@@ -169,14 +184,15 @@ func (v *Rank) Track() *track.Track {
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: vals})
 		s := *v.sigs.Times(n)
 		for _, m := range folding.From(n) {
-			number[m] = uint32(i)
+			number[m] = i
 			s.Duration.Merge(v.sigs.Times(m).Duration)
 			s.Gap.Merge(v.sigs.Times(m).Gap)
 		}
 		t.Times = append(t.Times, track.Times{Duration: s.Duration, Gap: s.Gap})
 	}
-	t.Hists = v.hists.track(&v.sigs.Table, number)
-	t.Streams = []track.Stream{{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })}}
+	if v.paths != nil {
+		_, t.Hists = v.paths.Track(number)
+	}
 	// What differs between processes of a real run differs here, too: MPI_Init
 	// within two seconds, the end within a millisecond, MPI time by a tenth.
 	random := noise(v.Rank)

@@ -22,11 +22,7 @@ func (f *fitter) formed(kind string, ranks []int, vals []int64) (string, bool) {
 		col.Append(v)
 	}
 	form, _ := fit.Fit(&col, false)
-	if form.Kind.Columns() || form.Kind == column.Like || form.Kind == column.Local {
-		return "", false
-	}
-	size := int64(f.g.r.Ranks())
-	if !all(ranks, vals, func(r int64) int64 { return form.Eval(r, size) }) {
+	if !form.Kind.Closed() {
 		return "", false
 	}
 	return formula(kind, &form)
@@ -53,9 +49,15 @@ func formula(kind string, form *column.Form) (string, bool) {
 	case column.Rank:
 		return sum("rank", term(c[0], "")), true
 	case column.Ring:
-		return fmt.Sprintf("mod(%s, ranks)", sum("rank", term(c[0], ""))), true
+		return fmt.Sprintf("(rank + %d) %% ranks", c[0]), true
 	case column.Xor:
 		return fmt.Sprintf("(rank ^ %d)", c[0]), true
+	case column.Line:
+		return sum(term(c[0], "rank"), term(c[1], "")), true
+	case column.Turn:
+		return sum(term(c[0], fmt.Sprintf("((rank + %d) %% ranks)", c[1])), term(c[2], "")), true
+	case column.Plane:
+		return plane(c[0], c[1], c[2], c[3]), true
 	case column.Digits:
 		return mixed(form), true
 	case column.Wrap:
@@ -116,6 +118,11 @@ func share(block, width, first, rest int64) string {
 	return fmt.Sprintf("(%s ? %s : %s)", edge(block, width, false), number(first), number(rest))
 }
 
+// plane is a place in a grid d wide.
+func plane(d, a, b, c int64) string {
+	return sum(term(a, fmt.Sprintf("(rank %% %d)", d)), term(b, fmt.Sprintf("(rank / %d)", d)), term(c, ""))
+}
+
 // mixed writes a form of two digits.
 func mixed(form *column.Form) string {
 	d, base := form.C[0], form.C[1]
@@ -123,8 +130,7 @@ func mixed(form *column.Form) string {
 		if m == 1 {
 			return ""
 		}
-		e := sum(term(a, fmt.Sprintf("(rank %% %d)", d)), term(b, fmt.Sprintf("(rank / %d)", d)), term(c, ""))
-		return fmt.Sprintf("mod(%s, %d)", e, m)
+		return fmt.Sprintf("mod(%s, %d)", plane(d, a, b, c), m)
 	}
 	lo, hi := digit(form.C[2], form.C[3], form.C[4], form.C[5]), digit(form.C[6], form.C[7], form.C[8], form.C[9])
 	if hi != "" && form.C[2] != 1 {

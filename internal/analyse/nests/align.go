@@ -1,6 +1,10 @@
 package nests
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+)
 
 // A joint is an event or a loop of ranks whose items were found to match, each unit being ranks that did the same.
 type joint struct {
@@ -153,7 +157,7 @@ func (a *aligner) alike(x, y *joint) bool {
 	if x.isLoop != y.isLoop || x.context != y.context || len(x.body) != len(y.body) {
 		return false
 	}
-	if x.isLoop && !agree(min(x.least, y.least), max(x.most, y.most), a.precision) {
+	if x.isLoop && !thin.Merges(int64(min(x.least, y.least)), int64(max(x.most, y.most)), a.precision) {
 		return false
 	}
 	return slices.EqualFunc(x.body, y.body, a.alike)

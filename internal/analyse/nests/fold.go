@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/reduce/thin"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -44,12 +45,6 @@ func (i *item) bounds() (least, most uint64) {
 		least, most = min(least, n), max(most, n)
 	}
 	return least, most
-}
-
-// agree reports whether numbers of rounds are one at a precision: they differ by no more than what is missing to
-// 100 %, of the greatest.
-func agree(least, most uint64, precision int) bool {
-	return float64(most-least)*100 <= float64(100-precision)*float64(most)
 }
 
 // A folder makes loops of a stream: a body that comes again, with the same contexts and as many rounds of the loops in
@@ -137,7 +132,7 @@ func (f *folder) event(out []*item, terminal int) ([]*item, error) {
 	}
 	c := f.of(terminal)
 	x := &item{context: c, counts: map[int]uint64{terminal: 1}, hash: mixed(1, uint64(c))}
-	if agree(1, 2, f.precision) {
+	if thin.Merges(1, 2, f.precision) {
 		x = newLoop([]*item{x}, 1) // of which other rounds may have more
 	}
 	return f.append(out, x), nil
@@ -241,7 +236,7 @@ func same(a, b *item, precision int) bool {
 	}
 	l1, m1 := a.bounds()
 	l2, m2 := b.bounds()
-	return agree(min(l1, l2), max(m1, m2), precision) && sameAll(a.body, b.body, precision)
+	return thin.Merges(int64(min(l1, l2)), int64(max(m1, m2)), precision) && sameAll(a.body, b.body, precision)
 }
 
 func sameAll(a, b []*item, precision int) bool {

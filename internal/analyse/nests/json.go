@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -86,7 +87,10 @@ func nodesOf(list []*Node, place func(trace.Site) string) []jsonNode {
 	return out
 }
 
-func numbersOf(n *Numbers) *jsonNumbers {
+// mostBins is how many bins a histogram has.
+const mostBins = 8
+
+func numbersOf(n *tally.Numbers) *jsonNumbers {
 	if n.Count == 0 {
 		return nil
 	}
@@ -95,7 +99,7 @@ func numbersOf(n *Numbers) *jsonNumbers {
 	if _, same := n.Same(); same {
 		return out
 	}
-	for _, b := range n.Bins() {
+	for _, b := range tally.Balanced(n.All(), mostBins) {
 		out.Histogram = append(out.Histogram, jsonBin{b.Low, b.Mean(), b.High, b.Count})
 	}
 	return out

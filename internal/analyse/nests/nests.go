@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -14,7 +15,7 @@ import (
 type Nests struct {
 	Thread int
 	Ranks  []int
-	Calls  Numbers // of each rank
+	Calls  tally.Numbers // of each rank
 	Nodes  []*Node
 }
 
@@ -22,7 +23,7 @@ type Nests struct {
 type Node struct {
 	Ranks  []int
 	Event  *Event
-	Rounds *Numbers // of a loop, each time that it was run
+	Rounds *tally.Numbers // of a loop, each time that it was run
 	Body   []*Node
 	// Times is how often the event was called, or the loop run. Around is how many rounds the loop around it had on its
 	// ranks, or how many ranks there are.
@@ -105,17 +106,14 @@ func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
 }
 
 func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
-	b := newBuilder(r, thread)
-	for _, rank := range ranks {
-		if err := b.survey(rank); err != nil {
-			return nil, err
-		}
+	b, err := surveyed(r, ranks, thread)
+	if err != nil {
+		return nil, err
 	}
-	b.shape = shapeOf(b.order, len(b.numbers.known), b.steps)
 	b.events = make([]*Event, len(b.order))
 	b.loops = make([]*Node, len(b.shape.loops))
 	for i := range b.loops {
-		b.loops[i] = &Node{Rounds: new(Numbers)}
+		b.loops[i] = &Node{Rounds: new(tally.Numbers)}
 	}
 	out := &Nests{Thread: thread}
 	for _, rank := range ranks {
@@ -125,6 +123,18 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	}
 	out.Nodes = b.tree(none, len(out.Ranks))
 	return out, nil
+}
+
+// surveyed is a builder that knows the shape of what ranks do.
+func surveyed(r *trace.Reader, ranks []int, thread int) (*builder, error) {
+	b := newBuilder(r, thread)
+	for _, rank := range ranks {
+		if err := b.survey(rank); err != nil {
+			return nil, err
+		}
+	}
+	b.shape = shapeOf(b.order, len(b.numbers.known), b.steps)
+	return b, nil
 }
 
 // A builder makes the nests of a thread.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -154,7 +155,7 @@ func (f *filler) nodes(list []*joint) (out []*Node) {
 		}
 		n := &Node{}
 		if j.isLoop {
-			n.Rounds = new(Numbers)
+			n.Rounds = new(tally.Numbers)
 			n.Body = f.nodes(j.body)
 		}
 		for _, p := range j.parts {

@@ -7,14 +7,8 @@ type Sites struct{ b *builder }
 
 // SitesOf finds those of ranks.
 func SitesOf(r *trace.Reader, ranks []int, thread int) (*Sites, error) {
-	b := newBuilder(r, thread)
-	for _, rank := range ranks {
-		if err := b.survey(rank); err != nil {
-			return nil, err
-		}
-	}
-	b.shape = shapeOf(b.order, len(b.numbers.known), b.steps)
-	return &Sites{b}, nil
+	b, err := surveyed(r, ranks, thread)
+	return &Sites{b}, err
 }
 
 // Places returns where each terminal of a rank stands.

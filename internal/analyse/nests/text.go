@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -74,7 +75,7 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 }
 
 // RoundsText says how many rounds a loop has.
-func RoundsText(n *Numbers) string {
+func RoundsText(n *tally.Numbers) string {
 	if v, same := n.Same(); same {
 		return units.Grouped(v)
 	}
@@ -82,7 +83,7 @@ func RoundsText(n *Numbers) string {
 }
 
 // mean writes a mean shortly.
-func mean(n *Numbers) string {
+func mean(n *tally.Numbers) string {
 	m := n.Mean()
 	if math.Abs(m) >= 1000 {
 		return units.Grouped(int64(math.Round(m)))

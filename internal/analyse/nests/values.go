@@ -1,6 +1,8 @@
 package nests
 
 import (
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -18,7 +20,7 @@ const (
 // A Slot is one value of an event's calls: a parameter, or a part of one.
 type Slot struct {
 	Name    string
-	Numbers Numbers           // those without names
+	Numbers tally.Numbers     // those without names
 	Texts   map[string]uint64 // others: handles, names of constants, addresses; as far as there is room
 	Others  uint64            // how many more there are
 	Formula string            // of the rank, which gives all Numbers; empty if there is none
@@ -26,8 +28,8 @@ type Slot struct {
 
 	part     part
 	kind     string
-	relative Numbers // to the rank, if the value is one
-	ranks    []int   // that have had numbers, and which: nil if one had several
+	relative tally.Numbers // to the rank, if the value is one
+	ranks    []int         // that have had numbers, and which: nil if one had several
 	vals     []int64
 	several  bool
 }
@@ -147,7 +149,7 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 
 // between adds values of a lane, which move on from call to call: of these only the bounds are looked at.
 func (s *Slot) between(low, high int64, count uint64, rank int) {
-	s.Numbers.AddRange(Bin{low, high, (float64(low) + float64(high)) / 2 * float64(count), count}, rank)
+	s.Numbers.AddRange(tally.Bin{Low: low, High: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
 	s.Moving, s.several, s.ranks, s.vals = true, true, nil, nil
 }
 
@@ -156,9 +158,15 @@ func (s *Slot) fit(size int) {
 	if _, same := s.Numbers.Same(); same || s.several || len(s.ranks) < 2 {
 		return
 	}
-	s.Formula = linear(s.ranks, s.vals)
-	if s.Formula == "" && s.kind == "rank" {
-		s.Formula = relation(s.ranks, s.vals, size)
+	form, ok := column.As(s.ranks, s.vals, size, column.Line)
+	if ok && len(s.ranks) < 3 && form.C[0] != 1 { // two ranks are evidence of a distance alone
+		ok = false
+	}
+	if !ok && s.kind == "rank" {
+		form, ok = column.As(s.ranks, s.vals, size, column.Ring, column.Xor, column.Digits)
+	}
+	if ok {
+		s.Formula = form.Text(int64(size))
 	}
 	s.ranks, s.vals = nil, nil
 }

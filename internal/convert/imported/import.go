@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -28,7 +29,7 @@ type Options struct {
 type Import struct {
 	Content *sections.Content
 	Calls   uint64
-	Notes   Notes // what the trace doesn't say, and what was assumed
+	Notes   ops.Losses // what the trace doesn't say, and what was assumed
 	close   func()
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -180,7 +181,7 @@ func TestEnds(t *testing.T) {
 		{rank{calls: 1}, false, track.Finished},
 		{rank{}, false, track.Crashed},
 	} {
-		w := &world{bounds: x.told, notes: make(Notes)}
+		w := &world{bounds: x.told, notes: make(ops.Losses)}
 		if got := w.end(&x.k); got != x.want || (len(w.notes) > 0) != (x.k.calls > 0 && !x.told) {
 			t.Errorf("%+v: %s, %v, want %s", x.k, got, w.notes, x.want)
 		}

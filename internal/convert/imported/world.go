@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -26,7 +27,7 @@ type world struct {
 	ranks   []*rank
 	comms   []*comm
 	byID    map[uint32]*comm // by the archive's number
-	notes   Notes
+	notes   ops.Losses
 	command string // as the first rank's events have it; "" if they don't
 	first   uint64 // ticks
 	bounds  bool   // some rank has a call of MPI_Init or MPI_Finalize
@@ -79,7 +80,7 @@ func newWorld(path string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{a: a, byID: make(map[uint32]*comm), notes: make(Notes), windows: make(map[uint32]*window), regions: make(map[uint32]*mpi.Call)}
+	w := &world{a: a, byID: make(map[uint32]*comm), notes: make(ops.Losses), windows: make(map[uint32]*window), regions: make(map[uint32]*mpi.Call)}
 	if a.Clock.Resolution == 0 {
 		return nil, fmt.Errorf("%s: its clock is not defined, or does not tick", a.Path)
 	}
@@ -197,9 +198,3 @@ func (w *world) ns(ticks uint64) uint64 {
 	n, _ := bits.Div64(hi, lo, w.a.Clock.Resolution)
 	return n
 }
-
-// Notes count what a trace does not say, or what had to be assumed, by name.
-type Notes map[string]uint64
-
-// Add counts n more.
-func (n Notes) Add(what string, more uint64) { n[what] += more }

@@ -190,15 +190,9 @@ func (f *Fitter) closed(m *members) (Form, bool) {
 		return Form{}, false
 	}
 	v, r := m.vals[first], f.ranks[first]
-	candidates := []Form{
-		{Kind: Const, C: Coefficients{v}},
-		{Kind: Rank, C: Coefficients{v - r}},
-		{Kind: Ring, C: Coefficients{mod(v-r, f.size)}},
-		{Kind: Xor, C: Coefficients{v ^ r}},
-	}
-	for i := range candidates {
-		if f.holds(&candidates[i], m) {
-			return candidates[i], true
+	for kind := Const; kind <= Xor; kind++ {
+		if form := simple(kind, v, r, f.size); f.holds(&form, m) {
+			return form, true
 		}
 	}
 	if len(m.vals)-m.skipped < 3 {

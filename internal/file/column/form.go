@@ -34,7 +34,7 @@ const (
 )
 
 // coefficients is how many numbers each kind needs.
-var coefficients = [kinds]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4}
+var coefficients = [...]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4, Line: 2, Turn: 3, Plane: 4}
 
 // Coefficients are those of a form, as many as its kind needs.
 type Coefficients [7 + edgeCoefficients]int64
@@ -84,13 +84,16 @@ func (k Kind) Coefficients() int {
 	return coefficients[k.base()]
 }
 
+// Closed reports whether Eval gives the values of all ranks.
+func (k Kind) Closed() bool { return !k.Columns() && k != Like && k != Local }
+
 // base is the kind without what is added to it.
 func (k Kind) base() Kind { return k &^ (Masked | Edge) }
 
-// Valid reports whether there is such a kind.
+// Valid reports whether there is such a kind in files.
 func (k Kind) Valid() bool {
 	b := k.base()
-	closed := b < kinds && b != Stored && b != Like && b != Local
+	closed := b < kinds && b.Closed()
 	switch k - b {
 	case 0:
 		return b < kinds
@@ -169,6 +172,12 @@ func (f *Form) Eval(rank, size int64) int64 {
 		return rank - x + mod(int64(uint64(x)+uint64(f.C[wShift])), f.C[wBlock])
 	case Share:
 		return f.share(rank, size)
+	case Line:
+		return linear(f.C[0], rank, 0, 0, f.C[1])
+	case Turn:
+		return linear(f.C[0], mod(rank+f.C[1], max(size, 1)), 0, 0, f.C[2])
+	case Plane:
+		return linear(f.C[1], rank%f.C[0], f.C[2], rank/f.C[0], f.C[3])
 	}
 	return 0
 }

@@ -2,6 +2,7 @@ package sections
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -14,6 +15,10 @@ import (
 func appendDistribution(b []byte, d *model.Distribution) []byte {
 	b = wire.AppendUvarint(wire.AppendVarint(b, d.Least.Value), uint64(d.Least.Rank))
 	b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(d.Most.Value-d.Least.Value)), uint64(d.Most.Rank))
+	return appendBins(b, d)
+}
+
+func appendBins(b []byte, d *model.Distribution) []byte {
 	b = wire.AppendUvarint(b, uint64(len(d.Bins)))
 	last := d.Least.Value
 	for _, x := range d.Bins {
@@ -27,18 +32,23 @@ func appendDistribution(b []byte, d *model.Distribution) []byte {
 func decodeDistribution(r *wire.Reader, ranks int) (d model.Distribution) {
 	d.Least.Value, d.Least.Rank = r.Varint(), r.Int(ranks-1)
 	d.Most.Value, d.Most.Rank = d.Least.Value+int64(r.Uvarint()), r.Int(ranks-1)
+	decodeBins(r, &d, math.MaxInt)
+	return d
+}
+
+// decodeBins reads bins of which no number is above most.
+func decodeBins(r *wire.Reader, d *model.Distribution, most int) {
 	if n := r.Count(4); n > 0 {
 		d.Bins = make([]model.Bin, n)
 	}
 	last := d.Least.Value
 	for i := range d.Bins {
 		x := &d.Bins[i]
-		x.Low = last + int64(r.Uvarint())
-		x.High = x.Low + int64(r.Uvarint())
-		x.Value, x.Count = x.Low+int64(r.Uvarint()), r.Uvarint()
+		x.Low = last + int64(r.Int(most))
+		x.High = x.Low + int64(r.Int(most))
+		x.Value, x.Count = x.Low+int64(r.Int(most)), uint64(r.Int(most))
 		last = x.High
 	}
-	return d
 }
 
 // checkDistribution refuses bins that aren't in order or not between the extremes, and ranks that aren't there.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -25,13 +26,7 @@ func (c *Content) AppendDrawn(b []byte) []byte {
 		x := &d.Families[i]
 		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Precision)), uint64(x.Least.Value))
 		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Least.Rank)), uint64(x.Most.Value-x.Least.Value))
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Most.Rank)), uint64(len(x.Bins)))
-		last := x.Least.Value
-		for _, y := range x.Bins {
-			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(y.Low-last)), uint64(y.High-y.Low))
-			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(y.Value-y.Low)), y.Count)
-			last = y.High
-		}
+		b = appendBins(wire.AppendUvarint(b, uint64(x.Most.Rank)), &x.Distribution)
 	}
 	for i := range c.Classes {
 		b = wire.AppendUvarint(b, uint64(len(d.Loops[i])))
@@ -58,21 +53,11 @@ func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *drawn.Drawing {
 		x.Precision = r.Int(100)
 		x.Least.Value, x.Least.Rank = int64(r.Int(math.MaxInt32)), r.Int(ranks-1)
 		x.Most.Value, x.Most.Rank = x.Least.Value+int64(r.Int(math.MaxInt32)), r.Int(ranks-1)
-		bins := r.Count(4)
-		if r.Err() != nil {
+		if decodeBins(r, &x.Distribution, math.MaxInt32); r.Err() != nil {
 			return nil
 		}
-		x.Bins = make([]model.Bin, bins)
-		last := x.Least.Value
-		for j := range x.Bins {
-			y := &x.Bins[j]
-			y.Low = last + int64(r.Int(math.MaxInt32))
-			y.High = y.Low + int64(r.Int(math.MaxInt32))
-			y.Value, y.Count = y.Low+int64(r.Int(math.MaxInt32)), uint64(r.Int(math.MaxInt32))
-			x.Runs += y.Count
-			last = y.High
-		}
-		if err := checkFamily(x); err != nil {
+		x.Runs = x.Count()
+		if err := checkFamily(x, ranks); err != nil {
 			r.Check(err)
 			return nil
 		}
@@ -110,16 +95,11 @@ var errLanes = errors.New("numbers of rounds are drawn, and values go from call 
 var errFamily = errors.New("a family of loops without rounds")
 
 // checkFamily says what makes a family impossible to draw from.
-func checkFamily(x *model.Drawn) error {
-	last, calls := x.Least.Value, uint64(0)
-	for _, y := range x.Bins {
-		if y.Low < last || y.Low < 1 || y.High < y.Low || y.Value < y.Low || y.Value > y.High || y.High > x.Most.Value || y.Count == 0 {
-			return fmt.Errorf("bin of %d to %d rounds, with %d for them, of %d to %d", y.Low, y.High, y.Value, last, x.Most.Value)
-		}
-		last = y.High
-		calls += y.Count
+func checkFamily(x *model.Drawn, ranks int) error {
+	if err := checkDistribution(&x.Distribution, ranks); err != nil {
+		return fmt.Errorf("rounds of loops: %w", err)
 	}
-	if calls == 0 || x.Runs != calls {
+	if slices.ContainsFunc(x.Bins, func(b model.Bin) bool { return b.Low < 1 || b.Count == 0 }) || x.Runs == 0 || x.Runs != x.Count() {
 		return errFamily
 	}
 	return nil
@@ -131,7 +111,7 @@ func (c *Content) checkDrawn() error {
 		return fmt.Errorf("drawn loops of %d classes, there are %d", len(c.Drawn.Loops), len(c.Classes))
 	}
 	for i := range c.Drawn.Families {
-		if err := checkFamily(&c.Drawn.Families[i]); err != nil {
+		if err := checkFamily(&c.Drawn.Families[i], c.Ranks); err != nil {
 			return err
 		}
 	}

@@ -25,12 +25,12 @@ var twoRanks = [][]int{{0, 2}, {1, 3}}
 // TestBadDrawn: what can't be is neither written nor read.
 func TestBadDrawn(t *testing.T) {
 	for name, bad := range map[string]model.Drawn{
-		"none":   {Least: end(1, 0), Most: end(9, 0)},
-		"no run": {Least: end(0, 0), Most: end(9, 0), Runs: 1, Bins: []model.Bin{{Low: 0, High: 6, Value: 5, Count: 1}}},
-		"order":  {Least: end(1, 0), Most: end(9, 0), Runs: 2, Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}, {Low: 4, High: 7, Value: 5, Count: 1}}},
-		"value":  {Least: end(1, 0), Most: end(9, 0), Runs: 1, Bins: []model.Bin{{Low: 5, High: 6, Value: 7, Count: 1}}},
-		"beyond": {Least: end(1, 0), Most: end(9, 0), Runs: 1, Bins: []model.Bin{{Low: 5, High: 10, Value: 7, Count: 1}}},
-		"rank":   {Least: end(1, 4), Most: end(9, 0), Runs: 1, Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}}},
+		"none":   {Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0)}},
+		"no run": {Runs: 1, Distribution: model.Distribution{Least: end(0, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 0, High: 6, Value: 5, Count: 1}}}},
+		"order":  {Runs: 2, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}, {Low: 4, High: 7, Value: 5, Count: 1}}}},
+		"value":  {Runs: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 7, Count: 1}}}},
+		"beyond": {Runs: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 10, Value: 7, Count: 1}}}},
+		"rank":   {Runs: 1, Distribution: model.Distribution{Least: end(1, 4), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}}}},
 	} {
 		c := two(bad)
 		if name != "rank" && c.checkDrawn() == nil {
@@ -46,8 +46,8 @@ func TestBadDrawn(t *testing.T) {
 // FuzzDrawn: what is no list of drawn loops is an error, and what is one goes both ways.
 func FuzzDrawn(f *testing.F) {
 	c := two(
-		model.Drawn{Precision: 95, Runs: 6, Least: end(1, 1), Most: end(90, 3), Bins: []model.Bin{{Low: 1, High: 1, Value: 1, Count: 1}, {Low: 70, High: 90, Value: 80, Count: 5}}},
-		model.Drawn{Runs: 2, Least: end(3, 0), Most: end(4, 0), Bins: []model.Bin{{Low: 3, High: 4, Value: 3, Count: 2}}},
+		model.Drawn{Precision: 95, Runs: 6, Distribution: model.Distribution{Least: end(1, 1), Most: end(90, 3), Bins: []model.Bin{{Low: 1, High: 1, Value: 1, Count: 1}, {Low: 70, High: 90, Value: 80, Count: 5}}}},
+		model.Drawn{Runs: 2, Distribution: model.Distribution{Least: end(3, 0), Most: end(4, 0), Bins: []model.Bin{{Low: 3, High: 4, Value: 3, Count: 2}}}},
 	)
 	c.Drawn.Loops[0] = []drawn.Loop{{Symbol: 0, Family: 1, Keys: []int64{0, 0}}, {Symbol: 7, Family: 0, Keys: []int64{5, -9}}}
 	f.Add(c.AppendDrawn(nil))

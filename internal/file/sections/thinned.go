@@ -31,7 +31,7 @@ func appendThinned(b []byte, list []model.Thinned) []byte {
 			}
 		}
 		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(t.Precision)), t.Kept)
-		b = appendDistribution(b, &model.Distribution{Least: t.Least, Most: t.Most, Bins: t.Bins})
+		b = appendDistribution(b, &t.Distribution)
 	}
 	return b
 }
@@ -60,15 +60,14 @@ func DecodeThinned(r *wire.Reader, ranks int) []model.Thinned {
 			}
 		}
 		t.Precision, t.Kept = r.Int(100), r.Uvarint()
-		d := decodeDistribution(r, ranks)
+		t.Distribution = decodeDistribution(r, ranks)
 		if r.Err() != nil {
 			return nil
 		}
-		if err := checkDistribution(&d, ranks); err != nil {
+		if err := checkDistribution(&t.Distribution, ranks); err != nil {
 			r.Fail("family %d: %v", i, err)
 			return nil
 		}
-		t.Least, t.Most, t.Bins = d.Least, d.Most, d.Bins
 	}
 	return list
 }
@@ -77,7 +76,7 @@ func DecodeThinned(r *wire.Reader, ranks int) []model.Thinned {
 func (c *Content) checkThinned() error {
 	for i := range c.Thinned {
 		t := &c.Thinned[i]
-		if err := checkDistribution(&model.Distribution{Least: t.Least, Most: t.Most, Bins: t.Bins}, c.Ranks); err != nil {
+		if err := checkDistribution(&t.Distribution, c.Ranks); err != nil {
 			return fmt.Errorf("merged sizes %d: %w", i, err)
 		}
 	}

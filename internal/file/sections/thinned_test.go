@@ -11,10 +11,10 @@ import (
 // TestBadThinned: what can't be is neither written nor read.
 func TestBadThinned(t *testing.T) {
 	for name, bad := range map[string]model.Thinned{
-		"rank":   {Least: model.Extreme{Rank: 4}, Most: model.Extreme{Value: 9}},
-		"order":  {Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}, {Low: 4, High: 7, Value: 5, Count: 1}}},
-		"value":  {Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 6, Value: 7, Count: 1}}},
-		"beyond": {Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 10, Value: 7, Count: 1}}},
+		"rank":   {Distribution: model.Distribution{Least: model.Extreme{Rank: 4}, Most: model.Extreme{Value: 9}}},
+		"order":  {Distribution: model.Distribution{Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}, {Low: 4, High: 7, Value: 5, Count: 1}}}},
+		"value":  {Distribution: model.Distribution{Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 6, Value: 7, Count: 1}}}},
+		"beyond": {Distribution: model.Distribution{Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 10, Value: 7, Count: 1}}}},
 	} {
 		c := Content{Ranks: 4, Thinned: []model.Thinned{bad}}
 		if c.checkThinned() == nil {
@@ -31,8 +31,8 @@ func TestBadThinned(t *testing.T) {
 func FuzzThinned(f *testing.F) {
 	end := func(v int64, rank int) model.Extreme { return model.Extreme{Value: v, Rank: rank} }
 	f.Add(appendThinned(nil, []model.Thinned{
-		{Functions: []uint16{9, 40}, Precision: 95, Kept: 3, Least: end(0, 1), Most: end(900, 3), Bins: []model.Bin{{Low: 80, High: 84, Value: 82, Count: 5}, {Low: 700, High: 900, Value: 800, Count: 1}}},
-		{Tags: []int64{-1, 7}, Least: end(-4, 0), Most: end(4, 0)}, {Tags: []int64{}, Precision: 100}, {},
+		{Functions: []uint16{9, 40}, Precision: 95, Kept: 3, Distribution: model.Distribution{Least: end(0, 1), Most: end(900, 3), Bins: []model.Bin{{Low: 80, High: 84, Value: 82, Count: 5}, {Low: 700, High: 900, Value: 800, Count: 1}}}},
+		{Tags: []int64{-1, 7}, Distribution: model.Distribution{Least: end(-4, 0), Most: end(4, 0)}}, {Tags: []int64{}, Precision: 100}, {},
 	}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "thinned")

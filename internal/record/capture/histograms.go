@@ -247,13 +247,7 @@ func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float6
 	if h == nil {
 		return nil
 	}
-	// The lowest terminal at each place stands for it.
-	stands := make(map[uint32]int)
-	for i, n := range order {
-		if _, ok := stands[h.sites.of[n]]; !ok {
-			stands[h.sites.of[n]] = i
-		}
-	}
+	stands := h.sites.stands(order)
 	var out []track.Hist
 	for i, n := range order {
 		first := len(out)

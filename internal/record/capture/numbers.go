@@ -108,7 +108,7 @@ func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, m
 	if p == nil || p.over || p.blind {
 		return nil
 	}
-	stands := p.stands(order)
+	stands := p.sites.stands(order)
 	var out []track.Course
 	for i, n := range order {
 		members := append(slices.Sorted(slices.Values(more(n))), n)
@@ -142,18 +142,6 @@ func (p *phases) has(n uint32, id int) bool {
 		}
 	}
 	return false
-}
-
-// stands returns the lowest terminal of a track at each site, which stands for it.
-func (p *phases) stands(order []uint32) map[uint32]int {
-	p.sites.grow()
-	m := make(map[uint32]int)
-	for i, n := range order {
-		if _, ok := m[p.sites.of[n]]; !ok {
-			m[p.sites.of[n]] = i
-		}
-	}
-	return m
 }
 
 // trackCourses returns the courses of a track, those of times first.

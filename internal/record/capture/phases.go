@@ -156,6 +156,18 @@ func (s *siteNumbers) grow() {
 	}
 }
 
+// stands returns the lowest terminal of a track at each site, which stands for it.
+func (s *siteNumbers) stands(order []uint32) map[uint32]int {
+	s.grow()
+	m := make(map[uint32]int)
+	for i, n := range order {
+		if _, ok := m[s.of[n]]; !ok {
+			m[s.of[n]] = i
+		}
+	}
+	return m
+}
+
 // save writes the phases whole; load reads them, in place of those that there are.
 func (p *phases) save(w *pack.Writer) {
 	w.Bool(p.over)
@@ -205,7 +217,7 @@ func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) [
 	if p == nil || p.over {
 		return nil
 	}
-	stands := p.stands(order)
+	stands := p.sites.stands(order)
 	var out []track.Course
 	for i, n := range order {
 		list, whole := p.coursesOf(i, append(slices.Sorted(slices.Values(more(n))), n), stands, func(c *track.Course, x *course) {

@@ -1,11 +1,12 @@
 package capture
 
 import (
+	"slices"
+
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
-	"slices"
 )
 
 // A program says how to read the records of one call: a list of steps for the

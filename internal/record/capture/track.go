@@ -65,12 +65,6 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	c.settleTimes()
 	t := &track.Track{Rank: c.cfg.Rank, Timeless: c.timeless, Strings: c.strings.Table()}
 	t.Sites, t.Outer, t.Inner = c.sites.Table()
-	const unseen = ^uint32(0)
-	renumbered := make([]uint32, c.sigs.Len())
-	for i := range renumbered {
-		renumbered[i] = unseen
-	}
-	var order []uint32
 	grammars := make([]*grammar.Grammar, len(c.streams))
 	for i, s := range c.streams {
 		var err error
@@ -79,16 +73,8 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 		}
 	}
 	folding := c.sigs.Fold(grammars)
-	for _, g := range folding.Streams {
-		for _, n := range g.Terminals() {
-			if renumbered[n] == unseen {
-				renumbered[n] = uint32(len(order))
-				order = append(order, n)
-			}
-		}
-		g.Rename(func(n uint32) uint32 { return renumbered[n] }) // nobody else has it
-		t.Streams = append(t.Streams, track.Stream{Grammar: g})
-	}
+	var order []uint32
+	t.Streams, order, _ = track.Ordered(folding.Streams, c.sigs.Len()) // nobody else has these grammars
 	if len(t.Streams) == 0 {
 		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
 	}

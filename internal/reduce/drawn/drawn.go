@@ -304,9 +304,9 @@ func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
 		run  int
 	}
 	order := make([]place, runs)
-	from := mixed(mixed(d.Seed, uint64(family)), uint64(key))
+	from := Mixed(Mixed(d.Seed, uint64(family)), uint64(key))
 	for i := range order {
-		order[i] = place{mixed(from, uint64(i)), i}
+		order[i] = place{Mixed(from, uint64(i)), i}
 	}
 	slices.SortFunc(order, func(a, b place) int { return cmp.Or(cmp.Compare(a.hash, b.hash), a.run-b.run) })
 	out := make([]int64, runs)
@@ -314,7 +314,7 @@ func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
 		return out
 	}
 	// Where the first stands is drawn too, as the numbers of a few runs would be the same for all keys otherwise.
-	shift := float64(mixed(from, uint64(runs))>>11) / (1 << 53)
+	shift := float64(Mixed(from, uint64(runs))>>11) / (1 << 53)
 	bin, below := 0, float64(0)
 	for i, p := range order {
 		at := (float64(i) + shift) / float64(runs) * float64(total)
@@ -327,8 +327,8 @@ func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
 	return out
 }
 
-// mixed is the hash that all is drawn by, splitmix64 of a counter.
-func mixed(h, counter uint64) uint64 {
+// Mixed is the hash that all is drawn by, splitmix64 of a counter.
+func Mixed(h, counter uint64) uint64 {
 	z := (h ^ counter*0xd1342543de82ef95) + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

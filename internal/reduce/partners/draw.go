@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -15,82 +16,33 @@ type drawnMessage struct {
 	offset, tag, bytes int64
 }
 
-// tallies are how often values occurred, and which ranks had the extremes.
-type tallies struct {
-	of          map[int64]uint64
-	least, most trace.Extreme
-}
-
-func (t *tallies) add(v int64, rank int) {
-	if t.of == nil {
-		t.of = make(map[int64]uint64)
-		t.least, t.most = trace.Extreme{Value: v, Rank: rank}, trace.Extreme{Value: v, Rank: rank}
-	}
-	t.of[v]++
-	if v < t.least.Value {
-		t.least = trace.Extreme{Value: v, Rank: rank}
-	}
-	if v > t.most.Value {
-		t.most = trace.Extreme{Value: v, Rank: rank}
-	}
-}
-
 // mostBins is how many bins a distribution has at most.
 const mostBins = 64
-
-// told is the distribution as the trace has it: neighbours are one where there are many values.
-func (t *tallies) told() trace.Distribution {
-	d := trace.Distribution{Least: t.least, Most: t.most}
-	total, done, sum := sumOf(t.of), uint64(0), 0.0
-	few := len(t.of) <= mostBins
-	next := true
-	for _, v := range slices.Sorted(maps.Keys(t.of)) {
-		if next {
-			d.Bins = append(d.Bins, trace.Bin{Low: v})
-			sum = 0
-		}
-		b := &d.Bins[len(d.Bins)-1]
-		b.High = v
-		b.Count += t.of[v]
-		done += t.of[v]
-		sum += float64(v-b.Low) * float64(t.of[v])
-		b.Value = min(b.Low+int64(sum/float64(b.Count)+0.5), b.High)
-		next = few || done*mostBins >= total*uint64(len(d.Bins))
-	}
-	return d
-}
-
-func sumOf(of map[int64]uint64) (n uint64) {
-	for _, x := range of {
-		n += x
-	}
-	return n
-}
 
 // told is what the trace says of the family.
 func (f *family) told(seed uint64) trace.Partners {
 	return trace.Partners{
 		Seed: seed, Legs: uint64(len(f.legs)), Rounds: f.rounds, Exchanges: f.exchanges, Ring: f.ring, Sent: f.memory[0], Received: f.memory[1],
-		Relative: f.relative.told(), Sizes: f.sizes.told(), Tags: f.tags.told(), Numbers: f.numbers.told(),
+		Relative: f.relative.Distribution(mostBins), Sizes: f.sizes.Distribution(mostBins), Tags: f.tags.Distribution(mostBins), Numbers: f.numbers.Distribution(mostBins),
 	}
 }
 
 // draw draws a family's exchanges, or says why that can't be.
 func (f *family) draw(d *Drawer, number int) (why string) {
 	ranks := int64(d.r.Ranks())
-	total := sumOf(f.relative.of)
+	total := f.relative.Count
 	for rank := range f.sent {
 		if max(f.sent[rank], f.received[rank])*uint64(ranks) > unequal*total {
 			return "a rank sends or receives more than four times as many messages as others"
 		}
 	}
-	if f.elements(); f.sizes.most.Value/f.unit > math.MaxInt32 {
+	if f.elements(); f.sizes.Most.Value/f.unit > math.MaxInt32 {
 		return "messages are too large"
 	}
 	far := uint64(0) // which only a ring has near
-	for offset, n := range f.relative.of {
-		if 2*max(offset, -offset) > ranks {
-			far += n
+	for _, x := range f.relative.All() {
+		if 2*max(x.Low, -x.Low) > ranks {
+			far += x.Count
 		}
 	}
 	f.ring = far*100 > total
@@ -130,8 +82,8 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 func (f *family) elements() {
 	if size, ok := mpi.TypeSize(f.datatype); ok && size > 0 && !f.mixed {
 		whole := true
-		for n := range f.sizes.of {
-			whole = whole && n%size == 0
+		for _, x := range f.sizes.All() {
+			whole = whole && x.Low%size == 0
 		}
 		if whole {
 			f.unit = size
@@ -167,8 +119,8 @@ func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 		return make([]drawnMessage, n)
 	}
 	var tags []weight
-	for _, tag := range slices.Sorted(maps.Keys(x.kind.tags)) {
-		tags = append(tags, weight{tag, float64(x.kind.tags[tag])})
+	for _, tag := range x.kind.tags.All() {
+		tags = append(tags, weight{tag.Low, float64(tag.Count)})
 	}
 	sizes := x.sizes(n)
 	own, other := x.order(n, 1), x.order(n, 2)
@@ -183,17 +135,17 @@ func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 func (x *drawing) offsets() (list []weight, sum float64) {
 	of := x.kind.offsets
 	if x.ring {
-		of = make(map[int64]uint64)
-		for offset, n := range x.kind.offsets {
-			of[((offset+x.ranks+x.ranks/2-1)%x.ranks)-(x.ranks/2-1)] += n
+		of = tally.Numbers{Apart: true}
+		for _, y := range x.kind.offsets.All() {
+			of.Add((y.Low+x.ranks+x.ranks/2-1)%x.ranks-(x.ranks/2-1), y.Count, 0)
 		}
 	}
-	for _, offset := range slices.Sorted(maps.Keys(of)) {
+	for _, y := range of.All() {
 		with := x.ranks
 		if !x.ring {
-			with -= max(offset, -offset)
+			with -= max(y.Low, -y.Low)
 		}
-		w := weight{offset, float64(of[offset]) / float64(max(with, 1))}
+		w := weight{y.Low, float64(y.Count) / float64(max(with, 1))}
 		list = append(list, w)
 		sum += w.weight
 	}
@@ -229,14 +181,14 @@ func (x *drawing) order(n int, which uint64) []int {
 
 // sizes are the means of n bins with equally many messages each, in whole elements.
 func (x *drawing) sizes(n int) []int64 {
-	total := float64(sumOf(x.kind.sizes))
+	total := float64(x.kind.sizes.Count)
 	room := total / float64(n)
 	out := make([]int64, n)
 	left, sum, at := room, 0.0, 0
-	for _, size := range slices.Sorted(maps.Keys(x.kind.sizes)) {
-		for count := float64(x.kind.sizes[size]); count > 0 && at < n; {
+	for _, y := range x.kind.sizes.All() {
+		for count := float64(y.Count); count > 0 && at < n; {
 			take := min(count, left)
-			count, left, sum = count-take, left-take, sum+take*float64(size)
+			count, left, sum = count-take, left-take, sum+take*float64(y.Low)
 			if left < room*1e-9 {
 				out[at] = x.whole(sum / room)
 				at, left, sum = at+1, room, 0

@@ -21,6 +21,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/reduce/cut"
+	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -104,17 +105,9 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 	return x, nil
 }
 
-// mixed is the hash that all is drawn by, splitmix64 of a counter.
-func mixed(h, counter uint64) uint64 {
-	z := (h ^ counter*0xd1342543de82ef95) + 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
 func mixedAll(list ...uint64) (h uint64) {
 	for _, x := range list {
-		h = mixed(h, x)
+		h = drawn.Mixed(h, x)
 	}
 	return h
 }

@@ -1,12 +1,10 @@
 package partners
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"maps"
 
-	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -129,13 +127,11 @@ func (w *writer) site(s *sample, t *track.Track) {
 type rewriting struct {
 	w       *writer
 	t       *track.Track
-	calls   *grammar.Builder
-	removed []uint64 // by terminal as it was
-	sigs    []signature.Signature
-	counts  []uint64
+	b       *track.Builder // what becomes of it
+	removed []uint64       // by terminal as it was
+	counts  []uint64       // of calls that are drawn
 	waits   []bool
-	first   []uint64 // how often they begin an exchange
-	known   map[string]uint32
+	first   []uint64                // how often they begin an exchange
 	written map[exchangeOf][]uint32 // terminals of exchanges
 }
 
@@ -148,7 +144,8 @@ type exchangeOf struct {
 
 // rank puts exchanges into the track of a rank.
 func (w *writer) rank(source *ops.Source, t *track.Track) error {
-	x := &rewriting{w: w, t: t, calls: grammar.NewBuilder(), removed: make([]uint64, len(t.Sigs)), known: make(map[string]uint32), written: make(map[exchangeOf][]uint32)}
+	x := &rewriting{w: w, t: t, b: track.Extend(t), removed: make([]uint64, len(t.Sigs)), written: make(map[exchangeOf][]uint32)}
+	calls := x.b.Stream(0)
 	next, stop := iter.Pull(t.Streams[0].Grammar.All())
 	defer stop()
 	err := walkRank(w.d.r, source, t.Rank, func(n int, s *share) {
@@ -158,7 +155,7 @@ func (w *writer) rank(source *ops.Source, t *track.Track) error {
 			if f != nil && s.removed[i-s.first] {
 				x.removed[call]++
 			} else {
-				x.calls.Append(call)
+				calls.Append(call)
 			}
 		}
 		if f != nil {
@@ -166,7 +163,7 @@ func (w *writer) rank(source *ops.Source, t *track.Track) error {
 		}
 		if s.closed {
 			call, _ := next()
-			x.calls.Append(call)
+			calls.Append(call)
 		}
 	})
 	if err != nil {
@@ -195,7 +192,7 @@ func (x *rewriting) exchange(n int, s *share) {
 	}
 	for range l.rounds {
 		for i, call := range list {
-			x.calls.Append(call)
+			x.b.Stream(0).Append(call)
 			x.counts[int(call)-len(x.t.Sigs)]++
 			if i == 0 {
 				x.first[int(call)-len(x.t.Sigs)]++
@@ -252,16 +249,9 @@ func (x *rewriting) write(of exchangeOf) (list []uint32) {
 
 // call returns the number of a call that is drawn.
 func (x *rewriting) call(name string, site uint64, vals []int64) uint32 {
-	key := name + string(binary.LittleEndian.AppendUint64(nil, site))
-	for _, v := range vals {
-		key += string(binary.AppendVarint(nil, v))
-	}
-	n, ok := x.known[key]
-	if !ok {
-		def, _ := mpi.Lookup(name)
-		n = uint32(len(x.t.Sigs) + len(x.sigs))
-		x.known[key] = n
-		x.sigs = append(x.sigs, signature.Signature{Call: def.ID, Site: site, Vals: vals})
+	def, _ := mpi.Lookup(name)
+	n, known := x.b.Number(def.ID, site, vals, "")
+	if !known {
 		x.counts, x.first = append(x.counts, 0), append(x.first, 0)
 		x.waits = append(x.waits, name == "MPI_Waitall")
 	}
@@ -271,19 +261,12 @@ func (x *rewriting) call(name string, site uint64, vals []int64) uint32 {
 // finish changes the track.
 func (x *rewriting) finish() {
 	t := x.t
-	sigs := append(t.Sigs, x.sigs...)
-	times := append(x.left(), make([]track.Times, len(x.sigs))...)
+	x.b.Times = append(x.left(), make([]track.Times, len(x.counts))...)
 	if !t.Timeless {
-		x.spend(times)
+		x.spend(x.b.Times)
 	}
-	g := x.calls.Grammar()
-	number := make([]uint32, len(sigs))
-	t.Sigs, t.Times = nil, nil
-	for i, n := range g.Terminals() {
-		number[n] = uint32(i)
-		t.Sigs, t.Times = append(t.Sigs, sigs[n]), append(t.Times, times[n])
-	}
-	t.Streams = []track.Stream{{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })}}
+	out, _, _ := x.b.Finish(x.b.Grammars())
+	*t = *out
 	t.Courses = nil // of places that others have now
 	t.Sites, t.Outer, t.Inner = joined(t.Sites, x.w.sites.Sites), joined(t.Outer, x.w.sites.Outer), joined(t.Inner, x.w.sites.Inner)
 	var asides []track.Aside

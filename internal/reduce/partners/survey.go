@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -36,7 +38,7 @@ type family struct {
 	sent     []uint64 // by rank
 	received []uint64
 
-	relative, sizes, tags, numbers tallies
+	relative, sizes, tags, numbers tally.Numbers
 	send, receive, wait            sample
 	exchanges                      int
 	rounds                         uint64
@@ -74,7 +76,7 @@ const mostTags = 32
 
 // A drawnKind is what messages of a kind were.
 type drawnKind struct {
-	offsets, sizes, tags map[int64]uint64
+	offsets, sizes, tags tally.Numbers
 }
 
 // What draws and what doesn't.
@@ -131,7 +133,7 @@ func (d *Drawer) survey() error {
 				return
 			}
 			place := s.sent[0].place
-			if h := mixed(body(s.sent), uint64(place)); bodies[h] == 0 {
+			if h := drawn.Mixed(body(s.sent), uint64(place)); bodies[h] == 0 {
 				bodies[h] = len(s.sent)
 				cost[place] += uint64(len(s.sent)) / s.rounds
 				count[place]++
@@ -193,6 +195,7 @@ func (l *leg) add(s *share) {
 // group makes families of the legs that can be drawn, and says of the others why not.
 func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]int) error {
 	var sum [2]uint64
+	apart := tally.Numbers{Apart: true}
 	known := make(map[string]*family)
 	var list []*family
 	for n := range d.legs {
@@ -212,7 +215,7 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 		}
 		f := known[fmt.Sprint(l.places)]
 		if f == nil {
-			f = &family{sent: make([]uint64, d.r.Ranks()), received: make([]uint64, d.r.Ranks()), unit: 1}
+			f = &family{sent: make([]uint64, d.r.Ranks()), received: make([]uint64, d.r.Ranks()), unit: 1, relative: apart, sizes: apart, tags: apart, numbers: apart}
 			for _, p := range l.places {
 				f.cost += cost[p]
 				f.bodies += count[p]
@@ -286,7 +289,7 @@ func (g *group) add(rank int, s *share) {
 	f := g.of
 	f.sent[rank] += uint64(len(s.sent))
 	f.received[rank] += s.got
-	f.numbers.add(int64(len(s.sent)), rank)
+	f.numbers.Add(int64(len(s.sent)), 1, rank)
 	take := func(x *sample, at uint64, any bool) {
 		if any && !x.found {
 			*x = sample{rank: rank, at: at, found: true}
@@ -297,9 +300,9 @@ func (g *group) add(rank int, s *share) {
 	for i := range s.sent {
 		x := &s.sent[i]
 		take(&f.send, x.at, true)
-		f.relative.add(int64(x.offset), rank)
-		f.sizes.add(int64(x.bytes), rank)
-		f.tags.add(x.tag, rank)
+		f.relative.Add(int64(x.offset), 1, rank)
+		f.sizes.Add(int64(x.bytes), 1, rank)
+		f.tags.Add(x.tag, 1, rank)
 		if f.datatype == 0 {
 			f.datatype = x.datatype
 		}
@@ -310,11 +313,12 @@ func (g *group) add(rank int, s *share) {
 		}
 		of := g.kinds[k]
 		if of == nil {
-			of = &drawnKind{make(map[int64]uint64), make(map[int64]uint64), make(map[int64]uint64)}
+			apart := tally.Numbers{Apart: true}
+			of = &drawnKind{apart, apart, apart}
 			g.kinds[k] = of
 		}
-		of.offsets[int64(x.offset)]++
-		of.sizes[int64(x.bytes)]++
-		of.tags[x.tag]++
+		of.offsets.Add(int64(x.offset), 1, rank)
+		of.sizes.Add(int64(x.bytes), 1, rank)
+		of.tags.Add(x.tag, 1, rank)
 	}
 }

@@ -1,90 +1,31 @@
 package rounds
 
 import (
-	"slices"
-
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // mostBins is how many numbers of rounds a distribution has at most.
 const mostBins = 64
 
-// A histogram is how often a family's loops were run with how many rounds.
-type histogram struct {
-	list        map[int64]*thin.Tally
-	least, most trace.Extreme
-}
-
-// add takes the runs of a body.
-func (h *histogram) add(n *node) {
-	if h.list == nil {
-		h.list = make(map[int64]*thin.Tally)
-	}
-	for _, rounds := range n.rounds {
-		v := int64(rounds)
-		x := h.list[v]
-		if x == nil {
-			x = &thin.Tally{Size: v}
-			h.list[v] = x
+// told is what goes into the trace of how often loops were run with how many rounds: numbers that merge at a
+// precision are one, and where these are many still, neighbours are, about as often run each.
+func told(rounds *tally.Numbers, precision int) trace.Drawn {
+	merged := thin.Bins(rounds.All(), precision, 1)
+	var list []tally.Bin
+	for _, x := range rounds.All() {
+		for len(merged) > 0 && merged[0].High < x.Low {
+			merged = merged[1:]
 		}
-		x.Count++
-		at := trace.Extreme{Value: v, Rank: n.rank.t.Rank}
-		if h.least.Value == 0 || v < h.least.Value || v == h.least.Value && at.Rank < h.least.Rank {
-			h.least = at
-		}
-		if v > h.most.Value || v == h.most.Value && at.Rank < h.most.Rank {
-			h.most = at
+		if len(merged) == 0 || x.Low < merged[0].Low {
+			list = append(list, x)
+		} else if m := merged[0]; x.Low == m.Low {
+			list = append(list, tally.Bin{Low: m.Low, High: m.High, Sum: float64(m.Value) * float64(m.Count), Count: m.Count})
 		}
 	}
-}
-
-// drawn is what goes into the trace: numbers that merge at a precision are one, and where these are many still,
-// neighbours are, about as often run each.
-func (h *histogram) drawn(precision int) trace.Drawn {
-	out := trace.Drawn{Precision: precision, Least: h.least, Most: h.most}
-	var list []thin.Tally
-	for _, x := range h.list {
-		list = append(list, *x)
-		out.Runs += x.Count
+	return trace.Drawn{
+		Precision: precision, Runs: rounds.Count,
+		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: tally.Values(tally.Balanced(list, mostBins))},
 	}
-	slices.SortFunc(list, func(a, b thin.Tally) int { return int(a.Size - b.Size) })
-	merged := thin.Bins(list, precision)
-	for _, x := range list {
-		if n := len(merged); n > 0 && merged[0].Low <= x.Size {
-			if x.Size == merged[0].Low {
-				out.Bins = append(out.Bins, merged[0])
-			}
-			if x.Size >= merged[0].High {
-				merged = merged[1:]
-			}
-			continue
-		}
-		out.Bins = append(out.Bins, trace.Bin{Low: x.Size, High: x.Size, Value: x.Size, Count: x.Count})
-	}
-	if len(out.Bins) > mostBins {
-		out.Bins = balanced(out.Bins, out.Runs)
-	}
-	return out
-}
-
-// balanced joins neighbours.
-func balanced(list []trace.Bin, runs uint64) (out []trace.Bin) {
-	var sum, done uint64
-	total := float64(0)
-	for i, x := range list {
-		if sum == 0 {
-			out = append(out, trace.Bin{Low: x.Low})
-			total = 0
-		}
-		b := &out[len(out)-1]
-		sum += x.Count
-		total += float64(x.Value) * float64(x.Count)
-		b.High, b.Count = x.High, sum
-		b.Value = min(max(int64(total/float64(sum)+0.5), b.Low), b.High)
-		if (done+sum)*mostBins >= runs*uint64(len(out)) || i == len(list)-1 {
-			done, sum = done+sum, 0
-		}
-	}
-	return out
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/tally"
 )
 
 // An end is where a loop's part of a channel is looked for.
@@ -129,7 +131,7 @@ func (d *Drawer) group() {
 			f, g := of[n.shape], n.group
 			switch {
 			case f == nil && g.of == nil:
-				g.of = &family{groups: []*group{g}}
+				g.of = &family{groups: []*group{g}, rounds: tally.Numbers{Apart: true}}
 				list = append(list, g.of)
 				of[n.shape] = g.of
 			case f == nil:
@@ -154,10 +156,12 @@ func (d *Drawer) group() {
 	}
 	for _, f := range list {
 		for _, g := range f.groups {
-			f.hist.add(g.nodes[0])
+			for _, n := range g.nodes[0].rounds {
+				f.rounds.Add(int64(n), 1, g.nodes[0].rank.t.Rank)
+			}
 			f.cost += float64(g.nodes[0].runs)
 		}
-		if len(f.groups) > 0 && f.hist.least.Value != f.hist.most.Value {
+		if _, same := f.rounds.Same(); f.rounds.Count > 0 && !same {
 			d.families = append(d.families, f)
 			f.number = -1
 			f.keys()

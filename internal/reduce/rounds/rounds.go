@@ -22,6 +22,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -128,7 +129,7 @@ type group struct {
 // A family is groups whose loops are from the same places.
 type family struct {
 	groups []*group
-	hist   histogram
+	rounds tally.Numbers // of all runs
 	cost   float64
 	number int
 }
@@ -197,7 +198,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 	d.drawing = &drawn.Drawing{Seed: d.o.Seed}
 	for _, f := range d.families[:min(d.most, len(d.families))] {
 		f.number = len(d.drawing.Families) + 1
-		d.drawing.Families = append(d.drawing.Families, f.hist.drawn(d.o.Precision))
+		d.drawing.Families = append(d.drawing.Families, told(&f.rounds, d.o.Precision))
 	}
 	for _, x := range d.ranks {
 		x.rewrite(d.drawing)

@@ -4,46 +4,25 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A tally is how often a size occurs, and on which rank first.
-type tally struct {
-	size  int64
-	count uint64
-	rank  int
-}
-
-// A Tally is how often a value occurs.
-type Tally struct {
-	Size  int64
-	Count uint64
-}
-
-// Bins merges values, which are in rising order, as sizes are; those that are alone are in none.
-func Bins(list []Tally, precision int) []trace.Bin {
-	own := make([]tally, len(list))
-	for i, x := range list {
-		own[i] = tally{size: x.Size, count: x.Count}
-	}
-	return bins(own, precision, 1)
-}
-
-// merges reports whether sizes low to high are one at a precision: they differ by no more than
+// Merges reports whether sizes low to high are one at a precision: they differ by no more than
 // what is missing to 100 %, of the greatest.
-func merges(low, high int64, precision int) bool {
+func Merges(low, high int64, precision int) bool {
 	return float64(high-low)*100 <= float64(100-precision)*float64(high)
 }
 
-// bins merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie
+// Bins merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie
 // around a mean are not split there. What stands for a bin is a multiple of grain, so that it is a whole number
-// of elements for senders and receivers; where there is none, the sizes stay. Nothing is never merged with something.
-func bins(list []tally, precision int, grain int64) (out []trace.Bin) {
-	for len(list) > 0 && list[0].size <= 0 {
+// of elements for senders and receivers; where there is none, the sizes stay. Nothing is never merged with something, and sizes that are alone are in no bin.
+func Bins(list []tally.Bin, precision int, grain int64) (out []trace.Bin) {
+	for len(list) > 0 && list[0].Low <= 0 {
 		list = list[1:]
 	}
-	var split func(list []tally)
-	split = func(list []tally) {
+	var split func(list []tally.Bin)
+	split = func(list []tally.Bin) {
 		for len(list) > 0 {
 			first, end := fullest(list, precision)
 			split(list[:first])
@@ -59,13 +38,13 @@ func bins(list []tally, precision int, grain int64) (out []trace.Bin) {
 }
 
 // fullest returns the window of sizes that merge which has most calls.
-func fullest(list []tally, precision int) (first, end int) {
+func fullest(list []tally.Bin, precision int) (first, end int) {
 	var most, count uint64
 	from := 0
 	for to := range list {
-		count += list[to].count
-		for !merges(list[from].size, list[to].size, precision) {
-			count -= list[from].count
+		count += list[to].Count
+		for !Merges(list[from].Low, list[to].Low, precision) {
+			count -= list[from].Count
 			from++
 		}
 		if count > most {
@@ -76,15 +55,15 @@ func fullest(list []tally, precision int) (first, end int) {
 }
 
 // merged returns a bin of several sizes.
-func merged(list []tally, grain int64) (b trace.Bin, ok bool) {
+func merged(list []tally.Bin, grain int64) (b trace.Bin, ok bool) {
 	if len(list) < 2 {
 		return b, false
 	}
-	b.Low, b.High = list[0].size, list[len(list)-1].size
+	b.Low, b.High = list[0].Low, list[len(list)-1].Low
 	sum := 0.0
 	for _, x := range list {
-		b.Count += x.count
-		sum += float64(x.size-b.Low) * float64(x.count)
+		b.Count += x.Count
+		sum += float64(x.Low-b.Low) * float64(x.Count)
 	}
 	mean := b.Low + int64(sum/float64(b.Count)+0.5)
 	b.Value = (mean + grain/2) / grain * grain

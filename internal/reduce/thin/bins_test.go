@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -15,28 +16,28 @@ func TestBins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		grain := rapid.SampledFrom([]int64{1, 4, 8, 24}).Draw(t, "grain")
 		precision := rapid.IntRange(0, 100).Draw(t, "precision")
-		var list []tally
+		var list []tally.Bin
 		for _, n := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 2000), 0, 60, rapid.ID).Draw(t, "sizes") {
-			list = append(list, tally{size: n * grain, count: rapid.Uint64Range(1, 9).Draw(t, "count")})
+			list = append(list, tally.Bin{Low: n * grain, High: n * grain, Count: rapid.Uint64Range(1, 9).Draw(t, "count")})
 		}
-		slices.SortFunc(list, func(a, b tally) int { return int(a.size - b.size) })
+		slices.SortFunc(list, func(a, b tally.Bin) int { return int(a.Low - b.Low) })
 		f := &family{sorted: list, unit: grain}
 		f.merge(precision)
 		counts := make(map[int64]uint64)
 		last := int64(0)
 		for _, x := range list {
-			v := f.value(x.size)
+			v := f.value(x.Low)
 			if v < last || v%grain != 0 {
-				t.Fatalf("%d became %d, the one before %d", x.size, v, last)
+				t.Fatalf("%d became %d, the one before %d", x.Low, v, last)
 			}
 			last = v
-			if (x.size == 0 || precision == 100) && v != x.size {
-				t.Fatalf("%d became %d", x.size, v)
+			if (x.Low == 0 || precision == 100) && v != x.Low {
+				t.Fatalf("%d became %d", x.Low, v)
 			}
-			counts[v] += x.count
+			counts[v] += x.Count
 		}
 		for _, b := range f.bins {
-			if b.Low >= b.High || !merges(b.Low, b.High, precision) || b.Value < b.Low || b.Value > b.High {
+			if b.Low >= b.High || !Merges(b.Low, b.High, precision) || b.Value < b.Low || b.Value > b.High {
 				t.Fatalf("precision %d: bin %+v", precision, b)
 			}
 			if counts[b.Value] != b.Count {
@@ -48,18 +49,18 @@ func TestBins(t *testing.T) {
 
 // TestFullest: what lies around a mean is one bin, wherever windows from the least size on would end.
 func TestFullest(t *testing.T) {
-	list := []tally{{size: 90, count: 1}}
+	list := []tally.Bin{{Low: 90, High: 90, Count: 1}}
 	for n := int64(98); n <= 102; n++ {
-		list = append(list, tally{size: n, count: 10})
+		list = append(list, tally.Bin{Low: n, High: n, Count: 10})
 	}
 	want := []trace.Bin{{Low: 98, High: 102, Value: 100, Count: 50}}
-	if got := bins(list, 95, 1); !slices.Equal(got, want) {
+	if got := Bins(list, 95, 1); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := bins(list, 95, 64); got != nil {
+	if got := Bins(list, 95, 64); got != nil {
 		t.Errorf("%+v, though no multiple of 64 is in one", got)
 	}
-	if got := bins(list, 0, 1); len(got) != 1 || got[0].Low != 90 || got[0].High != 102 {
+	if got := Bins(list, 0, 1); len(got) != 1 || got[0].Low != 90 || got[0].High != 102 {
 		t.Errorf("precision 0: %+v", got)
 	}
 }

@@ -7,18 +7,19 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A family is sizes that belong together: what is one before must be one after.
 type family struct {
-	sizes  map[int64]*tally
+	sizes  tally.Numbers
 	unit   int64  // the least common multiple of units
 	fixed  bool   // must stay as it is
 	stored uint64 // how many of them distinct calls have
 	keys   map[key]bool
-	sorted []tally
+	sorted []tally.Bin // sizes
 	bins   []trace.Bin
 	// precision is that of bins.
 	precision int
@@ -52,7 +53,7 @@ func (s *survey) family(k key) *family {
 	k = s.root(k)
 	f := s.of[k]
 	if f == nil {
-		f = &family{sizes: make(map[int64]*tally), unit: 1, keys: map[key]bool{k: true}, precision: 100}
+		f = &family{sizes: tally.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
 		s.of[k] = f
 	}
 	return f
@@ -67,28 +68,16 @@ func (s *survey) join(a, b key) {
 		return
 	}
 	to, from := s.of[a], s.of[b]
-	if len(to.sizes) < len(from.sizes) {
+	if to.sizes.Len() < from.sizes.Len() {
 		a, b, to, from = b, a, from, to
 	}
-	for size, t := range from.sizes {
-		to.add(size, t.count, t.rank)
-	}
+	to.sizes.Join(&from.sizes)
 	to.stored += from.stored
 	to.fixed = to.fixed || from.fixed
 	to.commonUnit(from.unit)
 	maps.Copy(to.keys, from.keys)
 	s.parent[b] = a
 	delete(s.of, b)
-}
-
-func (f *family) add(size int64, count uint64, rank int) {
-	t := f.sizes[size]
-	if t == nil {
-		t = &tally{size: size, rank: rank}
-		f.sizes[size] = t
-	}
-	t.count += count
-	t.rank = min(t.rank, rank)
 }
 
 func (f *family) commonUnit(unit int64) {
@@ -123,11 +112,7 @@ func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
 		}
 	}
 	for _, f := range s.of {
-		for _, t := range f.sizes {
-			f.sorted = append(f.sorted, *t)
-		}
-		slices.SortFunc(f.sorted, func(a, b tally) int { return cmp.Compare(a.size, b.size) })
-		f.sizes = nil
+		f.sorted = f.sizes.All()
 	}
 	return s, nil
 }
@@ -165,7 +150,7 @@ func (s *survey) rank(k *trace.Rank) error {
 			}
 			f.commonUnit(x.unit)
 			if vals[x.at] >= 0 && !x.again {
-				f.add(vals[x.at]*x.unit, calls, k.Number())
+				f.sizes.Add(vals[x.at]*x.unit, calls, k.Number())
 				f.stored++
 			}
 			// A call site's sizes are one family, whatever its tags; what statuses say goes by tag.
@@ -207,12 +192,9 @@ func (s *survey) rank(k *trace.Rank) error {
 
 // cost is about how many bits the sizes take.
 func (f *family) cost() float64 {
-	total, bits := 0.0, 0.0
+	total, bits := float64(f.sizes.Count), 0.0
 	for _, t := range f.sorted {
-		total += float64(t.count)
-	}
-	for _, t := range f.sorted {
-		bits += float64(t.count) / total * math.Log2(total/float64(t.count))
+		bits += float64(t.Count) / total * math.Log2(total/float64(t.Count))
 	}
 	return bits * float64(f.stored)
 }
@@ -221,7 +203,7 @@ func (f *family) cost() float64 {
 func (f *family) merge(precision int) {
 	f.precision, f.bins = precision, nil
 	if !f.fixed {
-		f.bins = bins(f.sorted, precision, f.unit)
+		f.bins = Bins(f.sorted, precision, f.unit)
 	}
 }
 

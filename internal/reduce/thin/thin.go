@@ -354,7 +354,7 @@ func thinned(list []*family) (out []trace.Thinned) {
 		if len(f.bins) == 0 {
 			continue
 		}
-		t := trace.Thinned{Precision: f.precision, Bins: f.bins}
+		t := trace.Thinned{Precision: f.precision, Kept: f.sizes.Count, Distribution: trace.Distribution{Least: f.sizes.Least, Most: f.sizes.Most, Bins: f.bins}}
 		all := false
 		for _, k := range f.ordered() {
 			switch {
@@ -369,14 +369,9 @@ func thinned(list []*family) (out []trace.Thinned) {
 		if all {
 			t.Tags = nil
 		}
-		for _, x := range f.sorted {
-			t.Kept += x.count
-		}
 		for _, b := range f.bins {
 			t.Kept -= b.Count
 		}
-		first, last := f.sorted[0], f.sorted[len(f.sorted)-1]
-		t.Least, t.Most = trace.Extreme{Value: first.size, Rank: first.rank}, trace.Extreme{Value: last.size, Rank: last.rank}
 		out = append(out, t)
 	}
 	return out

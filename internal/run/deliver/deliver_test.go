@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -44,7 +45,7 @@ func (w *world) run(t *testing.T) *ends {
 		k := &deliver.Rank{Transport: tp, Host: 1}
 		tr := tracks[i]
 		if w.timed != nil && w.timed(i) {
-			tr.Log = tracktest.LogOf(tr)
+			tracktest.Timed(tr, timing.Lossless, func(n int) (gap, duration uint64) { return uint64(n), uint64(100 + i) })
 			var b bytes.Buffer
 			n, err := merge.WriteSeries(tr, &b)
 			if err != nil {

@@ -17,8 +17,7 @@ func (r *Recorder) Order(stream int, g *grammar.Grammar) {
 }
 
 // ordered returns the grammar of a stream.
-func (r *Recorder) ordered(stream int) *grammar.Grammar {
-	g := r.streams[stream].Grammar()
+func (r *Recorder) ordered(stream int, g *grammar.Grammar) *grammar.Grammar {
 	order := r.orders[stream]
 	if order == nil {
 		return g

@@ -28,13 +28,10 @@ const (
 type Recorder struct {
 	Rank, Size int
 
-	track   *track.Track
-	streams []*grammar.Builder
-	known   map[string]uint32
-	made    int64
-	clock   uint64
-	lanes   map[uint32]*laneValues // by terminal
-	orders  map[int]*grammar.Grammar
+	track  *track.Builder
+	clock  uint64
+	lanes  map[uint32]*laneValues // by terminal
+	orders map[int]*grammar.Grammar
 
 	allocOrders map[int]*grammar.Grammar
 
@@ -53,10 +50,7 @@ type laneValues struct {
 
 // NewRecorder starts a rank with one stream.
 func NewRecorder(rank, size int) *Recorder {
-	return &Recorder{
-		Rank: rank, Size: size, known: make(map[string]uint32), clock: uint64(rank),
-		track: &track.Track{Rank: rank, Strings: map[uint64]string{}, Sites: map[uint64]track.Site{}, Outer: map[uint64]uint64{}, Inner: map[uint64]uint64{}},
-	}
+	return &Recorder{Rank: rank, Size: size, clock: uint64(rank), track: track.NewBuilder(rank)}
 }
 
 // Run records one rank of a program.
@@ -114,23 +108,11 @@ func (r *Recorder) LaneOn(stream int, name string, site int, at []int, vals ...i
 }
 
 func (r *Recorder) record(stream int, call uint16, site int, more string, vals []int64) uint32 {
-	for len(r.streams) <= stream {
-		r.streams = append(r.streams, grammar.NewBuilder())
-	}
-	s := signature.Signature{Call: call, Site: r.site(site), Vals: vals}
-	key := fmt.Sprint(s, more)
-	n, ok := r.known[key]
-	if !ok {
-		n = uint32(len(r.track.Sigs))
-		r.known[key] = n
-		r.track.Sigs = append(r.track.Sigs, s)
-		r.track.Times = append(r.track.Times, track.Times{})
-	}
-	r.streams[stream].Append(n)
+	n, _ := r.track.Number(call, r.site(site), vals, more)
+	r.track.Stream(stream).Append(n)
 	// Times that vary a little, the same in every test run.
 	r.clock = r.clock*6364136223846793005 + 1442695040888963407
-	r.track.Times[n].Duration.Add(1000 + r.clock>>56)
-	r.track.Times[n].Gap.Add(300 + r.clock>>48&127)
+	r.track.Times[n].Add(300+r.clock>>48&127, 1000+r.clock>>56)
 	return n
 }
 
@@ -142,10 +124,7 @@ func (r *Recorder) AllocEvent(stream int, free bool, segment int64, size uint64)
 	for len(r.allocStreams) <= stream {
 		r.allocStreams, r.allocsAt = append(r.allocStreams, grammar.NewBuilder()), append(r.allocsAt, 0)
 	}
-	calls := uint64(0)
-	if stream < len(r.streams) {
-		calls = r.streams[stream].Len()
-	}
+	calls := r.track.Stream(stream).Len()
 	l := track.AllocEvent{Free: free, Calls: calls - r.allocsAt[stream], Segment: segment, Size: size}
 	r.allocsAt[stream] = calls
 	n := slices.Index(r.allocs.List, l)
@@ -198,16 +177,10 @@ func (r *Recorder) Phase(name string) { r.phase = name }
 
 // Track returns what was recorded, with terminals in order of occurrence.
 func (r *Recorder) Track() *track.Track {
-	t := *r.track
-	t.Sigs, t.Times, t.Streams = nil, nil, nil
-	number := make(map[uint32]uint32)
-	if len(r.streams) == 0 {
-		r.streams = append(r.streams, grammar.NewBuilder())
-	}
-	grammars := make([]*grammar.Grammar, len(r.streams))
+	grammars := r.track.Grammars()
 	counts := make([]uint64, len(r.track.Sigs))
-	for i := range r.streams {
-		grammars[i] = r.ordered(i)
+	for i, g := range grammars {
+		grammars[i] = r.ordered(i, g)
 		for n, count := range grammars[i].Counts(len(counts)) {
 			counts[n] += count
 		}
@@ -215,24 +188,17 @@ func (r *Recorder) Track() *track.Track {
 	if r.orders != nil {
 		r.repeat(counts)
 	}
-	for _, g := range grammars {
-		for _, n := range g.Terminals() {
-			if _, ok := number[n]; !ok {
-				number[n] = uint32(len(t.Sigs))
-				s := r.track.Sigs[n]
-				if l := r.lanes[n]; l != nil {
-					s.Vals = slices.Clone(s.Vals)
-					out := l.track(len(t.Sigs), len(r.streams), s.Vals)
-					if r.orders != nil {
-						out.Steps = &grammar.Grammar{Rules: [][]grammar.Symbol{{{ID: 0, Count: counts[n] - 1}}}}
-					}
-					t.Lanes = append(t.Lanes, out)
-				}
-				t.Sigs = append(t.Sigs, s)
-				t.Times = append(t.Times, r.track.Times[n])
+	t, order, _ := r.track.Finish(grammars)
+	for i, n := range order {
+		if l := r.lanes[n]; l != nil {
+			s := &t.Sigs[i]
+			s.Vals = slices.Clone(s.Vals)
+			out := l.track(i, len(grammars), s.Vals)
+			if r.orders != nil {
+				out.Steps = &grammar.Grammar{Rules: [][]grammar.Symbol{{{ID: 0, Count: counts[n] - 1}}}}
 			}
+			t.Lanes = append(t.Lanes, out)
 		}
-		t.Streams = append(t.Streams, track.Stream{Grammar: g.Renumber(func(n uint32) uint32 { return number[n] })})
 	}
 	if r.allocs != nil {
 		l := *r.allocs
@@ -249,12 +215,12 @@ func (r *Recorder) Track() *track.Track {
 	}
 	t.Process = track.Process{
 		Host: fmt.Sprintf("node%02d", r.Rank/32), PID: 4000 + r.Rank%32, End: track.Finished,
-		Threads: len(r.streams), StartNs: 1_700_000_000_000_000_000, SpanNs: 5_000_000_000 + int64(r.Rank)*977,
+		Threads: len(grammars), StartNs: 1_700_000_000_000_000_000, SpanNs: 5_000_000_000 + int64(r.Rank)*977,
 	}
 	if r.orders != nil {
-		t.Process.SpanNs = ran(&t)
+		t.Process.SpanNs = ran(t)
 	}
-	return &t
+	return t
 }
 
 // track makes a lane of a terminal and puts the values of its first call in.

@@ -107,12 +107,7 @@ func (t *Retimed) add(k *trace.Rank, start int64) error {
 		return err
 	}
 	tr := track.Handed(handed).Track()
-	w, number := New(tr.Rank, 0), make([]int, len(tr.Sigs))
-	w.track = tr
-	for i := range tr.Sigs {
-		w.placed(&tr.Sigs[i])
-		number[i] = i
-	}
+	paths := track.PathsOf(tr, true, false)
 	tr.Log = &track.Log{Options: t.all.timing, TicksPerNs: 1}
 	p := tr.Process
 	p.StartNs = start
@@ -125,12 +120,15 @@ func (t *Retimed) add(k *trace.Rank, start int64) error {
 			}
 			for _, e := range list {
 				n, _ := calls.Next()
-				w.sum(stream, n, e)
+				tr.Times[n].Add(e.Gap, e.Duration)
+				if stream == 0 {
+					paths.Add(n, e.Gap, e.Duration)
+				}
 			}
 		}
 		p.SpanNs = max(p.SpanNs, int64(of.end))
 		tr.Log.Streams = append(tr.Log.Streams, t.spool.entries(&of.spooled))
 	}
-	tr.Courses = w.traced(number)
+	tr.Courses, _ = paths.Track(nil)
 	return t.all.add(tr, p)
 }

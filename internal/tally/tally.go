@@ -1,17 +1,19 @@
-package nests
+// Package tally counts how often each of some numbers occurs: those that calls have, or their sizes.
+package tally
 
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// mostExact is how many distinct numbers are kept apart, coarse how many bins they become beyond, and
-// shown how many bins a histogram has in the end.
+// mostExact is how many distinct numbers are kept apart, and coarse how many bins they become beyond.
 const (
 	mostExact = 1024
 	coarse    = 64
-	shown     = 8
 )
 
 // A Bin is numbers of a histogram that lie side by side.
@@ -24,17 +26,18 @@ type Bin struct {
 // Mean is that of the bin's numbers.
 func (b *Bin) Mean() float64 { return b.Sum / float64(b.Count) }
 
-// An Extreme is the least or the greatest number, and the first rank that has it.
-type Extreme struct {
-	Value int64
-	Rank  int
+// Value is the bin as a trace has it: with the whole number next to the mean.
+func (b *Bin) Value() model.Bin {
+	mean := int64(math.Floor(b.Mean() + 0.5))
+	return model.Bin{Low: b.Low, High: b.High, Value: min(max(mean, b.Low), b.High), Count: b.Count}
 }
 
 // Numbers are a distribution: count, sum and extremes are exact, and so are all numbers while few are distinct.
 type Numbers struct {
 	Count       uint64
 	Sum         float64
-	Least, Most Extreme
+	Least, Most model.Extreme
+	Apart       bool // all numbers are exact, however many are distinct
 	exact       map[int64]uint64
 	bins        []Bin // apart from each other, in rising order
 }
@@ -57,10 +60,10 @@ func (n *Numbers) AddRange(b Bin, rank int) {
 	if b.Count == 0 {
 		return
 	}
-	if e := (Extreme{b.Low, rank}); n.Count == 0 || e.before(n.Least, 1) {
+	if e := (model.Extreme{Value: b.Low, Rank: rank}); n.Count == 0 || before(e, n.Least, 1) {
 		n.Least = e
 	}
-	if e := (Extreme{b.High, rank}); n.Count == 0 || e.before(n.Most, -1) {
+	if e := (model.Extreme{Value: b.High, Rank: rank}); n.Count == 0 || before(e, n.Most, -1) {
 		n.Most = e
 	}
 	n.Count += b.Count
@@ -84,8 +87,8 @@ func (n *Numbers) put(b Bin) {
 		n.exact = make(map[int64]uint64)
 	}
 	n.exact[b.Low] += b.Count
-	if len(n.exact) > mostExact {
-		n.bins, n.exact = balanced(n.all(), coarse), nil
+	if len(n.exact) > mostExact && !n.Apart {
+		n.bins, n.exact = Balanced(n.All(), coarse), nil
 	}
 }
 
@@ -94,21 +97,21 @@ func (n *Numbers) Join(o *Numbers) {
 	if o.Count == 0 {
 		return
 	}
-	if n.Count == 0 || o.Least.before(n.Least, 1) {
+	if n.Count == 0 || before(o.Least, n.Least, 1) {
 		n.Least = o.Least
 	}
-	if n.Count == 0 || o.Most.before(n.Most, -1) {
+	if n.Count == 0 || before(o.Most, n.Most, -1) {
 		n.Most = o.Most
 	}
 	n.Count += o.Count
 	n.Sum += o.Sum
-	for _, b := range o.all() {
+	for _, b := range o.All() {
 		n.put(b)
 	}
 }
 
 // before reports whether an extreme is less than another, or greater if sign is negative, or as much on a lower rank.
-func (e Extreme) before(o Extreme, sign int) bool {
+func before(e, o model.Extreme, sign int) bool {
 	return cmp.Or(sign*cmp.Compare(e.Value, o.Value), cmp.Compare(e.Rank, o.Rank)) < 0
 }
 
@@ -120,11 +123,24 @@ func (n *Numbers) Distinct(most int) (list []int64, ok bool) {
 	return slices.Sorted(maps.Keys(n.exact)), true
 }
 
-// Bins returns a histogram of few bins, of about as many numbers each.
-func (n *Numbers) Bins() []Bin { return balanced(n.all(), shown) }
+// Len is how many parts All has.
+func (n *Numbers) Len() int { return len(n.bins) + len(n.exact) }
 
-// all returns what is known as bins in rising order.
-func (n *Numbers) all() []Bin {
+// Distribution is what a trace keeps, in a number of bins at most.
+func (n *Numbers) Distribution(most int) model.Distribution {
+	return model.Distribution{Least: n.Least, Most: n.Most, Bins: Values(Balanced(n.All(), most))}
+}
+
+// Values are bins as a trace has them.
+func Values(list []Bin) (out []model.Bin) {
+	for i := range list {
+		out = append(out, list[i].Value())
+	}
+	return out
+}
+
+// All returns what is known as bins in rising order.
+func (n *Numbers) All() []Bin {
 	list := slices.Clone(n.bins)
 	for v, count := range n.exact {
 		list = append(list, Bin{v, v, float64(v) * float64(count), count})
@@ -150,8 +166,8 @@ func with(a, b Bin) Bin {
 	return Bin{min(a.Low, b.Low), max(a.High, b.High), a.Sum + b.Sum, a.Count + b.Count}
 }
 
-// balanced joins bins that lie side by side until there are at most so many, of about the same count.
-func balanced(list []Bin, most int) []Bin {
+// Balanced joins bins that lie side by side until there are at most so many, of about the same count.
+func Balanced(list []Bin, most int) []Bin {
 	if len(list) <= most {
 		return list
 	}

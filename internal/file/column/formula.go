@@ -1,0 +1,116 @@
+package column
+
+// Forms that are made for people and programs to read. They are in no file.
+const (
+	Line  Kind = 13 // a·rank + c
+	Turn  Kind = 14 // a·((rank + c) mod P) + b
+	Plane Kind = 15 // a·(rank mod d) + b·(rank div d) + c
+)
+
+// mostWide is up to how wide grids are sought for Plane.
+const mostWide = 4096
+
+// As returns a form of one of the kinds, the first that has one, that gives the values of ranks in a world
+// of a size. Of Digits those are sought in which each digit goes round by itself, as in a torus.
+func As(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok bool) {
+	p := int64(size)
+	try := func(kind Kind, c ...int64) bool {
+		form = Form{Kind: kind}
+		copy(form.C[:], c)
+		for i, r := range ranks {
+			if form.Eval(int64(r), p) != vals[i] {
+				return false
+			}
+		}
+		return true
+	}
+	for _, kind := range kinds {
+		switch kind {
+		case Line:
+			a := int64(0)
+			if len(ranks) > 1 {
+				a = (vals[1] - vals[0]) / int64(ranks[1]-ranks[0])
+			}
+			ok = try(Line, a, vals[0]-a*int64(ranks[0]))
+		case Turn:
+			ok = len(ranks) == size && size > 2 && (try(Turn, turn(vals, vals[1]-vals[0])...) || try(Turn, turn(vals, vals[2]-vals[1])...))
+		case Plane:
+			for d := int64(2); d < min(p, mostWide+1) && !ok; d++ {
+				if p%d == 0 {
+					c, found := plane(ranks, vals, d)
+					ok = found && try(Plane, c...)
+				}
+			}
+		case Digits:
+			r := int64(ranks[0])
+			for w := int64(2); w*2 <= p && !ok; w++ {
+				if p%w == 0 {
+					h := p / w
+					ok = try(Digits, w, 0, w, 1, 0, mod(vals[0]%w-r%w, w), h, 0, 1, mod(vals[0]/w-r/w, h))
+				}
+			}
+		default:
+			form = simple(kind, vals[0], int64(ranks[0]), p)
+			ok = try(kind, form.C[0])
+		}
+		if ok {
+			return form, true
+		}
+	}
+	return Form{}, false
+}
+
+// simple is the form of a kind with one coefficient that gives a value at a rank.
+func simple(kind Kind, v, rank, size int64) Form {
+	f := Form{Kind: kind, C: Coefficients{v}}
+	switch kind {
+	case Rank:
+		f.C[0] = v - rank
+	case Ring:
+		f.C[0] = mod(v-rank, max(size, 1))
+	case Xor:
+		f.C[0] = v ^ rank
+	}
+	return f
+}
+
+// turn returns the coefficients of Turn for the values of all ranks that differ by a from one to the next
+// until it begins again.
+func turn(vals []int64, a int64) []int64 {
+	n := 1
+	for n < len(vals)-1 && vals[n]-vals[n-1] == a {
+		n++
+	}
+	return []int64{a, int64(len(vals) - n), vals[n]}
+}
+
+// plane returns the coefficients of Plane for a grid d wide.
+func plane(ranks []int, vals []int64, d int64) (c []int64, ok bool) {
+	if len(ranks) < 4 {
+		return nil, false
+	}
+	var a, b int64
+	foundA, foundB := false, false
+	at := func(i int) (x, y int64) { return int64(ranks[i]) % d, int64(ranks[i]) / d }
+	x, y := at(0)
+	first := Form{Kind: Plane, C: Coefficients{d}}
+	for i := 1; i < len(ranks) && (!foundA || !foundB); i++ {
+		x2, y2 := at(i)
+		dx, dy, dv := x2-x, y2-y, vals[i]-vals[i-1]
+		x, y = x2, y2
+		switch {
+		case dy == 0 && dx != 0 && !foundA:
+			if dv%dx != 0 {
+				return nil, false
+			}
+			a, foundA = dv/dx, true
+		case dy != 0 && (dx == 0 || foundA) && !foundB:
+			if (dv-a*dx)%dy != 0 {
+				return nil, false
+			}
+			b, foundB = (dv-a*dx)/dy, true
+		}
+	}
+	first.C[1], first.C[2] = a, b
+	return []int64{d, a, b, vals[0] - first.Eval(int64(ranks[0]), 0)}, true
+}

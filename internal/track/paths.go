@@ -1,0 +1,131 @@
+package track
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/timing/phase"
+)
+
+// Paths keeps the times of a thread's calls by the place of the call before each: a function and a site.
+type Paths struct {
+	lines bool
+	hists bool
+	rank  int32
+
+	places []int // by terminal: the first one of the same place
+	known  map[[2]uint64]int
+	last   int // place of the latest call; First: none
+	of     map[pathKey]*path
+}
+
+type pathKey struct{ terminal, from int }
+
+// A path is the times of a terminal's calls after one place: gaps, durations.
+type path struct {
+	lines [2]phase.Line
+	hists [2]*hist.Hist
+}
+
+// NewPaths keeps how times change, or histograms of them, or both.
+func NewPaths(rank int, lines, hists bool) *Paths {
+	return &Paths{lines: lines, hists: hists, rank: int32(rank), known: make(map[[2]uint64]int), last: First, of: make(map[pathKey]*path)}
+}
+
+// PathsOf knows the places of a track's terminals.
+func PathsOf(t *Track, lines, hists bool) *Paths {
+	p := NewPaths(t.Rank, lines, hists)
+	for i := range t.Sigs {
+		p.Place(t.Sigs[i].Call, t.Sigs[i].Site)
+	}
+	return p
+}
+
+// Terminals is how many there are places of.
+func (p *Paths) Terminals() int { return len(p.places) }
+
+// Place says where the calls of the next terminal are.
+func (p *Paths) Place(call uint16, site uint64) {
+	at := [2]uint64{uint64(call), site}
+	if _, ok := p.known[at]; !ok {
+		p.known[at] = len(p.places)
+	}
+	p.places = append(p.places, p.known[at])
+}
+
+// Add takes the times of the thread's next call.
+func (p *Paths) Add(n uint32, gap, duration uint64) {
+	k := pathKey{int(n), p.last}
+	p.last = p.places[n]
+	x := p.of[k]
+	if x == nil {
+		x = &path{}
+		if p.hists {
+			x.hists = [2]*hist.Hist{hist.New(hist.DefaultBins, p.rank), hist.New(hist.DefaultBins, p.rank)}
+		}
+		p.of[k] = x
+	}
+	for i, v := range [2]uint64{gap, duration} {
+		if p.lines {
+			x.lines[i].Add(v)
+		}
+		if p.hists {
+			x.hists[i].Add(v)
+		}
+	}
+}
+
+// Track returns what a track has of the times when terminals have other numbers; several may have become one. nil: the same.
+func (p *Paths) Track(number []int) (courses []Course, hists []Hist) {
+	renamed := func(n int) int {
+		if number == nil {
+			return n
+		}
+		return number[n]
+	}
+	lowest := make(map[int]int) // by place: its terminal that comes first now
+	for n, place := range p.places {
+		if at, ok := lowest[place]; !ok || renamed(n) < at {
+			lowest[place] = renamed(n)
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(p.of), func(a, b pathKey) int {
+		return cmp.Or(cmp.Compare(a.terminal, b.terminal), cmp.Compare(a.from, b.from))
+	})
+	now := func(k pathKey) pathKey {
+		if k.from != First {
+			k.from = lowest[k.from]
+		}
+		return pathKey{renamed(k.terminal), k.from}
+	}
+	slices.SortStableFunc(keys, func(a, b pathKey) int {
+		a, b = now(a), now(b)
+		return cmp.Or(cmp.Compare(a.terminal, b.terminal), cmp.Compare(a.from, b.from))
+	})
+	for i, before := range keys {
+		x, k := p.of[before], now(before)
+		if i == 0 || now(keys[i-1]) != k {
+			if p.lines {
+				courses = append(courses, Course{Terminal: k.terminal, From: k.from, Gap: x.lines[0].Phases(), Duration: x.lines[1].Phases()})
+			}
+			if p.hists {
+				hists = append(hists, Hist{Terminal: k.terminal, From: k.from, Gap: x.hists[0], Duration: x.hists[1]})
+			}
+			continue
+		}
+		if p.lines {
+			c := &courses[len(courses)-1]
+			c.Gap = phase.Reduce(append(c.Gap, x.lines[0].Phases()...), phase.Most, 0)
+			c.Duration = phase.Reduce(append(c.Duration, x.lines[1].Phases()...), phase.Most, 0)
+		}
+		if p.hists {
+			h := &hists[len(hists)-1]
+			h.Gap, h.Duration = h.Gap.Clone(), h.Duration.Clone()
+			h.Gap.Merge(x.hists[0])
+			h.Duration.Merge(x.hists[1])
+		}
+	}
+	return courses, hists
+}
