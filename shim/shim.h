@@ -89,7 +89,7 @@ struct sp_open_call {
  *  allocating it is in the C library's allocator: no allocation, and so no engine
  *  busy       it does the shim's own work: allocations and calls of files aren't the program's
  *  hooked     it is in a plugin: no call counts
- *  depth      it is in so many wrappers: calls are the MPI's, unless PMPI_ names come back in
+ *  depth      number of wrappers it is in: further calls are the MPI's own
  */
 struct sp_thread {
 	uint64_t *cur;  /* where the next record starts */

@@ -9,12 +9,12 @@ import (
 
 // A Loop is a loop of a run as every verb names it.
 type Loop struct {
-	Function string `json:"function,omitempty"` // that has it, where that is known
-	Place    string `json:"place,omitempty"`    // by the machine code: file and line, or offset
+	Function string `json:"function,omitempty"` // that contains it; empty: not known
+	Place    string `json:"place,omitempty"`    // file and line, or offset; empty: found by the order of calls
 	First    string `json:"first"`              // the first call in it
-	Depth    int    `json:"depth"`              // in how many loops it is
-	Rounds   uint64 `json:"rounds"`             // once it is begun, at most
-	Around   int    `json:"-"`                  // the loop around it, a number in the list; -1: none
+	Depth    int    `json:"depth"`              // number of loops around it
+	Rounds   uint64 `json:"rounds"`             // the most of one entry
+	Around   int    `json:"-"`                  // the loop around it, by its place in the list; -1: none
 }
 
 func (l *Loop) String() string {
@@ -24,14 +24,14 @@ func (l *Loop) String() string {
 	return fmt.Sprintf("%s times: %s", units.Grouped(l.Rounds), l.First)
 }
 
-// Loops are those of several ranks of a trace. What is called the same in the same loop is one.
+// Loops lists the loops of several ranks of a trace. Ranks share a loop if it has the same place, or else the same first call.
 type Loops struct {
-	List []Loop // each behind those around it
+	List []Loop // outer loops before inner ones
 
 	r     *trace.Reader
 	o     Options
 	known map[loopKey]int
-	of    map[[2]int][][]int // by class of which all ranks have the same, and stream
+	of    map[[2]int][][]int // by class and stream, if all ranks of the class run loops equally often
 }
 
 // A loopKey tells loops apart: by their place in the code, else by the first call in them.
@@ -48,8 +48,8 @@ func NewLoops(r *trace.Reader, o Options) *Loops {
 	return &Loops{r: r, o: o, known: make(map[loopKey]int), of: make(map[[2]int][][]int)}
 }
 
-// Of returns the loops around each distinct call of a rank's thread, the outermost first: numbers in the list, by
-// terminal. A call that occurs in several places has those around all of these.
+// Of returns the loops around each distinct call of a rank's thread, by terminal: places in the list, outermost first.
+// For a call that occurs in several places it returns their common loops.
 func (l *Loops) Of(rank, stream int) ([][]int, error) {
 	x, err := l.r.Columns(l.r.ClassOf(rank))
 	if err != nil {
@@ -71,22 +71,12 @@ func (l *Loops) Of(rank, stream int) ([][]int, error) {
 	}
 	key[1] = stream
 	list := l.of[key]
-	if x.Varies() { // the next rank may run them another number of times
+	if x.Varies() { // other ranks may run loops more or less often
 		for i := range t.Threads {
 			delete(l.of, [2]int{key[0], t.Threads[i].Number})
 		}
 	}
 	return list, nil
-}
-
-// Inside reports whether a loop is another, or in it.
-func (l *Loops) Inside(loop, other int) bool {
-	for ; loop >= 0; loop = l.List[loop].Around {
-		if loop == other {
-			return true
-		}
-	}
-	return false
 }
 
 // An around goes through the tree of a thread.

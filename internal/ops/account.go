@@ -9,15 +9,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An Account says of calls of one rank what each does by itself, wherever it stands. It is for one goroutine.
+// An Account determines what single calls of one rank do, in any order. Only one goroutine may use it.
 type Account struct {
 	k      *trace.Rank
 	x      *handles.Rank
 	moves  *Member
-	blocks bool // of collectives, what goes to each member
+	blocks bool // include the blocks of each member of a collective
 }
 
-// Account returns that of a rank that has a track.
+// Account returns the account of a rank, which must have a track.
 func (s *Source) Account(k *trace.Rank) (*Account, error) {
 	x, err := handles.Of(s.Reader).Rank(k)
 	if err != nil {
@@ -37,15 +37,15 @@ func (s *Source) Account(k *trace.Rank) (*Account, error) {
 	return a, err
 }
 
-// Handles tells what the rank's handles stand for.
+// Handles returns the meaning of the rank's handles.
 func (a *Account) Handles() *handles.Rank { return a.x }
 
-// Err is what went wrong so far: terminals of a damaged trace that can't be taken apart.
+// Err returns the first error: a damaged trace may have terminals that can't be read.
 func (a *Account) Err() error { return a.moves.w.err }
 
-// At appends what a call that stands at a position of a stream does by itself: messages, collectives and
-// one-sided transfers that it makes, begins or starts, receives that it posts. Operations have no numbers, and
-// nothing is said of what the call completes. unknown counts those of which the trace doesn't say who takes part.
+// At appends the acts of a call at a position of a stream: messages, collectives and one-sided transfers that it makes,
+// begins or starts, and receives that it posts. Acts have no numbers, and completions are not among them. unknown counts
+// operations whose partners the trace doesn't have.
 func (a *Account) At(list []Act, c *trace.Call, stream int, index uint64) (acts []Act, unknown int) {
 	switch {
 	case c.Return != 0 || c.Func.Has(trace.Persistent):
@@ -69,7 +69,7 @@ func (a *Account) At(list []Act, c *trace.Call, stream int, index uint64) (acts 
 	return list, unknown
 }
 
-// does appends what a call does, or what starting the request does that it makes.
+// does appends the acts of a call, or of starting the persistent request that it makes.
 func (a *Account) does(list []Act, c *trace.Call, stream int, index uint64, begins bool) (acts []Act, unknown int) {
 	out, in := a.transfers(c, stream, index)
 	kind := func(whole, beginning Kind) Kind {

@@ -224,9 +224,9 @@ func (c *call) byRule(get values, v *view) Amount {
 // A Share is what a call moves in one direction.
 type Share struct {
 	Bytes   uint64   // in all
-	Each    uint64   // of the block for each member or neighbor, where all have the same size
-	By      []uint64 // by member or neighbor, where blocks have sizes of their own
-	Unsized bool     // the size of a datatype isn't known, or is none that can be: that counts as nothing
+	Each    uint64   // per member or neighbor, if all blocks have one size
+	By      []uint64 // by member or neighbor, if sizes differ
+	Unsized bool     // the size of a datatype isn't known or is impossible; its blocks count 0 bytes
 }
 
 // maxBytes is more than any message has, and keeps sums from wrapping around early.
@@ -245,7 +245,7 @@ func (s *Share) add(count int64, size uint64, known bool) uint64 {
 	return uint64(count) * size
 }
 
-// repeat makes it so many times as much.
+// repeat multiplies the share by n.
 func (s *Share) repeat(n int64) {
 	if n < 0 || s.Bytes > 0 && uint64(n) > maxBytes/s.Bytes {
 		s.Bytes, s.Each, s.Unsized = 0, 0, true
@@ -258,7 +258,7 @@ func (s *Share) repeat(n int64) {
 // Shares is what a call moves in both directions.
 type Shares struct{ Out, In Share }
 
-// shares is what a call moves by its rule, with the blocks of each member if v asks for them.
+// shares computes what a call moves, with the blocks of each member if v.blocks is set.
 func (c *call) shares(get values, v *view) (a Shares) {
 	comm := group{mpi.CommSelf, 1, 0}
 	if c.comm >= 0 {

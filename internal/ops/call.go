@@ -1,11 +1,10 @@
-// Package ops says what MPI calls do: which messages they send and receive, which collectives they take part
-// in, which operations they complete, how many bytes they move, what their handles stand for. It is the one
-// account of that; analyses, simulation and exports are told by it.
+// Package ops determines what MPI calls do: which messages they send and receive, which collectives they take part
+// in, which operations they complete, and how many bytes they move. Analyses, simulation and exports all ask it.
 //
 // There are two ways to ask. A Source goes through calls in order, rank by rank (Run) or all ranks side by side
-// (Together), and tells a Sink of each what it did, in memory that follows what is under way. A Class knows by
-// distinct calls, without expanding a trace, how many bytes calls move: those of the buffers that they read to
-// send, and of the buffers that they fill.
+// (Together), and reports each to a Sink; its memory grows with the operations under way. A Class computes the bytes of
+// distinct calls without expanding a trace: those of the buffers that they read to send, and of the buffers that they
+// fill.
 //
 // What goes out is what the process hands to MPI: a broadcast is counted once, not once for each receiver, an
 // all-to-all with all its blocks. What comes in is what the status says of a blocking receive, and the posted
@@ -13,7 +12,7 @@
 // requests where they are started. MPI_IN_PLACE counts like the buffer it saves, files like messages,
 // MPI_PROC_NULL and failed calls not at all. Packing and local reductions move nothing.
 //
-// What the trace doesn't say, the package counts in Losses by name. It does not know how an MPI library carries
+// Losses counts by name what the trace doesn't hold. It does not know how an MPI library carries
 // out a collective.
 package ops
 

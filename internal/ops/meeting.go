@@ -5,17 +5,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A Meeting is a rank's part in a collective call. All members of a communicator, or all who share a window or
-// a file, make the same ones in the same order, whatever comes of them.
+// A Meeting is a rank's part in a collective call. All members of a communicator make the same collective calls in
+// the same order, and so do all members that share a window or a file. Failed calls count, too.
 type Meeting struct {
 	Comm   *handles.Comm // nil: not all members have to make the call, or it isn't known who they are
-	Window *Window       // what they share; nil: the communicator alone
+	Window *Window       // that the members share; nil: the call is on the communicator itself
 	File   *File
 	Self   int    // the rank's own number in Comm, -1: not known
-	Nth    uint64 // so many calls the rank made before in the same circle
+	Nth    uint64 // earlier calls of the rank in the same circle
 }
 
-// A Circle tells apart who makes collective calls in one order.
+// A Circle identifies the processes that make collective calls in one order, and on what.
 type Circle struct {
 	Comm   int // as handles.Comm.Key
 	Object int // 0: the communicator itself; else a window (odd) or file (even)
@@ -32,8 +32,8 @@ func (m *Meeting) Circle() Circle {
 	return Circle{m.Comm.Key(), 0}
 }
 
-// meetsOn returns which parameter says who has to make the calls of a function, -1 if none does: it isn't
-// collective, or among those alone who know a tag.
+// meetsOn returns the parameter that identifies who must make a call: a communicator, window or file. It returns -1
+// if the call isn't collective, or only some members make it, which then pass a tag.
 func meetsOn(c *trace.Call) int {
 	if !c.Func.Has(trace.Collective) {
 		return -1
@@ -52,8 +52,8 @@ func meetsOn(c *trace.Call) int {
 	return on
 }
 
-// Members returns the communicator whose members have to make a call that stands at a position, nil if that
-// are not all of one, or it isn't known.
+// Members returns the communicator whose members must all make the call at a position; nil if there is none, or it
+// isn't known.
 func (a *Account) Members(c *trace.Call, stream int, index uint64) *handles.Comm {
 	if meetsOn(c) < 0 {
 		return nil
@@ -61,7 +61,7 @@ func (a *Account) Members(c *trace.Call, stream int, index uint64) *handles.Comm
 	return a.x.CommOf(c, stream, index)
 }
 
-// meets says which meeting a call is part of.
+// meets sets c.Met.
 func (p *process) meets(q *plan, c *Call) {
 	on := &c.Params[q.on]
 	m := &c.Met

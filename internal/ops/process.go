@@ -57,7 +57,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	p := &process{
 		s: s, Account: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
 		files: make(map[int64]*File), messages: make(map[int64]*handles.Comm), made: make(map[int]int), met: make(map[Circle]*uint64),
-		sent: counts{all: make(map[channel]*uint64)}, got: counts{all: make(map[channel]*uint64)},
+		sent: counts{all: make(map[Channel]*uint64)}, got: counts{all: make(map[Channel]*uint64)},
 		part: true,
 	}
 	idle, err := s.idleCalls(k)

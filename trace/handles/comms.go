@@ -48,7 +48,7 @@ func (c *Comm) Peer(rank int) int {
 	return c.Remote.WorldRank(rank)
 }
 
-// RankOf returns the rank in the (local) group of a rank of the world, -1 if it is none of its members.
+// RankOf returns the rank in the (local) group of a rank of the world, -1 if that is not a member.
 func (c *Comm) RankOf(world int) int {
 	if c.WorldRank(world) == world { // mostly MPI_COMM_WORLD
 		return world
@@ -56,8 +56,8 @@ func (c *Comm) RankOf(world int) int {
 	return slices.Index(c.members, world)
 }
 
-// Key is a number that tells the communicators of a run apart, those of both sides of an intercommunicator, too:
-// MPI_COMM_SELF is another one on each rank.
+// Key identifies a communicator in a run. Both sides of an intercommunicator have different keys, and so has
+// MPI_COMM_SELF on each rank.
 func (c *Comm) Key() int {
 	if c.Number < 0 {
 		return -1 - c.members[0]
@@ -65,7 +65,7 @@ func (c *Comm) Key() int {
 	return c.Number
 }
 
-// Channel is the same, but for both sides of an intercommunicator one, as messages between them have it.
+// Channel is Key, but equal on both sides of an intercommunicator: messages go from one side to the other.
 func (c *Comm) Channel() int {
 	if c.Remote != nil {
 		return min(c.Key(), c.Remote.Key())

@@ -180,7 +180,7 @@ func Why(c *trace.Call, from string, target Target) string {
 		return "which request it gave is not in the trace"
 	}
 	if scattered(def, c) {
-		return "where the blocks lie that go to and come from each rank is not in the trace"
+		return "the trace lacks the displacements of its blocks"
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -199,7 +199,7 @@ func Why(c *trace.Call, from string, target Target) string {
 	return absolute(c)
 }
 
-// scattered reports whether a call has blocks of which nobody knows where they begin, as imports of OTF2 have.
+// scattered reports whether a call lacks the displacements of its blocks, as imports of OTF2 do.
 func scattered(def *mpi.Call, c *trace.Call) bool {
 	for i := range def.Params {
 		x := &def.Params[i].Content

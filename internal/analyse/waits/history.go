@@ -2,11 +2,11 @@ package waits
 
 import "sort"
 
-// A history is the time that a thread spent in MPI, as far back as calls that aren't settled may ask.
+// A history records when a thread was in MPI. It reaches back to the oldest call that isn't settled.
 type history struct {
 	calls []spell
-	n     int // so many there were, those that were forgotten included
-	limit int // as many as there may be before some are forgotten
+	n     int // spells so far, forgotten ones included
+	limit int // length at which old spells are forgotten next
 }
 
 // A spell is a time within MPI.
@@ -17,7 +17,7 @@ type spell struct {
 
 const (
 	fewSpells  = 512
-	mostSpells = 1 << 20 // of one thread, however far back somebody may ask
+	mostSpells = 1 << 20 // kept of one thread at most
 )
 
 // add takes a call and returns how much longer the thread was in MPI than was known; of a call within a call that is nothing.
@@ -35,7 +35,7 @@ func (h *history) add(start, end int64) int64 {
 	return end - start
 }
 
-// forget forgets what a thread did before all that may be asked for, once there is much of it.
+// forget drops the spells that no unsettled call of any rank can ask for, once a history has reached its limit.
 func (a *analysis) forget(h *history) {
 	if len(h.calls) < max(h.limit, fewSpells) {
 		return
@@ -53,13 +53,13 @@ func (a *analysis) forget(h *history) {
 			since = from
 		}
 	}
-	// The last spell before that stays: it says how much there was up to it.
+	// The last earlier spell stays, as it holds the sum up to it.
 	n := max(0, sort.Search(len(h.calls), func(i int) bool { return h.calls[i].end > since })-1, len(h.calls)-mostSpells)
 	h.calls = h.calls[:copy(h.calls, h.calls[n:])]
 	h.limit = 2 * len(h.calls)
 }
 
-// until returns the time in MPI up to a time, as far back as is remembered.
+// until returns the time in MPI up to a time.
 func (h *history) until(t int64) int64 {
 	i := sort.Search(len(h.calls), func(i int) bool { return h.calls[i].start > t })
 	if i == 0 {

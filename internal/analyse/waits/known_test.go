@@ -121,7 +121,7 @@ func TestSwitchedOff(t *testing.T) {
 			tr.Process.Lost = 1
 		}
 	})
-	want := []ops.Loss{{What: "messages from and to ranks that counted unequally many, as tracing was off or calls were lost", Count: 11}}
+	want := []ops.Loss{{What: "messages that could not be matched: their two ends were not recorded equally often", Count: 11}}
 	if diff := cmp.Diff(want, rep.Losses); diff != "" || rep.Messages != 2 || rep.Backwards != 0 {
 		t.Errorf("%d messages matched, %d backwards; %s", rep.Messages, rep.Backwards, diff)
 	}

@@ -5,30 +5,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A lane is what messages don't overtake each other on.
-type lane struct {
-	comm     int
-	from, to int // ranks of the world
-	tag      int64
-}
+// tornMessages is the loss of messages whose two ends can't be matched.
+const tornMessages = "messages that could not be matched: their two ends were not recorded equally often"
 
-func laneOf(x *ops.Act, from, to int) lane { return lane{x.Comm.Channel(), from, to, x.Tag} }
-
-// tornMessages are messages of which nobody knows which was received where.
-const tornMessages = "messages from and to ranks that counted unequally many, as tracing was off or calls were lost"
-
-// torn reports whether a message is on a lane that isn't looked at, and counts it.
+// torn reports whether a message is on a torn channel, and counts it.
 func (w *watcher) torn(x *ops.Act, from, to int) bool {
-	if !w.a.torn[laneOf(x, from, to)] {
+	if !w.a.torn[x.Channel(from, to)] {
 		return false
 	}
 	w.a.s.Losses.Add(tornMessages, 1)
 	return true
 }
 
-// torn finds the lanes of which the two ends count unequally many messages, in a run of which some calls are
-// missing: there the k-th that was sent isn't the k-th that was received.
-func torn(r *trace.Reader) (map[lane]bool, error) {
+// torn finds channels whose two ends count different numbers of messages. It looks only if calls are missing from the
+// trace: on such a channel the k-th send no longer belongs to the k-th receive.
+func torn(r *trace.Reader) (map[ops.Channel]bool, error) {
 	missing := false
 	for k, err := range r.Tracks() {
 		if err != nil {
@@ -47,11 +38,11 @@ func torn(r *trace.Reader) (map[lane]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &balance{more: make(map[lane]int64)}
+	t := &balance{more: make(map[ops.Channel]int64)}
 	if err := s.Run(t); err != nil {
 		return nil, err
 	}
-	torn := make(map[lane]bool)
+	torn := make(map[ops.Channel]bool)
 	for l, n := range t.more {
 		if n != 0 {
 			torn[l] = true
@@ -60,10 +51,10 @@ func torn(r *trace.Reader) (map[lane]bool, error) {
 	return torn, nil
 }
 
-// A balance counts by how many messages more were sent than received. It is an ops.Sink.
+// A balance counts sends minus receives of each channel. It is an ops.Sink.
 type balance struct {
 	k    *trace.Rank
-	more map[lane]int64
+	more map[ops.Channel]int64
 }
 
 // Begin is of ops.Sink, as all of these.
@@ -78,9 +69,9 @@ func (t *balance) Enter(c *ops.Call) error {
 		switch x := &c.Acts[i]; {
 		case x.Message == 0:
 		case x.Kind == ops.Send || x.Kind == ops.SendBegin:
-			t.more[laneOf(x, t.k.Number(), x.World())]++
+			t.more[x.Channel(t.k.Number(), x.World())]++
 		case x.Kind == ops.Recv || x.Kind == ops.RecvEnd:
-			t.more[laneOf(x, x.World(), t.k.Number())]--
+			t.more[x.Channel(x.World(), t.k.Number())]--
 		}
 	}
 	return nil

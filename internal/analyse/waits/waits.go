@@ -134,7 +134,7 @@ type analysis struct {
 	places   []trace.FunctionSite
 	index    map[trace.FunctionSite]int32
 	messages map[uint64]*message
-	torn     map[lane]bool // messages that can't be matched
+	torn     map[ops.Channel]bool // messages that can't be matched
 	meetings map[meetingKey]*meeting
 	rows     map[rowKey]*row
 
@@ -191,8 +191,8 @@ type blocked struct {
 	got    *message // of a late sender
 }
 
-// waitsFor notes that somebody else came to an operation at a time. Of two that came at once it is the one of the lower kind, then of
-// the lower rank, whichever the analysis heard of first.
+// waitsFor notes that somebody else came to an operation at a time. The last one counts. Ties go to the lower kind, then to the
+// lower rank, so that the order of the analysis doesn't matter.
 func (b *blocked) waitsFor(kind Kind, other arrival, m *message) {
 	w := min(other.at, b.end) - b.at
 	if w > b.waited || w == b.waited && w > 0 && cmp.Or(cmp.Compare(kind, b.kind), cmp.Compare(other.rank, b.by.rank)) < 0 {

@@ -23,7 +23,7 @@ type watcher struct {
 	lates       int
 	taken       [recent]taken
 	takes       int
-	unsettled   []*blocked // calls, in order, of which it isn't known yet when others came
+	unsettled   []*blocked // calls, in order, whose partners have not come yet
 	now         int64      // when its latest call began
 	first, last int64
 	began       bool
