@@ -1,5 +1,5 @@
-// Package columns prints tables whose rows are described once, cell by cell, with the column's
-// name beside the value: for people as aligned text, for programs as CSV.
+// Package columns prints tables. A verb describes a row once, each cell with its column's name; the package
+// prints it as aligned text or as CSV.
 package columns
 
 import (
@@ -14,40 +14,39 @@ import (
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 
-// A Row takes the cells of a row from left to right. Its methods write a value as people read
-// it; where one is not known, a word stands for it, such as "-".
+// A Row collects the cells of a row from left to right. Its methods format a value for people.
 type Row struct {
 	names, cells []string
 	left         []bool
 }
 
-// Text is a cell whose texts begin below each other; all others end so.
+// Text adds a left-aligned cell; all other cells are right-aligned.
 func (r *Row) Text(name, text string) *Row { return r.add(name, text, true) }
 
-// Value is a number or word as it is.
+// Value adds a number or word as it is.
 func (r *Row) Value(name string, v any) *Row { return r.add(name, fmt.Sprint(v), false) }
 
-// Decimal is a number with so many digits behind the point.
+// Decimal adds a number with a fixed number of digits after the point.
 func (r *Row) Decimal(name string, v float64, digits int) *Row {
 	return r.add(name, strconv.FormatFloat(v, 'f', digits, 64), false)
 }
 
-// Count is a whole number that may be large.
+// Count adds a whole number with its digits grouped.
 func (r *Row) Count(name string, v any) *Row {
 	return r.number(name, v, func() string { return units.Grouped(whole(v)) })
 }
 
-// Bytes is a size.
+// Bytes adds a size.
 func (r *Row) Bytes(name string, v any) *Row {
 	return r.number(name, v, func() string { return units.Bytes(whole(v)) })
 }
 
-// Ns is a time in ns.
+// Ns adds a time, given in ns.
 func (r *Row) Ns(name string, v any) *Row {
 	return r.number(name, v, func() string { return units.Duration(float(v)) })
 }
 
-// Share is a part of a whole.
+// Share adds a part of a whole as a percentage.
 func (r *Row) Share(name string, part, whole any) *Row {
 	return r.number(name, part, func() string { return units.Share(float(part), float(whole)) })
 }
@@ -118,7 +117,7 @@ func Lines[T any](rows []T, cells func(*Row, T)) []string {
 	return lines
 }
 
-// Text writes the rows as text, the first ones if top is positive, and how many more there are.
+// Text writes the rows as text. If top is positive it writes only the first top rows and counts the rest.
 func Text[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) error {
 	shown, more := First(rows, top)
 	for _, line := range Lines(shown, cells) {
@@ -129,7 +128,7 @@ func Text[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) error {
 	return More(w, more)
 }
 
-// First returns the rows that --top has shown, all where it is not positive, and how many more there are.
+// First returns the first top rows, or all if top is not positive, and the number of rows left out.
 func First[T any](rows []T, top int) (shown []T, more int) {
 	if top > 0 && len(rows) > top {
 		return rows[:top], len(rows) - top
@@ -137,7 +136,7 @@ func First[T any](rows []T, top int) (shown []T, more int) {
 	return rows, 0
 }
 
-// More says how many there are beyond those that are shown.
+// More writes the number of rows left out.
 func More(w io.Writer, n int) (err error) {
 	if n > 0 {
 		_, err = fmt.Fprintf(w, "%s more: --top 0\n", units.Grouped(n))
@@ -145,8 +144,8 @@ func More(w io.Writer, n int) (err error) {
 	return err
 }
 
-// CSV writes each row that rows adds below the columns' names, which are those of an empty row:
-// they are there without rows, too.
+// CSV writes the columns' names, then each row. The names are those of an empty row, so a table without rows has
+// them, too.
 func CSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) error {
 	out := csv.NewWriter(w)
 	var r Row

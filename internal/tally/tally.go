@@ -1,4 +1,4 @@
-// Package tally counts how often each of some numbers occurs: those that calls have, or their sizes.
+// Package tally counts how often numbers occur: values of parameters, or message sizes.
 package tally
 
 import (
@@ -16,7 +16,7 @@ const (
 	coarse    = 64
 )
 
-// A Bin is numbers of a histogram that lie side by side.
+// A Bin is a range of numbers in a histogram.
 type Bin struct {
 	Low, High int64
 	Sum       float64
@@ -115,7 +115,7 @@ func before(e, o model.Extreme, sign int) bool {
 	return cmp.Or(sign*cmp.Compare(e.Value, o.Value), cmp.Compare(e.Rank, o.Rank)) < 0
 }
 
-// Distinct returns the numbers in rising order if there are at most so many.
+// Distinct returns the numbers in rising order, unless there are more than a limit.
 func (n *Numbers) Distinct(most int) (list []int64, ok bool) {
 	if len(n.bins) > 0 || len(n.exact) > most {
 		return nil, false
@@ -166,7 +166,7 @@ func with(a, b Bin) Bin {
 	return Bin{min(a.Low, b.Low), max(a.High, b.High), a.Sum + b.Sum, a.Count + b.Count}
 }
 
-// Balanced joins bins that lie side by side until there are at most so many, of about the same count.
+// Balanced joins neighbouring bins until a limit is met, so that all have about the same count.
 func Balanced(list []Bin, most int) []Bin {
 	if len(list) <= most {
 		return list
