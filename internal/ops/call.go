@@ -1,8 +1,8 @@
 // Package ops determines what MPI calls do: which messages they send and receive, which collectives they take part
 // in, which operations they complete, and how many bytes they move. Analyses, simulation and exports all ask it.
 //
-// There are two ways to ask. A Source goes through calls in order, rank by rank (Run) or all ranks side by side
-// (Together), and reports each to a Sink; its memory grows with the operations under way. A Class computes the bytes of
+// There are two ways to ask. A Source goes through calls in order, rank by rank (Run) or a rank step by step
+// (Follow), and reports each to a Sink; its memory grows with the operations under way. A Class computes the bytes of
 // distinct calls without expanding a trace: those of the buffers that they read to send, and of the buffers that they
 // fill.
 //
@@ -119,6 +119,7 @@ type Operation struct {
 	Root           int   // of a collective
 	Sent, Received uint64
 	Message        uint64                 // numbers a message, the same at both ends, if Options ask for that
+	Nth            uint64                 // of its channel, from 1; 0 where Message is
 	Wanted         uint64                 // of a file operation: bytes asked for
 	Shares         *Shares                // what it moves to and from each member, if Options ask for that
 	Neighbours     *handles.Neighbourhood // of a collective along a topology, the same; nil: not known
@@ -154,6 +155,8 @@ type File struct {
 	Number int
 	Name   string
 	Comm   *handles.Comm
+
+	Ordinal int // as that of a Window
 }
 
 // A Sink takes calls, rank by rank. Those of a thread come in order: Enter when a call began,

@@ -22,7 +22,8 @@ func (p *process) number(op *Operation, from, to int, receiving bool) {
 	if receiving {
 		counts = &p.got
 	}
-	op.Message = by.hash(counts.next(by))
+	op.Nth = counts.next(by)
+	op.Message = by.Number(op.Nth)
 }
 
 // counts are how many messages there were on each channel.
@@ -49,9 +50,9 @@ func (x *counts) next(by Channel) uint64 {
 	return *last.n
 }
 
-// hash numbers messages of all channels, so that two have the same number by a chance of the
+// Number numbers the n-th message among those of all channels, so that two have the same number by a chance of the
 // square of how many there are to 2⁶⁴.
-func (c Channel) hash(n uint64) uint64 {
+func (c Channel) Number(n uint64) uint64 {
 	h := uint64(0)
 	for _, v := range [...]uint64{n, uint64(c.Comm), uint64(c.From), uint64(c.To), uint64(c.Tag)} {
 		h ^= v

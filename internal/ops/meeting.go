@@ -25,9 +25,9 @@ type Circle struct {
 func (m *Meeting) Circle() Circle {
 	switch {
 	case m.Window != nil:
-		return Circle{m.Comm.Key(), 2*m.Window.Number + 1}
+		return Circle{m.Comm.Key(), 2*m.Window.Ordinal + 1}
 	case m.File != nil:
-		return Circle{m.Comm.Key(), 2*m.File.Number + 2}
+		return Circle{m.Comm.Key(), 2*m.File.Ordinal + 2}
 	}
 	return Circle{m.Comm.Key(), 0}
 }

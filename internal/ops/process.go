@@ -39,10 +39,13 @@ type thread struct {
 	walk   *trace.Walk
 	idle   *idle // nil: all calls are told
 	phases *within
-	values *trace.ValueLine // nil: not asked for
-	more   bool             // the walk is at a call that is still to come
-	made   int64            // one-shot requests
-	once   ring             // what they stand for
+	values *trace.ValueLine                          // nil: not asked for
+	more   bool                                      // the walk is at a call that is still to come
+	clock  func() (start, end, gap int64, err error) // nil: the walk has times, if there are any
+	begins int64                                     // that call, by the clock
+	ends   int64
+	made   int64 // one-shot requests
+	once   ring  // what they stand for
 	plans  []plan
 	open   []*Call // under way, the innermost last
 	spare  []*Call
@@ -72,6 +75,9 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 		}
 		if t.walk, err = s.walk(k, stream, at); err != nil {
 			return nil, err
+		}
+		if s.o.Clock != nil {
+			t.clock = s.o.Clock(stream)
 		}
 		if idle != nil {
 			t.idle = newIdle(k, stream, idle)
@@ -152,7 +158,7 @@ func (p *process) finish(sink Sink) error {
 }
 
 func (s *Source) walk(k *trace.Rank, stream int, index uint64) (*trace.Walk, error) {
-	if s.timed() {
+	if s.timed() && s.o.Clock == nil {
 		return k.TimedWalk(stream, index)
 	}
 	return k.Walk(stream, index)
@@ -172,7 +178,11 @@ func (p *process) advance(t *thread) (err error) {
 			}
 		}
 	}
-	t.more = t.walk.Next()
+	if t.more = t.walk.Next(); t.more && t.clock != nil {
+		if t.begins, t.ends, _, err = t.clock(); err != nil {
+			return err
+		}
+	}
 	if t.more && p.s.o.Starts != nil && p.start(t)+p.s.First > p.s.o.To {
 		t.more = false
 	}
@@ -183,14 +193,20 @@ func (p *process) advance(t *thread) (err error) {
 // them take one each.
 func (p *process) start(t *thread) int64 {
 	c := t.walk.Timed()
-	if p.s.timed() {
+	switch {
+	case t.clock != nil:
+		return t.begins
+	case p.s.timed():
 		return c.Start - p.s.First
 	}
 	return 2 * int64(c.Index)
 }
 
 func (p *process) end(t *thread) int64 {
-	if p.s.timed() {
+	switch {
+	case t.clock != nil:
+		return t.ends
+	case p.s.timed():
 		return t.walk.Timed().End() - p.s.First
 	}
 	return p.start(t) + 1
@@ -200,6 +216,9 @@ func (p *process) end(t *thread) int64 {
 func (p *process) call(t *thread, sink Sink) error {
 	now := t.walk.Timed()
 	start, end, known := p.start(t), p.end(t), now.Timing.Duration.Kind
+	if t.clock != nil {
+		known = trace.ExactSample
+	}
 	// Only exact times tell a call within a call from one that seems to begin early.
 	keep := len(t.open)
 	for keep > 0 && (known != trace.ExactSample || t.open[keep-1].End <= start || t.open[keep-1].End < end) {

@@ -32,7 +32,13 @@ type Options struct {
 	Finer    bool               // tell of synchronisations of windows with groups, and of views and syncs of files, too
 	Untimed  bool               // do not look at times, as if there were none
 	Progress func(calls uint64) // told now and then how many more calls were looked at
+	Clock    Clock              // nil: the trace's own times
+	Extent   *[2]int64          // when the first call began and the last rank ended, on the run's time line; nil: looked up
 }
+
+// A Clock gives the times of a stream's calls, one after the other: when each began and ended, in ns since Extent's first, and how
+// long the thread was in neither MPI nor the recorder before. A recorder has them at hand where the trace hasn't.
+type Clock func(stream int) func() (start, end, gap int64, err error)
 
 // A Source gives the calls of a trace to a Sink.
 type Source struct {
@@ -65,7 +71,7 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, classes: make(map[int]*Class),
 		windows: make(map[madeBy]*Window), files: make(map[madeBy]*File), places: make(map[trace.Site]int),
 	}
-	s.times = r.HasTimes() && !o.Untimed
+	s.times = (r.HasTimes() || o.Clock != nil) && !o.Untimed
 	if s.o.Progress == nil {
 		s.o.Progress = func(uint64) {}
 	}
@@ -79,6 +85,10 @@ func New(r *trace.Reader, o Options) (*Source, error) {
 		return nil, err
 	}
 	if !s.timed() {
+		return s, nil
+	}
+	if o.Extent != nil {
+		s.First, s.Last = o.Extent[0], o.Extent[1]-o.Extent[0]
 		return s, nil
 	}
 	first, end, err := r.Extent()
@@ -184,7 +194,7 @@ func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
 
 // file returns the file that a communicator's ranks opened together as their n-th.
 func (s *Source) file(comm *handles.Comm, n int, name string) *File {
-	return shared(s.files, &s.Files, madeBy{comm.Key(), n}, func(number int) *File { return &File{number, name, comm} })
+	return shared(s.files, &s.Files, madeBy{comm.Key(), n}, func(number int) *File { return &File{number, name, comm, n} })
 }
 
 // place numbers a call site.

@@ -2,11 +2,10 @@ package waits
 
 import "sort"
 
-// A history records when a thread was in MPI. It reaches back to the oldest call that isn't settled.
+// A history records when a thread was in MPI. It reaches back to where somebody may still ask.
 type history struct {
 	calls []spell
 	n     int // spells so far, forgotten ones included
-	limit int // length at which old spells are forgotten next
 }
 
 // A spell is a time within MPI.
@@ -15,10 +14,16 @@ type spell struct {
 	before     int64 // time in MPI up to its start
 }
 
-const (
-	fewSpells  = 512
-	mostSpells = 1 << 20 // kept of one thread at most
-)
+// mostSpells is how many are kept of one thread at most.
+const mostSpells = 1 << 20
+
+// free returns how long the thread had been outside of MPI before a time.
+func (h *history) free(at int64) int64 {
+	if n := len(h.calls); n > 0 {
+		return max(0, at-h.calls[n-1].end)
+	}
+	return 0
+}
 
 // add takes a call and returns how much longer the thread was in MPI than was known; of a call within a call that is nothing.
 func (h *history) add(start, end int64) int64 {
@@ -35,28 +40,10 @@ func (h *history) add(start, end int64) int64 {
 	return end - start
 }
 
-// forget drops the spells that no unsettled call of any rank can ask for, once a history has reached its limit.
-func (a *analysis) forget(h *history) {
-	if len(h.calls) < max(h.limit, fewSpells) {
-		return
-	}
-	since := int64(0)
-	for i, w := range a.here {
-		for len(w.unsettled) > 0 && w.unsettled[0].settled {
-			w.unsettled = w.unsettled[1:]
-		}
-		from := w.now
-		if len(w.unsettled) > 0 {
-			from = min(from, w.unsettled[0].at)
-		}
-		if i == 0 || from < since {
-			since = from
-		}
-	}
-	// The last earlier spell stays, as it holds the sum up to it.
+// forget drops the spells before a time, but for the last one, which holds the sum up to it.
+func (h *history) forget(since int64) {
 	n := max(0, sort.Search(len(h.calls), func(i int) bool { return h.calls[i].end > since })-1, len(h.calls)-mostSpells)
 	h.calls = h.calls[:copy(h.calls, h.calls[n:])]
-	h.limit = 2 * len(h.calls)
 }
 
 // until returns the time in MPI up to a time.

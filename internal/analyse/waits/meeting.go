@@ -2,7 +2,11 @@ package waits
 
 import (
 	"cmp"
+	"fmt"
+	"math"
+	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -17,117 +21,366 @@ type meetingKey struct {
 	number  uint64
 }
 
-// A meeting is a collective operation to which not all members have come.
-type meeting struct {
-	members []arrival // by rank in the communicator
-	came    int
-	ended   int
-	first   int // member that came last, and the one before that
-	second  int
-	waiting []waiting
+func (k meetingKey) compare(o meetingKey) int {
+	return cmp.Or(cmp.Compare(k.Comm, o.Comm), cmp.Compare(k.Object, o.Object), cmp.Compare(flag(k.started), flag(o.started)), cmp.Compare(k.number, o.number))
 }
 
-// A waiting member is in a call, for as long as those whose data it needs have not come.
-type waiting struct {
-	member int
-	b      *blocked
-	need   need
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A meeting is a collective operation to which the rank has come, and maybe not all others.
+type meeting struct {
+	*group
+	key     meetingKey
+	self    int // the rank's own number
+	when    arrival
+	free    int64 // ns that it had been outside of MPI directly before
+	need    need
+	waiting []*blocked // calls in which it waits for the others
+	all     *coming    // nil: not all have come yet
+}
+
+// A group is the members of one or more communicators.
+type group struct {
+	members []int // ranks of the world
+	self    int
+	large   bool       // too many to ask the late one each what it computed
+	pending []*meeting // to which not all have come
+}
+
+// maxDirect is up to how many members of a communicator each asks the late one.
+const maxDirect = 64
+
+// groupsOf lists the groups that a rank is in, in an order that all ranks have, and which communicator has which.
+func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group) {
+	of = make(map[int]*group)
+	known := make(map[string]*group)
+	for _, c := range comms.List() {
+		if c.RemoteSize > 0 || c.Size < 2 || c.RankOf(rank) < 0 {
+			continue
+		}
+		members := c.Members()
+		if slices.Contains(members, -1) {
+			continue // somebody left no track, and never comes
+		}
+		name := fmt.Sprint(members)
+		g := known[name]
+		if g == nil {
+			g = &group{members: members, self: c.RankOf(rank)}
+			known[name] = g
+			list = append(list, g)
+		}
+		of[c.Key()] = g
+	}
+	return list, of
 }
 
 // A need says whom a member waits for.
 type need struct {
 	kind    Kind
-	root    int  // of LateRoot
+	root    bool // it is the root of LateRoot, or of EarlyRoot
 	none    bool // nobody
 	unknown bool // some members, but which is not looked at
 }
 
 // needs returns whom a member needs in calls of a function, root being the root's rank or none.
 func needs(f *trace.Function, member, root int) need {
-	switch meaning.NeedOf(f.Name, member == root) {
+	m := meaning.Of(f.Name)
+	n := need{root: member == root}
+	switch meaning.NeedOf(f.Name, n.root) {
 	case meaning.Root:
-		return need{kind: LateRoot, root: root}
+		n.kind = LateRoot
+		return n
 	case meaning.Lower:
-		return need{kind: EarlyScan, none: member == 0}
+		n.kind, n.none = EarlyScan, member == 0
+		return n
 	case meaning.Nobody:
-		return need{none: true}
+		n.none = true
+		return n
 	case meaning.Some:
-		return need{none: true, unknown: true}
+		n.none, n.unknown = true, true
+		return n
 	}
-	switch m := meaning.Of(f.Name); {
+	switch {
 	case m != nil && m.Pattern == meaning.ToRoot:
-		return need{kind: EarlyRoot}
+		n.kind = EarlyRoot
 	case ops.Is(f, mpi.Barrier):
-		return need{kind: AtBarrier}
+		n.kind = AtBarrier
+	default:
+		n.kind = AtAll
 	}
-	return need{kind: AtAll}
+	return n
 }
 
-// comes says that a member has come to a meeting.
-func (a *analysis) comes(key meetingKey, comm *handles.Comm, member int, when arrival) *meeting {
-	x := a.meetings[key]
-	if x == nil {
-		x = &meeting{members: make([]arrival, comm.Size), first: -1, second: -1}
-		a.meetings[key] = x
-	}
-	x.members[member] = when
-	if x.came++; x.after(member, x.first) {
-		x.first, x.second = member, x.first
-	} else if x.after(member, x.second) {
-		x.second = member
-	}
-	if x.came == len(x.members) {
-		for _, w := range x.waiting {
-			a.resolve(x, w)
-		}
-		x.waiting = nil
-	}
-	return x
+// A coming is what is known of a meeting: how many members have come, which of them last, when the root came, and of a scan
+// when each did.
+type coming struct {
+	key   meetingKey
+	came  int
+	last  comer
+	root  comer // none has rank -1
+	scans []comer
 }
 
-// after reports whether a member came after another, which may be none. Of two that came at once it is the lower one.
-func (x *meeting) after(i, other int) bool {
-	return other < 0 || cmp.Or(cmp.Compare(x.members[i].at, x.members[other].at), cmp.Compare(other, i)) > 0
+// A comer is a member that has come.
+type comer struct {
+	arrival
+	free int64
+	self int
+}
+
+// after reports whether a member came after another. Of two that came at once it is the lower one.
+func (c *comer) after(o *comer) bool {
+	return cmp.Or(cmp.Compare(c.at, o.at), cmp.Compare(o.self, c.self)) > 0
+}
+
+func (c *coming) join(o *coming) {
+	c.came += o.came
+	if o.last.after(&c.last) {
+		c.last = o.last
+	}
+	if o.root.rank >= 0 {
+		c.root = o.root
+	}
+	c.scans = append(c.scans, o.scans...)
 }
 
 // ends says in which call a member waits for the others.
-func (a *analysis) ends(key meetingKey, x *meeting, w waiting) {
-	w.b.open++
-	if x.came == len(x.members) {
-		a.resolve(x, w)
-	} else {
-		x.waiting = append(x.waiting, w)
-	}
-	if x.ended++; x.ended == len(x.members) {
-		delete(a.meetings, key)
+func (x *meeting) ends(w *local, b *blocked) {
+	b.open++
+	if x.waiting = append(x.waiting, b); x.all != nil {
+		w.resolve(x)
 	}
 }
 
-// resolve finds whom a member waited for, once all have come.
-func (a *analysis) resolve(x *meeting, w waiting) {
-	if !w.need.none {
-		last := -1
-		switch w.need.kind {
-		case LateRoot:
-			if w.need.root >= 0 && w.need.root < len(x.members) {
-				last = w.need.root
+// meet finds the meetings of a group to which all have come by now.
+func (w *local) meet(g *group) error {
+	var own []byte
+	w.try(func() error {
+		list := make([]coming, 0, len(g.pending))
+		for _, x := range g.pending {
+			c := comer{x.when, x.free, x.self}
+			y := coming{key: x.key, came: 1, last: c, root: comer{arrival: arrival{rank: -1}}}
+			if x.need.root && x.need.kind != EarlyRoot {
+				y.root = c
 			}
-		case EarlyScan:
-			for i := range w.member {
-				if x.after(i, last) {
-					last = i
-				}
+			if x.need.kind == EarlyScan {
+				y.scans = []comer{c}
 			}
-		default:
-			if last = x.first; last == w.member {
-				last = x.second
+			list = append(list, y)
+		}
+		slices.SortFunc(list, func(a, b coming) int { return a.key.compare(b.key) })
+		own = appendComings(nil, list)
+		return nil
+	})
+	all, err := w.reduce(g.members, g.self, own, func(a, b []byte) (both []byte) {
+		both = a
+		w.try(func() error {
+			x, err := readComings(a)
+			if err != nil {
+				return err
+			}
+			y, err := readComings(b)
+			if err != nil {
+				return err
+			}
+			both = appendComings(nil, merged(x, y))
+			return nil
+		})
+		return both
+	})
+	if err != nil {
+		return err
+	}
+	w.try(func() error {
+		list, err := readComings(all)
+		if err != nil {
+			return err
+		}
+		left := g.pending[:0]
+		for _, x := range g.pending {
+			i, ok := slices.BinarySearchFunc(list, x.key, func(c coming, k meetingKey) int { return c.key.compare(k) })
+			if ok && list[i].came == len(g.members) {
+				x.all = &list[i]
+				w.resolve(x)
+			} else {
+				left = append(left, x)
 			}
 		}
-		if last >= 0 && last != w.member {
-			w.b.waitsFor(w.need.kind, x.members[last], nil)
+		clear(g.pending[len(left):])
+		g.pending = left
+		return nil
+	})
+	return nil
+}
+
+// merged joins two lists in order of their keys.
+func merged(a, b []coming) []coming {
+	list := make([]coming, 0, max(len(a), len(b)))
+	for len(a) > 0 && len(b) > 0 {
+		switch order := a[0].key.compare(b[0].key); {
+		case order < 0:
+			list, a = append(list, a[0]), a[1:]
+		case order > 0:
+			list, b = append(list, b[0]), b[1:]
+		default:
+			c := a[0]
+			c.join(&b[0])
+			list, a, b = append(list, c), a[1:], b[1:]
 		}
 	}
-	a.met(w.b)
+	return append(append(list, a...), b...)
+}
+
+// resolve finds whom a member waited for, once all have come.
+func (w *local) resolve(x *meeting) {
+	all := x.all
+	for _, b := range x.waiting {
+		if !x.need.none {
+			var last *comer
+			switch x.need.kind {
+			case LateRoot:
+				if all.root.rank >= 0 {
+					last = &all.root
+				}
+			case EarlyScan:
+				for i := range all.scans {
+					if c := &all.scans[i]; c.self < x.self && (last == nil || c.after(last)) {
+						last = c
+					}
+				}
+			default:
+				last = &all.last // if that is the rank itself, it waited for nobody
+			}
+			if last != nil && last.self != x.self {
+				free := int64(-1)
+				if x.large {
+					free = last.free
+				}
+				b.waitsFor(x.need.kind, last.arrival, free, 0)
+			}
+		}
+		w.met(b)
+	}
+	x.waiting = nil
+}
+
+// Flags of comings.
+const (
+	nextInCircle = 1 << iota // the circle is that of the one before, the number the next one
+	samePlace                // stream, place and error are those of the last of the one before
+	hasRoot
+	hasScans
+	isStarted
+)
+
+func appendComings(b []byte, list []coming) []byte {
+	var before coming
+	at := int64(0)
+	for i := range list {
+		c := &list[i]
+		flags := byte(0)
+		if i > 0 && c.key.Circle == before.key.Circle && c.key.started == before.key.started && c.key.number == before.key.number+1 {
+			flags |= nextInCircle
+		}
+		if i > 0 && c.last.stream == before.last.stream && c.last.place == before.last.place && c.last.within == before.last.within {
+			flags |= samePlace
+		}
+		if c.root.rank >= 0 {
+			flags |= hasRoot
+		}
+		if len(c.scans) > 0 {
+			flags |= hasScans
+		}
+		if c.key.started {
+			flags |= isStarted
+		}
+		b = append(b, flags)
+		if flags&nextInCircle == 0 {
+			b = wire.AppendVarint(b, int64(c.key.Comm))
+			b = wire.AppendVarint(b, int64(c.key.Object))
+			b = wire.AppendUvarint(b, c.key.number)
+		}
+		b = wire.AppendUvarint(b, uint64(c.came))
+		b = c.last.append(b, at, flags&samePlace != 0)
+		at = c.last.at
+		if c.root.rank >= 0 {
+			b = c.root.append(b, at, false)
+		}
+		if len(c.scans) > 0 {
+			b = wire.AppendUvarint(b, uint64(len(c.scans)))
+			for j := range c.scans {
+				b = c.scans[j].append(b, at, false)
+			}
+		}
+		before = *c
+	}
+	return b
+}
+
+func (c *comer) append(b []byte, at int64, same bool) []byte {
+	b = wire.AppendVarint(b, c.at-at)
+	b = wire.AppendUvarint(b, uint64(c.rank))
+	b = wire.AppendUvarint(b, uint64(c.self))
+	b = wire.AppendUvarint(b, uint64(max(0, c.free)))
+	if same {
+		return b
+	}
+	b = wire.AppendUvarint(b, uint64(c.within))
+	b = wire.AppendUvarint(b, uint64(c.stream))
+	return wire.AppendUvarint(b, uint64(c.place))
+}
+
+func readComer(r *wire.Reader, at int64, before *comer) (c comer) {
+	c.at = at + r.Varint()
+	c.rank = int32(r.Int(1<<31 - 1))
+	c.self = r.Int(1<<31 - 1)
+	c.free = int64(r.Uvarint() & math.MaxInt64)
+	if before != nil {
+		c.within, c.stream, c.place = before.within, before.stream, before.place
+		return c
+	}
+	c.within, c.stream, c.place = int64(r.Uvarint()), int32(r.Int(1<<31-1)), place(r.Uvarint())
+	return c
+}
+
+func readComings(b []byte) ([]coming, error) {
+	r := wire.NewReader(b, "collective calls")
+	var list []coming
+	before := coming{}
+	at := int64(0)
+	for r.Rest() > 0 && r.Err() == nil {
+		flags := r.Byte()
+		c := coming{key: before.key, root: comer{arrival: arrival{rank: -1}}}
+		if flags&nextInCircle != 0 {
+			c.key.number++
+		} else {
+			c.key.Comm, c.key.Object, c.key.number = int(r.Varint()), int(r.Varint()), r.Uvarint()
+		}
+		c.key.started = flags&isStarted != 0
+		c.came = r.Int(1<<31 - 1)
+		same := (*comer)(nil)
+		if flags&samePlace != 0 {
+			same = &before.last
+		}
+		c.last = readComer(r, at, same)
+		at = c.last.at
+		if flags&hasRoot != 0 {
+			c.root = readComer(r, at, nil)
+		}
+		if flags&hasScans != 0 {
+			for range r.Count(4) {
+				c.scans = append(c.scans, readComer(r, at, nil))
+			}
+		}
+		list = append(list, c)
+		before = c
+	}
+	return list, r.Err()
 }
 
 // meets reports whether acts of a kind are what members do together.

@@ -1,143 +1,200 @@
 package waits
 
 import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/mpi"
-	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A message is one of which not everything is known yet.
-type message struct {
-	isSent, isGot  bool
-	synchronous    bool // the send can't end before its receive is posted
-	sent, posted   arrival
-	sendCall       *blocked // in which the sender may wait
-	recvCall       *blocked
-	sendEnds, ends bool  // sendCall and recvCall are what they will be
-	turn           int64 // of the receiver: which of its messages
-	gone           int64 // when the receiver had it
+// An outgoing message is one that was sent, of which not everything is known yet.
+type outgoing struct {
+	synchronous bool     // the send can't end before its receive is posted
+	call        *blocked // in which the sender may wait
+	ends        bool     // call was known
+	answered    bool     // the receiver has told when it was there
+	late        bool     // after the send
+	posted      arrival
 }
 
-func (a *analysis) message(number uint64) *message {
-	m := a.messages[number]
-	if m == nil {
-		m = &message{}
-		a.messages[number] = m
-	}
+// An incoming message is one that was received, or sent to this rank.
+type incoming struct {
+	isSent, isGot bool
+	sent, posted  arrival
+	call          *blocked // in which the rank waited for it
+	turn          int64
+	channel       ops.Channel
+	nth           uint64
+}
+
+// sends says that a message was sent.
+func (w *local) sends(x *ops.Act, to int, from arrival) *outgoing {
+	m := &outgoing{synchronous: synchronous(x.Function)}
+	w.sent[x.Message] = m
+	blockFor(w.tell, to).add(x.Channel(w.Rank(), to), x.Nth, from, 0)
 	return m
 }
 
-// sends says that a message was sent. Where its call can't be waited in, b is nil, and later tells of
-// one that completes it.
-func (a *analysis) sends(m *message, by *trace.Function, from arrival, b *blocked) {
-	m.isSent, m.sent, m.synchronous = true, from, ops.Is(by, mpi.Synchronous)
-	if b != nil {
-		a.completesSend(m, b)
-	}
-	if m.isGot {
-		a.lateSender(m)
-	}
-}
-
 // completesSend says in which call a sender waits for the receiver.
-func (a *analysis) completesSend(m *message, b *blocked) {
-	m.sendEnds, m.sendCall = true, b
+func (w *local) completesSend(m *outgoing, b *blocked) {
+	m.ends, m.call = true, b
 	b.open++
-	if m.isGot {
-		a.lateReceiver(m)
+	if m.answered {
+		w.lateReceiver(m)
 	}
 }
 
 // receives says that a message was received that a receive was posted for, by a call in which
 // its rank waited for it.
-func (a *analysis) receives(m *message, posted arrival, b *blocked, turn int64) {
-	m.isGot, m.posted, m.recvCall, m.turn, m.gone = true, posted, b, turn, b.end
+func (w *local) receives(x *ops.Act, from int, posted arrival, b *blocked) {
+	m := w.got[x.Message]
+	if m == nil {
+		m = &incoming{}
+		w.got[x.Message] = m
+	}
+	w.turn++
+	m.isGot, m.posted, m.call, m.turn, m.channel, m.nth = true, posted, b, w.turn, x.Channel(from, w.Rank()), x.Nth
+	w.order.takes(b)
 	b.open++
 	if m.isSent {
-		a.lateSender(m)
-	}
-	if m.sendCall != nil {
-		a.lateReceiver(m)
+		w.matched(x.Message, m)
 	}
 }
 
-func (a *analysis) lateSender(m *message) {
-	a.matched++
-	if early := m.sent.at - m.gone; early > 0 {
-		a.backwards++
-		a.off = max(a.off, early)
+// matched finds whether a receiver waited, and tells the sender when it was there.
+func (w *local) matched(number uint64, m *incoming) {
+	w.Messages++
+	b := m.call
+	if early := m.sent.at - b.end; early > 0 {
+		w.Backwards++
+		w.OffNs = max(w.OffNs, early)
 	}
-	b := m.recvCall
-	a.ranks[b.rank].received(m)
-	b.waitsFor(LateSender, m.sent, m)
-	m.recvCall = nil
-	a.met(b)
+	flags := 0
+	if m.posted.at > m.sent.at {
+		flags = isLate
+	}
+	blockFor(w.answers, m.channel.From).add(m.channel, m.nth, m.posted, flags)
+	w.order.knows(w, m.turn, m.sent.at)
+	b.waitsFor(LateSender, m.sent, -1, m.turn)
+	delete(w.got, number)
+	w.met(b)
 }
 
-func (a *analysis) lateReceiver(m *message) {
-	b := m.sendCall
-	if m.synchronous || m.posted.at < b.end+b.within+m.posted.within { // else it did not wait for that
-		b.waitsFor(LateReceiver, m.posted, nil)
+func (w *local) lateReceiver(m *outgoing) {
+	b := m.call
+	if m.late && (m.synchronous || m.posted.at < b.end+b.within+m.posted.within) { // else it did not wait for that
+		b.waitsFor(LateReceiver, m.posted, -1, 0)
 	}
-	m.sendCall = nil
-	a.met(b)
+	m.call = nil
+	w.met(b)
 }
 
-// done forgets a message of which everything is known.
-func (a *analysis) done(number uint64, m *message) {
-	if m.isGot && m.isSent && m.sendEnds {
-		delete(a.messages, number)
-	}
+// hearSent takes a message that another rank has sent.
+func (w *local) hearSent(from int, r *wire.Reader) {
+	readBlock(r, from, w.Rank(), func(c ops.Channel, nth uint64, sent arrival, _ int) {
+		sent.rank = int32(from)
+		number := c.Number(nth)
+		m := w.got[number]
+		if m == nil {
+			m = &incoming{}
+			w.got[number] = m
+		}
+		m.isSent, m.sent = true, sent
+		if m.isGot {
+			w.matched(number, m)
+		}
+	})
 }
 
-// recent is how many of a rank's messages are remembered to tell which came in the wrong order.
+// hearAnswers takes when receivers were there.
+func (w *local) hearAnswers(from int, r *wire.Reader) {
+	readBlock(r, w.Rank(), from, func(c ops.Channel, nth uint64, posted arrival, flags int) {
+		number := c.Number(nth)
+		m := w.sent[number]
+		if m == nil {
+			return
+		}
+		posted.rank = int32(from)
+		m.answered, m.late, m.posted = true, flags&isLate != 0, posted
+		delete(w.sent, number)
+		if m.call != nil {
+			w.lateReceiver(m)
+		}
+	})
+}
+
+// order finds the messages that a rank waited for while others, that it received later, had been sent before. It looks at the
+// next messages of the rank, so many.
+type order struct {
+	turns []turn
+	first int64 // turn of the first
+}
+
 const recent = 64
 
-// A late message is one that its receiver waited for.
-type late struct {
-	turn    int64
-	sentAt  int64
-	b       *blocked
-	compute int64
+// A turn is one received message.
+type turn struct {
+	call  *blocked // that received it
+	sent  int64
+	known bool // sent is
+	late  bool // the call waited for it, not in the wrong order
 }
 
-// A taken message is one that was received.
-type taken struct {
-	turn   int64
-	sentAt int64
-	call   int64 // when the call began that received it
+// takes notes one more message.
+func (o *order) takes(b *blocked) { o.turns = append(o.turns, turn{call: b}) }
+
+// mostTurns is how many messages are remembered that have not come to an end.
+const mostTurns = 1 << 20
+
+// forget drops the messages that no later one can be compared with.
+func (o *order) forget() {
+	n := slices.IndexFunc(o.turns, func(t turn) bool { return !t.known || !t.call.settled })
+	if n < 0 {
+		n = len(o.turns)
+	}
+	if n = max(n-recent, len(o.turns)-mostTurns); n > 0 {
+		o.turns, o.first = slices.Delete(o.turns, 0, n), o.first+int64(n)
+	}
 }
 
-// received looks whether a message had been sent before others that the rank waited for earlier.
-func (w *watcher) received(m *message) {
-	t := taken{m.turn, m.sent.at, m.recvCall.at}
-	for i := range w.late {
-		if x := &w.late[i]; x.b != nil && t.call > x.b.at && t.turn > x.turn && t.sentAt < x.sentAt {
-			w.wrongOrder(x)
+// at returns a turn, which count from 1; nil if it is forgotten.
+func (o *order) at(n int64) *turn {
+	if i := n - 1 - o.first; i >= 0 && i < int64(len(o.turns)) {
+		return &o.turns[i]
+	}
+	return nil
+}
+
+// knows takes when a message was sent.
+func (o *order) knows(w *local, n, sent int64) {
+	t := o.at(n)
+	if t == nil {
+		return
+	}
+	t.sent, t.known = sent, true
+	for i := n - 1; i >= n-recent; i-- {
+		if x := o.at(i); x != nil && x.late && t.call.at > x.call.at && t.sent < x.sent {
+			w.wrongOrder(x.call)
+			x.late = false
 		}
 	}
-	w.taken[w.takes%recent] = t
-	w.takes++
 }
 
-// lateSender looks whether a message that a rank waited for was sent after others that it received later.
-func (w *watcher) lateSender(x late) {
-	for _, t := range w.taken[:min(w.takes, recent)] {
-		if t.call > x.b.at && t.turn > x.turn && t.sentAt < x.sentAt {
-			w.wrongOrder(&x)
+// late takes a call that waited for its message.
+func (o *order) late(w *local, b *blocked) {
+	x := o.at(b.got)
+	if x == nil {
+		return
+	}
+	for i := b.got + 1; i <= b.got+recent; i++ {
+		t := o.at(i)
+		if t == nil {
+			break
+		}
+		if t.known && t.call.at > b.at && t.sent < x.sent {
+			w.wrongOrder(b)
 			return
 		}
 	}
-	w.late[w.lates%recent] = x
-	w.lates++
-}
-
-// wrongOrder moves what a call waited from one kind to another.
-func (w *watcher) wrongOrder(x *late) {
-	b := x.b
-	x.b = nil
-	w.a.row(b.place, LateSender).take(b.rank, b.by, b.waited, x.compute)
-	w.a.row(b.place, WrongOrder).add(b.rank, b.by, b.waited, x.compute)
-	w.a.each(b.as(LateSender, -b.waited))
-	w.a.each(b.as(WrongOrder, b.waited))
+	x.late = true
 }

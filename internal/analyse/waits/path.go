@@ -2,6 +2,7 @@ package waits
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"sort"
@@ -68,9 +69,9 @@ type thread struct{ rank, stream int32 }
 // A stretch is a part of the path on one thread.
 type stretch struct{ from, to int64 }
 
-// keeps the waits of a run.
+// hops keeps the waits of a rank, by stream.
 type hops struct {
-	of   map[thread][]hop
+	of   map[int32][]hop
 	n    int
 	many bool
 }
@@ -80,64 +81,82 @@ func (h *hops) add(b *blocked) {
 		h.many, h.of = true, nil
 		return
 	}
-	s := thread{b.rank, b.stream}
-	h.of[s] = append(h.of[s], hop{b.at + b.waited, b.by.rank, b.by.stream})
+	h.of[b.stream] = append(h.of[b.stream], hop{b.at + b.waited, b.by.rank, b.by.stream})
 }
 
-// path finds the critical path; nil if too much was waited to keep it.
-func (a *analysis) path(r *trace.Reader, rep *Report, o *Options) (*Path, error) {
-	if a.hops.many {
-		return nil, nil
-	}
-	for _, list := range a.hops.of {
-		slices.SortFunc(list, func(x, y hop) int { return cmp.Compare(x.at, y.at) })
+// A way is what the path is found in: when threads were there, and what they waited for.
+type way struct {
+	spans map[thread]span
+	hops  map[thread][]hop
+}
+
+// paths finds the critical path of a trace whose ranks have gone through all their calls; nil if too much was waited to keep it.
+func paths(list []*local, r *trace.Reader, rep *Report, o *Options) (*Path, error) {
+	y, many := &way{make(map[thread]span), make(map[thread][]hop)}, 0
+	for rank, w := range list {
+		if many += w.hops.n; w.hops.many || many > maxPathWaits {
+			return nil, nil
+		}
+		for stream, x := range w.Threads {
+			if w.threads[stream].n > 0 {
+				y.spans[thread{int32(rank), int32(stream)}] = x
+			}
+		}
+		for stream, hops := range w.hops.of {
+			y.hops[thread{int32(rank), stream}] = hops
+		}
 	}
 	p := &Path{Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
-	first, end, last := int64(0), int64(0), -1
-	for rank, w := range a.ranks {
-		if w == nil || !w.began {
-			continue
-		}
-		if last < 0 || w.first < first {
-			first = w.first
-		}
-		if last < 0 || w.last > end {
-			end, last = w.last, rank
-		}
-	}
-	if last < 0 {
+	on := y.stretches(p)
+	if on == nil {
 		return p, nil
 	}
-	p.RunNs, p.Rank = end-first, last
-	x := &pathSums{a: a, loops: calltree.NewLoops(r, o.Tree), in: make(map[int]*PathLoop), sites: make(map[int32]*siteSums), ranks: make(map[int32]*PathRank), on: a.stretches(p, last, first, end)}
-	for rank, w := range a.ranks {
-		if w == nil {
-			continue
-		}
-		for stream := range w.k.Streams() {
-			if err := x.thread(w.k, int32(rank), stream); err != nil {
+	loops := calltree.NewLoops(r, o.Tree)
+	all := newPathSums()
+	for rank, w := range list {
+		for stream := range w.Threads {
+			x := thread{int32(rank), int32(stream)}
+			var chains [][]int
+			if len(on[x]) > 0 {
+				var err error
+				if chains, err = loops.Of(rank, stream); err != nil {
+					return nil, err
+				}
+			}
+			if err := all.thread(w, x, on[x], chains); err != nil {
 				return nil, err
 			}
 		}
 	}
-	x.report(p, rep, o.Name)
-	x.byLoop(p)
+	all.report(p, rep, list[0].waited(), list[0].places, o.Name)
+	all.byLoop(p, loops)
 	return p, nil
 }
 
-// stretches goes the path backwards.
-func (a *analysis) stretches(p *Path, rank int, first, end int64) map[thread][]stretch {
-	on := make(map[thread][]stretch)
-	s, to := thread{rank: int32(rank)}, end
-	for i, last := range a.ranks[rank].ends {
-		if last > a.ranks[rank].ends[s.stream] {
-			s.stream = int32(i)
+// stretches goes the path backwards. It returns nil if no rank did anything.
+func (y *way) stretches(p *Path) map[thread][]stretch {
+	s, first, end := thread{rank: -1}, int64(0), int64(0)
+	for _, x := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
+		at := y.spans[x]
+		if s.rank < 0 || at.start < first {
+			first = at.start
+		}
+		if s.rank < 0 || at.end > end {
+			end, s = at.end, x
 		}
 	}
-	for to > first {
-		list := a.hops.of[s]
+	if s.rank < 0 {
+		return nil
+	}
+	for _, list := range y.hops {
+		slices.SortFunc(list, func(x, y hop) int { return cmp.Compare(x.at, y.at) })
+	}
+	p.RunNs, p.Rank = end-first, int(s.rank)
+	on := make(map[thread][]stretch)
+	for to := end; to > first; {
+		list := y.hops[s]
 		i := sort.Search(len(list), func(i int) bool { return list[i].at >= to })
-		began := a.ranks[s.rank].starts[s.stream]
+		began := y.spans[s].start
 		if i == 0 && s.stream > 0 && began > first && began < to {
 			// A thread goes on from the one that initialised MPI.
 			on[s] = append(on[s], stretch{began, to})
@@ -159,6 +178,10 @@ func (a *analysis) stretches(p *Path, rank int, first, end int64) map[thread][]s
 	return on
 }
 
+func compareThreads(a, b thread) int {
+	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.stream, b.stream))
+}
+
 // siteSums is what a place has: of the path, and of all ranks.
 type siteSums struct {
 	compute, mpi int64
@@ -168,27 +191,59 @@ type siteSums struct {
 
 // pathSums adds up what lies on the path.
 type pathSums struct {
-	a     *analysis
-	loops *calltree.Loops
 	in    map[int]*PathLoop // by number of the loop; -1: in none
-	sites map[int32]*siteSums
+	sites map[place]*siteSums
 	ranks map[int32]*PathRank
-	on    map[thread][]stretch
 	spoor int64
 }
 
-// thread goes through the calls of a thread, on the path or not.
-func (x *pathSums) thread(k *trace.Rank, rank int32, stream int) error {
-	var sites []*siteSums // by terminal
-	list := x.on[thread{rank, int32(stream)}]
-	var chains [][]int
-	if len(list) > 0 {
-		var err error
-		if chains, err = x.loops.Of(int(rank), stream); err != nil {
-			return err
+func newPathSums() *pathSums {
+	return &pathSums{in: make(map[int]*PathLoop), sites: make(map[place]*siteSums), ranks: make(map[int32]*PathRank)}
+}
+
+func (x *pathSums) site(at place) *siteSums {
+	s := x.sites[at]
+	if s == nil {
+		s = &siteSums{ranks: make(map[int32]int64)}
+		x.sites[at] = s
+	}
+	return s
+}
+
+// A step is one call on a thread's way.
+type step struct {
+	terminal   int
+	start, end int64
+	own        int64 // ns in the call, and outside of MPI and the recorder before
+	asides     []trace.Stretch
+}
+
+// steps goes through the calls of a thread once more.
+func (w *local) steps(stream int, before func() int64) iter.Seq2[step, error] {
+	return func(yield func(step, error) bool) {
+		offset := w.s.First
+		for c, err := range w.k.Timings(stream) {
+			if err != nil {
+				yield(step{}, err)
+				return
+			}
+			s := step{c.Terminal, c.Start - offset, c.End() - offset, int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns), nil}
+			if c.Timing.Spoor > 0 || c.Timing.Off > 0 {
+				s.asides = c.Timing.Asides(c.Index, before()+offset, c.Start)
+				for i := range s.asides {
+					s.asides[i].Start -= offset
+				}
+			}
+			if !yield(s, nil) {
+				return
+			}
 		}
 	}
-	offset := x.a.s.First
+}
+
+// thread goes through the calls of a thread, on the path or not.
+func (x *pathSums) thread(w *local, of thread, list []stretch, chains [][]int) error {
+	sites := make([]*siteSums, w.k.Terminals())
 	on := func(from, to int64) (sum int64) {
 		for i := 0; i < len(list) && list[i].from < to; i++ {
 			sum += max(0, min(to, list[i].to)-max(from, list[i].from))
@@ -196,70 +251,60 @@ func (x *pathSums) thread(k *trace.Rank, rank int32, stream int) error {
 		return sum
 	}
 	before, began := int64(0), false
-	for c, err := range k.Timings(stream) {
+	for c, err := range w.steps(int(of.stream), func() int64 { return before }) {
 		if err != nil {
 			return err
 		}
-		for len(sites) <= c.Terminal {
-			sites = append(sites, nil)
-		}
-		s := sites[c.Terminal]
+		s := sites[c.terminal]
 		if s == nil {
-			call, err := k.Terminal(c.Terminal)
+			call, err := w.k.Terminal(c.terminal)
 			if err != nil {
 				return err
 			}
-			at := x.a.placeOf(call.FunctionSite())
-			if s = x.sites[at]; s == nil {
-				s = &siteSums{ranks: make(map[int32]int64)}
-				x.sites[at] = s
-			}
-			sites[c.Terminal] = s
+			s = x.site(w.places.place(call.Func, call.Site))
+			sites[c.terminal] = s
 		}
-		start, end := c.Start-offset, c.End()-offset
-		s.all += int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns)
+		s.all += c.own
 		for len(list) > 0 && list[0].to <= before && began {
 			list = list[1:]
 		}
 		if !began && len(list) > 0 {
-			before = min(list[0].from, start) // what came before the first call, if that is on the path
+			before = min(list[0].from, c.start) // what came before the first call, if that is on the path
 		}
 		if len(list) > 0 {
-			gap, call := on(before, start), on(max(before, start), end)
-			for _, aside := range c.Timing.Asides(c.Index, before+offset, c.Start) {
-				own := on(aside.Start-offset, aside.Start-offset+aside.Ns)
+			gap, call := on(before, c.start), on(max(before, c.start), c.end)
+			for _, aside := range c.asides {
+				own := on(aside.Start, aside.Start+aside.Ns)
 				x.spoor += min(own, gap)
 				gap -= min(own, gap)
 			}
 			if gap > 0 || call > 0 {
 				s.compute += gap
 				s.mpi += call
-				s.ranks[rank] += gap + call
-				x.inLoops(chains[c.Terminal], gap, call)
-				r := x.ranks[rank]
+				s.ranks[of.rank] += gap + call
+				if chains != nil {
+					x.inLoops(chains[c.terminal], gap, call)
+				}
+				r := x.ranks[of.rank]
 				if r == nil {
-					r = &PathRank{Rank: int(rank)}
-					x.ranks[rank] = r
+					r = &PathRank{Rank: int(of.rank)}
+					x.ranks[of.rank] = r
 				}
 				r.ComputeNs += gap
 				r.MPINs += call
 			}
 		}
-		before, began = max(before, end), true
+		before, began = max(before, c.end), true
 	}
 	return nil
 }
 
-func (x *pathSums) report(p *Path, rep *Report, called func(function string, s trace.Site) string) {
-	waited := make(map[int32]int64)
-	for key, row := range x.a.rows {
-		waited[key.place] += row.waited
-	}
+func (x *pathSums) report(p *Path, rep *Report, waited map[place]int64, of *places, called func(function string, s trace.Site) string) {
 	for at, s := range x.sites {
 		if s.compute+s.mpi == 0 {
 			continue
 		}
-		place := x.a.places[at]
+		place := of.at(at)
 		y := PathSite{
 			Function: place.Function, Place: called(place.Function, place.Site), ComputeNs: s.compute, MPINs: s.mpi,
 			MeanNs: max(0, s.all-waited[at]) / int64(max(1, len(rep.ByRank))), Rank: -1,
@@ -302,11 +347,11 @@ func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 }
 
 // byLoop lists the loops on the path.
-func (x *pathSums) byLoop(p *Path) {
+func (x *pathSums) byLoop(p *Path, loops *calltree.Loops) {
 	for _, n := range slices.Sorted(maps.Keys(x.in)) {
 		l := *x.in[n]
 		if n >= 0 {
-			l.Loop = x.loops.List[n]
+			l.Loop = loops.List[n]
 		}
 		p.Loops = append(p.Loops, l)
 	}

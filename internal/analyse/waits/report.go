@@ -80,81 +80,39 @@ type Unclear struct {
 	Ns       int64  `json:"ns"`
 }
 
-type rowKey struct {
-	place int32
-	kind  Kind
-}
-
-// A row adds up waits of one kind at one place.
-type row struct {
-	count  uint64
-	waited int64
-	ranks  map[int32]int64
-	late   map[int32]int64
-	causes map[int32]*Cause
-}
-
-func (a *analysis) row(place int32, kind Kind) *row {
-	r := a.rows[rowKey{place, kind}]
-	if r == nil {
-		r = &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[int32]*Cause)}
-		a.rows[rowKey{place, kind}] = r
-	}
-	return r
-}
-
-func (r *row) add(rank int32, by arrival, waited, compute int64) {
-	r.count++
-	r.change(rank, by, waited, compute)
-}
-
-// take is the opposite of add.
-func (r *row) take(rank int32, by arrival, waited, compute int64) {
-	r.count--
-	r.change(rank, by, -waited, -compute)
-}
-
-func (r *row) change(rank int32, by arrival, waited, compute int64) {
-	r.waited += waited
-	r.ranks[rank] += waited
-	r.late[by.rank] += waited
-	c := r.causes[by.place]
-	if c == nil {
-		c = &Cause{}
-		r.causes[by.place] = c
-	}
-	c.WaitedNs += waited
-	c.ComputeNs += compute
-}
-
-func (a *analysis) report(called func(function string, s trace.Site) string) *Report {
+// report is what all ranks found out.
+func (s *sums) report(ranks int, x *places, called func(function string, s trace.Site) string) *Report {
 	rep := &Report{
-		Ranks: len(a.ranks), Messages: a.matched, Backwards: a.backwards, OffNs: a.off, Losses: a.s.Losses.List(),
+		Ranks: ranks, Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs, Losses: s.losses.List(),
 		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{},
 	}
-	name := func(p trace.FunctionSite) string { return called(p.Function, p.Site) }
+	name := func(p place) (function, text string) {
+		at := x.at(p)
+		return at.Function, called(at.Function, at.Site)
+	}
 	var sums [kinds]KindSum
-	for _, key := range slices.SortedFunc(maps.Keys(a.rows), func(x, y rowKey) int {
-		return cmp.Or(cmp.Compare(a.rows[y].waited, a.rows[x].waited), cmp.Compare(x.place, y.place), cmp.Compare(x.kind, y.kind))
+	for _, key := range slices.SortedFunc(maps.Keys(s.rows), func(x, y rowKey) int {
+		return cmp.Or(cmp.Compare(s.rows[y].waited, s.rows[x].waited), x.compare(y))
 	}) {
-		r := a.rows[key]
+		r := s.rows[key]
 		if r.count == 0 {
 			continue
 		}
 		sums[key.kind].Count += r.count
 		sums[key.kind].WaitedNs += r.waited
-		p := a.places[key.place]
-		s := Site{Function: p.Function, Place: name(p), Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), Late: most(r.late)}
-		for _, at := range slices.Sorted(maps.Keys(r.causes)) {
-			c := *r.causes[at]
-			if c.WaitedNs <= 0 {
+		site := Site{Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), Late: most(r.late)}
+		site.Function, site.Place = name(key.place)
+		for _, at := range sorted(r.causes) {
+			c := r.causes[at]
+			if c.waited <= 0 {
 				continue
 			}
-			c.Function, c.Place = a.places[at].Function, name(a.places[at])
-			s.Causes = append(s.Causes, c)
+			x := Cause{WaitedNs: c.waited, ComputeNs: c.compute}
+			x.Function, x.Place = name(at)
+			site.Causes = append(site.Causes, x)
 		}
-		slices.SortStableFunc(s.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
-		rep.Sites = append(rep.Sites, s)
+		slices.SortStableFunc(site.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+		rep.Sites = append(rep.Sites, site)
 	}
 	for k, s := range sums {
 		if s.Count > 0 {
@@ -164,22 +122,14 @@ func (a *analysis) report(called func(function string, s trace.Site) string) *Re
 		}
 	}
 	slices.SortStableFunc(rep.Kinds, func(x, y KindSum) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
-	for rank, w := range a.ranks {
-		if w == nil {
-			continue
-		}
-		run := int64(0)
-		for i, end := range w.ends {
-			run += end - w.starts[i]
-		}
-		rep.Threads = max(rep.Threads, len(w.ends))
-		x := RankSum{rank, run, a.spent[rank], a.suffered[rank], a.caused[rank]}
-		rep.ByRank = append(rep.ByRank, x)
-		rep.RunNs += x.RunNs
-		rep.MPINs += x.MPINs
+	for _, r := range s.ranks {
+		r.CausedNs = s.caused[int32(r.Rank)]
+		rep.ByRank = append(rep.ByRank, r)
+		rep.RunNs += r.RunNs
+		rep.MPINs += r.MPINs
 	}
-	for _, f := range slices.Sorted(maps.Keys(a.other)) {
-		rep.Unclear = append(rep.Unclear, Unclear{f, a.other[f]})
+	for _, f := range sorted(s.Other) {
+		rep.Unclear = append(rep.Unclear, Unclear{f, s.Other[f]})
 	}
 	slices.SortStableFunc(rep.Unclear, func(x, y Unclear) int { return cmp.Compare(y.Ns, x.Ns) })
 	return rep

@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -8,77 +9,97 @@ import (
 // tornMessages is the loss of messages whose two ends can't be matched.
 const tornMessages = "messages that could not be matched: their two ends were not recorded equally often"
 
-// torn reports whether a message is on a torn channel, and counts it.
-func (w *watcher) torn(x *ops.Act, from, to int) bool {
-	if !w.a.torn[x.Channel(from, to)] {
+// isTorn reports whether a message is on a torn channel, and counts it.
+func (w *local) isTorn(x *ops.Act, from, to int) bool {
+	if w.torn == nil || !w.torn[x.Channel(from, to)] {
 		return false
 	}
-	w.a.s.Losses.Add(tornMessages, 1)
+	w.s.Losses.Add(tornMessages, 1)
 	return true
 }
 
-// torn finds channels whose two ends count different numbers of messages. It looks only if calls are missing from the
-// trace: on such a channel the k-th send no longer belongs to the k-th receive.
-func torn(r *trace.Reader) (map[ops.Channel]bool, error) {
-	missing := false
+// missing reports whether calls are missing from a trace.
+func missing(r *trace.Reader) (bool, error) {
 	for k, err := range r.Tracks() {
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		p, err := k.Process()
+		if err != nil || p.OffNs() > 0 || p.Lost > 0 {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// findTorn finds channels whose two ends count different numbers of messages: if calls are missing from the trace, the k-th send on
+// such a channel no longer belongs to the k-th receive.
+func (w *local) findTorn(r *trace.Reader) error {
+	more := make(balance)
+	w.try(func() error {
+		s, err := ops.New(r, ops.Options{Untimed: true, Messages: true, From: ops.FromStart, To: ops.ToEnd, Ranks: []int{w.Rank()}})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		missing = missing || p.OffNs() > 0 || p.Lost > 0
+		return s.Run(&balancing{rank: w.Rank(), more: more})
+	})
+	out := make(map[int][]byte)
+	for c, n := range more {
+		with := c.From + c.To - w.Rank()
+		b := wire.AppendUvarint(wire.AppendUvarint(out[with], uint64(c.From)), uint64(c.To))
+		out[with] = wire.AppendVarint(wire.AppendVarint(wire.AppendVarint(b, int64(c.Comm)), c.Tag), n)
 	}
-	if !missing {
-		return nil, nil
-	}
-	s, err := ops.New(r, ops.Options{Untimed: true, Messages: true, From: ops.FromStart, To: ops.ToEnd})
+	in, err := w.exchange(out)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &balance{more: make(map[ops.Channel]int64)}
-	if err := s.Run(t); err != nil {
-		return nil, err
-	}
-	torn := make(map[ops.Channel]bool)
-	for l, n := range t.more {
+	w.try(func() error {
+		return w.hear(in, func(from int, r *wire.Reader) {
+			if from == w.Rank() {
+				r.Skip(r.Rest())
+				return
+			}
+			c := ops.Channel{From: r.Int(w.Size() - 1), To: r.Int(w.Size() - 1), Comm: int(r.Varint()), Tag: r.Varint()}
+			more[c] += r.Varint()
+		})
+	})
+	w.torn = make(map[ops.Channel]bool)
+	for c, n := range more {
 		if n != 0 {
-			torn[l] = true
+			w.torn[c] = true
 		}
 	}
-	return torn, nil
-}
-
-// A balance counts sends minus receives of each channel. It is an ops.Sink.
-type balance struct {
-	k    *trace.Rank
-	more map[ops.Channel]int64
-}
-
-// Begin is of ops.Sink, as all of these.
-func (t *balance) Begin(k *trace.Rank) error {
-	t.k = k
 	return nil
 }
 
+// A balance is sends minus receives of each channel.
+type balance map[ops.Channel]int64
+
+// balancing counts them. It is an ops.Sink.
+type balancing struct {
+	rank int
+	more balance
+}
+
+// Begin is of ops.Sink, as all of these.
+func (t *balancing) Begin(*trace.Rank) error { return nil }
+
 // Enter counts the messages of a call.
-func (t *balance) Enter(c *ops.Call) error {
+func (t *balancing) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		switch x := &c.Acts[i]; {
-		case x.Message == 0:
+		case x.Message == 0 || x.World() < 0:
 		case x.Kind == ops.Send || x.Kind == ops.SendBegin:
-			t.more[x.Channel(t.k.Number(), x.World())]++
+			t.more[x.Channel(t.rank, x.World())]++
 		case x.Kind == ops.Recv || x.Kind == ops.RecvEnd:
-			t.more[x.Channel(x.World(), t.k.Number())]--
+			t.more[x.Channel(x.World(), t.rank)]--
 		}
 	}
 	return nil
 }
 
 // Leave does nothing.
-func (t *balance) Leave(*ops.Call) error { return nil }
+func (t *balancing) Leave(*ops.Call) error { return nil }
 
 // End does nothing.
-func (t *balance) End(*trace.Rank) error { return nil }
+func (t *balancing) End(*trace.Rank) error { return nil }

@@ -2,17 +2,20 @@
 // were classified by EXPERT and Scalasca (Wolf and Mohr 2003; Geimer et al. 2010), and who
 // brought them about.
 //
-// It goes through the calls of all ranks side by side (ops.Source.Together), so that memory follows the
-// messages and collectives that are under way and not the calls. A call waits at most once: of
-// several operations that it completes, for the one that came last. A call waits from its
+// Each rank goes through its own calls, a window of time after the other. At the end of a window ranks tell each other what the
+// others need: when messages were sent, and when receives were posted (message.go); which member came last to a collective
+// (meeting.go); who waited for whom, as only the late rank knows what it did meanwhile (local.go). So memory follows the calls of a
+// window and what is under way. Ranks may be goroutines, for a trace with times (Of), or processes at the end of a run.
+//
+// A call waits at most once: of several operations that it completes, for the one that came last. A call waits from its
 // beginning until the others had come, never past its own end; a rank that came last waits for nobody.
 package waits
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -91,161 +94,113 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if o.Name == nil {
 		o.Name = func(_ string, s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
 	}
-	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Messages: true, Progress: o.Progress})
+	return of(r, kind, o)
+}
+
+// windowCalls is how many calls of all ranks a window has, about.
+var windowCalls uint64 = 1 << 18
+
+// of has a goroutine for each rank.
+func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
+	first, end, err := r.Extent()
 	if err != nil {
 		return nil, err
 	}
-	if o.Begin != nil {
-		calls, err := s.Calls()
+	x, err := newPlaces(r)
+	if err != nil {
+		return nil, err
+	}
+	torn, err := missing(r)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	locked := func(f func(uint64)) func(uint64) {
+		if f == nil {
+			return nil
+		}
+		return func(n uint64) {
+			mu.Lock()
+			defer mu.Unlock()
+			f(n)
+		}
+	}
+	ranks := memory(r.Ranks())
+	list, calls := make([]*local, len(ranks)), uint64(0)
+	for rank, t := range ranks {
+		s, err := ops.New(r, ops.Options{
+			Ranks: []int{rank}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
+		})
 		if err != nil {
 			return nil, err
 		}
+		n, err := s.Calls()
+		if err != nil {
+			return nil, err
+		}
+		calls += n
+		w := newLocal(t, s, x)
+		w.direct = r.Ranks()
+		if o.Each != nil {
+			w.each = func(x Wait) {
+				mu.Lock()
+				defer mu.Unlock()
+				o.Each(x)
+			}
+		}
+		if o.Path {
+			w.hops = &hops{of: make(map[int32][]hop)}
+		}
+		list[rank] = w
+	}
+	if o.Begin != nil {
 		o.Begin(calls)
 	}
-	a := newAnalysis(s, r.Ranks())
-	if a.torn, err = torn(r); err != nil {
-		return nil, err
+	var windows []int64
+	n := int64(calls/windowCalls) + 1
+	for i := range n {
+		windows = append(windows, (end-first)/n*(i+1))
 	}
-	if o.Path {
-		a.hops = &hops{of: make(map[thread][]hop)}
+	errs := make([]error, len(list))
+	var wait sync.WaitGroup
+	for i, w := range list {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			if errs[i] = w.all(r, torn, windows); errs[i] != nil {
+				ranks[i].(*virtual).close()
+			}
+		}()
 	}
-	if a.each = o.Each; a.each == nil {
-		a.each = func(Wait) {}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, errElsewhere) && !errors.Is(err, errClosed) {
+			return nil, err
+		}
 	}
-	if err := s.Together(func(k *trace.Rank) ops.Sink { return a.watch(k) }); err != nil {
-		return nil, err
+	all := list[0].own()
+	for _, w := range list[1:] {
+		all.join(w.own(), r.Ranks())
 	}
-	a.end()
-	rep := a.report(o.Name)
+	rep := all.report(r.Ranks(), x, o.Name)
 	rep.Times = kind.String()
 	if o.Path {
-		rep.Path, err = a.path(r, rep, &o)
+		rep.Path, err = paths(list, r, rep, &o)
 	}
 	return rep, err
 }
 
-// An analysis is what is known so far.
-type analysis struct {
-	s        *ops.Source
-	each     func(Wait)
-	hops     *hops      // nil: the path is not asked for
-	ranks    []*watcher // nil: left no track
-	here     []*watcher // those that did
-	places   []trace.FunctionSite
-	index    map[trace.FunctionSite]int32
-	messages map[uint64]*message
-	torn     map[ops.Channel]bool // messages that can't be matched
-	meetings map[meetingKey]*meeting
-	rows     map[rowKey]*row
-
-	suffered, caused []int64 // by rank
-	spent            []int64 // by rank: in MPI
-	other            map[string]int64
-
-	matched   uint64 // messages of which both ends are known
-	backwards uint64 // of these, received before they were sent
-	off       int64  // by how much, at most
-}
-
-func newAnalysis(s *ops.Source, ranks int) *analysis {
-	return &analysis{
-		s: s, ranks: make([]*watcher, ranks), index: make(map[trace.FunctionSite]int32), messages: make(map[uint64]*message),
-		meetings: make(map[meetingKey]*meeting), rows: make(map[rowKey]*row),
-		suffered: make([]int64, ranks), caused: make([]int64, ranks), spent: make([]int64, ranks), other: make(map[string]int64),
-	}
-}
-
-func (a *analysis) place(c *ops.Call) int32 { return a.placeOf(c.FunctionSite()) }
-
-func (a *analysis) placeOf(p trace.FunctionSite) int32 {
-	n, ok := a.index[p]
-	if !ok {
-		n = int32(len(a.places))
-		a.index[p] = n
-		a.places = append(a.places, p)
-	}
-	return n
-}
-
-// An arrival is when somebody came to an operation, and where.
-type arrival struct {
-	at     int64
-	within int64 // about how well that is known
-	rank   int32
-	stream int32
-	place  int32
-}
-
-// A blocked call is one in which its rank may have waited.
-type blocked struct {
-	arrival       // of the one that waits
-	end     int64 // when it returned
-	open    int   // operations of which it is not known yet when the others came
-	told    bool  // there are no further ones
-	known   bool  // something is said of it
-	settled bool
-
-	kind   Kind
-	waited int64
-	by     arrival  // who came last
-	got    *message // of a late sender
-}
-
-// waitsFor notes that somebody else came to an operation at a time. The last one counts. Ties go to the lower kind, then to the
-// lower rank, so that the order of the analysis doesn't matter.
-func (b *blocked) waitsFor(kind Kind, other arrival, m *message) {
-	w := min(other.at, b.end) - b.at
-	if w > b.waited || w == b.waited && w > 0 && cmp.Or(cmp.Compare(kind, b.kind), cmp.Compare(other.rank, b.by.rank)) < 0 {
-		b.kind, b.waited, b.by, b.got = kind, w, other, m
-	}
-}
-
-// as is what a call waited, for a reason.
-func (b *blocked) as(kind Kind, ns int64) Wait {
-	return Wait{int(b.rank), int(b.stream), kind, b.at, ns, int(b.by.rank)}
-}
-
-// met says that of one more operation it is known.
-func (a *analysis) met(b *blocked) {
-	if b.open--; b.open == 0 && b.told {
-		a.settle(b)
-		b.settled = true
-	}
-}
-
-// settle adds up what a call waited. All there is to know of it is known.
-func (a *analysis) settle(b *blocked) {
-	if b.waited <= 0 {
-		return
-	}
-	a.suffered[b.rank] += b.waited
-	a.caused[b.by.rank] += b.waited
-	from, to := b.at, b.at+b.waited
-	inMPI := a.ranks[b.by.rank].history(b.by.stream).within(from, to)
-	a.row(b.place, b.kind).add(b.rank, b.by, b.waited, b.waited-inMPI)
-	a.each(b.as(b.kind, b.waited))
-	if a.hops != nil && !a.hops.many {
-		a.hops.add(b)
-	}
-	if b.got != nil {
-		a.ranks[b.rank].lateSender(late{b.got.turn, b.got.sent.at, b, b.waited - inMPI})
-	}
-}
-
-// end settles what will not be known any more.
-func (a *analysis) end() {
-	for _, number := range slices.Sorted(maps.Keys(a.messages)) {
-		m := a.messages[number]
-		if m.sendCall != nil {
-			a.met(m.sendCall)
-		}
-		if m.recvCall != nil {
-			a.met(m.recvCall)
+// all does everything that a rank does.
+func (w *local) all(r *trace.Reader, torn bool, windows []int64) error {
+	w.try(func() (err error) {
+		w.enterGroups(w.s.Comms)
+		w.follow, err = w.s.Follow(w.Rank(), w)
+		return err
+	})
+	if torn {
+		if err := w.findTorn(r); err != nil {
+			return err
 		}
 	}
-	for _, x := range a.meetings {
-		for _, w := range x.waiting {
-			a.met(w.b) // it waited for nobody that came
-		}
-	}
+	return w.run(windows)
 }

@@ -181,7 +181,8 @@ func slowPath(list [][]deed) (run int64, hops int, on map[int]int64) {
 // Whatever ranks do, and whenever, who waited for whom is what the definition says that looks at everything.
 func TestRandom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		ranks := rapid.IntRange(2, 4).Draw(rt, "ranks")
+		ranks := rapid.OneOf(rapid.IntRange(2, 4), rapid.IntRange(waits.Everybody+1, 2*waits.Everybody)).Draw(rt, "ranks")
+		defer waits.Windows(rapid.SampledFrom([]uint64{1, 3, 1 << 18}).Draw(rt, "calls of a window"))()
 		list := drawn(rt, ranks)
 		gaps := make([][]uint64, ranks)
 		tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {

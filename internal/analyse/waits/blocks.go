@@ -1,0 +1,196 @@
+package waits
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/ops"
+)
+
+// A block is what one rank tells another of messages: when they were sent, or when who receives them was there.
+//
+//	block   = (head uvarint, [communicator varint, tag varint], [number uvarint], [error uvarint, stream uvarint, place uvarint],
+//	           (time - that before) varint)…
+//	head    = 8·channel + flags; a channel that has no number yet gets the next one, and is said
+//
+// Times are ns, numbers those of messages of a channel.
+type block struct {
+	b        []byte
+	channels map[ops.Channel]int
+	of       []inBlock
+	at       int64
+}
+
+// An inBlock is what was said last of a channel.
+type inBlock struct {
+	ops.Channel
+	next uint64 // number
+	arrival
+}
+
+// Flags of entries.
+const (
+	isLate = 1 << iota // a receiver came after the send
+	otherNumber
+	otherPlace
+	entryFlags = iota
+)
+
+// blockFor returns the block for a rank.
+func blockFor(of map[int]*block, rank int) *block {
+	x := of[rank]
+	if x == nil {
+		x = &block{channels: make(map[ops.Channel]int)}
+		of[rank] = x
+	}
+	return x
+}
+
+// add says one thing.
+func (x *block) add(c ops.Channel, nth uint64, a arrival, flags int) {
+	n, known := x.channels[c]
+	if !known {
+		n = len(x.of)
+		x.channels[c] = n
+		x.of = append(x.of, inBlock{Channel: c, next: 1})
+	}
+	o := &x.of[n]
+	if nth != o.next {
+		flags |= otherNumber
+	}
+	if !known || a.within != o.within || a.stream != o.stream || a.place != o.place {
+		flags |= otherPlace
+	}
+	x.b = wire.AppendUvarint(x.b, uint64(n)<<entryFlags|uint64(flags))
+	if !known {
+		x.b = wire.AppendVarint(x.b, int64(c.Comm))
+		x.b = wire.AppendVarint(x.b, c.Tag)
+	}
+	if flags&otherNumber != 0 {
+		x.b = wire.AppendUvarint(x.b, nth)
+	}
+	if flags&otherPlace != 0 {
+		x.b = a.appendWhere(x.b)
+	}
+	x.b = wire.AppendVarint(x.b, a.at-x.at)
+	o.next, o.arrival, x.at = nth+1, a, a.at
+}
+
+func (a *arrival) appendWhere(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(a.within))
+	b = wire.AppendUvarint(b, uint64(a.stream))
+	return wire.AppendUvarint(b, uint64(a.place))
+}
+
+func (a *arrival) readWhere(r *wire.Reader) {
+	a.within, a.stream, a.place = int64(r.Uvarint()&math.MaxInt64), int32(r.Int(math.MaxInt32)), place(r.Uvarint())
+}
+
+// readBlock reads a block of messages from one rank to another.
+func readBlock(r *wire.Reader, from, to int, take func(c ops.Channel, nth uint64, a arrival, flags int)) {
+	var of []inBlock
+	at := int64(0)
+	for r.Rest() > 0 {
+		head := r.Uvarint()
+		n, flags := head>>entryFlags, int(head&(1<<entryFlags-1))
+		switch {
+		case n > uint64(len(of)):
+			r.Fail("channel %d of %d", n, len(of))
+			return
+		case n == uint64(len(of)):
+			of = append(of, inBlock{Channel: ops.Channel{Comm: int(r.Varint()), From: from, To: to, Tag: r.Varint()}, next: 1})
+		}
+		o := &of[n]
+		if flags&otherNumber != 0 {
+			o.next = r.Uvarint()
+		}
+		if flags&otherPlace != 0 {
+			o.readWhere(r)
+		}
+		at += r.Varint()
+		o.at = at
+		if r.Err() != nil {
+			return
+		}
+		take(o.Channel, o.next, o.arrival, flags)
+		o.next++
+	}
+}
+
+func (x *block) bytes() []byte { return x.b }
+
+// A question is what a rank has to know of another, which came late.
+type question struct {
+	from, waited int64 // ns
+	place        place // where the one waited that asks
+	late         place // to which call the other was late
+	kind         Kind
+	stream       int32
+	sign         int64 // -1: it was told before, and is taken back
+}
+
+// asking is the questions for one rank.
+//
+//	questions = (4·kind + 2·(taken back) + (others than in the one before) uvarint, [place uvarint, late uvarint, stream uvarint],
+//	             (from - that before) varint, waited uvarint)…
+type asking struct {
+	b      []byte
+	before question
+}
+
+func (x *asking) ask(q question) {
+	head := uint64(q.kind) << 2
+	if q.sign < 0 {
+		head |= 2
+	}
+	other := len(x.b) == 0 || q.place != x.before.place || q.late != x.before.late || q.stream != x.before.stream
+	if other {
+		head |= 1
+	}
+	x.b = wire.AppendUvarint(x.b, head)
+	if other {
+		x.b = wire.AppendUvarint(x.b, uint64(q.place))
+		x.b = wire.AppendUvarint(x.b, uint64(q.late))
+		x.b = wire.AppendUvarint(x.b, uint64(q.stream))
+	}
+	x.b = wire.AppendVarint(x.b, q.from-x.before.from)
+	x.b = wire.AppendUvarint(x.b, uint64(q.waited))
+	x.before = q
+}
+
+func (x *asking) bytes() []byte { return x.b }
+
+// hearQuestions answers what another rank asks.
+func (w *local) hearQuestions(_ int, r *wire.Reader) {
+	var q question
+	for r.Rest() > 0 {
+		head := r.Uvarint()
+		if head>>2 >= uint64(kinds) {
+			r.Fail("a wait of kind %d", head>>2)
+			return
+		}
+		q.kind, q.sign = Kind(head>>2), 1
+		if head&2 != 0 {
+			q.sign = -1
+		}
+		if head&1 != 0 {
+			q.place, q.late, q.stream = place(r.Uvarint()), place(r.Uvarint()), int32(r.Int(math.MaxInt32))
+		}
+		q.from += r.Varint()
+		q.waited = int64(r.Uvarint() & math.MaxInt64)
+		if r.Err() != nil {
+			return
+		}
+		w.answer(q)
+	}
+}
+
+// encoded returns what there is for each rank, and forgets it.
+func encoded[T interface{ bytes() []byte }](of map[int]T) map[int][]byte {
+	out := make(map[int][]byte, len(of))
+	for rank, x := range of {
+		out[rank] = x.bytes()
+	}
+	clear(of)
+	return out
+}

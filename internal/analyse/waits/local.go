@@ -1,0 +1,510 @@
+package waits
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A place is where a function is called: the number of the function in the trace's schema, and that of the site among the
+// trace's. It means the same on all ranks.
+type place uint64
+
+const placeBits = 32
+
+// places numbers places, and knows those that have numbers.
+type places struct {
+	schema []*trace.Function
+	sites  []trace.Site
+	of     map[trace.Site]int
+	number map[*trace.Function]int
+}
+
+func newPlaces(r *trace.Reader) (*places, error) {
+	sites, err := r.Sites()
+	if err != nil {
+		return nil, err
+	}
+	x := &places{r.Schema(), sites, make(map[trace.Site]int), make(map[*trace.Function]int)}
+	for i, s := range sites {
+		x.of[s] = i + 1
+	}
+	for i, f := range x.schema {
+		x.number[f] = i
+	}
+	return x, nil
+}
+
+func (x *places) place(f *trace.Function, s trace.Site) place {
+	return place(x.number[f])<<placeBits | place(x.of[s])
+}
+
+func (x *places) at(p place) (at trace.FunctionSite) {
+	if n := int(p >> placeBits); n < len(x.schema) {
+		at.Function = x.schema[n].Name
+	}
+	if n := int(p & (1<<placeBits - 1)); n > 0 && n <= len(x.sites) {
+		at.Site = x.sites[n-1]
+	}
+	return at
+}
+
+// An arrival is when somebody came to an operation, and where.
+type arrival struct {
+	at     int64
+	within int64 // about how well that is known
+	rank   int32
+	stream int32
+	place  place
+}
+
+// A blocked call is one in which its rank may have waited.
+type blocked struct {
+	arrival       // of the one that waits
+	end     int64 // when it returned
+	open    int   // operations of which it is not known yet when the others came
+	told    bool  // there are no further ones
+	known   bool  // something is said of it
+	settled bool
+
+	kind   Kind
+	waited int64
+	by     arrival // who came last
+	free   int64   // ns that this one had been outside of MPI before; below 0: it is asked
+	got    int64   // the turn of a late sender's message
+}
+
+// local is what one rank finds out. It goes through its own calls (an ops.Sink) a window of time at a time; at the end of each,
+// ranks tell each other what the others need.
+type local struct {
+	talk
+	s      *ops.Source
+	places *places
+	follow *ops.Following
+	k      *trace.Rank // nil: left no track
+	each   func(Wait)
+	direct int   // members of a communicator up to which the late one is asked what it computed
+	broken error // what went wrong here: the others are told when the window ends
+
+	byTerminal []place
+	known      []bool
+	threads    []*history
+	torn       map[ops.Channel]bool // messages that can't be matched
+
+	turn    int64                // messages received
+	posted  map[uint64]arrival   // receives under way, by ID
+	sending map[uint64]*outgoing // sends under way, by ID
+	joined  map[uint64]*meeting  // collectives under way, by ID
+	started map[int]uint64       // persistent collectives so far, by communicator
+	sent    map[uint64]*outgoing // by number of the message
+	got     map[uint64]*incoming
+	order   order
+	groups  []*group
+	in      map[int]*group // by communicator
+
+	tell, answers map[int]*block  // by rank: what the others are to know
+	asks          map[int]*asking // by rank
+
+	unsettled   []*blocked // calls, in order, whose partners have not come yet
+	now         int64      // when its latest call began
+	first, last int64
+	began       bool
+	hops        *hops // nil: the path is not asked for
+
+	sums
+}
+
+// slack is how many times the error of one time two ranks may be apart that were together: errors add up.
+const slack = 4
+
+func newLocal(t Transport, s *ops.Source, p *places) *local {
+	return &local{
+		talk: talk{t}, s: s, places: p, each: func(Wait) {}, direct: maxDirect,
+		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), started: make(map[int]uint64),
+		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
+		asks: make(map[int]*asking), sums: newSums(),
+	}
+}
+
+// Begin, Leave and End are there for ops.Sink.
+func (w *local) Begin(k *trace.Rank) error {
+	w.k = k
+	w.byTerminal, w.known = make([]place, k.Terminals()), make([]bool, k.Terminals())
+	w.Threads = make([]span, k.Streams())
+	for range k.Streams() {
+		w.threads = append(w.threads, &history{})
+	}
+	return nil
+}
+
+// Leave does nothing: all there is to say of a call is known when it begins.
+func (w *local) Leave(*ops.Call) error { return nil }
+
+// End does nothing.
+func (w *local) End(*trace.Rank) error { return nil }
+
+func (w *local) placeOf(c *ops.Call) place {
+	if !w.known[c.Terminal] {
+		w.known[c.Terminal], w.byTerminal[c.Terminal] = true, w.places.place(c.Func, c.Site)
+	}
+	return w.byTerminal[c.Terminal]
+}
+
+// Enter takes a call.
+func (w *local) Enter(c *ops.Call) error {
+	if !w.began || c.Start < w.first {
+		w.began, w.first = true, c.Start
+	}
+	w.last, w.now = max(w.last, c.End), c.Start
+	t := &w.Threads[c.Stream]
+	if w.threads[c.Stream].n == 0 {
+		t.start = c.Start
+	}
+	t.end = max(t.end, c.End)
+	free := w.threads[c.Stream].free(c.Start)
+	w.MPINs += w.threads[c.Stream].add(c.Start, c.End)
+	if len(c.Acts) == 0 {
+		w.Other[c.Name()] += c.End - c.Start
+		return nil
+	}
+	here := arrival{c.Start, slack * int64(c.Timing.Duration.Bound+c.Timing.Gap.Bound), int32(w.Rank()), int32(c.Stream), w.placeOf(c)}
+	b := &blocked{arrival: here, end: c.End}
+	for i := range c.Acts {
+		w.act(c, &c.Acts[i], here, free, b)
+	}
+	if !b.known {
+		w.Other[c.Name()] += c.End - c.Start
+	}
+	if b.told = true; b.open == 0 {
+		w.settle(b)
+	} else {
+		w.unsettled = append(w.unsettled, b)
+	}
+	return nil
+}
+
+func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocked) {
+	switch x.Kind {
+	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd:
+		b.known = true
+	}
+	switch x.Kind {
+	case ops.Send, ops.SendBegin:
+		if to := x.World(); x.Message != 0 && to >= 0 && !w.isTorn(x, w.Rank(), to) {
+			m := w.sends(x, to, here)
+			if x.Kind == ops.Send {
+				w.completesSend(m, b)
+			} else {
+				w.sending[x.ID] = m
+			}
+		}
+	case ops.SendEnd:
+		if m := w.sending[x.ID]; m != nil {
+			delete(w.sending, x.ID)
+			w.completesSend(m, b)
+		}
+	case ops.RecvBegin:
+		w.posted[x.ID] = here
+	case ops.Recv, ops.RecvEnd:
+		posted, ok := w.posted[x.ID]
+		if delete(w.posted, x.ID); !ok {
+			posted = here
+		}
+		if from := x.World(); x.Message != 0 && from >= 0 && !w.isTorn(x, from, w.Rank()) {
+			w.receives(x, from, posted, b)
+		}
+	case ops.Cancelled:
+		delete(w.posted, x.ID)
+		delete(w.sending, x.ID)
+	case ops.CollectiveEnd:
+		if m := w.joined[x.ID]; m != nil {
+			delete(w.joined, x.ID)
+			m.ends(w, b)
+		}
+	default:
+		w.meets(c, x, here, free, b)
+	}
+}
+
+// meets takes an act that all members of a communicator do together.
+func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *blocked) {
+	if !meets(act.Kind) {
+		return
+	}
+	m, key := c.Met, meetingKey{}
+	if c.Func.Has(trace.Starts) {
+		comm := act.Comm.Key()
+		m = ops.Meeting{Comm: act.Comm, Self: act.Comm.RankOf(w.Rank()), Nth: w.started[comm]}
+		w.started[comm]++
+		key.started = true
+	}
+	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.Self < 0 || m.Comm.Size < 2 {
+		return
+	}
+	g := w.in[m.Comm.Key()]
+	if g == nil {
+		return
+	}
+	key.Circle, key.number = m.Circle(), m.Nth
+	x := &meeting{group: g, key: key, self: m.Self, when: here, free: free, need: needs(orFunction(act.Function, c.Func), m.Self, act.Root)}
+	g.pending = append(g.pending, x)
+	b.known = b.known || !x.need.unknown
+	if act.Kind == ops.CollectiveBegin {
+		w.joined[act.ID] = x
+		return
+	}
+	x.ends(w, b)
+}
+
+func orFunction(f, g *trace.Function) *trace.Function {
+	if f != nil {
+		return f
+	}
+	return g
+}
+
+// waitsFor notes that somebody else came to an operation at a time. The last one counts. Ties go to the lower kind, then to the
+// lower rank, so that the order of the analysis doesn't matter.
+func (b *blocked) waitsFor(kind Kind, other arrival, free, turn int64) {
+	w := min(other.at, b.end) - b.at
+	if w > b.waited || w == b.waited && w > 0 && (kind < b.kind || kind == b.kind && other.rank < b.by.rank) {
+		b.kind, b.waited, b.by, b.free, b.got = kind, w, other, free, turn
+	}
+}
+
+// as is what a call waited, for a reason.
+func (b *blocked) as(kind Kind, ns int64) Wait {
+	return Wait{int(b.rank), int(b.stream), kind, b.at, ns, int(b.by.rank)}
+}
+
+// met says that of one more operation it is known.
+func (w *local) met(b *blocked) {
+	if b.open--; b.open == 0 && b.told {
+		w.settle(b)
+	}
+}
+
+// settle adds up what a call waited. All there is to know of it is known.
+func (w *local) settle(b *blocked) {
+	if b.settled = true; b.waited <= 0 {
+		return
+	}
+	w.WaitedNs += b.waited
+	w.add(b, b.kind, 1)
+	w.each(b.as(b.kind, b.waited))
+	if w.hops != nil {
+		w.hops.add(b)
+	}
+	if b.kind == LateSender {
+		w.order.late(w, b)
+	}
+}
+
+// wrongOrder moves what a call waited from one kind to another.
+func (w *local) wrongOrder(b *blocked) {
+	w.add(b, LateSender, -1)
+	w.add(b, WrongOrder, 1)
+	w.each(b.as(LateSender, -b.waited))
+	w.each(b.as(WrongOrder, b.waited))
+}
+
+// add counts a wait, or takes it back. The late rank is told, as it alone knows what it did meanwhile.
+func (w *local) add(b *blocked, kind Kind, sign int64) {
+	r := w.row(rowKey{b.place, kind})
+	r.count += uint64(sign)
+	r.waited += sign * b.waited
+	r.ranks[b.rank] += sign * b.waited
+	if b.free >= 0 {
+		r.late[b.by.rank] += sign * b.waited
+		c := r.cause(b.by.place)
+		c.waited += sign * b.waited
+		c.compute += sign * min(b.waited, b.free)
+		return
+	}
+	x := w.asks[int(b.by.rank)]
+	if x == nil {
+		x = &asking{}
+		w.asks[int(b.by.rank)] = x
+	}
+	x.ask(question{b.at, b.waited, b.place, b.by.place, kind, b.by.stream, sign})
+}
+
+// answer adds up what others waited for this rank.
+func (w *local) answer(q question) {
+	compute := q.waited
+	if int(q.stream) < len(w.threads) {
+		compute -= w.threads[q.stream].within(q.from, q.from+q.waited)
+	}
+	r := w.row(rowKey{q.place, q.kind})
+	r.late[int32(w.Rank())] += q.sign * q.waited
+	c := r.cause(q.late)
+	c.waited += q.sign * q.waited
+	c.compute += q.sign * compute
+}
+
+// try does something unless something went wrong before.
+func (w *local) try(f func() error) {
+	if w.broken != nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			w.broken = fmt.Errorf("waits: rank %d: %v\n%s", w.Rank(), p, debug.Stack())
+		}
+	}()
+	if err := f(); err != nil {
+		w.broken = fmt.Errorf("waits: rank %d: %w", w.Rank(), err)
+	}
+}
+
+// errElsewhere says that another rank has failed.
+var errElsewhere = errors.New("waits: another rank has failed")
+
+// run goes through the calls of the rank, in windows that end at these times; the last one goes to the end of the run. All
+// ranks have the same ones. What goes wrong on one rank ends it on all.
+func (w *local) run(windows []int64) error {
+	for i, until := range windows {
+		last := i == len(windows)-1
+		w.try(func() error {
+			switch {
+			case w.follow == nil:
+				return nil
+			case last:
+				return w.follow.End()
+			}
+			return w.follow.Until(until)
+		})
+		if err := w.share(last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// share is what ranks tell each other at the end of a window.
+func (w *local) share(last bool) error {
+	in, err := w.exchange(encoded(w.tell))
+	if err != nil {
+		return err
+	}
+	w.try(func() error { return w.hear(in, w.hearSent) })
+	if in, err = w.exchange(encoded(w.answers)); err != nil {
+		return err
+	}
+	w.try(func() error { return w.hear(in, w.hearAnswers) })
+	for _, g := range w.groups {
+		if err := w.meet(g); err != nil {
+			return err
+		}
+	}
+	if last {
+		w.try(w.end)
+	}
+	if in, err = w.exchange(encoded(w.asks)); err != nil {
+		return err
+	}
+	w.try(func() error { return w.hear(in, w.hearQuestions) })
+	return w.vote()
+}
+
+// hear takes what other ranks told.
+func (w *local) hear(in map[int][]byte, take func(from int, r *wire.Reader)) error {
+	for from, b := range in {
+		r := wire.NewReader(b, fmt.Sprintf("block of rank %d", from))
+		for r.Rest() > 0 {
+			take(from, r)
+		}
+		if err := r.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vote finds out whether all ranks are well, and up to when nobody will ask any more.
+func (w *local) vote() error {
+	left := w.unsettled[:0]
+	for _, b := range w.unsettled {
+		if !b.settled {
+			left = append(left, b)
+		}
+	}
+	w.unsettled = left
+	horizon := int64(ops.ToEnd)
+	if w.follow != nil {
+		horizon = w.now
+		for _, b := range left {
+			horizon = min(horizon, b.at)
+		}
+	}
+	own := wire.AppendVarint([]byte{0}, horizon)
+	if w.broken != nil {
+		own[0] = 1
+	}
+	all := make([]int, w.Size())
+	for i := range all {
+		all[i] = i
+	}
+	got, err := w.reduce(all, w.Rank(), own, func(a, b []byte) []byte {
+		x, y := wire.NewReader(a, "vote"), wire.NewReader(b, "vote")
+		flag := x.Byte() | y.Byte()
+		return wire.AppendVarint([]byte{flag}, min(x.Varint(), y.Varint()))
+	})
+	if err != nil {
+		return err
+	}
+	r := wire.NewReader(got, "vote")
+	if r.Byte() != 0 {
+		if w.broken != nil {
+			return w.broken
+		}
+		return errElsewhere
+	}
+	horizon = r.Varint()
+	for _, h := range w.threads {
+		h.forget(horizon)
+	}
+	w.order.forget()
+	return nil
+}
+
+// end settles what will not be known any more.
+func (w *local) end() error {
+	for _, m := range w.sent {
+		if m.call != nil {
+			w.met(m.call)
+		}
+	}
+	for _, m := range w.got {
+		if m.call != nil {
+			w.met(m.call)
+		}
+	}
+	for _, g := range w.groups {
+		for _, x := range g.pending {
+			for _, b := range x.waiting {
+				w.met(b)
+			}
+		}
+	}
+	return nil
+}
+
+// enterGroups finds the groups that the rank is in.
+func (w *local) enterGroups(comms *handles.Comms) {
+	w.groups, w.in = groupsOf(comms, w.Rank())
+	for _, g := range w.groups {
+		if len(g.members) > w.direct {
+			g.large = true
+		}
+	}
+}
+
+// synchronous reports whether a send can't end before its receive is posted.
+func synchronous(f *trace.Function) bool { return ops.Is(f, mpi.Synchronous) }

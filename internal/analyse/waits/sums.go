@@ -1,0 +1,250 @@
+package waits
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/ops"
+)
+
+type rowKey struct {
+	place place
+	kind  Kind
+}
+
+func (k rowKey) compare(o rowKey) int {
+	return cmp.Or(cmp.Compare(k.place, o.place), cmp.Compare(k.kind, o.kind))
+}
+
+// A row adds up waits of one kind at one place.
+type row struct {
+	count  uint64
+	waited int64
+	ranks  map[int32]int64 // that waited
+	late   map[int32]int64
+	causes map[place]*cause
+}
+
+// A cause is a call to which ranks came late.
+type cause struct{ waited, compute int64 }
+
+func (r *row) cause(p place) *cause {
+	c := r.causes[p]
+	if c == nil {
+		c = &cause{}
+		r.causes[p] = c
+	}
+	return c
+}
+
+// A span is from when to when a thread was there.
+type span struct{ start, end int64 }
+
+// sums is what ranks find out: of one rank at first, of all in the end.
+type sums struct {
+	rows      map[rowKey]*row
+	Threads   []span // of the rank
+	MPINs     int64
+	WaitedNs  int64
+	Other     map[string]int64 // by function: of which nothing is said
+	Messages  uint64           // of which both ends are known
+	Backwards uint64           // of these, received before they were sent
+	OffNs     int64            // by how much, at most
+	losses    ops.Losses
+	threads   int // of the rank with most
+	ranks     []RankSum
+	caused    map[int32]int64 // by rank: what others waited for it
+}
+
+func newSums() sums {
+	return sums{rows: make(map[rowKey]*row), Other: make(map[string]int64), losses: make(ops.Losses), caused: make(map[int32]int64)}
+}
+
+func (s *sums) row(k rowKey) *row {
+	r := s.rows[k]
+	if r == nil {
+		r = &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[place]*cause)}
+		s.rows[k] = r
+	}
+	return r
+}
+
+// own sums up the rank.
+func (w *local) own() *sums {
+	s := &w.sums
+	for what, n := range w.s.Losses {
+		s.losses.Add(what, n)
+	}
+	if w.k == nil {
+		return s
+	}
+	run := int64(0)
+	for _, t := range s.Threads {
+		run += t.end - t.start
+	}
+	s.threads = len(s.Threads)
+	s.ranks = []RankSum{{w.Rank(), run, s.MPINs, s.WaitedNs, 0}}
+	for _, r := range s.rows {
+		for rank, ns := range r.late {
+			s.caused[rank] += ns
+		}
+	}
+	return s
+}
+
+// keep is how many ranks a row keeps of those with most time, where ranks tell each other over MPI. Each knows all of its own, so that the
+// first ones are right.
+const keep = 64
+
+func (r *row) bound(most int) {
+	for _, of := range []map[int32]int64{r.ranks, r.late} {
+		if len(of) <= most {
+			continue
+		}
+		list := slices.SortedFunc(maps.Keys(of), func(a, b int32) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
+		for _, rank := range list[most:] {
+			delete(of, rank)
+		}
+	}
+}
+
+// join takes in what other ranks found out, whose numbers are higher.
+func (s *sums) join(o *sums, most int) {
+	for key, r := range o.rows {
+		into := s.row(key)
+		into.count += r.count
+		into.waited += r.waited
+		for rank, ns := range r.ranks {
+			into.ranks[rank] += ns
+		}
+		for rank, ns := range r.late {
+			into.late[rank] += ns
+		}
+		for p, c := range r.causes {
+			x := into.cause(p)
+			x.waited += c.waited
+			x.compute += c.compute
+		}
+		into.bound(most)
+	}
+	for name, ns := range o.Other {
+		s.Other[name] += ns
+	}
+	for what, n := range o.losses {
+		s.losses.Add(what, n)
+	}
+	for rank, ns := range o.caused {
+		s.caused[rank] += ns
+	}
+	s.Messages += o.Messages
+	s.Backwards += o.Backwards
+	s.OffNs = max(s.OffNs, o.OffNs)
+	s.threads = max(s.threads, o.threads)
+	s.ranks = append(s.ranks, o.ranks...)
+}
+
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// append and readSums carry sums from rank to rank.
+func (s *sums) append(b []byte) []byte {
+	u := func(v int64) { b = wire.AppendUvarint(b, uint64(v)) }
+	ranks := func(of map[int32]int64) {
+		u(int64(len(of)))
+		for _, rank := range sorted(of) {
+			u(int64(rank))
+			b = wire.AppendVarint(b, of[rank])
+		}
+	}
+	names := func(of map[string]int64) {
+		u(int64(len(of)))
+		for _, name := range sorted(of) {
+			b = wire.AppendString(b, name)
+			u(of[name])
+		}
+	}
+	u(int64(len(s.rows)))
+	for _, key := range slices.SortedFunc(maps.Keys(s.rows), rowKey.compare) {
+		r := s.rows[key]
+		u(int64(key.place))
+		u(int64(key.kind))
+		u(int64(r.count))
+		b = wire.AppendVarint(b, r.waited)
+		ranks(r.ranks)
+		ranks(r.late)
+		u(int64(len(r.causes)))
+		for _, p := range sorted(r.causes) {
+			u(int64(p))
+			b = wire.AppendVarint(b, r.causes[p].waited)
+			b = wire.AppendVarint(b, r.causes[p].compute)
+		}
+	}
+	names(s.Other)
+	losses := make(map[string]int64)
+	for what, n := range s.losses {
+		losses[what] = int64(n)
+	}
+	names(losses)
+	ranks(s.caused)
+	u(int64(s.Messages))
+	u(int64(s.Backwards))
+	u(s.OffNs)
+	u(int64(s.threads))
+	u(int64(len(s.ranks)))
+	for _, r := range s.ranks {
+		u(int64(r.Rank))
+		u(r.RunNs)
+		u(r.MPINs)
+		u(r.WaitedNs)
+	}
+	return b
+}
+
+func readSums(b []byte) (*sums, error) {
+	r := wire.NewReader(b, "sums of waits")
+	out := newSums()
+	s := &out
+	u := func() int64 { return int64(r.Uvarint() & math.MaxInt64) }
+	ranks := func(of map[int32]int64) {
+		for range r.Count(2) {
+			rank := int32(r.Int(math.MaxInt32))
+			of[rank] = r.Varint()
+		}
+	}
+	for range r.Count(7) {
+		key := rowKey{place(r.Uvarint()), Kind(r.Int(int(kinds) - 1))}
+		x := s.row(key)
+		x.count, x.waited = r.Uvarint(), r.Varint()
+		ranks(x.ranks)
+		ranks(x.late)
+		for range r.Count(3) {
+			p := place(r.Uvarint())
+			x.causes[p] = &cause{r.Varint(), r.Varint()}
+		}
+	}
+	for range r.Count(2) {
+		name := r.String()
+		s.Other[name] = u()
+	}
+	for range r.Count(2) {
+		what := r.String()
+		s.losses.Add(what, uint64(u()))
+	}
+	ranks(s.caused)
+	s.Messages, s.Backwards, s.OffNs, s.threads = r.Uvarint(), r.Uvarint(), u(), int(u())
+	for range r.Count(4) {
+		s.ranks = append(s.ranks, RankSum{int(u()), u(), u(), u(), 0})
+	}
+	return s, r.Done()
+}
+
+// waited is what was waited at each place.
+func (s *sums) waited() map[place]int64 {
+	of := make(map[place]int64)
+	for key, row := range s.rows {
+		of[key.place] += row.waited
+	}
+	return of
+}

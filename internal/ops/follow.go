@@ -1,0 +1,62 @@
+package ops
+
+// A Following goes through the calls of one rank step by step, so that several ranks can be followed side by side.
+type Following struct {
+	p    *process
+	sink Sink
+	next *thread // whose turn it is, nil: there is no call left
+	at   int64   // when its call began
+}
+
+// Follow begins with a rank. It returns nil if the rank left no track.
+func (s *Source) Follow(rank int, sink Sink) (*Following, error) {
+	k, err := s.rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	if k == nil {
+		s.Losses.Add("ranks that left no track", 1)
+		return nil, nil
+	}
+	p, err := s.process(k)
+	if err != nil {
+		return nil, err
+	}
+	f := &Following{p: p, sink: sink}
+	if err := sink.Begin(k); err != nil {
+		return nil, err
+	}
+	if err := p.begin(); err != nil {
+		return nil, err
+	}
+	f.look()
+	return f, nil
+}
+
+// Until tells of the calls that began before a time.
+func (f *Following) Until(ns int64) error {
+	for f.next != nil && f.at < ns {
+		if err := f.p.step(f.next, f.sink); err != nil {
+			return err
+		}
+		f.look()
+	}
+	return nil
+}
+
+// End tells of what is left.
+func (f *Following) End() error {
+	if err := f.Until(ToEnd); err != nil {
+		return err
+	}
+	if err := f.p.finish(f.sink); err != nil {
+		return err
+	}
+	return f.sink.End(f.p.k)
+}
+
+func (f *Following) look() {
+	if f.next = f.p.earliest(); f.next != nil {
+		f.at = f.p.start(f.next)
+	}
+}
