@@ -64,9 +64,12 @@ func (r *recorder) finish() (whole bool, err error) {
 	}
 	defer closing()
 	if r.host.Rank() > 0 {
-		whole, err = deliver.Follow(k)
+		if whole, err = deliver.Follow(k); whole && err == nil {
+			r.findWaits(nil, nil)
+		}
 		return whole, errors.Join(trouble, err)
 	}
+	var content *sections.Content
 	d := deliver.Lead(k, func(times *sections.Series) (c *sections.Content, all bool, err error) {
 		err = attempt(func() (err error) {
 			c, err = r.content(s)
@@ -77,9 +80,13 @@ func (r *recorder) finish() (whole bool, err error) {
 				c.Clocks = table
 			}
 			c.FinishNs = int64(time.Since(began))
+			content = c
 		}
 		return c, err == nil && len(s.Problems) == 0, err
 	}, r.places())
+	if d.Whole {
+		r.findWaits(&d, content)
+	}
 	r.tell(d)
 	return d.Whole, trouble
 }

@@ -28,7 +28,7 @@
 
 #include <stdint.h>
 
-#define SPOOR_ENGINE_ABI 2
+#define SPOOR_ENGINE_ABI 3
 
 enum spoor_flavour { SPOOR_ABI = 0, SPOOR_MPICH = 1, SPOOR_OPENMPI = 2 }; /* mpi.Flavour in Go */
 
@@ -62,6 +62,8 @@ struct spoor_host {
 	/* Wait, mostly asleep, until a message of source is there; SPOOR_LATE if that takes
 	   longer than anybody alive would need. */
 	int32_t (*await)(int32_t source);
+	/* Messages from here on are never taken for those before. */
+	void (*apart)(void);
 };
 
 #define SPOOR_LATE (-2)

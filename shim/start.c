@@ -119,6 +119,7 @@ static int start_engine(void)
 		.send = sp_talk_send,
 		.recv = sp_talk_recv,
 		.await = sp_talk_await,
+		.apart = sp_talk_apart,
 	};
 	return sp_host_start(&host);
 }

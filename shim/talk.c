@@ -20,7 +20,7 @@
 #include "runtime.h"
 
 #define MAX_MESSAGE (1ull << 30)
-#define TAG 1
+static int tag = 1;
 
 #define SPIN 50000     /* ns */
 #define MAX_NAP 500000 /* ns */
@@ -108,7 +108,7 @@ int32_t sp_talk_send(int32_t dest, const void *buf, uint64_t len)
 	for (uint64_t at = 0; rc == 0 && at < len; at += MAX_MESSAGE) {
 		uint64_t n = len - at < MAX_MESSAGE ? len - at : MAX_MESSAGE;
 		intptr_t request = 0;
-		rc = P_MPI_Isend((const char *)buf + at, (int)n, sp_fl.byte, dest, TAG, sp_run.comm, &request);
+		rc = P_MPI_Isend((const char *)buf + at, (int)n, sp_fl.byte, dest, tag, sp_run.comm, &request);
 		if (rc == 0)
 			rc = complete(&request, patience());
 	}
@@ -121,7 +121,7 @@ static int recv_within(int32_t source, void *buf, uint64_t len, int64_t limit)
 	for (uint64_t at = 0; rc == 0 && at < len; at += MAX_MESSAGE) {
 		uint64_t n = len - at < MAX_MESSAGE ? len - at : MAX_MESSAGE;
 		intptr_t request = 0;
-		rc = P_MPI_Irecv((char *)buf + at, (int)n, sp_fl.byte, source, TAG, sp_run.comm, &request);
+		rc = P_MPI_Irecv((char *)buf + at, (int)n, sp_fl.byte, source, tag, sp_run.comm, &request);
 		if (rc == 0)
 			rc = complete(&request, limit);
 	}
@@ -141,7 +141,7 @@ int32_t sp_talk_await(int32_t source)
 	for (;;) {
 		uint64_t status[8];
 		int there = 0;
-		int rc = P_MPI_Iprobe(source, TAG, sp_run.comm, &there, status);
+		int rc = P_MPI_Iprobe(source, tag, sp_run.comm, &there, status);
 		if (rc != 0 || there)
 			return rc;
 		uint64_t waited = sp_ticks() - begin;
@@ -157,6 +157,8 @@ int32_t sp_talk_await(int32_t source)
 		}
 	}
 }
+
+void sp_talk_apart(void) { tag = 2; }
 
 static void count(struct sp_vote *all, const struct sp_vote *v)
 {
@@ -174,6 +176,7 @@ int sp_talk_agree(struct sp_vote *vote, int ending)
 	int64_t limit = ending ? INT64_MAX : patience();
 	struct sp_vote other;
 	int step = 1;
+	tag = 1;
 	for (; step < sp_run.ranks && !(sp_run.rank & step); step <<= 1)
 		if (sp_run.rank + step < sp_run.ranks)
 			count(vote, recv_within(sp_run.rank + step, &other, sizeof other, limit) == 0 ? &other : &no);

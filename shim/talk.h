@@ -14,6 +14,8 @@ int32_t sp_talk_send(int32_t dest, const void *buf, uint64_t len);
 int32_t sp_talk_recv(int32_t source, void *buf, uint64_t len);
 /* Wait until a message is there: 0, SPOOR_LATE if none came in a long time, or an MPI error. */
 int32_t sp_talk_await(int32_t source);
+/* Messages from here on, but for votes, are never taken for those before. */
+void sp_talk_apart(void);
 
 /* What a rank says when all have to agree. */
 struct sp_vote {

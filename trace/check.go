@@ -70,6 +70,9 @@ func (r *Reader) checkTables() error {
 	if _, err := r.Code(); err != nil {
 		return err
 	}
+	if _, err := r.Waits(); err != nil {
+		return err
+	}
 	if _, err := r.Thinned(); err != nil {
 		return err
 	}

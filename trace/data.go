@@ -30,6 +30,19 @@ type (
 	Extreme = model.Extreme
 	Bin     = model.Bin
 
+	Waits         = model.Waits
+	WaitSite      = model.WaitSite
+	WaitCause     = model.WaitCause
+	WaitRank      = model.WaitRank
+	WaitRankShare = model.WaitRankShare
+	WaitOther     = model.WaitOther
+	WaitLoss      = model.WaitLoss
+	WaitPath      = model.WaitPath
+	WaitPathSite  = model.WaitPathSite
+	WaitPathRank  = model.WaitPathRank
+	WaitPlace     = model.WaitPlace
+	WaitsLeft     = model.WaitsLeft
+
 	Partners     = model.Partners
 	Distribution = model.Distribution
 
@@ -47,6 +60,15 @@ type (
 	Timing     = model.Timing
 	Stretch    = model.Stretch
 	LeafTimes  = model.LeafTimes
+)
+
+// Why it isn't known who waited for whom.
+const (
+	WaitsKnown   = model.WaitsKnown
+	LeftTime     = model.LeftTime
+	LeftLog      = model.LeftLog
+	LeftFailed   = model.LeftFailed
+	LeftDistinct = model.LeftDistinct
 )
 
 // The types of values.

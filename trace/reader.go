@@ -49,6 +49,7 @@ type Reader struct {
 	allocs func() (*sections.AllocTable, error)
 	lanes  func() ([][]byte, error)
 	code   func() (*Code, error)
+	waits  func() (*Waits, error)
 	drawn  func() (*drawn.Drawing, error)
 	bases  sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
@@ -136,6 +137,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.allocs = sync.OnceValues(r.readAllocs)
 	r.lanes = sync.OnceValues(func() ([][]byte, error) { return r.byClass(container.Lanes) })
 	r.code = sync.OnceValues(r.readCode)
+	r.waits = sync.OnceValues(r.readWaits)
 	r.drawn = sync.OnceValues(r.readDrawn)
 	return r, nil
 }

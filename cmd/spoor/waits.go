@@ -24,9 +24,9 @@ func newWaits() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "waits [flags] TRACE",
 		Short: "Show why ranks waited, and for whom: wait states by call site and rank",
-		Long: `Why ranks waited in MPI, for whom, and what those did in the meantime. It takes a trace with
-a time for every call: record with --timing lossless, or within an error (--timing place
---error 10us).
+		Long: `Why ranks waited in MPI, for whom, and what those did in the meantime. The ranks find this
+out at the end of a run (spoor run --waits). A trace with a time for every call (--timing
+lossless) tells it exactly, and of parts of the run.
 
   late sender       a receive was there before its message was sent
   wrong order       the same, while messages that the rank received later had been sent
@@ -53,7 +53,7 @@ Times of different ranks are compared, and so are clocks of different hosts. If 
 seem to have arrived before they were sent, the output says how many, and by how much.
 One-sided transfers, files, probes and collectives along a topology are not looked at; those
 that took time are named at the end.`,
-		Example: `  spoor run --timing lossless mpirun -n 4 ./app && spoor waits app.spoor
+		Example: `  spoor run mpirun -n 4 ./app && spoor waits app.spoor
   spoor waits --top 0 app.spoor               all call sites
   spoor waits --path app.spoor                what the run's end depends on
   spoor waits --json app.spoor | jq '.sites[0]'`,
@@ -63,11 +63,13 @@ that took time are named at the end.`,
 			if err != nil {
 				return err
 			}
-			var tree calltree.Options
+			var loops waits.Loops
 			if path {
-				if tree, err = where.tree(r); err != nil {
+				tree, err := where.tree(r)
+				if err != nil {
 					return err
 				}
+				loops = calltree.NewLoops(r, tree)
 			}
 			var p *progress
 			rep, err := waits.Of(r, waits.Options{
@@ -75,7 +77,7 @@ that took time are named at the end.`,
 				Begin:    func(calls uint64) { p = newProgress(cmd.ErrOrStderr(), "calls", int(calls)) },
 				Progress: func(calls uint64) { p.steps(int(calls)) },
 				Path:     path,
-				Tree:     tree,
+				Loops:    loops,
 			})
 			if p != nil {
 				p.end()
@@ -133,8 +135,8 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 	sites, more := columns.First(rep.Sites, top)
 	for _, s := range sites {
 		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), units.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, units.Plural(s.Count, "call"))
-		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks))
-		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.Late))
+		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.Waiting, s.WaitedNs))
+		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.Late, s.Awaited, s.WaitedNs))
 		for j, c := range s.Causes {
 			if j == mostCauses {
 				fmt.Fprintf(w, "            and %d more\n", len(s.Causes)-j)
@@ -171,23 +173,22 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 // mostCauses is how many calls are named for which ranks were late.
 const mostCauses = 3
 
-// waitingRanks lists the ranks with most time.
-func waitingRanks(list []waits.RankNs) string {
+// waitingRanks lists the ranks with most time, of so many with so much.
+func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 	const most = 4
 	var b strings.Builder
 	for i, r := range list {
 		if i == most {
-			rest := int64(0)
-			for _, r := range list[i:] {
-				rest += r.WaitedNs
-			}
-			fmt.Fprintf(&b, ", %s %s", units.Plural(len(list)-most, "other"), units.Duration(float64(rest)))
 			break
 		}
+		all -= r.WaitedNs
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		fmt.Fprintf(&b, "rank %d %s", r.Rank, units.Duration(float64(r.WaitedNs)))
+	}
+	if more := ranks - min(most, len(list)); more > 0 {
+		fmt.Fprintf(&b, ", %s %s", units.Plural(more, "other"), units.Duration(float64(max(0, all))))
 	}
 	return b.String()
 }

@@ -1,28 +1,12 @@
 package calltree
 
 import (
-	"fmt"
-
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/calltree/loop"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Loop is a loop of a run as every verb names it.
-type Loop struct {
-	Function string `json:"function,omitempty"` // that contains it; empty: not known
-	Place    string `json:"place,omitempty"`    // file and line, or offset; empty: found by the order of calls
-	First    string `json:"first"`              // the first call in it
-	Depth    int    `json:"depth"`              // number of loops around it
-	Rounds   uint64 `json:"rounds"`             // the most of one entry
-	Around   int    `json:"-"`                  // the loop around it, by its place in the list; -1: none
-}
-
-func (l *Loop) String() string {
-	if l.Place != "" {
-		return l.Function + " " + l.Place
-	}
-	return fmt.Sprintf("%s times: %s", units.Grouped(l.Rounds), l.First)
-}
+type Loop = loop.Loop
 
 // Loops lists the loops of several ranks of a trace. Ranks share a loop if it has the same place, or else the same first call.
 type Loops struct {
@@ -78,6 +62,9 @@ func (l *Loops) Of(rank, stream int) ([][]int, error) {
 	}
 	return list, nil
 }
+
+// At returns a loop by its place in the list.
+func (l *Loops) At(n int) Loop { return l.List[n] }
 
 // An around goes through the tree of a thread.
 type around struct {

@@ -44,6 +44,7 @@ type thread struct {
 	clock  func() (start, end, gap int64, err error) // nil: the walk has times, if there are any
 	begins int64                                     // that call, by the clock
 	ends   int64
+	gap    int64
 	made   int64 // one-shot requests
 	once   ring  // what they stand for
 	plans  []plan
@@ -179,7 +180,7 @@ func (p *process) advance(t *thread) (err error) {
 		}
 	}
 	if t.more = t.walk.Next(); t.more && t.clock != nil {
-		if t.begins, t.ends, _, err = t.clock(); err != nil {
+		if t.begins, t.ends, t.gap, err = t.clock(); err != nil {
 			return err
 		}
 	}
@@ -216,8 +217,10 @@ func (p *process) end(t *thread) int64 {
 func (p *process) call(t *thread, sink Sink) error {
 	now := t.walk.Timed()
 	start, end, known := p.start(t), p.end(t), now.Timing.Duration.Kind
+	timing := now.Timing
 	if t.clock != nil {
 		known = trace.ExactSample
+		timing = trace.Timing{Duration: trace.Sample{Ns: uint64(end - start), Kind: known}, Gap: trace.Sample{Ns: uint64(t.gap), Kind: known}}
 	}
 	// Only exact times tell a call within a call from one that seems to begin early.
 	keep := len(t.open)
@@ -229,7 +232,7 @@ func (p *process) call(t *thread, sink Sink) error {
 	}
 	start = max(start, t.last)
 	c := t.newCall()
-	*c = Call{Call: now.Call, Start: start, End: max(start, end), Known: known, Timing: now.Timing, Acts: c.Acts[:0], Values: c.Values[:0]}
+	*c = Call{Call: now.Call, Start: start, End: max(start, end), Known: known, Timing: timing, Acts: c.Acts[:0], Values: c.Values[:0]}
 	p.part = t.phases.has(c.Index) && p.s.wants(c.Start, c.End)
 	p.act(t, c)
 	if !p.part {

@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,13 +42,32 @@ func (m Mode) Histograms() bool { return m == Hist }
 // Lossy reports whether the mode has an error bound.
 func (m Mode) Lossy() bool { return m.Log() && m != Lossless }
 
+// Waits says when ranks find out, at the end of a run, who waited for whom.
+type Waits string
+
+// When they do.
+const (
+	Never  Waits = "never"
+	Auto   Waits = "auto" // if it takes little time
+	Always Waits = "always"
+)
+
+// WaitsVariable is the environment variable in which that travels to the ranks; not set is Auto.
+const WaitsVariable = "SPOOR_WAITS"
+
 // Options is what is to be kept of times.
 type Options struct {
-	Mode   Mode // "" is Stats
-	Bins   int  // of a histogram; 0: the usual number
-	Sample int  // calls whose times choose the bins of HistSig; 0: the usual number
+	Waits  Waits // "" is Never
+	Mode   Mode  // "" is Stats
+	Bins   int   // of a histogram; 0: the usual number
+	Sample int   // calls whose times choose the bins of HistSig; 0: the usual number
 	Error  Bound
 	Errors map[string]Bound // by function, where it is not Error
+}
+
+// Log reports whether single times are needed until the end of the run.
+func (o *Options) Log() bool {
+	return o.Mode.Log() || o.Mode != None && o.Waits != Never && o.Waits != ""
 }
 
 // HasBins reports whether the mode has a number of bins.
@@ -138,6 +158,9 @@ func (o *Options) Environment() (vars [][2]string) {
 	if o.Mode != "" && o.Mode != Stats {
 		vars = append(vars, [2]string{ModeVariable, string(o.Mode)})
 	}
+	if o.Waits != Auto {
+		vars = append(vars, [2]string{WaitsVariable, string(cmp.Or(o.Waits, Never))})
+	}
 	if o.Bins != 0 {
 		vars = append(vars, [2]string{BinsVariable, strconv.Itoa(o.Bins)})
 	}
@@ -165,6 +188,12 @@ func ParseOptions(get func(name string) string) (o Options, err error) {
 	}
 	if !slices.Contains(Modes, o.Mode) {
 		return Options{}, fmt.Errorf("%s: no mode %q", ModeVariable, o.Mode)
+	}
+	if o.Waits = Waits(get(WaitsVariable)); o.Waits == "" {
+		o.Waits = Auto
+	}
+	if !slices.Contains([]Waits{Never, Auto, Always}, o.Waits) {
+		return Options{}, fmt.Errorf("%s: %q; want always, auto or never", WaitsVariable, o.Waits)
 	}
 	if text := get(BinsVariable); text != "" {
 		if o.Bins, err = strconv.Atoi(text); err != nil || o.Bins < 2 || o.Bins > 256 {

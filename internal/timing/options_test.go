@@ -10,12 +10,12 @@ import (
 // Options come out of the environment as they went in.
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{
-		{Mode: Stats},
-		{Mode: None},
-		{Mode: Hist, Bins: 12},
-		{Mode: HistSig, Bins: 16, Sample: 1000},
-		{Mode: SZSig, Error: Bound{Relative: 0.05}, Errors: map[string]Bound{"MPI_Send": {Relative: 0.01}, "MPI_Wait": {Relative: 1e-6}}},
-		{Mode: Place, Error: Bound{Absolute: 10 * time.Microsecond}, Errors: map[string]Bound{"MPI_Send": {Absolute: 1500 * time.Microsecond}, "MPI_Wait": {Relative: 0.5}}},
+		{Mode: Stats, Waits: Never},
+		{Mode: None, Waits: Always},
+		{Waits: Auto, Mode: Hist, Bins: 12},
+		{Waits: Auto, Mode: HistSig, Bins: 16, Sample: 1000},
+		{Waits: Auto, Mode: SZSig, Error: Bound{Relative: 0.05}, Errors: map[string]Bound{"MPI_Send": {Relative: 0.01}, "MPI_Wait": {Relative: 1e-6}}},
+		{Waits: Auto, Mode: Place, Error: Bound{Absolute: 10 * time.Microsecond}, Errors: map[string]Bound{"MPI_Send": {Absolute: 1500 * time.Microsecond}, "MPI_Wait": {Relative: 0.5}}},
 	} {
 		env := make(map[string]string)
 		for _, v := range o.Environment() {
@@ -31,7 +31,7 @@ func TestOptions(t *testing.T) {
 	}
 	for _, bad := range []map[string]string{
 		{ModeVariable: "exact"}, {BinsVariable: "1"}, {BinsVariable: "x"}, {ErrorsVariable: "0"}, {ErrorsVariable: "MPI_Send=NaN"}, {ErrorsVariable: "2"},
-		{ErrorsVariable: "0us"}, {ErrorsVariable: "-5us"}, {ErrorsVariable: "MPI_Send=10 parsecs"}, {SampleVariable: "0"},
+		{ErrorsVariable: "0us"}, {ErrorsVariable: "-5us"}, {ErrorsVariable: "MPI_Send=10 parsecs"}, {SampleVariable: "0"}, {WaitsVariable: "often"},
 	} {
 		if _, err := ParseOptions(func(name string) string { return bad[name] }); err == nil {
 			t.Errorf("%v: no error", bad)

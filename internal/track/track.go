@@ -32,7 +32,8 @@ type Track struct {
 	Hists    []Hist                       // in rising order of Terminal and From; nil if there are none
 	Courses  []Course                     // in rising order of Name, Stream, Terminal and From
 	Lanes    []lane.Lane                  // in rising order of Terminal
-	Log      *Log                         // nil if single times were not kept
+	Log      *Log                         // for the trace; nil if single times are not to be in it
+	Clock    *Log                         // the same, but for what is found out before the trace is done; nil if they were not kept
 	Values   map[string][]model.ValueStat // what was attached to calls, by name, parallel to Sigs
 	Allocs   *AllocEvents                 // of segments of memory; nil if there are none
 	Strings  map[uint64]string

@@ -89,12 +89,15 @@ type local struct {
 	follow *ops.Following
 	k      *trace.Rank // nil: left no track
 	each   func(Wait)
+	world  []int // all ranks
 	direct int   // members of a communicator up to which the late one is asked what it computed
 	broken error // what went wrong here: the others are told when the window ends
 
 	byTerminal []place
 	known      []bool
+	ownNs      []int64 // by terminal: in its calls, and outside of MPI and the recorder before
 	threads    []*history
+	clock      ops.Clock            // nil: the trace's times
 	torn       map[ops.Channel]bool // messages that can't be matched
 
 	turn    int64                // messages received
@@ -116,6 +119,8 @@ type local struct {
 	first, last int64
 	began       bool
 	hops        *hops // nil: the path is not asked for
+	path        *Path // on rank 0, at the end of a run
+	onPath      *pathSums
 
 	sums
 }
@@ -125,17 +130,27 @@ const slack = 4
 
 func newLocal(t Transport, s *ops.Source, p *places) *local {
 	return &local{
-		talk: talk{t}, s: s, places: p, each: func(Wait) {}, direct: maxDirect,
+		world: world(t.Size()), talk: talk{t}, s: s, places: p, each: func(Wait) {}, direct: maxDirect,
 		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), sums: newSums(),
 	}
 }
 
+// world lists all ranks.
+func world(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
 // Begin, Leave and End are there for ops.Sink.
 func (w *local) Begin(k *trace.Rank) error {
 	w.k = k
 	w.byTerminal, w.known = make([]place, k.Terminals()), make([]bool, k.Terminals())
+	w.ownNs = make([]int64, k.Terminals())
 	w.Threads = make([]span, k.Streams())
 	for range k.Streams() {
 		w.threads = append(w.threads, &history{})
@@ -169,11 +184,13 @@ func (w *local) Enter(c *ops.Call) error {
 	t.end = max(t.end, c.End)
 	free := w.threads[c.Stream].free(c.Start)
 	w.MPINs += w.threads[c.Stream].add(c.Start, c.End)
+	at := w.placeOf(c)
+	w.ownNs[c.Terminal] += int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns)
 	if len(c.Acts) == 0 {
 		w.Other[c.Name()] += c.End - c.Start
 		return nil
 	}
-	here := arrival{c.Start, slack * int64(c.Timing.Duration.Bound+c.Timing.Gap.Bound), int32(w.Rank()), int32(c.Stream), w.placeOf(c)}
+	here := arrival{c.Start, slack * int64(c.Timing.Duration.Bound+c.Timing.Gap.Bound), int32(w.Rank()), int32(c.Stream), at}
 	b := &blocked{arrival: here, end: c.End}
 	for i := range c.Acts {
 		w.act(c, &c.Acts[i], here, free, b)
@@ -447,11 +464,7 @@ func (w *local) vote() error {
 	if w.broken != nil {
 		own[0] = 1
 	}
-	all := make([]int, w.Size())
-	for i := range all {
-		all[i] = i
-	}
-	got, err := w.reduce(all, w.Rank(), own, func(a, b []byte) []byte {
+	got, err := w.reduce(w.world, w.Rank(), own, func(a, b []byte) []byte {
 		x, y := wire.NewReader(a, "vote"), wire.NewReader(b, "vote")
 		flag := x.Byte() | y.Byte()
 		return wire.AppendVarint([]byte{flag}, min(x.Varint(), y.Varint()))

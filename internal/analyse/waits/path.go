@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 
-	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/calltree/loop"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -28,7 +29,7 @@ type Path struct {
 // A PathLoop is a loop of the program with all in it, loops in it as well. Calls that are in no loop are a PathLoop
 // without a first call.
 type PathLoop struct {
-	calltree.Loop
+	loop.Loop
 	ComputeNs int64 `json:"compute_ns"`
 	MPINs     int64 `json:"mpi_ns"`
 }
@@ -84,52 +85,77 @@ func (h *hops) add(b *blocked) {
 	h.of[b.stream] = append(h.of[b.stream], hop{b.at + b.waited, b.by.rank, b.by.stream})
 }
 
-// A way is what the path is found in: when threads were there, and what they waited for.
+// A way is what the path is found in: when threads were there, and what they waited for. Nothing before since is looked at.
 type way struct {
 	spans map[thread]span
 	hops  map[thread][]hop
+	since int64
+}
+
+// way is the rank's part of the way.
+func (w *local) way(since int64) *way {
+	y := &way{make(map[thread]span), make(map[thread][]hop), since}
+	for stream, x := range w.Threads {
+		if w.threads[stream].n > 0 {
+			y.spans[thread{int32(w.Rank()), int32(stream)}] = x
+		}
+	}
+	for stream, list := range w.hops.of {
+		slices.SortFunc(list, func(x, y hop) int { return cmp.Compare(x.at, y.at) })
+		i, _ := slices.BinarySearchFunc(list, since, func(h hop, at int64) int { return cmp.Compare(h.at, at) })
+		y.hops[thread{int32(w.Rank()), stream}] = list[i:]
+	}
+	return y
+}
+
+func (y *way) join(o *way) {
+	maps.Copy(y.spans, o.spans)
+	maps.Copy(y.hops, o.hops)
 }
 
 // paths finds the critical path of a trace whose ranks have gone through all their calls; nil if too much was waited to keep it.
-func paths(list []*local, r *trace.Reader, rep *Report, o *Options) (*Path, error) {
-	y, many := &way{make(map[thread]span), make(map[thread][]hop)}, 0
-	for rank, w := range list {
+func paths(list []*local, rep *Report, o *Options) (*Path, error) {
+	y, many := &way{spans: make(map[thread]span), hops: make(map[thread][]hop)}, 0
+	for _, w := range list {
 		if many += w.hops.n; w.hops.many || many > maxPathWaits {
 			return nil, nil
 		}
-		for stream, x := range w.Threads {
-			if w.threads[stream].n > 0 {
-				y.spans[thread{int32(rank), int32(stream)}] = x
-			}
-		}
-		for stream, hops := range w.hops.of {
-			y.hops[thread{int32(rank), stream}] = hops
-		}
+		y.join(w.way(math.MinInt64))
 	}
+	y.since = math.MinInt64
 	p := &Path{Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
 	on := y.stretches(p)
 	if on == nil {
 		return p, nil
 	}
-	loops := calltree.NewLoops(r, o.Tree)
-	all := newPathSums()
+	all, in := newPathSums(), make(map[int]*PathLoop)
 	for rank, w := range list {
+		if w.k == nil {
+			continue
+		}
+		x := newPathSums()
+		x.loops = in
 		for stream := range w.Threads {
-			x := thread{int32(rank), int32(stream)}
+			t := thread{int32(rank), int32(stream)}
+			if len(on[t]) == 0 {
+				continue
+			}
 			var chains [][]int
-			if len(on[x]) > 0 {
+			if o.Loops != nil {
 				var err error
-				if chains, err = loops.Of(rank, stream); err != nil {
+				if chains, err = o.Loops.Of(rank, stream); err != nil {
 					return nil, err
 				}
 			}
-			if err := all.thread(w, x, on[x], chains); err != nil {
+			if err := x.thread(w, t, on[t], chains); err != nil {
 				return nil, err
 			}
 		}
+		w.addOwn(x)
+		all.join(x)
 	}
 	all.report(p, rep, list[0].waited(), list[0].places, o.Name)
-	all.byLoop(p, loops)
+	p.Loops = byLoop(in, o.Loops)
 	return p, nil
 }
 
@@ -148,9 +174,7 @@ func (y *way) stretches(p *Path) map[thread][]stretch {
 	if s.rank < 0 {
 		return nil
 	}
-	for _, list := range y.hops {
-		slices.SortFunc(list, func(x, y hop) int { return cmp.Compare(x.at, y.at) })
-	}
+	first = max(first, y.since)
 	p.RunNs, p.Rank = end-first, int(s.rank)
 	on := make(map[thread][]stretch)
 	for to := end; to > first; {
@@ -185,49 +209,84 @@ func compareThreads(a, b thread) int {
 // siteSums is what a place has: of the path, and of all ranks.
 type siteSums struct {
 	compute, mpi int64
-	all          int64
-	ranks        map[int32]int64
+	all          int64 // in calls and before them, on the path or not
+	rank         int32 // with most of it on the path
+	most         int64
 }
 
-// pathSums adds up what lies on the path.
+// pathSums adds up what lies on the path: of one rank at first, of all in the end.
 type pathSums struct {
-	in    map[int]*PathLoop // by number of the loop; -1: in none
 	sites map[place]*siteSums
-	ranks map[int32]*PathRank
+	ranks []PathRank // that have some of it, in order
 	spoor int64
+	loops map[int]*PathLoop // by number of the loop; -1: in none
 }
 
-func newPathSums() *pathSums {
-	return &pathSums{in: make(map[int]*PathLoop), sites: make(map[place]*siteSums), ranks: make(map[int32]*PathRank)}
-}
+func newPathSums() *pathSums { return &pathSums{sites: make(map[place]*siteSums)} }
 
 func (x *pathSums) site(at place) *siteSums {
 	s := x.sites[at]
 	if s == nil {
-		s = &siteSums{ranks: make(map[int32]int64)}
+		s = &siteSums{rank: -1}
 		x.sites[at] = s
 	}
 	return s
+}
+
+// join takes in what ranks with higher numbers have.
+func (x *pathSums) join(o *pathSums) {
+	for at, s := range o.sites {
+		into := x.site(at)
+		into.compute += s.compute
+		into.mpi += s.mpi
+		into.all += s.all
+		if into.rank < 0 || s.most > into.most {
+			into.rank, into.most = s.rank, s.most
+		}
+	}
+	x.ranks = append(x.ranks, o.ranks...)
+	x.spoor += o.spoor
+}
+
+// addOwn ends the sums of a rank: with what it did, on the path or not.
+func (w *local) addOwn(x *pathSums) {
+	for t, ns := range w.ownNs {
+		if w.known[t] {
+			x.site(w.byTerminal[t]).all += ns
+		}
+	}
+	r := PathRank{Rank: w.Rank()}
+	for _, s := range x.sites {
+		s.rank, s.most = int32(w.Rank()), s.compute+s.mpi
+		r.ComputeNs += s.compute
+		r.MPINs += s.mpi
+	}
+	if r.ComputeNs+r.MPINs > 0 {
+		x.ranks = []PathRank{r}
+	}
 }
 
 // A step is one call on a thread's way.
 type step struct {
 	terminal   int
 	start, end int64
-	own        int64 // ns in the call, and outside of MPI and the recorder before
 	asides     []trace.Stretch
 }
 
 // steps goes through the calls of a thread once more.
 func (w *local) steps(stream int, before func() int64) iter.Seq2[step, error] {
 	return func(yield func(step, error) bool) {
+		if w.clock != nil {
+			w.clockSteps(stream, before, yield)
+			return
+		}
 		offset := w.s.First
 		for c, err := range w.k.Timings(stream) {
 			if err != nil {
 				yield(step{}, err)
 				return
 			}
-			s := step{c.Terminal, c.Start - offset, c.End() - offset, int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns), nil}
+			s := step{c.Terminal, c.Start - offset, c.End() - offset, nil}
 			if c.Timing.Spoor > 0 || c.Timing.Off > 0 {
 				s.asides = c.Timing.Asides(c.Index, before()+offset, c.Start)
 				for i := range s.asides {
@@ -238,6 +297,28 @@ func (w *local) steps(stream int, before func() int64) iter.Seq2[step, error] {
 				return
 			}
 		}
+	}
+}
+
+// clockSteps is steps where the times aren't the trace's.
+func (w *local) clockSteps(stream int, before func() int64, yield func(step, error) bool) {
+	walk, err := w.k.Walk(stream, 0)
+	next := w.clock(stream)
+	for err == nil && walk.Next() {
+		s := step{terminal: walk.Call().Terminal}
+		gap := int64(0)
+		if s.start, s.end, gap, err = next(); err != nil {
+			break
+		}
+		if at := before(); s.start-gap > at {
+			s.asides = []trace.Stretch{{Start: at, Aside: trace.Aside{Ns: s.start - gap - at}}}
+		}
+		if !yield(s, nil) {
+			return
+		}
+	}
+	if err = cmp.Or(err, walk.Err()); err != nil {
+		yield(step{}, err)
 	}
 }
 
@@ -257,14 +338,9 @@ func (x *pathSums) thread(w *local, of thread, list []stretch, chains [][]int) e
 		}
 		s := sites[c.terminal]
 		if s == nil {
-			call, err := w.k.Terminal(c.terminal)
-			if err != nil {
-				return err
-			}
-			s = x.site(w.places.place(call.Func, call.Site))
+			s = x.site(w.byTerminal[c.terminal])
 			sites[c.terminal] = s
 		}
-		s.all += c.own
 		for len(list) > 0 && list[0].to <= before && began {
 			list = list[1:]
 		}
@@ -281,17 +357,9 @@ func (x *pathSums) thread(w *local, of thread, list []stretch, chains [][]int) e
 			if gap > 0 || call > 0 {
 				s.compute += gap
 				s.mpi += call
-				s.ranks[of.rank] += gap + call
 				if chains != nil {
 					x.inLoops(chains[c.terminal], gap, call)
 				}
-				r := x.ranks[of.rank]
-				if r == nil {
-					r = &PathRank{Rank: int(of.rank)}
-					x.ranks[of.rank] = r
-				}
-				r.ComputeNs += gap
-				r.MPINs += call
 			}
 		}
 		before, began = max(before, c.end), true
@@ -307,21 +375,14 @@ func (x *pathSums) report(p *Path, rep *Report, waited map[place]int64, of *plac
 		place := of.at(at)
 		y := PathSite{
 			Function: place.Function, Place: called(place.Function, place.Site), ComputeNs: s.compute, MPINs: s.mpi,
-			MeanNs: max(0, s.all-waited[at]) / int64(max(1, len(rep.ByRank))), Rank: -1,
+			MeanNs: rep.mean(s, waited[at]), Rank: int(s.rank),
 		}
 		y.ImbalanceNs = max(0, s.compute+s.mpi-y.MeanNs)
-		for rank, ns := range s.ranks {
-			if y.Rank < 0 || ns > s.ranks[int32(y.Rank)] || ns == s.ranks[int32(y.Rank)] && int(rank) < y.Rank {
-				y.Rank = int(rank)
-			}
-		}
 		p.OutsideNs += s.compute
 		p.Sites = append(p.Sites, y)
 	}
 	p.SpoorNs = x.spoor
-	for _, r := range x.ranks {
-		p.Ranks = append(p.Ranks, *r)
-	}
+	p.Ranks = append(p.Ranks, x.ranks...)
 	slices.SortFunc(p.Sites, func(x, y PathSite) int {
 		return cmp.Or(cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Place, y.Place))
 	})
@@ -330,16 +391,21 @@ func (x *pathSums) report(p *Path, rep *Report, waited map[place]int64, of *plac
 	})
 }
 
+// mean is what ranks spend at a place on average, without what they wait.
+func (rep *Report) mean(s *siteSums, waited int64) int64 {
+	return max(0, s.all-waited) / int64(max(1, len(rep.ByRank)))
+}
+
 // inLoops adds to what the loops around a call have of the path.
 func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 	if len(chain) == 0 {
 		chain = []int{-1}
 	}
 	for _, n := range chain {
-		l := x.in[n]
+		l := x.loops[n]
 		if l == nil {
-			l = &PathLoop{Loop: calltree.Loop{Around: -1}}
-			x.in[n] = l
+			l = &PathLoop{Loop: loop.Loop{Around: -1}}
+			x.loops[n] = l
 		}
 		l.ComputeNs += compute
 		l.MPINs += mpi
@@ -347,13 +413,15 @@ func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 }
 
 // byLoop lists the loops on the path.
-func (x *pathSums) byLoop(p *Path, loops *calltree.Loops) {
-	for _, n := range slices.Sorted(maps.Keys(x.in)) {
-		l := *x.in[n]
+func byLoop(in map[int]*PathLoop, loops Loops) []PathLoop {
+	list := []PathLoop{}
+	for _, n := range sorted(in) {
+		l := *in[n]
 		if n >= 0 {
-			l.Loop = loops.List[n]
+			l.Loop = loops.At(n)
 		}
-		p.Loops = append(p.Loops, l)
+		list = append(list, l)
 	}
-	slices.SortStableFunc(p.Loops, func(x, y PathLoop) int { return cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs) })
+	slices.SortStableFunc(list, func(x, y PathLoop) int { return cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs) })
+	return list
 }

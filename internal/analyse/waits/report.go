@@ -11,7 +11,7 @@ import (
 )
 
 // ErrMeans says that a trace has no times of single calls.
-var ErrMeans = errors.New("the trace has no time for every call, so it can't tell who came late; record with --timing lossless (or within an error: --timing place --error 10us), or see spoor imbalance")
+var ErrMeans = errors.New("the trace says nothing of who waited for whom, and has no time for every call; record without --waits never, or with --timing lossless, or see spoor imbalance")
 
 // A Report is who waited for whom. Times are in ns, sums over ranks.
 type Report struct {
@@ -46,9 +46,11 @@ type Site struct {
 	Kind     Kind     `json:"kind"`
 	Count    uint64   `json:"count"`
 	WaitedNs int64    `json:"waited_ns"`
-	Ranks    []RankNs `json:"ranks"`  // that waited, by time
-	Causes   []Cause  `json:"causes"` // by time
-	Late     []RankNs `json:"late"`   // that came last, by time
+	Ranks    []RankNs `json:"ranks"`   // that waited, by time
+	Causes   []Cause  `json:"causes"`  // by time
+	Late     []RankNs `json:"late"`    // that came last, by time
+	Waiting  int      `json:"waiting"` // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
+	Awaited  int      `json:"awaited"` // the same of Late
 }
 
 // A Cause is a call to which ranks came late.
@@ -101,6 +103,7 @@ func (s *sums) report(ranks int, x *places, called func(function string, s trace
 		sums[key.kind].Count += r.count
 		sums[key.kind].WaitedNs += r.waited
 		site := Site{Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), Late: most(r.late)}
+		site.Waiting, site.Awaited = len(site.Ranks), len(site.Late)
 		site.Function, site.Place = name(key.place)
 		for _, at := range sorted(r.causes) {
 			c := r.causes[at]
@@ -114,14 +117,7 @@ func (s *sums) report(ranks int, x *places, called func(function string, s trace
 		slices.SortStableFunc(site.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 		rep.Sites = append(rep.Sites, site)
 	}
-	for k, s := range sums {
-		if s.Count > 0 {
-			s.Kind = Kind(k)
-			rep.Kinds = append(rep.Kinds, s)
-			rep.WaitedNs += s.WaitedNs
-		}
-	}
-	slices.SortStableFunc(rep.Kinds, func(x, y KindSum) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+	rep.addKinds(sums[:])
 	for _, r := range s.ranks {
 		r.CausedNs = s.caused[int32(r.Rank)]
 		rep.ByRank = append(rep.ByRank, r)
@@ -133,6 +129,18 @@ func (s *sums) report(ranks int, x *places, called func(function string, s trace
 	}
 	slices.SortStableFunc(rep.Unclear, func(x, y Unclear) int { return cmp.Compare(y.Ns, x.Ns) })
 	return rep
+}
+
+// addKinds takes in what was waited for each reason.
+func (rep *Report) addKinds(sums []KindSum) {
+	for k, s := range sums {
+		if s.Count > 0 {
+			s.Kind = Kind(k)
+			rep.Kinds = append(rep.Kinds, s)
+			rep.WaitedNs += s.WaitedNs
+		}
+	}
+	slices.SortStableFunc(rep.Kinds, func(x, y KindSum) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 }
 
 // most lists ranks by time, those without any left out.

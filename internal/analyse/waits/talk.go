@@ -129,8 +129,19 @@ func (x talk) partners(out map[int][]byte) ([]int, error) {
 
 // reduce joins what members of a group have, and returns the whole to all of them. self is the rank's place in the group.
 func (x talk) reduce(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
-	step := 1
-	for ; step < len(members) && self&step == 0; step <<= 1 {
+	all, err := x.gather(members, self, own, join)
+	if err != nil {
+		return nil, err
+	}
+	return x.spread(members, self, all)
+}
+
+// gather joins what members of a group have, and returns the whole to the first of them, in order of places.
+func (x talk) gather(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
+	for step := 1; step < len(members); step <<= 1 {
+		if self&step != 0 {
+			return nil, x.Send(members[self-step], own)
+		}
 		if self+step < len(members) {
 			msg, err := x.Recv(members[self+step])
 			if err != nil {
@@ -139,23 +150,29 @@ func (x talk) reduce(members []int, self int, own []byte, join func(a, b []byte)
 			own = join(own, msg)
 		}
 	}
+	return own, nil
+}
+
+// spread returns what the first member of a group has to all of them.
+func (x talk) spread(members []int, self int, all []byte) ([]byte, error) {
+	step := 1
+	for step < len(members) && self&step == 0 {
+		step <<= 1
+	}
 	if self > 0 {
-		if err := x.Send(members[self-step], own); err != nil {
-			return nil, err
-		}
 		var err error
-		if own, err = x.Recv(members[self-step]); err != nil {
+		if all, err = x.Recv(members[self-step]); err != nil {
 			return nil, err
 		}
 	}
 	for step >>= 1; step > 0; step >>= 1 {
 		if self+step < len(members) {
-			if err := x.Send(members[self+step], own); err != nil {
+			if err := x.Send(members[self+step], all); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return own, nil
+	return all, nil
 }
 
 // memory are ranks in one process, each with a goroutine of its own.

@@ -20,13 +20,13 @@ func (w *local) isTorn(x *ops.Act, from, to int) bool {
 
 // missing reports whether calls are missing from a trace.
 func missing(r *trace.Reader) (bool, error) {
-	for k, err := range r.Tracks() {
-		if err != nil {
-			return false, err
-		}
-		p, err := k.Process()
-		if err != nil || p.OffNs() > 0 || p.Lost > 0 {
-			return true, err
+	list, err := r.Processes()
+	if err != nil {
+		return false, err
+	}
+	for _, p := range list.All() {
+		if p.OffNs() > 0 || p.Lost > 0 {
+			return true, nil
 		}
 	}
 	return false, nil

@@ -17,7 +17,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/calltree/loop"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -67,7 +67,14 @@ type Options struct {
 	Progress func(calls uint64)                         // told now and then how many more calls were looked at; may be nil
 	Each     func(w Wait)                               // told of every wait; may be nil
 	Path     bool                                       // find the critical path, too
-	Tree     calltree.Options                           // which tree has the loops of the path
+	Loops    Loops                                      // around the calls of the path; nil: not asked for
+}
+
+// Loops finds the loops around calls, as calltree.Loops does.
+type Loops interface {
+	// Of returns the loops around each distinct call of a rank's thread, by terminal, outermost first.
+	Of(rank, stream int) ([][]int, error)
+	At(n int) loop.Loop
 }
 
 // A Wait is time that one call waited. One whose reason turns out to be another is taken back first: its
@@ -79,7 +86,8 @@ type Wait struct {
 	By           int   // the rank that came last
 }
 
-// Of finds the wait states of a trace, which must have a time for every call. Times are in ns.
+// Of finds the wait states of a trace with a time for every call. Of any other it returns what the ranks found out at the end of the
+// run: with the call sites and ranks that have most of it, and without single waits. Times are in ns.
 func Of(r *trace.Reader, o Options) (*Report, error) {
 	if err := r.NeedTimes(); err != nil {
 		return nil, err
@@ -88,13 +96,17 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !kind.Own() {
-		return nil, ErrMeans
-	}
 	if o.Name == nil {
 		o.Name = func(_ string, s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
 	}
-	return of(r, kind, o)
+	if kind.Own() {
+		return of(r, kind, o)
+	}
+	rep, err := Kept(r, o.Name)
+	if err == nil && rep == nil {
+		err = ErrMeans
+	}
+	return rep, err
 }
 
 // windowCalls is how many calls of all ranks a window has, about.
@@ -185,7 +197,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	rep := all.report(r.Ranks(), x, o.Name)
 	rep.Times = kind.String()
 	if o.Path {
-		rep.Path, err = paths(list, r, rep, &o)
+		rep.Path, err = paths(list, rep, &o)
 	}
 	return rep, err
 }

@@ -51,14 +51,15 @@ const (
 	Thinned      = 23 // there only if values were merged to make the trace smaller
 	Drawn        = 24 // there only if numbers of rounds were given up to make the trace smaller
 	Partners     = 25 // there only if messages were given up to make the trace smaller
-	End          = 26
+	Waits        = 26 // there only if ranks were asked at the end of the run who waited for whom
+	End          = 27
 )
 
 // Names are the names of sections.
 var Names = [End]string{
 	Meta: "meta", Schema: "schema", Strings: "strings", Sites: "sites", Ranks: "ranks",
 	Signatures: "signatures", Classes: "classes", Columns: "columns", Times: "times",
-	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn", Partners: "partners",
+	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn", Partners: "partners", Waits: "waits",
 }
 
 // Codecs of sections.

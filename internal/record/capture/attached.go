@@ -85,7 +85,7 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 			return fmt.Errorf("value number %d of %d: %w", id, len(c.attached.names), event.ErrCorrupt)
 		}
 		c.attached.add(id, s.prev, v)
-		if s.log != nil {
+		if s.log != nil && s.log.limit == 0 {
 			s.log.values.add(timing.Attached{Call: s.log.ended, Name: int(id), Value: v}, s.depth == 0)
 		}
 		if s.phases != nil {

@@ -105,6 +105,11 @@ func (f *frames) load(r *pack.Reader) {
 	f.pending, f.count = f.pending[:0], 0
 }
 
+// drop gives up all that was noted. The file stays as it is: the last checkpoint may refer to it.
+func (f *frames) drop() {
+	f.size, f.memory, f.pending, f.count = 0, nil, nil, 0
+}
+
 // empty reports whether nothing was noted.
 func (f *frames) empty() bool { return f.size == 0 && len(f.memory) == 0 && f.count == 0 }
 

@@ -19,8 +19,12 @@ import (
 //	duration uvarint, 2·gap + 1 if jump is not 0 uvarint, if so: jump varint
 //
 // A gap that does not fit there is longGap, and stands behind the jump.
+//
+// Unless the trace is to have all times, the log is given up when it becomes large.
 type streamLog struct {
 	frames
+	limit  int64 // bytes; 0: none
+	over   bool  // it was given up
 	calls  uint64
 	end    int64  // of the call before, in ticks since the clock was first read
 	ended  uint64 // which call ended last
@@ -34,6 +38,10 @@ type callTimes struct{ begin, gap, duration uint64 }
 
 // add notes a call. start is what the clock was first.
 func (l *streamLog) add(t callTimes, start uint64) {
+	if l.over {
+		l.calls++
+		return
+	}
 	begin := int64(t.begin - start)
 	jump := begin - l.end - int64(t.gap)
 	l.end = begin + int64(t.duration)
@@ -53,8 +61,18 @@ func (l *streamLog) add(t callTimes, start uint64) {
 	l.calls++
 	if l.count++; l.count >= frameItems {
 		l.flush()
+		if l.limit > 0 && (l.size > l.limit || int64(len(l.memory)) > l.limit/inMemory) {
+			l.over = true
+			l.drop()
+		}
 	}
 }
+
+// A log that the trace doesn't need has so many bytes at most, or that part of it where there is no room for files.
+const (
+	mostLog  = 64 << 20
+	inMemory = 8
+)
 
 // resume makes the log go on behind that of a thread of a dead process.
 func (l *streamLog) resume(dir string, thread int) error {
@@ -82,12 +100,13 @@ func (l *streamLog) save(w *pack.Writer) {
 	w.Uint(l.calls)
 	w.Int(l.end)
 	w.Uint(l.ended)
+	w.Bool(l.over)
 	l.values.save(w)
 }
 
 func (l *streamLog) load(r *pack.Reader) {
 	l.frames.load(r)
-	l.calls, l.end, l.ended = r.Uint(), r.Int(), r.Uint()
+	l.calls, l.end, l.ended, l.over = r.Uint(), r.Int(), r.Uint(), r.Bool()
 	l.values.load(r)
 }
 
@@ -122,10 +141,13 @@ func (c *Capture) logTimes(s *stream, t callTimes) {
 
 // newLog makes the log of a thread, nil if none is wanted.
 func (c *Capture) newLog(thread int) *streamLog {
-	if !c.cfg.Timing.Mode.Log() {
+	if !c.cfg.Timing.Log() {
 		return nil
 	}
 	l := &streamLog{}
+	if !c.cfg.Timing.Mode.Log() {
+		l.limit = mostLog
+	}
 	if c.cfg.Dir != "" {
 		l.path, l.values.path = logPath(c.cfg.Dir, thread), valuePath(c.cfg.Dir, thread)
 	}
@@ -136,15 +158,15 @@ func logPath(dir string, thread int) string {
 	return filepath.Join(dir, fmt.Sprintf("times.%d", thread))
 }
 
-// trackLog is what the track has of the logs; nil if there are none.
-func (c *Capture) trackLog() *track.Log {
-	if !c.cfg.Timing.Mode.Log() {
-		return nil
-	}
+// Log returns the times of every call; nil if they were not kept, or given up.
+func (c *Capture) Log() *track.Log {
 	log := &track.Log{Options: c.cfg.Timing, TicksPerNs: c.cfg.TicksPerNs, StartNs: c.cfg.StartNs}
 	attached := false
 	var values []iter.Seq2[[]timing.Attached, error]
 	for _, s := range c.streams {
+		if s.log == nil || s.log.over {
+			return nil
+		}
 		log.Streams = append(log.Streams, each(&s.log.frames, parseEntries))
 		values = append(values, s.log.values.all())
 		attached = attached || !s.log.values.empty()

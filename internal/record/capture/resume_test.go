@@ -111,7 +111,7 @@ func (p resumed) check(t *testing.T, r rapid.TB, live int) {
 	whole, parted := newProgram(t, p.threads, 1<<20), newProgram(t, p.threads, 1<<13)
 	cfg := testConfig()
 	cfg.Dir, cfg.Live = dir, live
-	cfg.Timing.Mode = p.mode
+	cfg.Timing.Mode, cfg.Timing.Waits = p.mode, timing.Auto
 	if err := os.Remove(filepath.Join(dir, timingFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}

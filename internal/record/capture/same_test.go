@@ -17,7 +17,7 @@ import (
 // was saved and restored may be another one for the same sequence.
 func sameTrack(tb rapid.TB, got, want *track.Track) {
 	tb.Helper()
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log", "Allocs", "Lanes")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Sigs", "Times", "Values", "Hists", "Log", "Clock", "Allocs", "Lanes")); d != "" {
 		tb.Fatalf("-want +got:\n%s", d)
 	}
 	if len(got.Lanes) != len(want.Lanes) {
@@ -67,11 +67,12 @@ func sameTrack(tb rapid.TB, got, want *track.Track) {
 
 // logged are all times of a track's calls.
 func logged(tb rapid.TB, t *track.Track) [][]timing.Entry {
-	if t.Log == nil {
+	log := t.Clock // the same as t.Log, if there is that
+	if log == nil {
 		return nil
 	}
-	list := make([][]timing.Entry, len(t.Log.Streams))
-	for i, blocks := range t.Log.Streams {
+	list := make([][]timing.Entry, len(log.Streams))
+	for i, blocks := range log.Streams {
 		for entries, err := range blocks {
 			if err != nil {
 				tb.Fatalf("stream %d: %v", i, err)

@@ -195,6 +195,7 @@ func (s *stream) save(w *pack.Writer) {
 	for _, n := range s.held {
 		w.Uint(uint64(n))
 	}
+	w.Bool(s.log != nil)
 	if s.log != nil {
 		for _, t := range s.times {
 			w.Uint(t.begin)
@@ -221,6 +222,12 @@ func (c *Capture) loadStream(r *pack.Reader, s *stream) {
 	s.held = make([]uint32, r.Count(1))
 	for i := range s.held {
 		s.held[i] = uint32(r.Index(max(1, c.sigs.Len())))
+	}
+	switch has := r.Bool(); {
+	case !has:
+		s.log = nil
+	case s.log == nil:
+		s.log = &streamLog{limit: mostLog}
 	}
 	if s.log != nil {
 		s.times = make([]callTimes, len(s.held))

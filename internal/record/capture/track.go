@@ -99,7 +99,9 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	t.Calls = d
 	t.Hists = c.hists.track(order, folding.From, 1/c.cfg.TicksPerNs)
 	t.Courses = c.trackCourses(order, folding.From)
-	t.Log = c.trackLog()
+	if t.Clock = c.Log(); c.cfg.Timing.Mode.Log() {
+		t.Log = t.Clock
+	}
 	t.Values = c.attached.byTerminal(order, folding.From)
 	t.Allocs = c.trackAllocs()
 	t.Process = c.process(end)

@@ -1,0 +1,98 @@
+//go:build cgo
+
+package main
+
+// #include "../shim/engine.h"
+//
+// static void host_apart(const struct spoor_host *h) { h->apart(); }
+import "C"
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/run/deliver"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Up to how many bytes a trace, without times of single calls, is told to all ranks: as many distinct calls take long to look at.
+const (
+	mostTold       = 256 << 10
+	mostToldAlways = 64 << 20
+)
+
+// findWaits has the ranks find out who waited for whom. The trace is there already: whatever goes wrong, it stays as it is.
+func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
+	if r.timing.Waits == timing.Never || r.timing.Mode == timing.None || os.Getenv("SPOOR_MODEL") != "" {
+		return
+	}
+	C.host_apart(r.host.c)
+	file, left := []byte(nil), trace.WaitsKnown
+	if r.host.Rank() == 0 {
+		if file, left = r.toTell(d, c); left != trace.WaitsKnown {
+			file = nil
+		}
+	}
+	w, err := r.waits(file, left)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "spoor: rank %d: who waited for whom is not known: %v\n", r.host.Rank(), err)
+		w = &trace.Waits{Left: trace.LeftFailed}
+	}
+	if r.host.Rank() > 0 || w == nil || d.Path == "" {
+		return
+	}
+	if err := trace.AddWaits(d.Path, w); err != nil {
+		fmt.Fprintf(os.Stderr, "spoor: %v\n", err)
+	}
+}
+
+// toTell is the trace without the times of single calls, or why the ranks don't need it.
+func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte, left trace.WaitsLeft) {
+	err := attempt(func() (err error) {
+		if c.Series == nil {
+			file, err = os.ReadFile(d.Path)
+			return err
+		}
+		plain := *c
+		plain.Series = nil
+		file, err = sections.Encode(&plain)
+		return err
+	})
+	limit := mostTold
+	if r.timing.Waits == timing.Always {
+		limit = mostToldAlways
+	}
+	switch {
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "spoor: %v\n", err)
+		return nil, trace.LeftFailed
+	case len(file) > limit:
+		return nil, trace.LeftDistinct
+	}
+	return file, trace.WaitsKnown
+}
+
+// waits tells all ranks the trace, and asks them. An empty trace means that they are not asked.
+func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, error) {
+	file, err := waits.Told(r.host, file)
+	if err != nil {
+		return nil, err
+	}
+	if len(file) == 0 {
+		return &trace.Waits{Left: left}, nil
+	}
+	f := waits.Finish{Log: r.capture.Log(), Always: r.timing.Waits == timing.Always}
+	err = attempt(func() (err error) {
+		f.Trace, err = trace.NewReader(bytes.NewReader(file), int64(len(file)), "the trace")
+		return err
+	})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
+		f.Trace = nil
+	}
+	return waits.At(r.host, f)
+}

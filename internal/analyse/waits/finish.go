@@ -1,0 +1,516 @@
+package waits
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Finish is what a rank brings to find out, at the end of a run, who waited for whom.
+type Finish struct {
+	Trace  *trace.Reader // of all ranks; without the times of single calls; nil: it can't be read
+	Log    *track.Log    // of the rank's own calls; nil: it has none
+	Always bool          // however long it takes
+}
+
+// Costs of the end, about: of a call, of a step of the ranks' talking, and what may always be taken.
+const (
+	callNs   = 600
+	talkNs   = 300_000
+	freeNs   = 100_000_000
+	runShare = 100 // of the run time, one in so many
+)
+
+// rankWindow is how many calls of a rank a window has, about.
+const rankWindow = 1 << 16
+
+// mostHops is how many waits of all ranks are brought together to find the path.
+const mostHops = 100_000
+
+// At finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets what is for the trace. If the transport
+// fails the error says so; all else that goes wrong is in the answer.
+func At(t Transport, f Finish) (*trace.Waits, error) {
+	w := newLocal(t, nil, nil)
+	w.hops = &hops{of: make(map[int32][]hop)}
+	own := plan{first: math.MaxInt64, last: math.MinInt64}
+	var k *trace.Rank
+	w.try(func() (err error) {
+		k, err = w.ready(&f, &own)
+		return err
+	})
+	all, err := w.agree(own)
+	if err != nil {
+		return nil, err
+	}
+	if all.left != trace.WaitsKnown {
+		return &trace.Waits{Left: all.left, NeedsNs: all.needs}, nil
+	}
+	w.try(func() error { return w.begin(&f, k, &all) })
+	if all.torn {
+		if err := w.findTorn(f.Trace); err != nil {
+			return nil, err
+		}
+	}
+	var windows []int64
+	n := int64(all.calls/rankWindow) + 1
+	for i := range n {
+		windows = append(windows, (all.last-all.first)/n*(i+1))
+	}
+	err = w.run(windows)
+	if err == nil {
+		err = w.findPath(all.last - all.first)
+	}
+	if errors.Is(err, errElsewhere) || err != nil && err == w.broken {
+		return &trace.Waits{Left: trace.LeftFailed}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w.conclude()
+}
+
+// Told returns what rank 0 has to all ranks.
+func Told(t Transport, what []byte) ([]byte, error) {
+	return talk{t}.spread(world(t.Size()), t.Rank(), what)
+}
+
+// ready opens what the rank needs, and says what it will take.
+func (w *local) ready(f *Finish, own *plan) (*trace.Rank, error) {
+	if f.Trace == nil {
+		return nil, errors.New("the trace can't be read")
+	}
+	k, err := f.Trace.Rank(w.Rank())
+	if errors.Is(err, trace.ErrNoTrack) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.Log == nil {
+		own.left = trace.LeftLog
+		return k, nil
+	}
+	if len(f.Log.Streams) < k.Streams() {
+		return nil, fmt.Errorf("times of %d threads, %d have calls", len(f.Log.Streams), k.Streams())
+	}
+	p, err := k.Process()
+	if err != nil {
+		return nil, err
+	}
+	clock, err := k.Clock()
+	if err != nil {
+		return nil, err
+	}
+	own.calls = k.Total()
+	for stream := range k.Streams() { // the table of processes is rounded
+		if k.Len(stream) > 0 {
+			start, _, _, err := ticker(f.Log, stream, 1, clock.Common)()
+			if err != nil {
+				return nil, err
+			}
+			own.first = min(own.first, start)
+		}
+	}
+	own.last = own.first + p.WholeNs()
+	if own.torn, err = missing(f.Trace); err != nil {
+		return nil, err
+	}
+	own.needs = int64(own.calls)*callNs + talkNs*int64(bits.Len(uint(w.Size())))
+	if !f.Always && own.needs > max(freeNs, p.WholeNs()/runShare) {
+		own.left = trace.LeftTime
+	}
+	return k, nil
+}
+
+// A plan is what ranks agree upon before they begin.
+type plan struct {
+	left        trace.WaitsLeft
+	needs       int64
+	calls       uint64
+	first, last int64 // ns on rank 0's clock
+	torn        bool
+}
+
+func (p *plan) append(b []byte) []byte {
+	b = append(b, byte(p.left), byte(flag(p.torn)))
+	b = wire.AppendUvarint(b, uint64(p.needs))
+	b = wire.AppendUvarint(b, p.calls)
+	return wire.AppendVarint(wire.AppendVarint(b, p.first), p.last)
+}
+
+func readPlan(b []byte) (p plan, err error) {
+	r := wire.NewReader(b, "plan")
+	p = plan{left: trace.WaitsLeft(r.Byte()), torn: r.Byte() != 0, needs: int64(r.Uvarint()), calls: r.Uvarint(), first: r.Varint(), last: r.Varint()}
+	return p, r.Done()
+}
+
+// agree joins the plans of all ranks.
+func (w *local) agree(own plan) (plan, error) {
+	if w.broken != nil {
+		own.left = trace.LeftFailed
+	}
+	b, err := w.reduce(w.world, w.Rank(), own.append(nil), func(a, b []byte) []byte {
+		x, err := readPlan(a)
+		y, err2 := readPlan(b)
+		if err != nil || err2 != nil {
+			x.left = trace.LeftFailed
+		}
+		x.left, x.torn = max(x.left, y.left), x.torn || y.torn
+		x.needs, x.calls, x.first, x.last = max(x.needs, y.needs), max(x.calls, y.calls), min(x.first, y.first), max(x.last, y.last)
+		return x.append(nil)
+	})
+	if err != nil {
+		return plan{}, err
+	}
+	return readPlan(b)
+}
+
+// begin gets ready to go through the rank's calls.
+func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
+	if w.places, err = newPlaces(f.Trace); err != nil {
+		return err
+	}
+	o := ops.Options{Ranks: []int{w.Rank()}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Extent: &[2]int64{all.first, all.last}}
+	if k != nil {
+		clock, err := k.Clock()
+		if err != nil {
+			return err
+		}
+		o.Clock = func(stream int) func() (start, end, gap int64, err error) {
+			return ticker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return clock.Common(ns) - all.first })
+		}
+	} else {
+		o.Untimed = true
+	}
+	w.clock = o.Clock
+	if w.s, err = ops.New(f.Trace, o); err != nil {
+		return err
+	}
+	w.enterGroups(w.s.Comms)
+	w.follow, err = w.s.Follow(w.Rank(), w)
+	return err
+}
+
+// ticker reads the times of so many of a stream's calls.
+func ticker(log *track.Log, stream int, calls uint64, on func(ns int64) int64) func() (start, end, gap int64, err error) {
+	next, stop := iter.Pull2(log.Streams[stream])
+	var entries []timing.Entry
+	tick := int64(0)
+	ns := func(ticks int64) int64 { return int64(math.Round(float64(ticks) / log.TicksPerNs)) }
+	return func() (start, end, gap int64, err error) {
+		for len(entries) == 0 {
+			var ok bool
+			if entries, err, ok = next(); err != nil || !ok {
+				return 0, 0, 0, cmp.Or(err, fmt.Errorf("stream %d: no times left", stream))
+			}
+		}
+		e := entries[0]
+		entries = entries[1:]
+		if calls--; calls == 0 {
+			stop()
+		}
+		begin, next := e.Advance(tick)
+		tick = next
+		return on(log.StartNs + ns(begin)), on(log.StartNs + ns(next)), ns(int64(min(e.Gap, math.MaxInt64))), nil
+	}
+}
+
+// findPath finds the critical path of the run, or of its end, if there were too many waits.
+func (w *local) findPath(span int64) error {
+	since, err := w.pathSince(span)
+	if err != nil {
+		return err
+	}
+	var own []byte
+	w.try(func() error {
+		own = w.way(since).append(nil)
+		return nil
+	})
+	all, err := w.gather(w.world, w.Rank(), own, func(a, b []byte) []byte { return append(a, b...) })
+	if err != nil {
+		return err
+	}
+	p := &Path{}
+	var told []byte
+	if w.Rank() == 0 {
+		w.try(func() error {
+			y, err := readWay(all, since)
+			if err != nil {
+				return err
+			}
+			told = appendStretches(nil, y.stretches(p))
+			return nil
+		})
+	}
+	if told, err = w.spread(w.world, w.Rank(), told); err != nil {
+		return err
+	}
+	x := newPathSums()
+	w.try(func() error {
+		on, err := readStretches(told)
+		if err != nil || w.k == nil {
+			return err
+		}
+		for stream := range w.Threads {
+			t := thread{int32(w.Rank()), int32(stream)}
+			if len(on[t]) > 0 {
+				if err := x.thread(w, t, on[t], nil); err != nil {
+					return err
+				}
+			}
+		}
+		w.addOwn(x)
+		return nil
+	})
+	sums, err := w.gather(w.world, w.Rank(), x.append(nil), func(a, b []byte) (both []byte) {
+		both = a
+		w.try(func() error {
+			x, err := readPathSums(a)
+			if err != nil {
+				return err
+			}
+			y, err := readPathSums(b)
+			if err != nil {
+				return err
+			}
+			x.join(y)
+			both = x.append(nil)
+			return nil
+		})
+		return both
+	})
+	if err != nil {
+		return err
+	}
+	if w.Rank() == 0 {
+		w.try(func() (err error) {
+			w.path = p
+			w.onPath, err = readPathSums(sums)
+			return err
+		})
+	}
+	return w.vote()
+}
+
+// pathSince finds from when on all waits can be brought together: math.MinInt64 if that is all of the run.
+func (w *local) pathSince(span int64) (int64, error) {
+	const parts = 256
+	var own [parts]uint64
+	w.try(func() error {
+		for _, list := range w.hops.of {
+			for _, h := range list {
+				own[max(0, min(parts-1, h.at*parts/max(1, span)))]++
+			}
+		}
+		if w.hops.many {
+			own[parts-1] = mostHops + 1
+		}
+		return nil
+	})
+	encode := func(n *[parts]uint64) (b []byte) {
+		for _, v := range n {
+			b = wire.AppendUvarint(b, v)
+		}
+		return b
+	}
+	decode := func(b []byte) (n [parts]uint64) {
+		r := wire.NewReader(b, "numbers of waits")
+		for i := range n {
+			n[i] = r.Uvarint()
+		}
+		return n
+	}
+	all, err := w.reduce(w.world, w.Rank(), encode(&own), func(a, b []byte) []byte {
+		x, y := decode(a), decode(b)
+		for i := range x {
+			x[i] += y[i]
+		}
+		return encode(&x)
+	})
+	if err != nil {
+		return 0, err
+	}
+	n, sum := decode(all), uint64(0)
+	for i := parts - 1; i >= 0; i-- {
+		if sum += n[i]; sum > mostHops {
+			return span/parts*int64(i+1) + 1, nil
+		}
+	}
+	return math.MinInt64, nil
+}
+
+// conclude brings together what all ranks found out.
+func (w *local) conclude() (*trace.Waits, error) {
+	var own []byte
+	w.try(func() error {
+		own = w.own().append(nil)
+		return nil
+	})
+	all, err := w.gather(w.world, w.Rank(), own, func(a, b []byte) (both []byte) {
+		both = a
+		w.try(func() error {
+			x, err := readSums(a)
+			if err != nil {
+				return err
+			}
+			y, err := readSums(b)
+			if err != nil {
+				return err
+			}
+			x.join(y, keep)
+			both = x.append(nil)
+			return nil
+		})
+		return both
+	})
+	if err != nil || w.Rank() > 0 {
+		return nil, err
+	}
+	var out *trace.Waits
+	w.try(func() error {
+		s, err := readSums(all)
+		if err == nil {
+			out = s.kept(w.places, w.path, w.onPath)
+		}
+		return err
+	})
+	if w.broken != nil {
+		out = &trace.Waits{Left: trace.LeftFailed}
+	}
+	return out, nil
+}
+
+// append and readWay carry the way from rank to rank.
+//
+//	way = (rank, stream, start, end, hops, (time - that before, rank, stream)…)…
+func (y *way) append(b []byte) []byte {
+	for _, t := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
+		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(t.rank)), uint64(t.stream))
+		b = wire.AppendVarint(wire.AppendVarint(b, y.spans[t].start), y.spans[t].end)
+		b = wire.AppendUvarint(b, uint64(len(y.hops[t])))
+		at := int64(0)
+		for _, h := range y.hops[t] {
+			b = wire.AppendVarint(b, h.at-at)
+			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(h.rank)), uint64(h.stream))
+			at = h.at
+		}
+	}
+	return b
+}
+
+func readThread(r *wire.Reader) thread {
+	return thread{int32(r.Int(math.MaxInt32)), int32(r.Int(math.MaxInt32))}
+}
+
+func readWay(b []byte, since int64) (*way, error) {
+	y := &way{make(map[thread]span), make(map[thread][]hop), since}
+	r := wire.NewReader(b, "waits of all ranks")
+	for r.Rest() > 0 && r.Err() == nil {
+		t := readThread(r)
+		y.spans[t] = span{r.Varint(), r.Varint()}
+		at := int64(0)
+		for range r.Count(3) {
+			at += r.Varint()
+			to := readThread(r)
+			y.hops[t] = append(y.hops[t], hop{at, to.rank, to.stream})
+		}
+	}
+	return y, r.Err()
+}
+
+// appendStretches and readStretches carry the path to the ranks.
+func appendStretches(b []byte, on map[thread][]stretch) []byte {
+	for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {
+		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(t.rank)), uint64(t.stream))
+		b = wire.AppendUvarint(b, uint64(len(on[t])))
+		at := int64(0)
+		for _, s := range on[t] {
+			b = wire.AppendVarint(wire.AppendVarint(b, s.from-at), s.to-s.from)
+			at = s.to
+		}
+	}
+	return b
+}
+
+func readStretches(b []byte) (map[thread][]stretch, error) {
+	on := make(map[thread][]stretch)
+	r := wire.NewReader(b, "critical path")
+	for r.Rest() > 0 && r.Err() == nil {
+		t := readThread(r)
+		at := int64(0)
+		for range r.Count(2) {
+			from := at + r.Varint()
+			at = from + r.Varint()
+			on[t] = append(on[t], stretch{from, at})
+		}
+	}
+	return on, r.Err()
+}
+
+// append and readPathSums carry what ranks have of the path.
+func (x *pathSums) append(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(x.spoor))
+	b = wire.AppendUvarint(b, uint64(len(x.sites)))
+	for _, at := range sorted(x.sites) {
+		s := x.sites[at]
+		for _, v := range []int64{int64(at), s.compute, s.mpi, s.all, int64(s.rank) + 1, s.most} {
+			b = wire.AppendUvarint(b, uint64(v))
+		}
+	}
+	for _, r := range x.ranks {
+		for _, v := range []int64{int64(r.Rank), r.ComputeNs, r.MPINs} {
+			b = wire.AppendUvarint(b, uint64(v))
+		}
+	}
+	return b
+}
+
+func readPathSums(b []byte) (*pathSums, error) {
+	x := newPathSums()
+	r := wire.NewReader(b, "sums of the critical path")
+	u := func() int64 { return int64(r.Uvarint() & math.MaxInt64) }
+	x.spoor = u()
+	for range r.Count(6) {
+		s := x.site(place(r.Uvarint()))
+		s.compute, s.mpi, s.all, s.rank, s.most = u(), u(), u(), int32(r.Int(math.MaxInt32)-1), u()
+	}
+	for r.Rest() > 0 && r.Err() == nil {
+		x.ranks = append(x.ranks, PathRank{int(u()), u(), u()})
+	}
+	return x, r.Err()
+}
+
+// Together is At for all ranks in one process, of which logs has the times, by rank.
+func Together(r *trace.Reader, logs []*track.Log, always bool) (*trace.Waits, error) {
+	ranks := memory(r.Ranks())
+	errs := make([]error, len(ranks))
+	var out *trace.Waits
+	var wait sync.WaitGroup
+	for i, t := range ranks {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			w, err := At(t, Finish{Trace: r, Log: logs[i], Always: always})
+			if errs[i] = err; err != nil {
+				t.(*virtual).close()
+			}
+			if i == 0 {
+				out = w
+			}
+		}()
+	}
+	wait.Wait()
+	return out, errors.Join(errs...)
+}

@@ -1,0 +1,141 @@
+package waits_test
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// near reports whether times are the same within what a trace keeps.
+func near(a, b int64) bool { return math.Abs(float64(a-b)) <= 2+0.012*float64(max(a, b)) }
+
+// keptAs compares what a trace keeps of the end of a run with the report of all its times.
+func keptAs(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, want, got *waits.Report) {
+	t.Helper()
+	if want.Messages != got.Messages || want.Backwards != got.Backwards || want.Threads != got.Threads || !near(want.OffNs, got.OffNs) ||
+		!near(want.RunNs, got.RunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) || len(want.Sites) != len(got.Sites) {
+		t.Errorf("want %+v\ngot %+v", want, got)
+		return
+	}
+	kind := func(list []waits.KindSum) map[waits.Kind]uint64 {
+		m := make(map[waits.Kind]uint64)
+		for _, k := range list {
+			m[k.Kind] = k.Count
+		}
+		return m
+	}
+	if d := cmp.Diff(kind(want.Kinds), kind(got.Kinds)); d != "" {
+		t.Errorf("calls by kind: %s", d)
+	}
+	for i, w := range want.Sites {
+		g := got.Sites[i]
+		if w.Function != g.Function || w.Place != g.Place || w.Kind != g.Kind || w.Count != g.Count || w.Waiting != g.Waiting || w.Awaited != g.Awaited || !near(w.WaitedNs, g.WaitedNs) {
+			t.Errorf("want %+v\ngot %+v", w, g)
+			continue
+		}
+		for j, c := range g.Causes {
+			if x := w.Causes[j]; math.Abs(float64(x.WaitedNs-c.WaitedNs)) > 2+0.02*float64(w.WaitedNs) {
+				t.Errorf("cause: want %+v, got %+v", x, c)
+			}
+		}
+		for j, r := range g.Late {
+			if x := w.Late[j]; math.Abs(float64(x.WaitedNs-r.WaitedNs)) > 2+0.02*float64(w.WaitedNs) {
+				t.Errorf("late: want %+v, got %+v", w.Late, g.Late)
+			}
+		}
+	}
+	for i, w := range want.ByRank {
+		if g := got.ByRank[i]; w.Rank != g.Rank || !near(w.RunNs, g.RunNs) || !near(w.MPINs, g.MPINs) || !near(w.WaitedNs, g.WaitedNs) || !near(w.CausedNs, g.CausedNs) {
+			t.Errorf("rank: want %+v, got %+v", w, g)
+		}
+	}
+	p, q := want.Path, got.Path
+	if p == nil || q == nil || !near(p.RunNs, q.RunNs) || p.Hops != q.Hops || p.Rank != q.Rank || !near(p.OutsideNs, q.OutsideNs) {
+		t.Errorf("path: want %+v, got %+v", p, q)
+		return
+	}
+	for _, s := range q.Sites {
+		w := p.Sites[slices.IndexFunc(p.Sites, func(w waits.PathSite) bool { return w.Function == s.Function })]
+		if !near(w.ComputeNs+w.MPINs, s.ComputeNs+s.MPINs) || !near(w.MeanNs, s.MeanNs) {
+			t.Errorf("path: want %+v, got %+v", w, s)
+		}
+	}
+}
+
+// opened reads a file whole.
+func opened(t mergetest.TB, name string) *trace.Reader {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What ranks find out at the end of a run is what is found in a trace with all their times.
+func TestEndOfRun(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "app.spoor")
+	rapid.Check(t, func(rt *rapid.T) {
+		ranks := rapid.OneOf(rapid.IntRange(2, 4), rapid.IntRange(waits.Everybody+1, 2*waits.Everybody)).Draw(rt, "ranks")
+		list := drawn(rt, ranks)
+		tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
+			r.Begin()
+			for i := range list[r.Rank] {
+				list[r.Rank][i].record(r)
+			}
+		})
+		logs := make([]*track.Log, ranks)
+		for rank, tr := range tracks {
+			times := make([][2]uint64, len(list[rank])+1)
+			for i := range times {
+				times[i] = [2]uint64{rapid.Uint64Range(0, 60).Draw(rt, "gap"), rapid.Uint64Range(1, 90).Draw(rt, "took")}
+			}
+			tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return times[i][0], times[i][1] })
+			logs[rank] = tr.Log
+		}
+		want, err := waits.Of(mergetest.Open(t, tracks, nil), waits.Options{Path: true})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, tr := range tracks {
+			tr.Log = nil
+		}
+		if err := os.WriteFile(name, mergetest.File(t, tracks, nil), 0o600); err != nil {
+			rt.Fatal(err)
+		}
+		kept, err := waits.Together(opened(rt, name), logs, true)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if err := trace.AddWaits(name, kept); err != nil {
+			rt.Fatal(err)
+		}
+		got, err := waits.Kept(opened(rt, name), func(string, trace.Site) string { return "" })
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i := range want.Sites {
+			want.Sites[i].Place = ""
+		}
+		keptAs(rt, want, got)
+	})
+}

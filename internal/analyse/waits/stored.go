@@ -1,0 +1,226 @@
+package waits
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// What a trace keeps of a run: so many call sites at most, ranks of one, causes of one, ranks, and call sites of the path.
+const (
+	mostSites     = 40
+	mostShares    = 6
+	mostCauses    = 3
+	mostRanks     = 64
+	mostPathSites = 16
+	mostPathRanks = 8
+)
+
+// kept is what of the sums of all ranks goes into the trace.
+func (s *sums) kept(x *places, path *Path, on *pathSums) *trace.Waits {
+	w := &trace.Waits{Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs}
+	keys := slices.SortedFunc(maps.Keys(s.rows), func(x, y rowKey) int {
+		return cmp.Or(cmp.Compare(s.rows[y].waited, s.rows[x].waited), x.compare(y))
+	})
+	var rest [kinds]trace.WaitSite
+	for _, key := range keys {
+		r := s.rows[key]
+		if r.count == 0 {
+			continue
+		}
+		if len(w.Sites) == mostSites {
+			o := &rest[key.kind]
+			o.Count += r.count
+			o.WaitedNs += r.waited
+			continue
+		}
+		site := trace.WaitSite{WaitPlace: x.wait(key.place), Kind: int(key.kind), Count: r.count, WaitedNs: r.waited}
+		site.Waiting, site.Ranks = shares(r.ranks, r.waited)
+		site.Awaited, site.Late = shares(r.late, r.waited)
+		causes := slices.SortedFunc(maps.Keys(r.causes), func(a, b place) int {
+			return cmp.Or(cmp.Compare(r.causes[b].waited, r.causes[a].waited), cmp.Compare(a, b))
+		})
+		for _, at := range causes[:min(len(causes), mostCauses)] {
+			if c := r.causes[at]; c.waited > 0 {
+				site.Causes = append(site.Causes, trace.WaitCause{
+					WaitPlace: x.wait(at), Share: float64(c.waited) / float64(r.waited), Compute: float64(c.compute) / float64(c.waited),
+				})
+			}
+		}
+		w.Sites = append(w.Sites, site)
+	}
+	for kind, o := range rest {
+		if o.Count > 0 {
+			o.WaitPlace, o.Kind = trace.WaitPlace{Function: -1}, kind
+			w.Sites = append(w.Sites, o)
+		}
+	}
+	for _, r := range s.ranks {
+		w.RunNs += r.RunNs
+		w.MPINs += r.MPINs
+		w.ByRank = append(w.ByRank, trace.WaitRank{Rank: r.Rank, RunNs: r.RunNs, MPINs: r.MPINs, WaitedNs: r.WaitedNs, CausedNs: s.caused[int32(r.Rank)]})
+	}
+	if len(w.ByRank) > mostRanks {
+		most := func(r trace.WaitRank) int64 { return max(r.WaitedNs, r.CausedNs) }
+		slices.SortStableFunc(w.ByRank, func(a, b trace.WaitRank) int { return cmp.Compare(most(b), most(a)) })
+		w.ByRank = w.ByRank[:mostRanks]
+		slices.SortFunc(w.ByRank, func(a, b trace.WaitRank) int { return cmp.Compare(a.Rank, b.Rank) })
+	}
+	for i, f := range x.schema {
+		if ns := s.Other[f.Name]; ns*leastOther >= w.MPINs && ns > 0 {
+			w.Other = append(w.Other, trace.WaitOther{Function: i, Ns: ns})
+		}
+	}
+	for _, l := range s.losses.List() {
+		w.Losses = append(w.Losses, trace.WaitLoss{What: l.What, Count: l.Count})
+	}
+	if path != nil && on != nil {
+		w.Path = keptPath(x, path, on, s.waited(), len(s.ranks))
+	}
+	return w
+}
+
+// leastOther is the part of the time in MPI from which on a function that isn't looked at is named: one in so many.
+const leastOther = 200
+
+func keptPath(x *places, path *Path, on *pathSums, waited map[place]int64, ranks int) *trace.WaitPath {
+	rep := Report{ByRank: make([]RankSum, ranks)}
+	p := &trace.WaitPath{RunNs: path.RunNs, SpoorNs: on.spoor, Hops: path.Hops, Rank: path.Rank}
+	for _, at := range slices.SortedFunc(maps.Keys(on.sites), func(a, b place) int {
+		s, t := on.sites[a], on.sites[b]
+		return cmp.Or(cmp.Compare(t.compute+t.mpi, s.compute+s.mpi), cmp.Compare(a, b))
+	}) {
+		s := on.sites[at]
+		if s.compute+s.mpi == 0 {
+			continue
+		}
+		p.OutsideNs += s.compute
+		if len(p.Sites) < mostPathSites {
+			p.Sites = append(p.Sites, trace.WaitPathSite{WaitPlace: x.wait(at), ComputeNs: s.compute, MPINs: s.mpi, MeanNs: rep.mean(s, waited[at]), Rank: max(0, int(s.rank))})
+		}
+	}
+	list := slices.Clone(on.ranks)
+	slices.SortStableFunc(list, func(a, b PathRank) int { return cmp.Compare(b.ComputeNs+b.MPINs, a.ComputeNs+a.MPINs) })
+	for _, r := range list[:min(len(list), mostPathRanks)] {
+		p.Ranks = append(p.Ranks, trace.WaitPathRank(r))
+	}
+	return p
+}
+
+// wait is a place as the trace has it.
+func (x *places) wait(p place) trace.WaitPlace {
+	return trace.WaitPlace{Function: int(p >> placeBits), Site: int(p & (1<<placeBits - 1))}
+}
+
+// placeAt is the opposite of wait.
+func (x *places) placeAt(p trace.WaitPlace) place {
+	return place(p.Function)<<placeBits | place(p.Site)
+}
+
+func shares(of map[int32]int64, all int64) (n int, list []trace.WaitRankShare) {
+	for _, r := range most(of) {
+		if n++; n <= mostShares {
+			list = append(list, trace.WaitRankShare{Rank: r.Rank, Share: float64(r.WaitedNs) / float64(max(1, all))})
+		}
+	}
+	return n, list
+}
+
+// ErrLeft says that a trace has nothing of who waited for whom, and why.
+var ErrLeft = errors.New("the trace doesn't say who waited for whom")
+
+// Why is why a trace has nothing of who waited for whom, and what to do.
+func Why(w *trace.Waits) string {
+	again := "to have it, record with --waits always"
+	switch w.Left {
+	case trace.LeftTime:
+		return fmt.Sprintf("finding it out at the end of the run would have taken about %s; %s", units.Duration(float64(w.NeedsNs)), again)
+	case trace.LeftLog:
+		return "a rank made more calls than times are kept of; record with --timing lossless, or a shorter run"
+	case trace.LeftDistinct:
+		return "there are too many distinct calls; " + again
+	}
+	return "a rank could not find it out"
+}
+
+// Kept is the report of what a trace keeps; nil if it keeps nothing. called is Options.Name.
+func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*Report, error) {
+	w, err := r.Waits()
+	if err != nil || w == nil {
+		return nil, err
+	}
+	if w.Left != trace.WaitsKnown {
+		return nil, fmt.Errorf("%w: %s", ErrLeft, Why(w))
+	}
+	x, err := newPlaces(r)
+	if err != nil {
+		return nil, err
+	}
+	name := func(p trace.WaitPlace) (function, text string) {
+		if p.Function < 0 {
+			return "", ""
+		}
+		at := x.at(x.placeAt(p))
+		return at.Function, called(at.Function, at.Site)
+	}
+	rep := &Report{
+		Ranks: r.Ranks(), Times: "within 1 %", Threads: w.Threads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, Backwards: w.Backwards, OffNs: w.OffNs,
+		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{}, Losses: []ops.Loss{},
+	}
+	var sums [kinds]KindSum
+	for i := range w.Sites {
+		s := &w.Sites[i]
+		if s.Kind >= int(kinds) {
+			continue
+		}
+		sums[s.Kind].Count += s.Count
+		sums[s.Kind].WaitedNs += s.WaitedNs
+		if s.Function < 0 {
+			continue
+		}
+		part := func(share float64) int64 { return int64(share * float64(s.WaitedNs)) }
+		of := func(list []trace.WaitRankShare) (out []RankNs) {
+			for _, r := range list {
+				out = append(out, RankNs{r.Rank, part(r.Share)})
+			}
+			return out
+		}
+		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), Late: of(s.Late), Waiting: s.Waiting, Awaited: s.Awaited}
+		site.Function, site.Place = name(s.WaitPlace)
+		for _, c := range s.Causes {
+			y := Cause{WaitedNs: part(c.Share), ComputeNs: int64(c.Compute * float64(part(c.Share)))}
+			y.Function, y.Place = name(c.WaitPlace)
+			site.Causes = append(site.Causes, y)
+		}
+		rep.Sites = append(rep.Sites, site)
+	}
+	rep.addKinds(sums[:])
+	for _, b := range w.ByRank {
+		rep.ByRank = append(rep.ByRank, RankSum(b))
+	}
+	for _, o := range w.Other {
+		rep.Unclear = append(rep.Unclear, Unclear{x.schema[o.Function].Name, o.Ns})
+	}
+	slices.SortStableFunc(rep.Unclear, func(x, y Unclear) int { return cmp.Compare(y.Ns, x.Ns) })
+	for _, l := range w.Losses {
+		rep.Losses = append(rep.Losses, ops.Loss(l))
+	}
+	if p := w.Path; p != nil {
+		rep.Path = &Path{RunNs: p.RunNs, OutsideNs: p.OutsideNs, SpoorNs: p.SpoorNs, Hops: p.Hops, Rank: p.Rank, Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
+		for _, s := range p.Sites {
+			y := PathSite{ComputeNs: s.ComputeNs, MPINs: s.MPINs, MeanNs: s.MeanNs, ImbalanceNs: max(0, s.ComputeNs+s.MPINs-s.MeanNs), Rank: s.Rank}
+			y.Function, y.Place = name(s.WaitPlace)
+			rep.Path.Sites = append(rep.Path.Sites, y)
+		}
+		for _, s := range p.Ranks {
+			rep.Path.Ranks = append(rep.Path.Ranks, PathRank(s))
+		}
+	}
+	return rep, nil
+}

@@ -1,0 +1,49 @@
+package sections
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// FuzzWaits: what is no section of waits is an error, and what is one goes both ways.
+func FuzzWaits(f *testing.F) {
+	share := []model.WaitRankShare{{Rank: 1, Share: 0.75}, {Rank: 0, Share: 0.25}}
+	for _, w := range []model.Waits{
+		{Left: model.LeftTime, NeedsNs: 100},
+		{Left: model.LeftLog},
+		{
+			Threads: 2, RunNs: 99, MPINs: 50, Messages: 7, Backwards: 1, OffNs: 3,
+			Sites: []model.WaitSite{
+				{WaitPlace: model.WaitPlace{Function: 1, Site: 2}, Kind: 3, Count: 4, WaitedNs: 40, Ranks: share, Late: share[:1], Waiting: 2, Awaited: 3,
+					Causes: []model.WaitCause{{WaitPlace: model.WaitPlace{Function: 0, Site: 1}, Share: 1, Compute: 0.5}}},
+				{WaitPlace: model.WaitPlace{Function: -1}, Kind: 1, Count: 1, WaitedNs: 10},
+			},
+			ByRank: []model.WaitRank{{Rank: 0, RunNs: 50, MPINs: 25, WaitedNs: 10, CausedNs: 30}, {Rank: 3, RunNs: 49, MPINs: 25, WaitedNs: 30, CausedNs: 10}},
+			Other:  []model.WaitOther{{Function: 2, Ns: 5}}, Losses: []model.WaitLoss{{What: "calls", Count: 2}},
+			Path: &model.WaitPath{RunNs: 50, OutsideNs: 20, SpoorNs: 1, Hops: 4, Rank: 1, Ranks: []model.WaitPathRank{{Rank: 1, ComputeNs: 3, MPINs: 5}},
+				Sites: []model.WaitPathSite{{WaitPlace: model.WaitPlace{Function: 1, Site: 1}, ComputeNs: 20, MPINs: 29, MeanNs: 30, Rank: 2}}},
+		},
+	} {
+		f.Add(AppendWaits(nil, &w))
+	}
+	n := WaitBounds{Ranks: 4, Functions: 3, Sites: 2, Kinds: 8}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := wire.NewReader(data, "waits")
+		w := DecodeWaits(r, n)
+		if r.Done() != nil {
+			return
+		}
+		b := AppendWaits(nil, w)
+		r = wire.NewReader(b, "waits")
+		again := DecodeWaits(r, n)
+		if err := r.Done(); err != nil {
+			t.Fatal(err)
+		}
+		if second := AppendWaits(nil, again); !bytes.Equal(second, b) {
+			t.Fatalf("%x became %x", b, second)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package model
+
+// Waits is who waited for whom in a run, as the ranks found out at its end. Times are in ns, within 1 %, and sums over ranks.
+type Waits struct {
+	Left      WaitsLeft // why nothing was found out
+	NeedsNs   int64     // of LeftTime: about how long it would have taken
+	Threads   int       // of the rank with most
+	RunNs     int64     // of all threads, each from its first call to the end of its last
+	MPINs     int64
+	Messages  uint64 // of which both ends are known
+	Backwards uint64 // of these, received before they were sent
+	OffNs     int64  // by so much at most
+	Sites     []WaitSite
+	ByRank    []WaitRank // in order; of many, those that waited most or were waited for most
+	Other     []WaitOther
+	Losses    []WaitLoss
+	Path      *WaitPath // nil: not known
+}
+
+// WaitsLeft says why it isn't known who waited for whom.
+type WaitsLeft uint8
+
+// Reasons.
+const (
+	WaitsKnown   WaitsLeft = iota
+	LeftTime               // it would have taken too long
+	LeftLog                // a rank made more calls than times are kept of
+	LeftFailed             // a rank could not do it
+	LeftDistinct           // there are too many distinct calls
+	waitsLeft
+)
+
+// Valid reports whether a reason is one.
+func (l WaitsLeft) Valid() bool { return l < waitsLeft }
+
+// A WaitPlace is a function, by its place in the schema, and where it is called, as a number in the trace's sites, from 1. Function is -1
+// where several are taken together.
+type WaitPlace struct{ Function, Site int }
+
+// A WaitSite is what calls from one place waited for one reason.
+type WaitSite struct {
+	WaitPlace
+	Kind     int // see package waits
+	Count    uint64
+	WaitedNs int64
+	Ranks    []WaitRankShare // that waited most, of Waiting ranks
+	Late     []WaitRankShare // that were waited for most, of Awaited ranks
+	Waiting  int
+	Awaited  int
+	Causes   []WaitCause // to which they came late
+}
+
+// A WaitRankShare is a rank's part of a time.
+type WaitRankShare struct {
+	Rank  int
+	Share float64 // 0 to 1
+}
+
+// A WaitCause is a call to which ranks came late.
+type WaitCause struct {
+	WaitPlace
+	Share   float64 // of what was waited at the site
+	Compute float64 // the part of that which the late ones were outside of MPI
+}
+
+// A WaitRank is what a rank waited, and others for it.
+type WaitRank struct {
+	Rank                             int
+	RunNs, MPINs, WaitedNs, CausedNs int64
+}
+
+// A WaitOther is a function of whose calls nothing is said.
+type WaitOther struct {
+	Function int
+	Ns       int64
+}
+
+// A WaitLoss is what could not be said, and how often.
+type WaitLoss struct {
+	What  string
+	Count uint64
+}
+
+// A WaitPath is the critical path of a run, or of its end.
+type WaitPath struct {
+	RunNs     int64 // how long it is
+	OutsideNs int64 // of MPI
+	SpoorNs   int64
+	Hops      int
+	Rank      int // on which it ends
+	Sites     []WaitPathSite
+	Ranks     []WaitPathRank // that have most of it
+}
+
+// A WaitPathRank is a rank's part of the path.
+type WaitPathRank struct {
+	Rank             int
+	ComputeNs, MPINs int64
+}
+
+// A WaitPathSite is what a place has of the path.
+type WaitPathSite struct {
+	WaitPlace
+	ComputeNs, MPINs, MeanNs int64
+	Rank                     int // with most of it
+}
