@@ -8,8 +8,8 @@ import (
 // spellings has the C names of MPI's functions by their lower case.
 var spellings = sync.OnceValue(func() map[string]string {
 	names := make(map[string]string)
-	for _, c := range Calls() {
-		names[strings.ToLower(c.Name)] = c.Name
+	for name := range callTable().names() {
+		names[strings.ToLower(name)] = name
 	}
 	return names
 })

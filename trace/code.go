@@ -51,11 +51,14 @@ func AddCode(path string, c *Code, from *Reader) error {
 
 // encodedCode is the section with the contexts that there are in a file.
 func encodedCode(path string, c *Code, from *Reader) ([]byte, error) {
-	r, err := Open(path)
-	if err != nil {
-		return nil, err
+	r := from
+	if path != from.Name() {
+		var err error
+		if r, err = Open(path); err != nil {
+			return nil, err
+		}
+		defer r.Close()
 	}
-	defer r.Close()
 	own, err := r.tables()
 	if err != nil {
 		return nil, err

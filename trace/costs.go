@@ -118,7 +118,7 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 		return nil
 	}
 	w := wire.NewReader(blobs[n], "times")
-	if _, err := r.decodeTimes(w, n, counts, func(what string, n, bytes int) {
+	if _, _, err := r.decodeTimes(w, n, counts, func(what string, n, bytes int) {
 		form := "count, mean"
 		if what == sections.ExtremesCost || what == sections.SpreadsCost {
 			form = "most, least, deviation"

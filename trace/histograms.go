@@ -76,7 +76,7 @@ func (r *Reader) Places(class int) ([]int, error) {
 // Histograms returns the histograms of a class, over all of its ranks; nil if
 // none were kept.
 func (r *Reader) Histograms(class int) ([]Histogram, error) {
-	_, list, err := r.timesOf(class)
+	_, list, err := r.timeLineTimes(class)
 	if err != nil || list == nil {
 		return nil, err
 	}

@@ -16,15 +16,22 @@ type latestTimes struct {
 	none  bool // there are no histograms; those that there are, each reader has for itself
 }
 
+// of returns the times of a class that has no histograms, nil if they aren't the last.
+func (l *latestTimes) of(class int) []Times {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known && l.class == class && l.none {
+		return l.times
+	}
+	return nil
+}
+
 // timeLineTimes returns the statistics of a class by terminal, which must not be changed, and its histograms.
 func (r *Reader) timeLineTimes(class int) ([]Times, []sections.Histogram, error) {
 	l := &r.latest
-	l.mu.Lock()
-	if l.known && l.class == class && l.none {
-		defer l.mu.Unlock()
-		return l.times, nil, nil
+	if known := l.of(class); known != nil {
+		return known, nil, nil
 	}
-	l.mu.Unlock()
 	times, hists, err := r.timesOf(class)
 	if err != nil {
 		return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
@@ -304,6 +305,9 @@ func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 // SumWithin, extremes and deviations have six significant bits, and so have
 // distances of ranks' totals from their mean. In a trace without times none was counted.
 func (r *Reader) Times(class int) ([]Times, error) {
+	if known := r.latest.of(class); known != nil {
+		return slices.Clone(known), nil
+	}
 	times, _, err := r.timesOf(class)
 	return times, err
 }
@@ -328,9 +332,15 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	}
 	_, places := sections.PlacesOf(groups)
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	times, err := r.decodeTimes(w, class, counts, func(string, int, int) {})
+	p, of, err := r.decodeTimes(w, class, counts, func(string, int, int) {})
 	if err != nil {
 		return nil, nil, err
+	}
+	times := make([]Times, len(counts))
+	if w.Err() == nil {
+		ranks, numbers := r.lists()[class], sections.NumbersOf(groups)
+		times = p.Unpool(of, numbers, counts, ranks)
+		sections.Agree(times, numbers, len(ranks), p.Apart)
 	}
 	hists := sections.DecodeHistograms(w, len(groups), places)
 	if err := w.Done(); err != nil {
@@ -339,12 +349,12 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	return times, hists, nil
 }
 
-// decodeTimes reads the times of a class, and tells what the bytes are. Errors of w are
+// decodeTimes reads the times of a class as they are pooled, of by terminal, and tells what the bytes are. Errors of w are
 // its own.
-func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) ([]Times, error) {
+func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) (p *sections.Pooled, of []int32, err error) {
 	c, err := r.classAt(class)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rest := w.Rest()
 	took := func(what string, n int) {
@@ -355,23 +365,18 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
 	}
-	of, p := sections.NewPooled(groups, c.Stackless, key, counts, len(ranks))
+	of, p = sections.NewPooled(groups, c.Stackless, key, counts, len(ranks))
 	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks}
 	switch n := w.Int(r.ranks.Classes + 1); {
 	case n == 1:
 		t.Common = true
 	case n > 1:
 		if t.Base, err = r.baseTimes(n - 2); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	p.Decode(&t, ranks, took)
-	if w.Err() != nil {
-		return make([]Times, len(counts)), nil
-	}
-	times := p.Unpool(of, groups, counts, ranks)
-	sections.Agree(times, groups, len(ranks), p.Apart)
-	return times, nil
+	return p, of, nil
 }
 
 // baseTimes returns the numbers of a class that another refers to.

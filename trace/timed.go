@@ -108,6 +108,19 @@ func (r *Reader) TimeKind() (SampleKind, error) {
 		if err != nil {
 			return NoSample, err
 		}
+		series, err := k.openSeries()
+		if err != nil {
+			return NoSample, err
+		}
+		if series == nil {
+			stats, hists, err := r.timeLineTimes(k.nclass)
+			if err != nil {
+				return NoSample, err
+			}
+			if first, ok := k.streams[0].Cursor().Next(); len(hists) == 0 && ok { // no time line is needed for it
+				return meanSample(stats[first].Duration).Kind, nil
+			}
+		}
 		for t, err := range k.Timings(0) {
 			if err != nil {
 				return NoSample, fmt.Errorf("rank %d: times: %w", k.number, err)

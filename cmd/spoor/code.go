@@ -17,25 +17,20 @@ func newCode() *cobra.Command {
 		Short:  "Put what the binaries say of a trace's calls into it",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
-		RunE:   func(cmd *cobra.Command, args []string) error { return addCode(args[0]) },
+		RunE:   oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return addCode(r) }),
 	}
 }
 
 // maxCopied is up to how many bytes a trace is written anew for the sake of a section.
 const maxCopied = 1 << 30
 
-// addCode puts into a trace with call stacks what the binaries, which are at hand now, say of its calls, so that they need not be there
-// when it is read. Where they say nothing, the trace stays as it is.
-func addCode(path string) error {
-	info, err := os.Stat(path)
+// addCode puts into the file of a trace with call stacks what the binaries, which are at hand now, say of its calls, so that they need not
+// be there when it is read. Where they say nothing, the file stays as it is. The reader has what there was.
+func addCode(r *trace.Reader) error {
+	info, err := os.Stat(r.Name())
 	if err != nil || info.Size() > maxCopied {
 		return err
 	}
-	r, err := trace.Open(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	if frames, err := tree.Frames(r); err != nil || frames < 2 {
 		return err
 	}
@@ -47,7 +42,7 @@ func addCode(path string) error {
 	if c, err = tree.Of(r, places.s, places.tails); err != nil || c == nil {
 		return err
 	}
-	if err := trace.AddCode(path, c, r); err != nil && !errors.Is(err, os.ErrPermission) {
+	if err := trace.AddCode(r.Name(), c, r); err != nil && !errors.Is(err, os.ErrPermission) {
 		return err
 	}
 	return nil

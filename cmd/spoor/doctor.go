@@ -38,6 +38,7 @@ Ends with code 1 if something stands in the way.`,
 				if h.Program, err = inspect.Program(lookPath(args[0])); err != nil {
 					return err
 				}
+				h.Program.Symbols()
 			}
 			if asJSON {
 				enc := json.NewEncoder(cmd.OutOrStdout())

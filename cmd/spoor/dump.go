@@ -133,6 +133,7 @@ type dumper struct {
 	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
 	k          *trace.Rank     // at hand, if there are such
 	values     []attachedValue // of the call at hand
+	texts      [1 << 12]dumped // by terminal, modulo
 }
 
 func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
@@ -445,10 +446,10 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 	} else {
 		b = d.appendWhich(b, c.Call)
 		if c.Timing.Duration.Kind.Own() {
-			b = fmt.Appendf(d.appendExtras(c.AppendText(b), c.Call, nil), " | %s after %s", units.Duration(float64(c.Timing.Duration.Ns)),
+			b = fmt.Appendf(d.appendExtras(d.appendText(b, c.Call), c.Call, nil), " | %s after %s", units.Duration(float64(c.Timing.Duration.Ns)),
 				units.Duration(float64(c.Timing.Gap.Ns)))
 		} else {
-			b = d.appendExtras(c.AppendText(b), c.Call, times)
+			b = d.appendExtras(d.appendText(b, c.Call), c.Call, times)
 		}
 		if times != nil {
 			b = appendStart(append(b, ", at "...), c)
@@ -458,6 +459,27 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)
 	return err
+}
+
+// A dumped is the text of a call. Calls that are alike share their parameters, but for those with requests or a lane.
+type dumped struct {
+	params *trace.Param
+	text   []byte
+}
+
+// appendText writes a call, mostly what was written of one that is the same but for its position.
+func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
+	if len(c.Params) == 0 {
+		return c.AppendText(b)
+	}
+	last := &d.texts[c.Terminal%len(d.texts)]
+	if last.params != &c.Params[0] {
+		from := len(b)
+		b = c.AppendText(b)
+		last.params, last.text = &c.Params[0], append(last.text[:0], b[from:]...)
+		return b
+	}
+	return append(b, last.text...)
 }
 
 // named returns the names that the program gave to objects of a call, by handle; nil if there are none.

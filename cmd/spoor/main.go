@@ -11,7 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -21,7 +24,18 @@ import (
 )
 
 func main() {
+	collectLate()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// collectLate puts garbage collection off until there are 32 MB: most traces and verbs need less.
+func collectLate() {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(32 << 20)
+	runtime.AddCleanup(new(*int), func(int) { // the first collection is over
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(100)
+	}, 0)
 }
 
 // An exitCode ends the command with a code of its own; everything there is to

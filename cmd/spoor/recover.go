@@ -175,14 +175,14 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 	if err := sections.WriteFile(name, c, force); err != nil {
 		return recovered{}, err
 	}
-	if err := addCode(name); err != nil {
-		return recovered{}, err
-	}
 	r, err := trace.Open(name)
 	if err != nil {
 		return recovered{}, err
 	}
 	defer r.Close()
+	if err := addCode(r); err != nil {
+		return recovered{}, err
+	}
 	endings, err := w.Endings(r)
 	if err != nil {
 		return recovered{}, err

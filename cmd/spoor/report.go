@@ -133,16 +133,16 @@ func tracesOf(out string) []string {
 }
 
 func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary, error) {
-	if o.stack > 1 && !o.noCode {
-		if err := addCode(path); err != nil {
-			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is as it was
-		}
-	}
 	r, err := trace.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	if o.stack > 1 && !o.noCode {
+		if err := addCode(r); err != nil {
+			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is as it was
+		}
+	}
 	s, err := summary.Brief(r)
 	if err != nil {
 		return nil, err

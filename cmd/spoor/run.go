@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
@@ -268,6 +269,9 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	looked := func() {}
 	if o.hang > 0 {
 		looked = watchHang(cmd, scratch, o.hang)
+	}
+	if o.stack > 1 && !o.noCode {
+		go container.Expect(container.Code) // while the job starts
 	}
 	code, err := launch.Run(argv, env)
 	looked()

@@ -1,26 +1,24 @@
 package tree
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A graph is a stream's structure with what is next to each other in it. Calls stand for the numbers that they are given; those
-// with -1 are passed over.
+// A graph is a stream's structure with which vertices are next to each other in it. Calls without a vertex are passed over.
 type graph struct {
-	of    func(terminal int) int32
+	of    []*vertex // by terminal
 	ends  map[int]ends
-	pairs map[[2]int32]bool
+	pairs map[[2]*vertex][2]int32 // the first terminals that are such a pair
 }
 
-// ends are the first and last of a sequence, -1 if it has none.
+// ends are the first and last terminal of a sequence, -1 if it has none.
 type ends struct{ first, last int32 }
 
-func newGraph(root trace.Node, of func(terminal int) int32) *graph {
-	g := &graph{of: of, ends: make(map[int]ends), pairs: make(map[[2]int32]bool)}
+func newGraph(root trace.Node, of []*vertex) *graph {
+	g := &graph{of: of, ends: make(map[int]ends), pairs: make(map[[2]*vertex][2]int32)}
 	g.once(root)
 	return g
 }
@@ -28,8 +26,10 @@ func newGraph(root trace.Node, of func(terminal int) int32) *graph {
 // once goes through one round of a node and returns its ends.
 func (g *graph) once(n trace.Node) ends {
 	if n.Rule < 0 && n.Terminal >= 0 {
-		v := g.of(n.Terminal)
-		return ends{v, v}
+		if g.of[n.Terminal] == nil {
+			return ends{-1, -1}
+		}
+		return ends{int32(n.Terminal), int32(n.Terminal)}
 	}
 	if e, known := g.ends[n.Copy]; known {
 		return e
@@ -41,12 +41,12 @@ func (g *graph) once(n trace.Node) ends {
 			continue
 		}
 		if e.last >= 0 {
-			g.pairs[[2]int32{e.last, x.first}] = true
+			g.next(e.last, x.first)
 		} else {
 			e.first = x.first
 		}
 		if c.Count > 1 {
-			g.pairs[[2]int32{x.last, x.first}] = true
+			g.next(x.last, x.first)
 		}
 		e.last = x.last
 	}
@@ -54,7 +54,18 @@ func (g *graph) once(n trace.Node) ends {
 	return e
 }
 
-// sorted lists the pairs in order.
-func (g *graph) sorted() [][2]int32 {
-	return slices.SortedFunc(maps.Keys(g.pairs), func(a, b [2]int32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+// next notes that one terminal follows another.
+func (g *graph) next(a, b int32) {
+	key, pair := [2]*vertex{g.of[a], g.of[b]}, [2]int32{a, b}
+	if old, known := g.pairs[key]; !known || slices.Compare(pair[:], old[:]) < 0 {
+		g.pairs[key] = pair
+	}
+}
+
+// sorted lists the pairs in the order of their terminals.
+func (g *graph) sorted() [][2]*vertex {
+	return slices.SortedFunc(maps.Keys(g.pairs), func(a, b [2]*vertex) int {
+		x, y := g.pairs[a], g.pairs[b]
+		return slices.Compare(x[:], y[:])
+	})
 }

@@ -232,11 +232,12 @@ func (m *maker) whole(s trace.Site) bool {
 
 // class places the calls of a class and lists the steps between them.
 func (m *maker) class(r *trace.Reader, class int) error {
-	x, err := r.Columns(class)
+	ranks := r.Members(class)
+	uniform, err := r.Uniform(class)
 	if err != nil {
 		return err
 	}
-	k, err := r.Rank(x.Ranks()[0])
+	k, err := r.Rank(ranks[0])
 	if err != nil {
 		return err
 	}
@@ -265,15 +266,8 @@ func (m *maker) class(r *trace.Reader, class int) error {
 		}
 		leaf[t] = v
 	}
-	vertexOf := func(t int) int32 {
-		if leaf[t] == nil {
-			return -1
-		}
-		return int32(t)
-	}
-	ranks := x.Ranks()[:1]
-	if x.Varies() {
-		ranks = x.Ranks()
+	if uniform {
+		ranks = ranks[:1]
 	}
 	each := 1 + len(ranks)/maxVaried
 	for i := 0; i < len(ranks); i += each {
@@ -281,8 +275,7 @@ func (m *maker) class(r *trace.Reader, class int) error {
 			return err
 		}
 		for stream := range k.Streams() {
-			for _, p := range newGraph(k.Structure(stream), vertexOf).sorted() {
-				pair := [2]*vertex{leaf[p[0]], leaf[p[1]]}
+			for _, pair := range newGraph(k.Structure(stream), leaf).sorted() {
 				if !m.asked[pair] {
 					m.asked[pair] = true
 					m.seen = append(m.seen, pair)

@@ -71,7 +71,8 @@ type class struct {
 
 	mu     sync.Mutex                   // what follows is of a uniform class, too
 	places map[place]*trace.Occurrences // of single terminals
-	sought []extent                     // which makings were looked for last
+	rare   map[int]*rarities
+	sought []extent // which makings were looked for last
 	found  [][]making
 }
 
@@ -108,7 +109,7 @@ func (t *Table) class(k *trace.Rank) (*class, error) {
 	if c := t.classes[k.Class()]; c != nil {
 		return c, nil
 	}
-	c := &class{setters: make(map[int]*setter), places: make(map[place]*trace.Occurrences)}
+	c := &class{setters: make(map[int]*setter), places: make(map[place]*trace.Occurrences), rare: make(map[int]*rarities)}
 	for n := range k.Terminals() {
 		call, err := k.Called(n)
 		if err != nil {

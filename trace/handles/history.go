@@ -21,15 +21,29 @@ func (h history[T]) at(stream int, index uint64) (b binding[T], ok bool) {
 		if last.stream != stream {
 			return last, true
 		}
-		from := sort.Search(len(rest), func(i int) bool { return rest[i].stream >= stream })
-		own := rest[from:]
-		if n := sort.Search(len(own), func(i int) bool { return own[i].index > index }); n > 0 {
-			return own[n-1], true
+		own := rest.of(stream)
+		if b, ok := own.last(index); ok {
+			return b, true
 		}
-		rest = rest[:from]
+		rest = rest[:len(rest)-len(own)]
 	}
 	if len(h) > 0 {
 		return h[0], true
 	}
 	return b, false
+}
+
+// of returns the part of a stream.
+func (h history[T]) of(stream int) history[T] {
+	from := sort.Search(len(h), func(i int) bool { return h[i].stream >= stream })
+	return h[from:sort.Search(len(h), func(i int) bool { return h[i].stream > stream })]
+}
+
+// last returns the last binding of a stream's up to a position.
+func (h history[T]) last(index uint64) (b binding[T], ok bool) {
+	n := sort.Search(len(h), func(i int) bool { return h[i].index > index })
+	if n == 0 {
+		return b, false
+	}
+	return h[n-1], true
 }

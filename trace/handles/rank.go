@@ -2,6 +2,7 @@ package handles
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/mpi"
@@ -23,6 +24,7 @@ type Rank struct {
 	made    []made // by maker of the class
 	objects map[key]*object
 	located bool
+	rare    map[int]*rarities // by stream; of a class that isn't uniform
 }
 
 // made is what a maker makes on the rank; nothing if that has no name.
@@ -62,13 +64,18 @@ func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
 	return t.view(k, func(kind) bool { return true })
 }
 
+// CommRank returns one that knows communicators, windows and files alone.
+func (t *Table) CommRank(k *trace.Rank) (*Rank, error) {
+	return t.view(k, func(of kind) bool { return of == comm || of == window || of == file })
+}
+
 // view returns one that knows the wanted kinds of objects.
 func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 	c, err := t.class(k)
 	if err != nil {
 		return nil, err
 	}
-	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]made, len(c.makers)), objects: make(map[key]*object)}
+	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]made, len(c.makers)), objects: make(map[key]*object), rare: make(map[int]*rarities)}
 	if x.counts == nil {
 		x.counts = countsOf(k)
 	}
@@ -258,44 +265,120 @@ type Piece struct {
 }
 
 // Pieces splits the occurrences of a terminal in a stream.
-func (x *Rank) Pieces(stream int, c *trace.Call) []Piece {
+func (x *Rank) Pieces(stream int, c *trace.Call) (list []Piece) {
 	total := x.counts[stream][c.Terminal]
 	if total == 0 {
 		return nil
 	}
-	var breaks []uint64
+	var pasts []history[*trace.Call] // of what changes its meaning, in this stream
+	changes := uint64(0)
 	uses(c, func(name key) {
-		if !x.ambiguous(name) {
-			return
-		}
-		for _, b := range x.past(x.objects[name]) {
-			if b.stream == stream {
-				breaks = append(breaks, b.index)
+		if x.ambiguous(name) {
+			if own := x.past(x.objects[name]).of(stream); len(own) > 0 {
+				pasts = append(pasts, own)
+				changes += uint64(len(own))
 			}
 		}
 	})
-	if len(breaks) == 0 {
+	if len(pasts) == 0 {
 		return []Piece{{0, total}}
 	}
-	slices.Sort(breaks)
-	breaks = slices.Compact(breaks)
-	o := x.occurrences(stream, c.Terminal)
-	var list []Piece
-	at, before := uint64(0), uint64(0)
-	for i := 0; i <= len(breaks); i++ {
-		upto := total
-		if i < len(breaks) {
-			upto = o.Before(breaks[i])
-		}
-		if upto > before {
-			list = append(list, Piece{at, upto - before})
-		}
-		before = upto
-		if i < len(breaks) {
-			at = breaks[i]
+	add := func(at, count uint64) {
+		if n := len(list); n > 0 && list[n-1].At == at {
+			list[n-1].Count += count
+		} else if count > 0 {
+			list = append(list, Piece{at, count})
 		}
 	}
+	if total <= x.rareIn(stream).upTo || total < changes {
+		for index := range x.positions(stream, c.Terminal) {
+			at := uint64(0)
+			for _, h := range pasts {
+				if b, ok := h.last(index); ok {
+					at = max(at, b.index)
+				}
+			}
+			add(at, 1)
+		}
+		return list
+	}
+	breaks := []uint64{0}
+	for _, h := range pasts {
+		for _, b := range h {
+			breaks = append(breaks, b.index)
+		}
+	}
+	slices.Sort(breaks)
+	o := x.occurrences(stream, c.Terminal)
+	for i, at := range breaks {
+		upto := total
+		if i+1 < len(breaks) {
+			upto = o.Before(breaks[i+1])
+		}
+		add(at, upto-o.Before(at))
+	}
 	return list
+}
+
+// positions yields where a terminal occurs in a stream.
+func (x *Rank) positions(stream, terminal int) iter.Seq[uint64] {
+	if list := x.rareIn(stream).at[terminal]; list != nil {
+		return slices.Values(list)
+	}
+	return func(yield func(uint64) bool) {
+		for index := range x.occurrences(stream, terminal).All() {
+			if !yield(index) {
+				return
+			}
+		}
+	}
+}
+
+// rarities are the positions of what occurs seldom in a stream, found in one pass.
+type rarities struct {
+	upTo uint64     // occurrences
+	at   [][]uint64 // by terminal
+}
+
+// mostRare is how many positions are kept at most of a stream.
+const mostRare = 1 << 22
+
+// rareIn finds what is rare in a stream.
+func (x *Rank) rareIn(stream int) *rarities {
+	list := x.rare
+	if x.class.uniform {
+		x.class.mu.Lock()
+		defer x.class.mu.Unlock()
+		list = x.class.rare
+	}
+	r := list[stream]
+	if r != nil {
+		return r
+	}
+	counts := x.counts[stream]
+	sum := func(upTo uint64) (sum uint64) {
+		for _, n := range counts {
+			if n <= upTo {
+				sum += n
+			}
+		}
+		return sum
+	}
+	r = &rarities{upTo: 1 << 16, at: make([][]uint64, len(counts))}
+	for r.upTo > 8 && sum(r.upTo) > mostRare {
+		r.upTo /= 2
+	}
+	room := make([]uint64, sum(r.upTo))
+	for t, n := range counts {
+		if n <= r.upTo {
+			r.at[t], room = room[:0:n], room[n:]
+		}
+	}
+	for index, t := range x.k.Occurrences(stream, func(t int) bool { return counts[t] <= r.upTo }).All() {
+		r.at[t] = append(r.at[t], index)
+	}
+	list[stream] = r
+	return r
 }
 
 func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {

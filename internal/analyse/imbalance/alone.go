@@ -103,7 +103,7 @@ func (v *company) always(c *trace.Call, terminal int) (bool, error) {
 	}
 	if v.view == nil {
 		var err error
-		if v.view, err = handles.Of(v.r).Rank(v.k); err != nil {
+		if v.view, err = handles.Of(v.r).CommRank(v.k); err != nil {
 			return false, err
 		}
 	}

@@ -31,9 +31,8 @@ func MixAfter(known, data []byte) ([]byte, bool) {
 	if len(data) > mixTo {
 		return nil, false
 	}
-	m := newModel(len(known) + len(data))
+	m := learned(known, len(data))
 	defer m.done()
-	m.learn(known)
 	low, high := uint32(0), ^uint32(0)
 	var out []byte
 	for _, b := range data {
@@ -88,9 +87,8 @@ func UnmixAfter(known, frame []byte, size uint64) ([]byte, error) {
 	if size > uint64(maxSize(len(frame))) {
 		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
 	}
-	m := newModel(len(known) + int(size))
+	m := learned(known, int(size))
 	defer m.done()
-	m.learn(known)
 	low, high, x := uint32(0), ^uint32(0), uint32(0)
 	take := func() {
 		b := byte(0)

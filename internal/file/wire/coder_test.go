@@ -72,3 +72,25 @@ func FuzzUnmix(f *testing.F) {
 		}
 	})
 }
+
+// A model that has learned ahead gives the same bytes, once; the next data find none.
+func TestLearnAhead(t *testing.T) {
+	known, data := bytes.Repeat([]byte("what is known "), 20), []byte("what is new of what is known")
+	want, ok := MixAfter(known, data)
+	if !ok {
+		t.Fatal("not smaller")
+	}
+	Learn(known, len(data))
+	for range 2 {
+		if got, _ := MixAfter(known, data); !bytes.Equal(got, want) {
+			t.Fatalf("got %x, want %x", got, want)
+		}
+	}
+	Learn(known, 0)
+	if got, err := UnmixAfter([]byte("else"), want, uint64(len(data))); err == nil && bytes.Equal(got, data) {
+		t.Error("a model that knows other data was used")
+	}
+	if got, err := UnmixAfter(known, want, uint64(len(data))); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/spoor-hpc/spoor/internal/file/logistic"
 )
@@ -63,10 +65,7 @@ var spare = make(chan *model, 3)
 const spareSlots = 1 << 18
 
 func newModel(size int) *model {
-	n := 12
-	for n < slotBits && 1<<n < 16*contexts*size {
-		n++
-	}
+	n := bitsFor(size)
 	var m *model
 	select {
 	case m = <-spare:
@@ -84,6 +83,32 @@ func newModel(size int) *model {
 		fill(&m.runs[i])
 	}
 	m.predict()
+	return m
+}
+
+// bitsFor is how many slots a model has for so many bytes, as a power of two.
+func bitsFor(size int) int {
+	n := 12
+	for n < slotBits && 1<<n < 16*contexts*size {
+		n++
+	}
+	return n
+}
+
+// ahead is a model that Learn made.
+var ahead atomic.Pointer[model]
+
+// Learn prepares MixAfter or UnmixAfter of these data and so many others, for a process that has nothing to do until then.
+func Learn(known []byte, size int) { ahead.Store(learned(known, size)) }
+
+// learned returns a model that has learned known, for data of this size.
+func learned(known []byte, size int) *model {
+	size += len(known)
+	if m := ahead.Load(); m != nil && m.mask == 1<<bitsFor(size)-1 && bytes.Equal(m.past, known) && ahead.CompareAndSwap(m, nil) {
+		return m
+	}
+	m := newModel(size)
+	m.learn(known)
 	return m
 }
 

@@ -33,6 +33,20 @@ func Functions(path string) (map[string]bool, error) {
 	return names, nil
 }
 
+// Symbols fills in Layers and Loops, for which each library is read: launching a program needs neither.
+func (r *Report) Symbols() {
+	if len(r.libraries) == 0 {
+		return // a script, or statically linked
+	}
+	for _, path := range slices.Concat([]string{r.Path}, preloaded(), r.libraries) {
+		if f, err := elf.Open(path); err == nil {
+			r.Loops += loops(f)
+			r.layer(path, f)
+			f.Close()
+		}
+	}
+}
+
 // layer notes a file that defines functions of the standard and is no MPI library.
 func (r *Report) layer(path string, f *elf.File) {
 	if name := filepath.Base(path); Family(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {

@@ -36,6 +36,8 @@ type Report struct {
 	// Loops of it and its libraries that count their rounds, see spoor pass.
 	Loops int `json:"counting_loops,omitempty"`
 
+	libraries []string // that it loads at start
+
 	Obstacle string `json:"obstacle,omitempty"`
 	Note     string `json:"note,omitempty"`
 }
@@ -57,7 +59,7 @@ type Layer struct {
 // Traceable reports whether nothing stands in the way.
 func (r *Report) Traceable() bool { return r.Obstacle == "" }
 
-// Program examines the file at path.
+// Program examines the file at path, all but what Symbols adds.
 func Program(path string) (*Report, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -110,23 +112,9 @@ func (r *Report) examine(f *elf.File) {
 		r.Obstacle = "it is statically linked: nothing can be preloaded; link MPI dynamically"
 		return
 	}
-	libs, missing := closure(r.Path, f)
-	r.Missing = missing
-	r.layer(r.Path, f)
-	for _, l := range preloaded() {
-		if f, err := elf.Open(l); err == nil {
-			r.layer(l, f)
-			f.Close()
-		}
-	}
-	r.sanitize(f, libs)
-	r.Loops = loops(f)
-	for _, l := range libs {
-		if f, err := elf.Open(l); err == nil {
-			r.Loops += loops(f)
-			r.layer(l, f)
-			f.Close()
-		}
+	r.libraries, r.Missing = closure(r.Path, f)
+	r.sanitize(f, r.libraries)
+	for _, l := range r.libraries {
 		name := filepath.Base(l)
 		if family := Family(name); family != "" {
 			r.MPI = append(r.MPI, Library{Name: name, Path: l, Family: family})

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/spoor-hpc/spoor/test/need"
 )
 
@@ -51,13 +53,24 @@ func TestProgramCountsLoops(t *testing.T) {
 	}
 	build(t, dir, "libx.so", note("5"), "-shared", "-fPIC", "-Wl,-soname,libx.so")
 	app := build(t, dir, "app", note("7")+note("30")+"int main(void) { return 0; }", "-Wl,--no-as-needed", filepath.Join(dir, "libx.so"), "-Wl,-rpath,$ORIGIN")
-	if r, err := Program(app); err != nil || r.Loops != 42 {
-		t.Errorf("got %+v, %v", r, err)
+	if r := symbols(t, app); r.Loops != 42 {
+		t.Errorf("got %+v", r)
 	}
 	cut := build(t, dir, "cut", note("7")+`__asm__(".pushsection .note.spoor, \"a\", @note; .long 6, 16, 1; .popsection");int main(void) { return 0; }`)
-	if r, err := Program(cut); err != nil || r.Loops != 7 {
-		t.Errorf("a note that is cut short: %+v, %v", r, err)
+	if r := symbols(t, cut); r.Loops != 7 {
+		t.Errorf("a note that is cut short: %+v", r)
 	}
+}
+
+// symbols is all that is known of a program.
+func symbols(t *testing.T, path string) *Report {
+	t.Helper()
+	r, err := Program(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Symbols()
+	return r
 }
 
 func TestProgramNamesTheObstacle(t *testing.T) {
@@ -92,5 +105,23 @@ func TestProgramTellsScriptsFromJunk(t *testing.T) {
 	}
 	if _, err := Program(junk); err == nil {
 		t.Error("junk was taken for a program")
+	}
+}
+
+// The loader's cache says what ldconfig reads in it.
+func TestLoaderCache(t *testing.T) {
+	out, err := exec.Command("/sbin/ldconfig", "-p").Output()
+	if err != nil {
+		t.Skip("no ldconfig")
+	}
+	want := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		if name, path, ok := strings.Cut(strings.TrimSpace(line), " => "); ok {
+			name, _, _ = strings.Cut(name, " ")
+			want[name] = append(want[name], path)
+		}
+	}
+	if d := cmp.Diff(want, loaderCache()); d != "" {
+		t.Error(d)
 	}
 }

@@ -1,11 +1,10 @@
 package inspect
 
 import (
-	"bufio"
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -112,19 +111,29 @@ func open(path string) (string, *elf.File) {
 	return path, f
 }
 
-// loaderCache is the loader's cache as ldconfig prints it: name → paths.
+// loaderCache is the loader's cache, /etc/ld.so.cache: name → paths. Of its two formats only the newer is read, which may follow the other.
 var loaderCache = sync.OnceValue(func() map[string][]string {
 	cache := map[string][]string{}
-	out, err := exec.Command("/sbin/ldconfig", "-p").Output()
-	if err != nil {
+	data, _ := os.ReadFile("/etc/ld.so.cache")
+	const magic, head, size = "glibc-ld.so.cache1.1", 48, 24 // an entry: flags, name, path, version, processor
+	at := bytes.Index(data, []byte(magic))
+	if at < 0 || len(data) < at+head {
 		return cache
 	}
-	lines := bufio.NewScanner(bytes.NewReader(out))
-	for lines.Scan() {
-		name, path, ok := strings.Cut(lines.Text(), " => ")
-		if fields := strings.Fields(name); ok && len(fields) > 0 {
-			cache[fields[0]] = append(cache[fields[0]], path)
+	data = data[at:]
+	text := func(entry []byte) string {
+		from := min(uint64(binary.NativeEndian.Uint32(entry)), uint64(len(data)))
+		s, _, _ := bytes.Cut(data[from:], []byte{0})
+		return string(s)
+	}
+	entries := data[head:]
+	for range binary.NativeEndian.Uint32(data[len(magic):]) {
+		if len(entries) < size {
+			break
 		}
+		name := text(entries[4:])
+		cache[name] = append(cache[name], text(entries[8:]))
+		entries = entries[size:]
 	}
 	return cache
 })
