@@ -174,7 +174,7 @@ type Node struct {
 	From     string `json:"from,omitempty"`     // the place in the function around it
 
 	Place   string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
-	AtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such
+	AtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such; of a recursion: some stacks were cut short in it
 	Unsure  bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
 	// Counted is how many rounds of a loop the program counted itself (run --rounds), all of them together.
 	Counted *Attached `json:"counted,omitempty"`

@@ -38,6 +38,25 @@ func (b *builder) cutShort(terminal int) bool {
 	return b.placer.frames > 1 && len(c.Site.Frames()) == b.placer.frames
 }
 
+// cutFrames are the offsets of all frames of stacks that were cut short.
+func (b *builder) cutFrames() map[uint64]bool {
+	cut := make(map[uint64]bool)
+	for terminal, v := range b.placer.vertex {
+		if v >= 0 || !b.cutShort(terminal) {
+			continue
+		}
+		c, err := b.k.Called(terminal)
+		if err != nil {
+			b.err = err
+			break
+		}
+		for _, f := range c.Site.Frames() {
+			cut[f.Offset] = true
+		}
+	}
+	return cut
+}
+
 // A spot is what tells the nodes of one body apart. Only where functions call themselves do several vertices have one.
 type spot struct {
 	in     *Node
@@ -117,6 +136,13 @@ func (b *builder) placed(stream int) Thread {
 	known := make(map[spot]*Node)
 	alike := alike(c)
 	nodes, bodies := make([]*Node, len(c.Vertices)), make([]*Node, len(c.Vertices))
+	cut := b.cutFrames()
+	deeper := make([]bool, len(c.Vertices)) // by function: stacks that were cut short have frames of a call by itself
+	for i := range c.Vertices {
+		if v := &c.Vertices[i]; v.Again >= 0 && cut[v.Offset] {
+			deeper[v.Again] = true
+		}
+	}
 	for i := range c.Vertices {
 		v, n := &c.Vertices[i], &counts.Vertex[i]
 		if n.Entered == 0 {
@@ -157,7 +183,7 @@ func (b *builder) placed(stream int) Thread {
 		default:
 			x.Kind, x.Function, x.From, x.Place = "function", v.Name, x.Place, ""
 			if a := &counts.Again[i]; a.Rounds > a.Entered {
-				inner := &Node{Kind: "recursion", Entered: a.Entered, Rounds: a.Rounds, Least: a.Least, Most: a.Most, Step: a.Step}
+				inner := &Node{Kind: "recursion", Entered: a.Entered, Rounds: a.Rounds, Least: a.Least, Most: a.Most, Step: a.Step, AtLeast: deeper[i]}
 				x.Body = append(x.Body, inner)
 				bodies[i] = inner
 			}

@@ -96,7 +96,8 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) (err error) {
 		mark func(*calltree.Node) bool
 		text string
 	}{
-		{func(n *calltree.Node) bool { return n.AtLeast }, "≥: the code has rounds in which MPI is not called; these are not counted."},
+		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "recursion" }, "≥ of calls by itself: stacks that were cut short are not counted."},
+		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "loop" }, "≥: the code has rounds in which MPI is not called; these are not counted."},
 		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer rounds each time: the calls don't tell which of several loops went round."},
 		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all rounds of the loop together."},
 		{func(n *calltree.Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
