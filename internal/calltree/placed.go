@@ -2,6 +2,7 @@ package calltree
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/tree"
@@ -210,8 +211,29 @@ func (b *builder) placed(stream int) Thread {
 		}
 		lists[n] = append(lists[n], term{leaf, count})
 	}
+	// enter finds the compute time with which a loop is entered: that of its first call, where the loops that the compression found were
+	// entered as often.
+	enter := func(n *Node) {
+		first := n
+		for len(first.Body) > 0 {
+			first = first.Body[0]
+		}
+		entries, sum := 0.0, 0.0
+		for _, t := range lists[first] {
+			if k := b.enters[t.leaf] * float64(t.count); k > 0 {
+				entries, sum = entries+k, sum+k*b.entry[t.leaf]
+			}
+		}
+		if n.Most > 1 && entries > 0 && math.Abs(entries-float64(n.Entered)) < 0.5 {
+			sum /= entries
+			n.Entry = &sum
+		}
+	}
 	var fill func(n *Node)
 	fill = func(n *Node) {
+		if n.Kind == "loop" {
+			enter(n)
+		}
 		if list := lists[n]; list != nil {
 			b.call(n, list, 1)
 			n.Entered, n.Rounds, n.Least, n.Most = n.Sums.Calls, n.Sums.Calls, 1, 1

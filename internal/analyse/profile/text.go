@@ -322,11 +322,16 @@ func entered(n *calltree.Node) string {
 		}
 		first = first.Body[0]
 	}
+	entries := *n.Entry * float64(n.Entered)
 	mean := first.Sums.Compute / float64(max(1, first.Sums.Calls))
-	if *n.Entry < 2*mean || *n.Entry*float64(n.Entered) < n.Sums.Time()/100 {
+	if *n.Entry < 2*mean || entries < n.Sums.Time()/100 {
 		return ""
 	}
-	return ", entered after " + units.Duration(*n.Entry)
+	text := ", entered after " + units.Duration(*n.Entry)
+	if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
+		text += ", then " + units.Duration((first.Sums.Compute-entries)/float64(calls-n.Entered))
+	}
+	return text
 }
 
 // times says how often a loop is run each time.
