@@ -390,7 +390,7 @@ static uint64_t key_of_chain(struct sp_thread *t, struct table *b, const uint64_
 const void *sp_python_site(struct sp_thread *t, const void *site, int any)
 {
 	uint64_t frame, code, file, keys[SP_MAX_FRAMES], from = (uint64_t)(uintptr_t)site;
-	uint32_t n = 0;
+	uint32_t n = 0, same = 0;
 	if ((!any && (from < lo || from >= hi)) || !innermost(read_plainly, &frame))
 		return site;
 	sp_prepare(t); /* a new thread has no ring before that */
@@ -405,7 +405,9 @@ const void *sp_python_site(struct sp_thread *t, const void *site, int any)
 				uint64_t key = key_of(t, b, frame, code, file);
 				if (!key)
 					break;
-				keys[n++] = key;
+				same = n > 0 && keys[n - 1] == key ? same + 1 : 0;
+				if (same < SP_MAX_AGAIN)
+					keys[n++] = key;
 			}
 		}
 		read_plainly(frame + where.back, &frame);

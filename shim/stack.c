@@ -16,6 +16,9 @@
  * is at a fixed distance from where it began: in the frame, or in a register, which is where a frame further in has put it; all
  * of them are in the frame of the function that begins. So nothing is read that isn't within the frames just followed.
  *
+ * Of a function that calls itself from one place only so many frames in a row are kept. So the stack's end is found however deep it
+ * is, and calls at greater depths have one site. Where counters are read all frames are kept.
+ *
  * Rules and stacks belong to a ring, not to a thread: a thread that takes over a
  * ring goes on with the numbers of the one before it.
  */
@@ -37,6 +40,7 @@
 
 
 #define MAX_DEEP 512      /* frames of a thread that begins to call MPI */
+#define MAX_FOLDED 4096   /* frames of a stack that are left out */
 
 #define WALKS 256 /* a power of two */
 #define WAYS 2    /* to keep calls from one place apart that come through different callers */
@@ -288,13 +292,15 @@ static int cut_end(const struct sp_thread *t, const uint64_t *pcs, int n)
 static const void *follow(struct sp_thread *t, struct sp_stacks *b, struct frame *f, const void *site)
 {
 	uint64_t pcs[SP_MAX_FRAMES];
-	int n = 0, more;
+	int n = 0, more, same = 0, left_out = 0;
 	for (int i = 0; f->pc != (uint64_t)(uintptr_t)site; i++)
 		if (i == OWN_FRAMES || !sp_frame_step(b->rules, f))
 			return site;
-	do
-		pcs[n++] = f->pc;
-	while ((more = n < depth && sp_frame_step(b->rules, f)) && !is_end(f->pc));
+	do {
+		same = n > 0 && pcs[n - 1] == f->pc ? same + 1 : 0;
+		if (counting || same < SP_MAX_AGAIN || ++left_out > MAX_FOLDED)
+			pcs[n++] = f->pc;
+	} while ((more = n < depth && sp_frame_step(b->rules, f)) && !is_end(f->pc));
 	if (!more)
 		n = cut_end(t, pcs, n);
 	if (n == 1 && !counting)

@@ -5,6 +5,7 @@
 #include "shim.h"
 
 #define SP_MAX_FRAMES 64
+#define SP_MAX_AGAIN 8 /* equal ones in a row */
 #define SP_MAX_STACKS 65536u /* per ring; further ones are known by their site alone */
 
 /* Whether SPOOR_STACK asks for more than a call's own site. */

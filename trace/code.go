@@ -102,22 +102,27 @@ func rewrite(path string, write func(w io.Writer, src io.ReaderAt, size int64) e
 	if err != nil {
 		return err
 	}
+	return drafted(path, info.Mode().Perm(), true, func(w io.Writer) error { return write(w, src, info.Size()) })
+}
+
+// drafted writes a file that appears under its name when it is complete.
+func drafted(path string, mode os.FileMode, overwrite bool, write func(w io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+sections.DraftPattern)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	if err := write(f, src, info.Size()); err != nil {
+	if err := write(f); err != nil {
 		return err
 	}
-	if err := f.Chmod(info.Mode().Perm()); err != nil {
+	if err := f.Chmod(mode); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return sections.Move(f.Name(), path, overwrite)
 }
 
 // Code returns what the program's machine code says of its calls; nil if the trace doesn't have that. Don't change it.

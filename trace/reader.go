@@ -24,6 +24,7 @@ var ErrFormat = container.ErrFormat
 type Reader struct {
 	name     string
 	src      io.ReaderAt
+	size     int64 // of src
 	close    func() error
 	sections container.Sections
 
@@ -88,7 +89,7 @@ func Open(path string) (*Reader, error) {
 
 // NewReader returns a reader of a trace of the given size. Errors name it.
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
-	r := &Reader{name: name, src: src, class: make(map[int]*sections.Decoded)}
+	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.Decoded)}
 	var err error
 	if r.sections, err = container.Read(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
@@ -367,6 +368,21 @@ func (r *Reader) Sections() []Section {
 		list = append(list, Section{Name: s.Name(), Stored: s.Stored, Raw: int64(s.Raw)})
 	}
 	return list
+}
+
+// Size returns how many bytes the trace has.
+func (r *Reader) Size() int64 { return r.size }
+
+// Copy writes the trace to a file, byte by byte. One that exists is an error unless overwrite is set.
+func (r *Reader) Copy(path string, overwrite bool) error {
+	err := drafted(path, 0o644, overwrite, func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(r.src, 0, r.size))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("trace: write %s: %w", path, err)
+	}
+	return nil
 }
 
 // Strings returns all texts that occur as values of parameters, by hash.

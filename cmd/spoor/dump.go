@@ -109,7 +109,7 @@ it do, which stand where their means add up to. Time counts from rank 0's first 
 	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.values, "values", false, "add what a plugin or counters attached to the call, where the trace has the time of each call; else to the calls at its place, and to calls like it, in its class of ranks: mean [least, greatest]; ~: an estimate")
-	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of calls like it in its class of ranks, and about when it began")
+	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of its place in the program, over its class of ranks, and about when it began")
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
 	f.StringVar(&o.rsd, "rsd", "", "print loops of events over all ranks (RSDs and PRSDs) instead of calls; ranks are aligned `by` sites, which needn't be said, or order")
@@ -445,13 +445,14 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 		}
 	} else {
 		b = d.appendWhich(b, c.Call)
-		if c.Timing.Duration.Kind.Own() {
-			b = fmt.Appendf(d.appendExtras(d.appendText(b, c.Call), c.Call, nil), " | %s after %s", units.Duration(float64(c.Timing.Duration.Ns)),
-				units.Duration(float64(c.Timing.Gap.Ns)))
-		} else {
-			b = d.appendExtras(d.appendText(b, c.Call), c.Call, times)
-		}
+		b = d.appendExtras(d.appendText(b, c.Call), c.Call, nil)
 		if times != nil {
+			duration, gap := units.Duration(float64(c.Timing.Duration.Ns)), units.Duration(float64(c.Timing.Gap.Ns))
+			if c.Timing.Duration.Kind.Own() {
+				b = fmt.Appendf(b, " | %s after %s", duration, gap)
+			} else {
+				b = fmt.Appendf(b, " ~ mean %s after mean %s", duration, gap)
+			}
 			b = appendStart(append(b, ", at "...), c)
 		}
 		b = appendValues(b, d.values)

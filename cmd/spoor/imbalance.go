@@ -36,7 +36,8 @@ useful for that share of its run time for which its threads together are.
 
 Below, the calls in which ranks wait, by what that cost. Of collectives this is the
 time lost: how much longer the ranks spent in them than the rank that spent
-least, which is mostly the one that came last. Of calls that complete what two ranks
+least, which is mostly the one that came last. A call that ranks make from several
+call sites is shown once, with all of these. Of calls that complete what two ranks
 do with each other (MPI_Wait and its like, MPI_Recv, MPI_Mrecv, MPI_Probe, MPI_Mprobe,
 MPI_Sendrecv) it is all of their time. The gap is the time outside MPI before these
 calls. Where the ranks fall into two groups, both are shown.
@@ -145,7 +146,7 @@ func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
 		if c.Completion && !c.Alone {
 			what = "waited"
 		}
-		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, c.Place, units.Plural(c.Count, "call"), units.Duration(c.CostNs), what)
+		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, strings.Join(append([]string{c.Place}, c.Others...), " and "), units.Plural(c.Count, "call"), units.Duration(c.CostNs), what)
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {

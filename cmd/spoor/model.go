@@ -127,35 +127,25 @@ func (o *thinOptions) file(stderr io.Writer, path, out string, force bool) (name
 		return "", "", err
 	}
 	defer r.Close()
-	st, err := os.Stat(path)
-	if err != nil {
-		return "", "", err
-	}
-	budget := o.options.Budget
-	if budget > 0 && st.Size() <= budget {
-		return "", "lossless, as it is within the budget", nil
-	}
 	x, stays, err := o.of(r, stderr)
 	if err != nil {
 		return "", "", err
 	}
 	defer x.Close()
 	stay := strings.Join(append([]string{""}, stays...), "; ")
-	why := ""
 	switch nothing := x.Content.Thinned == nil && x.Content.Drawn == nil && x.Content.Partners == nil; {
-	case budget > 0:
+	case o.options.Budget > 0 && x.Same != nil:
+		return "", "lossless, as " + o.sameText(), nil
+	case o.options.Budget > 0:
+	case x.Same != nil:
+		return "", fmt.Sprintf("lossless, as %s at precision %d%s", o.sameText(), o.options.Precision, stay), nil
 	case nothing:
-		why = "nothing is merged"
-	case x.Bytes >= st.Size():
-		why = "it would be no smaller"
-	}
-	if why != "" {
-		return "", fmt.Sprintf("lossless, as %s at precision %d%s", why, o.options.Precision, stay), nil
+		return "", fmt.Sprintf("lossless, as nothing is merged at precision %d%s", o.options.Precision, stay), nil
 	}
 	for n := 1; ; n++ {
 		name = deliver.Numbered(out, n)
 		if err = x.Write(name, force); !errors.Is(err, fs.ErrExist) {
-			return name, fmt.Sprintf("thinned, %s before: %s%s", units.Bytes(st.Size()), thinnedText(x), stay), err
+			return name, fmt.Sprintf("thinned, %s before: %s%s", units.Bytes(r.Size()), thinnedText(x), stay), err
 		}
 	}
 }

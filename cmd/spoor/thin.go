@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
@@ -46,6 +45,8 @@ and what can't be drawn safely. Times become means of calls that are alike: time
 The file says what was merged to what: spoor info lists it, and spoor dump has the bounds behind
 the call. Units stay whole, so sizes of few elements are merged only where their mean is one of them.
 
+If nothing is gained, the new file is a copy of TRACE.
+
 With --budget only as much is merged as it takes to come to so many bytes: at the highest
 precision that is enough, no lower than --precision, and there the families of sizes that take
 most first. Each of some ten tries goes through all calls.`,
@@ -56,10 +57,6 @@ most first. Each of some ten tries goes through all calls.`,
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := o.parse(cmd.Flags()); err != nil {
 				return &usageError{cmd, err}
-			}
-			before := int64(0)
-			if st, err := os.Stat(r.Name()); err == nil {
-				before = st.Size()
 			}
 			x, stays, err := o.of(r, cmd.ErrOrStderr())
 			if err != nil {
@@ -74,9 +71,13 @@ most first. Each of some ten tries goes through all calls.`,
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": before, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
+				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": r.Size(), "same": x.Same != nil, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s before: %s\n", out, units.Bytes(size), units.Bytes(before), thinnedText(x))
+			text := fmt.Sprintf("%s before: %s", units.Bytes(r.Size()), thinnedText(x))
+			if x.Same != nil {
+				text = "the trace as it was: " + o.sameText()
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", out, units.Bytes(size), text)
 			for _, text := range stays {
 				fmt.Fprintln(cmd.OutOrStdout(), text)
 			}
@@ -128,6 +129,14 @@ func (o *thinOptions) parse(f *pflag.FlagSet) error {
 		return fmt.Errorf("--precision %d: it is 0 to 100", o.options.Precision)
 	}
 	return nil
+}
+
+// sameText says why a trace stays as it was.
+func (o *thinOptions) sameText() string {
+	if o.options.Budget > 0 {
+		return "it is within the budget"
+	}
+	return "it would be no smaller"
 }
 
 // of thins a trace, and says what stays though it was to be drawn.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type timingOptions struct {
 	errors []string
 	ranks  string
 	codecs []string
+	folder string
 	output
 }
 
@@ -44,6 +46,8 @@ errors and speed. The trace must have been recorded with --timing lossless.
   PSNR      range of the times over their root mean square error, in decibels
   max error greatest error of a time, as a share of it and as a time
   ns        time of the processor for a value
+  write     time until the coded times are in a file and on the disk. That file is
+            in the folder of TRACE, or of --write-to, and is removed again
 
 Codecs: raw is 8 bytes a time; zstd and lossless are exact; place is spoor's
 own; cfg, hist-sig (its HIST), sz, zfp and their variants by signature (-sig)
@@ -64,6 +68,7 @@ are most frequent among the first --sample times of a distinct call.`,
 	f.IntVar(&o.Sample, "sample", 0, "calls whose times choose the bins of hist-sig (default 100)")
 	f.StringVarP(&o.ranks, "rank", "r", "", "only these `ranks`: 0,4-7,10-")
 	f.StringSliceVar(&o.codecs, "codec", nil, "only these `codecs`: "+strings.Join(names, ", "))
+	f.StringVar(&o.folder, "write-to", "", "write coded times to a file in this `folder` to see how long it takes, instead of that of TRACE")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -94,9 +99,17 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 		return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
 	}
 	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return r.ClassOf(rank) < 0 })
+	folder := o.folder
+	if folder == "" {
+		folder = filepath.Dir(r.Name())
+	}
 	results := make([]*measure.Result, len(codecs))
 	for i, c := range codecs {
 		results[i] = measure.New(c)
+		defer results[i].Close() // after an error
+		if err := results[i].WriteTo(folder); err != nil {
+			return fmt.Errorf("%w; name a folder to write to by --write-to", err)
+		}
 	}
 	p := newProgress(cmd.ErrOrStderr(), "ranks coded", len(ranks))
 	defer p.end()
@@ -120,6 +133,11 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 		p.step()
 	}
 	p.end()
+	for _, x := range results {
+		if err := x.Close(); err != nil {
+			return err
+		}
+	}
 	return o.print(cmd, timingJSON(r, &o.Options, results), func(w io.Writer) error { return printTiming(w, &o.Options, len(ranks), results) }, nil)
 }
 
@@ -140,6 +158,7 @@ func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.R
 		c.Value("max error", worstShare(r.Worst)).Ns("", r.WorstNs)
 		c.Decimal("encode ns", r.NsPerValue(r.Encode), 0).Value("MB/s", throughput(r, r.Encode))
 		c.Decimal("decode ns", r.NsPerValue(r.Decode), 0).Value("MB/s", throughput(r, r.Decode))
+		c.Ns("write", float64(r.Write))
 	})
 }
 
@@ -184,6 +203,7 @@ func timingJSON(r *trace.Reader, o *timing.Options, results []*measure.Result) a
 		DecodeNs     float64  `json:"decode_ns_per_value"`
 		EncodeMBperS float64  `json:"encode_mb_per_s"`
 		DecodeMBperS float64  `json:"decode_mb_per_s"`
+		WriteNs      int64    `json:"write_ns"`
 	}
 	part := func(l *measure.List, r *measure.Result) list {
 		p := list{Bytes: l.Bytes, Ratio: l.Ratio(r)}
@@ -198,7 +218,7 @@ func timingJSON(r *trace.Reader, o *timing.Options, results []*measure.Result) a
 	rows := []row{}
 	for _, r := range results {
 		rows = append(rows, row{r.Codec, r.Values, r.Bytes, r.Ratio(), part(&r.Gaps, r), part(&r.Durations, r), finite(r.Worst), r.WorstNs,
-			r.NsPerValue(r.Encode), r.NsPerValue(r.Decode), speed(r, r.Encode), speed(r, r.Decode)})
+			r.NsPerValue(r.Encode), r.NsPerValue(r.Decode), speed(r, r.Encode), speed(r, r.Decode), int64(r.Write)})
 	}
 	errors := map[string]string{}
 	for name, bound := range o.Errors {

@@ -174,7 +174,7 @@ type Node struct {
 	From     string `json:"from,omitempty"`     // the place in the function around it
 
 	Place   string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
-	AtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such
+	AtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such; of a recursion: some stacks were cut short in it
 	Unsure  bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
 	// Counted is how many rounds of a loop the program counted itself (run --rounds), all of them together.
 	Counted *Attached `json:"counted,omitempty"`
@@ -296,6 +296,7 @@ func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 func (b *builder) times(stream int) error {
 	b.leaves = b.k.Leaves(stream)
 	b.label, b.each, b.entry = make([]int, b.leaves.Len()), make([]Sums, b.leaves.Len()), make([]float64, b.leaves.Len())
+	b.enters = make([]float64, b.leaves.Len())
 	b.shared = 0
 	if b.Bare {
 		for leaf := range b.each {
@@ -342,6 +343,7 @@ func (b *builder) times(stream int) error {
 			b.entry[leaf] = b.each[leaf].Compute
 			if x.Entries > 0 {
 				b.entry[leaf] = x.EntriesGap / float64(x.Entries)
+				b.enters[leaf] = float64(x.Entries) / float64(x.Calls)
 			} else if b.p.Times == trace.MeanSample.String() || b.p.Timeless() {
 				b.entry[leaf] = math.NaN()
 			}
@@ -367,6 +369,7 @@ type builder struct {
 	label  []int         // by leaf: number of the site
 	each   []Sums        // by leaf: of one call
 	entry  []float64     // by leaf: compute time before a call with which a loop is entered
+	enters []float64     // by leaf: the part of its calls with which one is, as far as that is known
 
 	parts map[int]int    // shape of a part → its number in the thread
 	peers map[int]string // by terminal

@@ -2,6 +2,7 @@ package calltree
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/tree"
@@ -36,6 +37,25 @@ func (b *builder) cutShort(terminal int) bool {
 		return false
 	}
 	return b.placer.frames > 1 && len(c.Site.Frames()) == b.placer.frames
+}
+
+// cutFrames are the offsets of all frames of stacks that were cut short.
+func (b *builder) cutFrames() map[uint64]bool {
+	cut := make(map[uint64]bool)
+	for terminal, v := range b.placer.vertex {
+		if v >= 0 || !b.cutShort(terminal) {
+			continue
+		}
+		c, err := b.k.Called(terminal)
+		if err != nil {
+			b.err = err
+			break
+		}
+		for _, f := range c.Site.Frames() {
+			cut[f.Offset] = true
+		}
+	}
+	return cut
 }
 
 // A spot is what tells the nodes of one body apart. Only where functions call themselves do several vertices have one.
@@ -117,6 +137,13 @@ func (b *builder) placed(stream int) Thread {
 	known := make(map[spot]*Node)
 	alike := alike(c)
 	nodes, bodies := make([]*Node, len(c.Vertices)), make([]*Node, len(c.Vertices))
+	cut := b.cutFrames()
+	deeper := make([]bool, len(c.Vertices)) // by function: stacks that were cut short have frames of a call by itself
+	for i := range c.Vertices {
+		if v := &c.Vertices[i]; v.Again >= 0 && cut[v.Offset] {
+			deeper[v.Again] = true
+		}
+	}
 	for i := range c.Vertices {
 		v, n := &c.Vertices[i], &counts.Vertex[i]
 		if n.Entered == 0 {
@@ -157,7 +184,7 @@ func (b *builder) placed(stream int) Thread {
 		default:
 			x.Kind, x.Function, x.From, x.Place = "function", v.Name, x.Place, ""
 			if a := &counts.Again[i]; a.Rounds > a.Entered {
-				inner := &Node{Kind: "recursion", Entered: a.Entered, Rounds: a.Rounds, Least: a.Least, Most: a.Most, Step: a.Step}
+				inner := &Node{Kind: "recursion", Entered: a.Entered, Rounds: a.Rounds, Least: a.Least, Most: a.Most, Step: a.Step, AtLeast: deeper[i]}
 				x.Body = append(x.Body, inner)
 				bodies[i] = inner
 			}
@@ -184,8 +211,29 @@ func (b *builder) placed(stream int) Thread {
 		}
 		lists[n] = append(lists[n], term{leaf, count})
 	}
+	// enter finds the compute time with which a loop is entered: that of its first call, where the loops that the compression found were
+	// entered as often.
+	enter := func(n *Node) {
+		first := n
+		for len(first.Body) > 0 {
+			first = first.Body[0]
+		}
+		entries, sum := 0.0, 0.0
+		for _, t := range lists[first] {
+			if k := b.enters[t.leaf] * float64(t.count); k > 0 {
+				entries, sum = entries+k, sum+k*b.entry[t.leaf]
+			}
+		}
+		if n.Most > 1 && entries > 0 && math.Abs(entries-float64(n.Entered)) < 0.5 {
+			sum /= entries
+			n.Entry = &sum
+		}
+	}
 	var fill func(n *Node)
 	fill = func(n *Node) {
+		if n.Kind == "loop" {
+			enter(n)
+		}
 		if list := lists[n]; list != nil {
 			b.call(n, list, 1)
 			n.Entered, n.Rounds, n.Least, n.Most = n.Sums.Calls, n.Sums.Calls, 1, 1

@@ -97,3 +97,36 @@ func (p *process) meets(q *plan, c *Call) {
 	m.Nth = *n
 	*n++
 }
+
+// On finds a rank's calls in which all members of a communicator take part, in the only stream that it has; nil if it has several,
+// or if a distinct call is on that communicator at times and on another one at others.
+func On(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*trace.Occurrences, error) {
+	if k.Streams() != 1 {
+		return nil, nil
+	}
+	wanted := make([]bool, k.Terminals())
+	for t := range wanted {
+		called, err := k.Called(t)
+		if err != nil {
+			return nil, err
+		}
+		if !called.Func.Has(trace.Collective) {
+			continue
+		}
+		c, err := k.Terminal(t)
+		if err != nil {
+			return nil, err
+		}
+		if on := meetsOn(c); on < 0 || c.Params[on].Kind() != "comm" {
+			continue
+		}
+		for i, piece := range x.Pieces(0, c) {
+			is := x.CommOf(c, 0, piece.At) == comm
+			if i > 0 && is != wanted[t] {
+				return nil, nil
+			}
+			wanted[t] = is
+		}
+	}
+	return k.Occurrences(0, func(t int) bool { return wanted[t] }), nil
+}

@@ -82,7 +82,11 @@ func (w *Ways) Turn(a, b int) (kept int, round bool) {
 	}
 	p := w.path(a)
 	k := shared(p, w.path(b))
-	if way := w.Between(a, b); way > trace.Forward {
+	way := w.Between(a, b)
+	if i := w.recursion(p[:k], way); i >= 0 {
+		return i, false
+	}
+	if way > trace.Forward {
 		for i := k - 1; i >= 0; i-- {
 			if w.code.Vertices[p[i]].Kind != trace.LoopVertex {
 				continue
@@ -93,6 +97,20 @@ func (w *Ways) Turn(a, b int) (kept int, round bool) {
 		}
 	}
 	return k, false
+}
+
+// recursion finds which of the vertices around two calls is a function that calls itself, if the code has no other way from the first
+// to the second: calls of all depths have one place. -1: none.
+func (w *Ways) recursion(around []int, way trace.Way) int {
+	if way != trace.Lost {
+		return -1
+	}
+	for i, v := range slices.Backward(around) {
+		if w.code.Vertices[v].Again >= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // Around lists the vertices around a call, outermost first. Don't change it.
@@ -231,7 +249,11 @@ func (c *counter) step(s *summary, a, b int) {
 			s.put(int32(len(c.ways.code.Vertices))+e.vertex, one)
 		}
 	}
-	if a >= 0 && c.ways.Between(a, b) == trace.Lost {
+	if a < 0 {
+		return
+	}
+	p, way := c.ways.path(a), c.ways.Between(a, b)
+	if way == trace.Lost && c.ways.recursion(p[:shared(p, c.ways.path(b))], way) < 0 {
 		s.lost++
 	}
 }

@@ -294,6 +294,13 @@ func (m *maker) step(a, b *vertex) {
 	way := plain
 	if len(ways) > 0 {
 		way = ways[0]
+	} else if i := recurs(q[:k]); i >= 0 && !after {
+		itself := *q[i]
+		if itself.parent = q[i]; m.forward(&itself, q[i+1]) {
+			way = trace.Forward // a call by itself has returned
+		} else {
+			way = trace.Lost // it is called by itself, see Ways.recursion
+		}
 	}
 	way, ways = read(a, b, way, ways, len(loops))
 	m.steps[[2]*vertex{a, b}] = way
@@ -322,6 +329,20 @@ func (m *maker) step(a, b *vertex) {
 			p[i].unsure = p[i].unsure || p[i].key.kind == trace.LoopVertex
 		}
 	}
+}
+
+// recurs finds a function that calls itself and is the innermost of what may come again around a call; -1: there is none. Calls
+// of all depths have one vertex.
+func recurs(path []*vertex) int {
+	for i, v := range slices.Backward(path) {
+		if v.key.kind == trace.LoopVertex {
+			return -1
+		}
+		if v.in != nil && v.in == v.to {
+			return i
+		}
+	}
+	return -1
 }
 
 // read takes away from the silent ways between two calls those that the counters of loops around both exclude, and says which one it was.

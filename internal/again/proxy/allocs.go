@@ -137,7 +137,7 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[spot]*visi
 			if len(now) == 0 {
 				return
 			}
-			s, times := find(rules, root.Rule, stream, v.step(stream, at))
+			s, times := find(rules, root.Rule, stream, v.step(k, stream, at))
 			x := found[s]
 			switch {
 			case x == nil:

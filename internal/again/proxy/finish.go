@@ -41,6 +41,7 @@ type run struct {
 type finish struct {
 	terminal int // one of the calls
 	requests int64
+	what     string // tells it from others
 }
 
 // at is the step in front of which a call of the stream is.
@@ -229,7 +230,7 @@ func (v *variant) steps(k *trace.Rank, stream int, same []string, done []int64, 
 			if !ok {
 				n = len(v.finishes)
 				number[key] = n
-				v.finishes = append(v.finishes, finish{terminal, requests})
+				v.finishes = append(v.finishes, finish{terminal, requests, key})
 			}
 			b.Append(uint32(len(v.calls) + n))
 			s.steps++
@@ -281,9 +282,9 @@ func (v *variant) structure(k *trace.Rank, stream int) trace.Node {
 	return k.Structure(stream)
 }
 
-// step is in front of which step a call is.
-func (v *variant) step(stream int, call uint64) uint64 {
-	if s := v.stepwise[stream]; s != nil {
+// step is in front of which step a member's call is.
+func (v *variant) step(k *trace.Rank, stream int, call uint64) uint64 {
+	if s := v.runs(k, stream); s != nil {
 		return s.at(call)
 	}
 	return call
@@ -338,7 +339,7 @@ func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *tra
 	if err != nil {
 		return nil, err
 	}
-	s := v.stepwise[stream]
+	s := v.runs(k, stream)
 	out := make([]gaps.Leaf, leaves.Len())
 	cursor := leaves.Cursor(k)
 	at, run, passed := uint64(0), 0, 0.0

@@ -26,7 +26,7 @@ func polling(r *tracktest.Recorder, function string, rounds, requests int) (gaps
 	for round := range rounds {
 		r.AllocEvent(0, false, heap(9), 8192)
 		for i := range requests {
-			call(1000, "MPI_Irecv", 3, heap(i), 0, 1, tracktest.IntType, int64(1-r.Rank), int64(i), tracktest.World, 2)
+			call(1000, "MPI_Irecv", 3, heap(i), 0, 1, tracktest.IntType, int64(r.Rank^1), int64(i), tracktest.World, 2)
 		}
 		left := random.Perm(requests)
 		open := make([]bool, requests)
@@ -54,7 +54,7 @@ func polling(r *tracktest.Recorder, function string, rounds, requests int) (gaps
 			if n > 0 && strings.HasSuffix(function, "some") {
 				n = 1 + random.IntN(len(left))
 			}
-			status := func(i int) []int64 { return []int64{2, int64(1 - r.Rank), int64(i), 4, 0} }
+			status := func(i int) []int64 { return []int64{2, int64(r.Rank ^ 1), int64(i), 4, 0} }
 			switch function {
 			case "MPI_Testany":
 				if n == 0 {
@@ -117,6 +117,30 @@ func TestFinish(t *testing.T) {
 		for rank := range sums {
 			if sum := totalOf(t, r, rank); math.Abs(sum/sums[rank]-1) > 0.02 {
 				t.Errorf("%s: rank %d is to compute for %.0f ns, want %.0f", function, rank, sum, sums[rank])
+			}
+		}
+	}
+}
+
+// TestFinishTogether: ranks whose requests finish in other orders, and are in classes of their own, are one program, which is as long on
+// all numbers of ranks.
+func TestFinishTogether(t *testing.T) {
+	for _, function := range []string{"MPI_Testany", "MPI_Waitany", "MPI_Testsome", "MPI_Waitsome"} {
+		for _, ranks := range []int{4, 8, 16, 128, 1024} {
+			if ranks > 16 && function != "MPI_Waitany" {
+				continue
+			}
+			rounds := 200
+			if ranks > 16 {
+				rounds = 40
+			}
+			r := record(t, ranks, func(r *tracktest.Recorder) { polling(r, function, rounds, 3) })
+			p := generate(t, r, Options{Gaps: GapsMean})
+			text := string(p.Files["proxy.c"])
+			_, text, _ = strings.Cut(text, "\n\nstatic void") // behind tables of gaps
+			lines := strings.Count(text, "\n")
+			if r.Classes() < ranks || p.Variants != 1 || lines > 60 || !regexp.MustCompile(`MPI_Irecv\(heap\(0\), 1, MPI_INT, \(?rank \^ 1`).MatchString(text) {
+				t.Errorf("%s on %d ranks in %d classes: %d programs, %d lines:\n%.3000s", function, ranks, r.Classes(), p.Variants, lines, text)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func (g *generator) lanes(v *variant) error {
 		c.own = -1
 		of := make([]*trace.Lane, len(v.ranks))
 		for i, k := range v.ranks {
-			of[i] = k.Lane(t)
+			of[i] = k.Lane(v.terminal(i, t))
 		}
 		if of[0] == nil {
 			continue

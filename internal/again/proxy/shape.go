@@ -26,10 +26,11 @@ type call struct {
 	result  node
 	in, out []node // by parameter
 
-	vals [][]int64      // by member
-	lane map[int]string // by position: the variable of a value that is another in each call
-	own  int            // number of its lane, -1 if it has none
-	c    *trace.Call
+	vals  [][]int64      // by member
+	shape []int64        // what has to be alike on all ranks that share a line
+	lane  map[int]string // by position: the variable of a value that is another in each call
+	own   int            // number of its lane, -1 if it has none
+	c     *trace.Call
 }
 
 // generalises reports whether the call makes a generalised request.

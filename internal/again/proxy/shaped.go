@@ -44,6 +44,13 @@ func (g *generator) shape(v *variant) error {
 			if err != nil {
 				return err
 			}
+			if v.sources != nil {
+				own := vertex
+				vertex = make([]int, len(v.calls))
+				for t := range vertex {
+					vertex[t] = own[v.terminal(m, t)]
+				}
+			}
 			for _, f := range v.finishes {
 				vertex = append(vertex, vertex[f.terminal])
 			}

@@ -39,9 +39,6 @@ type step struct {
 // variant makes the parts of a variant.
 func (g *generator) variant(v *variant) error {
 	g.threads(v)
-	if err := g.stepwise(v); err != nil {
-		return err
-	}
 	if err := g.shape(v); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type variant struct {
 	placed      []*placed        // by stream
 	stepwise    []*stepwise      // by stream, nil: its structure is the trace's
 	finishes    []finish
+	sources     []source // by member, of a variant that was made of several; nil: it is none
 	fitter      *fitter
 	plan        *reissue.Plan
 	plans       []*reissue.Plan // by member
@@ -104,6 +105,7 @@ func (g *generator) variants(search *reissue.Search) error {
 				d.site, d.c, all[t] = c.Site, c, c
 				generalised = generalised || d.generalises()
 				calls[t] = d
+				d.shape = s
 				for _, v := range s {
 					key = binary.AppendVarint(key, v)
 				}
@@ -135,12 +137,19 @@ func (g *generator) variants(search *reissue.Search) error {
 }
 
 // prepare makes what the writing of lines needs.
-func (g *generator) prepare() {
+func (g *generator) prepare() error {
+	for _, v := range g.list {
+		if err := g.stepwise(v); err != nil {
+			return err
+		}
+	}
+	g.findStatuses()
+	g.together()
 	for _, v := range g.list {
 		v.fitter = newFitter(g, v.members)
 	}
 	g.findKeyvals()
-	g.findStatuses()
+	return nil
 }
 
 // findKeyvals numbers the attribute keys that programs made.

@@ -69,11 +69,12 @@ type Efficiency struct {
 }
 
 // A Call is all calls of a function from one place, over the ranks that made
-// any.
+// any. A collective call that ranks make from several places is one.
 type Call struct {
 	Function   string       `json:"function"`
 	Site       trace.Site   `json:"-"`
 	Place      string       `json:"site"`
+	Others     []string     `json:"other_sites,omitempty"` // from which other ranks make the same collective call
 	Collective bool         `json:"collective"`
 	Completion bool         `json:"completion"`      // of communication between two
 	Alone      bool         `json:"alone,omitempty"` // nobody but the rank itself takes part
@@ -178,16 +179,22 @@ type entry struct {
 
 // places keeps entries in order of first occurrence.
 type places struct {
+	*meetings
 	order []trace.FunctionSite
-	of    map[trace.FunctionSite]*entry
+	known map[trace.FunctionSite]*entry
+}
+
+func placesOf(r *trace.Reader, o *Options) (*places, error) {
+	m, err := meetingsOf(r, o)
+	return &places{meetings: m, known: make(map[trace.FunctionSite]*entry)}, err
 }
 
 func (p *places) at(c *trace.Call) *entry {
-	key := placeOf(c)
-	e := p.of[key]
+	key := p.one(c)
+	e := p.known[key]
 	if e == nil {
 		e = &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func), alone: true}
-		p.of[key] = e
+		p.known[key] = e
 		p.order = append(p.order, key)
 	}
 	return e
@@ -195,13 +202,16 @@ func (p *places) at(c *trace.Call) *entry {
 
 func (r *Report) finish(p *places, o Options, hosts func(int) string) {
 	for _, key := range p.order {
-		e := p.of[key]
+		e := p.known[key]
 		if e.alone && !o.All {
 			continue
 		}
 		c := Call{
 			Function: key.Function, Site: key.Site, Place: o.Name(key.Site),
 			Collective: e.collective, Completion: e.completion, Alone: e.alone, Count: e.count,
+		}
+		for _, other := range p.others(key) {
+			c.Others = append(c.Others, o.Name(other.Site))
 		}
 		c.Duration, c.Gap = combine(e.duration, hosts), combine(e.gaps, hosts)
 		c.CostNs = c.cost()
@@ -224,7 +234,10 @@ func blocks(f *trace.Function) bool {
 
 // each adds up the times of every call of every rank.
 func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error {
-	p := &places{of: make(map[trace.FunctionSite]*entry)}
+	p, err := placesOf(t, &o)
+	if err != nil {
+		return err
+	}
 	lone := make(map[int][]bool) // by class: which calls are alone
 	for k, err := range t.Tracks() {
 		if err != nil {
@@ -309,7 +322,10 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 
 // classes takes what classes of ranks have in common.
 func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) error {
-	p := &places{of: make(map[trace.FunctionSite]*entry)}
+	p, err := placesOf(t, &o)
+	if err != nil {
+		return err
+	}
 	for class := range t.Classes() {
 		members := t.Members(class)
 		k, err := t.Rank(members[0])
@@ -373,7 +389,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			if err != nil {
 				return err
 			}
-			if s := of[p.of[placeOf(c)]]; s != nil {
+			if s := of[p.known[p.one(c)]]; s != nil {
 				s.own.add(ranks, n)
 			}
 		}

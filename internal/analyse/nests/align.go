@@ -1,10 +1,6 @@
 package nests
 
-import (
-	"slices"
-
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-)
+import "slices"
 
 // A joint is an event or a loop of ranks whose items were found to match, each unit being ranks that did the same.
 type joint struct {
@@ -13,6 +9,7 @@ type joint struct {
 	parts   []unitItem
 	least   uint64 // rounds
 	most    uint64
+	hash    uint64 // of the loop's items
 	isLoop  bool
 	fence   bool // it is a collective call, or has one in it
 }
@@ -26,7 +23,7 @@ type unitItem struct {
 func jointsOf(list []*item, unit int, fence func(context int) bool) []*joint {
 	out := make([]*joint, len(list))
 	for i, x := range list {
-		j := &joint{context: x.context, parts: []unitItem{{unit, x}}, isLoop: x.loop()}
+		j := &joint{context: x.context, parts: []unitItem{{unit, x}}, hash: x.hash, isLoop: x.loop()}
 		if j.isLoop {
 			j.least, j.most = x.bounds()
 			j.body = jointsOf(x.body, unit, fence)
@@ -42,9 +39,9 @@ func jointsOf(list []*item, unit int, fence func(context int) bool) []*joint {
 // An aligner merges sequences of joints by their longest common subsequence. A pair of events counts once, one of loops
 // as often as they have rounds of what their bodies have in common, so that the loops matter more than what is around them.
 type aligner struct {
-	precision int
-	known     map[weighing]float64
-	splits    map[splitting]*joint
+	tolerance
+	known  map[weighing]float64
+	splits map[splitting]*joint
 }
 
 type splitting struct {
@@ -52,8 +49,8 @@ type splitting struct {
 	rounds uint64
 }
 
-func newAligner(precision int) *aligner {
-	return &aligner{precision, make(map[weighing]float64), make(map[splitting]*joint)}
+func newAligner(t tolerance) *aligner {
+	return &aligner{t, make(map[weighing]float64), make(map[splitting]*joint)}
 }
 
 type weighing struct {
@@ -102,7 +99,7 @@ func (a *aligner) between(out []*joint, x, y []*joint) []*joint {
 // join makes one of a pair.
 func (a *aligner) join(x, y *joint) *joint {
 	x, y, _ = a.matched(x, y)
-	j := &joint{context: x.context, isLoop: x.isLoop, fence: x.fence || y.fence, parts: slices.Concat(x.parts, y.parts)}
+	j := &joint{context: x.context, hash: x.hash, isLoop: x.isLoop, fence: x.fence || y.fence, parts: slices.Concat(x.parts, y.parts)}
 	if j.isLoop {
 		j.least, j.most = min(x.least, y.least), max(x.most, y.most)
 		j.body = a.merge(x.body, y.body)
@@ -157,7 +154,7 @@ func (a *aligner) alike(x, y *joint) bool {
 	if x.isLoop != y.isLoop || x.context != y.context || len(x.body) != len(y.body) {
 		return false
 	}
-	if x.isLoop && !thin.Merges(int64(min(x.least, y.least)), int64(max(x.most, y.most)), a.precision) {
+	if x.isLoop && !a.merges(x.hash, min(x.least, y.least), max(x.most, y.most)) {
 		return false
 	}
 	return slices.EqualFunc(x.body, y.body, a.alike)

@@ -25,9 +25,8 @@ type Event struct {
 
 // A context is what calls must have in common to be one event.
 type context struct {
-	function   uint16
-	site       trace.Site
-	collective bool
+	function uint16
+	site     trace.Site
 }
 
 func newEvent(c *trace.Call, size int) *Event {

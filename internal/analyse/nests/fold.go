@@ -50,15 +50,15 @@ func (i *item) bounds() (least, most uint64) {
 // A folder makes loops of a stream: a body that comes again, with the same contexts and as many rounds of the loops in
 // it, is another round.
 type folder struct {
-	of        func(terminal int) int
-	precision int
-	rules     map[int][]*item
-	lengths   map[int]uint64 // of rules in calls, at most long
-	made      int
+	tolerance
+	of      func(terminal int) int
+	rules   map[int][]*item
+	lengths map[int]uint64 // of rules in calls, at most long
+	made    int
 }
 
-func newFolder(precision int, of func(terminal int) int) *folder {
-	return &folder{of: of, precision: precision, rules: make(map[int][]*item), lengths: make(map[int]uint64)}
+func newFolder(t tolerance, of func(terminal int) int) *folder {
+	return &folder{of: of, tolerance: t, rules: make(map[int][]*item), lengths: make(map[int]uint64)}
 }
 
 // fold returns the items of a sequence.
@@ -226,8 +226,43 @@ func mixed(h, v uint64) uint64 {
 	return h ^ h>>29
 }
 
+// A tolerance says which numbers of rounds are one: at 100 percent the same. Below, a loop has known numbers of rounds, and where
+// each is near the next greater one all of them are one, such as 39 to 42 at 97.
+type tolerance struct {
+	precision int
+	known     map[uint64][]uint64 // by the loop's hash, rising
+}
+
+// merges reports whether a loop's least and most rounds are one.
+func (t *tolerance) merges(hash, least, most uint64) bool {
+	if least == most {
+		return true
+	}
+	list := t.known[hash]
+	i, _ := slices.BinarySearch(list, least+1)
+	for ; i < len(list) && list[i] < most; i++ {
+		if !thin.Merges(int64(least), int64(list[i]), t.precision) {
+			return false
+		}
+		least = list[i]
+	}
+	return thin.Merges(int64(least), int64(most), t.precision)
+}
+
+// learn takes numbers of rounds in.
+func (t *tolerance) learn(list []*item) {
+	for _, x := range list {
+		for n := range x.over {
+			if at, ok := slices.BinarySearch(t.known[x.hash], n); !ok {
+				t.known[x.hash] = slices.Insert(t.known[x.hash], at, n)
+			}
+		}
+		t.learn(x.body)
+	}
+}
+
 // same reports whether two items match wholly.
-func same(a, b *item, precision int) bool {
+func (t *tolerance) same(a, b *item) bool {
 	if a.hash != b.hash || a.loop() != b.loop() {
 		return false
 	}
@@ -236,12 +271,10 @@ func same(a, b *item, precision int) bool {
 	}
 	l1, m1 := a.bounds()
 	l2, m2 := b.bounds()
-	return thin.Merges(int64(min(l1, l2)), int64(max(m1, m2)), precision) && sameAll(a.body, b.body, precision)
+	return t.merges(a.hash, min(l1, l2), max(m1, m2)) && t.sameAll(a.body, b.body)
 }
 
-func sameAll(a, b []*item, precision int) bool {
-	return slices.EqualFunc(a, b, func(x, y *item) bool { return same(x, y, precision) })
-}
+func (t *tolerance) sameAll(a, b []*item) bool { return slices.EqualFunc(a, b, t.same) }
 
 // append adds an item. What repeats at the end becomes a loop once it is clear that a loop there is over: it would be
 // taken for a short one otherwise, and the rest of it for the beginning of what comes next.
@@ -261,7 +294,7 @@ func (f *folder) append(out []*item, x *item) []*item {
 
 // goesOn reports whether an item may be the beginning of another round of a loop.
 func (f *folder) goesOn(last, x *item) bool {
-	return last.loop() && (same(last.body[0], x, f.precision) || x.loop() && sameAll(last.body, x.body, f.precision))
+	return last.loop() && (f.same(last.body[0], x) || x.loop() && f.sameAll(last.body, x.body))
 }
 
 // closed makes loops of what repeats at the end.
@@ -285,12 +318,12 @@ func (f *folder) longer(out []*item, over bool) ([]*item, bool) {
 	last := out[k-1]
 	if last.loop() {
 		// A round before the loop, or the same loop.
-		if n := len(last.body); n < k && sameAll(out[k-1-n:k-1], last.body, f.precision) {
+		if n := len(last.body); n < k && f.sameAll(out[k-1-n:k-1], last.body) {
 			addAll(last.body, out[k-1-n:k-1])
 			last.over = map[uint64]uint64{last.rounds() + 1: 1}
 			return append(out[:k-1-n], last), true
 		}
-		if k > 1 && out[k-2].loop() && sameAll(out[k-2].body, last.body, f.precision) {
+		if k > 1 && out[k-2].loop() && f.sameAll(out[k-2].body, last.body) {
 			x := out[k-2]
 			x.over = map[uint64]uint64{x.rounds() + last.rounds(): 1}
 			addAll(x.body, last.body)
@@ -302,7 +335,7 @@ func (f *folder) longer(out []*item, over bool) ([]*item, bool) {
 	}
 	for n := 1; n < k && n <= window; n++ {
 		x, tail := out[k-1-n], out[k-n:]
-		if x.loop() && len(x.body) == n && sameAll(x.body, tail, f.precision) {
+		if x.loop() && len(x.body) == n && f.sameAll(x.body, tail) {
 			addAll(x.body, tail)
 			x.over = map[uint64]uint64{x.rounds() + 1: 1}
 			return out[:k-n], true
@@ -316,7 +349,7 @@ func (f *folder) folded(out []*item) ([]*item, bool) {
 	k := len(out)
 	last := out[k-1]
 	for n := 1; 2*n <= k && n <= window; n++ {
-		if out[k-1-n].hash == last.hash && sameAll(out[k-2*n:k-n], out[k-n:], f.precision) {
+		if out[k-1-n].hash == last.hash && f.sameAll(out[k-2*n:k-n], out[k-n:]) {
 			body := slices.Clone(out[k-2*n : k-n])
 			addAll(body, out[k-n:])
 			return append(out[:k-2*n], newLoop(body, 2)), true

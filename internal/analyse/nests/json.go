@@ -1,6 +1,7 @@
 package nests
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,6 +35,11 @@ type (
 		Numbers *jsonNumbers      `json:"numbers,omitempty"`
 		Texts   map[string]uint64 `json:"texts,omitempty"` // and how many calls have them
 		Others  uint64            `json:"others,omitempty"`
+		Sets    []jsonSet         `json:"sets,omitempty"` // of few numbers or texts: which ranks have them
+	}
+	jsonSet struct {
+		Value any      `json:"value"`
+		Ranks []string `json:"ranks"`
 	}
 	jsonNumbers struct {
 		Count     uint64    `json:"count"`
@@ -64,7 +70,10 @@ func nodesOf(list []*Node, place func(trace.Site) string) []jsonNode {
 		if e := n.Event; e != nil {
 			x.Call, x.Site, x.Params = e.Func.Name, place(e.Site), make(map[string]jsonSlot)
 			for _, s := range e.Slots {
-				y := jsonSlot{s.Formula, numbersOf(&s.Numbers), maps.Clone(s.Texts), s.Others}
+				y := jsonSlot{s.Formula, numbersOf(&s.Numbers), maps.Clone(s.Texts), s.Others, nil}
+				if len(s.sets.of)+len(s.named.of) > 1 {
+					y.Sets = append(setsOf(s.sets.of), setsOf(s.named.of)...)
+				}
 				if s.Moving {
 					y.Numbers.Mean, y.Numbers.Histogram = nil, nil
 				}
@@ -83,6 +92,13 @@ func nodesOf(list []*Node, place func(trace.Site) string) []jsonNode {
 			x.Rounds, x.Body = numbersOf(n.Rounds), nodesOf(n.Body, place)
 		}
 		out = append(out, x)
+	}
+	return out
+}
+
+func setsOf[T cmp.Ordered](sets map[T][]int) (out []jsonSet) {
+	for _, v := range slices.Sorted(maps.Keys(sets)) {
+		out = append(out, jsonSet{v, spanTexts(sets[v])})
 	}
 	return out
 }

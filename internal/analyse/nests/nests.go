@@ -9,6 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
 	"github.com/spoor-hpc/spoor/internal/tally"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Nests are those of one thread of all ranks that have it.
@@ -35,8 +36,14 @@ func (n *Node) Loop() bool { return n.Event == nil }
 
 // numbering gives contexts numbers.
 type numbering struct {
-	known map[context]int
-	of    map[classTerminal]int
+	r      *trace.Reader
+	known  map[context]int
+	of     map[classTerminal]int
+	fences []bool // by number: some of its calls are collective ones of several ranks
+}
+
+func newNumbering(r *trace.Reader) *numbering {
+	return &numbering{r: r, known: make(map[context]int), of: make(map[classTerminal]int)}
 }
 
 type classTerminal struct{ class, terminal int }
@@ -50,14 +57,40 @@ func (n *numbering) context(k *trace.Rank, terminal int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	x := context{call.Func.ID, call.Site, call.Func.Has(trace.Collective)}
+	x := context{call.Func.ID, call.Site}
 	c, ok := n.known[x]
 	if !ok {
 		c = len(n.known)
 		n.known[x] = c
+		n.fences = append(n.fences, false)
+	}
+	if !n.fences[c] && call.Func.Has(trace.Collective) {
+		if n.fences[c], err = n.joins(k, terminal); err != nil {
+			return 0, err
+		}
 	}
 	n.of[at] = c
 	return c, nil
+}
+
+// joins reports whether others than the rank take part in collective calls. Where it isn't known they do.
+func (n *numbering) joins(k *trace.Rank, terminal int) (bool, error) {
+	x, err := handles.Of(n.r).Rank(k)
+	if err != nil {
+		return false, err
+	}
+	c, err := k.Terminal(terminal)
+	if err != nil {
+		return false, err
+	}
+	for stream := range k.Streams() {
+		for _, piece := range x.Pieces(stream, c) {
+			if comm := x.CommOf(c, stream, piece.At); comm == nil || comm.Size+comm.RemoteSize > 1 {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // contexts numbers all contexts of a rank, by terminal.
@@ -141,7 +174,7 @@ func surveyed(r *trace.Reader, ranks []int, thread int) (*builder, error) {
 type builder struct {
 	r       *trace.Reader
 	thread  int
-	numbers numbering
+	numbers *numbering
 	order   []int
 	steps   map[step]set // and the contexts of ranks that make them
 	shape   *shape
@@ -153,7 +186,7 @@ type builder struct {
 
 func newBuilder(r *trace.Reader, thread int) *builder {
 	return &builder{
-		r: r, thread: thread, numbers: numbering{make(map[context]int), make(map[classTerminal]int)},
+		r: r, thread: thread, numbers: newNumbering(r),
 		steps: make(map[step]set), rounds: make(map[int]map[int]map[uint64]uint64), done: make(map[int]bool),
 	}
 }

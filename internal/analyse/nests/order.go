@@ -1,6 +1,7 @@
 package nests
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,16 +46,22 @@ func ByOrder(r *trace.Reader, ranks []int, precision int) ([]*Nests, error) {
 }
 
 func byOrder(r *trace.Reader, ranks []int, thread, precision int) (*Nests, error) {
-	numbers := numbering{make(map[context]int), make(map[classTerminal]int)}
-	units, err := unitsOf(r, ranks, thread, precision, &numbers)
+	numbers := newNumbering(r)
+	t := tolerance{precision, make(map[uint64][]uint64)}
+	if precision < 100 {
+		units, err := unitsOf(r, ranks, thread, tolerance{precision: 100}, numbers)
+		if err != nil && !errors.Is(err, ErrWide) {
+			return nil, err
+		}
+		for _, u := range units {
+			t.learn(u.items)
+		}
+	}
+	units, err := unitsOf(r, ranks, thread, t, numbers)
 	if err != nil {
 		return nil, err
 	}
-	collective := make([]bool, len(numbers.known))
-	for x, c := range numbers.known {
-		collective[c] = x.collective
-	}
-	joints, err := align(units, precision, func(c int) bool { return collective[c] })
+	joints, err := align(units, t, func(c int) bool { return numbers.fences[c] })
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +85,7 @@ func byOrder(r *trace.Reader, ranks []int, thread, precision int) (*Nests, error
 }
 
 // unitsOf folds the streams, once for all ranks that have the same.
-func unitsOf(r *trace.Reader, ranks []int, thread, precision int, numbers *numbering) (units []*unit, err error) {
+func unitsOf(r *trace.Reader, ranks []int, thread int, t tolerance, numbers *numbering) (units []*unit, err error) {
 	known := make(map[int]*unit) // by class whose ranks are alike
 	for _, rank := range ranks {
 		if u := known[r.ClassOf(rank)]; u != nil {
@@ -97,8 +104,8 @@ func unitsOf(r *trace.Reader, ranks []int, thread, precision int, numbers *numbe
 			return nil, err
 		}
 		u := &unit{ranks: []int{rank}}
-		if u.items, err = newFolder(precision, func(t int) int { return list[t] }).fold(k.Structure(thread)); err != nil {
-			return nil, fmt.Errorf("rank %d: %w", rank, err)
+		if u.items, err = newFolder(t, func(t int) int { return list[t] }).fold(k.Structure(thread)); err != nil {
+			return units, fmt.Errorf("rank %d: %w", rank, err)
 		}
 		units = append(units, u)
 		uniform, err := r.Uniform(k.Class())
@@ -113,14 +120,14 @@ func unitsOf(r *trace.Reader, ranks []int, thread, precision int, numbers *numbe
 }
 
 // align merges the sequences of all units.
-func align(units []*unit, precision int, fence func(context int) bool) (all []*joint, err error) {
+func align(units []*unit, t tolerance, fence func(context int) bool) (all []*joint, err error) {
 	for i, u := range units {
 		list := jointsOf(u.items, i, fence)
 		if i == 0 {
 			all = list
 			continue
 		}
-		a := newAligner(precision)
+		a := newAligner(t)
 		if all = a.merge(all, list); size(all) > mostNodes {
 			return nil, ErrWide
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -95,7 +96,7 @@ func TestAlign(t *testing.T) {
 		{100, "2(3(X)a)Y", "6(X)Y", "2(3(X)a0)Y"},
 	} {
 		units := []*unit{{items: parsed(c.a)}, {items: parsed(c.b)}}
-		got, err := align(units, c.precision, func(context int) bool { return context < 'a' })
+		got, err := align(units, tolerance{precision: c.precision}, func(context int) bool { return context < 'a' })
 		if text := written(got, 2); err != nil || text != c.want {
 			t.Errorf("%s and %s at %d: %s, want %s", c.a, c.b, c.precision, text, c.want)
 		}
@@ -124,8 +125,13 @@ func TestFold(t *testing.T) {
 		{0, "abbcabbbbcabc", "2(a2-4(b)c)abc"},
 		{0, "4(xy)c2(xy)xyxyc3(xy)c", "3(3-4(xy)c)"},
 		{0, "c2(xy)c6(xy)c3(xy)", "3(c2-6(xy))"},
+		// Numbers of rounds that others link are one, in whatever order they come.
+		{97, "39(xy)c42(xy)c40(xy)c41(xy)c39(xy)c", "5(39-42(xy)c)"},
+		{97, "39(xy)c42(xy)c40(xy)c40(xy)c39(xy)c", "39(xy)c42(xy)3(c39-40(xy))c"},
+		{98, "39(xy)c42(xy)c40(xy)c41(xy)c39(xy)c", "39(xy)c42(xy)c40(xy)c41(xy)c39(xy)c"},
 	} {
-		f := newFolder(c.precision, nil)
+		f := newFolder(tolerance{c.precision, make(map[uint64][]uint64)}, nil)
+		f.learn(parsed(c.text))
 		var out []*item
 		for _, x := range parsed(c.text) {
 			out = f.append(out, x)
@@ -170,12 +176,12 @@ func ofUnit(t *rapid.T, list []*joint, unit int) (out []*item) {
 func TestByOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := open(t)
-		numbers := numbering{make(map[context]int), make(map[classTerminal]int)}
-		units, err := unitsOf(r, everyRank(r), 0, 100, &numbers)
+		numbers := newNumbering(r)
+		units, err := unitsOf(r, everyRank(r), 0, tolerance{precision: 100}, numbers)
 		if err != nil {
 			t.Fatal(err)
 		}
-		joints, err := align(units, 100, func(int) bool { return false })
+		joints, err := align(units, tolerance{precision: 100}, func(int) bool { return false })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,5 +305,79 @@ func TestWide(t *testing.T) {
 	r := mergetest.Run(t, 2, tracktest.Endless)
 	if _, err := ByOrder(r, everyRank(r), 100); !errors.Is(err, ErrWide) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestFences: a collective call on a communicator of the rank alone is no fence: the loop matches, as it weighs more. On one of all
+// ranks it is.
+func TestFences(t *testing.T) {
+	for _, c := range []struct {
+		comm int64
+		want string
+	}{
+		{mpi.CommSelf, "Init Allreduce(2) loop(4) Allreduce(2) Finalize"},
+		{tracktest.World, "Init loop(2) Allreduce(4) loop(2) Finalize"},
+	} {
+		r := mergetest.Run(t, 4, func(r *tracktest.Recorder) {
+			all := func() {
+				r.Call("MPI_Allreduce", 3, 1<<8|1, 0, 1<<8|2, 0, 1, tracktest.IntType, 0, c.comm)
+			}
+			r.Begin()
+			if r.Rank%2 == 0 {
+				all()
+			}
+			for range 5 {
+				r.Send(4, 8, int64(r.Rank^1), 1)
+			}
+			if r.Rank%2 == 1 {
+				all()
+			}
+			r.End()
+		})
+		list, err := ByOrder(r, everyRank(r), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range list[0].Nodes {
+			switch {
+			case n.Loop():
+				got = append(got, fmt.Sprintf("loop(%d)", len(n.Ranks)))
+			case len(got) == 0 || n == list[0].Nodes[len(list[0].Nodes)-1]:
+				got = append(got, strings.TrimPrefix(n.Event.Func.Name, "MPI_"))
+			default:
+				got = append(got, fmt.Sprintf("%s(%d)", strings.TrimPrefix(n.Event.Func.Name, "MPI_"), len(n.Ranks)))
+			}
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("on %d: %s, want %s", c.comm, text, c.want)
+		}
+	}
+}
+
+// TestSets: values that not all ranks have are shown with those that have them.
+func TestSets(t *testing.T) {
+	for _, ranks := range []int{8, 1024} {
+		r := mergetest.Run(t, ranks, func(r *tracktest.Recorder) {
+			r.Begin()
+			for step := range 3 {
+				r.Send(4, int64(90+2*(r.Rank/2%2)), int64(r.Rank^1), 1)
+				r.Send(5, int64(90+2*(step%2)), int64(r.Rank^1), 1)
+			}
+			r.End()
+		})
+		list, err := BySites(r, everyRank(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := list[0].WriteText(&b, func(trace.Site) string { return "here" }); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{fmt.Sprintf("count={90 {0:1:2:4:%d}, 92 {2:1:2:4:%[1]d}}", ranks/4), "count={90, 92}"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%d ranks: no %s in\n%s", ranks, want, b.String())
+			}
+		}
 	}
 }

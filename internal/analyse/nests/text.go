@@ -97,7 +97,7 @@ func (e *Event) Text() string {
 	array := false // the last one has elements, which are shown
 	between := ""
 	for _, s := range e.Slots {
-		switch text := s.Text(); s.part {
+		switch text := s.text(e.Ranks); s.part {
 		case offset:
 			if v, same := s.Numbers.Same(); same && v == 0 || len(list) == 0 {
 				continue
@@ -143,11 +143,12 @@ func (s *Slot) only() (text string, ok bool) {
 	return text, len(s.Texts) == 1 && s.Numbers.Count == 0 && text != "…"
 }
 
-// Text writes what values a slot has: a constant, a formula, few values, or bounds and mean of many.
-func (s *Slot) Text() string {
+// text writes what values a slot has: a constant, a formula, few values, or bounds and mean of many. Of few values that not all
+// ranks of the event have it says which do.
+func (s *Slot) text(ranks []int) string {
 	var list []string
 	if s.Numbers.Count > 0 {
-		list = append(list, s.numbersText())
+		list = append(list, s.numbersText(ranks))
 	}
 	texts := slices.Sorted(maps.Keys(s.Texts))
 	for i, text := range texts {
@@ -159,12 +160,20 @@ func (s *Slot) Text() string {
 			list = append(list, more)
 			break
 		}
-		list = append(list, text)
+		list = append(list, text+ofRanks(s.named.of[text], ranks))
 	}
 	return strings.Join(list, " | ")
 }
 
-func (s *Slot) numbersText() string {
+// ofRanks says which of an event's ranks have a value; nothing if all have.
+func ofRanks(some, all []int) string {
+	if len(some) == 0 || len(some) == len(all) {
+		return ""
+	}
+	return " {" + RanksText(some) + "}"
+}
+
+func (s *Slot) numbersText(ranks []int) string {
 	v, same := s.Numbers.Same()
 	if same {
 		return s.written(v)
@@ -175,12 +184,12 @@ func (s *Slot) numbersText() string {
 	if s.kind == "rank" {
 		if list, ok := s.relative.Distinct(2 * mostShown); ok {
 			if own, ok := s.Numbers.Distinct(len(list)); !ok || len(list) < len(own) {
-				return "rank" + braced(list, func(v int64) string { return fmt.Sprintf("%+d", v) })
+				return "rank" + braced(list, func(v int64) string { return fmt.Sprintf("%+d", v) + ofRanks(s.distant.of[v], ranks) })
 			}
 		}
 	}
 	if list, ok := s.Numbers.Distinct(mostShown); ok {
-		return braced(list, s.written)
+		return braced(list, func(v int64) string { return s.written(v) + ofRanks(s.sets.of[v], ranks) })
 	}
 	if s.Moving {
 		return fmt.Sprintf("[%d..%d, moving, %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, units.Grouped(s.Numbers.Count))

@@ -29,9 +29,32 @@ type Slot struct {
 	part     part
 	kind     string
 	relative tally.Numbers // to the rank, if the value is one
-	ranks    []int         // that have had numbers, and which: nil if one had several
+	sets     valueSets[int64]
+	distant  valueSets[int64] // of relative
+	named    valueSets[string]
+	ranks    []int // that have had numbers, and which: nil if one had several
 	vals     []int64
 	several  bool
+}
+
+// valueSets are the ranks that had each of few values.
+type valueSets[T comparable] struct {
+	of   map[T][]int // rising
+	many bool        // there were more values
+}
+
+// add takes in that a rank has had a value; ranks come in rising order.
+func (s *valueSets[T]) add(v T, rank, most int) {
+	list, ok := s.of[v]
+	switch {
+	case s.many:
+	case !ok && len(s.of) == most:
+		s.of, s.many = nil, true
+	case !ok && s.of == nil:
+		s.of = map[T][]int{v: {rank}}
+	case !ok || list[len(list)-1] != rank:
+		s.of[v] = append(list, rank)
+	}
 }
 
 // mostTexts is how many texts a slot keeps apart.
@@ -131,13 +154,16 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 		}
 		if _, ok := s.Texts[v.text]; ok || len(s.Texts) < mostTexts {
 			s.Texts[v.text] += count
+			s.named.add(v.text, rank, mostTexts)
 		} else {
 			s.Others += count
 		}
 		return
 	}
 	s.Numbers.Add(v.v, count, rank)
+	s.sets.add(v.v, rank, mostShown)
 	if s.kind == "rank" {
+		s.distant.add(v.v-int64(rank), rank, 2*mostShown)
 		s.relative.Add(v.v-int64(rank), count, rank)
 	}
 	if n := len(s.ranks); s.several || n > 0 && s.ranks[n-1] == rank && s.vals[n-1] != v.v {
@@ -150,6 +176,7 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 // between adds values of a lane, which move on from call to call: of these only the bounds are looked at.
 func (s *Slot) between(low, high int64, count uint64, rank int) {
 	s.Numbers.AddRange(tally.Bin{Low: low, High: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
+	s.sets = valueSets[int64]{many: true}
 	s.Moving, s.several, s.ranks, s.vals = true, true, nil, nil
 }
 

@@ -96,7 +96,8 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) (err error) {
 		mark func(*calltree.Node) bool
 		text string
 	}{
-		{func(n *calltree.Node) bool { return n.AtLeast }, "≥: the code has rounds in which MPI is not called; these are not counted."},
+		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "recursion" }, "≥ of calls by itself: stacks that were cut short are not counted."},
+		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "loop" }, "≥: the code has rounds in which MPI is not called; these are not counted."},
 		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer rounds each time: the calls don't tell which of several loops went round."},
 		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all rounds of the loop together."},
 		{func(n *calltree.Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
@@ -321,11 +322,16 @@ func entered(n *calltree.Node) string {
 		}
 		first = first.Body[0]
 	}
+	entries := *n.Entry * float64(n.Entered)
 	mean := first.Sums.Compute / float64(max(1, first.Sums.Calls))
-	if *n.Entry < 2*mean || *n.Entry*float64(n.Entered) < n.Sums.Time()/100 {
+	if *n.Entry < 2*mean || entries < n.Sums.Time()/100 {
 		return ""
 	}
-	return ", entered after " + units.Duration(*n.Entry)
+	text := ", entered after " + units.Duration(*n.Entry)
+	if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
+		text += ", then " + units.Duration((first.Sums.Compute-entries)/float64(calls-n.Entered))
+	}
+	return text
 }
 
 // times says how often a loop is run each time.

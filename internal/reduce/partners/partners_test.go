@@ -10,11 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce/thin/thintest"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
@@ -167,17 +167,7 @@ func drawn(t tester, r *trace.Reader, o thin.Options, seed uint64) (*trace.Reade
 		t.Fatal(err)
 	}
 	defer x.Close()
-	b, err := sections.Encode(x.Content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "drawn")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := trace.Check(out); err != nil {
-		t.Fatal(err)
-	}
+	out, b := thintest.Written(t, x)
 	return out, d, b
 }
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce/thin/thintest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -64,17 +64,7 @@ func drawn(t *testing.T, r *trace.Reader, o thin.Options, seed uint64) (*trace.R
 	}
 	defer x.Close()
 	d, _ := x.Drawer.(*rounds.Drawer) // nil: sizes were enough
-	b, err := sections.Encode(x.Content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "drawn")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := trace.Check(out); err != nil {
-		t.Fatal(err)
-	}
+	out, b := thintest.Written(t, x)
 	return out, d, b
 }
 

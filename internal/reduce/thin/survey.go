@@ -31,6 +31,7 @@ type survey struct {
 	parent map[key]key
 	of     map[key]*family // by root
 	wilds  bool            // some receive takes any tag
+	code   int64           // bytes that are to be added to those of the file
 }
 
 // largestUnit is up to where units have a common multiple of use.

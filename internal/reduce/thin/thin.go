@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/reduce/cut"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -28,6 +29,8 @@ type Options struct {
 	Budget    int64                      // bytes: merge no more than it takes to come to so many, families that take most first; 0: merge all
 	Rounds    func(*trace.Reader) Drawer // what gives up numbers of rounds in a trace; nil: nothing does
 	Partners  Partners                   // nil: they stay
+
+	code int64 // bytes that what is known of the program's code takes in the file
 }
 
 // A Drawer gives up numbers of rounds, too. With a budget it is asked where merging sizes is not enough.
@@ -48,12 +51,38 @@ type Partners interface {
 // A Result is a thinned trace. It is good until Close.
 type Result struct {
 	*cut.Part
-	Bytes  int64  // of the file, without what is known of the program's code
+	Bytes  int64  // of the file
 	Drawer Drawer // that gave up numbers of rounds, nil if there was none
 	Larger bool   // partners could be drawn, and are not as the trace would be no smaller
 	// Unmerged says that sizes could be merged, and are not for the same reason.
 	Unmerged bool
+	// Same says that the trace is that which was to be thinned, as nothing would be gained or it fits the budget.
+	Same *trace.Reader
 }
+
+// Write writes the trace to a file.
+func (x *Result) Write(path string, overwrite bool) error {
+	if x.Same != nil {
+		return x.Same.Copy(path, overwrite)
+	}
+	return x.Part.Write(path, overwrite)
+}
+
+// Close lets go what the trace may still be read from.
+func (x *Result) Close() {
+	if x.Same == nil {
+		x.Part.Close()
+	}
+}
+
+// same has the result be the trace as it was.
+func (x *Result) same(r *trace.Reader) *Result {
+	x.Part, x.Bytes, x.Same = &cut.Part{Content: &sections.Content{}}, r.Size(), r
+	return x
+}
+
+// codeEntry is at most what the file's directory has of the section.
+const codeEntry = 16
 
 // ErrBudget is wrapped by the error that says that a budget can't be kept.
 var ErrBudget = errors.New("too large")
@@ -80,6 +109,27 @@ func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	} else if list != nil {
 		return nil, errThinned
 	}
+	if o.Budget > 0 && r.Size() <= o.Budget {
+		return new(Result).same(r), nil
+	}
+	for _, s := range r.Sections() {
+		if s.Name == container.Names[container.Code] {
+			o.code = s.Stored + codeEntry
+		}
+	}
+	x, err := withPartners(r, o, progress)
+	if err != nil {
+		return nil, err
+	}
+	if x.Bytes >= r.Size() {
+		x.Close()
+		x.same(r)
+	}
+	return x, nil
+}
+
+// withPartners does so where there is anything to be given up.
+func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	x, err := of(r, o, progress)
 	if o.Partners == nil || err != nil && !(errors.Is(err, ErrBudget) && o.Budget > 0) || err == nil && o.Budget > 0 {
 		return x, err
@@ -134,6 +184,7 @@ func of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.code = o.code
 	var drawer Drawer
 	if o.Rounds != nil {
 		drawer = o.Rounds(r)
@@ -345,7 +396,7 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 		part.Close()
 		return nil, err
 	}
-	return &Result{Part: part, Bytes: int64(len(file)), Drawer: d}, nil
+	return &Result{Part: part, Bytes: int64(len(file)) + s.code, Drawer: d}, nil
 }
 
 // thinned says what was merged.

@@ -1,14 +1,13 @@
 package thin_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce/thin/thintest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -72,19 +71,9 @@ func thinned(t *testing.T, r *trace.Reader, o thin.Options) *trace.Reader {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	b, err := sections.Encode(x.Content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, b := thintest.Written(t, x)
 	if o.Budget > 0 && int64(len(b)) > o.Budget || x.Bytes != int64(len(b)) {
 		t.Fatalf("%d bytes, %d were said, at most %d asked for", len(b), x.Bytes, o.Budget)
-	}
-	out, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "thin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := trace.Check(out); err != nil {
-		t.Fatal(err)
 	}
 	return out
 }
@@ -262,6 +251,41 @@ func TestMarks(t *testing.T) {
 	}
 	if m, err := thin.MarksOf(r, k); m != nil || err != nil {
 		t.Errorf("marks %v of a whole trace, error %v", m, err)
+	}
+}
+
+// TestNoLarger: a trace that thinning makes larger, or that is within the budget, stays as it was.
+func TestNoLarger(t *testing.T) {
+	const ranks = 8
+	r := mergetest.Run(t, ranks, func(r *tracktest.Recorder) {
+		r.Begin()
+		for step := range 20 {
+			to := func(rank, k int) int { return (rank*rank*7 + step*step*(k+3) + rank*step*k + k) % ranks }
+			come := int64(0)
+			for from := range ranks * 3 {
+				if to(from/3, from%3) == r.Rank {
+					r.Irecv(3, 100, int64(from/3), 1)
+					come++
+				}
+			}
+			for k := range 3 {
+				r.Isend(4, int64(10+(r.Rank*5+step*k)%90), int64(to(r.Rank, k)), 1)
+			}
+			r.Waitall(5, come+3)
+			r.Allreduce(6, 1)
+		}
+		r.End()
+	})
+	for _, o := range []thin.Options{{Precision: 100}, {Precision: 99}, {Budget: r.Size()}, {Budget: 1 << 20}} {
+		x, err := thin.Of(r, o, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, b := thintest.Written(t, x)
+		if x.Same != r || x.Bytes != r.Size() || int64(len(b)) != r.Size() || len(calls(t, r, 5)) != len(calls(t, out, 5)) {
+			t.Errorf("%+v: %d bytes, %d before", o, x.Bytes, r.Size())
+		}
+		x.Close()
 	}
 }
 

@@ -6,8 +6,10 @@
 package measure
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"time"
 
@@ -34,6 +36,28 @@ type Result struct {
 
 	Encode time.Duration `json:"encode_ns"`
 	Decode time.Duration `json:"decode_ns"`
+	Write  time.Duration `json:"write_ns"` // of the clock on the wall, until all coded times are on the disk
+
+	file *os.File
+}
+
+// WriteTo has coded times written to a file of a folder, to see how long that takes. Close removes it.
+func (r *Result) WriteTo(folder string) (err error) {
+	r.file, err = os.CreateTemp(folder, ".spoor-timing-*")
+	return err
+}
+
+// Close waits until what was written is on the disk.
+func (r *Result) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	start := time.Now()
+	err := r.file.Sync()
+	r.Write += time.Since(start)
+	err = errors.Join(err, r.file.Close(), os.Remove(r.file.Name()))
+	r.file = nil
+	return err
 }
 
 // RawBytes is what a time takes uncompressed; ratios are against it.
@@ -82,6 +106,13 @@ func (r *Result) Add(c codec.Codec, block Block) error {
 	}
 	r.Encode += middle - start
 	r.Decode += processor() - middle
+	if r.file != nil {
+		begin := time.Now()
+		if _, err := r.file.Write(data); err != nil {
+			return err
+		}
+		r.Write += time.Since(begin)
+	}
 	r.Values += 2 * int64(len(calls.Keys))
 	r.Bytes += int64(len(data))
 	for _, one := range []struct {

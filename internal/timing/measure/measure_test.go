@@ -2,6 +2,8 @@ package measure
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/timing/codec"
@@ -26,6 +28,41 @@ func TestResult(t *testing.T) {
 		if c.Name() == "raw" && (r.Ratio() != 1 || r.Gaps.Ratio(r) != 1) {
 			t.Errorf("raw has ratio %g", r.Ratio())
 		}
+	}
+}
+
+// TestWritten: what is written is what a codec made, with no trace of it afterwards.
+func TestWritten(t *testing.T) {
+	folder := t.TempDir()
+	files := func() (list []string) {
+		list, err := filepath.Glob(filepath.Join(folder, ".*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	r := New(codec.Raw{})
+	if err := r.WriteTo(folder); err != nil {
+		t.Fatal(err)
+	}
+	block := Block{codec.Calls{Keys: []uint32{0, 0}}, codec.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}
+	for range 3 {
+		if err := r.Add(codec.Raw{}, block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := files()
+	if len(list) != 1 {
+		t.Fatal(list)
+	}
+	if st, err := os.Stat(list[0]); err != nil || st.Size() != r.Bytes {
+		t.Errorf("%d bytes, want %d, error %v", st.Size(), r.Bytes, err)
+	}
+	if err := r.Close(); err != nil || r.Write <= 0 || files() != nil {
+		t.Errorf("written in %v, left %v, error %v", r.Write, files(), err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -47,7 +47,7 @@ def threaded(comm):
 
 plain(world)
 solver = Solver(world)
-solver.step(20)
+solver.step(100)
 for _ in solver.lazily():
     pass
 größe(world)

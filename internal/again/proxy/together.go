@@ -1,0 +1,165 @@
+package proxy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Ranks whose requests finish in another order are in classes of their own. Where FINISH stands for that order they make the same
+// steps, and are one variant: what differs from rank to rank is an expression of the rank, as it is within a class.
+
+// A source is where a member of a variant that was made of several comes from.
+type source struct {
+	v         *variant
+	member    int
+	terminals []int // of the source, by terminal of the variant
+}
+
+// terminal is a member's own number of a terminal.
+func (v *variant) terminal(member, t int) int {
+	if v.sources == nil {
+		return t
+	}
+	return v.sources[member].terminals[t]
+}
+
+// steady is the steps of a variant with terminals in the order of their first use: those of calls, then those of finishes.
+type steady struct {
+	v         *variant
+	g         *grammar.Grammar
+	terminals []int // of the variant: calls, then the calls that stand for finishes
+	finishes  []int // by number, those of the variant
+}
+
+// steadyOf returns the steps of a variant and what tells them from others; nil if they can't be those of other variants too.
+func (g *generator) steadyOf(v *variant) (*steady, string) {
+	if len(v.stepwise) != 1 || v.stepwise[0] == nil || v.hists != nil || g.o.Partial {
+		return nil, ""
+	}
+	s := &steady{v: v, g: &grammar.Grammar{Rules: make([][]grammar.Symbol, len(v.stepwise[0].g.Rules))}}
+	var key strings.Builder
+	number := make(map[int32]int32)
+	old := v.stepwise[0].g.Rules
+	known := make([]bool, len(old))
+	var use func(rule int)
+	use = func(rule int) {
+		known[rule] = true
+		for _, x := range old[rule] {
+			switch _, ok := number[x.ID]; {
+			case x.ID < 0:
+				if !known[-x.ID] {
+					use(int(-x.ID))
+				}
+			case ok:
+			case int(x.ID) < len(v.calls):
+				number[x.ID] = int32(len(s.terminals))
+				s.terminals = append(s.terminals, int(x.ID))
+				c := v.calls[x.ID]
+				fmt.Fprintln(&key, c.f.Name, c.site, c.shape)
+			default:
+				n := int(x.ID) - len(v.calls)
+				number[x.ID] = -1 - int32(len(s.finishes)) // behind all calls
+				s.finishes = append(s.finishes, n)
+				fmt.Fprintln(&key, "finish", v.finishes[n].what)
+			}
+		}
+	}
+	use(0)
+	calls := len(s.terminals)
+	for _, t := range s.terminals {
+		if v.ranks[0].Lane(t) != nil {
+			return nil, ""
+		}
+	}
+	for _, n := range s.finishes {
+		s.terminals = append(s.terminals, v.finishes[n].terminal)
+	}
+	for r, body := range old {
+		s.g.Rules[r] = slices.Clone(body)
+		for i := range s.g.Rules[r] {
+			if x := &s.g.Rules[r][i]; x.ID >= 0 {
+				if x.ID = number[x.ID]; x.ID < 0 {
+					x.ID = int32(calls+len(s.finishes)) - 1 - x.ID
+				}
+			}
+		}
+	}
+	fmt.Fprintf(&key, "%d %d ", v.plan.Threads, calls)
+	key.Write(s.g.AppendBinary(nil))
+	return s, key.String()
+}
+
+// together makes one variant of those that make the same steps.
+func (g *generator) together() {
+	groups := make(map[string][]*steady)
+	var list []*variant
+	keys := make([]string, len(g.list))
+	for i, v := range g.list {
+		s, key := g.steadyOf(v)
+		if keys[i] = key; s != nil {
+			groups[key] = append(groups[key], s)
+		}
+	}
+	for i, v := range g.list {
+		switch group := groups[keys[i]]; {
+		case keys[i] == "" || len(group) == 1:
+			list = append(list, v)
+		case group[0].v == v:
+			list = append(list, joined(group))
+		}
+	}
+	for i, v := range list {
+		v.number = i
+	}
+	g.list = list
+}
+
+// joined is the variant of several that make the same steps.
+func joined(group []*steady) *variant {
+	first := group[0]
+	out := &variant{stepwise: []*stepwise{{g: first.g, steps: first.v.stepwise[0].steps}}, plan: first.v.plan}
+	for _, s := range group {
+		for m := range s.v.members {
+			out.sources = append(out.sources, source{s.v, m, s.terminals})
+		}
+		out.plan.Join(s.v.plan)
+	}
+	slices.SortFunc(out.sources, func(a, b source) int { return cmp.Compare(a.v.members[a.member], b.v.members[b.member]) })
+	for _, t := range first.terminals {
+		c := *first.v.calls[t]
+		c.vals = nil
+		out.calls = append(out.calls, &c)
+	}
+	for _, x := range out.sources {
+		v, m := x.v, x.member
+		out.members, out.ranks = append(out.members, v.members[m]), append(out.ranks, v.ranks[m])
+		out.plans, out.made = append(out.plans, v.plans[m]), append(out.made, v.made[m])
+		for t, c := range out.calls {
+			vals := v.calls[x.terminals[t]].vals[m]
+			if t >= len(first.terminals)-len(first.finishes) {
+				vals = first.v.calls[first.terminals[t]].vals[0] // one of the calls, whichever
+			}
+			c.vals = append(c.vals, vals)
+		}
+	}
+	for i, n := range first.finishes {
+		f := first.v.finishes[n]
+		f.terminal = len(first.terminals) - len(first.finishes) + i
+		out.finishes = append(out.finishes, f)
+	}
+	return out
+}
+
+// runs are the calls of a member of which FINISH is made.
+func (v *variant) runs(k *trace.Rank, stream int) *stepwise {
+	if v.sources == nil {
+		return v.stepwise[stream]
+	}
+	m, _ := slices.BinarySearch(v.members, k.Number())
+	return v.sources[m].v.stepwise[stream]
+}

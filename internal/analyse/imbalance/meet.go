@@ -1,0 +1,178 @@
+package imbalance
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A meetings finds places at which different ranks make the same collective call: one call of all, to be looked at as one.
+type meetings struct {
+	r       *trace.Reader
+	of      []map[trace.FunctionSite]bool // by class: collective calls that are looked at
+	classes map[trace.FunctionSite]int    // that come to a place
+	same    map[trace.FunctionSite]trace.FunctionSite
+}
+
+// meetingsOf compares where the first rank of each class makes a call first with where other members of the communicator make it.
+func meetingsOf(r *trace.Reader, o *Options) (*meetings, error) {
+	m := &meetings{r: r, classes: make(map[trace.FunctionSite]int), same: make(map[trace.FunctionSite]trace.FunctionSite)}
+	ranks := make(map[trace.FunctionSite]int)
+	for class := range r.Classes() {
+		members := r.Members(class)
+		k, err := r.Rank(members[0])
+		if err != nil {
+			return nil, err
+		}
+		of := make(map[trace.FunctionSite]bool)
+		for t := range k.Terminals() {
+			c, err := k.Called(t)
+			if err != nil {
+				return nil, err
+			}
+			if key := placeOf(c); c.Func.Has(trace.Collective) && o.wanted(c.Func) && !of[key] {
+				of[key] = true
+				ranks[key] += len(members)
+				m.classes[key]++
+			}
+		}
+		m.of = append(m.of, of)
+	}
+	for class := range m.of {
+		if err := m.class(class); err != nil {
+			return nil, err
+		}
+	}
+	// The place of most ranks names the call.
+	most := make(map[trace.FunctionSite]trace.FunctionSite)
+	for key := range m.same {
+		root := m.root(key)
+		if x, ok := most[root]; !ok || cmp.Or(cmp.Compare(ranks[key], ranks[x]), cmp.Compare(x.Site.Offset, key.Site.Offset), cmp.Compare(x.Site.Module, key.Site.Module)) > 0 {
+			most[root] = key
+		}
+	}
+	same := make(map[trace.FunctionSite]trace.FunctionSite)
+	for key := range m.same {
+		same[key] = most[m.root(key)]
+	}
+	m.same = same
+	return m, nil
+}
+
+func (m *meetings) root(key trace.FunctionSite) trace.FunctionSite {
+	for {
+		up, ok := m.same[key]
+		if !ok || up == key {
+			return key
+		}
+		key = up
+	}
+}
+
+// class looks for those whom the first rank of a class meets at places that not all ranks come to.
+func (m *meetings) class(class int) error {
+	some := func(key trace.FunctionSite) bool { return m.classes[key] < len(m.of) }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(m.of[class])), some) {
+		return nil
+	}
+	k, x, err := m.rank(m.r.Members(class)[0])
+	if err != nil || k.Streams() != 1 {
+		return err
+	}
+	firsts := k.Firsts(0)
+	done := make(map[trace.FunctionSite]bool)
+	for t, n := range k.Counts(0) {
+		called, err := k.Called(t)
+		if err != nil {
+			return err
+		}
+		key := placeOf(called)
+		if n == 0 || done[key] || !m.of[class][key] || !some(key) {
+			continue
+		}
+		done[key] = true
+		c, err := k.Terminal(t)
+		if err != nil {
+			return err
+		}
+		comm := x.CommOf(c, 0, firsts[t])
+		if comm == nil {
+			continue
+		}
+		own, err := ops.On(comm, k, x)
+		if own == nil || err != nil {
+			return err
+		}
+		nth := own.Before(firsts[t])
+		seen := map[int]bool{class: true}
+		for _, rank := range comm.Members() {
+			if rank < 0 {
+				continue
+			}
+			other := m.r.ClassOf(rank)
+			if other < 0 || seen[other] || m.of[other][key] {
+				continue
+			}
+			seen[other] = true
+			if err := m.meets(key, comm, rank, nth); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *meetings) rank(rank int) (*trace.Rank, *handles.Rank, error) {
+	k, err := m.r.Rank(rank)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := handles.Of(m.r).Rank(k)
+	return k, x, err
+}
+
+// meets joins a place with the one at which a rank makes its nth call on a communicator.
+func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, nth uint64) error {
+	k, x, err := m.rank(rank)
+	if err != nil {
+		return err
+	}
+	calls, err := ops.On(comm, k, x)
+	if err != nil || calls == nil || nth >= calls.Total() {
+		return err
+	}
+	_, t := calls.Nth(nth)
+	c, err := k.Called(t)
+	if err != nil {
+		return err
+	}
+	if there := placeOf(c); there.Function == key.Function {
+		a, b := m.root(key), m.root(there)
+		m.same[b], m.same[a] = a, a
+	}
+	return nil
+}
+
+// one returns the place that stands for all of those that meet.
+func (m *meetings) one(c *trace.Call) trace.FunctionSite {
+	key := placeOf(c)
+	if one, ok := m.same[key]; ok {
+		return one
+	}
+	return key
+}
+
+// others are those that a place stands for.
+func (m *meetings) others(key trace.FunctionSite) (list []trace.FunctionSite) {
+	for other, one := range m.same {
+		if one == key && other != key {
+			list = append(list, other)
+		}
+	}
+	slices.SortFunc(list, func(a, b trace.FunctionSite) int { return cmp.Compare(a.Site.Offset, b.Site.Offset) })
+	return list
+}
