@@ -23,10 +23,11 @@ type Walk struct {
 	calls  []numberedCall // by terminal
 	line   timeline.Line  // nil: no times
 
-	now  TimedCall
-	same bool
-	last int // terminal
-	err  error
+	now   TimedCall
+	same  bool
+	again bool
+	last  int // terminal
+	err   error
 }
 
 // A numberedCall is a terminal whose requests are numbered as of a position in the
@@ -82,6 +83,7 @@ func (w *Walk) Next() bool {
 	x := &w.calls[n]
 	w.same = n == w.last && x.made == w.made && (w.lanes == nil || w.k.lanes[n] == nil)
 	w.last = n
+	w.again = x.call != nil && (x.made == w.made || !x.t.requests) && (w.lanes == nil || w.k.lanes[n] == nil)
 	if !w.same {
 		if w.err = w.evaluate(x, n); w.err != nil {
 			return false
@@ -95,6 +97,9 @@ func (w *Walk) Next() bool {
 	}
 	return w.err == nil
 }
+
+// Again reports whether the call is the same, but for its position, as the last one of its terminal.
+func (w *Walk) Again() bool { return w.again }
 
 // evaluate brings a terminal's call up to where the walk is.
 func (w *Walk) evaluate(x *numberedCall, n int) error {

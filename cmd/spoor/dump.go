@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"math"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -133,7 +135,10 @@ type dumper struct {
 	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
 	k          *trace.Rank     // at hand, if there are such
 	values     []attachedValue // of the call at hand
-	texts      [1 << 12]dumped // by terminal, modulo
+	texts      [][]byte        // of the rank at hand, by terminal
+	walk       *trace.Walk     // to the call at hand
+	printed    int             // calls
+	progress   *progress
 }
 
 func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
@@ -159,6 +164,10 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 			return &usageError{cmd, err}
 		}
 	}
+	if d.progress, err = d.counted(cmd, ranks); err != nil {
+		return err
+	}
+	defer d.progress.end()
 	var missing, whole []int
 	seen := make(map[int]bool)
 	for _, rank := range ranks {
@@ -204,6 +213,29 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		return exitCode(1)
 	}
 	return nil
+}
+
+// counted is the progress of printing calls, whose number is known where no filter leaves some out. It is quiet beside calls on a terminal.
+func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
+	quiet := newProgress(io.Discard, "", 0)
+	if f, ok := cmd.OutOrStdout().(*os.File); ok && terminal(f) || len(d.o.calls)+len(d.o.comms) > 0 || d.o.span != "" || !d.window.Whole() {
+		return quiet, nil
+	}
+	calls := uint64(0)
+	for _, rank := range ranks {
+		k, err := d.r.Rank(rank)
+		if errors.Is(err, trace.ErrNoTrack) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		for stream := range k.Streams() {
+			if d.o.stream < 0 || d.o.stream == stream {
+				calls += k.Len(stream)
+			}
+		}
+	}
+	return newProgress(cmd.ErrOrStderr(), "calls printed", int(min(calls, math.MaxInt))), nil
 }
 
 // chosen checks the options and returns the ranks to print.
@@ -267,6 +299,7 @@ func (d *dumper) rank(k *trace.Rank) error {
 			return err
 		}
 	}
+	d.texts = make([][]byte, k.Terminals())
 	for stream := range k.Streams() {
 		if d.o.stream >= 0 && stream != d.o.stream {
 			continue
@@ -289,9 +322,24 @@ func (d *dumper) rank(k *trace.Rank) error {
 			if err := d.print(&c, times); err != nil {
 				return err
 			}
+			if d.printed++; d.printed%stepCalls == 0 {
+				d.progress.steps(stepCalls)
+			}
 		}
 	}
 	return nil
+}
+
+// stepCalls is after how many calls the clock is read.
+const stepCalls = 1 << 12
+
+// appendText writes a call, with all that doesn't depend on its position: that is the same as before for a call that is.
+func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
+	t := &d.texts[c.Terminal]
+	if !d.walk.Again() || !d.names.None() {
+		*t = d.appendExtras(c.AppendText((*t)[:0]), c, nil)
+	}
+	return append(b, *t...)
 }
 
 // calls yields the wanted calls of a thread, with their times if these are wanted.
@@ -338,14 +386,23 @@ func (d *dumper) part(k *trace.Rank, stream int, f *finder, yield func(trace.Tim
 
 // from yields all calls of a thread from a position on.
 func (d *dumper) from(k *trace.Rank, stream int, index uint64) iter.Seq2[trace.TimedCall, error] {
-	if d.o.times {
-		return k.TimedFrom(stream, index)
-	}
 	return func(yield func(trace.TimedCall, error) bool) {
-		for c, err := range k.CallsFrom(stream, index) {
-			if !yield(trace.TimedCall{Call: c}, err) {
+		walk := k.Walk
+		if d.o.times {
+			walk = k.TimedWalk
+		}
+		w, err := walk(stream, index)
+		if err != nil {
+			yield(trace.TimedCall{}, err)
+			return
+		}
+		for d.walk = w; w.Next(); {
+			if !yield(*w.Timed(), nil) {
 				return
 			}
+		}
+		if err := w.Err(); err != nil {
+			yield(trace.TimedCall{}, err)
 		}
 	}
 }
@@ -445,7 +502,7 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 		}
 	} else {
 		b = d.appendWhich(b, c.Call)
-		b = d.appendExtras(d.appendText(b, c.Call), c.Call, nil)
+		b = d.appendText(b, c.Call)
 		if times != nil {
 			duration, gap := units.Duration(float64(c.Timing.Duration.Ns)), units.Duration(float64(c.Timing.Gap.Ns))
 			if c.Timing.Duration.Kind.Own() {
@@ -460,27 +517,6 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 	d.line = append(b, '\n')
 	_, err := d.out.Write(d.line)
 	return err
-}
-
-// A dumped is the text of a call. Calls that are alike share their parameters, but for those with requests or a lane.
-type dumped struct {
-	params *trace.Param
-	text   []byte
-}
-
-// appendText writes a call, mostly what was written of one that is the same but for its position.
-func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
-	if len(c.Params) == 0 {
-		return c.AppendText(b)
-	}
-	last := &d.texts[c.Terminal%len(d.texts)]
-	if last.params != &c.Params[0] {
-		from := len(b)
-		b = c.AppendText(b)
-		last.params, last.text = &c.Params[0], append(last.text[:0], b[from:]...)
-		return b
-	}
-	return append(b, last.text...)
 }
 
 // named returns the names that the program gave to objects of a call, by handle; nil if there are none.

@@ -43,7 +43,16 @@ func (p *progress) steps(n int) {
 		return
 	}
 	p.next, p.shown = now.Add(200*time.Millisecond), true
-	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s\x1b[K", p.what, units.Grouped(p.done), units.Grouped(p.total))
+	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s%s\x1b[K", p.what, units.Grouped(p.done), units.Grouped(p.total), p.left(now))
+}
+
+// left says how long the rest will take, if it is as the work so far.
+func (p *progress) left(now time.Time) string {
+	if p.done <= 0 || p.done >= p.total {
+		return ""
+	}
+	rest := float64(now.Sub(p.start)) / float64(p.done) * float64(p.total-p.done)
+	return ", about " + max(time.Second, time.Duration(rest).Round(time.Second)).String() + " left"
 }
 
 // end wipes the line.

@@ -128,10 +128,13 @@ func (t *Table) Names(k *trace.Rank) (*Names, error) {
 	return names, nil
 }
 
+// None reports whether no object has a name.
+func (n *Names) None() bool { return n == nil || len(n.past) == 0 }
+
 // Of calls f with each named object that a call passes or makes, by the handle's text, and its name there. A nil
 // Names has none.
 func (n *Names) Of(c *trace.Call, f func(handle, name string)) {
-	if n == nil || len(n.past) == 0 {
+	if n.None() {
 		return
 	}
 	seen := make(map[key]bool)

@@ -132,8 +132,8 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 	}
 	rest := s.ring.Words(s.pos, head)
 	whole := len(rest)
-	light := c.hists == nil && !c.checkpoints.chunks && s.log == nil // nothing is noted of single calls
-	timed := !c.timeless
+	light := c.hists == nil && !c.checkpoints.chunks // nothing but times is noted of single calls
+	timed, log := !c.timeless, s.log
 	epoch, prev, last, latest := c.epoch(), s.prev, s.last, c.latest
 	for len(rest) >= 2 && rest[1] <= limit {
 		n := c.sigs.Guess(prev)
@@ -160,9 +160,9 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 		} else {
 			c.countTimes(n, prev, begin, gap, end)
 			c.append(s, n)
-			if s.log != nil {
-				c.logTimes(s, callTimes{begin, gap, duration})
-			}
+		}
+		if log != nil {
+			log.add(callTimes{begin, gap, duration}, c.cfg.StartTicks)
 		}
 		c.phase(s, n, prev, duration, gap)
 		prev, last, latest = n, end, max(latest, end)

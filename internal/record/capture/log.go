@@ -45,18 +45,18 @@ func (l *streamLog) add(t callTimes, start uint64) {
 	begin := int64(t.begin - start)
 	jump := begin - l.end - int64(t.gap)
 	l.end = begin + int64(t.duration)
-	l.pending = binary.AppendUvarint(l.pending, t.duration)
+	b := l.pending
 	switch {
-	case t.gap >= longGap>>1:
-		l.pending = binary.AppendUvarint(l.pending, longGap)
-		l.pending = binary.AppendVarint(l.pending, jump)
-		l.pending = binary.AppendUvarint(l.pending, t.gap)
-	case jump == 0:
-		l.pending = binary.AppendUvarint(l.pending, t.gap<<1)
+	case jump == 0 && t.gap < longGap>>1:
+		b = binary.AppendUvarint(binary.AppendUvarint(b, t.duration), t.gap<<1)
+	case t.gap < longGap>>1:
+		b = binary.AppendUvarint(binary.AppendUvarint(b, t.duration), t.gap<<1|1)
+		b = binary.AppendVarint(b, jump)
 	default:
-		l.pending = binary.AppendUvarint(l.pending, t.gap<<1|1)
-		l.pending = binary.AppendVarint(l.pending, jump)
+		b = binary.AppendUvarint(binary.AppendUvarint(b, t.duration), longGap)
+		b = binary.AppendUvarint(binary.AppendVarint(b, jump), t.gap)
 	}
+	l.pending = b
 	l.ended = l.calls
 	l.calls++
 	if l.count++; l.count >= frameItems {
