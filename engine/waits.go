@@ -19,10 +19,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Up to how many bytes a trace, without times of single calls, is told to all ranks: as many distinct calls take long to look at.
+// Up to how many bytes a trace, without times of single calls, is told to all ranks, and how many distinct calls of all classes: they
+// take long to look at.
 const (
 	mostTold       = 256 << 10
 	mostToldAlways = 64 << 20
+	mostDistinct   = 20_000
 )
 
 // findWaits has the ranks find out who waited for whom. The trace is there already: whatever goes wrong, it stays as it is.
@@ -62,15 +64,19 @@ func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte
 		file, err = sections.Encode(&plain)
 		return err
 	})
-	limit := mostTold
+	limit, distinct := mostTold, 0
 	if r.timing.Waits == timing.Always {
 		limit = mostToldAlways
+	} else {
+		for i := range c.Classes {
+			distinct += c.Classes[i].Terminals.Len()
+		}
 	}
 	switch {
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "spoor: %v\n", err)
 		return nil, trace.LeftFailed
-	case len(file) > limit:
+	case len(file) > limit || distinct > mostDistinct:
 		return nil, trace.LeftDistinct
 	}
 	return file, trace.WaitsKnown

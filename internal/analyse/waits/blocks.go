@@ -161,7 +161,7 @@ func (x *asking) ask(q question) {
 func (x *asking) bytes() []byte { return x.b }
 
 // hearQuestions answers what another rank asks.
-func (w *local) hearQuestions(_ int, r *wire.Reader) {
+func (w *local) hearQuestions(from int, r *wire.Reader) {
 	var q question
 	for r.Rest() > 0 {
 		head := r.Uvarint()
@@ -181,7 +181,7 @@ func (w *local) hearQuestions(_ int, r *wire.Reader) {
 		if r.Err() != nil {
 			return
 		}
-		w.answer(q)
+		w.answer(from, q)
 	}
 }
 

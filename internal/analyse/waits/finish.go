@@ -69,16 +69,17 @@ func At(t Transport, f Finish) (*trace.Waits, error) {
 		windows = append(windows, (all.last-all.first)/n*(i+1))
 	}
 	err = w.run(windows)
-	if err == nil {
-		err = w.findPath(all.last - all.first)
-	}
 	if errors.Is(err, errElsewhere) || err != nil && err == w.broken {
 		return &trace.Waits{Left: trace.LeftFailed}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return w.conclude()
+	path, onPath, err := w.findPath(all.last - all.first)
+	if err != nil {
+		return nil, err
+	}
+	return w.conclude(path, onPath)
 }
 
 // Told returns what rank 0 has to all ranks.
@@ -227,11 +228,12 @@ func ticker(log *track.Log, stream int, calls uint64, on func(ns int64) int64) f
 	}
 }
 
-// findPath finds the critical path of the run, or of its end, if there were too many waits.
-func (w *local) findPath(span int64) error {
+// findPath finds the critical path of the run, or of its end, if there were too many waits, and what the rank has of it. Rank 0 knows
+// the path.
+func (w *local) findPath(span int64) (*Path, *pathSums, error) {
 	since, err := w.pathSince(span)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	var own []byte
 	w.try(func() error {
@@ -240,7 +242,7 @@ func (w *local) findPath(span int64) error {
 	})
 	all, err := w.gather(w.world, w.Rank(), own, func(a, b []byte) []byte { return append(a, b...) })
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	p := &Path{}
 	var told []byte
@@ -255,7 +257,7 @@ func (w *local) findPath(span int64) error {
 		})
 	}
 	if told, err = w.spread(w.world, w.Rank(), told); err != nil {
-		return err
+		return nil, nil, err
 	}
 	x := newPathSums()
 	w.try(func() error {
@@ -274,38 +276,14 @@ func (w *local) findPath(span int64) error {
 		w.addOwn(x)
 		return nil
 	})
-	sums, err := w.gather(w.world, w.Rank(), x.append(nil), func(a, b []byte) (both []byte) {
-		both = a
-		w.try(func() error {
-			x, err := readPathSums(a)
-			if err != nil {
-				return err
-			}
-			y, err := readPathSums(b)
-			if err != nil {
-				return err
-			}
-			x.join(y)
-			both = x.append(nil)
-			return nil
-		})
-		return both
-	})
-	if err != nil {
-		return err
-	}
-	if w.Rank() == 0 {
-		w.try(func() (err error) {
-			w.path = p
-			w.onPath, err = readPathSums(sums)
-			return err
-		})
-	}
-	return w.vote()
+	return p, x, nil
 }
 
 // pathSince finds from when on all waits can be brought together: math.MinInt64 if that is all of the run.
 func (w *local) pathSince(span int64) (int64, error) {
+	if w.waits <= mostHops {
+		return math.MinInt64, nil
+	}
 	const parts = 256
 	var own [parts]uint64
 	w.try(func() error {
@@ -351,45 +329,71 @@ func (w *local) pathSince(span int64) (int64, error) {
 	return math.MinInt64, nil
 }
 
-// conclude brings together what all ranks found out.
-func (w *local) conclude() (*trace.Waits, error) {
-	var own []byte
-	w.try(func() error {
-		own = w.own().append(nil)
-		return nil
-	})
-	all, err := w.gather(w.world, w.Rank(), own, func(a, b []byte) (both []byte) {
-		both = a
+// conclude brings together what all ranks found out, and what they have of the path.
+func (w *local) conclude(path *Path, onPath *pathSums) (*trace.Waits, error) {
+	join := func(a, b []byte) (both []byte) {
 		w.try(func() error {
-			x, err := readSums(a)
+			x, err := readFound(a)
 			if err != nil {
 				return err
 			}
-			y, err := readSums(b)
+			y, err := readFound(b)
 			if err != nil {
 				return err
 			}
-			x.join(y, keep)
+			x.join(y.sums, keep)
+			x.path.join(y.path)
 			both = x.append(nil)
 			return nil
 		})
-		return both
+		return both // nothing, if somebody has failed
+	}
+	var own []byte
+	w.try(func() error {
+		own = found{w.own(), onPath}.append(nil)
+		return nil
 	})
+	if w.broken != nil {
+		own = nil
+	}
+	all, err := w.gather(w.world, w.Rank(), own, join)
 	if err != nil || w.Rank() > 0 {
 		return nil, err
 	}
-	var out *trace.Waits
+	out := &trace.Waits{Left: trace.LeftFailed}
 	w.try(func() error {
-		s, err := readSums(all)
+		x, err := readFound(all)
 		if err == nil {
-			out = s.kept(w.places, w.path, w.onPath)
+			out = x.kept(w.places, path, x.path)
 		}
 		return err
 	})
-	if w.broken != nil {
-		out = &trace.Waits{Left: trace.LeftFailed}
-	}
 	return out, nil
+}
+
+// found is what ranks found out.
+type found struct {
+	*sums
+	path *pathSums
+}
+
+func (f found) append(b []byte) []byte {
+	path := f.path.append(nil)
+	b = wire.AppendUvarint(b, uint64(len(path)))
+	return f.sums.append(append(b, path...))
+}
+
+func readFound(b []byte) (f found, err error) {
+	r := wire.NewReader(b, "what ranks found out")
+	path := r.Blob()
+	if err := r.Err(); err != nil {
+		return f, err
+	}
+	if f.path, err = readPathSums(path); err != nil {
+		return f, err
+	}
+	f.sums, err = readSums(r.Remaining())
+	return f, err
 }
 
 // append and readWay carry the way from rank to rank.

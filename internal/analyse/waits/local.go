@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -113,14 +114,14 @@ type local struct {
 
 	tell, answers map[int]*block  // by rank: what the others are to know
 	asks          map[int]*asking // by rank
+	answered      map[int][]answered
 
 	unsettled   []*blocked // calls, in order, whose partners have not come yet
 	now         int64      // when its latest call began
 	first, last int64
 	began       bool
-	hops        *hops // nil: the path is not asked for
-	path        *Path // on rank 0, at the end of a run
-	onPath      *pathSums
+	hops        *hops  // nil: the path is not asked for
+	waits       uint64 // of all ranks so far
 
 	sums
 }
@@ -133,7 +134,7 @@ func newLocal(t Transport, s *ops.Source, p *places) *local {
 		world: world(t.Size()), talk: talk{t}, s: s, places: p, each: func(Wait) {}, direct: maxDirect,
 		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
-		asks: make(map[int]*asking), sums: newSums(),
+		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
 	}
 }
 
@@ -352,11 +353,31 @@ func (w *local) add(b *blocked, kind Kind, sign int64) {
 	x.ask(question{b.at, b.waited, b.place, b.by.place, kind, b.by.stream, sign})
 }
 
-// answer adds up what others waited for this rank.
-func (w *local) answer(q question) {
+// An answered question about a late sender. It may be taken back, and put again as one in the wrong order, when the history no longer
+// reaches back.
+type answered struct {
+	from, waited int64
+	place        place
+	compute      int64
+}
+
+// answer adds up what a rank waited for this one.
+func (w *local) answer(rank int, q question) {
 	compute := q.waited
 	if int(q.stream) < len(w.threads) {
 		compute -= w.threads[q.stream].within(q.from, q.from+q.waited)
+	}
+	if q.kind == LateSender || q.kind == WrongOrder {
+		list := w.answered[rank]
+		i := slices.IndexFunc(list, func(a answered) bool { return a.from == q.from && a.waited == q.waited && a.place == q.place })
+		switch {
+		case i >= 0 && (q.kind == WrongOrder || q.sign < 0):
+			compute = list[i].compute
+		case q.kind == LateSender && len(list) < recent:
+			w.answered[rank] = append(list, answered{q.from, q.waited, q.place, compute})
+		case q.kind == LateSender:
+			w.answered[rank] = append(slices.Delete(list, 0, 1), answered{q.from, q.waited, q.place, compute})
+		}
 	}
 	r := w.row(rowKey{q.place, q.kind})
 	r.late[int32(w.Rank())] += q.sign * q.waited
@@ -461,13 +482,18 @@ func (w *local) vote() error {
 		}
 	}
 	own := wire.AppendVarint([]byte{0}, horizon)
+	if w.hops != nil {
+		own = wire.AppendUvarint(own, uint64(w.hops.n))
+	} else {
+		own = wire.AppendUvarint(own, 0)
+	}
 	if w.broken != nil {
 		own[0] = 1
 	}
 	got, err := w.reduce(w.world, w.Rank(), own, func(a, b []byte) []byte {
 		x, y := wire.NewReader(a, "vote"), wire.NewReader(b, "vote")
 		flag := x.Byte() | y.Byte()
-		return wire.AppendVarint([]byte{flag}, min(x.Varint(), y.Varint()))
+		return wire.AppendUvarint(wire.AppendVarint([]byte{flag}, min(x.Varint(), y.Varint())), x.Uvarint()+y.Uvarint())
 	})
 	if err != nil {
 		return err
@@ -479,7 +505,7 @@ func (w *local) vote() error {
 		}
 		return errElsewhere
 	}
-	horizon = r.Varint()
+	horizon, w.waits = r.Varint(), r.Uvarint()
 	for _, h := range w.threads {
 		h.forget(horizon)
 	}
