@@ -39,7 +39,11 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 			file = nil
 		}
 	}
-	w, err := r.waits(file, left)
+	var w *trace.Waits
+	err := attempt(func() (err error) {
+		w, err = r.waits(file, left)
+		return err
+	})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: who waited for whom is not known: %v\n", r.host.Rank(), err)
 		w = &trace.Waits{Left: trace.LeftFailed}

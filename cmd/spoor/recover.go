@@ -180,7 +180,14 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 		return recovered{}, err
 	}
 	defer r.Close()
-	if err := addCode(r); err != nil {
+	found, err := w.Waits(r)
+	if err == nil && found != nil {
+		err = trace.AddWaits(name, found)
+	}
+	if err == nil {
+		err = addCode(r)
+	}
+	if err != nil {
 		return recovered{}, err
 	}
 	endings, err := w.Endings(r)

@@ -92,10 +92,10 @@ func noise(mpi string) (share, ns float64) {
 // Why ranks waited, for whom and how long is what the ranks measured themselves, and those who were late computed.
 func TestWaits(t *testing.T) {
 	onEach(t, "waits.c", 4, func(t *testing.T, a *app) {
-		for _, mode := range [][]string{{"lossless"}, {"place", "--error", "10us"}} {
+		for _, mode := range [][]string{{"stats", "--waits", "always"}, {"lossless"}, {"place", "--error", "10us"}} {
 			mpis.Steady(t, func(complain func(string, ...any)) { waitStates(a, mode[0], complain, mode[1:]...) })
 		}
-		a.trace()
+		a.trace("--waits", "never")
 		out := a.job.Run(mpis.Root("bin", "spoor"), "waits", "t.spoor")
 		if out.Err == nil || !strings.Contains(out.Stderr, "--timing lossless") {
 			t.Errorf("a trace with means: %v", out)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
@@ -84,6 +85,22 @@ func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 		}
 	}
 	return s, nil
+}
+
+// Waits finds out who waited for whom until the processes ended, from the times that they left, for the world's trace. It returns nil
+// if they kept none.
+func (w *World) Waits(r *trace.Reader) (*trace.Waits, error) {
+	logs, some := make([]*track.Log, r.Ranks()), false
+	for _, p := range w.Processes {
+		if p.Track != nil && p.Track.Rank < len(logs) {
+			logs[p.Track.Rank] = p.Track.Clock
+			some = some || p.Track.Clock != nil
+		}
+	}
+	if !some {
+		return nil, nil
+	}
+	return waits.Together(r, logs, true)
 }
 
 func (w *World) meta(c *capture.Context, producer string) map[string]string {
