@@ -28,8 +28,11 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// collectLate puts garbage collection off until there are 32 MB: most traces and verbs need less.
+// collectLate puts garbage collection off until there are 32 MB, unless the user has a say in it: most traces and verbs need less.
 func collectLate() {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(32 << 20)
 	runtime.AddCleanup(new(*int), func(int) { // the first collection is over
