@@ -115,6 +115,9 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 	}
 	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", who,
 		units.Duration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
+	if rep.Part < 1 {
+		fmt.Fprintf(w, "of the last %s of the run: ranks made more calls than times are kept of\n", units.Share(rep.Part, 1))
+	}
 	if rep.Times != "exact" {
 		fmt.Fprintf(w, "times: %s\n", rep.Times)
 	}

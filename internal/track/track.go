@@ -167,10 +167,18 @@ type Log struct {
 	StartNs    int64 // wall clock when ticks are 0, ns since 1970
 	// Streams yield, for each stream, its calls in order; after an error no more.
 	Streams []iter.Seq2[[]timing.Entry, error]
+	// Skipped says, for each stream, which calls come before those; nil: none.
+	Skipped []Skipped
 	// Values yield, for each stream, what was attached to its calls, in order of these, under one of Names; nil if
 	// nothing was. Names may be missing, "".
 	Values []iter.Seq2[[]timing.Attached, error]
 	Names  []string
+}
+
+// Skipped are calls at the beginning of a stream whose times are no longer there: how many, and when the last one ended.
+type Skipped struct {
+	Calls uint64
+	Tick  int64
 }
 
 // First is where a stream's first call comes from.

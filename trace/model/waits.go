@@ -4,6 +4,7 @@ package model
 type Waits struct {
 	Left      WaitsLeft // why nothing was found out
 	NeedsNs   int64     // of LeftTime: about how long it would have taken
+	Part      float64   // of the run, up to its end, that this is of
 	Threads   int       // of the rank with most
 	RunNs     int64     // of all threads, each from its first call to the end of its last
 	MPINs     int64

@@ -44,7 +44,7 @@ const mostHops = 100_000
 func At(t Transport, f Finish) (*trace.Waits, error) {
 	w := newLocal(t, nil, nil)
 	w.hops = &hops{of: make(map[int32][]hop)}
-	own := plan{first: math.MaxInt64, last: math.MinInt64}
+	own := plan{first: math.MaxInt64, last: math.MinInt64, began: math.MaxInt64, since: math.MinInt64}
 	var k *trace.Rank
 	w.try(func() (err error) {
 		k, err = w.ready(&f, &own)
@@ -62,6 +62,9 @@ func At(t Transport, f Finish) (*trace.Waits, error) {
 		if err := w.findTorn(f.Trace); err != nil {
 			return nil, err
 		}
+	}
+	if w.part = 1; all.since != math.MinInt64 {
+		w.part = max(0, float64(all.last-all.since)/float64(max(1, all.last-all.began)))
 	}
 	var windows []int64
 	n := int64(all.calls/rankWindow) + 1
@@ -117,14 +120,26 @@ func (w *local) ready(f *Finish, own *plan) (*trace.Rank, error) {
 	own.calls = k.Total()
 	for stream := range k.Streams() { // the table of processes is rounded
 		if k.Len(stream) > 0 {
-			start, _, _, err := ticker(f.Log, stream, 1, clock.Common)()
-			if err != nil {
-				return nil, err
+			skipped := skippedOf(f.Log, stream).Calls
+			if skipped >= k.Len(stream) {
+				own.left = trace.LeftLog
+				return k, nil
+			}
+			next := ticker(f.Log, stream, skipped+1, clock.Common)
+			start := int64(0)
+			for range skipped + 1 {
+				if start, _, _, err = next(); err != nil {
+					return nil, err
+				}
 			}
 			own.first = min(own.first, start)
+			if skipped > 0 {
+				own.since = max(own.since, start)
+			}
 		}
 	}
-	own.last = own.first + p.WholeNs()
+	own.began = clock.Common(p.StartNs)
+	own.last = own.began + p.WholeNs()
 	if own.torn, err = missing(f.Trace); err != nil {
 		return nil, err
 	}
@@ -141,6 +156,8 @@ type plan struct {
 	needs       int64
 	calls       uint64
 	first, last int64 // ns on rank 0's clock
+	began       int64 // the run
+	since       int64 // from when on all ranks have times; math.MinInt64: all have all of them
 	torn        bool
 }
 
@@ -148,12 +165,12 @@ func (p *plan) append(b []byte) []byte {
 	b = append(b, byte(p.left), byte(flag(p.torn)))
 	b = wire.AppendUvarint(b, uint64(p.needs))
 	b = wire.AppendUvarint(b, p.calls)
-	return wire.AppendVarint(wire.AppendVarint(b, p.first), p.last)
+	return wire.AppendVarint(wire.AppendVarint(wire.AppendVarint(wire.AppendVarint(b, p.first), p.last), p.began), p.since)
 }
 
 func readPlan(b []byte) (p plan, err error) {
 	r := wire.NewReader(b, "plan")
-	p = plan{left: trace.WaitsLeft(r.Byte()), torn: r.Byte() != 0, needs: int64(r.Uvarint()), calls: r.Uvarint(), first: r.Varint(), last: r.Varint()}
+	p = plan{left: trace.WaitsLeft(r.Byte()), torn: r.Byte() != 0, needs: int64(r.Uvarint()), calls: r.Uvarint(), first: r.Varint(), last: r.Varint(), began: r.Varint(), since: r.Varint()}
 	return p, r.Done()
 }
 
@@ -170,6 +187,7 @@ func (w *local) agree(own plan) (plan, error) {
 		}
 		x.left, x.torn = max(x.left, y.left), x.torn || y.torn
 		x.needs, x.calls, x.first, x.last = max(x.needs, y.needs), max(x.calls, y.calls), min(x.first, y.first), max(x.last, y.last)
+		x.began, x.since = min(x.began, y.began), max(x.since, y.since)
 		return x.append(nil)
 	})
 	if err != nil {
@@ -195,7 +213,9 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 	} else {
 		o.Untimed = true
 	}
-	w.clock = o.Clock
+	if w.clock = o.Clock; all.since != math.MinInt64 {
+		w.since = all.since - all.first
+	}
 	if w.s, err = ops.New(f.Trace, o); err != nil {
 		return err
 	}
@@ -208,9 +228,16 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 func ticker(log *track.Log, stream int, calls uint64, on func(ns int64) int64) func() (start, end, gap int64, err error) {
 	next, stop := iter.Pull2(log.Streams[stream])
 	var entries []timing.Entry
-	tick := int64(0)
+	skipped := skippedOf(log, stream)
+	tick := skipped.Tick
 	ns := func(ticks int64) int64 { return int64(math.Round(float64(ticks) / log.TicksPerNs)) }
 	return func() (start, end, gap int64, err error) {
+		if skipped.Calls > 0 { // before all others, in order
+			at := math.MinInt64/2 - int64(skipped.Calls)
+			skipped.Calls--
+			calls--
+			return at, at, 0, nil
+		}
 		for len(entries) == 0 {
 			var ok bool
 			if entries, err, ok = next(); err != nil || !ok {
@@ -226,6 +253,13 @@ func ticker(log *track.Log, stream int, calls uint64, on func(ns int64) int64) f
 		tick = next
 		return on(log.StartNs + ns(begin)), on(log.StartNs + ns(next)), ns(int64(min(e.Gap, math.MaxInt64))), nil
 	}
+}
+
+func skippedOf(log *track.Log, stream int) (s track.Skipped) {
+	if log.Skipped != nil {
+		s = log.Skipped[stream]
+	}
+	return s
 }
 
 // findPath finds the critical path of the run, or of its end, if there were too many waits, and what the rank has of it. Rank 0 knows
@@ -365,6 +399,7 @@ func (w *local) conclude(path *Path, onPath *pathSums) (*trace.Waits, error) {
 		x, err := readFound(all)
 		if err == nil {
 			out = x.kept(w.places, path, x.path)
+			out.Part = w.part
 		}
 		return err
 	})

@@ -2,6 +2,7 @@ package waits_test
 
 import (
 	"bytes"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -138,4 +139,46 @@ func TestEndOfRun(t *testing.T) {
 		}
 		keptAs(rt, want, got)
 	})
+}
+
+// Of ranks that have no longer the times of their first calls the rest is looked at, from when all have some.
+func TestLastPart(t *testing.T) {
+	const rounds, gone, wait, short = 10, 4, 300e6, 10e6
+	tracks := tracktest.RunAll(2, func(r *tracktest.Recorder) {
+		for range rounds {
+			if r.Rank == 0 {
+				r.Send(4, 4, 1, 7)
+			} else {
+				r.Recv(5, 4, 0, 7)
+			}
+		}
+	})
+	logs := make([]*track.Log, 2)
+	for rank, tr := range tracks {
+		entry := func(i int) timing.Entry { // the receive begins first, and ends with the send
+			if rank == 0 {
+				return timing.Entry{Gap: wait + short, Duration: 4 * short}
+			}
+			return timing.Entry{Gap: short, Duration: wait + 4*short}
+		}
+		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return entry(i).Gap, entry(i).Duration })
+		skip := gone - 2*rank // ranks have given up different numbers of calls
+		logs[rank] = &track.Log{TicksPerNs: 1, StartNs: tr.Process.StartNs, Skipped: []track.Skipped{{Calls: uint64(skip), Tick: int64(skip) * (wait + 5*short)}}}
+		logs[rank].Streams = []iter.Seq2[[]timing.Entry, error]{func(yield func([]timing.Entry, error) bool) {
+			for i := skip; i < rounds; i++ {
+				if !yield([]timing.Entry{entry(i)}, nil) {
+					return
+				}
+			}
+		}}
+		tr.Log = nil
+	}
+	w, err := waits.Together(mergetest.Open(t, tracks, nil), logs, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The sender's first send with a time begins after the receive of that round.
+	if len(w.Sites) != 1 || w.Sites[0].Count != rounds-gone-1 || !near(w.Sites[0].WaitedNs, (rounds-gone-1)*wait) || w.Part < 0.5 || w.Part > 0.7 {
+		t.Errorf("%+v", w)
+	}
 }

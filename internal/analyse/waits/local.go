@@ -3,6 +3,7 @@ package waits
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 
@@ -99,6 +100,8 @@ type local struct {
 	ownNs      []int64 // by terminal: in its calls, and outside of MPI and the recorder before
 	threads    []*history
 	clock      ops.Clock            // nil: the trace's times
+	since      int64                // nothing that began before is looked at
+	part       float64              // of the run that is
 	torn       map[ops.Channel]bool // messages that can't be matched
 
 	turn    int64                // messages received
@@ -131,7 +134,7 @@ const slack = 4
 
 func newLocal(t Transport, s *ops.Source, p *places) *local {
 	return &local{
-		world: world(t.Size()), talk: talk{t}, s: s, places: p, each: func(Wait) {}, direct: maxDirect,
+		world: world(t.Size()), since: math.MinInt64, talk: talk{t}, s: s, places: p, each: func(Wait) {}, direct: maxDirect,
 		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
@@ -174,6 +177,10 @@ func (w *local) placeOf(c *ops.Call) place {
 
 // Enter takes a call.
 func (w *local) Enter(c *ops.Call) error {
+	if c.Start < w.since {
+		w.skip(c)
+		return nil
+	}
 	if !w.began || c.Start < w.first {
 		w.began, w.first = true, c.Start
 	}
@@ -205,6 +212,15 @@ func (w *local) Enter(c *ops.Call) error {
 		w.unsettled = append(w.unsettled, b)
 	}
 	return nil
+}
+
+// skip takes a call that is too early to be looked at.
+func (w *local) skip(c *ops.Call) {
+	for i := range c.Acts {
+		if x := &c.Acts[i]; meets(x.Kind) && c.Func.Has(trace.Starts) {
+			w.started[x.Comm.Key()]++
+		}
+	}
 }
 
 func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocked) {

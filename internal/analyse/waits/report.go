@@ -17,6 +17,7 @@ var ErrMeans = errors.New("the trace says nothing of who waited for whom, and ha
 type Report struct {
 	Ranks     int        `json:"ranks"`
 	Times     string     `json:"times"`   // how well they are known
+	Part      float64    `json:"part"`    // of the run, up to its end, that this is of
 	Threads   int        `json:"threads"` // of the rank with most
 	RunNs     int64      `json:"run_ns"`  // of all threads, each from its first call to the end of its last
 	MPINs     int64      `json:"mpi_ns"`
@@ -85,7 +86,7 @@ type Unclear struct {
 // report is what all ranks found out.
 func (s *sums) report(ranks int, x *places, called func(function string, s trace.Site) string) *Report {
 	rep := &Report{
-		Ranks: ranks, Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs, Losses: s.losses.List(),
+		Ranks: ranks, Part: 1, Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs, Losses: s.losses.List(),
 		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{},
 	}
 	name := func(p place) (function, text string) {

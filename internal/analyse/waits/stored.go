@@ -170,7 +170,7 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 		return at.Function, called(at.Function, at.Site)
 	}
 	rep := &Report{
-		Ranks: r.Ranks(), Times: "within 1 %", Threads: w.Threads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, Backwards: w.Backwards, OffNs: w.OffNs,
+		Ranks: r.Ranks(), Part: w.Part, Times: "within 1 %", Threads: w.Threads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, Backwards: w.Backwards, OffNs: w.OffNs,
 		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{}, Losses: []ops.Loss{},
 	}
 	var sums [kinds]KindSum

@@ -11,7 +11,7 @@ import (
 // AppendWaits and DecodeWaits: the section of waits. Numbers are uvarints unless said otherwise.
 //
 //	waits   = left; of 1: step; of 0:
-//	          threads, run step, MPI step, messages, backwards, off step, sites, site…, ranks, rank…, others, (function, step)…,
+//	          part share byte, threads, run step, MPI step, messages, backwards, off step, sites, site…, ranks, rank…, others, (function, step)…,
 //	          losses, (what string, count)…, path
 //	site    = place, kind, count, waited step, shares of those that waited, shares of those that were late, causes, cause…
 //	place   = function + 1, if that isn't 0: site
@@ -55,6 +55,7 @@ func AppendWaits(b []byte, w *model.Waits) []byte {
 	default:
 		return b
 	}
+	share(w.Part)
 	u(w.Threads)
 	step(w.RunNs, w.MPINs)
 	u(int(w.Messages), int(w.Backwards))
@@ -154,6 +155,7 @@ func DecodeWaits(r *wire.Reader, n WaitBounds) *model.Waits {
 	default:
 		return w
 	}
+	w.Part = share()
 	w.Threads, w.RunNs, w.MPINs = r.Int(most), step(), step()
 	w.Messages, w.Backwards, w.OffNs = r.Uvarint()&math.MaxInt64, r.Uvarint()&math.MaxInt64, step()
 	for range r.Count(8) {

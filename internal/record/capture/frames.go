@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math"
 	"os"
+	"syscall"
 
 	"github.com/spoor-hpc/spoor/internal/file/pack"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -25,6 +26,7 @@ type frames struct {
 	file *os.File
 	old  string // file of a dead process, which has the first size bytes
 	size int64  // bytes of whole frames
+	from int64  // where the first one is that is kept
 
 	memory  []byte // frames behind those of the file
 	pending []byte
@@ -96,18 +98,29 @@ func (f *frames) close() {
 
 func (f *frames) save(w *pack.Writer) {
 	w.Uint(uint64(f.size))
+	w.Uint(uint64(f.from))
 	w.Bytes(f.memory) // empty unless the file can't be written
 }
 
 func (f *frames) load(r *pack.Reader) {
-	f.size = int64(r.Uint() & math.MaxInt64)
+	f.size, f.from = int64(r.Uint()&math.MaxInt64), int64(r.Uint()&math.MaxInt64)
 	f.memory = []byte(r.String())
 	f.pending, f.count = f.pending[:0], 0
 }
 
 // drop gives up all that was noted. The file stays as it is: the last checkpoint may refer to it.
 func (f *frames) drop() {
-	f.size, f.memory, f.pending, f.count = 0, nil, nil, 0
+	f.size, f.from, f.memory, f.pending, f.count = 0, 0, nil, nil, 0
+}
+
+// forget gives up what stands before a place in the file, and the room that it takes.
+func (f *frames) forget(to int64) error {
+	const keepSize, punchHole = 1, 2
+	if err := syscall.Fallocate(int(f.file.Fd()), keepSize|punchHole, f.from, to-f.from); err != nil {
+		return err
+	}
+	f.from = to
+	return nil
 }
 
 // empty reports whether nothing was noted.
@@ -123,6 +136,7 @@ func each[T any](f *frames, parse func(data []byte, items uint32) ([]T, error)) 
 		inFile := f.size > 0
 		switch {
 		case f.old != "":
+			at = f.from
 			// Opened only now: there may be more processes than open files.
 			file, err := os.Open(f.old)
 			if err != nil {
@@ -132,7 +146,7 @@ func each[T any](f *frames, parse func(data []byte, items uint32) ([]T, error)) 
 			defer file.Close()
 			src, end = file, f.size
 		case inFile:
-			src, end = f.file, f.size
+			at, src, end = f.from, f.file, f.size
 		}
 		for {
 			for at < end {

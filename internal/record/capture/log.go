@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/pack"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -20,15 +21,24 @@ import (
 //
 // A gap that does not fit there is longGap, and stands behind the jump.
 //
-// Unless the trace is to have all times, the log is given up when it becomes large.
+// Unless the trace is to have all times, of a log that becomes large only the end is kept.
 type streamLog struct {
 	frames
-	limit  int64 // bytes; 0: none
-	over   bool  // it was given up
+	limit  int64  // bytes; 0: none
+	over   bool   // it was given up
+	marks  []mark // where frames begin, if there is a limit
+	begins mark   // where what is kept does
 	calls  uint64
 	end    int64  // of the call before, in ticks since the clock was first read
 	ended  uint64 // which call ended last
 	values valueLog
+}
+
+// A mark is where a frame begins.
+type mark struct {
+	offset int64
+	calls  uint64 // before it
+	end    int64  // of the last of these
 }
 
 const longGap = math.MaxUint64
@@ -41,6 +51,9 @@ func (l *streamLog) add(t callTimes, start uint64) {
 	if l.over {
 		l.calls++
 		return
+	}
+	if l.count == 0 && l.limit > 0 {
+		l.marks = append(l.marks, mark{l.size, l.calls, l.end})
 	}
 	begin := int64(t.begin - start)
 	jump := begin - l.end - int64(t.gap)
@@ -61,18 +74,25 @@ func (l *streamLog) add(t callTimes, start uint64) {
 	l.calls++
 	if l.count++; l.count >= frameItems {
 		l.flush()
-		if l.limit > 0 && (l.size > l.limit || int64(len(l.memory)) > l.limit/inMemory) {
-			l.over = true
-			l.drop()
-		}
 	}
 }
 
+// shed gives up the older half of the log, or all of it where that can't be.
+func (l *streamLog) shed() {
+	i := slices.IndexFunc(l.marks, func(m mark) bool { return m.offset > l.size-l.limit/2 })
+	if i < 0 || len(l.memory) > 0 || l.forget(l.marks[i].offset) != nil {
+		l.over, l.marks = true, nil
+		l.drop()
+		return
+	}
+	l.begins = l.marks[i]
+	l.marks = slices.Delete(l.marks, 0, i)
+}
+
 // A log that the trace doesn't need has so many bytes at most, or that part of it where there is no room for files.
-const (
-	mostLog  = 64 << 20
-	inMemory = 8
-)
+var mostLog int64 = 64 << 20
+
+const inMemory = 8
 
 // resume makes the log go on behind that of a thread of a dead process.
 func (l *streamLog) resume(dir string, thread int) error {
@@ -87,6 +107,9 @@ func (l *streamLog) resume(dir string, thread int) error {
 
 func (l *streamLog) flush() {
 	l.frames.flush()
+	if l.limit > 0 && (l.size-l.from > l.limit || int64(len(l.memory)) > l.limit/inMemory) {
+		l.shed()
+	}
 	l.values.flush()
 }
 
@@ -101,12 +124,15 @@ func (l *streamLog) save(w *pack.Writer) {
 	w.Int(l.end)
 	w.Uint(l.ended)
 	w.Bool(l.over)
+	w.Uint(l.begins.calls)
+	w.Int(l.begins.end)
 	l.values.save(w)
 }
 
 func (l *streamLog) load(r *pack.Reader) {
 	l.frames.load(r)
 	l.calls, l.end, l.ended, l.over = r.Uint(), r.Int(), r.Uint(), r.Bool()
+	l.marks, l.begins = nil, mark{calls: r.Uint(), end: r.Int()}
 	l.values.load(r)
 }
 
@@ -167,6 +193,7 @@ func (c *Capture) Log() *track.Log {
 		if s.log == nil || s.log.over {
 			return nil
 		}
+		log.Skipped = append(log.Skipped, track.Skipped{Calls: s.log.begins.calls, Tick: s.log.begins.end})
 		log.Streams = append(log.Streams, each(&s.log.frames, parseEntries))
 		values = append(values, s.log.values.all())
 		attached = attached || !s.log.values.empty()

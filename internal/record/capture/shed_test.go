@@ -1,0 +1,80 @@
+package capture
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+)
+
+// A log that becomes too large keeps its end, also for who finds it when the process has died.
+func TestLogSheds(t *testing.T) {
+	before := mostLog
+	defer func() { mostLog = before }()
+	const calls = 6 * frameItems
+	entries := func(most int64, resumed bool) (track.Skipped, []timing.Entry) {
+		mostLog = most
+		dir := t.TempDir()
+		cfg := testConfig()
+		cfg.Dir, cfg.Timing.Waits = dir, timing.Auto
+		s := newSynth(t, 0, 1<<21)
+		c := attach(t, cfg, s)
+		defer c.Close()
+		defer c.CloseLogs()
+		for i := range calls {
+			s.enter("MPI_Barrier", commWorld)
+			s.w.Now += uint64(uint32(i)*2654435761>>16) % 5000
+			s.leave("MPI_Barrier")
+			if i%1024 == 1023 {
+				if err := c.Drain(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		log := (*track.Log)(nil)
+		if resumed {
+			c.Checkpoint()
+			written(t, dir, []*synth{s})
+			rest, err := Resume(dir)
+			if err != nil || rest.Damage != nil {
+				t.Fatal(err, rest.Damage)
+			}
+			log = rest.Track.Clock
+		} else {
+			tr, err := c.Track(track.Finished)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log = tr.Clock
+		}
+		if log == nil {
+			t.Fatal("no log")
+		}
+		var list []timing.Entry
+		for e, err := range log.Streams[0] {
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, e...)
+		}
+		return log.Skipped[0], list
+	}
+	_, all := entries(before, false)
+	if len(all) != calls {
+		t.Fatalf("%d entries of %d calls", len(all), calls)
+	}
+	for _, resumed := range []bool{false, true} {
+		skipped, list := entries(200_000, resumed)
+		if n := int(skipped.Calls); n == 0 || n+len(list) != calls || !slices.Equal(list, all[n:]) {
+			t.Errorf("resumed %v: %d calls skipped, %d are left of %d", resumed, n, len(list), calls)
+		}
+		tick := int64(0)
+		for _, e := range all[:skipped.Calls] {
+			_, tick = e.Advance(tick)
+		}
+		if tick != skipped.Tick {
+			t.Errorf("resumed %v: tick %d, want %d", resumed, skipped.Tick, tick)
+		}
+	}
+}
