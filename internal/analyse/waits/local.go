@@ -71,6 +71,7 @@ type blocked struct {
 	arrival       // of the one that waits
 	end     int64 // when it returned
 	open    int   // operations of which it is not known yet when the others came
+	opened  bool  // there were any
 	told    bool  // there are no further ones
 	known   bool  // something is said of it
 	settled bool
@@ -119,6 +120,7 @@ type local struct {
 	asks          map[int]*asking // by rank
 	answered      map[int][]answered
 
+	spare       *blocked   // of a call that waited for nothing
 	unsettled   []*blocked // calls, in order, whose partners have not come yet
 	now         int64      // when its latest call began
 	first, last int64
@@ -199,12 +201,20 @@ func (w *local) Enter(c *ops.Call) error {
 		return nil
 	}
 	here := arrival{c.Start, slack * int64(c.Timing.Duration.Bound+c.Timing.Gap.Bound), int32(w.Rank()), int32(c.Stream), at}
-	b := &blocked{arrival: here, end: c.End}
+	b := w.spare // most calls wait for nothing that takes time to find out
+	if b == nil {
+		b = &blocked{}
+	}
+	*b = blocked{arrival: here, end: c.End}
 	for i := range c.Acts {
 		w.act(c, &c.Acts[i], here, free, b)
 	}
 	if !b.known {
 		w.Other[c.Name()] += c.End - c.Start
+	}
+	if w.spare = nil; !b.opened {
+		w.spare = b
+		return nil
 	}
 	if b.told = true; b.open == 0 {
 		w.settle(b)
@@ -315,6 +325,12 @@ func (b *blocked) waitsFor(kind Kind, other arrival, free, turn int64) {
 // as is what a call waited, for a reason.
 func (b *blocked) as(kind Kind, ns int64) Wait {
 	return Wait{int(b.rank), int(b.stream), kind, b.at, ns, int(b.by.rank)}
+}
+
+// opens says that of one more operation it is not known.
+func (b *blocked) opens() {
+	b.open++
+	b.opened = true
 }
 
 // met says that of one more operation it is known.

@@ -151,7 +151,7 @@ func (c *coming) join(o *coming) {
 
 // ends says in which call a member waits for the others.
 func (x *meeting) ends(w *local, b *blocked) {
-	b.open++
+	b.opens()
 	if x.waiting = append(x.waiting, b); x.all != nil {
 		w.resolve(x)
 	}

@@ -38,7 +38,7 @@ func (w *local) sends(x *ops.Act, to int, from arrival) *outgoing {
 // completesSend says in which call a sender waits for the receiver.
 func (w *local) completesSend(m *outgoing, b *blocked) {
 	m.ends, m.call = true, b
-	b.open++
+	b.opens()
 	if m.answered {
 		w.lateReceiver(m)
 	}
@@ -55,7 +55,7 @@ func (w *local) receives(x *ops.Act, from int, posted arrival, b *blocked) {
 	w.turn++
 	m.isGot, m.posted, m.call, m.turn, m.channel, m.nth = true, posted, b, w.turn, x.Channel(from, w.Rank()), x.Nth
 	w.order.takes(b)
-	b.open++
+	b.opens()
 	if m.isSent {
 		w.matched(x.Message, m)
 	}
