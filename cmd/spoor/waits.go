@@ -29,7 +29,7 @@ out at the end of a run (spoor run --waits). A trace with a time for every call 
 lossless) tells it exactly, and of parts of the run.
 
   late sender       a receive was there before its message was sent
-  wrong order       the same, while messages that the rank received later had been sent
+  wrong order       the same, while messages that the thread received later had been sent
   late receiver     a send could not go on before its receive was posted
   wait at barrier   not all had come to the barrier
   wait at all-to-all

@@ -173,7 +173,7 @@ func (o *order) knows(w *local, n, sent int64) {
 	}
 	t.sent, t.known = sent, true
 	for i := n - 1; i >= n-recent; i-- {
-		if x := o.at(i); x != nil && x.late && t.call.at > x.call.at && t.sent < x.sent {
+		if x := o.at(i); x != nil && x.late && t.call.after(x.call) && t.sent < x.sent {
 			w.wrongOrder(x.call)
 			x.late = false
 		}
@@ -191,10 +191,13 @@ func (o *order) late(w *local, b *blocked) {
 		if t == nil {
 			break
 		}
-		if t.known && t.call.at > b.at && t.sent < x.sent {
+		if t.known && t.call.after(b) && t.sent < x.sent {
 			w.wrongOrder(b)
 			return
 		}
 	}
 	x.late = true
 }
+
+// after reports whether a call of the same thread came after another.
+func (b *blocked) after(o *blocked) bool { return b.stream == o.stream && b.at > o.at }

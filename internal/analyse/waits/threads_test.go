@@ -59,6 +59,9 @@ func TestThreadsTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(rep.Kinds) != 1 || rep.Kinds[0].Kind != waits.LateSender {
+		t.Errorf("%v: what another thread received says nothing of the order", rep.Kinds)
+	}
 	if rep.Threads != 2 || rep.WaitedNs != 2*late {
 		t.Errorf("%d threads wait for %d, want 2 and %d", rep.Threads, rep.WaitedNs, 2*late)
 	}
