@@ -1,0 +1,29 @@
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A rank that dies or stands still while the ranks find out who waited for whom leaves a whole trace behind, and the others wait no longer
+// for it than they are told to.
+func TestDeadWaits(t *testing.T) {
+	eachSource(t, "testdata/deadwaits.c", func(s *shell) {
+		flags := []string{"-o", "dead.spoor", "-f", "--waits", "always"}
+		s.t.Setenv("SPOOR_PATIENCE", "2")
+		code, _, stderr := s.traced(flags, 2, "kill", "dead.spoor")
+		if code == 0 {
+			s.t.Errorf("killed: code 0: %s", stderr)
+		}
+		out, _ := s.spoor("verify", "dead.spoor")
+		s.wants(out, "2 ranks, 240,0")
+		began := time.Now()
+		code, _, stderr = s.traced([]string{"-o", "stopped.spoor", "-f", "--waits", "always"}, 2, "stop", "stopped.spoor")
+		if code != 0 || !strings.Contains(stderr, "who waited for whom is not known") {
+			s.t.Errorf("stopped: code %d after %v: %s", code, time.Since(began), stderr)
+		}
+		out, _ = s.spoor("verify", "stopped.spoor")
+		s.wants(out, "2 ranks, 240,0")
+	})
+}
