@@ -20,11 +20,17 @@ const (
 	mostRanks     = 64
 	mostPathSites = 16
 	mostPathRanks = 8
+	fewSites      = 3    // are there in any case
+	leastPart     = 1000 // of the run, or of the path, one in so many, have all others
 )
 
 // kept is what of the sums of all ranks goes into the trace.
 func (s *sums) kept(x *places, path *Path, on *pathSums) *trace.Waits {
 	w := &trace.Waits{Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs}
+	for _, r := range s.ranks {
+		w.RunNs += r.RunNs
+		w.MPINs += r.MPINs
+	}
 	keys := slices.SortedFunc(maps.Keys(s.rows), func(x, y rowKey) int {
 		return cmp.Or(cmp.Compare(s.rows[y].waited, s.rows[x].waited), x.compare(y))
 	})
@@ -34,7 +40,7 @@ func (s *sums) kept(x *places, path *Path, on *pathSums) *trace.Waits {
 		if r.count == 0 {
 			continue
 		}
-		if len(w.Sites) == mostSites {
+		if n := len(w.Sites); n == mostSites || n >= fewSites && r.waited*leastPart < w.RunNs {
 			o := &rest[key.kind]
 			o.Count += r.count
 			o.WaitedNs += r.waited
@@ -62,8 +68,6 @@ func (s *sums) kept(x *places, path *Path, on *pathSums) *trace.Waits {
 		}
 	}
 	for _, r := range s.ranks {
-		w.RunNs += r.RunNs
-		w.MPINs += r.MPINs
 		w.ByRank = append(w.ByRank, trace.WaitRank{Rank: r.Rank, RunNs: r.RunNs, MPINs: r.MPINs, WaitedNs: r.WaitedNs, CausedNs: s.caused[int32(r.Rank)]})
 	}
 	if len(w.ByRank) > mostRanks {
@@ -101,7 +105,7 @@ func keptPath(x *places, path *Path, on *pathSums, waited map[place]int64, ranks
 			continue
 		}
 		p.OutsideNs += s.compute
-		if len(p.Sites) < mostPathSites {
+		if n := len(p.Sites); n < fewSites || n < mostPathSites && (s.compute+s.mpi)*leastPart >= path.RunNs {
 			p.Sites = append(p.Sites, trace.WaitPathSite{WaitPlace: x.wait(at), ComputeNs: s.compute, MPINs: s.mpi, MeanNs: rep.mean(s, waited[at]), Rank: max(0, int(s.rank))})
 		}
 	}
