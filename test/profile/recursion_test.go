@@ -23,7 +23,7 @@ func recursion(t *testing.T, m *mpis.MPI) {
 	if err := m.Compile(filepath.Join(dir, "app"), "testdata/recursion.c", "-O0", "-g"); err != nil {
 		t.Fatal(err)
 	}
-	spoor(t, dir, append([]string{"run", "-q", "-o", "app.spoor"}, m.Command(4, "./app")...)...)
+	spoor(t, dir, append([]string{"run", "-q", "--waits", "never", "-o", "app.spoor"}, m.Command(4, "./app")...)...)
 	var list []struct {
 		Threads []struct {
 			Lost uint64 `json:"lost_steps"`
