@@ -118,6 +118,7 @@ func (s *sums) report(ranks int, x *places, called func(function string, s trace
 		slices.SortStableFunc(site.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 		rep.Sites = append(rep.Sites, site)
 	}
+	rep.unite()
 	rep.addKinds(sums[:])
 	for _, r := range s.ranks {
 		r.CausedNs = s.caused[int32(r.Rank)]
@@ -130,6 +131,60 @@ func (s *sums) report(ranks int, x *places, called func(function string, s trace
 	}
 	slices.SortStableFunc(rep.Unclear, func(x, y Unclear) int { return cmp.Compare(y.Ns, x.Ns) })
 	return rep
+}
+
+// unite takes call sites together that are called alike: they differ in what their functions were called from.
+func (rep *Report) unite() {
+	type key struct {
+		function, place string
+		kind            Kind
+	}
+	at, list := make(map[key]int), rep.Sites[:0]
+	for _, s := range rep.Sites {
+		k := key{s.Function, s.Place, s.Kind}
+		i, known := at[k]
+		if !known {
+			at[k] = len(list)
+			causes := s.Causes
+			s.Causes = nil
+			s.add(causes)
+			list = append(list, s)
+			continue
+		}
+		into := &list[i]
+		into.Count += s.Count
+		into.WaitedNs += s.WaitedNs
+		into.Ranks, into.Late = united(into.Ranks, s.Ranks), united(into.Late, s.Late)
+		into.Waiting, into.Awaited = max(into.Waiting, s.Waiting, len(into.Ranks)), max(into.Awaited, s.Awaited, len(into.Late))
+		into.add(s.Causes)
+	}
+	rep.Sites = list
+	slices.SortStableFunc(rep.Sites, func(x, y Site) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+}
+
+// add takes in causes, those that are called alike together.
+func (s *Site) add(list []Cause) {
+	for _, c := range list {
+		j := slices.IndexFunc(s.Causes, func(x Cause) bool { return x.Function == c.Function && x.Place == c.Place })
+		if j < 0 {
+			s.Causes = append(s.Causes, c)
+			continue
+		}
+		s.Causes[j].WaitedNs += c.WaitedNs
+		s.Causes[j].ComputeNs += c.ComputeNs
+	}
+	slices.SortStableFunc(s.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+}
+
+// united adds up two lists of ranks.
+func united(a, b []RankNs) []RankNs {
+	of := make(map[int32]int64)
+	for _, list := range [][]RankNs{a, b} {
+		for _, r := range list {
+			of[int32(r.Rank)] += r.WaitedNs
+		}
+	}
+	return most(of)
 }
 
 // addKinds takes in what was waited for each reason.
