@@ -114,11 +114,11 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	}
 	d.Findings = []findings.Finding{}
 	if d.Imbalance != nil {
-		var path *waits.Path
+		var rep *waits.Report
 		if waited != nil {
-			path = waited.Path
+			rep = waited.Report
 		}
-		d.Findings = findings.Of(d.Imbalance, path)
+		d.Findings = findings.Of(d.Imbalance, rep)
 	}
 	if d.Numbers, err = numbers(r, d.Flat.PerRank, waited, o); err != nil {
 		return nil, fmt.Errorf("numbers of ranks: %w", err)

@@ -149,6 +149,15 @@ func Why(w *trace.Waits) string {
 	return "a rank could not find it out"
 }
 
+// Left is why a trace has nothing of who waited for whom, if it says so.
+func Left(r *trace.Reader) (string, error) {
+	w, err := r.Waits()
+	if err != nil || w == nil || w.Left == trace.WaitsKnown {
+		return "", err
+	}
+	return Why(w), nil
+}
+
 // Kept is the report of what a trace keeps; nil if it keeps nothing. called is Options.Name.
 func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*Report, error) {
 	w, err := r.Waits()
@@ -193,6 +202,7 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 		}
 		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), Late: of(s.Late), Waiting: s.Waiting, Awaited: s.Awaited}
 		site.Function, site.Place = name(s.WaitPlace)
+		site.At = x.at(x.placeAt(s.WaitPlace)).Alone()
 		for _, c := range s.Causes {
 			y := Cause{WaitedNs: part(c.Share), ComputeNs: int64(c.Compute * float64(part(c.Share)))}
 			y.Function, y.Place = name(c.WaitPlace)

@@ -1,7 +1,7 @@
 import { data } from "./data.js";
 import { el, none, section } from "./dom.js";
 import { count, percent, plural, time } from "./format.js";
-import { way, ways } from "./links.js";
+import { type, way, ways } from "./links.js";
 import { table } from "./table.js";
 
 const some = (list, all) => list.slice(0, 4).map((r) => `rank ${r.rank} ${time(r.waited_ns)}`).join(", ") + (list.length > 4 || all > list.length ? ", …" : "");
@@ -37,7 +37,7 @@ export const waiting = () => {
       }),
       w.more > 0 && el("p", { className: "dim", textContent: `${plural(w.more, "line")} with less time are left out here; spoor waits --top 0 shows them.` })],
     path(w.path));
-  ways.waiting = () => document.getElementById("path")?.scrollIntoView();
+  ways.waiting = (name, site) => (name ? type(document.querySelector("#waiting input[type=search]"), `${name} ${site}`) : document.getElementById("path")?.scrollIntoView());
 };
 
 // path shows what the run's end depends on.
