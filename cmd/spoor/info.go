@@ -121,7 +121,7 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 		return nil, err
 	}
 	w, err := waitsOf(r, kind, s.Calls, where)
-	if err != nil && !errors.Is(err, waits.ErrLeft) {
+	if err != nil {
 		return nil, err
 	}
 	return findings.Of(rep, w), nil
@@ -132,8 +132,11 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 func waitsOf(r *trace.Reader, kind trace.SampleKind, calls int64, where *places) (*waits.Report, error) {
 	name := func(_ string, s trace.Site) string { return where.text(s) }
 	w, err := waits.Kept(r, name)
-	if w == nil && (err == nil || errors.Is(err, waits.ErrLeft)) && kind.Own() && calls <= matchable {
-		w, err = waits.Of(r, waits.Options{Path: true, Name: name})
+	if errors.Is(err, waits.ErrLeft) {
+		w, err = nil, nil
+	}
+	if w == nil && err == nil && kind.Own() && calls <= matchable {
+		return waits.Of(r, waits.Options{Path: true, Name: name})
 	}
 	return w, err
 }
