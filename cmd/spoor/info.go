@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -100,9 +99,6 @@ calls on files that run --io recorded is told apart.`,
 // expandable is how many calls with times of their own are looked at one by one without being asked.
 const expandable = 2_000_000
 
-// matchable is how many are, where messages are matched.
-const matchable = 200_000
-
 // findingsOf says where the run's time is lost, as far as that comes cheap.
 func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings.Finding, error) {
 	if s.Timeless {
@@ -120,25 +116,11 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 	if err != nil {
 		return nil, err
 	}
-	w, err := waitsOf(r, kind, s.Calls, where)
+	w, err := waits.Known(r, s.Calls, where.atCall)
 	if err != nil {
 		return nil, err
 	}
 	return findings.Of(rep, w), nil
-}
-
-// waitsOf is who waited for whom, as far as that comes cheap: what the trace keeps, or what times of calls of their own say, of few calls. It is
-// nil if there is neither.
-func waitsOf(r *trace.Reader, kind trace.SampleKind, calls int64, where *places) (*waits.Report, error) {
-	name := func(_ string, s trace.Site) string { return where.text(s) }
-	w, err := waits.Kept(r, name)
-	if errors.Is(err, waits.ErrLeft) {
-		w, err = nil, nil
-	}
-	if w == nil && err == nil && kind.Own() && calls <= matchable {
-		return waits.Of(r, waits.Options{Path: true, Name: name})
-	}
-	return w, err
 }
 
 func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -182,11 +183,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if err != nil {
 		return err
 	}
-	kind, err := r.TimeKind()
-	if err != nil {
-		return err
-	}
-	waited, err := waitsOf(r, kind, int64(f.Calls), where)
+	waited, err := waits.Known(r, int64(f.Calls), where.atCall)
 	if err != nil {
 		return err
 	}

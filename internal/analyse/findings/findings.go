@@ -141,10 +141,9 @@ func waitsOf(rep *waits.Report) (list []wait) {
 			list[j].Share += share
 			continue
 		}
-		w := wait{at: s.At, Finding: Finding{Share: share, Function: s.Function, Place: s.Place, Rank: -1, Evidence: "waiting"}}
+		w := wait{at: s.At.Alone(), Finding: Finding{Share: share, Function: s.Function, Place: s.Place, Evidence: "waiting"}}
 		n, of, late, computes, is := s.Waiting, "each other", "the late ranks", "compute", "are"
-		if len(s.Late) > 0 && 2*s.Late[0].WaitedNs > s.WaitedNs {
-			w.Rank = s.Late[0].Rank
+		if w.Rank = s.LateRank(); w.Rank >= 0 {
 			n = min(n, rep.Ranks-1) // it may have waited for others, too
 			of = fmt.Sprintf("rank %d", w.Rank)
 			late, computes, is = of, "computes", "is"
@@ -158,16 +157,12 @@ func waitsOf(rep *waits.Report) (list []wait) {
 			of = "several others"
 		}
 		w.Text += fmt.Sprintf(" for %s in %s at %s", of, s.Function, s.Place)
-		if len(s.Causes) > 0 {
+		if computed, ok := s.Computed(); ok {
 			w.cause = s.Causes[0]
-			var whole, compute float64
-			for _, c := range s.Causes {
-				whole, compute = whole+float64(c.WaitedNs), compute+float64(c.ComputeNs)
-			}
-			if w.computes = 2*compute >= whole; w.computes {
-				w.Text += fmt.Sprintf("; %s %s %s of that time", late, computes, units.Share(compute, whole))
+			if w.computes = computed >= 0.5; w.computes {
+				w.Text += fmt.Sprintf("; %s %s %s of that time", late, computes, units.Share(computed, 1))
 			} else {
-				w.Text += fmt.Sprintf("; %s %s in MPI for %s of that time", late, is, units.Share(whole-compute, whole))
+				w.Text += fmt.Sprintf("; %s %s in MPI for %s of that time", late, is, units.Share(1-computed, 1))
 			}
 			if !w.late(s.Function, s.Place) {
 				w.Text += fmt.Sprintf(", before %s at %s", w.cause.Function, w.cause.Place)

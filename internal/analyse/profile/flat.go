@@ -107,15 +107,15 @@ func (f *Flat) Predict(r *trace.Reader, times func(class, terminal int) Predicte
 	return nil
 }
 
-// Wait adds what ranks waited at each place.
+// Wait adds what ranks waited at each place, whatever called the functions around it.
 func (f *Flat) Wait(rep *waits.Report) {
 	f.WaitedNs = &rep.WaitedNs
 	at := make(map[trace.FunctionSite]int64)
 	for i := range rep.Sites {
-		at[rep.Sites[i].At] += rep.Sites[i].WaitedNs
+		at[rep.Sites[i].At.Alone()] += rep.Sites[i].WaitedNs
 	}
 	for i := range f.Rows {
-		f.Rows[i].WaitedNs = at[f.Rows[i].key]
+		f.Rows[i].WaitedNs = at[f.Rows[i].key.Alone()]
 	}
 }
 
