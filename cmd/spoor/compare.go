@@ -30,7 +30,8 @@ func newCompare() *cobra.Command {
 		Short: "Put runs side by side: times, bytes and efficiencies, call site by call site",
 		Long: `Compare the first trace with each of the others: as a whole, and call site by call site,
 those first whose time differs most. Call sites are the same if module, function, file and order
-within it are, so builds may differ. With more than two traces there is one table with a
+within it are, so builds may differ. If both traces say who waited for whom (spoor waits), a line
+names the call site where waiting grew most. With more than two traces there is one table with a
 line for each, in which the efficiencies of the POP project say how the program scales: computation
 is the useful time of all ranks of the first trace over that of this one, and global
 efficiency is that times the parallel efficiency (see spoor imbalance).

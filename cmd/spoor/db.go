@@ -391,10 +391,17 @@ func printComparison(w io.Writer, c *database.Comparison, top int) error {
 	}); err != nil {
 		return err
 	}
+	waits, most := c.Waits()
+	if most != nil {
+		fmt.Fprintf(w, "\nwaiting grew most in %s: from %s to %s\n", siteText(&most.Site), units.Duration(float64(most.Waited[0])), units.Duration(float64(most.Waited[1])))
+	}
 	fmt.Fprintln(w)
 	return columns.Text(w, c.Sites, top, func(r *columns.Row, s database.SitePair) {
 		r.Count("calls A", s.Calls[0]).Count("B", s.Calls[1]).Ns("time A", s.Ns[0]).Ns("B", s.Ns[1])
 		r.Value("change", changed(float64(s.Ns[0]), float64(s.Ns[1])))
+		if waits {
+			r.Ns("waited A", s.Waited[0]).Ns("B", s.Waited[1])
+		}
 		r.Bytes("bytes out A", s.Out[0]).Bytes("B", s.Out[1]).Text("function, call site", siteText(&s.Site))
 	})
 }

@@ -29,7 +29,8 @@ func newInfo() *cobra.Command {
 		Use:   "info [flags] TRACE",
 		Short: "Tell what ran, and what a trace holds",
 		Long: `At the top, where time is lost: at most five sentences, each with its share of the run time of
-all ranks; none if no single thing takes a twentieth of it.
+all ranks; none if no single thing takes a twentieth of it. If the trace says who waited for
+whom, these sentences name the ranks that waited, the rank that was late, and what it did.
 
 What ran: command, MPI, ranks, hosts, when and how long. What it called: the
 functions that took most time. How it is stored: the bytes of each section,
@@ -71,15 +72,20 @@ calls on files that run --io recorded is told apart.`,
 			if err != nil {
 				return err
 			}
+			left, err := waits.Left(r)
+			if err != nil {
+				return err
+			}
 			return o.print(cmd, struct {
 				Findings []findings.Finding `json:"findings"`
 				*summary.Summary
 				Merged   []mergedSizes   `json:"merged,omitempty"`
 				Drawn    []drawnRounds   `json:"drawn,omitempty"`
 				Partners []drawnMessages `json:"partners,omitempty"`
-			}{list, s, merged, loops, who}, func(w io.Writer) error {
+				NoWaits  string          `json:"no_waits,omitempty"`
+			}{list, s, merged, loops, who, left}, func(w io.Writer) error {
 				printFindings(w, s, list)
-				return printInfo(w, s, merged, loops, who, top)
+				return printInfo(w, s, merged, loops, who, left, top)
 			}, nil)
 		}),
 	}
@@ -92,9 +98,6 @@ calls on files that run --io recorded is told apart.`,
 
 // expandable is how many calls with times of their own are looked at one by one without being asked.
 const expandable = 2_000_000
-
-// matchable is how many are, where messages are matched.
-const matchable = 200_000
 
 // findingsOf says where the run's time is lost, as far as that comes cheap.
 func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings.Finding, error) {
@@ -113,15 +116,11 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 	if err != nil {
 		return nil, err
 	}
-	var path *waits.Path
-	if kind.Own() && s.Calls <= matchable {
-		w, err := waits.Of(r, waits.Options{Path: true, Name: func(_ string, s trace.Site) string { return where.text(s) }})
-		if err != nil {
-			return nil, err
-		}
-		path = w.Path
+	w, err := waits.Known(r, s.Calls, where.atCall)
+	if err != nil {
+		return nil, err
 	}
-	return findings.Of(rep, path), nil
+	return findings.Of(rep, w), nil
 }
 
 func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
@@ -134,7 +133,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
 	fmt.Fprintf(w, "%-10s spoor imbalance --all %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, top int) error {
+func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits string, top int) error {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -186,6 +185,9 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	field("time", "%s", timeText(s))
 	if text := spoorText(s); text != "" {
 		field("spoor", "%s", text)
+	}
+	if noWaits != "" {
+		field("waits", "not known: %s", noWaits)
 	}
 	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {

@@ -82,6 +82,9 @@ func (p *places) text(s trace.Site) string {
 	return where.String()
 }
 
+// atCall is text, for those who name calls.
+func (p *places) atCall(_ string, s trace.Site) string { return p.text(s) }
+
 // thread names the function that a thread was made for, by a place in it.
 func (p *places) thread(s trace.Site) string {
 	where := p.of(s)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -76,7 +77,8 @@ times within loops, and latex makes a document of it.
 --flat is a table of call sites over all ranks instead: how often and how long
 they were called, the share of all ranks' time, the longest call, bytes that
 went out and came in, and the imbalance: the largest total of a rank, divided by
-the mean of the ranks that make the call. --per-rank shows the totals of each
+the mean of the ranks that make the call. "waited" is the part of the time in which ranks
+waited for others, if the trace says so (spoor waits). --per-rank shows the totals of each
 rank.
 
 With stacks, functions stand around the loops and calls in them, and --callers is a tree of all ranks' calls: which functions led
@@ -180,6 +182,13 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	f, err := flatOf(cmd, r, where, profile.FlatOf)
 	if err != nil {
 		return err
+	}
+	waited, err := waits.Known(r, int64(f.Calls), where.atCall)
+	if err != nil {
+		return err
+	}
+	if waited != nil {
+		f.Wait(waited)
 	}
 	f.Sort(o.sort)
 	if o.width <= 0 {

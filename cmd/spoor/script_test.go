@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
@@ -27,6 +29,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"spoor": main,
 		// Commands that make files for the scripts.
+		"mkwaits":    helper(mkwaits),
 		"mktrace":    helper(func(args []string) error { return mktrace(args, false) }),
 		"mktimeless": helper(func(args []string) error { return mktrace(args, true) }),
 		"mktimes":    helper(mktimes),
@@ -90,6 +93,47 @@ func mktrace(args []string, timeless bool) error {
 	}
 	c.Timeless = timeless
 	return sections.WriteFile(args[0], c, true)
+}
+
+// mkwaits FILE SHARE adds to a trace that ranks 0 to 2 waited SHARE of the run in MPI_Allreduce for rank 3, which computed 90 % of that;
+// without SHARE, that finding it out would have taken three seconds.
+func mkwaits(args []string) error {
+	if len(args) == 1 {
+		return trace.AddWaits(args[0], &trace.Waits{Left: trace.LeftTime, NeedsNs: 3e9})
+	}
+	share, err := strconv.ParseFloat(args[1], 64)
+	if err != nil {
+		return err
+	}
+	r, err := trace.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	k, err := r.Rank(0)
+	if err != nil {
+		return err
+	}
+	sites, err := r.Sites()
+	if err != nil {
+		return err
+	}
+	w := &trace.Waits{Threads: 1, RunNs: 1e6, MPINs: 8e5}
+	for t := range k.Terminals() {
+		c, err := k.Called(t)
+		if err != nil {
+			return err
+		}
+		if c.Name() == "MPI_Allreduce" && w.Sites == nil {
+			at := trace.WaitPlace{Function: slices.Index(r.Schema(), c.Func), Site: slices.Index(sites, c.Site) + 1}
+			w.Sites = []trace.WaitSite{{
+				WaitPlace: at, Kind: int(waits.AtAll), Count: 9, WaitedNs: int64(1e6 * share), Waiting: 3, Awaited: 1,
+				Ranks: []trace.WaitRankShare{{Rank: 0, Share: 0.5}, {Rank: 1, Share: 0.25}, {Rank: 2, Share: 0.25}}, Late: []trace.WaitRankShare{{Rank: 3, Share: 1}},
+				Causes: []trace.WaitCause{{WaitPlace: at, Share: 1, Compute: 0.9}},
+			}}
+		}
+	}
+	return trace.AddWaits(args[0], w)
 }
 
 // programs are what virtual ranks do; sites are numbered from shift.

@@ -46,6 +46,9 @@ Where gaps are means or medians, rounds of the main loop that repeat are not gon
 through again, and of ranks that do the same one is simulated: the result is the same
 to the digit, and --each-round and --each-rank do without.
 
+With -o the prediction is a trace with a time for every call: spoor waits of it says who
+would wait for whom.
+
 What doesn't come to its end is an error that says which operation waits.`,
 		Example: `  spoor simulate --machine infiniband app.spoor
   spoor simulate --machine my.toml --cpu 1.3 --map cyclic app.spoor
@@ -54,6 +57,7 @@ What doesn't come to its end is an error that says which operation waits.`,
   spoor simulate --machine infiniband,ethernet,ideal app.spoor
   spoor simulate --machine ethernet --vary bandwidth=1:100 app.spoor
   spoor simulate --machine ethernet -o there.spoor app.spoor && spoor diff --times app.spoor there.spoor
+  spoor simulate --machine ethernet -o there.spoor app.spoor && spoor waits there.spoor
   spoor simulate --model loggops -L 1200 -o 300 app.spoor
   spoor simulate --machine infiniband -d spoor.db app.spoor && spoor db sql 'select * from prediction'
   spoor simulate --machine ideal --json app.spoor | jq .end_ps

@@ -73,7 +73,7 @@ that took time are named at the end.`,
 			}
 			var p *progress
 			rep, err := waits.Of(r, waits.Options{
-				Name:     func(_ string, s trace.Site) string { return where.text(s) },
+				Name:     where.atCall,
 				Begin:    func(calls uint64) { p = newProgress(cmd.ErrOrStderr(), "calls", int(calls)) },
 				Progress: func(calls uint64) { p.steps(int(calls)) },
 				Path:     path,

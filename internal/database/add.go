@@ -111,12 +111,40 @@ func (w *writer) insert(table string, columns ...string) func(values ...any) int
 func (w *writer) run(f *facts, sum, path string) int64 {
 	s := f.summary
 	library, _, _ := strings.Cut(s.Library, "\n")
+	var waited any
+	if f.waits != nil {
+		waited = f.waits.WaitedNs
+	}
 	return w.insert("run", "sha256", "path", "command", "app", "mpi", "library", "recorder", "options", "machine", "hosts", "started_ns", "ranks", "threads",
 		"calls", "bytes_out", "bytes_in", "has_times", "end_ns", "span_ns", "total_ns", "mpi_ns", "parallel", "load_balance", "communication",
-		"classes", "file_bytes", "problems")(
+		"classes", "file_bytes", "problems", "waited_ns")(
 		sum, path, s.Command, app(s.Command), s.MPI, strings.Join(strings.Fields(library), " "), s.Producer, s.Options, machine(s.Hosts), len(s.Hosts),
 		s.StartNs, s.Ranks, s.Threads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalNs, s.MPINs,
-		f.parallel, f.balance, f.communication, len(s.Classes), s.Bytes, strings.Join(s.Problems, "\n"))
+		f.parallel, f.balance, f.communication, len(s.Classes), s.Bytes, strings.Join(s.Problems, "\n"), waited)
+}
+
+// waiting inserts what was waited at call sites. ids are those of the facts' sites.
+func (w *writer) waiting(run int64, f *facts, ids []int64) {
+	at := make(map[trace.FunctionSite]int64)
+	for i, s := range f.sites {
+		at[trace.FunctionSite{Function: s.function, Site: s.at}] = ids[i]
+	}
+	insert := w.insert("waiting", "run", "site", "kind", "calls", "waited_ns", "ranks", "late_rank", "computed")
+	for i := range f.waits.Sites {
+		s := &f.waits.Sites[i]
+		id, ok := at[s.At]
+		if !ok {
+			continue
+		}
+		var late, computed any
+		if rank := s.LateRank(); rank >= 0 {
+			late = rank
+		}
+		if share, ok := s.Computed(); ok {
+			computed = share
+		}
+		insert(run, id, s.Kind.String(), s.Count, s.WaitedNs, s.Waiting, late, computed)
+	}
 }
 
 func (w *writer) parts(run int64, f *facts) {
@@ -139,6 +167,9 @@ func (w *writer) parts(run int64, f *facts) {
 		}
 		callsite(run, x.class, ids[x.site], line, s.at.Offset, s.at.BuildID, x.ranks, x.calls, x.time.Sum, x.time.Min, x.time.Max, x.time.Deviation(),
 			x.gap, x.amount.Out, x.amount.In)
+	}
+	if f.waits != nil {
+		w.waiting(run, f, ids)
 	}
 	of := make(map[int][]int64) // by class, in the order in which its profile has them, too
 	for _, x := range f.calls {

@@ -18,12 +18,13 @@ type Pair struct {
 
 // A SitePair is one call site in two runs; of a run that doesn't have it all is 0.
 type SitePair struct {
-	Site  `json:"site"`
-	Calls [2]int64 `json:"calls"`
-	Ns    [2]int64 `json:"ns"`
-	Gap   [2]int64 `json:"gap_ns"`
-	Out   [2]int64 `json:"bytes_out"`
-	In    [2]int64 `json:"bytes_in"`
+	Site   `json:"site"`
+	Calls  [2]int64 `json:"calls"`
+	Ns     [2]int64 `json:"ns"`
+	Gap    [2]int64 `json:"gap_ns"`
+	Out    [2]int64 `json:"bytes_out"`
+	In     [2]int64 `json:"bytes_in"`
+	Waited [2]int64 `json:"waited_ns"` // for others
 }
 
 // A Site is a call site as all builds have it.
@@ -45,9 +46,24 @@ type Comparison struct {
 	Sites []SitePair `json:"sites"` // those that differ most in time first
 }
 
+// Waits reports whether it is known of both runs who waited for whom, and the call site where waiting grew most; nil: nowhere.
+func (c *Comparison) Waits() (known bool, most *SitePair) {
+	i := slices.IndexFunc(c.Whole, func(p Pair) bool { return p.Name == "waited_ns" })
+	if i < 0 || !c.Whole[i].KnownA || !c.Whole[i].KnownB {
+		return false, nil
+	}
+	grown := int64(0)
+	for i := range c.Sites {
+		if x := &c.Sites[i]; x.Waited[1]-x.Waited[0] > grown {
+			grown, most = x.Waited[1]-x.Waited[0], x
+		}
+	}
+	return true, most
+}
+
 // whole are the columns of runs that are compared.
 var whole = []string{
-	"ranks", "calls", "bytes_out", "bytes_in", "span_ns", "mpi_ns", "total_ns", "parallel", "load_balance", "communication", "file_bytes",
+	"ranks", "calls", "bytes_out", "bytes_in", "span_ns", "mpi_ns", "total_ns", "parallel", "load_balance", "communication", "file_bytes", "waited_ns",
 }
 
 // Compare puts two runs side by side.
@@ -73,15 +89,16 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 	}
 	index := make(map[int64]int)
 	for i, id := range []int64{a.ID, b.ID} {
-		rows, err := d.db.Query(`select site, function, module, symbol, file, place, coalesce(min(line), 0), sum(calls), sum(ns), sum(gap_ns), sum(bytes_out), sum(bytes_in)
+		rows, err := d.db.Query(`select site, function, module, symbol, file, place, coalesce(min(line), 0), sum(calls), sum(ns), sum(gap_ns), sum(bytes_out), sum(bytes_in),
+				coalesce((select sum(waited_ns) from waiting where waiting.run = callsite.run and waiting.site = callsite.site), 0)
 			from callsite join site on site.id = callsite.site where run = ? group by site`, id)
 		if err != nil {
 			return nil, d.failed(err)
 		}
 		for rows.Next() {
 			var s Site
-			var calls, ns, gap, out, in int64
-			if err := rows.Scan(&s.ID, &s.Function, &s.Module, &s.Symbol, &s.File, &s.Place, &s.Line, &calls, &ns, &gap, &out, &in); err != nil {
+			var calls, ns, gap, out, in, waited int64
+			if err := rows.Scan(&s.ID, &s.Function, &s.Module, &s.Symbol, &s.File, &s.Place, &s.Line, &calls, &ns, &gap, &out, &in, &waited); err != nil {
 				rows.Close()
 				return nil, d.failed(err)
 			}
@@ -92,7 +109,7 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 				c.Sites = append(c.Sites, SitePair{})
 			}
 			x := &c.Sites[at]
-			x.Site, x.Calls[i], x.Ns[i], x.Gap[i], x.Out[i], x.In[i] = s, calls, ns, gap, out, in
+			x.Site, x.Calls[i], x.Ns[i], x.Gap[i], x.Out[i], x.In[i], x.Waited[i] = s, calls, ns, gap, out, in, waited
 		}
 		if err := rows.Close(); err != nil {
 			return nil, d.failed(err)

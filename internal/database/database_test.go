@@ -469,3 +469,24 @@ func BenchmarkAdd(b *testing.B) {
 		r.Close()
 	}
 }
+
+// What was waited stands at the call sites with their stacks, all of it, and a run of which it isn't known has none.
+func TestWaiting(t *testing.T) {
+	d := empty(t)
+	for _, name := range []string{"cg-exact", "sort", "cg"} {
+		path := filepath.Join("../../test/powers/testdata", name+".spoor")
+		r, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if _, _, err := d.Add(path, r, Options{Place: nowhere}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := one(t, d, `select (select waited_ns - (select sum(waited_ns) from waiting where run = 1) from run where id = 1),
+		(select waited_ns - (select sum(waited_ns) from waiting where run = 2) from run where id = 2), (select waited_ns from run where id = 3), (select count(*) from waiting where run = 3)`)
+	if diff := cmp.Diff([]any{int64(0), int64(0), nil, int64(0)}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -33,7 +34,8 @@ type facts struct {
 	traffic []traffic
 	out, in uint64
 
-	parallel, balance, communication any // float64, or nil
+	waits                            *waits.Report // nil: not known
+	parallel, balance, communication any           // float64, or nil
 }
 
 type rankFacts struct {
@@ -147,6 +149,9 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		f.traffic = append(f.traffic, traffic{x.kind, m})
 	}
 	if r.HasTimes() {
+		if f.waits, err = waits.Known(r, f.summary.Calls, func(string, trace.Site) string { return "" }); err != nil {
+			return nil, err
+		}
 		report, err := imbalance.Of(r, imbalance.Options{})
 		if err != nil {
 			return nil, err

@@ -8,7 +8,7 @@ import (
 
 // Metrics are the columns of runs that regress and scale can look at, besides functions by name: their time.
 var Metrics = []string{
-	"mpi_ns", "span_ns", "total_ns", "end_ns", "calls", "bytes_out", "bytes_in", "parallel", "load_balance", "communication", "file_bytes",
+	"mpi_ns", "span_ns", "total_ns", "end_ns", "calls", "bytes_out", "bytes_in", "parallel", "load_balance", "communication", "file_bytes", "waited_ns",
 }
 
 // fewerIsWorse reports whether a metric is better the larger it is.

@@ -30,7 +30,8 @@ create table run (
 	communication real,
 	classes integer not null,
 	file_bytes integer not null,
-	problems text not null
+	problems text not null,
+	waited_ns integer              -- of all ranks, for others; null: not known
 );
 create table tag (
 	run integer not null references run on delete cascade,
@@ -89,7 +90,8 @@ create table callsite (
 	primary key (run, class, site)
 ) without rowid;
 create index callsite_site on callsite (site, run);
--- Numbers that counters and plugins attached to calls.
+-- What ranks waited for others, at the call sites with most of it.
+` + waiting + `-- Numbers that counters and plugins attached to calls.
 create table value (
 	run integer not null references run on delete cascade,
 	class integer not null,
@@ -206,11 +208,25 @@ create view calls_by_site as
 	select run, site, function, module, symbol, file, min(line) as line, sum(ranks) as ranks, sum(calls) as calls, sum(ns) as ns,
 		min(min_ns) as min_ns, max(max_ns) as max_ns, sum(gap_ns) as gap_ns, sum(bytes_out) as bytes_out, sum(bytes_in) as bytes_in
 	from callsite join site on site.id = callsite.site group by run, site;
-pragma user_version = 4;
+pragma user_version = 5;
+`
+
+// waiting makes a table of its own, which older versions lack.
+const waiting = `create table waiting (
+	run integer not null references run on delete cascade,
+	site integer not null references site,
+	kind text not null,            -- reason, as spoor waits has it
+	calls integer not null,
+	waited_ns integer not null,
+	ranks integer not null,        -- that waited
+	late_rank integer,             -- that they waited longest for, if that is more than half
+	computed real,                 -- share of the time that the late ranks computed; null: not known
+	primary key (run, site, kind)
+) without rowid;
 `
 
 // version is that of the schema above.
-const version = 4
+const version = 5
 
 // upgrades make the tables of the version after that of the key.
 var upgrades = map[int]string{
@@ -221,4 +237,5 @@ var upgrades = map[int]string{
 		select run, class, thread, number, parent, place, entered, rounds, least, most, calls, gap_ns, ns, bytes_out, bytes_in from node
 		where kind = 'loop' and by_code = (select max(by_code) from node as of where of.run = node.run and of.class = node.class);
 		pragma user_version = 4;`,
+	4: "alter table run add column waited_ns integer;" + waiting + "pragma user_version = 5;",
 }

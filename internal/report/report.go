@@ -55,6 +55,8 @@ type Data struct {
 	Matrix     []Layer            `json:"matrix"`
 	Imbalance  *imbalance.Report  `json:"imbalance"` // nil without times
 	Timeline   *Timeline          `json:"timeline"`  // nil without times
+	Waiting    *Waiting           `json:"waiting"`   // nil where it isn't known
+	NoWaits    string             `json:"no_waits"`  // why, if the trace says so
 	Numbers    []Number           `json:"numbers"`
 	Files      []File             `json:"files"`
 	MoreFiles  int                `json:"more_files"`
@@ -108,19 +110,18 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	var waited *Waiting
-	if d.Timeline != nil {
-		waited = d.Timeline.Waiting
+	if err := d.waiting(r, o); err != nil {
+		return nil, fmt.Errorf("waiting: %w", err)
 	}
 	d.Findings = []findings.Finding{}
 	if d.Imbalance != nil {
-		var path *waits.Path
-		if waited != nil {
-			path = waited.Path
+		var rep *waits.Report
+		if d.Waiting != nil {
+			rep = d.Waiting.Report
 		}
-		d.Findings = findings.Of(d.Imbalance, path)
+		d.Findings = findings.Of(d.Imbalance, rep)
 	}
-	if d.Numbers, err = numbers(r, d.Flat.PerRank, waited, o); err != nil {
+	if d.Numbers, err = numbers(r, d.Flat.PerRank, d.Waiting, o); err != nil {
 		return nil, fmt.Errorf("numbers of ranks: %w", err)
 	}
 	d.cut()

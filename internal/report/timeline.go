@@ -32,9 +32,9 @@ type Timeline struct {
 	Coarse int    `json:"coarse"` // tiles per row of each function's own part
 	Each   string `json:"each"`   // per function, row and coarse tile: its part of the time, 0 to 250; packed
 
-	Single   *Single   `json:"single,omitempty"`   // the calls of short traces
-	Waiting  *Waiting  `json:"waiting,omitempty"`  // where times are the calls' own
-	Counters []Counter `json:"counters,omitempty"` // what was attached to calls
+	Single   *Single    `json:"single,omitempty"`   // the calls of short traces
+	Waiting  *WaitTiles `json:"waiting,omitempty"`  // where times are the calls' own
+	Counters []Counter  `json:"counters,omitempty"` // what was attached to calls
 
 	folded bool           // by the structure, not call by call
 	own    bool           // the trace has the times of single calls
@@ -42,6 +42,7 @@ type Timeline struct {
 	number map[string]int // of functions, by name
 	rows   [][]thread
 	of     map[*trace.Function]int
+	found  *waits.Report              // who waited for whom; nil: not looked for
 	waited func(row int) []waits.Wait // nil: not known
 	first  int64                      // of the run: where times of export count from
 }

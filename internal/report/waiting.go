@@ -10,13 +10,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Waiting is why ranks waited: in tiles like the timeline's own, and by call site.
+// Waiting is why ranks waited, by call site.
 type Waiting struct {
+	*waits.Report
+	More int `json:"more"` // call sites left out
+}
+
+// WaitTiles are waits in tiles like the timeline's own.
+type WaitTiles struct {
 	Names []string `json:"names"` // of kinds
 	Main  string   `json:"main"`  // per row and tile: the kind with most time, 255 none; packed
 	Share string   `json:"share"` // per row and tile: part of the time that was waited, 0 to 250; packed
-	*waits.Report
-	More int `json:"more"` // call sites left out
 }
 
 // Bounds of wait states.
@@ -72,13 +76,32 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *summary.Summary,
 	if err != nil {
 		return nil, err
 	}
-	t.Waiting = &Waiting{Names: names, Report: rep}
+	t.found = rep
+	t.Waiting = &WaitTiles{Names: names}
 	t.Waiting.Main, t.Waiting.Share = w.tiles()
-	t.Waiting.cut()
 	for _, list := range w.each {
 		slices.SortStableFunc(list, func(a, b waits.Wait) int { return int(max(-1, min(1, a.From-b.From))) })
 	}
 	return func(row int) []waits.Wait { return w.each[row] }, nil
+}
+
+// waiting shows what the timeline found, or what the ranks found out at the end of the run.
+func (d *Data) waiting(r *trace.Reader, o Options) (err error) {
+	var rep *waits.Report
+	if d.Timeline != nil {
+		rep = d.Timeline.found
+	}
+	if rep == nil {
+		if d.NoWaits, err = waits.Left(r); d.NoWaits != "" || err != nil {
+			return err
+		}
+		if rep, err = waits.Kept(r, o.called); rep == nil || err != nil {
+			return err
+		}
+	}
+	d.Waiting = &Waiting{Report: rep}
+	d.Waiting.cut()
+	return nil
 }
 
 // add takes a wait that counts from so much before the timeline's start.

@@ -1,11 +1,13 @@
 package findings
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // spread is how a time lies over four ranks, of which the last has most or least.
@@ -89,12 +91,75 @@ func TestFindingsOfPath(t *testing.T) {
 		{Function: "MPI_Send", Place: "b f.c:9", ComputeNs: 300, MPINs: 20, MeanNs: 100, ImbalanceNs: 220, Rank: 2},
 	}}
 	want := "the run's end depends on what rank 2 computes before MPI_Send at b f.c:9: 320 ns of the critical path, 220 ns more than ranks spend there on average"
-	got := Of(report(), path)
+	got := Of(report(), &waits.Report{Path: path})
 	if len(got) != 1 || got[0].Text != want || got[0].Rank != 2 || got[0].Share != 0.22 || got[0].Evidence != "path" {
 		t.Errorf("%+v, want %q", got, want)
 	}
 	path.Sites = path.Sites[:1]
-	if got := Of(report(), path); len(got) != 0 {
+	if got := Of(report(), &waits.Report{Path: path}); len(got) != 0 {
 		t.Errorf("%+v of a path that is even", got)
+	}
+}
+
+// known is a report of three ranks that wait for rank 3 at a barrier, and in two kinds for a message that rank 0 sends too late.
+func known() *waits.Report {
+	at := trace.FunctionSite{Function: "MPI_Barrier", Site: trace.Site{Module: "a", Offset: 7}}
+	four := func(ns ...int64) (list []waits.RankNs) {
+		for i, n := range ns {
+			list = append(list, waits.RankNs{Rank: i, WaitedNs: n})
+		}
+		return list
+	}
+	return &waits.Report{Ranks: 4, RunNs: 4000, Sites: []waits.Site{
+		{
+			Function: "MPI_Barrier", Place: "f.c:7", At: at, WaitedNs: 800, Waiting: 4, Awaited: 2, Ranks: four(300, 300, 180, 20),
+			Late: []waits.RankNs{{Rank: 3, WaitedNs: 780}, {Rank: 1, WaitedNs: 20}}, Causes: []waits.Cause{{Function: "MPI_Barrier", Place: "f.c:7", WaitedNs: 800, ComputeNs: 720}},
+		},
+		{
+			Function: "MPI_Wait", Place: "f.c:9", Kind: waits.LateSender, WaitedNs: 300, Waiting: 1, Awaited: 1, Ranks: []waits.RankNs{{Rank: 2, WaitedNs: 300}},
+			Late: four(300), Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:8", WaitedNs: 300, ComputeNs: 30}},
+		},
+		{Function: "MPI_Wait", Place: "f.c:9", Kind: waits.WrongOrder, WaitedNs: 100, Waiting: 1, Awaited: 1, Late: four(100)},
+		{
+			Function: "MPI_Recv", Place: "f.c:5", WaitedNs: 240, Waiting: 4, Awaited: 4, Ranks: four(60, 60, 60, 60), Late: four(60, 60, 60, 60),
+			Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:4", WaitedNs: 240, ComputeNs: 60}},
+		},
+		{Function: "MPI_Recv", Place: "f.c:1", WaitedNs: 199, Waiting: 4, Awaited: 4},
+	}}
+}
+
+// What is known of waiting stands in place of what sums of times say of the same calls, ranks and places of the path.
+func TestFindingsOfWaits(t *testing.T) {
+	barrier := imbalance.Call{Function: "MPI_Barrier", Place: "f.c:7", Site: trace.Site{Module: "a", Offset: 7}, Collective: true, Count: 40, Duration: spread(200, 8), Gap: spread(300, 500)}
+	rep := report(barrier, imbalance.Call{Function: "MPI_Bcast", Place: "f.c:6", Collective: true, Count: 40, Duration: spread(200, 8), Gap: spread(300, 300)})
+	rep.Useful = spread(400, 800)
+	w := known()
+	w.Path = &waits.Path{RunNs: 500, Sites: []waits.PathSite{{Function: "MPI_Barrier", Place: "f.c:7", ComputeNs: 450, MeanNs: 50, ImbalanceNs: 400, Rank: 3}}}
+	want := []struct {
+		share float64
+		rank  int
+		text  string
+	}{
+		{0.2, 3, "3 of 4 ranks wait for rank 3 in MPI_Barrier at f.c:7; rank 3 computes 90.0 % of that time; in the whole run it computes 1.6 × as long as ranks do on average"},
+		{0.152, 0, "ranks are in MPI_Bcast at f.c:6: 40 calls of 15.2 ns on average, rank 0 1.3 × as long as ranks do on average"},
+		{0.1, 0, "rank 2 waits for rank 0 in MPI_Wait at f.c:9; rank 0 is in MPI for 90.0 % of that time, before MPI_Send at f.c:8"},
+		{0.06, -1, "4 of 4 ranks wait for each other in MPI_Recv at f.c:5; the late ranks are in MPI for 75.0 % of that time, before MPI_Send at f.c:4"},
+	}
+	got := Of(rep, w)
+	for i, f := range want {
+		if i >= len(got) || got[i].Text != f.text || got[i].Rank != f.rank || math.Abs(got[i].Share-f.share) > 1e-9 {
+			t.Fatalf("%d: %+v, want %+v", i, got, f)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("more: %+v", got[len(want):])
+	}
+	w.Unclear = []waits.Unclear{{Function: "MPI_Bcast"}}
+	if got := Of(rep, w); got[1].Text != "ranks wait for each other in MPI_Bcast at f.c:6, 152 ns a rank on average" {
+		t.Errorf("%+v, want what sums of times say of a function of which waits aren't known", got)
+	}
+	w.Path.Sites[0].Rank = 2 // another rank: the path says something else, here of half of the run
+	if got := Of(rep, w); got[0].Evidence != "path" || got[0].Share != 0.4 {
+		t.Errorf("%+v, want the path", got)
 	}
 }

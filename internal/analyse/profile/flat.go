@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -25,6 +26,9 @@ type Flat struct {
 	FilesNs uint64 `json:"files_ns,omitempty"` // in those that work on files
 	// Timeless says that the trace has no times: all that is said of them is 0.
 	Timeless bool `json:"no_times,omitempty"`
+
+	// WaitedNs is what ranks waited for others; nil: not known.
+	WaitedNs *int64 `json:"waited_ns,omitempty"`
 
 	Rows    []Row       `json:"sites"`
 	PerRank []RankTotal `json:"per_rank"`
@@ -50,6 +54,7 @@ type Row struct {
 	MaxNs     uint64  `json:"max_ns"`
 	MaxRank   int     `json:"max_rank"`   // that had the longest call
 	ComputeNs uint64  `json:"compute_ns"` // outside of calls, before these
+	WaitedNs  int64   `json:"waited_ns,omitempty"`
 	BytesOut  uint64  `json:"bytes_out"`
 	BytesIn   uint64  `json:"bytes_in"`
 
@@ -100,6 +105,18 @@ func (f *Flat) Predict(r *trace.Reader, times func(class, terminal int) Predicte
 		}
 	}
 	return nil
+}
+
+// Wait adds what ranks waited at each place, whatever called the functions around it.
+func (f *Flat) Wait(rep *waits.Report) {
+	f.WaitedNs = &rep.WaitedNs
+	at := make(map[trace.FunctionSite]int64)
+	for i := range rep.Sites {
+		at[rep.Sites[i].At.Alone()] += rep.Sites[i].WaitedNs
+	}
+	for i := range f.Rows {
+		f.Rows[i].WaitedNs = at[f.Rows[i].key.Alone()]
+	}
 }
 
 // A RankTotal is what one rank did.
@@ -312,7 +329,7 @@ func (s *flatSums) finish(i int) {
 }
 
 // Sorts are the orders that a table can be brought into.
-var Sorts = []string{"time", "calls", "mean", "max", "bytes", "compute", "imbalance", "lost", "function", "place"}
+var Sorts = []string{"time", "calls", "mean", "max", "bytes", "compute", "waited", "imbalance", "lost", "function", "place"}
 
 // OfTimes reports whether an order is one of times.
 func OfTimes(sort string) bool {
@@ -334,6 +351,7 @@ func (f *Flat) Sort(by string) {
 		"mean": func(x *Row) float64 { return x.MeanNs }, "max": func(x *Row) float64 { return float64(x.MaxNs) },
 		"bytes":     func(x *Row) float64 { return float64(x.BytesOut) + float64(x.BytesIn) },
 		"compute":   func(x *Row) float64 { return float64(x.ComputeNs) },
+		"waited":    func(x *Row) float64 { return float64(x.WaitedNs) },
 		"imbalance": func(x *Row) float64 { return x.Imbalance },
 		"lost":      func(x *Row) float64 { return float64(x.MostNs) - float64(x.Ns)/float64(max(1, x.Ranks)) },
 	}[by]

@@ -56,6 +56,13 @@ func (f *Flat) cells(c *columns.Row, x *Row, width int) {
 	if !f.Timeless {
 		c.Ns("time", x.Ns).Share("of run", x.Ns, f.TimeNs)
 	}
+	if f.WaitedNs != nil {
+		waited := ""
+		if x.WaitedNs > 0 {
+			waited = units.Duration(float64(x.WaitedNs))
+		}
+		c.Value("waited", waited)
+	}
 	c.Count("calls", x.Calls)
 	if all || f.Timeless {
 		c.Count("ranks", x.Ranks)
@@ -151,6 +158,9 @@ func (f *Flat) CSV(w io.Writer) error {
 		c.Value("bytes_out", x.BytesOut).Value("bytes_in", x.BytesIn)
 		if !f.Timeless {
 			c.Value("max_rank_total_ns", x.MostNs).Value("max_rank_total_rank", x.MostRank).Decimal("imbalance", x.Imbalance, 3)
+		}
+		if f.WaitedNs != nil {
+			c.Value("waited_ns", x.WaitedNs)
 		}
 	})
 }

@@ -42,16 +42,34 @@ type KindSum struct {
 
 // A Site is a call site at which ranks waited for one reason.
 type Site struct {
-	Function string   `json:"function"`
-	Place    string   `json:"place"`
-	Kind     Kind     `json:"kind"`
-	Count    uint64   `json:"count"`
-	WaitedNs int64    `json:"waited_ns"`
-	Ranks    []RankNs `json:"ranks"`   // that waited, by time
-	Causes   []Cause  `json:"causes"`  // by time
-	Late     []RankNs `json:"late"`    // that came last, by time
-	Waiting  int      `json:"waiting"` // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
-	Awaited  int      `json:"awaited"` // the same of Late
+	Function string             `json:"function"`
+	Place    string             `json:"place"`
+	At       trace.FunctionSite `json:"-"`
+	Kind     Kind               `json:"kind"`
+	Count    uint64             `json:"count"`
+	WaitedNs int64              `json:"waited_ns"`
+	Ranks    []RankNs           `json:"ranks"`   // that waited, by time
+	Causes   []Cause            `json:"causes"`  // by time
+	Late     []RankNs           `json:"late"`    // that came last, by time
+	Waiting  int                `json:"waiting"` // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
+	Awaited  int                `json:"awaited"` // the same of Late
+}
+
+// LateRank is the rank that others waited longest for, if that is more than half of the time; else -1.
+func (s *Site) LateRank() int {
+	if len(s.Late) > 0 && 2*s.Late[0].WaitedNs > s.WaitedNs {
+		return s.Late[0].Rank
+	}
+	return -1
+}
+
+// Computed is the share of the time that late ranks computed, as far as causes are known.
+func (s *Site) Computed() (share float64, known bool) {
+	var waited, compute int64
+	for _, c := range s.Causes {
+		waited, compute = waited+c.WaitedNs, compute+c.ComputeNs
+	}
+	return float64(compute) / float64(max(1, waited)), waited > 0
 }
 
 // A Cause is a call to which ranks came late.
@@ -106,6 +124,7 @@ func (s *sums) report(ranks int, x *places, called func(function string, s trace
 		site := Site{Kind: key.kind, Count: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), Late: most(r.late)}
 		site.Waiting, site.Awaited = len(site.Ranks), len(site.Late)
 		site.Function, site.Place = name(key.place)
+		site.At = x.at(key.place)
 		for _, at := range sorted(r.causes) {
 			c := r.causes[at]
 			if c.waited <= 0 {

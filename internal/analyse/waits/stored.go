@@ -153,6 +153,15 @@ func Why(w *trace.Waits) string {
 	return "a rank could not find it out"
 }
 
+// Left is why a trace has nothing of who waited for whom, if it says so.
+func Left(r *trace.Reader) (string, error) {
+	w, err := r.Waits()
+	if err != nil || w == nil || w.Left == trace.WaitsKnown {
+		return "", err
+	}
+	return Why(w), nil
+}
+
 // Kept is the report of what a trace keeps; nil if it keeps nothing. called is Options.Name.
 func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*Report, error) {
 	w, err := r.Waits()
@@ -197,6 +206,7 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 		}
 		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), Late: of(s.Late), Waiting: s.Waiting, Awaited: s.Awaited}
 		site.Function, site.Place = name(s.WaitPlace)
+		site.At = x.at(x.placeAt(s.WaitPlace))
 		for _, c := range s.Causes {
 			y := Cause{WaitedNs: part(c.Share), ComputeNs: int64(c.Compute * float64(part(c.Share)))}
 			y.Function, y.Place = name(c.WaitPlace)
@@ -228,4 +238,23 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 		}
 	}
 	return rep, nil
+}
+
+// few is how many calls of a trace with all times are looked at where waiting is a small part of an answer.
+const few = 200_000
+
+// Known is what Kept returns, or of a trace that keeps nothing, but has a time for each of a few calls, what these say; nil if neither is there.
+func Known(r *trace.Reader, calls int64, called func(function string, s trace.Site) string) (*Report, error) {
+	rep, err := Kept(r, called)
+	if errors.Is(err, ErrLeft) {
+		rep, err = nil, nil
+	}
+	if rep != nil || err != nil || calls > few {
+		return rep, err
+	}
+	kind, err := r.TimeKind()
+	if err != nil || !kind.Own() {
+		return nil, err
+	}
+	return Of(r, Options{Path: true, Name: called})
 }

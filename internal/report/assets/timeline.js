@@ -371,7 +371,7 @@ export const timeline = async () => {
   const keys = () => {
     newLooks();
     const most = t.functions.map((f, i) => [f, i]).sort(([a], [b]) => b.ns - a.ns).slice(0, 12);
-    const items = opts.colours === "wait" ? kinds.map((name, i) => [looks.list[i], name]).filter((_, i) => t.waiting.kinds.some((k) => k.kind === kinds[i])).concat([[null, "not waiting"]])
+    const items = opts.colours === "wait" ? kinds.map((name, i) => [looks.list[i], name]).filter((_, i) => data.waiting.kinds.some((k) => k.kind === kinds[i])).concat([[null, "not waiting"]])
       : opts.colours === "function" ? [[null, "outside of MPI"], ...most.map(([f, i]) => [looks.list[i], f.name])]
       : [[null, "outside of MPI"], ...categories.map((name, c) => [looks.list[c], name]).filter((_, c) => t.rows.some((r) => r.share[c] > 0))];
     legend.replaceChildren(...items.map(([look, name]) => el("li", {}, sampleOf(look), name)));

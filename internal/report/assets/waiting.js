@@ -1,27 +1,30 @@
 import { data } from "./data.js";
 import { el, none, section } from "./dom.js";
 import { count, percent, plural, time } from "./format.js";
-import { way, ways } from "./links.js";
+import { type, way, ways } from "./links.js";
 import { table } from "./table.js";
 
-const some = (list, all) => list.slice(0, 4).map((r) => `rank ${r.rank} ${time(r.waited_ns)}`).join(", ") + (list.length > 4 || all > list.length ? ", …" : "");
+const some = (list, all) => (list || []).slice(0, 4).map((r) => `rank ${r.rank} ${time(r.waited_ns)}`).join(", ") + (all > 4 ? ", …" : "");
 
 // waiting shows why ranks waited, for whom, and what the run's end depends on.
 export const waiting = () => {
-  const w = data.timeline?.waiting;
-  const lead = "Why ranks waited in MPI, and for whom: from the times of single calls, and which message or collective they were about.";
+  const w = data.waiting, tiles = data.timeline?.waiting;
+  const lead = "Why ranks waited in MPI, and for whom" + (!w ? "." : tiles ? ": from the times of single calls, and which message or collective they were about." : ", as the ranks found out at the end of the run. Times are within 1 %.");
   if (!w) {
-    section("waiting", "Waiting", lead, none(data.summary.no_times ? "The trace holds no times of calls." : "This takes a trace with a time for every call: record with --timing lossless. Which calls ranks spend unequal times in stands under Imbalance."));
+    section("waiting", "Waiting", lead, none(data.summary.no_times ? "The trace holds no times of calls."
+      : data.no_waits ? `Not known: ${data.no_waits}.`
+      : "The trace doesn't say who waited for whom: record without --waits never, or with --timing lossless. Which calls ranks spend unequal times in stands under Imbalance."));
     return;
   }
+  let sites = null;
   const part = (ns) => percent(w.run_ns ? ns / w.run_ns : 0);
   section("waiting", "Waiting", lead,
     w.backwards > 0 && el("p", { className: "notice", textContent: `${plural(w.backwards, "message")} of ${count(w.messages)} seem to have arrived before they were sent, by up to ${time(w.off_ns)}: times of different ranks are not known better than that.` }),
     w.kinds.length === 0 ? none("Nobody waited.") : [
       el("p", {}, `${part(w.waited_ns)} of the time of all ${w.threads > 1 ? "threads" : "ranks"} was spent waiting for others, ${part(w.mpi_ns)} in MPI.`),
       el("ul", { className: "parts" }, w.kinds.map((k) => el("li", {}, el("span", { className: "bar", style: `width:${Math.max(1, (220 * k.waited_ns) / w.waited_ns).toFixed(1)}px` }), ` ${k.kind}: ${time(k.waited_ns)}, ${part(k.waited_ns)}, ${plural(k.count, "call")}`))),
-      el("div", { className: "tools" }, way("timeline", "Show on the timeline", { colours: "wait" })),
-      table({
+      tiles && el("div", { className: "tools" }, way("timeline", "Show on the timeline", { colours: "wait" })),
+      sites = table({
         label: "Call sites where ranks waited", filter: "Filter by function, place or reason", thing: "line", sort: 3, rows: w.sites, shown: 12,
         columns: [
           { label: "Function", text: (s) => s.function, code: true },
@@ -30,20 +33,20 @@ export const waiting = () => {
           { label: "Waited", value: (s) => s.waited_ns, text: (s) => time(s.waited_ns) },
           { label: "Of run", value: (s) => s.waited_ns, text: (s) => part(s.waited_ns) },
           { label: "Calls", value: (s) => s.count, text: (s) => count(s.count) },
-          { label: "Who waited", text: (s) => some(s.ranks), wrap: true },
-          { label: "For whom", text: (s) => some(s.late), wrap: true },
+          { label: "Who waited", text: (s) => some(s.ranks, s.waiting), wrap: true },
+          { label: "For whom", text: (s) => some(s.late, s.awaited), wrap: true },
           { label: "These were late for", wrap: true, text: (s) => (s.causes || []).slice(0, 2).map((c) => `${c.function} at ${c.place}, computed ${percent(c.waited_ns ? c.compute_ns / c.waited_ns : 0)} of that`).join("; ") },
         ],
       }),
       w.more > 0 && el("p", { className: "dim", textContent: `${plural(w.more, "line")} with less time are left out here; spoor waits --top 0 shows them.` })],
     path(w.path));
-  ways.waiting = () => document.getElementById("path")?.scrollIntoView();
+  ways.waiting = (name, site) => (name ? type(sites?.querySelector("input[type=search]"), `${name} ${site}`) : document.getElementById("path")?.scrollIntoView());
 };
 
 // path shows what the run's end depends on.
 const path = (p) => p && [
   el("h3", { id: "path", textContent: "Critical path" }),
-  el("p", { className: "dim" }, `What the run's end depends on, backwards from the rank that ended last: ${time(p.run_ns)}, of that ${percent(p.run_ns ? p.outside_ns / p.run_ns : 0)} outside of MPI; over ${plural(p.hops, "message and collective")} from rank to rank. A place whose share of the path is larger than that of all ranks' time is where some ranks have more to do than others, and the others wait for them.`),
+  el("p", { className: "dim" }, `What the run's end depends on, backwards from the rank that ended last: ${time(p.run_ns)}, of that ${percent(p.run_ns ? p.outside_ns / p.run_ns : 0)} outside of MPI; over ${plural(p.hops, "step")} from rank to rank. A place whose share of the path is larger than that of all ranks' time is where some ranks have more to do than others, and the others wait for them.`),
   table({
     label: "Call sites on the critical path", thing: "line", sort: 4, rows: p.sites.slice(0, 200), shown: 12, filter: "Filter by function or place",
     columns: [
