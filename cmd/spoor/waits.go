@@ -85,6 +85,7 @@ that took time are named at the end.`,
 			if err != nil {
 				return err
 			}
+			rep.Unite()
 			where.complain(cmd)
 			return o.print(cmd, rep, func(w io.Writer) error {
 				if path {

@@ -99,6 +99,7 @@ func (d *Data) waiting(r *trace.Reader, o Options) (err error) {
 			return err
 		}
 	}
+	rep.Unite()
 	d.Waiting = &Waiting{Report: rep}
 	d.Waiting.cut()
 	return nil

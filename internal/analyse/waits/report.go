@@ -137,7 +137,6 @@ func (s *sums) report(ranks int, x *places, called func(function string, s trace
 		slices.SortStableFunc(site.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 		rep.Sites = append(rep.Sites, site)
 	}
-	rep.unite()
 	rep.addKinds(sums[:])
 	for _, r := range s.ranks {
 		r.CausedNs = s.caused[int32(r.Rank)]
@@ -152,8 +151,8 @@ func (s *sums) report(ranks int, x *places, called func(function string, s trace
 	return rep
 }
 
-// unite takes call sites together that are called alike: they differ in what their functions were called from.
-func (rep *Report) unite() {
+// Unite takes call sites together that are called alike: they differ in what their functions were called from.
+func (rep *Report) Unite() {
 	type key struct {
 		function, place string
 		kind            Kind

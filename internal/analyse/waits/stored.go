@@ -214,7 +214,6 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 		}
 		rep.Sites = append(rep.Sites, site)
 	}
-	rep.unite()
 	rep.addKinds(sums[:])
 	for _, b := range w.ByRank {
 		rep.ByRank = append(rep.ByRank, RankSum(b))
