@@ -470,7 +470,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// What was waited stands at the call sites with their stacks, all of it, and a run of which it isn't known has none.
+// What was waited stands at the call sites with their stacks: all of it, or what the trace keeps. A run of which it isn't known has none.
 func TestWaiting(t *testing.T) {
 	d := empty(t)
 	for _, name := range []string{"cg-exact", "sort", "cg"} {
@@ -485,8 +485,8 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	got := one(t, d, `select (select waited_ns - (select sum(waited_ns) from waiting where run = 1) from run where id = 1),
-		(select waited_ns - (select sum(waited_ns) from waiting where run = 2) from run where id = 2), (select waited_ns from run where id = 3), (select count(*) from waiting where run = 3)`)
-	if diff := cmp.Diff([]any{int64(0), int64(0), nil, int64(0)}, got); diff != "" {
+		(select waited_ns - (select sum(waited_ns) from waiting where run = 2) between 0 and waited_ns / 5 from run where id = 2), (select waited_ns from run where id = 3), (select count(*) from waiting where run = 3)`)
+	if diff := cmp.Diff([]any{int64(0), int64(1), nil, int64(0)}, got); diff != "" {
 		t.Error(diff)
 	}
 }
