@@ -1,0 +1,83 @@
+package timing
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// What ranks find out at the end of a real run is what is found in the trace that has all times of the same run: with messages of all
+// kinds, several threads, tracing switched off, and clocks that differ.
+func TestEndOfRun(t *testing.T) {
+	skewed := []string{"SPOOR_CLOCK_SKEW=1:200000000:100:0"}
+	for _, x := range []struct {
+		source string
+		ranks  int
+		args   []string
+		env    []string
+	}{
+		{"../apps/heat2d.c", 4, nil, nil}, {"../apps/cg.c", 2, nil, nil}, {"../apps/ocean.c", 4, nil, nil}, {"../apps/sort.c", 16, nil, nil}, {"../apps/master.c", 4, nil, nil},
+		{"../mpi/wildcards.c", 4, nil, nil}, {"../mpi/persistent.c", 3, nil, nil}, {"../mpi/icollectives.c", 4, nil, nil}, {"../mpi/persistent_collectives.c", 4, nil, nil},
+		{"../mpi/threads.c", 2, nil, nil}, {"../mpi/pcontrol.c", 2, nil, nil}, {"../mpi/commsplit.c", 4, nil, nil}, {"../mpi/rma_fence.c", 3, nil, nil},
+		{"testdata/waits.c", 4, nil, skewed},
+	} {
+		t.Run(filepath.Base(x.source), func(t *testing.T) {
+			for _, m := range mpis.Need(t) {
+				if p, err := mpis.ReadProgram(x.source); err == nil && filepath.Dir(x.source) == "../mpi" && !p.RunsOn(m) {
+					continue
+				}
+				t.Run(m.Name, func(t *testing.T) {
+					a := &app{t: t, job: mpis.Job{MPI: m, Dir: t.TempDir()}, ranks: x.ranks, args: x.args}
+					if err := m.Compile(filepath.Join(a.job.Dir, "app"), x.source, "-I../apps", "-I../mpi", "-pthread", "-lm"); err != nil {
+						t.Fatal(err)
+					}
+					for _, v := range x.env {
+						name, value, _ := strings.Cut(v, "=")
+						t.Setenv(name, value)
+					}
+					r := a.trace("--timing", "lossless", "--waits", "always")
+					sameWaits(t, r)
+				})
+			}
+		})
+	}
+}
+
+func sameWaits(t *testing.T, r *trace.Reader) {
+	t.Helper()
+	name := func(function string, s trace.Site) string { return filepath.Base(s.Module) }
+	want, err := waits.Of(r, waits.Options{Name: name, Path: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := waits.Kept(r, name)
+	if err != nil || got == nil {
+		t.Fatal(got, err)
+	}
+	near := func(a, b int64) bool { return math.Abs(float64(a-b)) <= 1000+0.012*float64(max(a, b)) }
+	if want.Messages != got.Messages || want.Threads != got.Threads || !near(want.RunNs, got.RunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) {
+		t.Errorf("with all times %d messages, %d ns in MPI, %d waited; at the end of the run %d, %d, %d", want.Messages, want.MPINs, want.WaitedNs, got.Messages, got.MPINs, got.WaitedNs)
+	}
+	counts := make(map[waits.Kind]uint64)
+	for _, k := range want.Kinds {
+		counts[k.Kind] = k.Count
+	}
+	for _, k := range got.Kinds {
+		if d := int64(counts[k.Kind]) - int64(k.Count); d < -2 || d > 2 {
+			t.Errorf("%s: %d calls with all times, %d at the end of the run", k.Kind, counts[k.Kind], k.Count)
+		}
+	}
+	for i, w := range want.ByRank {
+		if g := got.ByRank[i]; w.Rank != g.Rank || !near(w.WaitedNs, g.WaitedNs) || !near(w.CausedNs, g.CausedNs) {
+			t.Errorf("with all times %+v, at the end of the run %+v", w, g)
+		}
+	}
+	if p, q := want.Path, got.Path; p == nil || q == nil || !near(p.RunNs, q.RunNs) || p.Rank != q.Rank && p.RunNs > 1e6 {
+		t.Errorf("path: with all times %+v, at the end of the run %+v", p, q)
+	}
+}
