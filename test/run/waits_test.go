@@ -18,6 +18,11 @@ func TestDeadWaits(t *testing.T) {
 		}
 		out, _ := s.spoor("verify", "dead.spoor")
 		s.wants(out, "2 ranks, 240,0")
+		// Of ranks that died before the end, recover finds out what was waited until then.
+		s.traced([]string{"-o", "early.spoor", "-f"}, 2, "kill", "app")
+		s.spoor("recover", "-o", "recovered.spoor", "early.spoor.partial")
+		out, _ = s.spoor("waits", "recovered.spoor")
+		s.wants(out, "2 ranks: ", "times: within 1 %")
 		began := time.Now()
 		code, _, stderr = s.traced([]string{"-o", "stopped.spoor", "-f", "--waits", "always"}, 2, "stop", "stopped.spoor")
 		if code != 0 || !strings.Contains(stderr, "who waited for whom is not known") {
