@@ -45,7 +45,7 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 		return err
 	})
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "spoor: rank %d: who waited for whom is not known: %v\n", r.host.Rank(), err)
+		fmt.Fprintf(os.Stderr, "spoor: rank %d: no wait states: %v\n", r.host.Rank(), err)
 		w = &trace.Waits{Left: trace.LeftFailed}
 	}
 	if r.host.Rank() > 0 || w == nil || d.Path == "" {

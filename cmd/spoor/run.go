@@ -115,7 +115,7 @@ Pipes, sockets, devices and what is below /proc and /sys are left out.`,
 	f.StringVar(&o.scratch, "scratch", "", "node-local directory for records during the run (default /dev/shm or /tmp)")
 	f.StringVar(&o.allocMin, "alloc-min", "", "follow heap blocks from this size in bytes; off: none (default 1024)")
 	f.StringVar(&o.mode, "timing", "stats", "what to keep of times: none, stats, hist, lossless, or place (within --error); for comparison cfg, hist-sig, sz, zfp, sz-sig, zfp-sig")
-	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "find out at the end who waited for whom: always, auto (in 1 % of the run time or 0.1 s), never")
+	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "determine at the end who waited for whom: always, auto (if it takes at most 1 % of the run time or 0.1 s), never")
 	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5; of hist-sig 8)")
 	f.IntVar(&o.timing.Sample, "sample", 0, "calls whose times choose the bins of hist-sig (default 100)")
 	f.StringArrayVar(&o.errors, "error", nil, "error of lossy timing, `[FUNCTION=]E`, a share like 0.1 or a time like 10us; can be repeated (default 0.1)")

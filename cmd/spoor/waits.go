@@ -24,9 +24,9 @@ func newWaits() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "waits [flags] TRACE",
 		Short: "Show why ranks waited, and for whom: wait states by call site and rank",
-		Long: `Why ranks waited in MPI, for whom, and what those did in the meantime. The ranks find this
-out at the end of a run (spoor run --waits). A trace with a time for every call (--timing
-lossless) tells it exactly, and of parts of the run.
+		Long: `Why ranks waited in MPI, for whom, and what the late ranks did in the meantime. The ranks
+determine this at the end of each run (spoor run --waits). From a trace with a time for every
+call (--timing lossless) it is computed exactly, also for parts of a run.
 
   late sender       a receive was there before its message was sent
   wrong order       the same, while messages that the thread received later had been sent

@@ -25,7 +25,7 @@ func TestDeadWaits(t *testing.T) {
 		s.wants(out, "2 ranks: ", "times: within 1 %")
 		began := time.Now()
 		code, _, stderr = s.traced([]string{"-o", "stopped.spoor", "-f", "--waits", "always"}, 2, "stop", "stopped.spoor")
-		if code != 0 || !strings.Contains(stderr, "who waited for whom is not known") {
+		if code != 0 || !strings.Contains(stderr, "no wait states") {
 			s.t.Errorf("stopped: code %d after %v: %s", code, time.Since(began), stderr)
 		}
 		out, _ = s.spoor("verify", "stopped.spoor")

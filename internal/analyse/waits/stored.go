@@ -137,20 +137,20 @@ func shares(of map[int32]int64, all int64) (n int, list []trace.WaitRankShare) {
 }
 
 // ErrLeft says that a trace has nothing of who waited for whom, and why.
-var ErrLeft = errors.New("the trace doesn't say who waited for whom")
+var ErrLeft = errors.New("the trace has no wait states")
 
 // Why is why a trace has nothing of who waited for whom, and what to do.
 func Why(w *trace.Waits) string {
-	again := "to have it, record with --waits always"
+	again := "to have them, record with --waits always"
 	switch w.Left {
 	case trace.LeftTime:
-		return fmt.Sprintf("finding it out at the end of the run would have taken about %s; %s", units.Duration(float64(w.NeedsNs)), again)
+		return fmt.Sprintf("computing them at the end of the run would have taken about %s; %s", units.Duration(float64(w.NeedsNs)), again)
 	case trace.LeftLog:
-		return "a rank made more calls than times are kept of; record with --timing lossless, or a shorter run"
+		return "a rank made more calls than it could keep times for; record with --timing lossless, or a shorter run"
 	case trace.LeftDistinct:
 		return "there are too many distinct calls; " + again
 	}
-	return "a rank could not find it out"
+	return "a rank failed when they were computed"
 }
 
 // Left is why a trace has nothing of who waited for whom, if it says so.
