@@ -50,6 +50,7 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 // cells are those of a row of the table; where there is little room, only --csv and --json have all.
 func (f *Flat) cells(c *columns.Row, x *Row, width int) {
 	all, unequal := width >= wide, "imbalance"
+	most := all && (f.WaitedNs == nil || width >= wide+20)
 	if !all {
 		unequal = "imb."
 	}
@@ -64,12 +65,12 @@ func (f *Flat) cells(c *columns.Row, x *Row, width int) {
 		c.Value("waited", waited)
 	}
 	c.Count("calls", x.Calls)
-	if all || f.Timeless {
+	if most || f.Timeless {
 		c.Count("ranks", x.Ranks)
 	}
 	if !f.Timeless {
 		c.Ns("mean", x.MeanNs)
-		if all {
+		if most {
 			c.Ns("max", x.MaxNs)
 		}
 		imbalance := fmt.Sprintf("%.2f", x.Imbalance)
