@@ -78,7 +78,7 @@ int32_t spoor_engine_start(const struct spoor_host *host);
 int32_t spoor_engine_sync(void);
 /* Read everything in all rings, ordered by time across threads. */
 int32_t spoor_engine_drain(void);
-/* Collective over the world: compare clocks again, drain, merge, and write the trace. 0 on
+/* Collective over the world: compare clocks again, drain, merge, write the trace, and add its wait states. 0 on
    all ranks or on none, save for those that died. */
 int32_t spoor_engine_finish(void);
 /* Save a last checkpoint if finish was not called, release all. */

@@ -177,7 +177,7 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 // mostCauses is how many calls are named for which ranks were late.
 const mostCauses = 3
 
-// waitingRanks lists the ranks with most time, of so many with so much.
+// waitingRanks lists the ranks with most time. ranks is their number, all their time together.
 func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 	const most = 4
 	var b strings.Builder

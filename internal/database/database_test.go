@@ -470,7 +470,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// What was waited stands at the call sites with their stacks: all of it, or what the trace keeps. A run of which it isn't known has none.
+// What was waited stands at the call sites with their stacks: all of it, or what the trace keeps. A run without wait states has none.
 func TestWaiting(t *testing.T) {
 	d := empty(t)
 	for _, name := range []string{"cg-exact", "sort", "cg"} {

@@ -1,6 +1,6 @@
 package waits
 
-// Windows has windows of about so many calls until the returned function is called.
+// Windows sets the number of calls of a window until the returned function is called.
 func Windows(calls uint64) func() {
 	before := windowCalls
 	windowCalls = calls

@@ -30,7 +30,7 @@ const (
 	callNs   = 600
 	talkNs   = 300_000
 	freeNs   = 100_000_000
-	runShare = 100 // of the run time, one in so many
+	runShare = 100 // 1 % of the run time
 )
 
 // rankWindow is how many calls of a rank a window has, about.
@@ -224,7 +224,7 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 	return err
 }
 
-// ticker reads the times of so many of a stream's calls.
+// ticker reads the times of the first calls of a stream.
 func ticker(log *track.Log, stream int, calls uint64, on func(ns int64) int64) func() (start, end, gap int64, err error) {
 	next, stop := iter.Pull2(log.Streams[stream])
 	var entries []timing.Entry
@@ -531,11 +531,17 @@ func readPathSums(b []byte) (*pathSums, error) {
 	return x, r.Err()
 }
 
-// Together is At for all ranks in one process, of which logs has the times, by rank.
+// Together is At for all ranks in one process. logs has their times, by rank.
 func Together(r *trace.Reader, logs []*track.Log, always bool) (*trace.Waits, error) {
-	ranks := memory(r.Ranks())
-	errs := make([]error, len(ranks))
-	var out *trace.Waits
+	list := memory(r.Ranks())
+	out, errs := together(list, r, logs, always, list[0].(*virtual).close)
+	return out, errors.Join(errs...)
+}
+
+// together has a goroutine for each rank. It returns rank 0's answer and the errors by rank; failed is called when a rank has one, so that
+// no other waits for it.
+func together(ranks []Transport, r *trace.Reader, logs []*track.Log, always bool, failed func()) (out *trace.Waits, errs []error) {
+	errs = make([]error, len(ranks))
 	var wait sync.WaitGroup
 	for i, t := range ranks {
 		wait.Add(1)
@@ -543,7 +549,7 @@ func Together(r *trace.Reader, logs []*track.Log, always bool) (*trace.Waits, er
 			defer wait.Done()
 			w, err := At(t, Finish{Trace: r, Log: logs[i], Always: always})
 			if errs[i] = err; err != nil {
-				t.(*virtual).close()
+				failed()
 			}
 			if i == 0 {
 				out = w
@@ -551,5 +557,5 @@ func Together(r *trace.Reader, logs []*track.Log, always bool) (*trace.Waits, er
 		}()
 	}
 	wait.Wait()
-	return out, errors.Join(errs...)
+	return out, errs
 }

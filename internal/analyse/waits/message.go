@@ -124,7 +124,7 @@ func (w *local) hearAnswers(from int, r *wire.Reader) {
 }
 
 // order finds the messages that a rank waited for while others, that it received later, had been sent before. It looks at the
-// next messages of the rank, so many.
+// next 64 messages of the rank.
 type order struct {
 	turns []turn
 	first int64 // turn of the first

@@ -12,7 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// What a trace keeps of a run: so many call sites at most, ranks of one, causes of one, ranks, and call sites of the path.
+// Limits of what a trace keeps: call sites, ranks and causes of a site, ranks, call sites and ranks of the path.
 const (
 	mostSites     = 40
 	mostShares    = 6
@@ -21,7 +21,7 @@ const (
 	mostPathSites = 16
 	mostPathRanks = 8
 	fewSites      = 3    // are there in any case
-	leastPart     = 1000 // of the run, or of the path, one in so many, have all others
+	leastPart     = 1000 // the others have at least 1/1000 of the run, or of the path
 )
 
 // kept is what of the sums of all ranks goes into the trace.
@@ -90,7 +90,7 @@ func (s *sums) kept(x *places, path *Path, on *pathSums) *trace.Waits {
 	return w
 }
 
-// leastOther is the part of the time in MPI from which on a function that isn't looked at is named: one in so many.
+// leastOther is 1 / the least share of the time in MPI for which a function that isn't looked at is named.
 const leastOther = 200
 
 func keptPath(x *places, path *Path, on *pathSums, waited map[place]int64, ranks int) *trace.WaitPath {

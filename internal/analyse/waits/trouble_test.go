@@ -3,7 +3,6 @@ package waits
 import (
 	"errors"
 	"iter"
-	"sync"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
@@ -15,7 +14,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// A failing transport works for so many messages.
+// A failing transport breaks after a number of messages.
 type failing struct {
 	Transport
 	left int
@@ -46,42 +45,16 @@ func logged(t *testing.T, ranks int) (*trace.Reader, []*track.Log) {
 	return mergetest.Open(t, tracks, nil), logs
 }
 
-// answers has all ranks find out who waited, and returns what rank 0 got.
-func answers(ranks []Transport, r *trace.Reader, logs []*track.Log) (*trace.Waits, []error) {
-	errs := make([]error, len(ranks))
-	var out *trace.Waits
-	var wait sync.WaitGroup
-	for i, t := range ranks {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			w, err := At(t, Finish{Trace: r, Log: logs[i], Always: true})
-			if i == 0 {
-				out = w
-			}
-			if errs[i] = err; err != nil {
-				for _, x := range ranks { // they have waited long enough
-					if v, ok := x.(*virtual); ok {
-						v.close()
-						break
-					}
-				}
-			}
-		}()
-	}
-	wait.Wait()
-	return out, errs
-}
-
 // Whichever message of a rank doesn't come through, all ranks come to an end, and rank 0 has an answer or an error.
 func TestBrokenTransport(t *testing.T) {
 	for _, ranks := range []int{3, 2 * everybody} {
 		r, logs := logged(t, ranks)
 		for n := 0; ; n++ {
 			list := memory(ranks)
+			over := list[0].(*virtual).close // who waits has waited long enough
 			f := &failing{list[1], n}
 			list[1] = f
-			out, errs := answers(list, r, logs)
+			out, errs := together(list, r, logs, true, over)
 			if f.left >= 0 {
 				if out == nil || out.Left != trace.WaitsKnown || len(out.Sites) == 0 {
 					t.Errorf("%d ranks, all well: %+v, %v", ranks, out, errs)
@@ -122,9 +95,9 @@ func TestBrokenLog(t *testing.T) {
 						}
 					}
 				}}
-				out, errs := answers(memory(ranks), r, append(append([]*track.Log{logs[0]}, &broken), logs[2:]...))
-				if out == nil || out.Left != trace.LeftFailed || errors.Join(errs...) != nil {
-					t.Errorf("%d ranks, call %d: %+v, %v", ranks, n, out, errs)
+				out, err := Together(r, append(append([]*track.Log{logs[0]}, &broken), logs[2:]...), true)
+				if out == nil || out.Left != trace.LeftFailed || err != nil {
+					t.Errorf("%d ranks, call %d: %+v, %v", ranks, n, out, err)
 				}
 			}
 		}

@@ -115,7 +115,7 @@ func AppendWaits(b []byte, w *model.Waits) []byte {
 
 const wholeShare = 200
 
-// WaitBounds is what numbers in the section may be: so many ranks, functions, sites and kinds there are.
+// WaitBounds is how many ranks, functions, sites and kinds there are.
 type WaitBounds struct{ Ranks, Functions, Sites, Kinds int }
 
 // DecodeWaits reads what AppendWaits wrote.

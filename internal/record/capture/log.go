@@ -89,7 +89,7 @@ func (l *streamLog) shed() {
 	l.marks = slices.Delete(l.marks, 0, i)
 }
 
-// A log that the trace doesn't need has so many bytes at most, or that part of it where there is no room for files.
+// mostLog is the most bytes of a log that the trace doesn't need. In memory, where no file can be written, it is 1/inMemory of that.
 var mostLog int64 = 64 << 20
 
 const inMemory = 8
