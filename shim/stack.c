@@ -16,7 +16,7 @@
  * is at a fixed distance from where it began: in the frame, or in a register, which is where a frame further in has put it; all
  * of them are in the frame of the function that begins. So nothing is read that isn't within the frames just followed.
  *
- * Of a function that calls itself from one place only so many frames in a row are kept. So the stack's end is found however deep it
+ * At most eight frames in a row are kept of a function that calls itself from one place. So the stack's end is found however deep it
  * is, and calls at greater depths have one site. Where counters are read all frames are kept.
  *
  * Rules and stacks belong to a ring, not to a thread: a thread that takes over a

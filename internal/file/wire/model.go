@@ -86,7 +86,7 @@ func newModel(size int) *model {
 	return m
 }
 
-// bitsFor is how many slots a model has for so many bytes, as a power of two.
+// bitsFor is the binary logarithm of the number of slots that a model has for data of a size.
 func bitsFor(size int) int {
 	n := 12
 	for n < slotBits && 1<<n < 16*contexts*size {
@@ -98,7 +98,7 @@ func bitsFor(size int) int {
 // ahead is a model that Learn made.
 var ahead atomic.Pointer[model]
 
-// Learn prepares MixAfter or UnmixAfter of these data and so many others, for a process that has nothing to do until then.
+// Learn prepares MixAfter or UnmixAfter of known data and others of a size. A process calls it while it has nothing else to do.
 func Learn(known []byte, size int) { ahead.Store(learned(known, size)) }
 
 // learned returns a model that has learned known, for data of this size.
