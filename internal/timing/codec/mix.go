@@ -9,10 +9,7 @@ import "github.com/spoor-hpc/spoor/internal/file/logistic"
 // mostly, whatever the context: most programs make too few calls to fill all slots.
 type mixer struct {
 	slots  []slot
-	mask   uint32
 	sets   [16][inputs]int32
-	cur    [inputs]*slot
-	inputs [inputs]int32
 	nodes  [512]slot // by decision
 }
 
@@ -36,7 +33,7 @@ func newMixer(values int) *mixer {
 	for bits < 18 && 1<<bits < 8*values {
 		bits++
 	}
-	m := &mixer{slots: make([]slot, 1<<bits), mask: 1<<bits - 1}
+	m := &mixer{slots: make([]slot, 1<<bits)}
 	for i := range m.slots {
 		m.slots[i].p = 1 << 15
 	}
@@ -54,43 +51,47 @@ func newMixer(values int) *mixer {
 // code codes one bit in the given contexts with a set of weights.
 func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, bit uint32) uint32 {
 	w := &m.sets[set&15]
+	var cur [inputs]*slot
+	var in [inputs]int32
+	far := node / line * 0x9e3779b1
+	slots := m.slots
 	dot := int64(0)
 	for i, h := range hash {
-		if node >= line {
-			h = (h ^ node/line*0x9e3779b1) * 0x85ebca6b
+		if far != 0 {
+			h = (h ^ far) * 0x85ebca6b
 		}
-		m.cur[i] = &m.slots[(h&^(line-1)|node&(line-1))&m.mask]
+		s := &slots[(h&^(line-1)|node&(line-1))&uint32(len(slots)-1)]
+		cur[i] = s
+		in[i] = logistic.Stretch(s.p) * confidence[s.n&63] >> 4
+		dot += int64(w[i]) * int64(in[i])
 	}
-	m.cur[contexts] = &m.nodes[node%uint32(len(m.nodes))]
-	for i, s := range &m.cur {
-		st := logistic.Stretch(s.p) * int32(confidence[s.n]) >> 4
-		m.inputs[i] = st
-		dot += int64(w[i]) * int64(st)
-	}
+	s := &m.nodes[node%uint32(len(m.nodes))]
+	cur[contexts] = s
+	in[contexts] = logistic.Stretch(s.p) * confidence[s.n&63] >> 4
+	dot += int64(w[contexts]) * int64(in[contexts])
 	p := min(max(logistic.Squash(int32(max(min(dot>>16, logistic.Limit), -logistic.Limit))), 24), 65536-24)
 	bit = c.code(bit, p)
 	target := int32(bit<<16) - int32(bit)
 	e := (target - p) * learning >> 10
-	for k, x := range &m.inputs {
-		w[k] += (x*e + 1<<9) >> 10
-	}
-	for _, s := range &m.cur {
-		s.p = uint16(int32(s.p) + (target-int32(s.p))*rate[s.n]>>16)
-		if s.n < slotLimit {
-			s.n++
+	for k, s := range &cur {
+		w[k] += (in[k]*e + 1<<9) >> 10
+		n := s.n & 63
+		s.p = uint16(int32(s.p) + (target-int32(s.p))*rate[n]>>16)
+		if n < slotLimit {
+			s.n = n + 1
 		}
 	}
 	return bit
 }
 
 var (
-	rate       [slotLimit + 1]int32
-	confidence [slotLimit + 1]uint8
+	rate       [64]int32 // by how often a slot was used, as confidence
+	confidence [64]int32
 )
 
 func init() {
 	for n := range rate {
 		rate[n] = int32(65536 * 2 / (2*n + 3))
-		confidence[n] = uint8(16 * (n + 1) / (n + 3))
+		confidence[n] = int32(16 * (n + 1) / (n + 3))
 	}
 }
