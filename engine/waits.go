@@ -19,10 +19,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Up to how many bytes a trace, without times of single calls, is told to all ranks, and how many distinct calls of all classes: they
-// take long to look at.
+// The largest trace that all ranks are told, in bytes without compression and without times of single calls, and the most distinct calls of
+// all classes: they take long to look at.
 const (
-	mostTold       = 256 << 10
+	mostTold       = 1 << 20
 	mostToldAlways = 64 << 20
 	mostDistinct   = 20_000
 )
@@ -59,13 +59,7 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 // toTell is the trace without the times of single calls, or why the ranks don't need it.
 func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte, left trace.WaitsLeft) {
 	err := attempt(func() (err error) {
-		if c.Series == nil {
-			file, err = os.ReadFile(d.Path)
-			return err
-		}
-		plain := *c
-		plain.Series = nil
-		file, err = sections.Encode(&plain)
+		file, err = sections.Plain(c)
 		return err
 	})
 	limit, distinct := mostTold, 0

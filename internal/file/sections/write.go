@@ -33,6 +33,17 @@ func Encode(c *Content) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// Plain returns a file that holds c without the times of single calls, and without compression: for a reader at once.
+func Plain(c *Content) ([]byte, error) {
+	untimed := *c
+	untimed.Series = nil
+	raw, err := Raw(&untimed, wire.Quickly, true)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	return container.Assemble(raw, func(_ int, raw []byte) ([]byte, byte) { return raw, container.CodecRaw }, nil), nil
+}
+
 // Estimate returns about how many bytes of c's file say what was called, in less
 // time than writing it takes.
 func Estimate(c *Content) (int, error) {
