@@ -1,0 +1,385 @@
+package extrapolate
+
+import (
+	"fmt"
+	"math"
+)
+
+// A fitted is what may be said of a slot: all simplest forms that agree with everything seen.
+type fitted struct {
+	*tried
+	text string // of what the slot is
+}
+
+// value returns what all forms agree on.
+func (f *fitted) value(e *env) (int64, error) {
+	if len(f.forms) == 0 {
+		return 0, fmt.Errorf("%s: no form fits", f.text)
+	}
+	if f.wrong != "" {
+		return 0, fmt.Errorf("%s: %s", f.text, f.wrong)
+	}
+	first, said := int64(0), -1
+	for i := range f.forms {
+		v, ok := f.forms[i].at(e)
+		if !ok {
+			continue
+		}
+		if said >= 0 && v != first {
+			return 0, fmt.Errorf("%s: rank %d of %d has %d (%s) or %d (%s)", f.text, e.rank, e.ranks, first, f.forms[said].name, v, f.forms[i].name)
+		}
+		if said < 0 {
+			first, said = v, i
+		}
+	}
+	if said < 0 {
+		return 0, fmt.Errorf("%s: rank %d of %d is not told by %s", f.text, e.rank, e.ranks, f.forms[0].name)
+	}
+	return first, nil
+}
+
+// holds reports whether a form gives all values.
+func holds(f *form, obs []env, vals []int64) bool {
+	for i := range obs {
+		if v, ok := f.at(&obs[i]); !ok || v != vals[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func constant(c int64) form {
+	return form{fmt.Sprint(c), -1, func(*env) (int64, bool) { return c, true }}
+}
+
+// fit finds the simplest forms for values seen.
+func fit(obs []env, vals []int64) []form {
+	if simple := simply(obs, vals); len(simple) > 0 {
+		return simple
+	}
+	for _, level := range []func([]env, []int64) []form{pairsOfTests, planes, shares2, splits} {
+		if list := level(obs, vals); len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}
+
+// simply finds forms without a condition and with one term.
+func simply(obs []env, vals []int64) []form {
+	same := true
+	for _, v := range vals {
+		same = same && v == vals[0]
+	}
+	if same {
+		return []form{constant(vals[0])}
+	}
+	var out []form
+	for i := range atoms {
+		if holds(&atoms[i], obs, vals) {
+			out = append(out, atoms[i])
+		}
+	}
+	for i := range tests {
+		if holds(&tests[i], obs, vals) {
+			out = append(out, tests[i])
+		}
+		if f := not(&tests[i]); holds(&f, obs, vals) {
+			out = append(out, f)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for i := range terms {
+		if f, ok := line(&terms[i], obs, vals); ok {
+			out = append(out, f)
+		}
+	}
+	return append(out, shares(obs, vals)...)
+}
+
+func not(f *form) form {
+	at := f.at
+	return form{"not " + f.name, f.grid, func(e *env) (int64, bool) {
+		v, ok := at(e)
+		return 1 - v, ok
+	}}
+}
+
+// line finds a·u + b.
+func line(u *form, obs []env, vals []int64) (form, bool) {
+	u0, ok0 := u.at(&obs[0])
+	if !ok0 {
+		return form{}, false
+	}
+	for i := range obs {
+		u1, ok := u.at(&obs[i])
+		if !ok {
+			return form{}, false
+		}
+		if u1 == u0 {
+			if vals[i] != vals[0] {
+				return form{}, false
+			}
+			continue
+		}
+		dv, du := vals[i]-vals[0], u1-u0
+		if dv%du != 0 {
+			return form{}, false
+		}
+		a := dv / du
+		b := vals[0] - a*u0
+		at := u.at
+		f := form{fmt.Sprintf("%d*(%s)%+d", a, u.name, b), u.grid, func(e *env) (int64, bool) {
+			v, ok := at(e)
+			return a*v + b, ok
+		}}
+		return f, holds(&f, obs, vals)
+	}
+	return form{}, false
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
+}
+
+func divisors(n int64) (out []int64) {
+	for d := int64(1); d*d <= n && d < 1<<12; d++ {
+		if n%d == 0 {
+			out = append(out, d)
+			if d*d < n {
+				out = append(out, n/d)
+			}
+		}
+	}
+	return out
+}
+
+// mostShared bounds how many totals are tried.
+const mostShared = 4096
+
+// shares finds m·share(total, parts, at).
+func shares(obs []env, vals []int64) (out []form) {
+	all := int64(0)
+	for _, v := range vals {
+		if v < 0 {
+			return nil
+		}
+		all = gcd(all, v)
+	}
+	if all == 0 {
+		return nil
+	}
+	for _, p := range parts {
+		for _, m := range divisors(all) {
+			low, high := int64(0), int64(math.MaxInt64)
+			for i := range obs {
+				n, _ := p.of(&obs[i])
+				v := vals[i] / m
+				low, high = max(low, (v-1)*n+1), min(high, (v+1)*n-1)
+			}
+			if high-low > mostShared {
+				continue
+			}
+			for total := low; total <= high; total++ {
+				f := form{fmt.Sprintf("%d*share(%d, %s)", m, total, p.name), p.grid, func(e *env) (int64, bool) {
+					n, at := p.of(e)
+					return m * share(total, n, at), true
+				}}
+				if holds(&f, obs, vals) {
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// shares2 finds m times the product of two shares of one total, on different sides of a grid.
+func shares2(obs []env, vals []int64) (out []form) {
+	all := int64(0)
+	for _, v := range vals {
+		if v <= 0 {
+			return nil
+		}
+		all = gcd(all, v)
+	}
+	for i, p := range parts {
+		for _, q := range parts[i+1:] {
+			if p.grid != q.grid || p.grid < 0 || p.name == q.name {
+				continue
+			}
+			for _, m := range []int64{1, 2, 4, 5, 8, 16, 24, 40} {
+				if all%m != 0 {
+					continue
+				}
+				low, high := int64(1), int64(math.MaxInt64)
+				for k := range obs {
+					a, _ := p.of(&obs[k])
+					b, _ := q.of(&obs[k])
+					root := math.Sqrt(float64(vals[k]/m) * float64(a) * float64(b))
+					low, high = max(low, int64(root)-a-b), min(high, int64(root)+a+b+1)
+				}
+				for total := low; total <= high && high-low <= mostShared; total++ {
+					f := form{fmt.Sprintf("%d*share(%d, %s)*share(%d, %s)", m, total, p.name, total, q.name), p.grid, func(e *env) (int64, bool) {
+						a, x := p.of(e)
+						b, y := q.of(e)
+						return m * share(total, a, x) * share(total, b, y), true
+					}}
+					if holds(&f, obs, vals) {
+						out = append(out, f)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// planes finds a·u + b·w + c.
+func planes(obs []env, vals []int64) (out []form) {
+	for i := range terms {
+		for k := range terms[:i] {
+			u, w := &terms[i], &terms[k]
+			if u.grid >= 0 && w.grid >= 0 && u.grid != w.grid {
+				continue
+			}
+			if f, ok := plane(u, w, obs, vals); ok {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+func plane(u, w *form, obs []env, vals []int64) (form, bool) {
+	u0, _ := u.at(&obs[0])
+	w0, _ := w.at(&obs[0])
+	first := -1
+	for i := 1; i < len(obs); i++ {
+		u1, _ := u.at(&obs[i])
+		w1, _ := w.at(&obs[i])
+		if u1 == u0 && w1 == w0 {
+			if vals[i] != vals[0] {
+				return form{}, false
+			}
+			continue
+		}
+		if first < 0 {
+			first = i
+			continue
+		}
+		uf, _ := u.at(&obs[first])
+		wf, _ := w.at(&obs[first])
+		x1, y1, z1 := uf-u0, wf-w0, vals[first]-vals[0]
+		x2, y2, z2 := u1-u0, w1-w0, vals[i]-vals[0]
+		det := x1*y2 - x2*y1
+		if det == 0 {
+			continue
+		}
+		na, nb := z1*y2-z2*y1, x1*z2-x2*z1
+		if na%det != 0 || nb%det != 0 {
+			return form{}, false
+		}
+		a, b := na/det, nb/det
+		c := vals[0] - a*u0 - b*w0
+		fu, fw := u.at, w.at
+		f := form{fmt.Sprintf("%d*(%s)%+d*(%s)%+d", a, u.name, b, w.name, c), max(u.grid, w.grid), func(e *env) (int64, bool) {
+			x, ok1 := fu(e)
+			y, ok2 := fw(e)
+			return a*x + b*y + c, ok1 && ok2
+		}}
+		return f, holds(&f, obs, vals)
+	}
+	return form{}, false
+}
+
+// pairsOfTests finds two tests of which both hold, or one of both.
+func pairsOfTests(obs []env, vals []int64) (out []form) {
+	for _, v := range vals {
+		if v != 0 && v != 1 {
+			return nil
+		}
+	}
+	var both []form
+	for i := range tests {
+		both = append(both, tests[i], not(&tests[i]))
+	}
+	for i := range both {
+		for k := range both[:i] {
+			a, b := both[i], both[k]
+			if a.grid >= 0 && b.grid >= 0 && a.grid != b.grid {
+				continue
+			}
+			for _, either := range []bool{false, true} {
+				word := " and "
+				if either {
+					word = " or "
+				}
+				f := form{a.name + word + b.name, max(a.grid, b.grid), func(e *env) (int64, bool) {
+					x, ok1 := a.at(e)
+					y, ok2 := b.at(e)
+					if either {
+						return x | y, ok1 && ok2
+					}
+					return x & y, ok1 && ok2
+				}}
+				if holds(&f, obs, vals) {
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// splits finds a test that tells apart two kinds of ranks, each with a simple form.
+func splits(obs []env, vals []int64) (out []form) {
+	for i := range tests {
+		t := tests[i]
+		var o [2][]env
+		var v [2][]int64
+		for k := range obs {
+			x, _ := t.at(&obs[k])
+			o[x], v[x] = append(o[x], obs[k]), append(v[x], vals[k])
+		}
+		if len(o[0]) < 2 || len(o[1]) < 2 {
+			continue
+		}
+		no := simply(o[0], v[0])
+		if len(no) == 0 {
+			continue
+		}
+		yes := simply(o[1], v[1])
+		for a := range no {
+			for b := range yes {
+				x, y := no[a], yes[b]
+				g := []int{t.grid, x.grid, y.grid}
+				one := -1
+				mixed := false
+				for _, n := range g {
+					mixed = mixed || n >= 0 && one >= 0 && n != one
+					one = max(one, n)
+				}
+				if mixed {
+					continue
+				}
+				out = append(out, form{fmt.Sprintf("%s if %s, else %s", y.name, t.name, x.name), one, func(e *env) (int64, bool) {
+					c, ok := t.at(e)
+					if !ok {
+						return 0, false
+					}
+					if c != 0 {
+						return y.at(e)
+					}
+					return x.at(e)
+				}})
+			}
+		}
+	}
+	return out
+}

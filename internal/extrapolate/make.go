@@ -1,0 +1,281 @@
+package extrapolate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
+)
+
+// A maker makes the calls of one rank of a run that nobody made.
+type maker struct {
+	m       *pattern
+	ranks   int64
+	rank    int
+	out     *trackwriter.Writer
+	at      [maxDepth + 1]int32
+	long    []int32 // iterations of the loops that are open, by depth
+	known   map[madeKey]*made
+	refused map[string]int
+
+	requests int             // made so far
+	of       map[int32][]int // by place
+	pending  []due
+}
+
+type madeKey struct {
+	node int
+	i, j int32
+	key  [maxDepth + 1]int32
+}
+
+// A made is a call that was made before.
+type made struct {
+	values []int64
+	number uint32 // of its terminal, from 1
+	plain  bool   // it names no requests
+	makes  bool
+}
+
+type due struct {
+	number int
+	status []int64
+}
+
+// refuse notes that something can't be told.
+func (x *maker) refuse(err error) { x.refused[err.Error()]++ }
+
+// mostMade bounds the calls of a rank.
+const mostMade = 1 << 28
+
+func (x *maker) loop(l *node, depth int, n int32) error {
+	for len(x.long) <= depth {
+		x.long = append(x.long, 0)
+	}
+	x.long[depth] = n
+	for i := range n {
+		x.at[depth] = i
+		for _, c := range l.children {
+			if err := x.node(c, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	x.at[depth] = 0
+	return nil
+}
+
+func (x *maker) node(n *node, depth int) error {
+	mask, open := x.m.fixed(n)
+	key := reduced(x.at, mask)
+	g := x.m.groups[n.number][key]
+	if g == nil {
+		x.refuse(fmt.Errorf("%s: iteration %v of loops was not seen", x.m.text(n), key[1:]))
+		return nil
+	}
+	e := x.m.env(n, open, x.ranks, x.rank, x.at, func(l *node) int32 { return x.long[len(l.around)] })
+	there, err := g.there.value(&e)
+	if err != nil {
+		x.refuse(err)
+		return nil
+	}
+	if n.place < 0 {
+		if there < 0 || there > mostMade {
+			x.refuse(fmt.Errorf("%s: %d", g.there.text, there))
+			return nil
+		}
+		return x.loop(n, depth, int32(there))
+	}
+	if there == 0 {
+		return nil
+	}
+	p := &x.m.places[n.place]
+	id := madeKey{n.number, int32(e.i), int32(e.j), key}
+	c := x.known[id]
+	if c == nil {
+		c = &made{plain: true}
+		if c.values, err = x.values(p, g, e); err != nil {
+			x.refuse(err)
+			return nil
+		}
+		for _, f := range p.fields {
+			c.plain = c.plain && f.kind != requests && f.kind != pending && f.kind != statuses && !x.named(p, f)
+			c.makes = c.makes || x.makes(p, f)
+		}
+		x.known[id] = c
+	}
+	return x.call(n.place, p, c)
+}
+
+// makes reports whether a field is the request that a call makes.
+func (x *maker) makes(p *place, f field) bool {
+	return f.kind == words && f.out && f.width == 1 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == requestType && p.function.Has(nonblocking)
+}
+
+// named reports whether a field is a single request that a call completes.
+func (x *maker) named(p *place, f field) bool {
+	return f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == requestType
+}
+
+// values evaluates all cells: what the calls of the place have in the program's table.
+func (x *maker) values(p *place, g *group, e env) (out []int64, err error) {
+	var errs []error
+	take := func(f *fitted, e *env) {
+		v, err := f.value(e)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		out = append(out, v)
+	}
+	for i := range g.cells {
+		c := &g.cells[i]
+		take(&c.one, &e)
+		n := out[len(out)-1]
+		for _, each := range c.each {
+			for w := range each {
+				take(&each[w], &e)
+			}
+		}
+		if c.any == nil {
+			continue
+		}
+		if n < 0 || n > mostMade {
+			return nil, fmt.Errorf("%s: length %d", c.one.text, n)
+		}
+		at := e
+		at.m = n
+		for k := range n {
+			at.k = k
+			for w := range c.any {
+				if take(&c.any[w], &at); len(errs) > 0 {
+					return nil, errs[0]
+				}
+			}
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+var errRequest = errors.New("it names a request that nothing made")
+
+// call writes a call.
+func (x *maker) call(number int32, p *place, c *made) error {
+	if c.plain && c.number > 0 {
+		x.out.Again(0, c.number-1)
+		x.track(number, c)
+		return nil
+	}
+	raw := c.values
+	var done []int
+	if !c.plain || c.makes {
+		var err error
+		if raw, done, err = x.raw(p, c); err != nil {
+			x.refuse(fmt.Errorf("%s: %w", x.m.text(x.m.shape.of[number]), err))
+			return nil
+		}
+	}
+	n, err := x.out.Call(0, p.function.ID, p.site, slices.Clone(raw))
+	if err != nil {
+		return err
+	}
+	c.number = n + 1
+	x.track(number, c)
+	if len(done) > 0 && (p.function.Name == "MPI_Wait" || p.function.Name == "MPI_Waitall") {
+		x.pending = slices.DeleteFunc(x.pending, func(d due) bool { return slices.Contains(done, d.number) })
+	}
+	return nil
+}
+
+// track keeps the request that a call makes.
+func (x *maker) track(place int32, c *made) {
+	if !c.makes {
+		return
+	}
+	x.of[place] = append(x.of[place], x.requests)
+	x.pending = append(x.pending, due{x.requests, c.values[len(c.values)-statusWords:]})
+	x.requests++
+}
+
+// raw turns a call's values into those of a signature.
+func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
+	at := 0
+	vals := c.values
+	distance := func(place, back int64) error {
+		if place < 0 {
+			out = append(out, back)
+			return nil
+		}
+		list := x.of[int32(place)]
+		if back < 0 || int(back) >= len(list) {
+			return errRequest
+		}
+		n := list[len(list)-1-int(back)]
+		out, done = append(out, int64(x.requests-n)<<1), append(done, n)
+		return nil
+	}
+	for _, f := range p.fields {
+		switch {
+		case x.named(p, f):
+			if err := distance(vals[at], vals[at+1]); err != nil {
+				return nil, nil, err
+			}
+			at += 2
+		case f.kind == words || f.kind == absent:
+			out = append(out, vals[at:at+f.width]...)
+			at += f.width
+		case f.kind == list:
+			n := 1 + int(vals[at])*f.width
+			out = append(out, vals[at:at+n]...)
+			at += n
+		case f.kind == requests:
+			n := int(vals[at])
+			out = append(out, int64(n))
+			for k := range n {
+				if err := distance(vals[at+1+2*k], vals[at+2+2*k]); err != nil {
+					return nil, nil, err
+				}
+			}
+			at += 1 + 2*n
+		case f.kind == pending:
+			out = append(out, int64(len(x.pending)))
+			for _, d := range x.pending {
+				out, done = append(out, int64(x.requests-d.number)<<1), append(done, d.number)
+			}
+		case f.kind == statuses:
+			if f.width > 0 {
+				out = append(out, int64(len(done)))
+			}
+			for _, n := range done {
+				i := sort.Search(len(x.pending), func(i int) bool { return x.pending[i].number >= n })
+				if i == len(x.pending) || x.pending[i].number != n {
+					return nil, nil, errRequest
+				}
+				s := x.pending[i].status
+				switch s[0] {
+				case signature.StatusFilled, signature.StatusIgnored:
+					out = append(out, s...)
+				case signature.StatusOfSend:
+					out = append(out, s[0], s[4])
+				default:
+					out = append(out, s[0])
+				}
+			}
+		}
+	}
+	return out, done, nil
+}
+
+// rankOf makes a rank.
+func (m *pattern) rankOf(ranks int64, rank int, refused map[string]int) (*trackwriter.Writer, error) {
+	x := &maker{
+		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32][]int),
+	}
+	x.out.Tables(m.tables)
+	return x.out, x.loop(m.shape.root, 0, 1)
+}
+
+var _ = track.Process{}

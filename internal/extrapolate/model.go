@@ -1,0 +1,384 @@
+package extrapolate
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// A seen is what happened at a node in one rank of one run, under an index with what the node's mask lets through.
+type seen struct {
+	run, rank int
+	index     [maxDepth + 1]int32
+	what      int32
+}
+
+// A group is a node in given iterations of the loops that are equally long everywhere: of others the iteration is part of the forms.
+type group struct {
+	there fitted // of a place: whether it is reached; of a loop: how many iterations it has
+	cells []cell // of the values of a place
+}
+
+// A cell is a value, or the elements of a list.
+type cell struct {
+	one  fitted
+	each [][]fitted // of a list whose length is the same everywhere: by element and component
+	any  []fitted   // of other lists: by component
+}
+
+// A pattern is what is known of the program.
+type pattern struct {
+	*program
+	shape    *shape
+	constant []bool // of loops, by node
+	rows     [][]seen
+	counts   []map[countKey]int32 // of loops: iterations
+	groups   []map[[maxDepth + 1]int32]*group
+	memo     map[string]*tried
+	Slots    int
+}
+
+type countKey struct {
+	run, rank int
+	index     [maxDepth + 1]int32
+}
+
+// learn makes the pattern of the calls of all ranks of all runs.
+func learn(p *program, calls [][][]call) (*pattern, error) {
+	var all [][]call
+	for _, run := range calls {
+		all = append(all, run...)
+	}
+	s, err := shapeOf(len(p.places), all)
+	if err != nil {
+		return nil, err
+	}
+	m := &pattern{program: p, shape: s, memo: make(map[string]*tried)}
+	for _, c := range all {
+		s.parse(c).depends()
+	}
+	m.rows = make([][]seen, len(s.nodes))
+	m.counts = make([]map[countKey]int32, len(s.nodes))
+	m.constant = make([]bool, len(s.nodes))
+	for run := range calls {
+		for rank, c := range calls[run] {
+			x := s.parse(c)
+			for _, n := range s.nodes[1:] {
+				known := make(map[[maxDepth + 1]int32]bool)
+				for _, r := range x.rows[n.number] {
+					key := reduced(r.index, n.mask)
+					if !known[key] {
+						known[key] = true
+						m.rows[n.number] = append(m.rows[n.number], seen{run, rank, key, r.what})
+					}
+				}
+			}
+		}
+	}
+	for _, n := range s.nodes[1:] {
+		if n.place >= 0 {
+			continue
+		}
+		rows := m.rows[n.number]
+		m.constant[n.number] = !slices.ContainsFunc(rows, func(r seen) bool { return r.what != rows[0].what })
+		m.counts[n.number] = make(map[countKey]int32, len(rows))
+		for _, r := range rows {
+			m.counts[n.number][countKey{r.run, r.rank, r.index}] = r.what
+		}
+	}
+	m.groups = make([]map[[maxDepth + 1]int32]*group, len(s.nodes))
+	for _, n := range s.nodes[1:] {
+		if err := m.node(n); err != nil {
+			return nil, err
+		}
+	}
+	m.oneGrid()
+	return m, nil
+}
+
+// fixed is the mask of a node's loops that are equally long everywhere; open lists the others, innermost first.
+func (m *pattern) fixed(n *node) (mask uint, open []int) {
+	for d := len(n.around) - 1; d > 0; d-- {
+		if n.mask>>d&1 == 0 {
+			continue
+		}
+		if m.constant[n.around[d].number] {
+			mask |= 1 << d
+		} else {
+			open = append(open, d)
+		}
+	}
+	return mask, open
+}
+
+func (m *pattern) env(n *node, open []int, ranks int64, rank int, index [maxDepth + 1]int32, count func(l *node) int32) env {
+	e := env{ranks: ranks, rank: int64(rank)}
+	if len(open) > 0 {
+		e.i = int64(index[open[0]])
+		e.n = int64(count(n.around[open[0]]))
+	}
+	if len(open) > 1 {
+		e.j = int64(index[open[1]])
+	}
+	return e
+}
+
+// mostGroups of a node are fitted one by one.
+const mostGroups = 4096
+
+func (m *pattern) node(n *node) error {
+	mask, open := m.fixed(n)
+	by := make(map[[maxDepth + 1]int32][]seen)
+	var order [][maxDepth + 1]int32
+	for _, r := range m.rows[n.number] {
+		key := reduced(r.index, mask)
+		if by[key] == nil {
+			order = append(order, key)
+		}
+		by[key] = append(by[key], r)
+	}
+	m.groups[n.number] = make(map[[maxDepth + 1]int32]*group)
+	text := m.text(n)
+	if len(open) > 2 || len(order) > mostGroups {
+		return nil // refused where it is asked for
+	}
+	for _, key := range order {
+		rows := by[key]
+		g := &group{}
+		m.groups[n.number][key] = g
+		var obs []env
+		var vals []int64
+		var calls []env
+		var values [][]int64
+		for _, r := range rows {
+			e := m.env(n, open, int64(m.runs[r.run].ranks), r.rank, r.index, func(l *node) int32 {
+				return m.counts[l.number][countKey{r.run, r.rank, reduced(r.index, l.mask)}]
+			})
+			v := int64(r.what)
+			if n.place >= 0 {
+				v = 0
+				if r.what >= 0 {
+					v = 1
+					calls, values = append(calls, e), append(values, m.values[r.what])
+				}
+			}
+			obs, vals = append(obs, e), append(vals, v)
+		}
+		where := text
+		if mask != 0 {
+			where = fmt.Sprintf("%s in iteration %v", text, key[1:len(n.around)])
+		}
+		what := "whether " + where + " is reached"
+		if n.place < 0 {
+			what = "iterations of " + where
+		}
+		g.there = m.fit(what, obs, vals)
+		if n.place < 0 || len(calls) == 0 {
+			continue
+		}
+		if err := m.cells(n, g, where, calls, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *pattern) text(n *node) string {
+	if n.place >= 0 {
+		p := &m.places[n.place]
+		return fmt.Sprintf("%s at +0x%x", p.function.Name, m.tables.Sites[p.site].Offset)
+	}
+	first := n
+	for first.place < 0 {
+		first = first.children[0]
+	}
+	return "the loop from " + m.text(first)
+}
+
+func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
+	m.Slots++
+	var b []byte
+	for i := range obs {
+		e := &obs[i]
+		for _, v := range [...]int64{e.ranks, e.rank, e.i, e.n, e.j, e.k, e.m, vals[i]} {
+			b = binary.AppendVarint(b, v)
+		}
+	}
+	t, ok := m.memo[string(b)]
+	if !ok {
+		t = m.try(obs, vals)
+		m.memo[string(b)] = t
+	}
+	return fitted{t, text}
+}
+
+// A tried is what the fit of a slot gave, for all slots with the same values.
+type tried struct {
+	forms []form
+	wrong string // how the forms that fit all runs but the largest are wrong about that
+}
+
+// try fits all values, and as a check all but those of the largest run.
+func (m *pattern) try(obs []env, vals []int64) *tried {
+	t := &tried{forms: fit(obs, vals)}
+	largest := int64(m.runs[len(m.runs)-1].ranks)
+	var less, most []env
+	var lessVals, mostVals []int64
+	for i := range obs {
+		if obs[i].ranks == largest {
+			most, mostVals = append(most, obs[i]), append(mostVals, vals[i])
+		} else {
+			less, lessVals = append(less, obs[i]), append(lessVals, vals[i])
+		}
+	}
+	if len(t.forms) == 0 || len(less) == 0 {
+		return t
+	}
+	check := fitted{tried: &tried{forms: fit(less, lessVals)}}
+	for i := range most {
+		if v, err := check.value(&most[i]); err == nil && v != mostVals[i] {
+			t.wrong = fmt.Sprintf("from the smaller runs rank %d of %d would have %d, it has %d", most[i].rank, largest, v, mostVals[i])
+			break
+		}
+	}
+	return t
+}
+
+// oneGrid keeps the forms of the grids that all slots that need one agree on: a program has one grid, or none.
+func (m *pattern) oneGrid() {
+	var common []bool
+	for _, t := range m.memo {
+		has := make([]bool, len(grids))
+		if len(t.forms) == 0 || slices.ContainsFunc(t.forms, func(f form) bool {
+			if f.grid >= 0 {
+				has[f.grid] = true
+			}
+			return f.grid < 0
+		}) {
+			continue
+		}
+		if common == nil {
+			common = has
+			continue
+		}
+		for g := range common {
+			common[g] = common[g] && has[g]
+		}
+	}
+	if common != nil && !slices.Contains(common, true) {
+		return
+	}
+	for _, t := range m.memo {
+		if kept := slices.DeleteFunc(slices.Clone(t.forms), func(f form) bool { return f.grid >= 0 && (common == nil || !common[f.grid]) }); len(kept) > 0 {
+			t.forms = kept
+		}
+	}
+}
+
+// apart takes the values of a call apart: by cell, single values, or a length and elements.
+type cut struct {
+	one   int64
+	width int
+	list  []int64
+	many  bool
+}
+
+func (p *place) cut(vals []int64) ([]cut, error) {
+	var out []cut
+	at := 0
+	take := func(n int) ([]int64, error) {
+		if at+n > len(vals) {
+			return nil, fmt.Errorf("%s: %d values are not those of its fields", p.function.Name, len(vals))
+		}
+		v := vals[at : at+n]
+		at += n
+		return v, nil
+	}
+	for _, f := range p.fields {
+		switch f.kind {
+		case words, absent:
+			v, err := take(f.width)
+			if err != nil {
+				return nil, err
+			}
+			for _, x := range v {
+				out = append(out, cut{one: x})
+			}
+		case list, requests:
+			v, err := take(1)
+			if err != nil {
+				return nil, err
+			}
+			c := cut{one: v[0], width: f.width, many: true}
+			if c.list, err = take(int(v[0]) * f.width); err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+		}
+	}
+	for ; at < len(vals); at++ { // how a request ended
+		out = append(out, cut{one: vals[at]})
+	}
+	return out, nil
+}
+
+// mostElements of lists of one length are fitted one by one.
+const mostElements = 64
+
+func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][]int64) error {
+	p := &m.places[n.place]
+	cuts := make([][]cut, len(values))
+	for i, v := range values {
+		var err error
+		if cuts[i], err = p.cut(v); err != nil {
+			return err
+		}
+		if len(cuts[i]) != len(cuts[0]) {
+			return fmt.Errorf("%s has calls of different kinds", where)
+		}
+	}
+	for c := range cuts[0] {
+		text := fmt.Sprintf("value %d of %s", c, where)
+		vals := make([]int64, len(cuts))
+		same := true
+		for i := range cuts {
+			vals[i] = cuts[i][c].one
+			same = same && vals[i] == vals[0]
+		}
+		x := cell{one: m.fit(text, calls, vals)}
+		width := cuts[0][c].width
+		switch {
+		case !cuts[0][c].many:
+		case same && vals[0] <= mostElements:
+			for k := range int(vals[0]) {
+				var each []fitted
+				for w := range width {
+					for i := range cuts {
+						vals[i] = cuts[i][c].list[k*width+w]
+					}
+					each = append(each, m.fit(fmt.Sprintf("%s, element %d", text, k), calls, slices.Clone(vals)))
+				}
+				x.each = append(x.each, each)
+			}
+		default:
+			for w := range width {
+				var obs []env
+				var list []int64
+				for i := range cuts {
+					for k := range int(cuts[i][c].one) {
+						e := calls[i]
+						e.k, e.m = int64(k), cuts[i][c].one
+						obs, list = append(obs, e), append(list, cuts[i][c].list[k*width+w])
+					}
+				}
+				if len(obs) > 0 {
+					x.any = append(x.any, m.fit(text+", elements", obs, list))
+				} else {
+					x.any = append(x.any, fitted{&tried{}, text + ", elements"})
+				}
+			}
+		}
+		g.cells = append(g.cells, x)
+	}
+	return nil
+}
