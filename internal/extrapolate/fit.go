@@ -3,6 +3,7 @@ package extrapolate
 import (
 	"fmt"
 	"math"
+	"sort"
 )
 
 // A fitted is what may be said of a slot: all simplest forms that agree with everything seen.
@@ -54,10 +55,15 @@ func constant(c int64) form {
 
 // fit finds the simplest forms for values seen.
 func fit(obs []env, vals []int64) []form {
-	if simple := simply(obs, vals); len(simple) > 0 {
-		return simple
+	if list := plainly(obs, vals); len(list) > 0 {
+		return list
 	}
-	for _, level := range []func([]env, []int64) []form{pairsOfTests, planes, shares2, splits} {
+	return splits(obs, vals)
+}
+
+// plainly finds forms without a condition.
+func plainly(obs []env, vals []int64) []form {
+	for _, level := range []func([]env, []int64) []form{simply, pairsOfTests, planes, shares2} {
 		if list := level(obs, vals); len(list) > 0 {
 			return list
 		}
@@ -147,22 +153,23 @@ func gcd(a, b int64) int64 {
 	return max(a, -a)
 }
 
-func divisors(n int64) (out []int64) {
-	for d := int64(1); d*d <= n && d < 1<<12; d++ {
-		if n%d == 0 {
+// likely is up to what a multiplier of shares is one that programs have: values of an element, bytes of some.
+const likely = 64
+
+// multipliers are the divisors of what all values are multiples of, likely ones first; these alone if something was found.
+func multipliers(all int64, found bool) (out []int64) {
+	for d := int64(1); d <= min(all, likely); d++ {
+		if all%d == 0 {
 			out = append(out, d)
-			if d*d < n {
-				out = append(out, n/d)
-			}
 		}
+	}
+	if !found && all > likely {
+		out = append(out, all)
 	}
 	return out
 }
 
-// mostShared bounds how many totals are tried.
-const mostShared = 4096
-
-// shares finds m·share(total, parts, at).
+// shares finds m·share(total, parts, at). A share grows with the total: the smallest and the largest total that fit stand for all between.
 func shares(obs []env, vals []int64) (out []form) {
 	all := int64(0)
 	for _, v := range vals {
@@ -175,28 +182,33 @@ func shares(obs []env, vals []int64) (out []form) {
 		return nil
 	}
 	for _, p := range parts {
-		for _, m := range divisors(all) {
+		for _, m := range multipliers(all, len(out) > 0) {
 			low, high := int64(0), int64(math.MaxInt64)
-			for i := range obs {
-				n, _ := p.of(&obs[i])
+			for i := 0; i < len(obs) && low <= high; i++ {
+				n, at := p.of(&obs[i])
 				v := vals[i] / m
-				low, high = max(low, (v-1)*n+1), min(high, (v+1)*n-1)
+				low, high = max(low, (v-1)*n+at+1), min(high, v*n+at)
 			}
-			if high-low > mostShared {
-				continue
-			}
-			for total := low; total <= high; total++ {
-				f := form{fmt.Sprintf("%d*share(%d, %s)", m, total, p.name), p.grid, func(e *env) (int64, bool) {
+			for _, total := range ends(low, high) {
+				out = append(out, form{fmt.Sprintf("%d*share(%d, %s)", m, total, p.name), p.grid, func(e *env) (int64, bool) {
 					n, at := p.of(e)
 					return m * share(total, n, at), true
-				}}
-				if holds(&f, obs, vals) {
-					out = append(out, f)
-				}
+				}})
 			}
 		}
 	}
 	return out
+}
+
+// ends are the first and the last number of a range.
+func ends(low, high int64) []int64 {
+	switch {
+	case low > high:
+		return nil
+	case low == high:
+		return []int64{low}
+	}
+	return []int64{low, high}
 }
 
 // shares2 finds m times the product of two shares of one total, on different sides of a grid.
@@ -213,22 +225,25 @@ func shares2(obs []env, vals []int64) (out []form) {
 			if p.grid != q.grid || p.grid < 0 || p.name == q.name {
 				continue
 			}
-			for _, m := range []int64{1, 2, 4, 5, 8, 16, 24, 40} {
-				if all%m != 0 {
-					continue
+			for _, m := range multipliers(all, len(out) > 0) {
+				at := func(total int64, e *env) int64 {
+					a, x := p.of(e)
+					b, y := q.of(e)
+					return share(total, a, x) * share(total, b, y)
 				}
-				low, high := int64(1), int64(math.MaxInt64)
-				for k := range obs {
+				low, high := int64(1), int64(1<<40)
+				for k := 0; k < len(obs) && low <= high; k++ {
+					v := vals[k] / m
+					most := int64(math.Sqrt(float64(v)))
 					a, _ := p.of(&obs[k])
 					b, _ := q.of(&obs[k])
-					root := math.Sqrt(float64(vals[k]/m) * float64(a) * float64(b))
-					low, high = max(low, int64(root)-a-b), min(high, int64(root)+a+b+1)
+					most = (most + 2) * max(a, b)
+					low = max(low, int64(sort.Search(int(most), func(n int) bool { return at(int64(n), &obs[k]) >= v })))
+					high = min(high, int64(sort.Search(int(most), func(n int) bool { return at(int64(n), &obs[k]) > v }))-1)
 				}
-				for total := low; total <= high && high-low <= mostShared; total++ {
+				for _, total := range ends(low, high) {
 					f := form{fmt.Sprintf("%d*share(%d, %s)*share(%d, %s)", m, total, p.name, total, q.name), p.grid, func(e *env) (int64, bool) {
-						a, x := p.of(e)
-						b, y := q.of(e)
-						return m * share(total, a, x) * share(total, b, y), true
+						return m * at(total, e), true
 					}}
 					if holds(&f, obs, vals) {
 						out = append(out, f)
@@ -350,11 +365,11 @@ func splits(obs []env, vals []int64) (out []form) {
 		if len(o[0]) < 2 || len(o[1]) < 2 {
 			continue
 		}
-		no := simply(o[0], v[0])
+		no := plainly(o[0], v[0])
 		if len(no) == 0 {
 			continue
 		}
-		yes := simply(o[1], v[1])
+		yes := plainly(o[1], v[1])
 		for a := range no {
 			for b := range yes {
 				x, y := no[a], yes[b]

@@ -152,6 +152,14 @@ type part struct {
 	of   func(e *env) (parts, at int64)
 }
 
+// even is a part of which all are as large as the smallest: what is left over is no one's.
+func even(name string, grid int, parts func(e *env) int64) part {
+	return part{name + ", rounded down", grid, func(e *env) (int64, int64) {
+		n := parts(e)
+		return n, n - 1
+	}}
+}
+
 func atom(name string, grid int, f func(e *env) (int64, bool)) {
 	atoms = append(atoms, form{name, grid, f})
 }
@@ -196,8 +204,7 @@ func init() {
 		return c
 	})
 	parts = append(parts, part{"ranks", -1, func(e *env) (int64, int64) { return e.ranks, e.rank }})
-	parts = append(parts, part{"ranks*ranks, none", -1, func(e *env) (int64, int64) { return e.ranks * e.ranks, e.ranks * e.ranks }})
-	parts = append(parts, part{"ranks, none", -1, func(e *env) (int64, int64) { return e.ranks, e.ranks }})
+	parts = append(parts, even("ranks*ranks", -1, func(e *env) int64 { return e.ranks * e.ranks }), even("ranks", -1, func(e *env) int64 { return e.ranks }))
 
 	for _, c := range []int64{1, 2} {
 		for _, s := range []int64{c, -c} {
@@ -278,10 +285,8 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 			s := dims(e.ranks)
 			return s[d], coordinates(s, e.rank)[d]
 		}})
-		parts = append(parts, part{fmt.Sprintf("side %d, %s, none", d, name), g, func(e *env) (int64, int64) {
-			s := dims(e.ranks)[d]
-			return s, s
-		}})
+		parts = append(parts, even(fmt.Sprintf("side %d, %s", d, name), g, func(e *env) int64 { return dims(e.ranks)[d] }))
+		parts = append(parts, even(fmt.Sprintf("ranks*side %d, %s", d, name), g, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] }))
 	}
 	if n == 2 {
 		atom("transpose, "+name, g, within(func(e *env) int64 {
