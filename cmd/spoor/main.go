@@ -188,6 +188,7 @@ func verbs() []*cobra.Command {
 		newPass(),
 		newCalibrate(),
 		newSimulate(),
+		newExtrapolate(),
 		newRecover(), newBring(),
 		newWhere(),
 		newDoctor(),

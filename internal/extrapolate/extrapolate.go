@@ -7,43 +7,43 @@
 package extrapolate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/hang"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
+	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
-	"github.com/spoor-hpc/spoor/trace/model"
-)
-
-const (
-	requestType = trace.Request
-	nonblocking = model.Nonblocking
 )
 
 // A Refusal lists what can't be told.
 type Refusal struct {
-	Slots map[string]int // by slot: how many calls depend on it
+	Ranks int
+	Slots map[string]string // by slot: why
 }
 
 func (r *Refusal) Error() string {
-	var list []string
-	for s := range r.Slots {
-		list = append(list, s)
-	}
-	sort.Strings(list)
+	list := slices.Sorted(maps.Keys(r.Slots))
 	more := ""
-	if len(list) > 5 {
-		more = fmt.Sprintf("\n  and %d more", len(list)-5)
-		list = list[:5]
+	if len(list) > mostNamed {
+		more = fmt.Sprintf("\n  and %d more", len(list)-mostNamed)
+		list = list[:mostNamed]
 	}
-	return fmt.Sprintf("%d values can't be told:\n  %s%s", len(r.Slots), strings.Join(list, "\n  "), more)
+	for i, s := range list {
+		list[i] = s + ": " + r.Slots[s]
+	}
+	return fmt.Sprintf("%s of a run on %d ranks can't be told from these traces:\n  %s%s", units.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)
 }
+
+const mostNamed = 8
 
 // A Model is what traces of one program on several numbers of ranks have in common.
 type Model struct{ m *pattern }
@@ -106,51 +106,90 @@ func (p *program) take(k *trace.Rank) error {
 	return nil
 }
 
-// At returns the content of the trace on so many ranks, or a *Refusal.
+// At returns the trace on so many ranks; the error is a *Refusal if not all of it can be told.
 func (x *Model) At(ranks int) (*sections.Content, error) {
 	to, err := trackwriter.NewCollector(ranks, timing.Options{Mode: timing.None})
 	if err != nil {
 		return nil, err
 	}
 	defer to.Close()
-	refused := make(map[string]int)
-	var process track.Process
 	last := x.m.runs[len(x.m.runs)-1].r
+	k, err := last.Rank(0)
+	if err != nil {
+		return nil, err
+	}
+	q, err := k.Process()
+	if err != nil {
+		return nil, err
+	}
+	refused := make(map[string]string)
 	for rank := range ranks {
 		w, err := x.m.rankOf(int64(ranks), rank, refused)
+		if err == nil && len(refused) == 0 {
+			err = to.Add(w, track.Process{Host: q.Host, PID: q.PID, End: q.End})
+		}
+		w.Close()
 		if err != nil {
 			return nil, err
 		}
-		if len(refused) == 0 {
-			if rank == 0 {
-				k, err := last.Rank(0)
-				if err != nil {
-					return nil, err
-				}
-				q, err := k.Process()
-				if err != nil {
-					return nil, err
-				}
-				process = track.Process{Host: q.Host, PID: q.PID, End: q.End, Threads: 1}
-			}
-			if err := to.Add(w, process); err != nil {
-				return nil, err
-			}
-		}
-		w.Close()
-		if len(refused) > mostRefused {
-			break
-		}
 	}
 	if len(refused) > 0 {
-		return nil, &Refusal{refused}
+		return nil, &Refusal{ranks, refused}
 	}
-	meta := make(map[string]string)
-	for k, v := range last.Meta() {
-		meta[k] = v
+	var from []string
+	for _, r := range x.m.runs {
+		from = append(from, fmt.Sprint(r.ranks))
 	}
-	return to.Content(meta)
+	meta := last.Meta()
+	meta[trace.MetaNote+".extrapolated"] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one, and its times are not known", strings.Join(from, ", "))
+	c, err := to.Content(meta)
+	if err != nil {
+		return nil, err
+	}
+	return c, check(c)
 }
 
-// mostRefused ends the search for what can't be told.
-const mostRefused = 1000
+// check looks for messages that nobody receives, receives without a message, and collective calls that differ: forms don't depend on it.
+func check(c *sections.Content) error {
+	file, err := sections.Plain(c)
+	if err != nil {
+		return err
+	}
+	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "the extrapolated trace")
+	if err != nil {
+		return err
+	}
+	rep, err := hang.Of(r, hang.Options{})
+	switch {
+	case err != nil:
+		return err
+	case len(rep.Receives) > 0:
+		m := rep.Receives[0]
+		return fmt.Errorf("the result does not match: rank %d waits in %s for a message from rank %d that nobody sends", m.Rank, m.Function, m.Source)
+	case len(rep.Messages) > 0:
+		m := rep.Messages[0]
+		return fmt.Errorf("the result does not match: rank %d receives no message that rank %d sends by %s", m.To, m.From, m.Function)
+	case len(rep.Mismatches) > 0:
+		return fmt.Errorf("the result does not match: ranks of %s call different collective functions", rep.Mismatches[0].Comm)
+	}
+	return nil
+}
+
+// A Slot is what is known of one value.
+type Slot struct {
+	What  string   `json:"slot"`
+	Forms []string `json:"forms"`           // all that fit, each as simple as the others
+	Wrong string   `json:"wrong,omitempty"` // why it is refused although forms fit
+}
+
+// Slots lists all of them, in the order of the program.
+func (x *Model) Slots() (list []Slot) {
+	for _, f := range x.m.slots {
+		s := Slot{What: f.text, Forms: []string{}, Wrong: f.wrong}
+		for i := range f.forms {
+			s.Forms = append(s.Forms, f.forms[i].name)
+		}
+		list = append(list, s)
+	}
+	return list
+}

@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -14,27 +15,23 @@ type fitted struct {
 
 // value returns what all forms agree on.
 func (f *fitted) value(e *env) (int64, error) {
-	if len(f.forms) == 0 {
-		return 0, fmt.Errorf("%s: no form fits", f.text)
-	}
-	if f.wrong != "" {
-		return 0, fmt.Errorf("%s: %s", f.text, f.wrong)
+	switch {
+	case len(f.forms) == 0:
+		return 0, errors.New("no form fits")
+	case f.wrong != "":
+		return 0, errors.New(f.wrong)
 	}
 	first, said := int64(0), -1
 	for i := range f.forms {
-		v, ok := f.forms[i].at(e)
-		if !ok {
-			continue
-		}
-		if said >= 0 && v != first {
-			return 0, fmt.Errorf("%s: rank %d of %d has %d (%s) or %d (%s)", f.text, e.rank, e.ranks, first, f.forms[said].name, v, f.forms[i].name)
-		}
-		if said < 0 {
+		switch v, ok := f.forms[i].at(e); {
+		case ok && said < 0:
 			first, said = v, i
+		case ok && v != first:
+			return 0, fmt.Errorf("rank %d has %d by %s, %d by %s", e.rank, first, f.forms[said].name, v, f.forms[i].name)
 		}
 	}
 	if said < 0 {
-		return 0, fmt.Errorf("%s: rank %d of %d is not told by %s", f.text, e.rank, e.ranks, f.forms[0].name)
+		return 0, fmt.Errorf("%s says nothing of rank %d", f.forms[0].name, e.rank)
 	}
 	return first, nil
 }
@@ -113,6 +110,17 @@ func not(f *form) form {
 	}}
 }
 
+// scaled names a·u + b.
+func scaled(a int64, u string, b int64) string {
+	if a != 1 {
+		u = fmt.Sprintf("%d·%s", a, u)
+	}
+	if b != 0 {
+		u += fmt.Sprintf(" %+d", b)
+	}
+	return u
+}
+
 // line finds a·u + b.
 func line(u *form, obs []env, vals []int64) (form, bool) {
 	u0, ok0 := u.at(&obs[0])
@@ -137,7 +145,7 @@ func line(u *form, obs []env, vals []int64) (form, bool) {
 		a := dv / du
 		b := vals[0] - a*u0
 		at := u.at
-		f := form{fmt.Sprintf("%d*(%s)%+d", a, u.name, b), u.grid, func(e *env) (int64, bool) {
+		f := form{scaled(a, u.name, b), u.grid, func(e *env) (int64, bool) {
 			v, ok := at(e)
 			return a*v + b, ok
 		}}
@@ -190,7 +198,7 @@ func shares(obs []env, vals []int64) (out []form) {
 				low, high = max(low, (v-1)*n+at+1), min(high, v*n+at)
 			}
 			for _, total := range ends(low, high) {
-				out = append(out, form{fmt.Sprintf("%d*share(%d, %s)", m, total, p.name), p.grid, func(e *env) (int64, bool) {
+				out = append(out, form{scaled(m, fmt.Sprintf("share(%d, %s)", total, p.name), 0), p.grid, func(e *env) (int64, bool) {
 					n, at := p.of(e)
 					return m * share(total, n, at), true
 				}})
@@ -242,7 +250,7 @@ func shares2(obs []env, vals []int64) (out []form) {
 					high = min(high, int64(sort.Search(int(most), func(n int) bool { return at(int64(n), &obs[k]) > v }))-1)
 				}
 				for _, total := range ends(low, high) {
-					f := form{fmt.Sprintf("%d*share(%d, %s)*share(%d, %s)", m, total, p.name, total, q.name), p.grid, func(e *env) (int64, bool) {
+					f := form{scaled(m, fmt.Sprintf("share(%d, %s)·share(%d, %s)", total, p.name, total, q.name), 0), p.grid, func(e *env) (int64, bool) {
 						return m * at(total, e), true
 					}}
 					if holds(&f, obs, vals) {
@@ -303,7 +311,7 @@ func plane(u, w *form, obs []env, vals []int64) (form, bool) {
 		a, b := na/det, nb/det
 		c := vals[0] - a*u0 - b*w0
 		fu, fw := u.at, w.at
-		f := form{fmt.Sprintf("%d*(%s)%+d*(%s)%+d", a, u.name, b, w.name, c), max(u.grid, w.grid), func(e *env) (int64, bool) {
+		f := form{scaled(a, u.name, 0) + " + " + scaled(b, w.name, c), max(u.grid, w.grid), func(e *env) (int64, bool) {
 			x, ok1 := fu(e)
 			y, ok2 := fw(e)
 			return a*x + b*y + c, ok1 && ok2

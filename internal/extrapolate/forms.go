@@ -152,12 +152,14 @@ type part struct {
 	of   func(e *env) (parts, at int64)
 }
 
-// even is a part of which all are as large as the smallest: what is left over is no one's.
-func even(name string, grid int, parts func(e *env) int64) part {
-	return part{name + ", rounded down", grid, func(e *env) (int64, int64) {
-		n := parts(e)
-		return n, n - 1
-	}}
+// even adds parts of which all are as large as the smallest, or as the largest.
+func even(name string, grid int, number func(e *env) int64) {
+	parts = append(parts,
+		part{name + ", rounded down", grid, func(e *env) (int64, int64) {
+			n := number(e)
+			return n, n - 1
+		}},
+		part{name + ", rounded up", grid, func(e *env) (int64, int64) { return number(e), 0 }})
 }
 
 func atom(name string, grid int, f func(e *env) (int64, bool)) {
@@ -204,8 +206,11 @@ func init() {
 		return c
 	})
 	parts = append(parts, part{"ranks", -1, func(e *env) (int64, int64) { return e.ranks, e.rank }})
-	parts = append(parts, even("ranks*ranks", -1, func(e *env) int64 { return e.ranks * e.ranks }), even("ranks", -1, func(e *env) int64 { return e.ranks }))
+	even("ranks·ranks", -1, func(e *env) int64 { return e.ranks * e.ranks })
+	even("ranks", -1, func(e *env) int64 { return e.ranks })
 
+	atom("rank", -1, always(func(e *env) int64 { return e.rank }))
+	atom("ranks", -1, always(func(e *env) int64 { return e.ranks }))
 	for _, c := range []int64{1, 2} {
 		for _, s := range []int64{c, -c} {
 			atom(fmt.Sprintf("(rank%+d) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s, e.ranks) }))
@@ -215,13 +220,13 @@ func init() {
 	}
 	atom("rank xor 2^i", -1, within(func(e *env) int64 { return e.rank ^ pow(e.i) }))
 	for _, s := range []int64{1, -1} {
-		atom(fmt.Sprintf("(rank%+d*2^i) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s*pow(e.i), e.ranks) }))
-		atom(fmt.Sprintf("rank%+d*2^i", s), -1, within(func(e *env) int64 { return e.rank + s*pow(e.i) }))
-		atom(fmt.Sprintf("rank%+d*lowest bit", s), -1, within(func(e *env) int64 { return e.rank + s*(e.rank&-e.rank) }))
-		atom(fmt.Sprintf("rank%+d*whole", s), -1, within(func(e *env) int64 { return e.rank + s*whole(e.ranks) }))
-		atom(fmt.Sprintf("rank%+d*ranks/2", s), -1, within(func(e *env) int64 { return e.rank + s*(e.ranks/2) }))
-		atom(fmt.Sprintf("(rank%+d*i) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s*e.i, e.ranks) }))
-		atom(fmt.Sprintf("(rank%+d*(i+1)) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s*(e.i+1), e.ranks) }))
+		atom(fmt.Sprintf("(rank%+d·2^i) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s*pow(e.i), e.ranks) }))
+		atom(fmt.Sprintf("rank%+d·2^i", s), -1, within(func(e *env) int64 { return e.rank + s*pow(e.i) }))
+		atom(fmt.Sprintf("rank%+d·lowest bit", s), -1, within(func(e *env) int64 { return e.rank + s*(e.rank&-e.rank) }))
+		atom(fmt.Sprintf("rank%+d·whole", s), -1, within(func(e *env) int64 { return e.rank + s*whole(e.ranks) }))
+		atom(fmt.Sprintf("rank%+d·ranks/2", s), -1, within(func(e *env) int64 { return e.rank + s*(e.ranks/2) }))
+		atom(fmt.Sprintf("(rank%+d·i) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s*e.i, e.ranks) }))
+		atom(fmt.Sprintf("(rank%+d·(i+1)) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s*(e.i+1), e.ranks) }))
 	}
 	atom("ranks-1-rank", -1, within(func(e *env) int64 { return e.ranks - 1 - e.rank }))
 	atom("rank xor i", -1, within(func(e *env) int64 { return e.rank ^ e.i }))
@@ -285,8 +290,8 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 			s := dims(e.ranks)
 			return s[d], coordinates(s, e.rank)[d]
 		}})
-		parts = append(parts, even(fmt.Sprintf("side %d, %s", d, name), g, func(e *env) int64 { return dims(e.ranks)[d] }))
-		parts = append(parts, even(fmt.Sprintf("ranks*side %d, %s", d, name), g, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] }))
+		even(fmt.Sprintf("side %d, %s", d, name), g, func(e *env) int64 { return dims(e.ranks)[d] })
+		even(fmt.Sprintf("ranks·side %d, %s", d, name), g, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] })
 	}
 	if n == 2 {
 		atom("transpose, "+name, g, within(func(e *env) int64 {

@@ -7,8 +7,8 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/record/signature"
-	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A maker makes the calls of one rank of a run that nobody made.
@@ -20,7 +20,7 @@ type maker struct {
 	at      [maxDepth + 1]int32
 	long    []int32 // iterations of the loops that are open, by depth
 	known   map[madeKey]*made
-	refused map[string]int
+	refused map[string]string
 
 	requests int             // made so far
 	of       map[int32][]int // by place
@@ -46,8 +46,12 @@ type due struct {
 	status []int64
 }
 
-// refuse notes that something can't be told.
-func (x *maker) refuse(err error) { x.refused[err.Error()]++ }
+// refuse notes that a slot can't be told.
+func (x *maker) refuse(slot string, why error) {
+	if _, known := x.refused[slot]; !known {
+		x.refused[slot] = why.Error()
+	}
+}
 
 // mostMade bounds the calls of a rank.
 const mostMade = 1 << 28
@@ -74,18 +78,18 @@ func (x *maker) node(n *node, depth int) error {
 	key := reduced(x.at, mask)
 	g := x.m.groups[n.number][key]
 	if g == nil {
-		x.refuse(fmt.Errorf("%s: iteration %v of loops was not seen", x.m.text(n), key[1:]))
+		x.refuse(x.m.text(n), fmt.Errorf("no run has iteration %v of the loops around it", key[1:len(n.around)]))
 		return nil
 	}
 	e := x.m.env(n, open, x.ranks, x.rank, x.at, func(l *node) int32 { return x.long[len(l.around)] })
 	there, err := g.there.value(&e)
 	if err != nil {
-		x.refuse(err)
+		x.refuse(g.there.text, err)
 		return nil
 	}
 	if n.place < 0 {
 		if there < 0 || there > mostMade {
-			x.refuse(fmt.Errorf("%s: %d", g.there.text, there))
+			x.refuse(g.there.text, fmt.Errorf("rank %d would have %d", x.rank, there))
 			return nil
 		}
 		return x.loop(n, depth, int32(there))
@@ -98,13 +102,13 @@ func (x *maker) node(n *node, depth int) error {
 	c := x.known[id]
 	if c == nil {
 		c = &made{plain: true}
-		if c.values, err = x.values(p, g, e); err != nil {
-			x.refuse(err)
+		var known bool
+		if c.values, known = x.values(g, e); !known {
 			return nil
 		}
 		for _, f := range p.fields {
-			c.plain = c.plain && f.kind != requests && f.kind != pending && f.kind != statuses && !x.named(p, f)
-			c.makes = c.makes || x.makes(p, f)
+			c.plain = c.plain && f.kind != requests && f.kind != pending && f.kind != statuses && !p.names(f)
+			c.makes = c.makes || p.makes(f)
 		}
 		x.known[id] = c
 	}
@@ -112,22 +116,23 @@ func (x *maker) node(n *node, depth int) error {
 }
 
 // makes reports whether a field is the request that a call makes.
-func (x *maker) makes(p *place, f field) bool {
-	return f.kind == words && f.out && f.width == 1 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == requestType && p.function.Has(nonblocking)
+func (p *place) makes(f field) bool {
+	return f.kind == words && f.out && f.width == 1 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.Request && p.function.Has(trace.Nonblocking)
 }
 
-// named reports whether a field is a single request that a call completes.
-func (x *maker) named(p *place, f field) bool {
-	return f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == requestType
+// names reports whether a field is a single request that a call completes.
+func (p *place) names(f field) bool {
+	return f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.Request
 }
 
-// values evaluates all cells: what the calls of the place have in the program's table.
-func (x *maker) values(p *place, g *group, e env) (out []int64, err error) {
-	var errs []error
+// values evaluates all cells: what the calls of the place have in the program's table; false if not all can be told.
+func (x *maker) values(g *group, e env) (out []int64, known bool) {
+	known = true
 	take := func(f *fitted, e *env) {
 		v, err := f.value(e)
 		if err != nil {
-			errs = append(errs, err)
+			x.refuse(f.text, err)
+			known = false
 		}
 		out = append(out, v)
 	}
@@ -140,24 +145,15 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, err error) {
 				take(&each[w], &e)
 			}
 		}
-		if c.any == nil {
-			continue
-		}
-		if n < 0 || n > mostMade {
-			return nil, fmt.Errorf("%s: length %d", c.one.text, n)
-		}
 		at := e
 		at.m = n
-		for k := range n {
-			at.k = k
+		for at.k = 0; c.any != nil && known && at.k < n; at.k++ {
 			for w := range c.any {
-				if take(&c.any[w], &at); len(errs) > 0 {
-					return nil, errs[0]
-				}
+				take(&c.any[w], &at)
 			}
 		}
 	}
-	return out, errors.Join(errs...)
+	return out, known
 }
 
 var errRequest = errors.New("it names a request that nothing made")
@@ -174,7 +170,7 @@ func (x *maker) call(number int32, p *place, c *made) error {
 	if !c.plain || c.makes {
 		var err error
 		if raw, done, err = x.raw(p, c); err != nil {
-			x.refuse(fmt.Errorf("%s: %w", x.m.text(x.m.shape.of[number]), err))
+			x.refuse(x.m.text(x.m.shape.of[number]), err)
 			return nil
 		}
 	}
@@ -219,7 +215,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 	}
 	for _, f := range p.fields {
 		switch {
-		case x.named(p, f):
+		case p.names(f):
 			if err := distance(vals[at], vals[at+1]); err != nil {
 				return nil, nil, err
 			}
@@ -270,12 +266,10 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 }
 
 // rankOf makes a rank.
-func (m *pattern) rankOf(ranks int64, rank int, refused map[string]int) (*trackwriter.Writer, error) {
+func (m *pattern) rankOf(ranks int64, rank int, refused map[string]string) (*trackwriter.Writer, error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32][]int),
 	}
 	x.out.Tables(m.tables)
 	return x.out, x.loop(m.shape.root, 0, 1)
 }
-
-var _ = track.Process{}

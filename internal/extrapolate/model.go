@@ -35,7 +35,7 @@ type pattern struct {
 	counts   []map[countKey]int32 // of loops: iterations
 	groups   []map[[maxDepth + 1]int32]*group
 	memo     map[string]*tried
-	Slots    int
+	slots    []fitted // all, as they were fitted
 }
 
 type countKey struct {
@@ -196,7 +196,6 @@ func (m *pattern) text(n *node) string {
 }
 
 func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
-	m.Slots++
 	var b []byte
 	for i := range obs {
 		e := &obs[i]
@@ -209,7 +208,9 @@ func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
 		t = m.try(obs, vals)
 		m.memo[string(b)] = t
 	}
-	return fitted{t, text}
+	f := fitted{t, text}
+	m.slots = append(m.slots, f)
+	return f
 }
 
 // A tried is what the fit of a slot gave, for all slots with the same values.

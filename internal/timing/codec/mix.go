@@ -8,9 +8,9 @@ import "github.com/spoor-hpc/spoor/internal/file/logistic"
 // one time lie together, and one input each. The last input is what the decision is
 // mostly, whatever the context: most programs make too few calls to fill all slots.
 type mixer struct {
-	slots  []slot
-	sets   [16][inputs]int32
-	nodes  [512]slot // by decision
+	slots []slot
+	sets  [16][inputs]int32
+	nodes [512]slot // by decision
 }
 
 // A slot is an adaptive probability of a one.

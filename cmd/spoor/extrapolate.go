@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/extrapolate"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+func newExtrapolate() *cobra.Command {
+	var ranks int
+	var out string
+	var force, explain, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "extrapolate --ranks N [flags] TRACE TRACE TRACE...",
+		Short: "Make the trace of a run on more ranks, from traces on fewer",
+		Long: `Make the trace of a run on N ranks from three traces or more of the same program on other numbers of ranks.
+All verbs read the result; it has no times. spoor simulate predicts them.
+
+spoor finds the program's call sites and loops in all traces, and how each parameter depends on the rank and the
+number of ranks. It tries simple forms first, and gives a value only if all forms that are as simple and fit all traces
+agree. Otherwise it lists the values that it can't tell, and writes nothing. It checks that forms which fit the smaller runs hold in the
+largest one, and that all messages and collective calls of the result match.
+
+More numbers of ranks decide more. Sides of a grid of processes should be 3 and more, and not all powers of two: for
+a program on a 2D grid 9, 12, 16, 25 and 36 ranks, on a 3D grid 27, 36, 48, 64 and 80.
+--explain prints the forms.`,
+		Example: `  spoor extrapolate --ranks 1024 app-9.spoor app-12.spoor app-16.spoor app-25.spoor app-36.spoor
+  spoor extrapolate --ranks 1024 --explain app-*.spoor
+  spoor simulate --machine fat-tree app.1024.spoor          what the run would take`,
+		Args: atLeastTwo,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if ranks <= 0 || ranks > trace.MaxRanks {
+				return &usageError{cmd, errors.New("--ranks: say how many, as --ranks 1024")}
+			}
+			var list []*trace.Reader
+			for _, path := range args {
+				r, err := openTrace(path)
+				if err != nil {
+					return err
+				}
+				defer r.Close()
+				list = append(list, r)
+			}
+			m, err := extrapolate.Learn(list)
+			if err != nil {
+				return err
+			}
+			if explain && !asJSON {
+				explainSlots(cmd, m.Slots())
+			}
+			c, err := m.At(ranks)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				out = nameOf(list[0], fmt.Sprint(ranks))
+			}
+			size, err := written(out, sections.WriteFile(out, c, force))
+			if err != nil {
+				return err
+			}
+			r, err := openTrace(out)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			if asJSON {
+				answer := map[string]any{"trace": out, "ranks": ranks, "calls": callsIn(r), "bytes": size}
+				if explain {
+					answer["slots"] = m.Slots()
+				}
+				return writeJSON(cmd.OutOrStdout(), answer)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, %s\n", out, units.Plural(ranks, "rank"), units.Plural(callsIn(r), "call"), units.Bytes(size))
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&ranks, "ranks", 0, "the `number` of ranks of the run that is wanted")
+	f.BoolVar(&explain, "explain", false, "print how values depend on the rank and the number of ranks")
+	f.StringVarP(&out, "output", "o", "", "write to this `file` instead of the first TRACE's name with .N.spoor in the current folder")
+	f.BoolVar(&force, "force", false, "replace what is there")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// explainSlots prints what differs between ranks, and what can't be told.
+func explainSlots(cmd *cobra.Command, slots []extrapolate.Slot) {
+	same := 0
+	for _, s := range slots {
+		switch {
+		case s.Wrong != "":
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: refused, %s\n", s.What, s.Wrong)
+		case len(s.Forms) == 0:
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: refused, no form fits\n", s.What)
+		case s.Forms[0] != "" && strings.Trim(s.Forms[0], "-0123456789") == "":
+			same++
+		default:
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s", s.What, s.Forms[0])
+			if len(s.Forms) > 1 {
+				fmt.Fprintf(cmd.OutOrStdout(), "; %s", units.Plural(len(s.Forms)-1, "other form"))
+			}
+			fmt.Fprintln(cmd.OutOrStdout())
+		}
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s are the same everywhere\n", units.Plural(same, "value"))
+}
