@@ -28,6 +28,7 @@ import (
 type Refusal struct {
 	Ranks int
 	Slots map[string]string // by slot: why
+	Next  []int             // numbers of ranks whose traces would decide most of them; empty: more traces won't help
 }
 
 func (r *Refusal) Error() string {
@@ -40,7 +41,11 @@ func (r *Refusal) Error() string {
 	for i, s := range list {
 		list[i] = s + ": " + r.Slots[s]
 	}
-	return fmt.Sprintf("%s of a run on %d ranks can't be told from these traces:\n  %s%s", units.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)
+	text := fmt.Sprintf("%s of a run on %d ranks can't be told from these traces:\n  %s%s", units.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)
+	if len(r.Next) > 0 {
+		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Next), " ", ", "), "[]"))
+	}
+	return text
 }
 
 const mostNamed = 8
@@ -122,7 +127,7 @@ func (x *Model) At(ranks int) (*sections.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused := make(map[string]string)
+	refused := make(map[string]refused)
 	for rank := range ranks {
 		w, err := x.m.rankOf(int64(ranks), rank, refused)
 		if err == nil && len(refused) == 0 {
@@ -134,7 +139,11 @@ func (x *Model) At(ranks int) (*sections.Content, error) {
 		}
 	}
 	if len(refused) > 0 {
-		return nil, &Refusal{ranks, refused}
+		e := &Refusal{Ranks: ranks, Slots: make(map[string]string), Next: x.next(refused)}
+		for slot, r := range refused {
+			e.Slots[slot] = r.why
+		}
+		return nil, e
 	}
 	var from []string
 	for _, r := range x.m.runs {
@@ -147,6 +156,52 @@ func (x *Model) At(ranks int) (*sections.Content, error) {
 		return nil, err
 	}
 	return c, check(c)
+}
+
+// next returns up to three numbers of ranks, not larger than the largest twice, at which forms differ that fit all traces.
+func (x *Model) next(slots map[string]refused) (list []int) {
+	const most = 3
+	open := slices.Collect(maps.Values(slots))
+	largest := x.m.runs[len(x.m.runs)-1].ranks
+	for len(list) < most {
+		best, decided := 0, 0
+		for ranks := 4; ranks <= 2*largest; ranks++ {
+			n := 0
+			for _, r := range open {
+				if r.differ(int64(ranks)) {
+					n++
+				}
+			}
+			if n > decided {
+				best, decided = ranks, n
+			}
+		}
+		if best == 0 {
+			break
+		}
+		list = append(list, best)
+		open = slices.DeleteFunc(open, func(r refused) bool { return r.differ(int64(best)) })
+	}
+	slices.Sort(list)
+	return list
+}
+
+// differ reports whether forms of a slot differ on a rank of a run.
+func (r *refused) differ(ranks int64) bool {
+	for rank := range ranks {
+		first, said := int64(0), false
+		for i := range r.forms {
+			e := env{ranks: ranks, rank: rank}
+			v, ok := r.forms[i].at(&e)
+			if ok && said && v != first {
+				return true
+			}
+			if ok {
+				first, said = v, true
+			}
+		}
+	}
+	return false
 }
 
 // check looks for messages that nobody receives, receives without a message, and collective calls that differ: forms don't depend on it.

@@ -360,6 +360,14 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 	return out
 }
 
+// briefly finds forms for one of two kinds of ranks.
+func briefly(obs []env, vals []int64) []form {
+	if list := simply(obs, vals); len(list) > 0 {
+		return list
+	}
+	return shares2(obs, vals)
+}
+
 // splits finds a test that tells apart two kinds of ranks, each with a simple form.
 func splits(obs []env, vals []int64) (out []form) {
 	for i := range tests {
@@ -373,11 +381,11 @@ func splits(obs []env, vals []int64) (out []form) {
 		if len(o[0]) < 2 || len(o[1]) < 2 {
 			continue
 		}
-		no := plainly(o[0], v[0])
+		no := briefly(o[0], v[0])
 		if len(no) == 0 {
 			continue
 		}
-		yes := plainly(o[1], v[1])
+		yes := briefly(o[1], v[1])
 		for a := range no {
 			for b := range yes {
 				x, y := no[a], yes[b]

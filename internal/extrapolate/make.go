@@ -20,7 +20,7 @@ type maker struct {
 	at      [maxDepth + 1]int32
 	long    []int32 // iterations of the loops that are open, by depth
 	known   map[madeKey]*made
-	refused map[string]string
+	refused map[string]refused
 
 	requests int             // made so far
 	of       map[int32][]int // by place
@@ -46,10 +46,16 @@ type due struct {
 	status []int64
 }
 
+// A refused is a slot that can't be told: why, and if forms differ, these.
+type refused struct {
+	why   string
+	forms []form
+}
+
 // refuse notes that a slot can't be told.
-func (x *maker) refuse(slot string, why error) {
+func (x *maker) refuse(slot string, why error, forms []form) {
 	if _, known := x.refused[slot]; !known {
-		x.refused[slot] = why.Error()
+		x.refused[slot] = refused{why.Error(), forms}
 	}
 }
 
@@ -78,18 +84,18 @@ func (x *maker) node(n *node, depth int) error {
 	key := reduced(x.at, mask)
 	g := x.m.groups[n.number][key]
 	if g == nil {
-		x.refuse(x.m.text(n), fmt.Errorf("no run has iteration %v of the loops around it", key[1:len(n.around)]))
+		x.refuse(x.m.text(n), fmt.Errorf("no run has iteration %v of the loops around it", key[1:len(n.around)]), nil)
 		return nil
 	}
 	e := x.m.env(n, open, x.ranks, x.rank, x.at, func(l *node) int32 { return x.long[len(l.around)] })
 	there, err := g.there.value(&e)
 	if err != nil {
-		x.refuse(g.there.text, err)
+		x.refuse(g.there.text, err, g.there.forms)
 		return nil
 	}
 	if n.place < 0 {
 		if there < 0 || there > mostMade {
-			x.refuse(g.there.text, fmt.Errorf("rank %d would have %d", x.rank, there))
+			x.refuse(g.there.text, fmt.Errorf("rank %d would have %d", x.rank, there), nil)
 			return nil
 		}
 		return x.loop(n, depth, int32(there))
@@ -131,7 +137,7 @@ func (x *maker) values(g *group, e env) (out []int64, known bool) {
 	take := func(f *fitted, e *env) {
 		v, err := f.value(e)
 		if err != nil {
-			x.refuse(f.text, err)
+			x.refuse(f.text, err, f.forms)
 			known = false
 		}
 		out = append(out, v)
@@ -170,7 +176,7 @@ func (x *maker) call(number int32, p *place, c *made) error {
 	if !c.plain || c.makes {
 		var err error
 		if raw, done, err = x.raw(p, c); err != nil {
-			x.refuse(x.m.text(x.m.shape.of[number]), err)
+			x.refuse(x.m.text(x.m.shape.of[number]), err, nil)
 			return nil
 		}
 	}
@@ -266,7 +272,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 }
 
 // rankOf makes a rank.
-func (m *pattern) rankOf(ranks int64, rank int, refused map[string]string) (*trackwriter.Writer, error) {
+func (m *pattern) rankOf(ranks int64, rank int, refused map[string]refused) (*trackwriter.Writer, error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32][]int),
 	}
