@@ -33,7 +33,7 @@ a program on a 2D grid 9, 12, 16, 25 and 36 ranks, on a 3D grid 27, 36, 48, 64 a
 --explain prints the forms.`,
 		Example: `  spoor extrapolate --ranks 1024 app-9.spoor app-12.spoor app-16.spoor app-25.spoor app-36.spoor
   spoor extrapolate --ranks 1024 --explain app-*.spoor
-  spoor simulate --machine fat-tree app.1024.spoor          what the run would take`,
+  spoor simulate --machine infiniband app-9.1024.spoor      what its communication would take`,
 		Args: atLeastTwo,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ranks <= 0 || ranks > trace.MaxRanks {

@@ -16,10 +16,10 @@ type fitted struct {
 // value returns what all forms agree on.
 func (f *fitted) value(e *env) (int64, error) {
 	switch {
-	case len(f.forms) == 0:
-		return 0, errors.New("no form fits")
 	case f.wrong != "":
 		return 0, errors.New(f.wrong)
+	case len(f.forms) == 0:
+		return 0, errors.New("no form fits")
 	}
 	first, said := int64(0), -1
 	for i := range f.forms {
@@ -230,7 +230,7 @@ func shares2(obs []env, vals []int64) (out []form) {
 	}
 	for i, p := range parts {
 		for _, q := range parts[i+1:] {
-			if p.grid != q.grid || p.grid < 0 || p.name == q.name {
+			if p.grid != q.grid || p.grid < 0 || p.all || q.all {
 				continue
 			}
 			for _, m := range multipliers(all, len(out) > 0) {
@@ -360,15 +360,7 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// briefly finds forms for one of two kinds of ranks.
-func briefly(obs []env, vals []int64) []form {
-	if list := simply(obs, vals); len(list) > 0 {
-		return list
-	}
-	return shares2(obs, vals)
-}
-
-// splits finds a test that tells apart two kinds of ranks, each with a simple form.
+// splits finds a test that tells apart two kinds of ranks, of which one has a simple form, and the other that or a product of shares.
 func splits(obs []env, vals []int64) (out []form) {
 	for i := range tests {
 		t := tests[i]
@@ -381,11 +373,15 @@ func splits(obs []env, vals []int64) (out []form) {
 		if len(o[0]) < 2 || len(o[1]) < 2 {
 			continue
 		}
-		no := briefly(o[0], v[0])
-		if len(no) == 0 {
+		no, yes := simply(o[0], v[0]), simply(o[1], v[1])
+		switch {
+		case len(no) == 0 && len(yes) == 0:
 			continue
+		case len(no) == 0:
+			no = shares2(o[0], v[0])
+		case len(yes) == 0:
+			yes = shares2(o[1], v[1])
 		}
-		yes := briefly(o[1], v[1])
 		for a := range no {
 			for b := range yes {
 				x, y := no[a], yes[b]

@@ -149,17 +149,18 @@ var (
 type part struct {
 	name string
 	grid int
+	all  bool // it divides by the number of ranks, too
 	of   func(e *env) (parts, at int64)
 }
 
 // even adds parts of which all are as large as the smallest, or as the largest.
-func even(name string, grid int, number func(e *env) int64) {
+func even(name string, grid int, all bool, number func(e *env) int64) {
 	parts = append(parts,
-		part{name + ", rounded down", grid, func(e *env) (int64, int64) {
+		part{name + ", rounded down", grid, all, func(e *env) (int64, int64) {
 			n := number(e)
 			return n, n - 1
 		}},
-		part{name + ", rounded up", grid, func(e *env) (int64, int64) { return number(e), 0 }})
+		part{name + ", rounded up", grid, all, func(e *env) (int64, int64) { return number(e), 0 }})
 }
 
 func atom(name string, grid int, f func(e *env) (int64, bool)) {
@@ -205,9 +206,9 @@ func init() {
 		}
 		return c
 	})
-	parts = append(parts, part{"ranks", -1, func(e *env) (int64, int64) { return e.ranks, e.rank }})
-	even("ranks·ranks", -1, func(e *env) int64 { return e.ranks * e.ranks })
-	even("ranks", -1, func(e *env) int64 { return e.ranks })
+	parts = append(parts, part{"ranks", -1, true, func(e *env) (int64, int64) { return e.ranks, e.rank }})
+	even("ranks·ranks", -1, true, func(e *env) int64 { return e.ranks * e.ranks })
+	even("ranks", -1, true, func(e *env) int64 { return e.ranks })
 
 	atom("rank", -1, always(func(e *env) int64 { return e.rank }))
 	atom("ranks", -1, always(func(e *env) int64 { return e.ranks }))
@@ -289,12 +290,12 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 	for d := range n {
 		term(fmt.Sprintf("side %d, %s", d, name), g, func(e *env) int64 { return dims(e.ranks)[d] })
 		term(fmt.Sprintf("coordinate %d, %s", d, name), g, func(e *env) int64 { return coordinates(dims(e.ranks), e.rank)[d] })
-		parts = append(parts, part{fmt.Sprintf("side %d, %s", d, name), g, func(e *env) (int64, int64) {
+		parts = append(parts, part{fmt.Sprintf("side %d, %s", d, name), g, false, func(e *env) (int64, int64) {
 			s := dims(e.ranks)
 			return s[d], coordinates(s, e.rank)[d]
 		}})
-		even(fmt.Sprintf("side %d, %s", d, name), g, func(e *env) int64 { return dims(e.ranks)[d] })
-		even(fmt.Sprintf("ranks·side %d, %s", d, name), g, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] })
+		even(fmt.Sprintf("side %d, %s", d, name), g, false, func(e *env) int64 { return dims(e.ranks)[d] })
+		even(fmt.Sprintf("ranks·side %d, %s", d, name), g, true, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] })
 	}
 	if n == 2 {
 		atom("transpose, "+name, g, within(func(e *env) int64 {

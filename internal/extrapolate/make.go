@@ -186,7 +186,7 @@ func (x *maker) call(number int32, p *place, c *made) error {
 	}
 	c.number = n + 1
 	x.track(number, c)
-	if len(done) > 0 && (p.function.Name == "MPI_Wait" || p.function.Name == "MPI_Waitall") {
+	if len(done) > 0 && waits(p.function) {
 		x.pending = slices.DeleteFunc(x.pending, func(d due) bool { return slices.Contains(done, d.number) })
 	}
 	return nil

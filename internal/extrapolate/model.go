@@ -36,6 +36,7 @@ type pattern struct {
 	groups   []map[[maxDepth + 1]int32]*group
 	memo     map[string]*tried
 	slots    []fitted // all, as they were fitted
+	without  int      // slots with different values that no form fits
 }
 
 type countKey struct {
@@ -213,6 +214,9 @@ func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
 	return f
 }
 
+// mostWithout slots without a form end the search: the program does what its data say.
+const mostWithout = 64
+
 // A tried is what the fit of a slot gave, for all slots with the same values.
 type tried struct {
 	forms []form
@@ -221,7 +225,13 @@ type tried struct {
 
 // try fits all values, and as a check all but those of the largest run.
 func (m *pattern) try(obs []env, vals []int64) *tried {
+	if m.without >= mostWithout {
+		return &tried{wrong: fmt.Sprintf("not tried, as no form fits %d others", m.without)}
+	}
 	t := &tried{forms: fit(obs, vals)}
+	if len(t.forms) == 0 {
+		m.without++
+	}
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less, most []env
 	var lessVals, mostVals []int64

@@ -1,13 +1,16 @@
 package extrapolate
 
 import (
+	"encoding/binary"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -37,7 +40,7 @@ const (
 	statuses           // a list of statuses that are those that the requests' places have
 )
 
-// A run is a trace taken apart.
+// A run is one of the traces.
 type run struct {
 	ranks int
 	r     *trace.Reader
@@ -46,7 +49,7 @@ type run struct {
 // A call is one call of a rank: its place, and its values in the program's table.
 type call struct{ place, values int32 }
 
-// program is what is known of all runs: places and values are numbered over all of them.
+// A program is what is known of all runs: places and values are numbered over all of them.
 type program struct {
 	runs   []*run
 	tables *track.Track // strings and sites
@@ -95,23 +98,22 @@ func (p *program) site(s *trace.Site) uint64 {
 func (p *program) intern(vals []int64) int32 {
 	var b []byte
 	for _, v := range vals {
-		b = strconv.AppendInt(b, v, 36)
-		b = append(b, ' ')
+		b = binary.AppendVarint(b, v)
 	}
 	n, ok := p.valuesOf[string(b)]
 	if !ok {
 		n = int32(len(p.values))
 		p.valuesOf[string(b)] = n
-		p.values = append(p.values, append([]int64(nil), vals...))
+		p.values = append(p.values, slices.Clone(vals))
 	}
 	return n
 }
 
 // A request is one that a rank made, until it is complete.
 type request struct {
-	call   int // of the rank
-	nth    int // of its place
-	pushed []int64
+	call  int     // of the rank
+	nth   int     // of its place
+	ended []int64 // its status, once it is known
 }
 
 // A reading takes the calls of a rank apart.
@@ -189,7 +191,7 @@ func (x *reading) call(f *trace.Function, site uint64, vals []int64) error {
 			}
 			done = x.requests(list)
 			fields, out = x.requestField(fields, out, s, v, list, done)
-		case def != nil && def.Type == trace.Status && done != nil && x.derived(s, vals, done):
+		case def != nil && def.Type == trace.Status && done != nil && waits(f) && x.derived(s, vals, done):
 			fields = append(fields, field{s.Param, s.Out, statuses, min(s.Dims, 1)})
 		case s.Dims == 1 && len(v) > 0 && v[0] >= 0 && (v[0] == 0 || (len(v)-1)%int(v[0]) == 0):
 			width := 1
@@ -232,7 +234,7 @@ func (x *reading) requests(list []int64) []int {
 
 // requestField writes the requests of a call so that their values don't depend on how many others were made.
 func (x *reading) requestField(fields []field, out []int64, s *signature.Span, raw, list []int64, done []int) ([]field, []int64) {
-	if s.Dims > 0 && raw[0] > 0 && equal(done, x.pending) {
+	if s.Dims > 0 && raw[0] > 0 && slices.Equal(done, x.pending) {
 		return append(fields, field{s.Param, s.Out, pending, 0}), out
 	}
 	if s.Dims > 0 && raw[0] < 0 {
@@ -255,18 +257,6 @@ func (x *reading) requestField(fields []field, out []int64, s *signature.Span, r
 	return append(fields, field{s.Param, s.Out, kind, 2}), out
 }
 
-func equal(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // statusWords is how many values say how a request ended: form, source, tag, bytes, cancelled.
 const statusWords = 5
 
@@ -287,7 +277,7 @@ func (x *reading) derived(s *signature.Span, vals []int64, done []int) bool {
 		return false
 	}
 	for i, v := range list {
-		if done[i] < 0 || len(v) > statusWords || x.raw[x.made[done[i]].call] == nil || x.made[done[i]].pushed != nil {
+		if done[i] < 0 || len(v) > statusWords || x.raw[x.made[done[i]].call] == nil || x.made[done[i]].ended != nil {
 			return false
 		}
 	}
@@ -298,14 +288,21 @@ func (x *reading) derived(s *signature.Span, vals []int64, done []int) bool {
 		} else {
 			copy(full, v)
 		}
-		x.made[done[i]].pushed = full
+		x.made[done[i]].ended = full
 	}
 	return true
 }
 
+// waits reports whether all requests that a call of a function names are complete when it returns.
+func waits(f *trace.Function) bool {
+	def, _ := mpi.ByID(f.ID)
+	w := meaning.WaitingOf(def)
+	return w.Blocks && w.Completes && (w.Choice == meaning.OneRequest || w.Choice == meaning.AllRequests)
+}
+
 // complete notes that the requests of a call are there no more.
 func (x *reading) complete(f *trace.Function, vals []int64, done []int) {
-	if f.Name != "MPI_Wait" && f.Name != "MPI_Waitall" || vals[0] != 0 {
+	if !waits(f) || vals[0] != 0 {
 		return
 	}
 	for _, n := range done {
@@ -314,28 +311,31 @@ func (x *reading) complete(f *trace.Function, vals []int64, done []int) {
 		}
 		m := &x.made[n]
 		if v := x.raw[m.call]; v != nil {
-			if m.pushed == nil {
-				m.pushed = make([]int64, statusWords)
+			if m.ended == nil {
+				m.ended = make([]int64, statusWords)
 			}
-			x.calls[m.call].values = x.p.intern(append(v, m.pushed...))
+			x.calls[m.call].values = x.p.intern(append(v, m.ended...))
 			x.raw[m.call] = nil
 		}
-		for i, p := range x.pending {
-			if p == n {
-				x.pending = append(x.pending[:i], x.pending[i+1:]...)
-				break
-			}
-		}
+		x.pending = slices.DeleteFunc(x.pending, func(p int) bool { return p == n })
 	}
 }
 
 // place numbers the places of all runs.
 func (p *program) place(f *trace.Function, site uint64, fields []field) int32 {
-	key := fmt.Sprint(f.ID, site, fields)
-	n, ok := p.placeOf[key]
+	key := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(f.ID)), site)
+	for _, x := range fields {
+		out := byte(0)
+		if x.out {
+			out = 1
+		}
+		key = append(binary.AppendVarint(key, int64(x.param)), out, byte(x.kind))
+		key = binary.AppendVarint(key, int64(x.width))
+	}
+	n, ok := p.placeOf[string(key)]
 	if !ok {
 		n = int32(len(p.places))
-		p.placeOf[key] = n
+		p.placeOf[string(key)] = n
 		p.places = append(p.places, place{f, site, fields})
 	}
 	return n

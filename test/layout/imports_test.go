@@ -28,8 +28,8 @@ var layers = [][]string{
 		"internal/analyse/summary", "internal/again/reissue"},
 	// answers, and what is made of a trace
 	{"internal/analyse", "internal/simulate", "internal/again", "internal/reduce", "internal/convert", "internal/run"},
-	// pages and the database
-	{"internal/report", "internal/database"},
+	// pages, the database, and what stands on answers
+	{"internal/report", "internal/database", "internal/extrapolate"},
 	// programs and libraries, and their tests
 	{"cmd", "engine", "replayer", "test", "bench"},
 }
