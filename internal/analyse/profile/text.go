@@ -334,7 +334,9 @@ func entered(n *calltree.Node) string {
 		return ""
 	}
 	text := ", entered after " + units.Duration(*n.Entry)
-	if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
+	if n.Further != nil {
+		text += ", then " + units.Duration(*n.Further)
+	} else if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
 		text += ", then " + units.Duration((first.Sums.Compute-entries)/float64(calls-n.Entered))
 	}
 	return text
