@@ -86,13 +86,8 @@ func (p *places) text(s trace.Site) string {
 // call is the place of a call. A call that a C library makes has the line of Python that called into the library, too.
 func (p *places) call(s trace.Site) string {
 	text := p.text(s)
-	for i, frame := range s.Frames() {
-		if _, interpreted := source.Function(frame.BuildID); interpreted {
-			if i > 0 {
-				text += " < " + p.text(frame)
-			}
-			break
-		}
+	if line, ok := source.Above(s); ok {
+		text += " < " + p.text(line)
 	}
 	return text
 }
