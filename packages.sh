@@ -15,6 +15,8 @@ package_of() {
 	zfp) echo libzfp-dev ;;
 	scalapack) echo scalapack-mpi-test ;;
 	mpi4py) echo python3-mpi4py ;;
+	petsc4py) echo python3-petsc4py ;;
+	h5py-mpi) echo python3-h5py-mpi ;;
 	NPopenmpi) echo netpipe-openmpi ;;
 	NPmpich2) echo netpipe-mpich2 ;;
 	nwchem.openmpi) echo nwchem-openmpi nwchem-data ;;
@@ -49,6 +51,8 @@ present() {
 	clang-1*) command -v $1 && command -v llvm-config-${1#clang-} ;;
 	node) command -v node && command -v npm ;;
 	modulecmd) [ -e /usr/lib/x86_64-linux-gnu/modulecmd.tcl ] ;;
+	petsc4py) ls /usr/lib/petscdir/petsc3.*/*-real/lib/python3/dist-packages/petsc4py ;;
+	h5py-mpi) [ -d /usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi ] ;;
 	mpi4py | otf2 | pandas) /usr/bin/python3 -c "import $1" ;;
 	*) command -v "$1" ;;
 	esac >/dev/null 2>&1

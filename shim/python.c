@@ -1,11 +1,15 @@
 /*
- * python.c: call sites of programs that call MPI from Python, by mpi4py.
+ * python.c: call sites of programs that call MPI from Python, by mpi4py or by other libraries.
  *
- * The C code that calls MPI is mpi4py's then, the same for all of a program. What
+ * The C code that calls MPI is mpi4py's in most programs, the same for all calls. What
  * tells calls apart is the line of Python that called mpi4py: the innermost frame
  * of the thread that is not mpi4py's own. It gets a number and a SOURCE record, and the
  * number stands in the ENTER record where the call site would. With SPOOR_STACK the
  * frames around it follow, as a STACK record of such numbers.
+ *
+ * Other extension modules call MPI from C libraries, and C libraries call back into Python. With SPOOR_STACK the stack is followed
+ * for these calls too (stack.c), and the Python frames take the place of the interpreter's C frames, each group where the
+ * interpreter's loop runs it. Both parts are recognised on their own at each call; how they fit together is found once for each pair.
  *
  * The interpreter's lock is not taken, as mpi4py gives it away before it calls MPI,
  * and taking it could hang the program. Nothing is changed or counted: the thread's own
@@ -33,18 +37,29 @@
 #include "ring.h"
 #include "runtime.h"
 #include "stack.h"
+#include "unwind.h"
 
 #define MAX_TEXT 400 /* bytes of a file's or function's name */
 #define MAX_WALK 256 /* frames looked at */
 #define SITES 4096   /* per thread; calls of further lines have mpi4py's site */
 #define CODES 2048
+#define PAIRS 32768 /* per thread; further calls have their Python frames alone */
+#define MEMOS 64
+#define MEMO_FRAMES 24 /* deeper ones are looked up one by one at each call */
+
+/* In keys of a chain: how many groups of frames are further in. A group is what one loop of the interpreter runs. */
+#define GROUP_SHIFT 48
+#define MAX_GROUP 127u
+#define GROUP_OF(key) ((uint32_t)((key) >> GROUP_SHIFT) & MAX_GROUP)
+#define WITHOUT_GROUP(key) ((key) & ~((uint64_t)MAX_GROUP << GROUP_SHIFT))
 
 /* Where things are. */
 struct layout {
 	uint32_t frame;            /* in the state of a thread: its innermost frame, */
 	int32_t indirect;          /* or what has it there; −1: the frame itself */
 	uint32_t code, back, at;   /* in a frame */
-	uint32_t step;             /* bytes of an instruction that `at` counts; 0: it is an address */
+	uint32_t entry;            /* in a frame, a byte: the interpreter's loop began with it; 0: see on_stack */
+	uint32_t step;             /* bytes of an instruction that `at` counts; 0: it is an address, and loops run several frames */
 	uint32_t file, name, line, start; /* in code; line: its first one; start: the first instruction */
 };
 
@@ -52,7 +67,7 @@ struct layout {
 static const struct layout layouts[] = {
 	[9] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 104, .step = 1, .file = 104, .name = 112, .line = 40},
 	[10] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 96, .step = 2, .file = 104, .name = 112, .line = 40},
-	[11] = {.frame = 56, .indirect = 8, .code = 32, .back = 48, .at = 56, .file = 112, .name = 128, .line = 72, .start = 184},
+	[11] = {.frame = 56, .indirect = 8, .code = 32, .back = 48, .at = 56, .entry = 68, .file = 112, .name = 128, .line = 72, .start = 184},
 	[12] = {.frame = 56, .indirect = 0, .code = 0, .back = 8, .at = 56, .file = 112, .name = 128, .line = 68, .start = 192},
 };
 
@@ -68,15 +83,18 @@ static struct layout where;
 static struct {
 	void *(*thread)(void);
 	int (*line)(void *, int);
+	int (*initialised)(void);
 	long (*length)(void *);
 	uint32_t (*letter)(void *, long);
 	const char *(*version)(void);
 	uint64_t code, text; /* the types */
 	const uint64_t *account;
 } py;
-static uint64_t lo, hi; /* mpi4py's code */
+static uint64_t lo, hi; /* mpi4py's code, 0 until it is loaded */
 static int depth = 1;
 static int on;
+static uint64_t loop;        /* the interpreter's function that runs Python code; 0: not known */
+static uint64_t interpreter; /* a function in the same module */
 
 struct code {
 	uint64_t code, file; /* whose it was, in case there is another in its place */
@@ -95,12 +113,35 @@ struct chain {
 	uint64_t keys[SP_MAX_FRAMES];
 };
 
+/* A stack of C frames with the Python frames of the same call. */
+struct pair {
+	uint64_t stack, lines;
+	uint64_t key; /* of both together */
+};
+
+/* A frame as it was, and the frames from the innermost one on with what followed from them. */
+struct seen {
+	uint64_t frame, code, at, file, name;
+	uint32_t line;
+	uint8_t entry; /* a loop of the interpreter begins with it */
+};
+
+struct memo {
+	uint32_t n, groups;
+	uint64_t lines;      /* 0: none are the program's */
+	uint64_t stack, key; /* the last pair with these lines */
+	struct seen frames[MEMO_FRAMES];
+};
+
 struct table {
+	struct memo memos[MEMOS];
 	struct code codes[CODES];
 	struct site sites[2 * SITES];
 	uint32_t nsites, nchains;
 	uint32_t slots[2 * SITES];
 	struct chain chains[SITES];
+	uint32_t npairs;
+	struct pair pairs[2 * PAIRS];
 };
 
 static struct table *tables[SP_MAX_THREADS];
@@ -186,7 +227,7 @@ static int find_mpi4py(struct dl_phdr_info *info, size_t size, void *arg)
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		if (p->p_type == PT_LOAD && (p->p_flags & PF_X)) {
 			lo = info->dlpi_addr + p->p_vaddr;
-			hi = lo + p->p_memsz;
+			__atomic_store_n(&hi, lo + p->p_memsz, __ATOMIC_RELEASE);
 			return 1;
 		}
 	}
@@ -199,7 +240,7 @@ static int find_functions(void)
 		const char *name;
 		void *to;
 	} wanted[] = {
-		{"PyGILState_GetThisThreadState", &py.thread}, {"PyCode_Addr2Line", &py.line}, {"PyUnicode_GetLength", &py.length},
+		{"PyGILState_GetThisThreadState", &py.thread}, {"PyCode_Addr2Line", &py.line}, {"Py_IsInitialized", &py.initialised}, {"PyUnicode_GetLength", &py.length},
 		{"PyUnicode_ReadChar", &py.letter}, {"Py_GetVersion", &py.version},
 		{"PyCode_Type", &py.code}, {"PyUnicode_Type", &py.text}, {"_PyRuntime", &py.account},
 	};
@@ -209,6 +250,8 @@ static int find_functions(void)
 			return 0;
 		memcpy(wanted[i].to, &at, sizeof at);
 	}
+	loop = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
+	interpreter = (uint64_t)(uintptr_t)py.version;
 	return 1;
 }
 
@@ -231,13 +274,13 @@ static int find_layout(int minor)
 	return 1;
 }
 
-/* Whether the frames of this thread are what the layout says: each to the outermost one. */
+/* Whether the frames of this thread are what the layout says, each to the outermost one; −1: it has none. */
 static int believable(void)
 {
 	uint64_t frame, code, text[2], type[2];
 	int n = 0;
 	if (!innermost(read_safely, &frame))
-		return 0;
+		return -1;
 	for (int i = 0; frame && i < MAX_WALK; i++) {
 		if (!code_of(read_safely, frame, &code))
 			return 0;
@@ -262,15 +305,17 @@ int sp_python_start(void)
 		int minor = 0;
 		if (wanted && strcmp(wanted, "0") == 0)
 			tried = 1;
-		if (tried || !find_functions() || !dl_iterate_phdr(find_mpi4py, NULL))
+		if (tried || !find_functions() || !py.initialised())
 			return 0; /* it may come */
-		tried = 1;
 		snprintf(version, sizeof version, "%s", py.version());
 		version[strcspn(version, " ")] = 0;
 		memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-		int known = sscanf(version, "3.%d", &minor) == 1 && !strstr(py.version(), "free-threading") && find_layout(minor) && believable();
+		int known = sscanf(version, "3.%d", &minor) == 1 && !strstr(py.version(), "free-threading") && find_layout(minor) ? believable() : 0;
 		if (memory >= 0)
 			close(memory);
+		if (known < 0)
+			return 0;
+		tried = 1;
 		if (known) {
 			long n = stack ? strtol(stack, NULL, 10) : 1;
 			depth = n < 1 ? 1 : n < SP_MAX_FRAMES ? (int)n : SP_MAX_FRAMES;
@@ -282,7 +327,7 @@ int sp_python_start(void)
 	}
 	if (strange && sp_run.rank == 0 && sp_run.ranks > 0) {
 		strange = 0;
-		sp_warn_once("Python %s is not one whose frames can be read: calls have the sites that mpi4py has", version);
+		sp_warn_once("Python %s is not one whose frames can be read: calls have the sites of C code", version);
 	}
 	return on;
 }
@@ -301,6 +346,20 @@ static struct table *table_of(int thread)
 
 static inline uint64_t mix(uint64_t a, uint64_t b) { return (a ^ b * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull; }
 
+/* Whether a call is mpi4py's. It may be loaded later than the first library that calls MPI: it is looked for once for each page
+   of code that calls. */
+static inline int is_mpi4py(uint64_t from)
+{
+	static uint64_t searched[64];
+	uint64_t page = from >> 12, end = __atomic_load_n(&hi, __ATOMIC_ACQUIRE);
+	if (sp_unlikely(!end) && searched[page % 64] != page) {
+		searched[page % 64] = page;
+		dl_iterate_phdr(find_mpi4py, NULL);
+		end = hi;
+	}
+	return from >= lo && from < end;
+}
+
 /* Whether code is mpi4py's, or the interpreter's own: no place in the program. */
 static int skipped(struct table *b, uint64_t code, uint64_t file)
 {
@@ -313,13 +372,11 @@ static int skipped(struct table *b, uint64_t code, uint64_t file)
 	return c->skip;
 }
 
-static void tell_source(struct sp_thread *t, uint64_t key, uint64_t code, uint64_t file, uint64_t offset)
+static void tell_source(struct sp_thread *t, uint64_t key, const struct seen *f, uint64_t offset)
 {
 	char text[2][MAX_TEXT + 1];
-	uint64_t name;
-	read_plainly(code + where.name, &name);
-	int line = py.line((void *)(uintptr_t)code, (int)offset);
-	size_t n0 = text_of(file, text[0]), n1 = text_of(name, text[1]), words = (n0 + n1 + 7) / 8;
+	int line = py.line((void *)(uintptr_t)f->code, (int)offset);
+	size_t n0 = text_of(f->file, text[0]), n1 = text_of(f->name, text[1]), words = (n0 + n1 + 7) / 8;
 	uint64_t *w = sp_begin(t);
 	w[1] = sp_ticks();
 	w[2] = key;
@@ -334,27 +391,19 @@ static void tell_source(struct sp_thread *t, uint64_t key, uint64_t code, uint64
 }
 
 /* The key of the line that a frame is at; 0 if there is no room for more. */
-static uint64_t key_of(struct sp_thread *t, struct table *b, uint64_t frame, uint64_t code, uint64_t file)
+static uint64_t key_of(struct sp_thread *t, struct table *b, const struct seen *f)
 {
-	uint64_t at, name;
-	uint32_t line;
-	read_plainly(frame + where.at, &at);
-	read_plainly(code + where.name, &name);
-	memcpy(&line, (const void *)(uintptr_t)(code + where.line), sizeof line);
-	if (where.step)
-		at = (uint64_t)((int64_t)(int32_t)at * where.step);
-	else
-		at -= code + where.start;
-	for (uint64_t i = mix(mix(code, file), at) >> 20;; i++) {
+	uint64_t at = where.step ? (uint64_t)((int64_t)(int32_t)f->at * where.step) : f->at - f->code - where.start;
+	for (uint64_t i = mix(mix(f->code, f->file), at) >> 20;; i++) {
 		struct site *s = &b->sites[i % (2 * SITES)];
-		if (sp_likely(s->code == code && s->file == file && s->name == name && s->at == at && s->line == line))
+		if (sp_likely(s->code == f->code && s->file == f->file && s->name == f->name && s->at == at && s->line == f->line))
 			return SP_SOURCE_KEY(t->number, s->number);
 		if (s->code)
 			continue;
 		if (b->nsites == SITES)
 			return 0;
-		*s = (struct site){code, file, name, at, line, ++b->nsites};
-		tell_source(t, SP_SOURCE_KEY(t->number, s->number), code, file, at);
+		*s = (struct site){f->code, f->file, f->name, at, f->line, ++b->nsites};
+		tell_source(t, SP_SOURCE_KEY(t->number, s->number), f, at);
 		return SP_SOURCE_KEY(t->number, s->number);
 	}
 }
@@ -369,7 +418,7 @@ static uint64_t key_of_chain(struct sp_thread *t, struct table *b, const uint64_
 		uint32_t *slot = &b->slots[i % (2 * SITES)];
 		if (!*slot) {
 			if (b->nchains == SITES)
-				return keys[0];
+				return WITHOUT_GROUP(keys[0]);
 			struct chain *c = &b->chains[b->nchains];
 			c->n = n;
 			memcpy(c->keys, keys, n * sizeof *keys);
@@ -377,7 +426,8 @@ static uint64_t key_of_chain(struct sp_thread *t, struct table *b, const uint64_
 			uint64_t *w = sp_begin(t);
 			w[1] = sp_ticks();
 			w[2] = SP_SOURCE_KEY(t->number, SITES + *slot);
-			memcpy(w + 3, keys, n * sizeof *keys);
+			for (uint32_t k = 0; k < n; k++)
+				w[3 + k] = WITHOUT_GROUP(keys[k]);
 			sp_commit(t, w + 3 + n, 0, SP_STACK, 0);
 			return SP_SOURCE_KEY(t->number, SITES + *slot);
 		}
@@ -387,32 +437,190 @@ static uint64_t key_of_chain(struct sp_thread *t, struct table *b, const uint64_
 	}
 }
 
+/* ---- stacks of both languages ---- */
+
+struct frames {
+	uint64_t pcs[SP_MAX_FRAMES];
+	uint8_t interpreter[SP_MAX_FRAMES];
+	int n;
+};
+
+/* Marks frames of the interpreter, of its own extension modules, and of what only stands between Python and C: mpi4py, and libffi
+   below ctypes. */
+static int mark(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct frames *f = arg;
+	const char *path = info->dlpi_name, *base = strrchr(path, '/');
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t begin = info->dlpi_addr + p->p_vaddr;
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)
+		    || (interpreter - begin >= p->p_memsz && !strstr(path, "/mpi4py/MPI.") && !strstr(path, "/lib-dynload/")
+			&& strncmp(base ? base : "", "/libffi.so", 10) != 0))
+			continue;
+		for (int k = 0; k < f->n; k++)
+			f->interpreter[k] |= f->pcs[k] - begin < p->p_memsz;
+	}
+	return 0;
+}
+
+/* Puts lines, innermost first, where the interpreter ran them. If fewer of its loops are on the stack than ran, it isn't known which
+   is missing: then all lines are at the innermost place. */
+static int combine(const struct frames *f, const uint64_t *keys, int n, uint64_t *to)
+{
+	uint8_t loops[SP_MAX_FRAMES];
+	uint32_t seen = 0;
+	int k = 0, size = 0;
+	for (int i = 0; i < f->n; i++)
+		seen += loops[i] = f->interpreter[i] && loop && sp_unwind_function(f->pcs[i]) == loop;
+	int aligned = seen > GROUP_OF(keys[n - 1]) || f->n == SP_MAX_FRAMES;
+	seen = 0;
+	for (int i = 0; i < f->n; i++) {
+		if (!f->interpreter[i]) {
+			to[size++] = f->pcs[i];
+		} else if (aligned) {
+			for (seen += loops[i]; k < n && GROUP_OF(keys[k]) < seen; k++)
+				to[size++] = WITHOUT_GROUP(keys[k]);
+		} else {
+			for (; k < n; k++)
+				to[size++] = WITHOUT_GROUP(keys[k]);
+		}
+	}
+	for (; k < n; k++)
+		to[size++] = WITHOUT_GROUP(keys[k]);
+	return size < depth ? size : depth;
+}
+
+/* The key of a call's stack with its lines; 0 if it is new and no keys are given. */
+static uint64_t key_of_pair(struct sp_thread *t, struct table *b, uint64_t stack, uint64_t lines, const uint64_t *keys, int n)
+{
+	for (uint64_t i = mix(stack, lines) >> 20;; i++) {
+		struct pair *p = &b->pairs[i % (2 * PAIRS)];
+		if (sp_likely(p->stack == stack && p->lines == lines))
+			return p->key;
+		if (p->stack)
+			continue;
+		if (!keys)
+			return 0;
+		if (b->npairs == PAIRS)
+			return lines;
+		struct frames f = {.n = 0};
+		uint64_t both[2 * SP_MAX_FRAMES];
+		f.n = sp_stack_frames(t, stack, f.pcs);
+		dl_iterate_phdr(mark, &f);
+		int size = combine(&f, keys, n, both);
+		*p = (struct pair){stack, lines, SP_SOURCE_KEY(t->number, 2 * SITES + ++b->npairs)};
+		uint64_t *w = sp_begin(t);
+		w[1] = sp_ticks();
+		w[2] = p->key;
+		memcpy(w + 3, both, (size_t)size * sizeof *both);
+		sp_commit(t, w + 3 + size, 0, SP_STACK, 0);
+		return p->key;
+	}
+}
+
+/* A frame by which a loop of the interpreter begins is on the C stack from 3.12 on, and has no line. */
+static inline int on_stack(const struct sp_thread *t, uint64_t frame)
+{
+	return frame - t->ring->stack_lo < t->ring->stack_hi - t->ring->stack_lo;
+}
+
+/* Takes down a frame, and returns the code that it runs, 0 if it runs none of Python's. */
+static inline uint64_t look(const struct sp_thread *t, uint64_t frame, struct seen *s)
+{
+	*s = (struct seen){.frame = frame};
+	if (!where.step && !where.entry && on_stack(t, frame)) {
+		s->entry = 1;
+		return 0;
+	}
+	s->entry = where.step || (where.entry && *(const uint8_t *)(uintptr_t)(frame + where.entry));
+	code_of(read_plainly, frame, &s->code);
+	if (s->code) {
+		read_plainly(frame + where.at, &s->at);
+		read_plainly(s->code + where.file, &s->file);
+		read_plainly(s->code + where.name, &s->name);
+		memcpy(&s->line, (const void *)(uintptr_t)(s->code + where.line), sizeof s->line);
+	}
+	return s->code;
+}
+
+/* Whether the frames are what they were. */
+static inline int unchanged(const struct sp_thread *t, const struct memo *m, uint64_t frame)
+{
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct seen now;
+		const struct seen *s = &m->frames[i];
+		if (frame != s->frame)
+			return 0;
+		look(t, frame, &now);
+		if ((now.code ^ s->code) | (now.at ^ s->at) | (now.file ^ s->file) | (now.name ^ s->name) | (now.line ^ s->line) | (now.entry ^ s->entry))
+			return 0;
+		read_plainly(frame + where.back, &frame);
+	}
+	return m->n > 0;
+}
+
+/* Follows a thread's frames, and keeps the key of its lines in the memo. */
+static void lines_of(struct sp_thread *t, struct table *b, struct memo *m, uint64_t frame, uint64_t *keys, uint32_t *n)
+{
+	uint32_t same = 0, group = 0;
+	struct seen s;
+	*n = m->n = 0;
+	m->stack = 0;
+	for (uint32_t i = 0; frame && i < MAX_WALK && *n < (uint32_t)depth; i++) {
+		if (look(t, frame, &s) && !skipped(b, s.code, s.file)) {
+			uint64_t key = key_of(t, b, &s);
+			if (!key)
+				break;
+			same = *n > 0 && WITHOUT_GROUP(keys[*n - 1]) == key ? same + 1 : 0;
+			if (same < SP_MAX_AGAIN)
+				keys[(*n)++] = key | (uint64_t)(group < MAX_GROUP ? group : MAX_GROUP) << GROUP_SHIFT;
+		}
+		group += s.entry;
+		if (i < MEMO_FRAMES)
+			m->frames[i] = s;
+		m->n = i + 1;
+		read_plainly(frame + where.back, &frame);
+	}
+	if (m->n > MEMO_FRAMES)
+		m->n = 0;
+	m->groups = *n ? GROUP_OF(keys[*n - 1]) : 0;
+	m->lines = *n == 0 ? 0 : *n == 1 && !m->groups ? keys[0] : key_of_chain(t, b, keys, *n);
+}
+
 const void *sp_python_site(struct sp_thread *t, const void *site, int any)
 {
-	uint64_t frame, code, file, keys[SP_MAX_FRAMES], from = (uint64_t)(uintptr_t)site;
-	uint32_t n = 0, same = 0;
-	if ((!any && (from < lo || from >= hi)) || !innermost(read_plainly, &frame))
+	uint64_t frame, at, keys[SP_MAX_FRAMES], from = (uint64_t)(uintptr_t)site, stack, key;
+	uint32_t n = 0;
+	int stacks = __atomic_load_n(&sp_extra, __ATOMIC_RELAXED) & SP_STACKS, own = is_mpi4py(from);
+	if ((!any && !own && !stacks) || !innermost(read_plainly, &frame))
 		return site;
 	sp_prepare(t); /* a new thread has no ring before that */
 	struct table *b = t->ring ? table_of(t->number) : NULL;
 	if (sp_unlikely(!b))
 		return site;
-	for (int i = 0; frame && i < MAX_WALK && n < (uint32_t)depth; i++) {
-		code_of(read_plainly, frame, &code);
-		if (code) {
-			read_plainly(code + where.file, &file);
-			if (!skipped(b, code, file)) {
-				uint64_t key = key_of(t, b, frame, code, file);
-				if (!key)
-					break;
-				same = n > 0 && keys[n - 1] == key ? same + 1 : 0;
-				if (same < SP_MAX_AGAIN)
-					keys[n++] = key;
-			}
-		}
-		read_plainly(frame + where.back, &frame);
-	}
-	if (n == 0)
+	uint64_t first = frame;
+	read_plainly(frame + where.at, &at);
+	struct memo *m = &b->memos[mix(frame, at) >> 20 & (MEMOS - 1)];
+	if (!unchanged(t, m, frame))
+		lines_of(t, b, m, frame, keys, &n);
+	if (!m->lines)
 		return site;
-	return (const void *)(uintptr_t)(n == 1 ? keys[0] : key_of_chain(t, b, keys, n));
+	/* What mpi4py calls for a line has nothing but the interpreter around it, unless the interpreter was called by something. */
+	if (!stacks || (own && !m->groups))
+		return (const void *)(uintptr_t)m->lines;
+	stack = (uint64_t)(uintptr_t)sp_stack_site(t, site);
+	if (stack >> 63)
+		stack &= ~SP_TURN_KEY(0, 255);
+	if (sp_likely(m->stack == stack))
+		return (const void *)(uintptr_t)m->key;
+	key = key_of_pair(t, b, stack, m->lines, n ? keys : NULL, (int)n);
+	if (sp_unlikely(!key)) {
+		lines_of(t, b, m, first, keys, &n);
+		key = key_of_pair(t, b, stack, m->lines, keys, (int)n);
+	}
+	m->stack = stack;
+	m->key = key;
+	return (const void *)(uintptr_t)key;
 }

@@ -33,6 +33,7 @@
 
 #include "cfi.h"
 #include "frame.h"
+#include "python.h"
 #include "ring.h"
 #include "runtime.h"
 #include "turn.h"
@@ -100,7 +101,8 @@ void sp_stack_start(void)
 		return;
 	if (!started) {
 		long n = strtol(getenv("SPOOR_STACK"), NULL, 10);
-		depth = n < SP_MAX_FRAMES ? (int)n : SP_MAX_FRAMES;
+		/* The interpreter's own frames will be left out. */
+		depth = n < SP_MAX_FRAMES && !sp_python_start() ? (int)n : SP_MAX_FRAMES;
 		sp_self.busy++;
 		unwinder = sp_unwind_open();
 		find_end();
@@ -165,6 +167,17 @@ static uint64_t hash(const uint64_t *pcs, uint64_t n)
 static uint64_t *stack_at(const struct sp_stacks *b, uint32_t number)
 {
 	return b->stacks + (size_t)(number - 1) * (size_t)(depth + 1);
+}
+
+int sp_stack_frames(const struct sp_thread *t, uint64_t key, uint64_t *pcs)
+{
+	const uint64_t *have;
+	pcs[0] = key;
+	if (!(key >> 63))
+		return 1;
+	have = stack_at(tables[t->number], (uint32_t)key);
+	memcpy(pcs, have + 1, *have * sizeof *pcs);
+	return (int)*have;
 }
 
 static int grow(struct sp_stacks *b)

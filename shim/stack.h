@@ -12,6 +12,8 @@
 int sp_stack_wanted(void);
 /* Follow it: at the first call, and again when MPI_Init is through. */
 void sp_stack_start(void);
+/* The return addresses that a key stands for which sp_stack_site returned to the calling thread, innermost first, and how many. */
+int sp_stack_frames(const struct sp_thread *t, uint64_t key, uint64_t *pcs);
 /* Objects were loaded or unloaded: code may be elsewhere. */
 void sp_stack_refresh(void);
 /* Threads besides the one that initialises MPI may call it: their first functions will be looked for. */

@@ -55,11 +55,12 @@ type (
 
 	Round = model.Round
 
-	Sample     = model.Sample
-	SampleKind = model.SampleKind
-	Timing     = model.Timing
-	Stretch    = model.Stretch
-	LeafTimes  = model.LeafTimes
+	Sample      = model.Sample
+	SampleKind  = model.SampleKind
+	Timing      = model.Timing
+	Stretch     = model.Stretch
+	LeafTimes   = model.LeafTimes
+	LoopEntries = model.LoopEntries
 )
 
 // Why it isn't known who waited for whom.

@@ -81,6 +81,13 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 			x.Entries++
 			x.EntriesGap += gap
 		}
+		for loops := 2; loops <= v.Loops; loops++ {
+			if len(x.Outer) < loops-1 {
+				x.Outer = append(x.Outer, LoopEntries{})
+			}
+			x.Outer[loops-2].Calls++
+			x.Outer[loops-2].Gap += gap
+		}
 	}
 	return times, worst, nil
 }
@@ -127,7 +134,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		n := float64(counts[p.Leaf])
 		times[p.Leaf], own[p.Leaf] = LeafTimes{Calls: counts[p.Leaf], Gap: p.Gap * n, Duration: p.Duration * n}, true
 		if !math.IsNaN(p.Entry) {
-			enter(&times[p.Leaf], arrivals[p.Leaf], p.Entry)
+			enter(&times[p.Leaf], arrivals[p.Leaf], p.Entry, p.Outer)
 		}
 		x := &left[of(p.Leaf)]
 		x.Calls -= counts[p.Leaf]
@@ -174,14 +181,22 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 	}, nil
 }
 
-// enter takes in the gap before the calls by which a loop is entered.
-func enter(t *LeafTimes, ways []unfold.Arrival, gap float64) {
+// enter takes in the gaps before the calls by which loops are entered.
+func enter(t *LeafTimes, ways []unfold.Arrival, gap float64, outer []float64) {
+	t.Outer = make([]LoopEntries, len(outer))
 	for i := range ways {
-		if w := &ways[i]; w.Enters {
-			t.Entries += w.Count()
+		n := ways[i].Count()
+		if ways[i].Enters {
+			t.Entries += n
+		}
+		for k := range min(len(outer), ways[i].Loops-1) {
+			t.Outer[k].Calls += n
 		}
 	}
 	t.EntriesGap = gap * float64(t.Entries)
+	for k := range t.Outer {
+		t.Outer[k].Gap = outer[k] * float64(t.Outer[k].Calls)
+	}
 }
 
 // Visits yields the leaf of each call of a rank in order, and whether the innermost loop
@@ -189,7 +204,7 @@ func enter(t *LeafTimes, ways []unfold.Arrival, gap float64) {
 func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 	return func(yield func(int, bool) bool) {
 		for c := l.Cursor(rank); ; {
-			if leaf, enters, ok := c.Next(); !ok || !yield(leaf, enters) {
+			if leaf, loops, ok := c.Next(); !ok || !yield(leaf, loops > 0) {
 				return
 			}
 		}
@@ -213,10 +228,11 @@ func (l *Leaves) Cursor(rank *Rank) LeafCursor {
 // Skip passes over so many visits, without going through them.
 func (c LeafCursor) Skip(visits uint64) { c.c.Skip(visits) }
 
-// Next is what Visits yields next; ok is false at the end.
-func (c LeafCursor) Next() (leaf int, enters, ok bool) {
+// Next returns the next leaf, and how many of the loops that it begins are entered there, from the innermost one outwards; ok is false at
+// the end.
+func (c LeafCursor) Next() (leaf, loops int, ok bool) {
 	v, ok := c.c.Next()
-	return v.Leaf, v.Begins, ok
+	return v.Leaf, v.Loops, ok
 }
 
 // Counts returns how often a rank comes by each leaf. rank is as for Times.

@@ -8,7 +8,7 @@ type setting struct{ name, what string }
 var settings = []setting{
 	{"SPOOR_LIB", "the folder with libspoor.so and the other libraries, where it is neither the tool's nor ../lib/spoor beside it"},
 	{"SPOOR_PATIENCE", "for how many seconds a rank waits for one that says nothing while the trace is merged, 600 if it isn't set; and for how many, a minute at most, the launcher may bring together what ranks of a job that died left on its hosts"},
-	{"SPOOR_PYTHON", "0: calls from Python have mpi4py's call sites, not the program's lines"},
+	{"SPOOR_PYTHON", "0: calls from Python have the call sites of C code, not the lines of Python"},
 	{"SPOOR_RING", "bytes of each thread's ring of records, 1 MiB if it isn't set: from 64 KiB on, powers of two"},
 	{"SPOOR_THROUGH", "beginnings of library names between colons: a call of MPI from one of these is taken for one from inside of an MPI library, and isn't recorded of its own"},
 	{"TMPDIR", "where records go if /dev/shm has no room, and the trace if it can't be written where it should be"},

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/code/source"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/code/tailcall"
 	"github.com/spoor-hpc/spoor/internal/tree"
@@ -82,8 +83,17 @@ func (p *places) text(s trace.Site) string {
 	return where.String()
 }
 
-// atCall is text, for those who name calls.
-func (p *places) atCall(_ string, s trace.Site) string { return p.text(s) }
+// call is the place of a call. A call that a C library makes has the line of Python that called into the library, too.
+func (p *places) call(s trace.Site) string {
+	text := p.text(s)
+	if line, ok := source.Above(s); ok {
+		text += " < " + p.text(line)
+	}
+	return text
+}
+
+// atCall is call, for those who name calls.
+func (p *places) atCall(_ string, s trace.Site) string { return p.call(s) }
 
 // thread names the function that a thread was made for, by a place in it.
 func (p *places) thread(s trace.Site) string {

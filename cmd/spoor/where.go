@@ -334,7 +334,7 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gath
 			return err
 		}
 		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))
-		rep, err := hang.Of(w.r, hang.Options{Name: where.text, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
+		rep, err := hang.Of(w.r, hang.Options{Name: where.call, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
 		progress.end()
 		if err != nil {
 			return err

@@ -167,7 +167,8 @@ type Node struct {
 	Most    uint64   `json:"most"`
 	Step    int64    `json:"step,omitempty"` // how many more rounds there are each time, if it is always so: from Least on, or if negative from Most
 	Sums    Sums     `json:"total"`
-	Entry   *float64 `json:"entry_compute_ns,omitempty"` // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries
+	Entry   *float64 `json:"entry_compute_ns,omitempty"`   // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries that enter no loop around it as well
+	Further *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further rounds, if it begins with the call that another loop begins with
 	Body    []*Node  `json:"body,omitempty"`
 
 	Function string `json:"function,omitempty"` // of a function; how often it was called is known by the machine code alone
@@ -296,7 +297,7 @@ func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 func (b *builder) times(stream int) error {
 	b.leaves = b.k.Leaves(stream)
 	b.label, b.each, b.entry = make([]int, b.leaves.Len()), make([]Sums, b.leaves.Len()), make([]float64, b.leaves.Len())
-	b.enters = make([]float64, b.leaves.Len())
+	b.enters, b.calls = make([][]entries, b.leaves.Len()), b.leaves.Counts(b.k)
 	b.shared = 0
 	if b.Bare {
 		for leaf := range b.each {
@@ -343,7 +344,14 @@ func (b *builder) times(stream int) error {
 			b.entry[leaf] = b.each[leaf].Compute
 			if x.Entries > 0 {
 				b.entry[leaf] = x.EntriesGap / float64(x.Entries)
-				b.enters[leaf] = float64(x.Entries) / float64(x.Calls)
+				for loops := range len(x.Outer) + 1 {
+					e := x.Entering(loops + 1)
+					further := math.NaN()
+					if len(x.Outer) > 0 {
+						further = x.GapBefore(loops)
+					}
+					b.enters[leaf] = append(b.enters[leaf], entries{float64(e.Calls) / float64(x.Calls), x.GapBefore(loops + 1), further})
+				}
 			} else if b.p.Times == trace.MeanSample.String() || b.p.Timeless() {
 				b.entry[leaf] = math.NaN()
 			}
@@ -369,7 +377,8 @@ type builder struct {
 	label  []int         // by leaf: number of the site
 	each   []Sums        // by leaf: of one call
 	entry  []float64     // by leaf: compute time before a call with which a loop is entered
-	enters []float64     // by leaf: the part of its calls with which one is, as far as that is known
+	calls  []uint64      // by leaf
+	enters [][]entries   // by leaf, of the loops that it begins, innermost first, as far as they are known
 
 	parts map[int]int    // shape of a part → its number in the thread
 	peers map[int]string // by terminal
@@ -455,9 +464,10 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		out.Step = run.trips.each()
 		leaf := run.body[0]
 		b.call(out, leaf.n.terms, leaf.times*x.times)
-		out.Entry = b.entered(run)
+		out.Entry, out.Further = b.entered(run)
 	case n.kind == loopKind:
-		out.Kind, out.Entry = "loop", b.entered(n)
+		out.Kind = "loop"
+		out.Entry, out.Further = b.entered(n)
 		out.Entered, out.Rounds, out.Least, out.Most, out.Step = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
 		for _, y := range n.body {
 			out.Body = append(out.Body, b.node(item{y.n, y.times * x.times}, &out.Sums))
@@ -482,19 +492,35 @@ func (b *builder) node(x item, sum *Sums) *Node {
 	return out
 }
 
-// entered is the mean compute time with which a loop is entered, nil if it's unknown.
-func (b *builder) entered(n *node) *float64 {
-	sum, calls := 0.0, n.lead.sum()
+// entries are the calls at a leaf with which a loop is entered.
+type entries struct {
+	part    float64 // of all calls
+	gap     float64 // mean compute time before those that enter no loop around it
+	further float64 // before those by which it begins another round; NaN: not known apart
+}
+
+// entered is the mean compute time with which a loop is entered, and that of its further rounds, nil if it's unknown.
+func (b *builder) entered(n *node) (entry, further *float64) {
+	sum, more, calls := 0.0, 0.0, n.lead.sum()
 	if calls == 0 || n.most < 2 {
-		return nil
+		return nil, nil
 	}
 	for _, t := range n.lead {
-		sum += b.entry[t.leaf] * float64(t.count)
+		entry, again := b.entry[t.leaf], math.NaN()
+		for _, e := range b.enters[t.leaf] {
+			if math.Abs(e.part*float64(b.calls[t.leaf])-float64(t.count)) < 0.5 {
+				entry, again = e.gap, e.further
+			}
+		}
+		sum, more = sum+entry*float64(t.count), more+again*float64(t.count)
 	}
 	if sum /= float64(calls); math.IsNaN(sum) {
-		return nil
+		return nil, nil
 	}
-	return &sum
+	if more /= float64(calls); math.IsNaN(more) {
+		return &sum, nil
+	}
+	return &sum, &more
 }
 
 // call fills in a call that was made a number of times for each term.

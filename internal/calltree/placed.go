@@ -218,15 +218,24 @@ func (b *builder) placed(stream int) Thread {
 		for len(first.Body) > 0 {
 			first = first.Body[0]
 		}
-		entries, sum := 0.0, 0.0
-		for _, t := range lists[first] {
-			if k := b.enters[t.leaf] * float64(t.count); k > 0 {
-				entries, sum = entries+k, sum+k*b.entry[t.leaf]
+		for loops, more := 0, true; more && n.Entry == nil && n.Most > 1; loops++ {
+			calls, sum, further := 0.0, 0.0, 0.0
+			more = false
+			for _, t := range lists[first] {
+				if list := b.enters[t.leaf]; len(list) > 0 {
+					e := list[min(loops, len(list)-1)]
+					k := e.part * float64(t.count)
+					calls, sum, further = calls+k, sum+k*e.gap, further+k*e.further
+					more = more || loops+1 < len(list)
+				}
 			}
-		}
-		if n.Most > 1 && entries > 0 && math.Abs(entries-float64(n.Entered)) < 0.5 {
-			sum /= entries
-			n.Entry = &sum
+			if calls > 0 && math.Abs(calls-float64(n.Entered)) < 0.5 {
+				sum /= calls
+				n.Entry = &sum
+				if further /= calls; !math.IsNaN(further) {
+					n.Further = &further
+				}
+			}
 		}
 	}
 	var fill func(n *Node)

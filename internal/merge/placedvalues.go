@@ -92,11 +92,11 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 func (p *placing) values(courses []course) (list []sections.PlacedValue) {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, _ := p.waysTo(leaves)
-	below, above, count := make(map[int]*share), make(map[int]*share), make(map[int]*share)
+	below, above, count := make(map[at]*share), make(map[at]*share), make(map[at]*share)
 	for i := range courses {
 		x := &courses[i]
 		from := ways[x.from]
-		if len(from) == 0 || !p.deal(x.gap, from, below, nil) || !p.deal(x.duration, from, above, nil) || !p.deal(x.count, from, count, nil) {
+		if len(from) == 0 || !p.deal(x.gap, from, below, false) || !p.deal(x.duration, from, above, false) || !p.deal(x.count, from, count, false) {
 			return nil
 		}
 	}
@@ -106,9 +106,9 @@ func (p *placing) values(courses []course) (list []sections.PlacedValue) {
 			calls += float64(p.arrivals[leaf][i].Count()) * p.ranks
 		}
 		x := sections.PlacedValue{Leaf: p.first + leaf, Calls: uint64(calls)}
-		if n := count[leaf]; n != nil {
+		if n := count[at{leaf, 0}]; n != nil {
 			x.Count = uint64(math.Round(n.time))
-			x.Sum = int64(math.Round(above[leaf].time - below[leaf].time))
+			x.Sum = int64(math.Round(above[at{leaf, 0}].time - below[at{leaf, 0}].time))
 			if p.varies || n.calls > calls {
 				x.Calls = uint64(math.Round(n.calls))
 			}

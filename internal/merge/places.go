@@ -163,28 +163,36 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 	if !several {
 		return ways != nil || len(leaves) < 2
 	}
-	gaps, durations, entries := make(map[int]*share), make(map[int]*share), make(map[int]*share)
+	gaps, durations := make(map[at]*share), make(map[at]*share)
 	for i := range courses {
 		x := &courses[i]
 		list := ways[x.from]
-		if len(list) == 0 || !p.deal(x.gap, list, gaps, entries) || !p.deal(x.duration, list, durations, nil) {
+		if len(list) == 0 || !p.deal(x.gap, list, gaps, true) || !p.deal(x.duration, list, durations, false) {
 			return false // a call of a callback, say
 		}
 	}
 	gap, duration := times.Gap.Mean(), times.Duration.Mean()
 	away, own := 0.0, make([]sections.Placed, 0, len(leaves))
 	for _, leaf := range leaves {
-		g, d := gaps[leaf], durations[leaf]
+		g, d := gaps[at{leaf, 0}], durations[at{leaf, 0}]
 		if g == nil || d == nil || g.calls == 0 {
 			continue
 		}
 		x := sections.Placed{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
 		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
-		if e := entries[leaf]; e != nil && e.calls > 0 && e.calls < g.calls {
-			if miss := math.Abs(e.mean()-x.Gap) * e.calls; miss > little*p.total && miss > unlike*g.time {
-				x.Entry = e.mean()
+		var entries []float64 // means of at least so many loops
+		others := g
+		for loops := 1; ; loops++ {
+			e := gaps[at{leaf, loops}]
+			if e == nil || e.calls == 0 || e.calls >= others.calls {
+				break
+			}
+			entries = append(entries, e.mean())
+			if miss := math.Abs(e.mean()-others.mean()) * e.calls; miss > little*p.total && miss > unlike*g.time {
+				x.Entry, x.Outer = entries[0], entries[1:]
 				off += miss
 			}
+			others = e
 		}
 		if off > unlike*(gap+duration)*g.calls || x.Entry == x.Entry {
 			away += off
@@ -197,9 +205,12 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 	return true
 }
 
-// deal shares out the phases of a course to the leaves that calls of it arrive at; false
-// if these are other calls, or it takes too long.
-func (p *placing) deal(phases []phase.Phase, ways []*unfold.Arrival, sums, entries map[int]*share) bool {
+// An at is the calls at a leaf by which at least so many loops are entered.
+type at struct{ leaf, loops int }
+
+// deal shares out the phases of a course to the leaves that calls of it arrive at, to those that enter loops apart if that is asked for;
+// false if these are other calls, or it takes too long.
+func (p *placing) deal(phases []phase.Phase, ways []*unfold.Arrival, sums map[at]*share, apart bool) bool {
 	all := phase.Total(phases)
 	counts := make([]uint64, len(ways))
 	calls := uint64(0)
@@ -211,14 +222,15 @@ func (p *placing) deal(phases []phase.Phase, ways []*unfold.Arrival, sums, entri
 		return calls == all.Calls
 	}
 	add := func(i int, part, time float64) {
-		for k, m := range []map[int]*share{sums, entries} {
-			if m == nil || k == 1 && !ways[i].Enters {
-				continue
-			}
-			s := m[ways[i].Leaf]
+		most := 0
+		if apart {
+			most = ways[i].Loops
+		}
+		for loops := range most + 1 {
+			s := sums[at{ways[i].Leaf, loops}]
 			if s == nil {
 				s = new(share)
-				m[ways[i].Leaf] = s
+				sums[at{ways[i].Leaf, loops}] = s
 			}
 			s.calls += part
 			s.time += time

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/code/source"
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
@@ -392,8 +393,13 @@ func (c *collector) links() (b []byte) {
 	return b
 }
 
-// called is where a call stands, without what led there.
+// called is where a call stands, without what led there, but with the line of Python that called into a C library.
 func (o *Options) called(function string, site trace.Site) string {
 	p := o.Where(function, site.Alone())
-	return p.String()
+	text := p.String()
+	if line, ok := source.Above(site); ok {
+		p = o.Where("", line.Alone())
+		text += " < " + p.String()
+	}
+	return text
 }

@@ -21,7 +21,9 @@ type loop struct {
 	Kind                         string
 	Place, Function              string
 	Entered, Rounds, Least, Most uint64
-	AtLeast                      bool `json:"at_least"`
+	Entry                        *float64 `json:"entry_compute_ns"`
+	Further                      *float64 `json:"further_compute_ns"`
+	AtLeast                      bool     `json:"at_least"`
 	Unsure                       bool
 	Body                         []loop
 }

@@ -69,9 +69,42 @@ type LeafTimes struct {
 	// and the gaps before these.
 	Entries    uint64
 	EntriesGap float64
+	// Outer is the same of those among them by which the next loop around was entered, too, then the one around that, and so on, as far as
+	// it is known.
+	Outer []LoopEntries
 	// Shared: what calls at other places took is not known apart from these. The times are a
 	// part of both, in proportion to the calls.
 	Shared bool
+}
+
+// LoopEntries are calls by which a loop was entered, and the gaps before these, in nanoseconds.
+type LoopEntries struct {
+	Calls uint64
+	Gap   float64
+}
+
+// Entering returns the calls by which at least so many loops were entered, from the innermost one outwards; all calls for 0. If less is
+// known of them, those of the outermost loop that is known stand for them.
+func (t *LeafTimes) Entering(loops int) LoopEntries {
+	switch loops = min(loops, 1+len(t.Outer)); {
+	case loops == 0 || t.Entries == 0:
+		return LoopEntries{t.Calls, t.Gap}
+	case loops == 1:
+		return LoopEntries{t.Entries, t.EntriesGap}
+	}
+	return t.Outer[loops-2]
+}
+
+// GapBefore is the mean gap before the calls by which exactly so many loops were entered.
+func (t *LeafTimes) GapBefore(loops int) float64 {
+	x := t.Entering(loops)
+	if known := min(loops, len(t.Outer)); t.Entries > 0 && loops <= known {
+		if more := t.Entering(loops + 1); more.Calls < x.Calls {
+			x.Calls -= more.Calls
+			x.Gap = max(0, x.Gap-more.Gap)
+		}
+	}
+	return x.Gap / float64(max(1, x.Calls))
 }
 
 // Add adds what another rank says of the same leaf.
@@ -81,5 +114,12 @@ func (t *LeafTimes) Add(o *LeafTimes) {
 	t.Duration += o.Duration
 	t.Entries += o.Entries
 	t.EntriesGap += o.EntriesGap
+	for i, x := range o.Outer {
+		if i == len(t.Outer) {
+			t.Outer = append(t.Outer, LoopEntries{})
+		}
+		t.Outer[i].Calls += x.Calls
+		t.Outer[i].Gap += x.Gap
+	}
 	t.Shared = t.Shared || o.Shared
 }

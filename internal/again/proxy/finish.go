@@ -358,9 +358,9 @@ func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *tra
 		if inside && !last {
 			continue
 		}
-		to, entry, _ := cursor.Next()
+		to, loops, _ := cursor.Next()
 		x := &out[to]
-		if x.Calls++; entry {
+		if x.Calls++; loops > 0 {
 			x.Entries++
 			x.Entry += passed
 		} else {

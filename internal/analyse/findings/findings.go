@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
@@ -124,7 +125,8 @@ type wait struct {
 
 // of reports whether it is about the calls.
 func (w *wait) of(c *imbalance.Call) bool {
-	return w.at == trace.FunctionSite{Function: c.Function, Site: c.Site.Alone()} || w.Function == c.Function && slices.Contains(c.Others, w.Place)
+	other := func(place string) bool { return strings.HasPrefix(w.Place+" < ", place+" < ") }
+	return w.at == trace.FunctionSite{Function: c.Function, Site: c.Site.Alone()} || w.Function == c.Function && slices.ContainsFunc(c.Others, other)
 }
 
 // late reports whether ranks are late for a call.

@@ -267,10 +267,16 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 			loops++
 		}
 		for len(n.Body) == 1 && n.Body[0].Kind == "function" && n.Body[0].Entered == n.Entered {
+			if !strings.HasPrefix(n.From, "+0x") {
+				x.site = n.From
+			}
 			n = n.Body[0]
 			x.text += " > " + n.Function + "()"
 		}
-		x.site, x.function = n.From, true
+		// The innermost place that has a line.
+		if x.function = true; x.site == "" || !strings.HasPrefix(n.From, "+0x") {
+			x.site = n.From
+		}
 		open = true
 	case "loop":
 		x.text += times(n) + " times" + entered(n)
@@ -328,7 +334,9 @@ func entered(n *calltree.Node) string {
 		return ""
 	}
 	text := ", entered after " + units.Duration(*n.Entry)
-	if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
+	if n.Further != nil {
+		text += ", then " + units.Duration(*n.Further)
+	} else if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
 		text += ", then " + units.Duration((first.Sums.Compute-entries)/float64(calls-n.Entered))
 	}
 	return text

@@ -3,7 +3,11 @@
 // a mark for a build id, with the function behind it if that is known.
 package source
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/spoor-hpc/spoor/trace/model"
+)
 
 const mark = "source"
 
@@ -22,4 +26,14 @@ func Function(buildID string) (function string, ok bool) {
 		return "", false
 	}
 	return strings.TrimPrefix(function, " "), true
+}
+
+// Above returns the innermost such line around a call that is in a binary itself.
+func Above(call model.Site) (line model.Site, ok bool) {
+	for i, frame := range call.Frames() {
+		if _, ok = Function(frame.BuildID); ok {
+			return frame, i > 0
+		}
+	}
+	return model.Site{}, false
 }

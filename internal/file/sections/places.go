@@ -17,6 +17,8 @@ type Placed struct {
 	Leaf          int
 	Gap, Duration float64
 	Entry         float64 // gap before a call with which a loop is entered; NaN: as the others
+	// Outer are those before the calls with which the next loop around is entered, too, then the one around that, and so on.
+	Outer []float64
 }
 
 // appendPlaces and DecodePlaces: what leaves have of their own.
@@ -24,7 +26,7 @@ type Placed struct {
 //	places = per class blob
 //	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean, duration mean,
 //	         (2·(leaf, as a difference to the one before) + entry) uvarint, gap mean, duration mean,
-//	         entry mean if it is 1…
+//	         entry mean if it is 1, (0 uvarint, mean of outer loops)…
 //
 // A mean has eight significant bits. What a terminal has is that of all of its leaves, but for those that stand there themselves.
 func appendPlaces(blobs [][]byte) []byte {
@@ -84,6 +86,9 @@ func appendPlacesOf(b []byte, list []Placed, terminals []int32) ([]byte, error) 
 		b = appendMean(appendMean(b, p.Gap), p.Duration)
 		if entry == 1 {
 			b = appendMean(b, p.Entry)
+			for _, mean := range p.Outer {
+				b = appendMean(wire.AppendUvarint(b, 0), mean)
+			}
 		}
 	}
 	return b, nil
@@ -114,6 +119,11 @@ func DecodePlaces(r *wire.Reader, terminals []int32) []Placed {
 	last := 0
 	for first := true; r.Rest() > 0 && r.Err() == nil; first = false {
 		head := r.Uvarint()
+		if head == 0 && !first && !math.IsNaN(list[len(list)-1].Entry) {
+			x := &list[len(list)-1]
+			x.Outer = append(x.Outer, decodeMean(r))
+			continue
+		}
 		if head>>1 == 0 && !first || head>>1 >= uint64(len(terminals)-last) {
 			r.Fail("leaf %d and %d more of %d", last, head>>1, len(terminals))
 			return nil

@@ -2,6 +2,7 @@ package sections
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -19,9 +20,10 @@ func TestPlaces(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(t, "there") == 0 {
 				continue
 			}
-			p := Placed{leaf, mean.Draw(t, "gap"), mean.Draw(t, "duration"), math.NaN()}
+			p := Placed{leaf, mean.Draw(t, "gap"), mean.Draw(t, "duration"), math.NaN(), nil}
 			if rapid.IntRange(0, 5).Draw(t, "entered") == 0 {
 				p.Entry = mean.Draw(t, "entry")
+				p.Outer = rapid.SliceOfN(mean, 0, 3).Draw(t, "outer")
 			}
 			list = append(list, p)
 		}
@@ -39,7 +41,7 @@ func TestPlaces(t *testing.T) {
 		}
 		for i, p := range list {
 			g := got[i]
-			if g.Leaf != p.Leaf || meansOf(&g) != meansOf(&p) || math.IsNaN(g.Entry) != math.IsNaN(p.Entry) || Rounded(g.Entry, meanBits) != Rounded(p.Entry, meanBits) {
+			if g.Leaf != p.Leaf || meansOf(&g) != meansOf(&p) || math.IsNaN(g.Entry) != math.IsNaN(p.Entry) || Rounded(g.Entry, meanBits) != Rounded(p.Entry, meanBits) || !slices.EqualFunc(g.Outer, p.Outer, func(a, b float64) bool { return Rounded(a, meanBits) == Rounded(b, meanBits) }) {
 				t.Fatalf("%v, want %v", g, p)
 			}
 		}
@@ -58,7 +60,7 @@ func TestPlacesOfATerminal(t *testing.T) {
 	var list []Placed
 	for i := range terminals {
 		if terminals[i] = int32(i % 2); i%2 == 1 {
-			list = append(list, Placed{i, 5e6, 7e6, math.NaN()})
+			list = append(list, Placed{i, 5e6, 7e6, math.NaN(), nil})
 		}
 	}
 	list[3].Gap = 9e6

@@ -13,6 +13,7 @@ type Arrival struct {
 	Leaf   int
 	From   int  // the terminal before, or Start
 	Enters bool // the innermost loop that the leaf begins is entered
+	Loops  int  // how many loops are entered, see Visit
 	levels []level
 }
 
@@ -160,9 +161,9 @@ func (x *arriving) instance(n int32) {
 // leaf adds the arrivals at the leaf to which the path leads.
 func (x *arriving) leaf(id int32) {
 	only := make([]rounds, len(x.path))
-	enters := false
+	loops := 0
 	add := func(from int) {
-		a := Arrival{Leaf: int(id), From: from, Enters: enters, levels: make([]level, len(x.path))}
+		a := Arrival{Leaf: int(id), From: from, Enters: loops > 0, Loops: loops, levels: make([]level, len(x.path))}
 		below := uint64(1)
 		for i := len(x.path) - 1; i >= 0; i-- {
 			a.levels[i] = x.path[i].level
@@ -177,7 +178,8 @@ func (x *arriving) leaf(id int32) {
 		if s.level.count > 1 {
 			only[i] = furtherRounds
 			add(x.lastOf(body[s.at].ID))
-			only[i], enters = firstRound, true
+			only[i] = firstRound
+			loops++
 		}
 		if s.at > 0 {
 			add(x.lastOf(body[s.at-1].ID))

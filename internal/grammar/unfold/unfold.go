@@ -95,6 +95,8 @@ type Visit struct {
 	// Begins tells whether the innermost loop that has the leaf at its beginning is
 	// entered here; Repeats, that it begins another round.
 	Begins, Repeats bool
+	// Loops is how many loops are entered here, from the innermost one outwards: those that the leaf begins.
+	Loops int
 }
 
 // A frame is a place in an instance: the symbol at, of which done repetitions are over.
@@ -174,7 +176,12 @@ func (c *Cursor) here() (top *frame, id int32, n uint64) {
 func (f *frame) visit(n uint64) (v Visit) {
 	switch {
 	case n > 1:
-		v.Begins, v.Repeats = f.done == 0, f.done > 0
+		if v.Begins, v.Repeats = f.done == 0, f.done > 0; v.Begins {
+			v.Loops = 1
+			if f.at == 0 {
+				v.Loops += f.begin.Loops
+			}
+		}
 	case f.at == 0:
 		v = f.begin
 	}

@@ -75,6 +75,24 @@ func TestTimesOfPlaces(t *testing.T) {
 						p.probe("round", 3_000*slow)
 					}
 				}
+				// Two loops that begin with the same call: it is reached in three ways.
+				for range 5 {
+					p.fence()
+				}
+				for i := range 40 {
+					for j := range 12 {
+						switch {
+						case i+j == 0:
+							p.probe("outer", 600_000*slow)
+						case j == 0:
+							p.probe("inner", 30_000*slow)
+						default:
+							p.probe("again", 2_000*slow)
+						}
+					}
+					p.fence()
+					p.fence()
+				}
 				cfg := testConfig()
 				cfg.Rank, cfg.Ranks, cfg.Timing = rank, ranks, timing.Options{Mode: mode}
 				c := attach(t, cfg, p.s)
@@ -136,13 +154,15 @@ func perPlace(r *trace.Reader, names []string, sums map[string]float64) error {
 		return err
 	}
 	i := 0
-	for leaf, enters := range l.Visits(k) {
+	for cursor := l.Cursor(k); ; {
+		leaf, loops, ok := cursor.Next()
+		if !ok {
+			break
+		}
 		x := times[leaf]
 		mean := x.Gap / float64(x.Calls)
 		if x.Entries > 0 {
-			if mean = x.EntriesGap / float64(x.Entries); !enters {
-				mean = (x.Gap - x.EntriesGap) / float64(x.Calls-x.Entries)
-			}
+			mean = x.GapBefore(loops)
 		}
 		if i >= len(names) {
 			return fmt.Errorf("more than %d calls", len(names))

@@ -72,8 +72,8 @@ func (x *sequence) fill(s *stretch) {
 	for len(s.visits) < x.size {
 		v := visited{leaf: -1}
 		v.left, v.between = s.cursor.Left(x.main)
-		leaf, enters, ok := s.cursor.Next()
-		if v.enters = enters; ok {
+		leaf, loops, ok := s.cursor.Next()
+		if v.enters = loops > 0; ok {
 			v.leaf = int32(leaf)
 		}
 		if s.visits = append(s.visits, v); !ok {

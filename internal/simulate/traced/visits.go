@@ -53,12 +53,12 @@ func medians(k *trace.Rank, of *trace.Leaves, list []gaps.Leaf, stream int) erro
 		if err != nil {
 			return err
 		}
-		i, enters, ok := cursor.Next()
+		i, loops, ok := cursor.Next()
 		if !ok {
 			break
 		}
 		to := &samples[i]
-		if enters && list[i].Entries > 0 {
+		if loops > 0 && list[i].Entries > 0 {
 			to = &entries[i]
 		}
 		*to = append(*to, t.Timing.Gap.Ns)

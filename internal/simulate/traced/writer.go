@@ -84,8 +84,8 @@ func (w *writer) times(c *ops.Call) (gap, duration float64) {
 	if w.leaves == nil {
 		return float64(c.Timing.Gap.Ns), float64(c.Timing.Duration.Ns)
 	}
-	i, enters, _ := w.cursor.Next()
-	return times(&w.leaves[i], enters)
+	i, loops, _ := w.cursor.Next()
+	return times(&w.leaves[i], loops > 0)
 }
 
 // times returns the gap before a call at a place, in ns, and its duration.

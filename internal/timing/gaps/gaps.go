@@ -17,9 +17,10 @@ import (
 // A Leaf is the times before and in the calls at one place of the structure on one rank,
 // means in nanoseconds.
 type Leaf struct {
-	Calls, Entries uint64  // Entries: those of them by which a loop is entered
-	Gap            float64 // before each of the others
-	Entry          float64 // before these
+	Calls, Entries uint64    // Entries: those of them by which a loop is entered
+	Gap            float64   // before each of the others
+	Entry          float64   // before these
+	Entering       []float64 // before those by which 1, 2… loops are entered, where that is known of several
 	Duration       float64
 
 	// Alike means that nothing is known of the place but what all calls like it have in
@@ -102,6 +103,11 @@ func (c *Class) Of(k *trace.Rank, leaves *trace.Leaves, stream int) (list []Leaf
 		if x.Entries > 0 {
 			x.Entry = t.EntriesGap / float64(x.Entries)
 		}
+		for loops := range len(t.Outer) + 1 {
+			if len(t.Outer) > 0 {
+				x.Entering = append(x.Entering, t.GapBefore(loops+1))
+			}
+		}
 		mean := c.stats[leaves.Terminal(i)].Gap.Mean()
 		x.Alike = x.Entries == 0 && math.Abs(x.Gap-mean) <= 1e-6*mean
 	}
@@ -119,6 +125,9 @@ func (c *Class) Of(k *trace.Rank, leaves *trace.Leaves, stream int) (list []Leaf
 			g, t = f[leaves.Terminal(i)], d[leaves.Terminal(i)]
 		}
 		x.Gap, x.Entry, x.Duration, x.Factor = x.Gap*g, x.Entry*g, x.Duration*t, g
+		for k := range x.Entering {
+			x.Entering[k] *= g
+		}
 	}
 	return list, false, nil
 }

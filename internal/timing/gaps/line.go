@@ -74,12 +74,15 @@ func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
 
 // Next sets the times of the next call, which is t.
 func (l *Line) Next(t *trace.TimedCall) {
-	leaf, enters, _ := l.cursor.Next()
+	leaf, loops, _ := l.cursor.Next()
 	x := &l.leaves[leaf]
-	enters = enters && x.Entries > 0
+	enters := loops > 0 && x.Entries > 0
 	mean := x.Gap
 	if enters {
 		mean = x.Entry
+		if loops = min(loops, len(x.Entering)); loops > 0 && l.hists == nil {
+			mean = x.Entering[loops-1]
+		}
 	}
 	l.done += mean
 	t.Start = l.End()

@@ -121,12 +121,8 @@ func (l *entryLine) sample(terminal int) model.Timing {
 	t := l.meanLine.sample(terminal)
 	v, _ := l.visits.Next()
 	x := &l.Places[l.leaf]
-	switch rest := x.Calls - x.Entries; {
-	case x.Entries == 0:
-	case v.Begins:
-		move(&t.Gap, x.EntriesGap/float64(x.Entries))
-	case rest > 0:
-		move(&t.Gap, max(0, x.Gap-x.EntriesGap)/float64(rest))
+	if x.Entries > 0 && (v.Begins || x.Calls > x.Entries) {
+		move(&t.Gap, x.GapBefore(v.Loops))
 	}
 	return t
 }
