@@ -41,7 +41,8 @@ type run struct {
 type finish struct {
 	terminal int // one of the calls
 	requests int64
-	what     string // tells it from others
+	what     string       // tells it from others
+	exchange []exchanging // by member; nil: it finishes requests that were made before
 }
 
 // at is the step in front of which a call of the stream is.
@@ -93,6 +94,9 @@ const maxStepwise = 1 << 26
 // shorter is how much shorter the structure has to become.
 const shorter = 2
 
+// maxRecorded is how long a structure may be before exchanges are looked for.
+const maxRecorded = 200
+
 // stepwise looks for streams whose structure is much shorter with FINISH.
 func (g *generator) stepwise(v *variant) error {
 	v.stepwise = make([]*stepwise, v.ranks[0].Streams())
@@ -101,16 +105,12 @@ func (g *generator) stepwise(v *variant) error {
 	}
 	same := make([]string, len(v.calls)) // by terminal: calls of one loop have the same; "" if it is none
 	done := make([]int64, len(v.calls))
-	some := false
 	whole := make(map[string]bool) // all requests of the place were seen together
 	for t := range v.calls {
 		same[t], done[t] = g.finisher(v, t)
 		if same[t] != "" && v.calls[t].all() {
-			whole[same[t]], some = true, true
+			whole[same[t]] = true
 		}
-	}
-	if !some {
-		return nil
 	}
 	for t := range same {
 		if !whole[same[t]] {
@@ -122,6 +122,14 @@ func (g *generator) stepwise(v *variant) error {
 		var first *stepwise
 		for m, k := range v.ranks {
 			s := v.steps(k, stream, same, done, number)
+			if n := k.Symbols(stream); n > maxRecorded && (s == nil || size(s.g) > maxRecorded) {
+				if s != nil {
+					n = size(s.g)
+				}
+				if e := g.exchanges(v, k, stream); e != nil && shorter*size(e.g) <= n {
+					s = e
+				}
+			}
 			if s == nil || m > 0 && !first.g.Equal(s.g) {
 				first = nil
 				break
@@ -230,7 +238,7 @@ func (v *variant) steps(k *trace.Rank, stream int, same []string, done []int64, 
 			if !ok {
 				n = len(v.finishes)
 				number[key] = n
-				v.finishes = append(v.finishes, finish{terminal, requests, key})
+				v.finishes = append(v.finishes, finish{terminal: terminal, requests: requests, what: key})
 			}
 			b.Append(uint32(len(v.calls) + n))
 			s.steps++
@@ -291,14 +299,33 @@ func (v *variant) step(k *trace.Rank, stream int, call uint64) uint64 {
 }
 
 // finishLine writes a step that finishes requests.
-func (g *generator) finishLine(v *variant, f finish) *line {
+func (g *generator) finishLine(v *variant, f *finish) *line {
+	if f.exchange != nil {
+		return g.exchangeLine(v, f)
+	}
 	c := v.calls[f.terminal]
-	l := &line{site: g.site(c.site)}
-	w := &writer{g: g, v: v, c: c, t: f.terminal, sinks: make(map[string]int)}
 	place, _ := c.place()
 	place, _, _ = strings.Cut(place, " of ")
-	var args string
+	count := ""
+	if meaning.WaitingOf(c.def).Choice != meaning.OneRequest {
+		count = fmt.Sprint(c.vals[0][c.in[0].at])
+	}
 	got := c.finishedBy()
+	switch {
+	case count != "" && got == "flag":
+		got = "testany"
+	case got == "flag" || got == "index":
+		got += "_" // a variable and a function of C have these names
+	}
+	text := g.finishCall(v, c, count, place)
+	l := &line{site: g.site(c.site)}
+	l.text = func(gap string) string { return fmt.Sprintf("FINISH(%d, %s, %s, %s);", f.requests, got, gap, text) }
+	return g.shared(l)
+}
+
+// finishCall is a call that finishes requests at a place.
+func (g *generator) finishCall(v *variant, c *call, count, place string) string {
+	w := &writer{g: g, v: v, c: c, sinks: make(map[string]int)}
 	status := "&status"
 	all := fmt.Sprintf("statuses(%d)", w.outLength(0, &node{}))
 	for i := range c.f.Params {
@@ -307,28 +334,18 @@ func (g *generator) finishLine(v *variant, f finish) *line {
 			status, all = "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"
 		}
 	}
-	var count int64
-	choice := meaning.WaitingOf(c.def).Choice
-	if choice != meaning.OneRequest {
-		count = c.vals[0][c.in[0].at]
-	}
-	switch {
-	case choice == meaning.OneRequest:
+	var args string
+	switch got := c.finishedBy(); {
+	case count == "":
 		args = fmt.Sprintf("%s, &flag, %s", place, status)
 	case got == "flag":
-		args = fmt.Sprintf("%d, %s, &number[0], &flag, %s", count, place, status)
-		got = "testany"
+		args = fmt.Sprintf("%s, %s, &number[0], &flag, %s", count, place, status)
 	case got == "index":
-		args = fmt.Sprintf("%d, %s, &number[0], %s", count, place, status)
+		args = fmt.Sprintf("%s, %s, &number[0], %s", count, place, status)
 	default:
-		args = fmt.Sprintf("%d, %s, &number[0], room(%d), %s", count, place, 4*max(count, 1), all)
+		args = fmt.Sprintf("%s, %s, &number[0], room(4 * %s), %s", count, place, count, all)
 	}
-	if got == "flag" || got == "index" {
-		got += "_" // a variable and a function of C have these names
-	}
-	text := fmt.Sprintf("%s(%s)", c.f.Name, args)
-	l.text = func(gap string) string { return fmt.Sprintf("FINISH(%d, %s, %s, %s);", f.requests, got, gap, text) }
-	return g.shared(l)
+	return fmt.Sprintf("%s(%s)", c.f.Name, args)
 }
 
 // stepTimes are what a member has at the leaves of a stream whose structure was found anew:
