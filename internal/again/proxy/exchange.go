@@ -87,8 +87,50 @@ type item struct {
 // maxExchanged bounds the steps of a stream.
 const maxExchanged = 1 << 22
 
-// exchanges finds the steps of a stream of a variant; nil if it has no exchange.
-func (g *generator) exchanges(v *variant, k *trace.Rank, stream int) *stepwise {
+// fewRecorded is how long the structures of all ranks may be together before exchanges are looked for.
+const fewRecorded = 1000
+
+// exchanges looks for streams that are much shorter with exchanges.
+func (g *generator) exchanges() {
+	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil {
+		return
+	}
+	n := 0
+	for _, v := range g.list {
+		for stream := range v.stepwise {
+			n += size(v.recorded(v.ranks[0], stream))
+		}
+	}
+	for _, v := range g.list {
+		for stream := range v.stepwise {
+			if n > fewRecorded && !v.generalised {
+				g.exchange(v, stream)
+			}
+		}
+	}
+}
+
+// exchange is exchanges of one stream, which has to be the same on all members.
+func (g *generator) exchange(v *variant, stream int) {
+	kept := slices.Clip(v.finishes)
+	var first *stepwise
+	var list []finish
+	for m, k := range v.ranks {
+		v.finishes = kept
+		s := g.exchanged(v, k, stream)
+		if s == nil || shorter*size(s.g) > size(v.recorded(k, stream)) || m > 0 && (!first.g.Equal(s.g) || !slices.Equal(first.runs, s.runs)) {
+			v.finishes = kept
+			return
+		}
+		if m == 0 {
+			first, list = s, v.finishes
+		}
+	}
+	v.stepwise[stream], v.finishes = first, list
+}
+
+// exchanged finds the steps of a stream of a variant; nil if it has no exchange.
+func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
 	x := &exchanger{g: g, v: v, kinds: make(map[string]*kind), open: make(map[int64]item),
 		roles: make([]role, len(v.calls)), done: make([][]int64, len(v.calls)), of: make([]*kind, len(v.calls))}
 	some := false

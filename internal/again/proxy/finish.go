@@ -94,9 +94,6 @@ const maxStepwise = 1 << 26
 // shorter is how much shorter the structure has to become.
 const shorter = 2
 
-// maxRecorded is how long a structure may be before exchanges are looked for.
-const maxRecorded = 200
-
 // stepwise looks for streams whose structure is much shorter with FINISH.
 func (g *generator) stepwise(v *variant) error {
 	v.stepwise = make([]*stepwise, v.ranks[0].Streams())
@@ -122,14 +119,6 @@ func (g *generator) stepwise(v *variant) error {
 		var first *stepwise
 		for m, k := range v.ranks {
 			s := v.steps(k, stream, same, done, number)
-			if n := k.Symbols(stream); n > maxRecorded && (s == nil || size(s.g) > maxRecorded) {
-				if s != nil {
-					n = size(s.g)
-				}
-				if e := g.exchanges(v, k, stream); e != nil && shorter*size(e.g) <= n {
-					s = e
-				}
-			}
 			if s == nil || m > 0 && !first.g.Equal(s.g) {
 				first = nil
 				break

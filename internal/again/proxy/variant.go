@@ -145,6 +145,7 @@ func (g *generator) prepare() error {
 			return err
 		}
 	}
+	g.exchanges()
 	g.findStatuses()
 	g.together()
 	for _, v := range g.list {
