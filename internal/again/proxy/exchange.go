@@ -101,32 +101,43 @@ func (g *generator) exchanges() {
 			n += size(v.recorded(v.ranks[0], stream))
 		}
 	}
+	var found []candidate
 	for _, v := range g.list {
 		for stream := range v.stepwise {
-			if n > fewRecorded && !v.generalised {
-				g.exchange(v, stream)
+			if n <= fewRecorded || v.generalised {
+				continue
+			}
+			if s := g.exchange(v, stream); s != nil {
+				found = append(found, candidate{v, stream, s, v.finishes})
+			}
+		}
+		for i := range found {
+			if found[i].v == v {
+				found[i].finishes = v.finishes
 			}
 		}
 	}
+	g.take(found)
 }
 
 // exchange is exchanges of one stream, which has to be the same on all members.
-func (g *generator) exchange(v *variant, stream int) {
+func (g *generator) exchange(v *variant, stream int) *stepwise {
 	kept := slices.Clip(v.finishes)
 	var first *stepwise
 	var list []finish
 	for m, k := range v.ranks {
 		v.finishes = kept
 		s := g.exchanged(v, k, stream)
-		if s == nil || shorter*size(s.g) > size(v.recorded(k, stream)) || m > 0 && (!first.g.Equal(s.g) || !slices.Equal(first.runs, s.runs)) {
+		if s == nil || m > 0 && (!first.g.Equal(s.g) || !slices.Equal(first.runs, s.runs)) {
 			v.finishes = kept
-			return
+			return nil
 		}
 		if m == 0 {
 			first, list = s, v.finishes
 		}
 	}
-	v.stepwise[stream], v.finishes = first, list
+	v.finishes = list
+	return first
 }
 
 // exchanged finds the steps of a stream of a variant; nil if it has no exchange.

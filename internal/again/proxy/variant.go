@@ -140,11 +140,11 @@ func (g *generator) variants(search *reissue.Search) error {
 
 // prepare makes what the writing of lines needs.
 func (g *generator) prepare() error {
+	var found []candidate
 	for _, v := range g.list {
-		if err := g.stepwise(v); err != nil {
-			return err
-		}
+		found = append(found, g.stepwise(v)...)
 	}
+	g.take(found)
 	g.exchanges()
 	g.findStatuses()
 	g.together()
