@@ -737,36 +737,42 @@ func (g *generator) live(v *variant, f *finish, t int) (text string, args []stri
 func (g *generator) rows(v *variant, width, members int, of func(m int) [][]int64) int {
 	n := v.rows
 	v.rows++
-	number := make(map[string]int)
+	rows, often := make(map[string][]int64), make(map[string]int)
+	for m := range members {
+		for _, row := range of(m) {
+			key := fmt.Sprint(row)
+			rows[key] = row
+			often[key]++
+		}
+	}
+	number := make(map[string]int) // short for those that occur often
 	var values, order, first []string
+	for k, key := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+		return cmp.Or(cmp.Compare(often[b], often[a]), slices.Compare(rows[a], rows[b]))
+	}) {
+		number[key] = k
+		for _, x := range rows[key] {
+			values = append(values, literal("", x))
+		}
+	}
 	for m := range members {
 		first = append(first, fmt.Sprint(len(order)))
 		last, repeated := -1, 0
-		repeat := func() {
-			if repeated > 0 {
-				order = append(order, fmt.Sprint(-repeated))
-			}
-			repeated = 0
-		}
 		for _, row := range of(m) {
-			key := fmt.Sprint(row)
-			k, ok := number[key]
-			if !ok {
-				k = len(number)
-				number[key] = k
-				for _, x := range row {
-					values = append(values, literal("", x))
-				}
-			}
+			k := number[fmt.Sprint(row)]
 			if k == last {
 				repeated++
 				continue
 			}
-			repeat()
+			if repeated > 0 {
+				order = append(order, fmt.Sprint(-repeated))
+			}
 			order = append(order, fmt.Sprint(k))
-			last = k
+			last, repeated = k, 0
 		}
-		repeat()
+		if repeated > 0 {
+			order = append(order, fmt.Sprint(-repeated))
+		}
 	}
 	order = append(order, "0") // the table is looked at once more behind its last row
 	from := ""
