@@ -84,8 +84,11 @@ type item struct {
 	index    int // in the region
 }
 
-// maxExchanged bounds the steps of a stream.
-const maxExchanged = 1 << 22
+// maxExchanged bounds the steps of a stream, and mostKinds the kinds of an exchange: KINDS in runtime/exchange.c.
+const (
+	maxExchanged = 1 << 22
+	mostKinds    = 32
+)
 
 // fewRecorded is how long the structures of all ranks may be together before exchanges are looked for.
 const fewRecorded = 1000
@@ -518,6 +521,9 @@ func (x *exchanger) steps() *stepwise {
 	for _, e := range groups {
 		if len(e.kinds) == 0 {
 			continue
+		}
+		if len(e.kinds) > mostKinds {
+			return nil
 		}
 		slices.SortFunc(e.kinds, func(a, b *kind) int { return cmp.Compare(a.key, b.key) })
 		f := finish{terminal: e.kinds[0].makers[0], what: "exchange"}

@@ -10,7 +10,7 @@ static struct rows {
 	int width, left; /* how often the row is to be repeated */
 	const int64_t *values;
 	const int *order;
-} *tables;
+} * tables;
 
 void rows(int n, int width, const int64_t *values, const int *order)
 {
@@ -39,17 +39,26 @@ void next_row(int n)
 		row_values[n] = t->values + t->width * *t->order;
 }
 
-enum { KINDS = 32 };
-struct open { MPI_Request request; const void *where; };
+enum { KINDS = 32 }; /* mostKinds in exchange.go */
+struct open {
+	MPI_Request request;
+	const void *where;
+};
 static _Thread_local struct {
 	int64_t left; /* calls to make */
 	int n, room;
 	struct open *list;
 } kinds[KINDS];
 static _Thread_local int active, stirred;
-static _Thread_local struct { int kind, at; } tested;
+static _Thread_local struct {
+	int kind, at;
+} tested;
 static _Thread_local MPI_Request next;
-static _Thread_local struct { MPI_Request *list; int n, room; unsigned of; } asked;
+static _Thread_local struct {
+	MPI_Request *list;
+	int n, room;
+	unsigned of;
+} asked;
 
 void exchange(int n, int k)
 {
@@ -119,9 +128,15 @@ int test_next(int kind, int *at)
 	return *at < kinds[kind].n;
 }
 
-MPI_Request *opened_request(void) { return &kinds[tested.kind].list[tested.at].request; }
+MPI_Request *opened_request(void)
+{
+	return &kinds[tested.kind].list[tested.at].request;
+}
 
-void closed(void) { drop(tested.kind, tested.at); }
+void closed(void)
+{
+	drop(tested.kind, tested.at);
+}
 
 int gather(unsigned of)
 {
@@ -141,9 +156,15 @@ int gather(unsigned of)
 	return asked.n;
 }
 
-int gathered_open(void) { return asked.n; }
+int gathered_open(void)
+{
+	return asked.n;
+}
 
-MPI_Request *opened_requests(void) { return asked.list; }
+MPI_Request *opened_requests(void)
+{
+	return asked.list;
+}
 
 int gathered_done(void)
 {
