@@ -28,6 +28,7 @@ func sampleCode() *Code {
 		},
 		Contexts: []Context{{Function: 5, Site: 0, Vertex: 4}, {Function: 5, Site: 1, Vertex: 6}},
 		Odd:      []Step{{From: 4, To: 4, Way: 1}, {From: 6, To: 6, Way: 2}, {From: 6, To: 4, Way: Lost}},
+		Apart:    [][2]int{{2, 5}},
 	}
 }
 
@@ -63,6 +64,10 @@ func TestCodeIsReadAsWritten(t *testing.T) {
 		"a vertex in a call":         func(c *Code) { c.Vertices[5].Parent = 4 },
 		"a loop that is again":       func(c *Code) { c.Vertices[5].Again = 0 },
 		"a function within its loop": func(c *Code) { c.Vertices[3].Again = 1 },
+		"apart from itself":          func(c *Code) { c.Apart[0][1] = 2 },
+		"apart in two bodies":        func(c *Code) { c.Apart[0][1] = 6 },
+		"apart from no vertex":       func(c *Code) { c.Apart[0][1] = 7 },
+		"apart twice":                func(c *Code) { c.Apart = append(c.Apart, c.Apart[0]) },
 		"a negative line":            func(c *Code) { c.Vertices[1].Line = -5 },
 	} {
 		c := sampleCode()
@@ -248,6 +253,13 @@ func TestCodeOfAnyShape(t *testing.T) {
 			s := Step{From: rapid.SampledFrom(all).Draw(t, "from"), To: rapid.SampledFrom(all).Draw(t, "to")}
 			s.Way = Way(rapid.IntRange(-1, c.LoopsAround(s.From, s.To)).Draw(t, "way"))
 			c.Odd = append(c.Odd, s)
+		}
+		for i := range c.Vertices {
+			for j := range c.Vertices {
+				if i < j && c.Vertices[i].Parent == c.Vertices[j].Parent && rapid.Bool().Draw(t, "apart") {
+					c.Apart = append(c.Apart, [2]int{i, j})
+				}
+			}
 		}
 		sections.SortCalls(calls, byOffset)
 		r := wire.NewReader(sections.AppendCode(c, calls, nil), "code")

@@ -215,10 +215,13 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 	return nil
 }
 
+// manyCalls is how many calls dump announces before it prints them.
+const manyCalls = 1_000_000
+
 // counted is the progress of printing calls, whose number is known where no filter leaves some out. It is quiet beside calls on a terminal.
 func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 	quiet := newProgress(io.Discard, "", 0)
-	if f, ok := cmd.OutOrStdout().(*os.File); ok && terminal(f) || len(d.o.calls)+len(d.o.comms) > 0 || d.o.span != "" || !d.window.Whole() {
+	if len(d.o.calls)+len(d.o.comms) > 0 || d.o.span != "" || !d.window.Whole() {
 		return quiet, nil
 	}
 	calls := uint64(0)
@@ -234,6 +237,12 @@ func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 				calls += k.Len(stream)
 			}
 		}
+	}
+	if calls >= manyCalls && !d.o.structure && d.o.rsd == "" && d.o.at == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: %s calls follow; --rank and --range print a part, --structure the loops\n", d.r.Name(), units.Grouped(calls))
+	}
+	if f, ok := cmd.OutOrStdout().(*os.File); ok && terminal(f) {
+		return quiet, nil
 	}
 	return newProgress(cmd.ErrOrStderr(), "calls printed", int(min(calls, math.MaxInt))), nil
 }

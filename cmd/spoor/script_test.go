@@ -139,6 +139,13 @@ func mkwaits(args []string) error {
 // programs are what virtual ranks do; sites are numbered from shift.
 var programs = map[string]func(r *tracktest.Recorder, shift int){
 	"stencil": func(r *tracktest.Recorder, _ int) { tracktest.Stencil(10)(r) },
+	"barriers": func(r *tracktest.Recorder, _ int) {
+		r.Begin()
+		for range 600_000 {
+			r.Call("MPI_Barrier", 3, tracktest.World)
+		}
+		r.End()
+	},
 	"workers": func(r *tracktest.Recorder, _ int) { tracktest.Workers(12)(r) },
 	"ring":    func(r *tracktest.Recorder, shift int) { ring(r, shift, 0x1) },
 	// As ring, but rank 2 sends one message with another tag.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -170,6 +171,8 @@ type Node struct {
 	Entry   *float64 `json:"entry_compute_ns,omitempty"`   // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries that enter no loop around it as well
 	Further *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further rounds, if it begins with the call that another loop begins with
 	Body    []*Node  `json:"body,omitempty"`
+	// Branches are nodes of the body that are in different ways of the code: a round has those of one way at most.
+	Branches []flow.Branch `json:"branches,omitempty"`
 
 	Function string `json:"function,omitempty"` // of a function; how often it was called is known by the machine code alone
 	From     string `json:"from,omitempty"`     // the place in the function around it

@@ -3,8 +3,10 @@ package calltree
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -256,7 +258,68 @@ func (b *builder) placed(stream int) Thread {
 		top.Body = append(top.Body, &Node{Kind: "elsewhere", Entered: 1, Rounds: 1, Least: 1, Most: 1, Body: others})
 	}
 	fill(top)
+	b.branch(nodes, t.Lost == 0)
 	count(top)
 	t.Body, t.Total = append(t.Body, top.Body...), top.Sums
 	return t
+}
+
+// branch finds the branches of bodies, by the node of each vertex. Nodes of several vertices are left alone: they are several places of
+// the code. counted says that rounds are known.
+func (b *builder) branch(nodes []*Node, counted bool) {
+	c := b.placer.code
+	of := make(map[*Node]int) // vertices of a node
+	for _, n := range nodes {
+		of[n]++
+	}
+	apart := make(map[[2]*Node]bool)
+	bodies := make(map[*Node]bool)
+	var list []*Node
+	for _, p := range c.Apart {
+		x, y := nodes[p[0]], nodes[p[1]]
+		up := c.Vertices[p[0]].Parent
+		if x == nil || y == nil || up < 0 || nodes[up] == nil || of[x] > 1 || of[y] > 1 || of[nodes[up]] > 1 {
+			continue
+		}
+		apart[[2]*Node{x, y}], apart[[2]*Node{y, x}] = true, true
+		if !bodies[nodes[up]] {
+			bodies[nodes[up]] = true
+			list = append(list, nodes[up])
+		}
+	}
+	for _, n := range list {
+		n.Branches = flow.Branches(len(n.Body), func(i, j int) bool { return apart[[2]*Node{n.Body[i], n.Body[j]}] })
+		if counted && n.Kind == "loop" && !n.AtLeast {
+			n.taken(n.Branches)
+		}
+	}
+}
+
+// taken finds in how many rounds of a loop each way was gone: as often as the calls were made that it has directly, if these were made
+// equally often. It isn't known of ways that have none: a function may be called, or a loop entered, without a call of MPI.
+func (n *Node) taken(list []flow.Branch) {
+	for _, branch := range list {
+		sum, known := uint64(0), true
+		for i := range branch.Ways {
+			w := &branch.Ways[i]
+			n.taken(w.Branches)
+			for k := w.From; k < w.To && known; k++ {
+				x := n.Body[k]
+				if x.Kind != "call" || slices.ContainsFunc(w.Branches, func(inner flow.Branch) bool {
+					return k >= inner.Ways[0].From && k < inner.Ways[len(inner.Ways)-1].To
+				}) {
+					continue
+				}
+				if known = w.Taken == 0 || w.Taken == x.Sums.Calls; known {
+					w.Taken = x.Sums.Calls
+				}
+			}
+			sum += w.Taken
+		}
+		if !known || sum > n.Rounds {
+			for i := range branch.Ways {
+				branch.Ways[i].Taken = 0
+			}
+		}
+	}
 }

@@ -31,19 +31,6 @@ type silent struct {
 	first  map[int]uint64
 }
 
-// inside reports whether a loop is another or within it.
-func (f *function) inside(loop, outer int) bool {
-	if outer == flow.None {
-		return true
-	}
-	for ; loop != flow.None; loop = f.body.Graph.Loops[loop].Parent {
-		if loop == outer {
-			return true
-		}
-	}
-	return false
-}
-
 // wallsOf are the calls of a block behind which silence can't be, ascending.
 func (m *maker) wallsOf(f *function, block int) []uint64 {
 	if list, known := f.walls[block]; known {
@@ -170,7 +157,7 @@ func (m *maker) follow(f *function, loop int, round bool, from []position) *sile
 				if !round {
 					continue
 				}
-			case !f.inside(f.body.Graph.Loop[to], loop):
+			case !f.body.Graph.Inside(f.body.Graph.Loop[to], loop):
 				s.out = append(s.out, position{to, 0})
 				continue
 			}
@@ -197,7 +184,7 @@ func (f *function) stops(block int) bool {
 func (m *maker) meets(s *silent, v *vertex) bool {
 	if v.key.kind == trace.LoopVertex {
 		for b, at := range s.starts {
-			if at && s.f.inside(s.f.body.Graph.Loop[b], v.loop) {
+			if at && s.f.body.Graph.Inside(s.f.body.Graph.Loop[b], v.loop) {
 				return true
 			}
 		}
@@ -400,23 +387,23 @@ func (m *maker) forward(a, b *vertex) bool {
 	}
 	goal := func(block int) bool {
 		if b.key.kind == trace.LoopVertex {
-			return f.inside(f.body.Graph.Loop[block], b.loop)
+			return f.body.Graph.Inside(f.body.Graph.Loop[block], b.loop)
 		}
 		return block == b.at.block
 	}
 	seen := make([]bool, len(f.body.Blocks))
 	var work []int
 	visit := func(block int) {
-		if block != header && !seen[block] && f.inside(f.body.Graph.Loop[block], loop) {
+		if block != header && !seen[block] && f.body.Graph.Inside(f.body.Graph.Loop[block], loop) {
 			seen[block] = true
 			work = append(work, block)
 		}
 	}
 	if a.key.kind == trace.LoopVertex {
 		for block, l := range f.body.Graph.Loop {
-			if l != flow.None && f.inside(l, a.loop) {
+			if l != flow.None && f.body.Graph.Inside(l, a.loop) {
 				for _, to := range f.body.Blocks[block].Next {
-					if !f.inside(f.body.Graph.Loop[to], a.loop) {
+					if !f.body.Graph.Inside(f.body.Graph.Loop[to], a.loop) {
 						visit(to)
 					}
 				}

@@ -476,6 +476,7 @@ func (m *maker) code() *trace.Code {
 		for _, child := range v.list {
 			add(child, v.number)
 		}
+		c.Apart = append(c.Apart, v.apart()...)
 		for f, at := range hidden {
 			around[f] = at
 		}
@@ -492,6 +493,7 @@ func (m *maker) code() *trace.Code {
 	slices.SortFunc(c.Contexts, func(a, b trace.Context) int {
 		return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(a.Function, b.Function))
 	})
+	slices.SortFunc(c.Apart, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	w := NewWays(c)
 	for pair, way := range m.steps {
 		s := trace.Step{From: pair[0].number, To: pair[1].number, Way: way}
@@ -501,6 +503,32 @@ func (m *maker) code() *trace.Code {
 	}
 	slices.SortFunc(c.Odd, func(a, b trace.Step) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return c
+}
+
+// apart finds which of the vertices in a body exclude each other.
+func (v *vertex) apart() (list [][2]int) {
+	f, n := v.in, len(v.list)
+	if v.key.kind == trace.FunctionVertex {
+		f = v.to
+	}
+	if f == nil || n < 2 || n > flow.MaxBranched {
+		return nil
+	}
+	places := make([]code.Place, n)
+	for i, x := range v.list {
+		if places[i] = (code.Place{Block: x.at.block, Addr: x.at.addr, Loop: flow.None}); x.key.kind == trace.LoopVertex {
+			places[i] = code.Place{Block: f.body.Graph.Loops[x.loop].Header, Loop: x.loop}
+		}
+	}
+	apart := f.body.Apart(v.loop, places)
+	for i := range places {
+		for j := i + 1; j < n; j++ {
+			if apart(i, j) {
+				list = append(list, [2]int{v.list[i].number, v.list[j].number})
+			}
+		}
+	}
+	return list
 }
 
 // look looks places up for outline.

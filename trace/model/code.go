@@ -18,6 +18,9 @@ type Code struct {
 	Contexts []Context
 	// Odd lists the steps from one call to the next that don't follow from the order of vertices, see Step.
 	Odd []Step
+	// Apart lists vertices of one body of which at most one is reached in a round, or in a call of the function: each pair with the
+	// first first, in order.
+	Apart [][2]int
 }
 
 // A VertexKind says what a Vertex is.

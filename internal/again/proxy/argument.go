@@ -138,7 +138,7 @@ func (w *writer) keyval(at int) string {
 // tells. A tag needs no such care: from one rank messages come in order.
 func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
 	at, ok := w.taken()
-	if !ok || !same(w.c.column(in.at)) {
+	if !ok || w.live || !same(w.c.column(in.at)) {
 		return w.expr(p.Kind, in.at)
 	}
 	return fmt.Sprintf("any_source(%s, %s)", w.expr(p.Kind, at), w.argument(w.param("comm")))

@@ -245,6 +245,10 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 	s := "status_empty()"
 	switch trace.StatusForm(in.n) {
 	case trace.StatusFilled, trace.StatusIgnored:
+		if w.live {
+			s = "&status"
+			break
+		}
 		s = fmt.Sprintf("status_of(%s, %s, %s, %s)", w.expr("rank", in.at+signature.StatusSource), w.expr("tag", in.at+signature.StatusTag),
 			w.expr("", in.at+signature.StatusCount), w.expr("", in.at+signature.StatusCancelled))
 	case trace.StatusAbsent:

@@ -23,6 +23,7 @@ type writer struct {
 
 	sinks map[string]int // outputs used so far, by variable
 	after []string       // statements that keep what came out
+	live  bool           // the call is about whatever message comes, not that of the trace
 	first []string       // statements before the call
 }
 
@@ -133,13 +134,7 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 		return w.onFile(), false
 	}
 	w.arrives()
-	args := make([]string, 0, len(w.c.f.Params))
-	for i := range w.c.f.Params {
-		if w.c.f.Params[i].Kind != "varargs" {
-			args = append(args, w.argument(i))
-		}
-	}
-	call := fmt.Sprintf("%s(%s)", w.c.f.Name, strings.Join(args, ", "))
+	call, args := w.call()
 	if w.c.result.typ == trace.Handle && w.c.vals[0][w.c.result.at] >= trace.FirstLocal {
 		if a := handleArrays[w.c.f.Returns]; a != "" {
 			call = fmt.Sprintf("%s[%s] = %s", a, w.slot(w.c.result.at), call)
@@ -190,6 +185,16 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	return func(gap string) string {
 		return first + do + gap + ", " + call + end + after
 	}, false
+}
+
+// call is the call and its arguments.
+func (w *writer) call() (text string, args []string) {
+	for i := range w.c.f.Params {
+		if w.c.f.Params[i].Kind != "varargs" {
+			args = append(args, w.argument(i))
+		}
+	}
+	return fmt.Sprintf("%s(%s)", w.c.f.Name, strings.Join(args, ", ")), args
 }
 
 // saysNo is the text of a test that is not made, as it could find something here.

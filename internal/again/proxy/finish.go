@@ -39,9 +39,11 @@ type run struct {
 // A finish is a step of a variant: calls that finish so many requests. Its terminal is
 // behind those of the trace.
 type finish struct {
-	terminal int // one of the calls
+	terminal int    // one of the calls
+	place    string // of its requests
 	requests int64
-	what     string // tells it from others
+	what     string       // tells it from others
+	exchange []exchanging // by member; nil: it finishes requests that were made before
 }
 
 // at is the step in front of which a call of the stream is.
@@ -90,27 +92,41 @@ func (c *call) finishedBy() string {
 // maxStepwise bounds the calls that are looked at one by one.
 const maxStepwise = 1 << 26
 
-// shorter is how much shorter the structure has to become.
+// shorter is how much shorter a structure has to become.
 const shorter = 2
 
+// A candidate is a structure found anew of a stream.
+type candidate struct {
+	v        *variant
+	stream   int
+	s        *stepwise
+	finishes []finish // of the variant with it
+}
+
+// take takes the structures that are much shorter, and if there is one, those of all ranks, so that they keep to one program.
+func (g *generator) take(list []candidate) {
+	if slices.ContainsFunc(list, func(c candidate) bool { return shorter*size(c.s.g) <= size(c.v.recorded(c.v.ranks[0], c.stream)) }) {
+		for _, c := range list {
+			c.v.stepwise[c.stream], c.v.finishes = c.s, c.finishes
+		}
+	}
+}
+
 // stepwise looks for streams whose structure is much shorter with FINISH.
-func (g *generator) stepwise(v *variant) error {
+func (g *generator) stepwise(v *variant) (list []candidate) {
 	v.stepwise = make([]*stepwise, v.ranks[0].Streams())
 	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil || v.generalised {
 		return nil
 	}
 	same := make([]string, len(v.calls)) // by terminal: calls of one loop have the same; "" if it is none
 	done := make([]int64, len(v.calls))
-	some := false
 	whole := make(map[string]bool) // all requests of the place were seen together
+	lists := v.wholeLists()
 	for t := range v.calls {
-		same[t], done[t] = g.finisher(v, t)
+		same[t], done[t] = g.finisher(v, t, lists)
 		if same[t] != "" && v.calls[t].all() {
-			whole[same[t]], some = true, true
+			whole[same[t]] = true
 		}
-	}
-	if !some {
-		return nil
 	}
 	for t := range same {
 		if !whole[same[t]] {
@@ -121,7 +137,7 @@ func (g *generator) stepwise(v *variant) error {
 	for stream := range v.stepwise {
 		var first *stepwise
 		for m, k := range v.ranks {
-			s := v.steps(k, stream, same, done, number)
+			s := g.steps(v, k, stream, same, done, number, lists)
 			if s == nil || m > 0 && !first.g.Equal(s.g) {
 				first = nil
 				break
@@ -130,22 +146,25 @@ func (g *generator) stepwise(v *variant) error {
 				first = s
 			}
 		}
-		v.stepwise[stream] = first
+		if first != nil {
+			list = append(list, candidate{v, stream, first, v.finishes})
+		}
 	}
-	return nil
+	for i := range list {
+		list[i].finishes = v.finishes // of all streams
+	}
+	return list
 }
 
 // finisher tells which loop a call may be of, and how many requests it finished.
-func (g *generator) finisher(v *variant, t int) (string, int64) {
+func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int64) {
 	c := v.calls[t]
 	what := c.finishedBy()
 	if what == "" || c.own >= 0 && c.lane != nil || !c.outputs || c.vals[0][0] != 0 || g.why(v, t) != "" || v.ranks[0].Lane(t) != nil {
 		return "", 0
 	}
-	for _, vals := range c.vals {
-		if !slices.Equal(vals, c.vals[0]) {
-			return "", 0
-		}
+	if !c.alike() {
+		return "", 0
 	}
 	done := int64(0)
 	for i := range c.f.Params {
@@ -162,11 +181,93 @@ func (g *generator) finisher(v *variant, t int) (string, int64) {
 	if done < 0 {
 		return "", 0 // there was nothing to finish
 	}
+	if w, ok := lists[c.at()]; ok && w >= 0 && c.partOf(v.calls[w]) {
+		return fmt.Sprintf("%s these %v %v", c.f.Name, v.calls[w].requests(), c.site), done
+	}
 	place, ok := c.place()
 	if !ok {
 		return "", 0
 	}
 	return fmt.Sprintf("%s %s %v", c.f.Name, place, c.site), done
+}
+
+// alike reports whether members differ in nothing but what statuses say.
+func (c *call) alike() bool {
+	if len(c.vals) == 1 {
+		return true
+	}
+	for i := range c.f.Params {
+		for _, n := range []*node{&c.in[i], &c.out[i]} {
+			list := append([]node{*n}, n.elems...)
+			for _, n := range list {
+				if n.typ != trace.None && n.typ != trace.Status && !c.same(n.at) {
+					return false
+				}
+			}
+		}
+	}
+	return c.same(0)
+}
+
+// A site is where calls of a function stand in the program that are given so many requests.
+type site struct {
+	f        string
+	at       trace.Site
+	requests int
+}
+
+func (c *call) at() site { return site{c.f.Name, c.site, len(c.requests())} }
+
+// requests are those of an array that a call is given on the first member.
+func (c *call) requests() (list []int64) {
+	for i := range c.f.Params {
+		if c.f.Params[i].Kind == "request" {
+			for _, n := range c.in[i].elems {
+				list = append(list, c.vals[0][n.at])
+			}
+		}
+	}
+	return list
+}
+
+// wholeLists finds the calls that are given all requests of an array none of which was finished before, if these are the same at
+// each such call of a place; -1: they aren't.
+func (v *variant) wholeLists() map[site]int {
+	lists := make(map[site]int)
+	for t, c := range v.calls {
+		at := c.at()
+		if c.finishedBy() == "" || at.requests == 0 || !c.alike() || slices.ContainsFunc(c.requests(), func(v int64) bool { return v <= 0 || v&1 != 0 }) {
+			continue
+		}
+		if old, ok := lists[at]; !ok {
+			lists[at] = t
+		} else if old >= 0 && !slices.Equal(c.requests(), v.calls[old].requests()) {
+			lists[at] = -1
+		}
+	}
+	return lists
+}
+
+// placeOf writes where all requests are of the calls that a call is one of.
+func (g *generator) placeOf(v *variant, t int, lists map[site]int) string {
+	c := v.calls[t]
+	if w, ok := lists[c.at()]; ok && w >= 0 && c.partOf(v.calls[w]) {
+		return (&writer{g: g, v: v, c: v.calls[w], t: w}).requests("array_of_requests")
+	}
+	place, _ := c.place()
+	place, _, _ = strings.Cut(place, " of ")
+	return place
+}
+
+// partOf reports whether a call is given what is left of the requests of another.
+func (c *call) partOf(whole *call) bool {
+	all := whole.requests()
+	for i, v := range c.requests() {
+		if v != 0 && v != all[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // all reports whether none of a call's requests was finished before.
@@ -211,8 +312,8 @@ func (c *call) place() (string, bool) {
 	return "", false
 }
 
-// steps finds the steps of a stream; nil if it is not much shorter for them.
-func (v *variant) steps(k *trace.Rank, stream int, same []string, done []int64, number map[string]int) *stepwise {
+// steps finds the steps of a stream; nil if no calls are one step.
+func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, done []int64, number map[string]int, lists map[site]int) *stepwise {
 	if k.Len(stream) > maxStepwise {
 		return nil
 	}
@@ -230,7 +331,7 @@ func (v *variant) steps(k *trace.Rank, stream int, same []string, done []int64, 
 			if !ok {
 				n = len(v.finishes)
 				number[key] = n
-				v.finishes = append(v.finishes, finish{terminal, requests, key})
+				v.finishes = append(v.finishes, finish{terminal: terminal, place: g.placeOf(v, terminal, lists), requests: requests, what: key})
 			}
 			b.Append(uint32(len(v.calls) + n))
 			s.steps++
@@ -261,7 +362,7 @@ func (v *variant) steps(k *trace.Rank, stream int, same []string, done []int64, 
 	}
 	close()
 	s.g = b.Grammar()
-	if len(s.runs) == 0 || shorter*size(s.g) > k.Symbols(stream) {
+	if len(s.runs) == 0 {
 		return nil
 	}
 	return s
@@ -291,14 +392,31 @@ func (v *variant) step(k *trace.Rank, stream int, call uint64) uint64 {
 }
 
 // finishLine writes a step that finishes requests.
-func (g *generator) finishLine(v *variant, f finish) *line {
+func (g *generator) finishLine(v *variant, f *finish) *line {
+	if f.exchange != nil {
+		return g.exchangeLine(v, f)
+	}
 	c := v.calls[f.terminal]
-	l := &line{site: g.site(c.site)}
-	w := &writer{g: g, v: v, c: c, t: f.terminal, sinks: make(map[string]int)}
-	place, _ := c.place()
-	place, _, _ = strings.Cut(place, " of ")
-	var args string
+	count := ""
+	if meaning.WaitingOf(c.def).Choice != meaning.OneRequest {
+		count = fmt.Sprint(c.vals[0][c.in[0].at])
+	}
 	got := c.finishedBy()
+	switch {
+	case count != "" && got == "flag":
+		got = "testany"
+	case got == "flag" || got == "index":
+		got += "_" // a variable and a function of C have these names
+	}
+	text := g.finishCall(v, c, count, f.place)
+	l := &line{site: g.site(c.site)}
+	l.text = func(gap string) string { return fmt.Sprintf("FINISH(%d, %s, %s, %s);", f.requests, got, gap, text) }
+	return g.shared(l)
+}
+
+// finishCall is a call that finishes requests at a place.
+func (g *generator) finishCall(v *variant, c *call, count, place string) string {
+	w := &writer{g: g, v: v, c: c, sinks: make(map[string]int)}
 	status := "&status"
 	all := fmt.Sprintf("statuses(%d)", w.outLength(0, &node{}))
 	for i := range c.f.Params {
@@ -307,28 +425,18 @@ func (g *generator) finishLine(v *variant, f finish) *line {
 			status, all = "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"
 		}
 	}
-	var count int64
-	choice := meaning.WaitingOf(c.def).Choice
-	if choice != meaning.OneRequest {
-		count = c.vals[0][c.in[0].at]
-	}
-	switch {
-	case choice == meaning.OneRequest:
+	var args string
+	switch got := c.finishedBy(); {
+	case count == "":
 		args = fmt.Sprintf("%s, &flag, %s", place, status)
 	case got == "flag":
-		args = fmt.Sprintf("%d, %s, &number[0], &flag, %s", count, place, status)
-		got = "testany"
+		args = fmt.Sprintf("%s, %s, &number[0], &flag, %s", count, place, status)
 	case got == "index":
-		args = fmt.Sprintf("%d, %s, &number[0], %s", count, place, status)
+		args = fmt.Sprintf("%s, %s, &number[0], %s", count, place, status)
 	default:
-		args = fmt.Sprintf("%d, %s, &number[0], room(%d), %s", count, place, 4*max(count, 1), all)
+		args = fmt.Sprintf("%s, %s, &number[0], room(4 * %s), %s", count, place, count, all)
 	}
-	if got == "flag" || got == "index" {
-		got += "_" // a variable and a function of C have these names
-	}
-	text := fmt.Sprintf("%s(%s)", c.f.Name, args)
-	l.text = func(gap string) string { return fmt.Sprintf("FINISH(%d, %s, %s, %s);", f.requests, got, gap, text) }
-	return g.shared(l)
+	return fmt.Sprintf("%s(%s)", c.f.Name, args)
 }
 
 // stepTimes are what a member has at the leaves of a stream whose structure was found anew:

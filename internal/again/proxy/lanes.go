@@ -52,18 +52,23 @@ func (g *generator) lanes(v *variant) error {
 			wrap(first, "        "), wrap(steps, "        "), len(order), wrap(order, "        "))
 		n++
 	}
-	if n == 0 {
-		return nil
+	v.tables = append(v.tables, b.String())
+	return nil
+}
+
+// setTables writes the function that sets lanes and rows.
+func (g *generator) setTables(v *variant) {
+	body := strings.Join(v.tables, "")
+	if body == "" {
+		return
 	}
-	body := b.String()
 	if name, ok := g.setupOf[body]; ok {
 		v.lanes = name
-		return nil
+		return
 	}
 	v.lanes = fmt.Sprintf("lanes_%d", len(g.setups))
 	g.setupOf[body] = v.lanes
 	g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", v.lanes, body))
-	return nil
 }
 
 // order lists the rules of a lane's grammar, which the members have in common but for

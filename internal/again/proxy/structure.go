@@ -52,9 +52,10 @@ func (g *generator) variant(v *variant) error {
 	for t := range lines {
 		lines[t] = g.line(v, t)
 	}
-	for _, f := range v.finishes {
-		lines = append(lines, g.finishLine(v, f))
+	for n := range v.finishes {
+		lines = append(lines, g.finishLine(v, &v.finishes[n]))
 	}
+	g.setTables(v)
 	for stream := range v.ranks[0].Streams() {
 		roots := make([]trace.Node, len(v.ranks))
 		for i, k := range v.ranks {

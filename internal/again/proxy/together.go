@@ -18,6 +18,7 @@ type source struct {
 	v         *variant
 	member    int
 	terminals []int // of the source, by terminal of the variant
+	finishes  []int // likewise
 }
 
 // terminal is a member's own number of a terminal.
@@ -125,7 +126,7 @@ func joined(group []*steady) *variant {
 	out := &variant{stepwise: []*stepwise{{g: first.g, steps: first.v.stepwise[0].steps}}, plan: first.v.plan}
 	for _, s := range group {
 		for m := range s.v.members {
-			out.sources = append(out.sources, source{s.v, m, s.terminals})
+			out.sources = append(out.sources, source{s.v, m, s.terminals, s.finishes})
 		}
 		out.plan.Join(s.v.plan)
 	}
@@ -149,6 +150,12 @@ func joined(group []*steady) *variant {
 	}
 	for i, n := range first.finishes {
 		f := first.v.finishes[n]
+		if f.exchange != nil {
+			f.exchange = nil
+			for _, x := range out.sources {
+				f.exchange = append(f.exchange, x.v.finishes[x.finishes[i]].exchange[x.member])
+			}
+		}
 		f.terminal = len(first.terminals) - len(first.finishes) + i
 		out.finishes = append(out.finishes, f)
 	}

@@ -32,7 +32,9 @@ type variant struct {
 	end         map[int]bool // terminals before which they have to be over
 	memory      string       // name of the function that tells of memory
 	allocs      *memory
-	lanes       string // name of the function that makes its lanes, if there are any
+	tables      []string // statements that set lanes and rows
+	rows        int      // how many tables of rows there are
+	lanes       string   // name of the function with these statements, if there are any
 }
 
 type generator struct {
@@ -138,11 +140,12 @@ func (g *generator) variants(search *reissue.Search) error {
 
 // prepare makes what the writing of lines needs.
 func (g *generator) prepare() error {
+	var found []candidate
 	for _, v := range g.list {
-		if err := g.stepwise(v); err != nil {
-			return err
-		}
+		found = append(found, g.stepwise(v)...)
 	}
+	g.take(found)
+	g.exchanges()
 	g.findStatuses()
 	g.together()
 	for _, v := range g.list {

@@ -31,8 +31,10 @@ type Function struct {
 	Name   string `json:"name"`
 	Symbol string `json:"symbol,omitempty"` // as the linker has it
 	Place
-	Body     []Node `json:"body"`
-	Pointers int    `json:"pointers,omitempty"` // calls through pointers in it
+	Body []Node `json:"body"`
+	// Branches are nodes of the body that are in different ways of the code: a call of the function has those of one way at most.
+	Branches []flow.Branch `json:"branches,omitempty"`
+	Pointers int           `json:"pointers,omitempty"` // calls through pointers in it
 }
 
 // A Place is a place in the code.
@@ -64,6 +66,8 @@ type Node struct {
 	// a register that callees keep, or a word of the function's frame, from the frame's address. "" if there is none.
 	Counter string `json:"counter,omitempty"`
 	Body    []Node `json:"body,omitempty"` // of a loop
+	// Branches are likewise those of its body.
+	Branches []flow.Branch `json:"branches,omitempty"`
 }
 
 // New looks at a binary. Lines are what s finds out about them.
@@ -203,23 +207,26 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			within[p] = append(within[p], item{order(b, h), b.Blocks[h].Lo, nil, l})
 		}
 	}
-	var nodes func(loop int) ([]Node, []*code.Call)
-	nodes = func(loop int) ([]Node, []*code.Call) {
+	var nodes func(loop int) ([]Node, []*code.Call, []flow.Branch)
+	nodes = func(loop int) ([]Node, []*code.Call, []flow.Branch) {
 		list, calls := []Node{}, []*code.Call(nil)
+		var places []code.Place
 		items := within[loop]
 		slices.SortFunc(items, func(x, y item) int { return cmp.Or(cmp.Compare(x.order, y.order), cmp.Compare(x.addr, y.addr)) })
 		for _, it := range items {
 			if it.call == nil {
+				places = append(places, code.Place{Block: b.Graph.Loops[it.loop].Header, Loop: it.loop})
 				l := &b.Graph.Loops[it.loop]
 				o.out.Loops++
 				n := Node{Kind: Loop, Place: LoopPlace(o.image, b, l, o.frames), Entries: l.Irreducible}
 				var inside []*code.Call
-				n.Body, inside = nodes(it.loop)
+				n.Body, inside, n.Branches = nodes(it.loop)
 				n.Counter = counter(f, it.loop, inside)
 				list, calls = append(list, n), append(calls, inside...)
 				continue
 			}
 			calls = append(calls, it.call)
+			places = append(places, code.Place{Block: it.call.Block, Addr: it.call.Addr, Loop: flow.None})
 			n := Node{Kind: MPI, Name: mpi.SymbolName(it.call.Symbol), Tail: it.call.Tail}
 			if n.Name != "" {
 				o.out.Calls++
@@ -233,9 +240,12 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			}
 			list = append(list, n)
 		}
-		return list, calls
+		if len(list) > flow.MaxBranched {
+			return list, calls, nil
+		}
+		return list, calls, flow.Branches(len(list), b.Apart(loop, places))
 	}
-	out.Body, _ = nodes(flow.None)
+	out.Body, _, out.Branches = nodes(flow.None)
 	o.out.Pointers += out.Pointers
 	o.out.Functions = append(o.out.Functions, out)
 	return callees

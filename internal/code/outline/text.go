@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 
@@ -38,14 +39,14 @@ func (o *Outline) WriteText(w io.Writer) error {
 	column := 0
 	for i := range o.Functions {
 		f := &o.Functions[i]
-		column = max(column, utf8.RuneCountInString(f.Name), width(f.Body, 2))
+		column = max(column, utf8.RuneCountInString(f.Name), width(f.Body, f.Branches, 2))
 	}
 	p := printer{out, min(column, widest) + 2}
 	for i := range o.Functions {
 		f := &o.Functions[i]
 		fmt.Fprintln(out)
 		p.line(0, f.Name, f.Place.Text())
-		p.nodes(f.Body, 2)
+		p.nodes(f.Body, f.Branches, 2)
 	}
 	return out.Flush()
 }
@@ -70,9 +71,31 @@ func (n *Node) label() string {
 	return s
 }
 
-func width(list []Node, indent int) (most int) {
+// levels says how much further in each node of a body stands than the body, for branches around it, and calls way with each way that
+// begins before a node.
+func levels(n int, branches []flow.Branch, way func(node, level, number int)) []int {
+	in := make([]int, n)
+	var look func(list []flow.Branch, level int)
+	look = func(list []flow.Branch, level int) {
+		for _, b := range list {
+			for k, w := range b.Ways {
+				way(w.From, level, k)
+				for i := w.From; i < w.To; i++ {
+					in[i]++
+				}
+				look(w.Branches, level+1)
+			}
+		}
+	}
+	look(branches, 0)
+	return in
+}
+
+func width(list []Node, branches []flow.Branch, indent int) (most int) {
+	in := levels(len(list), branches, func(int, int, int) {})
 	for i := range list {
-		most = max(most, indent+utf8.RuneCountInString(list[i].label()), width(list[i].Body, indent+2))
+		at := indent + 2*in[i]
+		most = max(most, at+utf8.RuneCountInString(list[i].label()), width(list[i].Body, list[i].Branches, at+2))
 	}
 	return most
 }
@@ -87,14 +110,25 @@ func (p *printer) line(indent int, label, where string) {
 	fmt.Fprintf(p.out, "%s%s%s%s\n", strings.Repeat(" ", indent), label, strings.Repeat(" ", pad), where)
 }
 
-func (p *printer) nodes(list []Node, indent int) {
+func (p *printer) nodes(list []Node, branches []flow.Branch, indent int) {
+	heads := make(map[int][]string)
+	in := levels(len(list), branches, func(node, level, number int) {
+		text := "or"
+		if number == 0 {
+			text = "either"
+		}
+		heads[node] = append(heads[node], strings.Repeat(" ", indent+2*level)+text)
+	})
 	for i := range list {
+		for _, head := range heads[i] {
+			fmt.Fprintln(p.out, head)
+		}
 		n := &list[i]
 		where := n.Place.Text()
 		if n.Counter != "" {
 			where += "  counter " + n.Counter
 		}
-		p.line(indent, n.label(), where)
-		p.nodes(n.Body, indent+2)
+		p.line(indent+2*in[i], n.label(), where)
+		p.nodes(n.Body, n.Branches, indent+2*in[i]+2)
 	}
 }

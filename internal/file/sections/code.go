@@ -11,7 +11,7 @@ import (
 // through which functions: of that, code has only the order, which is mostly that of addresses. What is known of a place in the
 // code stands where the first vertex is there.
 //
-//	code    = vertices uvarint, calls, kinds, flags, stated, loops, again, steps, names, starts, files, lines, inlined, strings
+//	code    = vertices uvarint, calls, kinds, flags, stated, loops, again, steps, names, starts, files, lines, inlined, strings, [apart]
 //	calls   = count uvarint, those without a context: count uvarint, (number, from the one behind that before) uvarint…,
 //	          per other call, per context: 2·(position - that expected, zigzag) + (another follows) uvarint
 //	kinds   = per vertex: 0 if it is as expected, else 1 + 2·(5·(levels back - those expected, zigzag) + kind) + (has flags) uvarint
@@ -27,6 +27,7 @@ import (
 //	lines   = per new place with a file: (line - that before it in the function) varint
 //	inlined = per new place with functions inlined: (count - 1) uvarint, text…
 //	strings = per new text, in order: its bytes and a 0, or, if it has one, a 0 and string
+//	apart   = count uvarint, not 0, per pair: (first - that before) uvarint, (second - first) uvarint
 //	text    = 0: that expected; 1: a new one; 2: a new one, that is an address; n: the one n - 3 before the last one
 //
 // Levels back: 0 if the vertex is in the one before it, 1 if in what is around that, and so on. What is expected is in codeshape.go.
@@ -158,7 +159,7 @@ func (x *codeCoder) varint(v int64) int64 {
 }
 
 func (x *codeCoder) code() {
-	for _, part := range []func(){x.called, x.shape, x.offsets, x.again, x.steps, x.names, x.addresses, x.places, x.strings} {
+	for _, part := range []func(){x.called, x.shape, x.offsets, x.again, x.steps, x.names, x.addresses, x.places, x.strings, x.apart} {
 		if part(); x.failed() {
 			return
 		}
@@ -284,6 +285,43 @@ func (x *codeCoder) steps() {
 			return
 		}
 		x.c.Odd = append(x.c.Odd, s)
+	}
+}
+
+// apart are the vertices of which at most one is reached in a round.
+func (x *codeCoder) apart() {
+	n := len(x.c.Apart)
+	if x.r != nil {
+		if x.r.Rest() == 0 {
+			return
+		}
+		if n = x.r.Count(2); n == 0 {
+			x.r.Fail("an empty list of vertices that exclude each other")
+			return
+		}
+		x.c.Apart = make([][2]int, n)
+	} else if n == 0 {
+		return
+	} else {
+		x.b = wire.AppendUvarint(x.b, uint64(n))
+	}
+	last := [2]int{}
+	for i := range x.c.Apart {
+		p := &x.c.Apart[i]
+		p[0] = x.uvarint(p[0]-last[0], len(x.c.Vertices)) + last[0]
+		p[1] = x.uvarint(p[1]-p[0], len(x.c.Vertices)) + p[0]
+		if x.r == nil {
+			last = *p
+			continue
+		}
+		if x.failed() {
+			return
+		}
+		if p[1] >= len(x.c.Vertices) || p[0] == p[1] || p[0] == last[0] && p[1] <= last[1] || x.c.Vertices[p[0]].Parent != x.c.Vertices[p[1]].Parent {
+			x.r.Fail("vertices %d and %d don't exclude each other", p[0], p[1])
+			return
+		}
+		last = *p
 	}
 }
 

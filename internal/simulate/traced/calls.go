@@ -51,7 +51,7 @@ func (w *writer) take(c *ops.Call) {
 	def := f.Call
 	polls, vain := lookedFor(def, c.Call)
 	if w.looking && polls && gap <= polling {
-		w.s.leave(foundNothing, 1, gap, false)
+		w.s.leave(foundNothing, 0, gap, false)
 	} else {
 		w.local(dataflow.Compute, w.s.computed((gap-w.s.gap)*w.s.factor(c.Rank)))
 	}

@@ -161,6 +161,36 @@ void queries(MPI_Request *, void *extra); /* a generalised request was made */
 void told(MPI_Request *, int source, int tag, int64_t bytes, int cancelled); /* what its query will say */
 int stand_in_extent(MPI_Datatype, MPI_Aint *, void *);
 
+/* Values that are others in each call, row by row: ROW(n, k) is the k-th of the row of table n at hand. */
+extern int64_t const **row_values;
+#define ROW(n, k) row_values[n][k]
+void rows(int n, int width, const int64_t *values, const int *order); /* numbers of rows; -k: the last one k times more */
+void next_row(int n);
+
+/* Messages that come and go in an order that is another in each run. An EXCHANGE goes on until each kind of call was made
+   as often as the row of a table says, and all requests are finished. MAKES makes a call if no more than so many requests
+   of its kind are open, and none at that address; TESTS tests for each request of a kind, TESTS_OF for all of some kinds at
+   once; what follows is asked of each that is finished. TAKES receives messages that are probed for. Calls that would wait
+   are not made as long as they are in vain. */
+#define EXCHANGE(n, kinds, gap, ...) do { PASS(gap); exchange(n, kinds); while (exchanging()) { __VA_ARGS__ } next_row(n); } while (0)
+#define MAKES(kind, most, where, ...) for (const void *at_; at_ = where, may_open(kind, most, at_);) { __VA_ARGS__ opened(kind, at_); }
+#define TESTS(kind, test, ...) for (int i_ = 0; test_next(kind, &i_);) { test if (*opened_request() != MPI_REQUEST_NULL) i_++; else { closed(); __VA_ARGS__ } }
+#define TESTS_OF(kinds, in_vain, test, ...) if (gather(kinds) > 0 && !(in_vain)) { test for (int n_ = gathered_done(); n_ > 0; n_--) { __VA_ARGS__ } }
+#define TAKES(kind, in_vain, probe, ...) while (may_open(kind, 1, NULL) && !(in_vain)) { flag = 1; DO(0, probe); if (!flag) break; __VA_ARGS__ opened(kind, NULL); }
+void exchange(int n, int kinds);
+int exchanging(void);
+int may_open(int kind, int most, const void *where);
+MPI_Request *opening(int kind);
+void opened(int kind, const void *where);
+int test_next(int kind, int *at);
+MPI_Request *opened_request(void);
+void closed(void);
+int gather(unsigned kinds);
+int gathered_open(void);
+MPI_Request *opened_requests(void);
+int gathered_done(void);
+int sent(MPI_Datatype); /* how much of it the message has that status tells of */
+
 /* Start and end. */
 struct run { int first, stride, count; };
 int position(const struct run *, int runs);  /* this rank's, or -1 */

@@ -1,0 +1,790 @@
+package proxy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A graph search posts a receive from any rank, sends what it finds, and tests in between: how sends, arrivals and tests follow each
+// other is another in each run. A stretch of such calls that finishes all requests that it makes is one step, EXCHANGE. It makes the
+// same sends in the same order and takes as many messages; what varies from call to call is in tables.
+
+// A role is what a call does in an exchange.
+type role uint8
+
+const (
+	noRole role = iota // ends the stretch
+	inVain             // a test or probe that found nothing
+	makes              // begins a message, with a request of its own or none
+	tests              // finishes requests
+	probes             // finds a message
+	takes              // receives a message, which must be the one that was found
+	asks               // reads a status
+)
+
+// A kind of calls of an exchange is those of one function on objects of one kind.
+type kind struct {
+	key         string
+	makers      []int // terminals, in the order of the calls: of messages that were probed for, their receives
+	found       int   // the test or probe that finds them; -1: none needs to
+	asks, later []int // what reads the status of each then, and that of its receive
+	answered    bool  // these are known
+	open        int   // the most requests at a time
+	overlaps    bool  // some of them at one address
+}
+
+// An exchange is all stretches of a stream that have kinds in common.
+type exchange struct {
+	v      *variant
+	kinds  []*kind
+	counts [][]int64 // by stretch: calls of each kind
+}
+
+// An exchanging is the exchange of a member of a variant.
+type exchanging struct {
+	*exchange
+	member int // of the variant that the exchange is of
+}
+
+// An exchanger looks for exchanges in a stream.
+type exchanger struct {
+	g     *generator
+	v     *variant
+	roles []role
+	done  [][]int64 // by terminal: how many creations ago its finished requests were made
+	kinds map[string]*kind
+	of    []*kind // by terminal of a maker
+
+	made   int64          // one-shot requests so far
+	region []item         // calls of the stretch under way
+	open   map[int64]item // requests that it made and that are not finished
+	probe  *item          // a message was found and not yet taken
+	closed int            // so many of its calls end with nothing open
+
+	stretches []map[*kind]int64 // calls of each kind
+	list      []int             // steps: terminals, and ^n for stretch n
+	runs      []run
+	next      uint64 // call that no step has yet
+	failed    bool
+}
+
+type item struct {
+	terminal int
+	at       uint64
+	made     int64
+	index    int // in the region
+}
+
+// maxExchanged bounds the steps of a stream, and mostKinds the kinds of an exchange: KINDS in runtime/exchange.c.
+const (
+	maxExchanged = 1 << 22
+	mostKinds    = 32
+)
+
+// fewRecorded is how long the structures of all ranks may be together before exchanges are looked for.
+const fewRecorded = 1000
+
+// exchanges looks for streams that are much shorter with exchanges.
+func (g *generator) exchanges() {
+	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil {
+		return
+	}
+	n := 0
+	for _, v := range g.list {
+		for stream := range v.stepwise {
+			n += size(v.recorded(v.ranks[0], stream))
+		}
+	}
+	var found []candidate
+	for _, v := range g.list {
+		for stream := range v.stepwise {
+			if n <= fewRecorded || v.generalised {
+				continue
+			}
+			if s := g.exchange(v, stream); s != nil {
+				found = append(found, candidate{v, stream, s, v.finishes})
+			}
+		}
+		for i := range found {
+			if found[i].v == v {
+				found[i].finishes = v.finishes
+			}
+		}
+	}
+	g.take(found)
+}
+
+// exchange is exchanges of one stream, which has to be the same on all members.
+func (g *generator) exchange(v *variant, stream int) *stepwise {
+	kept := slices.Clip(v.finishes)
+	var first *stepwise
+	var list []finish
+	for m, k := range v.ranks {
+		v.finishes = kept
+		s := g.exchanged(v, k, stream)
+		if s == nil || m > 0 && (!first.g.Equal(s.g) || !slices.Equal(first.runs, s.runs)) {
+			v.finishes = kept
+			return nil
+		}
+		if m == 0 {
+			first, list = s, v.finishes
+		}
+	}
+	v.finishes = list
+	return first
+}
+
+// exchanged finds the steps of a stream of a variant; nil if it has no exchange.
+func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
+	x := &exchanger{g: g, v: v, kinds: make(map[string]*kind), open: make(map[int64]item),
+		roles: make([]role, len(v.calls)), done: make([][]int64, len(v.calls)), of: make([]*kind, len(v.calls))}
+	some := false
+	for t := range v.calls {
+		x.roles[t] = x.role(t)
+		some = some || x.roles[t] == tests || x.roles[t] == probes
+	}
+	if !some || k.Len(stream) > maxStepwise {
+		return nil
+	}
+	at := uint64(0)
+	for t := range k.Sequence(stream) {
+		if x.roles[t] != inVain {
+			x.take(item{terminal: t, at: at})
+		}
+		if at++; x.failed || len(x.list) > maxExchanged {
+			return nil
+		}
+	}
+	for len(x.region) > 0 {
+		x.flush()
+	}
+	x.vain(at)
+	if x.failed || len(x.stretches) == 0 {
+		return nil
+	}
+	return x.steps()
+}
+
+// role says what a call of the variant is.
+func (x *exchanger) role(t int) role {
+	c := x.v.calls[t]
+	if c.def == nil || c.own >= 0 && c.lane != nil || c.generalises() || x.g.why(x.v, t) != "" || x.v.ranks[0].Lane(t) != nil || c.vals[0][0] != 0 {
+		return noRole
+	}
+	is := meaning.WaitingOf(c.def)
+	message := meaning.Of(c.f.Name)
+	flag := c.output("flag")
+	switch {
+	case is.Probes && c.def.Index("message") < 0:
+		if flag == 0 {
+			return inVain
+		}
+		return probes
+	case is.Completes && (is.Choice == meaning.AnyRequest || is.Choice == meaning.SomeRequests || is.Choice == meaning.OneRequest && c.def.Has(mpi.Polls)):
+		for m, vals := range c.vals {
+			list := c.finished(vals)
+			if m > 0 && !slices.Equal(list, x.done[t]) || slices.Contains(list, 0) {
+				return noRole
+			}
+			x.done[t] = list
+		}
+		if len(x.done[t]) > 0 {
+			return tests
+		}
+		if c.def.Has(mpi.Polls) {
+			return inVain
+		}
+	case message != nil && message.Pattern != meaning.Receive && message.Pattern != meaning.ToPeer:
+	case message != nil && c.def.Has(mpi.Nonblocking) && !message.Pattern.Collective():
+		x.kind(t, makes)
+		return makes
+	case is.Receives && is.Blocks && c.def.Index("dest") < 0 && c.def.Index("source") >= 0 && c.def.Index("status") >= 0:
+		x.kind(t, takes)
+		return takes
+	case c.def.Has(mpi.Local) && c.asksStatus():
+		return asks
+	}
+	return noRole
+}
+
+// output is an integer that comes out; -1 if the call has none of this name.
+func (c *call) output(name string) int64 {
+	if i := c.def.Index(name); i >= 0 && c.out[i].typ == trace.Int {
+		return c.vals[0][c.out[i].at]
+	}
+	return -1
+}
+
+// asksStatus reports whether all that goes into a call is a status and what is alike on all ranks.
+func (c *call) asksStatus() bool {
+	status := false
+	for i := range c.f.Params {
+		switch p := &c.f.Params[i]; {
+		case p.Kind == "status" && p.Dir == trace.DirIn:
+			status = true
+		case p.Dir != trace.DirIn && c.in[i].typ != trace.None, p.Dir == trace.DirOut && p.Type != trace.Int:
+			return false
+		}
+	}
+	return status
+}
+
+// finished lists how many creations ago the requests were made that a call finishes; 0 is a request of another kind.
+func (c *call) finished(vals []int64) (list []int64) {
+	one := func(n *node) {
+		v := vals[n.at]
+		if v <= 0 || v&1 != 0 {
+			v = 0
+		}
+		list = append(list, v>>1)
+	}
+	if c.output("flag") == 0 {
+		return nil
+	}
+	if i := c.def.Index("request"); i >= 0 {
+		one(&c.in[i])
+		return list
+	}
+	requests := c.in[c.def.Index("array_of_requests")].elems
+	indices := []int64{c.output("index")}
+	if i := c.def.Index("array_of_indices"); i >= 0 {
+		indices = nil
+		for k := range c.out[i].elems {
+			indices = append(indices, vals[c.out[i].elems[k].at])
+		}
+	}
+	for _, k := range indices {
+		if k >= 0 && int(k) < len(requests) {
+			one(&requests[k])
+		}
+	}
+	return list
+}
+
+// kind finds the kind of a maker.
+func (x *exchanger) kind(t int, as role) {
+	c := x.v.calls[t]
+	key := fmt.Sprint(as, " ", c.f.Name, c.shape)
+	if x.kinds[key] == nil {
+		x.kinds[key] = &kind{key: key, found: -1}
+	}
+	x.of[t] = x.kinds[key]
+}
+
+// created counts the requests that a call makes.
+func (c *call) created() (n int64) {
+	for i := range c.out {
+		if o := &c.out[i]; o.typ == trace.Request && c.f.Params[i].Dir == trace.DirOut && c.vals[0][o.at] == 2 {
+			n++
+		}
+	}
+	return n
+}
+
+// fits reports whether a call can belong to the stretch under way.
+func (x *exchanger) fits(i item) bool {
+	switch r := x.roles[i.terminal]; {
+	case r == noRole:
+		return false
+	case r == asks:
+		if len(x.region) == 0 {
+			return false
+		}
+		last := x.region[len(x.region)-1].terminal
+		return x.roles[last] == asks || x.roles[last] == probes || x.roles[last] == takes || x.roles[last] == tests && len(x.done[last]) == 1
+	case r == takes:
+		return x.probe != nil
+	case x.probe != nil:
+		return false
+	case r == tests:
+		for _, ago := range x.done[i.terminal] {
+			if _, ours := x.open[i.made-ago+1]; !ours {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// take goes on with a call.
+func (x *exchanger) take(i item) {
+	if i.made == 0 {
+		x.made += x.v.calls[i.terminal].created()
+		i.made = x.made
+	}
+	if !x.fits(i) {
+		for len(x.region) > 0 {
+			x.flush()
+		}
+		if !x.fits(i) {
+			x.single(i)
+			return
+		}
+	}
+	i.index = len(x.region)
+	x.region = append(x.region, i)
+	switch x.roles[i.terminal] {
+	case makes:
+		if x.v.calls[i.terminal].created() > 0 {
+			x.open[i.made] = i
+		}
+	case tests:
+		for _, ago := range x.done[i.terminal] {
+			delete(x.open, i.made-ago+1)
+		}
+	case probes:
+		x.probe = &i
+	case takes:
+		x.probe = nil
+	}
+	if len(x.open) == 0 && x.probe == nil {
+		x.closed = len(x.region)
+	}
+}
+
+// flush ends the stretch under way where nothing of it is open, and goes on from there.
+func (x *exchanger) flush() {
+	region, n := x.region, x.closed
+	finds := slices.ContainsFunc(region[:n], func(i item) bool { return x.roles[i.terminal] == tests || x.roles[i.terminal] == probes })
+	if n == 0 {
+		for _, i := range x.open {
+			n = max(n, i.index+1)
+		}
+		if x.probe != nil {
+			n = max(n, x.probe.index+1)
+		}
+	}
+	x.region, x.closed, x.probe = nil, 0, nil
+	clear(x.open)
+	if finds {
+		x.exchange(region[:n])
+	} else {
+		for _, i := range region[:n] {
+			x.single(i)
+		}
+	}
+	for _, i := range region[n:] {
+		x.take(i)
+	}
+}
+
+// vain passes tests that found nothing, up to a call.
+func (x *exchanger) vain(at uint64) {
+	if at > x.next {
+		x.runs = append(x.runs, run{first: x.next, calls: at - x.next, step: uint64(len(x.list)), none: true})
+		x.next = at
+	}
+}
+
+func (x *exchanger) single(i item) {
+	x.vain(i.at)
+	x.list = append(x.list, i.terminal)
+	x.next++
+}
+
+// exchange makes a step of calls in a row.
+func (x *exchanger) exchange(list []item) {
+	x.vain(list[0].at)
+	end := list[len(list)-1].at + 1
+	x.runs = append(x.runs, run{first: x.next, calls: end - x.next, step: uint64(len(x.list))})
+	x.next = end
+	x.list = append(x.list, ^len(x.stretches))
+	calls := make(map[*kind]int64)
+	x.stretches = append(x.stretches, calls)
+	type place struct{ segment, offset int64 }
+	open := make(map[int64]*kind)
+	now, used := make(map[*kind]int), make(map[*kind]map[place]int)
+	where := make(map[int64]place)
+	var probe item
+	for n, i := range list {
+		t, c := i.terminal, x.v.calls[i.terminal]
+		k := x.of[t]
+		switch x.roles[t] {
+		case makes:
+			calls[k]++
+			k.makers = append(k.makers, t)
+			if c.created() == 0 {
+				break
+			}
+			open[i.made] = k
+			now[k]++
+			k.open = max(k.open, now[k])
+			if b := c.buffer(); b != nil {
+				if used[k] == nil {
+					used[k] = make(map[place]int)
+				}
+				p := place{c.vals[0][b.at], c.vals[0][b.at+1]}
+				where[i.made] = p
+				used[k][p]++
+				k.overlaps = k.overlaps || used[k][p] > 1
+			}
+		case tests:
+			for _, ago := range x.done[t] {
+				made := i.made - ago + 1
+				k = open[made]
+				now[k]--
+				if p, ok := where[made]; ok {
+					used[k][p]--
+				}
+				if k.found < 0 {
+					k.found = t
+				}
+				x.answer(k, &k.asks, list[n+1:])
+			}
+			k.answered = true
+		case probes:
+			probe = i
+		case takes:
+			calls[k]++
+			k.makers = append(k.makers, t)
+			if k.found < 0 {
+				k.found = probe.terminal
+			}
+			p := x.v.calls[probe.terminal]
+			source := c.vals[0][c.in[c.def.Index("source")].at]
+			if s := p.out[p.def.Index("status")]; source >= 0 && (s.typ != trace.Status || source != p.vals[0][s.at+signature.StatusSource]) {
+				x.failed = true
+			}
+			x.answer(k, &k.asks, list[probe.index+1-list[0].index:])
+			x.answer(k, &k.later, list[n+1:])
+			k.answered = true
+		}
+	}
+}
+
+// answer notes what the program asks about a message, which has to be the same each time.
+func (x *exchanger) answer(k *kind, known *[]int, rest []item) {
+	n := 0
+	for n < len(rest) && x.roles[rest[n].terminal] == asks {
+		n++
+	}
+	same := func(t int, i item) bool {
+		a, b := x.v.calls[t], x.v.calls[i.terminal]
+		return a.f == b.f && slices.Equal(a.shape, b.shape)
+	}
+	switch {
+	case k.answered:
+		x.failed = x.failed || !slices.EqualFunc(*known, rest[:n], same)
+	case n > 0:
+		*known = nil
+		for _, i := range rest[:n] {
+			*known = append(*known, i.terminal)
+		}
+	}
+}
+
+// buffer is the address of a message; nil if the call has none.
+func (c *call) buffer() *node {
+	for i := range c.in {
+		if c.f.Params[i].Kind == "buffer" && c.in[i].typ == trace.Address {
+			return &c.in[i]
+		}
+	}
+	return nil
+}
+
+// steps makes the structure.
+func (x *exchanger) steps() *stepwise {
+	group := make(map[*kind]*exchange)
+	var groups []*exchange
+	for _, s := range x.stretches {
+		var to *exchange
+		for k := range s {
+			switch e := group[k]; {
+			case e == nil:
+				if to == nil {
+					to = &exchange{v: x.v}
+					groups = append(groups, to)
+				}
+				group[k] = to
+				to.kinds = append(to.kinds, k)
+			case to == nil:
+				to = e
+			case to != e:
+				for _, k := range e.kinds {
+					group[k] = to
+				}
+				to.kinds, e.kinds = append(to.kinds, e.kinds...), nil
+			}
+		}
+	}
+	step := make(map[*exchange]int)
+	for _, e := range groups {
+		if len(e.kinds) == 0 {
+			continue
+		}
+		if len(e.kinds) > mostKinds {
+			return nil
+		}
+		slices.SortFunc(e.kinds, func(a, b *kind) int { return cmp.Compare(a.key, b.key) })
+		f := finish{terminal: e.kinds[0].makers[0], what: "exchange"}
+		for _, k := range e.kinds {
+			if !x.regular(k) {
+				return nil
+			}
+			f.what += fmt.Sprint(" ", k.key, k.overlaps)
+			for _, t := range slices.Concat([]int{k.found}, k.asks, []int{-1}, k.later) {
+				if t >= 0 {
+					f.what += " " + x.v.calls[t].f.Name
+				}
+			}
+		}
+		for m := range x.v.members {
+			f.exchange = append(f.exchange, exchanging{e, m})
+		}
+		step[e] = len(x.v.calls) + len(x.v.finishes)
+		x.v.finishes = append(x.v.finishes, f)
+	}
+	b := grammar.NewBuilder()
+	for _, t := range x.list {
+		if t < 0 {
+			s := x.stretches[^t]
+			var e *exchange
+			for k := range s {
+				e = group[k]
+			}
+			var counts []int64
+			for _, k := range e.kinds {
+				counts = append(counts, s[k])
+			}
+			e.counts = append(e.counts, counts)
+			t = step[e]
+		}
+		b.Append(uint32(t))
+	}
+	return &stepwise{g: b.Grammar(), runs: x.runs, steps: uint64(len(x.list))}
+}
+
+// regular reports whether all that varies in calls of a kind is numbers, so that they are one line.
+func (x *exchanger) regular(k *kind) bool {
+	first := x.v.calls[k.makers[0]]
+	for _, t := range k.makers {
+		for m, vals := range x.v.calls[t].vals {
+			for i := range first.in {
+				n := &first.in[i]
+				switch n.typ {
+				case trace.None, trace.Int:
+				case trace.Address, trace.Handle, trace.Object:
+					if vals[n.at] != first.vals[m][n.at] {
+						return false
+					}
+				default:
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// exchangeLine writes a step that is an exchange.
+func (g *generator) exchangeLine(v *variant, f *finish) *line {
+	kinds := f.exchange[0].kinds
+	var body strings.Builder
+	table := func(width int, of func(m int) [][]int64) int { return g.rows(v, width, len(f.exchange), of) }
+	counts := table(len(kinds), func(m int) [][]int64 { return f.exchange[m].counts })
+	lists := make(map[string][]int) // tests of several requests: the kinds that each is of
+	for n, k := range kinds {
+		c := *k.calls(f, n)
+		w := &writer{g: g, v: v, c: &c, sinks: make(map[string]int), live: true}
+		at, values := f.varying(n)
+		c.lane = make(map[int]string)
+		rows := -1
+		found := (*call)(nil)
+		if k.found >= 0 {
+			found = f.exchange[0].v.calls[k.found]
+		}
+		probed := found != nil && meaning.WaitingOf(found.def).Probes
+		if probed {
+			for name, text := range map[string]string{"source": "status.MPI_SOURCE", "tag": "status.MPI_TAG", "count": "sent(" + w.argument(c.def.Index("datatype")) + ")"} {
+				i := c.in[c.def.Index(name)].at
+				if j := slices.Index(at, i); j >= 0 {
+					at = slices.Delete(at, j, j+1)
+					for m := range values {
+						for r := range values[m] {
+							values[m][r] = slices.Delete(values[m][r], j, j+1)
+						}
+					}
+					c.lane[i] = text
+				} else if name == "source" && c.vals[0][i] >= 0 {
+					c.lane[i] = text
+				}
+			}
+		}
+		if len(at) > 0 {
+			rows = table(len(at), func(m int) [][]int64 { return values[m] })
+			for j, i := range at {
+				c.lane[i] = fmt.Sprintf("ROW(%d, %d)", rows, j)
+			}
+		}
+		call, _ := w.call()
+		next := ""
+		if rows >= 0 {
+			next = fmt.Sprintf(" next_row(%d);", rows)
+		}
+		if probed {
+			probe, args := g.live(v, f, k.found)
+			vain := "0"
+			if !found.def.Has(mpi.Polls) {
+				vain = fmt.Sprintf("nothing_from(%s, %s, %s)", args[0], args[1], args[2])
+			}
+			fmt.Fprintf(&body, "        TAKES(%d, %s, %s,%s DO(0, %s);%s%s)\n", n, vain, probe, g.asked(v, f, k.asks), call, g.asked(v, f, k.later), next)
+			continue
+		}
+		where := "NULL"
+		if b := c.buffer(); b != nil && !k.overlaps {
+			where = w.memory(b.at, "NULL")
+		}
+		call = strings.Replace(call, "new_request()", fmt.Sprintf("opening(%d)", n), 1)
+		fmt.Fprintf(&body, "        MAKES(%d, %d, %s, DO(0, %s);%s)\n", n, max(k.open, 1), where, call, next)
+		if found == nil {
+			continue
+		}
+		asked := g.asked(v, f, k.asks)
+		if meaning.WaitingOf(found.def).Choice == meaning.OneRequest {
+			fmt.Fprintf(&body, "        TESTS(%d, DO(0, %s);,%s)\n", n, g.finishCall(v, found, "", "opened_request()"), asked)
+			continue
+		}
+		key := "0, DO(0, "
+		if !found.def.Has(mpi.Polls) {
+			key = "none_done(gathered_open(), opened_requests()), DO(0, "
+		}
+		key += g.finishCall(v, found, "gathered_open()", "opened_requests()")
+		if asked != "" {
+			key += "\x00" + asked
+		}
+		lists[key] = append(lists[key], n)
+	}
+	for _, key := range slices.Sorted(maps.Keys(lists)) {
+		of := 0
+		for _, n := range lists[key] {
+			of |= 1 << n
+		}
+		call, asked, _ := strings.Cut(key, "\x00")
+		fmt.Fprintf(&body, "        TESTS_OF(%#x, %s);,%s)\n", of, call, asked)
+	}
+	text := strings.TrimSuffix(body.String(), "\n")
+	return g.shared(&line{text: func(gap string) string {
+		return fmt.Sprintf("EXCHANGE(%d, %d, %s,\n%s);", counts, len(kinds), gap, text)
+	}})
+}
+
+// calls is the first call of a kind, with what it has on each member.
+func (k *kind) calls(f *finish, n int) *call {
+	c := *f.exchange[0].v.calls[k.makers[0]]
+	c.vals = nil
+	for _, e := range f.exchange {
+		c.vals = append(c.vals, e.v.calls[e.kinds[n].makers[0]].vals[e.member])
+	}
+	return &c
+}
+
+// varying is what differs between calls of a kind on some member: where it is, and what it is, by member and call.
+func (f *finish) varying(n int) (at []int, values [][][]int64) {
+	first := f.exchange[0].v.calls[f.exchange[0].kinds[n].makers[0]]
+	for i := range first.in {
+		p := first.in[i].at
+		switch first.in[i].typ {
+		case trace.Address:
+			p++
+		case trace.Int:
+		default:
+			continue
+		}
+		for _, e := range f.exchange {
+			list := e.kinds[n].makers
+			if slices.ContainsFunc(list, func(t int) bool { return e.v.calls[t].vals[e.member][p] != e.v.calls[list[0]].vals[e.member][p] }) {
+				at = append(at, p)
+				break
+			}
+		}
+	}
+	for _, e := range f.exchange {
+		rows := make([][]int64, 0, len(e.kinds[n].makers))
+		for _, t := range e.kinds[n].makers {
+			row := make([]int64, len(at))
+			for j, p := range at {
+				row[j] = e.v.calls[t].vals[e.member][p]
+			}
+			rows = append(rows, row)
+		}
+		values = append(values, rows)
+	}
+	return at, values
+}
+
+// asked is what the program asks about the message that was just found.
+func (g *generator) asked(v *variant, f *finish, list []int) (text string) {
+	for _, t := range list {
+		call, _ := g.live(v, f, t)
+		text += fmt.Sprintf(" DO(0, %s);", call)
+	}
+	return text
+}
+
+// live is a call about that message, and its arguments.
+func (g *generator) live(v *variant, f *finish, t int) (text string, args []string) {
+	c := *f.exchange[0].v.calls[t]
+	c.vals = slices.Repeat([][]int64{c.vals[f.exchange[0].member]}, len(f.exchange))
+	w := &writer{g: g, v: v, c: &c, t: t, sinks: make(map[string]int), live: true}
+	return w.call()
+}
+
+// rows writes the tables of what each member has in turn: rows that are told apart, and their order.
+func (g *generator) rows(v *variant, width, members int, of func(m int) [][]int64) int {
+	n := v.rows
+	v.rows++
+	rows, often := make(map[string][]int64), make(map[string]int)
+	for m := range members {
+		for _, row := range of(m) {
+			key := fmt.Sprint(row)
+			rows[key] = row
+			often[key]++
+		}
+	}
+	number := make(map[string]int) // short for those that occur often
+	var values, order, first []string
+	for k, key := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+		return cmp.Or(cmp.Compare(often[b], often[a]), slices.Compare(rows[a], rows[b]))
+	}) {
+		number[key] = k
+		for _, x := range rows[key] {
+			values = append(values, literal("", x))
+		}
+	}
+	for m := range members {
+		first = append(first, fmt.Sprint(len(order)))
+		last, repeated := -1, 0
+		for _, row := range of(m) {
+			k := number[fmt.Sprint(row)]
+			if k == last {
+				repeated++
+				continue
+			}
+			if repeated > 0 {
+				order = append(order, fmt.Sprint(-repeated))
+			}
+			order = append(order, fmt.Sprint(k))
+			last, repeated = k, 0
+		}
+		if repeated > 0 {
+			order = append(order, fmt.Sprint(-repeated))
+		}
+	}
+	order = append(order, "0") // the table is looked at once more behind its last row
+	from := ""
+	if members > 1 {
+		from = fmt.Sprintf(" + %s[member]", g.table("int", first))
+	}
+	v.tables = append(v.tables, fmt.Sprintf("    rows(%d, %d, %s, %s%s);\n", n, width, g.table("int64_t", values), g.table("int", order), from))
+	return n
+}

@@ -1,0 +1,132 @@
+package profile
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/test/mpis"
+)
+
+// A branched is a node of a profile, or of the outline of a binary.
+type branched struct {
+	Kind     string
+	Place    string
+	Line     int
+	Rounds   uint64
+	Body     []branched
+	Branches []flow.Branch
+}
+
+// lines are those of all calls of MPI in a node.
+func (n *branched) lines() (list []int) {
+	line := n.Line
+	fmt.Sscanf(n.Place, "branches.c:%d", &line)
+	if n.Kind == "call" || n.Kind == "mpi" {
+		list = append(list, line)
+	}
+	for i := range n.Body {
+		list = append(list, n.Body[i].lines()...)
+	}
+	return list
+}
+
+// ways lists the branches in a node: the lines of each way, and how often it was taken of how many iterations.
+func (n *branched) ways() (list []string) {
+	var look func(b flow.Branch)
+	look = func(b flow.Branch) {
+		var ways []string
+		for _, w := range b.Ways {
+			var lines []int
+			for _, x := range n.Body[w.From:w.To] {
+				lines = append(lines, x.lines()...)
+			}
+			slices.Sort(lines)
+			text := fmt.Sprint(lines)
+			if w.Taken > 0 {
+				text += fmt.Sprintf(" %d of %d", w.Taken, n.Rounds)
+			}
+			ways = append(ways, text)
+			for _, inner := range w.Branches {
+				look(inner)
+			}
+		}
+		slices.Sort(ways)
+		list = append(list, strings.Join(ways, ", "))
+	}
+	for _, b := range n.Branches {
+		look(b)
+	}
+	for i := range n.Body {
+		list = append(list, n.Body[i].ways()...)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestBranches: alternatives are those of the source, and so is how often each was taken, whatever compiled the program. Nothing is said
+// of ways into another one, and no number where an iteration may pass without a call.
+func TestBranches(t *testing.T) {
+	list := mpis.Need(t)
+	runs := 0
+	for _, compiler := range []string{"gcc", "clang-19", "clang-16", "clang-14", "clang"} {
+		if _, err := exec.LookPath(compiler); err != nil {
+			continue
+		}
+		for _, level := range []string{"-O0", "-O2"} {
+			m := list[runs%len(list)]
+			runs++
+			t.Run(compiler+level+"/"+m.Name, func(t *testing.T) {
+				dir := t.TempDir()
+				source, err := filepath.Abs("testdata/branches.c")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := exec.Command(m.CC, level, "-g", "-o", filepath.Join(dir, "app"), source)
+				c.Env = append(os.Environ(), "MPICH_CC="+compiler, "OMPI_CC="+compiler)
+				if out, err := c.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				spoor(t, dir, append([]string{"run", "-q", "-o", "app.spoor"}, m.Command(2, "./app")...)...)
+				var profiles []struct{ Threads []branched }
+				if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &profiles); err != nil {
+					t.Fatal(err)
+				}
+				want := []string{
+					"[12], [17]", "[25] 20 of 40, [27] 20 of 40", "[32] 21 of 61, [35] 20 of 61, [38 39] 20 of 61",
+					"[44 46 48] 5 of 30, [50] 25 of 30", "[46] 3 of 30, [48] 2 of 30", "[70], [73]",
+				}
+				if got := profiles[0].Threads[0].ways(); !slices.Equal(got, want) {
+					t.Errorf("the profile has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				text := spoor(t, dir, "profile", "--min-time", "0", "app.spoor")
+				for _, want := range []string{"either (20 of 40 iterations)\n", " (25 of 30 iterations)\n", " or\n", "either, or: alternatives in the code"} {
+					if !strings.Contains(text, want) {
+						t.Errorf("the profile has no %q:\n%s", want, text)
+					}
+				}
+				var outline struct{ Functions []branched }
+				if err := json.Unmarshal([]byte(spoor(t, dir, "tree", "--json", "app")), &outline); err != nil {
+					t.Fatal(err)
+				}
+				want = []string{"[25], [27]", "[32], [35], [38 39]", "[44 46 48], [50]", "[46], [48]", "[56], [58]", "[70], [73]"}
+				var got []string
+				for _, f := range outline.Functions {
+					got = append(got, f.ways()...)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("the binary has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				if text := spoor(t, dir, "tree", "app"); strings.Count(text, "    either\n") < 5 || strings.Count(text, "    or\n") < 6 {
+					t.Errorf("the outline is\n%s", text)
+				}
+			})
+		}
+	}
+}
