@@ -44,7 +44,7 @@ For histories of many runs there is spoor db. spoor diff says whether two progra
 		Example: `  spoor compare before.spoor after.spoor
   spoor compare --threshold 0.05 reference.spoor new.spoor
   spoor compare app-4.spoor app-16.spoor app-64.spoor`,
-		Args: atLeastTwo,
+		Args: atLeastTraces(2, "two"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.threshold < 0 {
 				return &usageError{cmd, fmt.Errorf("--threshold %g: a share, 0 or more", o.threshold)}
@@ -65,11 +65,14 @@ For histories of many runs there is spoor db. spoor diff says whether two progra
 	return cmd
 }
 
-func atLeastTwo(cmd *cobra.Command, args []string) error {
-	if len(args) < 2 {
-		return &usageError{cmd, fmt.Errorf("want two traces or more, got %s", units.Plural(len(args), "argument"))}
+// atLeastTraces checks the number of traces: n or more, which is least in words.
+func atLeastTraces(n int, least string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return &usageError{cmd, fmt.Errorf("want %s traces or more, got %s", least, units.Plural(len(args), "argument"))}
+		}
+		return nil
 	}
-	return nil
 }
 
 // compareTraces compares by way of a database that lasts as long as this.

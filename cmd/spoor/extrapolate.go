@@ -34,7 +34,7 @@ a program on a 2D grid 9, 12, 16, 25 and 36 ranks, on a 3D grid 27, 36, 48, 64 a
 		Example: `  spoor extrapolate --ranks 1024 app-9.spoor app-12.spoor app-16.spoor app-25.spoor app-36.spoor
   spoor extrapolate --ranks 1024 --explain app-*.spoor
   spoor simulate --machine infiniband app-9.1024.spoor      what its communication would take`,
-		Args: atLeastTwo,
+		Args: atLeastTraces(3, "three"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ranks <= 0 || ranks > trace.MaxRanks {
 				return &usageError{cmd, errors.New("--ranks: say how many, as --ranks 1024")}

@@ -85,12 +85,28 @@ func Learn(traces []*trace.Reader) (*Model, error) {
 			of = append(of, c)
 		}
 		calls = append(calls, of)
+		if i > 0 && !meet(calls[0], of) {
+			return nil, fmt.Errorf("%s and %s have no call site in common: they must be of the same binary", list[0].Name(), r.Name())
+		}
 	}
 	m, err := learn(p, calls)
 	if err != nil {
 		return nil, err
 	}
 	return &Model{m}, nil
+}
+
+// meet reports whether runs have a place in common.
+func meet(a, b [][]call) bool {
+	seen := make(map[int32]bool)
+	for _, calls := range a {
+		for _, c := range calls {
+			seen[c.place] = true
+		}
+	}
+	return slices.ContainsFunc(b, func(calls []call) bool {
+		return slices.ContainsFunc(calls, func(c call) bool { return seen[c.place] })
+	})
 }
 
 // take keeps strings and sites that occur as values.
