@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/growth"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 
@@ -108,7 +109,7 @@ error is how far off they are then, as a share. Of runs with as many ranks the m
 With fewer than %d numbers of ranks there are no laws: the table has the times at each number.
 
 Sites are listed by the time that the law gives at ten times the most ranks that there
-are: the first of them will hurt.`, database.LeastPoints),
+are: the first of them will hurt.`, growth.LeastPoints),
 		Example: `  spoor db scale
   spoor db scale --app solver --top 5
   spoor db scale --json | jq '.sites[] | {site, grows}'`,
@@ -159,9 +160,9 @@ func printScaling(w io.Writer, s *database.Scaling, top int) error {
 	}
 	switch {
 	case !s.Laws:
-		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", database.LeastPoints)
+		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", growth.LeastPoints)
 	case s.TooFew > 0:
-		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", units.Plural(s.TooFew, "call site"), database.LeastPoints)
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", units.Plural(s.TooFew, "call site"), growth.LeastPoints)
 	}
 	return nil
 }

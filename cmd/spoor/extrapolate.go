@@ -21,7 +21,8 @@ func newExtrapolate() *cobra.Command {
 		Use:   "extrapolate --ranks N [flags] TRACE TRACE TRACE...",
 		Short: "Make the trace of a run on more ranks, from traces on fewer",
 		Long: `Make the trace of a run on N ranks from three traces or more of the same program on other numbers of ranks.
-All verbs read the result; it has no times. spoor simulate predicts them.
+All verbs read the result. Computation between calls is fitted up to 16 times the largest number of ranks; for the time of
+the communication use spoor simulate.
 
 spoor finds the program's call sites and loops in all traces, and how each parameter depends on the rank and the
 number of ranks. It tries simple forms first, and gives a value only if all forms that are as simple and fit all traces

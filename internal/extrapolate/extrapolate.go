@@ -61,6 +61,7 @@ func Learn(traces []*trace.Reader) (*Model, error) {
 	list := slices.Clone(traces)
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Ranks() < list[j].Ranks() })
 	p := newProgram()
+	timed := !slices.ContainsFunc(list, func(r *trace.Reader) bool { return !r.HasTimes() })
 	var calls [][][]call
 	for i, r := range list {
 		if i > 0 && r.Ranks() == list[i-1].Ranks() {
@@ -81,6 +82,11 @@ func Learn(traces []*trace.Reader) (*Model, error) {
 			c, err := p.rank(k)
 			if err != nil {
 				return nil, err
+			}
+			if timed {
+				if err := p.timed(i, k, c); err != nil {
+					return nil, err
+				}
 			}
 			of = append(of, c)
 		}
@@ -129,7 +135,12 @@ func (p *program) take(k *trace.Rank) error {
 
 // At returns the trace on so many ranks; the error is a *Refusal if not all of it can be told.
 func (x *Model) At(ranks int) (*sections.Content, error) {
-	to, err := trackwriter.NewCollector(ranks, timing.Options{Mode: timing.None})
+	times, off := x.m.durations(ranks)
+	mode, about := timing.Stats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)
+	if times == nil {
+		mode, about = timing.None, "times are not known"
+	}
+	to, err := trackwriter.NewCollector(ranks, timing.Options{Mode: mode})
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +156,9 @@ func (x *Model) At(ranks int) (*sections.Content, error) {
 	}
 	refused := make(map[string]refused)
 	for rank := range ranks {
-		w, err := x.m.rankOf(int64(ranks), rank, refused)
+		w, took, err := x.m.rankOf(int64(ranks), rank, times, refused)
 		if err == nil && len(refused) == 0 {
-			err = to.Add(w, track.Process{Host: q.Host, PID: q.PID, End: q.End})
+			err = to.Add(w, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(took)})
 		}
 		w.Close()
 		if err != nil {
@@ -166,7 +177,7 @@ func (x *Model) At(ranks int) (*sections.Content, error) {
 		from = append(from, fmt.Sprint(r.ranks))
 	}
 	meta := last.Meta()
-	meta[trace.MetaNote+".extrapolated"] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one, and its times are not known", strings.Join(from, ", "))
+	meta[trace.MetaNote+".extrapolated"] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one; %s", strings.Join(from, ", "), about)
 	c, err := to.Content(meta)
 	if err != nil {
 		return nil, err

@@ -21,6 +21,8 @@ type maker struct {
 	long    []int32 // iterations of the loops that are open, by depth
 	known   map[madeKey]*made
 	refused map[string]refused
+	times   []duration // by place; nil: not known
+	now     uint64
 
 	requests int             // made so far
 	of       map[int32][]int // by place
@@ -169,6 +171,7 @@ func (x *maker) call(number int32, p *place, c *made) error {
 	if c.plain && c.number > 0 {
 		x.out.Again(0, c.number-1)
 		x.track(number, c)
+		x.time(number, c.number-1)
 		return nil
 	}
 	raw := c.values
@@ -186,10 +189,21 @@ func (x *maker) call(number int32, p *place, c *made) error {
 	}
 	c.number = n + 1
 	x.track(number, c)
+	x.time(number, n)
 	if len(done) > 0 && waits(p.function) {
 		x.pending = slices.DeleteFunc(x.pending, func(d due) bool { return slices.Contains(done, d.number) })
 	}
 	return nil
+}
+
+// time has a call take what calls of its place take.
+func (x *maker) time(place int32, terminal uint32) {
+	if x.times == nil {
+		return
+	}
+	d := x.times[place]
+	x.out.Time(0, terminal, x.now+d.gap, x.now+d.gap+d.inside)
+	x.now += d.gap + d.inside
 }
 
 // track keeps the request that a call makes.
@@ -271,11 +285,13 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 	return out, done, nil
 }
 
-// rankOf makes a rank.
-func (m *pattern) rankOf(ranks int64, rank int, refused map[string]refused) (*trackwriter.Writer, error) {
+// rankOf makes a rank, and returns how long it takes in ns.
+func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refused) (w *trackwriter.Writer, took uint64, err error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32][]int),
+		times: times,
 	}
 	x.out.Tables(m.tables)
-	return x.out, x.loop(m.shape.root, 0, 1)
+	err = x.loop(m.shape.root, 0, 1)
+	return x.out, x.now, err
 }

@@ -59,6 +59,7 @@ type program struct {
 	placeOf  map[string]int32
 	values   [][]int64
 	valuesOf map[string]int32
+	times    []map[int32]*sums // by run and place; none if a run has no times
 }
 
 func newProgram() *program {

@@ -1,4 +1,5 @@
-package database
+// Package growth finds how a quantity grows with the number of ranks.
+package growth
 
 import (
 	"fmt"

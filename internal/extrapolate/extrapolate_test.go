@@ -1,0 +1,94 @@
+package extrapolate
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// known are traces of a program on numbers of ranks.
+func known(t *testing.T, program func(r *tracktest.Recorder), ranks ...int) (list []*trace.Reader) {
+	for _, n := range ranks {
+		tracks := tracktest.RunAll(n, program)
+		for _, tr := range tracks {
+			tracktest.Timed(tr, timing.Stats, func(int) (gap, duration uint64) { return 1e6 / uint64(n), 1000 })
+		}
+		list = append(list, mergetest.Open(t, tracks, nil))
+	}
+	return list
+}
+
+// Computation that ranks share takes less on more ranks, and what a call takes stays.
+func TestTimes(t *testing.T) {
+	m, err := Learn(known(t, tracktest.Stencil(10), 4, 9, 16, 25, 36))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := m.At(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := sections.Encode(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "told")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for x, err := range k.Timings(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if gap, d := x.Timing.Gap.Ns, x.Timing.Duration.Ns; x.Index > 0 && (gap < 9900 || gap > 10100) || d != 1000 {
+				t.Fatalf("rank %d, call %d: %d ns before it and %d in it, want 10000 and 1000", rank, x.Index, gap, d)
+			}
+		}
+	}
+	if c, err = m.At(36*farthest + 36*4 + 9); err == nil && !c.Timeless { // a square
+		t.Error("times are told far beyond what was run")
+	}
+}
+
+// What has no form is refused by name. Where forms differ, a number of ranks is named at which they do.
+func TestRefusals(t *testing.T) {
+	data := func(r *tracktest.Recorder) {
+		r.Begin()
+		r.Allreduce(3, int64(r.Rank*r.Rank*7919%(r.Size+13)))
+		r.End()
+	}
+	m, err := Learn(known(t, data, 4, 5, 6, 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refusal *Refusal
+	if _, err = m.At(20); !errors.As(err, &refusal) || len(refusal.Slots) != 1 || len(refusal.Next) != 0 {
+		t.Errorf("a count without a form: %v", err)
+	}
+	// On powers of two the partner half the ranks away is the rank with the highest bit the other way.
+	half := func(r *tracktest.Recorder) {
+		r.Begin()
+		r.Send(3, 1, int64((r.Rank+r.Size/2)%r.Size), 1)
+		r.Recv(4, 1, int64((r.Rank+(r.Size+1)/2)%r.Size), 1)
+		r.Allreduce(5, int64(64/r.Size))
+		r.End()
+	}
+	if m, err = Learn(known(t, half, 4, 8, 16)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = m.At(24); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.Next, func(n int) bool { return n&(n-1) != 0 }) {
+		t.Errorf("how 64 is shared by 24 ranks is not seen on powers of two, but: %v", err)
+	}
+}

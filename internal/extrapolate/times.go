@@ -1,0 +1,83 @@
+package extrapolate
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/growth"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A sums is the times of a place in one run: before its calls, and in them.
+type sums struct {
+	gap, inside float64 // ns
+	calls       float64
+}
+
+// A duration is what a call at a place takes in the run that is wanted, in ns.
+type duration struct{ gap, inside uint64 }
+
+// farthest is how many times as many ranks as the largest run has times are told for: laws that fit alike are far apart beyond.
+const farthest = 16
+
+// timed adds the times of a rank's calls to those of the run.
+func (p *program) timed(run int, k *trace.Rank, calls []call) error {
+	for len(p.times) <= run {
+		p.times = append(p.times, make(map[int32]*sums))
+	}
+	at := 0
+	for t, err := range k.Timings(0) {
+		if err != nil {
+			return err
+		}
+		x := p.times[run][calls[at].place]
+		if x == nil {
+			x = &sums{}
+			p.times[run][calls[at].place] = x
+		}
+		x.gap += float64(t.Timing.Gap.Ns)
+		x.inside += float64(t.Timing.Duration.Ns)
+		x.calls++
+		at++
+	}
+	return nil
+}
+
+// durations fits the times of all places; nil if they aren't known, or nothing can be said that far away. off is how far off the
+// fits are from runs that they were not made of, weighed by time: a share.
+func (m *pattern) durations(ranks int) (list []duration, off float64) {
+	largest := m.runs[len(m.runs)-1].ranks
+	if len(m.times) < len(m.runs) || ranks > farthest*largest {
+		return nil, 0
+	}
+	var weight float64
+	fit := func(place int32, of func(x *sums) float64) uint64 {
+		var at, values []float64
+		last := 0.0
+		for i, r := range m.runs {
+			if x := m.times[i][place]; x != nil {
+				at, values = append(at, float64(r.ranks)), append(values, of(x)/x.calls)
+				last = of(x)
+			}
+		}
+		if len(values) == 0 {
+			return 0
+		}
+		law, err := growth.Fit(at, values)
+		if err != nil { // too few numbers of ranks for a law
+			return uint64(values[len(values)-1])
+		}
+		off += min(law.Error, 2) * last
+		weight += last
+		return uint64(math.Round(law.At(float64(ranks))))
+	}
+	for place := range m.places {
+		list = append(list, duration{
+			fit(int32(place), func(x *sums) float64 { return x.gap }),
+			fit(int32(place), func(x *sums) float64 { return x.inside }),
+		})
+	}
+	if weight > 0 {
+		off /= weight
+	}
+	return list, off
+}
