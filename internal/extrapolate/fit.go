@@ -47,7 +47,7 @@ func holds(f *form, obs []env, vals []int64) bool {
 }
 
 func constant(c int64) form {
-	return form{fmt.Sprint(c), -1, func(*env) (int64, bool) { return c, true }}
+	return form{name: fmt.Sprint(c), grid: -1, at: func(*env) (int64, bool) { return c, true }}
 }
 
 // fit finds the simplest forms for values seen.
@@ -104,7 +104,7 @@ func simply(obs []env, vals []int64) []form {
 
 func not(f *form) form {
 	at := f.at
-	return form{"not " + f.name, f.grid, func(e *env) (int64, bool) {
+	return form{name: "not " + f.name, grid: f.grid, at: func(e *env) (int64, bool) {
 		v, ok := at(e)
 		return 1 - v, ok
 	}}
@@ -145,7 +145,7 @@ func line(u *form, obs []env, vals []int64) (form, bool) {
 		a := dv / du
 		b := vals[0] - a*u0
 		at := u.at
-		f := form{scaled(a, u.name, b), u.grid, func(e *env) (int64, bool) {
+		f := form{name: scaled(a, u.name, b), grid: u.grid, at: func(e *env) (int64, bool) {
 			v, ok := at(e)
 			return a*v + b, ok
 		}}
@@ -198,10 +198,14 @@ func shares(obs []env, vals []int64) (out []form) {
 				low, high = max(low, (v-1)*n+at+1), min(high, v*n+at)
 			}
 			for _, total := range ends(low, high) {
-				out = append(out, form{scaled(m, fmt.Sprintf("share(%d, %s)", total, p.name), 0), p.grid, func(e *env) (int64, bool) {
+				one := form{name: fmt.Sprintf("share(%d, %s)", total, p.name), grid: p.grid, at: func(e *env) (int64, bool) {
 					n, at := p.of(e)
-					return m * share(total, n, at), true
-				}})
+					return share(total, n, at), true
+				}}
+				out = append(out, form{scaled(m, one.name, 0), p.grid, func(e *env) (int64, bool) {
+					v, _ := one.at(e)
+					return m * v, true
+				}, &one})
 			}
 		}
 	}
@@ -250,7 +254,7 @@ func shares2(obs []env, vals []int64) (out []form) {
 					high = min(high, int64(sort.Search(int(most), func(n int) bool { return at(int64(n), &obs[k]) > v }))-1)
 				}
 				for _, total := range ends(low, high) {
-					f := form{scaled(m, fmt.Sprintf("share(%d, %s)·share(%d, %s)", total, p.name, total, q.name), 0), p.grid, func(e *env) (int64, bool) {
+					f := form{name: scaled(m, fmt.Sprintf("share(%d, %s)·share(%d, %s)", total, p.name, total, q.name), 0), grid: p.grid, at: func(e *env) (int64, bool) {
 						return m * at(total, e), true
 					}}
 					if holds(&f, obs, vals) {
@@ -311,7 +315,7 @@ func plane(u, w *form, obs []env, vals []int64) (form, bool) {
 		a, b := na/det, nb/det
 		c := vals[0] - a*u0 - b*w0
 		fu, fw := u.at, w.at
-		f := form{scaled(a, u.name, 0) + " + " + scaled(b, w.name, c), max(u.grid, w.grid), func(e *env) (int64, bool) {
+		f := form{name: scaled(a, u.name, 0) + " + " + scaled(b, w.name, c), grid: max(u.grid, w.grid), at: func(e *env) (int64, bool) {
 			x, ok1 := fu(e)
 			y, ok2 := fw(e)
 			return a*x + b*y + c, ok1 && ok2
@@ -343,7 +347,7 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 				if either {
 					word = " or "
 				}
-				f := form{a.name + word + b.name, max(a.grid, b.grid), func(e *env) (int64, bool) {
+				f := form{name: a.name + word + b.name, grid: max(a.grid, b.grid), at: func(e *env) (int64, bool) {
 					x, ok1 := a.at(e)
 					y, ok2 := b.at(e)
 					if either {
@@ -395,7 +399,7 @@ func splits(obs []env, vals []int64) (out []form) {
 				if mixed {
 					continue
 				}
-				out = append(out, form{fmt.Sprintf("%s if %s, else %s", y.name, t.name, x.name), one, func(e *env) (int64, bool) {
+				out = append(out, form{name: fmt.Sprintf("%s if %s, else %s", y.name, t.name, x.name), grid: one, at: func(e *env) (int64, bool) {
 					c, ok := t.at(e)
 					if !ok {
 						return 0, false

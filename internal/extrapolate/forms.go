@@ -20,6 +20,7 @@ type form struct {
 	name string
 	grid int // in grids; -1: it needs none
 	at   func(e *env) (int64, bool)
+	of   *form // the share of which it is a multiple; nil: it is none
 }
 
 // grids are the ways of laying out ranks, with the first side varying fastest.
@@ -164,15 +165,15 @@ func even(name string, grid int, all bool, number func(e *env) int64) {
 }
 
 func atom(name string, grid int, f func(e *env) (int64, bool)) {
-	atoms = append(atoms, form{name, grid, f})
+	atoms = append(atoms, form{name: name, grid: grid, at: f})
 }
 
 func term(name string, grid int, f func(e *env) int64) {
-	terms = append(terms, form{name, grid, always(f)})
+	terms = append(terms, form{name: name, grid: grid, at: always(f)})
 }
 
 func test(name string, grid int, f func(e *env) bool) {
-	tests = append(tests, form{name, grid, func(e *env) (int64, bool) {
+	tests = append(tests, form{name: name, grid: grid, at: func(e *env) (int64, bool) {
 		if f(e) {
 			return 1, true
 		}
@@ -231,6 +232,8 @@ func init() {
 	}
 	atom("ranks-1-rank", -1, within(func(e *env) int64 { return e.ranks - 1 - e.rank }))
 	atom("rank xor i", -1, within(func(e *env) int64 { return e.rank ^ e.i }))
+	atom("i mod ranks", -1, always(func(e *env) int64 { return e.i % e.ranks }))
+	atom("i mod (ranks-1)", -1, always(func(e *env) int64 { return e.i % max(e.ranks-1, 1) }))
 	atom("i", -1, within(func(e *env) int64 { return e.i }))
 	atom("i+1", -1, within(func(e *env) int64 { return e.i + 1 }))
 	atom("i, without rank", -1, within(func(e *env) int64 {
@@ -298,6 +301,10 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 		even(fmt.Sprintf("ranks·side %d, %s", d, name), g, true, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] })
 	}
 	if n == 2 {
+		test("on the diagonal, "+name, g, func(e *env) bool {
+			at := coordinates(dims(e.ranks), e.rank)
+			return at[0] == at[1]
+		})
 		atom("transpose, "+name, g, within(func(e *env) int64 {
 			s := dims(e.ranks)
 			at := coordinates(s, e.rank)

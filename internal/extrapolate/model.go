@@ -94,6 +94,8 @@ func learn(p *program, calls [][][]call) (*pattern, error) {
 		}
 	}
 	m.oneGrid()
+	m.products()
+	m.oneGrid()
 	return m, nil
 }
 
@@ -221,38 +223,48 @@ const mostWithout = 64
 type tried struct {
 	forms []form
 	wrong string // how the forms that fit all runs but the largest are wrong about that
+	obs   []env  // what was seen, of a slot without forms
+	vals  []int64
 }
 
-// try fits all values, and as a check all but those of the largest run.
+// try fits all values.
 func (m *pattern) try(obs []env, vals []int64) *tried {
 	if m.without >= mostWithout {
 		return &tried{wrong: fmt.Sprintf("not tried, as no form fits %d others", m.without)}
 	}
-	t := &tried{forms: fit(obs, vals)}
+	t := &tried{obs: obs, vals: vals}
+	m.judge(t, fit)
 	if len(t.forms) == 0 {
 		m.without++
+	} else {
+		t.obs, t.vals = nil, nil
 	}
+	return t
+}
+
+// judge fits a slot, and as a check fits all but what the largest run has.
+func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
+	t.forms = fit(t.obs, t.vals)
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less, most []env
 	var lessVals, mostVals []int64
-	for i := range obs {
-		if obs[i].ranks == largest {
-			most, mostVals = append(most, obs[i]), append(mostVals, vals[i])
+	for i, e := range t.obs {
+		if e.ranks == largest {
+			most, mostVals = append(most, e), append(mostVals, t.vals[i])
 		} else {
-			less, lessVals = append(less, obs[i]), append(lessVals, vals[i])
+			less, lessVals = append(less, e), append(lessVals, t.vals[i])
 		}
 	}
 	if len(t.forms) == 0 || len(less) == 0 {
-		return t
+		return
 	}
 	check := fitted{tried: &tried{forms: fit(less, lessVals)}}
 	for i := range most {
 		if v, err := check.value(&most[i]); err == nil && v != mostVals[i] {
 			t.wrong = fmt.Sprintf("from the smaller runs rank %d of %d would have %d, it has %d", most[i].rank, largest, v, mostVals[i])
-			break
+			return
 		}
 	}
-	return t
 }
 
 // oneGrid keeps the forms of the grids that all slots that need one agree on: a program has one grid, or none.

@@ -1,0 +1,138 @@
+package extrapolate
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// quantities are the shares that values of the program are: lengths of its blocks.
+func (m *pattern) quantities() (list []form) {
+	seen := make(map[string]*form)
+	for _, t := range m.memo {
+		for i := range t.forms {
+			if q := t.forms[i].of; q != nil && len(t.forms) <= mostAlike {
+				seen[q.name] = q
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		list = append(list, *seen[name])
+	}
+	return list
+}
+
+// A value that many shares fit says little of the lengths of blocks; and there are few of these.
+const (
+	mostAlike      = 8
+	mostQuantities = 16
+)
+
+// products fits what is left by sums of products of two quantities: a·p·q + b·p + c·q + d, of which as few terms as it takes. Sizes of halos and offsets of
+// blocks in memory are such.
+func (m *pattern) products() {
+	list := m.quantities()
+	if len(list) > mostQuantities {
+		return
+	}
+	for _, t := range m.memo {
+		if len(t.forms) == 0 && t.wrong == "" {
+			m.judge(t, func(obs []env, vals []int64) []form { return sumsOfProducts(list, obs, vals) })
+		}
+	}
+}
+
+func sumsOfProducts(list []form, obs []env, vals []int64) (out []form) {
+	for terms := 1; terms <= 4 && len(out) == 0; terms++ {
+		for i := range list {
+			for k := range list[:i+1] {
+				p, q := &list[i], &list[k]
+				if p.grid >= 0 && q.grid >= 0 && p.grid != q.grid {
+					continue
+				}
+				for columns := uint(1); columns < 16; columns++ {
+					if bits.OnesCount(columns) == terms {
+						if f, ok := combination(p, q, columns, obs, vals); ok {
+							out = append(out, f)
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// combination finds the numbers by which p·q, p, q and 1 have to be multiplied, those of the columns that are taken.
+func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool) {
+	row := func(e *env) (list []int64) {
+		x, _ := p.at(e)
+		y, _ := q.at(e)
+		for i, v := range [4]int64{x * y, x, y, 1} {
+			if columns>>i&1 != 0 {
+				list = append(list, v)
+			}
+		}
+		return list
+	}
+	n := bits.OnesCount(columns)
+	var lines [][]*big.Rat // reduced, each with a one where those before have zeros
+	var at []int           // where
+	for i := 0; i < len(obs) && len(lines) < n; i++ {
+		l := make([]*big.Rat, n+1)
+		for k, v := range append(row(&obs[i]), vals[i]) {
+			l[k] = new(big.Rat).SetInt64(v)
+		}
+		for k, m := range lines {
+			factor := new(big.Rat).Set(l[at[k]])
+			for c := range l {
+				l[c].Sub(l[c], new(big.Rat).Mul(factor, m[c]))
+			}
+		}
+		c := slices.IndexFunc(l[:n], func(x *big.Rat) bool { return x.Sign() != 0 })
+		if c < 0 {
+			if l[n].Sign() != 0 {
+				return form{}, false
+			}
+			continue
+		}
+		inverse := new(big.Rat).Inv(l[c])
+		for k := range l {
+			l[k].Mul(l[k], inverse)
+		}
+		lines, at = append(lines, l), append(at, c)
+	}
+	if len(lines) < n {
+		return form{}, false // more than one would do
+	}
+	factors := make([]int64, n)
+	for i := n - 1; i >= 0; i-- {
+		v := new(big.Rat).Set(lines[i][n])
+		for k := i + 1; k < n; k++ {
+			v.Sub(v, new(big.Rat).Mul(lines[i][at[k]], new(big.Rat).SetInt64(factors[at[k]])))
+		}
+		if !v.IsInt() || !v.Num().IsInt64() || v.Sign() == 0 {
+			return form{}, false
+		}
+		factors[at[i]] = v.Num().Int64()
+	}
+	var words []string
+	k := 0
+	for i, name := range [4]string{p.name + "·" + q.name, p.name, q.name, "1"} {
+		if columns>>i&1 != 0 {
+			words = append(words, fmt.Sprintf("%d·%s", factors[k], name))
+			k++
+		}
+	}
+	f := form{name: strings.Join(words, " + "), grid: max(p.grid, q.grid), at: func(e *env) (int64, bool) {
+		sum := int64(0)
+		for i, v := range row(e) {
+			sum += factors[i] * v
+		}
+		return sum, true
+	}}
+	return f, holds(&f, obs, vals)
+}
