@@ -20,7 +20,7 @@ type trial struct {
 	name   string
 	known  []int // those of them that the program takes, up to five
 	wanted []int
-	whole  []string // programs of which all can be told; of the others nothing may be wrong
+	whole  []string // programs that must not be refused
 }
 
 var trials = []trial{
@@ -29,13 +29,13 @@ var trials = []trial{
 	{"powers of two", []int{4, 8, 16, 32, 64}, []int{256}, []string{"ft", "bfly"}},
 }
 
-// What is told of runs that nobody made is what happens in them: all ranks, call by call and value by value. The first of the wanted numbers is
-// told of the programs named, and whatever is told is right.
+// Extrapolated traces are equal to those of the runs: all ranks, call by call and value by value. Of the programs named there is a trace for the first of the
+// wanted numbers; of the others there may be none, but never a wrong one.
 func TestExtrapolate(t *testing.T) {
 	for _, p := range skeleton.All {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			folder, told := t.TempDir(), 0
+			folder, made := t.TempDir(), 0
 			known := make(map[int]*trace.Reader)
 			open := func(ranks int) *trace.Reader {
 				if known[ranks] == nil {
@@ -94,10 +94,10 @@ func TestExtrapolate(t *testing.T) {
 					for d, err := range diff.Traces(r, open(n), diff.Options{}) {
 						t.Fatalf("%s, %d ranks: differs from the run: %+v, %v", x.name, n, d, err)
 					}
-					told++
+					made++
 				}
 			}
-			t.Logf("%d runs told, all as they are", told)
+			t.Logf("%d traces, all equal to those of the runs", made)
 		})
 	}
 }

@@ -26,7 +26,7 @@ the communication use spoor simulate.
 
 spoor finds the program's call sites and loops in all traces, and how each parameter depends on the rank and the
 number of ranks. It tries simple forms first, and gives a value only if all forms that are as simple and fit all traces
-agree. Otherwise it lists the values that it can't tell, and writes nothing. It checks that forms which fit the smaller runs hold in the
+agree. Otherwise it lists the values that it can't determine, and writes nothing. It checks that forms which fit the smaller runs hold in the
 largest one, and that all messages and collective calls of the result match.
 
 More numbers of ranks decide more. Sides of a grid of processes should be 3 and more, and not all powers of two: for
@@ -92,7 +92,7 @@ a program on a 2D grid 9, 12, 16, 25 and 36 ranks, on a 3D grid 27, 36, 48, 64 a
 	return cmd
 }
 
-// explainSlots prints what differs between ranks, and what can't be told.
+// explainSlots prints what differs between ranks, and what can't be determined.
 func explainSlots(cmd *cobra.Command, slots []extrapolate.Slot) {
 	same := 0
 	for _, s := range slots {

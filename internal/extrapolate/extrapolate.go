@@ -1,8 +1,8 @@
 // Package extrapolate makes the trace of a run on a number of ranks that nobody ran, from traces of the same program on smaller ones.
 //
 // All ranks of all runs share one shape: call sites in order, and loops around them. What differs, whether a site is reached, how often a loop
-// goes round, and each value, is a slot, for which forms of the rank and the number of ranks are tried, simplest first. A slot is told only if
-// all simplest forms that agree with everything seen say the same of the rank that is asked for. After Wu and Mueller, ScalaExtrap (PPoPP 2011), which
+// goes round, and each value, is a slot, for which forms of the rank and the number of ranks are tried, simplest first. A slot has a value only if
+// all simplest forms that fit everything seen give the same one. After Wu and Mueller, ScalaExtrap (PPoPP 2011), which
 // fits parameters of stencils along the corners of a grid.
 package extrapolate
 
@@ -24,7 +24,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Refusal lists what can't be told.
+// A Refusal lists what can't be determined.
 type Refusal struct {
 	Ranks int
 	Slots map[string]string // by slot: why
@@ -41,7 +41,7 @@ func (r *Refusal) Error() string {
 	for i, s := range list {
 		list[i] = s + ": " + r.Slots[s]
 	}
-	text := fmt.Sprintf("%s of a run on %d ranks can't be told from these traces:\n  %s%s", units.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)
+	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s%s", units.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)
 	if len(r.Next) > 0 {
 		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Next), " ", ", "), "[]"))
 	}
@@ -133,7 +133,7 @@ func (p *program) take(k *trace.Rank) error {
 	return nil
 }
 
-// At returns the trace on so many ranks; the error is a *Refusal if not all of it can be told.
+// At returns the trace on so many ranks; the error is a *Refusal if some of it can't be determined.
 func (x *Model) At(ranks int) (*sections.Content, error) {
 	times, off := x.m.durations(ranks)
 	mode, about := timing.Stats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)

@@ -39,7 +39,7 @@ func TestTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "told")
+	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "extrapolated")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	if c, err = m.At(36*farthest + 36*4 + 9); err == nil && !c.Timeless { // a square
-		t.Error("times are told far beyond what was run")
+		t.Error("there are times far beyond what was run")
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// A fitted is what may be said of a slot: all simplest forms that agree with everything seen.
+// A fitted is a slot with its forms: all of the simplest kind that fits everything seen.
 type fitted struct {
 	*tried
 	text string // of what the slot is
@@ -364,7 +364,7 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// splits finds a test that tells apart two kinds of ranks, of which one has a simple form, and the other that or a product of shares.
+// splits finds a test that separates two kinds of ranks, of which one has a simple form, and the other that or a product of shares.
 func splits(obs []env, vals []int64) (out []form) {
 	for i := range tests {
 		t := tests[i]

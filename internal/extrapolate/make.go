@@ -48,13 +48,13 @@ type due struct {
 	status []int64
 }
 
-// A refused is a slot that can't be told: why, and if forms differ, these.
+// A refused is a slot without a value: why, and if forms differ, these.
 type refused struct {
 	why   string
 	forms []form
 }
 
-// refuse notes that a slot can't be told.
+// refuse notes that a slot has no value.
 func (x *maker) refuse(slot string, why error, forms []form) {
 	if _, known := x.refused[slot]; !known {
 		x.refused[slot] = refused{why.Error(), forms}
@@ -133,7 +133,7 @@ func (p *place) names(f field) bool {
 	return f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.Request
 }
 
-// values evaluates all cells: what the calls of the place have in the program's table; false if not all can be told.
+// values evaluates all cells: what the calls of the place have in the program's table; false if one of them has no value.
 func (x *maker) values(g *group, e env) (out []int64, known bool) {
 	known = true
 	take := func(f *fitted, e *env) {

@@ -16,7 +16,7 @@ type sums struct {
 // A duration is what a call at a place takes in the run that is wanted, in ns.
 type duration struct{ gap, inside uint64 }
 
-// farthest is how many times as many ranks as the largest run has times are told for: laws that fit alike are far apart beyond.
+// farthest is up to what multiple of the largest number of ranks times are given: beyond, laws that fit alike are far apart.
 const farthest = 16
 
 // timed adds the times of a rank's calls to those of the run.

@@ -1,4 +1,4 @@
-// Package extrapolate has traces of real programs on a few ranks told on more, and holds them against real runs.
+// Package extrapolate compares extrapolated traces of real programs with real runs.
 package extrapolate
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
-// Pipelined wavefronts on a Cartesian grid, in Fortran: what is told of 20 ranks is what 20 ranks do, and a replay of it makes the same calls.
+// Pipelined wavefronts on a Cartesian grid, in Fortran: the extrapolated trace on 20 ranks is equal to that of a run, and a replay of it makes the same calls.
 func TestWavefronts(t *testing.T) {
 	spoor := mpis.NeedSpoor(t)
 	for _, m := range mpis.Need(t) {
