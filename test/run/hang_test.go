@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -40,9 +41,11 @@ func TestHangs(t *testing.T) {
 				r := s.startTraced(s.mpi.Command(3, "./app", x.mode)...)
 				r.launcher(3)
 				var live string
-				for range 20 { // until all ranks have come to where they hang
+				for range 50 { // until all ranks have come to where they hang; on the way there they wait for each other, too
 					if live = s.where("--scratch", "scratch"); live == x.verdict+" "+x.cycles {
-						break
+						if out, _ := s.spoor("where", "--scratch", "scratch"); x.verdict != "waiting" || strings.Contains(out, x.says) {
+							break
+						}
 					}
 					time.Sleep(200 * time.Millisecond)
 				}
