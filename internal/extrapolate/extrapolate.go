@@ -8,6 +8,7 @@ package extrapolate
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -67,6 +68,14 @@ func Learn(traces []*trace.Reader) (*Model, error) {
 		if i > 0 && r.Ranks() == list[i-1].Ranks() {
 			return nil, fmt.Errorf("two traces are of %d ranks", r.Ranks())
 		}
+		for note := range r.Meta() {
+			if what := strings.TrimPrefix(note, trace.MetaNote+"."); slices.Contains(changed, what) {
+				return nil, fmt.Errorf("%s: its calls are not those of a run (%s)", r.Name(), r.Meta()[note])
+			}
+		}
+		if thinned, err := r.Thinned(); err != nil || len(thinned) > 0 {
+			return nil, cmp.Or(err, fmt.Errorf("%s: sizes of messages are approximate (spoor thin)", r.Name()))
+		}
 		p.runs = append(p.runs, &run{r.Ranks(), r})
 		var of [][]call
 		for rank := range r.Ranks() {
@@ -78,6 +87,11 @@ func Learn(traces []*trace.Reader) (*Model, error) {
 				if err := p.take(k); err != nil {
 					return nil, err
 				}
+			}
+			if x, err := k.Process(); err != nil {
+				return nil, err
+			} else if x.End != track.Finished || x.Lost > 0 {
+				return nil, fmt.Errorf("%s: not all calls of rank %d are known: it %s, and %s were lost", r.Name(), rank, x.End, units.Plural(x.Lost, "call"))
 			}
 			c, err := p.rank(k)
 			if err != nil {
@@ -101,6 +115,9 @@ func Learn(traces []*trace.Reader) (*Model, error) {
 	}
 	return &Model{m}, nil
 }
+
+// changed are the notes of traces whose calls nobody made.
+var changed = []string{"extrapolated", "drawn", "partners", "part", "changed"}
 
 // meet reports whether runs have a place in common.
 func meet(a, b [][]call) bool {
