@@ -2,6 +2,7 @@ package shim
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,9 @@ func TestDeviceMemoryByDriver(t *testing.T) {
 			r := run(t, m, dir, []string{"LD_PRELOAD=" + shim, "SPOOR_OUT=" + file}, 1, program)
 			if r.Err != nil || r.Stdout != "done\n" {
 				t.Fatalf("%v, printed %q\n%s", r.Err, r.Stdout, r.Stderr)
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Fatalf("%v\n%s", err, r.Stderr)
 			}
 			var got []trace.Location
 			for _, at := range broadcastBuffers(t, file) {
