@@ -150,7 +150,7 @@ func (p *program) take(k *trace.Rank) error {
 	return nil
 }
 
-// At returns the trace on so many ranks; the error is a *Refusal if some of it can't be determined.
+// At returns the trace on a number of ranks; the error is a *Refusal if some of it can't be determined.
 func (x *Model) At(ranks int) (*sections.Content, error) {
 	times, off := x.m.durations(ranks)
 	mode, about := timing.Stats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)

@@ -20,7 +20,7 @@ type form struct {
 	name string
 	grid int // in grids; -1: it needs none
 	at   func(e *env) (int64, bool)
-	of   *form // the share of which it is a multiple; nil: it is none
+	of   *form // the share that it is a multiple of; nil: it isn't one
 }
 
 // grids are the ways of laying out ranks, with the first side varying fastest.
@@ -146,7 +146,7 @@ var (
 	tests []form // 0 or 1
 )
 
-// A part is one of so many, at a place.
+// A part is one of several among which a total is shared.
 type part struct {
 	name string
 	grid int

@@ -298,7 +298,7 @@ func (m *pattern) oneGrid() {
 	}
 }
 
-// apart takes the values of a call apart: by cell, single values, or a length and elements.
+// A cut is one cell of a call's values: a single value, or a length and elements.
 type cut struct {
 	one   int64
 	width int

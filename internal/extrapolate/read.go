@@ -21,7 +21,7 @@ type place struct {
 	fields   []field
 }
 
-// A field is a part of a call's values that is fitted by itself: single values, or a list whose length may differ.
+// A field is a part of a call's values that is fitted separately: single values, or a list whose length may differ.
 type field struct {
 	param int // of the function, or one of signature's special ones
 	out   bool
@@ -221,7 +221,7 @@ func (x *reading) call(f *trace.Function, site uint64, vals []int64) error {
 	return nil
 }
 
-// requests finds which requests of the rank a call names; -1 is none, or one that is named another way.
+// requests finds the requests of the rank that a call names; -1 stands for MPI_REQUEST_NULL and for requests that are named another way.
 func (x *reading) requests(list []int64) []int {
 	done := make([]int, len(list))
 	for i, v := range list {

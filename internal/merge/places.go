@@ -180,7 +180,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		}
 		x := sections.Placed{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
 		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
-		var entries []float64 // means of at least so many loops
+		var entries []float64 // means of calls that enter at least that number of loops
 		others := g
 		for loops := 1; ; loops++ {
 			e := gaps[at{leaf, loops}]
@@ -205,7 +205,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 	return true
 }
 
-// An at is the calls at a leaf by which at least so many loops are entered.
+// An at is the calls at a leaf that enter at least a given number of loops.
 type at struct{ leaf, loops int }
 
 // deal shares out the phases of a course to the leaves that calls of it arrive at, to those that enter loops apart if that is asked for;

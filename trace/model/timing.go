@@ -83,7 +83,7 @@ type LoopEntries struct {
 	Gap   float64
 }
 
-// Entering returns the calls by which at least so many loops were entered, from the innermost one outwards; all calls for 0. If less is
+// Entering returns the calls that entered at least a given number of loops, from the innermost one outwards; all calls for 0. If less is
 // known of them, those of the outermost loop that is known stand for them.
 func (t *LeafTimes) Entering(loops int) LoopEntries {
 	switch loops = min(loops, 1+len(t.Outer)); {
@@ -95,7 +95,7 @@ func (t *LeafTimes) Entering(loops int) LoopEntries {
 	return t.Outer[loops-2]
 }
 
-// GapBefore is the mean gap before the calls by which exactly so many loops were entered.
+// GapBefore is the mean gap before the calls that entered exactly a given number of loops.
 func (t *LeafTimes) GapBefore(loops int) float64 {
 	x := t.Entering(loops)
 	if known := min(loops, len(t.Outer)); t.Entries > 0 && loops <= known {

@@ -68,7 +68,7 @@ type exchanger struct {
 	region []item         // calls of the stretch under way
 	open   map[int64]item // requests that it made and that are not finished
 	probe  *item          // a message was found and not yet taken
-	closed int            // so many of its calls end with nothing open
+	closed int            // number of its calls after which nothing is open
 
 	stretches []map[*kind]int64 // calls of each kind
 	list      []int             // steps: terminals, and ^n for stretch n

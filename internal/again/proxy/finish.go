@@ -209,7 +209,7 @@ func (c *call) alike() bool {
 	return c.same(0)
 }
 
-// A site is where calls of a function stand in the program that are given so many requests.
+// A site is a place in the program that calls a function with a given number of requests.
 type site struct {
 	f        string
 	at       trace.Site

@@ -172,7 +172,7 @@ type rows struct {
 	list    []row
 }
 
-// body lists nodes, so many levels indented and within so many loops. Branches are those among them, with ways of what is done so often.
+// body lists nodes at a level of indentation, within a number of loops. Branches are those among them, with ways of what is done so often.
 func (r *rows) body(nodes []*calltree.Node, branches []flow.Branch, level, loops int, often string) {
 	var small []*calltree.Node
 	flush := func() {
