@@ -36,7 +36,7 @@ const (
 
 const mostSamples = 1024
 
-// calibration is what a rank of `spoor calibrate` does.
+// calibration is what a rank of `spoor machine measure` does.
 func calibration(h *host, task *calibrate.Task) error {
 	debug.SetGCPercent(-1) // little is allocated, and nothing is to run beside the measurements
 	if rc := h.call("MPI_Init", 0, 0); rc != 0 {
@@ -194,7 +194,7 @@ func (l *lab) lead(h *host, task *calibrate.Task) error {
 	case err != nil:
 		return err
 	default:
-		m.Name, m.Source = "measured", "spoor calibrate"
+		m.Name, m.Source = "measured", "spoor machine measure"
 		result.Machine = string(m.Text(""))
 	}
 	if result.LocalNs, err = l.local(); err != nil {

@@ -23,7 +23,7 @@
  *     left out. MPI_Finalize has both before it is entered.
  *  5. A spoor_call and all it points to are valid until the function returns.
  *  6. A plugin may name the phases of a program; every verb takes the calls of one
- *     (`spoor profile --phase solve`).
+ *     (`spoor calltree --phase solve`).
  *  7. What a plugin does to the program's memory is its own affair.
  */
 #ifndef SPOOR_H

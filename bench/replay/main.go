@@ -43,7 +43,7 @@ func main() {
 	modes := flag.String("modes", "stats,hist,path,place,lossless", "ways to record times")
 	paces := flag.String("paces", "gaps,line", "what calls of a replay wait for; derived: gaps, with receives that follow from sends")
 	into := flag.String("into", "", "write the table into this Markdown `file`, in place of the old one")
-	flag.StringVar(&o.draw, "draw", "", "replay what is left of the trace with numbers of rounds drawn at this `precision`")
+	flag.StringVar(&o.draw, "draw", "", "replay what is left of the trace with numbers of rounds drawn at this `tolerance`, such as 10%")
 	flag.Parse()
 	o.programs, o.modes, o.paces = split(*programs), split(*modes), split(*paces)
 	var b bytes.Buffer
@@ -232,7 +232,7 @@ func (b *bench) measure(r *row, paces []string, line []string) error {
 	}
 	if b.draw != "" {
 		file = "drawn.spoor"
-		if _, err := b.do(b.spoor, "thin", "--draw", "--precision", b.draw, "--force", "-o", file, "a.spoor"); err != nil {
+		if _, err := b.do(b.spoor, "reduce", "--draw", "--tolerance", b.draw, "--force", "-o", file, "a.spoor"); err != nil {
 			return err
 		}
 		out, err := b.do(b.spoor, "info", "--json", "a.spoor")

@@ -7,7 +7,7 @@
 //	go run ./bench/whole [-mpi openmpi,mpich] [-programs cg,lu] [-ranks 2] [-runs 5] [-short] [-off]
 //
 // With -predict it measures instead how well spoor simulate predicts them, and ping-pongs, on the machine
-// that spoor calibrate has measured before:
+// that spoor machine measure has measured before:
 //
 //	go run ./bench/whole -predict -runs 11
 package main

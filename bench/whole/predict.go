@@ -104,7 +104,7 @@ func (b *bench) predict(m *mpis.MPI, names []string, ranks int, noisy bool) erro
 func (b *bench) calibrate(m *mpis.MPI, ranks int, noisy bool) (*machine.Machine, error) {
 	path := filepath.Join(b.dir, m.Name+".toml")
 	line := m.Command(ranks, "program")
-	args := []string{"calibrate", "-q", "--files", b.dir, "-o", path}
+	args := []string{"machine", "measure", "-q", "--files", b.dir, "-o", path}
 	if noisy {
 		args = append(args, "--noisy")
 	}

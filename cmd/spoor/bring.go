@@ -25,9 +25,10 @@ func newBring() *cobra.Command {
 		Use:    "bring SCRATCH... DIR",
 		Hidden: true, // nobody types it: spoor run prints the command
 		Short:  "Move what ranks left on this host to one place",
-		Long: `Move the records that the ranks of a job left on this host, in its scratch folders, into a
-directory that all hosts see. "spoor run" has the launcher do this on all hosts of a job
-that died, or says the command. One of several processes on a host does it.`,
+		Long: `Move the records that the ranks of a job left on this host, in its scratch
+folders, into a directory that all hosts see. "spoor run" has the launcher do
+this on all hosts of a job that died, or says the command. One of several
+processes on a host does it.`,
 		Example: `  mpiexec -hosts node1,node2 -n 2 spoor bring /dev/shm/spoor-17 $PWD/app.spoor.partial`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,37 +20,49 @@ type compareOptions struct {
 	threshold float64
 	top       int
 	output
-	paths  []string
-	window windowFlags
+	paths    []string
+	window   windowFlags
+	database string
+	history  database.Question
 }
 
 func newCompare() *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use:   "compare [flags] TRACE TRACE...",
-		Short: "Put runs side by side: times, bytes and efficiencies, call site by call site",
-		Long: `Compare the first trace with each of the others: as a whole, and call site by call site,
-those first whose time differs most. Call sites are the same if module, function, file and order
-within it are, so builds may differ. If both traces say who waited for whom (spoor waits), a line
-names the call site where waiting grew most. With more than two traces there is one table with a
-line for each, in which the efficiencies of the POP project say how the program scales: computation
-is the useful time of all ranks of the first trace over that of this one, and global
-efficiency is that times the parallel efficiency (see spoor imbalance).
+		Use:   "compare [flags] RUN RUN...",
+		Short: "Compare runs: time, bytes, efficiency and waiting, in total and by call site",
+		Long: `A RUN is a trace file, or a run of the database (see spoor db): its number or a
+tag (NAME=VALUE: the latest run with it). The first run is compared with each of
+the others. Call sites match by module, function, file and order within the
+function, so builds may differ. Three and more runs give one row each.
 
---threshold is for tests: the exit code is 1 if, against the first trace, a run took longer by more
-than this share on as many ranks, or has an efficiency that is lower by more. It is 2 if
-that can't be told.
-
-For histories of many runs there is spoor db. spoor diff says whether two programs made the same calls.`,
+With --threshold the exit code is 1 if a run got slower or less efficient by
+more than that, and 2 if this cannot be determined. --history TAG looks at all
+runs of the database in the order of the tag's values and finds the first at
+which a metric got worse: the change of the median exceeds the threshold and
+three times the deviation.
+More: docs/compare.md`,
 		Example: `  spoor compare before.spoor after.spoor
-  spoor compare --threshold 0.05 reference.spoor new.spoor
-  spoor compare app-4.spoor app-16.spoor app-64.spoor`,
-		Args: atLeastTraces(2, "two"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.threshold < 0 {
-				return &usageError{cmd, fmt.Errorf("--threshold %g: a share, 0 or more", o.threshold)}
+  spoor compare --threshold 5% reference.spoor new.spoor
+  spoor compare app-4.spoor app-16.spoor app-64.spoor
+  spoor compare commit=abc commit=def
+  spoor compare --history commit --metric MPI_Allreduce`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("history") {
+				return exactly(0, "no runs beside --history")(cmd, args)
 			}
-			worse, err := compareTraces(cmd, o, args)
+			return atLeastTraces(2, "two")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.history.By != "" {
+				o.history.Threshold = 0.1
+				if cmd.Flags().Changed("threshold") {
+					o.history.Threshold = o.threshold
+				}
+				worse, err := history(cmd, o)
+				return verdict(cmd, worse, err)
+			}
+			worse, err := compareRuns(cmd, o, args)
 			if o.threshold == 0 { // not asked
 				return err
 			}
@@ -57,11 +70,17 @@ For histories of many runs there is spoor db. spoor diff says whether two progra
 		},
 	}
 	f := cmd.Flags()
-	o.window.add(f)
-	f.Float64Var(&o.threshold, "threshold", 0, "exit with 1 if something got worse by more than this `share`; 0: don't look")
-	f.IntVar(&o.top, "top", 20, "show so many call sites; 0: all")
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.Var(percentFlag{&o.threshold}, "threshold", "exit with 1 if something got worse by more than this `percent`: 5% (with --history 10%)")
+	f.Lookup("threshold").DefValue = ""
+	topFlag(f, &o.top, 20, "call sites")
+	jsonFlag(f, &o.json)
 	debugPathFlag(f, &o.paths)
+	databaseFlag(f, &o.database)
+	f.StringVar(&o.history.By, "history", "", "compare the values of this `tag` over all runs of the database")
+	f.StringVar(&o.history.Metric, "metric", "mpi_ns", "with --history: a function of MPI, or a `metric`: "+strings.Join(database.Metrics, ", "))
+	f.StringVar(&o.history.App, "app", "", "with --history: only runs of this `program`")
+	inGroup(f, "Database", "database", "history", "metric", "app")
+	o.window.add(f)
 	return cmd
 }
 
@@ -75,34 +94,65 @@ func atLeastTraces(n int, least string) cobra.PositionalArgs {
 	}
 }
 
-// compareTraces compares by way of a database that lasts as long as this.
-func compareTraces(cmd *cobra.Command, o compareOptions, args []string) (worse bool, err error) {
+// runsOf opens a database with runs in it: a temporary one of traces, or the user's if the first of them is not a trace.
+func runsOf(cmd *cobra.Command, args []string, path string, paths []string, window *windowFlags) (d *database.DB, runs []database.Run, done func(), err error) {
+	if len(args) == 0 || !exists(args[0]) {
+		if d, err = database.OpenRead(path); err != nil {
+			if len(args) > 0 {
+				err = fmt.Errorf("%s is not a file, and as a run: %w", args[0], err)
+			}
+			return nil, nil, nil, err
+		}
+		for _, name := range args {
+			run, err := d.Find(name)
+			if err != nil {
+				d.Close()
+				return nil, nil, nil, err
+			}
+			runs = append(runs, run)
+		}
+		return d, runs, func() { d.Close() }, nil
+	}
 	dir, err := os.MkdirTemp("", "spoor-compare-")
 	if err != nil {
-		return false, err
+		return nil, nil, nil, err
 	}
-	defer os.RemoveAll(dir)
-	d, err := database.Open(filepath.Join(dir, "runs.db"))
+	done = func() { os.RemoveAll(dir) }
+	defer func() {
+		if err != nil {
+			done()
+		}
+	}()
+	if d, err = database.Open(filepath.Join(dir, "runs.db")); err != nil {
+		return nil, nil, nil, err
+	}
+	done = func() { d.Close(); os.RemoveAll(dir) }
+	where := newPlaces(paths)
+	added, failed, err := addTraces(cmd, d, args, database.Options{Place: where.called}, "", where, window)
+	if err == nil && failed {
+		err = errors.New("nothing to compare with")
+	}
 	if err != nil {
-		return false, err
-	}
-	defer d.Close()
-	where := newPlaces(o.paths)
-	added, failed, err := addTraces(cmd, d, args, database.Options{Place: where.called}, "", where, &o.window)
-	if err != nil {
-		return false, err
-	}
-	if failed {
-		return false, errors.New("nothing to compare with")
+		return nil, nil, nil, err
 	}
 	where.complain(cmd)
-	runs := make([]database.Run, len(added))
-	for i, x := range added {
-		if runs[i], err = d.Find(strconv.FormatInt(x.Run, 10)); err != nil {
-			return false, err
+	for _, x := range added {
+		run, err := d.Find(strconv.FormatInt(x.Run, 10))
+		if err != nil {
+			return nil, nil, nil, err
 		}
-		runs[i].Path = x.Trace // as the user has it
+		run.Path = x.Trace // as the user has it
+		runs = append(runs, run)
 	}
+	return d, runs, done, nil
+}
+
+func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse bool, err error) {
+	d, runs, done, err := runsOf(cmd, args, o.database, o.paths, &o.window)
+	if err != nil {
+		return false, err
+	}
+	defer done()
 	list := []*database.Comparison{}
 	for _, run := range runs[1:] {
 		c, err := d.Compare(runs[0], run)

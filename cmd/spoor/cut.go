@@ -16,28 +16,18 @@ func newCut() *cobra.Command {
 	var force, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "cut [flags] TRACE",
-		Short: "Make a trace of a part of a run",
-		Long: `Make a trace of a part of a run: of some time, of the phases that the program
-marks with MPI_Pcontrol, of rounds of a loop, or without what MPI_Init and
-MPI_Finalize take. It is what a recorder would have made that was switched on only
-there: calls keep all parameters, and their times where they were. Calls outside
-that make or free communicators, datatypes, windows, files and the like stay,
-without times, as others name what they made; a request that was made outside is
-unknown.
+		Short: "Write a part of a run as a trace: a time span, iterations, a phase",
+		Long: `The result is what a recorder would have written that was switched on only in
+that part: all parameters, all times. Calls outside that create or free
+communicators, datatypes, windows, files and the like stay, without times. Most
+verbs take the same flags to look at a part directly.
 
-Most verbs that show something have the same flags: spoor profile --iteration 10:20
-app.spoor looks at the trace that this makes.
-
-A round of --loop goes from one call that begins it to before the next. "main" is the
-loop in which a rank makes most of its calls, and begins with the first call in it that is
-made once a round; ranks may differ in that. Each call of the part is looked at, some million a second.
-Where the time of each call was not recorded (run --timing lossless and the lossy
-modes), times are means of calls alike over the whole run, and --from and --until are
-as right as these are.`,
+An iteration goes from one call that begins it to the next. If the trace has no
+time for every call, --from and --until are as exact as the means of the calls.`,
 		Example: `  spoor cut --from 10s --until 12s app.spoor
-  spoor cut --iteration 10:20 app.spoor -o rounds.spoor     rounds 10 to 19 of the main loop
+  spoor cut --iteration 10:20 app.spoor -o part.spoor
   spoor cut --loop MPI_Recv@halo.c:88 --iteration 5: app.spoor
-  spoor cut --phase 2 app.spoor                             from each MPI_Pcontrol(2) to the next`,
+  spoor cut --phase 2 app.spoor         from each MPI_Pcontrol(2) to the next`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			part, err := w.cut(cmd, r)
@@ -70,9 +60,9 @@ as right as these are.`,
 		}),
 	}
 	f := cmd.Flags()
+	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.part.spoor)")
+	forceFlag(f, &force)
+	jsonFlag(f, &asJSON)
 	w.add(f)
-	f.StringVarP(&out, "output", "o", "", "write to this `file` instead of TRACE's name with .part.spoor in the current folder")
-	f.BoolVar(&force, "force", false, "replace what is there")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/convert/table"
@@ -28,20 +29,16 @@ import (
 func newDB() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "db VERB [flags]",
-		Short: "Keep what many traces say in one database, and ask it",
-		Long: `Keep runs, ranks, functions, call sites, communicators and traffic of many traces
-in one SQLite file, which any SQL reads. A call site is the same one in all builds of
-a program: it is known by module, calling function, file, and its place among calls
-of the same function of MPI from there.
-
-What a run was is told by tags: spoor run --tag commit=abc, or spoor db add --tag.
-The tables are described in docs/database.md.`,
+		Short: "Keep many runs in one SQLite database, and query it",
+		Long: `The database has the runs, ranks, functions, call sites, communicators, traffic
+and waiting of many traces in one SQLite file. Call sites are matched across
+builds of a program. Tags say what a run was: spoor run --tag commit=abc. spoor
+compare and spoor scaling read the database, too.
+More: docs/database.md`,
 		Example: `  spoor run --tag commit=$(git rev-parse --short HEAD) mpirun -n 4 ./app
   spoor db add *.spoor
   spoor db list
-  spoor db compare commit=abc commit=def
-  spoor db regress --by commit --metric mpi_ns || echo slower
-  spoor db scale --app solver
+  spoor compare commit=abc commit=def
   spoor db sql 'select command, ranks, mpi_ns from run'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -51,12 +48,12 @@ The tables are described in docs/database.md.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDBAdd(), newDBList(), newDBSQL(), newDBCompare(), newDBProfile(), newDBRegress(), newDBScale())
+	cmd.AddCommand(newDBAdd(), newDBList(), newDBSQL(), newDBCalltree())
 	return cmd
 }
 
-func databaseFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "database", "d", "spoor.db", "the database's `file`")
+func databaseFlag(f *pflag.FlagSet, path *string) {
+	f.StringVarP(path, "database", "d", "spoor.db", "the `file` of the database")
 }
 
 func newDBAdd() *cobra.Command {
@@ -66,15 +63,10 @@ func newDBAdd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add [flags] TRACE...",
 		Short: "Add traces to the database",
-		Long: `Add what traces say: the run as a whole, its ranks, functions and call sites with
-counts, times, gaps and bytes, its communicators, and who sends how much to whom. It
-comes from the compressed form; calls are not expanded. A trace that is there is not added
-again; tags given with it are. The database is made if there is none.
-
---calls writes every call of the traces into a folder of Parquet files, as spoor export
-does, by table and run: FOLDER/calls/run=1, FOLDER/operations/run=1 and so on. DuckDB, Spark
-and pandas read such a folder as one table with a column "run". That takes as long as there
-are calls.`,
+		Long: `A trace that is there already is not added again, but gets the tags. The
+database is created if it does not exist. --calls also writes every call into a
+folder of Parquet files, by table and run (FOLDER/calls/run=1, …), which DuckDB,
+Spark and pandas read as one table.`,
 		Example: `  spoor db add app.spoor
   spoor db add --tag machine=lumi --tag commit=abc results/*.spoor`,
 		Args: atLeastOne("traces"),
@@ -110,9 +102,9 @@ are calls.`,
 			return err
 		},
 	}
-	databaseFlag(cmd, &path)
-	cmd.Flags().StringArrayVar(&list, "tag", nil, "give the runs this tag, `NAME=VALUE`; can be repeated")
-	cmd.Flags().StringVar(&calls, "calls", "", "write every call into this `folder`, too")
+	databaseFlag(cmd.Flags(), &path)
+	cmd.Flags().StringArrayVar(&list, "tag", nil, "give the runs the tag `NAME=VALUE`; repeatable")
+	cmd.Flags().StringVar(&calls, "calls", "", "also write every call into this `folder`")
 	debugPathFlag(cmd.Flags(), &paths)
 	cmd.Flags().BoolVar(&form.json, "json", false, "print JSON")
 	return cmd
@@ -203,9 +195,7 @@ func newDBList() *cobra.Command {
 	var o output
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
-		Short: "List the runs in the database",
-		Long: `List runs in the order in which they started: number, ranks, how long the slowest rank
-took, what a rank spent in MPI on average, calls, tags and command.`,
+		Short: "List the runs in the database, in the order in which they started",
 		Example: `  spoor db list
   spoor db list --json | jq '.[].tags'`,
 		Args: exactly(0, "flags alone"),
@@ -222,7 +212,7 @@ took, what a rank spent in MPI on average, calls, tags and command.`,
 			return o.print(cmd, list, func(w io.Writer) error { return printRuns(w, list) }, nil)
 		},
 	}
-	databaseFlag(cmd, &path)
+	databaseFlag(cmd.Flags(), &path)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -247,9 +237,7 @@ func newDBSQL() *cobra.Command {
 	var o output
 	cmd := &cobra.Command{
 		Use:   "sql [flags] STATEMENT",
-		Short: "Ask the database in SQL",
-		Long: `Run one SQL statement on the database, to read alone, and print the rows. The
-dialect is SQLite's.`,
+		Short: "Run an SQL query (SQLite, read-only) and print the rows",
 		Example: `  spoor db sql 'select id, command, ranks, mpi_ns / 1e9 from run order by started_ns'
   spoor db sql --csv 'select * from calls_by_site where function = "MPI_Allreduce"'
   spoor db sql 'select sql from sqlite_master'       the tables`,
@@ -287,7 +275,7 @@ dialect is SQLite's.`,
 			return errors.Join(err, out.Flush())
 		},
 	}
-	databaseFlag(cmd, &path)
+	databaseFlag(cmd.Flags(), &path)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print a JSON array of objects")
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV")
 	return cmd
@@ -325,47 +313,6 @@ func texts(values []any) []string {
 		}
 	}
 	return list
-}
-
-func newDBCompare() *cobra.Command {
-	var path string
-	var o output
-	var top int
-	cmd := &cobra.Command{
-		Use:   "compare [flags] A B",
-		Short: "Put two runs side by side, call site by call site",
-		Long: `Compare two runs: as a whole, and call site by call site, those whose time differs
-most first. A run is named by its number, a tag (NAME=VALUE: the run with it that
-started last), or its file. Efficiencies are those of spoor imbalance.`,
-		Example: `  spoor db compare 1 2
-  spoor db compare commit=abc commit=def
-  spoor db compare --json before.spoor after.spoor | jq .sites`,
-		Args: exactly(2, "two runs"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := database.OpenRead(path)
-			if err != nil {
-				return err
-			}
-			defer d.Close()
-			a, err := d.Find(args[0])
-			if err != nil {
-				return err
-			}
-			b, err := d.Find(args[1])
-			if err != nil {
-				return err
-			}
-			c, err := d.Compare(a, b)
-			if err != nil {
-				return err
-			}
-			return o.print(cmd, c, func(w io.Writer) error { return printComparison(w, c, top) }, nil)
-		},
-	}
-	databaseFlag(cmd, &path)
-	cmd.Flags().IntVar(&top, "top", 20, "show so many call sites; 0: all")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
 }
 
 func printComparison(w io.Writer, c *database.Comparison, top int) error {

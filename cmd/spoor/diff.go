@@ -28,19 +28,15 @@ func newDiff() *cobra.Command {
 	o := diffOptions{Options: diff.Options{Context: 3}}
 	cmd := &cobra.Command{
 		Use:   "diff [flags] TRACE TRACE",
-		Short: "Tell whether two traces hold the same calls, and where they part",
-		Long: `Compare two traces call by call and value by value. For each rank that differs,
-show the first call that does, with the calls before it. Times are measurements
-and call sites change with every build, so neither is compared unless asked for.
-Of a trace with call stacks and one without, --sites compares the places of calls alone.
-Two runs never take the same time: --times is to see where they differ, --threshold of
-spoor compare to be told of what matters.
+		Short: "Find the first call that differs between two traces, rank by rank",
+		Long: `spoor compares call by call and value by value, and prints the first difference
+of each rank with the calls before it. Times and call sites are not compared
+unless asked for. Threads are matched by number or by what they do; numbers of
+handles, requests and memory may differ.
 
-Which of a rank's threads is which, and the numbers of handles, requests and memory in
-them, depends on who called MPI first. Threads are compared as they are numbered and, if that
-differs, each with one that does the same, whatever these numbers are.
-
-Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
+The exit code is 0 if the traces are equal, 1 if they differ, 2 after an error.
+For times of runs see spoor compare.
+More: docs/compare.md`,
 		Example: `  spoor diff before.spoor after.spoor
   spoor diff --sites --context 10 a.spoor b.spoor
   spoor diff --any-address mpich.spoor openmpi.spoor
@@ -54,14 +50,14 @@ Ends with code 0 if the traces are equal, 1 if they differ, 2 in trouble.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.Sites, "sites", false, "compare call sites and callbacks too")
-	f.BoolVar(&o.AnyAddress, "any-address", false, "don't compare addresses, which change from build to build")
-	f.BoolVar(&o.Renamed, "renamed", false, "allow other addresses, file names and attribute keys if the same stand for the same")
-	f.BoolVar(&o.AnyOrder, "any-order", false, "allow requests to finish, and receives of any message to get theirs, in another order, and tests in vain")
-	f.BoolVar(&o.Times, "times", false, "compare times too: which places of the structure take more or less, those that differ most first")
-	f.IntVarP(&o.Context, "context", "c", o.Context, "show so many calls before a difference")
-	f.BoolVarP(&o.all, "all", "a", false, "show every rank that differs, not only the first few")
-	f.BoolVar(&o.json, "json", false, "print JSON lines, one for each rank that differs")
+	f.BoolVar(&o.Sites, "sites", false, "compare call sites and callbacks as well")
+	f.BoolVar(&o.AnyAddress, "any-address", false, "ignore addresses, which change from build to build")
+	f.BoolVar(&o.Renamed, "renamed", false, "allow other addresses, file names and attribute keys if they correspond")
+	f.BoolVar(&o.AnyOrder, "any-order", false, "allow requests and wildcard receives to complete in another order, and other numbers of failed tests")
+	f.BoolVar(&o.Times, "times", false, "compare times by call path, largest differences first")
+	f.IntVarP(&o.Context, "context", "", o.Context, "show `N` calls before a difference")
+	f.BoolVarP(&o.all, "all", "a", false, "show every rank that differs")
+	f.BoolVar(&o.json, "json", false, "print a JSON line for each rank that differs")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing")
 	o.window.add(f)
 	return cmd

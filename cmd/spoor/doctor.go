@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -19,19 +18,37 @@ import (
 )
 
 func newDoctor() *cobra.Command {
-	var asJSON bool
+	var o output
+	var code string
+	var functions bool
+	var paths []string
 	cmd := &cobra.Command{
-		Use:   "doctor [PROGRAM]",
-		Short: "Tell whether programs can be traced here, and what stands in the way",
-		Long: `Without an argument: which MPIs, launchers and parts of spoor are on this
-machine. With a program: which MPI it would load, through which Fortran
-bindings, whether it would be traced, and with which launcher to start it.
+		Use:   "doctor [flags] [PROGRAM]",
+		Short: "Find out whether programs can be traced here, and what prevents it",
+		Long: `Without an argument: the MPIs, launchers and parts of spoor on this machine.
+With a program: which MPI it loads, its Fortran bindings, whether spoor can
+trace it, and the launcher to start it with. The exit code is 1 if something
+prevents tracing.
 
-Ends with code 1 if something stands in the way.`,
+--code shows where the machine code of a program or library calls MPI, in which
+functions and loops, without running it (docs/doctor.md). --functions lists how
+the functions of the MPI standard are traced; with a name, all its parameters.`,
 		Example: `  spoor doctor
-  spoor doctor ./app`,
+  spoor doctor ./app
+  spoor doctor --code ./app
+  spoor doctor --functions
+  spoor doctor --functions MPI_Send`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case functions:
+				return listFunctions(cmd, args, o)
+			case code != "":
+				if len(args) > 0 {
+					return &usageError{cmd, fmt.Errorf("--code %s: no program beside it", code)}
+				}
+				return showCode(cmd, code, paths, o)
+			}
 			h := examineHost()
 			if len(args) == 1 {
 				var err error
@@ -40,14 +57,8 @@ Ends with code 1 if something stands in the way.`,
 				}
 				h.Program.Symbols()
 			}
-			if asJSON {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetIndent("", "  ")
-				if err := enc.Encode(h); err != nil {
-					return err
-				}
-			} else {
-				h.print(cmd.OutOrStdout())
+			if err := o.print(cmd, h, h.print, nil); err != nil {
+				return err
 			}
 			if !h.healthy() {
 				return exitCode(1)
@@ -55,7 +66,11 @@ Ends with code 1 if something stands in the way.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f := cmd.Flags()
+	f.StringVar(&code, "code", "", "show functions and loops that call MPI in this `binary`")
+	f.BoolVar(&functions, "functions", false, "list the functions of the MPI standard, or show one")
+	jsonFlag(f, &o.json)
+	debugPathFlag(f, &paths)
 	return cmd
 }
 
@@ -118,7 +133,7 @@ func (h *host) healthy() bool {
 	return h.Program == nil || h.Program.Traceable()
 }
 
-func (h *host) print(w io.Writer) {
+func (h *host) print(w io.Writer) error {
 	for _, p := range h.Parts {
 		switch {
 		case p.Path == "":
@@ -147,6 +162,7 @@ func (h *host) print(w io.Writer) {
 	if h.Program != nil {
 		h.printProgram(w, h.Program)
 	}
+	return nil
 }
 
 func (h *host) printProgram(w io.Writer, r *inspect.Report) {

@@ -54,8 +54,8 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 
 // text says it in a line.
 func (d *drawnRounds) text() string {
-	return fmt.Sprintf("rounds of loops with %s, as one of %d: %d (rank %d) to %d (rank %d) in %s before; precision %d, seed %d", d.Of, len(d.Bins),
-		d.Least, d.LeastRank, d.Most, d.MostRank, units.Plural(d.Runs, "run"), d.Precision, d.Seed)
+	return fmt.Sprintf("rounds of loops with %s, as one of %d: %d (rank %d) to %d (rank %d) in %s before; tolerance %s, seed %d", d.Of, len(d.Bins),
+		d.Least, d.LeastRank, d.Most, d.MostRank, units.Plural(d.Runs, "run"), toleranceText(d.Precision), d.Seed)
 }
 
 // keptText says what other loops have numbers of rounds that differ, and why they stay.

@@ -47,76 +47,40 @@ func newDump() *cobra.Command {
 	var o dumpOptions
 	cmd := &cobra.Command{
 		Use:   "dump [flags] TRACE",
-		Short: "Print the calls of a trace, with every parameter",
-		Long: `Print calls one a line, rank by rank, thread by thread, in program order:
+		Short: "Print the calls of a trace with every parameter, as text or JSON",
+		Long: `Calls are printed rank by rank and thread by thread, in program order:
 
   RANK[.THREAD]:INDEX FUNCTION(PARAMETER=VALUE, …) = RETURN CODE
 
-Where a parameter has a value before and after the call, an arrow stands between
-them. Handles that the program made have numbers for each rank (comm0), one-shot
-requests are numbered by when the thread made them (request17), and addresses
-are offsets into a heap block (heap3+16), static data, a stack, and so on.
-
---sites adds where calls were made, as the programs and libraries that the trace
-names tell: "exchange halo.c:40"; "pack halo.h:12 < exchange halo.c:40" if pack
-was inlined; exchange+0x1f without debug information; fn@0x4510+0x3c, the
-function at that address, in a stripped program; else module+offset.
-
-With --json each line is a JSON object. With --structure the loops that the
-compression found are printed instead of the calls, once for each class of
-ranks that have the same. Values are those of the class's first rank; behind ≠
-stand the parameters that differ among its ranks (# for what is known of a new
-communicator), and request3 is the request made three creations ago. Behind ~ stand
-values that are others in each call, as of the first rank: tag 0..99 by 1.
-
-With --rsd all ranks are shown together, as loops of events (PRSDs and RSDs): an event
-is all calls of a function from one place, with the ranks that made them in braces where they
-are fewer than around it, written start:stride:count, and once more :stride:count for
-each further dimension. Behind a parameter stands its value, a formula of the rank that gives it,
-up to four values in braces, or [least..greatest, mean, how many] in brackets; with --json histograms too.
-Call sites tell the loops: a step back in the order in which ranks first come to them is
-another round. The output is as long as the program, however long the run. With --rsd=order
-loops are what repeats, and ranks are merged by the longest sequence that they share,
-collective calls first: a call site stands wherever it was called. Loops are one if their
-numbers of rounds differ by no more than --precision allows.
-
-In a trace that spoor thin made, sizes that stand for others are followed by what those
-were: # count was 992..1040.
-
-With --at each thread's call under way at that time is printed, or the last one
-before it: exactly, if the run was recorded with --timing lossless, else about. Then
-it says within what time of there the call began, if that is known: with a lossy mode
-errors of times add up, in at most 32,768 calls; with the others, times of calls like
-it do, which stand where their means add up to. Time counts from rank 0's first call.`,
+An arrow separates a parameter's values before and after the call. Handles that
+the program made are numbered on each rank (comm0), requests in the order of
+their creation (request17). Addresses are offsets into a heap block (heap3+16),
+static data or a stack. In a trace made by spoor reduce, "# count was 992..1040"
+lists the sizes that one size stands for.
+More: docs/dump.md`,
 		Example: `  spoor dump app.spoor --rank 0
   spoor dump app.spoor --rank 0-3,8 --call 'MPI_Isend,MPI_*recv' --range 1000:2000
-  spoor dump app.spoor --comm comm0 --sites
-  spoor dump app.spoor --phase 2
-  spoor dump app.spoor --structure
-  spoor dump app.spoor --rsd --sites
-  spoor dump app.spoor --rsd=order --precision 90
-  spoor dump app.spoor --at 12.5s
+  spoor dump app.spoor --at 12.5s                    where each rank was
+  spoor dump app.spoor --sites --times --rank 0
   spoor dump app.spoor --json | jq -r .call | sort | uniq -c`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return dump(cmd, r, o) }),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.ranks, "rank", "r", "", "only these `ranks`: 0,4-7,10-")
+	f.IntVarP(&o.stream, "thread", "t", -1, "only this thread of each rank")
 	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")
 	f.StringSliceVar(&o.comms, "comm", nil, "only calls with one of these `communicators`: MPI_COMM_WORLD, comm0")
-	f.StringVar(&o.span, "range", "", "only positions `i:j` of each thread, from i to before j")
-	o.window.add(f)
-	f.IntVarP(&o.stream, "thread", "t", -1, "only this `thread` of each rank")
-	f.BoolVar(&o.json, "json", false, "print JSON lines")
-	f.BoolVar(&o.sites, "sites", false, "add where the call was made: function, file and line as far as they are known")
-	debugPathFlag(f, &o.paths)
-	f.BoolVar(&o.values, "values", false, "add what a plugin or counters attached to the call, where the trace has the time of each call; else to the calls at its place, and to calls like it, in its class of ranks: mean [least, greatest]; ~: an estimate")
-	f.BoolVar(&o.times, "times", false, "add how long the call took, the gap before it and when it began, where the trace has the time of each call; else the means of its place in the program, over its class of ranks, and about when it began")
+	f.StringVar(&o.span, "range", "", "only calls `i:j` of each thread, counted from 0, without j")
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
-	f.BoolVar(&o.structure, "structure", false, "print loops instead of calls")
-	f.StringVar(&o.rsd, "rsd", "", "print loops of events over all ranks (RSDs and PRSDs) instead of calls; ranks are aligned `by` sites, which needn't be said, or order")
-	f.Lookup("rsd").NoOptDefVal = bySites
-	f.IntVar(&o.precision, "precision", 100, "`percent`, with --rsd=order: numbers of rounds that differ by no more than what is missing to 100 are alike; 0: any are")
+	inGroup(f, "Which calls", "rank", "thread", "call", "comm", "range", "at")
+	f.BoolVar(&o.sites, "sites", false, "add call sites: function, file and line")
+	f.BoolVar(&o.times, "times", false, "add when the call began, how long it took, and the gap before it; means of its call path if the trace has no time for every call")
+	f.BoolVar(&o.values, "values", false, "add what counters or a plugin attached to the call; means over its class of ranks if the trace has no time for every call")
+	f.BoolVar(&o.json, "json", false, "print a JSON object per line")
+	debugPathFlag(f, &o.paths)
+	inGroup(f, "What to print", "sites", "times", "values", "json", "debug-path")
+	o.window.add(f)
 	return cmd
 }
 
@@ -239,7 +203,7 @@ func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 		}
 	}
 	if calls >= manyCalls && !d.o.structure && d.o.rsd == "" && d.o.at == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: %s calls follow; --rank and --range print a part, --structure the loops\n", d.r.Name(), units.Grouped(calls))
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: %s calls follow; --rank and --range print a part; spoor calltree shows the loops\n", d.r.Name(), units.Grouped(calls))
 	}
 	if f, ok := cmd.OutOrStdout().(*os.File); ok && terminal(f) {
 		return quiet, nil
@@ -257,16 +221,11 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 	if err := parseCalls(d.o.calls); err != nil {
 		return nil, err
 	}
-	if d.o.structure {
-		err = needWhole(cmd.Flags().Changed, "structure", "rsd", "call", "comm", "range")
-	} else {
-		err = checkRSD(cmd.Flags().Changed, &d.o)
-	}
-	if err != nil {
+	if err = checkRSD(cmd.Flags().Changed, &d.o); err != nil {
 		return nil, err
 	}
 	if d.o.at != "" {
-		for _, name := range append(windowNames(), "call", "comm", "range", "structure", "rsd", "times", "sites") {
+		for _, name := range append(windowNames(), "call", "comm", "range", "times", "sites") {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--at shows one call of each thread; leave out --%s", name)
 			}

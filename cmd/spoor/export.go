@@ -40,45 +40,38 @@ func newExport() *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
 		Use:   "export --to FORMAT [flags] TRACE",
-		Short: "Write a trace in another tool's format",
-		Long: `Write the calls of a trace, one by one, as another tool reads them:
+		Short: "Write a trace in the format of another tool: OTF2, Perfetto, Paraver, CSV, …",
+		Long: `  otf2          a folder for Vampir, Scalasca, Score-P's tools and Python's otf2
+  perfetto      a file for ui.perfetto.dev
+  chrome        JSON for Chrome's trace viewer and others
+  csv, parquet  folders of tables: calls, operations, communicators
+  paraver       a folder for Paraver
+  goal          a schedule for LogGOPSim, ATLAHS and spoor simulate
+  dimemas       a file for Dimemas
+  smpi          a folder for SimGrid's smpirun -replay
 
-  otf2      a folder in the Open Trace Format 2, for Vampir, Scalasca, the tools of Score-P
-            and Python's otf2; open traces.otf2 in it
-  perfetto  a file for ui.perfetto.dev and its trace processor
-  chrome    the same as JSON in the format of Chrome's trace viewer, which others read, too
-  csv, parquet
-            folders of tables: calls, operations (what calls did), communicators
-  paraver   a folder for Paraver: trace.prv, trace.pcf, trace.row
-  goal      a schedule in the text form of GOAL, for LogGOPSim, ATLAHS and spoor simulate
-  dimemas   a file for the simulator Dimemas
-  smpi      a folder for SimGrid: a time-independent trace that smpirun -replay takes
-
-Each call is there with what it did: messages with their partners, tags and bytes,
-where requests completed, collectives with their communicators and roots, one-sided
-transfers, files, and where in the program it was called. What a format has no
-record for is counted by name at the end.
-
-The output is much larger than the trace: 20 to 200 bytes a call. Times are those of
-the calls themselves only if the run was recorded with --timing lossless, or nearly with a
-lossy mode; else they are means, or drawn from histograms, and the output says so.`,
-		Example: `  spoor export --to otf2 app.spoor -o app-otf2 && otf2-print app-otf2/traces.otf2
-  spoor export --to perfetto app.spoor          then open app.pftrace at ui.perfetto.dev
-  spoor export --to otf2 --ranks 0-15 --from 10s --until 12s app.spoor
-  spoor export --to parquet --phase 2 app.spoor          from each MPI_Pcontrol(2) to the next`,
+The output takes 20 to 200 bytes a call. spoor lists what a format cannot
+express. Without --timing lossless times are means or drawn from histograms, and
+the output says so.
+More: docs/export.md`,
+		Example: `  spoor export --to otf2 app.spoor -o app-otf2
+  spoor export --to perfetto app.spoor          open app.pftrace at ui.perfetto.dev
+  spoor export --to otf2 --rank 0-15 --from 10s --until 12s app.spoor
+  spoor export --to parquet app.spoor`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runExport(cmd, o, r) }),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.to, "to", "", "the `format`: "+strings.Join(formatNames(), ", "))
 	f.StringVarP(&o.out, "output", "o", "", "write to this `path` (default NAME-FORMAT, or NAME.FORMAT)")
-	f.StringVarP(&o.ranks, "ranks", "r", "", "only the calls of these `ranks`: 0,4-7,10-")
-	f.StringVar(&o.from, "from", "", "only calls that had not ended at this `time` of the run: 12.5s, 300ms")
-	f.StringVar(&o.until, "until", "", "only calls that began before this `time`")
+	f.StringVarP(&o.ranks, "rank", "r", "", "only these `ranks`: 0,4-7,10-")
+	f.StringVar(&o.from, "from", "", "from this `time` of the run on (12.5s, 300ms); calls that cross it count")
+	f.StringVar(&o.until, "until", "", "up to this `time` of the run")
 	phaseFlag(f, &o.phase)
+	inGroup(f, partGroup, "from", "until", "phase")
 	debugPathFlag(f, &o.paths)
-	f.BoolVar(&o.force, "force", false, "replace what is there")
-	f.BoolVar(&o.json, "json", false, "tell what was written as JSON")
+	forceFlag(f, &o.force)
+	f.BoolVar(&o.json, "json", false, "print what was written as JSON")
 	return cmd
 }
 
@@ -186,7 +179,7 @@ func (o *exportOptions) source(r *trace.Reader) (x ops.Options, err error) {
 	x.From, x.To = ops.FromStart, ops.ToEnd
 	if o.ranks != "" {
 		if x.Ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
-			return x, fmt.Errorf("--ranks: %w", err)
+			return x, fmt.Errorf("--rank: %w", err)
 		}
 	}
 	for _, t := range []struct {

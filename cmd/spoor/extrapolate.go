@@ -20,18 +20,21 @@ func newExtrapolate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "extrapolate --ranks N [flags] TRACE TRACE TRACE...",
 		Short: "Make the trace of a run on more ranks, from traces on fewer",
-		Long: `Make the trace of a run on N ranks from three traces or more of the same program on other numbers of ranks.
-All verbs read the result. Computation between calls is fitted up to 16 times the largest number of ranks; for the time of
-the communication use spoor simulate.
+		Long: `Make the trace of a run on N ranks from three traces or more of the same program
+on other numbers of ranks. All verbs read the result. Computation between calls
+is fitted up to 16 times the largest number of ranks; for the time of the
+communication use spoor simulate.
 
-spoor finds the program's call sites and loops in all traces, and how each parameter depends on the rank and the
-number of ranks. It tries simple forms first, and gives a value only if all forms that are as simple and fit all traces
-agree. Otherwise it lists the values that it can't determine, and writes nothing. It checks that forms which fit the smaller runs hold in the
-largest one, and that all messages and collective calls of the result match.
+spoor finds the program's call sites and loops in all traces, and how each
+parameter depends on the rank and the number of ranks. It tries simple forms
+first, and gives a value only if all forms that are as simple and fit all traces
+agree. Otherwise it lists the values that it can't determine, and writes
+nothing. It checks that forms which fit the smaller runs hold in the largest
+one, and that all messages and collective calls of the result match.
 
-More numbers of ranks decide more. Sides of a grid of processes should be 3 and more, and not all powers of two: for
-a program on a 2D grid 9, 12, 16, 25 and 36 ranks, on a 3D grid 27, 36, 48, 64 and 80.
---explain prints the forms.`,
+More numbers of ranks decide more. Sides of a grid of processes should be 3 and
+more, and not all powers of two: for a program on a 2D grid 9, 12, 16, 25 and 36
+ranks, on a 3D grid 27, 36, 48, 64 and 80. --explain prints the forms.`,
 		Example: `  spoor extrapolate --ranks 1024 app-9.spoor app-12.spoor app-16.spoor app-25.spoor app-36.spoor
   spoor extrapolate --ranks 1024 --explain app-*.spoor
   spoor simulate --machine infiniband app-9.1024.spoor      what its communication would take`,

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/histogram"
 	"github.com/spoor-hpc/spoor/internal/columns"
@@ -27,51 +28,15 @@ type histogramOptions struct {
 	debug []string
 }
 
-func newHistogram() *cobra.Command {
-	var o histogramOptions
-	var window windowFlags
-	cmd := &cobra.Command{
-		Use:   "histogram [flags] TRACE",
-		Short: "Show how the times of single calls are spread",
-		Long: `Show how long single calls took, or with --gaps the time between them and the
-calls before, by call site: for each bin its least and most time and the ranks
-that had these, how many calls are in it, and their mean and standard deviation.
-The calls that took most time come first.
+// histogramFlags are the flags that go with --histogram.
+var histogramFlags = []string{"call", "site", "rank", "gaps", "after"}
 
-The trace must have been recorded with --timing hist or path, or with a mode that
-keeps the time of each call (lossless; the lossy ones, within their error). From
-such a trace calls are counted one by one, and each number is exact. In
-histograms that were recorded counts, extremes and means of all calls of a site
-are right, while those of a single bin are estimates where bins were cut or joined;
-a rank that is not known any more is shown as -.
-
---paths shows each call site's calls apart by what came before in their thread.
-
-Call sites are numbered from 1 in the order in which classes of ranks first have
-them; --site takes such a number, or a place as it is shown: file:line, a function,
-module+0x1f. --rank shows the calls of one rank; recorded histograms are of a class
-of ranks that did the same, and then are of the class that the rank is in.`,
-		Example: `  spoor histogram app.spoor
-  spoor histogram app.spoor --call MPI_Allreduce --gaps
-  spoor histogram app.spoor --site solver.c:120 --paths
-  spoor histogram app.spoor --csv >bins.csv
-  spoor histogram app.spoor --json | jq '.sites[] | [.function, .duration.mean_ns]'`,
-		Args: exactly(1, "one trace"),
-		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error { return runHistogram(cmd, r, &o) }),
-	}
-	f := cmd.Flags()
-	window.add(f)
+func (o *histogramOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")
 	f.StringVarP(&o.site, "site", "s", "", "only this call `site`: its number, or a place such as solver.c:120")
-	f.IntVarP(&o.rank, "rank", "r", -1, "only calls of this `rank`, or of its class")
-	f.BoolVar(&o.gaps, "gaps", false, "show the times before calls instead; JSON and CSV have both")
-	f.BoolVar(&o.paths, "paths", false, "tell apart what came before a call")
-	f.IntVar(&o.top, "top", 10, "show so many call sites, and so many before each; 0: all")
-	f.BoolVar(&o.json, "json", false, "print JSON, of all call sites")
-	f.BoolVar(&o.csv, "csv", false, "print CSV, of all call sites")
-	cmd.MarkFlagsMutuallyExclusive("csv", "json")
-	debugPathFlag(f, &o.debug)
-	return cmd
+	f.IntVarP(&o.rank, "rank", "r", -1, "only calls of rank `N`; of its class if the trace has no time for every call")
+	f.BoolVar(&o.gaps, "gaps", false, "the times before calls instead; JSON and CSV have both")
+	f.BoolVar(&o.paths, "after", false, "separate calls by the call before them")
 }
 
 func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) error {
@@ -108,7 +73,7 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	case !named:
 		return fmt.Errorf("--call: %s: no call of %s", r.Name(), strings.Join(o.calls, ", "))
 	case !sited:
-		return fmt.Errorf("--site: %s: no call site %s; there are %d, which spoor histogram --top 0 shows", r.Name(), o.site, sites)
+		return fmt.Errorf("--site: %s: no call site %s; there are %d, listed by spoor profile --histogram --top 0", r.Name(), o.site, sites)
 	case !both:
 		return fmt.Errorf("%s: call site %s is of no function that --call asks for", r.Name(), o.site)
 	case len(rep.Sites) == 0:

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	page "github.com/spoor-hpc/spoor/internal/report"
+	"github.com/spoor-hpc/spoor/internal/report/view"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -18,25 +23,33 @@ func newReport() *cobra.Command {
 	var asJSON bool
 	var paths []string
 	var window windowFlags
+	var serving bool
+	var port int
 	cmd := &cobra.Command{
 		Use:   "report [flags] TRACE",
-		Short: "Make one HTML page of a trace that opens offline",
-		Long: `One self-contained HTML file: overview and efficiencies, calls, the
-program's structure, who sends how much to whom, sizes of messages, who waits
-for whom and why, files, and a timeline of the ranks. Its first lines say where
-the run's time is lost, if it is. It opens in any browser of the last years, loads nothing from a network, can be mailed and printed, and stays small
-whatever the trace: many ranks share rows, long times share tiles.
+		Short: "Make one HTML page of a trace: overview, timeline, matrix, waiting; opens offline",
+		Long: `The page is one file. It loads nothing from a network, and can be mailed and
+printed. It stays small for any trace: many ranks share rows, long times share
+tiles. How exact the timeline is depends on the times in the trace; the page
+says so.
 
-How exact the timeline is depends on what the trace keeps of times; the page
-says so.`,
-		Example: `  spoor report app.spoor                    makes app.html
+--serve shows it in a browser and reads the trace as you zoom, down to single
+calls. It listens on 127.0.0.1, its address holds a random token, and it runs
+until it is interrupted. For a remote machine: ssh -L 8888:127.0.0.1:8888 HOST,
+and there spoor report --serve --port 8888.
+More: docs/report.md`,
+		Example: `  spoor report app.spoor                    writes app.html
   spoor report app.spoor -o report.html
-  spoor report --json app.spoor             what the page shows, as JSON`,
+  spoor report --serve app.spoor
+  spoor report --json app.spoor             the page's data`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			o, p, err := reportOptions(cmd, r, paths)
 			if err != nil {
 				return err
+			}
+			if serving {
+				return serve(cmd, r, o, p, port)
 			}
 			d, err := page.Of(r, o)
 			p.end()
@@ -58,11 +71,39 @@ says so.`,
 		}),
 	}
 	f := cmd.Flags()
-	window.add(f)
-	f.StringVarP(&out, "output", "o", "", "write to this `file`; the trace's name with .html if empty")
-	f.BoolVar(&asJSON, "json", false, "print what the page shows as JSON")
+	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.html)")
+	f.BoolVar(&asJSON, "json", false, "print the page's data as JSON")
 	debugPathFlag(f, &paths)
+	f.BoolVar(&serving, "serve", false, "show the page in a browser, with every call of long runs")
+	f.IntVar(&port, "port", 0, "listen at this `port` of 127.0.0.1 (default: any free one)")
+	inGroup(f, "Browser", "serve", "port")
+	window.add(f)
 	return cmd
+}
+
+// serve shows the page in a browser until it is interrupted.
+func serve(cmd *cobra.Command, r *trace.Reader, o page.Options, p *progress, port int) error {
+	if port < 0 || port > 65535 {
+		return &usageError{cmd, fmt.Errorf("--port %d: want 0 to 65535", port)}
+	}
+	o.Live = true
+	d, err := page.Of(r, o)
+	p.end()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := page.Write(&b, d); err != nil {
+		return err
+	}
+	s, err := view.New(port, b.Bytes(), page.NewViewer(r, d, o))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), s.URL())
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return s.Serve(ctx)
 }
 
 // reportOptions are those of a page, which tells a progress how far it is.

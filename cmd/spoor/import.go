@@ -26,28 +26,25 @@ func newImport() *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
 		Use:   "import --from FORMAT [flags] TRACE",
-		Short: "Make a trace of one that another tool recorded",
-		Long: `Read a trace of another tool and write what it says as a trace of spoor, for the other
-verbs: profile, matrix, imbalance, report, simulate and so on.
+		Short: "Make a trace from one that another tool recorded (OTF2)",
+		Long: `  otf2   the Open Trace Format 2 as Score-P, EZTrace and spoor export write it; TRACE
+         is the file NAME.otf2 or its folder
 
-  otf2   the Open Trace Format 2, as Score-P, EZTrace and spoor export write it; TRACE is
-         the file NAME.otf2, or the folder that it is in
-
-MPI's functions become calls, with what the records say of them: messages with partners, tags
-and bytes, requests, collectives, communicators, one-sided transfers, files, and where they were
-called. What the other tool did not record, the trace does not have: buffers and datatypes are
-unknown, messages are counted in MPI_BYTE. What is missing or had to be assumed is listed at the
-end, and kept in the trace. Times are kept one by one unless --timing says otherwise.`,
-		Example: `  spoor import --from otf2 scorep-20261123_1012/traces.otf2 -o app.spoor && spoor matrix app.spoor`,
+MPI functions become calls with what the records have: messages, requests,
+collectives, communicators, one-sided transfers, files, call sites. Buffers and
+datatypes are unknown; sizes count in MPI_BYTE. spoor lists what is missing or
+was assumed, and keeps the list in the trace.
+More: docs/import.md`,
+		Example: `  spoor import --from otf2 scorep-20261123_1012/traces.otf2 -o app.spoor`,
 		Args:    exactly(1, "one trace"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runImport(cmd, o, args[0]) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "otf2", "the `format`: otf2")
-	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default: the folder's name)")
-	f.StringVar(&o.timing, "timing", string(timing.Lossless), "what to keep of times: `mode` as of spoor run")
-	f.BoolVarP(&o.force, "force", "f", false, "write over an existing file")
-	f.BoolVar(&o.json, "json", false, "tell what was read as JSON")
+	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default: the name of the folder)")
+	f.StringVar(&o.timing, "timing", string(timing.Lossless), "times to keep: a `mode` of spoor run")
+	forceFlag(f, &o.force)
+	f.BoolVar(&o.json, "json", false, "print what was read as JSON")
 	return cmd
 }
 

@@ -23,31 +23,23 @@ import (
 func newInfo() *cobra.Command {
 	var o output
 	var top int
+	var storage bool
 	var paths []string
 	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "info [flags] TRACE",
-		Short: "Tell what ran, and what a trace holds",
-		Long: `At the top, where time is lost: at most five sentences, each with its share of the run time of
-all ranks; none if no single thing takes a twentieth of it. If the trace says who waited for
-whom, these sentences name the ranks that waited, the rank that was late, and what it did.
+		Short: "Show where a run lost its time, and what ran",
+		Long: `The first lines say where time is lost, each with its share of the run time of
+all ranks, at most five. With wait states they name the ranks that waited, the
+rank that was late, and what it did. Then: command, MPI, ranks, hosts, time, and
+the functions with most time. Time counts from rank 0's first call to the end of
+the last rank; spoor's own time has a line of its own and is not part of MPI's.
 
-What ran: command, MPI, ranks, hosts, when and how long. What it called: the
-functions that took most time. How it is stored: the bytes of each section,
-and the classes, sets of ranks that made the same calls in the same order up to
-values and to how often loops are run. What makes a trace large: the parameters
-and other things that most bytes of the compressed sections are spent on, in
-proportion to what they take before compression, and the form in which they
-are stored, docs/format.md. Of a trace that spoor thin made, which sizes
-were merged and whose numbers of rounds are drawn.
-
-The time is from rank 0's first call to the end of the last rank. Time in MPI is
-the sum over all ranks and threads; its share is that of the time from each
-thread's first call to its last, without what spoor itself took, which has a line
-of its own and is counted neither as the program's nor as time in MPI. Time in
-calls on files that run --io recorded is told apart.`,
+--storage adds how the trace is stored: bytes by section, the classes of ranks
+with equal calls, and which parameters take most bytes.`,
 		Example: `  spoor info app.spoor
   spoor info --top 0 app.spoor        every function
+  spoor info --storage app.spoor
   spoor info --json app.spoor | jq .calls`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
@@ -85,14 +77,19 @@ calls on files that run --io recorded is told apart.`,
 				NoWaits  string          `json:"no_waits,omitempty"`
 			}{list, s, merged, loops, who, left}, func(w io.Writer) error {
 				printFindings(w, s, list)
-				return printInfo(w, s, merged, loops, who, left, top)
+				if err := printInfo(w, s, merged, loops, who, left, top); err != nil || !storage {
+					return err
+				}
+				return printStorage(w, s, top)
 			}, nil)
 		}),
 	}
-	window.add(cmd.Flags())
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	cmd.Flags().IntVar(&top, "top", 10, "list so many functions, costs and classes; 0: all")
-	debugPathFlag(cmd.Flags(), &paths)
+	f := cmd.Flags()
+	topFlag(f, &top, 10, "functions, and rows of --storage")
+	f.BoolVar(&storage, "storage", false, "add how the trace is stored")
+	jsonFlag(f, &o.json)
+	debugPathFlag(f, &paths)
+	window.add(f)
 	return cmd
 }
 
@@ -130,7 +127,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
 	for _, f := range list {
 		fmt.Fprintf(w, "%-10s %s\n", units.Share(f.Share, 1), f.Text)
 	}
-	fmt.Fprintf(w, "%-10s spoor imbalance --all %s\n\n", "more", s.File)
+	fmt.Fprintf(w, "%-10s spoor efficiency --all %s\n\n", "more", s.File)
 }
 
 func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits string, top int) error {
@@ -191,7 +188,7 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	}
 	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
-		field("structure", "%s of calls in %s of %s, each as reached from one place; spoor profile shows them",
+		field("structure", "%s of calls in %s of %s, each as reached from one place; see: spoor calltree",
 			units.Share(float64(x.Placed), float64(s.Calls)), units.Plural(x.Loops, "loop"), units.Plural(x.Functions, "function"))
 	}
 	if len(s.Counted) > 0 {
@@ -219,9 +216,11 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	for i := range who {
 		field("drawn", "%s", who[i].text())
 	}
-	if err := printFunctions(w, s, top); err != nil {
-		return err
-	}
+	return printFunctions(w, s, top)
+}
+
+// printStorage writes how a trace is stored.
+func printStorage(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", units.Plural(len(s.Classes), "class"), units.Plural(s.Signatures, "signature"),
 		units.Plural(s.Sites, "call site"))
 	total := int64(0)
@@ -277,7 +276,7 @@ func spoorText(s *summary.Summary) string {
 		list = append(list, text)
 	}
 	if s.MergeNs > 0 {
-		list = append(list, fmt.Sprintf("%s in MPI_Finalize, behind the end", units.Duration(float64(s.MergeNs))))
+		list = append(list, fmt.Sprintf("%s in MPI_Finalize, after the program's last call", units.Duration(float64(s.MergeNs))))
 	}
 	if s.OffNs > 0 {
 		list = append(list, fmt.Sprintf("not traced for %s a rank", units.Duration(float64(s.OffNs)/n)))

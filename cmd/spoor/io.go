@@ -2,63 +2,208 @@ package main
 
 import (
 	"fmt"
-	"strings"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/run/launch"
+	"github.com/spoor-hpc/spoor/internal/analyse/files"
+	"github.com/spoor-hpc/spoor/internal/columns"
+	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
-// fileOptions say which calls that work on files are traced beside those of MPI.
-type fileOptions struct {
-	whose            string // "", app or all
-	include, exclude []string
-	special          bool
-}
+func newIO() *cobra.Command {
+	var o output
+	var each, ranks, system bool
+	var top int
+	var window windowFlags
+	cmd := &cobra.Command{
+		Use:   "io [flags] TRACE",
+		Short: "Show what the program did with files: bytes, calls, access order, bandwidth",
+		Long: `Each row is a file, those with most time first. Every trace has the calls of
+MPI-IO; with spoor run --io it also has those of POSIX and C. One row stands for
+the files of all ranks if their names differ in the rank alone (out.%05d).
 
-func (o *fileOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.whose, "io", "", "trace calls of POSIX's and C's functions that work on files: those of the program, `app`, or all, what MPI does for itself too")
-	f.Lookup("io").NoOptDefVal = "app"
-	f.StringArrayVar(&o.include, "io-include", nil, "of files, only those whose path matches this `PATTERN`, or is below DIR/; can be repeated")
-	f.StringArrayVar(&o.exclude, "io-exclude", nil, "leave out files whose path matches this `PATTERN`, or is below DIR/; can be repeated")
-	f.BoolVar(&o.special, "io-special", false, "pipes, sockets, devices, /proc and /sys too")
-}
-
-func (o *fileOptions) check() error {
-	switch {
-	case o.whose != "" && o.whose != "app" && o.whose != "all":
-		return fmt.Errorf("--io=%s: app or all", o.whose)
-	case o.whose == "" && (len(o.include) > 0 || len(o.exclude) > 0 || o.special):
-		return fmt.Errorf("--io-include, --io-exclude and --io-special are for --io")
+seq: accesses that begin where the last one ended; strided: at equal distances;
+random: others. off 4 KB: not at a multiple of 4096. meta: calls that move no
+data. bandwidth: bytes divided by the time of the rank that spent most.
+More: docs/io.md`,
+		Example: `  spoor run --io mpirun -n 4 ./app && spoor io app.spoor
+  spoor io app.spoor --by-rank --each
+  spoor io app.spoor --json | jq '.files[] | [.path, .total.writes.bytes]'`,
+		Args: exactly(1, "one trace"),
+		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
+			rep, err := files.Compute(r, files.Options{Each: each, System: system})
+			if err != nil {
+				return err
+			}
+			return o.print(cmd, filesJSON(rep), func(w io.Writer) error {
+				if len(rep.Files) == 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s has no calls that work on files; record them with: spoor run --io\n", r.Name())
+					return printLeftOut(w, rep)
+				}
+				return printFiles(w, rep, top, ranks, r.HasTimes())
+			}, func(w io.Writer) error { return filesCSV(w, rep) })
+		}),
 	}
-	for _, p := range append(append([]string{}, o.include...), o.exclude...) {
-		if p == "" || strings.Contains(p, ":") {
-			return fmt.Errorf("pattern %q: it must not be empty, nor have a colon in it", p)
+	f := cmd.Flags()
+	window.add(f)
+	f.BoolVar(&each, "each", false, "a row for each file, also where names differ in the rank alone")
+	f.BoolVar(&system, "system", false, "also files in system folders (/usr, /etc, …) and what interpreters import")
+	f.BoolVar(&ranks, "by-rank", false, "the part of each rank")
+	topFlag(f, &top, 20, "files")
+	f.BoolVar(&o.json, "json", false, "print JSON, all files and ranks")
+	f.BoolVar(&o.csv, "csv", false, "print CSV, all files and ranks")
+	cmd.MarkFlagsMutuallyExclusive("csv", "json")
+	return cmd
+}
+
+// A fileRow is what one rank did with a file, or all did.
+type fileRow struct {
+	files.Use
+	who, by, name string
+	bandwidth     float64
+}
+
+// rowsOf lists what each rank did with a file.
+func rowsOf(f *files.File) (rows []fileRow) {
+	for _, rank := range slices.Sorted(maps.Keys(f.Ranks)) {
+		one := files.File{Total: *f.Ranks[rank], Ranks: map[int]*files.Use{rank: f.Ranks[rank]}}
+		rows = append(rows, fileRow{Use: one.Total, who: strconv.Itoa(rank), by: f.By, name: f.Path, bandwidth: one.Bandwidth()})
+	}
+	return rows
+}
+
+func printFiles(w io.Writer, rep *files.Report, top int, ranks, timed bool) error {
+	// One kind of calls needs no name, unless it isn't the one that readers expect.
+	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.By != files.Posix })
+	shown, more := columns.First(rep.Files, top)
+	var rows []fileRow
+	for _, f := range shown {
+		rows = append(rows, fileRow{f.Total, strconv.Itoa(len(f.Ranks)), f.By, f.Path, f.Bandwidth()})
+		if !ranks {
+			continue
 		}
+		for _, r := range rowsOf(f) {
+			rows = append(rows, fileRow{Use: r.Use, who: "[" + r.who + "]", bandwidth: r.bandwidth})
+		}
+	}
+	if err := columns.Text(w, rows, 0, func(c *columns.Row, r fileRow) {
+		share := func(name string, n uint64) {
+			if all := r.Sequential + r.Strided + r.Random; all > 0 {
+				c.Share(name, n, all)
+			} else {
+				c.Value(name, "-")
+			}
+		}
+		c.Value("ranks", r.who).Value("opens", r.Opens).Value("reads", r.Reads.Calls).Bytes("read", r.Reads.Bytes)
+		c.Value("writes", r.Writes.Calls).Bytes("written", r.Writes.Bytes)
+		share("seq", r.Sequential)
+		share("strided", r.Strided)
+		share("random", r.Random)
+		share("off 4 KB", r.Unaligned)
+		var data, meta, speed any = "-", "-", "-"
+		if timed {
+			data, meta = r.DataTime, r.MetaTime
+			if r.bandwidth > 0 {
+				speed = units.Bytes(int64(r.bandwidth)) + "/s"
+			}
+		}
+		c.Value("meta", r.Meta).Ns("in data", data).Ns("in meta", meta).Value("bandwidth", speed)
+		if several {
+			c.Value("by", r.by)
+		}
+		c.Text("file", r.name)
+	}); err != nil {
+		return err
+	}
+	if err := columns.More(w, more); err != nil {
+		return err
+	}
+	if err := printLeftOut(w, rep); err != nil {
+		return err
+	}
+	return printSlowest(w, rep, timed)
+}
+
+// printLeftOut counts what is not shown.
+func printLeftOut(w io.Writer, rep *files.Report) error {
+	if rep.LeftCalls == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "left out: %s on %s in system folders and of what is imported; --system shows them\n",
+		units.Plural(int64(rep.LeftCalls), "call"), units.Plural(int64(rep.LeftFiles), "file"))
+	return err
+}
+
+// printSlowest says which single call took longest, and what failed.
+func printSlowest(w io.Writer, rep *files.Report, timed bool) error {
+	var slow files.Slow
+	failed := uint64(0)
+	for _, f := range rep.Files {
+		failed += f.Total.Failed
+		if s := f.Total.Slowest; s.Ns > slow.Ns {
+			slow = s
+		}
+	}
+	if timed && slow.Ns > 0 {
+		about := ""
+		if !rep.Kind.Own() {
+			about = "about "
+		}
+		fmt.Fprintf(w, "\nslowest: %s%s on rank %d: %s\n", about, units.Duration(slow.Ns), slow.Rank, slow.Call)
+	}
+	if failed > 0 {
+		fmt.Fprintf(w, "%s failed: --json says where\n", units.Plural(failed, "call"))
 	}
 	return nil
 }
 
-// library is the shim that has what is wanted.
-func (o *fileOptions) library() string {
-	if o.whose == "" {
-		return "libspoor.so"
-	}
-	return "libspoor-io.so"
+type rankUse struct {
+	Rank int `json:"rank"`
+	*files.Use
 }
 
-// vars are what that reads in each rank.
-func (o *fileOptions) vars() (list []launch.Var) {
-	add := func(name, value string) {
-		if value != "" {
-			list = append(list, launch.Var{Name: name, Value: value})
+type fileJSON struct {
+	*files.File
+	Shared    int       `json:"shared_by"`
+	Bandwidth float64   `json:"bytes_per_s"`
+	Ranks     []rankUse `json:"ranks"`
+}
+
+func filesJSON(rep *files.Report) any {
+	out := struct {
+		Bounds    []int64    `json:"size_bounds"`
+		Times     string     `json:"times"`
+		Folder    string     `json:"folder"`
+		LeftFiles int        `json:"left_out_files"`
+		LeftCalls uint64     `json:"left_out_calls"`
+		Files     []fileJSON `json:"files"`
+	}{files.Bounds, rep.Kind.String(), rep.Folder, rep.LeftFiles, rep.LeftCalls, []fileJSON{}}
+	for _, f := range rep.Files {
+		x := fileJSON{File: f, Shared: f.Shared(), Bandwidth: f.Bandwidth()}
+		for _, rank := range slices.Sorted(maps.Keys(f.Ranks)) {
+			x.Ranks = append(x.Ranks, rankUse{rank, f.Ranks[rank]})
 		}
+		out.Files = append(out.Files, x)
 	}
-	add("SPOOR_IO", o.whose)
-	add("SPOOR_IO_INCLUDE", strings.Join(o.include, ":"))
-	add("SPOOR_IO_EXCLUDE", strings.Join(o.exclude, ":"))
-	if o.special {
-		add("SPOOR_IO_SPECIAL", "1")
-	}
-	return list
+	return out
+}
+
+func filesCSV(w io.Writer, rep *files.Report) error {
+	return columns.CSV(w, func(add func(fileRow)) {
+		for _, f := range rep.Files {
+			columns.Each(rowsOf(f))(add)
+		}
+	}, func(c *columns.Row, r fileRow) {
+		c.Text("file", r.name).Value("rank", r.who).Value("opens", r.Opens)
+		c.Value("reads", r.Reads.Calls).Value("read_bytes", r.Reads.Bytes).Decimal("read_ns", r.Reads.Time, 0)
+		c.Value("writes", r.Writes.Calls).Value("written_bytes", r.Writes.Bytes).Decimal("write_ns", r.Writes.Time, 0)
+		c.Value("meta", r.Meta).Decimal("meta_ns", r.MetaTime, 0)
+		c.Value("sequential", r.Sequential).Value("strided", r.Strided).Value("random", r.Random).Value("unaligned", r.Unaligned)
+		c.Value("extent", r.Extent).Value("failed", r.Failed).Value("library_calls", r.Library).Text("by", r.by)
+	})
 }

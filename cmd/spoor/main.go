@@ -15,6 +15,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -99,13 +100,10 @@ func verbPrefix(cmd *cobra.Command) string {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "spoor VERB [ARGS...]",
-		Short: "Trace any MPI program into one small file, and read it back",
-		Long: `spoor follows every MPI call of a parallel program and keeps the whole track
-in kilobytes. It needs no recompiling and no relinking, and works with the
-MPICH family and Open MPI, with C and Fortran.`,
+		Short: "spoor records every MPI call of a parallel program in one small file, and answers questions about the run",
 		Example: `  spoor run mpirun -n 4 ./app     trace a program into app.spoor
-  spoor info app.spoor            what ran, and what the trace holds
-  spoor dump app.spoor --rank 0   every call of rank 0 as text`,
+  spoor info app.spoor            where its time went, and what ran
+  spoor report app.spoor          all of it in one HTML page`,
 		Version:       version.Build(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -116,18 +114,26 @@ MPICH family and Open MPI, with C and Fortran.`,
 	root.DisableFlagsInUseLine = true
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetUsageTemplate(strings.NewReplacer(
-		"LocalFlags.FlagUsages", "LocalFlags.FlagUsagesWrapped 80", "InheritedFlags.FlagUsages", "InheritedFlags.FlagUsagesWrapped 80",
-		"Available Commands:", "Verbs:", "{{.CommandPath}} [command]{{end}}", "{{.UseLine}}{{end}}",
-		"{{if .Runnable}}\n  {{.UseLine}}{{end}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}\n  {{.UseLine}}{{end}}",
-		"[command] --help", "VERB --help", "about a command", "about a verb",
-	).Replace(root.UsageTemplate()))
+	cobra.AddTemplateFunc("flagList", flagList)
+	cobra.AddTemplateFunc("verbList", verbList)
+	root.SetHelpTemplate(helpText)
+	root.SetHelpCommandGroupID("")
 	root.SetVersionTemplate("spoor {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
-	for _, cmd := range verbs() {
-		prepare(cmd)
-		root.AddCommand(cmd)
+	for i, g := range verbs() {
+		id := strconv.Itoa(i)
+		if g.title != "" {
+			root.AddGroup(&cobra.Group{ID: id, Title: g.title})
+		}
+		for _, cmd := range g.verbs {
+			prepare(cmd)
+			if g.title != "" {
+				cmd.GroupID = id
+			}
+			root.AddCommand(cmd)
+		}
 	}
+	root.AddCommand(partTopic())
 	return root
 }
 
@@ -142,6 +148,7 @@ func prepare(cmd *cobra.Command) {
 		}
 	}
 	cmd.DisableFlagsInUseLine = true
+	cmd.Flags().SortFlags = false
 	for _, c := range cmd.Commands() {
 		prepare(c)
 	}
@@ -159,41 +166,21 @@ func rootVerb(cmd *cobra.Command, args []string) error {
 	return &usageError{cmd, err}
 }
 
+// A verbGroup is what help lists under one title; without a title, what it does not list.
+type verbGroup struct {
+	title string
+	verbs []*cobra.Command
+}
+
 // verbs lists the verbs in the order in which a user meets them.
-func verbs() []*cobra.Command {
-	return []*cobra.Command{
-		newRun(),
-		newInfo(),
-		newProfile(),
-		newDump(),
-		newMatrix(),
-		newImbalance(),
-		newWaits(),
-		newHistogram(),
-		newFiles(),
-		newTiming(),
-		newReport(),
-		newView(),
-		newExport(),
-		newImport(),
-		newDB(),
-		newVerify(),
-		newCut(),
-		newThin(),
-		newDiff(),
-		newCompare(),
-		newProxy(),
-		newReplay(),
-		newTree(),
-		newPass(),
-		newCalibrate(),
-		newSimulate(),
-		newExtrapolate(),
-		newRecover(), newBring(),
-		newWhere(),
-		newDoctor(),
-		newCalls(),
-		newMan(), newCode(), newThinned(),
+func verbs() []verbGroup {
+	return []verbGroup{
+		{"Record", []*cobra.Command{newRun(), newWhere(), newRecover(), newDoctor()}},
+		{"Understand", []*cobra.Command{newInfo(), newProfile(), newCalltree(), newEfficiency(), newWaits(), newMatrix(), newIO(), newDump(), newReport()}},
+		{"Compare", []*cobra.Command{newCompare(), newScaling(), newDiff(), newDB()}},
+		{"Reproduce and predict", []*cobra.Command{newReplay(), newProxy(), newSimulate(), newMachine(), newExtrapolate()}},
+		{"Trace files", []*cobra.Command{newCheck(), newCut(), newReduce(), newExport(), newImport()}},
+		{"", []*cobra.Command{newTiming(), newPass(), newMan(), newBring(), newCode(), newReduced()}},
 	}
 }
 

@@ -103,15 +103,7 @@ func option(f *pflag.Flag) string {
 	if f.Hidden {
 		return ""
 	}
-	name := "--" + f.Name
-	if f.Shorthand != "" {
-		name = "-" + f.Shorthand + ", " + name
-	}
-	what, usage := pflag.UnquoteUsage(f)
-	if what != "" {
-		name += " " + what
-	}
-	return fmt.Sprintf(".TP\n.B %s\n%s\n", roff(name), roff(usage))
+	return fmt.Sprintf(".TP\n.B %s\n%s\n", roff(flagName(f)), roff(flagUsage(f)))
 }
 
 // paragraphs sets text whose paragraphs are separated by empty lines; indented

@@ -29,17 +29,14 @@ func newMatrix() *cobra.Command {
 	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "matrix [flags] TRACE",
-		Short: "Show who sends how much to whom",
-		Long: `Messages and bytes between the ranks of the world, whatever communicator they
-were sent on: point-to-point messages of all modes, started persistent and
-partitioned ones included. Collectives count on request, by their logical
-pattern: who needs whose data, not how a library moves it. So do one-sided
-transfers.
-
-Messages count where they are sent. Where there are many ranks, several share a
-row and a column; CSV and JSON have every pair of ranks unless --bin says
-otherwise.`,
-		Example: `  spoor matrix app.spoor                    as a table
+		Short: "Show how many bytes and messages each rank sends to each other rank",
+		Long: `Ranks are those of MPI_COMM_WORLD, for messages on any communicator.
+Point-to-point messages of all modes count, where they are sent. --collectives
+adds collectives by their logical pattern (who needs whose data), --rma adds
+one-sided transfers. With many ranks, several share a row; CSV and JSON have
+every pair.
+More: docs/matrix.md`,
+		Example: `  spoor matrix app.spoor
   spoor matrix --collectives -o app.png app.spoor
   spoor matrix -o app.csv app.spoor         every pair of ranks
   spoor matrix --bin 64 app.spoor           64 ranks share a row`,
@@ -49,11 +46,11 @@ otherwise.`,
 	f := cmd.Flags()
 	window.add(f)
 	f.StringVarP(&o.out, "output", "o", "", "write to this `file`: .txt, .csv, .json, .png or .svg")
-	f.BoolVar(&o.collectives, "collectives", false, "count collectives, too")
-	f.BoolVar(&o.rma, "rma", false, "count one-sided transfers, too")
+	f.BoolVar(&o.collectives, "collectives", false, "count collectives as well")
+	f.BoolVar(&o.rma, "rma", false, "count one-sided transfers as well")
 	f.BoolVar(&o.noP2P, "no-p2p", false, "leave out point-to-point messages")
-	f.BoolVar(&o.messages, "messages", false, "show numbers of messages, not bytes")
-	f.IntVar(&o.bin, "bin", 0, "so many ranks share a row; 0: as fits")
+	f.BoolVar(&o.messages, "messages", false, "numbers of messages instead of bytes")
+	f.IntVar(&o.bin, "bin", 0, "`N` ranks share a row (default: as fits)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }

@@ -22,36 +22,36 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// What a run's trace holds: every call as it was, or loops and sizes as `spoor thin` leaves them.
+// What a run's trace holds: every call as it was, or loops and sizes as `spoor reduce` leaves them.
 const (
-	grammarModel = "grammar"
-	loopsModel   = "loops"
+	losslessModel = "lossless"
+	loopsModel    = "loops"
 )
 
 // A modelOptions is what becomes of a trace once the ranks have written it.
 type modelOptions struct {
 	name string
-	thin thinOptions
+	thin reduceOptions
 }
 
 func (m *modelOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&m.name, "model", grammarModel, "what the trace holds: grammar, every call as it was, or loops, in which sizes that are nearly alike\nare one, as spoor thin has it, and with --draw numbers of rounds are drawn")
-	m.thin.flags(f, "with --model loops, ")
+	f.StringVar(&m.name, "model", losslessModel, "`model`: lossless, or loops: the lossy trace of spoor reduce, with its flags")
+	m.thin.flags(f)
 }
 
 // check looks at what was said of the model.
 func (m *modelOptions) check(f *pflag.FlagSet, o *runOptions) error {
 	switch m.name {
 	case loopsModel:
-	case grammarModel:
-		for _, name := range thinFlags {
+	case losslessModel:
+		for _, name := range reduceFlags {
 			if f.Changed(name) {
-				return fmt.Errorf("--%s is for --model loops", name)
+				return fmt.Errorf("--%s needs --model loops", name)
 			}
 		}
 		return nil
 	default:
-		return fmt.Errorf("--model: no model %q; there are %s and %s", m.name, grammarModel, loopsModel)
+		return fmt.Errorf("--model: no model %q; there are %s and %s", m.name, losslessModel, loopsModel)
 	}
 	for _, x := range []struct {
 		name string
@@ -97,7 +97,7 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 			name = path
 		}
 		if err != nil {
-			err = fmt.Errorf("lossless, as it could not be thinned: %w", errors.Join(err, moved))
+			err = fmt.Errorf("lossless, as it could not be reduced: %w", errors.Join(err, moved))
 		}
 	}
 	if err != nil {
@@ -121,7 +121,7 @@ func moveFree(path, out string, force bool) (name string, err error) {
 }
 
 // file makes a trace of a lossless one. No name: the lossless one is as good.
-func (o *thinOptions) file(stderr io.Writer, path, out string, force bool) (name, said string, err error) {
+func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (name, said string, err error) {
 	r, err := trace.Open(path)
 	if err != nil {
 		return "", "", err
@@ -138,14 +138,14 @@ func (o *thinOptions) file(stderr io.Writer, path, out string, force bool) (name
 		return "", "lossless, as " + o.sameText(), nil
 	case o.options.Budget > 0:
 	case x.Same != nil:
-		return "", fmt.Sprintf("lossless, as %s at precision %d%s", o.sameText(), o.options.Precision, stay), nil
+		return "", fmt.Sprintf("lossless, as %s at tolerance %s%s", o.sameText(), toleranceText(o.options.Precision), stay), nil
 	case nothing:
-		return "", fmt.Sprintf("lossless, as nothing is merged at precision %d%s", o.options.Precision, stay), nil
+		return "", fmt.Sprintf("lossless, as nothing is merged at tolerance %s%s", toleranceText(o.options.Precision), stay), nil
 	}
 	for n := 1; ; n++ {
 		name = deliver.Numbered(out, n)
 		if err = x.Write(name, force); !errors.Is(err, fs.ErrExist) {
-			return name, fmt.Sprintf("thinned, %s before: %s%s", units.Bytes(r.Size()), thinnedText(x), stay), err
+			return name, fmt.Sprintf("reduced, %s before: %s%s", units.Bytes(r.Size()), thinnedText(x), stay), err
 		}
 	}
 }
@@ -162,14 +162,14 @@ func thinnedText(x *thin.Result) string {
 		to += len(t.Bins)
 	}
 	if sizes > 0 {
-		parts = append(parts, fmt.Sprintf("%s became %d (precision %d)", units.Plural(sizes, "size"), to, x.Content.Thinned[0].Precision))
+		parts = append(parts, fmt.Sprintf("%s became %d (tolerance %s)", units.Plural(sizes, "size"), to, toleranceText(x.Content.Thinned[0].Precision)))
 	}
 	if d := x.Content.Drawn; d != nil {
 		for _, f := range d.Families {
 			runs += f.Runs
 			bins += len(f.Bins)
 		}
-		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (precision %d, seed %d)", units.Plural(runs, "run"), bins, d.Families[0].Precision, d.Seed))
+		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (tolerance %s, seed %d)", units.Plural(runs, "run"), bins, toleranceText(d.Families[0].Precision), d.Seed))
 	}
 	if list := x.Content.Partners; list != nil {
 		legs, messages := uint64(0), uint64(0)
@@ -188,17 +188,17 @@ func thinnedText(x *thin.Result) string {
 func (o *runOptions) thinCommand(tool, out string) []string {
 	t := &o.model.thin
 	return []string{
-		tool, "thinned", "--precision=" + strconv.Itoa(t.options.Precision), "--budget=" + t.budget, "--draw=" + strconv.FormatBool(t.draw), "--partners=" + strconv.FormatBool(t.who), "--seed=" + strconv.FormatUint(t.seed, 10),
+		tool, "reduced", "--tolerance=" + toleranceText(t.options.Precision), "--budget=" + t.budget, "--draw=" + strconv.FormatBool(t.draw), "--partners=" + strconv.FormatBool(t.who), "--seed=" + strconv.FormatUint(t.seed, 10),
 		"--stack=" + strconv.Itoa(o.stack), "--no-code=" + strconv.FormatBool(o.noCode), "--force=" + strconv.FormatBool(o.force), "--quiet=" + strconv.FormatBool(o.quiet), "--to=" + out,
 	}
 }
 
-// newThinned is for that.
-func newThinned() *cobra.Command {
+// newReduced is for that.
+func newReduced() *cobra.Command {
 	o := runOptions{model: modelOptions{name: loopsModel}}
 	var to, say string
 	cmd := &cobra.Command{
-		Use:    "thinned TRACE",
+		Use:    "reduced TRACE",
 		Short:  "Make the trace that was asked for of a run's lossless one",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
@@ -218,7 +218,7 @@ func newThinned() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	o.model.thin.flags(f, "")
+	o.model.thin.flags(f)
 	f.IntVar(&o.stack, "stack", defaultStack, "frames of the calls' sites")
 	f.BoolVar(&o.noCode, "no-code", false, "say nothing of the binaries")
 	f.BoolVar(&o.force, "force", false, "write over an existing file")

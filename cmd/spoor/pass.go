@@ -13,20 +13,15 @@ import (
 func newPass() *cobra.Command {
 	var compiler string
 	cmd := &cobra.Command{
-		Use:   "pass --flag COMPILER",
-		Short: "Have a compiler count rounds of loops: the flag for it",
-		Long: `Print the flag with which clang or flang has loops around calls that may lead to
-MPI count their rounds, for "spoor run --rounds". COMPILER is its name as it is
-called, such as clang-19 or flang-new-16, or a wrapper of it, such as mpicc.
-
-The flag is for compiling alone: there is nothing to link, and a program that
-was compiled so does what it would have done, with spoor or without. What isn't
-compiled so has no counters, and nothing else changes. With -g, loops have lines.
-
-The plugins of compilers are built by "make pass", for each LLVM whose
-development files are installed. GCC takes none of them: what spoor tree, and
-profile of a trace with stacks, say of loops is from the machine code and needs
-no compiler.`,
+		Use:    "pass --flag COMPILER",
+		Hidden: true,
+		Short:  "Print the compiler flag that counts loop iterations",
+		Long: `The flag makes clang or flang count the iterations of loops around MPI calls,
+for spoor run --rounds. COMPILER is its name (clang-19, flang-new-16) or a
+wrapper (mpicc). Nothing has to be linked, and the program behaves the same with
+and without spoor. The plugins are built by "make pass" for each installed LLVM.
+GCC has none; spoor calltree takes loops from the machine code.
+More: docs/rounds.md`,
 		Example: `  clang-19 -O2 -g $(spoor pass --flag clang-19) -c solver.c
   mpicc -O2 -g $(spoor pass --flag mpicc) -o app app.c
   spoor run --rounds mpirun -n 4 ./app`,

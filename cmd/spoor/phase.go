@@ -11,7 +11,7 @@ import (
 
 // phaseFlag adds the flag of verbs that take the calls of one phase.
 func phaseFlag(f *pflag.FlagSet, name *string) {
-	f.StringVar(name, "phase", "", "only calls of a `phase`, each time: from MPI_Pcontrol(level) or where a plugin begins one, to before the thread's next mark")
+	f.StringVar(name, "phase", "", "only this `phase`: from each MPI_Pcontrol(PHASE) or plugin mark to the next mark of the thread")
 }
 
 // checkPhase returns an error if --phase names a phase that the ranks don't have. nil ranks are all.

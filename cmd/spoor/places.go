@@ -21,7 +21,7 @@ type places struct {
 }
 
 func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
-	f.StringArrayVar(paths, "debug-path", nil, "also look in this `folder` for programs, libraries and debug files as they were (repeatable)")
+	f.StringArrayVar(paths, "debug-path", nil, "also look for programs, libraries and debug files in this `folder`; repeatable")
 }
 
 func newPlaces(paths []string) *places {

@@ -33,21 +33,23 @@ func newProxy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "proxy [flags] TRACE",
 		Short: "Write a C program that makes the calls of a trace again",
-		Long: `Write a C program with Makefile and README that makes the same MPI calls with the
-same parameters on as many ranks. Its functions and loops are those of the program
-where the trace knows them (not with run --stack 0), else one function for each piece of
-structure that the compression found. Values that differ from rank to rank are
-expressions of the rank, so that its size is that of the compressed trace.
+		Long: `Write a C program with Makefile and README that makes the same MPI calls with
+the same parameters on as many ranks. Its functions and loops are those of the
+program where the trace knows them (not with run --stack 0), else one function
+for each piece of structure that the compression found. Values that differ from
+rank to rank are expressions of the rank, so that its size is that of the
+compressed trace.
 
 The program computes nothing; --compute says whether it lets the time pass that
 the original spent between calls. Requests finish in the order in which they did
-originally; where a program polls, they do in a loop that finishes the same ones, unless
---recorded-order asks for more lines. Files are scratch files in the folder where it runs.
+originally; where a program polls, they do in a loop that finishes the same
+ones, unless --recorded-order asks for more lines. Files are scratch files in
+the folder where it runs.
 
 Calls that can't be made again are listed, and no program is written unless
 --partial says to leave them out. Of a trace that was recovered from a crash the
-program then goes as far as the original came: up to the calls that never returned,
-and to what needs them.`,
+program then goes as far as the original came: up to the calls that never
+returned, and to what needs them.`,
 		Example: `  spoor proxy app.spoor -o proxy && make -C proxy && mpiexec -n 4 proxy/proxy
   spoor proxy app.spoor --compute sleep
   spoor proxy app.spoor --compute spin --gaps followed

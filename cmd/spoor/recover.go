@@ -33,19 +33,12 @@ func newRecover() *cobra.Command {
 	var o recoverOptions
 	cmd := &cobra.Command{
 		Use:   "recover [flags] DIR... [-- LAUNCHER [ARGS...]]",
-		Short: "Make a trace of what a program left that crashed or was killed",
-		Long: `Read the records that the ranks of a program left that did not end together in
-MPI_Finalize, and write the trace of what they did until then. DIR is what
-"spoor run" left (PROGRAM.spoor.partial), a scratch directory, or process
-directories; those of a rank's other nodes can be copied to one place first.
-Some ranks may have finished.
-
-Where DIR says that there is more on other hosts, a launcher behind -- brings it there
-first: one that starts a process on each of them, on hosts that see DIR.
-
-For each rank, tell whether it reached MPI_Finalize, and if not, what its last
-call was: whether it crashed then, was killed, or called exit is not recorded.
-The directories are left as they are.`,
+		Short: "Make a trace of what a crashed or killed program left",
+		Long: `DIR is what spoor run left (PROGRAM.spoor.partial), a scratch folder, or folders
+of processes; copy those of other nodes to one place first. A launcher after
+"--" brings them from other hosts: it has to start one process on each, on hosts
+that see DIR. spoor prints for each rank whether it reached MPI_Finalize, and
+its last call if not. The folders stay as they are.`,
 		Example: `  spoor recover app.spoor.partial
   spoor recover -o crash.spoor node1/spoor-17 node2/spoor-17
   spoor recover app.spoor.partial -- mpiexec -hosts node1,node2 -n 2`,
@@ -53,11 +46,11 @@ The directories are left as they are.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runRecover(cmd, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default: the directory's name without .partial)")
-	f.BoolVarP(&o.force, "force", "f", false, "write over an existing file")
-	f.BoolVarP(&o.all, "all", "a", false, "tell of every rank, however many there are")
-	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, as spoor run does; can be repeated")
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default: the name of DIR without .partial)")
+	forceFlag(f, &o.force)
+	f.BoolVarP(&o.all, "all", "a", false, "print every rank")
+	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace; repeatable")
+	jsonFlag(f, &o.json)
 	return cmd
 }
 

@@ -48,62 +48,40 @@ func newReplay() *cobra.Command {
 	o := replayOptions{speed: 1, pace: string(replay.PaceLine), timeout: 5 * time.Minute, receives: "recorded", mostCalls: 20_000_000}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] TRACE",
-		Short: "Make the calls of a trace again, on a real MPI",
-		Long: `Start as many ranks as the trace has and let them make its MPI calls: the same
-functions with the same parameters, sizes and communicators, with random content
-and with the time between calls that the program spent computing. The trace is
-not expanded; a rank's memory is the trace and its live buffers.
+		Short: "Run the MPI calls of a trace again on a real MPI, with the same timing",
+		Long: `spoor starts the ranks of the trace. They make the same calls with the same
+parameters, random content, and the recorded computation in between as waiting.
+Receives from any source get the message they got; tests fail as often as they
+did. Files are opened in a scratch folder only.
 
-Calls that could end in several ways end as they did: a receive from any source
-takes the message that it took, MPI_Test says no as often as it did, MPI_Waitany
-finishes the same request. Files are opened in a scratch directory, those of MPI-IO and,
-of a trace recorded with --io, those that the program opened by itself: never anywhere
-else.
-
-No call is made sooner than in the original: what the program waited in calls for
-others that were late, the replay may wait before them, and the report has it as
-held. With --pace gaps, or another --speed, calls are made as soon as the recorded
-time since the call before has passed, which shows what another MPI or machine
-changes. Of a trace recorded with --timing none, calls are made one after the other.
-
-The report says how long the replay took, and for each rank how much of that was
-in MPI, beside the original's. With --record the replay itself is traced: spoor
-diff --any-address tells whether it made the same calls.
-
-With --receives derived, none of the trace's receives, probes, waits and tests are made: each
-rank goes through the calls of all ranks in one and the same order, and posts a receive for
-each message that another one sends to it. It waits for its messages before each collective
-call. So the sends alone, whatever was drawn or changed of them, make a program that comes to
-its end.
-
-What can't be made again (processes spawned, ports, …) is
-listed, and nothing is started. A trace that was recovered from a crash is replayed
-with --partial: up to the calls that never returned, and to what needs them. Then
-ranks finish. If a call takes longer than --timeout, each rank
-says where it is, and the replay ends.`,
+No call begins earlier than in the original (--pace line). With --pace gaps each
+call begins when the gap after the call before is over, which shows what another
+MPI or machine changes. The report compares the time in MPI of each rank with
+the original's. Calls that cannot be replayed (spawned processes, ports, …) are
+listed, and nothing is started. For a recovered trace use --partial.
+More: docs/replay.md`,
 		Example: `  spoor replay app.spoor
-  spoor replay --mpi mpich --no-compute app.spoor
   spoor replay --mpi mpich --pace gaps app.spoor
-  spoor thin --draw ocean.spoor -o drawn.spoor && spoor replay --receives derived drawn.spoor
   spoor replay --launcher 'srun -n {n}' --mpi openmpi app.spoor
-  spoor replay --record again.spoor app.spoor && spoor diff --any-address app.spoor again.spoor`,
+  spoor replay --record again.spoor app.spoor && spoor diff --any-address app.spoor again.spoor
+  spoor reduce --draw app.spoor -o drawn.spoor && spoor replay --receives derived drawn.spoor`,
 		Args: exactly(1, "a trace"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runReplay(cmd, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.launcher, "launcher", "", "how to start ranks, {n} being their number (default: the mpiexec of the trace's MPI, or another)")
-	f.StringVar(&o.mpi, "mpi", "", "the MPI to use: openmpi, mpich or abi (default: the trace's, or another)")
-	f.StringVar(&o.library, "library", "", "the MPI library to load (default: that of the launcher)")
-	f.Float64Var(&o.speed, "speed", o.speed, "compute so many times as fast")
+	f.StringVar(&o.launcher, "launcher", "", "`command`: how to start {n} ranks (default: the mpiexec of the trace's MPI, or another)")
+	f.StringVar(&o.mpi, "mpi", "", "`name`: the MPI to use: openmpi, mpich or abi (default: the trace's, or another)")
+	f.StringVar(&o.library, "library", "", "`file`: the MPI library to load (default: the launcher's)")
+	f.Float64Var(&o.speed, "speed", o.speed, "speed up computation by `factor`")
 	f.BoolVar(&o.noCompute, "no-compute", false, "leave out the time between calls")
-	f.StringVar(&o.pace, "pace", o.pace, "what calls wait for: gaps, for the recorded time after the call before; line, also for the time when the program made them")
-	f.DurationVar(&o.timeout, "timeout", o.timeout, "give up when a call takes longer; 0: never")
-	f.StringVar(&o.files, "files", "", "keep the files in this directory (default: a scratch directory)")
-	f.BoolVar(&o.original, "original-files", false, "open files of MPI-IO where the program had them: what is there is written over")
-	f.BoolVar(&o.partial, "partial", false, "of a program that did not finish, make the calls that all ranks came to")
-	f.StringVar(&o.receives, "receives", o.receives, "which receives are made: recorded, those of the trace; derived, those that follow from the sends of all ranks")
-	f.Uint64Var(&o.mostCalls, "most-calls", o.mostCalls, "of how many calls of all ranks receives may be derived, as each rank goes through all; 0: any")
-	f.StringVar(&o.record, "record", "", "trace the replay into this file")
+	f.StringVar(&o.pace, "pace", o.pace, "`pace`: when calls begin: gaps, after the recorded gap; line, also not before their recorded time")
+	f.DurationVar(&o.timeout, "timeout", o.timeout, "end the replay if a call takes longer than this; 0: never")
+	f.StringVar(&o.files, "files", "", "keep the files in this `folder` (default: a scratch folder)")
+	f.BoolVar(&o.original, "original-files", false, "open MPI-IO's files where the program had them, and overwrite them")
+	f.BoolVar(&o.partial, "partial", false, "for a program that did not finish: make the calls that all ranks reached")
+	f.StringVar(&o.receives, "receives", o.receives, "`which`: recorded: the receives of the trace; derived: one for each message that is sent")
+	f.Uint64Var(&o.mostCalls, "most-calls", o.mostCalls, "largest number of calls for --receives derived; 0: any")
+	f.StringVar(&o.record, "record", "", "trace the replay into this `file`")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report")
 	return cmd

@@ -19,16 +19,16 @@ const (
 // checkRSD checks the flags that go with --rsd.
 func checkRSD(changed func(name string) bool, o *dumpOptions) error {
 	switch {
-	case changed("precision") && o.rsd != byOrder:
-		return errors.New("--precision goes with --rsd=order")
-	case !changed("rsd"):
-		return nil
-	case o.rsd != bySites && o.rsd != byOrder:
-		return fmt.Errorf("--rsd=%s: it is sites or order", o.rsd)
-	case o.precision < 0 || o.precision > 100:
-		return fmt.Errorf("--precision %d: it is 0 to 100", o.precision)
+	case changed("tolerance") && o.rsd != byOrder:
+		return errors.New("--tolerance needs --rsd=order")
+	case o.rsd != "" && o.structure:
+		return errors.New("only one of --structure and --rsd")
+	case o.rsd != "" && o.times:
+		return errors.New("--times needs --structure")
+	case o.rsd != "" && o.rsd != bySites && o.rsd != byOrder:
+		return fmt.Errorf("--rsd=%s: ranks are aligned by sites or order", o.rsd)
 	}
-	return needWhole(changed, "rsd", "call", "comm", "range", "times", "values")
+	return nil
 }
 
 // rsd prints loop nests over all of the ranks.
@@ -41,7 +41,7 @@ func (d *dumper) rsd(ranks []int) error {
 		list, err = nests.BySites(d.r, ranks)
 	}
 	if errors.Is(err, nests.ErrWide) {
-		return fmt.Errorf("%s: %w: try a lower --precision, or --rsd=sites", d.r.Name(), err)
+		return fmt.Errorf("%s: %w: try a higher --tolerance, or --rsd=sites", d.r.Name(), err)
 	} else if err != nil {
 		return err
 	}
@@ -71,14 +71,4 @@ func (d *dumper) where(s trace.Site) string {
 		list = append(list, d.places.text(f))
 	}
 	return strings.Join(list, " < ")
-}
-
-// needWhole refuses flags for parts of threads beside one that shows whole ones.
-func needWhole(changed func(name string) bool, flag string, names ...string) error {
-	for _, name := range append(windowNames(), names...) {
-		if changed(name) {
-			return fmt.Errorf("--%s shows whole threads; leave out --%s", flag, name)
-		}
-	}
-	return nil
 }

@@ -55,82 +55,51 @@ func newRun() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run [flags] LAUNCHER [ARGS...]",
-		Short: "Run an MPI program and trace it",
-		Long: `Run an MPI program under its own launcher (mpirun, mpiexec, srun, …) and write
-one trace of all ranks. The program prints and returns what it would without
-spoor; spoor's own report goes to stderr, and the exit code is the program's.
-
-The trace is PROGRAM.spoor in the working directory, or PROGRAM-2.spoor and so
-on if that exists. If the program dies, what its ranks recorded is left in
-PROGRAM.spoor.partial/ for "spoor recover". A world that the program spawns
-gets a trace of its own beside the first.
-
-Behind a launcher (mpirun -n 4 spoor run ./app), spoor becomes the rank, and
-rank 0 says what the trace holds. What a crash leaves then stays in the scratch
-directory, where PROGRAM.spoor.partial leads to. A script that starts MPI
-programs can be run too: each of them gets a trace.
-
-MPI_Pcontrol(0) and MPI_Pcontrol(1) in the program switch tracing off and on,
-as do the info values SPOOR_TRACING=OFF and ON.
-
-Times of calls, and of the gaps between them, are kept as --timing says. stats:
-count, least, most, mean and deviation for each distinct call. hist: histograms
-too, whose bins follow the data, apart for each call that came before, so that
-a loop's first iteration does not blur the others. lossless: every single time. The others keep every single time within the
-error that --error gives, for all functions or for one, as a share of the time
-or as a time. The trace grows with the number of calls in the last two cases
-only. none: no times at all, for a trace that is as small as it gets.
-
-With --model loops, what the trace holds is what "spoor thin" would leave of it:
-sizes of messages that differ by no more than --precision says are one, and with
---draw numbers of rounds of loops are drawn. --budget merges as much as it takes.
-The ranks write the whole trace to PROGRAM.lossless.spoor, which goes away when
-the small one is there. If that can't be made, as within too small a budget, the
-trace is lossless, and it is said why.
-
-With --io, the program's calls of POSIX's and C's functions that work on files
-(open, pread, fprintf, rename, …) are in the trace beside those of MPI, from
-the start of the process on; "spoor files" says what came of them. A program
-that is run without a launcher and has no MPI makes a trace of one rank. --io=all has
-what the MPI library does within its own calls too, such as MPI_File_write.
-Pipes, sockets, devices and what is below /proc and /sys are left out.`,
+		Short: "Run an MPI program under its launcher and trace it",
+		Long: `The program prints and returns what it does without spoor. The trace of all
+ranks is PROGRAM.spoor, or PROGRAM-2.spoor if that exists. If the program dies,
+what its ranks recorded is in PROGRAM.spoor.partial/ (see: spoor recover). It
+works after the launcher, too, and with scripts that start MPI programs.
+More: docs/run.md`,
 		Example: `  spoor run mpirun -n 4 ./app input.txt
-  spoor run -o big.spoor srun -n 512 ./app
   mpiexec -n 8 spoor run ./app
-  spoor run --timing hist mpirun -n 4 ./app
-  spoor run --timing place --error 0.1 --error MPI_Send=10us mpirun -n 4 ./app
-  spoor run --hang 60s mpirun -n 4 ./app
-  spoor run --io --io-exclude '*.log' mpirun -n 4 ./app
-  spoor run --model loops --budget 100K --draw mpirun -n 4 ./app
-  spoor run --rounds mpirun -n 4 ./app
-  spoor run --start-off mpiexec -n 8 python3 solver.py`,
+  spoor run -o big.spoor srun -n 512 ./app
+  spoor run --timing lossless mpirun -n 4 ./app       the time of every call
+  spoor run --hang 60s mpirun -n 4 ./app              says where it hangs
+  spoor run --io mpirun -n 4 ./app                    file accesses as well`,
 		Args: atLeastOne("a launcher and a program"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runTraced(cmd, o, args) },
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringVarP(&o.out, "output", "o", "", "trace file to write (default PROGRAM.spoor)")
-	f.BoolVarP(&o.force, "force", "f", false, "write over an existing file")
-	f.BoolVar(&o.startOff, "start-off", false, "begin with tracing switched off")
-	f.StringVar(&o.scratch, "scratch", "", "node-local directory for records during the run (default /dev/shm or /tmp)")
-	f.StringVar(&o.allocMin, "alloc-min", "", "follow heap blocks from this size in bytes; off: none (default 1024)")
-	f.StringVar(&o.mode, "timing", "stats", "what to keep of times: none, stats, hist, lossless, or place (within --error); for comparison cfg, hist-sig, sz, zfp, sz-sig, zfp-sig")
-	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "determine at the end who waited for whom: always, auto (if it takes at most 1 % of the run time or 0.1 s), never")
-	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5; of hist-sig 8)")
-	f.IntVar(&o.timing.Sample, "sample", 0, "calls whose times choose the bins of hist-sig (default 100)")
-	f.StringArrayVar(&o.errors, "error", nil, "error of lossy timing, `[FUNCTION=]E`, a share like 0.1 or a time like 10us; can be repeated (default 0.1)")
-	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank and call it around MPI calls; see spoor.h")
-	f.BoolVar(&o.rounds, "rounds", false, "attach to each call how many rounds each loop made since the call before, of a program compiled with what spoor pass prints")
-	f.BoolVar(&o.phaseNames, "phase-names", false, "the program calls MPI_Pcontrol(level, name) with a text: for a level above 0, call the phase by it")
-	f.StringVar(&o.counters, "counters", "", "count `EVENTS` between MPI calls: instructions, cycles, cache-misses, task-clock, page-faults, context-switches, …")
-	f.IntVar(&o.stack, "stack", defaultStack, "tell call sites apart by this many `frames` of the stack, at most 64; 0: by the call alone")
-	f.BoolVar(&o.loops, "loop-counters", false, "read the counters of loops from registers and frames, where calls don't tell which of several loops went round")
-	f.BoolVar(&o.noCode, "no-code", false, "don't put into the trace what the binaries say of functions and loops")
-	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace, for spoor db: commit=abc123; can be repeated")
-	f.DurationVar(&o.hang, "hang", 0, "tell where the ranks are when none has begun or ended an MPI call for this `time`, such as 60s; the job goes on")
-	o.model.flags(f)
 	o.io.flags(f)
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "report nothing but failures")
+	f.StringVar(&o.counters, "counters", "", "`events`: count instructions, cycles, cache-misses, task-clock, page-faults, … between calls")
+	f.IntVar(&o.stack, "stack", defaultStack, "`frames` of the call stack in a call site, up to 64; 0: the call alone")
+	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace; repeatable")
+	f.BoolVar(&o.startOff, "start-off", false, "begin with tracing off; MPI_Pcontrol(1) switches it on")
+	f.DurationVar(&o.hang, "hang", 0, "print where the ranks are if no call begins or ends for this `time`")
+	inGroup(f, "What to record", "io", "io-include", "io-exclude", "io-special", "counters", "stack", "tag", "start-off", "hang")
+	f.StringVar(&o.mode, "timing", "stats", "`mode`: stats (mean, deviation, extremes), hist (histograms), lossless (the time of every call), place (the same within --error), none")
+	f.StringArrayVar(&o.errors, "error", nil, "`[FUNCTION=]E`: error of place, such as 10us (default 10%); repeatable")
+	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "`when`: find out at the end who waited for whom: always, never, or auto, if it takes at most 1 % of the run or 0.1 s")
+	inGroup(f, "Times", "timing", "error", "waits")
+	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default PROGRAM.spoor)")
+	forceFlag(f, &o.force)
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only failures")
+	inGroup(f, "Output", "output", "force", "quiet")
+	o.model.flags(f)
+	inGroup(f, reduceGroup, append([]string{"model"}, reduceFlags...)...)
+	f.StringVar(&o.scratch, "scratch", "", "node-local `folder` for records (default /dev/shm or /tmp)")
+	f.StringVar(&o.allocMin, "alloc-min", "", "follow heap blocks from this size in `bytes` (default 1024), or off")
+	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank; see spoor.h")
+	f.BoolVar(&o.rounds, "rounds", false, "iterations counted by a program that was compiled with spoor pass")
+	f.BoolVar(&o.loops, "loop-counters", false, "read counters of loops that calls cannot tell apart from registers")
+	f.BoolVar(&o.noCode, "no-code", false, "do not store functions and loops of the binaries")
+	f.BoolVar(&o.phaseNames, "phase-names", false, "phases have the names in MPI_Pcontrol(level, name)")
+	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5)")
+	f.IntVar(&o.timing.Sample, "sample", 0, "calls that choose the bins of hist-sig (default 100)")
+	f.Lookup("sample").Hidden = true
+	inGroup(f, "Advanced", "scratch", "alloc-min", "plugin", "rounds", "loop-counters", "no-code", "phase-names", "bins")
 	return cmd
 }
 

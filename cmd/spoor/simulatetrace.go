@@ -134,7 +134,7 @@ func readNodes(path string, ranks int, unknown error) (nodes []int, err error) {
 
 func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	if len(s.machines) == 0 {
-		return errors.New("a trace needs a machine: --machine FILE, or a name: spoor simulate --machines")
+		return errors.New("a trace needs a machine: --machine FILE, or a name of spoor machine list")
 	}
 	if len(s.machines) > 1 && (s.sensitivity || s.path || s.vary != "" || s.database != "") {
 		return errors.New("several machines make a table: neither --sensitivity nor --path, --vary or --database goes with it")
@@ -478,17 +478,4 @@ func printPath(w io.Writer, p *traced.Path, top int) {
 		cells(c, &x.PathParts)
 		c.Value("rank", x.Rank)
 	})
-}
-
-// printMachines lists the machines that come with the tool.
-func printMachines(w io.Writer) error {
-	var list []*machine.Machine
-	for _, name := range machine.Names() {
-		m, err := machine.Load(name)
-		if err != nil {
-			return err
-		}
-		list = append(list, m)
-	}
-	return columns.Text(w, list, 0, func(c *columns.Row, m *machine.Machine) { c.Text("", m.Name).Text("", m.Source) })
 }

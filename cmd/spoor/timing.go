@@ -37,23 +37,21 @@ func newTiming() *cobra.Command {
 		names = append(names, c.Name())
 	}
 	cmd := &cobra.Command{
-		Use:   "timing [flags] TRACE",
-		Short: "Compare what the timing modes would make of a trace's times",
-		Long: `Code the times of every call of a trace with each timing codec, and show bytes,
-errors and speed. The trace must have been recorded with --timing lossless.
+		Use:    "timing [flags] TRACE",
+		Hidden: true,
+		Short:  "Compare timing codecs on the times of a trace: bytes, errors, speed",
+		Long: `The trace needs --timing lossless. raw is 8 bytes a time; zstd and lossless are
+exact; place is spoor's own; cfg, hist-sig (its HIST), sz, zfp and the variants
+by signature (-sig) are those of the Pilgrim paper. All lossy codecs have the
+same error bound.
 
-  ratio     against 8 bytes a time, of gaps and durations together and alone
-  PSNR      range of the times over their root mean square error, in decibels
-  max error greatest error of a time, as a share of it and as a time
-  ns        time of the processor for a value
-  write     time until the coded times are in a file and on the disk. That file is
-            in the folder of TRACE, or of --write-to, and is removed again
-
-Codecs: raw is 8 bytes a time; zstd and lossless are exact; place is spoor's
-own; cfg, hist-sig (its HIST), sz, zfp and their variants by signature (-sig)
-are those of the Pilgrim paper. All lossy ones have the same bound, and the
-same cells for it but zfp. hist-sig gives short codes to the --bins bins that
-are most frequent among the first --sample times of a distinct call.`,
+  ratio      compared with 8 bytes a time, of gaps and durations
+  PSNR       range of the times over their root mean square error, in decibels
+  max error  largest error of a time, as a share of it and as a time
+  ns         processor time per value
+  write      time until the coded times are on the disk, in the folder of TRACE
+             or of --write-to; the file is removed again
+More: docs/time-codecs.md`,
 		Example: `  spoor run --timing lossless mpiexec -n 16 ./app
   spoor timing app.spoor
   spoor timing app.spoor --error 0.01 --error MPI_Waitall=0.2
@@ -63,12 +61,12 @@ are most frequent among the first --sample times of a distinct call.`,
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runTiming(cmd, r, o) }),
 	}
 	f := cmd.Flags()
-	f.StringSliceVarP(&o.errors, "error", "e", nil, "error `bound`: a share like 0.1 or a time like 10us, or FUNCTION=either (default 0.1)")
+	f.StringSliceVarP(&o.errors, "error", "e", nil, "error `bound`: a share (5%) or a time (10us); FUNCTION=BOUND for one function (default 10%)")
 	f.IntVar(&o.Bins, "bins", 0, "bins of hist-sig, 2 to 256 (default 8)")
-	f.IntVar(&o.Sample, "sample", 0, "calls whose times choose the bins of hist-sig (default 100)")
+	f.IntVar(&o.Sample, "sample", 0, "calls that choose the bins of hist-sig (default 100)")
 	f.StringVarP(&o.ranks, "rank", "r", "", "only these `ranks`: 0,4-7,10-")
 	f.StringSliceVar(&o.codecs, "codec", nil, "only these `codecs`: "+strings.Join(names, ", "))
-	f.StringVar(&o.folder, "write-to", "", "write coded times to a file in this `folder` to see how long it takes, instead of that of TRACE")
+	f.StringVar(&o.folder, "write-to", "", "measure writing in this `folder` (default that of TRACE)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }

@@ -17,45 +17,31 @@ import (
 
 func newWaits() *cobra.Command {
 	var o output
-	var path bool
+	var path, exact bool
 	var top int
 	var paths []string
 	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "waits [flags] TRACE",
-		Short: "Show why ranks waited, and for whom: wait states by call site and rank",
-		Long: `Why ranks waited in MPI, for whom, and what the late ranks did in the meantime. The ranks
-determine this at the end of each run (spoor run --waits). From a trace with a time for every
-call (--timing lossless) it is computed exactly, also for parts of a run.
+		Short: "Show who waited for whom, and why: wait states by call site, critical path",
+		Long: `The ranks determine this at the end of each run. For each call site where ranks
+waited: which ranks, for which late ranks, in which call these were late, and
+how much of that time they computed. If they computed most of it, they have more
+work than others; if little, they were waiting in MPI themselves.
 
-  late sender       a receive was there before its message was sent
-  wrong order       the same, while messages that the thread received later had been sent
-  late receiver     a send could not go on before its receive was posted
-  wait at barrier   not all had come to the barrier
-  wait at all-to-all
-                    the same, of a collective that needs data of everybody
-  late root         a broadcast or scatter whose root had not come
-  early root        the root of a reduction or gather came before the others
-  early scan        a scan, before the ranks below had come
+  late sender            the receive began before the message was sent
+  wrong order            the same, while later messages were already sent
+  late receiver          the send could not go on without its receive
+  wait at barrier        not all ranks had reached the barrier
+  wait at all-to-all     the same, for collectives that need data of all ranks
+  late root, early root  broadcast or scatter; reduction or gather
+  early scan             a scan before the lower ranks had reached it
 
-A call waits from its beginning until those had come that it needs, never beyond its end; one that
-completes several operations waits for the last of them. Of each call site where ranks waited stand
-the ranks that did, those that came last, and the calls that these were late for, with how much of the
-time they computed: if that is most of it, they have more to do than others; if it is little,
-they were in MPI themselves, and mostly waited for somebody else.
-
-With --path it is the critical path: from the rank that ended last backwards; where that
-had waited, it goes on with the rank that came last, from when it came. Its parts add up to the
-run time. A place of which the path has more than ranks spend there on average, without their
-waits, is where some have more to do than others: "beyond" is by how much.
-
-Times of different ranks are compared, and so are clocks of different hosts. If messages
-seem to have arrived before they were sent, the output says how many, and by how much.
-One-sided transfers, files, probes and collectives along a topology are not looked at; those
-that took time are named at the end.`,
-		Example: `  spoor run mpirun -n 4 ./app && spoor waits app.spoor
-  spoor waits --top 0 app.spoor               all call sites
-  spoor waits --path app.spoor                what the run's end depends on
+--path shows the critical path: what determines the end of the run.
+More: docs/waits.md`,
+		Example: `  spoor waits app.spoor
+  spoor waits --path app.spoor
+  spoor waits --iteration 100:110 app.spoor
   spoor waits --json app.spoor | jq '.sites[0]'`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
@@ -72,18 +58,22 @@ that took time are named at the end.`,
 				loops = calltree.NewLoops(r, tree)
 			}
 			var p *progress
-			rep, err := waits.Of(r, waits.Options{
+			options := waits.Options{
 				Name:     where.atCall,
 				Begin:    func(calls uint64) { p = newProgress(cmd.ErrOrStderr(), "calls", int(calls)) },
 				Progress: func(calls uint64) { p.steps(int(calls)) },
 				Path:     path,
 				Loops:    loops,
-			})
+			}
+			rep, short, err := waits.Soon(r, options, exact)
 			if p != nil {
 				p.end()
 			}
 			if err != nil {
 				return err
+			}
+			if short {
+				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: as the ranks determined it at the end of the run; --exact goes through all calls\n", r.Name())
 			}
 			rep.Unite()
 			where.complain(cmd)
@@ -96,11 +86,12 @@ that took time are named at the end.`,
 		}),
 	}
 	f := cmd.Flags()
-	window.add(f)
-	f.IntVar(&top, "top", 10, "list so many call sites and ranks; 0: all")
-	f.BoolVar(&path, "path", false, "show the critical path: what the run's end depends on")
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	topFlag(f, &top, 10, "call sites and ranks")
+	f.BoolVar(&exact, "exact", false, "compute it from the times of all calls, also for long traces (--timing lossless)")
+	f.BoolVar(&path, "path", false, "the critical path: what determines the end of the run")
+	jsonFlag(f, &o.json)
 	debugPathFlag(f, &paths)
+	window.add(f)
 	return cmd
 }
 

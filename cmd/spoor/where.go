@@ -36,37 +36,32 @@ type whereOptions struct {
 func newWhere() *cobra.Command {
 	var o whereOptions
 	cmd := &cobra.Command{
-		Use:   "where [flags] [TRACE | DIR... | PID]",
-		Short: "Tell where each rank is, and why a program hangs",
-		Long: `Tell where the ranks of a program are: the call that each is inside of, where in the
-program, for how long, and for whom it waits; ranks in equal states together. From
-that follows who waits for whom: a rank waits for all of some others (a barrier,
-MPI_Waitall) or for any of them (a receive from any source, MPI_Waitany). If ranks
-wait for each other in a ring, or for what nobody will do any more, the program hangs:
-the ring is named, with receives that have no message, messages that nobody receives,
-and collective calls that don't match.
+		Aliases: []string{"hang"},
+		Use:     "where [flags] [TRACE | DIR... | PID]",
+		Short:   "Show where each rank of a running or dead job is, and why it hangs",
+		Long: `For each rank: the call it is in, its call site, for how long, and for whom it
+waits. If ranks wait for each other in a ring, or for something that nobody will
+do any more, the program hangs. spoor names the ring, receives without a
+message, messages without a receive, and collective calls that do not match.
 
-Without an argument, look at the job that runs on this machine. A process id picks
-one of several: that of a rank, of its launcher, or of "spoor run". DIR is what a
-program left that was killed (PROGRAM.spoor.partial), a scratch folder, or process
-directories, those of other nodes among them; TRACE a trace that was recovered.
-
-A running job is looked at twice, and ranks that made calls between are not taken
-to wait. It is not stopped, and doesn't notice. An answer that some rank is stuck is
-sure, as far as the trace tells all: a rank that might do something by itself counts as
-one that will.`,
-		Example: `  spoor where                          why does the job on this machine hang?
-  spoor where app.spoor.partial        why did it, before it was killed?
+Without an argument spoor looks at the job on this machine; a process id picks
+one of several (a rank, its launcher, or spoor run). DIR is what a dead program
+left. A running job is looked at twice; it is not stopped and notices nothing.
+The verdict "hangs" is certain: a rank that might still act counts as one that
+will.
+More: docs/where.md`,
+		Example: `  spoor where                          the job that runs on this machine
+  spoor where app.spoor.partial        a job that was killed
   spoor where --watch=5s 4711
   spoor where --json app.spoor | jq .verdict`,
 		Args: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, args []string) error { return runWhere(cmd, &o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.scratch, "scratch", "", "look for running jobs in this `folder` (default /dev/shm and the one for temporary files)")
-	f.DurationVar(&o.settle, "settle", 500*time.Millisecond, "look at running processes twice, with this `time` between")
-	f.DurationVar(&o.watch, "watch", 0, "tell again after each such `time`, until the job ends")
-	f.BoolVarP(&o.all, "all", "a", false, "tell of every rank, however many there are")
+	f.StringVar(&o.scratch, "scratch", "", "look for running jobs in this `folder` (default /dev/shm and TMPDIR)")
+	f.DurationVar(&o.settle, "settle", 500*time.Millisecond, "the time between the two looks at a running job")
+	f.DurationVar(&o.watch, "watch", 0, "print again after each such time, until the job ends")
+	f.BoolVarP(&o.all, "all", "a", false, "print every rank, not only the first of each state")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	debugPathFlag(f, &o.debug)
 	return cmd

@@ -20,12 +20,13 @@ type windowFlags struct {
 }
 
 func (w *windowFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&w.from, "from", "", "only calls that had not ended at this `time` of the run: 12.5s, 300ms")
-	f.StringVar(&w.until, "until", "", "only calls that had begun before this `time` of the run")
+	f.StringVar(&w.from, "from", "", "from this `time` of the run on (12.5s, 300ms); calls that cross it count")
+	f.StringVar(&w.until, "until", "", "up to this `time` of the run")
 	phaseFlag(f, &w.phase)
-	f.StringVar(&w.loop, "loop", "", "only the rounds of a loop: \"main\", where most calls are made, or the `call` that a round begins with, such as MPI_Allreduce or MPI_Recv@halo.c:88")
-	f.StringVar(&w.iteration, "iteration", "", "only these rounds of the loop, from 0: `range` such as 10:20, the end not included; without --loop, of main")
-	f.BoolVar(&w.inner, "without-init", false, "only what is behind MPI_Init and before MPI_Finalize")
+	f.StringVar(&w.loop, "loop", "", "only one loop, named by the `call` that its iterations begin with, such as MPI_Allreduce or MPI_Recv@halo.c:88; main: the loop with most calls")
+	f.StringVar(&w.iteration, "iteration", "", "only these iterations of the loop (default main), counted from 0: `range` such as 10:20, without 20")
+	f.BoolVar(&w.inner, "without-init", false, "only what comes after MPI_Init and before MPI_Finalize")
+	inGroup(f, partGroup, "from", "until", "phase", "loop", "iteration", "without-init")
 }
 
 // windowNames are those of the flags.

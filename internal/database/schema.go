@@ -25,7 +25,7 @@ create table run (
 	span_ns integer not null,      -- of the rank that took longest
 	total_ns integer not null,     -- of all ranks
 	mpi_ns integer not null,       -- in MPI, of all ranks
-	parallel real,                 -- efficiencies as spoor imbalance has them; null: not known
+	parallel real,                 -- efficiencies as spoor efficiency has them; null: not known
 	load_balance real,
 	communication real,
 	classes integer not null,

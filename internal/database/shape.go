@@ -85,7 +85,7 @@ func (w *writer) json(list any) any {
 	return string(b)
 }
 
-// Profiles returns what classes of ranks of a run look like, as spoor profile has it of the trace: one class, or with -1 all; by the
+// Profiles returns what classes of ranks of a run look like, as spoor calltree has it of the trace: one class, or with -1 all; by the
 // machine code, where that was known and is asked for, else by the order of calls.
 func (d *DB) Profiles(run Run, class int, code bool) ([]*profile.Profile, error) {
 	x := &restored{run: run, of: make(map[int]*profile.Profile), nodes: make(map[[2]int]*calltree.Node), numbers: make(map[[2]int64]int)}

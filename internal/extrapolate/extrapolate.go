@@ -74,7 +74,7 @@ func Learn(traces []*trace.Reader) (*Model, error) {
 			}
 		}
 		if thinned, err := r.Thinned(); err != nil || len(thinned) > 0 {
-			return nil, cmp.Or(err, fmt.Errorf("%s: sizes of messages are approximate (spoor thin)", r.Name()))
+			return nil, cmp.Or(err, fmt.Errorf("%s: sizes of messages are approximate (spoor reduce)", r.Name()))
 		}
 		p.runs = append(p.runs, &run{r.Ranks(), r})
 		var of [][]call

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 // A Mode says what is kept of the times of single calls.
@@ -116,7 +117,7 @@ func (o *Options) AddError(text string) error {
 	}
 	e, err := parseBound(value)
 	if err != nil {
-		return fmt.Errorf("error %q: want a share from %g to %g or a time like 10us, or FUNCTION=either", text, leastError, float64(mostError))
+		return fmt.Errorf("error %q: want a share such as 5%% (from %g to %g) or a time such as 10us; FUNCTION=SHARE or FUNCTION=TIME for one function", text, leastError, float64(mostError))
 	}
 	if !named {
 		o.Error = e
@@ -132,8 +133,8 @@ func (o *Options) AddError(text string) error {
 var errBound = errors.New("no error bound")
 
 func parseBound(text string) (Bound, error) {
-	if e, err := strconv.ParseFloat(text, 64); err == nil {
-		if math.IsNaN(e) || e < leastError || e > mostError {
+	if e, err := units.ParseShare(text); err == nil {
+		if e < leastError || e > mostError {
 			return Bound{}, errBound
 		}
 		return Bound{Relative: e}, nil

@@ -3,6 +3,7 @@ package units
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -88,4 +89,19 @@ func Ranges(list []int) string {
 		i = k + 1
 	}
 	return string(b)
+}
+
+// ParseShare reads a part of a whole as people type it: 5%, 5 % or 0.05. A number above 1 needs its percent sign.
+func ParseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch {
+	case err != nil || !(v >= 0) || math.IsInf(v, 0):
+		return 0, fmt.Errorf("%q is not a percentage; write 5%% or 0.05", text)
+	case percent:
+		return v / 100, nil
+	case v > 1:
+		return 0, fmt.Errorf("%q is above 1; write %s%% for a percentage", text, number)
+	}
+	return v, nil
 }

@@ -44,3 +44,16 @@ func TestRanges(t *testing.T) {
 		}
 	}
 }
+
+func TestParseShare(t *testing.T) {
+	for text, want := range map[string]float64{"5%": 0.05, "5 %": 0.05, "0.05": 0.05, "0": 0, "1": 1, "250%": 2.5} {
+		if got, err := ParseShare(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "%", "5", "-1%", "NaN", "inf", "five", "5%%"} {
+		if got, err := ParseShare(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

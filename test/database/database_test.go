@@ -47,12 +47,12 @@ func TestDatabase(t *testing.T) {
 		spoor(t, append([]string{"run", "-q", "--timing", "lossless", "--tag", fmt.Sprint("size=", n), "-o", trace}, m.Command(n, append([]string{program}, app.Quick...)...)...)...)
 		spoor(t, "db", "add", "--calls", "calls", trace)
 		if i == len(numbers)-2 {
-			if r := (mpis.Job{MPI: m, Dir: dir}).Run(mpis.NeedSpoor(t), "db", "scale"); r.Err != nil || !strings.Contains(r.Stdout, "4 numbers of ranks from 4 to 25") {
+			if r := (mpis.Job{MPI: m, Dir: dir}).Run(mpis.NeedSpoor(t), "scaling"); r.Err != nil || !strings.Contains(r.Stdout, "4 numbers of ranks from 4 to 25") {
 				t.Errorf("four numbers of ranks: %v", r)
 			}
 		}
 	}
-	t.Run("scale", func(t *testing.T) { scales(t, spoor(t, "db", "scale", "--json")) })
+	t.Run("scale", func(t *testing.T) { scales(t, spoor(t, "scaling", "--json")) })
 	t.Run("questions", func(t *testing.T) {
 		sql, python := blocks(t, 0)
 		var want [][][]any

@@ -57,7 +57,7 @@ func cells(t *testing.T, r *trace.Reader, o matrix.Options) [][]matrix.Cell {
 func back(t *testing.T, x traced) {
 	spoor(t, x.dir, "import", "--from", "otf2", "-o", "back.spoor", "otf2")
 	r := open(t, filepath.Join(x.dir, "back.spoor"))
-	spoor(t, x.dir, "verify", "back.spoor")
+	spoor(t, x.dir, "check", "back.spoor")
 	all, _ := functions(t, x.r)
 	starts := all["MPI_Start"]+all["MPI_Startall"] > 0
 	if diff := cmp.Diff(sums(t, x.r), sums(t, r)); diff != "" && !starts {

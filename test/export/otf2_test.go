@@ -260,7 +260,7 @@ func TestOTF2Chunks(t *testing.T) {
 	if err := os.WriteFile(path, mergetest.File(t, tracks, nil), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	spoor(t, dir, "export", "--to", "otf2", "--ranks", "1", "-o", "out", path)
+	spoor(t, dir, "export", "--to", "otf2", "--rank", "1", "-o", "out", path)
 	if st, err := os.Stat(filepath.Join(dir, "out", "traces", "1.evt")); err != nil || st.Size() < 4<<20 {
 		t.Fatalf("%v, %v: want more than four chunks of a megabyte", st, err)
 	}

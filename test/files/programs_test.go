@@ -69,7 +69,7 @@ func straceOf(t *testing.T, dir string) map[string]*used {
 	return all
 }
 
-// filesOf is the same as spoor files has it.
+// filesOf is the same as spoor io has it.
 func filesOf(t *testing.T, file string) map[string]*used {
 	t.Helper()
 	r, err := trace.Open(file)
@@ -184,7 +184,7 @@ func openMPI(t *testing.T) *mpis.MPI {
 	return m
 }
 
-// LAMMPS writes dumps, restarts and data as it does without spoor, and spoor files says of each what ls and strace say of its length.
+// LAMMPS writes dumps, restarts and data as it does without spoor, and spoor io says of each what ls and strace say of its length.
 func TestLAMMPS(t *testing.T) {
 	need.Command(t, "lmp")
 	m := openMPI(t)

@@ -174,7 +174,7 @@ func TestOneTrace(t *testing.T) {
 		if text := s.spoor("info", "app.spoor"); !strings.Contains(text, "one: the hosts share a kernel") {
 			s.t.Error(text)
 		}
-		s.spoor("verify", "app.spoor")
+		s.spoor("check", "app.spoor")
 		s.nothingIsLeft(1, 2, 3)
 	})
 }

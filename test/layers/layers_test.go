@@ -96,7 +96,7 @@ func (m made) account(trace string) account {
 	for _, f := range s.Functions {
 		s.Calls[strings.TrimPrefix(f.Name, "MPI_")] = f.Calls
 	}
-	if out, err := exec.Command(m.spoor, "verify", trace).CombinedOutput(); err != nil {
+	if out, err := exec.Command(m.spoor, "check", trace).CombinedOutput(); err != nil {
 		m.t.Errorf("verify: %v\n%s", err, out)
 	}
 	return s.account
@@ -193,7 +193,7 @@ func TestTwoLayers(t *testing.T) {
 	})
 }
 
-// What a layer above spoor calls by PMPI_ names is recorded in place of what the program called.
+// What a layer above spoor doctor --functions by PMPI_ names is recorded in place of what the program called.
 func TestLayerAbove(t *testing.T) {
 	each(t, func(m made) {
 		plain, lib := m.compile("app", "app.c"), m.compile("libcount.so", "count.c")

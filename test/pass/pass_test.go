@@ -301,7 +301,7 @@ type loop struct {
 // loops are those of a rank's profile, by itself.
 func (b *build) loops(rank int) (all []loop) {
 	b.t.Helper()
-	out, err := exec.Command(mpis.NeedSpoor(b.t), "profile", "--json", "--rank", strconv.Itoa(rank), filepath.Join(b.dir, "app.spoor")).Output()
+	out, err := exec.Command(mpis.NeedSpoor(b.t), "calltree", "--json", "--rank", strconv.Itoa(rank), filepath.Join(b.dir, "app.spoor")).Output()
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -384,7 +384,7 @@ func TestProfile(t *testing.T) {
 	if !strings.Contains(written, "// loop unsure.c:28, the program counted 3 rounds on all ranks") {
 		t.Error("the proxy doesn't say how many rounds the program counted")
 	}
-	text, err := exec.Command(mpis.NeedSpoor(t), "profile", "--width", "120", filepath.Join(b.dir, "app.spoor")).Output()
+	text, err := exec.Command(mpis.NeedSpoor(t), "calltree", "--width", "120", filepath.Join(b.dir, "app.spoor")).Output()
 	if err != nil || !strings.Contains(string(text), ", 75 counted") {
 		t.Errorf("%v\n%s", err, text)
 	}

@@ -13,26 +13,26 @@ import (
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
-// A part is a node of spoor profile.
+// A part is a node of spoor calltree.
 type part struct {
 	Kind, Place, Function string
 	Site                  int
 	Body                  []part
 }
 
-// TestSameLoops: whatever verb names a loop of a trace names one that spoor profile has.
+// TestSameLoops: whatever verb names a loop of a trace names one that spoor calltree has.
 func TestSameLoops(t *testing.T) {
 	spoor := mpis.NeedSpoor(t)
 	verbs := [][]string{{"waits", "--path", "--json"}, {"simulate", "--machine", "infiniband", "--path", "--json"}}
 	named := make([]int, len(verbs))
 	for _, r := range corpus {
 		path := filepath.Join("testdata", r.name+".spoor")
-		loops, sites := shown(t, spoor, "profile", "--all", "--json", path)
+		loops, sites := shown(t, spoor, "calltree", "--all", "--json", path)
 		db := filepath.Join(t.TempDir(), "runs.db")
 		if out, err := exec.Command(spoor, "db", "add", "--database", db, path).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if kept, _ := shown(t, spoor, "db", "profile", "--database", db, "--all", "--json", "1"); !maps.Equal(kept, loops) {
+		if kept, _ := shown(t, spoor, "db", "calltree", "--database", db, "--all", "--json", "1"); !maps.Equal(kept, loops) {
 			t.Errorf("%s: loops %v, and in a database %v", r.name, slices.Sorted(maps.Keys(loops)), slices.Sorted(maps.Keys(kept)))
 		}
 		for i, verb := range verbs {
@@ -55,7 +55,7 @@ func TestSameLoops(t *testing.T) {
 					continue // no loop
 				}
 				if key := strings.TrimSpace(l.Function + " " + l.Place); l.Place != "" && !loops[key] || l.Place == "" && !loops[known(l.First)] {
-					t.Errorf("%s: spoor %s has a loop %q from %s, spoor profile has none", r.name, verb[0], key, l.First)
+					t.Errorf("%s: spoor %s has a loop %q from %s, spoor calltree has none", r.name, verb[0], key, l.First)
 				}
 				named[i]++
 			}
@@ -66,7 +66,7 @@ func TestSameLoops(t *testing.T) {
 			call, _, _ = strings.Cut(call, ";")
 			function, place, _ := strings.Cut(call, " at ")
 			if !sites[known(function+" "+place)] {
-				t.Errorf("%s: rounds begin with %s, which spoor profile has in no loop", r.name, call)
+				t.Errorf("%s: rounds begin with %s, which spoor calltree has in no loop", r.name, call)
 			}
 		}
 	}

@@ -39,22 +39,23 @@ const answers = "testdata/answers.txt"
 // Verbs with their arguments. T is the trace; what is written is O, a file or folder whose contents are part of the answer.
 var verbs = []string{
 	"info --json T",
+	"calltree --json T",
 	"profile --json T",
 	"dump --json T",
 	"dump --times T",
-	"dump --structure --json T",
-	"dump --rsd T",
+	"calltree --structure --json T",
+	"calltree --rsd T",
 	"matrix --json T",
-	"imbalance --json T",
+	"efficiency --json T",
 	"waits --json T",
 	"waits --path --json T",
-	"histogram --json T",
-	"files --json T",
+	"profile --histogram --json T",
+	"io --json T",
 	"simulate --machine infiniband --json T",
 	"diff --json T T",
 	"cut --iteration 1:3 -o O T",
-	"thin -o O T",
-	"thin --partners -o O T",
+	"reduce -o O T",
+	"reduce --partners -o O T",
 	"proxy -o O.c T",
 	"report -o O.html T",
 	"export --to otf2 -o O T",
@@ -167,7 +168,7 @@ func TestPowers(t *testing.T) {
 	for _, path := range traces {
 		got[filepath.Base(path)+" | file"] = sum(t, path)
 	}
-	lines := map[string][]string{filepath.Join(dir, "ocean-16.spoor"): {"info --json T", "profile --json T", "thin --draw -o O T"}} // of 380,000 calls
+	lines := map[string][]string{filepath.Join(dir, "ocean-16.spoor"): {"info --json T", "calltree --json T", "reduce --draw -o O T"}} // of 380,000 calls
 	for _, path := range traces {
 		if strings.HasSuffix(path, "-16.spoor") && !strings.HasPrefix(filepath.Base(path), "ocean") {
 			lines[path] = slices.DeleteFunc(slices.Clone(verbs), func(verb string) bool { return strings.HasPrefix(verb, "export") || strings.HasPrefix(verb, "report") })

@@ -59,7 +59,7 @@ func pythonAbove(t *testing.T, m *mpis.MPI, interpreter string) {
 
 	// The profile has one loop, around both calls of a round.
 	var list []struct{ Threads []struct{ Body []loop } }
-	if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &list); err != nil {
+	if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &list); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -122,7 +122,7 @@ func TestPythonLibraries(t *testing.T) {
 			if program == "petsc.py" {
 				var rounds []int
 				var list []struct{ Threads []struct{ Body []loop } }
-				if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &list); err != nil {
+				if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &list); err != nil {
 					t.Fatal(err)
 				}
 				each(list[0].Threads[0].Body, func(x loop) {

@@ -136,14 +136,14 @@ func TestAttachedPlaces(t *testing.T) {
 					}
 				}
 				var list []placedProfile
-				text := spoor(t, dir, "profile", "--json", "app.spoor")
+				text := spoor(t, dir, "calltree", "--json", "app.spoor")
 				if err := json.Unmarshal([]byte(text), &list); err != nil {
 					t.Fatal(err)
 				}
 				got := make(map[sumKey]sum)
 				parts := list[0].parts()
 				if len(parts) != len(attachedPlaces) {
-					t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "profile", "app.spoor"))
+					t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "calltree", "app.spoor"))
 				}
 				for i, place := range attachedPlaces {
 					list[0].attached(parts[i], place, got)
@@ -168,7 +168,7 @@ func TestAttachedCalls(t *testing.T) {
 		for _, options := range attachedModes {
 			t.Run(m.Name+" "+strings.Join(options, " "), func(t *testing.T) {
 				dir, truth := runAttached(t, m, options...)
-				spoor(t, dir, "verify", "app.spoor")
+				spoor(t, dir, "check", "app.spoor")
 				if options[1] != "none" {
 					checkAttachedRanks(t, dir, truth)
 				}
@@ -292,7 +292,7 @@ func rankValues(t *testing.T, dir string) map[int][]rankValue {
 		Rank   int
 		Values []rankValue
 	}
-	if err := json.Unmarshal([]byte(spoor(t, dir, "imbalance", "--ranks", "--json", "app.spoor")), &ranks); err != nil {
+	if err := json.Unmarshal([]byte(spoor(t, dir, "efficiency", "--by-rank", "--json", "app.spoor")), &ranks); err != nil {
 		t.Fatal(err)
 	}
 	m := make(map[int][]rankValue)

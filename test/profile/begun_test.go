@@ -34,7 +34,7 @@ func TestThreadsHaveNames(t *testing.T) {
 				if d := cmp.Diff(want, got); d != "" {
 					t.Errorf("-want +got:\n%s", d)
 				}
-				if out := spoor(t, dir, "profile", "app.spoor"); !strings.Contains(out, ", thread 1 (worker, asker, main._omp_fn.0)") {
+				if out := spoor(t, dir, "calltree", "app.spoor"); !strings.Contains(out, ", thread 1 (worker, asker, main._omp_fn.0)") {
 					t.Errorf("profile says %s", out)
 				}
 				r, err := traces.Open(filepath.Join(dir, "app.spoor"))

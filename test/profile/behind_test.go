@@ -59,7 +59,7 @@ func TestCodeBehindTheLauncher(t *testing.T) {
 				t.Fatal(err)
 			}
 			var list []struct{ Threads []struct{ Body []loop } }
-			if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &list); err != nil {
+			if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &list); err != nil {
 				t.Fatal(err)
 			}
 			place := loopLines(t, "testdata/behind.c")["steps"]

@@ -95,7 +95,7 @@ func TestBranches(t *testing.T) {
 				}
 				spoor(t, dir, append([]string{"run", "-q", "-o", "app.spoor"}, m.Command(2, "./app")...)...)
 				var profiles []struct{ Threads []branched }
-				if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &profiles); err != nil {
+				if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &profiles); err != nil {
 					t.Fatal(err)
 				}
 				want := []string{
@@ -105,14 +105,14 @@ func TestBranches(t *testing.T) {
 				if got := profiles[0].Threads[0].ways(); !slices.Equal(got, want) {
 					t.Errorf("the profile has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
-				text := spoor(t, dir, "profile", "--min-time", "0", "app.spoor")
+				text := spoor(t, dir, "calltree", "--min-time", "0", "app.spoor")
 				for _, want := range []string{"either (20 of 40 iterations)\n", " (25 of 30 iterations)\n", " or\n", "either, or: alternatives in the code"} {
 					if !strings.Contains(text, want) {
 						t.Errorf("the profile has no %q:\n%s", want, text)
 					}
 				}
 				var outline struct{ Functions []branched }
-				if err := json.Unmarshal([]byte(spoor(t, dir, "tree", "--json", "app")), &outline); err != nil {
+				if err := json.Unmarshal([]byte(spoor(t, dir, "doctor", "--json", "--code", "app")), &outline); err != nil {
 					t.Fatal(err)
 				}
 				want = []string{"[25], [27]", "[32], [35], [38 39]", "[44 46 48], [50]", "[46], [48]", "[56], [58]", "[70], [73]"}
@@ -123,7 +123,7 @@ func TestBranches(t *testing.T) {
 				if !slices.Equal(got, want) {
 					t.Errorf("the binary has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
-				if text := spoor(t, dir, "tree", "app"); strings.Count(text, "    either\n") < 5 || strings.Count(text, "    or\n") < 6 {
+				if text := spoor(t, dir, "doctor", "--code", "app"); strings.Count(text, "    either\n") < 5 || strings.Count(text, "    or\n") < 6 {
 					t.Errorf("the outline is\n%s", text)
 				}
 			})

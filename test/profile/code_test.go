@@ -73,7 +73,7 @@ func TestLoopsOfTheProgram(t *testing.T) {
 					Body []loop
 				}
 			}
-			text := spoor(t, dir, "profile", "--json", "app.spoor")
+			text := spoor(t, dir, "calltree", "--json", "app.spoor")
 			if err := json.Unmarshal([]byte(text), &list); err != nil {
 				t.Fatal(err)
 			}
@@ -186,12 +186,12 @@ func marksUnsearched(t *testing.T, dir string) {
 // keepsCode: with the binary gone, or another one in its place, the trace says the same.
 func keepsCode(t *testing.T, dir string) {
 	t.Helper()
-	before := spoor(t, dir, "profile", "--width", "100", "app.spoor")
+	before := spoor(t, dir, "calltree", "--width", "100", "app.spoor")
 	app := filepath.Join(dir, "app")
 	if err := os.Rename(app, app+".old"); err != nil {
 		t.Fatal(err)
 	}
-	if after := spoor(t, dir, "profile", "--width", "100", "app.spoor"); after != before {
+	if after := spoor(t, dir, "calltree", "--width", "100", "app.spoor"); after != before {
 		t.Errorf("without the binary:\n%s\nwith it:\n%s", after, before)
 	}
 	other, err := os.ReadFile("/bin/true")
@@ -201,7 +201,7 @@ func keepsCode(t *testing.T, dir string) {
 	if err := os.WriteFile(app, other, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if after := spoor(t, dir, "profile", "--width", "100", "app.spoor"); after != before {
+	if after := spoor(t, dir, "calltree", "--width", "100", "app.spoor"); after != before {
 		t.Errorf("with another binary:\n%s\nwith its own:\n%s", after, before)
 	}
 	if err := os.Rename(app+".old", app); err != nil {

@@ -15,15 +15,15 @@ func TestStacksCutShort(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			dir := traceWith(t, m, "deep.c", []string{"--stack", "4"}, "-O1")
 			var list []placedProfile
-			if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &list); err != nil {
+			if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &list); err != nil {
 				t.Fatal(err)
 			}
 			p := &list[0]
 			body := p.Threads[0].Body
 			if len(body) != 2 || body[0].Kind != "function" || body[0].Entered != 1 || body[1].Kind != "elsewhere" {
-				t.Fatal(spoor(t, dir, "profile", "--min-time", "0", "app.spoor"))
+				t.Fatal(spoor(t, dir, "calltree", "--min-time", "0", "app.spoor"))
 			}
-			if text := spoor(t, dir, "profile", "app.spoor"); !strings.Contains(text, "only 4 frames of the stack, spoor run --stack 32 keeps more") {
+			if text := spoor(t, dir, "calltree", "app.spoor"); !strings.Contains(text, "only 4 frames of the stack, spoor run --stack 32 keeps more") {
 				t.Error(text)
 			}
 			if calls, _ := p.compute(body[:1], "MPI_Barrier"); calls != 7 {

@@ -37,7 +37,7 @@ func TestRootAfterConstructors(t *testing.T) {
 			t.Run(m.Name+" "+flag, func(t *testing.T) {
 				dir := traceEarly(t, m, flag)
 				var list []struct{ Threads []struct{ Body []*shapeNode } }
-				text := spoor(t, dir, "profile", "--json", "app.spoor")
+				text := spoor(t, dir, "calltree", "--json", "app.spoor")
 				if err := json.Unmarshal([]byte(text), &list); err != nil {
 					t.Fatal(err)
 				}
@@ -48,7 +48,7 @@ func TestRootAfterConstructors(t *testing.T) {
 					}
 				}
 				if !slices.Contains(roots, "main") || !slices.Contains(roots, "of_program") || slices.Contains(roots, "_start") {
-					t.Errorf("the outermost functions are %q\n%s", roots, spoor(t, dir, "profile", "app.spoor"))
+					t.Errorf("the outermost functions are %q\n%s", roots, spoor(t, dir, "calltree", "app.spoor"))
 				}
 			})
 		}
@@ -67,9 +67,9 @@ func TestSitesThatPrintAlike(t *testing.T) {
 				want string // lines of early.c, those with offsets as often as there are different ones
 			}{
 				{"dump --sites --rank 0", "24 25+ 25+"},
-				{"profile --flat", "24 25+ 25+"},
-				{"imbalance --all --top 0", "24 25+ 25+"},
-				{"profile --min-time 0", "24 25+ 25+ 34+ 34+"},
+				{"profile", "24 25+ 25+"},
+				{"efficiency --all --top 0", "24 25+ 25+"},
+				{"calltree --min-time 0", "24 25+ 25+ 34+ 34+"},
 			} {
 				seen := make(map[string]bool)
 				out := spoor(t, dir, append(strings.Fields(c.line), "app.spoor")...)

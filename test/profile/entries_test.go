@@ -28,7 +28,7 @@ func loopEntries(t *testing.T, m *mpis.MPI, stack string, complain func(string, 
 	}
 	spoor(t, dir, slices.Concat([]string{"run", "-q", "--stack", stack, "-o", "app.spoor"}, m.Command(4, "./app"))...)
 	var list []struct{ Threads []struct{ Body []loop } }
-	if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &list); err != nil {
+	if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &list); err != nil {
 		t.Fatal(err)
 	}
 	entries, further := make(map[uint64]float64), make(map[uint64]float64) // by rounds of an entry, in ms

@@ -98,19 +98,19 @@ func TestPlaces(t *testing.T) {
 				own := !slices.Contains([]string{"stats", "hist"}, options[1])
 				for rank := range 2 {
 					var list []placedProfile
-					text := spoor(t, dir, "profile", "--json", "--rank", fmt.Sprint(rank), "app.spoor")
+					text := spoor(t, dir, "calltree", "--json", "--rank", fmt.Sprint(rank), "app.spoor")
 					if err := json.Unmarshal([]byte(text), &list); err != nil {
 						t.Fatal(err)
 					}
 					p := &list[0]
 					parts := p.parts()
 					var folded []placedProfile
-					text = spoor(t, dir, "profile", "--json", "--fold", "--rank", fmt.Sprint(rank), "app.spoor")
+					text = spoor(t, dir, "calltree", "--json", "--fold", "--rank", fmt.Sprint(rank), "app.spoor")
 					if err := json.Unmarshal([]byte(text), &folded); err != nil {
 						t.Fatal(err)
 					}
 					if len(parts) != 7 {
-						t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "profile", "--rank", fmt.Sprint(rank), "app.spoor"))
+						t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "calltree", "--rank", fmt.Sprint(rank), "app.spoor"))
 					}
 					truth := truthOf(t, filepath.Join(dir, fmt.Sprintf("truth.%d", rank)))
 					if !own { // means are over the ranks of the class
@@ -147,7 +147,7 @@ func TestManyPlaces(t *testing.T) {
 				Body   []*placed
 			}
 		}
-		if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "--rank", "0", "app.spoor")), &list); err != nil {
+		if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "--rank", "0", "app.spoor")), &list); err != nil {
 			t.Fatal(err)
 		}
 		truth, other := truthOf(t, filepath.Join(dir, "truth.0")), truthOf(t, filepath.Join(dir, "truth.1"))

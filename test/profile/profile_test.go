@@ -1,4 +1,4 @@
-// Package profile tests what `spoor dump --sites` and `spoor profile` say of
+// Package profile tests what `spoor dump --sites` and `spoor calltree` say of
 // programs under an MPI: that call sites are the right lines, in C and in Fortran,
 // with and without debug information. That counts and bytes are right is tested
 // by package oracle, on all of its programs.
@@ -143,7 +143,7 @@ func TestLines(t *testing.T) {
 					return // the rest does not depend on the MPI
 				}
 				// The shape has the loop, and the places have lines.
-				out := spoor(t, dir, "profile", "--width", "160", "app.spoor")
+				out := spoor(t, dir, "calltree", "--width", "160", "app.spoor")
 				if !strings.Contains(out, "3 times") || !strings.Contains(out, source+":") {
 					t.Errorf("profile:\n%s", out)
 				}
@@ -172,7 +172,7 @@ func TestCallers(t *testing.T) {
 			Sites   []struct{ Function string }
 			Threads []struct{ Body []*shapeNode }
 		}
-		if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &list); err != nil {
+		if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &list); err != nil {
 			t.Fatal(err)
 		}
 		var shape []string
@@ -199,7 +199,7 @@ func TestCallers(t *testing.T) {
 			t.Errorf("%s: shape\n%s", debug, strings.Join(shape, "\n"))
 		}
 		var paths []string
-		for line := range strings.Lines(spoor(t, dir, "profile", "--callers", "--csv", "app.spoor")) {
+		for line := range strings.Lines(spoor(t, dir, "calltree", "--functions", "--csv", "app.spoor")) {
 			fields := strings.Split(line, ",")
 			path, at, _ := strings.Cut(fields[0], " ")
 			paths = append(paths, path+" "+fields[4])
@@ -233,7 +233,7 @@ func TestOwnTimes(t *testing.T) {
 			MPI float64 `json:"mpi_ns"`
 		} `json:"per_rank"`
 	}
-	if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--flat", "--json", "app.spoor")), &flat); err != nil {
+	if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &flat); err != nil {
 		t.Fatal(err)
 	}
 	var totals []float64
@@ -247,7 +247,7 @@ func TestOwnTimes(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "--rank", fmt.Sprint(rank), "app.spoor")), &list); err != nil {
+		if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "--rank", fmt.Sprint(rank), "app.spoor")), &list); err != nil {
 			t.Fatal(err)
 		}
 		p := list[0]

@@ -131,7 +131,7 @@ func TestPython(t *testing.T) {
 	}
 
 	// The profile has them as functions, and the interpreter's machine code is no structure of the program.
-	out = spoor(t, dir, "profile", "--min-time", "0", "--width", "200", "app.spoor")
+	out = spoor(t, dir, "calltree", "--min-time", "0", "--width", "200", "app.spoor")
 	if !strings.Contains(out, " <module>()") || !strings.Contains(out, " "+step+"()") || strings.Contains(out, "elsewhere") {
 		t.Errorf("the profile says %s", out)
 	}

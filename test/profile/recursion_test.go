@@ -30,7 +30,7 @@ func recursion(t *testing.T, m *mpis.MPI) {
 			Body []loop
 		}
 	}
-	if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &list); err != nil {
+	if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &list); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

@@ -36,7 +36,7 @@ func TestTriangles(t *testing.T) {
 			dir := traceWith(t, mpis.Need(t)[0], "../../mpi/triangles.c", c.run, "-O0", "-g")
 			shown := regexp.MustCompile(`[\d,]+  (( *)(?:([\d, …]+) times|(?:([\d, …]+) × )?(MPI_\w+|\w+\(\))))`)
 			var shape []string
-			for line := range strings.Lines(spoor(t, dir, "profile", "--min-time", "0", "--width", "200", "app.spoor")) {
+			for line := range strings.Lines(spoor(t, dir, "calltree", "--min-time", "0", "--width", "200", "app.spoor")) {
 				if m := shown.FindStringSubmatch(line); m != nil {
 					shape = append(shape, m[1])
 				}

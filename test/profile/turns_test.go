@@ -50,7 +50,7 @@ func checkTurns(t *testing.T, m *mpis.MPI, compiler, level string) {
 	run := func(options ...string) (said string, marked int, found map[int]rounds) {
 		said = spoor(t, dir, append(append([]string{"run", "-q", "-f", "-o", "app.spoor", "--stack", "16"}, options...), m.Command(1, "./app")...)...)
 		var profiles []struct{ Threads []struct{ Body []loop } }
-		if err := json.Unmarshal([]byte(spoor(t, dir, "profile", "--json", "app.spoor")), &profiles); err != nil {
+		if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &profiles); err != nil {
 			t.Fatal(err)
 		}
 		found = make(map[int]rounds)

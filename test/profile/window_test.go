@@ -68,7 +68,7 @@ func TestWindows(t *testing.T) {
 				t.Errorf("%d calls are simulated of a phase, which has %d of %d", n, part, whole)
 			}
 			spoor(t, dir, "cut", "--phase", "1", "app.spoor", "-o", "part.spoor")
-			spoor(t, dir, "verify", "part.spoor")
+			spoor(t, dir, "check", "part.spoor")
 		})
 	}
 }
@@ -98,7 +98,7 @@ func TestStacksOfParts(t *testing.T) {
 				t.Fatalf("no stacks or loops: %s\n%s", want, structure("app.spoor"))
 			}
 			for _, file := range []string{"part.spoor", "ideal.spoor"} {
-				spoor(t, dir, "verify", file)
+				spoor(t, dir, "check", file)
 				if d := cmp.Diff(want, calls(file)); d != "" {
 					t.Errorf("%s: -want +got:\n%s", file, d)
 				}

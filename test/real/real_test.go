@@ -1,6 +1,6 @@
 // Package real runs programs that nobody here wrote, as Debian ships them,
 // with and without spoor: they must end and print the same, and their traces
-// must pass `spoor verify`.
+// must pass `spoor check`.
 //
 // It needs the tool built (make) and Debian's packages; .ci/run has the list.
 // A missing program is a failure in CI and a skip elsewhere.
@@ -128,8 +128,8 @@ func TestProgramsBehaveAsWithoutSpoor(t *testing.T) {
 			if d := cmp.Diff(plain, traced); d != "" {
 				t.Errorf("the program behaves differently under spoor (-plain +traced):\n%s", d)
 			}
-			if out, err := exec.Command(spoor, "verify", trace).CombinedOutput(); err != nil {
-				t.Errorf("spoor verify: %v\n%s", err, out)
+			if out, err := exec.Command(spoor, "check", trace).CombinedOutput(); err != nil {
+				t.Errorf("spoor check: %v\n%s", err, out)
 			}
 			if st, err := os.Stat(trace); err == nil {
 				t.Logf("trace: %d bytes", st.Size())
@@ -249,7 +249,7 @@ func TestLoopsOfLAMMPS(t *testing.T) {
 	if err != nil || placed != all || all < 10000 {
 		t.Errorf("%d of %d calls placed, error %v", placed, all, err)
 	}
-	out, err := exec.Command(spoor, "profile", "--rank", "0", "--min-time", "0", "--width", "160", path).Output()
+	out, err := exec.Command(spoor, "calltree", "--rank", "0", "--min-time", "0", "--width", "160", path).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func derivedOfDrawn(t *testing.T, m *mpis.MPI, dir string, ten bool) {
 		seeds = 10
 	}
 	for seed := range seeds {
-		if out, err := spoor(m, dir, "thin", "--draw", "--precision", "90", "--seed", strconv.Itoa(seed), "--force", "-o", "drawn.spoor", "a.spoor"); err != nil {
+		if out, err := spoor(m, dir, "reduce", "--draw", "--tolerance", "10%", "--seed", strconv.Itoa(seed), "--force", "-o", "drawn.spoor", "a.spoor"); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, mpis.Tail(out))
 		}
 		derived(t, m, dir, "drawn.spoor")
@@ -133,7 +133,7 @@ func derived(t *testing.T, m *mpis.MPI, dir, name string) {
 	t.Helper()
 	for _, args := range [][]string{
 		{"replay", "--receives", "derived", "--mpi", m.Name, "--no-compute", "--record", "b.spoor", "--timeout", "100s", name},
-		{"verify", "b.spoor"},
+		{"check", "b.spoor"},
 	} {
 		if out, err := spoor(m, dir, args...); err != nil {
 			t.Fatalf("spoor %s: %v\n%s", strings.Join(args, " "), err, mpis.Tail(out))

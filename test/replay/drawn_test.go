@@ -114,10 +114,10 @@ func drawn(t *testing.T, m *mpis.MPI, dir, what string, everything, some, record
 	for seed := range seeds {
 		var counts []string
 		for _, args := range [][]string{
-			{"thin", what, "--precision", "90", "--seed", strconv.Itoa(seed), "--force", "-o", "drawn.spoor", "a.spoor"},
-			{"verify", "drawn.spoor"},
+			{"reduce", what, "--tolerance", "10%", "--seed", strconv.Itoa(seed), "--force", "-o", "drawn.spoor", "a.spoor"},
+			{"check", "drawn.spoor"},
 			{"replay", "--mpi", m.Name, "--no-compute", "--record", "b.spoor", "--timeout", "100s", "drawn.spoor"},
-			{"verify", "b.spoor"},
+			{"check", "b.spoor"},
 			{"diff", "--any-address", "drawn.spoor", "b.spoor"},
 			{"info", "drawn.spoor"},
 		} {
@@ -128,7 +128,7 @@ func drawn(t *testing.T, m *mpis.MPI, dir, what string, everything, some, record
 			if err != nil {
 				t.Fatalf("seed %d: spoor %s: %v\n%s", seed, args[0], err, mpis.Tail(out))
 			}
-			if args[0] == "verify" { // FILE: ok, so many ranks and calls
+			if args[0] == "check" { // FILE: ok, so many ranks and calls
 				_, said, _ := strings.Cut(strings.TrimSpace(out), ": ")
 				if counts = append(counts, said); counts[0] != said {
 					t.Errorf("seed %d: %s, replayed: %s", seed, counts[0], said)

@@ -92,19 +92,19 @@ func TestReplayOfThinned(t *testing.T) {
 			if err := record(m, dir, 4, binary, "-i", "5"); err != nil {
 				t.Fatal(err)
 			}
-			for _, precision := range []string{"90", "0"} {
+			for _, tolerance := range []string{"10%", "100%"} {
 				for _, args := range [][]string{
-					{"thin", "--precision", precision, "--force", "-o", "thin.spoor", "a.spoor"},
-					{"verify", "thin.spoor"},
-					{"replay", "--mpi", m.Name, "--no-compute", "--record", "b" + precision + ".spoor", "--timeout", "40s", "thin.spoor"},
-					{"diff", "--any-address", "thin.spoor", "b" + precision + ".spoor"},
+					{"reduce", "--tolerance", tolerance, "--force", "-o", "thin.spoor", "a.spoor"},
+					{"check", "thin.spoor"},
+					{"replay", "--mpi", m.Name, "--no-compute", "--record", "b" + tolerance + ".spoor", "--timeout", "40s", "thin.spoor"},
+					{"diff", "--any-address", "thin.spoor", "b" + tolerance + ".spoor"},
 				} {
 					if out, err := spoor(m, dir, args...); err != nil {
-						t.Fatalf("precision %s: spoor %s: %v\n%s", precision, args[0], err, mpis.Tail(out))
+						t.Fatalf("tolerance %s: spoor %s: %v\n%s", tolerance, args[0], err, mpis.Tail(out))
 					}
 				}
-				if off := sameTraffic(t, dir, "precision "+precision, "thin.spoor", "b"+precision+".spoor"); off.MeanRank > 0.1 || off.Rank > 0.2 {
-					t.Errorf("precision %s: bytes of ranks are off: %+v", precision, off)
+				if off := sameTraffic(t, dir, "tolerance "+tolerance, "thin.spoor", "b"+tolerance+".spoor"); off.MeanRank > 0.1 || off.Rank > 0.2 {
+					t.Errorf("tolerance %s: bytes of ranks are off: %+v", tolerance, off)
 				}
 			}
 			if out, err := spoor(m, dir, "diff", "--quiet", "a.spoor", "thin.spoor"); err == nil {

@@ -36,7 +36,7 @@ func ending(t *testing.T, flags []string, test func(s *shell, ranks int)) {
 // same fails unless a trace has the calls of the good one, to the last.
 func (s *shell) same(trace string) {
 	s.t.Helper()
-	s.spoor("verify", trace)
+	s.spoor("check", trace)
 	s.spoor("diff", "good.spoor", trace)
 	a, b := s.info("good.spoor"), s.info(trace)
 	if a.Ranks != b.Ranks || a.Calls != b.Calls || b.Ends["finished"] != b.Ranks {

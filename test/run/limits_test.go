@@ -38,7 +38,7 @@ func TestAddressLimit(t *testing.T) {
 			s.t.Errorf("code %d, %q, %s", code, stdout, stderr)
 		}
 		s.wants(stderr, "spoor: app.spoor: 2 ranks")
-		s.spoor("verify", "app.spoor")
+		s.spoor("check", "app.spoor")
 	})
 }
 

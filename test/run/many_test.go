@@ -23,7 +23,7 @@ func TestManyDatatypes(t *testing.T) {
 		if code, _, stderr := s.traced(s.scratch(), 1, n); code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)
 		}
-		s.spoor("verify", "app.spoor")
+		s.spoor("check", "app.spoor")
 		if o := s.info("app.spoor"); o.Calls != calls {
 			s.t.Errorf("info %+v", o)
 		}

@@ -21,7 +21,7 @@ func (s *shell) thinned(trace string) map[string]any {
 	return map[string]any{"merged": all["merged"], "drawn": all["drawn"]}
 }
 
-// A run with --model loops leaves what a run and `spoor thin` do, in one file, and says so; before the launcher and behind it.
+// A run with --model loops leaves what a run and `spoor reduce` do, in one file, and says so; before the launcher and behind it.
 func TestModelLoops(t *testing.T) {
 	for _, tc := range []struct {
 		app   string
@@ -30,18 +30,18 @@ func TestModelLoops(t *testing.T) {
 		flags []string
 		said  string
 	}{
-		{"sort", 4, []string{"-i", "3"}, []string{"--precision", "80"}, "sizes became "},
-		{"ocean", 4, []string{"-n", "32", "-i", "6"}, []string{"--draw", "--seed", "7", "--precision", "90"}, "are drawn from "},
+		{"sort", 4, []string{"-i", "3"}, []string{"--tolerance", "20%"}, "sizes became "},
+		{"ocean", 4, []string{"-n", "32", "-i", "6"}, []string{"--draw", "--seed", "7", "--tolerance", "10%"}, "are drawn from "},
 	} {
 		t.Run(tc.app, func(t *testing.T) {
 			eachSource(t, filepath.Join("../apps", tc.app+".c"), func(s *shell) {
 				program := append([]string{"./app"}, tc.args...)
 				s.traced([]string{"-q", "-o", "whole.spoor"}, tc.ranks, tc.args...)
-				s.spoor(append(append([]string{"thin"}, tc.flags...), "whole.spoor", "-o", "want.spoor")...)
+				s.spoor(append(append([]string{"reduce"}, tc.flags...), "whole.spoor", "-o", "want.spoor")...)
 				want := s.thinned("want.spoor")
 				same := func(name string) {
 					s.t.Helper()
-					s.spoor("verify", name)
+					s.spoor("check", name)
 					if got := s.thinned(name); !reflect.DeepEqual(got, want) {
 						s.t.Errorf("%s: %v, want %v", name, got, want)
 					}
@@ -81,13 +81,13 @@ func TestModelBudget(t *testing.T) {
 		if code != 0 {
 			s.t.Errorf("code %d", code)
 		}
-		s.wants(stderr, "front.spoor: lossless, as it could not be thinned: too large: ", "spoor: front.spoor: 3 ranks, ")
+		s.wants(stderr, "front.spoor: lossless, as it could not be reduced: too large: ", "spoor: front.spoor: 3 ranks, ")
 		s.spoor("diff", "whole.spoor", "front.spoor")
 		// Behind the launcher; and one that exists is kept.
 		line := append([]string{tool, "run", "-q", "-o", "front.spoor"}, flags...)
 		code, _, stderr = s.run(s.mpi.Command(3, append(line, "./app")...)...)
 		if said := spoorLines(stderr); code != 0 || len(said) != 2 || !strings.Contains(said[0], "front.spoor exists, the trace is ") ||
-			!strings.Contains(said[1], "front-2.spoor: lossless, as it could not be thinned: too large: ") {
+			!strings.Contains(said[1], "front-2.spoor: lossless, as it could not be reduced: too large: ") {
 			s.t.Errorf("code %d: %s", code, stderr)
 		}
 		s.spoor("diff", "whole.spoor", "front-2.spoor")
@@ -101,7 +101,7 @@ func TestModelBudget(t *testing.T) {
 // Programs that are one world have one trace, whichever they are; those that one makes have their own.
 func TestModelOfSeveral(t *testing.T) {
 	each(t, "stencil", func(s *shell) {
-		line := append([]string{tool, "run", "--model", "loops", "--precision", "0"}, s.mpi.Command(1, "./app")...)
+		line := append([]string{tool, "run", "--model", "loops", "--tolerance", "100%"}, s.mpi.Command(1, "./app")...)
 		code, _, stderr := s.run(append(line, ":", "-n", "2", "./app")...)
 		if code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)
@@ -112,13 +112,13 @@ func TestModelOfSeveral(t *testing.T) {
 		}
 	})
 	each(t, "spawn", func(s *shell) {
-		code, _, stderr := s.traced([]string{"--model", "loops", "--precision", "0"}, 1)
+		code, _, stderr := s.traced([]string{"--model", "loops", "--tolerance", "100%"}, 1)
 		if code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)
 		}
 		s.wants(stderr, "app.spoor: ", "app-2.spoor: ")
-		s.spoor("verify", "app.spoor")
-		s.spoor("verify", "app-2.spoor")
+		s.spoor("check", "app.spoor")
+		s.spoor("check", "app-2.spoor")
 		if got := s.files(); got != "app-2.spoor app.spoor" {
 			s.t.Errorf("files %s", got)
 		}
@@ -130,13 +130,13 @@ func TestModelFull(t *testing.T) {
 	eachSource(t, "testdata/sizes.c", func(s *shell) {
 		dir := s.mount("full", "size=80k")
 		args := []string{"5000", "dd if=/dev/zero of=full/filler bs=1k count=72 2>/dev/null"}
-		flags := append(s.scratch(), "--model", "loops", "--precision", "0")
+		flags := append(s.scratch(), "--model", "loops", "--tolerance", "100%")
 		code, _, stderr := s.traced(append(flags, "-o", filepath.Join(dir, "a.spoor")), 2, args...)
 		if code != 0 {
 			s.t.Errorf("code %d", code)
 		}
 		s.wants(stderr, "no space left on device; the trace is ", "spoor: full/a.spoor: 2 ranks, ", "sizes became ", "a.lossless.spoor is gone")
-		s.spoor("verify", "full/a.spoor")
+		s.spoor("check", "full/a.spoor")
 		for _, name := range []string{"a.spoor", "filler"} {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
 				s.t.Fatal(err)
@@ -147,7 +147,7 @@ func TestModelFull(t *testing.T) {
 			s.t.Errorf("code %d: %s", code, stderr)
 		}
 		s.wants(stderr, "spoor: full/a.spoor: 2 ranks, ", "sizes became ", "a.lossless.spoor is gone")
-		s.spoor("verify", "full/a.spoor")
+		s.spoor("check", "full/a.spoor")
 		if got, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(got) != 2 {
 			s.t.Errorf("%v, %v", got, err)
 		}

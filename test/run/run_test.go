@@ -199,7 +199,7 @@ func TestRun(t *testing.T) {
 			s.t.Errorf("files %s", got)
 		}
 		s.scratchIsEmpty()
-		s.spoor("verify", "app.spoor")
+		s.spoor("check", "app.spoor")
 		if o := s.info("app.spoor"); o.Ranks != 3 || o.Command != "./app" || o.Ends["finished"] != 3 {
 			s.t.Errorf("info %+v", o)
 		}
@@ -236,7 +236,7 @@ func TestRunAsRank(t *testing.T) {
 		if o := s.info("app.spoor"); o.Ranks != 2 {
 			s.t.Errorf("info %+v", o)
 		}
-		s.spoor("verify", "app.spoor")
+		s.spoor("check", "app.spoor")
 		code, _, stderr = s.run(s.mpi.Command(2, tool, "run", "-q", "./app")...)
 		if said := spoorLines(stderr); code != 0 || len(said) != 1 || !strings.Contains(said[0], "app.spoor exists, the trace is ") {
 			s.t.Errorf("quiet: code %d: %s", code, stderr)
@@ -300,7 +300,7 @@ func TestCrashes(t *testing.T) {
 				s.scratchIsEmpty()
 				out, _ := s.spoor("recover", "app.spoor.partial")
 				s.wants(out, "app.spoor: 3 ranks, ", "rank 0: ", "rank 2: ", "ended without MPI_Finalize")
-				s.spoor("verify", "app.spoor")
+				s.spoor("check", "app.spoor")
 				o := s.info("app.spoor")
 				if o.Ranks != 3 || o.Calls == 0 || o.Ends["unfinished"]+o.Ends["finished"] != 3 || o.Ends["unfinished"] == 0 {
 					s.t.Errorf("info %+v", o)
@@ -322,7 +322,7 @@ func TestSessions(t *testing.T) {
 		}
 		s.wants(stderr, "spoor: app.spoor: 2 ranks")
 		s.scratchIsEmpty()
-		s.spoor("verify", "app.spoor")
+		s.spoor("check", "app.spoor")
 	})
 }
 
@@ -340,7 +340,7 @@ func TestSpawn(t *testing.T) {
 		if a, b := s.info("app.spoor"), s.info("app-2.spoor"); a.Ranks+b.Ranks != 3 {
 			s.t.Errorf("worlds %+v and %+v", a, b)
 		}
-		s.spoor("verify", "app.spoor", "app-2.spoor")
+		s.spoor("check", "app.spoor", "app-2.spoor")
 		s.scratchIsEmpty()
 	})
 }

@@ -52,7 +52,7 @@ func TestMemoryOfTimes(t *testing.T) {
 			s.t.Errorf("info %+v", o)
 		}
 		if ranks == 3 {
-			s.spoor("verify", "many.spoor")
+			s.spoor("check", "many.spoor")
 		}
 	})
 }
@@ -71,7 +71,7 @@ func TestFolderNotShared(t *testing.T) {
 		if code, _, stderr := s.run(line...); code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)
 		}
-		s.spoor("verify", "out/a.spoor")
+		s.spoor("check", "out/a.spoor")
 		if o := s.info("out/a.spoor"); o.Ranks != 4 || o.Ends["finished"] != 4 {
 			s.t.Errorf("info %+v", o)
 		}

@@ -16,7 +16,7 @@ func TestDeadWaits(t *testing.T) {
 		if code == 0 {
 			s.t.Errorf("killed: code 0: %s", stderr)
 		}
-		out, _ := s.spoor("verify", "dead.spoor")
+		out, _ := s.spoor("check", "dead.spoor")
 		s.wants(out, "2 ranks, 240,0")
 		// Of ranks that died before the end, recover finds out what was waited until then.
 		s.traced([]string{"-o", "early.spoor", "-f"}, 2, "kill", "app")
@@ -28,7 +28,7 @@ func TestDeadWaits(t *testing.T) {
 		if code != 0 || !strings.Contains(stderr, "no wait states") {
 			s.t.Errorf("stopped: code %d after %v: %s", code, time.Since(began), stderr)
 		}
-		out, _ = s.spoor("verify", "stopped.spoor")
+		out, _ = s.spoor("check", "stopped.spoor")
 		s.wants(out, "2 ranks, 240,0")
 	})
 }

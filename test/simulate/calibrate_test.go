@@ -28,7 +28,7 @@ func TestCalibrate(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			line := m.Command(2, "program")
-			out := spoor(t, m, dir, append([]string{"calibrate", "--noisy", "--most", "32768", "-o", "here.toml", "--name", "here", "--files", dir}, line[:len(line)-1]...)...)
+			out := spoor(t, m, dir, append([]string{"machine", "measure", "--noisy", "--most", "32768", "-o", "here.toml", "--name", "here", "--files", dir}, line[:len(line)-1]...)...)
 			if !strings.Contains(out, "on the same node") {
 				t.Error(out)
 			}
@@ -36,7 +36,7 @@ func TestCalibrate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(x.Levels) != 1 || x.Levels[0].Name != "node" || x.Name != "here" || !strings.HasPrefix(x.Source, "spoor calibrate ") {
+			if len(x.Levels) != 1 || x.Levels[0].Name != "node" || x.Name != "here" || !strings.HasPrefix(x.Source, "spoor machine measure ") {
 				t.Fatalf("%+v", x)
 			}
 			l := &x.Levels[0]

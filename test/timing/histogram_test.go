@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/histogram"
 )
 
-// What `spoor histogram` says of a real run: the sweeps of wavefront.c begin behind three milliseconds
+// What `spoor profile --histogram` says of a real run: the sweeps of wavefront.c begin behind three milliseconds
 // of computation, and each receive but the first comes after a reduction or a send.
 func TestHistograms(t *testing.T) {
 	a := build(t, "wavefront.c", 2)
@@ -18,7 +18,7 @@ func TestHistograms(t *testing.T) {
 	} {
 		a.trace("--timing", mode)
 		var rep histogram.Report
-		a.json(&rep, "histogram", "--json", "--paths", "--call", "Recv", "t.spoor")
+		a.json(&rep, "profile", "--histogram", "--json", "--after", "--call", "Recv", "t.spoor")
 		if rep.Times != c.times || len(rep.Ranks) != 2 || len(rep.Sites) != 1 || len(rep.Sites[0].After) != 3 {
 			t.Fatalf("%s: %+v", mode, rep)
 		}

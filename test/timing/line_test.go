@@ -193,7 +193,7 @@ func (a *app) checkLine(r *trace.Reader, polls int) {
 			Mean float64 `json:"mean_ns"`
 		} `json:"useful_time"`
 	}
-	a.json(&im, "imbalance", "--json", "t.spoor")
+	a.json(&im, "efficiency", "--json", "t.spoor")
 	if !about(im.Useful.Mean*ranks, want.outside, 0.02, ranks*noise) || !about(im.Efficiency.Runtime, most, 0.02, 1e6) {
 		t.Errorf("imbalance says %+v; gaps are %.0f a rank, the longest took %.0f", im, want.outside/ranks, most)
 	}

@@ -121,7 +121,7 @@ func inside(t *testing.T, a *app, mode string, measured []measured, complain fun
 	t.Helper()
 	var rep, whole imbalance.Report
 	for r, options := range map[*imbalance.Report][]string{&rep: {"--inside"}, &whole: nil} {
-		if err := json.Unmarshal([]byte(a.spoor(append([]string{"imbalance", "--json", "t.spoor"}, options...)...)), r); err != nil {
+		if err := json.Unmarshal([]byte(a.spoor(append([]string{"efficiency", "--json", "t.spoor"}, options...)...)), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,7 +158,7 @@ func inside(t *testing.T, a *app, mode string, measured []measured, complain fun
 // late asks for the two groups at the barrier: those that compute long before, and wait little.
 func late(t *testing.T, a *app, mode string, measured []measured, complain func(string, ...any)) {
 	t.Helper()
-	out := a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--json", "t.spoor")
+	out := a.job.Run(mpis.Root("bin", "spoor"), "efficiency", "--json", "t.spoor")
 	if out.Err != nil {
 		t.Fatal(out)
 	}
@@ -226,7 +226,7 @@ func findsBarrier(t *testing.T, a *app, mode string, measured []measured, runtim
 // table compares the rows of `imbalance --ranks`, as CSV and text, with what the ranks measured.
 func table(t *testing.T, a *app, ranks int) {
 	t.Helper()
-	out := a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--ranks", "--csv", "t.spoor")
+	out := a.job.Run(mpis.Root("bin", "spoor"), "efficiency", "--by-rank", "--csv", "t.spoor")
 	if out.Err != nil {
 		t.Fatal(out)
 	}
@@ -253,7 +253,7 @@ func table(t *testing.T, a *app, ranks int) {
 	if seen != ranks {
 		t.Errorf("%d rows of the barrier:\n%s", seen, out.Stdout)
 	}
-	out = a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--ranks", "t.spoor")
+	out = a.job.Run(mpis.Root("bin", "spoor"), "efficiency", "--by-rank", "t.spoor")
 	if out.Err != nil || strings.Count(out.Stdout, "\n") < ranks+2 || !strings.Contains(out.Stdout, "compute before MPI_Barrier at main") {
 		t.Errorf("table: %v", out)
 	}
@@ -270,7 +270,7 @@ func TestRankValues(t *testing.T) {
 		sign := float64(rank%2*2 - 1)
 		a.values(r, rank, map[string]float64{"work": rounds*1e6*n + 997*rounds*(rounds-1)/2, "balance": rounds * sign * (n + 4) * 12345})
 	}
-	out := a.job.Run(mpis.Root("bin", "spoor"), "imbalance", "--ranks", "--csv", "t.spoor")
+	out := a.job.Run(mpis.Root("bin", "spoor"), "efficiency", "--by-rank", "--csv", "t.spoor")
 	if out.Err != nil || strings.Count(out.Stdout, ",balance,MPI_Allreduce,") != ranks || strings.Count(out.Stdout, ",work,,,") != ranks {
 		t.Errorf("%v", out)
 	}

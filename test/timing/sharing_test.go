@@ -14,11 +14,11 @@ import (
 // ranks looks at what each rank spent, in all and by call site.
 func (c *cell) ranks() {
 	if c.word == refused {
-		c.refuses("no times", "imbalance", "--ranks", "--json", "t.spoor")
+		c.refuses("no times", "efficiency", "--by-rank", "--json", "t.spoor")
 		return
 	}
 	var list []imbalance.RankTotals
-	c.json(&list, "imbalance", "--ranks", "--json", "t.spoor")
+	c.json(&list, "efficiency", "--by-rank", "--json", "t.spoor")
 	if len(list) != len(c.truth) {
 		c.t.Fatalf("%d ranks", len(list))
 	}
@@ -42,7 +42,7 @@ func (c *cell) ranks() {
 func (c *cell) ranksCSV() {
 	c.t.Helper()
 	seen := 0
-	for _, row := range c.csv("imbalance", "--ranks", "--csv", "t.spoor") {
+	for _, row := range c.csv("efficiency", "--by-rank", "--csv", "t.spoor") {
 		rank, err := strconv.Atoi(row["rank"])
 		if err != nil {
 			c.t.Fatal(err)
@@ -69,7 +69,7 @@ func (c *cell) ranksCSV() {
 		}
 	}
 	if seen != 6*len(c.truth) {
-		c.t.Errorf("imbalance --ranks --csv: %d rows", seen)
+		c.t.Errorf("efficiency --by-rank --csv: %d rows", seen)
 	}
 }
 
@@ -77,11 +77,11 @@ func (c *cell) ranksCSV() {
 // exact is off by what it says at most.
 func (c *cell) lost() {
 	if c.word == refused {
-		c.refuses("no times", "imbalance", "--all", "t.spoor")
+		c.refuses("no times", "efficiency", "--all", "t.spoor")
 		return
 	}
 	var rep imbalance.Report
-	c.json(&rep, "imbalance", "--all", "--json", "t.spoor")
+	c.json(&rep, "efficiency", "--all", "--json", "t.spoor")
 	seen := 0
 	for verb, calls := range map[string][]imbalance.Call{"imbalance": rep.Calls, "report": c.page.Imbalance.Calls} {
 		for i := range calls {
@@ -128,11 +128,11 @@ var (
 // lostText looks at the same as text, which has three digits.
 func (c *cell) lostText() {
 	if c.word == refused {
-		c.refuses("no times", "imbalance", "--all", "t.spoor")
+		c.refuses("no times", "efficiency", "--all", "t.spoor")
 		return
 	}
 	function, seen := "", make(map[string]int)
-	for line := range strings.Lines(c.spoor("imbalance", "--all", "--top", "0", "t.spoor")) {
+	for line := range strings.Lines(c.spoor("efficiency", "--all", "--top", "0", "t.spoor")) {
 		line = strings.TrimRight(line, "\n")
 		if m := siteRow.FindStringSubmatch(line); m != nil {
 			function = ""
@@ -223,7 +223,7 @@ func (c *cell) rankTime(what string, got imbalance.RankTime, want bound, calls u
 // perRank looks at the table that profile prints of all ranks.
 func (c *cell) perRank() {
 	var flat profile.Flat
-	c.json(&flat, "profile", "--flat", "--per-rank", "--json", "t.spoor")
+	c.json(&flat, "profile", "--by-rank", "--json", "t.spoor")
 	if len(flat.PerRank) != len(c.truth) {
 		c.t.Fatalf("%d ranks", len(flat.PerRank))
 	}
@@ -231,7 +231,7 @@ func (c *cell) perRank() {
 		want := c.truth.all(rank)
 		if c.word == absent {
 			if x.SpanNs != 0 || x.MPINs != 0 {
-				c.t.Errorf("profile --per-rank: %+v", x)
+				c.t.Errorf("profile --by-rank: %+v", x)
 			}
 			continue
 		}
@@ -245,7 +245,7 @@ func (c *cell) perRank() {
 // efficiencies looks at shares: of what ranks computed in the time of the rank that took longest.
 func (c *cell) efficiencies() {
 	if c.word == refused {
-		c.refuses("no times", "imbalance", "--json", "t.spoor")
+		c.refuses("no times", "efficiency", "--json", "t.spoor")
 		if c.page.Imbalance != nil {
 			c.t.Error("report: efficiencies in a trace without times")
 		}
@@ -260,7 +260,7 @@ func (c *cell) efficiencies() {
 		span = bound{max(span.low, want.gap.low), max(span.high, want.gap.high)}
 	}
 	var rep imbalance.Report
-	c.json(&rep, "imbalance", "--json", "t.spoor")
+	c.json(&rep, "efficiency", "--json", "t.spoor")
 	for verb, rep := range map[string]*imbalance.Report{"imbalance": &rep, "report": c.page.Imbalance} {
 		c.share(verb+": parallel efficiency", rep.Efficiency.Parallel, useful, span)
 		c.share(verb+": load balance", rep.Efficiency.LoadBalance, useful, most)
@@ -277,7 +277,7 @@ var share = regexp.MustCompile(`([\d.]+) %`)
 // efficienciesText looks at the same as text: three shares, the run time, and the useful time's mean, least and most.
 func (c *cell) efficienciesText(useful, most, span bound) {
 	c.t.Helper()
-	text := c.spoor("imbalance", "t.spoor")
+	text := c.spoor("efficiency", "t.spoor")
 	for name, x := range map[string]struct{ of, in bound }{"parallel efficiency": {useful, span}, "  load balance": {useful, most}, "  communication": {most, span}} {
 		_, line, _ := strings.Cut(text, name)
 		line, _, _ = strings.Cut(line, "\n")

@@ -15,15 +15,15 @@ func (c *cell) histograms() {
 		if c.r.HasTimes() {
 			why = "no histograms"
 		}
-		c.refuses(why, "histogram", "--json", "t.spoor")
+		c.refuses(why, "profile", "--histogram", "--json", "t.spoor")
 		return
 	}
 	var rep histogram.Report
-	c.json(&rep, "histogram", "--json", "t.spoor")
+	c.json(&rep, "profile", "--histogram", "--json", "t.spoor")
 	if rep.Times != c.kind() {
 		c.t.Errorf("times are %s, want %s", rep.Times, c.kind())
 	}
-	rows := c.csv("histogram", "--csv", "t.spoor")
+	rows := c.csv("profile", "--histogram", "--csv", "t.spoor")
 	for i := range rep.Sites {
 		switch s := &rep.Sites[i]; s.Function {
 		case "MPI_Allreduce", "MPI_Sendrecv", "MPI_Barrier", "MPI_Wait", "MPI_Send", "MPI_Irecv": // from one place
@@ -49,7 +49,7 @@ func (c *cell) spreadCSV(rows []map[string]string, function, what string, times 
 	number := func(row map[string]string, name string) float64 {
 		n, err := strconv.ParseFloat(row[name], 64)
 		if err != nil {
-			c.t.Fatalf("histogram --csv: %s of %v: %v", name, row, err)
+			c.t.Fatalf("profile --histogram --csv: %s of %v: %v", name, row, err)
 		}
 		return n
 	}
@@ -74,7 +74,7 @@ func (c *cell) spreadCSV(rows []map[string]string, function, what string, times 
 		r = room{2e-3, 5e3} // as in spread
 	}
 	if calls != n || !r.holds(sum/n, bound{want.low / n, want.high / n}) || !r.holds(least, first) || !r.holds(most, last) {
-		c.t.Errorf("histogram --csv: %s, %s: %.0f calls from %.0f to %.0f, %.0f in all; want %.0f from %v to %v, %v", function, what, calls, least, most, sum, n, first, last, want)
+		c.t.Errorf("profile --histogram --csv: %s, %s: %.0f calls from %.0f to %.0f, %.0f in all; want %.0f from %v to %v, %v", function, what, calls, least, most, sum, n, first, last, want)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,7 +104,7 @@ func (c *cell) places(what string, want []knownSum, same func(string, float64, b
 
 func (c *cell) profile(rank int, want []knownSum) {
 	c.t.Helper()
-	flags := []string{"profile", "t.spoor", "--rank", strconv.Itoa(rank)}
+	flags := []string{"calltree", "t.spoor", "--rank", strconv.Itoa(rank)}
 	if c.word != absent {
 		flags = append(flags, "--min-time", "0")
 	}
@@ -192,21 +193,22 @@ func (c *cell) functions() {
 		add("info", f.Name, float64(f.Ns))
 	}
 	var flat profile.Flat
-	c.json(&flat, "profile", "--flat", "--json", "t.spoor")
+	c.json(&flat, "profile", "--json", "t.spoor")
 	for _, r := range flat.Rows {
-		add("profile --flat", r.Function, float64(r.Ns))
-		add("profile --flat, before", r.Function, float64(r.ComputeNs))
+		add("profile", r.Function, float64(r.Ns))
+		add("profile, before", r.Function, float64(r.ComputeNs))
 	}
 	for _, r := range c.page.Flat.Rows {
 		add("report", r.Function, float64(r.Ns))
 		add("report, before", r.Function, float64(r.ComputeNs))
 	}
-	for _, verb := range []string{"--flat", "--callers"} {
-		rows := c.csv("profile", verb, "--csv", "t.spoor")
+	for _, verb := range [][]string{{"profile"}, {"calltree", "--functions"}} {
+		rows := c.csv(append(slices.Clone(verb), "--csv", "t.spoor")...)
+		name := strings.Join(verb, " ") + " --csv"
 		for _, row := range rows {
 			if c.word == absent {
 				if row["ns"] != "" || row["compute_ns"] != "" {
-					c.t.Errorf("profile %s --csv: %v", verb, row)
+					c.t.Errorf("%v --csv: %v", verb, row)
 				}
 				continue
 			}
@@ -218,8 +220,8 @@ func (c *cell) functions() {
 			if err != nil {
 				c.t.Fatal(err)
 			}
-			add("profile --csv "+verb, row["function"], ns)
-			add("profile --csv "+verb+", before", row["function"], before)
+			add(name, row["function"], ns)
+			add(name+", before", row["function"], before)
 		}
 	}
 	for verb, functions := range got {
@@ -240,7 +242,7 @@ func (c *cell) functions() {
 		}
 	}
 	if c.word == absent {
-		if text := c.spoor("info", "t.spoor") + c.spoor("profile", "--flat", "t.spoor"); printed(c.t, text) != nil {
+		if text := c.spoor("info", "t.spoor") + c.spoor("profile", "t.spoor"); printed(c.t, text) != nil {
 			c.t.Errorf("times are printed:\n%s", text)
 		}
 	}

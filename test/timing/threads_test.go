@@ -174,9 +174,9 @@ func (a *app) checkMeans() {
 func (a *app) checkThreads(r *trace.Reader) {
 	a.t.Helper()
 	var ranks []imbalance.RankTotals
-	a.json(&ranks, "imbalance", "--ranks", "--json", "t.spoor")
+	a.json(&ranks, "efficiency", "--by-rank", "--json", "t.spoor")
 	var rep imbalance.Report
-	a.json(&rep, "imbalance", "--json", "t.spoor")
+	a.json(&rep, "efficiency", "--json", "t.spoor")
 	if len(ranks) != 2 || rep.Threads != 3 {
 		a.t.Fatalf("%d ranks, %d threads", len(ranks), rep.Threads)
 	}

@@ -42,7 +42,7 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 	}
 	columns.More(out, more)
 	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.Deep }) {
-		fmt.Fprintln(out, "What called the functions around these calls: --callers")
+		fmt.Fprintln(out, "What called the functions around these calls: spoor calltree --functions")
 	}
 	return out.err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrMeans says that a trace has no times of single calls.
-var ErrMeans = errors.New("the trace has no wait states and no time for every call; record it without --waits never, or see spoor imbalance; a part of a run needs --timing lossless")
+var ErrMeans = errors.New("the trace has no wait states and no time for every call; record it without --waits never, or see spoor efficiency; a part of a run needs --timing lossless")
 
 // A Report is who waited for whom. Times are in ns, sums over ranks.
 type Report struct {

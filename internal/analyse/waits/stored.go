@@ -239,6 +239,31 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 	return rep, nil
 }
 
+// many is how many calls take more than a few seconds to go through.
+const many = 2_000_000
+
+// Soon is Of, but what Kept returns of a whole run with many calls, unless each call is to be looked at; kept says that it is this.
+func Soon(r *trace.Reader, o Options, each bool) (rep *Report, kept bool, err error) {
+	kind, err := r.TimeKind()
+	if err != nil {
+		return nil, false, err
+	}
+	calls := int64(0)
+	if p, err := r.Processes(); err == nil {
+		for _, x := range p.All() {
+			calls += x.Calls
+		}
+	}
+	if kind.Own() && !each && calls > many {
+		rep, err = Kept(r, o.Name)
+		if err == nil && rep != nil && rep.Part == 1 {
+			return rep, true, nil
+		}
+	}
+	rep, err = Of(r, o)
+	return rep, false, err
+}
+
 // few is how many calls of a trace with all times are looked at where waiting is a small part of an answer.
 const few = 200_000
 

@@ -90,7 +90,7 @@ var ErrBudget = errors.New("too large")
 // ErrUndrawn is what a Drawer comes to that finds it can't draw in what tracks were merged to.
 var ErrUndrawn = errors.New("numbers of rounds can't be drawn")
 
-var errThinned = errors.New("has been thinned before; take the trace that it was made of")
+var errThinned = errors.New("was reduced before; take the trace that it was made of")
 
 // Of thins a trace. progress is told of each rank that was looked at.
 func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
@@ -173,7 +173,7 @@ func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result
 	}
 	y.Close()
 	if y.Bytes > o.Budget {
-		return nil, fmt.Errorf("%w: %d bytes with all that can be given up at precision %d, partners included, and %d were asked for", ErrBudget, y.Bytes, o.Precision, o.Budget)
+		return nil, fmt.Errorf("%w: %d bytes with all that can be given up at tolerance %d%%, partners included, and %d were asked for", ErrBudget, y.Bytes, 100-o.Precision, o.Budget)
 	}
 	return fewest(families, o.Budget, drawn)
 }
@@ -238,8 +238,8 @@ func of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 		return s.drawn(list, o, drawer, progress)
 	}
 	if best.Bytes > o.Budget {
-		return nil, fmt.Errorf("%w: %d bytes with all sizes merged at precision %d, and %d were asked for; the rest is what calls there are, with whom, and times: see spoor info",
-			ErrBudget, best.Bytes, o.Precision, o.Budget)
+		return nil, fmt.Errorf("%w: %d bytes with all sizes merged at tolerance %d%%, and %d were asked for; the rest is what calls there are, with whom, and times: see spoor info",
+			ErrBudget, best.Bytes, 100-o.Precision, o.Budget)
 	}
 	fits, above := o.Precision, 100
 	for above-fits > 1 {
@@ -265,7 +265,7 @@ func (s *survey) drawn(list []*family, o Options, d Drawer, progress func(int)) 
 	}
 	all.Close()
 	if all.Bytes > o.Budget {
-		return nil, fmt.Errorf("%w: %d bytes with all sizes merged and all numbers of rounds drawn that can be at precision %d, and %d were asked for", ErrBudget, all.Bytes, o.Precision, o.Budget)
+		return nil, fmt.Errorf("%w: %d bytes with all sizes merged and all numbers of rounds drawn that can be at tolerance %d%%, and %d were asked for", ErrBudget, all.Bytes, 100-o.Precision, o.Budget)
 	}
 	return fewest(d.Families(), o.Budget, func(n int) (*Result, error) {
 		d.Limit(n)

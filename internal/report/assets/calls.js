@@ -38,7 +38,7 @@ export const calls = () => {
         { label: "In", title: "bytes that come in", value: (r) => r.bytes_in, text: (r) => (r.bytes_in ? bytes(r.bytes_in) : "–") },
       ],
     }),
-    f.more > 0 && el("p", { className: "dim", textContent: `${plural(f.more, "line")} with ${timeless ? "fewer calls" : "less time"} are left out here; spoor profile --flat shows them.` }),
+    f.more > 0 && el("p", { className: "dim", textContent: `${plural(f.more, "line")} with ${timeless ? "fewer calls" : "less time"} are left out here; spoor profile shows them.` }),
     el("h3", { textContent: "Ranks" }),
     table({
       label: "Totals of ranks", shown: 12, filter: "Filter ranks", thing: "rank", sort: timeless ? 2 : 3, rows: f.per_rank,

@@ -1,4 +1,4 @@
-// Where the page comes from spoor view: parts of the run are asked for as they are looked at.
+// Where the page comes from spoor report --serve: parts of the run are asked for as they are looked at.
 
 import { data, unpack } from "./data.js";
 import { singleOf } from "./single.js";

@@ -46,7 +46,7 @@ await matrix();
 sizes();
 await files();
 linkFindings?.();
-document.getElementById("foot").append(`${data.file}, made by ${data.producer}. ${data.live ? "It comes from spoor view on this machine, which loads what is looked at." : "This page is one file and loads nothing from anywhere."}`);
+document.getElementById("foot").append(`${data.file}, made by ${data.producer}. ${data.live ? "It comes from spoor report --serve on this machine, which loads what is looked at." : "This page is one file and loads nothing from anywhere."}`);
 
 // The link of the section in view is marked.
 const links = new Map([...document.querySelectorAll("#nav a")].map((a) => [a.hash.slice(1), a]));

@@ -75,7 +75,7 @@ export const structure = () => {
         chosen.threads.length > 1 && el("h3", { textContent: t.number ? `Thread ${t.number}` : "Thread that initialised MPI" }),
         el("p", { className: "dim", textContent: plural(t.total.calls, "call") + (data.summary.no_times ? "" : ` · ${time(t.total.mpi_ns)} in MPI · ${time(t.total.compute_ns)} outside`) }),
         el("ul", {}, lines(chosen, whole, t.body || [])));
-    }), ...(chosen.cut ? [el("p", { className: "dim", textContent: "The innermost parts are left out here; spoor profile shows all of it." })] : []));
+    }), ...(chosen.cut ? [el("p", { className: "dim", textContent: "The innermost parts are left out here; spoor calltree shows all of it." })] : []));
     found.textContent = words.length ? plural(place.querySelectorAll(".hit").length, "line") : "";
   };
   const fold = (open) => {

@@ -31,7 +31,7 @@ export const timeline = async () => {
     from: 0, to: span, tiles: { from: 0, tile, levels: levelsOf(main, share, n) },
     waits: t.waiting && { from: 0, tile, levels: levelsOf(wmain, wshare, n) }, single: await singleOf(t.single),
   };
-  let part = whole, asked = null; // part is what is drawn from: of spoor view, a part of the run in more detail
+  let part = whole, asked = null; // part is what is drawn from: of spoor report --serve, a part of the run in more detail
   const known = {
     mean: "Times here are approximate: the trace keeps statistics, so each call lasts as long as calls like it do on average. Order and total are right, single calls may be off.",
     histogram: "Times here are approximate: each call has a time drawn from the histogram of calls like it. Order, total and spread are right, single calls may be off.",
@@ -41,7 +41,7 @@ export const timeline = async () => {
     t.bin > 1 && (t.sampled ? `Every row shows the first of ${t.bin} ranks.` : `${t.bin} ranks share a row.`),
     t.threads && "Threads have rows of their own, which begin with that of their rank: when a thread made its first call is not recorded.",
     whole.single || (live && t.bin === 1) ? "Zoomed in, single calls are shown, and messages between them." : `The finest tile is ${time(tile)} long.`,
-    !whole.single && !live && t.bin === 1 && "spoor view shows single calls of a run as long as this.",
+    !whole.single && !live && t.bin === 1 && "spoor report --serve shows single calls of a run as long as this.",
   ].filter(Boolean).join(" ");
 
   let view = { from: 0, to: span }, found = null, cursor = null, band = null;

@@ -68,7 +68,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !s.mine(r.Host):
 		http.Error(w, "this server is "+s.listener.Addr().String()+" and answers to no other name", http.StatusMisdirectedRequest)
 	case subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1:
-		http.Error(w, "the address lacks the token that spoor view printed", http.StatusForbidden)
+		http.Error(w, "the address lacks the token that spoor report --serve printed", http.StatusForbidden)
 	case r.Method != http.MethodGet:
 		head.Set("Allow", http.MethodGet)
 		http.Error(w, "there is nothing to do here but GET", http.StatusMethodNotAllowed)

@@ -40,7 +40,7 @@ func TestTraced(t *testing.T) {
 				if got := run(append([]string{tool, "run", "-o", "t.spoor"}, line...)...); got != plain || got == "" {
 					t.Errorf("traced %q, plain %q", got, plain)
 				}
-				run(tool, "verify", "t.spoor")
+				run(tool, "check", "t.spoor")
 				info, err := os.Stat(filepath.Join(job.Dir, "t.spoor"))
 				if err != nil {
 					t.Fatal(err)

@@ -13,36 +13,25 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-func newCalls() *cobra.Command {
-	var o output
-	var all bool
-	cmd := &cobra.Command{
-		Use:   "calls [flags] [FUNCTION]",
-		Short: "Tell which functions of the MPI standard are traced, and how",
-		Long: `The standard's functions by chapter: how many of them are wrapped by generated
-code (regular), by code written for them (irregular), or not at all
-(unwrapped). With a function's name: its parameters as spoor sees them.`,
-		Example: `  spoor calls
-  spoor calls --all
-  spoor calls MPI_Send`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 1:
-				c := findCall(args[0])
-				if c == nil {
-					return fmt.Errorf("%s: no such function in the table; see spoor calls --all", args[0])
-				}
-				return o.print(cmd, describe(c), func(w io.Writer) error { return printCall(w, c) }, nil)
-			case all:
-				return o.print(cmd, callList(mpi.Calls()), printAllCalls, nil)
-			}
-			return o.print(cmd, callList(mpi.Calls()), printCoverage, nil)
-		},
+// listFunctions prints how the functions of the standard are traced, or all of one.
+func listFunctions(cmd *cobra.Command, args []string, o output) error {
+	if len(args) == 0 {
+		return o.print(cmd, callList(mpi.Calls()), printFunctionList, nil)
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "list every function")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON: all functions, or the one asked for")
-	return cmd
+	c := findCall(args[0])
+	if c == nil {
+		return fmt.Errorf("%s: MPI has no such function; spoor doctor --functions lists them", args[0])
+	}
+	return o.print(cmd, describe(c), func(w io.Writer) error { return printCall(w, c) }, nil)
+}
+
+// printFunctionList counts functions by chapter, and lists those that are not traced, and all.
+func printFunctionList(w io.Writer) error {
+	if err := printCoverage(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return printAllCalls(w)
 }
 
 // chapters are the titles of the standard's chapters that define functions.

@@ -15,55 +15,32 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-func newImbalance() *cobra.Command {
+func newEfficiency() *cobra.Command {
 	var o output
 	var all, inside, byRank bool
 	var top int
 	var paths []string
 	var window windowFlags
 	cmd := &cobra.Command{
-		Use:   "imbalance [flags] TRACE",
-		Short: "Show how unequally work is spread: efficiencies, and calls by time lost",
-		Long: `How unequally the work is spread over the ranks. At the top stand the
-efficiencies of the POP project for the processes of MPI: with the useful time
-of each rank, that outside of MPI, load balance is its mean over its most,
-communication efficiency its most over the run time, and parallel efficiency
-both multiplied. Useful time is the sum of the gaps before calls; what the trace
-has of it only within bounds is told with them. Of a rank with several threads
-each is a stream of its own from its first call to its last, and the rank is
-useful for that share of its run time for which its threads together are.
---inside leaves out the time in MPI_Init and MPI_Finalize.
+		Use:   "efficiency [flags] TRACE",
+		Short: "Show how evenly work is spread: POP efficiencies, and the calls where time is lost",
+		Long: `Parallel efficiency = load balance × communication efficiency, as the POP
+project defines them. Useful time is the time outside MPI: load balance is its
+mean over its maximum, communication efficiency its maximum over the run time.
 
-Below, the calls in which ranks wait, by what that cost. Of collectives this is the
-time lost: how much longer the ranks spent in them than the rank that spent
-least, which is mostly the one that came last. A call that ranks make from several
-call sites is shown once, with all of these. Of calls that complete what two ranks
-do with each other (MPI_Wait and its like, MPI_Recv, MPI_Mrecv, MPI_Probe, MPI_Mprobe,
-MPI_Sendrecv) it is all of their time. The gap is the time outside MPI before these
-calls. Where the ranks fall into two groups, both are shown.
-
-Times of calls are those of each rank, to a percent where the trace has no time for
-every call. Of call sites that take little, and in older traces, ranks of a class are
-told apart as far as mean, deviation and extremes of their totals allow: up to three
-ranks, and two groups. The output says which.
-
---ranks shows a table instead, with a row for each rank: the time it was outside
-of MPI (compute) and in MPI, over all of its threads, and both by call site. Totals are
-known to a percent, sites to a percent or a thousandth of the total; ~ marks what is
-known of ranks like it only. As text it has the sites of most time, as CSV and JSON all.
-
-If the trace has histograms (run --timing hist or path) or the time of each
-call, the single calls follow, with the ranks that had the shortest and the
-longest, and both groups where calls or gaps fall into two. Bars count ranks, or
-calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`,
-		Example: `  spoor imbalance app.spoor
-  spoor imbalance --all app.spoor             not only calls in which ranks wait
-  spoor imbalance --ranks --csv app.spoor     what each rank spent where
-  spoor imbalance --json app.spoor | jq .efficiency`,
+Below come the calls in which ranks wait, by time lost. For a collective that is
+how much longer the ranks spent in it than the rank that spent least; for calls
+such as MPI_Recv and MPI_Wait it is all of their time. Calls below 1 % of the
+run are left out. Bars count ranks from least to most.
+More: docs/efficiency.md`,
+		Example: `  spoor efficiency app.spoor
+  spoor efficiency --all app.spoor                also calls below 1 % of the run
+  spoor efficiency --by-rank --csv app.spoor      what each rank spent where
+  spoor efficiency --json app.spoor | jq .efficiency`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if o.csv && !byRank {
-				return errors.New("--csv is of the table that --ranks shows")
+				return errors.New("--csv needs --by-rank")
 			}
 			if err := r.NeedTimes(); err != nil {
 				return err
@@ -89,23 +66,23 @@ calls, from least to most: ranks in equal steps, calls in steps of equal ratio.`
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, rep, func(w io.Writer) error { return printImbalance(w, rep, top, terminalWidth(cmd)) }, nil)
+			return o.print(cmd, rep, func(w io.Writer) error { return printEfficiency(w, rep, top, terminalWidth(cmd)) }, nil)
 		}),
 	}
 	f := cmd.Flags()
 	window.add(f)
-	f.BoolVar(&inside, "inside", false, "leave MPI_Init and MPI_Finalize out of run time and time in MPI")
-	f.BoolVar(&all, "all", false, "look at all calls, not at those alone in which ranks wait")
-	f.IntVar(&top, "top", 10, "list so many calls; 0: all")
-	f.BoolVar(&byRank, "ranks", false, "show what each rank spent, in all and by call site")
-	f.BoolVar(&o.csv, "csv", false, "print CSV; with --ranks")
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&inside, "inside", false, "without the time in MPI_Init and MPI_Finalize")
+	f.BoolVar(&all, "all", false, "all calls, also those without waiting and those below 1 % of the run")
+	topFlag(f, &top, 10, "calls")
+	f.BoolVar(&byRank, "by-rank", false, "a row for each rank: time in MPI and outside, by call site")
+	f.BoolVar(&o.csv, "csv", false, "print CSV, with --by-rank")
+	jsonFlag(f, &o.json)
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	debugPathFlag(f, &paths)
 	return cmd
 }
 
-func printImbalance(w io.Writer, rep *imbalance.Report, top, width int) error {
+func printEfficiency(w io.Writer, rep *imbalance.Report, top, width int) error {
 	e := rep.Efficiency
 	if rep.Ranks == 0 {
 		fmt.Fprintln(w, "no rank left a track")

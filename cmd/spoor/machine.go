@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/simulate/calibrate"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
@@ -19,7 +21,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-type calibrateOptions struct {
+type machineOptions struct {
 	out, name    string
 	mpi, library string
 	most         int64
@@ -29,52 +31,83 @@ type calibrateOptions struct {
 	quiet        bool
 }
 
-func newCalibrate() *cobra.Command {
-	o := calibrateOptions{out: "machine.toml", most: 16 << 20}
+func newMachine() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "calibrate [flags] LAUNCHER [OPTIONS...]",
-		Short: "Measure this machine for simulate",
-		Long: `Measure how long messages take between ranks that a launcher starts, and write a
-machine file for spoor simulate. The launcher and its options stand as for a program,
-without the program: spoor brings its own, which needs no compiler and loads the
-launcher's MPI.
-
-Two ranks measure one distance. Of more, one pair for each distance is measured that
-there is between ranks: on the same core, socket or node, or on two nodes. Ranks have to be
-bound for core and socket to be told apart. The others sleep meanwhile. Measured are
-one-way times from nothing to --most bytes, with more sizes where they don't follow a
-line; from which size on messages wait for their receive; what messages cost the cores at
-both ends, and the gap between messages, by size; a reduction's time for each byte;
-collectives of all ranks; and what tracing costs a call, which simulate takes out of
-the times between calls.
-
---files measures MPI's files in a folder: what opening and closing takes, reading and
-writing by one rank and by all together, and MPI_File_sync. What is written goes to
-the system's memory, and what is read comes from there; that it has to reach
-the disk is in MPI_File_sync. Some 300 MB are written for two ranks; nothing stays.
-
-Each figure is the mean of many, without outliers. If a tenth of the times are much below that, the
-machine is busy, or there are more ranks than cores: then no file is written, unless
---noisy has such times taken as they are. It takes about half a minute for a pair.`,
-		Example: `  spoor calibrate -o here.toml mpirun -n 2
-  spoor calibrate -o node.toml mpirun -n 4 --map-by socket --bind-to core
-  spoor calibrate -o cluster.toml srun -N 2 -n 4
-  spoor calibrate -o here.toml --files /scratch mpirun -n 2
+		Use:   "machine VERB [flags]",
+		Short: "Measure or list machines for spoor simulate",
+		Example: `  spoor machine list
+  spoor machine measure -o here.toml mpirun -n 2
   spoor simulate --machine here.toml app.spoor`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("no verb %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newMachineMeasure(), newMachineList())
+	return cmd
+}
+
+func newMachineList() *cobra.Command {
+	var o output
+	cmd := &cobra.Command{
+		Use:     "list [flags]",
+		Short:   "List the machines that come with spoor",
+		Long:    `Their figures are plausible, not measured. In "ideal" messages take no time.`,
+		Example: `  spoor machine list`,
+		Args:    exactly(0, "flags alone"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var list []*machine.Machine
+			for _, name := range machine.Names() {
+				m, err := machine.Load(name)
+				if err != nil {
+					return err
+				}
+				list = append(list, m)
+			}
+			return o.print(cmd, list, func(w io.Writer) error {
+				return columns.Text(w, list, 0, func(c *columns.Row, m *machine.Machine) { c.Text("machine", m.Name).Text("source", m.Source) })
+			}, nil)
+		},
+	}
+	jsonFlag(cmd.Flags(), &o.json)
+	return cmd
+}
+
+func newMachineMeasure() *cobra.Command {
+	o := machineOptions{out: "machine.toml", most: 16 << 20}
+	cmd := &cobra.Command{
+		Use:   "measure [flags] LAUNCHER [OPTIONS...]",
+		Short: "Measure messages, collectives and tracing on this machine",
+		Long: `Give the launcher and its options without a program; spoor brings its own, which
+needs no compiler. It measures one pair of ranks for each distance between ranks
+(core, socket, node, network): one-way times by size, the size from which
+messages wait for their receive, the cost for the cores, and the gap between
+messages; then reductions, collectives of all ranks, and what tracing costs a
+call.
+
+If a tenth of the times are much smaller than the mean, the machine is busy, or
+has fewer cores than ranks: spoor then writes no file, unless --noisy is given.
+More: docs/simulate.md`,
+		Example: `  spoor machine measure mpirun -n 2
+  spoor machine measure -o cluster.toml srun -N 2 -n 4
+  spoor machine measure -o here.toml --files /scratch mpirun -n 2`,
 		Args: atLeastOne("a launcher, such as mpirun -n 2"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runCalibrate(cmd, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return measureMachine(cmd, o, args) },
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringVarP(&o.out, "output", "o", o.out, "write the machine into this `file`")
-	f.StringVar(&o.name, "name", "", "what the machine is called (default: the host's name)")
-	f.StringVar(&o.mpi, "mpi", "", "the MPI to use: openmpi, mpich or abi (default: the launcher's)")
-	f.StringVar(&o.library, "library", "", "the MPI library to load (default: that of the launcher)")
+	f.StringVarP(&o.out, "output", "o", o.out, "write the machine to this `file`")
+	f.StringVar(&o.name, "name", "", "what to call the machine (default: the host)")
+	f.StringVar(&o.mpi, "mpi", "", "`name`: the MPI to use: openmpi, mpich or abi (default: the launcher's)")
+	f.StringVar(&o.library, "library", "", "`file`: the MPI library to load (default: the launcher's)")
 	f.Int64Var(&o.most, "most", o.most, "the largest message, in `bytes`")
-	f.BoolVar(&o.noisy, "noisy", false, "take times that vary")
-	f.StringVar(&o.files, "files", "", "measure MPI's files in this `folder`, too, which all ranks see")
-	f.BoolVar(&o.noRecorder, "no-recorder", false, "don't measure what tracing costs")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "don't say what is being measured")
+	f.BoolVar(&o.noisy, "noisy", false, "accept times that vary")
+	f.StringVar(&o.files, "files", "", "also measure MPI's files in this `folder`, which all ranks see (writes 300 MB, removes them)")
+	f.BoolVar(&o.noRecorder, "no-recorder", false, "do not measure what tracing costs")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no progress")
 	return cmd
 }
 
@@ -84,7 +117,7 @@ const leastMost, mostMost = 1 << 10, 1 << 30
 // talks is how many calls of each kind tell what tracing costs.
 const talks = 4000
 
-func runCalibrate(cmd *cobra.Command, o calibrateOptions, args []string) error {
+func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	if o.most < leastMost || o.most > mostMost {
 		return fmt.Errorf("--most %d: from %d bytes to %d", o.most, leastMost, mostMost)
 	}
@@ -96,7 +129,7 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions, args []string) error {
 		return err
 	}
 	if p := launch.Program(runner.Launcher, args); p != "" {
-		return fmt.Errorf("%s stands where a program would: give the launcher and its options alone, as in spoor calibrate mpirun -n 2", p)
+		return fmt.Errorf("%s is a program: give the launcher and its options alone, as in spoor machine measure mpirun -n 2", p)
 	}
 	if o.library != "" {
 		runner.Libraries = []string{o.library}
@@ -157,7 +190,7 @@ func runCalibrate(cmd *cobra.Command, o calibrateOptions, args []string) error {
 	if strings.HasPrefix(library, "Open MPI") {
 		m.Algorithms = machine.OpenMPI
 	}
-	m.Source = fmt.Sprintf("spoor calibrate %s, %s", strings.Join(args, " "), time.Now().UTC().Format(time.DateOnly))
+	m.Source = fmt.Sprintf("spoor machine measure %s, %s", strings.Join(args, " "), time.Now().UTC().Format(time.DateOnly))
 	comment := fmt.Sprintf("Measured on %s with %s.", result.Seats[0].Host, units72(library))
 	return os.WriteFile(o.out, m.Text(comment), 0o666)
 }

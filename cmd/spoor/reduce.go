@@ -18,41 +18,27 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-func newThin() *cobra.Command {
-	var o thinOptions
+func newReduce() *cobra.Command {
+	var o reduceOptions
 	var out string
 	var force, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "thin [flags] TRACE",
-		Short: "Make a trace smaller by merging sizes that are nearly alike",
-		Long: `Make a trace smaller by merging sizes of messages and collective calls that are
-nearly alike: those that depend on data take most of the traces of some programs. With
---precision 95 sizes that differ by at most 5 % (of the greater one) may become one, their
-mean; with 100 none do, with 0 all but those that are 0. Sizes that belong together are
-merged together: a message has one at the sender, at the receiver and in its status, of all
-call sites and tags that it may meet; so does a collective function on all ranks. What fits
-where it is received still does, and replay, proxy and simulate take the trace as any other.
+		Use:   "reduce [flags] TRACE",
+		Short: "Make a smaller, lossy trace: similar message sizes become equal",
+		Long: `This is lossy. Sizes of messages and collectives within --tolerance of each
+other become their mean; order, partners, tags and call sites stay. With --draw
+the trip counts of similar loops, and with --partners messages with
+random-looking destinations, become synthetic: drawn from their distribution.
+Sends and receives still match, and every verb reads the result. Times become
+means.
 
-Calls, their order, partners, tags and call sites stay as they are, displacements follow from
-the counts. With --draw loops whose rounds are alike, but not as many each time, are run as often
-as their distribution says: as many times as before, each with a number that is drawn with --seed,
-the same on all ranks that send each other messages in the loop or call collective functions
-together. Where that isn't sure, numbers of rounds stay, and it is said why.
-With --partners messages of which it looks random whom they go to are drawn: between two collective
-calls of all ranks stand others, which each rank sends to one at the same distance, with
-partners, sizes, tags and numbers from the distributions that there were. What is regular stays,
-and what can't be drawn safely. Times become means of calls that are alike: times of single calls are not kept.
-The file says what was merged to what: spoor info lists it, and spoor dump has the bounds behind
-the call. Units stay whole, so sizes of few elements are merged only where their mean is one of them.
-
-If nothing is gained, the new file is a copy of TRACE.
-
-With --budget only as much is merged as it takes to come to so many bytes: at the highest
-precision that is enough, no lower than --precision, and there the families of sizes that take
-most first. Each of some ten tries goes through all calls.`,
-		Example: `  spoor thin --precision 95 app.spoor -o small.spoor
-  spoor thin --partners app.spoor
-  spoor thin --budget 100K app.spoor`,
+With --budget spoor merges as much as it needs, at the lowest tolerance. If
+nothing is gained, the output is a copy. spoor info lists what was merged.
+More: docs/reduce.md`,
+		Example: `  spoor reduce app.spoor
+  spoor reduce --tolerance 10% app.spoor -o small.spoor
+  spoor reduce --draw --partners app.spoor
+  spoor reduce --budget 100K app.spoor`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := o.parse(cmd.Flags()); err != nil {
@@ -64,7 +50,7 @@ most first. Each of some ten tries goes through all calls.`,
 			}
 			defer x.Close()
 			if out == "" {
-				out = nameOf(r, "thin")
+				out = nameOf(r, "reduced")
 			}
 			size, err := written(out, x.Write(out, force))
 			if err != nil {
@@ -85,15 +71,15 @@ most first. Each of some ten tries goes through all calls.`,
 		}),
 	}
 	f := cmd.Flags()
-	o.flags(f, "")
-	f.StringVarP(&out, "output", "o", "", "write to this `file` instead of TRACE's name with .thin.spoor in the current folder")
-	f.BoolVar(&force, "force", false, "replace what is there")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	o.flags(f)
+	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.reduced.spoor)")
+	forceFlag(f, &force)
+	jsonFlag(f, &asJSON)
 	return cmd
 }
 
-// thinOptions say how a trace is thinned.
-type thinOptions struct {
+// reduceOptions say how a trace is thinned.
+type reduceOptions struct {
 	options thin.Options
 	budget  string
 	draw    bool
@@ -101,38 +87,36 @@ type thinOptions struct {
 	seed    uint64
 }
 
-// thinFlags are the names of their flags.
-var thinFlags = []string{"precision", "budget", "draw", "partners", "seed"}
+// reduceFlags are the names of their flags.
+var reduceFlags = []string{"tolerance", "budget", "draw", "partners", "seed"}
 
-// flags adds them; what is for the sake of another one says so in front.
-func (o *thinOptions) flags(f *pflag.FlagSet, front string) {
-	f.IntVar(&o.options.Precision, "precision", 95, front+"`percent`: sizes that differ by no more than what is missing to 100 may be one; 0 with --budget, if it isn't said")
-	f.StringVar(&o.budget, "budget", "", front+"merge no more than it takes to come to so many `bytes`: 100K, 2M")
-	f.BoolVar(&o.draw, "draw", false, front+"give up numbers of rounds of loops that differ: they are drawn from their distribution; with --budget only where sizes are not enough")
-	f.BoolVar(&o.who, "partners", false, front+"give up whom messages go to, where that looks random: partners, sizes and tags are drawn from their distributions; with --budget only where all else is not enough")
-	f.Uint64Var(&o.seed, "seed", 1, front+"draw with this `number`")
+func (o *reduceOptions) flags(f *pflag.FlagSet) {
+	o.options.Precision = 95
+	f.Var(toleranceFlag{&o.options.Precision}, "tolerance", "sizes within this `percent` of each other may become equal")
+	f.Lookup("tolerance").DefValue = "5%; with --budget up to 100%"
+	f.StringVar(&o.budget, "budget", "", "merge no more than needed to get down to this size in `bytes`: 100K, 2M")
+	f.BoolVar(&o.draw, "draw", false, "make trip counts of similar loops synthetic; with --budget only if sizes are not enough")
+	f.BoolVar(&o.who, "partners", false, "make messages with random-looking destinations synthetic; with --budget only if nothing else is enough")
+	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of the random numbers")
 }
 
 // parse checks what was said.
-func (o *thinOptions) parse(f *pflag.FlagSet) error {
+func (o *reduceOptions) parse(f *pflag.FlagSet) error {
 	if o.budget != "" {
 		n, err := parseBytes(o.budget)
 		if err != nil || n <= 0 {
-			return fmt.Errorf("--budget %s: say bytes, as 500K or 2M", o.budget)
+			return fmt.Errorf("--budget %s: give a size such as 500K or 2M", o.budget)
 		}
 		o.options.Budget = n
-		if !f.Changed("precision") {
+		if !f.Changed("tolerance") {
 			o.options.Precision = 0
 		}
-	}
-	if o.options.Precision < 0 || o.options.Precision > 100 {
-		return fmt.Errorf("--precision %d: it is 0 to 100", o.options.Precision)
 	}
 	return nil
 }
 
 // sameText says why a trace stays as it was.
-func (o *thinOptions) sameText() string {
+func (o *reduceOptions) sameText() string {
 	if o.options.Budget > 0 {
 		return "it is within the budget"
 	}
@@ -140,7 +124,7 @@ func (o *thinOptions) sameText() string {
 }
 
 // of thins a trace, and says what stays though it was to be drawn.
-func (o *thinOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, stays []string, err error) {
+func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, stays []string, err error) {
 	passes := 3
 	if o.options.Budget > 0 {
 		passes = mostPasses
@@ -199,7 +183,7 @@ func parseBytes(text string) (int64, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v*unit >= 0 && v*unit < 1<<62) {
-		return 0, fmt.Errorf("%q is no number of bytes", text)
+		return 0, fmt.Errorf("%q is not a size such as 500K or 2M", text)
 	}
 	return int64(v * unit), nil
 }
@@ -252,6 +236,6 @@ const mostTags = 8
 
 // text says it in a line.
 func (m *mergedSizes) text() string {
-	return fmt.Sprintf("%s of %s became %d, %s kept; precision %d; %s (rank %d) to %s (rank %d) before", units.Plural(m.Merged, "size"), m.Of, len(m.Bins),
-		units.Grouped(m.Kept), m.Precision, units.Bytes(m.Least), m.LeastRank, units.Bytes(m.Most), m.MostRank)
+	return fmt.Sprintf("%s of %s became %d, %s kept; tolerance %s; %s (rank %d) to %s (rank %d) before", units.Plural(m.Merged, "size"), m.Of, len(m.Bins),
+		units.Grouped(m.Kept), toleranceText(m.Precision), units.Bytes(m.Least), m.LeastRank, units.Bytes(m.Most), m.MostRank)
 }

@@ -11,27 +11,24 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-func newVerify() *cobra.Command {
+func newCheck() *cobra.Command {
 	var quiet bool
 	cmd := &cobra.Command{
-		Use:   "verify [flags] TRACE...",
-		Short: "Check that trace files are whole and say what they mean",
-		Long: `Check every byte of trace files: checksums, the structure of each section, and
-that each call of each rank can be read. Ends with code 1 if a file is damaged,
-and names the section and what is wrong with it.
-
-Where so many ranks made so many distinct calls that looking at each on every rank would
-take long for a file of its size, some ranks of each class are looked at, spread
-evenly; the output says of how many.`,
-		Example: `  spoor verify app.spoor
-  spoor verify --quiet archive/*.spoor`,
+		Use:   "check [flags] TRACE...",
+		Short: "Check that trace files are complete and consistent",
+		Long: `spoor checks checksums, the structure of each section, and that every call of
+every rank can be read. The exit code is 1 if a file is damaged; the message
+names the section and the reason. For files with very many ranks and distinct
+calls it checks the calls of some ranks of each class, and prints how many.`,
+		Example: `  spoor check app.spoor
+  spoor check --quiet archive/*.spoor`,
 		Args: atLeastOne("a trace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			progress := newProgress(cmd.ErrOrStderr(), "files checked", len(args))
 			bad := 0
 			for _, path := range args {
-				line, err := verify(path)
+				line, err := checkFile(path)
 				if err != nil {
 					bad++
 					complain(cmd, err)
@@ -50,11 +47,11 @@ evenly; the output says of how many.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "say nothing of sound files")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing for files without errors")
 	return cmd
 }
 
-func verify(path string) (string, error) {
+func checkFile(path string) (string, error) {
 	r, err := openTrace(path)
 	if err != nil {
 		return "", err
@@ -79,7 +76,7 @@ func verify(path string) (string, error) {
 		}
 	}
 	if ranks < tracks {
-		return fmt.Sprintf("%s: ok, %s, of which the calls of %d were looked at, %s", path, units.Plural(r.Ranks(), "rank"), ranks, units.Plural(calls, "call")), nil
+		return fmt.Sprintf("%s: ok, %s (the calls of %d were checked), %s", path, units.Plural(r.Ranks(), "rank"), ranks, units.Plural(calls, "call")), nil
 	}
 	return fmt.Sprintf("%s: ok, %s, %s", path, units.Plural(r.Ranks(), "rank"), units.Plural(calls, "call")), nil
 }

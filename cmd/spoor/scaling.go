@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/columns"
+	"github.com/spoor-hpc/spoor/internal/database"
+	"github.com/spoor-hpc/spoor/internal/growth"
+	"github.com/spoor-hpc/spoor/internal/units"
+)
+
+// history prints the histories of a metric and reports whether it got worse in one.
+func history(cmd *cobra.Command, o compareOptions) (worse bool, err error) {
+	q := o.history
+	d, err := database.OpenRead(o.database)
+	if err != nil {
+		return false, err
+	}
+	defer d.Close()
+	tracks, err := d.Regress(q)
+	if err != nil {
+		return false, err
+	}
+	if len(tracks) == 0 {
+		return false, fmt.Errorf("%s: no runs with a tag %q", o.database, q.By)
+	}
+	err = o.print(cmd, tracks, func(w io.Writer) error { return printTracks(w, q, tracks) }, nil)
+	return slices.ContainsFunc(tracks, func(t database.Track) bool { return t.First != "" }), err
+}
+
+func printTracks(w io.Writer, q database.Question, tracks []database.Track) error {
+	for i, t := range tracks {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, units.Plural(t.Ranks, "rank"), t.Machine, q.Metric)
+		if err := columns.Text(w, t.Steps, 0, func(c *columns.Row, s database.Step) {
+			verdict := map[string]string{database.More: "MORE", database.Less: "LESS"}[s.Verdict]
+			c.Value("runs", s.Runs).Value("median", quantity(q.Metric, s.Median)).Value("deviation", quantity(q.Metric, s.Deviation))
+			c.Value("change", fmt.Sprintf("%+.1f %%", 100*s.Change)).Value("", verdict).Text(q.By, s.Value)
+		}); err != nil {
+			return err
+		}
+		if t.First != "" {
+			fmt.Fprintf(w, "worse from %s=%s on\n", q.By, t.First)
+		}
+	}
+	return nil
+}
+
+func newScaling() *cobra.Command {
+	var path, app string
+	var paths []string
+	var o output
+	var top int
+	cmd := &cobra.Command{
+		Use:   "scaling [flags] [TRACE...]",
+		Short: "Find the call sites whose time grows with the number of ranks",
+		Long: fmt.Sprintf(`For each call site spoor fits a growth law to its mean time per rank, over runs
+of one program on p ranks: C0 + C1 · p^i · log2(p)^j. It takes the simplest law
+among those that predict best the points they were not fitted to, and prints the
+error of these predictions. The call sites come in the order of the time that
+the law gives at ten times the largest number of ranks. Laws need %d numbers of
+ranks; with fewer, the table has the times at each. Without traces the runs of
+the database are used (see spoor db).
+More: docs/compare.md`, growth.LeastPoints),
+		Example: `  spoor scaling app-4.spoor app-8.spoor app-16.spoor app-32.spoor app-64.spoor
+  spoor scaling --app solver --top 5                   runs of the database
+  spoor scaling --json *.spoor | jq '.sites[] | {site, grows}'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, _, done, err := runsOf(cmd, args, path, paths, &windowFlags{})
+			if err != nil {
+				return err
+			}
+			defer done()
+			s, err := d.Scale(app)
+			if err != nil {
+				return err
+			}
+			return o.print(cmd, s, func(w io.Writer) error { return printScaling(w, s, top) }, nil)
+		},
+	}
+	f := cmd.Flags()
+	databaseFlag(f, &path)
+	f.StringVar(&app, "app", "", "only runs of this `program`; needed if the database has several")
+	topFlag(f, &top, 20, "call sites")
+	jsonFlag(f, &o.json)
+	debugPathFlag(f, &paths)
+	return cmd
+}
+
+func printScaling(w io.Writer, s *database.Scaling, top int) error {
+	last := s.Ranks[len(s.Ranks)-1]
+	fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, units.Plural(len(s.Ranks), "number"), s.Ranks[0], last)
+	if err := columns.Text(w, s.Sites, top, func(c *columns.Row, g database.Growth) {
+		if !s.Laws {
+			for _, n := range s.Ranks {
+				var ns any = "-"
+				if slices.Contains(g.Ranks, float64(n)) {
+					ns = g.At(float64(n))
+				}
+				c.Ns("at "+units.Grouped(n), ns)
+			}
+		} else {
+			c.Ns("at "+units.Grouped(last), g.Values[len(g.Values)-1]).Ns("at "+units.Grouped(s.Ahead), g.Ahead).Share("share", g.Share, 1)
+			c.Value("times", fmt.Sprintf("%.3g", g.Times)).Value("grows as", g.Grows).Value("error", fmt.Sprintf("%.1f %%", 100*g.Law.Error))
+		}
+		c.Text("function, call site", siteText(g.Site))
+	}); err != nil {
+		return err
+	}
+	switch {
+	case !s.Laws:
+		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", growth.LeastPoints)
+	case s.TooFew > 0:
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", units.Plural(s.TooFew, "call site"), growth.LeastPoints)
+	}
+	return nil
+}

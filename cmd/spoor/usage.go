@@ -1,0 +1,262 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/spoor-hpc/spoor/internal/units"
+)
+
+// helpText is what --help prints: what the verb does, how it is called, examples, explanations, flags.
+const helpText = `{{.Short}}.{{if .Runnable}}
+
+Usage:
+  {{.UseLine}}{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{with .Long}}
+
+{{.}}{{end}}{{if .HasAvailableSubCommands}}{{verbList .}}{{end}}{{with flagList .}}
+{{.}}{{end}}{{if not .HasParent}}
+More about a verb: spoor VERB --help
+{{end}}`
+
+// helpWidth is how many columns help takes.
+const helpWidth = 80
+
+// groupAnnotation names the group in which help lists a flag.
+const groupAnnotation = "group"
+
+// inGroup has help list flags under a title of their own.
+func inGroup(f *pflag.FlagSet, title string, names ...string) {
+	for _, name := range names {
+		f.Lookup(name).Annotations = map[string][]string{groupAnnotation: {title}}
+	}
+}
+
+// Groups of which help has the names alone, and where they are explained.
+const (
+	partGroup   = "Part of the run (see: spoor help part)"
+	reduceGroup = "Lossy trace (see: spoor reduce --help)"
+)
+
+// flagList writes a verb's flags, those without a group first.
+func flagList(cmd *cobra.Command) string {
+	groups := []string{""}
+	of := make(map[string][]*pflag.Flag)
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		group := strings.Join(f.Annotations[groupAnnotation], "")
+		if !slices.Contains(groups, group) {
+			groups = append(groups, group)
+		}
+		of[group] = append(of[group], f)
+	})
+	var b strings.Builder
+	for _, group := range groups {
+		flags := of[group]
+		if len(flags) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s:\n", cmp.Or(group, "Flags"))
+		if group == partGroup || group == reduceGroup {
+			var names []string
+			for _, f := range flags {
+				names = append(names, "--"+f.Name)
+			}
+			for _, line := range wrapped(strings.Join(names, " "), helpWidth-2) {
+				fmt.Fprintf(&b, "  %s\n", line)
+			}
+			continue
+		}
+		width := 0
+		for _, f := range flags {
+			if n := len(flagName(f)); n <= mostFlagWidth {
+				width = max(width, n)
+			}
+		}
+		for _, f := range flags {
+			writeFlag(&b, f, width)
+		}
+	}
+	return b.String()
+}
+
+// mostFlagWidth is how wide a flag with its value is at most to have its explanation beside it.
+const mostFlagWidth = 24
+
+func writeFlag(b *strings.Builder, f *pflag.Flag, width int) {
+	name := flagName(f)
+	indent := strings.Repeat(" ", width+4)
+	line := "  " + name + strings.Repeat(" ", max(0, width-len(name))) + "  "
+	if len(name) > width {
+		fmt.Fprintln(b, "  "+name)
+		line = indent
+	}
+	for i, text := range wrapped(flagUsage(f), helpWidth-len(indent)) {
+		if i > 0 {
+			line = indent
+		}
+		fmt.Fprintln(b, line+text)
+	}
+}
+
+// flagName is a flag as it is typed: -o, --output FILE.
+func flagName(f *pflag.Flag) string {
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	value, _ := flagValue(f)
+	switch value {
+	case "":
+		return name
+	case "int", "uint":
+		value = "N"
+	case "float":
+		value = "X"
+	case "string", "strings", "stringArray":
+		value = "NAME"
+	case "duration":
+		value = "TIME"
+	}
+	if f.NoOptDefVal != "" {
+		return fmt.Sprintf("%s[=%s]", name, strings.ToUpper(value))
+	}
+	return name + " " + strings.ToUpper(value)
+}
+
+// flagValue is the name of a flag's value, and what the flag does. The name is in backquotes, in the text or in front of it.
+func flagValue(f *pflag.Flag) (name, usage string) {
+	name, usage = pflag.UnquoteUsage(f)
+	return name, strings.TrimPrefix(usage, name+": ")
+}
+
+// flagUsage is what a flag does, with its default.
+func flagUsage(f *pflag.Flag) string {
+	_, usage := flagValue(f)
+	switch f.DefValue {
+	case "", "0", "false", "[]", "-1", "0s":
+		return usage
+	}
+	return fmt.Sprintf("%s (default %s)", usage, f.DefValue)
+}
+
+// wrapped breaks a text into lines of at most width columns.
+func wrapped(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = joinNonEmpty(" ", line, word)
+	}
+	return append(lines, line)
+}
+
+// verbList lists the verbs below a command, by group where they have groups.
+func verbList(cmd *cobra.Command) string {
+	var b strings.Builder
+	list := func(title string, of func(c *cobra.Command) bool) {
+		first := true
+		for _, c := range cmd.Commands() {
+			if c.Hidden || c.Name() == "completion" || c.Name() == "help" || !of(c) {
+				continue
+			}
+			if first {
+				fmt.Fprintf(&b, "\n\n%s:", title)
+				first = false
+			}
+			fmt.Fprintf(&b, "\n  %-11s  %s", c.Name(), c.Short)
+		}
+	}
+	for _, g := range cmd.Groups() {
+		list(g.Title, func(c *cobra.Command) bool { return c.GroupID == g.ID })
+	}
+	list("Verbs", func(c *cobra.Command) bool { return c.GroupID == "" && !c.IsAdditionalHelpTopicCommand() })
+	list("Topics (spoor help TOPIC)", func(c *cobra.Command) bool { return c.IsAdditionalHelpTopicCommand() })
+	return b.String() + "\n"
+}
+
+// A percentFlag is a share that is typed as 5% or 0.05.
+type percentFlag struct{ share *float64 }
+
+func (p percentFlag) String() string {
+	if p.share == nil {
+		return ""
+	}
+	return strconv.FormatFloat(100**p.share, 'g', 4, 64) + "%"
+}
+
+func (p percentFlag) Type() string { return "percent" }
+
+func (p percentFlag) Set(text string) (err error) {
+	*p.share, err = units.ParseShare(text)
+	return err
+}
+
+// A toleranceFlag is how far values may be apart that count as equal. Files keep 100 less the percentage, which the literature calls precision.
+type toleranceFlag struct{ precision *int }
+
+func (t toleranceFlag) String() string {
+	if t.precision == nil {
+		return ""
+	}
+	return toleranceText(*t.precision)
+}
+
+func (t toleranceFlag) Type() string { return "percent" }
+
+func (t toleranceFlag) Set(text string) error {
+	share, err := units.ParseShare(text)
+	switch percent := 100 * share; {
+	case err != nil:
+		return err
+	case percent > 100 || percent != float64(int(percent)):
+		return fmt.Errorf("%s is not a whole percentage up to 100%%", text)
+	default:
+		*t.precision = 100 - int(percent)
+	}
+	return nil
+}
+
+// toleranceText writes the tolerance that a precision stands for.
+func toleranceText(precision int) string { return strconv.Itoa(100-precision) + "%" }
+
+// Flags that many verbs have.
+
+func jsonFlag(f *pflag.FlagSet, p *bool) { f.BoolVar(p, "json", false, "print JSON") }
+
+func forceFlag(f *pflag.FlagSet, p *bool) {
+	f.BoolVarP(p, "force", "f", false, "replace the file if it exists")
+}
+
+func topFlag(f *pflag.FlagSet, p *int, n int, of string) {
+	f.IntVar(p, "top", n, "list the first `N` "+of+"; 0: all")
+}
+
+// partTopic is what "spoor help part" prints.
+func partTopic() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "part",
+		Short: "How to look at a part of a run: flags of info, profile, waits and others",
+		Long: `Most verbs that read a trace take the flags below. They then answer for a part
+of the run instead of the whole run. spoor cut writes such a part as a trace of
+its own.`,
+		Example: `  spoor profile --from 10s --until 12s app.spoor
+  spoor waits --iteration 100:110 app.spoor          rounds of the main loop
+  spoor info --loop MPI_Recv@halo.c:88 app.spoor     a loop that begins there
+  spoor efficiency --without-init app.spoor`,
+	}
+	new(windowFlags).add(cmd.Flags())
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Annotations = nil })
+	return cmd
+}
