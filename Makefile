@@ -167,6 +167,7 @@ install: all
 	install -D -m 644 build/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spoor.fish
 	install -D -m 644 packaging/modulefile $(DESTDIR)$(PREFIX)/share/spoor/modulefile
 	install -m 644 packaging/valgrind.supp $(DESTDIR)$(PREFIX)/share/spoor/
+	install -D -m 644 packaging/python/spoor.py $(DESTDIR)$(PREFIX)/share/spoor/python/spoor.py
 	install -d $(DESTDIR)$(PREFIX)/share/doc/spoor
 	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md docs/*.png $(DESTDIR)$(PREFIX)/share/doc/spoor/
 
@@ -178,6 +179,15 @@ dist: all
 
 deb: all
 	+packaging/deb $(VERSION) $(DATE)
+
+rpm: all
+	+packaging/rpm/build $(VERSION) $(DATE)
+
+# What a release has, with checksums, in build/release.
+release: dist deb rpm
+	rm -rf build/release && mkdir build/release
+	cp build/spoor-$(VERSION)-linux-*.tar.gz build/spoor_$(VERSION)_*.deb build/spoor-$(VERSION)-*.rpm build/release/
+	cd build/release && sha256sum * >SHA256SUMS
 
 # These run one program at a time, minutes in all, and wait for most of it: they begin first, side by side.
 WAITING = ./test/timing ./test/run
@@ -200,4 +210,4 @@ race: all
 clean:
 	rm -rf bin build
 
-.PHONY: all shim-objects sanitized pass install dist deb test race clean
+.PHONY: all shim-objects sanitized pass install dist deb rpm release test race clean

@@ -25,6 +25,7 @@ package_of() {
 	otf2-print) echo otf2-tools ;;
 	otf2) echo python3-otf2 ;;
 	pandas) echo python3-pandas ;;
+	pip) echo python3-pip python3-setuptools ;;
 	node) echo nodejs npm ;;
 	strace) echo strace ;;
 	valgrind) echo valgrind ;;
@@ -53,6 +54,7 @@ present() {
 	modulecmd) [ -e /usr/lib/x86_64-linux-gnu/modulecmd.tcl ] ;;
 	petsc4py) ls /usr/lib/petscdir/petsc3.*/*-real/lib/python3/dist-packages/petsc4py ;;
 	h5py-mpi) [ -d /usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi ] ;;
+	pip) /usr/bin/python3 -c "import pip, setuptools" ;;
 	mpi4py | otf2 | pandas) /usr/bin/python3 -c "import $1" ;;
 	*) command -v "$1" ;;
 	esac >/dev/null 2>&1

@@ -9,7 +9,7 @@ import (
 )
 
 // Number is the version.
-const Number = "0.1.0"
+const Number = "1.0.0"
 
 // Build says what this binary was made of and for: the commit and its date, as far as the
 // build knew them, the compiler, the system and the processor.
