@@ -145,6 +145,7 @@ bin/spoor-pass-%.so: pass/loops.cpp
 
 # What --help says, as pages.
 build/man/stamp: bin/spoor
+	rm -rf build/man
 	bin/spoor man build/man
 	@touch $@
 

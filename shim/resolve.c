@@ -154,7 +154,7 @@ static void resolve(void)
 	sp_loaded();
 	void *init = find_init();
 	if (!init) {
-		sp_give_up("no MPI library found behind this call");
+		sp_give_up("no MPI library found after this call");
 		return;
 	}
 	for (int i = 0; i < SP_NCALLS; i++)

@@ -399,7 +399,7 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
 	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks, Common: true}
 	if w.Byte() != 1 {
-		w.Fail("is none that others refer to")
+		w.Fail("is not referred to by others")
 	}
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}

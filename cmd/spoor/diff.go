@@ -93,12 +93,12 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 		if list, err := r.Thinned(); err != nil {
 			return false, err
 		} else if list != nil && !o.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s was thinned: sizes in it stand for others, and need not be those of the run\n", r.Name())
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s was reduced: its sizes are means, not those of the run\n", r.Name())
 		}
 		if list, err := r.Drawn(); err != nil {
 			return false, err
 		} else if list != nil && !o.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has loops whose numbers of rounds are drawn: calls in and behind them can't be compared with those of a run\n", r.Name())
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has loops whose numbers of rounds are drawn: it cannot compare calls in and after them with those of a run\n", r.Name())
 		}
 		if list, err := r.Partners(); err != nil {
 			return false, err

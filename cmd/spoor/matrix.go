@@ -156,7 +156,7 @@ func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string,
 	}
 	fmt.Fprintf(out, "\n%s in %s\n", units.Bytes(int64(m.Total.Bytes)), units.Plural(m.Total.Messages, "message"))
 	if m.Elsewhere.Messages > 0 {
-		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or of which there is no track\n",
+		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or without a track\n",
 			units.Bytes(int64(m.Elsewhere.Bytes)), units.Plural(m.Elsewhere.Messages, "message"))
 	}
 	if m.Unsized > 0 {

@@ -70,7 +70,7 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		line := args[at:]
 		if args = args[:at]; len(line) == 0 || len(args) == 0 {
-			return &usageError{cmd, errors.New("before -- a directory, and behind it a launcher that starts a process on each host")}
+			return &usageError{cmd, errors.New("give a directory before --, and after it a launcher that starts a process on each host")}
 		}
 		for _, arg := range args {
 			if err := bringWith(line, arg); err != nil {
@@ -274,5 +274,5 @@ func printTally(w io.Writer, list []recover.Ending) {
 	for _, key := range order {
 		fmt.Fprintf(w, "  %s: %s: %s\n", key, units.Plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
 	}
-	fmt.Fprintln(w, "  (--all tells of each)")
+	fmt.Fprintln(w, "  (--all prints each)")
 }

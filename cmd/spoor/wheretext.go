@@ -34,7 +34,7 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	if len(r.Unsure) > 0 {
 		fmt.Fprintf(w, "\nnot all is known that %s did: taken as able to go on\n", theseRanks(r.Unsure))
 	}
-	v.section("what the trace doesn't tell", len(r.Losses), func(i int) {
+	v.section("what the trace does not have", len(r.Losses), func(i int) {
 		fmt.Fprintf(w, "  %d %s\n", r.Losses[i].Count, r.Losses[i].What)
 	})
 }

@@ -30,8 +30,8 @@ func (l Losses) List() []Loss {
 
 // What this package itself can't say, and so no format can.
 const (
-	lostComm    = "operations on a communicator of which the trace doesn't tell who is in it"
-	lostSource  = "receives of which the trace doesn't tell where the message came from"
+	lostComm    = "operations on a communicator whose members the trace does not have"
+	lostSource  = "receives whose sender the trace does not have"
 	lostRequest = "completions of requests that were not seen being made"
 	lostFreed   = "operations whose request was freed before they completed"
 	lostWindow  = "one-sided transfers and synchronisations on a window that was not seen being made"

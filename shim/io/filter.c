@@ -27,7 +27,7 @@ void *sp_io_find(int index, const char *name)
 {
 	void *p = dlsym(RTLD_NEXT, name);
 	if (!p) { /* nobody else has it, so nobody can have been linked to it */
-		sp_warn("no function %s behind this library", name);
+		sp_warn("no function %s after this library", name);
 		abort();
 	}
 	__atomic_store_n(&sp_io_functions[index], p, __ATOMIC_RELAXED);

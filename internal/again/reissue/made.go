@@ -73,7 +73,7 @@ func ToInteger(name string) string {
 func (h Handles) Why(c *trace.Call, foreign bool) string {
 	if r := &c.Result; foreign && FromInteger(c.Name()) && (r.Type != trace.Handle || r.Num == trace.UnknownHandle ||
 		r.Num >= trace.FirstLocal && !h[handle{c.Func.Returns, r.Num}]) {
-		return "integers that stand for handles are those of one MPI"
+		return "integers used as handles belong to one MPI"
 	}
 	for i := range c.Params {
 		p := &c.Params[i]

@@ -48,7 +48,7 @@ type Report struct {
 	Messages   []Messages  `json:"messages"`   // that no receive takes
 	Mismatches []Mismatch  `json:"mismatches"` // of collective calls
 	Unsure     []int       `json:"unsure"`     // ranks of which not all is known that they did: they count as ranks that can go on
-	Losses     []ops.Loss  `json:"losses"`     // what the trace doesn't tell
+	Losses     []ops.Loss  `json:"losses"`     // what the trace does not have
 }
 
 // A Verdict says how it stands with a world.

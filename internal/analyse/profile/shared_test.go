@@ -43,7 +43,7 @@ func TestSharedTimes(t *testing.T) {
 		var got []int
 		for _, thread := range p.Threads {
 			got = append(got, thread.Shared)
-			if said := strings.Contains(p.head(&thread), "the mean of calls alike"); said != (thread.Shared > 0) {
+			if said := strings.Contains(p.head(&thread), "the mean of equal calls"); said != (thread.Shared > 0) {
 				t.Errorf("%s: %s", name, p.head(&thread))
 			}
 		}

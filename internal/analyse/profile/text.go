@@ -97,9 +97,9 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) (err error) {
 		mark func(*calltree.Node) bool
 		text string
 	}{
-		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "recursion" }, "≥ of calls by itself: stacks that were cut short are not counted."},
+		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "recursion" }, "≥ of recursive calls: stacks that were cut short are not counted."},
 		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "loop" }, "≥: the code has rounds in which MPI is not called; these are not counted."},
-		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer rounds each time: the calls don't tell which of several loops went round."},
+		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer iterations each time: the calls do not show which of several loops iterated."},
 		{func(n *calltree.Node) bool { return len(n.Branches) > 0 }, "either, or: alternatives in the code, and in how many iterations their calls were made."},
 		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all rounds of the loop together."},
 		{func(n *calltree.Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
@@ -154,7 +154,7 @@ func (p *Profile) head(t *calltree.Thread) string {
 		who += " within their bounds"
 	}
 	if t.Shared > 0 {
-		who += fmt.Sprintf(" (at %s the mean of calls alike)", units.Plural(t.Shared, "place"))
+		who += fmt.Sprintf(" (at %s the mean of equal calls)", units.Plural(t.Shared, "place"))
 	}
 	if p.Timeless() {
 		return fmt.Sprintf("%s: %s calls, %v", who, units.Grouped(t.Total.Calls), trace.ErrNoTimes)
@@ -333,7 +333,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		open = true
 		loops++
 	case "recursion":
-		x.text += times(n) + " calls each time, by itself"
+		x.text += times(n) + " recursive calls each time"
 		x.per = n.Rounds
 		open = true
 		loops++

@@ -296,7 +296,7 @@ func (w *Writer) collective(x *ops.Act) {
 	case x.Comm.Number < 0: // one rank waits for nobody
 		return
 	case !w.comms[x.Comm.Number]:
-		w.s.Losses.Add("collectives between two groups, or on a communicator of which the trace doesn't tell who is in it", 1)
+		w.s.Losses.Add("collectives between two groups, or on a communicator whose members the trace does not have", 1)
 		return
 	}
 	root := int64(0)

@@ -118,7 +118,7 @@ func (w *world) end(k *rank) string {
 	case k.finished:
 		return track.Finished
 	case k.calls > 0 && !w.bounds:
-		w.notes.Add("ranks of which nothing tells how they ended, as no MPI_Init or MPI_Finalize is recorded: taken for finished", 1)
+		w.notes.Add("ranks without MPI_Init or MPI_Finalize: taken for finished", 1)
 		return track.Finished
 	}
 	return track.Crashed

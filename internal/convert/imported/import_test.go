@@ -162,7 +162,7 @@ func TestGrid(t *testing.T) {
 	if diff := cmp.Diff([][]matrix.Cell{{{}, c, {}, {}}, {{}, {}, c, {}}, {{}, {}, {}, c}, {{}, {}, {}, {}}}, m.Dense()); diff != "" || m.Elsewhere != (matrix.Cell{}) {
 		t.Errorf("%v elsewhere; messages:\n%s", m.Elsewhere, diff)
 	}
-	const untold = "ranks of which nothing tells how they ended, as no MPI_Init or MPI_Finalize is recorded: taken for finished"
+	const untold = "ranks without MPI_Init or MPI_Finalize: taken for finished"
 	if x.Notes[untold] != 4 {
 		t.Errorf("%v, want 4 %s", x.Notes, untold)
 	}

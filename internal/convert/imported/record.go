@@ -290,7 +290,7 @@ func (r *recorder) commsOf(t *thread, c *open, e *otf2.Event) error {
 	}
 	at := r.w.ns(c.start - r.w.first)
 	r.out.Time(t.number, n, at, at)
-	r.w.notes.Add("communicators that no recorded call made (MPI_Comm_create_group stands in)", 1)
+	r.w.notes.Add("communicators that no recorded call made (MPI_Comm_create_group is assumed)", 1)
 	return nil
 }
 

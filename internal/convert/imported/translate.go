@@ -91,7 +91,7 @@ func (x *translation) forms() []filled {
 	}
 	x.assumeInputs()
 	if len(x.more) > 0 && !x.used && x.c.call.Has(mpi.Starts) {
-		x.r.w.notes.Add("starts of persistent requests, each of which stands as MPI_Isend or MPI_Irecv", uint64(len(x.more)))
+		x.r.w.notes.Add("starts of persistent requests, shown as MPI_Isend or MPI_Irecv", uint64(len(x.more)))
 		x.more[0].moved = false
 		return x.more
 	}
@@ -140,10 +140,10 @@ func (x *translation) assumeInputs() {
 		switch p.Kind {
 		case mpi.KindComm:
 			x.f.set(p.Name, mpi.CommWorld)
-			x.r.w.notes.Add("calls of which no record has the communicator (MPI_COMM_WORLD stands in)", 1)
+			x.r.w.notes.Add("calls without a communicator in the records (MPI_COMM_WORLD is assumed)", 1)
 		case mpi.KindOp:
 			x.f.set(p.Name, bitwiseOr)
-			x.r.w.notes.Add("reductions, of which OTF2 has no operation (MPI_BOR stands in)", 1)
+			x.r.w.notes.Add("reductions: OTF2 does not have the operation (MPI_BOR is assumed)", 1)
 		}
 	}
 }
@@ -267,7 +267,7 @@ func (x *translation) post(e *otf2.Event) {
 	if o.kind == otf2.EvMpiIrecv {
 		x.source(f, m, member(uint64(o.peer)), o.comm, tag(uint64(o.tag)), o.recv)
 	} else {
-		x.r.w.notes.Add("non-blocking receives of which no record tells what they got: from any source", 1)
+		x.r.w.notes.Add("nonblocking receives without a record of their message: from any source", 1)
 		f.set(m.In.Peer, mpi.AnySource)
 		f.set(tagOf(f, "recvtag"), mpi.AnyTag)
 		f.set(m.In.Count, 0)
@@ -420,7 +420,7 @@ func (x *translation) side(s *meaning.Side, bytes uint64, n, rank int, isRoot, i
 		if _, told := x.f.in[s.Count]; !told {
 			x.f.set(s.Count, array(spread(bytes, n))...)
 			if n > 1 && bytes > 0 {
-				x.r.w.notes.Add("collectives with a count for each member, of which the sum is known: shared out evenly", 1)
+				x.r.w.notes.Add("collectives with a count for each member: only the sum is known, and is distributed evenly", 1)
 			}
 		}
 		return

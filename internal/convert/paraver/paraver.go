@@ -274,7 +274,7 @@ func (w *Writer) join() error {
 	open := false
 	lost := func() {
 		if open {
-			w.s.Losses.Add("messages of which one end is not in the export", 1)
+			w.s.Losses.Add("messages with one end outside the export", 1)
 		}
 	}
 	err := w.ends.each(func(key uint64, data []byte) error {

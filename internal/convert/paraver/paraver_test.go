@@ -83,7 +83,7 @@ func TestPart(t *testing.T) {
 		}
 		r.End()
 	}), o)
-	if len(x.Messages) != 4 || losses["messages of which one end is not in the export"] != 8 {
+	if len(x.Messages) != 4 || losses["messages with one end outside the export"] != 8 {
 		t.Errorf("%d messages; left out: %v", len(x.Messages), losses)
 	}
 	for _, m := range x.Messages {

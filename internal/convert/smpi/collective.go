@@ -81,7 +81,7 @@ func (w *Writer) collective(x *ops.Act) {
 	case c.RemoteSize > 0:
 		lost = "collectives between two groups"
 	case w.own(c) < 0:
-		lost = "collectives on a communicator of which the trace doesn't tell who is in it"
+		lost = "collectives on a communicator whose members the trace does not have"
 	}
 	if lost != "" {
 		if x.Kind != ops.CollectiveEnd {

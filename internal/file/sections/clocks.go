@@ -36,7 +36,7 @@ func (c *Clocks) Check(ranks int) error {
 		return fmt.Errorf("clocks of %d ranks, there are %d", c.Of.Len(), ranks)
 	}
 	if len(c.List) == 0 || c.List[0] != (model.Clock{}) {
-		return fmt.Errorf("%d clocks, the first of which is not the reference", len(c.List))
+		return fmt.Errorf("%d clocks, but the first is not the reference", len(c.List))
 	}
 	for v := range c.Of.All() {
 		if v < 0 || v >= int64(len(c.List)) {

@@ -65,7 +65,7 @@ func decodeNumbered(r *wire.Reader, limit int) []string {
 		for i := int64(1); i <= int64(more) && r.Err() == nil; i++ {
 			name, ok := x.name(i)
 			if !ok {
-				r.Fail("name %d behind %q has no number", i, first)
+				r.Fail("name %d after %q has no number", i, first)
 			}
 			list = append(list, name)
 		}

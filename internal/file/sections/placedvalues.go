@@ -70,7 +70,7 @@ func DecodePlacedValues(r *wire.Reader, names []string) map[string][]PlacedValue
 		for range r.Count(3) {
 			head := r.Uvarint()
 			if last += head >> 1; head>>1 == 0 && len(list) > 0 || last >= 1<<31 {
-				r.Fail("leaf %d behind leaf %d", last, last-head>>1)
+				r.Fail("leaf %d after leaf %d", last, last-head>>1)
 			}
 			x := PlacedValue{Leaf: int(last), Count: r.Uvarint(), Sum: r.Varint()}
 			if x.Calls = x.Count; head&1 != 0 {

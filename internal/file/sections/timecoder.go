@@ -89,7 +89,7 @@ func (t *TimeCoder) flag(v *bool) {
 
 // code writes or reads the times of a class, p having its pools.
 func (t *TimeCoder) code(p *Pooled, c *TimeCodes, took func(what string, n int)) {
-	for k, what := range []string{"durations of a distinct call or of many alike", "gaps before these"} {
+	for k, what := range []string{"durations of a distinct call or of many equal ones", "gaps before these"} {
 		t.stats(p, c, k)
 		took(what, len(p.Calls))
 		t.extremes(p, c, k)

@@ -100,7 +100,7 @@ func Of(streams []*grammar.Grammar, counts []column.Column, ranks int) (Streams,
 		// A count of 1 would not be numbered when read back.
 		repeats := Repeats(out.List)
 		if repeats != n {
-			err = fmt.Errorf("%d of %d repeated symbols stand once", n-repeats, n)
+			err = fmt.Errorf("%d of %d repeated symbols occur once", n-repeats, n)
 		}
 	}
 	return out, err

@@ -130,7 +130,7 @@ func (a *asides) load(r *pack.Reader) {
 	for range r.Count(3) {
 		x := aside{call: r.Uint(), ticks: r.Uint(), off: r.Bool()}
 		if n := len(a.list); n > 0 && x.call < a.list[n-1].call {
-			r.Fail("an aside before call %d behind one before call %d", x.call, a.list[n-1].call)
+			r.Fail("an aside before call %d after one before call %d", x.call, a.list[n-1].call)
 			return
 		}
 		a.list = append(a.list, x)

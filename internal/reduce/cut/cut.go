@@ -177,7 +177,7 @@ func (x *cutter) timing() (timing.Options, error) {
 	if kind.Own() {
 		return timing.Options{Mode: timing.Lossless}, nil
 	}
-	x.part.Notes = append(x.part.Notes, "times of single calls were not recorded: each is the mean of calls alike over the whole run, and so are extremes")
+	x.part.Notes = append(x.part.Notes, "times of single calls were not recorded: each is the mean of equal calls over the whole run, and so are extremes")
 	return timing.Options{Mode: timing.Stats}, nil
 }
 

@@ -182,7 +182,7 @@ func (l *leg) add(s *share) {
 			l.keep("messages are in several communicators")
 		}
 		if l.comm = s.comm; l.comm.Number != 0 && l.comm.Number != s.closingComm {
-			l.keep("messages are in another communicator than the collective call behind them")
+			l.keep("messages are in another communicator than the collective call after them")
 		}
 	}
 	for _, p := range places(s.sent) {

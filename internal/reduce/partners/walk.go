@@ -100,7 +100,7 @@ func (w *walk) lost() (n uint64) {
 }
 
 const (
-	whyUnknown  = "the trace doesn't tell what some calls did, or with whom"
+	whyUnknown  = "the trace does not have what some calls did, or with whom"
 	whyRequests = "requests of one leg are used in another, or by nobody"
 )
 

@@ -310,13 +310,13 @@ func (x *rank) node(b *body, ops map[channel]*traffic) *node {
 // passed notes where in its channels a round began, and that it was the same channels.
 func (n *node) passed(w *walk) {
 	if len(w.began) != len(n.ops) {
-		n.keep("handles stand for other communicators each time")
+		n.keep("handles are other communicators each time")
 		return
 	}
 	for ch, x := range n.ops {
 		at, ok := w.began[ch]
 		if !ok {
-			n.keep("handles stand for other communicators each time")
+			n.keep("handles are other communicators each time")
 			return
 		}
 		x.place = (x.place^at)*0x9e3779b97f4a7c15 + n.runs

@@ -67,7 +67,7 @@ func Parse(line, flavour string) (*Runner, error) {
 		return nil, fmt.Errorf("--launcher: nothing there; give a line such as 'mpiexec -n {n}'")
 	}
 	if !strings.Contains(line, "{n}") {
-		return nil, fmt.Errorf("--launcher %q: {n} must stand where the number of ranks goes, as in 'mpiexec -n {n}'", line)
+		return nil, fmt.Errorf("--launcher %q: put {n} where the number of ranks goes, as in 'mpiexec -n {n}'", line)
 	}
 	r, err := Of(words, flavour)
 	if err != nil {
@@ -90,7 +90,7 @@ func Of(line []string, flavour string) (*Runner, error) {
 		case Hydra:
 			r.Flavour = "mpich"
 		default:
-			return nil, fmt.Errorf("%q: can't tell which MPI its ranks use; say so with --mpi", strings.Join(line, " "))
+			return nil, fmt.Errorf("%q: which MPI do its ranks use? Give --mpi", strings.Join(line, " "))
 		}
 	}
 	r.Libraries = near(path, r.Flavour)

@@ -167,7 +167,7 @@ func (p *parser) level(f *file, i int) Level {
 	case d < 0:
 		p.fail(at("name"), "no level %q: they are %s", x.Name, strings.Join(distances, ", "))
 	case i > 0 && d <= slices.Index(distances, f.Levels[i-1].Name):
-		p.fail(at("name"), "level %q stands behind %q: the nearest goes first", x.Name, f.Levels[i-1].Name)
+		p.fail(at("name"), "level %q comes after %q: the nearest goes first", x.Name, f.Levels[i-1].Name)
 	}
 	last, inner := i == len(f.Levels)-1, 1
 	if i > 0 {
@@ -237,7 +237,7 @@ func (p *parser) collective(f *file, i int) Collective {
 	case !slices.Contains(CollectiveFunctions, x.Function):
 		p.fail(at("function"), "no collective %q with a table: they are %s", x.Function, strings.Join(CollectiveFunctions, ", "))
 	case !slices.ContainsFunc(f.Levels, func(l level) bool { return l.Name == x.Level }):
-		p.fail(at("level"), "level is %q, of which there is none", x.Level)
+		p.fail(at("level"), "level is %q, which does not exist", x.Level)
 	case x.Members < 2 || x.Members > 1<<24:
 		p.fail(at("members"), "members is %d: how many ranks take part, from 2 to 16777216", x.Members)
 	case len(x.Times) == 0:

@@ -225,7 +225,7 @@ func recvRuns(t Transport, from int) ([]run, error) {
 	}
 	n := binary.LittleEndian.Uint64(b[:])
 	if n == 0 || n > uint64(t.Size()) {
-		return nil, fmt.Errorf("rank %d tells of %d clocks", from, n)
+		return nil, fmt.Errorf("rank %d has %d clocks", from, n)
 	}
 	data := make([]byte, 16*n)
 	if err := t.Recv(from, data); err != nil {

@@ -19,7 +19,7 @@ func Decode(r *wire.Reader, ranks, terminals int) *Class {
 		at += d
 		have := r.Byte()
 		if at >= terminals || i > 0 && d == 0 || have == 0 || have >= 1<<kinds {
-			r.Fail("terminal %d of %d behind %d with times of kinds %d", at, terminals, at-d, have)
+			r.Fail("terminal %d of %d after %d with times of kinds %d", at, terminals, at-d, have)
 			return nil
 		}
 		s := site{terminal: at}

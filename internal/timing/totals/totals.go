@@ -61,7 +61,7 @@ func (c *Columns) Check(ranks, terminals int) error {
 	last := -1
 	for _, s := range c.Sites {
 		if s.Terminal <= last || s.Terminal >= terminals {
-			return fmt.Errorf("totals of terminal %d of %d behind %d", s.Terminal, terminals, last)
+			return fmt.Errorf("totals of terminal %d of %d after %d", s.Terminal, terminals, last)
 		}
 		last = s.Terminal
 		for kind := range kinds {
