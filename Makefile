@@ -124,7 +124,7 @@ bin/libspoor-replay.so: $(wildcard replayer/under/*) $(AGAIN) $(addprefix intern
 	mv $@.new $@
 
 bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) internal/again/proxy/runtime/common.h bin/libspoor-replay.so
-	CGO_ENABLED=1 $(GO_BUILD) -ldflags '-X runtime.godebugDefault=asyncpreemptoff=1' -o $@ ./replayer
+	CGO_ENABLED=1 $(GO_BUILD) -ldflags '-buildid= -X runtime.godebugDefault=asyncpreemptoff=1' -o $@ ./replayer
 
 # Rounds of loops: what the compiler has the program count, and what reads it.
 bin/libspoor-rounds.so: pass/rounds.c shim/spoor_plugin.h

@@ -18,7 +18,6 @@ import (
 
 type compareOptions struct {
 	threshold float64
-	top       int
 	output
 	paths    []string
 	window   windowFlags
@@ -72,8 +71,7 @@ More: docs/compare.md`,
 	f := cmd.Flags()
 	f.Var(percentFlag{&o.threshold}, "threshold", "exit with 1 if something got worse by more than this `percent`: 5% (with --history 10%)")
 	f.Lookup("threshold").DefValue = ""
-	topFlag(f, &o.top, 20, "call sites")
-	jsonFlag(f, &o.json)
+	o.tableFlags(f, 20, "call sites")
 	debugPathFlag(f, &o.paths)
 	databaseFlag(f, &o.database)
 	f.StringVar(&o.history.By, "history", "", "compare the values of this `tag` over all runs of the database")
@@ -162,9 +160,9 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 		list = append(list, c)
 	}
 	if len(list) == 1 {
-		err = o.print(cmd, list[0], func(w io.Writer) error { return printComparison(w, list[0], o.top) }, nil)
+		err = o.print(cmd, list[0], func(w io.Writer) error { return printComparison(w, list[0], o.output) }, func(w io.Writer) error { return comparedSites(w, list[0], o.output) })
 	} else {
-		err = o.print(cmd, list, func(w io.Writer) error { return printScalability(w, list) }, nil)
+		err = o.print(cmd, list, func(w io.Writer) error { return printScalability(w, list, o.tableView()) }, func(w io.Writer) error { return printScalability(w, list, o.tableView()) })
 	}
 	if err != nil || o.threshold == 0 {
 		return false, err
@@ -179,7 +177,7 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 }
 
 // printScalability writes a line for each run: those of the comparisons, and before them the one that they all have.
-func printScalability(w io.Writer, list []*database.Comparison) error {
+func printScalability(w io.Writer, list []*database.Comparison, v columns.View) error {
 	type line struct {
 		run database.Run
 		s   database.Scalability
@@ -190,7 +188,7 @@ func printScalability(w io.Writer, list []*database.Comparison) error {
 		_, s := c.Scalability()
 		lines = append(lines, line{c.B, s})
 	}
-	return columns.Text(w, lines, 0, func(c *columns.Row, x line) {
+	return columns.Print(w, lines, v, func(c *columns.Row, x line) {
 		share := func(v float64) string {
 			if v == 0 {
 				return "?"

@@ -209,16 +209,16 @@ func newDBList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, list, func(w io.Writer) error { return printRuns(w, list) }, nil)
+			return o.print(cmd, list, func(w io.Writer) error { return printRuns(w, o.tableView(), list) }, func(w io.Writer) error { return printRuns(w, o.tableView(), list) })
 		},
 	}
 	databaseFlag(cmd.Flags(), &path)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	o.tableFlags(cmd.Flags(), 0, "runs")
 	return cmd
 }
 
-func printRuns(w io.Writer, list []database.Listed) error {
-	return columns.Text(w, list, 0, func(c *columns.Row, x database.Listed) {
+func printRuns(w io.Writer, v columns.View, list []database.Listed) error {
+	return columns.Print(w, list, v, func(c *columns.Row, x database.Listed) {
 		var span, in any = "?", "?"
 		if x.HasTimes {
 			span, in = x.SpanNs, float64(x.MPINs)/float64(max(1, x.Ranks))
@@ -315,7 +315,16 @@ func texts(values []any) []string {
 	return list
 }
 
-func printComparison(w io.Writer, c *database.Comparison, top int) error {
+func printComparison(w io.Writer, c *database.Comparison, o output) error {
+	for _, p := range c.Whole {
+		if p.Name == "span_ns" && p.KnownA && p.KnownB {
+			fmt.Fprintf(w, "run time: %s → %s, %s\n", units.Duration(p.A), units.Duration(p.B), changed(p.A, p.B))
+		}
+	}
+	_, most := c.Waits()
+	if most != nil {
+		fmt.Fprintf(w, "waiting grew most in %s: from %s to %s\n", siteText(&most.Site), units.Duration(float64(most.Waited[0])), units.Duration(float64(most.Waited[1])))
+	}
 	for _, x := range []struct {
 		name string
 		run  database.Run
@@ -338,18 +347,20 @@ func printComparison(w io.Writer, c *database.Comparison, top int) error {
 	}); err != nil {
 		return err
 	}
-	waits, most := c.Waits()
-	if most != nil {
-		fmt.Fprintf(w, "\nwaiting grew most in %s: from %s to %s\n", siteText(&most.Site), units.Duration(float64(most.Waited[0])), units.Duration(float64(most.Waited[1])))
-	}
 	fmt.Fprintln(w)
-	return columns.Text(w, c.Sites, top, func(r *columns.Row, s database.SitePair) {
-		r.Count("calls A", s.Calls[0]).Count("B", s.Calls[1]).Ns("time A", s.Ns[0]).Ns("B", s.Ns[1])
+	return comparedSites(w, c, o)
+}
+
+// comparedSites writes a row for each call site of two runs.
+func comparedSites(w io.Writer, c *database.Comparison, o output) error {
+	waits, _ := c.Waits()
+	return columns.Print(w, c.Sites, o.tableView(), func(r *columns.Row, s database.SitePair) {
+		r.Count("calls A", s.Calls[0]).Count("calls B", s.Calls[1]).Ns("time A", s.Ns[0]).Ns("time B", s.Ns[1])
 		r.Value("change", changed(float64(s.Ns[0]), float64(s.Ns[1])))
 		if waits {
-			r.Ns("waited A", s.Waited[0]).Ns("B", s.Waited[1])
+			r.Ns("waited A", s.Waited[0]).Ns("waited B", s.Waited[1])
 		}
-		r.Bytes("bytes out A", s.Out[0]).Bytes("B", s.Out[1]).Text("function, call site", siteText(&s.Site))
+		r.Bytes("out A", s.Out[0]).Bytes("out B", s.Out[1]).Text("function, call site", siteText(&s.Site))
 	})
 }
 

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -27,7 +29,26 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // An output is how an answer is printed: as text, unless --json or --csv was given.
-type output struct{ json, csv bool }
+type output struct {
+	json, csv bool
+	columns   []string
+	sort      string
+	top       int
+}
+
+// tableFlags adds the flags of verbs whose answer is a table.
+func (o *output) tableFlags(f *pflag.FlagSet, top int, rows string) {
+	topFlag(f, &o.top, top, rows)
+	f.StringSliceVar(&o.columns, "columns", nil, "only these `columns`, as --csv names them: time_ns,function")
+	f.StringVar(&o.sort, "sort", "", "sort rows by this `column`, as --csv names it")
+	f.BoolVar(&o.csv, "csv", false, "print CSV, all rows")
+	jsonFlag(f, &o.json)
+}
+
+// tableView is what those flags ask for.
+func (o *output) tableView() columns.View {
+	return columns.View{Top: o.top, Columns: o.columns, Sort: o.sort, CSV: o.csv}
+}
 
 // print prints an answer; a verb without --csv has no such printer.
 func (o output) print(cmd *cobra.Command, answer any, text, csv func(io.Writer) error) (err error) {
@@ -35,6 +56,8 @@ func (o output) print(cmd *cobra.Command, answer any, text, csv func(io.Writer) 
 	switch {
 	case o.json:
 		err = writeJSON(w, answer)
+	case o.csv && csv == nil:
+		return &usageError{cmd, errors.New("--csv: this answer has no table")}
 	case o.csv:
 		err = csv(w)
 	default:

@@ -56,7 +56,6 @@ func newScaling() *cobra.Command {
 	var path, app string
 	var paths []string
 	var o output
-	var top int
 	cmd := &cobra.Command{
 		Use:   "scaling [flags] [TRACE...]",
 		Short: "Find the call sites whose time grows with the number of ranks",
@@ -81,22 +80,36 @@ More: docs/compare.md`, growth.LeastPoints),
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, s, func(w io.Writer) error { return printScaling(w, s, top) }, nil)
+			return o.print(cmd, s, func(w io.Writer) error { return printScaling(w, s, o.tableView()) }, func(w io.Writer) error { return scalingTable(w, s, o.tableView()) })
 		},
 	}
 	f := cmd.Flags()
 	databaseFlag(f, &path)
 	f.StringVar(&app, "app", "", "only runs of this `program`; needed if the database has several")
-	topFlag(f, &top, 20, "call sites")
-	jsonFlag(f, &o.json)
+	o.tableFlags(f, 20, "call sites")
 	debugPathFlag(f, &paths)
 	return cmd
 }
 
-func printScaling(w io.Writer, s *database.Scaling, top int) error {
+func printScaling(w io.Writer, s *database.Scaling, v columns.View) error {
 	last := s.Ranks[len(s.Ranks)-1]
 	fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, units.Plural(len(s.Ranks), "number"), s.Ranks[0], last)
-	if err := columns.Text(w, s.Sites, top, func(c *columns.Row, g database.Growth) {
+	if err := scalingTable(w, s, v); err != nil {
+		return err
+	}
+	switch {
+	case !s.Laws:
+		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", growth.LeastPoints)
+	case s.TooFew > 0:
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", units.Plural(s.TooFew, "call site"), growth.LeastPoints)
+	}
+	return nil
+}
+
+// scalingTable writes a row for each call site.
+func scalingTable(w io.Writer, s *database.Scaling, v columns.View) error {
+	last := s.Ranks[len(s.Ranks)-1]
+	return columns.Print(w, s.Sites, v, func(c *columns.Row, g database.Growth) {
 		if !s.Laws {
 			for _, n := range s.Ranks {
 				var ns any = "-"
@@ -110,14 +123,5 @@ func printScaling(w io.Writer, s *database.Scaling, top int) error {
 			c.Value("times", fmt.Sprintf("%.3g", g.Times)).Value("grows as", g.Grows).Value("error", fmt.Sprintf("%.1f %%", 100*g.Law.Error))
 		}
 		c.Text("function, call site", siteText(g.Site))
-	}); err != nil {
-		return err
-	}
-	switch {
-	case !s.Laws:
-		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", growth.LeastPoints)
-	case s.TooFew > 0:
-		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", units.Plural(s.TooFew, "call site"), growth.LeastPoints)
-	}
-	return nil
+	})
 }

@@ -3,10 +3,12 @@
 package columns
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,6 +20,7 @@ import (
 type Row struct {
 	names, cells []string
 	left         []bool
+	plain        bool // for programs: names are keys with a unit, numbers have none
 }
 
 // Text adds a left-aligned cell; all other cells are right-aligned.
@@ -33,29 +36,145 @@ func (r *Row) Decimal(name string, v float64, digits int) *Row {
 
 // Count adds a whole number with its digits grouped.
 func (r *Row) Count(name string, v any) *Row {
-	return r.number(name, v, func() string { return units.Grouped(whole(v)) })
+	return r.number(name, "", v, func() string { return units.Grouped(whole(v)) })
 }
 
 // Bytes adds a size.
 func (r *Row) Bytes(name string, v any) *Row {
-	return r.number(name, v, func() string { return units.Bytes(whole(v)) })
+	return r.number(name, "_bytes", v, func() string { return units.Bytes(whole(v)) })
 }
 
 // Ns adds a time, given in ns.
 func (r *Row) Ns(name string, v any) *Row {
-	return r.number(name, v, func() string { return units.Duration(float(v)) })
+	return r.number(name, "_ns", v, func() string { return units.Duration(float(v)) })
 }
 
 // Share adds a part of a whole as a percentage.
 func (r *Row) Share(name string, part, whole any) *Row {
-	return r.number(name, part, func() string { return units.Share(float(part), float(whole)) })
+	if _, word := part.(string); r.plain && !word {
+		return r.add(name+"_share", strconv.FormatFloat(float(part)/max(1, float(whole)), 'g', 6, 64), false)
+	}
+	return r.number(name, "_share", part, func() string { return units.Share(float(part), float(whole)) })
 }
 
-func (r *Row) number(name string, v any, text func() string) *Row {
+func (r *Row) number(name, unit string, v any, text func() string) *Row {
+	if r.plain {
+		name += unit
+	}
 	if word, ok := v.(string); ok {
 		return r.add(name, word, false)
 	}
+	if r.plain {
+		return r.add(name, strconv.FormatFloat(float(v), 'f', -1, 64), false)
+	}
 	return r.add(name, text(), false)
+}
+
+// A View says what of a table is printed.
+type View struct {
+	Top     int      // only the first rows; 0: all
+	Columns []string // only these, by key; nil: all
+	Sort    string   // by the column with this key: numbers from large to small, text by the alphabet
+	CSV     bool     // numbers without units, which are in the names: time_ns
+}
+
+// key is a column's name for programs.
+func key(name string) string {
+	return strings.Trim(strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' {
+			return c
+		}
+		return '_'
+	}, strings.ToLower(name)), "_")
+}
+
+// Print writes rows as a view asks for.
+func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
+	var head Row
+	head.plain = true
+	plain := make([][]string, len(rows)) // of each row
+	for i, x := range rows {
+		r := Row{plain: true}
+		cells(&r, x)
+		plain[i], head = r.cells, r
+	}
+	var keys []string
+	for _, name := range head.names {
+		keys = append(keys, key(name))
+	}
+	find := func(name string) (int, error) {
+		if len(rows) == 0 {
+			return 0, nil
+		}
+		if i := slices.Index(keys, name); i >= 0 {
+			return i, nil
+		}
+		return 0, fmt.Errorf("no column %q; there are %s", name, strings.Join(keys, ", "))
+	}
+	var chosen []int
+	for _, name := range v.Columns {
+		i, err := find(name)
+		if err != nil {
+			return err
+		}
+		chosen = append(chosen, i)
+	}
+	if v.Columns == nil {
+		for i := range keys {
+			chosen = append(chosen, i)
+		}
+	}
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	if v.Sort != "" {
+		at, err := find(v.Sort)
+		if err != nil {
+			return err
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return compare(plain[a][at], plain[b][at]) })
+	}
+	if v.CSV {
+		out := csv.NewWriter(w)
+		line := make([]string, len(chosen))
+		write := func(from []string) {
+			for k, i := range chosen {
+				line[k] = from[i]
+			}
+			out.Write(line)
+		}
+		if len(rows) > 0 {
+			write(keys)
+		}
+		for _, i := range order {
+			write(plain[i])
+		}
+		out.Flush()
+		return out.Error()
+	}
+	return Text(w, order, v.Top, func(r *Row, i int) {
+		var whole Row
+		cells(&whole, rows[i])
+		for _, k := range chosen {
+			r.add(whole.names[k], whole.cells[k], whole.left[k])
+		}
+	})
+}
+
+// compare orders numbers from large to small, before text by the alphabet.
+func compare(a, b string) int {
+	x, e := strconv.ParseFloat(a, 64)
+	y, f := strconv.ParseFloat(b, 64)
+	switch {
+	case e == nil && f == nil:
+		return cmp.Compare(y, x)
+	case e == nil:
+		return -1
+	case f == nil:
+		return 1
+	}
+	return cmp.Compare(a, b)
 }
 
 func (r *Row) add(name, cell string, left bool) *Row {

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 )
@@ -77,5 +78,42 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
 func TestFull(t *testing.T) {
 	if Text(full{}, list, 0, cells) == nil || CSV(full{}, Each(list), cells) == nil || More(full{}, 1) == nil {
 		t.Error("an error is lost")
+	}
+}
+
+func TestPrint(t *testing.T) {
+	for _, c := range []struct {
+		view View
+		want string
+	}{
+		{View{Columns: []string{"function", "time_ns"}, Sort: "calls", Top: 2}, `
+function    time
+MPI_Send  1.5 ms
+µ          20 ns
+1 more: --top 0
+`},
+		{View{Sort: "function", CSV: true, Columns: []string{"calls", "of_all_share", "bytes_bytes", "function"}}, `
+calls,of_all_share,bytes_bytes,function
+1234567,0.5,80,MPI_Send
+0,-,0,"MPI_Wait, all"
+3,6.66667e-06,2000,µ
+`},
+	} {
+		var b strings.Builder
+		rows := func(r *Row, x call) {
+			r.Count("calls", x.calls).Ns("time", x.ns)
+			if x.calls > 0 {
+				r.Share("of all", x.ns, 3e6)
+			} else {
+				r.Share("of all", "-", 1)
+			}
+			r.Text("function", x.name).Bytes("bytes", x.bytes)
+		}
+		if err := Print(&b, list, c.view, rows); err != nil || b.String() != c.want[1:] {
+			t.Errorf("%+v: %v\n%s", c.view, err, b.String())
+		}
+	}
+	if err := Print(io.Discard, list, View{Columns: []string{"speed"}}, cells); err == nil || !strings.Contains(err.Error(), "calls, time_ns, of_all") {
+		t.Error(err)
 	}
 }
