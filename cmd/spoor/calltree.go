@@ -119,7 +119,7 @@ func (s *shape) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.class, "class", -1, "the tree of this class of ranks, as numbered by spoor info --storage")
 	f.BoolVarP(&s.all, "all", "a", false, "the trees of all classes")
 	f.StringVar(&s.style, "style", "tree", "`style`: tree; paper or terse: terms of computation and calls; latex: a document of these")
-	f.StringVar(&s.minTime, "min-time", "", "fold lines below this `time` (20us, 1.5ms); 0: show all (default: as many as fit)")
+	f.StringVar(&s.minTime, "min-time", "", "fold lines below this `time` (20us, 1.5ms); 0: show all (default: all that fit)")
 	f.IntVar(&s.depth, "depth", -1, "open loops and functions down to level `N`")
 	f.IntVar(&s.width, "width", 0, "use `N` columns (default: those of the terminal)")
 }

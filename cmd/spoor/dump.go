@@ -56,7 +56,7 @@ An arrow separates a parameter's values before and after the call. Handles that
 the program made are numbered on each rank (comm0), requests in the order of
 their creation (request17). Addresses are offsets into a heap block (heap3+16),
 static data or a stack. In a trace made by spoor reduce, "# count was 992..1040"
-lists the sizes that one size stands for.
+lists the sizes that became this one.
 More: docs/dump.md`,
 		Example: `  spoor dump app.spoor --rank 0
   spoor dump app.spoor --rank 0-3,8 --call 'MPI_Isend,MPI_*recv' --range 1000:2000
@@ -75,7 +75,7 @@ More: docs/dump.md`,
 	f.StringVar(&o.at, "at", "", "what each thread did at this `time` of the run: 12.5s, 300ms")
 	inGroup(f, "Which calls", "rank", "thread", "call", "comm", "range", "at")
 	f.BoolVar(&o.sites, "sites", false, "add call sites: function, file and line")
-	f.BoolVar(&o.times, "times", false, "add when the call began, how long it took, and the gap before it; means of its call path if the trace has no time for every call")
+	f.BoolVar(&o.times, "times", false, "add begin, duration and the gap before the call (without a time for every call: means of its call path)")
 	f.BoolVar(&o.values, "values", false, "add what counters or a plugin attached to the call; means over its class of ranks if the trace has no time for every call")
 	f.BoolVar(&o.json, "json", false, "print a JSON object per line")
 	debugPathFlag(f, &o.paths)

@@ -100,7 +100,7 @@ func verbPrefix(cmd *cobra.Command) string {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "spoor VERB [ARGS...]",
-		Short: "spoor records every MPI call of a parallel program in one small file, and answers questions about the run",
+		Short: "spoor records every MPI call of a program in one small file, and answers from it",
 		Example: `  spoor run mpirun -n 4 ./app     trace a program into app.spoor
   spoor info app.spoor            where its time went, and what ran
   spoor report app.spoor          all of it in one HTML page`,

@@ -93,7 +93,7 @@ More: docs/run.md`,
 	f.StringVar(&o.allocMin, "alloc-min", "", "follow heap blocks from this size in `bytes` (default 1024), or off")
 	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank; see spoor.h")
 	f.BoolVar(&o.rounds, "rounds", false, "iterations counted by a program that was compiled with spoor pass")
-	f.BoolVar(&o.loops, "loop-counters", false, "read counters of loops that calls cannot tell apart from registers")
+	f.BoolVar(&o.loops, "loop-counters", false, "read loop counters from registers")
 	f.BoolVar(&o.noCode, "no-code", false, "do not store functions and loops of the binaries")
 	f.BoolVar(&o.phaseNames, "phase-names", false, "phases have the names in MPI_Pcontrol(level, name)")
 	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5)")
