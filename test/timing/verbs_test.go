@@ -126,7 +126,7 @@ func knowledge(t *testing.T) map[string]map[timing.Mode]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text2, ok := strings.Cut(string(text), "## Which number is known how well\n")
+	_, text2, ok := strings.Cut(string(text), "## How exact each number is\n")
 	if !ok {
 		t.Fatal("docs/time.md has no table of what is known")
 	}
