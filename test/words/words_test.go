@@ -22,6 +22,7 @@ import (
 // Limits of what people read.
 const (
 	mostWords     = 30    // of a sentence
+	mostCommas    = 5     // of a sentence that is no list
 	mostColumns   = 100   // of a line of help
 	mostPageWords = 45000 // of all pages
 )
@@ -36,7 +37,7 @@ func check(t *testing.T, where, text string) {
 		t.Errorf("%s: %q in %q", where, text[found[0]:found[1]], text[max(0, found[0]-30):min(len(text), found[1]+30)])
 	}
 	for _, s := range sentences(text) {
-		if n := len(strings.Fields(s)); n > mostWords {
+		if n := len(strings.Fields(s)); n > mostWords && strings.Count(s, ",") < mostCommas {
 			t.Errorf("%s: a sentence of %d words: %.100q", where, n, s)
 		}
 	}
@@ -51,11 +52,14 @@ var (
 	code    = regexp.MustCompile("`[^`\n]*`")
 	link    = regexp.MustCompile(`\]\([^)]*\)`)
 	heading = regexp.MustCompile(`(?m)^#.*$`)
+	rows    = regexp.MustCompile(`(?m)^(\|.*)$`)
+	cells   = regexp.MustCompile(`\s*\|\s*`)
 )
 
 // prose is a page without code, tables of numbers and addresses.
 func prose(page string) string {
-	page = fenced.ReplaceAllString(page, "\n\n")
+	page = rows.ReplaceAllString(fenced.ReplaceAllString(page, "\n\n"), "\n$1\n")
+	page = cells.ReplaceAllString(page, "\n\n")
 	page = link.ReplaceAllString(code.ReplaceAllString(page, "x"), "]")
 	return heading.ReplaceAllString(page, "\n\n")
 }
