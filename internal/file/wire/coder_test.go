@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -92,5 +94,20 @@ func TestLearnAhead(t *testing.T) {
 	}
 	if got, err := UnmixAfter(known, want, uint64(len(data))); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// What most sections are: some hundred bytes after some hundred that are known; and section code of most programs.
+func BenchmarkMixSmall(b *testing.B) {
+	text := []byte(strings.Repeat("what a section holds, and what is known of it before; ", 80))
+	for i := range text {
+		text[i] += byte(i * i % 3)
+	}
+	for _, n := range []int{500, 3400} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				MixAfter(text[:n], text[n:n+400])
+			}
+		})
 	}
 }
