@@ -26,8 +26,8 @@
 static int tag = 1;
 
 #define SPIN 50000      /* ns */
-#define YIELD 20000000  /* ns, of ranks that have cores enough */
-#define MAX_NAP 2000000 /* ns */
+#define YIELD 5000000   /* ns, of ranks that have cores enough */
+#define MAX_NAP 1000000 /* ns */
 
 static int64_t now(void)
 {
@@ -36,19 +36,23 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* After each look that found nothing: spins, yields, or naps for a part of the wait so far. */
+/* After each look that found nothing: spins, yields where there are cores enough, or naps for a part of the wait so far. A yield
+   that took long was for somebody else, who needs the core more: from then on there are not. */
 static void rest(int64_t waited, int part)
 {
 	static long cores;
 	if (!cores)
 		cores = sysconf(_SC_NPROCESSORS_ONLN);
-	int roomy = sp_run.ranks > 0 && sp_run.ranks <= cores;
-	int64_t nap = waited / part;
-	struct timespec t = {0, nap < MAX_NAP ? nap : MAX_NAP};
-	if (waited < SPIN || (roomy && waited < YIELD))
+	if (sp_run.ranks > 0 && sp_run.ranks <= cores && waited < YIELD) {
+		int64_t began = now();
 		sched_yield();
-	else
+		if (now() - began > SPIN)
+			cores = -1;
+	} else if (waited >= SPIN) {
+		int64_t nap = waited / part;
+		struct timespec t = {0, nap < MAX_NAP ? nap : MAX_NAP};
 		nanosleep(&t, NULL);
+	}
 }
 
 /* A rank that is alive answers in this time, whatever it has to write. */
