@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -109,5 +110,28 @@ func BenchmarkMixSmall(b *testing.B) {
 				MixAfter(text[:n], text[n:n+400])
 			}
 		})
+	}
+}
+
+// The processor's own code gives the numbers that all others get.
+func TestVectors(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	fill := func(most int32) (list [inputs]int32) {
+		for i := range list {
+			list[i] = int32(random.Int64N(2*int64(most)+1) - int64(most))
+		}
+		return list
+	}
+	for range 10_000 {
+		in, a, b := fill(2047), fill(1<<30), fill(1<<20)
+		sumA, sumB := dot(&in, &a, &b)
+		if wantA, wantB := dotEach(&in, &a, &b); sumA != wantA || sumB != wantB {
+			t.Fatalf("sums %d and %d, want %d and %d", sumA, sumB, wantA, wantB)
+		}
+		errors, x, y := fill(3200), a, b
+		train(&in, &a, &b, errors[0], errors[1])
+		if trainEach(&in, &x, &y, errors[0], errors[1]); a != x || b != y {
+			t.Fatalf("weights %v and %v, want %v and %v", a, b, x, y)
+		}
 	}
 }

@@ -1,9 +1,10 @@
 package wire
 
-// The mixers' arithmetic: half of the time for a bit. Processors with vectors have code of their own for it, which gives the same numbers.
+// What takes most of the time for a bit. Processors with AVX2 have code of their own for it, which gives the same numbers.
 var (
 	dot   = dotEach
 	train = trainEach
+	// fetch has the processor fetch the slots of all contexts that the next bit may need, the bits before it and one more.
 	fetch = func(*slot, uint32, *[contexts]uint32, uint32) {}
 )
 
