@@ -80,7 +80,9 @@ func (r *recorder) finish() (whole bool, err error) {
 				c.Clocks = table
 			}
 			c.FinishNs = int64(time.Since(began))
-			content = c
+			if r.tellable(c) {
+				content = c
+			}
 		}
 		return c, err == nil && len(s.Problems) == 0, err
 	}, r.places())

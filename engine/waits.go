@@ -56,25 +56,33 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	}
 }
 
-// toTell is the trace without the times of single calls, or why the ranks don't need it.
+// tellable reports whether all ranks may be told what a trace holds: if not, it need not be kept.
+func (r *recorder) tellable(c *sections.Content) bool {
+	distinct := 0
+	for i := range c.Classes {
+		distinct += c.Classes[i].Terminals.Len()
+	}
+	return r.timing.Waits == timing.Always || distinct <= mostDistinct
+}
+
+// toTell is the trace without the times of single calls, or why the ranks don't need it. c is nil if it isn't tellable.
 func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte, left trace.WaitsLeft) {
+	if c == nil {
+		return nil, trace.LeftDistinct
+	}
+	limit := mostTold
+	if r.timing.Waits == timing.Always {
+		limit = mostToldAlways
+	}
 	err := attempt(func() (err error) {
 		file, err = sections.Plain(c)
 		return err
 	})
-	limit, distinct := mostTold, 0
-	if r.timing.Waits == timing.Always {
-		limit = mostToldAlways
-	} else {
-		for i := range c.Classes {
-			distinct += c.Classes[i].Terminals.Len()
-		}
-	}
 	switch {
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "spoor: %v\n", err)
 		return nil, trace.LeftFailed
-	case len(file) > limit || distinct > mostDistinct:
+	case len(file) > limit:
 		return nil, trace.LeftDistinct
 	}
 	return file, trace.WaitsKnown

@@ -4,7 +4,9 @@
  * An MPI's own blocking calls mostly spin. Here ranks wait for others that are
  * busy in the engine or, where there are more ranks than cores, do not run at all;
  * spinning would take the core from them. So all waiting is done here: for a
- * moment as an MPI does it, then with naps in between.
+ * moment as an MPI does it, then with naps in between. Where each rank may have a
+ * core of its own the moment is longer: a nap makes a wait up to a quarter longer,
+ * and the end of a run is a dozen waits.
  */
 #define _GNU_SOURCE
 #include "talk.h"
@@ -12,6 +14,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "calls.h"
 #include "engine.h"
@@ -22,14 +25,34 @@
 #define MAX_MESSAGE (1ull << 30)
 static int tag = 1;
 
-#define SPIN 50000     /* ns */
-#define MAX_NAP 500000 /* ns */
+#define SPIN 50000      /* ns */
+#define YIELD 5000000   /* ns, of ranks that have cores enough */
+#define MAX_NAP 1000000 /* ns */
 
 static int64_t now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* After each look that found nothing: spins, yields where there are cores enough, or naps for a part of the wait so far. A yield
+   that took long was for somebody else, who needs the core more: from then on there are not. */
+static void rest(int64_t waited, int part)
+{
+	static long cores;
+	if (!cores)
+		cores = sysconf(_SC_NPROCESSORS_ONLN);
+	if (sp_run.ranks > 0 && sp_run.ranks <= cores && waited < YIELD) {
+		int64_t began = now();
+		sched_yield();
+		if (now() - began > SPIN)
+			cores = -1;
+	} else if (waited >= SPIN) {
+		int64_t nap = waited / part;
+		struct timespec t = {0, nap < MAX_NAP ? nap : MAX_NAP};
+		nanosleep(&t, NULL);
+	}
 }
 
 /* A rank that is alive answers in this time, whatever it has to write. */
@@ -55,7 +78,6 @@ static void withdraw(intptr_t *request)
 	}
 }
 
-/* Naps are a quarter of what was waited, so that they make no wait much longer. */
 static int complete(intptr_t *request, int64_t limit)
 {
 	uint64_t status[8];
@@ -69,11 +91,7 @@ static int complete(intptr_t *request, int64_t limit)
 			withdraw(request);
 			return SPOOR_LATE;
 		}
-		int64_t nap = (at - began) / 4;
-		if (nap < SPIN / 4)
-			continue;
-		struct timespec t = {0, nap < MAX_NAP ? nap : MAX_NAP};
-		nanosleep(&t, NULL);
+		rest(at - began, 4);
 	}
 	return rc;
 }
@@ -135,7 +153,7 @@ int32_t sp_talk_recv(int32_t source, void *buf, uint64_t len)
 
 int32_t sp_talk_await(int32_t source)
 {
-	uint64_t limit = (uint64_t)((double)patience() * sp_run.ticks_per_ns), begin = sp_ticks();
+	int64_t limit = patience(), began = now();
 	if (!sp_run.comm)
 		return -1;
 	for (;;) {
@@ -144,17 +162,10 @@ int32_t sp_talk_await(int32_t source)
 		int rc = P_MPI_Iprobe(source, tag, sp_run.comm, &there, status);
 		if (rc != 0 || there)
 			return rc;
-		uint64_t waited = sp_ticks() - begin;
+		int64_t waited = now() - began;
 		if (waited > limit)
 			return SPOOR_LATE;
-		/* who is waited for may need the processor; asleep for an eighth of the time so far */
-		double ns = (double)waited / sp_run.ticks_per_ns / 8;
-		if (ns < 5000) {
-			sched_yield();
-		} else {
-			struct timespec t = {0, ns < 2e6 ? (long)ns : 2000000};
-			nanosleep(&t, NULL);
-		}
+		rest(waited, 8);
 	}
 }
 

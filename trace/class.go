@@ -44,6 +44,7 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 	for range c.Varying {
 		c.Counts = append(c.Counts, column.DecodeSeq(w, c.Ranks))
 	}
+	c.Terminals = make([]sections.DecodedTerminal, 0, len(sigs))
 	for _, s := range sigs {
 		var term sections.DecodedTerminal
 		term.Group, term.Sig, term.Site = t.sigs.Call(s)

@@ -16,11 +16,11 @@ type latestTimes struct {
 	none  bool // there are no histograms; those that there are, each reader has for itself
 }
 
-// of returns the times of a class that has no histograms, nil if they aren't the last.
-func (l *latestTimes) of(class int) []Times {
+// of returns the times of a class, nil if they aren't the last, or if it has histograms and these are wanted.
+func (l *latestTimes) of(class int, histograms bool) []Times {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known && l.class == class && l.none {
+	if l.known && l.class == class && (l.none || !histograms) {
 		return l.times
 	}
 	return nil
@@ -29,7 +29,7 @@ func (l *latestTimes) of(class int) []Times {
 // timeLineTimes returns the statistics of a class by terminal, which must not be changed, and its histograms.
 func (r *Reader) timeLineTimes(class int) ([]Times, []sections.Histogram, error) {
 	l := &r.latest
-	if known := l.of(class); known != nil {
+	if known := l.of(class, true); known != nil {
 		return known, nil, nil
 	}
 	times, hists, err := r.timesOf(class)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
@@ -150,12 +149,19 @@ func (k *Rank) Distinct() ([]*Call, error) {
 // Called returns function and call site of a distinct call, without parameters and return value. Unlike
 // Terminal it keeps nothing, so that asking for all of a million costs no memory.
 func (k *Rank) Called(terminal int) (*Call, error) {
+	c := new(Call) // on the stack of a caller that doesn't keep it
+	return c, k.called(c, terminal)
+}
+
+func (k *Rank) called(c *Call, terminal int) error {
 	tables, err := k.r.tables()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	t := &k.class.Terminals[terminal]
-	return &Call{Rank: k.number, Terminal: terminal, Func: k.r.byID[t.Group.Call], Site: tables.sites.List[t.Site], Phase: tables.sites.Phases[t.Site], Thread: tables.sites.Thread(t.Site), Turn: tables.sites.Turns[t.Site]}, nil
+	c.Rank, c.Terminal, c.Func = k.number, terminal, k.r.byID[t.Group.Call]
+	c.Site, c.Phase, c.Thread, c.Turn = tables.sites.List[t.Site], tables.sites.Phases[t.Site], tables.sites.Thread(t.Site), tables.sites.Turns[t.Site]
+	return nil
 }
 
 // Place returns the number in Reader.Sites of a distinct call's site, one for all sites with the same frames and Call.Turn; -1 if the place isn't
@@ -303,12 +309,13 @@ func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 // its part of count and sum. Extremes, their ranks and the deviation are those of all calls from
 // the place, perhaps on all ranks of classes that are alike. Sums are within
 // SumWithin, extremes and deviations have six significant bits, and so have
-// distances of ranks' totals from their mean. In a trace without times none was counted.
+// distances of ranks' totals from their mean. In a trace without times none was counted. Don't change them:
+// who asks again gets the same.
 func (r *Reader) Times(class int) ([]Times, error) {
-	if known := r.latest.of(class); known != nil {
-		return slices.Clone(known), nil
+	if known := r.latest.of(class, false); known != nil {
+		return known, nil
 	}
-	times, _, err := r.timesOf(class)
+	times, _, err := r.timeLineTimes(class)
 	return times, err
 }
 

@@ -398,3 +398,21 @@ func TestEncodeRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A look at each distinct call costs no memory.
+func TestCalledAllocatesNothing(t *testing.T) {
+	k, err := reopened(t, sample(t)).Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if allocs := testing.AllocsPerRun(100, func() {
+		c, err := k.Called(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += c.Turn
+	}); allocs > 0 {
+		t.Errorf("%.0f allocations, %d", allocs, n)
+	}
+}

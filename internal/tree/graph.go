@@ -12,6 +12,8 @@ type graph struct {
 	of    []*vertex // by terminal
 	ends  map[int]ends
 	pairs map[[2]*vertex][2]int32 // the first terminals that are such a pair
+	last  [2]*vertex              // pair that was noted, which most often comes again
+	first [2]int32                // terminals of it
 }
 
 // ends are the first and last terminal of a sequence, -1 if it has none.
@@ -57,9 +59,15 @@ func (g *graph) once(n trace.Node) ends {
 // next notes that one terminal follows another.
 func (g *graph) next(a, b int32) {
 	key, pair := [2]*vertex{g.of[a], g.of[b]}, [2]int32{a, b}
-	if old, known := g.pairs[key]; !known || slices.Compare(pair[:], old[:]) < 0 {
+	if key == g.last && slices.Compare(pair[:], g.first[:]) >= 0 {
+		return
+	}
+	old, known := g.pairs[key]
+	if !known || slices.Compare(pair[:], old[:]) < 0 {
+		old = pair
 		g.pairs[key] = pair
 	}
+	g.last, g.first = key, old
 }
 
 // sorted lists the pairs in the order of their terminals.

@@ -14,6 +14,10 @@ import (
 // complete requests are alone if all that make requests are. What is not known has others in it.
 func alone(r *trace.Reader, members []int) ([]bool, error) {
 	var all []bool
+	lonely, err := lonely(r)
+	if err != nil {
+		return nil, err
+	}
 	for _, rank := range members {
 		k, err := r.Rank(rank)
 		if err != nil {
@@ -22,7 +26,7 @@ func alone(r *trace.Reader, members []int) ([]bool, error) {
 		if all == nil {
 			all = slices.Repeat([]bool{true}, k.Terminals())
 		}
-		v := &company{r: r, k: k}
+		v := &company{r: r, k: k, lonely: lonely}
 		requests := true
 		for t := range all {
 			if !all[t] {
@@ -59,9 +63,26 @@ func passesRequest(f *trace.Function, make bool) bool {
 
 // A company tells with whom one rank makes its calls.
 type company struct {
-	r    *trace.Reader
-	k    *trace.Rank
-	view *handles.Rank // nil until something is asked of it
+	r      *trace.Reader
+	k      *trace.Rank
+	lonely bool
+	view   *handles.Rank // nil until something is asked of it
+}
+
+// lonely reports whether the run was of one rank that met no other world, so that no parameter of a call needs a look.
+func lonely(r *trace.Reader) (bool, error) {
+	if r.Ranks() > 1 {
+		return false, nil
+	}
+	procs, err := r.Processes()
+	if err != nil {
+		return false, err
+	}
+	if p := procs.At(0); p.OffNs() > 0 {
+		return false, nil // it may have met one meanwhile
+	}
+	comms, err := handles.Of(r).Comms()
+	return err == nil && !slices.ContainsFunc(comms.List(), func(c *handles.Comm) bool { return c.RemoteSize > 0 }), err
 }
 
 // alone reports whether nobody else has to do with a distinct call. If there is somebody and the call makes a request,
@@ -74,6 +95,9 @@ func (v *company) alone(terminal int, requests *bool) (bool, error) {
 	makes := passesRequest(called.Func, true)
 	if f := called.Func; !makes && !blocks(f) && !f.Has(trace.Collective) {
 		return false, nil // no rank waits in it anyway
+	}
+	if v.lonely {
+		return true, nil
 	}
 	// What a lane changes from call to call lies between two, which mostly are the same.
 	least, most, err := v.k.Extremes(terminal)

@@ -35,16 +35,17 @@ func prepare(c *Content) (*Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Series != nil && len(c.Series.Sizes) != c.Ranks {
-		return nil, fmt.Errorf("times of calls of %d ranks, there are %d", len(c.Series.Sizes), c.Ranks)
+	series := c.Series
+	if series != nil && len(series.Sizes) != c.Ranks {
+		return nil, fmt.Errorf("times of calls of %d ranks, there are %d", len(series.Sizes), c.Ranks)
 	}
-	tail, err := c.Series.tail()
+	tail, err := series.tail()
 	if err != nil {
 		return nil, err
 	}
-	e := &Encoded{head: container.Assemble(raw, container.Pack, tail)}
-	if c.Series != nil {
-		e.series, e.index = c.Series.size(), c.Series.Index()
+	e := &Encoded{head: container.Assemble(raw, container.Pack, tail)} // the content is let go before that: tables for packing take as much
+	if series != nil {
+		e.series, e.index = series.size(), series.Index()
 	}
 	return e, nil
 }

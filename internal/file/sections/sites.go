@@ -308,8 +308,10 @@ type turned struct {
 
 // Thread is the first function of threads whose first call is from a site, nil if there is none.
 func (t *Sites) Thread(site int) *model.Site {
-	if s, first := t.Threads[site]; first {
-		return &s
+	s, first := t.Threads[site]
+	if !first {
+		return nil
 	}
-	return nil
+	own := s // only this one is allocated
+	return &own
 }

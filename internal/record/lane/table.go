@@ -45,9 +45,18 @@ const (
 
 // A family is plain signatures that differ in values only that may be in a lane.
 type family struct {
-	last uint32            // the newest one; older names those before it
-	lane uint32            // signature of the newest lane; None
-	runs [maxPeriod]uint16 // see promoteAfter
+	last uint32                // the newest one; older names those before it
+	lane uint32                // signature of the newest lane; None
+	runs [maxPeriod]uint16     // see promoteAfter
+	sums [2 * maxPeriod]uint16 // of the newest signatures, see sumOf, so that most that are in no step are known without their keys
+}
+
+// sumOf is a sum of the words of a key that may be in a lane, each times another odd number: keys in equal steps have sums in equal steps.
+func sumOf(k signature.Key, words []int32) (sum uint16) {
+	for i, w := range words {
+		sum += uint16(k[w]) * uint16(2*i+1)
+	}
+	return sum
 }
 
 // A Table numbers signatures as a signature.Table does, of which some have lanes.
@@ -205,8 +214,9 @@ func (t *Table) promoted(f *family, n uint32) {
 // continues returns the shortest period in which a family goes on in equal
 // steps with a new call, 0 if it doesn't.
 func (t *Table) continues(f *family, k signature.Key, words []int32) int {
+	sum := sumOf(k, words)
 	for period := 1; period <= maxPeriod; period++ {
-		if f.runs[period-1] >= t.after() && t.inStep(f, k, words, period) {
+		if f.runs[period-1] >= t.after() && t.inStep(f, k, sum, words, period) {
 			return period
 		}
 	}
@@ -215,7 +225,10 @@ func (t *Table) continues(f *family, k signature.Key, words []int32) int {
 
 // inStep reports whether a call is as far from the family's signature a period
 // ago as that is from the one a period before it.
-func (t *Table) inStep(f *family, k signature.Key, words []int32, period int) bool {
+func (t *Table) inStep(f *family, k signature.Key, sum uint16, words []int32, period int) bool {
+	if sum-f.sums[period-1] != f.sums[period-1]-f.sums[2*period-1] {
+		return false
+	}
 	a := f.last
 	for range period - 1 {
 		if a == None {
@@ -242,38 +255,40 @@ func (t *Table) inStep(f *family, k signature.Key, words []int32, period int) bo
 	return true
 }
 
-// join files a new plain signature with its family.
+// join files a new plain signature with its family, if the hash is not another's: then it has none.
 func (t *Table) join(n uint32, words []int32) {
 	k := t.Key(n)
-	h := familyHash(k, words)
+	sum, h := sumOf(k, words), familyHash(k, words)
 	f := t.families[h]
 	if f == nil {
 		if t.families == nil {
 			t.families = make(map[uint64]*family)
 		}
-		t.families[h] = &family{last: n, lane: None}
+		t.families[h] = &family{last: n, lane: None, sums: [2 * maxPeriod]uint16{sum}}
 		return
 	}
-	if !akin(t.Key(f.last), k, words) {
-		return // an equal hash: it has no family
+	if !akin(t.Look(f.last), k, words) {
+		return
 	}
 	if f.lane != None && fitsWords(t.Key(f.lane), k) {
 		t.laneOf[n] = superseded
 	}
 	for i := range f.runs {
 		switch {
-		case t.inStep(f, k, words, i+1):
+		case t.inStep(f, k, sum, words, i+1):
 			f.runs[i] = min(f.runs[i]+1, t.after())
 		case f.runs[i] > 0:
 			f.runs[i]--
 		}
 	}
 	t.older[n], f.last = f.last, n
+	copy(f.sums[1:], f.sums[:])
+	f.sums[0] = sum
 }
 
 func (t *Table) familyOf(k signature.Key, words []int32) *family {
 	f := t.families[familyHash(k, words)]
-	if f == nil || !akin(t.Key(f.last), k, words) {
+	if f == nil || !akin(t.Look(f.last), k, words) {
 		return nil
 	}
 	return f
@@ -346,7 +361,7 @@ func familyHash(k signature.Key, words []int32) uint64 {
 
 // Size is the number of bytes the table holds, about.
 func (t *Table) Size() int {
-	const ofFamily = 48 // and its place in the map
+	const ofFamily = 64 // and its place in the map
 	n := t.Table.Size() + 4*(cap(t.laneOf)+cap(t.older)) + len(t.families)*ofFamily
 	for _, l := range t.lanes {
 		n += l.Size()

@@ -14,7 +14,7 @@ var errTwice = errors.New("a signature appears twice")
 func (t *Table) SaveKeys(w *pack.Writer, first int) {
 	w.Uint(uint64(t.Len() - first))
 	for n := first; n < t.Len(); n++ {
-		k := t.Key(uint32(n))
+		k := t.Look(uint32(n))
 		w.Uint(uint64(k[0]))
 		w.Fixed(k.Site())
 		w.Ints(k[KeyHeader:])

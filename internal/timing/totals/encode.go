@@ -62,17 +62,20 @@ func Encode(classes []*Columns, rest func() int64) [][]byte {
 		return nil
 	}
 	slices.SortStableFunc(options, func(a, b option) int { return cmp.Compare(b.ns, a.ns) })
-	room := max(leastRoom, roomFor*float64(rest()))
+	spent := 0.0
+	room := func(n float64) bool { // the rest takes long to estimate
+		return n <= leastRoom-spent || n <= roomFor*float64(rest())-spent
+	}
 	for _, o := range options {
-		if room < negligible && !alike(o.steps) {
+		if !room(negligible) && !alike(o.steps) {
 			continue
 		}
 		w := &list[o.class]
 		x := shortest(o.steps, o.unit, w.cols[o.kind], formPart)
-		if x.cost > negligible && x.cost > room {
+		if x.cost > negligible && !room(x.cost) {
 			continue
 		}
-		room -= x.cost
+		spent += x.cost
 		w.sites[o.site][o.kind] = x.bytes
 	}
 	out := make([][]byte, len(classes))
