@@ -2,9 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"math/rand/v2"
-	"strconv"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -95,43 +92,5 @@ func TestLearnAhead(t *testing.T) {
 	}
 	if got, err := UnmixAfter(known, want, uint64(len(data))); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("got %q, %v", got, err)
-	}
-}
-
-// What most sections are: some hundred bytes after some hundred that are known; and section code of most programs.
-func BenchmarkMixSmall(b *testing.B) {
-	text := []byte(strings.Repeat("what a section holds, and what is known of it before; ", 80))
-	for i := range text {
-		text[i] += byte(i * i % 3)
-	}
-	for _, n := range []int{500, 3400} {
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			for b.Loop() {
-				MixAfter(text[:n], text[n:n+400])
-			}
-		})
-	}
-}
-
-// The processor's own code gives the numbers that all others get.
-func TestVectors(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	fill := func(most int32) (list [inputs]int32) {
-		for i := range list {
-			list[i] = int32(random.Int64N(2*int64(most)+1) - int64(most))
-		}
-		return list
-	}
-	for range 10_000 {
-		in, a, b := fill(2047), fill(1<<30), fill(1<<20)
-		sumA, sumB := dot(&in, &a, &b)
-		if wantA, wantB := dotEach(&in, &a, &b); sumA != wantA || sumB != wantB {
-			t.Fatalf("sums %d and %d, want %d and %d", sumA, sumB, wantA, wantB)
-		}
-		errors, x, y := fill(3200), a, b
-		train(&in, &a, &b, errors[0], errors[1])
-		if trainEach(&in, &x, &y, errors[0], errors[1]); a != x || b != y {
-			t.Fatalf("weights %v and %v, want %v and %v", a, b, x, y)
-		}
 	}
 }

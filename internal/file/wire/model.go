@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"math/bits"
 	"sync/atomic"
-	"syscall"
-	"unsafe"
 
 	"github.com/spoor-hpc/spoor/internal/file/logistic"
 )
@@ -72,7 +70,7 @@ func newModel(size int) *model {
 	select {
 	case m = <-spare:
 	default:
-		m = &model{slots: newSlots(max(spareSlots, 1<<n))}
+		m = &model{slots: make([]slot, max(spareSlots, 1<<n))}
 	}
 	*m = model{
 		slots: zeroed(m.slots, 1<<n), mask: 1<<n - 1, partial: 1,
@@ -86,19 +84,6 @@ func newModel(size int) *model {
 	}
 	m.predict()
 	return m
-}
-
-// newSlots are so many zeros. All are touched at once, so that large pages save half of the time that the system takes for them.
-func newSlots(n int) []slot {
-	const page = 2 << 20 / 4
-	if n < page {
-		return make([]slot, n)
-	}
-	list := make([]slot, n+page)
-	at := -uintptr(unsafe.Pointer(&list[0])) % (4 * page) / 4
-	list = list[at : at+uintptr(n) : at+uintptr(n)]
-	_ = syscall.Madvise(unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), 4*n), syscall.MADV_HUGEPAGE)
-	return list
 }
 
 // bitsFor is the binary logarithm of the number of slots that a model has for data of a size.
@@ -176,9 +161,6 @@ func (m *model) predict() {
 		// An untried context has nothing to say.
 		in[2*i+1] = (int32(p) - half) >> 5 * int32(min(n, 16)) >> 4
 	}
-	if m.partial < 128 {
-		fetch(&slots[0], mask, &m.at, m.partial)
-	}
 	in[inputs-2], in[inputs-1] = 0, 0
 	bucket := 0
 	if expected, known := m.expected(); known {
@@ -191,7 +173,13 @@ func (m *model) predict() {
 		in[inputs-1] = (2*int32(expected) - 1) * int32(min(m.length, 32)) * 16
 	}
 	m.order, m.bucket = order, bucket
-	sumA, sumB := dot(in, &m.orders[order], &m.runs[bucket])
+	a, b := &m.orders[order], &m.runs[bucket]
+	sumA, sumB := int64(0), int64(0)
+	for k := 0; k < inputs; k += 4 {
+		w, x, y, z := int64(in[k]), int64(in[k+1]), int64(in[k+2]), int64(in[k+3])
+		sumA += int64(a[k])*w + int64(a[k+1])*x + int64(a[k+2])*y + int64(a[k+3])*z
+		sumB += int64(b[k])*w + int64(b[k+1])*x + int64(b[k+2])*y + int64(b[k+3])*z
+	}
 	dA := int32(max(min(sumA>>16, logistic.Limit), -logistic.Limit))
 	dB := int32(max(min(sumB>>16, logistic.Limit), -logistic.Limit))
 	m.mixed = [2]int32{logistic.Squash(dA), logistic.Squash(dB)}
@@ -216,7 +204,13 @@ func (m *model) update(bit uint32) {
 	target := int32(bit<<16) - int32(bit)
 	in, a, b := &m.inputs, &m.orders[m.order], &m.runs[m.bucket]
 	eA, eB := (target-m.mixed[0])*learning>>10, (target-m.mixed[1])*learning>>10
-	train(in, a, b, eA, eB)
+	for k := 0; k < inputs; k += 2 {
+		x, y := in[k], in[k+1]
+		a[k] += (x*eA + 1<<9) >> 10
+		a[k+1] += (y*eA + 1<<9) >> 10
+		b[k] += (x*eB + 1<<9) >> 10
+		b[k+1] += (y*eB + 1<<9) >> 10
+	}
 	if m.bucket > 0 {
 		hit := int32(0)
 		if expected, _ := m.expected(); expected == bit {
