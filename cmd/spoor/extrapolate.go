@@ -40,14 +40,10 @@ a program on a 2D grid 9, 12, 16, 25 and 36 ranks, on a 3D grid 27, 36, 48, 64 a
 			if ranks <= 0 || ranks > trace.MaxRanks {
 				return &usageError{cmd, errors.New("--ranks: say how many, as --ranks 1024")}
 			}
-			var list []*trace.Reader
-			for _, path := range args {
-				r, err := openTrace(path)
-				if err != nil {
-					return err
-				}
-				defer r.Close()
-				list = append(list, r)
+			list, err := openTraces(args)
+			defer closeTraces(list)
+			if err != nil {
+				return err
 			}
 			m, err := extrapolate.Learn(list)
 			if err != nil {
@@ -90,6 +86,24 @@ a program on a 2D grid 9, 12, 16, 25 and 36 ranks, on a 3D grid 27, 36, 48, 64 a
 	f.BoolVar(&force, "force", false, "replace what is there")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// openTraces opens traces; those that it returns are open, also beside an error.
+func openTraces(paths []string) (list []*trace.Reader, err error) {
+	for _, path := range paths {
+		r, err := openTrace(path)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func closeTraces(list []*trace.Reader) {
+	for _, r := range list {
+		r.Close()
+	}
 }
 
 // explainSlots prints what differs between ranks, and what can't be determined.

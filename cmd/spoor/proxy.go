@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/again/proxy"
 	"github.com/spoor-hpc/spoor/internal/again/reissue"
+	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -26,12 +27,13 @@ type proxyOptions struct {
 	mpi   string
 	paths []string
 	fold  bool
+	scale bool
 }
 
 func newProxy() *cobra.Command {
 	o := proxyOptions{}
 	cmd := &cobra.Command{
-		Use:   "proxy [flags] TRACE",
+		Use:   "proxy [flags] TRACE | --scalable TRACE TRACE TRACE...",
 		Short: "Write a C program that makes the calls of a trace again",
 		Long: `Write a C program with Makefile and README that makes the same MPI calls with the
 same parameters on as many ranks. Its functions and loops are those of the program
@@ -47,13 +49,31 @@ originally; where a program polls, they do in a loop that finishes the same ones
 Calls that can't be made again are listed, and no program is written unless
 --partial says to leave them out. Of a trace that was recovered from a crash the
 program then goes as far as the original came: up to the calls that never returned,
-and to what needs them.`,
+and to what needs them.
+
+With --scalable the program runs on any number of ranks. It is made of three traces or more of one program
+on different numbers of ranks, as spoor extrapolate takes them, and its values are
+expressions of rank and number of ranks. It is exact on the numbers of ranks of the
+traces. Values that the traces don't determine on others are parameters at the top of proxy.c.`,
 		Example: `  spoor proxy app.spoor -o proxy && make -C proxy && mpiexec -n 4 proxy/proxy
   spoor proxy app.spoor --compute sleep
   spoor proxy app.spoor --compute spin --gaps followed
+  spoor proxy --scalable app-9.spoor app-12.spoor app-16.spoor app-25.spoor -o proxy
   spoor proxy app.spoor --mpi openmpi       for another MPI than the trace was made under`,
-		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runProxy(cmd, o, r) }),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.scale {
+				return atLeastTraces(3, "three")(cmd, args)
+			}
+			return exactly(1, "one trace")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := openTraces(args)
+			defer closeTraces(list)
+			if err != nil {
+				return err
+			}
+			return runProxy(cmd, o, list)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.dir, "output", "o", "", "write to this `folder` (default NAME-proxy)")
@@ -63,13 +83,18 @@ and to what needs them.`,
 	f.BoolVar(&o.Partial, "partial", false, "leave out calls that can't be made again, and go as far as the program came")
 	f.StringVar(&o.mpi, "mpi", "", "make it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
 	f.BoolVar(&o.fold, "fold", false, "take the functions and loops that the compression found, also where the program's own are known")
+	f.BoolVar(&o.scale, "scalable", false, "write a program for any number of ranks, from traces on several")
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.force, "force", false, "write into a folder that has files")
 	f.BoolVar(&o.json, "json", false, "tell what was written, or what can't be, as JSON")
 	return cmd
 }
 
-func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
+func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
+	r := list[0]
+	if o.scale && (o.fold || o.Partial || o.Recorded || cmd.Flags().Changed("gaps")) {
+		return &usageError{cmd, errors.New("--scalable goes without --fold, --gaps, --partial and --recorded-order")}
+	}
 	switch o.Compute {
 	case "sleep", "spin", "none":
 	default:
@@ -114,13 +139,23 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 		}
 		return s.String()
 	}
-	if !o.fold {
+	if !o.fold && !o.scale {
 		var err error
 		if o.Code, err = where.code(r); err != nil {
 			return err
 		}
 	}
-	p, err := proxy.Generate(r, o.Options)
+	generate := func() (*proxy.Program, error) {
+		if !o.scale {
+			return proxy.Generate(r, o.Options)
+		}
+		m, err := extrapolate.Learn(list)
+		if err != nil {
+			return nil, err
+		}
+		return m.Proxy(o.Options)
+	}
+	p, err := generate()
 	var refused *proxy.RefusedError
 	if errors.As(err, &refused) {
 		if o.json {
@@ -135,6 +170,9 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 	if err := p.Write(o.dir); err != nil {
 		return err
 	}
+	if o.json && o.scale {
+		return writeJSON(out, map[string]any{"folder": o.dir, "lines": p.Lines, "parameters": p.Parameters})
+	}
 	if o.json {
 		return writeJSON(out, map[string]any{
 			"folder": o.dir, "lines": p.Lines, "functions": p.Parts, "programs": p.Variants, "ranks": r.Ranks(), "left_out": p.LeftOut,
@@ -142,6 +180,11 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 	}
 	if len(p.LeftOut) > 0 {
 		printObstacles(cmd.ErrOrStderr(), p.LeftOut)
+	}
+	if o.scale {
+		fmt.Fprintf(out, "%s: proxy.c with %s, %s that the traces don't determine; make -C %s && mpiexec -n N %s\n", o.dir, units.Plural(p.Lines, "line"),
+			units.Plural(p.Parameters, "value"), o.dir, filepath.Join(o.dir, "proxy"))
+		return nil
 	}
 	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, units.Plural(p.Lines, "line"),
 		units.Plural(p.Parts, "function"), o.dir, r.Ranks(), filepath.Join(o.dir, "proxy"))
