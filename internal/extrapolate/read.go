@@ -163,7 +163,7 @@ func (p *program) rank(k *trace.Rank) ([]call, error) {
 	}
 	for i := range x.calls {
 		if x.calls[i].values < 0 {
-			x.calls[i].values = p.intern(x.raw[i])
+			x.calls[i].values = p.intern(append(x.raw[i], make([]int64, statusWords)...)) // how its request ended is not known
 		}
 		x.raw[i] = nil
 		if _, ok := p.samples[x.calls[i]]; !ok {
