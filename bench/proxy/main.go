@@ -3,17 +3,17 @@
 // bench/scale come from there:
 //
 //	go run ./bench/scale -ranks 64,1024 -baseline=false -keep DIR
-//	go run ./bench/proxy [-into docs/proxy.md] DIR/*.spoor
+//	go run ./bench/proxy DIR/*.spoor
 //
 // With -results it counts the outcomes that test/proxy wrote to a file instead:
 //
 //	SPOOR_TEST_PROXY=all SPOOR_TEST_PROXY_RESULTS=FILE go test -timeout 2h ./test/proxy
-//	go run ./bench/proxy -results FILE [-into docs/proxy.md]
+//	go run ./bench/proxy -results FILE
 //
 // With -compute it measures how long proxies take that spend the time between
 // calls in each of the ways there are:
 //
-//	go run ./bench/proxy -compute openmpi [-into docs/proxy.md]
+//	go run ./bench/proxy -compute openmpi
 package main
 
 import (
@@ -31,7 +31,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoor-hpc/spoor/bench/markdown"
 	"github.com/spoor-hpc/spoor/internal/again/proxy"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -42,7 +41,6 @@ func main() {
 	flag.StringVar(&o.mpi, "compute", "", "measure proxies under this `MPI`")
 	flag.IntVar(&o.ranks, "ranks", 2, "with -compute: ranks; no more than there are cores")
 	flag.IntVar(&o.rounds, "rounds", 3, "with -compute: recordings of each program")
-	flag.StringVar(&o.into, "into", "", "write the table into this Markdown `file`, in place of the old one")
 	flag.StringVar(&o.profile, "cpuprofile", "", "write a profile to this `file`")
 	flag.Parse()
 	if err := o.run(flag.Args()); err != nil {
@@ -52,8 +50,8 @@ func main() {
 }
 
 type options struct {
-	results, mpi, into, profile string
-	ranks, rounds               int
+	results, mpi, profile string
+	ranks, rounds         int
 }
 
 func (o *options) run(traces []string) error {
@@ -69,12 +67,11 @@ func (o *options) run(traces []string) error {
 	}
 	var b bytes.Buffer
 	var err error
-	table := "lines"
 	switch {
 	case o.results != "":
-		table, err = "outcomes", count(&b, o.results)
+		err = count(&b, o.results)
 	case o.mpi != "":
-		table, err = "compute", compute(&b, o.mpi, o.ranks, o.rounds)
+		err = compute(&b, o.mpi, o.ranks, o.rounds)
 	case len(traces) == 0:
 		return errors.New("no traces; see --help")
 	default:
@@ -82,9 +79,6 @@ func (o *options) run(traces []string) error {
 	}
 	if err != nil {
 		return err
-	}
-	if o.into != "" {
-		return markdown.Insert(o.into, table, b.String())
 	}
 	_, err = os.Stdout.Write(b.Bytes())
 	return err

@@ -5,14 +5,13 @@
 // is farthest off; medians of several rounds.
 //
 //	go run ./bench/replay [-mpi openmpi] [-ranks 4] [-rounds 5] [-budget 10m]
-//	go run ./bench/replay -into docs/replay.md
+//	go run ./bench/replay
 //
 // Each round records anew, so that a difference is between neighbours in time. When
 // the budget is spent, what there is is printed with its number of rounds.
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -27,7 +26,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spoor-hpc/spoor/bench/markdown"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
@@ -42,16 +40,10 @@ func main() {
 	programs := flag.String("programs", strings.Join(names(), ","), "which programs")
 	modes := flag.String("modes", "stats,hist,path,place,lossless", "ways to record times")
 	paces := flag.String("paces", "gaps,line", "what calls of a replay wait for; derived: gaps, with receives that follow from sends")
-	into := flag.String("into", "", "write the table into this Markdown `file`, in place of the old one")
 	flag.StringVar(&o.draw, "draw", "", "replay what is left of the trace with numbers of rounds drawn at this `tolerance`, such as 10%")
 	flag.Parse()
 	o.programs, o.modes, o.paces = split(*programs), split(*modes), split(*paces)
-	var b bytes.Buffer
-	err := o.run(io.MultiWriter(os.Stdout, &b), *mpi)
-	if err == nil && *into != "" {
-		err = markdown.Insert(*into, "wall", b.String())
-	}
-	if err != nil {
+	if err := o.run(os.Stdout, *mpi); err != nil {
 		fmt.Fprintln(os.Stderr, "replay:", err)
 		os.Exit(1)
 	}

@@ -20,21 +20,13 @@ func newExtrapolate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "extrapolate --ranks N [flags] TRACE TRACE TRACE...",
 		Short: "Make the trace of a run on more ranks, from traces on fewer",
-		Long: `Make the trace of a run on N ranks from three traces or more of the same program
-on other numbers of ranks. All verbs read the result. Computation between calls
-is fitted up to 16 times the largest number of ranks; for the time of the
-communication use spoor simulate.
-
-spoor finds the program's call sites and loops in all traces, and how each
-parameter depends on the rank and the number of ranks. It tries simple forms
-first, and gives a value only if all forms that are as simple and fit all traces
-agree. Otherwise it lists the values that it can't determine, and writes
-nothing. It checks that forms which fit the smaller runs hold in the largest
-one, and that all messages and collective calls of the result match.
-
-More numbers of ranks decide more. Sides of a grid of processes should be 3 and
-more, and not all powers of two: for a program on a 2D grid 9, 12, 16, 25 and 36
-ranks, on a 3D grid 27, 36, 48, 64 and 80. --explain prints the forms.`,
+		Long: `Give three or more traces of one program on different numbers of ranks, with the
+same input. spoor finds how each value depends on the rank and the number of ranks,
+and writes the trace for the number that is asked for. A value is given only if
+all simplest forms that fit agree on it, and the largest trace is predicted right
+without it. Else spoor writes nothing, lists what is missing, and names numbers of
+ranks that would decide it. spoor info marks the result as extrapolated.
+More: docs/extrapolate.md`,
 		Example: `  spoor extrapolate --ranks 1024 app-9.spoor app-12.spoor app-16.spoor app-25.spoor app-36.spoor
   spoor extrapolate --ranks 1024 --explain app-*.spoor
   spoor simulate --machine infiniband app-9.1024.spoor      what its communication would take`,
@@ -43,14 +35,10 @@ ranks, on a 3D grid 27, 36, 48, 64 and 80. --explain prints the forms.`,
 			if ranks <= 0 || ranks > trace.MaxRanks {
 				return &usageError{cmd, errors.New("--ranks: say how many, as --ranks 1024")}
 			}
-			var list []*trace.Reader
-			for _, path := range args {
-				r, err := openTrace(path)
-				if err != nil {
-					return err
-				}
-				defer r.Close()
-				list = append(list, r)
+			list, err := openTraces(args)
+			defer closeTraces(list)
+			if err != nil {
+				return err
 			}
 			m, err := extrapolate.Learn(list)
 			if err != nil {
@@ -87,12 +75,30 @@ ranks, on a 3D grid 27, 36, 48, 64 and 80. --explain prints the forms.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&ranks, "ranks", 0, "the `number` of ranks of the run that is wanted")
+	f.IntVar(&ranks, "ranks", 0, "`N`: the number of ranks of the wanted run")
 	f.BoolVar(&explain, "explain", false, "print how values depend on the rank and the number of ranks")
-	f.StringVarP(&out, "output", "o", "", "write to this `file` instead of the first TRACE's name with .N.spoor in the current folder")
-	f.BoolVar(&force, "force", false, "replace what is there")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.N.spoor)")
+	forceFlag(f, &force)
+	jsonFlag(f, &asJSON)
 	return cmd
+}
+
+// openTraces opens traces; those that it returns are open, also beside an error.
+func openTraces(paths []string) (list []*trace.Reader, err error) {
+	for _, path := range paths {
+		r, err := openTrace(path)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func closeTraces(list []*trace.Reader) {
+	for _, r := range list {
+		r.Close()
+	}
 }
 
 // explainSlots prints what differs between ranks, and what can't be determined.

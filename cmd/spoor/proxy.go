@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/again/proxy"
 	"github.com/spoor-hpc/spoor/internal/again/reissue"
+	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -26,52 +27,64 @@ type proxyOptions struct {
 	mpi   string
 	paths []string
 	fold  bool
+	scale bool
 }
 
 func newProxy() *cobra.Command {
 	o := proxyOptions{}
 	cmd := &cobra.Command{
-		Use:   "proxy [flags] TRACE",
-		Short: "Write a C program that makes the calls of a trace again",
-		Long: `Write a C program with Makefile and README that makes the same MPI calls with
-the same parameters on as many ranks. Its functions and loops are those of the
-program where the trace knows them (not with run --stack 0), else one function
-for each piece of structure that the compression found. Values that differ from
-rank to rank are expressions of the rank, so that its size is that of the
-compressed trace.
+		Use:   "proxy [flags] TRACE | --scalable TRACE TRACE TRACE...",
+		Short: "Write a C program that makes the MPI calls of a trace",
+		Long: `The program has the functions and loops of the original, and values that differ
+between ranks as expressions of the rank; its size is that of the trace. It
+computes nothing; --compute lets the time between calls pass. Requests complete in
+the original order, polling loops complete the same requests. Files go to a scratch
+folder. Calls that cannot be made again are listed, and nothing is written, unless
+--partial leaves them out.
 
-The program computes nothing; --compute says whether it lets the time pass that
-the original spent between calls. Requests finish in the order in which they did
-originally; where a program polls, they do in a loop that finishes the same
-ones, unless --recorded-order asks for more lines. Files are scratch files in
-the folder where it runs.
-
-Calls that can't be made again are listed, and no program is written unless
---partial says to leave them out. Of a trace that was recovered from a crash the
-program then goes as far as the original came: up to the calls that never
-returned, and to what needs them.`,
+--scalable takes traces of one program on three and more numbers of ranks, and
+writes a program for any number. Values that the traces do not determine are
+parameters at the top of proxy.c.
+More: docs/proxy.md`,
 		Example: `  spoor proxy app.spoor -o proxy && make -C proxy && mpiexec -n 4 proxy/proxy
-  spoor proxy app.spoor --compute sleep
   spoor proxy app.spoor --compute spin --gaps followed
-  spoor proxy app.spoor --mpi openmpi       for another MPI than the trace was made under`,
-		Args: exactly(1, "one trace"),
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runProxy(cmd, o, r) }),
+  spoor proxy app.spoor --mpi openmpi
+  spoor proxy --scalable app-9.spoor app-12.spoor app-16.spoor app-25.spoor -o proxy`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.scale {
+				return atLeastTraces(3, "three")(cmd, args)
+			}
+			return exactly(1, "one trace")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := openTraces(args)
+			defer closeTraces(list)
+			if err != nil {
+				return err
+			}
+			return runProxy(cmd, o, list)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.dir, "output", "o", "", "write to this `folder` (default NAME-proxy)")
-	f.StringVar(&o.Compute, "compute", "none", "between calls: sleep, spin or none")
-	f.StringVar((*string)(&o.Gaps), "gaps", string(proxy.GapsDrawn), "time before a call: drawn from histograms if there are any; mean, that of its place; followed, call by call")
-	f.BoolVar(&o.Recorded, "recorded-order", false, "have requests finish in the recorded order, and tests find nothing as often, also where that follows no rule")
-	f.BoolVar(&o.Partial, "partial", false, "leave out calls that can't be made again, and go as far as the program came")
-	f.StringVar(&o.mpi, "mpi", "", "make it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
-	f.BoolVar(&o.fold, "fold", false, "take the functions and loops that the compression found, also where the program's own are known")
+	f.StringVar(&o.Compute, "compute", "none", "`how`: let the time between calls pass: sleep, spin or none")
+	f.StringVar((*string)(&o.Gaps), "gaps", string(proxy.GapsDrawn), "`kind`: time before a call: drawn from histograms, mean of its place, or followed, call by call")
+	f.BoolVar(&o.Recorded, "recorded-order", false, "complete requests in the recorded order, also where that follows no rule")
+	f.BoolVar(&o.Partial, "partial", false, "leave out calls that cannot be made again; for a dead program, go as far as it came")
+	f.StringVar(&o.mpi, "mpi", "", "write it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
+	f.BoolVar(&o.fold, "fold", false, "loops by the order of calls, without the machine code")
+	f.BoolVar(&o.scale, "scalable", false, "a program for any number of ranks, from traces on several")
 	debugPathFlag(f, &o.paths)
-	f.BoolVar(&o.force, "force", false, "write into a folder that has files")
-	f.BoolVar(&o.json, "json", false, "tell what was written, or what can't be, as JSON")
+	f.BoolVarP(&o.force, "force", "f", false, "write into a folder that has files")
+	f.BoolVar(&o.json, "json", false, "print what was written, or why not, as JSON")
 	return cmd
 }
 
-func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
+func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
+	r := list[0]
+	if o.scale && (o.fold || o.Partial || o.Recorded || cmd.Flags().Changed("gaps")) {
+		return &usageError{cmd, errors.New("--scalable goes without --fold, --gaps, --partial and --recorded-order")}
+	}
 	switch o.Compute {
 	case "sleep", "spin", "none":
 	default:
@@ -116,13 +129,23 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 		}
 		return s.String()
 	}
-	if !o.fold {
+	if !o.fold && !o.scale {
 		var err error
 		if o.Code, err = where.code(r); err != nil {
 			return err
 		}
 	}
-	p, err := proxy.Generate(r, o.Options)
+	generate := func() (*proxy.Program, error) {
+		if !o.scale {
+			return proxy.Generate(r, o.Options)
+		}
+		m, err := extrapolate.Learn(list)
+		if err != nil {
+			return nil, err
+		}
+		return m.Proxy(o.Options)
+	}
+	p, err := generate()
 	var refused *proxy.RefusedError
 	if errors.As(err, &refused) {
 		if o.json {
@@ -137,6 +160,9 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 	if err := p.Write(o.dir); err != nil {
 		return err
 	}
+	if o.json && o.scale {
+		return writeJSON(out, map[string]any{"folder": o.dir, "lines": p.Lines, "parameters": p.Parameters})
+	}
 	if o.json {
 		return writeJSON(out, map[string]any{
 			"folder": o.dir, "lines": p.Lines, "functions": p.Parts, "programs": p.Variants, "ranks": r.Ranks(), "left_out": p.LeftOut,
@@ -144,6 +170,11 @@ func runProxy(cmd *cobra.Command, o proxyOptions, r *trace.Reader) error {
 	}
 	if len(p.LeftOut) > 0 {
 		printObstacles(cmd.ErrOrStderr(), p.LeftOut)
+	}
+	if o.scale {
+		fmt.Fprintf(out, "%s: proxy.c with %s, %s that the traces don't determine; make -C %s && mpiexec -n N %s\n", o.dir, units.Plural(p.Lines, "line"),
+			units.Plural(p.Parameters, "value"), o.dir, filepath.Join(o.dir, "proxy"))
+		return nil
 	}
 	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, units.Plural(p.Lines, "line"),
 		units.Plural(p.Parts, "function"), o.dir, r.Ranks(), filepath.Join(o.dir, "proxy"))

@@ -56,6 +56,7 @@ type Model struct{ m *pattern }
 
 // Learn finds the model of traces, which are of one program on different numbers of ranks.
 func Learn(traces []*trace.Reader) (*Model, error) {
+	makeLists()
 	if len(traces) < 3 {
 		return nil, errors.New("three traces at least are needed, on different numbers of ranks")
 	}

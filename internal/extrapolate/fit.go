@@ -104,7 +104,7 @@ func simply(obs []env, vals []int64) []form {
 
 func not(f *form) form {
 	at := f.at
-	return form{name: "not " + f.name, grid: f.grid, at: func(e *env) (int64, bool) {
+	return form{name: "!" + inner(f.name), grid: f.grid, at: func(e *env) (int64, bool) {
 		v, ok := at(e)
 		return 1 - v, ok
 	}}
@@ -113,10 +113,10 @@ func not(f *form) form {
 // scaled names a·u + b.
 func scaled(a int64, u string, b int64) string {
 	if a != 1 {
-		u = fmt.Sprintf("%d·%s", a, u)
+		u = fmt.Sprintf("%d * %s", a, inner(u))
 	}
 	if b != 0 {
-		u += fmt.Sprintf(" %+d", b)
+		u = plus(u, b, "")
 	}
 	return u
 }
@@ -198,7 +198,7 @@ func shares(obs []env, vals []int64) (out []form) {
 				low, high = max(low, (v-1)*n+at+1), min(high, v*n+at)
 			}
 			for _, total := range ends(low, high) {
-				one := form{name: fmt.Sprintf("share(%d, %s)", total, p.name), grid: p.grid, at: func(e *env) (int64, bool) {
+				one := form{name: fmt.Sprintf(p.name, total), grid: p.grid, at: func(e *env) (int64, bool) {
 					n, at := p.of(e)
 					return share(total, n, at), true
 				}}
@@ -254,7 +254,7 @@ func shares2(obs []env, vals []int64) (out []form) {
 					high = min(high, int64(sort.Search(int(most), func(n int) bool { return at(int64(n), &obs[k]) > v }))-1)
 				}
 				for _, total := range ends(low, high) {
-					f := form{name: scaled(m, fmt.Sprintf("share(%d, %s)·share(%d, %s)", total, p.name, total, q.name), 0), grid: p.grid, at: func(e *env) (int64, bool) {
+					f := form{name: scaled(m, fmt.Sprintf(p.name+" * "+q.name, total, total), 0), grid: p.grid, at: func(e *env) (int64, bool) {
 						return m * at(total, e), true
 					}}
 					if holds(&f, obs, vals) {
@@ -343,11 +343,11 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 				continue
 			}
 			for _, either := range []bool{false, true} {
-				word := " and "
+				word := " && "
 				if either {
-					word = " or "
+					word = " || "
 				}
-				f := form{name: a.name + word + b.name, grid: max(a.grid, b.grid), at: func(e *env) (int64, bool) {
+				f := form{name: inner(a.name) + word + inner(b.name), grid: max(a.grid, b.grid), at: func(e *env) (int64, bool) {
 					x, ok1 := a.at(e)
 					y, ok2 := b.at(e)
 					if either {
@@ -399,7 +399,7 @@ func splits(obs []env, vals []int64) (out []form) {
 				if mixed {
 					continue
 				}
-				out = append(out, form{name: fmt.Sprintf("%s if %s, else %s", y.name, t.name, x.name), grid: one, at: func(e *env) (int64, bool) {
+				out = append(out, form{name: fmt.Sprintf("%s ? %s : %s", inner(t.name), inner(y.name), inner(x.name)), grid: one, at: func(e *env) (int64, bool) {
 					c, ok := t.at(e)
 					if !ok {
 						return 0, false

@@ -3,6 +3,9 @@ package extrapolate
 import (
 	"fmt"
 	"math/bits"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -17,8 +20,8 @@ type env struct {
 
 // A form says what a value is; false where it does not say.
 type form struct {
-	name string
-	grid int // in grids; -1: it needs none
+	name string // in C, with what scaled.h of proxies declares
+	grid int    // in grids; -1: it needs none
 	at   func(e *env) (int64, bool)
 	of   *form // the share that it is a multiple of; nil: it isn't one
 }
@@ -33,7 +36,8 @@ var grids = []func(ranks int64) []int64{
 	func(n int64) []int64 { s := balanced3(n); return []int64{s[2], s[1], s[0]} },
 }
 
-var gridNames = []string{"2D", "2D, longest side first", "3D", "3D, sides reversed", "3D, balanced", "3D, balanced, longest side first"}
+// gridNames are those of scaled.h, in the order of grids.
+var gridNames = []string{"GRID_2D", "GRID_2D_LONGEST_FIRST", "GRID_3D", "GRID_3D_REVERSED", "GRID_3D_BALANCED", "GRID_3D_BALANCED_LONGEST_FIRST"}
 
 func split2(n int64) (int64, int64) {
 	a := int64(1)
@@ -138,7 +142,45 @@ func pow(i int64) int64 {
 	return 1 << i
 }
 
-// The lists are made once.
+// exists is the text of a rank that must exist.
+func exists(rank string) string { return "exists(" + rank + ")" }
+
+// plus is the text of u + s·w; without w, of u + s.
+func plus(u string, s int64, w string) string {
+	sign := " + "
+	if s < 0 {
+		sign, s = " - ", -s
+	}
+	switch {
+	case w == "":
+		return u + sign + fmt.Sprint(s)
+	case s == 1:
+		return u + sign + w
+	}
+	return fmt.Sprintf("%s%s%d * %s", u, sign, s, w)
+}
+
+// inner is an expression as an operand: in parentheses if it is none alone.
+func inner(text string) string {
+	depth := 0
+	for _, c := range text {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ' ' && depth == 0:
+			return "(" + text + ")"
+		}
+	}
+	return text
+}
+
+func numbers(list []int64) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(append(slices.Clone(list), 0)[:3]), " ", ", "), "[]")
+}
+
+// The lists are made once, when something is extrapolated.
 var (
 	atoms []form // that a value may be as it stands
 	terms []form // that a value may be a multiple of, plus a number
@@ -148,7 +190,7 @@ var (
 
 // A part is one of several among which a total is shared.
 type part struct {
-	name string
+	name string // with %d for the total
 	grid int
 	all  bool // it divides by the number of ranks, too
 	of   func(e *env) (parts, at int64)
@@ -157,11 +199,11 @@ type part struct {
 // even adds parts of which all are as large as the smallest, or as the largest.
 func even(name string, grid int, all bool, number func(e *env) int64) {
 	parts = append(parts,
-		part{name + ", rounded down", grid, all, func(e *env) (int64, int64) {
+		part{"floor_div(%d, " + name + ")", grid, all, func(e *env) (int64, int64) {
 			n := number(e)
 			return n, n - 1
 		}},
-		part{name + ", rounded up", grid, all, func(e *env) (int64, int64) { return number(e), 0 }})
+		part{"ceil_div(%d, " + name + ")", grid, all, func(e *env) (int64, int64) { return number(e), 0 }})
 }
 
 func atom(name string, grid int, f func(e *env) (int64, bool)) {
@@ -181,7 +223,7 @@ func test(name string, grid int, f func(e *env) bool) {
 	}})
 }
 
-func init() {
+var makeLists = sync.OnceFunc(func() {
 	term("ranks", -1, func(e *env) int64 { return e.ranks })
 	term("rank", -1, func(e *env) int64 { return e.rank })
 	term("i", -1, func(e *env) int64 { return e.i })
@@ -189,72 +231,72 @@ func init() {
 	term("k", -1, func(e *env) int64 { return e.k })
 	term("n", -1, func(e *env) int64 { return e.n })
 	term("m", -1, func(e *env) int64 { return e.m })
-	term("n-i", -1, func(e *env) int64 { return e.n - e.i })
-	term("2^i", -1, func(e *env) int64 { return pow(e.i) })
-	term("whole", -1, func(e *env) int64 { return whole(e.ranks) })
-	term("log2", -1, func(e *env) int64 { return int64(bits.Len64(uint64(e.ranks)) - 1) })
-	term("log2 up", -1, func(e *env) int64 { return int64(bits.Len64(uint64(e.ranks - 1))) })
-	term("ranks/2", -1, func(e *env) int64 { return e.ranks / 2 })
-	term("rank/2", -1, func(e *env) int64 { return e.rank / 2 })
-	term("min(2^i, ranks-rank)", -1, func(e *env) int64 { return min(pow(e.i), e.ranks-e.rank) })
-	term("min(2^i, ranks-rank-2^i)", -1, func(e *env) int64 { return min(pow(e.i), e.ranks-e.rank-pow(e.i)) })
-	term("lowest bit", -1, func(e *env) int64 { return e.rank & -e.rank })
-	term("min(lowest bit, ranks-rank)", -1, func(e *env) int64 { return min(e.rank&-e.rank, e.ranks-e.rank) })
-	term("children", -1, func(e *env) int64 {
+	term("n - i", -1, func(e *env) int64 { return e.n - e.i })
+	term("power(i)", -1, func(e *env) int64 { return pow(e.i) })
+	term("whole(ranks)", -1, func(e *env) int64 { return whole(e.ranks) })
+	term("floor_log2(ranks)", -1, func(e *env) int64 { return int64(bits.Len64(uint64(e.ranks)) - 1) })
+	term("ceil_log2(ranks)", -1, func(e *env) int64 { return int64(bits.Len64(uint64(e.ranks - 1))) })
+	term("ranks / 2", -1, func(e *env) int64 { return e.ranks / 2 })
+	term("rank / 2", -1, func(e *env) int64 { return e.rank / 2 })
+	term("least(power(i), ranks - rank)", -1, func(e *env) int64 { return min(pow(e.i), e.ranks-e.rank) })
+	term("least(power(i), ranks - rank - power(i))", -1, func(e *env) int64 { return min(pow(e.i), e.ranks-e.rank-pow(e.i)) })
+	term("lowest_bit(rank)", -1, func(e *env) int64 { return e.rank & -e.rank })
+	term("least(lowest_bit(rank), ranks - rank)", -1, func(e *env) int64 { return min(e.rank&-e.rank, e.ranks-e.rank) })
+	term("children(rank)", -1, func(e *env) int64 {
 		c := int64(0)
 		for b := int64(1); b < e.ranks && (e.rank == 0 || b < e.rank&-e.rank) && e.rank+b < e.ranks; b <<= 1 {
 			c++
 		}
 		return c
 	})
-	parts = append(parts, part{"ranks", -1, true, func(e *env) (int64, int64) { return e.ranks, e.rank }})
-	even("ranks·ranks", -1, true, func(e *env) int64 { return e.ranks * e.ranks })
+	parts = append(parts, part{"share(%d, ranks, rank)", -1, true, func(e *env) (int64, int64) { return e.ranks, e.rank }})
+	even("ranks * ranks", -1, true, func(e *env) int64 { return e.ranks * e.ranks })
 	even("ranks", -1, true, func(e *env) int64 { return e.ranks })
 
 	atom("rank", -1, always(func(e *env) int64 { return e.rank }))
 	atom("ranks", -1, always(func(e *env) int64 { return e.ranks }))
 	for _, c := range []int64{1, 2} {
 		for _, s := range []int64{c, -c} {
-			atom(fmt.Sprintf("(rank%+d) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s, e.ranks) }))
-			atom(fmt.Sprintf("rank%+d", s), -1, within(func(e *env) int64 { return e.rank + s }))
+			atom("mod("+plus("rank", s, "")+", ranks)", -1, within(func(e *env) int64 { return modulo(e.rank+s, e.ranks) }))
+			atom(exists(plus("rank", s, "")), -1, within(func(e *env) int64 { return e.rank + s }))
 		}
-		atom(fmt.Sprintf("rank xor %d", c), -1, within(func(e *env) int64 { return e.rank ^ c }))
+		atom(exists(fmt.Sprintf("rank ^ %d", c)), -1, within(func(e *env) int64 { return e.rank ^ c }))
 	}
-	atom("rank xor 2^i", -1, within(func(e *env) int64 { return e.rank ^ pow(e.i) }))
+	atom(exists("rank ^ power(i)"), -1, within(func(e *env) int64 { return e.rank ^ pow(e.i) }))
 	for _, s := range []int64{1, -1} {
-		atom(fmt.Sprintf("(rank%+d·2^i) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s*pow(e.i), e.ranks) }))
-		atom(fmt.Sprintf("rank%+d·2^i", s), -1, within(func(e *env) int64 { return e.rank + s*pow(e.i) }))
-		atom(fmt.Sprintf("rank%+d·lowest bit", s), -1, within(func(e *env) int64 { return e.rank + s*(e.rank&-e.rank) }))
-		atom(fmt.Sprintf("rank%+d·whole", s), -1, within(func(e *env) int64 { return e.rank + s*whole(e.ranks) }))
-		atom(fmt.Sprintf("rank%+d·ranks/2", s), -1, within(func(e *env) int64 { return e.rank + s*(e.ranks/2) }))
-		atom(fmt.Sprintf("(rank%+d·i) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s*e.i, e.ranks) }))
-		atom(fmt.Sprintf("(rank%+d·(i+1)) mod ranks", s), -1, within(func(e *env) int64 { return modulo(e.rank+s*(e.i+1), e.ranks) }))
+		atom("mod("+plus("rank", s, "power(i)")+", ranks)", -1, within(func(e *env) int64 { return modulo(e.rank+s*pow(e.i), e.ranks) }))
+		atom(exists(plus("rank", s, "power(i)")), -1, within(func(e *env) int64 { return e.rank + s*pow(e.i) }))
+		atom(exists(plus("rank", s, "lowest_bit(rank)")), -1, within(func(e *env) int64 { return e.rank + s*(e.rank&-e.rank) }))
+		atom(exists(plus("rank", s, "whole(ranks)")), -1, within(func(e *env) int64 { return e.rank + s*whole(e.ranks) }))
+		atom(exists(plus("rank", s, "ranks / 2")), -1, within(func(e *env) int64 { return e.rank + s*(e.ranks/2) }))
+		atom("mod("+plus("rank", s, "i")+", ranks)", -1, within(func(e *env) int64 { return modulo(e.rank+s*e.i, e.ranks) }))
+		atom("mod("+plus("rank", s, "(i + 1)")+", ranks)", -1, within(func(e *env) int64 { return modulo(e.rank+s*(e.i+1), e.ranks) }))
 	}
-	atom("ranks-1-rank", -1, within(func(e *env) int64 { return e.ranks - 1 - e.rank }))
-	atom("rank xor i", -1, within(func(e *env) int64 { return e.rank ^ e.i }))
-	atom("i mod ranks", -1, always(func(e *env) int64 { return e.i % e.ranks }))
-	atom("i mod (ranks-1)", -1, always(func(e *env) int64 { return e.i % max(e.ranks-1, 1) }))
-	atom("i", -1, within(func(e *env) int64 { return e.i }))
-	atom("i+1", -1, within(func(e *env) int64 { return e.i + 1 }))
-	atom("i, without rank", -1, within(func(e *env) int64 {
+	atom("ranks - 1 - rank", -1, within(func(e *env) int64 { return e.ranks - 1 - e.rank }))
+	atom(exists("rank ^ i"), -1, within(func(e *env) int64 { return e.rank ^ e.i }))
+	atom("i % ranks", -1, always(func(e *env) int64 { return e.i % e.ranks }))
+	atom("i % most(ranks - 1, 1)", -1, always(func(e *env) int64 { return e.i % max(e.ranks-1, 1) }))
+	atom(exists("i"), -1, within(func(e *env) int64 { return e.i }))
+	atom(exists("i + 1"), -1, within(func(e *env) int64 { return e.i + 1 }))
+	atom(exists("i >= rank ? i + 1 : i"), -1, within(func(e *env) int64 {
 		if e.i >= e.rank {
 			return e.i + 1
 		}
 		return e.i
 	}))
-	test("rank = 0", -1, func(e *env) bool { return e.rank == 0 })
-	test("rank = ranks-1", -1, func(e *env) bool { return e.rank == e.ranks-1 })
-	test("rank < ranks-whole", -1, func(e *env) bool { return e.rank < e.ranks-whole(e.ranks) })
-	test("rank >= whole", -1, func(e *env) bool { return e.rank >= whole(e.ranks) })
-	test("rank odd", -1, func(e *env) bool { return e.rank&1 != 0 })
-	test("rank & 2^i", -1, func(e *env) bool { return e.rank&pow(e.i) != 0 })
-	test("rank+2^i < ranks", -1, func(e *env) bool { return e.rank+pow(e.i) < e.ranks })
-	test("rank+1 < ranks, even", -1, func(e *env) bool { return e.rank&1 == 0 && e.rank+1 < e.ranks })
-	test("i = 0", -1, func(e *env) bool { return e.i == 0 })
-	test("i = n-1", -1, func(e *env) bool { return e.i == e.n-1 })
-	test("k = rank", -1, func(e *env) bool { return e.k == e.rank })
-	test("i = rank", -1, func(e *env) bool { return e.i == e.rank })
-	test("k = 0", -1, func(e *env) bool { return e.k == 0 })
+	test("rank == 0", -1, func(e *env) bool { return e.rank == 0 })
+	test("rank == ranks - 1", -1, func(e *env) bool { return e.rank == e.ranks-1 })
+	test("rank < ranks - whole(ranks)", -1, func(e *env) bool { return e.rank < e.ranks-whole(e.ranks) })
+	test("rank >= whole(ranks)", -1, func(e *env) bool { return e.rank >= whole(e.ranks) })
+	test("rank % 2 == 1", -1, func(e *env) bool { return e.rank&1 != 0 })
+	test("(rank & power(i)) != 0", -1, func(e *env) bool { return e.rank&pow(e.i) != 0 })
+	test("rank + power(i) < ranks", -1, func(e *env) bool { return e.rank+pow(e.i) < e.ranks })
+	test("rank % 2 == 0 && rank + 1 < ranks", -1, func(e *env) bool { return e.rank&1 == 0 && e.rank+1 < e.ranks })
+	test("i == 0", -1, func(e *env) bool { return e.i == 0 })
+	test("i == n - 1", -1, func(e *env) bool { return e.i == e.n-1 })
+	test("k == rank", -1, func(e *env) bool { return e.k == e.rank })
+	test("i == rank", -1, func(e *env) bool { return e.i == e.rank })
+	test("k == 0", -1, func(e *env) bool { return e.k == 0 })
 	for g, sides := range grids {
 		var known [1 << 12][]int64
 		forGrid(g, gridNames[g], func(ranks int64) []int64 {
@@ -267,7 +309,7 @@ func init() {
 			return known[ranks]
 		})
 	}
-}
+})
 
 // forGrid adds what a grid makes possible.
 func forGrid(g int, name string, dims func(int64) []int64) {
@@ -282,30 +324,27 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 	}
 	for _, b := range by {
 		for _, periodic := range []bool{false, true} {
-			text := "open"
-			if periodic {
-				text = "periodic"
-			}
-			atom(fmt.Sprintf("neighbour %v, %s %s", b, name, text), g, always(func(e *env) int64 { return neighbour(dims(e.ranks), e.rank, b, periodic) }))
+			atom("neighbour("+name+", "+numbers(b)+", "+map[bool]string{false: "OPEN", true: "PERIODIC"}[periodic]+")", g, always(func(e *env) int64 { return neighbour(dims(e.ranks), e.rank, b, periodic) }))
 		}
-		test(fmt.Sprintf("has neighbour %v, %s", b, name), g, func(e *env) bool { return neighbour(dims(e.ranks), e.rank, b, false) >= 0 })
+		test("neighbour("+name+", "+numbers(b)+", OPEN) >= 0", g, func(e *env) bool { return neighbour(dims(e.ranks), e.rank, b, false) >= 0 })
 	}
 	for d := range n {
-		term(fmt.Sprintf("side %d, %s", d, name), g, func(e *env) int64 { return dims(e.ranks)[d] })
-		term(fmt.Sprintf("coordinate %d, %s", d, name), g, func(e *env) int64 { return coordinates(dims(e.ranks), e.rank)[d] })
-		parts = append(parts, part{fmt.Sprintf("side %d, %s", d, name), g, false, func(e *env) (int64, int64) {
+		side, coordinate := fmt.Sprintf("side(%s, %d)", name, d), fmt.Sprintf("coordinate(%s, %d)", name, d)
+		term(side, g, func(e *env) int64 { return dims(e.ranks)[d] })
+		term(coordinate, g, func(e *env) int64 { return coordinates(dims(e.ranks), e.rank)[d] })
+		parts = append(parts, part{"share(%d, " + side + ", " + coordinate + ")", g, false, func(e *env) (int64, int64) {
 			s := dims(e.ranks)
 			return s[d], coordinates(s, e.rank)[d]
 		}})
-		even(fmt.Sprintf("side %d, %s", d, name), g, false, func(e *env) int64 { return dims(e.ranks)[d] })
-		even(fmt.Sprintf("ranks·side %d, %s", d, name), g, true, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] })
+		even(side, g, false, func(e *env) int64 { return dims(e.ranks)[d] })
+		even("ranks * "+side, g, true, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] })
 	}
 	if n == 2 {
-		test("on the diagonal, "+name, g, func(e *env) bool {
+		test("coordinate("+name+", 0) == coordinate("+name+", 1)", g, func(e *env) bool {
 			at := coordinates(dims(e.ranks), e.rank)
 			return at[0] == at[1]
 		})
-		atom("transpose, "+name, g, within(func(e *env) int64 {
+		atom("transposed("+name+")", g, within(func(e *env) int64 {
 			s := dims(e.ranks)
 			at := coordinates(s, e.rank)
 			return rankAt(s, []int64{at[1], at[0]})
@@ -332,8 +371,7 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 			}
 			return out
 		}
-		text := fmt.Sprintf("neighbours that exist, order %d, %s", o, name)
-		atom("the i-th of "+text, g, func(e *env) (int64, bool) {
+		atom(fmt.Sprintf("existing_neighbour(%s, %d, i)", name, o), g, func(e *env) (int64, bool) {
 			l := list(e)
 			if e.i < 0 || e.i >= int64(len(l)) {
 				return 0, false
@@ -341,7 +379,7 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 			return l[e.i], true
 		})
 		if o == 0 {
-			term("number of "+text, g, func(e *env) int64 { return int64(len(list(e))) })
+			term("existing_neighbours("+name+")", g, func(e *env) int64 { return int64(len(list(e))) })
 		}
 	}
 }

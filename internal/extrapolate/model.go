@@ -126,6 +126,13 @@ func (m *pattern) env(n *node, open []int, ranks int64, rank int, index [maxDept
 	return e
 }
 
+// envOf is where something was seen.
+func (m *pattern) envOf(n *node, open []int, r *seen) env {
+	return m.env(n, open, int64(m.runs[r.run].ranks), r.rank, r.index, func(l *node) int32 {
+		return m.counts[l.number][countKey{r.run, r.rank, reduced(r.index, l.mask)}]
+	})
+}
+
 // mostGroups of a node are fitted one by one.
 const mostGroups = 4096
 
@@ -154,9 +161,7 @@ func (m *pattern) node(n *node) error {
 		var calls []env
 		var values [][]int64
 		for _, r := range rows {
-			e := m.env(n, open, int64(m.runs[r.run].ranks), r.rank, r.index, func(l *node) int32 {
-				return m.counts[l.number][countKey{r.run, r.rank, reduced(r.index, l.mask)}]
-			})
+			e := m.envOf(n, open, &r)
 			v := int64(r.what)
 			if n.place >= 0 {
 				v = 0
@@ -230,7 +235,7 @@ type tried struct {
 // try fits all values.
 func (m *pattern) try(obs []env, vals []int64) *tried {
 	if m.without >= mostWithout {
-		return &tried{wrong: fmt.Sprintf("not tried, as no form fits %d others", m.without)}
+		return &tried{wrong: fmt.Sprintf("not tried, as no form fits %d others", m.without), obs: obs, vals: vals}
 	}
 	t := &tried{obs: obs, vals: vals}
 	m.judge(t, fit)

@@ -121,9 +121,9 @@ func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool)
 	}
 	var words []string
 	k := 0
-	for i, name := range [4]string{p.name + "·" + q.name, p.name, q.name, "1"} {
+	for i, name := range [4]string{p.name + " * " + q.name, p.name, q.name, "1"} {
 		if columns>>i&1 != 0 {
-			words = append(words, fmt.Sprintf("%d·%s", factors[k], name))
+			words = append(words, fmt.Sprintf("%d * %s", factors[k], name))
 			k++
 		}
 	}

@@ -60,12 +60,20 @@ type program struct {
 	values   [][]int64
 	valuesOf map[string]int32
 	times    []map[int32]*sums // by run and place; none if a run has no times
+	samples  map[call]sample
+}
+
+// A sample is where a call was made.
+type sample struct {
+	run            int
+	rank, terminal int32
 }
 
 func newProgram() *program {
 	return &program{
 		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64)},
 		sites:  make(map[string]uint64), placeOf: make(map[string]int32), valuesOf: make(map[string]int32),
+		samples: make(map[call]sample),
 	}
 }
 
@@ -136,6 +144,7 @@ func (p *program) rank(k *trace.Rank) ([]call, error) {
 	x := &reading{p: p, k: k, nth: make(map[int32]int)}
 	functions := make([]*trace.Call, k.Terminals())
 	sites := make([]uint64, k.Terminals())
+	var terminals []int32 // of the calls
 	for t, vals := range k.Signatures(0) {
 		if functions[t] == nil {
 			c, err := k.Called(t)
@@ -150,12 +159,16 @@ func (p *program) rank(k *trace.Rank) ([]call, error) {
 		if err := x.call(functions[t].Func, sites[t], vals); err != nil {
 			return nil, err
 		}
+		terminals = append(terminals, int32(t))
 	}
 	for i := range x.calls {
 		if x.calls[i].values < 0 {
-			x.calls[i].values = p.intern(x.raw[i])
+			x.calls[i].values = p.intern(append(x.raw[i], make([]int64, statusWords)...)) // how its request ended is not known
 		}
 		x.raw[i] = nil
+		if _, ok := p.samples[x.calls[i]]; !ok {
+			p.samples[x.calls[i]] = sample{len(p.runs) - 1, int32(k.Number()), terminals[i]}
+		}
 	}
 	return x.calls, nil
 }

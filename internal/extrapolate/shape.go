@@ -18,7 +18,7 @@ type node struct {
 }
 
 // maxDepth is how many loops may be in one another.
-const maxDepth = 6
+const maxDepth = 10
 
 // A shape is the program's places in order, and the loops around them: it is the same for all ranks and numbers of ranks. A place
 // stands once in it; a step back in the order begins another iteration of the innermost loop that has both ends.

@@ -42,6 +42,27 @@ func (p *program) timed(run int, k *trace.Rank, calls []call) error {
 	return nil
 }
 
+// law is how a time of a place grows with the number of ranks, in ns, and what it adds up to in the largest run that has the place.
+func (m *pattern) law(place int32, of func(x *sums) float64) (law growth.Law, last float64) {
+	var at, values []float64
+	for i, r := range m.runs {
+		if x := m.times[i][place]; x != nil {
+			at, values = append(at, float64(r.ranks)), append(values, of(x)/x.calls)
+			last = of(x)
+		}
+	}
+	if len(values) == 0 {
+		return growth.Law{}, 0
+	}
+	law, err := growth.Fit(at, values)
+	if err != nil { // too few numbers of ranks for a law
+		return growth.Law{C0: values[len(values)-1]}, last
+	}
+	return law, last
+}
+
+func gapOf(x *sums) float64 { return x.gap }
+
 // durations fits the times of all places; nil if they aren't known, or nothing can be said that far away. off is how far off the
 // fits are from runs that they were not made of, weighed by time: a share.
 func (m *pattern) durations(ranks int) (list []duration, off float64) {
@@ -51,28 +72,16 @@ func (m *pattern) durations(ranks int) (list []duration, off float64) {
 	}
 	var weight float64
 	fit := func(place int32, of func(x *sums) float64) uint64 {
-		var at, values []float64
-		last := 0.0
-		for i, r := range m.runs {
-			if x := m.times[i][place]; x != nil {
-				at, values = append(at, float64(r.ranks)), append(values, of(x)/x.calls)
-				last = of(x)
-			}
+		law, last := m.law(place, of)
+		if law.Error > 0 {
+			off += min(law.Error, 2) * last
 		}
-		if len(values) == 0 {
-			return 0
-		}
-		law, err := growth.Fit(at, values)
-		if err != nil { // too few numbers of ranks for a law
-			return uint64(values[len(values)-1])
-		}
-		off += min(law.Error, 2) * last
 		weight += last
 		return uint64(math.Round(law.At(float64(ranks))))
 	}
 	for place := range m.places {
 		list = append(list, duration{
-			fit(int32(place), func(x *sums) float64 { return x.gap }),
+			fit(int32(place), gapOf),
 			fit(int32(place), func(x *sums) float64 { return x.inside }),
 		})
 	}

@@ -1,4 +1,4 @@
-// Package extrapolate compares extrapolated traces of real programs with real runs.
+// Package extrapolate compares extrapolated traces, and programs made for any number of ranks, with real runs.
 package extrapolate
 
 import (
@@ -13,48 +13,118 @@ import (
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
+// A bench records a program.
+type bench struct {
+	t          *testing.T
+	m          *mpis.MPI
+	spoor, dir string
+	name       string
+	program    []string
+}
+
+func newBench(t *testing.T, m *mpis.MPI, name string, arguments ...string) *bench {
+	t.Helper()
+	b := &bench{t: t, m: m, spoor: mpis.NeedSpoor(t), dir: t.TempDir(), name: name}
+	app, ok := compile.ByName(name)
+	if !ok {
+		t.Fatalf("there is no %s", name)
+	}
+	binary, err := app.Build(m, b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.program = append([]string{binary}, arguments...)
+	return b
+}
+
+func (b *bench) run(line ...string) {
+	b.t.Helper()
+	c := exec.Command(line[0], line[1:]...)
+	c.Dir, c.Env = b.dir, b.m.Environ("OMPI_MCA_rmaps_base_oversubscribe=1")
+	log, err := os.Create(filepath.Join(b.dir, "log"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer log.Close()
+	c.Stdout, c.Stderr = log, log
+	if err := mpis.RunWithin(5*time.Minute, c); err != nil {
+		text, _ := os.ReadFile(log.Name())
+		b.t.Fatalf("%v: %v\n%s", line, err, mpis.Tail(string(text)))
+	}
+}
+
+// traced runs a program and names its trace; without one, the bench's.
+func (b *bench) traced(ranks int, program ...string) string {
+	b.t.Helper()
+	name := fmt.Sprintf("%s-%d.spoor", b.name, ranks)
+	if program == nil {
+		program = b.program
+	} else {
+		name = fmt.Sprintf("again-%d.spoor", ranks)
+	}
+	b.run(append([]string{b.spoor, "run", "-o", name}, b.m.Command(ranks, program...)...)...)
+	return name
+}
+
+// proxy writes and compiles a proxy.
+func (b *bench) proxy(arguments ...string) (binary string) {
+	b.t.Helper()
+	folder := filepath.Join(b.dir, "proxy")
+	b.run(append([]string{b.spoor, "proxy", "--force", "-o", folder}, arguments...)...)
+	b.run("make", "-j2", "-C", folder, "CC="+b.m.CC, "CFLAGS=-std=gnu11 -O0 -Wall -Wextra -Werror")
+	return filepath.Join(folder, "proxy")
+}
+
 // Pipelined wavefronts on a Cartesian grid, in Fortran: the extrapolated trace on 20 ranks is equal to that of a run, and a replay of it makes the same calls.
+// The program for any number of ranks makes those of a run on numbers that were traced, and on 20.
 func TestWavefronts(t *testing.T) {
-	spoor := mpis.NeedSpoor(t)
 	for _, m := range mpis.Need(t) {
 		t.Run(m.Name, func(t *testing.T) {
-			dir := t.TempDir()
-			app, ok := compile.ByName("lu")
-			if !ok {
-				t.Fatal("there is no lu")
-			}
-			binary, err := app.Build(m, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			run := func(line ...string) {
-				t.Helper()
-				c := exec.Command(line[0], line[1:]...)
-				c.Dir, c.Env = dir, m.Environ("OMPI_MCA_rmaps_base_oversubscribe=1")
-				log, err := os.Create(filepath.Join(dir, "log"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer log.Close()
-				c.Stdout, c.Stderr = log, log
-				if err := mpis.RunWithin(5*time.Minute, c); err != nil {
-					text, _ := os.ReadFile(log.Name())
-					t.Fatalf("%v: %v\n%s", line, err, mpis.Tail(string(text)))
-				}
-			}
-			record := func(ranks int) string {
-				name := fmt.Sprintf("lu-%d.spoor", ranks)
-				run(append([]string{spoor, "run", "-o", name}, m.Command(ranks, binary, "-n", "40", "-i", "1")...)...)
-				return name
-			}
-			line := []string{spoor, "extrapolate", "--ranks", "20", "-o", "told.spoor"}
+			b := newBench(t, m, "lu", "-n", "40", "-i", "1")
+			var known []string
 			for _, n := range []int{4, 6, 8, 9, 12, 16} {
-				line = append(line, record(n))
+				known = append(known, b.traced(n))
 			}
-			run(line...)
-			run(spoor, "diff", "told.spoor", record(20))
-			run(spoor, "replay", "--record", "again.spoor", "told.spoor")
-			run(spoor, "diff", "--any-address", "told.spoor", "again.spoor")
+			b.run(append([]string{b.spoor, "extrapolate", "--ranks", "20", "-o", "told.spoor"}, known...)...)
+			b.run(b.spoor, "diff", "told.spoor", b.traced(20))
+			b.run(b.spoor, "replay", "--record", "again.spoor", "told.spoor")
+			b.run(b.spoor, "diff", "--any-address", "told.spoor", "again.spoor")
+			binary := b.proxy(append([]string{"--scalable"}, known...)...)
+			for _, n := range []int{9, 20} {
+				b.run(b.spoor, "diff", "--any-address", fmt.Sprintf("lu-%d.spoor", n), b.traced(n, binary))
+			}
 		})
+	}
+}
+
+// Neighbours on a ring: replay and proxy of the extrapolated trace on 16 ranks make its calls.
+func TestRing(t *testing.T) {
+	m := mpis.Need(t)[0]
+	b := newBench(t, m, "nbody", "-n", "64", "-i", "2")
+	line := []string{b.spoor, "extrapolate", "--ranks", "16", "-o", "told.spoor"}
+	for _, n := range []int{4, 6, 8, 9} {
+		line = append(line, b.traced(n))
+	}
+	b.run(line...)
+	b.run(b.spoor, "diff", "told.spoor", b.traced(16))
+	b.run(b.spoor, "replay", "--record", "again.spoor", "told.spoor")
+	b.run(b.spoor, "diff", "--any-address", "told.spoor", "again.spoor")
+	b.run(b.spoor, "diff", "--any-address", "told.spoor", b.traced(16, b.proxy("told.spoor")))
+}
+
+// What a program does by its data has no form: its program for any number of ranks has tables, is exact on the numbers that were traced, and ends on another.
+func TestTables(t *testing.T) {
+	m := mpis.Need(t)[0]
+	b := newBench(t, m, "cg", "-n", "32")
+	var known []string
+	for _, n := range []int{4, 6, 8} {
+		known = append(known, b.traced(n))
+	}
+	binary := b.proxy(append([]string{"--scalable"}, known...)...)
+	b.run(b.spoor, "diff", "--any-address", "cg-6.spoor", b.traced(6, binary))
+	c := exec.Command(m.Command(9, binary)[0], m.Command(9, binary)[1:]...)
+	c.Dir, c.Env = b.dir, m.Environ("OMPI_MCA_rmaps_base_oversubscribe=1")
+	if err := mpis.RunWithin(time.Minute, c); err == nil {
+		t.Error("a program runs on 9 ranks although the traces don't say what it does there")
 	}
 }

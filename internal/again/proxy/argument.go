@@ -138,7 +138,7 @@ func (w *writer) keyval(at int) string {
 // tells. A tag needs no such care: from one rank messages come in order.
 func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
 	at, ok := w.taken()
-	if !ok || w.live || !same(w.c.column(in.at)) {
+	if !ok || w.live || !w.fixed(in.at) {
 		return w.expr(p.Kind, in.at)
 	}
 	return fmt.Sprintf("any_source(%s, %s)", w.expr(p.Kind, at), w.argument(w.param("comm")))
@@ -191,10 +191,7 @@ func (w *writer) memory(at int, null string) string {
 		}
 		return null
 	}
-	for i := range seg {
-		seg[i] >>= 8
-	}
-	e := fmt.Sprintf("%s(%s)", segments[class], w.v.fitter.expr("", seg))
+	e := fmt.Sprintf("%s(%s)", segments[class], w.segment(at))
 	if v := w.c.lane[at+1]; v != "" {
 		return e + " + " + v
 	}
@@ -228,16 +225,25 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 	return w.memory(in.at, "NULL")
 }
 
+// segment is the number of a segment.
+func (w *writer) segment(at int) string {
+	if v := w.c.lane[at]; v != "" {
+		return "(" + v + ") >> 8"
+	}
+	seg := w.c.column(at)
+	for i := range seg {
+		seg[i] >>= 8
+	}
+	return w.v.fitter.expr("", seg)
+}
+
 func (w *writer) giving(function string, at int, more string) string {
 	seg := w.c.column(at)
 	class := strings.ToUpper(segments[signature.SegClass(seg[0])])
 	if signature.SegClass(seg[0]) == signature.SegSpecial {
 		return ""
 	}
-	for i := range seg {
-		seg[i] >>= 8
-	}
-	return fmt.Sprintf("%s(%s, %s%s);", function, class, w.v.fitter.expr("", seg), more)
+	return fmt.Sprintf("%s(%s, %s%s);", function, class, w.segment(at), more)
 }
 
 // given has the program note memory that the MPI hands out.

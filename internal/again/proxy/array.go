@@ -18,7 +18,7 @@ func (w *writer) numbers(kind string, n *node, wide bool) string {
 	const many = 24
 	constant := true
 	for k := range n.elems {
-		constant = constant && same(w.c.column(n.elems[k].at))
+		constant = constant && w.fixed(n.elems[k].at)
 	}
 	if constant && len(n.elems) > many {
 		// Arithmetic runs, if there are few.
@@ -101,6 +101,9 @@ func (w *writer) array(p *trace.ParamDef, n *node) string {
 	if s, ok := w.special(n.n, p.Kind); ok {
 		return s
 	}
+	if l, ok := w.c.lists[n.at]; ok {
+		return w.list(p, l)
+	}
 	switch p.Type {
 	case trace.Int:
 		return w.numbers(p.Kind, n, w.wide(p))
@@ -122,7 +125,7 @@ func (w *writer) array(p *trace.ParamDef, n *node) string {
 
 // outArray is an array that is written.
 func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
-	n := w.outLength(i, out)
+	n, length := w.outLength(i, out)
 	if p.Type == trace.Status {
 		switch {
 		case out.typ == trace.Array && out.n == trace.ArrayNull:
@@ -130,7 +133,7 @@ func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
 		case w.ignores(p, out):
 			return "MPI_STATUSES_IGNORE"
 		}
-		return fmt.Sprintf("statuses(%d)", n)
+		return fmt.Sprintf("statuses(%s)", length)
 	}
 	if out.typ == trace.Array && out.n < 0 {
 		if s, ok := w.special(out.n, p.Kind); ok {
@@ -153,19 +156,23 @@ func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
 			w.g.plan.Elements = max(w.g.plan.Elements, len(out.elems))
 			return fmt.Sprintf(clean, "(void *)got")
 		}
-		return fmt.Sprintf(clean, fmt.Sprintf("room(%d)", 8*n))
+		return fmt.Sprintf(clean, "room("+timesText(8, n, length)+")")
 	}
 	size := int64(4)
 	if w.wide(p) || p.Type != trace.Int {
 		size = 8
 	}
-	return fmt.Sprintf("room(%d)", size*n)
+	return "room(" + timesText(size, n, length) + ")"
 }
 
 // outLength bounds the elements that a call writes to a parameter: what it did
 // write, and what its arguments allow.
-func (w *writer) outLength(i int, out *node) int64 {
-	n := int64(16)
+func (w *writer) outLength(i int, out *node) (n int64, text string) {
+	n = 16
+	var more []string
+	if l, ok := w.c.lists[out.at]; ok && out.typ == trace.Array {
+		more = append(more, l.Length)
+	}
 	if out.typ == trace.Array {
 		n = max(n, out.n)
 	}
@@ -179,8 +186,22 @@ func (w *writer) outLength(i int, out *node) int64 {
 				n = v
 			}
 		}
+		if v := w.c.lane[w.c.in[k].at]; v != "" && w.c.lists != nil {
+			more = append(more, v)
+		}
 	}
-	return n
+	if text = number(n); len(more) > 0 {
+		text = fmt.Sprintf("largest(%d, (const int64_t[]){%s})", len(more)+1, strings.Join(append(more, text), ", "))
+	}
+	return n, text
+}
+
+// timesText multiplies an expression, unless it is the number n.
+func timesText(a, n int64, text string) string {
+	if text == number(n) {
+		return number(a * n)
+	}
+	return fmt.Sprintf("%d * (size_t)%s", a, text)
 }
 
 // A statusPlace is where a program passes statuses.

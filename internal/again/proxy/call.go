@@ -119,7 +119,10 @@ func (w *writer) out(name string) (int64, bool) {
 }
 
 func (w *writer) expr(kind string, at int) string {
-	if v := w.c.lane[at]; v != "" {
+	switch v := w.c.lane[at]; {
+	case v != "" && w.c.lists != nil:
+		return constants(kind, v)
+	case v != "":
 		return v
 	}
 	if col := w.c.column(at); w.far && !same(col) {
@@ -277,8 +280,14 @@ func (w *writer) arrives() {
 	}
 }
 
+// fixed reports whether a value is the same in all calls.
+func (w *writer) fixed(at int) bool { return w.c.lane[at] == "" && w.c.same(at) }
+
 // slot is the place of a handle in its array.
 func (w *writer) slot(at int) string {
+	if v := w.c.lane[at]; v != "" {
+		return fmt.Sprintf("(%s) - %d", v, trace.FirstLocal)
+	}
 	col := w.c.column(at)
 	for i := range col {
 		col[i] -= trace.FirstLocal

@@ -70,6 +70,8 @@ type Program struct {
 	Parts    int                // C functions made from structure
 	Lines    int                // of proxy.c
 	Variants int                // sets of ranks with a program of their own
+
+	Parameters, Rows int // of a program for any number of ranks: values that the traces don't determine on others, and those of them in tables
 }
 
 // Write writes the program into a folder, which is made if need be.

@@ -43,6 +43,9 @@ func (w *writer) request(i int) string {
 }
 
 func (w *writer) kept(at int) string {
+	if v := w.c.lane[at]; v != "" {
+		return "kept[(" + v + ") >> 1]"
+	}
 	col := w.c.column(at)
 	for i := range col {
 		col[i] >>= 1
@@ -52,7 +55,11 @@ func (w *writer) kept(at int) string {
 
 // requests is the place of a request, or of the first of several.
 func (w *writer) requests(param string) string {
-	n := &w.c.in[w.param(param)]
+	i := w.param(param)
+	n := &w.c.in[i]
+	if from := w.c.from[i]; from != "" {
+		return from
+	}
 	if n.typ != trace.Array {
 		v := w.c.vals[0][n.at]
 		switch {
@@ -89,6 +96,9 @@ func (w *writer) requests(param string) string {
 }
 
 func (w *writer) distance(at int) string {
+	if v := w.c.lane[at]; v != "" {
+		return "(" + v + ") >> 1"
+	}
 	col := w.c.column(at)
 	for i := range col {
 		col[i] >>= 1

@@ -30,6 +30,8 @@ type call struct {
 	shape []int64        // what has to be alike on all ranks that share a line
 	lane  map[int]string // by position: the variable of a value that is another in each call
 	own   int            // number of its lane, -1 if it has none
+	lists map[int]List   // by position of their length: arrays that are expressions
+	from  map[int]string // by parameter: requests that are expressions
 	c     *trace.Call
 }
 

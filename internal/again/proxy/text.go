@@ -31,6 +31,9 @@ func quote(s string) string {
 
 // literalText is a string over the members.
 func (w *writer) literalText(at int) string {
+	if w.c.lane[at] != "" && w.c.lists != nil {
+		w.g.cannot("%s: names that differ between ranks or runs", w.c.f.Name)
+	}
 	col := w.c.column(at)
 	texts := make([]string, len(col))
 	alike := true

@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-//go:embed runtime
+//go:embed runtime scaled
 var templates embed.FS
 
 // setup writes the function that says how much memory a variant needs.
@@ -151,29 +151,36 @@ func (g *generator) program() *Program {
 		b.WriteByte('\n')
 	}
 	b.Write(body.Bytes())
-	p := &Program{Files: make(map[string][]byte), Parts: parts, Variants: len(g.list)}
-	p.Files["proxy.c"] = b.Bytes()
-	p.Files["runtime/again.h"] = reissue.FileCalls()
+	p := &Program{Files: g.written(b.Bytes(), fmt.Sprint(g.r.Ranks()), "runtime"), Parts: parts, Variants: len(g.list)}
 	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
-	list, err := templates.ReadDir("runtime")
-	if err != nil {
-		panic(err) // embedded
-	}
-	for _, f := range list {
-		text, err := templates.ReadFile("runtime/" + f.Name())
+	return p
+}
+
+// written are the files of a program: its text, what it says on how many ranks it runs, and the runtime.
+func (g *generator) written(text []byte, ranks string, folders ...string) map[string][]byte {
+	meta := g.r.Meta()
+	files := map[string][]byte{"proxy.c": text, "runtime/again.h": reissue.FileCalls()}
+	for _, folder := range folders {
+		list, err := templates.ReadDir(folder)
 		if err != nil {
 			panic(err) // embedded
 		}
-		text = bytes.ReplaceAll(text, []byte("@RANKS@"), []byte(fmt.Sprint(g.r.Ranks())))
-		text = bytes.ReplaceAll(text, []byte("@COMMAND@"), []byte(comment(meta[trace.MetaCommand])))
-		text = bytes.ReplaceAll(text, []byte("@LIBRARY@"), []byte(comment(firstLine(meta[trace.MetaLibrary]))))
-		name := f.Name()
-		if ext := filepath.Ext(name); ext == ".c" || ext == ".h" {
-			name = "runtime/" + name
+		for _, f := range list {
+			text, err := templates.ReadFile(folder + "/" + f.Name())
+			if err != nil {
+				panic(err) // embedded
+			}
+			text = bytes.ReplaceAll(text, []byte("@RANKS@"), []byte(ranks))
+			text = bytes.ReplaceAll(text, []byte("@COMMAND@"), []byte(comment(meta[trace.MetaCommand])))
+			text = bytes.ReplaceAll(text, []byte("@LIBRARY@"), []byte(comment(firstLine(meta[trace.MetaLibrary]))))
+			name := f.Name()
+			if ext := filepath.Ext(name); ext == ".c" || ext == ".h" {
+				name = "runtime/" + name
+			}
+			files[name] = text
 		}
-		p.Files[name] = text
 	}
-	return p
+	return files
 }
 
 var tableName = regexp.MustCompile(`\btable\d+\b`)
@@ -333,17 +340,30 @@ func (g *generator) ending() string {
 	return fmt.Sprintf("    ends(%d, %s);\n", threads, g.table("int64_t", entries))
 }
 
-func (g *generator) main(b *bytes.Buffer) {
-	// There is one program, and static data is its own.
-	var statics []string
+// statics are the statements about static data: there is one program, and static data is its own.
+func (g *generator) statics() string {
+	var b strings.Builder
 	for _, s := range g.plan.Segments {
 		if s.Class == trace.Static {
-			statics = append(statics, fmt.Sprintf("    area(DATA, %d, 1, %d, %d);\n", s.ID, s.Low, s.High))
+			fmt.Fprintf(&b, "    area(DATA, %d, 1, %d, %d);\n", s.ID, s.Low, s.High)
 			if s.High-s.Low&^63 < maxStatic {
-				statics = append(statics, fmt.Sprintf("    data_is(%d, data_%d);\n", s.ID, s.ID))
+				fmt.Fprintf(&b, "    data_is(%d, data_%d);\n", s.ID, s.ID)
 			}
 		}
 	}
+	return b.String()
+}
+
+// local are the statements about the memory of a stack, where calls use some.
+func local(p *reissue.Plan) string {
+	if slices.ContainsFunc(p.Segments, func(s reissue.Segment) bool { return s.Class == trace.Stack && s.ID == 0 }) {
+		return "    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n"
+	}
+	return ""
+}
+
+func (g *generator) main(b *bytes.Buffer) {
+	statics := g.statics()
 	for _, v := range g.list {
 		fmt.Fprintf(b, "static int program%d(void)\n{\n", v.number)
 		if v.memory != "" {
@@ -352,13 +372,7 @@ func (g *generator) main(b *bytes.Buffer) {
 		if v.lanes != "" {
 			fmt.Fprintf(b, "    %s();\n", v.lanes)
 		}
-		uses := false
-		for _, s := range v.plan.Segments {
-			uses = uses || s.Class == trace.Stack && s.ID == 0
-		}
-		if uses {
-			b.WriteString("    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n")
-		}
+		b.WriteString(local(v.plan))
 		fmt.Fprintf(b, "    %s();\n    return finish();\n}\n\n", g.copy(v.roots[0]))
 	}
 	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
@@ -370,7 +384,7 @@ func (g *generator) main(b *bytes.Buffer) {
 	if g.o.Gaps == GapsFollowed {
 		b.WriteString("    follow();\n")
 	}
-	b.WriteString(strings.Join(statics, ""))
+	b.WriteString(statics)
 	for _, v := range g.list {
 		if len(v.members) == g.r.Ranks() {
 			b.WriteString("    member = rank;\n    return program0();\n}\n")

@@ -85,11 +85,12 @@ func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 	for _, s := range p.segments {
 		p.plan.Segments = append(p.plan.Segments, *s)
 	}
-	slices.SortFunc(p.plan.Segments, func(a, b Segment) int { return a.Place.compare(b.Place) })
+	slices.SortFunc(p.plan.Segments, func(a, b Segment) int { return a.Place.Compare(b.Place) })
 	return p.plan, nil
 }
 
-func (p Place) compare(q Place) int {
+// Compare orders places.
+func (p Place) Compare(q Place) int {
 	return cmp.Or(cmp.Compare(p.Class, q.Class), cmp.Compare(p.Device, q.Device), cmp.Compare(p.ID, q.ID))
 }
 
@@ -104,7 +105,7 @@ func (p *Plan) Join(q *Plan) {
 			byPlace[s.Place] = s
 		}
 	}
-	p.Segments = slices.SortedFunc(maps.Values(byPlace), func(a, b Segment) int { return a.Place.compare(b.Place) })
+	p.Segments = slices.SortedFunc(maps.Values(byPlace), func(a, b Segment) int { return a.Place.Compare(b.Place) })
 	for k, n := range q.Slots {
 		p.Slots[k] = max(p.Slots[k], n)
 	}

@@ -48,10 +48,12 @@ void start(int world, const char *how, int64_t distance)
 	const char *faster = getenv("PROXY_SPEED"), *seconds = getenv("PROXY_WATCHDOG");
 	if ((s = getenv("PROXY_FILES")) && *s)
 		files = s;
-	farthest = distance;
-	ranks = world;
 	rank = from_environment(rank_names);
 	int size = from_environment(size_names);
+	if (!world) /* it runs on any number */
+		world = size > 0 ? size : 1;
+	farthest = distance;
+	ranks = world;
 	if (rank < 0 && world == 1)
 		rank = 0;
 	if (rank < 0)

@@ -1,0 +1,628 @@
+package extrapolate
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/again/proxy"
+	"github.com/spoor-hpc/spoor/internal/again/reissue"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Proxy returns a C program that makes the calls on any number of ranks: the shape is its loops, and the forms are its values. After Wu, Deshpande and
+// Mueller, ScalaBenchGen (IPDPS 2012). It is exact on the numbers of ranks of the traces. Values that
+// the traces don't determine on others are parameters at its top.
+func (x *Model) Proxy(o proxy.Options) (*proxy.Program, error) {
+	m := x.m
+	plan, memory, err := m.plans(o.Target)
+	if err != nil {
+		return nil, err
+	}
+	last := m.runs[len(m.runs)-1].r
+	s, err := proxy.NewScaled(last, plan, m.tables.Strings, o)
+	if err != nil {
+		return nil, err
+	}
+	slots := m.slots // what is fitted here is none of the trace's
+	defer func() { m.slots = slots }()
+	w := &programmer{m: m, s: s, names: make(map[*tried]string), functions: make(map[string]string), kinds: make([][]*kind, len(m.shape.nodes)), ranks: make(map[[2]int]*trace.Rank)}
+	for _, n := range m.shape.nodes[1:] {
+		if err := w.prepare(n); err != nil {
+			return nil, err
+		}
+	}
+	m.products()
+	m.oneGrid()
+	for _, c := range m.shape.root.children {
+		if err := w.node(c, 0); err != nil {
+			return nil, err
+		}
+	}
+	t := proxy.ScaledText{Lines: w.lines, Top: w.top, Distance: w.bound(memory.distance)}
+	for _, p := range slices.SortedFunc(maps.Keys(memory.low), reissue.Place.Compare) {
+		t.Memory = append(t.Memory, proxy.ScaledArea{Place: p, Low: w.bound(memory.low[p]), High: w.bound(memory.high[p])})
+	}
+	for _, r := range m.runs {
+		t.Traced = append(t.Traced, r.ranks)
+	}
+	p, err := s.Program(t)
+	if err == nil && p.Rows > mostRows {
+		return nil, fmt.Errorf("no forms fit %d values: the program would be a list of them", p.Rows)
+	}
+	return p, err
+}
+
+// mostRows is how many values without a form a program has.
+const mostRows = 1 << 16
+
+// bounds are numbers that must be large enough, by rank.
+type bounds struct {
+	obs  []env
+	vals []int64
+}
+
+func (b *bounds) add(ranks, rank int, v int64) {
+	b.obs, b.vals = append(b.obs, env{ranks: int64(ranks), rank: int64(rank)}), append(b.vals, v)
+}
+
+// needs are what ranks need.
+type needs struct {
+	low, high map[reissue.Place]*bounds
+	distance  *bounds
+}
+
+// plans finds what all ranks need to make their calls; the error says what can't be made again.
+func (m *pattern) plans(target reissue.Target) (*reissue.Plan, *needs, error) {
+	target.Literal = true
+	all, n := &reissue.Plan{}, &needs{make(map[reissue.Place]*bounds), make(map[reissue.Place]*bounds), &bounds{}}
+	var slots [256]int
+	for i, run := range m.runs {
+		obstacles, err := reissue.Obstacles(run.r, target)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(obstacles) > 0 {
+			return nil, nil, &proxy.RefusedError{Obstacles: obstacles}
+		}
+		of := &reissue.Plan{}
+		for rank := range run.ranks {
+			k, err := run.r.Rank(rank)
+			if err != nil {
+				return nil, nil, err
+			}
+			p, err := reissue.Of(run.r, k)
+			if err != nil {
+				return nil, nil, err
+			}
+			of.Join(p)
+			n.distance.add(run.ranks, rank, p.Distance)
+			for _, s := range p.Segments {
+				if n.low[s.Place] == nil {
+					n.low[s.Place], n.high[s.Place] = &bounds{}, &bounds{}
+				}
+				n.low[s.Place].add(run.ranks, rank, s.Low)
+				n.high[s.Place].add(run.ranks, rank, s.High)
+			}
+		}
+		if i > 0 && of.Slots != slots {
+			return nil, nil, errors.New("the number of communicators, datatypes or other handles depends on the number of ranks")
+		}
+		slots = of.Slots
+		all.Join(of)
+	}
+	return all, n, nil
+}
+
+// A kind is calls of a place that are alike but for numbers.
+type kind struct {
+	call   *trace.Call
+	vals   []int64
+	groups map[[maxDepth + 1]int32]*group
+}
+
+// A programmer writes the program of a pattern.
+type programmer struct {
+	m         *pattern
+	s         *proxy.Scaled
+	ranks     map[[2]int]*trace.Rank
+	kinds     [][]*kind                        // by node
+	which     []map[[maxDepth + 1]int32]fitted // by node: kinds; nil: there is one
+	lines     []proxy.ScaledLine
+	top       []proxy.Definition
+	names     map[*tried]string // of values that are not one expression
+	functions map[string]string // by text
+}
+
+// seenCall is a call as it was made.
+func (w *programmer) seenCall(c call) (*trace.Call, []int64, error) {
+	s := w.m.samples[c]
+	k := w.ranks[[2]int{s.run, int(s.rank)}]
+	if k == nil {
+		var err error
+		if k, err = w.m.runs[s.run].r.Rank(int(s.rank)); err != nil {
+			return nil, nil, err
+		}
+		w.ranks[[2]int{s.run, int(s.rank)}] = k
+	}
+	x, err := k.Terminal(int(s.terminal))
+	return x, k.Signature(int(s.terminal)), err
+}
+
+// prepare finds the kinds of a place's calls, and fits which of them a call is.
+func (w *programmer) prepare(n *node) error {
+	m := w.m
+	w.which = append(w.which, make([]map[[maxDepth + 1]int32]fitted, len(m.shape.nodes)-len(w.which))...)
+	mask, open := m.fixed(n)
+	if len(open) > 2 || len(m.groups[n.number]) == 0 {
+		return fmt.Errorf("%s: what happens there depends on too many loops", m.text(n))
+	}
+	if n.place < 0 {
+		return nil
+	}
+	anyLength := false
+	for _, g := range m.groups[n.number] {
+		anyLength = anyLength || slices.ContainsFunc(g.cells, func(c cell) bool { return c.any != nil })
+	}
+	place := &m.places[n.place]
+	byShape := make(map[string]int)
+	known := make(map[int32]int)
+	type made struct {
+		e      env
+		values []int64
+		kind   int
+	}
+	by := make(map[[maxDepth + 1]int32][]made)
+	for i := range m.rows[n.number] {
+		r := &m.rows[n.number][i]
+		if r.what < 0 {
+			continue
+		}
+		is, ok := known[r.what]
+		if !ok {
+			c, vals, err := w.seenCall(call{n.place, r.what})
+			if err != nil {
+				return err
+			}
+			shape, err := proxy.Shape(place.function, vals, anyLength)
+			if err != nil {
+				return err
+			}
+			if is, ok = byShape[fmt.Sprint(shape)]; !ok {
+				is = len(byShape)
+				byShape[fmt.Sprint(shape)] = is
+				w.kinds[n.number] = append(w.kinds[n.number], &kind{call: c, vals: vals})
+			}
+			if k := w.kinds[n.number][is]; len(vals) > len(k.vals) {
+				k.call, k.vals = c, vals
+			}
+			known[r.what] = is
+		}
+		key := reduced(r.index, mask)
+		by[key] = append(by[key], made{m.envOf(n, open, r), m.values[r.what], is})
+	}
+	kinds := w.kinds[n.number]
+	if len(kinds) <= 1 {
+		for _, k := range kinds {
+			k.groups = maps.Clone(m.groups[n.number])
+			maps.DeleteFunc(k.groups, func(_ [maxDepth + 1]int32, g *group) bool { return len(g.cells) == 0 }) // it is never reached
+		}
+		return nil
+	}
+	w.which[n.number] = make(map[[maxDepth + 1]int32]fitted)
+	for key, list := range by {
+		obs, which := make([]env, len(list)), make([]int64, len(list))
+		for i, x := range list {
+			obs[i], which[i] = x.e, int64(x.kind)
+		}
+		w.which[n.number][key] = m.fit("which kind of call "+m.text(n)+" is", obs, which)
+		for is, k := range kinds {
+			var obs []env
+			var values [][]int64
+			for _, x := range list {
+				if x.kind == is {
+					obs, values = append(obs, x.e), append(values, x.values)
+				}
+			}
+			if k.groups == nil {
+				k.groups = make(map[[maxDepth + 1]int32]*group)
+			}
+			if len(obs) == 0 {
+				continue
+			}
+			g := &group{}
+			if err := m.cells(n, g, m.text(n), obs, values); err != nil {
+				return err
+			}
+			k.groups[key] = g
+		}
+	}
+	return nil
+}
+
+func (w *programmer) line(depth int, text string) {
+	w.lines = append(w.lines, proxy.ScaledLine{Indent: depth, Text: text, Call: -1, Made: -1})
+}
+
+// node writes a loop or a call.
+func (w *programmer) node(n *node, depth int) error {
+	groups := w.m.groups[n.number]
+	there := over(w, n, false, groups, func(g *group) (fitted, bool) { return g.there, true })
+	if n.place < 0 {
+		d := len(n.around)
+		w.line(depth, fmt.Sprintf("for (int64_t i%d = 0, n%[1]d = %s; i%[1]d < n%[1]d; i%[1]d++) {", d, there))
+		for _, c := range n.children {
+			if err := w.node(c, depth+1); err != nil {
+				return err
+			}
+		}
+		w.line(depth, "}")
+		return nil
+	}
+	kinds := w.kinds[n.number]
+	if len(kinds) == 0 {
+		return nil
+	}
+	test := ""
+	if there != "1" {
+		test = "if (" + there + ") "
+	}
+	if len(kinds) == 1 {
+		return w.call(n, kinds[0], depth, test)
+	}
+	which := over(w, n, false, w.which[n.number], func(f fitted) (fitted, bool) { return f, true })
+	w.line(depth, test+"switch ("+which+") {")
+	for i, k := range kinds {
+		w.line(depth, fmt.Sprintf("case %d:", i))
+		if err := w.call(n, k, depth+1, ""); err != nil {
+			return err
+		}
+		w.line(depth+1, "break;")
+	}
+	w.line(depth, "}")
+	return nil
+}
+
+// call writes calls of one kind.
+func (w *programmer) call(n *node, k *kind, depth int, test string) error {
+	p := &w.m.places[n.place]
+	spans, err := sections.SpansOf(p.function, nil, k.vals)
+	if err != nil {
+		return err
+	}
+	c := proxy.ScaledCall{Call: k.call, Vals: k.vals, Texts: make(map[int]string), Lists: make(map[int]proxy.List), Requests: make(map[int]string), Made: -1}
+	put := func(at int, text string) {
+		if _, err := strconv.ParseInt(text, 10, 64); err != nil {
+			c.Texts[at] = text
+		}
+	}
+	one := func(cell int) string {
+		return over(w, n, false, k.groups, func(g *group) (fitted, bool) { return g.cells[cell].one, true })
+	}
+	cell := 1 // behind the result
+	for i := range spans {
+		f, s := p.fields[i+1], &spans[i]
+		switch f.kind {
+		case words:
+			switch {
+			case p.makes(f):
+				c.Made = int(n.place)
+			case p.names(f):
+				if of := one(cell); of == "-1" {
+					put(s.At, one(cell+1))
+				} else {
+					c.Requests[f.param] = fmt.Sprintf("request(ago(%s, %s))", of, one(cell+1))
+				}
+			default:
+				for j := range f.width {
+					put(s.At+j, one(cell+j))
+				}
+			}
+			cell += f.width
+		case absent:
+			cell++
+		case pending:
+			c.Requests[f.param] = "all_pending()"
+		case list, requests:
+			if err := w.list(n, k, &c, f, s.At, cell, one(cell), put); err != nil {
+				return fmt.Errorf("%s: %w", w.m.text(n), err)
+			}
+			cell++
+		}
+	}
+	number, err := w.s.Add(c)
+	if err != nil {
+		return err
+	}
+	gap := "0"
+	if len(w.m.times) == len(w.m.runs) {
+		law, _ := w.m.law(n.place, gapOf)
+		gap = fmt.Sprintf("grown(%.4g, %.4g, %g, %d)", law.C0/1000, law.C1/1000, law.I, law.J)
+		if law.C1 == 0 {
+			gap = fmt.Sprintf("%.4g", max(0, law.C0/1000))
+		}
+	}
+	w.lines = append(w.lines, proxy.ScaledLine{Indent: depth, Text: test, Gap: gap, Call: number, Made: c.Made})
+	return nil
+}
+
+// list writes a list, whose length is an expression.
+func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, cell int, length string, put func(at int, text string)) error {
+	elements := -1 // of lists of one length
+	anyLength := false
+	for _, g := range k.groups {
+		x := &g.cells[cell]
+		if x.any != nil {
+			anyLength = true
+			continue
+		}
+		if elements >= 0 && elements != len(x.each) {
+			return errors.New("lists are of several lengths")
+		}
+		elements = len(x.each)
+	}
+	if anyLength && elements > 0 {
+		return errors.New("lists are of one length in some iterations, of several in others")
+	}
+	element := func(k, word int) func(g *group) (fitted, bool) {
+		return func(g *group) (fitted, bool) {
+			if x := &g.cells[cell]; x.any != nil {
+				return x.any[word], true
+			} else if len(x.each) > 0 {
+				return x.each[k][word], true
+			}
+			return fitted{}, false
+		}
+	}
+	code := func(e int) string {
+		return fmt.Sprintf("request_code(%s, %s)", over(w, n, anyLength, k.groups, element(e, 0)), over(w, n, anyLength, k.groups, element(e, 1)))
+	}
+	switch {
+	case f.kind == requests && anyLength:
+		c.Requests[f.param] = fmt.Sprintf("these((int)(%s), LIST64(%[1]s, %s))", length, code(0))
+	case f.kind == requests && elements > 0:
+		var list []string
+		for e := range elements {
+			list = append(list, code(e))
+		}
+		c.Requests[f.param] = fmt.Sprintf("these(%d, A64(%s))", elements, strings.Join(list, ", "))
+	case f.kind == requests:
+	case anyLength && f.width == 1:
+		c.Lists[at] = proxy.List{Length: length, Element: over(w, n, anyLength, k.groups, element(0, 0))}
+	case anyLength && f.out:
+		c.Lists[at] = proxy.List{Length: length, Element: "0"}
+	case anyLength:
+		return errors.New("lists of this kind have several lengths")
+	default:
+		for e := range max(elements, 0) {
+			for word := range f.width {
+				put(at+1+e*f.width+word, over(w, n, anyLength, k.groups, element(e, word)))
+			}
+		}
+	}
+	return nil
+}
+
+// variables are the names in forms.
+var variables = regexp.MustCompile(`\b[injkm]\b`)
+
+var iterations = regexp.MustCompile(`\b[inj]\b`)
+
+// over is a value of a node as an expression, which depends on the iterations of loops that are equally long everywhere.
+func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]int32]T, of func(T) (fitted, bool)) string {
+	mask, open := w.m.fixed(n)
+	names := map[string]string{"i": "0", "n": "0", "j": "0", "k": "0", "m": "0"}
+	if inList {
+		names["k"], names["m"] = "k", "m"
+	}
+	if len(open) > 0 {
+		names["i"], names["n"] = fmt.Sprintf("i%d", open[0]), fmt.Sprintf("n%d", open[0])
+	}
+	if len(open) > 1 {
+		names["j"] = fmt.Sprintf("i%d", open[1])
+	}
+	actual := func(text string) string {
+		return variables.ReplaceAllStringFunc(text, func(v string) string { return names[v] })
+	}
+	at := ""
+	length := make([]int32, len(n.around))
+	for d := 1; d < len(n.around); d++ {
+		if mask>>d&1 == 0 {
+			continue
+		}
+		length[d] = w.m.rows[n.around[d].number][0].what
+		if at != "" {
+			at = fmt.Sprintf("(%s) * %d + ", at, length[d])
+		}
+		at += fmt.Sprintf("i%d", d)
+	}
+	cases := make(map[string][]int64)
+	var order []string
+	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b [maxDepth + 1]int32) int { return slices.Compare(a[:], b[:]) }) {
+		f, ok := of(groups[key])
+		if !ok {
+			continue
+		}
+		text := w.text(f, len(open) > 0)
+		if cases[text] == nil {
+			order = append(order, text)
+		}
+		number := int64(0)
+		for d, n := range length {
+			if n > 0 {
+				number = number*int64(n) + int64(key[d])
+			}
+		}
+		cases[text] = append(cases[text], number)
+	}
+	if len(order) == 0 {
+		return "0"
+	}
+	if len(order) == 1 {
+		return actual(order[0])
+	}
+	if text, ok := w.numbers(order, cases); ok {
+		return fmt.Sprintf(text, at)
+	}
+	var b strings.Builder
+	for _, text := range order {
+		list := make([]string, len(cases[text]))
+		for i, n := range cases[text] {
+			list[i] = fmt.Sprintf("case %d:", n)
+		}
+		fmt.Fprintf(&b, "    %s\n        return %s;\n", strings.Join(list, " "), text)
+	}
+	body := b.String()
+	name := w.functions[body]
+	if name == "" {
+		name = fmt.Sprintf("value%d", len(w.functions))
+		w.functions[body] = name
+		unused := ""
+		for _, v := range []string{"i", "n", "j", "k", "m"} {
+			unused += "(void)" + v + ", "
+		}
+		text := fmt.Sprintf("static int64_t %s(int64_t at, int64_t i, int64_t n, int64_t j, int64_t k, int64_t m)\n{\n    %s;\n    switch (at) {\n%s    }\n    return only_traced(%q, 0);\n}\n\n",
+			name, strings.TrimSuffix(unused, ", "), body, w.m.text(n))
+		w.top = append(w.top, proxy.Definition{Name: name, Text: text})
+	}
+	return fmt.Sprintf("%s(%s, %s, %s, %s, %s, %s)", name, at, names["i"], names["n"], names["j"], names["k"], names["m"])
+}
+
+// numbers is an expression of values that differ in nothing but the iteration, with %s for that.
+func (w *programmer) numbers(texts []string, cases map[string][]int64) (string, bool) {
+	var list []int64
+	for _, text := range texts {
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return "", false
+		}
+		for _, n := range cases[text] {
+			for int64(len(list)) <= n {
+				list = append(list, 0)
+			}
+			list[n] = v
+		}
+	}
+	even := len(list) > 1
+	for i := range list {
+		even = even && list[i] == list[0]+int64(i)*(list[1]-list[0])
+	}
+	if even {
+		return plus(fmt.Sprint(list[0]), list[1]-list[0], "(%s)"), true
+	}
+	body := strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
+	name := w.functions[body]
+	if name == "" {
+		name = fmt.Sprintf("value%d", len(w.functions))
+		w.functions[body] = name
+		w.top = append(w.top, proxy.Definition{Name: name, Text: fmt.Sprintf("static const int64_t %s[] = {%s};\n\n", name, body)})
+	}
+	return name + "[%s]", true
+}
+
+// text is what a slot is as an expression of the names in forms. What the traces don't determine is a parameter.
+func (w *programmer) text(f fitted, inLoop bool) string {
+	forms := f.forms
+	if !inLoop { // forms that say the same, with the iteration 0 of no loop
+		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return iterations.MatchString(f.name) }); len(list) > 0 {
+			forms = list
+		}
+	}
+	if f.wrong == "" && len(forms) == 1 {
+		return forms[0].name
+	}
+	if name, ok := w.names[f.tried]; ok {
+		return name
+	}
+	macro := fmt.Sprintf("P%d", len(w.names)+1)
+	var value, why, table string
+	rows := 0
+	switch {
+	case len(forms) == 0:
+		table, rows, value = w.lookUp(macro, f)
+		why = "no form fits"
+	case f.wrong != "":
+		value, why = fmt.Sprintf("only_traced(%q, %s)", f.text, forms[0].name), f.wrong
+	default:
+		value, why = fmt.Sprintf("agreed(%q, %d, (const int64_t[]){%s})", f.text, len(forms), joined(forms)), "all of these fit the traces; where they differ the program ends"
+	}
+	w.top = append(w.top, proxy.Definition{
+		Name: macro, Rows: rows, Parameter: true,
+		Text: table + fmt.Sprintf("/* Parameter: %s; %s. */\n#define %s(i, n, j, k, m) %s\n\n", f.text, why, macro, value),
+	})
+	name := macro + "(i, n, j, k, m)"
+	w.names[f.tried] = name
+	return name
+}
+
+func joined(forms []form) string {
+	list := make([]string, len(forms))
+	for i := range forms {
+		list[i] = forms[i].name
+	}
+	return strings.Join(list, ", ")
+}
+
+// lookUp writes a table of what was seen.
+func (w *programmer) lookUp(name string, f fitted) (text string, values int, expression string) {
+	columns := []struct {
+		name string
+		of   func(e *env) int64
+	}{
+		{"ranks", func(e *env) int64 { return e.ranks }}, {"rank", func(e *env) int64 { return e.rank }}, {"i", func(e *env) int64 { return e.i }},
+		{"n", func(e *env) int64 { return e.n }}, {"j", func(e *env) int64 { return e.j }}, {"k", func(e *env) int64 { return e.k }}, {"m", func(e *env) int64 { return e.m }},
+	}
+	table := func() (rows [][]int64, ok bool) {
+		known := make(map[string]int64)
+		for i := range f.obs {
+			var row []int64
+			for _, c := range columns {
+				row = append(row, c.of(&f.obs[i]))
+			}
+			v, seen := known[fmt.Sprint(row)]
+			if seen && v != f.vals[i] {
+				return nil, false
+			}
+			if known[fmt.Sprint(row)] = f.vals[i]; !seen {
+				rows = append(rows, append(row, f.vals[i]))
+			}
+		}
+		return rows, true
+	}
+	for i := len(columns) - 1; i > 0; i-- { // those that the value depends on
+		all := columns
+		columns = slices.Delete(slices.Clone(columns), i, i+1)
+		if _, ok := table(); !ok {
+			columns = all
+		}
+	}
+	rows, _ := table()
+	slices.SortFunc(rows, slices.Compare)
+	var names, lines []string
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	for _, r := range rows {
+		lines = append(lines, strings.Trim(strings.ReplaceAll(fmt.Sprint(r), " ", ", "), "[]"))
+	}
+	text = fmt.Sprintf("static const int64_t table_%s[] = { /* %s, value */\n    %s};\n", name, strings.Join(names, ", "), strings.Join(lines, ",\n    "))
+	return text, len(rows), fmt.Sprintf("looked_up(%q, %d, %d, table_%s, (const int64_t[]){%s})", f.text, len(columns), len(rows), name, strings.Join(names, ", "))
+}
+
+// bound is an expression that is at least as large as a number that ranks need. Without a form it grows with the number of ranks.
+func (w *programmer) bound(b *bounds) string {
+	f := w.m.fit("", b.obs, b.vals)
+	if len(f.forms) > 0 {
+		text := variables.ReplaceAllString(joined(f.forms), "0")
+		if len(f.forms) > 1 {
+			text = fmt.Sprintf("largest(%d, (const int64_t[]){%s})", len(f.forms), text)
+		}
+		return text
+	}
+	return fmt.Sprintf("ceil_div(%d * ranks, %d)", slices.Max(b.vals), w.m.runs[0].ranks)
+}
