@@ -272,7 +272,7 @@ func check(c *sections.Content) error {
 	case len(rep.Mismatches) > 0:
 		return fmt.Errorf("the result does not match: ranks of %s call different collective functions", rep.Mismatches[0].Comm)
 	}
-	return nil
+	return sameSizes(r)
 }
 
 // A Slot is what is known of one value.

@@ -92,3 +92,21 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("how 64 is shared by 24 ranks is not seen on powers of two, but: %v", err)
 	}
 }
+
+// A receiver that is told of other sizes than senders sent is no run.
+func TestSizes(t *testing.T) {
+	for _, told := range []int64{8, 16} {
+		r := mergetest.Open(t, tracktest.RunAll(2, func(r *tracktest.Recorder) {
+			r.Begin()
+			if r.Rank == 0 {
+				r.Send(3, 8, 1, 0)
+			} else {
+				r.Recv(4, told, 0, 0)
+			}
+			r.End()
+		}), nil)
+		if err := sameSizes(r); (err == nil) != (told == 8) {
+			t.Errorf("8 numbers sent, %d told: %v", told, err)
+		}
+	}
+}
