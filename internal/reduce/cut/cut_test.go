@@ -322,3 +322,34 @@ func TestModes(t *testing.T) {
 		}
 	}
 }
+
+// A main loop of which no call is made once a round, as all are in loops within: the rounds are those of the inner loop with most calls.
+func TestLoopOfLoops(t *testing.T) {
+	tracks := tracktest.RunAll(2, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range rounds {
+			for range 2 {
+				r.Send(3, 4, 0, 1)
+				r.Allreduce(4, 1)
+			}
+			for range 2 {
+				r.Call("MPI_Barrier", 5, tracktest.World)
+				r.Allreduce(6, 1)
+			}
+			for range 2 {
+				r.Call("MPI_Barrier", 7, tracktest.World)
+				r.Allreduce(8, 1)
+			}
+		}
+		r.End()
+	})
+	file := mergetest.File(t, tracks, nil)
+	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "loops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := part(t, r, cut.Window{Loop: cut.MainLoop, First: 5, End: 9})
+	if calls := rank(t, p, 0).Len(0); calls < 8 {
+		t.Errorf("%d calls", calls)
+	}
+}

@@ -101,9 +101,10 @@ func begins(k *trace.Rank, stream int, t *calltree.Thread) (func(int) bool, erro
 		of[terminal] = c.FunctionSite()
 		all[of[terminal]] += counts[terminal]
 	}
+	within := false // the main loop, of which no call is made once a round: a loop in it with one is as good
 	for body := t.Body; ; {
 		i := most(body)
-		if i < 0 || body[i].Sums.Calls < t.Total.Calls/2 {
+		if i < 0 || !within && body[i].Sums.Calls < t.Total.Calls/2 {
 			return nil, nil
 		}
 		n := body[i]
@@ -111,6 +112,7 @@ func begins(k *trace.Rank, stream int, t *calltree.Thread) (func(int) bool, erro
 		if n.Kind != "loop" || n.Rounds < 2 {
 			continue
 		}
+		within = true
 		// What is called elsewhere as well, as a clock is, begins no round.
 		best, least := -1, uint64(math.MaxUint64)
 		var once func(list []*calltree.Node, site bool)
