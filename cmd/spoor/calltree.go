@@ -58,7 +58,7 @@ Functions and loops come from the program's machine code; no source is needed.
 Ranks that made the same calls form a class. The tree is that of the largest
 class, with mean times per rank. "→ rank+1" is the partner of a call; "either …
 or" marks branches; "≥ 250 times" means that iterations without an MPI call are
-not counted; "4 (?) times": the calls do not tell which of several loops
+not counted; "4 (?) times": the calls do not show which of several loops
 iterated. A "~" marks an estimate.
 More: docs/calltree.md`,
 		Example: `  spoor calltree app.spoor

@@ -24,7 +24,8 @@ func newIO() *cobra.Command {
 		Use:   "io [flags] TRACE",
 		Short: "Show what the program did with files: bytes, calls, access order, bandwidth",
 		Long: `Each row is a file, those with most time first. Every trace has the calls of
-MPI-IO; with spoor run --io it also has those of POSIX and C. Files whose names differ in the rank alone share a row (out.%05d).
+MPI-IO; with spoor run --io it also has those of POSIX and C. Files whose names
+differ in the rank alone share a row (out.%05d).
 
 seq: accesses that begin where the last one ended; strided: at equal distances;
 random: others. off 4 KB: not at a multiple of 4096. meta: calls that move no

@@ -130,6 +130,7 @@ func newRoot() *cobra.Command {
 			if g.title != "" {
 				cmd.GroupID = id
 			}
+			cmd.SuggestFor = strings.Fields(guesses[cmd.Name()])
 			root.AddCommand(cmd)
 		}
 	}
@@ -164,6 +165,17 @@ func rootVerb(cmd *cobra.Command, args []string) error {
 		err = fmt.Errorf("no verb %q; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
 	return &usageError{cmd, err}
+}
+
+// guesses are words that people try for a verb, to which the answer is its name.
+var guesses = map[string]string{
+	"run": "record trace exec launch start", "where": "attach why-hangs deadlock stack status", "recover": "rescue salvage restore", "doctor": "calls tree coverage inspect",
+	"info": "summary stat stats show", "profile": "top flat hist histogram sites hotspots callsites", "calltree": "tree callgraph structure loops callpath",
+	"efficiency": "balance imbalance pop", "waits": "why wait late delays waitstates critical path", "matrix": "traffic comm heatmap volume", "io": "files posix",
+	"dump": "print calls cat list events", "report": "view html page gui timeline open serve", "compare": "regress regression", "scaling": "scale scalability extra-p",
+	"diff": "same equal cmp", "db": "database archive", "replay": "rerun play", "proxy": "codegen skeleton generate benchmark miniapp", "simulate": "predict model simulator",
+	"machine": "calibrate measure network", "extrapolate": "predict-ranks upscale", "check": "verify validate fsck", "cut": "slice extract window", "reduce": "thin compress shrink lossy",
+	"export": "convert to", "import": "from",
 }
 
 // A verbGroup is what help lists under one title; without a title, what it does not list.

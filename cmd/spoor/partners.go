@@ -71,8 +71,8 @@ func (d *drawnMessages) text() string {
 	if d.Ring {
 		around = ", around a ring"
 	}
-	return fmt.Sprintf("%s in %s between collective calls, as %s of %d: to ranks %+d (rank %d) to %+d (rank %d) from the own one%s, %s (rank %d) to %s (rank %d), tags %d to %d, %s to %s from a rank in a leg before; seed %d",
-		units.Plural(d.Messages, "message"), units.Plural(d.Legs, "leg"), units.Plural(d.Rounds, "exchange"), d.Different,
+	return fmt.Sprintf("%s in %s between collective calls, as %s of %d; distances %+d (rank %d) to %+d (rank %d)%s; sizes %s (rank %d) to %s (rank %d); tags %d to %d; %s to %s from a rank in an interval before; seed %d",
+		units.Plural(d.Messages, "message"), units.Plural(d.Legs, "interval"), units.Plural(d.Rounds, "exchange"), d.Different,
 		d.Relative.Least, d.Relative.LeastRank, d.Relative.Most, d.Relative.MostRank, around,
 		units.Bytes(d.Sizes.Least), d.Sizes.LeastRank, units.Bytes(d.Sizes.Most), d.Sizes.MostRank,
 		d.Tags.Least, d.Tags.Most, units.Grouped(uint64(d.Numbers.Least)), units.Grouped(uint64(d.Numbers.Most)), d.Seed)

@@ -67,7 +67,7 @@ func sameSizes(r *trace.Reader) error {
 	}
 	for c, b := range s.of {
 		if b.sent != b.received {
-			return fmt.Errorf("the result does not match: rank %d sends %d B to rank %d with tag %d, which is told of %d B", c.from, b.sent, c.to, c.tag, b.received)
+			return fmt.Errorf("the result does not match: rank %d sends %d B to rank %d with tag %d, which receives %d B", c.from, b.sent, c.to, c.tag, b.received)
 		}
 	}
 	return nil
