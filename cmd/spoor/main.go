@@ -15,6 +15,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -161,7 +162,17 @@ func rootVerb(cmd *cobra.Command, args []string) error {
 		return cmd.Help()
 	}
 	err := fmt.Errorf("no verb %q", args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	near := cmd.SuggestionsFor(args[0])
+	var meant []string
+	for _, c := range cmd.Commands() {
+		if slices.Contains(c.SuggestFor, args[0]) {
+			meant = append(meant, c.Name())
+		}
+	}
+	if meant != nil {
+		near = meant
+	}
+	if len(near) > 0 {
 		err = fmt.Errorf("no verb %q; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
 	return &usageError{cmd, err}
