@@ -293,7 +293,7 @@ func profiled(r *trace.Reader, o calltreeOptions) (ranks []int, others int, err 
 	first := func(class int) int { return r.Members(class)[0] }
 	switch {
 	case r.Classes() == 0:
-		return nil, 0, errors.New("there is no track of any rank")
+		return nil, 0, errors.New("no rank left a track")
 	case o.ranks != "":
 		if ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
 			err = fmt.Errorf("--rank: %w", err)

@@ -45,7 +45,7 @@ follow Grosclaude et al., "Tracing MPI binaries for knowledge discovery".`,
 				return err
 			}
 			if len(list) == 0 {
-				return errors.New("there is no track of any rank")
+				return errors.New("no rank left a track")
 			}
 			others := 0
 			if !o.all {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -66,7 +67,7 @@ More: docs/efficiency.md`,
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, rep, func(w io.Writer) error { return printEfficiency(w, rep, top, terminalWidth(cmd)) }, nil)
+			return o.print(cmd, rep, func(w io.Writer) error { return printEfficiency(w, rep, all, top, terminalWidth(cmd)) }, nil)
 		}),
 	}
 	f := cmd.Flags()
@@ -82,7 +83,7 @@ More: docs/efficiency.md`,
 	return cmd
 }
 
-func printEfficiency(w io.Writer, rep *imbalance.Report, top, width int) error {
+func printEfficiency(w io.Writer, rep *imbalance.Report, all bool, top, width int) error {
 	e := rep.Efficiency
 	if rep.Ranks == 0 {
 		fmt.Fprintln(w, "no rank left a track")
@@ -94,13 +95,13 @@ func printEfficiency(w io.Writer, rep *imbalance.Report, top, width int) error {
 	}
 	if err := columns.Text(w, [][3]string{
 		{"parallel efficiency", shareText(e.Parallel), "mean useful time over run time, " + run},
-		{"  load balance", shareText(e.LoadBalance), "mean useful time over the most"},
-		{"  communication", shareText(e.Communication), "most useful time over run time"},
+		{"  load balance", shareText(e.LoadBalance), "mean useful time over the largest"},
+		{"  communication", shareText(e.Communication), "largest useful time over run time"},
 	}, 0, func(c *columns.Row, x [3]string) { c.Text("", x[0]).Text("", x[1]).Text("", x[2]) }); err != nil {
 		return err
 	}
 	if rep.Missing > 0 {
-		fmt.Fprintf(w, "of %s there is no track\n", units.Plural(rep.Missing, "rank"))
+		fmt.Fprintf(w, "%s left no track\n", units.Plural(rep.Missing, "rank"))
 	}
 	fmt.Fprintln(w)
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
@@ -113,10 +114,16 @@ func printEfficiency(w io.Writer, rep *imbalance.Report, top, width int) error {
 		v.distribution("MPI_Finalize", &rep.Finalize, "  ")
 	}
 	if rep.Threads > 1 {
-		fmt.Fprintf(w, "of up to %d threads a rank, each from its first call to its last: their share of the rank's run time\n", rep.Threads)
+		fmt.Fprintf(w, "times are those of up to %d threads a rank, each from its first call to its last, scaled to the run time of the rank\n", rep.Threads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	calls, more := columns.First(rep.Calls, top)
+	calls, small := rep.Calls, 0
+	if !all {
+		least := leastShare * float64(e.RuntimeNs) * float64(rep.Ranks)
+		calls = slices.DeleteFunc(slices.Clone(calls), func(c imbalance.Call) bool { return c.CostNs < least })
+		small = len(rep.Calls) - len(calls)
+	}
+	calls, more := columns.First(calls, top)
 	for i := range calls {
 		c := &calls[i]
 		what := "lost"
@@ -134,11 +141,17 @@ func printEfficiency(w io.Writer, rep *imbalance.Report, top, width int) error {
 			v.sample(c.SingleGap)
 		}
 	}
-	if more > 0 {
+	if more+small > 0 {
 		fmt.Fprintln(w)
+	}
+	if small > 0 {
+		fmt.Fprintf(w, "%s below 1 %% of the run: --all\n", units.Plural(small, "call"))
 	}
 	return columns.More(w, more)
 }
+
+// leastShare is the part of the run that a call costs at least to be shown without --all.
+const leastShare = 0.01
 
 // shareText is a share as well as it is known.
 func shareText(s imbalance.Share) string {
@@ -159,7 +172,7 @@ func timingText(rep *imbalance.Report) string {
 	case "bounded":
 		return "each rank's own, within the error that was asked for"
 	case "by class":
-		return "each rank's own to a percent at the call sites that take most; else of classes of ranks, how far extremes are from the mean to 2 %"
+		return "each rank's own, to 1 %, at the call sites that take most; else from mean, deviation and extremes of the class"
 	}
 	return "not recorded"
 }

@@ -303,7 +303,7 @@ func ranksText(s *summary.Summary) string {
 		text += fmt.Sprintf("; %s did not reach MPI_Finalize", units.Grouped(n))
 	}
 	if n := s.Ends[summary.Missing]; n > 0 {
-		text += fmt.Sprintf("; of %s there is no track", units.Grouped(n))
+		text += fmt.Sprintf("; %s left no track", units.Grouped(n))
 	}
 	return text
 }
