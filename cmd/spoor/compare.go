@@ -37,9 +37,9 @@ function, so builds may differ. Three and more runs give one row each.
 
 With --threshold the exit code is 1 if a run got slower or less efficient by
 more than that, and 2 if this cannot be determined. --history TAG looks at all
-runs of the database in the order of the tag's values and finds the first at
-which a metric got worse: the change of the median exceeds the threshold and
-three times the deviation.
+runs of the database, in the order in which they started, and finds the first
+value of the tag at which a metric got worse: the change of the median exceeds
+the threshold and three times the deviation.
 More: docs/compare.md`,
 		Example: `  spoor compare before.spoor after.spoor
   spoor compare --threshold 5% reference.spoor new.spoor

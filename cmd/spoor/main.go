@@ -117,6 +117,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	cobra.AddTemplateFunc("flagList", flagList)
 	cobra.AddTemplateFunc("verbList", verbList)
+	cobra.AddTemplateFunc("pages", pages)
 	root.SetHelpTemplate(helpText)
 	root.SetHelpCommandGroupID("")
 	root.SetVersionTemplate("spoor {{.Version}}\n")

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +24,23 @@ Usage:
 Examples:
 {{.Example}}{{end}}{{with .Long}}
 
-{{.}}{{end}}{{if .HasAvailableSubCommands}}{{verbList .}}{{end}}{{with flagList .}}
+{{pages .}}{{end}}{{if .HasAvailableSubCommands}}{{verbList .}}{{end}}{{with flagList .}}
 {{.}}{{end}}{{if not .HasParent}}
 More about a verb: spoor VERB --help
 {{end}}`
+
+// pages has an explanation name pages where they are installed.
+func pages(text string) string {
+	tool, err := os.Executable()
+	if err != nil {
+		return text
+	}
+	installed := filepath.Join(filepath.Dir(filepath.Dir(tool)), "share", "doc", "spoor")
+	if !exists(filepath.Join(installed, "guide.md")) {
+		return text
+	}
+	return strings.ReplaceAll(text, "More: docs/", "More: "+installed+"/")
+}
 
 // helpWidth is how many columns help takes.
 const helpWidth = 80

@@ -116,6 +116,9 @@ func help(t *testing.T, command ...string) map[string]string {
 	return all
 }
 
+// page is a page that help names.
+var page = regexp.MustCompile(`docs/[-a-z]+\.md`)
+
 // item is the first line of a verb or flag in a list.
 var item = regexp.MustCompile(`\n  (\S)`)
 
@@ -132,6 +135,11 @@ func TestHelp(t *testing.T) {
 		}
 		if name != "spoor part" && !strings.Contains(text, "Examples:\n  spoor") && !strings.Contains(text, "Examples:\n  mpiexec") {
 			t.Errorf("%s: no examples", name)
+		}
+		for _, page := range page.FindAllString(text, -1) {
+			if _, err := os.Stat(mpis.Root(page)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 		_, explained, _ := strings.Cut(text, "Examples:\n")
 		_, explained, _ = strings.Cut(explained, "\n\n") // after the examples
