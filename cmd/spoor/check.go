@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +13,7 @@ import (
 
 func newCheck() *cobra.Command {
 	var quiet bool
+	var o output
 	cmd := &cobra.Command{
 		Use:   "check [flags] TRACE...",
 		Short: "Check that trace files are complete and consistent",
@@ -24,59 +25,79 @@ calls it checks the calls of some ranks of each class, and prints how many.`,
   spoor check --quiet archive/*.spoor`,
 		Args: atLeastOne("a trace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			out := bufio.NewWriter(cmd.OutOrStdout())
 			progress := newProgress(cmd.ErrOrStderr(), "files checked", len(args))
-			bad := 0
-			for _, path := range args {
-				line, err := checkFile(path)
-				if err != nil {
-					bad++
+			list, bad := make([]checked, len(args)), false
+			for i, path := range args {
+				list[i] = checkFile(path)
+				if err := list[i].err; err != nil {
+					list[i].Error, bad = err.Error(), true
 					complain(cmd, err)
-				} else if !quiet {
-					fmt.Fprintln(out, line)
 				}
 				progress.step()
 			}
 			progress.end()
-			if err := out.Flush(); err != nil {
-				return err
+			err := o.print(cmd, list, func(w io.Writer) error {
+				for _, c := range list {
+					if c.err == nil && !quiet {
+						fmt.Fprintln(w, c.text())
+					}
+				}
+				return nil
+			}, nil)
+			if err == nil && bad {
+				err = exitCode(1)
 			}
-			if bad > 0 {
-				return exitCode(1)
-			}
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing for files without errors")
+	jsonFlag(cmd.Flags(), &o.json)
 	return cmd
 }
 
-func checkFile(path string) (string, error) {
+// A checked file is sound, or has an error.
+type checked struct {
+	File   string `json:"file"`
+	Ranks  int    `json:"ranks"`
+	Looked int    `json:"ranks_checked"` // their calls were read
+	tracks int    // of ranks
+	Calls  int64  `json:"calls"`
+	Error  string `json:"error,omitempty"`
+	err    error
+}
+
+func (c *checked) text() string {
+	if c.Looked < c.tracks {
+		return fmt.Sprintf("%s: ok, %s (the calls of %d were checked), %s", c.File, units.Plural(c.Ranks, "rank"), c.Looked, units.Plural(c.Calls, "call"))
+	}
+	return fmt.Sprintf("%s: ok, %s, %s", c.File, units.Plural(c.Ranks, "rank"), units.Plural(c.Calls, "call"))
+}
+
+func checkFile(path string) (c checked) {
+	c.File = path
 	r, err := openTrace(path)
 	if err != nil {
-		return "", err
+		c.err = err
+		return c
 	}
 	defer r.Close()
-	ranks, err := trace.CheckRanks(r)
-	if err != nil {
-		return "", err
+	c.Ranks = r.Ranks()
+	if c.Looked, c.err = trace.CheckRanks(r); c.err != nil {
+		return c
 	}
-	if _, err := handles.Of(r).Comms(); err != nil {
-		return "", err
+	if _, c.err = handles.Of(r).Comms(); c.err != nil {
+		return c
 	}
 	procs, err := r.Processes()
 	if err != nil {
-		return "", err
+		c.err = err
+		return c
 	}
-	calls, tracks := int64(0), 0
 	for _, p := range procs.All() {
-		calls += p.Calls
+		c.Calls += p.Calls
 		if p.End != "" {
-			tracks++
+			c.tracks++
 		}
 	}
-	if ranks < tracks {
-		return fmt.Sprintf("%s: ok, %s (the calls of %d were checked), %s", path, units.Plural(r.Ranks(), "rank"), ranks, units.Plural(calls, "call")), nil
-	}
-	return fmt.Sprintf("%s: ok, %s, %s", path, units.Plural(r.Ranks(), "rank"), units.Plural(calls, "call")), nil
+	return c
 }
