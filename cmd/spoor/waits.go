@@ -65,14 +65,14 @@ More: docs/waits.md`,
 				Path:     path,
 				Loops:    loops,
 			}
-			rep, short, err := waits.Soon(r, options, exact)
+			rep, kept, err := waits.Soon(r, options, exact)
 			if p != nil {
 				p.end()
 			}
 			if err != nil {
 				return err
 			}
-			if short {
+			if kept {
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: as the ranks determined it at the end of the run; --exact goes through all calls\n", r.Name())
 			}
 			rep.Unite()

@@ -188,3 +188,43 @@ func TestLastPart(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+// Of a long trace with all times the answer is what the ranks found, unless each call is asked for.
+func TestSoon(t *testing.T) {
+	const ranks = 3
+	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
+		r.Begin()
+		for range 20 {
+			r.Allreduce(4, 1)
+		}
+		r.End()
+	})
+	logs := make([]*track.Log, ranks)
+	for rank, tr := range tracks {
+		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return uint64(10 * rank), uint64(100 - 10*rank) })
+		logs[rank] = tr.Log
+	}
+	name := filepath.Join(t.TempDir(), "app.spoor")
+	if err := os.WriteFile(name, mergetest.File(t, tracks, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, err := waits.Together(opened(t, name), logs, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.AddWaits(name, found); err != nil {
+		t.Fatal(err)
+	}
+	defer waits.Many(10)()
+	called := func(string, trace.Site) string { return "" }
+	for _, each := range []bool{false, true} {
+		rep, kept, err := waits.Soon(opened(t, name), waits.Options{Name: called}, each)
+		if err != nil || kept == each || rep.WaitedNs == 0 || (rep.Times == "exact") != each {
+			t.Errorf("each %t: %v, %t, %+v", each, err, kept, rep)
+		}
+	}
+	waits.Many(1000)
+	if _, kept, err := waits.Soon(opened(t, name), waits.Options{Name: called}, false); err != nil || kept {
+		t.Errorf("few calls: %t, %v", kept, err)
+	}
+}

@@ -240,22 +240,20 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 }
 
 // many is how many calls take more than a few seconds to go through.
-const many = 2_000_000
+var many int64 = 2_000_000
 
 // Soon is Of, but what Kept returns of a whole run with many calls, unless each call is to be looked at; kept says that it is this.
 func Soon(r *trace.Reader, o Options, each bool) (rep *Report, kept bool, err error) {
-	kind, err := r.TimeKind()
+	procs, err := r.Processes()
 	if err != nil {
 		return nil, false, err
 	}
 	calls := int64(0)
-	if p, err := r.Processes(); err == nil {
-		for _, x := range p.All() {
-			calls += x.Calls
-		}
+	for _, p := range procs.All() {
+		calls += p.Calls
 	}
-	if kind.Own() && !each && calls > many {
-		rep, err = Kept(r, o.Name)
+	if calls > many && !each {
+		rep, err := Kept(r, o.Name)
 		if err == nil && rep != nil && rep.Part == 1 {
 			return rep, true, nil
 		}
