@@ -21,7 +21,7 @@ func Nested(dir string) bool {
 	if dir == "" || !ok {
 		return false
 	}
-	for pid, n := os.Getppid(), 0; pid > 1 && n < deepest; pid, n = parent(pid), n+1 {
+	for pid, n := os.Getppid(), 0; pid > 1 && n < deepest; pid, n = Parent(pid), n+1 {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(dir), host+"-"+strconv.Itoa(pid))); err == nil {
 			return true
 		}
@@ -29,8 +29,8 @@ func Nested(dir string) bool {
 	return false
 }
 
-// parent returns the number of the process that a process comes from, 0 if that isn't known.
-func parent(pid int) int {
+// Parent returns the number of the process that a process comes from, 0 if that isn't known.
+func Parent(pid int) int {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return 0

@@ -8,7 +8,7 @@ import (
 )
 
 func TestNested(t *testing.T) {
-	own, around, further := os.Getpid(), os.Getppid(), parent(os.Getppid())
+	own, around, further := os.Getpid(), os.Getppid(), Parent(os.Getppid())
 	for _, c := range []struct {
 		own    string
 		others []string

@@ -1,15 +1,14 @@
 package recover
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/run/deliver"
 )
 
 // A Job is the scratch folder of a run on this machine.
@@ -80,7 +79,7 @@ func (j *Job) Has(pid int) bool {
 			if at == pid {
 				return true
 			}
-			at = parentOf(at)
+			at = deliver.Parent(at)
 		}
 	}
 	return false
@@ -97,18 +96,4 @@ func Recorded(dirs []string) (n uint64) {
 		}
 	}
 	return n
-}
-
-// parentOf returns the process that started another, 0 if that is not known.
-func parentOf(pid int) int {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name may hold anything
-	if len(fields) < 2 {
-		return 0
-	}
-	parent, _ := strconv.Atoi(fields[1])
-	return parent
 }
