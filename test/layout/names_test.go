@@ -19,7 +19,7 @@ var naming = []string{
 	"mpi/", "cmd/genshim/", "trace/handles/", "internal/ops/plan.go", "internal/again/", "internal/analyse/diff/", "internal/convert/", "replayer/",
 	"internal/simulate/traced/calls.go", "internal/analyse/files/mpiio.go",
 	"internal/reduce/partners/rewrite.go", "internal/simulate/calibrate/", "cmd/spoor/machine.go", // calls that are made up
-	"internal/run/inspect/",                                                          // symbols of binaries
+	"internal/run/inspect/",                                                           // symbols of binaries
 	"cmd/spoor/gathering.go", "cmd/spoor/efficiency.go", "internal/analyse/findings/", // what is said of MPI_Init and MPI_Finalize
 }
 
