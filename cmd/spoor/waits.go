@@ -81,12 +81,12 @@ More: docs/waits.md`,
 				if path {
 					return printCriticalPath(w, rep, top)
 				}
-				return printWaits(w, rep, top)
+				return printWaits(w, rep, cmd.Flags().Changed("top"), top)
 			}, nil)
 		}),
 	}
 	f := cmd.Flags()
-	topFlag(f, &top, 10, "call sites and ranks")
+	topFlag(f, &top, 10, "call sites and ranks, also those below 1 % of the run")
 	f.BoolVar(&exact, "exact", false, "compute it from the times of all calls, also for long traces (--timing lossless)")
 	f.BoolVar(&path, "path", false, "the critical path: what determines the end of the run")
 	jsonFlag(f, &o.json)
@@ -95,7 +95,8 @@ More: docs/waits.md`,
 	return cmd
 }
 
-func printWaits(w io.Writer, rep *waits.Report, top int) error {
+// printWaits leaves out call sites below 1 % of the run, unless all are wanted.
+func printWaits(w io.Writer, rep *waits.Report, all bool, top int) error {
 	if len(rep.ByRank) == 0 {
 		fmt.Fprintln(w, "no rank left a track")
 		return nil
@@ -127,7 +128,12 @@ func printWaits(w io.Writer, rep *waits.Report, top int) error {
 	}); err != nil {
 		return err
 	}
-	sites, more := columns.First(rep.Sites, top)
+	sites := rep.Sites // those with most waiting come first
+	if !all {
+		sites = slices.DeleteFunc(slices.Clone(sites), func(s waits.Site) bool { return float64(s.WaitedNs) < leastShare*float64(rep.RunNs) })
+	}
+	sites, _ = columns.First(sites, top)
+	more := len(rep.Sites) - len(sites)
 	for _, s := range sites {
 		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), units.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, units.Plural(s.Count, "call"))
 		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.Waiting, s.WaitedNs))
