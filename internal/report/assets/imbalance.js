@@ -6,7 +6,7 @@ import { table } from "./table.js";
 
 const who = (x) => `rank ${x.rank}${x.host ? ` on ${x.host}` : ""}`;
 
-// bars draws how many ranks have how much.
+// bars draws the distribution of a time over ranks.
 const bars = (d, width = 94, height = 26) => {
   if (!d.bins) return el("span", { className: "dim", textContent: d.ranks > 1 ? "–" : "" });
   const most = Math.max(...d.bins), step = width / d.bins.length, range = d.most.ns - d.least.ns;
@@ -21,7 +21,7 @@ const bars = (d, width = 94, height = 26) => {
     }));
 };
 
-// callBars draws how many calls took how long, in steps of equal ratio.
+// callBars draws the distribution of calls over time, in steps of equal ratio.
 const callBars = (s, width = 94, height = 26) => {
   if (!s || !s.steps) return el("span", { className: "dim", textContent: "–" });
   const most = Math.max(...s.steps), step = width / s.steps.length, low = Math.max(1, s.least.ns), ratio = s.most.ns / low;

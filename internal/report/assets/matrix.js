@@ -145,7 +145,7 @@ export const matrix = async () => {
     canvas.setAttribute("aria-label", `Heat map of ${measure === 2 ? "bytes" : "messages"}: ${[...on].map((l) => l.name).join(", ")}, ${plural(cells.size, "cell")} with traffic, max ${text(most)}`);
     canvas.dataset.bin = bin;
     canvas.dataset.span = view.n;
-    where.textContent = `${view.n < all ? `Senders ${view.y} to ${view.y + view.n - 1}, receivers ${view.x} to ${view.x + view.n - 1}. ` : ""}${bin > 1 ? `${bin} ranks share a row here.` : "Each rank has its own row."} Colours are logarithmic${most > 0 && legend <= 20 ? `, from ${text(least)} to ${text(most)}` : ""}.`;
+    where.textContent = `${view.n < all ? `Senders ${view.y} to ${view.y + view.n - 1}, receivers ${view.x} to ${view.x + view.n - 1}. ` : ""}${bin > 1 ? `${bin} ranks share a row here.` : "Each rank has its own row."} Colours are logarithmic${most > least && legend <= 20 ? `, from ${text(least)} to ${text(most)}` : ""}.`;
   };
   const busiest = () => {
     const list = [...cells.values()].filter((c) => c[measure] > 0).sort((a, b) => b[measure] - a[measure]);

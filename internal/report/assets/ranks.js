@@ -19,7 +19,7 @@ export const spread = (values) => {
 
 // boxes draws a box plot of each group of ranks on one scale.
 const boxes = (groups, text) => {
-  const all = groups.map(([name, v]) => [name, spread(v)]).filter(([, s]) => s), w = Math.max(540, Math.min(1000, innerWidth - 60)), left = groups.length > 1 ? 150 : 20, row = 44;
+  const all = groups.map(([name, v]) => [name, spread(v)]).filter(([, s]) => s), w = Math.max(300, Math.min(1000, innerWidth - 60)), left = groups.length > 1 ? Math.min(w / 2.5, 20 + 7 * Math.max(...groups.map(([name]) => name.length))) : 20, row = 44;
   const least = Math.min(...all.map(([, s]) => s.least[1])), most = Math.max(...all.map(([, s]) => s.most[1])), from = least > 0 && least > most * 0.6 ? least - (most - least) * 0.1 : Math.min(0, least);
   const x = (v) => left + ((v - from) / (most - from || 1)) * (w - left - 40);
   return el("svg", { viewBox: `0 0 ${w} ${all.length * row + 26}`, width: "100%", role: "img", "aria-label": all.map(([name, s]) => `${name}: min ${text(s.least[1])}, quartiles ${text(s.q1)}, ${text(s.mid)}, ${text(s.q3)}, max ${text(s.most[1])} on rank ${s.most[0]}`).join("; ") },
@@ -33,7 +33,7 @@ const boxes = (groups, text) => {
         el("line", { class: "median", x1: x(s.mid), x2: x(s.mid), y1: y - 11, y2: y + 11 }),
         s.beyond.slice(-200).map(([rank, v]) => el("rect", { class: "b", x: x(v) - 3, y: y - 3, width: 6, height: 6, rx: 3 }, el("title", {}, `rank ${rank}: ${text(v)}`))));
     }),
-    [0, 0.25, 0.5, 0.75, 1].map((p) => { const v = from + p * (most - from); return el("text", { x: x(v), y: all.length * row + 20, "text-anchor": p === 0 ? "start" : p === 1 ? "end" : "middle" }, text(v)); }));
+    (w < 600 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((p) => { const v = from + p * (most - from); return el("text", { x: x(v), y: all.length * row + 20, "text-anchor": p === 0 ? "start" : p === 1 ? "end" : "middle" }, text(v)); }));
 };
 
 // ranks compares them by any number, as boxes, rank by rank, and where they are in the program's own topologies.

@@ -5,9 +5,9 @@ import { count, plural } from "./format.js";
 
 const onPaper = 200; // rows of a table
 
-// siteOf keeps a call site on one line: a long name of a function is cut, its file and line are not.
+// siteOf keeps a call site, or the path of a file, on one line: what is cut is the function or the folder, not the file and line.
 export const siteOf = (text) => {
-  const at = /:\d+\S*$/.test(text) ? text.lastIndexOf(" ") + 1 : text.length;
+  const at = /:\d+\S*$/.test(text) ? text.lastIndexOf(" ") + 1 : text.lastIndexOf("/") + 1 || text.length;
   return el("span", { className: "site", title: text }, el("span", {}, text.slice(0, at)), el("span", {}, text.slice(at)));
 };
 
