@@ -20,7 +20,7 @@ var scripts = []string{
 	"looks.js", "tiles.js", "single.js", "axis.js", "rows.js", "paint.js", "stats.js", "live.js", "hand.js", "timeline.js", "waiting.js", "graph.js", "ranks.js", "fileheat.js", "files.js", "main.js",
 }
 
-// Modules become one: what they import stands before them.
+// Modules become one: a module comes after its imports.
 var (
 	imports = regexp.MustCompile(`(?m)^import [^;]*;\n`)
 	exports = regexp.MustCompile(`(?m)^export `)

@@ -128,7 +128,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	return d, nil
 }
 
-// tables adds what stands above the timeline.
+// tables adds all but the timeline and who waited.
 func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	name := func(s trace.Site) string {
 		p := o.Where("", s.Alone())

@@ -427,7 +427,7 @@ func (p *painter) asides(r *trace.Reader, s *summary.Summary) error {
 		name     string
 		category int
 	}{
-		{s.SpoorNs > 0 || p.t.own, "spoor, which recorded", spoorCategory}, {s.OffNs > 0, "tracing switched off", untracedCategory},
+		{s.SpoorNs > 0 || p.t.own, "spoor (recording)", spoorCategory}, {s.OffNs > 0, "tracing switched off", untracedCategory},
 		{open, "calls that never returned", unendedCategory},
 	} {
 		if p.t.pseudo[i] = -1; x.is {

@@ -57,7 +57,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 		expect("4: Heat map of bytes read and written a second by POSIX and C, ranks by time: 4 rows")
-		if got := strings.Contains(shown(), "means of calls alike"); got == own {
+		if got := strings.Contains(shown(), "mean time of similar calls"); got == own {
 			t.Errorf("own times %v: %s", own, shown())
 		}
 		press("Files")

@@ -1,8 +1,8 @@
-// The axis of times: ticks at 1, 2 or 5 times a power of ten, with as many digits as tell them apart.
+// The axis of times: ticks at 1, 2 or 5 times a power of ten, with enough digits to differ.
 
 const units = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]];
 
-// ticksOf returns times and labels between two times, as many as there is room for.
+// ticksOf returns the times and labels that fit between two times.
 export const ticksOf = (from, to, width) => {
   const [unit, size] = units.findLast(([, s]) => to >= s) || units[0];
   const label = (x, step) => `${(x / size).toFixed(Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / size) - 1e-9))))} ${unit}`;

@@ -4,17 +4,10 @@ import { bytes, count, percent, plural, ratio, time } from "./format.js";
 import { type, ways } from "./links.js";
 import { table } from "./table.js";
 
-// from shows where a call is, and what led there when asked.
-const from = (site) => {
-  const [place, ...callers] = site.replaceAll("::", "::\u200b").split(" < "); // names may break there
-  if (callers.length === 0) return place;
-  return el("details", { className: "from" }, el("summary", {}, place), el("ul", {}, callers.map((c) => el("li", {}, c))));
-};
-
-// calls is the flat profile: a line for each function and place.
+// calls is the flat profile: a line for each function and call site.
 export const calls = () => {
   const f = data.flat, timeless = data.summary.no_times;
-  const lead = "All calls of all ranks, by function and the place in the code that they come from." + (timeless ? "" : " Imbalance is the most time of a rank over the mean of those that make the call.");
+  const lead = "All calls of all ranks, by function and call site." + (timeless ? "" : " Imbalance is the max time of a rank divided by the mean of the ranks that make the call.");
   if (f.rows.length === 0) {
     section("calls", "Calls", lead, none("No calls were recorded."));
     return;
@@ -23,16 +16,16 @@ export const calls = () => {
   const share = (ns) => (f.time_ns ? ns / f.time_ns : 0);
   section("calls", "Calls", lead,
     table({
-      label: "Calls by place", filter: "Filter by function or place", thing: "line", sort: timeless ? 2 : 4, rows: f.rows,
+      label: "Calls by place", filter: "Filter by function or call site", thing: "line", sort: timeless ? 2 : 4, rows: f.rows,
       columns: [
         { label: "Function", text: (r) => r.function, code: true },
-        { label: "From", text: (r) => r.site, node: (r) => from(r.site), wrap: true, hover: (r) => `${r.module}+0x${r.offset.toString(16)}` },
+        { label: "Call site", text: (r) => r.site, site: true, hover: (r) => `${r.module}+0x${r.offset.toString(16)}` },
         { label: "Calls", value: (r) => r.calls, text: (r) => count(r.calls) },
         { label: "Ranks", value: (r) => r.ranks, text: (r) => count(r.ranks) },
         ...(timeless ? [] : [{ label: "Time", title: "in all ranks together", value: (r) => r.ns, text: (r) => time(r.ns) },
         { label: "Of run", title: "share of the time of all ranks", value: (r) => r.ns, text: (r) => percent(share(r.ns)) },
-        { label: "Mean", title: "of a call", value: (r) => r.mean_ns, text: (r) => time(r.mean_ns), hover: (r) => `deviation ${time(r.deviation_ns)}; longest ${time(r.max_ns)}, rank ${r.max_rank}` },
-        { label: "Imbalance", value: (r) => r.imbalance, text: (r) => (r.ranks > 1 ? (r.imbalance_estimated ? "≥ " : "") + ratio(r.imbalance) : "–"), hover: (r) => `largest total of a rank: ${time(r.most_ns)}, rank ${r.most_rank}` },
+        { label: "Mean", title: "per call", value: (r) => r.mean_ns, text: (r) => time(r.mean_ns), hover: (r) => `deviation ${time(r.deviation_ns)}; max ${time(r.max_ns)}, rank ${r.max_rank}` },
+        { label: "Imbalance", value: (r) => r.imbalance, text: (r) => (r.ranks > 1 ? (r.imbalance_estimated ? "≥ " : "") + ratio(r.imbalance) : "–"), hover: (r) => `max total of a rank: ${time(r.most_ns)}, rank ${r.most_rank}` },
         { label: "Before", title: "time outside MPI before these calls, in all ranks together", value: (r) => r.compute_ns, text: (r) => time(r.compute_ns) }]),
         { label: "Out", title: "bytes that go out", value: (r) => r.bytes_out, text: (r) => (r.bytes_out ? bytes(r.bytes_out) : "–") },
         { label: "In", title: "bytes that come in", value: (r) => r.bytes_in, text: (r) => (r.bytes_in ? bytes(r.bytes_in) : "–") },

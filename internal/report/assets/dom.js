@@ -25,7 +25,7 @@ export const section = (id, title, lead, ...content) => {
 
 export const none = (text) => el("p", { className: "none", textContent: text });
 
-// toggles is a group of buttons of which one is chosen.
+// toggles is a group of buttons, one of them chosen.
 export const toggles = (label, options, chosen, choose) => {
   const buttons = options.map(([value, text]) =>
     el("button", {

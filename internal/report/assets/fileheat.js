@@ -66,14 +66,14 @@ export const fileHeat = async () => {
       g.strokeRect(margin.left + (cursor.x / h.bins) * w, margin.top + cursor.y * row, Math.max(3, w / h.bins), row);
     }
     canvas.dataset.rows = list.length;
-    canvas.setAttribute("aria-label", `Heat map of bytes ${directions[way]} a second by ${h.by}, ${down} by time: ${plural(list.length, "row")}, most ${rate(most)}`);
+    canvas.setAttribute("aria-label", `Heat map of bytes ${directions[way]} a second by ${h.by}, ${down} by time: ${plural(list.length, "row")}, max ${rate(most)}`);
     note.textContent = most > 0
       ? `${directions[way][0].toUpperCase() + directions[way].slice(1)} by ${h.by}: colours are logarithmic, from ${rate(least)} to ${rate(most)} in parts of ${time(h.ns / h.bins)}.`
       : `Nothing was ${directions[way]}.`;
     if (down === "files" && h.more > 0) note.textContent += ` ${plural(h.more, "file")} with fewer bytes are left out.`;
     if (down === "ranks" && h.each > 1) note.textContent += ` ${count(h.each)} ranks share a row.`;
-    if (h.kind === "mean") note.textContent += " Times are means of calls alike: where calls stand in time is estimated.";
-    else if (h.kind === "histogram") note.textContent += " Times are drawn from histograms: where calls stand in time is estimated.";
+    if (h.kind === "mean") note.textContent += " Each call has the mean time of similar calls, so its start is estimated.";
+    else if (h.kind === "histogram") note.textContent += " Times are drawn from histograms, so starts of calls are estimated.";
   };
   const place = (ev) => {
     const r = canvas.getBoundingClientRect(), h = data.heats[chosen];

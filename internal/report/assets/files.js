@@ -22,30 +22,30 @@ const filesOfPosix = () => {
   return [el("h3", { textContent: "POSIX and C" }), table({
     label: "Files of POSIX and C", filter: "Filter files", thing: "file", sort: 2, rows: list, shown: 20,
     columns: [
-      { label: "File", text: (f) => f.path || "(no name)", wrap: true, code: true },
-      { label: "Ranks", title: "that used it, or have one with their number", value: (f) => f.ranks, text: (f) => count(f.ranks) + (f.file_per_rank ? ", one each" : "") },
+      { label: "File", text: (f) => f.path || "(no name)", site: true, code: true },
+      { label: "Ranks", title: "that used it, or have one with their rank in its name", value: (f) => f.ranks, text: (f) => count(f.ranks) + (f.file_per_rank ? ", one each" : "") },
       { label: "In all calls", title: "time, all ranks together", value: (f) => f.total.data_ns + f.total.meta_ns, text: (f) => time(f.total.data_ns + f.total.meta_ns) },
       number("Opened", "times", (f) => f.total.opens),
       ...(written ? oneWay("Written", (f) => f.total.writes, []) : []), ...(read ? oneWay("Read", (f) => f.total.reads, []) : []),
-      number("Sequential", "accesses where the last one ended", (f) => f.total.sequential), number("Strided", "accesses as far behind the last as that was behind the one before", (f) => f.total.strided),
-      number("Random", "other accesses", (f) => f.total.random), number("Off 4 KB", "accesses that begin at no multiple of 4096", (f) => f.total.unaligned),
+      number("Sequential", "accesses that begin where the last one ended", (f) => f.total.sequential), number("Strided", "accesses at the same distance from the last one as that from the one before", (f) => f.total.strided),
+      number("Random", "other accesses", (f) => f.total.random), number("Off 4 KB", "accesses whose offset is not a multiple of 4096", (f) => f.total.unaligned),
       { label: "Open, stat, …", title: "time in calls that move no data, all ranks together", value: (f) => f.total.meta_ns, text: (f) => time(f.total.meta_ns) },
-      { label: "Bandwidth", title: "all bytes by the time of the rank that was in calls longest", value: (f) => f.bandwidth, text: (f) => (f.bandwidth ? `${bytes(f.bandwidth)}/s` : "–") },
+      { label: "Bandwidth", title: "all bytes divided by the max time of a rank in these calls", value: (f) => f.bandwidth, text: (f) => (f.bandwidth ? `${bytes(f.bandwidth)}/s` : "–") },
     ],
   }), leftOut(data.more_posix, "less time")];
 };
 
 const filesOfMPI = () => {
   const ends = (of) => [
-    { label: "Bandwidth", title: "bytes over the time in which at least one rank was at it", value: (f) => of(f).bytes / Math.max(1, of(f).busy_ns), text: (f) => rate(of(f).bytes, of(f).busy_ns) },
-    { label: "Of a rank", title: "bytes over the time in calls", value: (f) => of(f).bytes / Math.max(1, of(f).ns), text: (f) => rate(of(f).bytes, of(f).ns) },
+    { label: "Bandwidth", title: "bytes divided by the time in which at least one rank was in these calls", value: (f) => of(f).bytes / Math.max(1, of(f).busy_ns), text: (f) => rate(of(f).bytes, of(f).busy_ns) },
+    { label: "Per rank", title: "bytes divided by the time in these calls", value: (f) => of(f).bytes / Math.max(1, of(f).ns), text: (f) => rate(of(f).bytes, of(f).ns) },
   ];
   const read = data.files.some((f) => f.read.calls), written = data.files.some((f) => f.write.calls), both = [(f) => f.write, (f) => f.read];
   return [el("h3", { textContent: "MPI-IO" }),
-    el("p", { className: "dim", textContent: "Bandwidth is that of all ranks together: bytes over the time in which at least one rank was reading or writing; that of a rank is bytes over the time in its calls." }), table({
+    el("p", { className: "dim", textContent: "Bandwidth of all ranks is bytes divided by the time in which at least one rank was reading or writing. Bandwidth per rank is bytes divided by the time in calls." }), table({
       label: "Files of MPI-IO", filter: "Filter files", thing: "file", sort: 3, rows: data.files, shown: 20,
       columns: [
-        { label: "File", text: (f) => f.name || "(no name)", wrap: true, code: true },
+        { label: "File", text: (f) => f.name || "(no name)", site: true, code: true },
         { label: "Ranks", value: (f) => f.ranks, text: (f) => count(f.ranks) },
         { label: "Opened", title: "times, by all ranks of a communicator together", value: (f) => f.opens, text: (f) => count(f.opens) },
         ...(written ? oneWay("Written", both[0], ends(both[0])) : []), ...(read ? oneWay("Read", both[1], ends(both[1])) : []),

@@ -1,7 +1,7 @@
 import { data } from "./data.js";
 import { el, section } from "./dom.js";
 import { percent } from "./format.js";
-import { way } from "./links.js";
+import { way, ways } from "./links.js";
 
 // findings are the first lines of the page: where the run's time is lost, each with ways to its evidence.
 export const findings = () => {
@@ -17,8 +17,8 @@ export const findings = () => {
     way("timeline", "On the timeline", { name: f.function || "", rows: f.rank >= 0 && !f.function ? String(f.rank) : "" }),
   ];
   const part = section("findings", "Findings", null,
-    list.length === 0 ? el("p", { className: "lead", textContent: "Nothing stands out: no single thing takes a twentieth of the run." })
-      : el("ol", { className: "findings" }, list.map((f) => el("li", {}, el("strong", { textContent: percent(f.share) }), el("span", {}, el("span", { className: "say", textContent: f.text }), el("span", { className: "ways" }))))));
-  // The parts that links lead to are made later.
-  return () => part.querySelectorAll(".ways").forEach((e, i) => e.append(...evidence(list[i]).filter(Boolean)));
+    list.length === 0 ? el("p", { className: "lead", textContent: "No single cause takes 5 % of the run." })
+      : el("ol", { className: "findings" }, list.map((f) => el("li", {}, el("strong", { textContent: percent(f.share) }), el("span", {}, el("span", { className: "say", textContent: f.text }), el("span", { className: "ways" }, evidence(f)))))));
+  // Sections that links lead to are made later: a link without one goes then.
+  return () => part.querySelectorAll(".way").forEach((e) => { if (!ways[e.dataset.to]) e.remove(); });
 };

@@ -6,7 +6,7 @@ import { table } from "./table.js";
 
 const who = (x) => `rank ${x.rank}${x.host ? ` on ${x.host}` : ""}`;
 
-// bars draws how many ranks have how much.
+// bars draws the distribution of a time over ranks.
 const bars = (d, width = 94, height = 26) => {
   if (!d.bins) return el("span", { className: "dim", textContent: d.ranks > 1 ? "–" : "" });
   const most = Math.max(...d.bins), step = width / d.bins.length, range = d.most.ns - d.least.ns;
@@ -21,7 +21,7 @@ const bars = (d, width = 94, height = 26) => {
     }));
 };
 
-// callBars draws how many calls took how long, in steps of equal ratio.
+// callBars draws the distribution of calls over time, in steps of equal ratio.
 const callBars = (s, width = 94, height = 26) => {
   if (!s || !s.steps) return el("span", { className: "dim", textContent: "–" });
   const most = Math.max(...s.steps), step = width / s.steps.length, low = Math.max(1, s.least.ns), ratio = s.most.ns / low;
@@ -38,7 +38,7 @@ const callBars = (s, width = 94, height = 26) => {
 
 const callText = (s) => {
   if (!s) return "";
-  const text = `${plural(s.calls, "call")}, ${time(s.mean_ns)} mean; shortest ${time(s.least.ns)}, ${who(s.least)}; longest ${time(s.most.ns)}, ${who(s.most)}`;
+  const text = `${plural(s.calls, "call")}, ${time(s.mean_ns)} mean; min ${time(s.least.ns)}, ${who(s.least)}; max ${time(s.most.ns)}, ${who(s.most)}`;
   return s.groups ? `${text}. Two groups: ${s.groups.map((g) => `${count(g.calls)} at ${time(g.mean_ns)}`).join(", and ")}` : text;
 };
 
@@ -51,15 +51,15 @@ const groups = (d) => {
 const distribution = (name, d) =>
   el("div", { className: "figure" }, el("strong", { textContent: name }),
     el("div", { style: "margin:8px 0" }, bars(d, 420, 64)),
-    el("div", { className: "dim" }, `${time(d.mean_ns)} mean; least ${time(d.least.ns)}, ${who(d.least)}; most ${time(d.most.ns)}, ${who(d.most)}.`),
+    el("div", { className: "dim" }, `${time(d.mean_ns)} mean; min ${time(d.least.ns)}, ${who(d.least)}; max ${time(d.most.ns)}, ${who(d.most)}.`),
     d.groups && el("div", { textContent: groups(d) }));
 
 export const imbalance = () => {
   const r = data.imbalance;
-  const lead = "What each rank had to compute, and in which calls the others waited for it. What a collective costs is how much longer ranks spent in it than the rank that spent least; a call that completes what two ranks do with each other costs all of its time.";
+  const lead = "How much each rank computed, and in which calls the others waited for it. A collective costs the time that ranks spent in it beyond the rank with the min time. A call that completes a transfer between two ranks costs all of its time.";
   if (!r) return section("imbalance", "Imbalance", null, none("No times in this trace (recorded with --timing none)."));
   if (r.ranks === 0) return section("imbalance", "Imbalance", lead, none("No rank left a track."));
-  const known = { "by class": "What each rank spent is known to a percent, at the call sites that take most time; of others the mean, the deviation and the extremes, these to 2 % of how far they are from the mean.", exact: "Times are each rank's own.", bounded: "Times are each rank's own, within the error that was asked for.", unknown: "The trace holds no times of calls." }[r.timing] || r.timing;
+  const known = { "by class": "Each rank's time is within 1 % at the call sites with most time. Other call sites have mean, deviation, min and max; min and max are within 2 % of their distance from the mean.", exact: "Times are each rank's own.", bounded: "Times are each rank's own, within the tolerance of the recording.", unknown: "The trace holds no times of calls." }[r.timing] || r.timing;
   const calls = r.calls.filter((c) => c.duration.ranks > 1);
   const lost = (c) => c.cost_ns;
   let only = true;
@@ -68,12 +68,12 @@ export const imbalance = () => {
     label: "Calls by time waited", filter: "Filter calls", thing: "call", sort: 2, rows: calls.filter((c) => !only || !c.alone && (c.collective || c.completion)),
     columns: [
       { label: "Call", text: (c) => c.function, code: true },
-      { label: "From", text: (c) => c.site, wrap: true },
+      { label: "Call site", text: (c) => c.site, site: true },
       { label: "Waited", title: "in all ranks together", value: lost, text: (c) => time(lost(c)) },
-      { label: "Least time", value: (c) => c.duration.least.ns, text: (c) => `${time(c.duration.least.ns)}, rank ${c.duration.least.rank}`, hover: (c) => who(c.duration.least) },
-      { label: "Most time", value: (c) => c.duration.most.ns, text: (c) => `${time(c.duration.most.ns)}, rank ${c.duration.most.rank}`, hover: (c) => `${who(c.duration.most)}; ${ratio(c.duration.mean_ns ? c.duration.most.ns / c.duration.mean_ns : 1)} the mean` },
-      { label: "Most gap", title: "time outside MPI before these calls, of the rank with most", value: (c) => c.gap.most.ns, text: (c) => `${time(c.gap.most.ns)}, rank ${c.gap.most.rank}`, hover: (c) => [who(c.gap.most), groups(c.gap)].filter(Boolean).join("\n") },
-      { label: "Ranks", title: "how many ranks spent how long", text: (c) => groups(c.duration) || "", node: (c) => bars(c.duration), hover: (c) => groups(c.duration) },
+      { label: "Min", title: "time of the rank with the min", value: (c) => c.duration.least.ns, text: (c) => `${time(c.duration.least.ns)}, rank ${c.duration.least.rank}`, hover: (c) => who(c.duration.least) },
+      { label: "Max", title: "time of the rank with the max", value: (c) => c.duration.most.ns, text: (c) => `${time(c.duration.most.ns)}, rank ${c.duration.most.rank}`, hover: (c) => `${who(c.duration.most)}; ${ratio(c.duration.mean_ns ? c.duration.most.ns / c.duration.mean_ns : 1)} the mean` },
+      { label: "Max gap", title: "time outside MPI before these calls, of the rank with the max", value: (c) => c.gap.most.ns, text: (c) => `${time(c.gap.most.ns)}, rank ${c.gap.most.rank}`, hover: (c) => [who(c.gap.most), groups(c.gap)].filter(Boolean).join("\n") },
+      { label: "Ranks", title: "distribution of time over ranks", text: (c) => groups(c.duration) || "", node: (c) => bars(c.duration), hover: (c) => groups(c.duration) },
       ...(r.calls.some((c) => c.single_duration) ? [
         { label: "Calls", title: "by time, in steps of equal ratio", text: (c) => callText(c.single_duration), node: (c) => callBars(c.single_duration), hover: (c) => callText(c.single_duration) },
         { label: "Gaps", title: "times outside MPI before these calls, in steps of equal ratio", text: (c) => callText(c.single_gap), node: (c) => callBars(c.single_gap), hover: (c) => callText(c.single_gap) }] : []),
@@ -90,6 +90,6 @@ export const imbalance = () => {
     el("div", { className: "cards", style: "grid-template-columns:repeat(auto-fit,minmax(min(320px,100%),1fr))" },
       distribution("Useful time, outside of MPI", r.useful_time), distribution("Time in MPI", r.mpi_time)),
     el("p", { className: "dim", textContent: `Parallel efficiency ${share(r.efficiency.parallel)} = load balance ${share(r.efficiency.load_balance)} × communication ${share(r.efficiency.communication)}.` }),
-    el("div", { className: "tools" }, el("label", {}, el("input", { type: "checkbox", id: "imbalance-waiting", checked: true, onchange: (ev) => { only = ev.target.checked; draw(); } }), "calls in which ranks wait only")),
+    el("div", { className: "tools" }, el("label", {}, el("input", { type: "checkbox", id: "imbalance-waiting", checked: true, onchange: (ev) => { only = ev.target.checked; draw(); } }), "only calls in which ranks wait")),
     place);
 };

@@ -10,9 +10,13 @@ const there = (id) => {
   (s?.querySelector("input[type=search], canvas, table") || s)?.focus?.({ preventScroll: true });
 };
 
-// way is a button that leads to a part, null if the part has no way for it.
-export const way = (part, text, ...what) =>
-  ways[part] ? el("button", { type: "button", className: "way", textContent: text, onclick: () => { there(part); ways[part](...what); } }) : null;
+// way is a button that leads to a part, null if the finished page has no such part.
+export const way = (part, text, ...what) => {
+  if (!ways[part] && document.documentElement.dataset.ready) return null;
+  const b = el("button", { type: "button", className: "way", textContent: text, onclick: () => { there(part); ways[part](...what); } });
+  b.dataset.to = part;
+  return b;
+};
 
 // type puts a text into a field as a reader would.
 export const type = (field, text) => {

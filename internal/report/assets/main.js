@@ -24,15 +24,16 @@ const wear = (theme) => {
 button.addEventListener("click", () => wear(themes[(themes.indexOf(document.documentElement.dataset.theme || "auto") + 1) % 3]));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 
-// Paper is white whatever the screen is.
+// Paper is white whatever the screen is, and has nothing to click.
 let before = "auto";
-addEventListener("beforeprint", () => { before = document.documentElement.dataset.theme || "auto"; wear("light"); });
-addEventListener("afterprint", () => wear(before));
+const printed = (yes) => document.querySelectorAll(".table").forEach((t) => t.onPaper(yes));
+addEventListener("beforeprint", () => { before = document.documentElement.dataset.theme || "auto"; wear("light"); printed(true); });
+addEventListener("afterprint", () => { wear(before); printed(false); });
 
 let soon = 0;
 addEventListener("resize", () => { cancelAnimationFrame(soon); soon = requestAnimationFrame(repaint); });
 
-// The parts of the page, in the order in which they stand there. Each adds its section, or none.
+// The parts of the page, in order. Each adds its section, if it has one.
 facts();
 const linkFindings = findings();
 overview();
@@ -46,7 +47,7 @@ await matrix();
 sizes();
 await files();
 linkFindings?.();
-document.getElementById("foot").append(`${data.file}, made by ${data.producer}. ${data.live ? "It comes from spoor report --serve on this machine, which loads what is looked at." : "This page is one file and loads nothing from anywhere."}`);
+document.getElementById("foot").append(`${data.file}, made by ${data.producer}. ${data.live ? "spoor report --serve on this machine loads the parts that you look at." : "This page is one file and loads nothing else."}`);
 
 // The link of the section in view is marked.
 const links = new Map([...document.querySelectorAll("#nav a")].map((a) => [a.hash.slice(1), a]));

@@ -30,14 +30,14 @@ export const heat = () => {
 };
 
 export const matrix = async () => {
-  const lead = "Who sends how much to whom: senders down, receivers across, ranks of the world. Collectives count by their logical pattern, from each rank to those that need its data.";
+  const lead = "Who sends how much to whom: senders down, receivers across, by world rank. Collectives count by their logical pattern, from each rank to the ranks that need its data.";
   const layers = data.matrix.filter((l) => l.total.messages > 0);
   const notes = data.matrix.flatMap((l) => [
     l.elsewhere.messages > 0 && `${l.name}: ${plural(l.elsewhere.messages, "message")} (${bytes(l.elsewhere.bytes)}) went to ranks outside of this world or without a track.`,
     l.unsized > 0 && `${l.name}: ${plural(l.unsized, "message")} of unknown size count with no bytes.`,
     l.unknown > 0 && `${l.name}: ${plural(l.unknown, "call")} with unknown partners are left out.`]).filter(Boolean);
   if (layers.length === 0) {
-    section("matrix", "Matrix", lead, none("The ranks sent each other nothing that is known of."));
+    section("matrix", "Matrix", lead, none("The trace has no messages between ranks."));
     return;
   }
   for (const l of layers) for (const lv of l.levels) lv.rows = await decode(lv);
@@ -142,10 +142,10 @@ export const matrix = async () => {
         label(least, margin.top + h);
       }
     }
-    canvas.setAttribute("aria-label", `Heat map of ${measure === 2 ? "bytes" : "messages"}: ${[...on].map((l) => l.name).join(", ")}, ${plural(cells.size, "cell")} with traffic, most ${text(most)}`);
+    canvas.setAttribute("aria-label", `Heat map of ${measure === 2 ? "bytes" : "messages"}: ${[...on].map((l) => l.name).join(", ")}, ${plural(cells.size, "cell")} with traffic, max ${text(most)}`);
     canvas.dataset.bin = bin;
     canvas.dataset.span = view.n;
-    where.textContent = `${view.n < all ? `Senders ${view.y} to ${view.y + view.n - 1}, receivers ${view.x} to ${view.x + view.n - 1}. ` : ""}${bin > 1 ? `${bin} ranks share a row here.` : "Each rank has its own row."} Colours are logarithmic${most > 0 && legend <= 20 ? `, from ${text(least)} to ${text(most)}` : ""}.`;
+    where.textContent = `${view.n < all ? `Senders ${view.y} to ${view.y + view.n - 1}, receivers ${view.x} to ${view.x + view.n - 1}. ` : ""}${bin > 1 ? `${bin} ranks share a row here.` : "Each rank has its own row."} Colours are logarithmic${most > least && legend <= 20 ? `, from ${text(least)} to ${text(most)}` : ""}.`;
   };
   const busiest = () => {
     const list = [...cells.values()].filter((c) => c[measure] > 0).sort((a, b) => b[measure] - a[measure]);
@@ -153,13 +153,13 @@ export const matrix = async () => {
     pairs.replaceChildren(el("h3", { textContent: bin > 1 ? "Busiest groups of ranks" : "Busiest pairs" }), table({
       label: "Busiest pairs of ranks", thing: "pair", sort: measure === 2 ? 3 : 2, rows: list.slice(0, 20),
       columns: [
-        { label: "From", text: (c) => ranks(c[0] * bin, bin, all) },
-        { label: "To", text: (c) => ranks(c[3] * bin, bin, all) },
+        { label: bin > 1 ? "From ranks" : "From rank", text: (c) => ranks(c[0] * bin, bin, all).replace(/^ranks? /, "") },
+        { label: bin > 1 ? "To ranks" : "To rank", text: (c) => ranks(c[3] * bin, bin, all).replace(/^ranks? /, "") },
         { label: "Messages", value: (c) => c[1], text: (c) => count(c[1]) },
         { label: "Bytes", value: (c) => c[2], text: (c) => bytes(c[2]) },
         { label: "Share", value: (c) => c[measure], text: (c) => percent(c[measure] / total) },
       ],
-    }), el("p", { className: "dim", textContent: `In all ${plural([...on].reduce((a, l) => a + l.total.messages, 0), "message")}, ${bytes([...on].reduce((a, l) => a + l.total.bytes, 0))}.` }));
+    }), el("p", { className: "dim", textContent: `In total ${plural([...on].reduce((a, l) => a + l.total.messages, 0), "message")}, ${bytes([...on].reduce((a, l) => a + l.total.bytes, 0))}.` }));
   };
   const update = () => { pick(); collect(); busiest(); draw(); };
 

@@ -19,10 +19,10 @@ export const spread = (values) => {
 
 // boxes draws a box plot of each group of ranks on one scale.
 const boxes = (groups, text) => {
-  const all = groups.map(([name, v]) => [name, spread(v)]).filter(([, s]) => s), w = 1000, left = groups.length > 1 ? 150 : 20, row = 44;
+  const all = groups.map(([name, v]) => [name, spread(v)]).filter(([, s]) => s), w = Math.max(300, Math.min(1000, innerWidth - 60)), left = groups.length > 1 ? Math.min(w / 2.5, 20 + 7 * Math.max(...groups.map(([name]) => name.length))) : 20, row = 44;
   const least = Math.min(...all.map(([, s]) => s.least[1])), most = Math.max(...all.map(([, s]) => s.most[1])), from = least > 0 && least > most * 0.6 ? least - (most - least) * 0.1 : Math.min(0, least);
   const x = (v) => left + ((v - from) / (most - from || 1)) * (w - left - 40);
-  return el("svg", { viewBox: `0 0 ${w} ${all.length * row + 26}`, width: "100%", role: "img", "aria-label": all.map(([name, s]) => `${name}: least ${text(s.least[1])}, quartiles ${text(s.q1)}, ${text(s.mid)}, ${text(s.q3)}, most ${text(s.most[1])} on rank ${s.most[0]}`).join("; ") },
+  return el("svg", { viewBox: `0 0 ${w} ${all.length * row + 26}`, width: "100%", role: "img", "aria-label": all.map(([name, s]) => `${name}: min ${text(s.least[1])}, quartiles ${text(s.q1)}, ${text(s.mid)}, ${text(s.q3)}, max ${text(s.most[1])} on rank ${s.most[0]}`).join("; ") },
     all.map(([name, s], i) => {
       const y = i * row + 20;
       return el("g", {},
@@ -33,12 +33,12 @@ const boxes = (groups, text) => {
         el("line", { class: "median", x1: x(s.mid), x2: x(s.mid), y1: y - 11, y2: y + 11 }),
         s.beyond.slice(-200).map(([rank, v]) => el("rect", { class: "b", x: x(v) - 3, y: y - 3, width: 6, height: 6, rx: 3 }, el("title", {}, `rank ${rank}: ${text(v)}`))));
     }),
-    [0, 0.25, 0.5, 0.75, 1].map((p) => { const v = from + p * (most - from); return el("text", { x: x(v), y: all.length * row + 20, "text-anchor": p === 0 ? "start" : p === 1 ? "end" : "middle" }, text(v)); }));
+    (w < 600 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((p) => { const v = from + p * (most - from); return el("text", { x: x(v), y: all.length * row + 20, "text-anchor": p === 0 ? "start" : p === 1 ? "end" : "middle" }, text(v)); }));
 };
 
 // ranks compares them by any number, as boxes, rank by rank, and where they are in the program's own topologies.
 export const numbersOfRanks = async () => {
-  const list = data.numbers, lead = "Any number that each rank has, over the ranks: the box is the middle half of them with the median, the lines reach to the last ones within one and a half boxes, dots are ranks beyond.";
+  const list = data.numbers, lead = "One number of each rank. The box is the middle half of the ranks with the median, whiskers end at the last ranks within 1.5 boxes, dots are ranks beyond.";
   if (list.length === 0) return section("ranks", "Ranks", lead, none("No rank left a track."));
   const hosts = new Map(data.flat.per_rank.map((r) => [r.rank, r.host])), grouped = new Set(hosts.values()).size;
   let chosen = list[0], values = [], marked = -1, topology = data.topologies[0];
@@ -65,7 +65,7 @@ export const numbersOfRanks = async () => {
   const gridShape = (room) => {
     const d = topology.dims, cols = d[d.length - 1], rows = d.length > 1 ? d[d.length - 2] : 1, blocks = d.slice(0, -2).reduce((a, b) => a * b, 1);
     const across = Math.max(1, Math.min(blocks, Math.floor(room / (Math.min(cols * 34, room / 2) + 14))));
-    const size = Math.max(3, Math.min(44, Math.floor((room / across - 14) / cols)));
+    const size = Math.max(3, Math.min(44, Math.floor((room / across - 14) / cols), Math.max(22, Math.floor(720 / rows))));
     const at = (i) => { const b = Math.floor(i / (rows * cols)), k = i % (rows * cols); return [(b % across) * (cols * size + 14) + (k % cols) * size, Math.floor(b / across) * (rows * size + 14) + Math.floor(k / cols) * size]; };
     return { size, at, below: cols, width: across * (cols * size + 14), height: Math.ceil(blocks / across) * (rows * size + 14) };
   };
@@ -112,17 +112,17 @@ export const numbersOfRanks = async () => {
     values = await read(x);
     const pairs = values.map((v, r) => [r, v]), s = spread(pairs);
     const groups = grouped > 1 && grouped <= 24 ? [...new Set(hosts.values())].map((h) => [h, pairs.filter(([r]) => hosts.get(r) === h)]) : [["all ranks", pairs]];
-    plot.replaceChildren(s ? boxes(groups, text) : none("Nothing is known of it."));
+    plot.replaceChildren(s ? boxes(groups, text) : none("The trace does not have this number."));
     const far = s?.beyond.slice().sort((a, b) => Math.abs(b[1] - s.mid) - Math.abs(a[1] - s.mid)).slice(0, 6);
     note.textContent = !s ? "" : `${plural(s.n, "rank")}: mean ${text(s.mean)}, median ${text(s.mid)}, from ${text(s.least[1])} (rank ${s.least[0]}) to ${text(s.most[1])} (rank ${s.most[0]}).` +
-      (far.length ? ` Far from the others: ${far.map(([r, v]) => `rank ${r} with ${text(v)}`).join(", ")}.` : "") + (x.guess ? " Of some ranks the trace has only the mean of those like them." : "");
+      (far.length ? ` Far from the others: ${far.map(([r, v]) => `rank ${r} with ${text(v)}`).join(", ")}.` : "") + (x.guess ? " For some ranks the trace has only the mean of similar ranks." : "");
     draw();
   };
   const pick = el("select", { id: "ranks-number", "aria-label": "Number to compare ranks by", onchange: (ev) => choose(list[ev.target.selectedIndex]) }, list.map((x) => el("option", { textContent: x.name })));
   section("ranks", "Ranks", lead,
     el("div", { className: "tools" }, pick),
     el("div", { className: "figure" }, plot, canvas, note),
-    topology && [el("h3", { textContent: "By their place in the program's topology" }),
+    topology && [el("h3", { textContent: "By place in the program's topology" }),
       lead2,
       data.topologies.length > 1 && el("div", { className: "tools" }, el("select", { id: "topologies", "aria-label": "Topology", onchange: (ev) => { topology = data.topologies[ev.target.selectedIndex]; drawTopology(); } }, data.topologies.map((x) => el("option", { textContent: `${x.edges ? `graph of ${plural(x.ranks.length, "rank")}` : x.dims.join(" × ")}, ${x.name}` })))),
       el("div", { className: "figure scrollx" }, map)]);

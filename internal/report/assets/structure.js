@@ -5,7 +5,7 @@ import { type, ways } from "./links.js";
 
 const range = (a, z) => (a === z ? count(a) : `${count(a)} to ${count(z)}`);
 
-// line is what stands beside a node.
+// numbers are the text beside a node.
 const numbers = (n, whole) => {
   const list = data.summary.no_times ? [] : [`${time(n.m)} in MPI`, n.g > 0 && `${time(n.g)} before`, whole > 0 && percent((n.m + n.g) / whole)];
   if (n.k === "c" && n.r > 1 && !data.summary.no_times) list.unshift(`${time(n.m / n.r)} each`);
@@ -17,8 +17,8 @@ const numbers = (n, whole) => {
 export const structure = () => {
   const list = data.structure;
   const code = list.some((s) => s.code);
-  const lead = (code ? "The program's own functions and loops around its MPI calls, as its machine code has them. ≥: rounds in which MPI is not called are not counted; (?): perhaps begun more often, with fewer rounds each time; “counted by the program”: all rounds of the loop together (run --rounds). Ranks"
-    : "The program as nested loops of MPI calls, found by the compression; ranks") + " that went through the same one are a class." + (data.summary.no_times ? "" : " Times of a line are those of all its rounds: inside MPI, and outside of it before the calls.");
+  const lead = (code ? "The program's functions and loops around its MPI calls, from its machine code. ≥: iterations without an MPI call are not counted. (?): perhaps entered more often, with fewer iterations each time. “counted by the program”: all iterations of the loop together (run --rounds)."
+    : "The program as nested loops of MPI calls, found by the compression.") + " Ranks with the same structure are a class." + (data.summary.no_times ? "" : " Times of a line cover all its iterations: in MPI, and outside of MPI before its calls.");
   if (!list.length) {
     section("structure", "Structure", lead, none("No rank left a track."));
     return;
@@ -35,7 +35,7 @@ export const structure = () => {
       let j = i;
       while (j < list.length && small(list[j])) j++;
       const some = list.slice(i, j);
-      if (some.length > 2) out.push(el("li", {}, folding(el("span", { className: "line" }, el("span", { className: "t", textContent: `${plural(some.length, "line")} of ${percent(some.reduce((a, n) => a + spent(n), 0) / whole)} in all` })), false, () => some.map(node(s, whole)))));
+      if (some.length > 2) out.push(el("li", {}, folding(el("span", { className: "line" }, el("span", { className: "t", textContent: `${plural(some.length, "line")}, ${percent(some.reduce((a, n) => a + spent(n), 0) / whole)} in total` })), false, () => some.map(node(s, whole)))));
       else out.push(...list.slice(i, Math.max(j, i + 1)).map(node(s, whole)));
       i = Math.max(j, i + 1);
     }
@@ -54,12 +54,12 @@ export const structure = () => {
     const times = n.k !== "c" && n.k !== "l" && n.k !== "r" ? "" : n.x || n.u ? `${n.x ? "≥ " : ""}${range(n.a, n.z)}${n.u ? " (?)" : ""}` : !n.d ? range(n.a, n.z)
       : n.d > 0 ? `${count(n.a)}, ${count(n.a + n.d)} … ${count(n.z)}` : `${count(n.z)}, ${count(n.z + n.d)} … ${count(n.a)}`;
     const shown = n.k === "l" || n.k === "r" || n.a > 1 || n.z > 1;
-    const entered = shown && n.e > 1 ? `begun ${count(n.e)} times` : !shown && n.e > 1 ? `${count(n.e)} times` : "";
+    const entered = shown && n.e > 1 ? `entered ${count(n.e)} times` : !shown && n.e > 1 ? `${count(n.e)} times` : "";
     const line = el("span", { className: "line" },
       n.k === "c" ? [el("strong", { textContent: site.function }), el("span", { className: "t", textContent: n.q || site.site }), n.w && el("span", { className: "t", textContent: n.w })]
         : n.k === "f" ? [el("span", { textContent: `${n.f}()` }), n.l && el("span", { className: "t", textContent: `from ${n.l}` })]
         : n.k === "l" ? [el("span", { textContent: "loop" }), n.q && el("span", { className: "t", textContent: n.q })]
-        : n.k === "r" ? el("span", { textContent: "calls of itself, and the first" }) : n.k === "e" ? el("span", { textContent: "elsewhere" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
+        : n.k === "r" ? el("span", { textContent: "recursive calls and the first one" }) : n.k === "e" ? el("span", { textContent: "elsewhere" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
       shown && el("span", { className: "x", textContent: `× ${times}` }), n.y && el("span", { className: "t", textContent: `${n.y} counted by the program` }), entered && el("span", { className: "t", textContent: entered }),
       el("span", { className: "t", textContent: numbers(n, whole) }));
     const mark = hit(s, n) ? "hit" : "", part = whole > 0 ? spent(n) / whole : 0;
@@ -86,7 +86,7 @@ export const structure = () => {
   const about = el("p", { className: "dim" });
   const choose = (s) => {
     chosen = s;
-    about.textContent = s.ranks > 1 ? `Counts and bytes are those of rank ${s.rank}${s.varies ? "; the others run loops another number of times" : ""}.${data.summary.no_times ? "" : " Times are means of the class."}` : "";
+    about.textContent = s.ranks > 1 ? `Counts and bytes are those of rank ${s.rank}${s.varies ? "; other ranks have other iteration counts" : ""}.${data.summary.no_times ? "" : " Times are means of the class."}` : "";
     draw();
   };
   section("structure", "Structure", lead,

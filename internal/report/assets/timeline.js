@@ -33,14 +33,14 @@ export const timeline = async () => {
   };
   let part = whole, asked = null; // part is what is drawn from: of spoor report --serve, a part of the run in more detail
   const known = {
-    mean: "Times here are approximate: the trace keeps statistics, so each call lasts as long as calls like it do on average. Order and total are right, single calls may be off.",
-    histogram: "Times here are approximate: each call has a time drawn from the histogram of calls like it. Order, total and spread are right, single calls may be off.",
-    bounded: "Times are those of each call, within the error that was asked for.", exact: "Times are those of each call.",
+    mean: "Times here are approximate: the trace keeps statistics, so each call has the mean time of similar calls. Order and totals are right, single calls may be off.",
+    histogram: "Times here are approximate: each call has a time drawn from the histogram of similar calls. Order, totals and spread are right, single calls may be off.",
+    bounded: "Times are those of each call, within the tolerance of the recording.", exact: "Times are those of each call.",
   }[t.kind];
   const notes = [
     t.bin > 1 && (t.sampled ? `Every row shows the first of ${t.bin} ranks.` : `${t.bin} ranks share a row.`),
-    t.threads && "Threads have rows of their own, which begin with that of their rank: when a thread made its first call is not recorded.",
-    whole.single || (live && t.bin === 1) ? "Zoomed in, single calls are shown, and messages between them." : `The finest tile is ${time(tile)} long.`,
+    t.threads && "Threads have rows of their own. A thread's row begins with its rank's: the time of its first call is not recorded.",
+    whole.single || (live && t.bin === 1) ? "Zoomed in, single calls are shown, with messages between them." : `The finest tile is ${time(tile)} long.`,
     !whole.single && !live && t.bin === 1 && "spoor report --serve shows single calls of a run as long as this.",
   ].filter(Boolean).join(" ");
 
@@ -237,16 +237,17 @@ export const timeline = async () => {
     let got, how = "";
     if (exact && wait) got = ofCalls(part.single, rows, view, (f, r, i) => r.waits.get(i)?.[0] ?? -1, (r, i) => r.waits.get(i)[1]);
     else if (exact) got = ofCalls(part.single, rows, view, (f) => f);
-    else if (wait) { got = ofTiles(part.waits, rows, view); how = "by what most of each tile went into"; }
+    else if (wait) { got = ofTiles(part.waits, rows, view); how = "by the main function of each tile"; }
     else if (part === whole) got = ofShares(each, t.functions.length, n, t.coarse, span, rows, view);
-    else { got = ofTiles(part.tiles, rows, view); how = "by what most of each tile went into"; }
+    else { got = ofTiles(part.tiles, rows, view); how = "by the main function of each tile"; }
     const list = [...got].map(([k, s]) => ({ name: wait ? kinds[k] : t.functions[k].name, own: !wait && own.includes(category(k)), ns: s.ns * (exact ? 1 : scale), calls: s.calls })).sort((a, b) => b.ns - a.ns);
     const sum = list.reduce((a, x) => a + x.ns, 0);
     if (!wait) list.push({ name: "outside of MPI", ns: Math.max(0, d - sum), calls: 0 });
+    statistics.style.minHeight = `${statistics.offsetHeight}px`; // what is below does not move up
     statistics.replaceChildren(
-      el("p", { className: "dim" }, `Of ${plural(rows.length, "row")}, ${time(view.to - view.from)}${how && `; ${how}`}${wait ? `: ${time(sum)} waited, ${percent(d ? sum / d : 0)}` : ""}.`),
+      el("p", { className: "dim" }, `${plural(rows.length, "row")}, ${time(view.to - view.from)}${how && `; ${how}`}${wait ? `: ${time(sum)} waited, ${percent(d ? sum / d : 0)}` : ""}.`),
       table({
-        label: "What the visible part went into", shown: 8, thing: "line", sort: 1, rows: list,
+        label: "Time of the visible part", shown: 8, thing: "line", sort: 1, rows: list,
         columns: [
           { label: wait ? "Reason to wait" : "Function", text: (x) => x.name },
           { label: "Time", value: (x) => x.ns, text: (x) => time(x.ns) },
@@ -400,9 +401,9 @@ export const timeline = async () => {
       (whole.single || live) && el("label", {}, el("input", { type: "checkbox", id: "time-messages", checked: true, onchange: (ev) => { opts.messages = ev.target.checked; redraw(); } }), "messages"),
       n > 20 && toggles("Height of rows", [[true, "Fit"], [false, "Tall"]], true, (v) => { opts.fit = v; relay(); })),
     el("div", { className: "figure" }, scroller, where, legend, chosen,
-      el("details", { className: "dim", id: "time-keys" }, el("summary", {}, "How to use it"), el("p", { textContent: "Drag to move, shift-drag to choose a part, wheel (after a click), pinch, or + and − to zoom, 0 for all; arrow keys to read. A click or Enter keeps a call below the figure; a click on a row's name, or e, enlarges the row. How high a row is filled is the part of the time inside MPI, or of spoor's own, which is neither the program's nor MPI's." }))),
+      el("details", { className: "dim", id: "time-keys" }, el("summary", {}, "How to use it"), el("p", { textContent: "Drag to move, shift-drag to choose a part, wheel (after a click), pinch, or + and − to zoom, 0 for all; arrow keys to read. A click or Enter keeps a call below the figure; a click on a row's name, or e, enlarges the row. The filled height of a row is the share of time in MPI or in spoor." }))),
     el("h3", { textContent: "What is visible" }), statistics,
-    el("h3", { textContent: "The same in numbers, for the whole run" }),
+    el("h3", { textContent: "Time of ranks by kind of call, for the whole run" }),
     table({
       label: "Time of ranks by kind of call", shown: 12, filter: "Filter ranks", thing: "row", sort: 2, rows: t.rows,
       columns: [
