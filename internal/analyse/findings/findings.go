@@ -71,7 +71,7 @@ func Of(rep *imbalance.Report, waited *waits.Report) []Finding {
 		add(Finding{(x.Most.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
 			x.Most.Rank, x.Most.Ns/x.Mean, units.Duration(x.Most.Ns), units.Duration(x.Mean)), "", "", x.Most.Rank, ""})
 	}
-	start := "MPI_Init takes a rank " + units.Duration(rep.Init.Mean)
+	start := "MPI_Init takes " + units.Duration(rep.Init.Mean) + " per rank"
 	if rep.FinalizeTold() {
 		start += ", MPI_Finalize " + units.Duration(rep.Finalize.Mean)
 	}
