@@ -72,7 +72,7 @@ More: docs/calltree.md`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.Sorts, o.sort) && profile.OfTimes(o.sort) {
+			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.CallerSorts, o.sort) && profile.OfTimes(o.sort) {
 				if err := r.NeedTimes(); err != nil {
 					return err
 				}

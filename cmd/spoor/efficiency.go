@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +18,6 @@ import (
 func newEfficiency() *cobra.Command {
 	var o output
 	var all, inside, byRank bool
-	var top int
 	var paths []string
 	var window windowFlags
 	cmd := &cobra.Command{
@@ -40,9 +38,6 @@ More: docs/efficiency.md`,
   spoor efficiency --json app.spoor | jq .efficiency`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			if o.csv && !byRank {
-				return errors.New("--csv needs --by-rank")
-			}
 			if err := r.NeedTimes(); err != nil {
 				return err
 			}
@@ -55,8 +50,13 @@ More: docs/efficiency.md`,
 				if err != nil {
 					return err
 				}
-				return o.print(cmd, list, func(w io.Writer) error { return printRanks(w, list, top, terminalWidth(cmd)) },
-					func(w io.Writer) error { return writeRanksCSV(w, list) })
+				table := func(w io.Writer) error { return printRankTable(w, list, o.tableView()) }
+				return o.print(cmd, list, func(w io.Writer) error {
+					if o.asTable() {
+						return table(w)
+					}
+					return printRanks(w, list, o.top, terminalWidth(cmd))
+				}, table)
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := imbalance.Of(r, imbalance.Options{
@@ -67,20 +67,34 @@ More: docs/efficiency.md`,
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, rep, func(w io.Writer) error { return printEfficiency(w, rep, all, top, terminalWidth(cmd)) }, nil)
+			table := func(w io.Writer) error { return printEfficiencyTable(w, rep, o.tableView()) }
+			return o.print(cmd, rep, func(w io.Writer) error {
+				if o.asTable() {
+					return table(w)
+				}
+				return printEfficiency(w, rep, all, o.top, terminalWidth(cmd))
+			}, table)
 		}),
 	}
 	f := cmd.Flags()
 	window.add(f)
 	f.BoolVar(&inside, "inside", false, "without the time in MPI_Init and MPI_Finalize")
 	f.BoolVar(&all, "all", false, "all calls, also those without waiting and those below 1 % of the run")
-	topFlag(f, &top, 10, "calls")
 	f.BoolVar(&byRank, "by-rank", false, "a row for each rank: time in MPI and outside, by call site")
-	f.BoolVar(&o.csv, "csv", false, "print CSV, with --by-rank")
-	jsonFlag(f, &o.json)
+	o.tableFlags(f, 10, "calls")
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	debugPathFlag(f, &paths)
 	return cmd
+}
+
+// printEfficiencyTable writes a row for each call site.
+func printEfficiencyTable(w io.Writer, rep *imbalance.Report, v columns.View) error {
+	return columns.Print(w, rep.Calls, v, func(c *columns.Row, x imbalance.Call) {
+		d := &x.Duration
+		c.Ns("lost", x.CostNs).Share("of run", x.CostNs, float64(rep.Efficiency.RuntimeNs)*float64(rep.Ranks)).Count("calls", x.Count).Count("ranks", d.Ranks)
+		c.Ns("mean", d.Mean).Ns("least", d.Least.Ns).Value("least rank", d.Least.Rank).Ns("most", d.Most.Ns).Value("most rank", d.Most.Rank)
+		c.Text("function", x.Function).Text("place", x.Place)
+	})
 }
 
 func printEfficiency(w io.Writer, rep *imbalance.Report, all bool, top, width int) error {

@@ -18,7 +18,6 @@ import (
 func newIO() *cobra.Command {
 	var o output
 	var each, ranks, system bool
-	var top int
 	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "io [flags] TRACE",
@@ -45,8 +44,14 @@ More: docs/io.md`,
 					fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s has no calls that work on files; record them with: spoor run --io\n", r.Name())
 					return printLeftOut(w, rep)
 				}
-				return printFiles(w, rep, top, ranks, r.HasTimes())
-			}, func(w io.Writer) error { return filesCSV(w, rep) })
+				if err := printFiles(w, rep, &o, ranks, r.HasTimes()); err != nil {
+					return err
+				}
+				if err := printLeftOut(w, rep); err != nil {
+					return err
+				}
+				return printSlowest(w, rep, r.HasTimes())
+			}, func(w io.Writer) error { return printFiles(w, rep, &o, ranks, r.HasTimes()) })
 		}),
 	}
 	f := cmd.Flags()
@@ -54,9 +59,7 @@ More: docs/io.md`,
 	f.BoolVar(&each, "each", false, "a row for each file, also where names differ in the rank alone")
 	f.BoolVar(&system, "system", false, "also files in system folders (/usr, /etc, …) and what interpreters import")
 	f.BoolVar(&ranks, "by-rank", false, "the part of each rank")
-	topFlag(f, &top, 20, "files")
-	f.BoolVar(&o.json, "json", false, "print JSON, all files and ranks")
-	f.BoolVar(&o.csv, "csv", false, "print CSV, all files and ranks")
+	o.tableFlags(f, 20, "files")
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	return cmd
 }
@@ -77,29 +80,43 @@ func rowsOf(f *files.File) (rows []fileRow) {
 	return rows
 }
 
-func printFiles(w io.Writer, rep *files.Report, top int, ranks, timed bool) error {
+// printFiles writes a row for each file. With ranks the part of each rank is below it; CSV and tables that
+// are sorted or of chosen columns have rows of ranks alone.
+func printFiles(w io.Writer, rep *files.Report, o *output, ranks, timed bool) error {
 	// One kind of calls needs no name, unless it isn't the one that readers expect.
 	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.By != files.Posix })
-	shown, more := columns.First(rep.Files, top)
+	v, who, list, more := o.tableView(), "ranks", rep.Files, 0
+	plain := v.CSV || o.asTable()
+	if ranks && plain {
+		who = "rank"
+	} else if !plain {
+		list, more = columns.First(list, v.Top)
+		v.Top = 0
+	}
 	var rows []fileRow
-	for _, f := range shown {
-		rows = append(rows, fileRow{f.Total, strconv.Itoa(len(f.Ranks)), f.By, f.Path, f.Bandwidth()})
-		if !ranks {
-			continue
+	for _, f := range list {
+		if !ranks || !plain {
+			rows = append(rows, fileRow{f.Total, strconv.Itoa(len(f.Ranks)), f.By, f.Path, f.Bandwidth()})
 		}
 		for _, r := range rowsOf(f) {
-			rows = append(rows, fileRow{Use: r.Use, who: "[" + r.who + "]", bandwidth: r.bandwidth})
-		}
-	}
-	if err := columns.Text(w, rows, 0, func(c *columns.Row, r fileRow) {
-		share := func(name string, n uint64) {
-			if all := r.Sequential + r.Strided + r.Random; all > 0 {
-				c.Share(name, n, all)
-			} else {
-				c.Value(name, "-")
+			switch {
+			case ranks && plain:
+				rows = append(rows, r)
+			case ranks:
+				rows = append(rows, fileRow{Use: r.Use, who: "[" + r.who + "]", bandwidth: r.bandwidth})
 			}
 		}
-		c.Value("ranks", r.who).Value("opens", r.Opens).Value("reads", r.Reads.Calls).Bytes("read", r.Reads.Bytes)
+	}
+	if err := columns.Print(w, rows, v, func(c *columns.Row, r fileRow) {
+		share := func(name string, n uint64) {
+			var part any = "-"
+			all := r.Sequential + r.Strided + r.Random
+			if all > 0 {
+				part = n
+			}
+			c.Share(name, part, all)
+		}
+		c.Value(who, r.who).Value("opens", r.Opens).Value("reads", r.Reads.Calls).Bytes("read", r.Reads.Bytes)
 		c.Value("writes", r.Writes.Calls).Bytes("written", r.Writes.Bytes)
 		share("seq", r.Sequential)
 		share("strided", r.Strided)
@@ -109,24 +126,21 @@ func printFiles(w io.Writer, rep *files.Report, top int, ranks, timed bool) erro
 		if timed {
 			data, meta = r.DataTime, r.MetaTime
 			if r.bandwidth > 0 {
-				speed = units.Bytes(int64(r.bandwidth)) + "/s"
+				speed = r.bandwidth
 			}
 		}
-		c.Value("meta", r.Meta).Ns("in data", data).Ns("in meta", meta).Value("bandwidth", speed)
-		if several {
+		c.Value("meta", r.Meta).Ns("in data", data).Ns("in meta", meta).Rate("bandwidth", speed)
+		if plain {
+			c.Bytes("extent", r.Extent).Value("failed", r.Failed).Value("library calls", r.Library)
+		}
+		if several || plain {
 			c.Value("by", r.by)
 		}
 		c.Text("file", r.name)
 	}); err != nil {
 		return err
 	}
-	if err := columns.More(w, more); err != nil {
-		return err
-	}
-	if err := printLeftOut(w, rep); err != nil {
-		return err
-	}
-	return printSlowest(w, rep, timed)
+	return columns.More(w, more)
 }
 
 // printLeftOut counts what is not shown.
@@ -191,19 +205,4 @@ func filesJSON(rep *files.Report) any {
 		out.Files = append(out.Files, x)
 	}
 	return out
-}
-
-func filesCSV(w io.Writer, rep *files.Report) error {
-	return columns.CSV(w, func(add func(fileRow)) {
-		for _, f := range rep.Files {
-			columns.Each(rowsOf(f))(add)
-		}
-	}, func(c *columns.Row, r fileRow) {
-		c.Text("file", r.name).Value("rank", r.who).Value("opens", r.Opens)
-		c.Value("reads", r.Reads.Calls).Value("read_bytes", r.Reads.Bytes).Decimal("read_ns", r.Reads.Time, 0)
-		c.Value("writes", r.Writes.Calls).Value("written_bytes", r.Writes.Bytes).Decimal("write_ns", r.Writes.Time, 0)
-		c.Value("meta", r.Meta).Decimal("meta_ns", r.MetaTime, 0)
-		c.Value("sequential", r.Sequential).Value("strided", r.Strided).Value("random", r.Random).Value("unaligned", r.Unaligned)
-		c.Value("extent", r.Extent).Value("failed", r.Failed).Value("library_calls", r.Library).Text("by", r.by)
-	})
 }

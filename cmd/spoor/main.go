@@ -13,6 +13,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -140,11 +141,20 @@ func newRoot() *cobra.Command {
 	return root
 }
 
+// exclusive is how the library of flags names those that were given and exclude each other.
+var exclusive = regexp.MustCompile(`none of the others can be; \[(.+)\] were all set$`)
+
 // prepare has a verb, and those below it, say what the user typed wrongly.
 func prepare(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
+				return &usageError{cmd, err}
+			}
+			if err := cmd.ValidateFlagGroups(); err != nil {
+				if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
+					err = errors.New("--" + strings.Join(strings.Fields(m[1]), " and --") + " exclude each other")
+				}
 				return &usageError{cmd, err}
 			}
 			return nil

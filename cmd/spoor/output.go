@@ -50,6 +50,9 @@ func (o *output) tableView() columns.View {
 	return columns.View{Top: o.top, Columns: o.columns, Sort: o.sort, CSV: o.csv}
 }
 
+// asTable says that flags ask for a table where the answer is more than that.
+func (o *output) asTable() bool { return o.sort != "" || o.columns != nil }
+
 // print prints an answer; a verb without --csv has no such printer.
 func (o output) print(cmd *cobra.Command, answer any, text, csv func(io.Writer) error) (err error) {
 	w := bufio.NewWriter(cmd.OutOrStdout())

@@ -4,24 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 type profileOptions struct {
 	output
-	sort      string
 	byRank    bool
 	machine   string
-	top       int
 	paths     []string
 	histogram histogramOptions
 	asked     bool // for histograms
@@ -46,10 +43,14 @@ More: docs/profile.md`,
   spoor profile --by-rank app.spoor                    a row for each rank
   spoor profile --histogram --call MPI_Allreduce app.spoor
   spoor profile --machine infiniband app.spoor         predicted times beside
+  spoor profile --columns calls,max,max_rank,function app.spoor
   spoor profile --csv app.spoor >app.csv`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if o.asked {
+				if err := refuseFlags(cmd, []string{"sort", "columns", "by-rank", "machine"}, "not with --histogram"); err != nil {
+					return err
+				}
 				o.histogram.output, o.histogram.top, o.histogram.debug = o.output, o.top, o.paths
 				return runHistogram(cmd, r, &o.histogram)
 			}
@@ -60,12 +61,9 @@ More: docs/profile.md`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.sort, "sort", "time", "sort rows by this `column`: "+strings.Join(profile.Sorts, ", "))
-	topFlag(f, &o.top, 25, "rows")
+	o.tableFlags(f, 25, "rows")
 	f.BoolVar(&o.byRank, "by-rank", false, "a row for each rank instead of each call site")
 	f.StringVar(&o.machine, "machine", "", "`name`: add the times predicted for a machine, or its file")
-	f.BoolVar(&o.csv, "csv", false, "print CSV, all rows")
-	jsonFlag(f, &o.json)
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.asked, "histogram", false, "how the times of single calls are distributed, by call site")
 	o.histogram.flags(f)
@@ -86,18 +84,6 @@ func refuseFlags(cmd *cobra.Command, names []string, why string) error {
 
 // runFlat prints a table of call sites, or of ranks.
 func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
-	if cmd.Flags().Changed("sort") {
-		if slices.Contains(profile.Sorts, o.sort) && profile.OfTimes(o.sort) {
-			if err := r.NeedTimes(); err != nil {
-				return err
-			}
-		}
-	} else {
-		o.sort = profile.DefaultSort(r)
-	}
-	if !slices.Contains(profile.Sorts, o.sort) {
-		return &usageError{cmd, fmt.Errorf("--sort %s: the columns are %s", o.sort, strings.Join(profile.Sorts, ", "))}
-	}
 	where, err := placesOf(r, o.paths)
 	if err != nil {
 		return err
@@ -113,11 +99,21 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if waited != nil {
 		f.Wait(waited)
 	}
-	f.Sort(o.sort)
+	known := func(err error) error {
+		if err != nil && f.Timeless {
+			err = fmt.Errorf("%w; %w", err, trace.ErrNoTimes)
+		}
+		return err
+	}
+	if !o.byRank {
+		if err := known(columns.Sort(f.Rows, o.sort, f.Cells)); err != nil {
+			return err
+		}
+	}
 	var predicted *traced.Prediction
 	if o.machine != "" {
-		if o.csv || o.byRank {
-			return &usageError{cmd, errors.New("--machine can be combined with --json, not with --csv or --by-rank")}
+		if o.csv || o.byRank || o.columns != nil {
+			return &usageError{cmd, errors.New("--machine can be combined with --json, not with --csv, --columns or --by-rank")}
 		}
 		if predicted, err = predictFlat(cmd, r, f, o.machine); err != nil {
 			return err
@@ -128,9 +124,23 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	case predicted != nil:
 		return o.print(cmd, f, func(w io.Writer) error { return printPredictedFlat(w, f, predicted, o.top) }, nil)
 	case o.byRank:
-		return o.print(cmd, f, f.RanksText, f.RanksCSV)
+		ranks := func(w io.Writer) error {
+			v := o.tableView()
+			if !cmd.Flags().Changed("top") {
+				v.Top = 0
+			}
+			return known(columns.Print(w, f.PerRank, v, f.RankCells))
+		}
+		return o.print(cmd, f, ranks, ranks)
 	}
-	return o.print(cmd, f, func(w io.Writer) error { return f.Text(w, o.top, terminalWidth(cmd)) }, f.CSV)
+	chosen := func(w io.Writer) error { return known(columns.Print(w, f.Rows, o.tableView(), f.Cells)) }
+	return o.print(cmd, f, func(w io.Writer) error {
+		if o.columns != nil {
+			f.Head(w)
+			return chosen(w)
+		}
+		return f.Text(w, o.top, terminalWidth(cmd))
+	}, chosen)
 }
 
 func flatOf(cmd *cobra.Command, r *trace.Reader, where *places, of func(*trace.Reader, calltree.Where, func()) (*profile.Flat, error)) (*profile.Flat, error) {

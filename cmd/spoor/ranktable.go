@@ -134,27 +134,25 @@ func valueNames(list []imbalance.RankTotals) (names []string) {
 	return names
 }
 
-// writeRanksCSV writes a row for each rank and time, in ns, or name of attached values: first its
+// printRankTable writes a row for each rank and time, in ns, or name of attached values: first its
 // totals, then by place.
-func writeRanksCSV(w io.Writer, list []imbalance.RankTotals) error {
+func printRankTable(w io.Writer, list []imbalance.RankTotals, v columns.View) error {
 	type row struct {
 		rank                       int
 		host, what, function, site string
 		imbalance.RankTime
 	}
-	return columns.CSV(w, func(add func(row)) {
-		for _, r := range list {
-			add(row{r.Rank, r.Host, "compute", "", "", r.Compute})
-			add(row{r.Rank, r.Host, "mpi", "", "", r.MPI})
-			for _, s := range r.Sites {
-				add(row{r.Rank, r.Host, "compute", s.Function, s.Place, s.Compute})
-				add(row{r.Rank, r.Host, "mpi", s.Function, s.Place, s.MPI})
-			}
-			for _, v := range r.Values {
-				add(row{r.Rank, r.Host, v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
-			}
+	var rows []row
+	for _, r := range list {
+		rows = append(rows, row{r.Rank, r.Host, "compute", "", "", r.Compute}, row{r.Rank, r.Host, "mpi", "", "", r.MPI})
+		for _, s := range r.Sites {
+			rows = append(rows, row{r.Rank, r.Host, "compute", s.Function, s.Place, s.Compute}, row{r.Rank, r.Host, "mpi", s.Function, s.Place, s.MPI})
 		}
-	}, func(c *columns.Row, r row) {
+		for _, v := range r.Values {
+			rows = append(rows, row{r.Rank, r.Host, v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
+		}
+	}
+	return columns.Print(w, rows, v, func(c *columns.Row, r row) {
 		c.Value("rank", r.rank).Text("host", r.host).Text("what", r.what).Text("function", r.function).Text("site", r.site)
 		c.Decimal("value", r.Ns, 0).Decimal("within", r.Within, 0).Value("known", r.Known)
 	})

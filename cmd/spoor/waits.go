@@ -18,7 +18,6 @@ import (
 func newWaits() *cobra.Command {
 	var o output
 	var path, exact bool
-	var top int
 	var paths []string
 	var window windowFlags
 	cmd := &cobra.Command{
@@ -42,6 +41,7 @@ More: docs/waits.md`,
 		Example: `  spoor waits app.spoor
   spoor waits --path app.spoor
   spoor waits --iteration 100:110 app.spoor
+  spoor waits --columns waited,kind,function,place --top 0 app.spoor
   spoor waits --json app.spoor | jq '.sites[0]'`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
@@ -77,22 +77,45 @@ More: docs/waits.md`,
 			}
 			rep.Unite()
 			where.complain(cmd)
+			table := func(w io.Writer) error { return printWaitTable(w, rep, o.tableView()) }
 			return o.print(cmd, rep, func(w io.Writer) error {
-				if path {
-					return printCriticalPath(w, rep, top)
+				switch {
+				case path:
+					return printCriticalPath(w, rep, o.top)
+				case o.asTable():
+					return table(w)
 				}
-				return printWaits(w, rep, cmd.Flags().Changed("top"), top)
-			}, nil)
+				return printWaits(w, rep, cmd.Flags().Changed("top"), o.top)
+			}, table)
 		}),
 	}
 	f := cmd.Flags()
-	topFlag(f, &top, 10, "call sites and ranks, also those below 1 % of the run")
+	o.tableFlags(f, 10, "call sites and ranks, also those below 1 % of the run")
 	f.BoolVar(&exact, "exact", false, "compute it from the times of all calls, also for long traces (--timing lossless)")
 	f.BoolVar(&path, "path", false, "the critical path: what determines the end of the run")
-	jsonFlag(f, &o.json)
 	debugPathFlag(f, &paths)
 	window.add(f)
+	for _, table := range []string{"csv", "sort", "columns"} {
+		cmd.MarkFlagsMutuallyExclusive(table, "json")
+		cmd.MarkFlagsMutuallyExclusive(table, "path")
+	}
 	return cmd
+}
+
+// printWaitTable writes a row for each call site and reason.
+func printWaitTable(w io.Writer, rep *waits.Report, v columns.View) error {
+	return columns.Print(w, rep.Sites, v, func(c *columns.Row, s waits.Site) {
+		var computed, late any = "-", "-"
+		if share, known := s.Computed(); known {
+			computed = share
+		}
+		if rank := s.LateRank(); rank >= 0 {
+			late = rank
+		}
+		c.Ns("waited", s.WaitedNs).Share("of run", s.WaitedNs, rep.RunNs).Count("calls", s.Count)
+		c.Count("ranks", s.Waiting).Count("late ranks", s.Awaited).Value("late rank", late).Share("late computed", computed, 1)
+		c.Text("kind", s.Kind.String()).Text("function", s.Function).Text("place", s.Place)
+	})
 }
 
 // printWaits leaves out call sites below 1 % of the run, unless all are wanted.

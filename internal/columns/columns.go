@@ -44,6 +44,11 @@ func (r *Row) Bytes(name string, v any) *Row {
 	return r.number(name, "_bytes", v, func() string { return units.Bytes(whole(v)) })
 }
 
+// Rate adds bytes per second.
+func (r *Row) Rate(name string, v any) *Row {
+	return r.number(name, "_bytes_per_s", v, func() string { return units.Bytes(int64(float(v))) + "/s" })
+}
+
 // Ns adds a time, given in ns.
 func (r *Row) Ns(name string, v any) *Row {
 	return r.number(name, "_ns", v, func() string { return units.Duration(float(v)) })
@@ -58,7 +63,7 @@ func (r *Row) Share(name string, part, whole any) *Row {
 }
 
 func (r *Row) number(name, unit string, v any, text func() string) *Row {
-	if r.plain {
+	if r.plain && !(unit == "_bytes" && strings.HasPrefix(name, "bytes")) {
 		name += unit
 	}
 	if word, ok := v.(string); ok {
@@ -90,30 +95,14 @@ func key(name string) string {
 
 // Print writes rows as a view asks for.
 func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
-	var head Row
-	head.plain = true
-	plain := make([][]string, len(rows)) // of each row
-	for i, x := range rows {
-		r := Row{plain: true}
-		cells(&r, x)
-		plain[i], head = r.cells, r
+	rows = slices.Clone(rows)
+	if err := Sort(rows, v.Sort, cells); err != nil {
+		return err
 	}
-	var keys []string
-	for _, name := range head.names {
-		keys = append(keys, key(name))
-	}
-	find := func(name string) (int, error) {
-		if len(rows) == 0 {
-			return 0, nil
-		}
-		if i := slices.Index(keys, name); i >= 0 {
-			return i, nil
-		}
-		return 0, fmt.Errorf("no column %q; there are %s", name, strings.Join(keys, ", "))
-	}
+	keys, plain := programs(rows, cells)
 	var chosen []int
 	for _, name := range v.Columns {
-		i, err := find(name)
+		i, err := keys.find(name)
 		if err != nil {
 			return err
 		}
@@ -123,17 +112,6 @@ func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
 		for i := range keys {
 			chosen = append(chosen, i)
 		}
-	}
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
-	}
-	if v.Sort != "" {
-		at, err := find(v.Sort)
-		if err != nil {
-			return err
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return compare(plain[a][at], plain[b][at]) })
 	}
 	if v.CSV {
 		out := csv.NewWriter(w)
@@ -147,19 +125,72 @@ func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
 		if len(rows) > 0 {
 			write(keys)
 		}
-		for _, i := range order {
-			write(plain[i])
+		for _, cells := range plain {
+			write(cells)
 		}
 		out.Flush()
 		return out.Error()
 	}
-	return Text(w, order, v.Top, func(r *Row, i int) {
+	return Text(w, rows, v.Top, func(r *Row, x T) {
 		var whole Row
-		cells(&whole, rows[i])
+		cells(&whole, x)
 		for _, k := range chosen {
 			r.add(whole.names[k], whole.cells[k], whole.left[k])
 		}
 	})
+}
+
+// Sort sorts rows by the column with a key, if it isn't "": numbers from large to small, text by the alphabet.
+func Sort[T any](rows []T, by string, cells func(*Row, T)) error {
+	if by == "" {
+		return nil
+	}
+	keys, plain := programs(rows, cells)
+	at, err := keys.find(by)
+	if err != nil {
+		return err
+	}
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return compare(plain[a][at], plain[b][at]) })
+	before := slices.Clone(rows)
+	for i, k := range order {
+		rows[i] = before[k]
+	}
+	return nil
+}
+
+// keys are the names of a table's columns for programs; without rows there are none.
+type keys []string
+
+// programs returns the keys of a table and, for each row, the cells as programs read them.
+func programs[T any](rows []T, cells func(*Row, T)) (all keys, table [][]string) {
+	for i, x := range rows {
+		r := Row{plain: true}
+		cells(&r, x)
+		table = append(table, r.cells)
+		for _, name := range r.names {
+			if i == 0 {
+				all = append(all, key(name))
+			}
+		}
+	}
+	return all, table
+}
+
+// find returns the column with a key; its unit may be left out.
+func (k keys) find(name string) (int, error) {
+	if len(k) == 0 {
+		return 0, nil
+	}
+	for _, unit := range []string{"", "_ns", "_bytes", "_share"} {
+		if i := slices.Index(k, name+unit); i >= 0 {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("no column %q; there are %s", name, strings.Join(k, ", "))
 }
 
 // compare orders numbers from large to small, before text by the alphabet.
@@ -178,6 +209,9 @@ func compare(a, b string) int {
 }
 
 func (r *Row) add(name, cell string, left bool) *Row {
+	if r.plain && cell == "-" {
+		cell = ""
+	}
 	r.names, r.cells, r.left = append(r.names, name), append(r.cells, cell), append(r.left, left)
 	return r
 }

@@ -92,10 +92,10 @@ MPI_Send  1.5 ms
 µ          20 ns
 1 more: --top 0
 `},
-		{View{Sort: "function", CSV: true, Columns: []string{"calls", "of_all_share", "bytes_bytes", "function"}}, `
-calls,of_all_share,bytes_bytes,function
+		{View{Sort: "function", CSV: true, Columns: []string{"calls", "of_all", "bytes", "function"}}, `
+calls,of_all_share,bytes,function
 1234567,0.5,80,MPI_Send
-0,-,0,"MPI_Wait, all"
+0,,0,"MPI_Wait, all"
 3,6.66667e-06,2000,µ
 `},
 	} {

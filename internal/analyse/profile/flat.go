@@ -169,7 +169,7 @@ func flatOf(r *trace.Reader, where calltree.Where, stacks bool, step func()) (*F
 		f.SpanNs += f.PerRank[i].SpanNs
 		f.TimeNs += f.PerRank[i].TimeNs
 	}
-	f.Sort(DefaultSort(r))
+	f.sort()
 	return f, nil
 }
 
@@ -328,13 +328,8 @@ func (s *flatSums) finish(i int) {
 	}
 }
 
-// Sorts are the orders that a table can be brought into.
-var Sorts = []string{"time", "calls", "mean", "max", "bytes", "compute", "waited", "imbalance", "lost", "function", "place"}
-
-// OfTimes reports whether an order is one of times.
-func OfTimes(sort string) bool {
-	return !slices.Contains([]string{"calls", "bytes", "function", "place"}, sort)
-}
+// OfTimes reports whether an order of functions is one of times.
+func OfTimes(sort string) bool { return !slices.Contains([]string{"calls", "bytes"}, sort) }
 
 // DefaultSort is the order of tables of a trace.
 func DefaultSort(r *trace.Reader) string {
@@ -344,26 +339,14 @@ func DefaultSort(r *trace.Reader) string {
 	return "time"
 }
 
-// Sort orders the rows by one of Sorts, largest first; names rise.
-func (f *Flat) Sort(by string) {
-	key := map[string]func(x *Row) float64{
-		"time": func(x *Row) float64 { return float64(x.Ns) }, "calls": func(x *Row) float64 { return float64(x.Calls) },
-		"mean": func(x *Row) float64 { return x.MeanNs }, "max": func(x *Row) float64 { return float64(x.MaxNs) },
-		"bytes":     func(x *Row) float64 { return float64(x.BytesOut) + float64(x.BytesIn) },
-		"compute":   func(x *Row) float64 { return float64(x.ComputeNs) },
-		"waited":    func(x *Row) float64 { return float64(x.WaitedNs) },
-		"imbalance": func(x *Row) float64 { return x.Imbalance },
-		"lost":      func(x *Row) float64 { return float64(x.MostNs) - float64(x.Ns)/float64(max(1, x.Ranks)) },
-	}[by]
+// sort orders the rows by time, or by calls where there are no times, largest first.
+func (f *Flat) sort() {
+	key := func(x *Row) uint64 { return x.Ns }
+	if f.Timeless {
+		key = func(x *Row) uint64 { return x.Calls }
+	}
 	slices.SortStableFunc(f.Rows, func(a, b Row) int {
-		byName := cmp.Or(strings.Compare(a.Function, b.Function), strings.Compare(a.Place, b.Place),
+		return cmp.Or(cmp.Compare(key(&b), key(&a)), strings.Compare(a.Function, b.Function), strings.Compare(a.Place, b.Place),
 			strings.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset))
-		switch {
-		case by == "place":
-			return cmp.Or(strings.Compare(a.Place, b.Place), byName)
-		case key == nil:
-			return byName
-		}
-		return cmp.Or(cmp.Compare(key(&b), key(&a)), byName)
 	})
 }

@@ -12,10 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Text writes the table, its first rows if top is positive, and what ranks have
-// of it.
-func (f *Flat) Text(w io.Writer, top, width int) error {
-	out := &watched{w: w}
+// Head writes the first line of the answer, and what ranks have of it.
+func (f *Flat) Head(out io.Writer) {
 	if f.Timeless {
 		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, units.Plural(f.Ranks, "rank"), units.Grouped(f.Calls), trace.ErrNoTimes)
 	} else {
@@ -27,6 +25,12 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 			inside, units.Duration(float64(f.TimeNs)), f.ofThreads())
 		f.extremes(out)
 	}
+}
+
+// Text writes the table, its first rows if top is positive.
+func (f *Flat) Text(w io.Writer, top, width int) error {
+	out := &watched{w: w}
+	f.Head(out)
 	shown, more := columns.First(f.Rows, top)
 	for i, line := range columns.Lines(shown, func(c *columns.Row, x Row) { f.cells(c, &x, width) }) {
 		if i == 0 { // the head
@@ -133,49 +137,32 @@ func (f *Flat) ofThreads() string {
 	return " of threads"
 }
 
-// RanksText writes what each rank did.
-func (f *Flat) RanksText(w io.Writer) error {
-	return columns.Text(w, f.PerRank, 0, func(c *columns.Row, t RankTotal) {
-		c.Value("rank", t.Rank)
-		if !f.Timeless {
-			c.Ns("time"+f.ofThreads(), t.TimeNs).Ns("in MPI", t.MPINs).Share("of it", t.MPINs, t.TimeNs)
-			if f.FilesNs > 0 {
-				c.Ns("in files", t.FilesNs)
-			}
-		}
-		c.Count("calls", t.Calls).Bytes("bytes out", t.BytesOut).Bytes("bytes in", t.BytesIn).Text("host", t.Host)
-	})
+// Cells are all that is known of a row; without times there are no columns of them.
+func (f *Flat) Cells(c *columns.Row, x Row) {
+	c.Text("function", x.Function).Text("place", x.Place).Text("module", x.Module).Value("offset", fmt.Sprintf("0x%x", x.Offset))
+	c.Count("calls", x.Calls).Count("ranks", x.Ranks)
+	if !f.Timeless {
+		c.Ns("time", x.Ns).Share("of run", x.Ns, f.TimeNs).Ns("mean", x.MeanNs).Ns("deviation", x.Deviation)
+		c.Ns("max", x.MaxNs).Value("max rank", x.MaxRank).Ns("compute", x.ComputeNs)
+	}
+	c.Bytes("bytes", x.BytesOut+x.BytesIn).Bytes("bytes out", x.BytesOut).Bytes("bytes in", x.BytesIn)
+	if !f.Timeless {
+		c.Ns("most", x.MostNs).Value("most rank", x.MostRank).Decimal("imbalance", x.Imbalance, 3)
+		c.Ns("lost", max(0, float64(x.MostNs)-float64(x.Ns)/float64(max(1, x.Ranks))))
+	}
+	if f.WaitedNs != nil {
+		c.Ns("waited", x.WaitedNs)
+	}
 }
 
-// CSV writes the rows with a header, times in nanoseconds; without times there are no columns of them.
-func (f *Flat) CSV(w io.Writer) error {
-	return columns.CSV(w, columns.Each(f.Rows), func(c *columns.Row, x Row) {
-		c.Text("function", x.Function).Text("place", x.Place).Text("module", x.Module).Value("offset", fmt.Sprintf("0x%x", x.Offset))
-		c.Value("calls", x.Calls).Value("ranks", x.Ranks)
-		if !f.Timeless {
-			c.Value("ns", x.Ns).Decimal("mean_ns", x.MeanNs, 3).Decimal("deviation_ns", x.Deviation, 3)
-			c.Value("max_call_ns", x.MaxNs).Value("max_call_rank", x.MaxRank).Value("compute_ns", x.ComputeNs)
+// RankCells are what a rank did.
+func (f *Flat) RankCells(c *columns.Row, t RankTotal) {
+	c.Value("rank", t.Rank)
+	if !f.Timeless {
+		c.Ns("time"+f.ofThreads(), t.TimeNs).Ns("in MPI", t.MPINs).Share("of it", t.MPINs, t.TimeNs)
+		if f.FilesNs > 0 {
+			c.Ns("in files", t.FilesNs)
 		}
-		c.Value("bytes_out", x.BytesOut).Value("bytes_in", x.BytesIn)
-		if !f.Timeless {
-			c.Value("max_rank_total_ns", x.MostNs).Value("max_rank_total_rank", x.MostRank).Decimal("imbalance", x.Imbalance, 3)
-		}
-		if f.WaitedNs != nil {
-			c.Value("waited_ns", x.WaitedNs)
-		}
-	})
-}
-
-// RanksCSV writes what each rank did, with a header.
-func (f *Flat) RanksCSV(w io.Writer) error {
-	return columns.CSV(w, columns.Each(f.PerRank), func(c *columns.Row, t RankTotal) {
-		c.Value("rank", t.Rank).Text("host", t.Host)
-		if !f.Timeless {
-			c.Value("span_ns", t.SpanNs).Value("mpi_ns", t.MPINs)
-		}
-		c.Value("calls", t.Calls).Value("bytes_out", t.BytesOut).Value("bytes_in", t.BytesIn)
-		if !f.Timeless {
-			c.Value("files_ns", t.FilesNs).Value("time_ns", t.TimeNs)
-		}
-	})
+	}
+	c.Count("calls", t.Calls).Bytes("bytes out", t.BytesOut).Bytes("bytes in", t.BytesIn).Text("host", t.Host)
 }
