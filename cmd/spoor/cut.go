@@ -27,7 +27,8 @@ time for every call, --from and --until are as exact as the means of the calls.`
 		Example: `  spoor cut --from 10s --until 12s app.spoor
   spoor cut --iteration 10:20 app.spoor -o part.spoor
   spoor cut --loop MPI_Recv@halo.c:88 --iteration 5: app.spoor
-  spoor cut --phase 2 app.spoor         from each MPI_Pcontrol(2) to the next`,
+  spoor cut --phase 2 app.spoor                        from each MPI_Pcontrol(2) to the next
+  spoor waits --iteration 100:110 app.spoor            other verbs take these flags, too`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			part, err := w.cut(cmd, r)

@@ -39,6 +39,9 @@ More: docs/database.md`,
   spoor db add *.spoor
   spoor db list
   spoor compare commit=abc commit=def
+  spoor compare --history commit --metric mpi_ns     exit code 1 if it got worse
+  spoor scaling --app solver
+  spoor simulate --machine infiniband -d spoor.db app.spoor
   spoor db sql 'select command, ranks, mpi_ns from run'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -33,10 +33,10 @@ prevents tracing.
 --code shows where the machine code of a program or library calls MPI, in which
 functions and loops, without running it (docs/doctor.md). --functions lists how
 the functions of the MPI standard are traced; with a name, all its parameters.`,
-		Example: `  spoor doctor
-  spoor doctor ./app
-  spoor doctor --code ./app
-  spoor doctor --functions
+		Example: `  spoor doctor                   MPIs, launchers and parts of spoor on this machine
+  spoor doctor ./app             which MPI it loads, whether spoor can trace it
+  spoor doctor --code ./app      functions and loops that call MPI
+  spoor doctor --functions       how each function of the MPI standard is traced
   spoor doctor --functions MPI_Send`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

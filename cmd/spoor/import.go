@@ -35,9 +35,10 @@ collectives, communicators, one-sided transfers, files, call sites. Buffers and
 datatypes are unknown; sizes count in MPI_BYTE. spoor lists what is missing or
 was assumed, and keeps the list in the trace.
 More: docs/import.md`,
-		Example: `  spoor import --from otf2 scorep-20261123_1012/traces.otf2 -o app.spoor`,
-		Args:    exactly(1, "one trace"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runImport(cmd, o, args[0]) },
+		Example: `  spoor import --from otf2 scorep-20261123_1012/traces.otf2 -o app.spoor
+  spoor import --from otf2 ring_trace -o ring.spoor --timing stats`,
+		Args: exactly(1, "one trace"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd, o, args[0]) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "otf2", "the `format`: otf2")

@@ -31,6 +31,8 @@ random: others. off 4 KB: not at a multiple of 4096. meta: calls that move no
 data. bandwidth: bytes divided by the time of the rank that spent most.
 More: docs/io.md`,
 		Example: `  spoor run --io mpirun -n 4 ./app && spoor io app.spoor
+  spoor run --io=all mpirun -n 4 ./app         calls of the MPI library as well
+  spoor run --io --io-include '/scratch/' --io-exclude '*.log' mpirun -n 4 ./app
   spoor io app.spoor --by-rank --each
   spoor io app.spoor --json | jq '.files[] | [.path, .total.writes.bytes]'`,
 		Args: exactly(1, "one trace"),

@@ -38,8 +38,8 @@ every pair.
 More: docs/matrix.md`,
 		Example: `  spoor matrix app.spoor
   spoor matrix --collectives -o app.png app.spoor
-  spoor matrix -o app.csv app.spoor         every pair of ranks
-  spoor matrix --bin 64 app.spoor           64 ranks share a row`,
+  spoor matrix -o app.csv app.spoor              every pair of ranks that communicates
+  spoor matrix --bin 64 --messages app.spoor     64 ranks share a row; numbers of messages`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error { return runMatrix(cmd, r, o) }),
 	}

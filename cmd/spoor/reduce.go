@@ -35,10 +35,11 @@ means.
 With --budget spoor merges as much as it needs, at the lowest tolerance. If
 nothing is gained, the output is a copy. spoor info lists what was merged.
 More: docs/reduce.md`,
-		Example: `  spoor reduce app.spoor
+		Example: `  spoor reduce app.spoor                    tolerance 5 %
   spoor reduce --tolerance 10% app.spoor -o small.spoor
   spoor reduce --draw --partners app.spoor
-  spoor reduce --budget 100K app.spoor`,
+  spoor reduce --budget 100K app.spoor
+  spoor run --model loops --budget 100K mpirun -n 64 ./app     at the end of the run`,
 		Args: exactly(1, "one trace"),
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := o.parse(cmd.Flags()); err != nil {

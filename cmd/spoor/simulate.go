@@ -37,6 +37,7 @@ More: docs/simulate.md`,
   spoor simulate --machine infiniband,ethernet,ideal app.spoor
   spoor simulate --machine my.toml --cpu 1.3 --map cyclic app.spoor
   spoor simulate --machine ethernet --vary bandwidth=1:100 app.spoor
+  spoor simulate --machine ethernet --sensitivity app.spoor
   spoor simulate --machine ethernet --output there.spoor app.spoor && spoor waits there.spoor
   spoor simulate -L 1200 -o 300 -g 400 -G 1 -S 16384 stencil.goal.gz`,
 		Args: exactly(1, "one trace or schedule"),

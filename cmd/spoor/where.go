@@ -52,7 +52,7 @@ will.
 More: docs/where.md`,
 		Example: `  spoor where                          the job that runs on this machine
   spoor where app.spoor.partial        a job that was killed
-  spoor where --watch=5s 4711
+  spoor where --watch=5s 4711          again, of one job: a rank, its launcher, or spoor run
   spoor where --json app.spoor | jq .verdict`,
 		Args: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, args []string) error { return runWhere(cmd, &o, args) },
