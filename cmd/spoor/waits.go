@@ -200,6 +200,9 @@ const mostCauses = 3
 // waitingRanks lists the ranks with most time. ranks is their number, all their time together.
 func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 	const most = 4
+	for n := len(list) - 1; n > 0 && list[n].WaitedNs == 0; n-- { // less than a nanosecond
+		list, ranks = list[:n], ranks-1
+	}
 	var b strings.Builder
 	for i, r := range list {
 		if i == most {
