@@ -207,12 +207,12 @@ func (c *cell) functions() {
 		name := strings.Join(verb, " ") + " --csv"
 		for _, row := range rows {
 			if c.word == absent {
-				if row["ns"] != "" || row["compute_ns"] != "" {
+				if row["time_ns"] != "" || row["compute_ns"] != "" {
 					c.t.Errorf("%v --csv: %v", verb, row)
 				}
 				continue
 			}
-			ns, err := strconv.ParseFloat(row["ns"], 64)
+			ns, err := strconv.ParseFloat(row["time_ns"], 64)
 			if err != nil {
 				c.t.Fatal(err)
 			}

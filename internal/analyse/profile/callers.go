@@ -166,7 +166,7 @@ func (c *Callers) CSV(w io.Writer) error {
 	return columns.CSV(w, lines, func(r *columns.Row, x line) {
 		r.Text("path", x.path).Text("function", x.function).Text("module", x.module).Value("offset", fmt.Sprintf("0x%x", x.offset)).Value("calls", x.Calls)
 		if !c.Timeless {
-			r.Value("ns", uint64(x.Inside())).Value("compute_ns", uint64(x.Compute))
+			r.Value("time_ns", uint64(x.Inside())).Value("compute_ns", uint64(x.Compute))
 		}
 		r.Value("bytes_out", x.BytesOut).Value("bytes_in", x.BytesIn)
 	})
