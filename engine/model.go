@@ -27,7 +27,7 @@ func thinned(name string) bool {
 			_, _ = io.Copy(os.Stderr, said)
 			return true
 		}
-		err = fmt.Errorf("spoor reduce did not come to its end, or took more than %d s", thinSeconds)
+		err = fmt.Errorf("spoor reduce did not finish, or took more than %d s", thinSeconds)
 	}
 	fmt.Fprintf(os.Stderr, "spoor: %s: lossless, as it could not be thinned: %v\n", name, err)
 	return false

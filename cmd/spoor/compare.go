@@ -71,7 +71,7 @@ More: docs/compare.md`,
 	f := cmd.Flags()
 	f.Var(percentFlag{&o.threshold}, "threshold", "exit with 1 if something got worse by more than this `percent`: 5% (with --history 10%)")
 	f.Lookup("threshold").DefValue = ""
-	o.tableFlags(f, 20, "call sites")
+	o.tableFlags(cmd, 20, "call sites")
 	debugPathFlag(f, &o.paths)
 	databaseFlag(f, &o.database)
 	f.StringVar(&o.history.By, "history", "", "compare the values of this `tag` over all runs of the database")

@@ -216,7 +216,7 @@ func newDBList() *cobra.Command {
 		},
 	}
 	databaseFlag(cmd.Flags(), &path)
-	o.tableFlags(cmd.Flags(), 0, "runs")
+	o.tableFlags(cmd, 0, "runs")
 	return cmd
 }
 

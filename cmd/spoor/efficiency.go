@@ -81,8 +81,7 @@ More: docs/efficiency.md`,
 	f.BoolVar(&inside, "inside", false, "without the time in MPI_Init and MPI_Finalize")
 	f.BoolVar(&all, "all", false, "all calls, also those without waiting and those below 1 % of the run")
 	f.BoolVar(&byRank, "by-rank", false, "a row for each rank: time in MPI and outside, by call site")
-	o.tableFlags(f, 10, "calls")
-	cmd.MarkFlagsMutuallyExclusive("csv", "json")
+	o.tableFlags(cmd, 10, "calls")
 	debugPathFlag(f, &paths)
 	return cmd
 }

@@ -61,8 +61,7 @@ More: docs/io.md`,
 	f.BoolVar(&each, "each", false, "a row for each file, also where names differ in the rank alone")
 	f.BoolVar(&system, "system", false, "also files in system folders (/usr, /etc, …) and what interpreters import")
 	f.BoolVar(&ranks, "by-rank", false, "the part of each rank")
-	o.tableFlags(f, 20, "files")
-	cmd.MarkFlagsMutuallyExclusive("csv", "json")
+	o.tableFlags(cmd, 20, "files")
 	return cmd
 }
 

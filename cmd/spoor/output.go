@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -37,12 +36,14 @@ type output struct {
 }
 
 // tableFlags adds the flags of verbs whose answer is a table.
-func (o *output) tableFlags(f *pflag.FlagSet, top int, rows string) {
+func (o *output) tableFlags(cmd *cobra.Command, top int, rows string) {
+	f := cmd.Flags()
 	topFlag(f, &o.top, top, rows)
 	f.StringSliceVar(&o.columns, "columns", nil, "only these `columns`, as --csv names them: time_ns,function")
 	f.StringVar(&o.sort, "sort", "", "sort rows by this `column`, as --csv names it")
 	f.BoolVar(&o.csv, "csv", false, "print CSV, all rows")
 	jsonFlag(f, &o.json)
+	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 }
 
 // tableView is what those flags ask for.
@@ -52,6 +53,14 @@ func (o *output) tableView() columns.View {
 
 // asTable says that flags ask for a table where the answer is more than that.
 func (o *output) asTable() bool { return o.sort != "" || o.columns != nil }
+
+// wrongColumn makes an error of a column that does not exist one of usage.
+func wrongColumn(cmd *cobra.Command, err error) error {
+	if no := (*columns.NoColumn)(nil); errors.As(err, &no) {
+		return &usageError{cmd, err}
+	}
+	return err
+}
 
 // print prints an answer; a verb without --csv has no such printer.
 func (o output) print(cmd *cobra.Command, answer any, text, csv func(io.Writer) error) (err error) {
@@ -67,7 +76,7 @@ func (o output) print(cmd *cobra.Command, answer any, text, csv func(io.Writer) 
 		err = text(w)
 	}
 	if err != nil {
-		return err
+		return wrongColumn(cmd, err)
 	}
 	return w.Flush()
 }

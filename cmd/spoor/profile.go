@@ -61,7 +61,7 @@ More: docs/profile.md`,
 		}),
 	}
 	f := cmd.Flags()
-	o.tableFlags(f, 25, "rows")
+	o.tableFlags(cmd, 25, "rows")
 	f.BoolVar(&o.byRank, "by-rank", false, "a row for each rank instead of each call site")
 	f.StringVar(&o.machine, "machine", "", "`name`: add the times predicted for a machine, or its file")
 	debugPathFlag(f, &o.paths)
@@ -69,7 +69,6 @@ More: docs/profile.md`,
 	o.histogram.flags(f)
 	inGroup(f, "Histograms", append([]string{"histogram"}, histogramFlags...)...)
 	window.add(f)
-	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	return cmd
 }
 
@@ -107,7 +106,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	}
 	if !o.byRank {
 		if err := known(columns.Sort(f.Rows, o.sort, f.Cells)); err != nil {
-			return err
+			return wrongColumn(cmd, err)
 		}
 	}
 	var predicted *traced.Prediction

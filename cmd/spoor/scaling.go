@@ -86,7 +86,7 @@ More: docs/compare.md`, growth.LeastPoints),
 	f := cmd.Flags()
 	databaseFlag(f, &path)
 	f.StringVar(&app, "app", "", "only runs of this `program`; needed if the database has several")
-	o.tableFlags(f, 20, "call sites")
+	o.tableFlags(cmd, 20, "call sites")
 	debugPathFlag(f, &paths)
 	return cmd
 }

@@ -90,13 +90,12 @@ More: docs/waits.md`,
 		}),
 	}
 	f := cmd.Flags()
-	o.tableFlags(f, 10, "call sites and ranks, also those below 1 % of the run")
+	o.tableFlags(cmd, 10, "call sites and ranks, also those below 1 % of the run")
 	f.BoolVar(&exact, "exact", false, "compute it from the times of all calls, also for long traces (--timing lossless)")
 	f.BoolVar(&path, "path", false, "the critical path: what determines the end of the run")
 	debugPathFlag(f, &paths)
 	window.add(f)
 	for _, table := range []string{"csv", "sort", "columns"} {
-		cmd.MarkFlagsMutuallyExclusive(table, "json")
 		cmd.MarkFlagsMutuallyExclusive(table, "path")
 	}
 	return cmd

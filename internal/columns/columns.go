@@ -162,7 +162,7 @@ func Sort[T any](rows []T, by string, cells func(*Row, T)) error {
 	return nil
 }
 
-// keys are the names of a table's columns for programs; without rows there are none.
+// keys are the names of a table's columns for programs; a table without rows has no keys.
 type keys []string
 
 // programs returns the keys of a table and, for each row, the cells as programs read them.
@@ -190,7 +190,17 @@ func (k keys) find(name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("no column %q; there are %s", name, strings.Join(k, ", "))
+	return 0, &NoColumn{name, k}
+}
+
+// NoColumn is the error of a column that was asked for and does not exist.
+type NoColumn struct {
+	Name string
+	Keys []string // of those that exist
+}
+
+func (e *NoColumn) Error() string {
+	return fmt.Sprintf("no column %q; there are %s", e.Name, strings.Join(e.Keys, ", "))
 }
 
 // compare orders numbers from large to small, before text by the alphabet.

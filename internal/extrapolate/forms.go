@@ -160,7 +160,7 @@ func plus(u string, s int64, w string) string {
 	return fmt.Sprintf("%s%s%d * %s", u, sign, s, w)
 }
 
-// inner is an expression as an operand: in parentheses if it is none alone.
+// inner is an expression as an operand: in parentheses unless it is a single term.
 func inner(text string) string {
 	depth := 0
 	for _, c := range text {

@@ -128,7 +128,7 @@ func drawn(t *testing.T, m *mpis.MPI, dir, what string, everything, some, record
 			if err != nil {
 				t.Fatalf("seed %d: spoor %s: %v\n%s", seed, args[0], err, mpis.Tail(out))
 			}
-			if args[0] == "check" { // FILE: ok, so many ranks and calls
+			if args[0] == "check" { // FILE: ok, N ranks, N calls
 				_, said, _ := strings.Cut(strings.TrimSpace(out), ": ")
 				if counts = append(counts, said); counts[0] != said {
 					t.Errorf("seed %d: %s, replayed: %s", seed, counts[0], said)

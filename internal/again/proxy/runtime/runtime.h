@@ -194,7 +194,7 @@ int sent(MPI_Datatype); /* how much of it the message has that status tells of *
 /* Start and end. */
 struct run { int first, stride, count; };
 int position(const struct run *, int runs);  /* this rank's, or -1 */
-void start(int world, const char *compute, int64_t distance); /* on so many ranks; 0: on any number */
+void start(int world, const char *compute, int64_t distance); /* world: number of ranks; 0: any number */
 void begin_threads(int n, void (*const *streams)(void));
 void end_threads(void);
 /* Calls of MPI for the proxy's own ends: a trace of the proxy is to be without them. */
