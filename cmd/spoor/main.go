@@ -122,7 +122,7 @@ func newRoot() *cobra.Command {
 	root.SetHelpTemplate(helpText)
 	root.SetHelpCommandGroupID("")
 	root.SetVersionTemplate("spoor {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, inWords(err)} })
 	for i, g := range verbs() {
 		id := strconv.Itoa(i)
 		if g.title != "" {
@@ -139,6 +139,27 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(partTopic())
 	return root
+}
+
+// reasons are what libraries say of values, and what users are told.
+var reasons = []struct {
+	said  *regexp.Regexp
+	words string
+}{
+	{regexp.MustCompile(`strconv\.ParseBool: .*`), "write true or false"},
+	{regexp.MustCompile(`strconv\.\w+: .*: value out of range$`), "this number is too large"},
+	{regexp.MustCompile(`strconv\.\w+: .*`), "this is not a number"},
+	{regexp.MustCompile(`time: (invalid|unknown|missing) .*`), "this is not a time; write 500ms, 60s or 5m"},
+}
+
+// inWords rewrites an error of a flag without names of functions.
+func inWords(err error) error {
+	for _, r := range reasons {
+		if text := err.Error(); r.said.MatchString(text) {
+			return errors.New(r.said.ReplaceAllLiteralString(text, r.words))
+		}
+	}
+	return err
 }
 
 // exclusive is how the library of flags names those that were given and exclude each other.
