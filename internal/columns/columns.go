@@ -185,7 +185,7 @@ func (k keys) find(name string) (int, error) {
 	if len(k) == 0 {
 		return 0, nil
 	}
-	for _, unit := range []string{"", "_ns", "_bytes", "_share"} {
+	for _, unit := range []string{"", "_ns", "_bytes", "_share", "_bytes_per_s"} {
 		if i := slices.Index(k, name+unit); i >= 0 {
 			return i, nil
 		}
