@@ -8,7 +8,6 @@ package main
 import "C"
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 
@@ -99,7 +98,7 @@ func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, error
 	}
 	f := waits.Finish{Log: r.capture.Log(), Always: r.timing.Waits == timing.Always}
 	err = attempt(func() (err error) {
-		f.Trace, err = trace.NewReader(bytes.NewReader(file), int64(len(file)), "the trace")
+		f.Trace, err = trace.NewBytes(file, "the trace")
 		return err
 	})
 	if err != nil {

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"math"
 	"testing"
 
@@ -57,7 +56,7 @@ func TestValues(t *testing.T) {
 
 func reader(t *testing.T, file []byte) *Reader {
 	t.Helper()
-	r, err := NewReader(bytes.NewReader(file), int64(len(file)), "test")
+	r, err := NewBytes(file, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

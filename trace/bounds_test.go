@@ -75,10 +75,10 @@ func TestMemoryToOpen(t *testing.T) {
 		files["twenty megabytes of text"] = b
 	}
 	for name, b := range files {
-		if _, err := NewReader(bytes.NewReader(b), int64(len(b)), name); err != nil { // what happens once
+		if _, err := NewBytes(b, name); err != nil { // what happens once
 			t.Log(err)
 		}
-		n := allocated(func() { NewReader(bytes.NewReader(b), int64(len(b)), name) })
+		n := allocated(func() { NewBytes(b, name) })
 		t.Logf("%s: %d bytes, %d allocated", name, len(b), n)
 		if n > 50*int64(len(b))+slack {
 			t.Errorf("%s: opening %d bytes allocates %d", name, len(b), n)

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -13,7 +12,7 @@ func TestCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReader(bytes.NewReader(file), int64(len(file)), "sample")
+	r, err := NewBytes(file, "sample")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -51,7 +50,7 @@ func roundTrip(t *testing.T, name string, n int, vals func(n int, to []int64) []
 		t.Fatal(err)
 	}
 	t.Logf("%d calls of %s in %d bytes", n, name, len(file))
-	r, err := NewReader(bytes.NewReader(file), int64(len(file)), "test.spoor")
+	r, err := NewBytes(file, "test.spoor")
 	if err != nil {
 		t.Fatal(err)
 	}

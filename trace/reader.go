@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -85,6 +86,11 @@ func Open(path string) (*Reader, error) {
 	}
 	r.close = f.Close
 	return r, nil
+}
+
+// NewBytes returns a reader of the bytes of a trace file. Errors name it.
+func NewBytes(file []byte, name string) (*Reader, error) {
+	return NewReader(bytes.NewReader(file), int64(len(file)), name)
 }
 
 // NewReader returns a reader of a trace of the given size. Errors name it.

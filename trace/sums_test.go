@@ -1,7 +1,6 @@
 package trace_test
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -187,7 +186,7 @@ func TestBadSums(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b, err := sections.Encode(content(vals)); err == nil {
-			r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "bad")
+			r, err := trace.NewBytes(b, "bad")
 			if err == nil {
 				err = trace.Check(r)
 			}

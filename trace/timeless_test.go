@@ -1,7 +1,6 @@
 package trace_test
 
 import (
-	"bytes"
 	"errors"
 	"testing"
 
@@ -34,7 +33,7 @@ func TestTimeless(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), name)
+			r, err := trace.NewBytes(b, name)
 			if err == nil {
 				err = trace.Check(r)
 			}

@@ -141,7 +141,7 @@ func encoded(t testing.TB) []byte {
 }
 
 func open(b []byte) (*Reader, error) {
-	return NewReader(bytes.NewReader(b), int64(len(b)), "test.spoor")
+	return NewBytes(b, "test.spoor")
 }
 
 // dump is the text twin of a whole trace.

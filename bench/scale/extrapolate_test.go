@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -87,7 +86,7 @@ func TestExtrapolate(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "extrapolated")
+					r, err := trace.NewBytes(file, "extrapolated")
 					if err != nil {
 						t.Fatal(err)
 					}

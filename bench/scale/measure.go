@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,7 +91,7 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	res.Encode = spent() - start
 	res.sample()
 	root, c = nil, nil
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), p.Name)
+	r, err := trace.NewBytes(file, p.Name)
 	if err != nil {
 		return nil, err
 	}

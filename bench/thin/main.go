@@ -5,7 +5,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -113,7 +112,7 @@ func recorded(ranks int, program func(v *vmpi.Rank)) (*trace.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return trace.NewReader(bytes.NewReader(file), int64(len(file)), "mesh")
+	return trace.NewBytes(file, "mesh")
 }
 
 // mesh solves on a mesh that changes in each step: the solver iterates until it converges, and then about two messages of each rank move

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -52,7 +51,7 @@ func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, 
 	if err != nil {
 		return x, err
 	}
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), p.Name)
+	r, err := trace.NewBytes(file, p.Name)
 	if err != nil {
 		return x, err
 	}

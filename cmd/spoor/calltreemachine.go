@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 
@@ -50,7 +49,7 @@ func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Predic
 	if err != nil {
 		return nil, nil, err
 	}
-	there, err := trace.NewReader(bytes.NewReader(data), int64(len(data)), r.Name()+" on "+p.Machine)
+	there, err := trace.NewBytes(data, r.Name()+" on "+p.Machine)
 	return there, p, err
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -308,7 +307,7 @@ func readWorld(w *recover.World) (*trace.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return trace.NewReader(bytes.NewReader(b), int64(len(b)), "records")
+	return trace.NewBytes(b, "records")
 }
 
 // A wheredWorld is a report as JSON has it.

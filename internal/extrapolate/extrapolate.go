@@ -7,7 +7,6 @@
 package extrapolate
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -255,7 +254,7 @@ func check(c *sections.Content) error {
 	if err != nil {
 		return err
 	}
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "the extrapolated trace")
+	r, err := trace.NewBytes(file, "the extrapolated trace")
 	if err != nil {
 		return err
 	}

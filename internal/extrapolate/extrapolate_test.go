@@ -1,7 +1,6 @@
 package extrapolate
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"testing"
@@ -39,7 +38,7 @@ func TestTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "extrapolated")
+	r, err := trace.NewBytes(file, "extrapolated")
 	if err != nil {
 		t.Fatal(err)
 	}

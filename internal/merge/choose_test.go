@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
@@ -58,7 +57,7 @@ func callsOf(t require, s *State, ranks int) (file []byte, lanes bool, calls [][
 	if file, err = sections.Encode(c); err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "test")
+	r, err := trace.NewBytes(file, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

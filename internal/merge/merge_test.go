@@ -56,7 +56,7 @@ func file(t require, s *merge.State) []byte {
 }
 
 func readerOf(b []byte) (*trace.Reader, error) {
-	return trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+	return trace.NewBytes(b, "test")
 }
 
 // same checks that a trace gives back what each track has.

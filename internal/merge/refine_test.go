@@ -70,7 +70,7 @@ func TestRefineRandom(t *testing.T) {
 // sameCalls checks every call of every rank, however terminals are numbered.
 func sameCalls(t *testing.T, b []byte, tracks []*track.Track) {
 	t.Helper()
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+	r, err := trace.NewBytes(b, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func missing(t *testing.T, s *State, size int, want ...int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+	r, err := trace.NewBytes(b, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

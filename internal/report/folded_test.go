@@ -26,7 +26,7 @@ func traceOf(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trac
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "app.spoor")
+	r, err := trace.NewBytes(b, "app.spoor")
 	if err != nil {
 		t.Fatal(err)
 	}

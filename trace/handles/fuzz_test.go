@@ -1,7 +1,6 @@
 package handles
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
@@ -40,7 +39,7 @@ func FuzzHandles(f *testing.F) {
 		file := raw
 		file[container.Meta+int(id)%(container.End-container.Meta)] = data
 		whole := container.Assemble(file, unpacked, nil)
-		r, err := trace.NewReader(bytes.NewReader(whole), int64(len(whole)), "test.spoor")
+		r, err := trace.NewBytes(whole, "test.spoor")
 		if err == nil && r.Ranks() <= 1000 {
 			ask(Of(r), r)
 		}

@@ -1,7 +1,6 @@
 package waits_test
 
 import (
-	"bytes"
 	"iter"
 	"math"
 	"os"
@@ -91,7 +90,7 @@ func opened(t mergetest.TB, name string) *trace.Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), name)
+	r, err := trace.NewBytes(b, name)
 	if err != nil {
 		t.Fatal(err)
 	}

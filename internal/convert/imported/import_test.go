@@ -280,7 +280,7 @@ func FuzzOTF2(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "x.spoor")
+		r, err := trace.NewBytes(b, "x.spoor")
 		if err != nil {
 			t.Fatal(err)
 		}

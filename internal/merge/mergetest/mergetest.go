@@ -34,7 +34,7 @@ func Run(t TB, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
 func Open(t TB, tracks []*track.Track, meta map[string]string) *trace.Reader {
 	t.Helper()
 	file := File(t, tracks, meta)
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), Name)
+	r, err := trace.NewBytes(file, Name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"bytes"
 	"os"
 	"runtime"
 	"strconv"
@@ -68,7 +67,7 @@ func TestManySignatures(t *testing.T) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	t.Logf("%d distinct calls of %d: %d bytes, %.1f µs of a processor each, %d MB from the system", distinct, calls, len(file), float64(cpu()-begin)/1e3/float64(calls), m.Sys>>20)
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "test")
+	r, err := trace.NewBytes(file, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"testing"
@@ -117,7 +116,7 @@ func TestTimesOfPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "t.spoor")
+			r, err := trace.NewBytes(b, "t.spoor")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -110,7 +110,7 @@ func TestTimeless(t *testing.T) {
 }
 
 func checked(t *rapid.T, b []byte) *trace.Reader {
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+	r, err := trace.NewBytes(b, "test")
 	if err == nil {
 		err = trace.Check(r)
 	}

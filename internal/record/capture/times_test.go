@@ -248,7 +248,7 @@ func readBack(t *rapid.T, tracks []*track.Track, o timing.Options) *trace.Reader
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "test")
+	r, err := trace.NewBytes(b, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package cut_test
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -200,7 +199,7 @@ func timed(t *testing.T, mode timing.Mode) *trace.Reader {
 		tracktest.Timed(tr, mode, func(i int) (uint64, uint64) { return gap(i), duration(rank, i) })
 	}
 	file := mergetest.File(t, tracks, nil)
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "timed")
+	r, err := trace.NewBytes(file, "timed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +343,7 @@ func TestLoopOfLoops(t *testing.T) {
 		r.End()
 	})
 	file := mergetest.File(t, tracks, nil)
-	r, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), "loops")
+	r, err := trace.NewBytes(file, "loops")
 	if err != nil {
 		t.Fatal(err)
 	}

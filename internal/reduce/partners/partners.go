@@ -14,7 +14,6 @@
 package partners
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -98,7 +97,7 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := trace.NewReader(bytes.NewReader(file), int64(len(file)), d.r.Name())
+	x, err := trace.NewBytes(file, d.r.Name())
 	if err != nil {
 		return nil, fmt.Errorf("messages that were drawn: %w", err)
 	}

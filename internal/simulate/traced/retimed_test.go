@@ -1,7 +1,6 @@
 package traced
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,7 +75,7 @@ func traceOf(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := trace.NewReader(bytes.NewReader(data), int64(len(data)), "there")
+	there, err := trace.NewBytes(data, "there")
 	if err != nil {
 		t.Fatal(err)
 	}

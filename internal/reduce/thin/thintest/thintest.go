@@ -2,7 +2,6 @@
 package thintest
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 
@@ -32,7 +31,7 @@ func Written(t T, x *thin.Result) (*trace.Reader, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := trace.NewReader(bytes.NewReader(b), int64(len(b)), "thin")
+	out, err := trace.NewBytes(b, "thin")
 	if err != nil {
 		t.Fatal(err)
 	}
