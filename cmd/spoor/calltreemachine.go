@@ -54,10 +54,14 @@ func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Predic
 }
 
 // printPredictedFlat writes call sites with measured and predicted times, over all ranks.
-func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top int) error {
+func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top columns.Limit) error {
 	fmt.Fprintf(w, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, units.Duration(float64(p.TracedNs)))
-	return columns.Text(w, f.Rows, top, func(c *columns.Row, x profile.Row) {
+	rows, rest := f.Worth(top)
+	if err := columns.Text(w, rows, 0, func(c *columns.Row, x profile.Row) {
 		c.Ns("time", x.Ns).Ns("predicted", x.Predicted.Ns).Ns("compute", x.ComputeNs).Ns("predicted", x.Predicted.ComputeNs)
 		c.Count("calls", x.Calls).Text("function and place", x.Function+" "+x.Place)
-	})
+	}); err != nil {
+		return err
+	}
+	return rest.Print(w)
 }

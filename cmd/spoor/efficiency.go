@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -55,7 +54,7 @@ More: docs/efficiency.md`,
 					if o.asTable() {
 						return table(w)
 					}
-					return printRanks(w, list, o.top, terminalWidth(cmd))
+					return printRanks(w, list, o.top.Rows, terminalWidth(cmd))
 				}, table)
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
@@ -72,7 +71,10 @@ More: docs/efficiency.md`,
 				if o.asTable() {
 					return table(w)
 				}
-				return printEfficiency(w, rep, all, o.top, terminalWidth(cmd))
+				if all {
+					o.top.Asked = true
+				}
+				return printEfficiency(w, rep, o.top, terminalWidth(cmd))
 			}, table)
 		}),
 	}
@@ -96,7 +98,7 @@ func printEfficiencyTable(w io.Writer, rep *imbalance.Report, v columns.View) er
 	})
 }
 
-func printEfficiency(w io.Writer, rep *imbalance.Report, all bool, top, width int) error {
+func printEfficiency(w io.Writer, rep *imbalance.Report, top columns.Limit, width int) error {
 	e := rep.Efficiency
 	if rep.Ranks == 0 {
 		fmt.Fprintln(w, "no rank left a track")
@@ -130,13 +132,9 @@ func printEfficiency(w io.Writer, rep *imbalance.Report, all bool, top, width in
 		fmt.Fprintf(w, "times are those of up to %d threads a rank, each from its first call to its last, scaled to the run time of the rank\n", rep.Threads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	calls, small := rep.Calls, 0
-	if !all {
-		least := leastShare * float64(e.RuntimeNs) * float64(rep.Ranks)
-		calls = slices.DeleteFunc(slices.Clone(calls), func(c imbalance.Call) bool { return c.CostNs < least })
-		small = len(rep.Calls) - len(calls)
-	}
-	calls, more := columns.First(calls, top)
+	calls, rest := columns.Worth(rep.Calls, top, func(c imbalance.Call) float64 {
+		return c.CostNs / max(1, float64(e.RuntimeNs)*float64(rep.Ranks))
+	})
 	for i := range calls {
 		c := &calls[i]
 		what := "lost"
@@ -154,17 +152,11 @@ func printEfficiency(w io.Writer, rep *imbalance.Report, all bool, top, width in
 			v.sample(c.SingleGap)
 		}
 	}
-	if more+small > 0 {
+	if len(calls) < len(rep.Calls) {
 		fmt.Fprintln(w)
 	}
-	if small > 0 {
-		fmt.Fprintf(w, "%s below 1 %% of the run: --all\n", units.Plural(small, "call"))
-	}
-	return columns.More(w, more)
+	return rest.Print(w)
 }
-
-// leastShare is the part of the run that a call costs at least to be shown without --all.
-const leastShare = 0.01
 
 // shareText is a share as well as it is known.
 func shareText(s imbalance.Share) string {

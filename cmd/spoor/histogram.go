@@ -22,7 +22,7 @@ import (
 type histogramOptions struct {
 	calls       []string
 	site        string
-	rank, top   int
+	rank        int
 	gaps, paths bool
 	output
 	debug []string
@@ -111,8 +111,8 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 		return "durations of", &t.Duration
 	}
 	for i := range rep.Sites {
-		if o.top > 0 && i == o.top {
-			fmt.Fprintf(w, "\n%s more: --top 0\n", units.Plural(len(rep.Sites)-o.top, "call site"))
+		if o.top.Rows > 0 && i == o.top.Rows {
+			fmt.Fprintf(w, "\n%s more: --top 0\n", units.Plural(len(rep.Sites)-o.top.Rows, "call site"))
 			break
 		}
 		s := &rep.Sites[i]
@@ -122,8 +122,8 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 			return err
 		}
 		for j := range s.After {
-			if o.top > 0 && j == o.top {
-				fmt.Fprintf(w, "\n  after %s more: --top 0\n", units.Plural(len(s.After)-o.top, "call site"))
+			if o.top.Rows > 0 && j == o.top.Rows {
+				fmt.Fprintf(w, "\n  after %s more: --top 0\n", units.Plural(len(s.After)-o.top.Rows, "call site"))
 				break
 			}
 			a := &s.After[j]

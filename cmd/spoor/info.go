@@ -22,7 +22,7 @@ import (
 
 func newInfo() *cobra.Command {
 	var o output
-	var top int
+	var top columns.Limit
 	var storage bool
 	var paths []string
 	var window windowFlags
@@ -80,7 +80,7 @@ with equal calls, and which parameters take most bytes.`,
 				if err := printInfo(w, s, merged, loops, who, left, top); err != nil || !storage {
 					return err
 				}
-				return printStorage(w, s, top)
+				return printStorage(w, s, top.Rows)
 			}, nil)
 		}),
 	}
@@ -130,7 +130,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
 	fmt.Fprintf(w, "%-10s spoor efficiency --all %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits string, top int) error {
+func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits string, top columns.Limit) error {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -330,20 +330,25 @@ func density(s *summary.Summary) string {
 	return fmt.Sprintf("%.3g bytes a call", float64(s.Bytes)/float64(s.Calls))
 }
 
-func printFunctions(w io.Writer, s *summary.Summary, top int) error {
+func printFunctions(w io.Writer, s *summary.Summary, top columns.Limit) error {
 	fmt.Fprintln(w)
 	of := "of MPI"
 	if s.FilesNs > 0 {
 		of = "of calls"
 	}
-	return columns.Text(w, s.Functions, top, func(c *columns.Row, f summary.Function) {
+	top.Asked = top.Asked || s.Timeless
+	shown, rest := columns.Worth(s.Functions, top, func(f summary.Function) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) })
+	if err := columns.Text(w, shown, 0, func(c *columns.Row, f summary.Function) {
 		c.Count("calls", f.Calls)
 		if !s.Timeless {
 			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
 			c.Ns("deviation", f.DevNs).Ns("min", f.MinNs).Ns("max", f.MaxNs).Value("on rank", f.MaxRank)
 		}
 		c.Text("function", f.Name)
-	})
+	}); err != nil {
+		return err
+	}
+	return rest.Print(w)
 }
 
 func printClasses(w io.Writer, s *summary.Summary, top int) error {

@@ -32,7 +32,7 @@ type output struct {
 	json, csv bool
 	columns   []string
 	sort      string
-	top       int
+	top       columns.Limit
 }
 
 // tableFlags adds the flags of verbs whose answer is a table.
@@ -48,7 +48,7 @@ func (o *output) tableFlags(cmd *cobra.Command, top int, rows string) {
 
 // tableView is what those flags ask for.
 func (o *output) tableView() columns.View {
-	return columns.View{Top: o.top, Columns: o.columns, Sort: o.sort, CSV: o.csv}
+	return columns.View{Top: o.top.Rows, Columns: o.columns, Sort: o.sort, CSV: o.csv}
 }
 
 // asTable says that flags ask for a table where the answer is more than that.

@@ -51,7 +51,7 @@ More: docs/profile.md`,
 				if err := refuseFlags(cmd, []string{"sort", "columns", "by-rank", "machine"}, "not with --histogram"); err != nil {
 					return err
 				}
-				o.histogram.output, o.histogram.top, o.histogram.debug = o.output, o.top, o.paths
+				o.histogram.output, o.histogram.debug = o.output, o.paths
 				return runHistogram(cmd, r, &o.histogram)
 			}
 			if err := refuseFlags(cmd, histogramFlags, "only with --histogram"); err != nil {
@@ -125,7 +125,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	case o.byRank:
 		ranks := func(w io.Writer) error {
 			v := o.tableView()
-			if !cmd.Flags().Changed("top") {
+			if !o.top.Asked {
 				v.Top = 0
 			}
 			return known(columns.Print(w, f.PerRank, v, f.RankCells))

@@ -33,7 +33,6 @@ type traceSimulation struct {
 	mapping, gaps, tracedOn, vary string
 
 	cpu               float64
-	top               int
 	sensitivity, path bool
 	output
 	eachRank, eachRound bool // no short cuts
@@ -392,7 +391,7 @@ func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *tra
 // ps writes a time in ps.
 func ps(t int64) string { return units.Duration(float64(t) / 1000) }
 
-func printPrediction(w io.Writer, p *traced.Prediction, top int) {
+func printPrediction(w io.Writer, p *traced.Prediction, top columns.Limit) {
 	fmt.Fprintf(w, "machine    %s: %s\n", p.Machine, p.Source)
 	cores := "cores as fast as traced"
 	if p.CPU != 1 {
@@ -405,7 +404,7 @@ func printPrediction(w io.Writer, p *traced.Prediction, top int) {
 		dataflow.Time
 	}
 	var lines []line
-	shown, more := columns.First(p.Ranks, top)
+	shown, more := columns.First(p.Ranks, top.Rows)
 	for i, t := range shown {
 		lines = append(lines, line{strconv.Itoa(i), t})
 	}
@@ -457,25 +456,32 @@ func printSensitivity(w io.Writer, p *traced.Prediction) {
 		units.Share(s.Transfer, 1), units.Share(s.Serialisation, 1), units.Share(s.LoadBalance, 1))
 }
 
-func printPath(w io.Writer, p *traced.Path, top int) {
+func printPath(w io.Writer, p *traced.Path, top columns.Limit) {
 	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, units.Plural(p.Hops, "hop"))
 	cells := func(c *columns.Row, x *traced.PathParts) {
 		c.Share("share", x.Sum(), p.EndPs).Value("compute", ps(x.Compute)).Value("overhead", ps(x.Overhead))
 		c.Value("transfer", ps(x.Transfer)).Value("as recorded", ps(x.Recorded))
 	}
-	columns.Text(w, p.Sites, top, func(c *columns.Row, x traced.PathSite) {
+	share := func(x *traced.PathParts) float64 { return float64(x.Sum()) / max(1, float64(p.EndPs)) }
+	sites, rest := columns.Worth(p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) })
+	columns.Text(w, sites, 0, func(c *columns.Row, x traced.PathSite) {
 		cells(c, &x.PathParts)
 		c.Text("call", x.Function+" "+x.Place)
 	})
+	rest.Print(w)
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w, "\nby loop:")
-		columns.Text(w, p.Loops, top, func(c *columns.Row, x traced.PathLoop) {
+		loops, rest := columns.Worth(p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) })
+		columns.Text(w, loops, 0, func(c *columns.Row, x traced.PathLoop) {
 			c.Share("", x.Sum(), p.EndPs).Text("", strings.Repeat("  ", x.Depth)+x.Loop.String())
 		})
+		rest.Print(w)
 	}
 	fmt.Fprintln(w)
-	columns.Text(w, p.Ranks, top, func(c *columns.Row, x traced.PathRank) {
+	ranks, rest := columns.Worth(p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) })
+	columns.Text(w, ranks, 0, func(c *columns.Row, x traced.PathRank) {
 		cells(c, &x.PathParts)
 		c.Value("rank", x.Rank)
 	})
+	rest.Print(w)
 }

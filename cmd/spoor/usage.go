@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
 
@@ -254,8 +255,27 @@ func forceFlag(f *pflag.FlagSet, p *bool) {
 	f.BoolVarP(p, "force", "f", false, "replace the file if it exists")
 }
 
-func topFlag(f *pflag.FlagSet, p *int, n int, of string) {
-	f.IntVar(p, "top", n, "list the first `N` "+of+"; 0: all")
+func topFlag(f *pflag.FlagSet, p *columns.Limit, n int, of string) {
+	p.Rows = n
+	f.Var(limitFlag{p}, "top", "list the first `N` "+of+"; 0: all")
+}
+
+// A limitFlag is a number of rows.
+type limitFlag struct{ *columns.Limit }
+
+func (l limitFlag) String() string {
+	if l.Limit == nil {
+		return ""
+	}
+	return strconv.Itoa(l.Rows)
+}
+
+func (l limitFlag) Type() string { return "int" }
+
+func (l limitFlag) Set(text string) (err error) {
+	l.Asked = true
+	l.Rows, err = strconv.Atoi(text)
+	return err
 }
 
 // partTopic is what "spoor help part" prints.

@@ -85,12 +85,12 @@ More: docs/waits.md`,
 				case o.asTable():
 					return table(w)
 				}
-				return printWaits(w, rep, cmd.Flags().Changed("top"), o.top)
+				return printWaits(w, rep, o.top)
 			}, table)
 		}),
 	}
 	f := cmd.Flags()
-	o.tableFlags(cmd, 10, "call sites and ranks, also those below 1 % of the run")
+	o.tableFlags(cmd, 10, "call sites and ranks, also below 1 % of the run")
 	f.BoolVar(&exact, "exact", false, "compute it from the times of all calls, also for long traces (--timing lossless)")
 	f.BoolVar(&path, "path", false, "the critical path: what determines the end of the run")
 	debugPathFlag(f, &paths)
@@ -117,8 +117,7 @@ func printWaitTable(w io.Writer, rep *waits.Report, v columns.View) error {
 	})
 }
 
-// printWaits leaves out call sites below 1 % of the run, unless all are wanted.
-func printWaits(w io.Writer, rep *waits.Report, all bool, top int) error {
+func printWaits(w io.Writer, rep *waits.Report, top columns.Limit) error {
 	if len(rep.ByRank) == 0 {
 		fmt.Fprintln(w, "no rank left a track")
 		return nil
@@ -150,12 +149,7 @@ func printWaits(w io.Writer, rep *waits.Report, all bool, top int) error {
 	}); err != nil {
 		return err
 	}
-	sites := rep.Sites // those with most waiting come first
-	if !all {
-		sites = slices.DeleteFunc(slices.Clone(sites), func(s waits.Site) bool { return float64(s.WaitedNs) < leastShare*float64(rep.RunNs) })
-	}
-	sites, _ = columns.First(sites, top)
-	more := len(rep.Sites) - len(sites)
+	sites, rest := columns.Worth(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
 	for _, s := range sites {
 		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), units.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, units.Plural(s.Count, "call"))
 		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.Waiting, s.WaitedNs))
@@ -169,12 +163,12 @@ func printWaits(w io.Writer, rep *waits.Report, all bool, top int) error {
 				units.Duration(float64(c.WaitedNs)), units.Share(float64(c.ComputeNs), float64(c.WaitedNs)))
 		}
 	}
-	if more > 0 {
+	if len(sites) < len(rep.Sites) {
 		fmt.Fprintln(w)
-		columns.More(w, more)
+		rest.Print(w)
 	}
 	if len(rep.Kinds) > 0 {
-		if err := printWaitsOfRanks(w, rep, top); err != nil {
+		if err := printWaitsOfRanks(w, rep, top.Rows); err != nil {
 			return err
 		}
 	}

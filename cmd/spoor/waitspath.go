@@ -10,7 +10,7 @@ import (
 )
 
 // printCriticalPath shows the critical path by call site and rank.
-func printCriticalPath(w io.Writer, rep *waits.Report, top int) error {
+func printCriticalPath(w io.Writer, rep *waits.Report, top columns.Limit) error {
 	p := rep.Path
 	if p == nil {
 		_, err := fmt.Fprintln(w, "ranks waited too often to keep what the path is found from")
@@ -27,15 +27,21 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top int) error {
 		fmt.Fprintf(w, ", %s spoor's or not traced", part(p.SpoorNs))
 	}
 	fmt.Fprint(w, "\n\n")
-	if err := columns.Text(w, p.Sites, top, func(c *columns.Row, s waits.PathSite) {
+	share := func(v int64) float64 { return float64(v) / max(1, float64(p.RunNs)) }
+	sites, rest := columns.Worth(p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) })
+	if err := columns.Text(w, sites, 0, func(c *columns.Row, s waits.PathSite) {
 		c.Share("of path", s.ComputeNs+s.MPINs, p.RunNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
 		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.Rank).Text("call", s.Function+" at "+s.Place)
 	}); err != nil {
 		return err
 	}
+	if err := rest.Print(w); err != nil {
+		return err
+	}
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)
-		if err := columns.Text(w, p.Loops, top, func(c *columns.Row, l waits.PathLoop) {
+		loops, rest := columns.Worth(p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) })
+		if err := columns.Text(w, loops, 0, func(c *columns.Row, l waits.PathLoop) {
 			where := "in no loop"
 			if l.First != "" {
 				where = l.Loop.String()
@@ -44,9 +50,16 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top int) error {
 		}); err != nil {
 			return err
 		}
+		if err := rest.Print(w); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(w)
-	return columns.Text(w, p.Ranks, top, func(c *columns.Row, r waits.PathRank) {
+	ranks, rest := columns.Worth(p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) })
+	if err := columns.Text(w, ranks, 0, func(c *columns.Row, r waits.PathRank) {
 		c.Value("rank", r.Rank).Share("of path", r.ComputeNs+r.MPINs, p.RunNs).Ns("computed", r.ComputeNs).Ns("in MPI", r.MPINs)
-	})
+	}); err != nil {
+		return err
+	}
+	return rest.Print(w)
 }

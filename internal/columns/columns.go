@@ -300,10 +300,47 @@ func First[T any](rows []T, top int) (shown []T, more int) {
 }
 
 // More writes the number of rows left out.
-func More(w io.Writer, n int) (err error) {
-	if n > 0 {
-		_, err = fmt.Fprintf(w, "%s more: --top 0\n", units.Grouped(n))
+func More(w io.Writer, n int) error { return Rest{more: n}.Print(w) }
+
+// A Limit is how many rows are printed of a table whose rows take parts of the run.
+type Limit struct {
+	Rows  int  // the first ones; 0: all
+	Asked bool // whether the user named the number: then rows below 1 % of the run are among them
+}
+
+// least is the part of the run that a row takes at least to be printed without being asked for.
+const least = 0.01
+
+// A Rest counts the rows that are left out.
+type Rest struct {
+	more  int
+	small bool // all take less than least of the run
+	alone bool // no row is printed
+}
+
+// Worth returns the rows within a limit, each of which takes a share of the run, and the rest.
+func Worth[T any](rows []T, l Limit, share func(T) float64) ([]T, Rest) {
+	large := rows
+	if !l.Asked {
+		large = slices.DeleteFunc(slices.Clone(rows), func(x T) bool { return share(x) < least })
 	}
+	shown, more := First(large, l.Rows)
+	return shown, Rest{len(rows) - len(shown), more == 0 && !l.Asked, len(shown) == 0}
+}
+
+// Print writes a line about the rest.
+func (r Rest) Print(w io.Writer) (err error) {
+	if r.more == 0 {
+		return nil
+	}
+	text := units.Grouped(r.more)
+	if !r.alone {
+		text += " more"
+	}
+	if r.small {
+		text += " below 1 % of the run"
+	}
+	_, err = fmt.Fprintf(w, "%s: --top 0\n", text)
 	return err
 }
 

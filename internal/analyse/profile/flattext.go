@@ -27,11 +27,17 @@ func (f *Flat) Head(out io.Writer) {
 	}
 }
 
-// Text writes the table, its first rows if top is positive.
-func (f *Flat) Text(w io.Writer, top, width int) error {
+// Worth returns the rows within a limit, and the rest; without times all are worth printing.
+func (f *Flat) Worth(l columns.Limit) ([]Row, columns.Rest) {
+	l.Asked = l.Asked || f.Timeless
+	return columns.Worth(f.Rows, l, func(x Row) float64 { return float64(x.Ns) / max(1, float64(f.TimeNs)) })
+}
+
+// Text writes the rows of the table within a limit.
+func (f *Flat) Text(w io.Writer, top columns.Limit, width int) error {
 	out := &watched{w: w}
 	f.Head(out)
-	shown, more := columns.First(f.Rows, top)
+	shown, rest := f.Worth(top)
 	for i, line := range columns.Lines(shown, func(c *columns.Row, x Row) { f.cells(c, &x, width) }) {
 		if i == 0 { // the head
 			fmt.Fprintln(out, cut(line, width))
@@ -44,7 +50,7 @@ func (f *Flat) Text(w io.Writer, top, width int) error {
 			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, calltree.Number(v.Mean), v.Min, v.Max), width))
 		}
 	}
-	columns.More(out, more)
+	rest.Print(out)
 	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.Deep }) {
 		fmt.Fprintln(out, "What called the functions around these calls: spoor calltree --functions")
 	}
