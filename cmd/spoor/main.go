@@ -137,7 +137,7 @@ func newRoot() *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(partTopic())
+	root.AddCommand(partTopic(), advancedTopic())
 	return root
 }
 

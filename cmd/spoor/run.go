@@ -58,8 +58,7 @@ func newRun() *cobra.Command {
 		Short: "Run an MPI program under its launcher and trace it",
 		Long: `The program prints and returns what it does without spoor. The trace of all
 ranks is PROGRAM.spoor, or PROGRAM-2.spoor if that exists. If the program dies,
-what its ranks recorded is in PROGRAM.spoor.partial/ (see: spoor recover). It
-works after the launcher, too, and with scripts that start MPI programs.
+its records are in PROGRAM.spoor.partial/ (see: spoor recover).
 More: docs/run.md`,
 		Example: `  spoor run mpirun -n 4 ./app input.txt
   mpiexec -n 8 spoor run ./app
@@ -73,15 +72,15 @@ More: docs/run.md`,
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	o.io.flags(f)
-	f.StringVar(&o.counters, "counters", "", "`events`: count instructions, cycles, cache-misses, task-clock, page-faults, … between calls")
-	f.IntVar(&o.stack, "stack", defaultStack, "`frames` of the call stack in a call site, up to 64; 0: the call alone")
-	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace; repeatable")
+	f.StringVar(&o.counters, "counters", "", "`events`: counters between calls: instructions,cycles,…")
+	f.IntVar(&o.stack, "stack", defaultStack, "`frames` in a call path, up to 64; 0: none")
+	f.StringArrayVar(&o.tags, "tag", nil, "store `NAME=VALUE` in the trace; repeatable")
 	f.BoolVar(&o.startOff, "start-off", false, "begin with tracing off; MPI_Pcontrol(1) switches it on")
-	f.DurationVar(&o.hang, "hang", 0, "print where the ranks are if no call begins or ends for this `time`")
-	inGroup(f, "What to record", "io", "io-include", "io-exclude", "io-special", "counters", "stack", "tag", "start-off", "hang")
+	f.DurationVar(&o.hang, "hang", 0, "print where ranks are after this `time` without a call")
+	inGroup(f, "What to record", "io", "counters", "stack", "tag", "start-off", "hang")
 	f.StringVar(&o.mode, "timing", "stats", "`mode`: stats (mean, deviation, extremes), hist (histograms), lossless (the time of every call), place (the same within --error), none")
-	f.StringArrayVar(&o.errors, "error", nil, "`[FUNCTION=]E`: error of place, such as 10us (default 10%); repeatable")
-	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "`when`: find out at the end who waited for whom: always, never, or auto, if it takes at most 1 % of the run or 0.1 s")
+	f.StringArrayVar(&o.errors, "error", nil, "`[FUNCTION=]E`: error of place (default 10%); repeatable")
+	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "`when`: who waited for whom: always, never, or auto, if it takes at most 1 % of the run or 0.1 s")
 	inGroup(f, "Times", "timing", "error", "waits")
 	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default PROGRAM.spoor)")
 	forceFlag(f, &o.force)
@@ -99,7 +98,7 @@ More: docs/run.md`,
 	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5)")
 	f.IntVar(&o.timing.Sample, "sample", 0, "calls that choose the bins of hist-sig (default 100)")
 	f.Lookup("sample").Hidden = true
-	inGroup(f, "Advanced", "scratch", "alloc-min", "plugin", "rounds", "loop-counters", "no-code", "phase-names", "bins")
+	inGroup(f, advancedGroup, "scratch", "alloc-min", "plugin", "rounds", "loop-counters", "no-code", "phase-names", "bins", "io-include", "io-exclude", "io-special")
 	return cmd
 }
 

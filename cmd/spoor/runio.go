@@ -17,11 +17,11 @@ type fileOptions struct {
 }
 
 func (o *fileOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.whose, "io", "", "`app|all`: calls on files: those of the program, or those of MPI as well")
+	f.StringVar(&o.whose, "io", "", "`app|all`: also calls on files: the program's, or all")
 	f.Lookup("io").NoOptDefVal = "app"
-	f.StringArrayVar(&o.include, "io-include", nil, "only files whose path matches this `pattern`, or is below DIR/")
-	f.StringArrayVar(&o.exclude, "io-exclude", nil, "not files whose path matches this `pattern`, or is below DIR/")
-	f.BoolVar(&o.special, "io-special", false, "also pipes, sockets, devices, /proc and /sys")
+	f.StringArrayVar(&o.include, "io-include", nil, "with --io, only files whose path matches this `pattern`, or is below DIR/")
+	f.StringArrayVar(&o.exclude, "io-exclude", nil, "with --io, no files whose path matches this `pattern`, or is below DIR/")
+	f.BoolVar(&o.special, "io-special", false, "with --io, also pipes, sockets, devices, /proc and /sys")
 }
 
 func (o *fileOptions) check() error {

@@ -58,8 +58,9 @@ func inGroup(f *pflag.FlagSet, title string, names ...string) {
 
 // Groups of which help has the names alone, and where they are explained.
 const (
-	partGroup   = "Part of the run (see: spoor help part)"
-	reduceGroup = "Lossy trace (see: spoor reduce --help)"
+	partGroup     = "Part of the run (see: spoor help part)"
+	reduceGroup   = "Lossy trace (see: spoor reduce --help)"
+	advancedGroup = "Advanced (see: spoor help advanced)"
 )
 
 // flagList writes a verb's flags, those without a group first.
@@ -76,6 +77,16 @@ func flagList(cmd *cobra.Command) string {
 		}
 		of[group] = append(of[group], f)
 	})
+	namesOnly := func(group string) bool { return group == partGroup || group == reduceGroup || group == advancedGroup }
+	slices.SortStableFunc(groups, func(a, b string) int {
+		switch {
+		case namesOnly(a) == namesOnly(b):
+			return 0
+		case namesOnly(b):
+			return -1
+		}
+		return 1
+	})
 	var b strings.Builder
 	for _, group := range groups {
 		flags := of[group]
@@ -83,7 +94,7 @@ func flagList(cmd *cobra.Command) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s:\n", cmp.Or(group, "Flags"))
-		if group == partGroup || group == reduceGroup {
+		if namesOnly(group) {
 			var names []string
 			for _, f := range flags {
 				names = append(names, "--"+f.Name)
@@ -293,5 +304,24 @@ its own.`,
 	}
 	new(windowFlags).add(cmd.Flags())
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Annotations = nil })
+	return cmd
+}
+
+// advancedTopic is what "spoor help advanced" prints.
+func advancedTopic() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "advanced",
+		Short: "Flags of spoor run for special cases",
+		Long:  "spoor run takes these flags besides those in its own help.",
+		Example: `  spoor run --io --io-include '/scratch/*.h5' mpirun -n 4 ./app
+  spoor run --scratch /local/me srun -n 512 ./app
+  spoor run --plugin ./count.so mpirun -n 4 ./app`,
+	}
+	newRun().Flags().VisitAll(func(f *pflag.Flag) {
+		if slices.Equal(f.Annotations[groupAnnotation], []string{advancedGroup}) {
+			f.Annotations = nil
+			cmd.Flags().AddFlag(f)
+		}
+	})
 	return cmd
 }

@@ -67,7 +67,7 @@ func TestSitesThatPrintAlike(t *testing.T) {
 				want string // lines of early.c, those with offsets as often as there are different ones
 			}{
 				{"dump --sites --rank 0", "24 25+ 25+"},
-				{"profile", "24 25+ 25+"},
+				{"profile --top 0", "24 25+ 25+"},
 				{"efficiency --all --top 0", "24 25+ 25+"},
 				{"calltree --min-time 0", "24 25+ 25+ 34+ 34+"},
 			} {

@@ -55,7 +55,7 @@ func TestLoopsOfThePath(t *testing.T) {
 			if !found {
 				t.Errorf("no loop at %s: %+v", loop, got.Path.Loops)
 			}
-			if out := spoor(t, dir, "waits", "--path", "app.spoor"); !strings.Contains(out, "main "+loop) || !strings.Contains(out, "in no loop") {
+			if out := spoor(t, dir, "waits", "--path", "--top", "0", "app.spoor"); !strings.Contains(out, "main "+loop) || !strings.Contains(out, "in no loop") {
 				t.Errorf("it says %s", out)
 			}
 		})
