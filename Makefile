@@ -144,9 +144,9 @@ bin/spoor-pass-%.so: pass/loops.cpp
 	mv $@.new $@
 
 # What --help says, as pages.
-build/man/stamp: bin/spoor
+build/man/stamp: bin/spoor $(wildcard docs/*.md)
 	rm -rf build/man
-	bin/spoor man build/man
+	bin/spoor man build/man docs/*.md
 	@touch $@
 
 build/completion/stamp: bin/spoor
@@ -170,7 +170,7 @@ install: all
 	install -m 644 packaging/valgrind.supp $(DESTDIR)$(PREFIX)/share/spoor/
 	install -D -m 644 packaging/python/spoor.py $(DESTDIR)$(PREFIX)/share/spoor/python/spoor.py
 	install -d $(DESTDIR)$(PREFIX)/share/doc/spoor
-	install -m 644 README.md LICENSE CHANGELOG.md docs/*.md docs/*.png $(DESTDIR)$(PREFIX)/share/doc/spoor/
+	install -m 644 README.md LICENSE CHANGELOG.md build/man/*.md docs/*.png $(DESTDIR)$(PREFIX)/share/doc/spoor/
 
 VERSION = $(shell sed -n 's/^const Number = "\(.*\)"/\1/p' internal/version/version.go)
 DATE    = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))

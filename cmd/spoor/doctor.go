@@ -31,8 +31,9 @@ trace it, and the launcher to start it with. The exit code is 1 if something
 prevents tracing.
 
 --code shows where the machine code of a program or library calls MPI, in which
-functions and loops, without running it (docs/doctor.md). --functions lists how
-the functions of the MPI standard are traced; with a name, all its parameters.`,
+functions and loops, without running it. --functions lists how
+the functions of the MPI standard are traced; with a name, all its parameters.
+More: docs/doctor.md`,
 		Example: `  spoor doctor                   MPIs, launchers and parts of spoor on this machine
   spoor doctor ./app             which MPI it loads, whether spoor can trace it
   spoor doctor --code ./app      functions and loops that call MPI

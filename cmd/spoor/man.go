@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,16 +13,25 @@ import (
 	"github.com/spoor-hpc/spoor/internal/version"
 )
 
-// newMan is for the Makefile: man pages say what --help says.
+// newMan is for the Makefile: man pages say what --help says, and installed pages have the flags.
 func newMan() *cobra.Command {
 	return &cobra.Command{
-		Use:    "man DIR",
-		Short:  "Write the man pages of all verbs into a directory",
+		Use:    "man DIR [PAGE...]",
+		Short:  "Write the man pages of all verbs, and pages with the flags of verbs, into a directory",
 		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Args:   cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
+			}
+			for _, page := range args[1:] {
+				text, err := os.ReadFile(page)
+				if err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(args[0], filepath.Base(page)), withFlags(cmd.Root(), text), 0o644); err != nil {
+					return err
+				}
 			}
 			for _, c := range append(visible(cmd.Root()), cmd.Root()) {
 				name := filepath.Join(args[0], pageName(c)+".1")
@@ -32,6 +42,19 @@ func newMan() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// examplesOf marks where a page shows the examples of a verb.
+var examplesOf = regexp.MustCompile(`<!-- examples: (\S+) -->\n`)
+
+// withFlags returns a page followed by the flags of the verbs of which it shows examples.
+func withFlags(root *cobra.Command, page []byte) []byte {
+	for _, m := range examplesOf.FindAllSubmatch(page, -1) {
+		if c, _, err := root.Find([]string{string(m[1])}); err == nil {
+			page = fmt.Appendf(page, "\n## Flags of %s\n\n```\n%s```\n", c.CommandPath(), strings.TrimPrefix(flagList(c), "\n"))
+		}
+	}
+	return page
 }
 
 func visible(root *cobra.Command) []*cobra.Command {

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	examplesShown = regexp.MustCompile("(?s)<!-- examples: (\\S+) -->\n```\n(.*?)```\n")
+	examplesShown = regexp.MustCompile("(?s)" + examplesOf.String() + "```\n(.*?)```\n")
 	exampleRemark = regexp.MustCompile(`^(.*?\S)(\s{3,})(\S.*)$`)
 	helpPage      = regexp.MustCompile(`More: docs/(\S+\.md)`)
 )
