@@ -34,9 +34,25 @@ func (r *Row) Decimal(name string, v float64, digits int) *Row {
 	return r.add(name, strconv.FormatFloat(v, 'f', digits, 64), false)
 }
 
+// Number adds a number with three digits after the point, which people read as text.
+func (r *Row) Number(name string, v float64, text string) *Row {
+	if r.plain {
+		return r.Decimal(name, v, 3)
+	}
+	return r.add(name, text, false)
+}
+
 // Count adds a whole number with its digits grouped.
 func (r *Row) Count(name string, v any) *Row {
 	return r.number(name, "", v, func() string { return units.Grouped(whole(v)) })
+}
+
+// Some returns v, or a blank in text for people if it is 0.
+func (r *Row) Some(v any) any {
+	if !r.plain && float(v) == 0 {
+		return ""
+	}
+	return v
 }
 
 // Bytes adds a size.
@@ -99,45 +115,40 @@ func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
 	if err := Sort(rows, v.Sort, cells); err != nil {
 		return err
 	}
+	if v.Columns != nil {
+		var err error
+		if cells, err = Only(v.Columns, cells); err != nil {
+			return err
+		}
+	}
+	if !v.CSV {
+		return Text(w, rows, v.Top, cells)
+	}
+	out := csv.NewWriter(w)
 	keys, plain := programs(rows, cells)
+	out.Write(keys)
+	out.WriteAll(plain)
+	return out.Error()
+}
+
+// Only returns the cells of the columns with these keys.
+func Only[T any](columns []string, cells func(*Row, T)) (func(*Row, T), error) {
+	keys, _ := programs([]T(nil), cells)
 	var chosen []int
-	for _, name := range v.Columns {
+	for _, name := range columns {
 		i, err := keys.find(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		chosen = append(chosen, i)
 	}
-	if v.Columns == nil {
-		for i := range keys {
-			chosen = append(chosen, i)
-		}
-	}
-	if v.CSV {
-		out := csv.NewWriter(w)
-		line := make([]string, len(chosen))
-		write := func(from []string) {
-			for k, i := range chosen {
-				line[k] = from[i]
-			}
-			out.Write(line)
-		}
-		if len(rows) > 0 {
-			write(keys)
-		}
-		for _, cells := range plain {
-			write(cells)
-		}
-		out.Flush()
-		return out.Error()
-	}
-	return Text(w, rows, v.Top, func(r *Row, x T) {
-		var whole Row
+	return func(r *Row, x T) {
+		whole := Row{plain: r.plain}
 		cells(&whole, x)
 		for _, k := range chosen {
 			r.add(whole.names[k], whole.cells[k], whole.left[k])
 		}
-	})
+	}, nil
 }
 
 // Sort sorts rows by the column with a key, if it isn't "": numbers from large to small, text by the alphabet.
@@ -162,29 +173,27 @@ func Sort[T any](rows []T, by string, cells func(*Row, T)) error {
 	return nil
 }
 
-// keys are the names of a table's columns for programs; a table without rows has no keys.
+// keys are the names of a table's columns for programs.
 type keys []string
 
-// programs returns the keys of a table and, for each row, the cells as programs read them.
+// programs returns the keys of a table, which are those of an empty row, and the rows' cells as programs read them.
 func programs[T any](rows []T, cells func(*Row, T)) (all keys, table [][]string) {
-	for i, x := range rows {
+	var empty T
+	r := Row{plain: true}
+	cells(&r, empty)
+	for _, name := range r.names {
+		all = append(all, key(name))
+	}
+	for _, x := range rows {
 		r := Row{plain: true}
 		cells(&r, x)
 		table = append(table, r.cells)
-		for _, name := range r.names {
-			if i == 0 {
-				all = append(all, key(name))
-			}
-		}
 	}
 	return all, table
 }
 
 // find returns the column with a key; its unit may be left out.
 func (k keys) find(name string) (int, error) {
-	if len(k) == 0 {
-		return 0, nil
-	}
 	for _, unit := range []string{"", "_ns", "_bytes", "_share", "_bytes_per_s"} {
 		if i := slices.Index(k, name+unit); i >= 0 {
 			return i, nil

@@ -117,3 +117,34 @@ calls,of_all_share,bytes,function
 		t.Error(err)
 	}
 }
+
+func TestWorth(t *testing.T) {
+	share := func(c call) float64 { return c.ns / 1.5e6 }
+	for _, x := range []struct {
+		limit Limit
+		share func(call) float64
+		shown int
+		note  string
+	}{
+		{Limit{Rows: 5}, share, 1, "2 more below 1 % of the run: --top 0\n"},
+		{Limit{Rows: 5, Asked: true}, share, 3, ""},
+		{Limit{Rows: 2, Asked: true}, share, 2, "1 more: --top 0\n"},
+		{Limit{Rows: 1}, func(call) float64 { return 0.01 }, 1, "2 more: --top 0\n"},
+		{Limit{Rows: 5}, func(call) float64 { return 0.009 }, 0, "3 below 1 % of the run: --top 0\n"},
+	} {
+		shown, rest := Worth(list, x.limit, x.share)
+		var b strings.Builder
+		if err := rest.Print(&b); err != nil || len(shown) != x.shown || b.String() != x.note {
+			t.Errorf("%+v: %d rows, %q, %v", x.limit, len(shown), b.String(), err)
+		}
+	}
+}
+
+// A table without rows has a head in CSV.
+func TestEmptyCSV(t *testing.T) {
+	var b strings.Builder
+	v := View{CSV: true, Columns: []string{"function", "time"}}
+	if err := Print(&b, []call{}, v, cells); err != nil || b.String() != "function,time_ns\n" {
+		t.Errorf("%v: %q", err, b.String())
+	}
+}

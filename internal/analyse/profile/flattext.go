@@ -38,9 +38,13 @@ func (f *Flat) Text(w io.Writer, top columns.Limit, width int) error {
 	out := &watched{w: w}
 	f.Head(out)
 	shown, rest := f.Worth(top)
-	for i, line := range columns.Lines(shown, func(c *columns.Row, x Row) { f.cells(c, &x, width) }) {
+	cells, err := columns.Only(f.fitting(width), f.Cells)
+	if err != nil {
+		return err
+	}
+	for i, line := range columns.Lines(shown, cells) {
 		if i == 0 { // the head
-			fmt.Fprintln(out, cut(line, width))
+			fmt.Fprintln(out, cut(line+" and place", width))
 			continue
 		}
 		x := &shown[i-1]
@@ -57,52 +61,25 @@ func (f *Flat) Text(w io.Writer, top columns.Limit, width int) error {
 	return out.err
 }
 
-// cells are those of a row of the table; where there is little room, only --csv and --json have all.
-func (f *Flat) cells(c *columns.Row, x *Row, width int) {
-	all, unequal := width >= wide, "imbalance"
+// fitting are the columns for which there is room, the function last.
+func (f *Flat) fitting(width int) (list []string) {
+	if f.Timeless {
+		return []string{"calls", "ranks", "bytes_out", "bytes_in", "function"}
+	}
+	all := width >= wide
 	most := all && (f.WaitedNs == nil || width >= wide+20)
-	if !all {
-		unequal = "imb."
-	}
-	if !f.Timeless {
-		c.Ns("time", x.Ns).Share("of run", x.Ns, f.TimeNs)
-	}
-	if f.WaitedNs != nil {
-		waited := ""
-		if x.WaitedNs > 0 {
-			waited = units.Duration(float64(x.WaitedNs))
+	for _, x := range []struct {
+		room bool
+		name string
+	}{
+		{true, "time"}, {true, "of_run"}, {f.WaitedNs != nil, "waited"}, {true, "calls"}, {most, "ranks"}, {true, "mean"}, {most, "max"},
+		{true, "imbalance"}, {all, "bytes_out"}, {all, "bytes_in"}, {true, "function"},
+	} {
+		if x.room {
+			list = append(list, x.name)
 		}
-		c.Value("waited", waited)
 	}
-	c.Count("calls", x.Calls)
-	if most || f.Timeless {
-		c.Count("ranks", x.Ranks)
-	}
-	if !f.Timeless {
-		c.Ns("mean", x.MeanNs)
-		if most {
-			c.Ns("max", x.MaxNs)
-		}
-		imbalance := fmt.Sprintf("%.2f", x.Imbalance)
-		if x.Estimated {
-			imbalance = "≥ " + imbalance
-		}
-		if x.Ranks < 2 {
-			imbalance = ""
-		}
-		c.Value(unequal, imbalance)
-	}
-	if all || f.Timeless {
-		c.Value("bytes out", bytesOrNothing(x.BytesOut)).Value("in", bytesOrNothing(x.BytesIn))
-	}
-	c.Text("function and place", x.Function)
-}
-
-func bytesOrNothing(n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return units.Bytes(n)
+	return list
 }
 
 // extremes says which ranks spent least and most of their time in MPI, in a few
@@ -151,14 +128,25 @@ func (f *Flat) Cells(c *columns.Row, x Row) {
 		c.Ns("time", x.Ns).Share("of run", x.Ns, f.TimeNs).Ns("mean", x.MeanNs).Ns("deviation", x.Deviation)
 		c.Ns("max", x.MaxNs).Value("max rank", x.MaxRank).Ns("compute", x.ComputeNs)
 	}
-	c.Bytes("bytes", x.BytesOut+x.BytesIn).Bytes("bytes out", x.BytesOut).Bytes("bytes in", x.BytesIn)
+	c.Bytes("bytes", x.BytesOut+x.BytesIn).Bytes("bytes out", c.Some(x.BytesOut)).Bytes("bytes in", c.Some(x.BytesIn))
 	if !f.Timeless {
-		c.Ns("most", x.MostNs).Value("most rank", x.MostRank).Decimal("imbalance", x.Imbalance, 3)
+		c.Ns("most", x.MostNs).Value("most rank", x.MostRank).Number("imbalance", x.Imbalance, f.imbalance(&x))
 		c.Ns("lost", max(0, float64(x.MostNs)-float64(x.Ns)/float64(max(1, x.Ranks))))
 	}
 	if f.WaitedNs != nil {
-		c.Ns("waited", x.WaitedNs)
+		c.Ns("waited", c.Some(x.WaitedNs))
 	}
+}
+
+// imbalance writes how unevenly the ranks share the time of a row.
+func (f *Flat) imbalance(x *Row) string {
+	switch {
+	case x.Ranks < 2:
+		return ""
+	case x.Estimated:
+		return fmt.Sprintf("≥ %.2f", x.Imbalance)
+	}
+	return fmt.Sprintf("%.2f", x.Imbalance)
 }
 
 // RankCells are what a rank did.
