@@ -63,7 +63,7 @@ func TestExtrapolate(t *testing.T) {
 				if len(from) < 3 {
 					continue
 				}
-				m, err := extrapolate.Learn(from)
+				m, err := extrapolate.Learn(from, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

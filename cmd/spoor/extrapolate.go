@@ -16,6 +16,7 @@ import (
 func newExtrapolate() *cobra.Command {
 	var ranks int
 	var out string
+	var paths []string
 	var force, explain, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "extrapolate --ranks N [flags] TRACE TRACE TRACE...",
@@ -40,7 +41,7 @@ More: docs/extrapolate.md`,
 			if err != nil {
 				return err
 			}
-			m, err := extrapolate.Learn(list)
+			m, err := extrapolate.Learn(list, newPlaces(paths).text)
 			if err != nil {
 				return err
 			}
@@ -79,6 +80,7 @@ More: docs/extrapolate.md`,
 	f.BoolVar(&explain, "explain", false, "print how values depend on the rank and the number of ranks")
 	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.N.spoor)")
 	forceFlag(f, &force)
+	debugPathFlag(f, &paths)
 	jsonFlag(f, &asJSON)
 	return cmd
 }

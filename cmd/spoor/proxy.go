@@ -139,7 +139,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 		if !o.scale {
 			return proxy.Generate(r, o.Options)
 		}
-		m, err := extrapolate.Learn(list)
+		m, err := extrapolate.Learn(list, o.Line)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -32,14 +33,25 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string {
-	list := slices.Sorted(maps.Keys(r.Slots))
+	var list []string
+	count := make(map[string]int)
+	for _, slot := range slices.Sorted(maps.Keys(r.Slots)) {
+		text := iteration.ReplaceAllString(slot, "")
+		if count[text]++; count[text] == 1 {
+			list = append(list, slot)
+		}
+	}
 	more := ""
 	if len(list) > mostNamed {
 		more = fmt.Sprintf("\n  and %d more", len(list)-mostNamed)
 		list = list[:mostNamed]
 	}
-	for i, s := range list {
-		list[i] = s + ": " + r.Slots[s]
+	for i, slot := range list {
+		text := iteration.ReplaceAllString(slot, "")
+		list[i] = text + ": " + r.Slots[slot]
+		if n := count[text]; n > 1 {
+			list[i] = fmt.Sprintf("%s, in %d iterations: %s", text, n, r.Slots[slot])
+		}
 	}
 	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s%s", units.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)
 	if len(r.Next) > 0 {
@@ -50,18 +62,27 @@ func (r *Refusal) Error() string {
 
 const mostNamed = 8
 
-// A Model is what traces of one program on several numbers of ranks have in common.
-type Model struct{ m *pattern }
+// iteration is where a slot is one of several that are equal but for the iteration.
+var iteration = regexp.MustCompile(` in iteration \[[\d ]*\]`)
 
-// Learn finds the model of traces, which are of one program on different numbers of ranks.
-func Learn(traces []*trace.Reader) (*Model, error) {
+// A Model is what traces of one program on several numbers of ranks have in common.
+type Model struct {
+	m     *pattern
+	calls [][][]call // by run and rank, if loops are those of the machine code: those that their order shows may have forms where these have none
+}
+
+// Learn finds the model of traces, which are of one program on different numbers of ranks. name is for call sites; nil: module and offset.
+func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error) {
 	makeLists()
 	if len(traces) < 3 {
 		return nil, errors.New("three traces at least are needed, on different numbers of ranks")
 	}
 	list := slices.Clone(traces)
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Ranks() < list[j].Ranks() })
-	p := newProgram()
+	if name == nil {
+		name = func(s trace.Site) string { return s.String() }
+	}
+	p := newProgram(name)
 	timed := !slices.ContainsFunc(list, func(r *trace.Reader) bool { return !r.HasTimes() })
 	var calls [][][]call
 	for i, r := range list {
@@ -76,7 +97,11 @@ func Learn(traces []*trace.Reader) (*Model, error) {
 		if thinned, err := r.Thinned(); err != nil || len(thinned) > 0 {
 			return nil, cmp.Or(err, fmt.Errorf("%s: sizes of messages are approximate (spoor reduce)", r.Name()))
 		}
-		p.runs = append(p.runs, &run{r.Ranks(), r})
+		w, err := p.outline.wayOf(r)
+		if err != nil {
+			return nil, err
+		}
+		p.runs = append(p.runs, &run{r.Ranks(), r, w})
 		var of [][]call
 		for rank := range r.Ranks() {
 			k, err := r.Rank(rank)
@@ -109,11 +134,13 @@ func Learn(traces []*trace.Reader) (*Model, error) {
 			return nil, fmt.Errorf("%s and %s have no call site in common: they must be of the same binary", list[0].Name(), r.Name())
 		}
 	}
-	m, err := learn(p, calls)
-	if err != nil {
-		return nil, err
+	if p.uncoded == nil {
+		if m, err := learn(p, calls, true); err == nil {
+			return &Model{m, calls}, nil
+		}
 	}
-	return &Model{m}, nil
+	m, err := learn(p, calls, false)
+	return &Model{m: m}, err
 }
 
 // changed are the notes of traces whose calls nobody made.
@@ -152,6 +179,20 @@ func (p *program) take(k *trace.Rank) error {
 
 // At returns the trace on a number of ranks; the error is a *Refusal if some of it can't be determined.
 func (x *Model) At(ranks int) (*sections.Content, error) {
+	c, err := x.at(ranks)
+	if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || x.calls == nil {
+		return c, err
+	}
+	m, failed := learn(x.m.program, x.calls, false)
+	if failed == nil {
+		if c, failed = (&Model{m: m}).at(ranks); failed == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
+func (x *Model) at(ranks int) (*sections.Content, error) {
 	times, off := x.m.durations(ranks)
 	mode, about := timing.Stats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)
 	if times == nil {
@@ -281,14 +322,26 @@ type Slot struct {
 	Wrong string   `json:"wrong,omitempty"` // why it is refused although forms fit
 }
 
-// Slots lists all of them, in the order of the program.
+// Slots lists all of them, in the order of the program; those that are equal but for the iteration are one.
 func (x *Model) Slots() (list []Slot) {
+	known := make(map[string]int)
+	var count []int
 	for _, f := range x.m.slots {
-		s := Slot{What: f.text, Forms: []string{}, Wrong: f.wrong}
+		s := Slot{What: iteration.ReplaceAllString(f.text, ""), Forms: []string{}, Wrong: f.wrong}
 		for i := range f.forms {
 			s.Forms = append(s.Forms, f.forms[i].name)
 		}
-		list = append(list, s)
+		key := fmt.Sprint(s)
+		if _, ok := known[key]; !ok {
+			known[key] = len(list)
+			list, count = append(list, s), append(count, 0)
+		}
+		count[known[key]]++
+	}
+	for i, n := range count {
+		if n > 1 {
+			list[i].What += fmt.Sprintf(", in %d iterations", n)
+		}
 	}
 	return list
 }

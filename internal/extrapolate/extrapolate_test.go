@@ -26,7 +26,7 @@ func known(t *testing.T, program func(r *tracktest.Recorder), ranks ...int) (lis
 
 // Computation that ranks share takes less on more ranks, and what a call takes stays.
 func TestTimes(t *testing.T) {
-	m, err := Learn(known(t, tracktest.Stencil(10), 4, 9, 16, 25, 36))
+	m, err := Learn(known(t, tracktest.Stencil(10), 4, 9, 16, 25, 36), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestRefusals(t *testing.T) {
 		r.Allreduce(3, int64(r.Rank*r.Rank*7919%(r.Size+13)))
 		r.End()
 	}
-	m, err := Learn(known(t, data, 4, 5, 6, 7))
+	m, err := Learn(known(t, data, 4, 5, 6, 7), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestRefusals(t *testing.T) {
 		r.Allreduce(5, int64(64/r.Size))
 		r.End()
 	}
-	if m, err = Learn(known(t, half, 4, 8, 16)); err != nil {
+	if m, err = Learn(known(t, half, 4, 8, 16), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = m.At(24); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.Next, func(n int) bool { return n&(n-1) != 0 }) {

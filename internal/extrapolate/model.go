@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A seen is what happened at a node in one rank of one run, under an index with what the node's mask lets through.
@@ -45,25 +48,25 @@ type countKey struct {
 }
 
 // learn makes the pattern of the calls of all ranks of all runs.
-func learn(p *program, calls [][][]call) (*pattern, error) {
+func learn(p *program, calls [][][]call, coded bool) (*pattern, error) {
 	var all [][]call
 	for _, run := range calls {
 		all = append(all, run...)
 	}
-	s, err := shapeOf(len(p.places), all)
+	s, err := shapeOf(p, all, coded)
 	if err != nil {
 		return nil, err
 	}
 	m := &pattern{program: p, shape: s, memo: make(map[string]*tried)}
-	for _, c := range all {
-		s.parse(c).depends()
-	}
 	m.rows = make([][]seen, len(s.nodes))
 	m.counts = make([]map[countKey]int32, len(s.nodes))
 	m.constant = make([]bool, len(s.nodes))
 	for run := range calls {
 		for rank, c := range calls[run] {
-			x := s.parse(c)
+			x, err := s.parse(c)
+			if err != nil {
+				return nil, err
+			}
 			for _, n := range s.nodes[1:] {
 				known := make(map[[maxDepth + 1]int32]bool)
 				for _, r := range x.rows[n.number] {
@@ -194,7 +197,7 @@ func (m *pattern) node(n *node) error {
 func (m *pattern) text(n *node) string {
 	if n.place >= 0 {
 		p := &m.places[n.place]
-		return fmt.Sprintf("%s at +0x%x", p.function.Name, m.tables.Sites[p.site].Offset)
+		return p.function.Name + " at " + m.names[p.site]
 	}
 	first := n
 	for first.place < 0 {
@@ -350,6 +353,56 @@ func (p *place) cut(vals []int64) ([]cut, error) {
 	return out, nil
 }
 
+var (
+	statusNames = []string{"form", "source", "tag", "bytes", "cancelled", "error"}
+	commNames   = []string{"number", "first rank", "own rank", "size", "remote first rank", "remote size", "members"}
+	typeNames   = []string{"size", "lower bound", "extent", "true lower bound", "true extent"}
+)
+
+// labels name a place's cells.
+func (p *place) labels(cells int) (list []string) {
+	for i, f := range p.fields {
+		name, parts := "return code", []string(nil)
+		switch {
+		case f.param == signature.Made && p.function.Has(trace.CreatesComm):
+			name, parts = "new communicator", commNames
+		case f.param == signature.Made:
+			name, parts = "new datatype", typeNames
+		case f.param >= 0 && f.param < len(p.function.Params):
+			def := &p.function.Params[f.param]
+			name = def.Name
+			switch def.Type {
+			case trace.Status:
+				parts = statusNames
+			case trace.Address:
+				parts = []string{"segment", "offset"}
+			}
+		case i > 0:
+			name = "result"
+		}
+		switch {
+		case f.kind == pending || f.kind == statuses:
+		case f.kind == words && f.width == len(parts) || f.kind == words && f.width == statusWords:
+			for k := range f.width {
+				list = append(list, name+"."+parts[k])
+			}
+		case f.kind == words:
+			for k := range f.width {
+				list = append(list, name)
+				if f.width > 1 {
+					list[len(list)-1] += fmt.Sprintf("[%d]", k)
+				}
+			}
+		default:
+			list = append(list, name)
+		}
+	}
+	for k := 0; len(list) < cells; k++ { // how the request ended
+		list = append(list, "status."+statusNames[min(k, len(statusNames)-1)])
+	}
+	return list
+}
+
 // mostElements of lists of one length are fitted one by one.
 const mostElements = 64
 
@@ -365,8 +418,9 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 			return fmt.Errorf("%s has calls of different kinds", where)
 		}
 	}
+	names := p.labels(len(cuts[0]))
 	for c := range cuts[0] {
-		text := fmt.Sprintf("value %d of %s", c, where)
+		text := fmt.Sprintf("%s of %s", names[c], where)
 		vals := make([]int64, len(cuts))
 		same := true
 		for i := range cuts {

@@ -140,8 +140,8 @@ type programmer struct {
 }
 
 // seenCall is a call as it was made.
-func (w *programmer) seenCall(c call) (*trace.Call, []int64, error) {
-	s := w.m.samples[c]
+func (w *programmer) seenCall(place, values int32) (*trace.Call, []int64, error) {
+	s := w.m.samples[[2]int32{place, values}]
 	k := w.ranks[[2]int{s.run, int(s.rank)}]
 	if k == nil {
 		var err error
@@ -185,7 +185,7 @@ func (w *programmer) prepare(n *node) error {
 		}
 		is, ok := known[r.what]
 		if !ok {
-			c, vals, err := w.seenCall(call{n.place, r.what})
+			c, vals, err := w.seenCall(n.place, r.what)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -44,23 +45,32 @@ const (
 type run struct {
 	ranks int
 	r     *trace.Reader
+	way   *way // nil: the machine code is not known
 }
 
-// A call is one call of a rank: its place, and its values in the program's table.
-type call struct{ place, values int32 }
+// A call is one call of a rank: its place, its values in the program's table, and the turn from the call before it.
+type call struct {
+	place, values int32
+	turn
+}
 
 // A program is what is known of all runs: places and values are numbered over all of them.
 type program struct {
 	runs   []*run
 	tables *track.Track // strings and sites
 	sites  map[string]uint64
+	name   func(trace.Site) string // of a call site
+	names  map[uint64]string       // of sites
 
 	places   []place
 	placeOf  map[string]int32
 	values   [][]int64
 	valuesOf map[string]int32
-	times    []map[int32]*sums // by run and place; none if a run has no times
-	samples  map[call]sample
+	times    []map[int32]*sums   // by run and place; none if a run has no times
+	samples  map[[2]int32]sample // by place and values
+
+	outline *outline
+	uncoded error // why the machine code doesn't say which loops there are
 }
 
 // A sample is where a call was made.
@@ -69,11 +79,12 @@ type sample struct {
 	rank, terminal int32
 }
 
-func newProgram() *program {
+func newProgram(name func(trace.Site) string) *program {
 	return &program{
 		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64)},
 		sites:  make(map[string]uint64), placeOf: make(map[string]int32), valuesOf: make(map[string]int32),
-		samples: make(map[call]sample),
+		samples: make(map[[2]int32]sample), name: name, names: make(map[uint64]string),
+		outline: newOutline(),
 	}
 }
 
@@ -95,6 +106,7 @@ func (p *program) site(s *trace.Site) uint64 {
 	}
 	n := uint64(len(p.sites) + 1)
 	p.sites[b.String()] = n
+	p.names[n] = p.name(*s)
 	p.tables.Sites[n] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 	if s.Outer != nil {
 		p.tables.Outer[n] = p.site(s.Outer)
@@ -134,6 +146,9 @@ type reading struct {
 	made    []request
 	pending []int // of made
 	nth     map[int32]int
+
+	vertices []int // by terminal
+	last     int   // vertex of the call before; -1: none
 }
 
 // rank returns the calls of a rank's first thread.
@@ -141,7 +156,7 @@ func (p *program) rank(k *trace.Rank) ([]call, error) {
 	if k.Streams() > 1 {
 		return nil, fmt.Errorf("rank %d has several threads that call MPI", k.Number())
 	}
-	x := &reading{p: p, k: k, nth: make(map[int32]int)}
+	x := &reading{p: p, k: k, nth: make(map[int32]int), last: -1}
 	functions := make([]*trace.Call, k.Terminals())
 	sites := make([]uint64, k.Terminals())
 	var terminals []int32 // of the calls
@@ -160,17 +175,49 @@ func (p *program) rank(k *trace.Rank) ([]call, error) {
 			return nil, err
 		}
 		terminals = append(terminals, int32(t))
+		if p.uncoded == nil {
+			p.uncoded = x.turn(t)
+		}
 	}
 	for i := range x.calls {
 		if x.calls[i].values < 0 {
 			x.calls[i].values = p.intern(append(x.raw[i], make([]int64, statusWords)...)) // how its request ended is not known
 		}
 		x.raw[i] = nil
-		if _, ok := p.samples[x.calls[i]]; !ok {
-			p.samples[x.calls[i]] = sample{len(p.runs) - 1, int32(k.Number()), terminals[i]}
+		key := [2]int32{x.calls[i].place, x.calls[i].values}
+		if _, ok := p.samples[key]; !ok {
+			p.samples[key] = sample{len(p.runs) - 1, int32(k.Number()), terminals[i]}
 		}
 	}
 	return x.calls, nil
+}
+
+// turn keeps how the last call, of a terminal, follows the one before it in the machine code, and where it is there.
+func (x *reading) turn(terminal int) error {
+	w := x.p.runs[len(x.p.runs)-1].way
+	if w == nil {
+		return errNoWay
+	}
+	if x.vertices == nil {
+		var err error
+		if x.vertices, err = tree.Vertices(x.k, w.code); err != nil {
+			return err
+		}
+	}
+	v := x.vertices[terminal]
+	if v < 0 {
+		return errNoWay
+	}
+	c := &x.calls[len(x.calls)-1]
+	var err error
+	if c.turn, err = w.turn(x.last, v); err != nil {
+		return err
+	}
+	x.last = v
+	if at := &x.p.outline.nodes[w.nodes[v]].places; !slices.Contains(*at, c.place) {
+		*at = append(*at, c.place)
+	}
+	return nil
 }
 
 // mostCalls of a rank are looked at one by one.
@@ -221,7 +268,7 @@ func (x *reading) call(f *trace.Function, site uint64, vals []int64) error {
 	}
 	n := x.p.place(f, site, fields)
 	at := len(x.calls)
-	x.calls, x.raw = append(x.calls, call{n, -1}), append(x.raw, nil)
+	x.calls, x.raw = append(x.calls, call{place: n, values: -1}), append(x.raw, nil)
 	if makes {
 		x.raw[at] = out
 		x.made = append(x.made, request{call: at, nth: x.nth[n]})

@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -20,56 +21,63 @@ type node struct {
 // maxDepth is how many loops may be in one another.
 const maxDepth = 10
 
+var errDeep = fmt.Errorf("more than %d loops in one another", maxDepth)
+
 // A shape is the program's places in order, and the loops around them: it is the same for all ranks and numbers of ranks. A place
-// stands once in it; a step back in the order begins another iteration of the innermost loop that has both ends.
+// stands once in it. Loops are those of the machine code if that is known; else a step back in the order begins another iteration of the
+// innermost loop that has both ends.
 type shape struct {
-	position []int // of places
-	root     *node
-	nodes    []*node
-	of       []*node // by place
+	coded bool
+	root  *node
+	nodes []*node
+	of    []*node // by place
+	size  int     // places so far
 }
 
-// shapeOf finds the shape of the ranks' calls.
-func shapeOf(places int, ranks [][]call) (*shape, error) {
-	s := &shape{position: make([]int, places)}
+func newShape(places int) *shape {
+	s := &shape{root: &node{place: -1}, of: make([]*node, places)}
+	s.nodes = append(s.nodes, s.root)
+	return s
+}
+
+// add adds a node within another.
+func (s *shape) add(n, in *node) *node {
+	in.children = append(in.children, n)
+	n.around = append(slices.Clone(in.around), in)
+	n.number = len(s.nodes)
+	s.nodes = append(s.nodes, n)
+	return n
+}
+
+// leaf adds a place.
+func (s *shape) leaf(p int32, in *node) {
+	s.of[p] = s.add(&node{place: p, lo: s.size, hi: s.size}, in)
+	s.size++
+	s.root.hi = s.size - 1
+}
+
+// orderedShape finds the shape that the order of the ranks' calls shows.
+func orderedShape(places int, ranks [][]call) (*shape, error) {
 	order := orderOf(places, ranks)
-	for i, p := range order {
-		s.position[p] = i
-	}
-	loops := s.loops(ranks)
+	loops := loopsOf(order, ranks)
 	sort.Slice(loops, func(i, j int) bool {
 		return loops[i].lo < loops[j].lo || loops[i].lo == loops[j].lo && loops[i].hi > loops[j].hi
 	})
-	s.root = &node{place: -1, lo: 0, hi: len(order) - 1}
-	s.of = make([]*node, places)
-	s.nodes = append(s.nodes, s.root)
+	s := newShape(places)
 	open := []*node{s.root}
-	add := func(n *node) {
-		for open[len(open)-1].hi < n.hi {
+	for at, p := range order {
+		for len(open) > 1 && open[len(open)-1].hi < at {
 			open = open[:len(open)-1]
 		}
-		in := open[len(open)-1]
-		in.children = append(in.children, n)
-		n.around = append(slices.Clone(in.around), in)
-		n.number = len(s.nodes)
-		s.nodes = append(s.nodes, n)
-	}
-	for at, p := range order {
 		for len(loops) > 0 && loops[0].lo == at {
-			n := &node{place: -1, lo: loops[0].lo, hi: loops[0].hi}
+			n := s.add(&node{place: -1, lo: at, hi: loops[0].hi}, open[len(open)-1])
 			loops = loops[1:]
-			for open[len(open)-1].hi < at {
-				open = open[:len(open)-1]
-			}
-			add(n)
 			if len(n.around) > maxDepth {
-				return nil, fmt.Errorf("more than %d loops in one another", maxDepth)
+				return nil, errDeep
 			}
 			open = append(open, n)
 		}
-		n := &node{place: p, lo: at, hi: at}
-		add(n)
-		s.of[p] = n
+		s.leaf(p, open[len(open)-1])
 	}
 	return s, nil
 }
@@ -116,14 +124,18 @@ type span struct {
 
 // loops finds the loops that the steps back show. Loops that overlap are one. One within another is one of its own if some rank that steps back
 // in it has places of the outer one outside of it; else that rank just lacks these places.
-func (s *shape) loops(ranks [][]call) []*span {
+func loopsOf(order []int32, ranks [][]call) []*span {
+	position := make([]int, len(order)) // of places
+	for i, p := range order {
+		position[p] = i
+	}
 	byEnds := make(map[[2]int]*span)
 	for _, calls := range ranks {
-		seen := make([]bool, len(s.position))
+		seen := make([]bool, len(order))
 		mine := make(map[[2]int]bool)
 		last := -1
 		for _, c := range calls {
-			at := s.position[c.place]
+			at := position[c.place]
 			seen[at] = true
 			if at <= last {
 				mine[[2]int{at, last}] = true
@@ -202,13 +214,26 @@ type parse struct {
 	seen []bool
 }
 
-func (s *shape) parse(calls []call) *parse {
+// errOrder is the error of calls that do not fit the shape.
+var errOrder = errors.New("calls are not in the order of the machine code")
+
+func (s *shape) parse(calls []call) (*parse, error) {
 	p := &parse{s: s, rows: make([][]row, len(s.nodes)), seen: make([]bool, len(s.nodes))}
 	p.enter(s.root)
 	last := -1
 	for _, c := range calls {
 		n := s.of[c.place]
-		if n.lo <= last {
+		again := n.lo <= last
+		if s.coded {
+			for len(p.open) > int(c.kept)+1 {
+				p.leave()
+			}
+			if again && !c.round || len(p.open) > len(n.around) || p.top() != n.around[len(p.open)-1] {
+				return nil, errOrder
+			}
+			again = c.round
+		}
+		if again {
 			for p.top().lo > n.lo {
 				p.leave()
 			}
@@ -226,7 +251,7 @@ func (s *shape) parse(calls []call) *parse {
 	for len(p.open) > 0 {
 		p.leave()
 	}
-	return p
+	return p, nil
 }
 
 func (p *parse) top() *node { return p.open[len(p.open)-1] }
@@ -321,4 +346,20 @@ func smallest(mask uint, depth int, rows []row) uint {
 		}
 	}
 	return all &^ 1
+}
+
+// shapeOf finds the shape of all ranks' calls, by the machine code or else by their order, and what its nodes depend on.
+func shapeOf(p *program, ranks [][]call, coded bool) (s *shape, err error) {
+	if coded {
+		s, err = p.outline.shape(len(p.places))
+	} else {
+		s, err = orderedShape(len(p.places), ranks)
+	}
+	for i := 0; i < len(ranks) && err == nil; i++ {
+		var x *parse
+		if x, err = s.parse(ranks[i]); err == nil {
+			x.depends()
+		}
+	}
+	return s, err
 }

@@ -1,0 +1,146 @@
+package extrapolate
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/tree"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// An outline is what the machine code has around the calls of all runs: functions, loops and calls, each in its context.
+type outline struct {
+	nodes []outlined
+	of    map[outlineKey]int32
+}
+
+type outlined struct {
+	kind     trace.VertexKind
+	children []int32 // in the order of the code
+	places   []int32 // of a call
+}
+
+// An outlineKey is by what a vertex is the same in all runs.
+type outlineKey struct {
+	parent int32
+	nth    int // of those that are equal
+	kind   trace.VertexKind
+	offset uint64
+	name   string
+}
+
+// top is the node around the outermost functions.
+const top = 0
+
+func newOutline() *outline {
+	return &outline{nodes: make([]outlined, 1), of: make(map[outlineKey]int32)}
+}
+
+// add takes in the code of a run, and returns the node of each vertex.
+func (o *outline) add(c *trace.Code) []int32 {
+	list := make([]int32, len(c.Vertices))
+	equal := make(map[outlineKey]int)
+	next := make(map[int32]int) // where a new child of a node goes
+	for i := range c.Vertices {
+		v := &c.Vertices[i]
+		k := outlineKey{parent: top, kind: v.Kind, offset: v.Offset, name: v.Name}
+		if v.Parent >= 0 {
+			k.parent = list[v.Parent]
+		}
+		equal[k]++
+		k.nth = equal[k] - 1
+		n, known := o.of[k]
+		in := &o.nodes[k.parent].children
+		if known {
+			next[k.parent] = max(next[k.parent], slices.Index(*in, n)+1)
+		} else {
+			n = int32(len(o.nodes))
+			o.of[k] = n
+			*in = slices.Insert(*in, next[k.parent], n)
+			next[k.parent]++
+			o.nodes = append(o.nodes, outlined{kind: v.Kind})
+		}
+		list[i] = n
+	}
+	return list
+}
+
+// A way is how a run's calls lead from one to the next by its machine code.
+type way struct {
+	code  *trace.Code
+	ways  *tree.Ways
+	nodes []int32 // by vertex, in the program's outline
+	known map[[2]int]turn
+}
+
+// A turn is what happens to the loops around the call before: how many stay open, and whether the innermost of these begins another iteration.
+type turn struct {
+	kept  int8
+	round bool
+}
+
+var errNoWay = errors.New("the machine code has no way from one call to the next")
+
+// turn is the one between two calls by their vertices; a = -1 is the beginning of the run.
+func (w *way) turn(a, b int) (turn, error) {
+	if t, ok := w.known[[2]int{a, b}]; ok {
+		return t, nil
+	}
+	if a >= 0 && w.ways.Between(a, b) == trace.Lost {
+		return turn{}, errNoWay
+	}
+	kept, round := w.ways.Turn(a, b)
+	t := turn{round: round}
+	for _, v := range w.ways.Around(b)[:kept] {
+		if w.code.Vertices[v].Again >= 0 {
+			return turn{}, errNoWay // a recursion is no loop
+		}
+		if w.code.Vertices[v].Kind == trace.LoopVertex {
+			t.kept++
+		}
+	}
+	w.known[[2]int{a, b}] = t
+	return t, nil
+}
+
+// shape is that of the code: a node for each loop around places, and for each place. All places have to be in it.
+func (o *outline) shape(places int) (*shape, error) {
+	s := newShape(places)
+	s.coded = true
+	var list func(n int32, in *node)
+	list = func(n int32, in *node) {
+		x := &o.nodes[n]
+		if x.kind == trace.LoopVertex && o.reached(n) {
+			in = s.add(&node{place: -1, lo: s.size}, in)
+		}
+		for _, p := range x.places {
+			s.leaf(p, in)
+		}
+		for _, c := range x.children {
+			list(c, in)
+		}
+		in.hi = s.size - 1
+	}
+	list(top, s.root)
+	switch {
+	case s.size < places:
+		return nil, errNoWay
+	case slices.ContainsFunc(s.nodes, func(n *node) bool { return len(n.around) > maxDepth+1 }):
+		return nil, errDeep
+	}
+	return s, nil
+}
+
+// reached reports whether there are places below a node.
+func (o *outline) reached(n int32) bool {
+	return len(o.nodes[n].places) > 0 || slices.ContainsFunc(o.nodes[n].children, o.reached)
+}
+
+// wayOf is that of a run; nil if the machine code is not known.
+func (o *outline) wayOf(r *trace.Reader) (*way, error) {
+	c, err := r.Code()
+	if c == nil {
+		return nil, err
+	}
+	return &way{c, tree.NewWays(c), o.add(c), make(map[[2]int]turn)}, nil
+}
