@@ -212,7 +212,7 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused := make(map[string]refused)
+	refused := make(map[string]refusal)
 	for rank := range ranks {
 		w, took, err := x.m.rankOf(int64(ranks), rank, times, refused)
 		if err == nil && len(refused) == 0 {
@@ -224,6 +224,8 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 		}
 	}
 	if len(refused) > 0 {
+		others := slices.ContainsFunc(slices.Collect(maps.Values(refused)), func(r refusal) bool { return r.why != errRequest.Error() })
+		maps.DeleteFunc(refused, func(_ string, r refusal) bool { return others && r.why == errRequest.Error() }) // it follows from others
 		e := &Refusal{Ranks: ranks, Slots: make(map[string]string), Next: x.next(refused)}
 		for slot, r := range refused {
 			e.Slots[slot] = r.why
@@ -244,7 +246,7 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 }
 
 // next returns up to three numbers of ranks, not larger than the largest twice, at which forms differ that fit all traces.
-func (x *Model) next(slots map[string]refused) (list []int) {
+func (x *Model) next(slots map[string]refusal) (list []int) {
 	const most = 3
 	open := slices.Collect(maps.Values(slots))
 	largest := x.m.runs[len(x.m.runs)-1].ranks
@@ -265,14 +267,14 @@ func (x *Model) next(slots map[string]refused) (list []int) {
 			break
 		}
 		list = append(list, best)
-		open = slices.DeleteFunc(open, func(r refused) bool { return r.differ(int64(best)) })
+		open = slices.DeleteFunc(open, func(r refusal) bool { return r.differ(int64(best)) })
 	}
 	slices.Sort(list)
 	return list
 }
 
 // differ reports whether forms of a slot differ on a rank of a run.
-func (r *refused) differ(ranks int64) bool {
+func (r *refusal) differ(ranks int64) bool {
 	for rank := range ranks {
 		first, said := int64(0), false
 		for i := range r.forms {

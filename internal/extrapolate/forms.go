@@ -2,6 +2,7 @@ package extrapolate
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ type form struct {
 var grids = []func(ranks int64) []int64{
 	func(n int64) []int64 { a, b := split2(n); return []int64{a, b} },
 	func(n int64) []int64 { a, b := split2(n); return []int64{b, a} },
+	func(n int64) []int64 { a := root(n); return []int64{a, a} }, // of the first ranks
 	func(n int64) []int64 { return split3(n) },
 	func(n int64) []int64 { s := split3(n); return []int64{s[2], s[1], s[0]} },
 	func(n int64) []int64 { return balanced3(n) },
@@ -37,7 +39,7 @@ var grids = []func(ranks int64) []int64{
 }
 
 // gridNames are those of scaled.h, in the order of grids.
-var gridNames = []string{"GRID_2D", "GRID_2D_LONGEST_FIRST", "GRID_3D", "GRID_3D_REVERSED", "GRID_3D_BALANCED", "GRID_3D_BALANCED_LONGEST_FIRST"}
+var gridNames = []string{"GRID_2D", "GRID_2D_LONGEST_FIRST", "GRID_SQUARE", "GRID_3D", "GRID_3D_REVERSED", "GRID_3D_BALANCED", "GRID_3D_BALANCED_LONGEST_FIRST"}
 
 func split2(n int64) (int64, int64) {
 	a := int64(1)
@@ -47,6 +49,18 @@ func split2(n int64) (int64, int64) {
 		}
 	}
 	return a, n / a
+}
+
+// root is the side of the largest square grid.
+func root(n int64) int64 {
+	a := int64(math.Sqrt(float64(n)))
+	for a*a > n {
+		a--
+	}
+	for (a+1)*(a+1) <= n {
+		a++
+	}
+	return max(a, 1)
 }
 
 // split3 takes the largest factor up to the cube root, and splits the rest in two.
@@ -331,6 +345,7 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 	for d := range n {
 		side, coordinate := fmt.Sprintf("side(%s, %d)", name, d), fmt.Sprintf("coordinate(%s, %d)", name, d)
 		term(side, g, func(e *env) int64 { return dims(e.ranks)[d] })
+		term("floor_log2("+side+")", g, func(e *env) int64 { return int64(bits.Len64(uint64(dims(e.ranks)[d])) - 1) })
 		term(coordinate, g, func(e *env) int64 { return coordinates(dims(e.ranks), e.rank)[d] })
 		parts = append(parts, part{"share(%d, " + side + ", " + coordinate + ")", g, false, func(e *env) (int64, int64) {
 			s := dims(e.ranks)
@@ -339,11 +354,28 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 		even(side, g, false, func(e *env) int64 { return dims(e.ranks)[d] })
 		even("ranks * "+side, g, true, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] })
 	}
+	if name == "GRID_SQUARE" {
+		all := "side(" + name + ", 0) * side(" + name + ", 1)"
+		within := func(e *env) int64 { s := dims(e.ranks); return s[0] * s[1] }
+		term(all, g, within)
+		test("rank < "+all, g, func(e *env) bool { return e.rank < within(e) })
+	}
 	if n == 2 {
 		test("coordinate("+name+", 0) == coordinate("+name+", 1)", g, func(e *env) bool {
 			at := coordinates(dims(e.ranks), e.rank)
 			return at[0] == at[1]
 		})
+		for d := range 2 {
+			for code := range 6 {
+				by, more := 1-int64(code/3)*2, int64(code%3)-1
+				atom(fmt.Sprintf("sheared(%s, %d, %d, %d)", name, d, by, more), g, within(func(e *env) int64 {
+					s := dims(e.ranks)
+					at := coordinates(s, e.rank)
+					at[d] = modulo(at[d]+by*at[1-d]+more, s[d])
+					return rankAt(s, at)
+				}))
+			}
+		}
 		atom("transposed("+name+")", g, within(func(e *env) int64 {
 			s := dims(e.ranks)
 			at := coordinates(s, e.rank)

@@ -20,7 +20,7 @@ type maker struct {
 	at      [maxDepth + 1]int32
 	long    []int32 // iterations of the loops that are open, by depth
 	known   map[madeKey]*made
-	refused map[string]refused
+	refused map[string]refusal
 	times   []duration // by place; nil: not known
 	now     uint64
 
@@ -48,8 +48,8 @@ type due struct {
 	status []int64
 }
 
-// A refused is a slot without a value: why, and if forms differ, these.
-type refused struct {
+// A refusal is a slot without a value: why, and if forms differ, these.
+type refusal struct {
 	why   string
 	forms []form
 }
@@ -57,7 +57,7 @@ type refused struct {
 // refuse notes that a slot has no value.
 func (x *maker) refuse(slot string, why error, forms []form) {
 	if _, known := x.refused[slot]; !known {
-		x.refused[slot] = refused{why.Error(), forms}
+		x.refused[slot] = refusal{why.Error(), forms}
 	}
 }
 
@@ -286,7 +286,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 }
 
 // rankOf makes a rank, and returns how long it takes in ns.
-func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refused) (w *trackwriter.Writer, took uint64, err error) {
+func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refusal) (w *trackwriter.Writer, took uint64, err error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32][]int),
 		times: times,

@@ -150,3 +150,17 @@ func TestLoopsOfTheCode(t *testing.T) {
 	}
 	b.run(b.spoor, "diff", "told.spoor", b.traced(12))
 }
+
+// Conjugate gradients on the ranks of the largest square: trace and program for any number of ranks are those of a run on 20.
+func TestSquare(t *testing.T) {
+	m := mpis.Need(t)[0]
+	b := newBench(t, m, "cg", "-n", "32")
+	var known []string
+	for _, n := range []int{4, 6, 8, 9, 12, 16} {
+		known = append(known, b.traced(n))
+	}
+	b.run(append([]string{b.spoor, "extrapolate", "--ranks", "20", "-o", "told.spoor"}, known...)...)
+	b.run(b.spoor, "diff", "told.spoor", b.traced(20))
+	binary := b.proxy(append([]string{"--scalable"}, known...)...)
+	b.run(b.spoor, "diff", "--any-address", "told.spoor", b.traced(20, binary))
+}

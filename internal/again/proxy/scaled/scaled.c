@@ -36,6 +36,10 @@ static void lay_out(int64_t n)
 	int64_t a = split(n), x = 1, best[3] = {1, 1, n};
 	set(GRID_2D, a, n / a, 1);
 	set(GRID_2D_LONGEST_FIRST, n / a, a, 1);
+	int64_t q = 1;
+	while ((q + 1) * (q + 1) <= n)
+		q++;
+	set(GRID_SQUARE, q, q, 1);
 	for (int64_t c = 1; c * c * c <= n; c++)
 		if (n % c == 0)
 			x = c;
@@ -75,6 +79,13 @@ int64_t neighbour(enum grid g, int x, int y, int z, int periodic)
 		r = r * n + at;
 	}
 	return r;
+}
+
+int64_t sheared(enum grid g, int d, int by, int more)
+{
+	int64_t at[2] = {coordinate(g, 0), coordinate(g, 1)};
+	at[d] = mod(at[d] + by * at[1 - d] + more, sides[g][d]);
+	return exists(at[1] * sides[g][0] + at[0]);
 }
 
 int64_t transposed(enum grid g) { return exists(coordinate(g, 0) * sides[g][0] + coordinate(g, 1)); }

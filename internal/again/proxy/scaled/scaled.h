@@ -15,12 +15,14 @@
 
 /* Ways of laying out ranks; the first side varies fastest. */
 enum grid {
-	GRID_2D, GRID_2D_LONGEST_FIRST, GRID_3D, GRID_3D_REVERSED, GRID_3D_BALANCED, GRID_3D_BALANCED_LONGEST_FIRST, GRIDS
+	GRID_2D, GRID_2D_LONGEST_FIRST, GRID_SQUARE /* of the first ranks */,
+	GRID_3D, GRID_3D_REVERSED, GRID_3D_BALANCED, GRID_3D_BALANCED_LONGEST_FIRST, GRIDS
 };
 enum { OPEN, PERIODIC };
 int64_t side(enum grid, int dimension);
 int64_t coordinate(enum grid, int dimension);
 int64_t neighbour(enum grid, int x, int y, int z, int periodic); /* MPI_PROC_NULL as in traces outside of an open one */
+int64_t sheared(enum grid, int dimension, int by, int more); /* moved there by so much for each step in the other, and more, periodic */
 int64_t transposed(enum grid);
 int64_t existing_neighbours(enum grid);
 int64_t existing_neighbour(enum grid, int order, int64_t number);
