@@ -60,8 +60,8 @@ func (b *builder) cutFrames() map[uint64]bool {
 	return cut
 }
 
-// A spot is what tells the nodes of one body apart. Only where functions call themselves do several vertices have one.
-type spot struct {
+// A nodeKey is what tells the nodes of one body apart. Only where functions call themselves do several vertices have one.
+type nodeKey struct {
 	in     *Node
 	kind   trace.VertexKind
 	name   string
@@ -136,7 +136,7 @@ func (b *builder) placed(stream int) Thread {
 	counts := b.placer.ways.Count(b.k.Structure(stream), b.placer.vertex)
 	t.Lost = counts.Lost
 	top := &Node{}
-	known := make(map[spot]*Node)
+	known := make(map[nodeKey]*Node)
 	alike := alike(c)
 	nodes, bodies := make([]*Node, len(c.Vertices)), make([]*Node, len(c.Vertices))
 	cut := b.cutFrames()
@@ -159,7 +159,7 @@ func (b *builder) placed(stream int) Thread {
 		if v.Parent >= 0 {
 			in = bodies[v.Parent]
 		}
-		at := spot{in, v.Kind, v.Name, v.File, v.Line, v.Offset}
+		at := nodeKey{in, v.Kind, v.Name, v.File, v.Line, v.Offset}
 		x := known[at]
 		if x == nil {
 			where := v.Where()

@@ -76,8 +76,8 @@ type spell struct {
 	form      int
 }
 
-// place says where a call is in the rows.
-type spot struct{ row, call int }
+// A position says where a call is in the rows.
+type position struct{ row, call int }
 
 // A collector brings together the calls of a part. It is as many ops.Sinks as there are ranks.
 type collector struct {
@@ -100,8 +100,8 @@ type collector struct {
 	about  string         // the communicator of the call at hand; empty: none
 	given  *handles.Names // of the rank at hand
 	files  map[string]int
-	sent   map[uint64]spot
-	got    map[uint64]spot
+	sent   map[uint64]position
+	got    map[uint64]position
 	last   []int64 // by row: when the call before ended
 }
 
@@ -122,7 +122,7 @@ func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o O
 		where:    o.called,
 		function: t.function, aside: t.pseudo,
 		forms: make(map[form]int), names: make(map[string]int), sites: make(map[trace.Site]int), comms: make(map[string]int),
-		files: make(map[string]int), sent: make(map[uint64]spot), got: make(map[uint64]spot), last: make([]int64, len(rows)),
+		files: make(map[string]int), sent: make(map[uint64]position), got: make(map[uint64]position), last: make([]int64, len(rows)),
 	}
 	for i, list := range rows {
 		for _, x := range list {
@@ -173,7 +173,7 @@ func (c *collector) Enter(x *ops.Call) error {
 	if f.state == 1 {
 		end = max(end, c.over)
 	}
-	at := spot{row, len(c.rows[row])}
+	at := position{row, len(c.rows[row])}
 	c.rows[row] = append(c.rows[row], spell{start, end - start, c.form(f)})
 	for i := range x.Acts {
 		a := &x.Acts[i]
@@ -375,7 +375,7 @@ func (c *collector) pack(waited func(row int) []waits.Wait) *Single {
 
 // links are the messages of which both ends are in the part.
 func (c *collector) links() (b []byte) {
-	type link struct{ from, to spot }
+	type link struct{ from, to position }
 	var list []link
 	for _, number := range slices.Sorted(maps.Keys(c.got)) {
 		if from, ok := c.sent[number]; ok {

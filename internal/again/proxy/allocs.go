@@ -15,14 +15,14 @@ import (
 // the program comes by a place, the place gets the statement; what was freed on
 // some visits only stays until its number is used again.
 
-// A spot is a place between calls: behind a step of a rule, all repetitions done,
+// A boundary is a point between calls: behind a step of a rule, all repetitions done,
 // or between two of them. Step -1 is before everything.
-type spot struct {
+type boundary struct {
 	stream, rule, step int
 	between            bool
 }
 
-func (s spot) compare(o spot) int {
+func (s boundary) compare(o boundary) int {
 	if c := cmp.Or(cmp.Compare(s.stream, o.stream), cmp.Compare(s.rule, o.rule), cmp.Compare(s.step, o.step)); c != 0 || s.between == o.between {
 		return c
 	}
@@ -76,29 +76,29 @@ func survey(root trace.Node) map[int]*ruleInfo {
 	return rules
 }
 
-// find returns the spot behind the first at calls, and how often the stream comes by.
-func find(rules map[int]*ruleInfo, root, stream int, at uint64) (spot, uint64) {
+// find returns the boundary behind the first at calls, and how often the stream comes by.
+func find(rules map[int]*ruleInfo, root, stream int, at uint64) (boundary, uint64) {
 	if at == 0 {
-		return spot{stream, root, -1, false}, 1
+		return boundary{stream, root, -1, false}, 1
 	}
 	for n := root; ; {
 		r := rules[n]
 		k, _ := slices.BinarySearch(r.start, at)
 		k-- // the step that has the last of these calls
 		if k >= len(r.steps) {
-			return spot{stream, root, -1, false}, 0
+			return boundary{stream, root, -1, false}, 0
 		}
 		if at == r.start[k+1] {
-			return spot{stream, n, k, false}, r.times
+			return boundary{stream, n, k, false}, r.times
 		}
 		if at = (at - r.start[k]) % r.one[k]; at == 0 {
-			return spot{stream, n, k, true}, r.times * (r.steps[k].Count - 1)
+			return boundary{stream, n, k, true}, r.times * (r.steps[k].Count - 1)
 		}
 		n = r.steps[k].Rule
 	}
 }
 
-// A visit is what happens at a spot on one member.
+// A visit is what happens at a boundary on one member.
 type visit struct {
 	allocs []int // of the member's list
 	hits   uint64
@@ -109,9 +109,9 @@ type visit struct {
 // maxWalk bounds the allocation events that are looked at one by one.
 const maxWalk = 1 << 23
 
-// visits finds the spots of a member's allocation events.
-func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[spot]*visit {
-	found := make(map[spot]*visit)
+// visits finds the boundaries of a member's allocation events.
+func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*visit {
+	found := make(map[boundary]*visit)
 	walked := 0
 	// Events differ here if they say other things, not if other calls came before.
 	type what struct {
@@ -169,7 +169,7 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[spot]*visi
 type memory struct {
 	size  []map[reissue.Place]uint64 // by member: largest
 	stays map[reissue.Place]bool     // the same size each time it is allocated
-	at    map[spot]events
+	at    map[boundary]events
 }
 
 // events are statements about memory: what is freed, then what begins.
@@ -179,11 +179,11 @@ func (e events) all() []string { return slices.Concat(e.frees, e.begins) }
 
 // allocations finds out where the memory of a variant begins and ends.
 func (g *generator) allocations(v *variant) error {
-	m := &memory{stays: make(map[reissue.Place]bool), at: make(map[spot]events)}
+	m := &memory{stays: make(map[reissue.Place]bool), at: make(map[boundary]events)}
 	v.allocs = m
 	all := make([]*trace.RankAllocs, len(v.ranks))
-	found := make([]map[spot]*visit, len(v.ranks))
-	spots := make(map[spot]bool)
+	found := make([]map[boundary]*visit, len(v.ranks))
+	boundaries := make(map[boundary]bool)
 	for i, k := range v.ranks {
 		size := make(map[reissue.Place]uint64)
 		m.size = append(m.size, size)
@@ -216,7 +216,7 @@ func (g *generator) allocations(v *variant) error {
 			}
 		}
 		for s := range found[i] {
-			spots[s] = true
+			boundaries[s] = true
 		}
 	}
 	given := make(map[reissue.Place]bool)
@@ -224,7 +224,7 @@ func (g *generator) allocations(v *variant) error {
 		given[s.Place] = s.Given || s.Class != trace.Heap && s.Class != trace.DeviceMemory
 	}
 	// Where a beginning has no statement, its segment is as large as it ever gets.
-	order := slices.SortedFunc(maps.Keys(spots), spot.compare)
+	order := slices.SortedFunc(maps.Keys(boundaries), boundary.compare)
 	for again := true; again; {
 		again = false
 		clear(m.at)
@@ -254,8 +254,8 @@ func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 	return changed
 }
 
-// statements are what is done at a spot; ok is false if that isn't the same each time.
-func (v *variant) statements(s spot, all []*trace.RankAllocs, found []map[spot]*visit, given map[reissue.Place]bool) (e events, ok bool) {
+// statements are what is done at a boundary; ok is false if that isn't the same each time.
+func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.Place]bool) (e events, ok bool) {
 	type group struct {
 		members, ranks []int
 		list           []*trace.AllocEvent // of the first member
@@ -327,8 +327,8 @@ func (v *variant) statements(s spot, all []*trace.RankAllocs, found []map[spot]*
 	return e, true
 }
 
-// allocAt is the n-th event at a spot of a member that counts.
-func (v *variant) allocAt(s spot, member, n int, all []*trace.RankAllocs, found []map[spot]*visit, given map[reissue.Place]bool) *trace.AllocEvent {
+// allocAt is the n-th event at a boundary of a member that counts.
+func (v *variant) allocAt(s boundary, member, n int, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.Place]bool) *trace.AllocEvent {
 	for _, k := range found[member][s].allocs {
 		l := &all[member].List[k]
 		p := reissue.PlaceOf(&l.Segment)

@@ -92,13 +92,13 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 			return 0, fmt.Errorf("ranks %d and %d of a class have different structures", v.members[0], v.members[i])
 		}
 	}
-	p := &part{named: g.name(v, stream, id), first: v.allocs.at[spot{stream, id, -1, false}].all()}
+	p := &part{named: g.name(v, stream, id), first: v.allocs.at[boundary{stream, id, -1, false}].all()}
 	before := &p.first
 	f := folder{g: g, v: v, part: p, counts: make([][]grammar.Symbol, len(nodes)), known: make(map[string]int32)}
 	steps := make([]step, len(children[0]))
 	for k := range steps {
 		c, s := children[0][k], &steps[k]
-		*s = step{part: -1, between: v.allocs.at[spot{stream, id, k, true}], after: v.allocs.at[spot{stream, id, k, false}].all()}
+		*s = step{part: -1, between: v.allocs.at[boundary{stream, id, k, true}], after: v.allocs.at[boundary{stream, id, k, false}].all()}
 		s.arrange(before)
 		if c.Rule >= 0 {
 			below := make([]trace.Node, len(nodes))

@@ -23,12 +23,12 @@ type follower struct {
 	places []trace.FunctionSite
 	number map[trace.FunctionSite]int
 
-	ranks []*standing
-	now   *standing
+	ranks []*rankState
+	now   *rankState
 }
 
-// A standing is where one rank is.
-type standing struct {
+// A rankState is where one rank is.
+type rankState struct {
 	k       *trace.Rank
 	pending map[uint64]*begun // by ID
 	order   int
@@ -70,13 +70,13 @@ type thread struct {
 func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
 		s: s, snap: waitfor.Snapshot{Ranks: make([]waitfor.Rank, ranks), Sent: make(map[waitfor.Channel]uint64), Received: make(map[waitfor.Channel]uint64)},
-		sender: make(map[waitfor.Channel]int), groups: make(map[ops.Circle]int), number: make(map[trace.FunctionSite]int), ranks: make([]*standing, ranks),
+		sender: make(map[waitfor.Channel]int), groups: make(map[ops.Circle]int), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
 	}
 }
 
 // Begin is of ops.Sink, as all of these.
 func (f *follower) Begin(k *trace.Rank) error {
-	f.now = &standing{k: k, pending: make(map[uint64]*begun), places: make([]int, k.Terminals())}
+	f.now = &rankState{k: k, pending: make(map[uint64]*begun), places: make([]int, k.Terminals())}
 	for range k.Streams() {
 		f.now.threads = append(f.now.threads, &thread{})
 	}
@@ -173,7 +173,7 @@ func (b *begun) channel() waitfor.Channel {
 	return waitfor.Channel{Comm: b.Comm, From: b.Rank, To: b.Peer, Tag: b.Tag}
 }
 
-func (n *standing) hold(id uint64, b *begun) {
+func (n *rankState) hold(id uint64, b *begun) {
 	b.order = n.order
 	n.order++
 	n.pending[id] = b

@@ -102,7 +102,7 @@ func (e *rankEnd) waits() (strict, patient waitfor.Rank) {
 }
 
 // lookAt finds where one rank is.
-func (v *view) lookAt(n *standing, e *rankEnd) error {
+func (v *view) lookAt(n *rankState, e *rankEnd) error {
 	about, err := n.k.Process()
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (v *view) lookAt(n *standing, e *rankEnd) error {
 }
 
 // operations puts what a rank has begun into the snapshot, and returns where.
-func (v *view) operations(n *standing) map[*begun]int {
+func (v *view) operations(n *rankState) map[*begun]int {
 	var list []*begun
 	for _, b := range n.pending {
 		if b.known {
@@ -177,7 +177,7 @@ func (v *view) operations(n *standing) map[*begun]int {
 }
 
 // thread finds where one thread is.
-func (v *view) thread(n *standing, stream int, number map[*begun]int) (x threadEnd, err error) {
+func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x threadEnd, err error) {
 	length := n.k.Len(stream)
 	if length == 0 {
 		x.kind = KindOutside
@@ -234,7 +234,7 @@ func isPoll(c *trace.Call) bool {
 }
 
 // blocks finds what an open call waits for.
-func (v *view) blocks(n *standing, t *thread, x *threadEnd, number map[*begun]int) {
+func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]int) {
 	def, _ := mpi.Lookup(x.call.Func.Name)
 	if w := meaning.WaitingOf(def); w.Blocks {
 		x.wait.Any = w.Choice == meaning.AnyRequest || w.Choice == meaning.SomeRequests

@@ -2,10 +2,10 @@ package nests
 
 import "slices"
 
-// A joint is an event or a loop of ranks whose items were found to match, each unit being ranks that did the same.
-type joint struct {
+// A sharedItem is an event or a loop of ranks whose items were found to match, each unit being ranks that did the same.
+type sharedItem struct {
 	context int
-	body    []*joint
+	body    []*sharedItem
 	parts   []unitItem
 	least   uint64 // rounds
 	most    uint64
@@ -19,15 +19,15 @@ type unitItem struct {
 	item *item
 }
 
-// jointsOf makes joints of the items of a unit; fence tells which contexts are collective.
-func jointsOf(list []*item, unit int, fence func(context int) bool) []*joint {
-	out := make([]*joint, len(list))
+// sharedItemsOf makes shared items of the items of a unit; fence tells which contexts are collective.
+func sharedItemsOf(list []*item, unit int, fence func(context int) bool) []*sharedItem {
+	out := make([]*sharedItem, len(list))
 	for i, x := range list {
-		j := &joint{context: x.context, parts: []unitItem{{unit, x}}, hash: x.hash, isLoop: x.loop()}
+		j := &sharedItem{context: x.context, parts: []unitItem{{unit, x}}, hash: x.hash, isLoop: x.loop()}
 		if j.isLoop {
 			j.least, j.most = x.bounds()
-			j.body = jointsOf(x.body, unit, fence)
-			j.fence = slices.ContainsFunc(j.body, func(y *joint) bool { return y.fence })
+			j.body = sharedItemsOf(x.body, unit, fence)
+			j.fence = slices.ContainsFunc(j.body, func(y *sharedItem) bool { return y.fence })
 		} else {
 			j.fence = fence(x.context)
 		}
@@ -36,30 +36,30 @@ func jointsOf(list []*item, unit int, fence func(context int) bool) []*joint {
 	return out
 }
 
-// An aligner merges sequences of joints by their longest common subsequence. A pair of events counts once, one of loops
+// An aligner merges sequences of items by their longest common subsequence. A pair of events counts once, one of loops
 // as often as they have rounds of what their bodies have in common, so that the loops matter more than what is around them.
 type aligner struct {
 	tolerance
 	known  map[weighing]float64
-	splits map[splitting]*joint
+	splits map[splitting]*sharedItem
 }
 
 type splitting struct {
-	j      *joint
+	j      *sharedItem
 	rounds uint64
 }
 
 func newAligner(t tolerance) *aligner {
-	return &aligner{t, make(map[weighing]float64), make(map[splitting]*joint)}
+	return &aligner{t, make(map[weighing]float64), make(map[splitting]*sharedItem)}
 }
 
 type weighing struct {
-	a, b   *joint
+	a, b   *sharedItem
 	fences bool
 }
 
 // merge merges two sequences. Collective calls are fences: they are aligned first, the rest in between.
-func (a *aligner) merge(x, y []*joint) []*joint {
+func (a *aligner) merge(x, y []*sharedItem) []*sharedItem {
 	head, tail := 0, 0
 	for head < min(len(x), len(y)) && a.alike(x[head], y[head]) {
 		head++
@@ -67,7 +67,7 @@ func (a *aligner) merge(x, y []*joint) []*joint {
 	for tail < min(len(x), len(y))-head && a.alike(x[len(x)-1-tail], y[len(y)-1-tail]) {
 		tail++
 	}
-	var out []*joint
+	var out []*sharedItem
 	for i := range head {
 		out = append(out, a.join(x[i], y[i]))
 	}
@@ -86,7 +86,7 @@ func (a *aligner) merge(x, y []*joint) []*joint {
 }
 
 // between appends what lies between two fences: what has no match stands before the next match, that of x first.
-func (a *aligner) between(out []*joint, x, y []*joint) []*joint {
+func (a *aligner) between(out []*sharedItem, x, y []*sharedItem) []*sharedItem {
 	i, j := 0, 0
 	for _, p := range a.pairs(x, y, 0, false) {
 		out = append(append(out, x[i:p.i]...), y[j:p.j]...)
@@ -97,9 +97,9 @@ func (a *aligner) between(out []*joint, x, y []*joint) []*joint {
 }
 
 // join makes one of a pair.
-func (a *aligner) join(x, y *joint) *joint {
+func (a *aligner) join(x, y *sharedItem) *sharedItem {
 	x, y, _ = a.matched(x, y)
-	j := &joint{context: x.context, hash: x.hash, isLoop: x.isLoop, fence: x.fence || y.fence, parts: slices.Concat(x.parts, y.parts)}
+	j := &sharedItem{context: x.context, hash: x.hash, isLoop: x.isLoop, fence: x.fence || y.fence, parts: slices.Concat(x.parts, y.parts)}
 	if j.isLoop {
 		j.least, j.most = min(x.least, y.least), max(x.most, y.most)
 		j.body = a.merge(x.body, y.body)
@@ -109,7 +109,7 @@ func (a *aligner) join(x, y *joint) *joint {
 
 // matched returns a pair as it is to be joined. Loops need as many rounds; with others they match only wholly, where the
 // precision allows it, or if one is taken as a loop in a loop: ranks that do nothing else in the outer one have both as one.
-func (a *aligner) matched(x, y *joint) (*joint, *joint, bool) {
+func (a *aligner) matched(x, y *sharedItem) (*sharedItem, *sharedItem, bool) {
 	switch {
 	case !x.isLoop && !y.isLoop:
 		return x, y, x.context == y.context
@@ -130,14 +130,14 @@ func (a *aligner) matched(x, y *joint) (*joint, *joint, bool) {
 }
 
 // split makes a loop of a loop.
-func (a *aligner) split(j *joint, rounds uint64) *joint {
+func (a *aligner) split(j *sharedItem, rounds uint64) *sharedItem {
 	at := splitting{j, rounds}
 	if out := a.splits[at]; out != nil {
 		return out
 	}
 	inner := *j
 	inner.least, inner.most, inner.parts = j.least/rounds, j.most/rounds, nil
-	out := &joint{body: []*joint{&inner}, least: rounds, most: rounds, isLoop: true, fence: j.fence}
+	out := &sharedItem{body: []*sharedItem{&inner}, least: rounds, most: rounds, isLoop: true, fence: j.fence}
 	for _, p := range j.parts {
 		in := *p.item
 		times := in.over[j.least]
@@ -150,7 +150,7 @@ func (a *aligner) split(j *joint, rounds uint64) *joint {
 }
 
 // alike reports whether a pair matches wholly.
-func (a *aligner) alike(x, y *joint) bool {
+func (a *aligner) alike(x, y *sharedItem) bool {
 	if x.isLoop != y.isLoop || x.context != y.context || len(x.body) != len(y.body) {
 		return false
 	}
@@ -161,7 +161,7 @@ func (a *aligner) alike(x, y *joint) bool {
 }
 
 // weight says how much a pair has in common, of collective calls alone if fences is true; 0 if it doesn't match.
-func (a *aligner) weight(x, y *joint, fences bool) float64 {
+func (a *aligner) weight(x, y *sharedItem, fences bool) float64 {
 	if x.isLoop != y.isLoop || fences && (!x.fence || !y.fence) {
 		return 0
 	}
@@ -181,7 +181,7 @@ func (a *aligner) weight(x, y *joint, fences bool) float64 {
 	return w
 }
 
-// A pair is two joints that match, by their index.
+// A pair is two shared items that match, by their index.
 type pair struct {
 	i, j   int
 	weight float64
@@ -191,7 +191,7 @@ type pair struct {
 const mostCells = 1 << 20
 
 // pairs returns the heaviest common subsequence of two sequences from an index on.
-func (a *aligner) pairs(x, y []*joint, from int, fences bool) (out []pair) {
+func (a *aligner) pairs(x, y []*sharedItem, from int, fences bool) (out []pair) {
 	var xs, ys []int
 	for i := from; i < len(x); i++ {
 		if !fences || x[i].fence {
@@ -231,8 +231,8 @@ func (a *aligner) pairs(x, y []*joint, from int, fences bool) (out []pair) {
 	return out
 }
 
-// first links each joint with the first that matches it.
-func (a *aligner) first(x, y []*joint, xs, ys []int, fences bool) (out []pair) {
+// first links each item with the first that matches it.
+func (a *aligner) first(x, y []*sharedItem, xs, ys []int, fences bool) (out []pair) {
 	next := 0
 	for _, i := range xs {
 		for k := next; k < len(ys); k++ {

@@ -61,12 +61,12 @@ func byOrder(r *trace.Reader, ranks []int, thread, precision int) (*Nests, error
 	if err != nil {
 		return nil, err
 	}
-	joints, err := align(units, t, func(c int) bool { return numbers.fences[c] })
+	items, err := align(units, t, func(c int) bool { return numbers.fences[c] })
 	if err != nil {
 		return nil, err
 	}
 	f := &filler{r: r, thread: thread, units: units, out: &Nests{Thread: thread}}
-	f.out.Nodes = f.nodes(joints)
+	f.out.Nodes = f.nodes(items)
 	of := make(map[int]*unit)
 	for _, u := range units {
 		for _, rank := range u.ranks {
@@ -120,9 +120,9 @@ func unitsOf(r *trace.Reader, ranks []int, thread int, t tolerance, numbers *num
 }
 
 // align merges the sequences of all units.
-func align(units []*unit, t tolerance, fence func(context int) bool) (all []*joint, err error) {
+func align(units []*unit, t tolerance, fence func(context int) bool) (all []*sharedItem, err error) {
 	for i, u := range units {
-		list := jointsOf(u.items, i, fence)
+		list := sharedItemsOf(u.items, i, fence)
 		if i == 0 {
 			all = list
 			continue
@@ -138,7 +138,7 @@ func align(units []*unit, t tolerance, fence func(context int) bool) (all []*joi
 	return all, nil
 }
 
-func size(list []*joint) int {
+func size(list []*sharedItem) int {
 	n := len(list)
 	for _, j := range list {
 		n += size(j.body)
@@ -146,7 +146,7 @@ func size(list []*joint) int {
 	return n
 }
 
-// A filler makes nodes of joints and has them take the values of the ranks.
+// A filler makes nodes of items and has them take the values of the ranks.
 type filler struct {
 	r      *trace.Reader
 	thread int
@@ -154,7 +154,7 @@ type filler struct {
 	out    *Nests
 }
 
-func (f *filler) nodes(list []*joint) (out []*Node) {
+func (f *filler) nodes(list []*sharedItem) (out []*Node) {
 	for _, j := range list {
 		if j.isLoop && j.most == 1 {
 			out = append(out, f.nodes(j.body)...)

@@ -43,8 +43,8 @@ func parsedTo(text string) (list []*item, rest string) {
 	return list, ""
 }
 
-// written is the reverse, with the units of each joint that not all have.
-func written(list []*joint, units int) string {
+// written is the reverse, with the units of each shared item that not all have.
+func written(list []*sharedItem, units int) string {
 	var b strings.Builder
 	for _, j := range list {
 		if j.isLoop {
@@ -136,7 +136,7 @@ func TestFold(t *testing.T) {
 		for _, x := range parsed(c.text) {
 			out = f.append(out, x)
 		}
-		if got := written(jointsOf(f.closed(out), 0, func(int) bool { return false }), 1); got != c.want {
+		if got := written(sharedItemsOf(f.closed(out), 0, func(int) bool { return false }), 1); got != c.want {
 			t.Errorf("%s at %d: %s, want %s", c.text, c.precision, got, c.want)
 		}
 	}
@@ -155,8 +155,8 @@ func unrolled(list []*item, out *[]int) {
 	}
 }
 
-// ofUnit returns what joints have of a unit.
-func ofUnit(t *rapid.T, list []*joint, unit int) (out []*item) {
+// ofUnit returns what items have of a unit.
+func ofUnit(t *rapid.T, list []*sharedItem, unit int) (out []*item) {
 	for _, j := range list {
 		for _, p := range j.parts {
 			if p.unit != unit {
@@ -181,7 +181,7 @@ func TestByOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		joints, err := align(units, tolerance{precision: 100}, func(int) bool { return false })
+		items, err := align(units, tolerance{precision: 100}, func(int) bool { return false })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestByOrder(t *testing.T) {
 					want = append(want, list[c])
 				}
 				unrolled(u.items, &folded)
-				unrolled(ofUnit(t, joints, i), &merged)
+				unrolled(ofUnit(t, items, i), &merged)
 				if !slices.Equal(folded, want) || !slices.Equal(merged, want) {
 					t.Fatalf("rank %d: %v folded, %v merged, want %v", rank, folded, merged, want)
 				}
