@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -45,7 +45,7 @@ More: docs/efficiency.md`,
 				return err
 			}
 			if byRank {
-				list, err := imbalance.EachRank(r, imbalance.Options{Name: where.text})
+				list, err := efficiency.EachRank(r, efficiency.Options{Name: where.text})
 				if err != nil {
 					return err
 				}
@@ -58,7 +58,7 @@ More: docs/efficiency.md`,
 				}, table)
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
-			rep, err := imbalance.Of(r, imbalance.Options{
+			rep, err := efficiency.Of(r, efficiency.Options{
 				All: all, Inside: inside, Name: where.text,
 				Progress: func(done, total int) { p.done, p.total = done-1, total; p.step() },
 			})
@@ -89,8 +89,8 @@ More: docs/efficiency.md`,
 }
 
 // printEfficiencyTable writes a row for each call site.
-func printEfficiencyTable(w io.Writer, rep *imbalance.Report, v columns.View) error {
-	return columns.Print(w, rep.Calls, v, func(c *columns.Row, x imbalance.Call) {
+func printEfficiencyTable(w io.Writer, rep *efficiency.Report, v columns.View) error {
+	return columns.Print(w, rep.Calls, v, func(c *columns.Row, x efficiency.Call) {
 		d := &x.Duration
 		c.Ns("lost", x.CostNs).Share("of run", x.CostNs, float64(rep.Efficiency.RuntimeNs)*float64(rep.Ranks)).Count("calls", x.Count).Count("ranks", d.Ranks)
 		c.Ns("mean", d.Mean).Ns("least", d.Least.Ns).Value("least rank", d.Least.Rank).Ns("most", d.Most.Ns).Value("most rank", d.Most.Rank)
@@ -98,7 +98,7 @@ func printEfficiencyTable(w io.Writer, rep *imbalance.Report, v columns.View) er
 	})
 }
 
-func printEfficiency(w io.Writer, rep *imbalance.Report, top columns.Limit, width int) error {
+func printEfficiency(w io.Writer, rep *efficiency.Report, top columns.Limit, width int) error {
 	e := rep.Efficiency
 	if rep.Ranks == 0 {
 		fmt.Fprintln(w, "no rank left a track")
@@ -132,7 +132,7 @@ func printEfficiency(w io.Writer, rep *imbalance.Report, top columns.Limit, widt
 		fmt.Fprintf(w, "times are those of up to %d threads a rank, each from its first call to its last, scaled to the run time of the rank\n", rep.Threads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	calls, rest := columns.Worth(rep.Calls, top, func(c imbalance.Call) float64 {
+	calls, rest := columns.Worth(rep.Calls, top, func(c efficiency.Call) float64 {
 		return c.CostNs / max(1, float64(e.RuntimeNs)*float64(rep.Ranks))
 	})
 	for i := range calls {
@@ -159,7 +159,7 @@ func printEfficiency(w io.Writer, rep *imbalance.Report, top columns.Limit, widt
 }
 
 // shareText is a share as well as it is known.
-func shareText(s imbalance.Share) string {
+func shareText(s efficiency.Share) string {
 	text := units.Share(s.Value, 1)
 	switch off := (s.High - s.Low) / 2; {
 	case !s.Known():
@@ -170,7 +170,7 @@ func shareText(s imbalance.Share) string {
 	return text
 }
 
-func timingText(rep *imbalance.Report) string {
+func timingText(rep *efficiency.Report) string {
 	switch rep.Timing {
 	case "exact":
 		return "each rank's own"
@@ -189,8 +189,8 @@ type imbalanceView struct {
 	hosts bool // there are several
 }
 
-func manyHosts(rep *imbalance.Report) bool {
-	all := []imbalance.Distribution{rep.Useful, rep.MPI}
+func manyHosts(rep *efficiency.Report) bool {
+	all := []efficiency.Distribution{rep.Useful, rep.MPI}
 	for i := range rep.Calls {
 		all = append(all, rep.Calls[i].Duration, rep.Calls[i].Gap)
 	}
@@ -215,7 +215,7 @@ func (v *imbalanceView) line(text, bars string) {
 const toAPercent = 0.0105
 
 // distribution writes how a time is spread over ranks.
-func (v *imbalanceView) distribution(name string, d *imbalance.Distribution, indent string) {
+func (v *imbalanceView) distribution(name string, d *efficiency.Distribution, indent string) {
 	if d.Ranks == 0 {
 		return
 	}
@@ -230,7 +230,7 @@ func (v *imbalanceView) distribution(name string, d *imbalance.Distribution, ind
 	}
 }
 
-func (v *imbalanceView) extreme(x imbalance.Extreme) string {
+func (v *imbalanceView) extreme(x efficiency.Extreme) string {
 	if v.hosts && x.Host != "" {
 		return fmt.Sprintf("%s (rank %d, %s)", units.Duration(x.Ns), x.Rank, x.Host)
 	}
@@ -238,13 +238,13 @@ func (v *imbalanceView) extreme(x imbalance.Extreme) string {
 }
 
 // sample writes how the times of single calls are spread.
-func (v *imbalanceView) sample(s *imbalance.Sample) {
+func (v *imbalanceView) sample(s *efficiency.Sample) {
 	if s == nil {
 		return
 	}
 	v.line(fmt.Sprintf("          each %s mean, %s to %s", units.Duration(s.Mean), v.extreme(s.Least), v.extreme(s.Most)), bars(s.Steps))
 	if len(s.Groups) == 2 {
-		text := func(g imbalance.SampleGroup) string {
+		text := func(g efficiency.SampleGroup) string {
 			return fmt.Sprintf("%d at %s", g.Calls, units.Duration(g.Mean))
 		}
 		a, b := s.Groups[0], s.Groups[1]
@@ -252,7 +252,7 @@ func (v *imbalanceView) sample(s *imbalance.Sample) {
 	}
 }
 
-func groupText(g imbalance.Group) string {
+func groupText(g efficiency.Group) string {
 	text := fmt.Sprintf("%s at %s", units.Plural(g.Ranks, "rank"), units.Duration(g.Mean))
 	if g.Estimated {
 		text = "about " + text

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/findings"
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/columns"
@@ -109,7 +109,7 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 	if err != nil {
 		return nil, err
 	}
-	rep, err := imbalance.Of(r, imbalance.Options{All: true, Name: where.text})
+	rep, err := efficiency.Of(r, efficiency.Options{All: true, Name: where.text})
 	if err != nil {
 		return nil, err
 	}

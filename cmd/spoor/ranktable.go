@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/units"
 )
@@ -18,11 +18,11 @@ type rankColumn struct {
 	function, place string
 	mpi             bool
 	sum             float64
-	of              map[int]imbalance.RankTime // by rank
+	of              map[int]efficiency.RankTime // by rank
 }
 
 // rankColumns lists the columns of a table, those of most time first.
-func rankColumns(list []imbalance.RankTotals) []*rankColumn {
+func rankColumns(list []efficiency.RankTotals) []*rankColumn {
 	type key struct {
 		function, place string
 		mpi             bool
@@ -39,12 +39,12 @@ func rankColumns(list []imbalance.RankTotals) []*rankColumn {
 				}
 				c := known[key{s.Function, s.Place, mpi}]
 				if c == nil {
-					c = &rankColumn{function: s.Function, place: s.Place, mpi: mpi, of: make(map[int]imbalance.RankTime)}
+					c = &rankColumn{function: s.Function, place: s.Place, mpi: mpi, of: make(map[int]efficiency.RankTime)}
 					known[key{s.Function, s.Place, mpi}] = c
 					cols = append(cols, c)
 				}
 				before := c.of[list[i].Rank]
-				c.of[list[i].Rank] = imbalance.RankTime{Ns: before.Ns + t.Ns, Within: before.Within + t.Within, Known: t.Known}
+				c.of[list[i].Rank] = efficiency.RankTime{Ns: before.Ns + t.Ns, Within: before.Within + t.Within, Known: t.Known}
 				c.sum += t.Ns
 			}
 		}
@@ -58,12 +58,12 @@ const rankWidth = 10
 
 // printRanks writes a row for each rank: what it computed, what it spent in MPI, and as many
 // of the places with most time as there is room for, up to top.
-func printRanks(w io.Writer, list []imbalance.RankTotals, top, width int) error {
+func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) error {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no rank left a track")
 		return nil
 	}
-	hosts := slices.ContainsFunc(list, func(r imbalance.RankTotals) bool { return r.Host != list[0].Host })
+	hosts := slices.ContainsFunc(list, func(r efficiency.RankTotals) bool { return r.Host != list[0].Host })
 	cols := rankColumns(list)
 	room := (width - 3*rankWidth) / rankWidth
 	if hosts {
@@ -82,8 +82,8 @@ func printRanks(w io.Writer, list []imbalance.RankTotals, top, width int) error 
 		guessed = true
 		return "~" + text
 	}
-	time := func(t imbalance.RankTime) string { return known(units.Duration(t.Ns), t.Known) }
-	if err := columns.Text(w, list, 0, func(c *columns.Row, r imbalance.RankTotals) {
+	time := func(t efficiency.RankTime) string { return known(units.Duration(t.Ns), t.Known) }
+	if err := columns.Text(w, list, 0, func(c *columns.Row, r efficiency.RankTotals) {
 		c.Value("rank", r.Rank)
 		if hosts {
 			c.Text("host", r.Host)
@@ -123,7 +123,7 @@ func printRanks(w io.Writer, list []imbalance.RankTotals, top, width int) error 
 }
 
 // valueNames lists what was attached on some rank.
-func valueNames(list []imbalance.RankTotals) (names []string) {
+func valueNames(list []efficiency.RankTotals) (names []string) {
 	for i := range list {
 		for _, v := range list[i].Values {
 			if v.Function == "" && !slices.Contains(names, v.Name) {
@@ -136,11 +136,11 @@ func valueNames(list []imbalance.RankTotals) (names []string) {
 
 // printRankTable writes a row for each rank and time, in ns, or name of attached values: first its
 // totals, then by place.
-func printRankTable(w io.Writer, list []imbalance.RankTotals, v columns.View) error {
+func printRankTable(w io.Writer, list []efficiency.RankTotals, v columns.View) error {
 	type row struct {
 		rank                       int
 		host, what, function, site string
-		imbalance.RankTime
+		efficiency.RankTime
 	}
 	var rows []row
 	for _, r := range list {
@@ -149,7 +149,7 @@ func printRankTable(w io.Writer, list []imbalance.RankTotals, v columns.View) er
 			rows = append(rows, row{r.Rank, r.Host, "compute", s.Function, s.Place, s.Compute}, row{r.Rank, r.Host, "mpi", s.Function, s.Place, s.MPI})
 		}
 		for _, v := range r.Values {
-			rows = append(rows, row{r.Rank, r.Host, v.Name, v.Function, v.Place, imbalance.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
+			rows = append(rows, row{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
 		}
 	}
 	return columns.Print(w, rows, v, func(c *columns.Row, r row) {

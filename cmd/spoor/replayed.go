@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spoor-hpc/spoor/internal/again/replay"
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/units"
@@ -62,9 +62,9 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	spent := make(map[int]imbalance.RankTotals)
+	spent := make(map[int]efficiency.RankTotals)
 	if r.HasTimes() {
-		list, err := imbalance.EachRank(r, imbalance.Options{})
+		list, err := efficiency.EachRank(r, efficiency.Options{})
 		if err != nil {
 			return nil, err
 		}

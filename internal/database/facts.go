@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
@@ -152,11 +152,11 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		if f.waits, err = waits.Known(r, f.summary.Calls, func(string, trace.Site) string { return "" }); err != nil {
 			return nil, err
 		}
-		report, err := imbalance.Of(r, imbalance.Options{})
+		report, err := efficiency.Of(r, efficiency.Options{})
 		if err != nil {
 			return nil, err
 		}
-		share := func(s imbalance.Share) any {
+		share := func(s efficiency.Share) any {
 			if !s.Known() {
 				return nil
 			}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -77,7 +77,7 @@ func numbers(r *trace.Reader, perRank []profile.RankTotal, waited *Waiting, o Op
 	if !r.HasTimes() || len(list) == room {
 		return list, nil
 	}
-	each, err := imbalance.EachRank(r, imbalance.Options{Name: func(s trace.Site) string { return o.called("", s) }})
+	each, err := efficiency.EachRank(r, efficiency.Options{Name: func(s trace.Site) string { return o.called("", s) }})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func numbers(r *trace.Reader, perRank []profile.RankTotal, waited *Waiting, o Op
 	}
 	known := make(map[[2]string]*column)
 	var columns []*column
-	take := func(key [2]string, site string, rank int, t imbalance.RankTime) {
+	take := func(key [2]string, site string, rank int, t efficiency.RankTime) {
 		c := known[key]
 		if c == nil {
 			c = &column{name: key[0] + key[1], site: site, values: slices.Repeat([]float32{float32(math.NaN())}, ranks)}

@@ -22,8 +22,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/findings"
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
@@ -53,7 +53,7 @@ type Data struct {
 	Flat       Flat               `json:"flat"`
 	Structure  []Structure        `json:"structure"`
 	Matrix     []Layer            `json:"matrix"`
-	Imbalance  *imbalance.Report  `json:"imbalance"` // nil without times
+	Imbalance  *efficiency.Report `json:"imbalance"` // nil without times
 	Timeline   *Timeline          `json:"timeline"`  // nil without times
 	Waiting    *Waiting           `json:"waiting"`   // nil where it isn't known
 	NoWaits    string             `json:"no_waits"`  // why, if the trace says so
@@ -135,7 +135,7 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 		return p.String()
 	}
 	if r.HasTimes() {
-		if d.Imbalance, err = imbalance.Of(r, imbalance.Options{
+		if d.Imbalance, err = efficiency.Of(r, efficiency.Options{
 			All: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
 		}); err != nil {
 			return fmt.Errorf("imbalance: %w", err)

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/findings"
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
@@ -119,8 +119,8 @@ func (a *app) measured() []measured {
 // inside wants the efficiencies between MPI_Init and MPI_Finalize to be those that the ranks measured.
 func inside(t *testing.T, a *app, mode string, measured []measured, complain func(string, ...any)) {
 	t.Helper()
-	var rep, whole imbalance.Report
-	for r, options := range map[*imbalance.Report][]string{&rep: {"--inside"}, &whole: nil} {
+	var rep, whole efficiency.Report
+	for r, options := range map[*efficiency.Report][]string{&rep: {"--inside"}, &whole: nil} {
 		if err := json.Unmarshal([]byte(a.spoor(append([]string{"efficiency", "--json", "t.spoor"}, options...)...)), r); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func late(t *testing.T, a *app, mode string, measured []measured, complain func(
 	if out.Err != nil {
 		t.Fatal(out)
 	}
-	var rep imbalance.Report
+	var rep efficiency.Report
 	if err := json.Unmarshal([]byte(out.Stdout), &rep); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 )
 
@@ -17,7 +17,7 @@ func (c *cell) ranks() {
 		c.refuses("no times", "efficiency", "--by-rank", "--json", "t.spoor")
 		return
 	}
-	var list []imbalance.RankTotals
+	var list []efficiency.RankTotals
 	c.json(&list, "efficiency", "--by-rank", "--json", "t.spoor")
 	if len(list) != len(c.truth) {
 		c.t.Fatalf("%d ranks", len(list))
@@ -80,10 +80,10 @@ func (c *cell) lost() {
 		c.refuses("no times", "efficiency", "--all", "t.spoor")
 		return
 	}
-	var rep imbalance.Report
+	var rep efficiency.Report
 	c.json(&rep, "efficiency", "--all", "--json", "t.spoor")
 	seen := 0
-	for verb, calls := range map[string][]imbalance.Call{"imbalance": rep.Calls, "report": c.page.Imbalance.Calls} {
+	for verb, calls := range map[string][]efficiency.Call{"imbalance": rep.Calls, "report": c.page.Imbalance.Calls} {
 		for i := range calls {
 			x := &calls[i]
 			switch x.Function {
@@ -118,7 +118,7 @@ func (c *cell) lost() {
 	}
 }
 
-// The rows of `imbalance`: what a call site cost, and what its calls and the gaps before them came to on each rank.
+// The rows of `efficiency`: what a call site cost, and what its calls and the gaps before them came to on each rank.
 var (
 	siteRow = regexp.MustCompile(`^(MPI_\w+) at .*: (\d+) calls?, (.*) (lost|waited)$`)
 	spread  = regexp.MustCompile(`^  (calls|gaps), total of a rank: (.*) mean, (.*) \(rank (\d+)\) to (.*) \(rank (\d+)\)`)
@@ -187,7 +187,7 @@ func (c *cell) lostText() {
 }
 
 // spent holds a distribution over the ranks against what each spent.
-func (c *cell) spent(what string, got *imbalance.Distribution, of []bound) room {
+func (c *cell) spent(what string, got *efficiency.Distribution, of []bound) room {
 	c.t.Helper()
 	n := float64(len(of))
 	least, most, mean := of[0], bound{}, bound{}
@@ -210,7 +210,7 @@ func (c *cell) spent(what string, got *imbalance.Distribution, of []bound) room 
 }
 
 // rankTime holds a time against the truth by what it says of itself, and if it is the rank's, by the table.
-func (c *cell) rankTime(what string, got imbalance.RankTime, want bound, calls uint64) {
+func (c *cell) rankTime(what string, got efficiency.RankTime, want bound, calls uint64) {
 	c.t.Helper()
 	if r := (room{1e-3, got.Within + 5e3}); !r.holds(got.Ns, want) {
 		c.t.Errorf("%s: %+v, want %v", what, got, want)
@@ -259,9 +259,9 @@ func (c *cell) efficiencies() {
 		want.gap.plus(want.duration)
 		span = bound{max(span.low, want.gap.low), max(span.high, want.gap.high)}
 	}
-	var rep imbalance.Report
+	var rep efficiency.Report
 	c.json(&rep, "efficiency", "--json", "t.spoor")
-	for verb, rep := range map[string]*imbalance.Report{"imbalance": &rep, "report": c.page.Imbalance} {
+	for verb, rep := range map[string]*efficiency.Report{"imbalance": &rep, "report": c.page.Imbalance} {
 		c.share(verb+": parallel efficiency", rep.Efficiency.Parallel, useful, span)
 		c.share(verb+": load balance", rep.Efficiency.LoadBalance, useful, most)
 		c.share(verb+": communication efficiency", rep.Efficiency.Communication, most, span)
@@ -307,7 +307,7 @@ func (c *cell) efficienciesText(useful, most, span bound) {
 	c.rounded("imbalance: most useful time", times[2], most, all)
 }
 
-func (c *cell) share(what string, got imbalance.Share, of, in bound) {
+func (c *cell) share(what string, got efficiency.Share, of, in bound) {
 	c.t.Helper()
 	r := c.room(1)
 	if want := (bound{of.low / in.high, of.high / in.low}); got.Low > got.Value || got.High < got.Value ||

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -169,13 +169,13 @@ func (a *app) checkMeans() {
 	}
 }
 
-// checkThreads holds what `imbalance` says of ranks with several threads against the truth: what they spent
+// checkThreads holds what `efficiency` says of ranks with several threads against the truth: what they spent
 // before and in the exchanges, and the share of its time for which a rank computed.
 func (a *app) checkThreads(r *trace.Reader) {
 	a.t.Helper()
-	var ranks []imbalance.RankTotals
+	var ranks []efficiency.RankTotals
 	a.json(&ranks, "efficiency", "--by-rank", "--json", "t.spoor")
-	var rep imbalance.Report
+	var rep efficiency.Report
 	a.json(&rep, "efficiency", "--json", "t.spoor")
 	if len(ranks) != 2 || rep.Threads != 3 {
 		a.t.Fatalf("%d ranks, %d threads", len(ranks), rep.Threads)

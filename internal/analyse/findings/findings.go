@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -32,10 +32,10 @@ const (
 	apart = 1.2  // by so much a rank must differ from the mean to be named
 )
 
-// Of draws findings from a report on all calls (imbalance.Options.All), those of most time first. There are none of a run without
+// Of draws findings from a report on all calls (efficiency.Options.All), those of most time first. There are none of a run without
 // times, or in which little is lost. waited is who waited for whom; nil if it isn't known. What it says of a call, a rank or the
 // critical path stands for what sums of times say of these.
-func Of(rep *imbalance.Report, waited *waits.Report) []Finding {
+func Of(rep *efficiency.Report, waited *waits.Report) []Finding {
 	runtime := float64(rep.Efficiency.RuntimeNs)
 	whole := runtime * float64(rep.Ranks)
 	list := []Finding{}
@@ -124,7 +124,7 @@ type wait struct {
 }
 
 // of reports whether it is about the calls.
-func (w *wait) of(c *imbalance.Call) bool {
+func (w *wait) of(c *efficiency.Call) bool {
 	other := func(place string) bool { return strings.HasPrefix(w.Place+" < ", place+" < ") }
 	return w.at == trace.FunctionSite{Function: c.Function, Site: c.Site.Alone()} || w.Function == c.Function && slices.ContainsFunc(c.Others, other)
 }
@@ -176,7 +176,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 }
 
 // call is what there is to say of the calls from one place. If it is known who waited, it says nothing of waiting.
-func call(c *imbalance.Call, whole float64, known bool) Finding {
+func call(c *efficiency.Call, whole float64, known bool) Finding {
 	f := Finding{Function: c.Function, Place: c.Place, Rank: -1}
 	total := c.Duration.Mean * float64(c.Duration.Ranks)
 	lost, gap := c.Lost(), &c.Gap

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // spread is how a time lies over four ranks, of which the last has most or least.
-func spread(others, last float64) imbalance.Distribution {
-	d := imbalance.Distribution{Ranks: 4, Mean: (3*others + last) / 4, Exact: true}
-	low, high := imbalance.Extreme{Ns: others, Rank: 0}, imbalance.Extreme{Ns: last, Rank: 3}
+func spread(others, last float64) efficiency.Distribution {
+	d := efficiency.Distribution{Ranks: 4, Mean: (3*others + last) / 4, Exact: true}
+	low, high := efficiency.Extreme{Ns: others, Rank: 0}, efficiency.Extreme{Ns: last, Rank: 3}
 	if last < others {
 		low, high = high, low
 	}
@@ -21,17 +21,17 @@ func spread(others, last float64) imbalance.Distribution {
 	return d
 }
 
-func report(calls ...imbalance.Call) *imbalance.Report {
-	return &imbalance.Report{Ranks: 4, Timing: "exact", Efficiency: imbalance.Efficiency{RuntimeNs: 1000}, Useful: spread(500, 500), Calls: calls}
+func report(calls ...efficiency.Call) *efficiency.Report {
+	return &efficiency.Report{Ranks: 4, Timing: "exact", Efficiency: efficiency.Efficiency{RuntimeNs: 1000}, Useful: spread(500, 500), Calls: calls}
 }
 
 func TestFindings(t *testing.T) {
-	wait := imbalance.Call{Function: "MPI_Allreduce", Place: "step f.c:7", Collective: true, Count: 40, Duration: spread(200, 8), Gap: spread(300, 500)}
+	wait := efficiency.Call{Function: "MPI_Allreduce", Place: "step f.c:7", Collective: true, Count: 40, Duration: spread(200, 8), Gap: spread(300, 500)}
 	even := wait
 	even.Gap = spread(400, 400)
-	send := imbalance.Call{Function: "MPI_Send", Place: "halo f.c:3", Count: 10, Duration: spread(100, 300)}
-	busy := imbalance.Call{Function: "MPI_Waitall", Place: "halo f.c:4", Completion: true, Count: 10, Duration: spread(100, 100)}
-	small := imbalance.Call{Function: "MPI_Wait", Place: "f", Completion: true, Count: 1, Duration: spread(49, 49)}
+	send := efficiency.Call{Function: "MPI_Send", Place: "halo f.c:3", Count: 10, Duration: spread(100, 300)}
+	busy := efficiency.Call{Function: "MPI_Waitall", Place: "halo f.c:4", Completion: true, Count: 10, Duration: spread(100, 100)}
+	small := efficiency.Call{Function: "MPI_Wait", Place: "f", Completion: true, Count: 1, Duration: spread(49, 49)}
 	lone, loneWait := wait, busy
 	lone.Alone, loneWait.Alone = true, true
 	unequal := report()
@@ -49,7 +49,7 @@ func TestFindings(t *testing.T) {
 	timeless.Timing = "none"
 	for _, c := range []struct {
 		name  string
-		rep   *imbalance.Report
+		rep   *efficiency.Report
 		share float64
 		rank  int
 		text  string
@@ -130,8 +130,8 @@ func known() *waits.Report {
 
 // What is known of waiting stands in place of what sums of times say of the same calls, ranks and places of the path.
 func TestFindingsOfWaits(t *testing.T) {
-	barrier := imbalance.Call{Function: "MPI_Barrier", Place: "f.c:7", Site: trace.Site{Module: "a", Offset: 7}, Collective: true, Count: 40, Duration: spread(200, 8), Gap: spread(300, 500)}
-	rep := report(barrier, imbalance.Call{Function: "MPI_Bcast", Place: "f.c:6", Collective: true, Count: 40, Duration: spread(200, 8), Gap: spread(300, 300)})
+	barrier := efficiency.Call{Function: "MPI_Barrier", Place: "f.c:7", Site: trace.Site{Module: "a", Offset: 7}, Collective: true, Count: 40, Duration: spread(200, 8), Gap: spread(300, 500)}
+	rep := report(barrier, efficiency.Call{Function: "MPI_Bcast", Place: "f.c:6", Collective: true, Count: 40, Duration: spread(200, 8), Gap: spread(300, 300)})
 	rep.Useful = spread(400, 800)
 	w := known()
 	w.Path = &waits.Path{RunNs: 500, Sites: []waits.PathSite{{Function: "MPI_Barrier", Place: "f.c:7", ComputeNs: 450, MeanNs: 50, ImbalanceNs: 400, Rank: 3}}}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/findings"
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
@@ -68,7 +68,7 @@ func TestThreadsTogether(t *testing.T) {
 	if want := int64(2*(run-100) - 1 + 2*(run-100-late) - 1); rep.RunNs != want {
 		t.Errorf("all threads were there for %d, want %d", rep.RunNs, want)
 	}
-	all, err := imbalance.Of(r, imbalance.Options{All: true})
+	all, err := efficiency.Of(r, efficiency.Options{All: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/imbalance"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
@@ -265,7 +265,7 @@ func TestOpenCallsLast(t *testing.T) {
 			}
 		}
 	}
-	rep, err := imbalance.Of(r, imbalance.Options{})
+	rep, err := efficiency.Of(r, efficiency.Options{})
 	if err != nil || rep.MPI.Mean < 6_900_000_000 {
 		t.Errorf("in MPI %+v, %v", rep.MPI, err)
 	}

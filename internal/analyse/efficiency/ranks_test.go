@@ -1,4 +1,4 @@
-package imbalance
+package efficiency
 
 import (
 	"fmt"

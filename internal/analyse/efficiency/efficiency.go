@@ -1,4 +1,4 @@
-// Package imbalance tells how unequally the work is spread over the ranks of a
+// Package efficiency measures how evenly the work is spread over the ranks of a
 // run: how much of the time they compute, which calls they wait in, and who it
 // is that the others wait for.
 //
@@ -21,7 +21,7 @@
 // What is known between bounds says so.
 //
 // The package does not say why a rank is slow.
-package imbalance
+package efficiency
 
 import (
 	"cmp"

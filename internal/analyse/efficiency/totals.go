@@ -1,4 +1,4 @@
-package imbalance
+package efficiency
 
 import "github.com/spoor-hpc/spoor/trace"
 
