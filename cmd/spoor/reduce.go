@@ -30,6 +30,7 @@ func newReduce() *cobra.Command {
 other become their mean; order, partners, tags and call sites stay. With --draw
 the trip counts of similar loops, and with --partners messages with
 random-looking destinations, become synthetic: drawn from their distribution.
+With --order, consecutive calls complete requests in array order.
 Sends and receives still match, and every verb reads the result. Times become
 means.
 
