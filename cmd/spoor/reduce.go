@@ -150,7 +150,9 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, s
 			p.end()
 			return nil, nil, err
 		}
-		options.Ordered = from
+		if from != r {
+			options.Ordered = from
+		}
 	}
 	var who *partners.Drawer
 	if o.who {
@@ -161,6 +163,9 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, s
 	p.end()
 	if err != nil {
 		return nil, nil, err
+	}
+	if o.order && from == r {
+		stays = append(stays, "the order of requests stays: it is that of their arrays, or another call lies between")
 	}
 	if x.Unmerged {
 		stays = append(stays, "sizes stay: merged, they would take no less")

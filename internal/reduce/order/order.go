@@ -23,19 +23,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Of makes a trace of another in which requests finish in the order of their arrays. progress is told of each rank that was looked at.
+// Of makes a trace of another in which requests finish in the order of their arrays: the same one if they do so anyway. progress is told
+// of each rank that was looked at.
 func Of(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
+	changed := false
 	ch := &cut.Change{
-		Note:   "requests that calls in a row finish are in the order of their array, and tests in vain are left out",
+		Note:   "requests finish in array order, and tests in vain are left out",
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error {
 			for _, t := range list {
 				if len(t.Streams) > 1 {
 					continue // others may finish requests in between
 				}
-				if err := sorted(t); err != nil {
+				other, err := sorted(t)
+				if err != nil {
 					return fmt.Errorf("rank %d: %w", t.Rank, err)
 				}
+				changed = changed || other
 			}
 			return nil
 		},
@@ -45,6 +49,9 @@ func Of(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 		return nil, err
 	}
 	defer part.Close()
+	if !changed {
+		return r, nil
+	}
 	note := part.Content.Meta[trace.MetaNote+".changed"]
 	delete(part.Content.Meta, trace.MetaNote+".changed")
 	part.Content.Meta[trace.MetaNote+".order"] = note
@@ -75,10 +82,11 @@ type sorter struct {
 	row   []uint32  // calls in a row
 	open  []int64   // what is left of their requests
 	spent [2]uint64 // gaps and durations of calls that are left out, and that no other has yet
+	other bool      // some calls are others now
 }
 
-// sorted changes a track.
-func sorted(t *track.Track) error {
+// sorted changes a track, if there is anything to change.
+func sorted(t *track.Track) (other bool, err error) {
 	x := &sorter{t: t, b: track.Extend(t), left: make([]uint64, len(t.Sigs))}
 	x.b.Sigs, x.b.Times = nil, nil
 	changes := false
@@ -86,19 +94,22 @@ func sorted(t *track.Track) error {
 		s := &t.Sigs[i]
 		c, err := read(s)
 		if err != nil {
-			return err
+			return false, err
 		}
 		changes = changes || c.vain || c.key != ""
 		x.calls = append(x.calls, c)
 		x.b.Number(s.Call, s.Site, s.Vals, "")
 	}
 	if !changes || len(x.b.Sigs) != len(t.Sigs) {
-		return nil
+		return false, nil
 	}
 	for n := range t.Streams[0].Grammar.All() {
 		x.take(n)
 	}
 	x.flush()
+	if !x.other {
+		return false, nil
+	}
 	for n, s := range t.Times {
 		to := &x.b.Times[n]
 		to.Duration.Merge(track.Scaled(s.Duration, min(s.Duration.Count, x.left[n])))
@@ -108,7 +119,7 @@ func sorted(t *track.Track) error {
 	*t = *out
 	t.Courses = nil // of places that others have now
 	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a track.Aside) bool { return a.Call > 0 })
-	return nil
+	return true, nil
 }
 
 // read finds out what a call does.
@@ -174,6 +185,7 @@ func (x *sorter) take(n uint32) {
 	switch {
 	case c.vain:
 		x.spend(n)
+		x.other = true
 		return
 	case c.key == "":
 		x.flush()
@@ -214,7 +226,8 @@ func (x *sorter) flush() {
 	}
 	slices.SortFunc(done, func(a, b finished) int { return cmp.Compare(a.index, b.index) })
 	s := &x.t.Sigs[x.row[0]]
-	each := uint64(len(done))
+	each, row := uint64(len(done)), x.row
+	x.row = nil
 	if _, some := first.spans["outcount"]; some {
 		each = 1
 		indices, statuses := []int64{int64(len(done))}, []int64{int64(len(done))}
@@ -232,6 +245,7 @@ func (x *sorter) flush() {
 			open[f.index] = 0
 		}
 	}
+	x.other = x.other || !slices.Equal(x.row, row)
 	x.row, x.spent = nil, [2]uint64{}
 }
 
@@ -245,6 +259,7 @@ func (x *sorter) call(s *signature.Signature, like *call, with map[string][]int6
 	}
 	n, _ := x.b.Number(s.Call, s.Site, append(vals, s.Vals[at:]...), "")
 	x.b.Stream(0).Append(n)
+	x.row = append(x.row, n)
 	if !x.t.Timeless {
 		x.b.Times[n].Add(x.spent[0]/of, x.spent[1]/of)
 	}
