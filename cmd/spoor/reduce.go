@@ -39,7 +39,7 @@ nothing is gained, the output is a copy. spoor info lists what was merged.
 More: docs/reduce.md`,
 		Example: `  spoor reduce app.spoor                    tolerance 5 %
   spoor reduce --tolerance 10% app.spoor -o small.spoor
-  spoor reduce --draw --partners app.spoor
+  spoor reduce --draw --partners --order app.spoor
   spoor reduce --budget 100K app.spoor
   spoor run --model loops --budget 100K mpirun -n 64 ./app     at the end of the run`,
 		Args: exactly(1, "one trace"),
