@@ -76,13 +76,14 @@ func run(ranks, precisions []int) error {
 
 // sizes are those of the files that thin writes, by precision.
 func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error) {
+	d := partners.New(r, 1, func(int) {})
 	for _, p := range precisions {
 		o := thin.Options{Precision: p}
 		if k.draw {
 			o.Rounds = func(r *trace.Reader) thin.Drawer { return rounds.New(r, rounds.Options{Precision: p, Seed: 1}) }
 		}
 		if k.partners {
-			o.Partners = partners.New(r, 1, func(int) {})
+			o.Partners = d
 		}
 		x, err := thin.Of(r, o, func(int) {})
 		if err != nil {

@@ -133,7 +133,7 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 	}
 	defer x.Close()
 	stay := strings.Join(append([]string{""}, stays...), "; ")
-	switch nothing := x.Content.Thinned == nil && x.Content.Drawn == nil && x.Content.Partners == nil; {
+	switch nothing := x.Content.Thinned == nil && x.Content.Drawn == nil && x.Content.Partners == nil && !ordered(x); {
 	case o.options.Budget > 0 && x.Same != nil:
 		return "", "lossless, as " + o.sameText(), nil
 	case o.options.Budget > 0:
@@ -149,6 +149,9 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 		}
 	}
 }
+
+// ordered reports whether requests finish in the order of their arrays.
+func ordered(x *thin.Result) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
 
 // thinnedText says in few words what was merged.
 func thinnedText(x *thin.Result) string {
@@ -178,6 +181,9 @@ func thinnedText(x *thin.Result) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are drawn (seed %d)", units.Plural(messages, "message"), units.Plural(legs, "leg"), list[0].Seed))
 	}
+	if ordered(x) {
+		parts = append(parts, "requests finish in the order of their arrays")
+	}
 	if parts == nil {
 		return "nothing was merged"
 	}
@@ -188,7 +194,7 @@ func thinnedText(x *thin.Result) string {
 func (o *runOptions) thinCommand(tool, out string) []string {
 	t := &o.model.thin
 	return []string{
-		tool, "reduced", "--tolerance=" + toleranceText(t.options.Precision), "--budget=" + t.budget, "--draw=" + strconv.FormatBool(t.draw), "--partners=" + strconv.FormatBool(t.who), "--seed=" + strconv.FormatUint(t.seed, 10),
+		tool, "reduced", "--tolerance=" + toleranceText(t.options.Precision), "--budget=" + t.budget, "--draw=" + strconv.FormatBool(t.draw), "--partners=" + strconv.FormatBool(t.who), "--order=" + strconv.FormatBool(t.order), "--seed=" + strconv.FormatUint(t.seed, 10),
 		"--stack=" + strconv.Itoa(o.stack), "--no-code=" + strconv.FormatBool(o.noCode), "--force=" + strconv.FormatBool(o.force), "--quiet=" + strconv.FormatBool(o.quiet), "--to=" + out,
 	}
 }

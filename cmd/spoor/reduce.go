@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spoor-hpc/spoor/internal/reduce/order"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
@@ -29,6 +30,7 @@ func newReduce() *cobra.Command {
 other become their mean; order, partners, tags and call sites stay. With --draw
 the trip counts of similar loops, and with --partners messages with
 random-looking destinations, become synthetic: drawn from their distribution.
+With --order, consecutive calls complete requests in array order.
 Sends and receives still match, and every verb reads the result. Times become
 means.
 
@@ -37,7 +39,7 @@ nothing is gained, the output is a copy. spoor info lists what was merged.
 More: docs/reduce.md`,
 		Example: `  spoor reduce app.spoor                    tolerance 5 %
   spoor reduce --tolerance 10% app.spoor -o small.spoor
-  spoor reduce --draw --partners app.spoor
+  spoor reduce --draw --partners --order app.spoor
   spoor reduce --budget 100K app.spoor
   spoor run --model loops --budget 100K mpirun -n 64 ./app     at the end of the run`,
 		Args: exactly(1, "one trace"),
@@ -85,11 +87,12 @@ type reduceOptions struct {
 	budget  string
 	draw    bool
 	who     bool // partners are drawn
+	order   bool // requests finish in the order of their arrays
 	seed    uint64
 }
 
 // reduceFlags are the names of their flags.
-var reduceFlags = []string{"tolerance", "budget", "draw", "partners", "seed"}
+var reduceFlags = []string{"tolerance", "budget", "draw", "partners", "order", "seed"}
 
 func (o *reduceOptions) flags(f *pflag.FlagSet) {
 	o.options.Precision = 95
@@ -98,6 +101,7 @@ func (o *reduceOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.budget, "budget", "", "merge no more than needed to get down to this size in `bytes`: 100K, 2M")
 	f.BoolVar(&o.draw, "draw", false, "make trip counts of similar loops synthetic; with --budget only if sizes are not enough")
 	f.BoolVar(&o.who, "partners", false, "make messages with random-looking destinations synthetic; with --budget only if nothing else is enough")
+	f.BoolVar(&o.order, "order", false, "make requests complete in array order, and leave out tests that found nothing")
 	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of the random numbers")
 }
 
@@ -140,15 +144,28 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, s
 		passes *= 3
 	}
 	p := newProgress(stderr, "ranks gone through, at most", passes*r.Ranks())
+	from := r
+	if o.order {
+		if from, err = order.Of(r, p.steps); err != nil {
+			p.end()
+			return nil, nil, err
+		}
+		if from != r {
+			options.Ordered = from
+		}
+	}
 	var who *partners.Drawer
 	if o.who {
-		who = partners.New(r, o.seed, p.steps)
+		who = partners.New(from, o.seed, p.steps)
 		options.Partners = who
 	}
 	x, err = thin.Of(r, options, p.steps)
 	p.end()
 	if err != nil {
 		return nil, nil, err
+	}
+	if o.order && from == r {
+		stays = append(stays, "the order of requests stays: it is that of their arrays, or another call lies between")
 	}
 	if x.Unmerged {
 		stays = append(stays, "sizes stay: merged, they would take no less")

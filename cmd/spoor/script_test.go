@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -223,6 +224,22 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 		}
 		for range 3 - r.Rank/2 {
 			r.Call("MPI_Barrier", 5, tracktest.World)
+		}
+		r.End()
+	},
+	// Two requests that each rank finishes in an order of its own.
+	"polling": func(r *tracktest.Recorder, _ int) {
+		r.Begin()
+		for step := range 20 {
+			for tag := range int64(2) {
+				r.Irecv(3, 10, int64(r.Rank^1), tag)
+				r.Send(4, 10, int64(r.Rank^1), tag)
+			}
+			left := []int64{4, 2}
+			for _, i := range rand.New(rand.NewPCG(uint64(r.Rank), uint64(step))).Perm(2) {
+				r.Call("MPI_Waitany", 5, 2, 2, left[0], left[1], int64(i), 1, int64(r.Rank^1), int64(i), 40, 0)
+				left[i] = 0
+			}
 		}
 		r.End()
 	},

@@ -7,6 +7,7 @@
 package calltree
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -173,6 +174,7 @@ type Node struct {
 	Body    []*Node  `json:"body,omitempty"`
 	// Branches are nodes of the body that are in different ways of the code: a round has those of one way at most.
 	Branches []flow.Branch `json:"branches,omitempty"`
+	Branch   float64       `json:"-"` // of a way: time of its branch
 
 	Function string `json:"function,omitempty"` // of a function; how often it was called is known by the machine code alone
 	From     string `json:"from,omitempty"`     // the place in the function around it
@@ -185,6 +187,31 @@ type Node struct {
 
 	Terminals []int  `json:"-"` // of a call
 	offset    uint64 // of a loop by the machine code
+}
+
+// Shown is the body as it is shown: the nodes of each way of a branch stand in one of kind way, which exists here alone.
+func (n *Node) Shown() []*Node { return n.shown(0, len(n.Body), n.Branches) }
+
+func (n *Node) shown(from, to int, branches []flow.Branch) (out []*Node) {
+	for _, b := range branches {
+		out = append(out, n.Body[from:b.Ways[0].From]...)
+		first, branch, text := len(out), 0.0, "either"
+		for _, w := range b.Ways {
+			way := &Node{Kind: "way", Function: text, Rounds: w.Taken, Body: n.shown(w.From, w.To, w.Branches)}
+			if w.Taken > 0 {
+				way.Function += fmt.Sprintf(" (%s of %s)", units.Grouped(w.Taken), units.Plural(n.Rounds, "iteration"))
+			}
+			for _, x := range n.Body[w.From:w.To] {
+				way.Sums.Add(&x.Sums)
+			}
+			out = append(out, way)
+			from, branch, text = w.To, branch+way.Sums.Time(), "or"
+		}
+		for _, way := range out[first:] {
+			way.Branch = branch
+		}
+	}
+	return append(out, n.Body[from:to]...)
 }
 
 // A Site is a function called from a place. Sites are numbered from 1 in the

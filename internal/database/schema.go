@@ -171,6 +171,7 @@ create table node (
 	place text,                    -- by the machine code: of a loop or call
 	at_least integer not null default 0, -- 1: rounds without calls of MPI aren't counted
 	unsure integer not null default 0,   -- 1: the calls don't tell which of several loops went round
+	branches text,                 -- JSON: alternatives among the nodes in it by their order from 0, and in how many rounds each was taken
 	primary key (run, class, number)
 ) without rowid;
 -- Call sites of a class as its profile numbers and names them.
@@ -208,7 +209,7 @@ create view calls_by_site as
 	select run, site, function, module, symbol, file, min(line) as line, sum(ranks) as ranks, sum(calls) as calls, sum(ns) as ns,
 		min(min_ns) as min_ns, max(max_ns) as max_ns, sum(gap_ns) as gap_ns, sum(bytes_out) as bytes_out, sum(bytes_in) as bytes_in
 	from callsite join site on site.id = callsite.site group by run, site;
-pragma user_version = 5;
+pragma user_version = 6;
 `
 
 // waiting makes a table of its own, which older versions lack.
@@ -226,7 +227,7 @@ const waiting = `create table waiting (
 `
 
 // version is that of the schema above.
-const version = 5
+const version = 6
 
 // upgrades make the tables of the version after that of the key.
 var upgrades = map[int]string{
@@ -238,4 +239,5 @@ var upgrades = map[int]string{
 		where kind = 'loop' and by_code = (select max(by_code) from node as of where of.run = node.run and of.class = node.class);
 		pragma user_version = 4;`,
 	4: "alter table run add column waited_ns integer;" + waiting + "pragma user_version = 5;",
+	5: "alter table node add column branches text; pragma user_version = 6;",
 }

@@ -22,11 +22,11 @@ func TestUpgrade(t *testing.T) {
 	if _, _, err := d.Add(name, r, Options{Place: nowhere}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.db.Exec("drop view loop; drop table waiting; alter table run drop column waited_ns; alter table communicator drop column name; alter table node drop column by_code; alter table node drop column place; alter table node drop column at_least; alter table node drop column unsure; create view loop as select 1; pragma user_version = 2"); err != nil {
+	if _, err := d.db.Exec("drop view loop; drop table waiting; alter table run drop column waited_ns; alter table communicator drop column name; alter table node drop column by_code; alter table node drop column place; alter table node drop column at_least; alter table node drop column unsure; alter table node drop column branches; create view loop as select 1; pragma user_version = 2"); err != nil {
 		t.Fatal(err)
 	}
 	d.Close()
-	if d, err = OpenRead(path); err == nil || !strings.Contains(err.Error(), "spoor db add brings them to 5") {
+	if d, err = OpenRead(path); err == nil || !strings.Contains(err.Error(), "spoor db add brings them to 6") {
 		t.Fatalf("%v, %v", d, err)
 	}
 	if d, err = Open(path); err != nil {

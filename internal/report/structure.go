@@ -37,11 +37,11 @@ type Thread struct {
 
 // A Node is a profile's node in few letters: there are many.
 type Node struct {
-	Kind    string  `json:"k"` // c call, f function, l loop, p part, r recursion, e elsewhere
+	Kind    string  `json:"k"` // c call, f function, l loop, p part, r recursion, w way of a branch, e elsewhere
 	Site    int     `json:"s,omitempty"`
 	Peers   string  `json:"w,omitempty"`
 	Part    int     `json:"p,omitempty"`
-	Name    string  `json:"f,omitempty"` // of a function
+	Name    string  `json:"f,omitempty"` // of a function; "either" or "or", and how often, of a way
 	From    string  `json:"l,omitempty"` // where in the function around it
 	Entered uint64  `json:"e"`
 	Rounds  uint64  `json:"r"`
@@ -57,6 +57,7 @@ type Node struct {
 	AtLeast bool    `json:"x,omitempty"` // of a loop: there may have been more rounds
 	Unsure  bool    `json:"u,omitempty"` // of a loop: it may have been entered more often
 	Counted string  `json:"y,omitempty"` // rounds of a loop that the program counted itself, where the calls don't tell
+	Branch  float64 `json:"h,omitempty"` // of a way: time of its branch
 	Body    []Node  `json:"b,omitempty"`
 }
 
@@ -110,11 +111,11 @@ func (s *Structure) nodes(list []*calltree.Node, left *int) []Node {
 		out = append(out, Node{
 			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.From, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
 			Most: n.Most, Step: n.Step, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.Inside(), Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
-			Place: n.Place, AtLeast: n.AtLeast, Unsure: n.Unsure, Counted: n.CountedRounds(),
+			Place: n.Place, AtLeast: n.AtLeast, Unsure: n.Unsure, Counted: n.CountedRounds(), Branch: n.Branch,
 		})
 	}
 	for i := range out {
-		out[i].Body = s.nodes(list[i].Body, left)
+		out[i].Body = s.nodes(list[i].Shown(), left)
 	}
 	return out
 }

@@ -56,6 +56,7 @@ var verbs = []string{
 	"cut --iteration 1:3 -o O T",
 	"reduce -o O T",
 	"reduce --partners -o O T",
+	"reduce --order -o O T",
 	"proxy -o O.c T",
 	"report -o O.html T",
 	"export --to otf2 -o O T",

@@ -1,11 +1,16 @@
 package profile
 
 import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +75,24 @@ func (n *branched) ways() (list []string) {
 	return list
 }
 
+// pageData is what a page shows.
+func pageData(t *testing.T, path string) string {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := regexp.MustCompile(` id="data">([^<]*)`).FindSubmatch(page)
+	if packed == nil {
+		t.Fatal("the page has no data")
+	}
+	data, err := io.ReadAll(flate.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(packed[1]))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 // TestBranches: alternatives are those of the source, and so is how often each was taken, whatever compiled the program. Nothing is said
 // of ways into another one, and no number where an iteration may pass without a call.
 func TestBranches(t *testing.T) {
@@ -109,6 +132,19 @@ func TestBranches(t *testing.T) {
 				for _, want := range []string{"either (20 of 40 iterations)\n", " (25 of 30 iterations)\n", " or\n", "either, or: alternatives in the code"} {
 					if !strings.Contains(text, want) {
 						t.Errorf("the profile has no %q:\n%s", want, text)
+					}
+				}
+				spoor(t, dir, "db", "add", "--database", "runs.db", "app.spoor")
+				spoor(t, dir, "report", "-o", "page.html", "app.spoor")
+				stored := spoor(t, dir, "db", "calltree", "--database", "runs.db", "--min-time", "0", "1")
+				page := pageData(t, filepath.Join(dir, "page.html"))
+				for line := range strings.Lines(text) {
+					way := regexp.MustCompile(`(either|or)( \(\d+ of \d+ iterations\))?$`).FindString(strings.TrimSpace(line))
+					if !strings.Contains(stored, line) {
+						t.Errorf("the database's profile has no %q:\n%s", line, stored)
+					}
+					if !strings.Contains(page, `"f":"`+way+`"`) && way != "" {
+						t.Errorf("the page has no %q", way)
 					}
 				}
 				var outline struct{ Functions []branched }

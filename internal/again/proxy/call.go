@@ -266,7 +266,7 @@ func (w *writer) taken() (at int, ok bool) {
 		return 0, false
 	}
 	i := w.param("status")
-	if i < 0 || w.c.out[i].typ != trace.Status || w.c.out[i].n != signature.StatusFilled && w.c.out[i].n != signature.StatusIgnored {
+	if i < 0 || !w.c.out[i].filled() {
 		return 0, false
 	}
 	return w.c.out[i].at + signature.StatusSource, true

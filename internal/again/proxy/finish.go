@@ -36,7 +36,7 @@ type run struct {
 	none         bool
 }
 
-// A finish is a step of a variant: calls that finish so many requests. Its terminal is
+// A finish is a step of a variant: calls that finish so many requests, an exchange, or messages that differ in numbers. Its terminal is
 // behind those of the trace.
 type finish struct {
 	terminal int    // one of the calls
@@ -44,6 +44,8 @@ type finish struct {
 	requests int64
 	what     string       // tells it from others
 	exchange []exchanging // by member; nil: it finishes requests that were made before
+	at       []int        // of messages that are one step: which values differ, and what they are each time
+	rows     [][]int64
 }
 
 // at is the step in front of which a call of the stream is.
@@ -395,6 +397,9 @@ func (v *variant) step(k *trace.Rank, stream int, call uint64) uint64 {
 func (g *generator) finishLine(v *variant, f *finish) *line {
 	if f.exchange != nil {
 		return g.exchangeLine(v, f)
+	}
+	if f.rows != nil {
+		return g.rowLine(v, f)
 	}
 	c := v.calls[f.terminal]
 	count := ""

@@ -78,6 +78,9 @@ func (g *generator) steadyOf(v *variant) (*steady, string) {
 		}
 	}
 	for _, n := range s.finishes {
+		if v.finishes[n].rows != nil {
+			return nil, ""
+		}
 		s.terminals = append(s.terminals, v.finishes[n].terminal)
 	}
 	for r, body := range old {

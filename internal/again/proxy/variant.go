@@ -147,6 +147,7 @@ func (g *generator) prepare() error {
 	}
 	g.take(found)
 	g.exchanges()
+	g.tabulate()
 	g.findStatuses()
 	g.together()
 	for _, v := range g.list {

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
@@ -61,12 +60,12 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 	lister := rows{p: p, callers: p.Threads == nil, depth: v.Depth}
 	if hidden >= 0 {
 		lister.min = hidden
-		lister.body(body, nil, 0, 0, "")
+		lister.body(body, 0, 0)
 	} else {
 		for _, share := range []float64{0, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05} {
 			hidden = share * total
 			lister = rows{p: p, callers: p.Threads == nil, depth: v.Depth, min: hidden}
-			if lister.body(body, nil, 0, 0, ""); len(lister.list) <= fitting {
+			if lister.body(body, 0, 0); len(lister.list) <= fitting {
 				break
 			}
 		}
@@ -172,8 +171,8 @@ type rows struct {
 	list    []row
 }
 
-// body lists nodes at a level of indentation, within a number of loops. Branches are those among them, with ways of what is done so often.
-func (r *rows) body(nodes []*calltree.Node, branches []flow.Branch, level, loops int, often string) {
+// body lists nodes at a level of indentation, within a number of loops.
+func (r *rows) body(nodes []*calltree.Node, level, loops int) {
 	var small []*calltree.Node
 	flush := func() {
 		if len(small) == 1 {
@@ -184,58 +183,15 @@ func (r *rows) body(nodes []*calltree.Node, branches []flow.Branch, level, loops
 		}
 		small = nil
 	}
-	isSmall := func(n *calltree.Node) bool { return n.Sums.Time() < r.min }
-	for i := 0; i < len(nodes); i++ {
-		if len(branches) > 0 && branches[0].Ways[0].From == i {
-			ways := branches[0].Ways
-			branches = branches[1:]
-			if end := ways[len(ways)-1].To; slices.ContainsFunc(nodes[i:end], func(n *calltree.Node) bool { return !isSmall(n) }) {
-				flush()
-				for k, w := range ways {
-					r.way(nodes, &w, k, level, loops, often)
-				}
-				i = end - 1
-				continue
-			}
-		}
-		if isSmall(nodes[i]) {
-			small = append(small, nodes[i])
+	for _, n := range nodes {
+		if max(n.Sums.Time(), n.Branch) < r.min {
+			small = append(small, n)
 			continue
 		}
 		flush()
-		r.node(nodes[i], level, loops)
+		r.node(n, level, loops)
 	}
 	flush()
-}
-
-// way lists the nodes of a way, the k-th of its branch.
-func (r *rows) way(nodes []*calltree.Node, w *flow.Way, k, level, loops int, often string) {
-	text := "or"
-	if k == 0 {
-		text = "either"
-	}
-	if w.Taken > 0 && often != "" {
-		text += fmt.Sprintf(" (%s of %s)", units.Grouped(w.Taken), often)
-	}
-	inside := calltree.Sums{}
-	for _, n := range nodes[w.From:w.To] {
-		inside.Add(&n.Sums)
-	}
-	r.list = append(r.list, row{text: indent(level) + text, sums: &inside, calls: units.Grouped(inside.Calls), per: w.Taken})
-	r.body(nodes[w.From:w.To], shifted(w.Branches, w.From), level+1, loops, often)
-}
-
-// shifted are branches of a list that begins so much later.
-func shifted(list []flow.Branch, from int) (out []flow.Branch) {
-	for _, b := range list {
-		x := flow.Branch{}
-		for _, w := range b.Ways {
-			w.From, w.To, w.Branches = w.From-from, w.To-from, shifted(w.Branches, from)
-			x.Ways = append(x.Ways, w)
-		}
-		out = append(out, x)
-	}
-	return out
 }
 
 // several puts neighbours that take little time on one line.
@@ -340,6 +296,10 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	case "elsewhere":
 		x.text += "elsewhere"
 		open = true
+	case "way":
+		x.text += n.Function
+		x.per = n.Rounds
+		open = true
 	case "part":
 		loops++
 		if x.text += fmt.Sprintf("part %d", n.Part); n.Body == nil {
@@ -349,18 +309,14 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		open = n.Body != nil
 	}
 	large := func(c *calltree.Node) bool { return c.Sums.Time() >= r.min }
-	closed := open && (r.depth >= 0 && loops > r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
+	closed := open && n.Kind != "way" && (r.depth >= 0 && loops > r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
 	if closed {
 		x.text += ": " + r.names([]*calltree.Node{n})
 		r.left++
 	}
 	r.list = append(r.list, x)
 	if open && !closed {
-		often := ""
-		if n.Kind == "loop" && !n.AtLeast {
-			often = units.Plural(n.Rounds, "iteration")
-		}
-		r.body(n.Body, n.Branches, level+1, loops, often)
+		r.body(n.Shown(), level+1, loops)
 	}
 }
 

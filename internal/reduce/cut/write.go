@@ -19,3 +19,12 @@ func (p *Part) Write(path string, overwrite bool) error {
 	}
 	return trace.AddCode(path, p.code, p.from)
 }
+
+// Reader reads the part, without what the trace knows of the program's code.
+func (p *Part) Reader(name string) (*trace.Reader, error) {
+	file, err := sections.Encode(p.Content)
+	if err != nil {
+		return nil, err
+	}
+	return trace.NewBytes(file, name)
+}

@@ -1,6 +1,7 @@
 package partners_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -121,5 +122,39 @@ func TestKept(t *testing.T) {
 	d := partners.New(r, 1, func(int) {})
 	if n, err := d.Families(); err != nil || n != 1 {
 		t.Errorf("of what they have in common %d families can be drawn, error %v, kept %v", n, err, d.Kept())
+	}
+}
+
+// TestChance: in one leg some rank has five times as many random messages as the mean, which is drawn; with twenty times as many it is no
+// rank among others.
+func TestChance(t *testing.T) {
+	const ranks = 64
+	for _, x := range []struct{ busy, families int }{{5, 1}, {20, 0}} {
+		to := rand.New(rand.NewPCG(1, 2)).Perm(ranks)
+		for rank := range ranks {
+			if rank < x.busy-1 { // beside the one that sends there anyway
+				to[rank] = 0
+			}
+		}
+		r := mergetest.Run(t, ranks, func(r *tracktest.Recorder) {
+			r.Begin()
+			var sources []int64
+			for rank := range ranks {
+				if to[rank] == r.Rank {
+					sources = append(sources, int64(rank))
+				}
+			}
+			for _, from := range sources {
+				r.Irecv(3, 10, from, 1)
+			}
+			r.Isend(4, 10, int64(to[r.Rank]), 1)
+			r.Waitall(5, int64(len(sources)+1))
+			r.Allreduce(30, 1)
+			r.End()
+		})
+		d := partners.New(r, 1, func(int) {})
+		if n, err := d.Families(); err != nil || n != x.families {
+			t.Errorf("%d messages to one rank: %d families, want %d; error %v, kept %v", x.busy, n, x.families, err, d.Kept())
+		}
 	}
 }

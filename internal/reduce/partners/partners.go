@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/reduce/cut"
 	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -93,11 +92,7 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 	}
 	delete(part.Content.Meta, trace.MetaNote+".changed")
 	part.Content.Meta[trace.MetaNote+".partners"] = "partners, sizes and tags of messages are drawn: calls are not those of the run"
-	file, err := sections.Encode(part.Content)
-	if err != nil {
-		return nil, err
-	}
-	x, err := trace.NewBytes(file, d.r.Name())
+	x, err := part.Reader(d.r.Name())
 	if err != nil {
 		return nil, fmt.Errorf("messages that were drawn: %w", err)
 	}

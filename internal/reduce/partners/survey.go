@@ -82,7 +82,7 @@ type drawnKind struct {
 // What draws and what doesn't.
 const (
 	fewBodies = 27 // as many kinds of ranks as a grid of three dimensions has where it is open
-	unequal   = 4  // times the mean: a rank that sends or receives more is no rank among others
+	unequal   = 4  // times the mean: a rank that sends or receives more, and not by chance, is no rank among others
 	mostDrawn = 1 << 12
 	mostTold  = 128 // messages in all exchanges of a family together, more or less
 	mostBody  = 1 << 20

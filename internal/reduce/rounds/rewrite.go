@@ -66,18 +66,30 @@ func (x *rank) rewrite(d *drawn.Drawing) {
 		}
 	}
 	x.t.Streams[0].Grammar = x.nested(b.Grammar(), terminals)
-	before, after := uint64(0), uint64(0)
 	for t := range x.t.Times {
 		s := &x.t.Times[t]
-		before += s.Duration.Sum + s.Gap.Sum
+		x.calls += int64(now[t] - calls[t])
+		x.ns -= int64(s.Duration.Sum + s.Gap.Sum)
 		s.Duration, s.Gap = track.Scaled(s.Duration, now[t]), track.Scaled(s.Gap, now[t])
-		after += s.Duration.Sum + s.Gap.Sum
+		x.ns += int64(s.Duration.Sum + s.Gap.Sum)
 	}
 	p := &x.t.Process
-	if p.SpanNs > 0 {
-		p.SpanNs = max(p.SpanNs+int64(after)-int64(before), 1)
-	}
 	p.Asides = slices.DeleteFunc(slices.Clone(p.Asides), func(a track.Aside) bool { return a.Call > 0 }) // at calls that are others now
+}
+
+// span has ranks that make as many calls more than they did run as much longer, about: those that wait for each other end together.
+func span(ranks []*rank) {
+	type sum struct{ ns, ranks int64 }
+	more := make(map[int64]sum)
+	for _, x := range ranks {
+		s := more[x.calls]
+		more[x.calls] = sum{s.ns + x.ns, s.ranks + 1}
+	}
+	for _, x := range ranks {
+		if p, s := &x.t.Process, more[x.calls]; p.SpanNs > 0 {
+			p.SpanNs = max(p.SpanNs+s.ns/s.ranks, 1)
+		}
+	}
 }
 
 // nested puts the bodies of loops into a grammar in which numbers from terminals on stand for them.

@@ -117,6 +117,8 @@ type rank struct {
 	nodes  map[string]*node
 	list   []*node
 	drawn  []*body
+	calls  int64 // that it makes more once loops are drawn
+	ns     int64 // that it takes longer
 }
 
 // A group is the loops of ranks that are run together.
@@ -203,6 +205,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 	for _, x := range d.ranks {
 		x.rewrite(d.drawing)
 	}
+	span(d.ranks)
 	for _, t := range list {
 		t.Courses = nil // of places that others have now
 	}

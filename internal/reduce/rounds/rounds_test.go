@@ -3,6 +3,7 @@ package rounds_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,48 @@ func exact(t *testing.T, r, of *trace.Reader, rank int) (list []string) {
 		}
 	}
 	return list
+}
+
+// TestEnds: ranks that run fewer rounds together still end together, though one that began late took less time for each.
+func TestEnds(t *testing.T) {
+	tracks := tracktest.RunAll(8, func(r *tracktest.Recorder) {
+		data := rand.New(rand.NewPCG(1, 2))
+		r.Begin()
+		for range 100 {
+			for range 10 + data.IntN(8) {
+				sendrecv(r, 10, int64(r.Rank^1))
+				r.Allreduce(13, 1)
+			}
+			r.Allreduce(14, 1)
+		}
+		r.End()
+	})
+	for rank, x := range tracks {
+		late := int64(3e8 * rank)
+		x.Process.StartNs, x.Process.SpanNs = x.Process.StartNs+late, 5e9-late
+	}
+	r := mergetest.Open(t, tracks, nil)
+	out, _, _ := drawn(t, r, thin.Options{Precision: 0}, 1)
+	if calls(t, out, 0) == calls(t, r, 0) {
+		t.Fatal("no other number of rounds")
+	}
+	end := int64(0)
+	for rank := range out.Ranks() {
+		k, err := out.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := k.Process()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rank == 0 {
+			end = p.StartNs + p.SpanNs
+		}
+		if off := p.StartNs + p.SpanNs - end; off < -1e6 || off > 1e6 {
+			t.Errorf("rank %d ends %d ns after rank 0", rank, off)
+		}
+	}
 }
 
 // TestDrawn: whatever is drawn, the ranks come to the end, without a message left, and all else is as it was.

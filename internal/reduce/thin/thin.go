@@ -29,6 +29,7 @@ type Options struct {
 	Budget    int64                      // bytes: merge no more than it takes to come to so many, families that take most first; 0: merge all
 	Rounds    func(*trace.Reader) Drawer // what gives up numbers of rounds in a trace; nil: nothing does
 	Partners  Partners                   // nil: they stay
+	Ordered   *trace.Reader              // if not nil: the trace with requests in order, of which all else is given up
 
 	code int64 // bytes that what is known of the program's code takes in the file
 }
@@ -117,15 +118,22 @@ func Of(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 			o.code = s.Stored + codeEntry
 		}
 	}
-	x, err := withPartners(r, o, progress)
+	from := r
+	if o.Ordered != nil {
+		from = o.Ordered
+	}
+	x, err := withPartners(from, o, progress)
 	if err != nil {
 		return nil, err
 	}
 	if x.Bytes >= r.Size() {
 		x.Close()
-		x.same(r)
+		return x.same(r), nil
 	}
-	return x, nil
+	if from != r {
+		err = x.CodeOf(r)
+	}
+	return x, err
 }
 
 // withPartners does so where there is anything to be given up.

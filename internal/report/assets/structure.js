@@ -17,8 +17,9 @@ const numbers = (n, whole) => {
 export const structure = () => {
   const list = data.structure;
   const code = list.some((s) => s.code);
+  const branched = (list) => (list || []).some((n) => n.k === "w" || branched(n.b));
   const lead = (code ? "The program's functions and loops around its MPI calls, from its machine code. ≥: iterations without an MPI call are not counted. (?): perhaps entered more often, with fewer iterations each time. “counted by the program”: all iterations of the loop together (run --rounds)."
-    : "The program as nested loops of MPI calls, found by the compression.") + " Ranks with the same structure are a class." + (data.summary.no_times ? "" : " Times of a line cover all its iterations: in MPI, and outside of MPI before its calls.");
+    : "The program as nested loops of MPI calls, found by the compression.") + (list.some((s) => s.threads.some((t) => branched(t.body))) ? " “either”, “or”: alternatives in the code, and in how many iterations their calls were made." : "") + " Ranks with the same structure are a class." + (data.summary.no_times ? "" : " Times of a line cover all its iterations: in MPI, and outside of MPI before its calls.");
   if (!list.length) {
     section("structure", "Structure", lead, none("No rank left a track."));
     return;
@@ -30,7 +31,7 @@ export const structure = () => {
   const hitBelow = (s, n) => (n.b || []).some((x) => hit(s, x) || hitBelow(s, x));
   // lines are those below a node: where times are known, runs of three and more that take next to nothing are one line.
   const lines = (s, whole, list) => {
-    const out = [], small = (n) => !data.summary.no_times && words.length === 0 && whole > 0 && spent(n) < whole * 0.002;
+    const out = [], small = (n) => !data.summary.no_times && words.length === 0 && whole > 0 && (n.h || spent(n)) < whole * 0.002;
     for (let i = 0; i < list.length;) {
       let j = i;
       while (j < list.length && small(list[j])) j++;
@@ -59,6 +60,7 @@ export const structure = () => {
       n.k === "c" ? [el("strong", { textContent: site.function }), el("span", { className: "t", textContent: n.q || site.site }), n.w && el("span", { className: "t", textContent: n.w })]
         : n.k === "f" ? [el("span", { textContent: `${n.f}()` }), n.l && el("span", { className: "t", textContent: `from ${n.l}` })]
         : n.k === "l" ? [el("span", { textContent: "loop" }), n.q && el("span", { className: "t", textContent: n.q })]
+        : n.k === "w" ? el("span", { textContent: n.f })
         : n.k === "r" ? el("span", { textContent: "recursive calls and the first one" }) : n.k === "e" ? el("span", { textContent: "elsewhere" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
       shown && el("span", { className: "x", textContent: `× ${times}` }), n.y && el("span", { className: "t", textContent: `${n.y} counted by the program` }), entered && el("span", { className: "t", textContent: entered }),
       el("span", { className: "t", textContent: numbers(n, whole) }));

@@ -19,7 +19,7 @@ static void work(long ns)
 int main(int argc, char **argv)
 {
 	int rank, size, rounds = argc > 1 ? atoi(argv[1]) : 500;
-	int in[N], out[N] = {0}, index[N], at, flag, n;
+	int in[N], out[N] = {0}, index[2 * N], at, flag, n;
 	MPI_Request r[2 * N];
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);

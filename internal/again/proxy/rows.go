@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A master answers whoever comes first: its calls are a loop but for the rank that each is about, which follows no rule, so that the
+// structure is as long as the run. Messages from one place that differ in numbers alone are one step then, with the numbers in a table.
+
+// muchShorter is how much shorter a structure has to become by tables, and fewTabulated how long it may be without.
+const (
+	muchShorter  = 4
+	fewTabulated = 100
+)
+
+// tabulate looks for streams that are much shorter so. Ranks of a class have their calls in common, and so no tables.
+func (g *generator) tabulate() {
+	for _, v := range g.list {
+		k := v.ranks[0]
+		if g.o.Gaps == GapsFollowed || g.ends != nil || v.generalised || len(v.members) > 1 || len(v.stepwise) != 1 || v.stepwise[0] != nil ||
+			k.Len(0) > maxStepwise || size(v.recorded(k, 0)) <= fewTabulated {
+			continue
+		}
+		steps, list := v.tabled()
+		b := grammar.NewBuilder()
+		for t := range k.Sequence(0) {
+			if n := steps[t] - len(v.calls); n >= 0 {
+				f := &list[n]
+				row := make([]int64, len(f.at))
+				for j, at := range f.at {
+					row[j] = v.calls[t].vals[0][at]
+				}
+				f.rows = append(f.rows, row)
+			}
+			b.Append(uint32(steps[t]))
+		}
+		if s := (&stepwise{g: b.Grammar(), steps: k.Len(0)}); muchShorter*size(s.g) <= size(v.recorded(k, 0)) {
+			v.stepwise[0], v.finishes = s, list
+		}
+	}
+}
+
+// tabled finds the step of each terminal, and those that stand for several.
+func (v *variant) tabled() (steps []int, list []finish) {
+	groups := make(map[string][]int)
+	steps = make([]int, len(v.calls))
+	for t, c := range v.calls {
+		steps[t] = t
+		if key := v.likeness(t, c); key != "" {
+			groups[key] = append(groups[key], t)
+		}
+	}
+	for t, c := range v.calls {
+		group := groups[v.likeness(t, c)]
+		if len(group) < 2 || group[0] != t {
+			continue
+		}
+		f := finish{terminal: t}
+		for _, at := range c.numbers() {
+			if slices.ContainsFunc(group, func(u int) bool { return v.calls[u].vals[0][at] != c.vals[0][at] }) {
+				f.at = append(f.at, at)
+			}
+		}
+		for _, u := range group {
+			steps[u] = len(v.calls) + len(list)
+		}
+		list = append(list, f)
+	}
+	return steps, list
+}
+
+// likeness tells which messages can be one step; "" if the call is none.
+func (v *variant) likeness(t int, c *call) string {
+	if c.def == nil || c.def.Index("source") < 0 && c.def.Index("dest") < 0 || v.ranks[0].Lane(t) != nil {
+		return ""
+	}
+	vals := slices.Clone(c.vals[0])
+	for _, at := range c.numbers() {
+		vals[at] = 0
+	}
+	for i := range c.out {
+		if n := &c.out[i]; n.filled() {
+			clear(vals[n.at+signature.StatusSource : n.at+signature.StatusCancelled])
+		}
+	}
+	return fmt.Sprint(c.f.Name, c.site, c.shape, vals)
+}
+
+// numbers lists where the values of a message are that may be in a table: integers without a name, and who sent what came from any rank.
+func (c *call) numbers() (list []int) {
+	any := false
+	for i := range c.f.Params {
+		p, n := &c.f.Params[i], &c.in[i]
+		if n.typ != trace.Int || p.Dir != trace.DirIn {
+			continue
+		}
+		if v := c.vals[0][n.at]; name(p.Kind, v) == "" {
+			list = append(list, n.at)
+		} else if p.Name == "source" {
+			any = v == mpi.AnySource
+		}
+	}
+	for i := range c.out {
+		if n := &c.out[i]; n.filled() && (any || c.def.Has(mpi.Polls)) {
+			list = append(list, n.at+signature.StatusSource, n.at+signature.StatusTag)
+		}
+	}
+	return list
+}
+
+// filled reports whether a node is a status that says what came.
+func (n *node) filled() bool {
+	return n.typ == trace.Status && (n.n == signature.StatusFilled || n.n == signature.StatusIgnored)
+}
+
+// rowLine writes a step of messages that differ in numbers.
+func (g *generator) rowLine(v *variant, f *finish) *line {
+	c := *v.calls[f.terminal]
+	c.lane = make(map[int]string)
+	n := g.rows(v, len(f.at), 1, func(int) [][]int64 { return f.rows })
+	for j, at := range f.at {
+		c.lane[at] = fmt.Sprintf("ROW(%d, %d)", n, j)
+	}
+	w := &writer{g: g, v: v, c: &c, t: f.terminal, sinks: make(map[string]int), after: []string{fmt.Sprintf("next_row(%d);", n)}}
+	text, _ := w.statement()
+	return g.shared(&line{site: g.site(c.site), text: text})
+}
