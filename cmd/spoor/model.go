@@ -175,11 +175,11 @@ func thinnedText(x *thin.Result) string {
 		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (tolerance %s, seed %d)", units.Plural(runs, "run"), bins, toleranceText(d.Families[0].Precision), d.Seed))
 	}
 	if list := x.Content.Partners; list != nil {
-		legs, messages := uint64(0), uint64(0)
+		intervals, messages := uint64(0), uint64(0)
 		for i := range list {
-			legs, messages = legs+list[i].Legs, messages+list[i].Relative.Count()
+			intervals, messages = intervals+list[i].Intervals, messages+list[i].Relative.Count()
 		}
-		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are drawn (seed %d)", units.Plural(messages, "message"), units.Plural(legs, "leg"), list[0].Seed))
+		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are drawn (seed %d)", units.Plural(messages, "message"), units.Plural(intervals, "interval"), list[0].Seed))
 	}
 	if ordered(x) {
 		parts = append(parts, "requests finish in the order of their arrays")

@@ -12,7 +12,7 @@ import (
 // A drawnMessages is a family of messages that are drawn, as people read it.
 type drawnMessages struct {
 	Seed      uint64       `json:"seed"`
-	Legs      uint64       `json:"legs"`
+	Intervals uint64       `json:"intervals"`
 	Rounds    uint64       `json:"exchanges"`
 	Different int          `json:"different"`
 	Ring      bool         `json:"ring"`
@@ -43,7 +43,7 @@ func drawnMessagesOf(list []trace.Partners) (out []drawnMessages) {
 	for i := range list {
 		p := &list[i]
 		out = append(out, drawnMessages{
-			Seed: p.Seed, Legs: p.Legs, Rounds: p.Rounds, Different: p.Exchanges, Ring: p.Ring, Messages: p.Relative.Count(),
+			Seed: p.Seed, Intervals: p.Intervals, Rounds: p.Rounds, Different: p.Exchanges, Ring: p.Ring, Messages: p.Relative.Count(),
 			Relative: of(&p.Relative), Sizes: of(&p.Sizes), Tags: of(&p.Tags), Numbers: of(&p.Numbers),
 		})
 	}
@@ -72,7 +72,7 @@ func (d *drawnMessages) text() string {
 		around = ", around a ring"
 	}
 	return fmt.Sprintf("%s in %s between collective calls, as %s of %d; distances %+d (rank %d) to %+d (rank %d)%s; sizes %s (rank %d) to %s (rank %d); tags %d to %d; %s to %s from a rank in an interval before; seed %d",
-		units.Plural(d.Messages, "message"), units.Plural(d.Legs, "interval"), units.Plural(d.Rounds, "exchange"), d.Different,
+		units.Plural(d.Messages, "message"), units.Plural(d.Intervals, "interval"), units.Plural(d.Rounds, "exchange"), d.Different,
 		d.Relative.Least, d.Relative.LeastRank, d.Relative.Most, d.Relative.MostRank, around,
 		units.Bytes(d.Sizes.Least), d.Sizes.LeastRank, units.Bytes(d.Sizes.Most), d.Sizes.MostRank,
 		d.Tags.Least, d.Tags.Most, units.Grouped(uint64(d.Numbers.Least)), units.Grouped(uint64(d.Numbers.Most)), d.Seed)
@@ -93,8 +93,8 @@ func keptPartners(list []partners.Kept) string {
 			break
 		}
 		text := k.Why
-		if k.Legs > 0 {
-			text += ", in " + units.Plural(k.Legs, "leg")
+		if k.Intervals > 0 {
+			text += ", in " + units.Plural(k.Intervals, "interval")
 		}
 		parts = append(parts, text)
 	}

@@ -12,13 +12,13 @@ import (
 // appendPartners and DecodePartners: the section of messages that are drawn.
 //
 //	partners     = families uvarint, family…
-//	family       = seed uvarint, legs uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,
+//	family       = seed uvarint, intervals uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,
 //	               distributions of relative ranks, sizes, tags and numbers
 func appendPartners(b []byte, list []model.Partners) []byte {
 	b = wire.AppendUvarint(b, uint64(len(list)))
 	for i := range list {
 		p := &list[i]
-		b = wire.AppendUvarint(wire.AppendUvarint(b, p.Seed), p.Legs)
+		b = wire.AppendUvarint(wire.AppendUvarint(b, p.Seed), p.Intervals)
 		b = wire.AppendUvarint(wire.AppendUvarint(b, p.Rounds), uint64(p.Exchanges))
 		ring := byte(0)
 		if p.Ring {
@@ -41,7 +41,7 @@ func DecodePartners(r *wire.Reader, ranks int) []model.Partners {
 	list := make([]model.Partners, r.Count(27))
 	for i := range list {
 		p := &list[i]
-		p.Seed, p.Legs, p.Rounds, p.Exchanges = r.Uvarint(), r.Uvarint(), r.Uvarint(), r.Int(math.MaxInt32)
+		p.Seed, p.Intervals, p.Rounds, p.Exchanges = r.Uvarint(), r.Uvarint(), r.Uvarint(), r.Int(math.MaxInt32)
 		p.Ring = r.Int(1) == 1
 		p.Sent, p.Received = int64(r.Int(math.MaxInt32)), int64(r.Int(math.MaxInt32))
 		for _, d := range distributions(p) {

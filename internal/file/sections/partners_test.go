@@ -10,7 +10,7 @@ import (
 
 // somePartners is a family that can be, changed.
 func somePartners(change func(p *model.Partners)) []model.Partners {
-	p := model.Partners{Seed: 1 << 63, Legs: 5, Rounds: 40, Exchanges: 5, Ring: true, Sent: 7, Received: 8}
+	p := model.Partners{Seed: 1 << 63, Intervals: 5, Rounds: 40, Exchanges: 5, Ring: true, Sent: 7, Received: 8}
 	for i, d := range distributions(&p) {
 		d.Least, d.Most = end(int64(-9*i), i), end(900, 3)
 		d.Bins = []model.Bin{{Low: int64(-9 * i), High: 3, Value: 2, Count: 5}, {Low: 900, High: 900, Value: 900, Count: 1}}

@@ -22,7 +22,7 @@ const mostBins = 64
 // told is what the trace says of the family.
 func (f *family) told(seed uint64) trace.Partners {
 	return trace.Partners{
-		Seed: seed, Legs: uint64(len(f.legs)), Rounds: f.rounds, Exchanges: f.exchanges, Ring: f.ring, Sent: f.memory[0], Received: f.memory[1],
+		Seed: seed, Intervals: uint64(len(f.intervals)), Rounds: f.rounds, Exchanges: f.exchanges, Ring: f.ring, Sent: f.memory[0], Received: f.memory[1],
 		Relative: f.relative.Distribution(mostBins), Sizes: f.sizes.Distribution(mostBins), Tags: f.tags.Distribution(mostBins), Numbers: f.numbers.Distribution(mostBins),
 	}
 }

@@ -5,9 +5,9 @@
 //
 //  1. What is drawn is a formula of the rank, the same for all: the k-th message of each rank goes by one distance, and has one size and
 //     one tag. So no rank has to know what others draw, and who receives is as sure as who sends.
-//  2. Messages are given up only of whole legs. A leg is what all ranks do between two collective calls of all; all messages of it MUST
+//  2. Messages are given up only of whole intervals. An interval is what all ranks do between two collective calls of all; all messages of it MUST
 //     begin and end in it, and none of another one may be under way then, by the numbers of messages between each two ranks.
-//  3. In place of a leg's messages stand exchanges, behind all else that a rank does in the leg: receives that don't block, then
+//  3. In place of an interval's messages stand exchanges, behind all else that a rank does in the interval: receives that don't block, then
 //     sends that don't, then one call that waits for all. So whoever comes to an exchange posts all that others wait for
 //     before waiting itself, and what did not hang before does not then.
 //  4. Whatever isn't sure MUST stay as it is, and it is said why.
@@ -26,13 +26,13 @@ import (
 
 // A Drawer makes traces of a trace in which messages are drawn.
 type Drawer struct {
-	r        *trace.Reader
-	seed     uint64
-	progress func(ranks int)
-	legs     []leg
-	families []*family // that can be drawn, those that take most first
-	kept     map[string]uint64
-	looked   bool
+	r         *trace.Reader
+	seed      uint64
+	progress  func(ranks int)
+	intervals []interval
+	families  []*family // that can be drawn, those that take most first
+	kept      map[string]uint64
+	looked    bool
 }
 
 // New returns one for a trace. progress is told of each rank that was looked at.
@@ -40,7 +40,7 @@ func New(r *trace.Reader, seed uint64, progress func(ranks int)) *Drawer {
 	return &Drawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
 }
 
-// Families is how many families of legs there are of which messages can be drawn.
+// Families is how many families of intervals there are of which messages can be drawn.
 func (d *Drawer) Families() (int, error) {
 	if !d.looked {
 		d.looked = true
@@ -51,10 +51,10 @@ func (d *Drawer) Families() (int, error) {
 	return len(d.families), nil
 }
 
-// A Kept is why messages stay as they are, and of how many legs.
+// A Kept is why messages stay as they are, and of how many intervals.
 type Kept struct {
-	Why  string
-	Legs uint64
+	Why       string
+	Intervals uint64
 }
 
 // Kept says what of the trace stays though messages were to be drawn.
@@ -62,7 +62,7 @@ func (d *Drawer) Kept() (list []Kept) {
 	for why, n := range d.kept {
 		list = append(list, Kept{why, n})
 	}
-	slices.SortFunc(list, func(a, b Kept) int { return cmp.Or(cmp.Compare(b.Legs, a.Legs), cmp.Compare(a.Why, b.Why)) })
+	slices.SortFunc(list, func(a, b Kept) int { return cmp.Or(cmp.Compare(b.Intervals, a.Intervals), cmp.Compare(a.Why, b.Why)) })
 	return list
 }
 
@@ -73,7 +73,7 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 	}
 	w := &writer{d: d, families: d.families[:min(families, len(d.families))], of: make(map[int]*family)}
 	for _, f := range w.families {
-		for _, l := range f.legs {
+		for _, l := range f.intervals {
 			w.of[l] = f
 		}
 	}

@@ -26,17 +26,17 @@ import (
 // A sent is a message of a program.
 type sent struct {
 	from, to, tag, size int64
-	leg, got            int  // in which it is sent, and received
+	interval, got       int  // in which it is sent, and received
 	wait                int  // in which the receive is waited for
 	any, blocks         bool // the receive is from any source, the send blocks
 }
 
-// A program has its messages in legs of so many rounds, which collective calls end.
+// A program has its messages in intervals of so many rounds, which collective calls end.
 type program struct {
-	ranks, legs int
-	rounds      []int
-	messages    []sent
-	other       []bool // by leg: pairs of ranks call a collective function in it, too
+	ranks, intervals int
+	rounds           []int
+	messages         []sent
+	other            []bool // by interval: pairs of ranks call a collective function in it, too
 }
 
 // filled is a status of a receive.
@@ -55,10 +55,10 @@ func (p *program) record(r *tracktest.Recorder) {
 		wait int
 	}
 	var open []request
-	for leg := range p.legs {
-		for range p.rounds[leg] {
+	for interval := range p.intervals {
+		for range p.rounds[interval] {
 			for i := range p.messages {
-				if m := &p.messages[i]; m.to == me && m.got == leg {
+				if m := &p.messages[i]; m.to == me && m.got == interval {
 					from := m.from
 					if m.any {
 						from = mpi.AnySource
@@ -70,24 +70,24 @@ func (p *program) record(r *tracktest.Recorder) {
 			}
 			for i := range p.messages {
 				switch m := &p.messages[i]; {
-				case m.from != me || m.leg != leg:
+				case m.from != me || m.interval != interval:
 				case m.blocks:
 					r.Send(11, m.size, m.to, m.tag)
 				default:
 					r.Isend(12, m.size, m.to, m.tag)
 					made++
-					open = append(open, request{made, nil, leg})
+					open = append(open, request{made, nil, interval})
 				}
 			}
-			if p.other[leg] {
+			if p.other[interval] {
 				r.Call("MPI_Allreduce", 13, 5<<8|1, 0, 6<<8|1, 0, 1, tracktest.IntType, 0x23, pair)
 			}
 			var now []request
 			open = slices.DeleteFunc(open, func(q request) bool {
-				if q.wait <= leg {
+				if q.wait <= interval {
 					now = append(now, q)
 				}
-				return q.wait <= leg
+				return q.wait <= interval
 			})
 			vals := []int64{int64(len(now)), int64(len(now))}
 			for _, q := range now {
@@ -109,12 +109,12 @@ func (p *program) record(r *tracktest.Recorder) {
 	r.End()
 }
 
-// someProgram draws one; whole has all messages begin and end in their legs.
+// someProgram draws one; whole has all messages begin and end in their intervals.
 func someProgram(t *rapid.T, whole bool) *program {
-	p := &program{ranks: 2 * rapid.IntRange(3, 5).Draw(t, "pairs"), legs: rapid.IntRange(4, 8).Draw(t, "legs")}
+	p := &program{ranks: 2 * rapid.IntRange(3, 5).Draw(t, "pairs"), intervals: rapid.IntRange(4, 8).Draw(t, "intervals")}
 	most := rapid.IntRange(1, 4).Draw(t, "most")
 	near := rapid.Bool().Draw(t, "near")
-	for leg := range p.legs {
+	for interval := range p.intervals {
 		p.rounds = append(p.rounds, rapid.IntRange(1, 3).Draw(t, "rounds"))
 		p.other = append(p.other, rapid.Bool().Draw(t, "other"))
 		for from := range p.ranks {
@@ -123,29 +123,29 @@ func someProgram(t *rapid.T, whole bool) *program {
 				if near {
 					to = min(max(from+to%3-1, 0), p.ranks-1)
 				}
-				m := sent{from: int64(from), to: int64(to), tag: int64(rapid.IntRange(0, 2).Draw(t, "tag")), size: int64(rapid.IntRange(0, 2000).Draw(t, "size")), leg: leg, got: leg, wait: leg}
+				m := sent{from: int64(from), to: int64(to), tag: int64(rapid.IntRange(0, 2).Draw(t, "tag")), size: int64(rapid.IntRange(0, 2000).Draw(t, "size")), interval: interval, got: interval, wait: interval}
 				m.blocks = from != to && rapid.Bool().Draw(t, "blocks")
 				if m.any = rapid.Bool().Draw(t, "any"); m.any { // and a tag of its own, so that it is clear which one comes
 					m.tag = int64(10 + len(p.messages))
 				}
-				if !whole && leg+1 < p.legs && rapid.IntRange(0, 9).Draw(t, "beyond") == 0 && p.rounds[leg] == 1 {
-					m.tag, m.wait = int64(10+len(p.messages)), leg+1
+				if !whole && interval+1 < p.intervals && rapid.IntRange(0, 9).Draw(t, "beyond") == 0 && p.rounds[interval] == 1 {
+					m.tag, m.wait = int64(10+len(p.messages)), interval+1
 					if rapid.Bool().Draw(t, "late") {
-						m.got = leg + 1
+						m.got = interval + 1
 					}
 				}
 				p.messages = append(p.messages, m)
 			}
 		}
 	}
-	for i := range p.messages { // what is received in another leg is once
-		if m := &p.messages[i]; m.got != m.leg {
+	for i := range p.messages { // what is received in another interval is once
+		if m := &p.messages[i]; m.got != m.interval {
 			p.rounds[m.got] = 1
 		}
 	}
 	for i := range p.messages {
-		if m := &p.messages[i]; m.wait != m.leg && (p.rounds[m.wait] != 1 || p.rounds[m.leg] != 1) {
-			p.rounds[m.wait], p.rounds[m.leg] = 1, 1
+		if m := &p.messages[i]; m.wait != m.interval && (p.rounds[m.wait] != 1 || p.rounds[m.interval] != 1) {
+			p.rounds[m.wait], p.rounds[m.interval] = 1, 1
 		}
 	}
 	return p
@@ -252,12 +252,12 @@ func TestRandomPrograms(t *testing.T) {
 
 // Where ranks send many messages, about as many bytes go through the network as did, whatever the seed.
 func TestBytes(t *testing.T) {
-	p := &program{ranks: 12, legs: 4, rounds: []int{1, 1, 1, 1}, other: make([]bool, 4)}
+	p := &program{ranks: 12, intervals: 4, rounds: []int{1, 1, 1, 1}, other: make([]bool, 4)}
 	random := rand.New(rand.NewPCG(1, 2))
-	for leg := range p.legs {
+	for interval := range p.intervals {
 		for from := range p.ranks {
 			for range 10 + random.IntN(5) {
-				m := sent{from: int64(from), to: int64(random.IntN(p.ranks)), size: int64(random.IntN(2000)), leg: leg, got: leg, wait: leg}
+				m := sent{from: int64(from), to: int64(random.IntN(p.ranks)), size: int64(random.IntN(2000)), interval: interval, got: interval, wait: interval}
 				p.messages = append(p.messages, m)
 			}
 		}
@@ -281,11 +281,11 @@ func TestBytes(t *testing.T) {
 func told(t *testing.T, p *program, x *trace.Partners) {
 	t.Helper()
 	distances, sizes, numbers := make(map[int64]uint64), make(map[int64]uint64), make(map[int64]uint64)
-	sends := make(map[[2]int64]int64) // by leg and rank
+	sends := make(map[[2]int64]int64) // by interval and rank
 	for _, m := range p.messages {
 		distances[m.to-m.from]++
 		sizes[4*m.size]++
-		sends[[2]int64{int64(m.leg), m.from}]++
+		sends[[2]int64{int64(m.interval), m.from}]++
 	}
 	for _, n := range sends {
 		numbers[n]++
@@ -319,7 +319,7 @@ func told(t *testing.T, p *program, x *trace.Partners) {
 			t.Errorf("%s: in no bin: %v", c.what, c.want)
 		}
 	}
-	if x.Legs != uint64(p.legs) {
-		t.Errorf("%d legs, want %d", x.Legs, p.legs)
+	if x.Intervals != uint64(p.intervals) {
+		t.Errorf("%d intervals, want %d", x.Intervals, p.intervals)
 	}
 }

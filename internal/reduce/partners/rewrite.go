@@ -16,7 +16,7 @@ import (
 type writer struct {
 	d        *Drawer
 	families []*family
-	of       map[int]*family // by leg
+	of       map[int]*family // by interval
 	sites    track.Track     // of what is drawn: Sites, Outer and Inner alone
 }
 
@@ -173,9 +173,9 @@ func (w *writer) rank(source *ops.Source, t *track.Track) error {
 	return nil
 }
 
-// exchange puts what stands in a leg behind the rest of it.
+// exchange puts what stands in an interval behind the rest of it.
 func (x *rewriting) exchange(n int, s *share) {
-	l := &x.w.d.legs[n]
+	l := &x.w.d.intervals[n]
 	of := exchangeOf{l.group, mpi.CommWorld, x.t.Rank}
 	if l.comm.Number != 0 {
 		of.comm = s.closing
@@ -323,8 +323,8 @@ func (x *rewriting) spend(times []track.Times) {
 		return
 	}
 	each := min(postNs/max(posted, 1), duration/(posts+waits))
-	waiting := purse{duration - each*posts, waits}
-	before := purse{gap, firsts}
+	waiting := budget{duration - each*posts, waits}
+	before := budget{gap, firsts}
 	for i, count := range x.counts {
 		if count == 0 {
 			continue
@@ -339,11 +339,11 @@ func (x *rewriting) spend(times []track.Times) {
 	}
 }
 
-// A purse is time that so many calls have together.
-type purse struct{ ns, calls uint64 }
+// A budget is the time that a number of calls have together.
+type budget struct{ ns, calls uint64 }
 
 // take takes the part of some of them.
-func (s *purse) take(calls uint64) uint64 {
+func (s *budget) take(calls uint64) uint64 {
 	if calls == 0 {
 		return 0
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A leg is what is known of one over all ranks.
-type leg struct {
+// An interval is what is known of one over all ranks.
+type interval struct {
 	fence       uint64
 	balance     [2]uint64 // what was sent and not received up to its end, hashed
 	why         string
@@ -25,18 +25,18 @@ type leg struct {
 	group       *group
 }
 
-// A family is legs in which messages are sent from the same places.
+// A family is intervals in which messages are sent from the same places.
 type family struct {
-	legs     []int
-	cost     uint64 // messages that are alike in no two places
-	bodies   int
-	groups   []*group
-	datatype int64
-	unit     int64
-	mixed    bool // datatypes
-	ring     bool
-	sent     []uint64 // by rank
-	received []uint64
+	intervals []int
+	cost      uint64 // messages that are alike in no two places
+	bodies    int
+	groups    []*group
+	datatype  int64
+	unit      int64
+	mixed     bool // datatypes
+	ring      bool
+	sent      []uint64 // by rank
+	received  []uint64
 
 	relative, sizes, tags, numbers tally.Numbers
 	send, receive, wait            sample
@@ -53,13 +53,13 @@ type sample struct {
 	site  uint64
 }
 
-// A group is legs in which the same exchange stands.
+// A group is intervals in which the same exchange stands.
 type group struct {
-	of       *family
-	legs     int
-	rounds   uint64 // of all of them
-	kinds    map[kind]*drawnKind
-	exchange []drawnMessage
+	of        *family
+	intervals int
+	rounds    uint64 // of all of them
+	kinds     map[kind]*drawnKind
+	exchange  []drawnMessage
 }
 
 // A kind of messages is drawn from distributions of its own.
@@ -89,7 +89,7 @@ const (
 	mostKinds = 16 // exchanges of a family
 )
 
-// survey finds the legs of which messages can be drawn.
+// survey finds the intervals of which messages can be drawn.
 func (d *Drawer) survey() error {
 	for rank := range d.r.Ranks() {
 		switch k, err := d.r.Rank(rank); {
@@ -112,22 +112,22 @@ func (d *Drawer) survey() error {
 	cost := make(map[int]uint64)   // by place of the first message
 	count := make(map[int]int)
 	apart := ""
-	var legs int
+	var intervals int
 	for rank := range d.r.Ranks() {
-		legs = 0
+		intervals = 0
 		err := walkRank(d.r, source, rank, func(n int, s *share) {
-			legs++
+			intervals++
 			if rank == 0 {
-				d.legs = append(d.legs, leg{fence: s.fence})
+				d.intervals = append(d.intervals, interval{fence: s.fence})
 			}
-			if n >= len(d.legs) || d.legs[n].fence != s.fence {
+			if n >= len(d.intervals) || d.intervals[n].fence != s.fence {
 				apart = "ranks don't all make the same collective calls in one order"
 				return
 			}
-			d.legs[n].add(s)
+			d.intervals[n].add(s)
 			for i := s.crossedSince; i < n; i++ {
-				d.legs[i].keep(whyRequests)
-				d.legs[n].keep(whyRequests)
+				d.intervals[i].keep(whyRequests)
+				d.intervals[n].keep(whyRequests)
 			}
 			if len(s.sent) == 0 || len(bodies) >= mostBody {
 				return
@@ -142,27 +142,27 @@ func (d *Drawer) survey() error {
 		if err != nil {
 			return fmt.Errorf("rank %d: %w", rank, err)
 		}
-		if legs != len(d.legs) {
+		if intervals != len(d.intervals) {
 			apart = "ranks don't all make as many collective calls"
 		}
 		d.progress(1)
 	}
-	for n := range d.legs {
-		if d.legs[n].why == whyUnknown { // which may have to do with any leg
+	for n := range d.intervals {
+		if d.intervals[n].why == whyUnknown { // which may have to do with any interval
 			apart = whyUnknown
 		}
 	}
 	if apart != "" {
-		d.kept[apart] = uint64(len(d.legs))
+		d.kept[apart] = uint64(len(d.intervals))
 		return nil
 	}
 	return d.group(source, cost, count)
 }
 
-func (l *leg) keep(why string) { l.why = cmp.Or(l.why, why) }
+func (l *interval) keep(why string) { l.why = cmp.Or(l.why, why) }
 
-// add takes in what a rank does in the leg.
-func (l *leg) add(s *share) {
+// add takes in what a rank does in the interval.
+func (l *interval) add(s *share) {
 	l.keep(s.why)
 	l.balance[0] += s.balance[0]
 	l.balance[1] += s.balance[1]
@@ -192,19 +192,19 @@ func (l *leg) add(s *share) {
 	}
 }
 
-// group makes families of the legs that can be drawn, and says of the others why not.
+// group makes families of the intervals that can be drawn, and says of the others why not.
 func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]int) error {
 	var sum [2]uint64
 	apart := tally.Numbers{Apart: true}
 	known := make(map[string]*family)
 	var list []*family
-	for n := range d.legs {
-		l := &d.legs[n]
+	for n := range d.intervals {
+		l := &d.intervals[n]
 		before := sum
 		sum[0] += l.balance[0]
 		sum[1] += l.balance[1]
 		if before != [2]uint64{} || sum != [2]uint64{} {
-			l.keep("messages of one leg are received in another, or by nobody")
+			l.keep("messages of one interval are received in another, or by nobody")
 		}
 		if l.messages == 0 {
 			continue
@@ -223,14 +223,14 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 			known[fmt.Sprint(l.places)] = f
 			list = append(list, f)
 		}
-		f.legs = append(f.legs, n)
+		f.intervals = append(f.intervals, n)
 	}
 	list = slices.DeleteFunc(list, func(f *family) bool {
 		if f.bodies > fewBodies {
 			f.split(d)
 			return false
 		}
-		d.kept["partners are regular, or few"] += uint64(len(f.legs))
+		d.kept["partners are regular, or few"] += uint64(len(f.intervals))
 		return true
 	})
 	if len(list) == 0 {
@@ -238,7 +238,7 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 	}
 	for rank := range d.r.Ranks() {
 		err := walkRank(d.r, source, rank, func(n int, s *share) {
-			if g := d.legs[n].group; g != nil {
+			if g := d.intervals[n].group; g != nil {
 				g.add(rank, s)
 			}
 		})
@@ -249,7 +249,7 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 	}
 	for _, f := range list {
 		if why := f.draw(d, len(d.families)); why != "" {
-			d.kept[why] += uint64(len(f.legs))
+			d.kept[why] += uint64(len(f.intervals))
 			continue
 		}
 		d.families = append(d.families, f)
@@ -258,17 +258,17 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 	return nil
 }
 
-// split makes groups of a family's legs: of few legs each is one, of many those with about as many messages are together.
+// split makes groups of a family's intervals: of few intervals each is one, of many those with about as many messages are together.
 func (f *family) split(d *Drawer) {
 	messages, rounds := uint64(0), uint64(0)
-	for _, n := range f.legs {
-		l := &d.legs[n]
+	for _, n := range f.intervals {
+		l := &d.intervals[n]
 		messages, rounds = messages+l.messages, rounds+max(l.rounds, 1)*uint64(d.r.Ranks())
 	}
-	groups := min(len(f.legs), mostKinds, max(1, int(mostTold*rounds/messages)))
-	order := slices.Clone(f.legs)
-	if groups < len(f.legs) {
-		each := func(n int) float64 { return float64(d.legs[n].messages) / float64(d.legs[n].rounds) }
+	groups := min(len(f.intervals), mostKinds, max(1, int(mostTold*rounds/messages)))
+	order := slices.Clone(f.intervals)
+	if groups < len(f.intervals) {
+		each := func(n int) float64 { return float64(d.intervals[n].messages) / float64(d.intervals[n].rounds) }
 		slices.SortFunc(order, func(a, b int) int {
 			return cmp.Or(cmp.Compare(each(a), each(b)), cmp.Compare(mixedAll(d.seed, uint64(a)), mixedAll(d.seed, uint64(b))))
 		})
@@ -278,13 +278,13 @@ func (f *family) split(d *Drawer) {
 			f.groups = append(f.groups, &group{of: f, kinds: make(map[kind]*drawnKind)})
 		}
 		g := f.groups[len(f.groups)-1]
-		g.legs++
-		g.rounds += d.legs[n].rounds
-		d.legs[n].group = g
+		g.intervals++
+		g.rounds += d.intervals[n].rounds
+		d.intervals[n].group = g
 	}
 }
 
-// add takes in the messages that a rank sends in a leg of the group.
+// add takes in the messages that a rank sends in an interval of the group.
 func (g *group) add(rank int, s *share) {
 	f := g.of
 	f.sent[rank] += uint64(len(s.sent))

@@ -21,13 +21,13 @@ type message struct {
 	at       uint64 // call
 }
 
-// An end is where a rank has a leg's receives or waits: the first call.
+// An end is where a rank has an interval's receives or waits: the first call.
 type end struct {
 	at  uint64
 	any bool
 }
 
-// A share is what one rank does in a leg.
+// A share is what one rank does in an interval.
 type share struct {
 	first, end   uint64 // its calls, that which ends it not among them
 	removed      []bool // by call: whether it goes when messages are drawn
@@ -43,27 +43,27 @@ type share struct {
 	closed       bool   // by a collective call
 	why          string // it stays
 	balance      [2]uint64
-	crossedSince int // requests go from this leg on to it; its own number: none
+	crossedSince int // requests go from this interval on to it; its own number: none
 }
 
 // A walk goes through the calls of a rank.
 type walk struct {
-	ranks   int
-	rank    int
-	source  *ops.Source
-	losses  uint64
-	share   share
-	leg     int
-	made    int64   // one-shot requests so far
-	began   []int64 // made, when each leg began
-	open    int     // operations under way
-	visit   func(leg int, s *share)
-	members map[int]map[int]int // by communicator: rank in it by rank of the world
-	last    uint64
+	ranks    int
+	rank     int
+	source   *ops.Source
+	losses   uint64
+	share    share
+	interval int
+	made     int64   // one-shot requests so far
+	began    []int64 // made, when each interval began
+	open     int     // operations under way
+	visit    func(interval int, s *share)
+	members  map[int]map[int]int // by communicator: rank in it by rank of the world
+	last     uint64
 }
 
-// walkRank has a rank's legs visited. What is visited is good until visit returns.
-func walkRank(r *trace.Reader, source *ops.Source, rank int, visit func(leg int, s *share)) error {
+// walkRank has a rank's intervals visited. What is visited is good until visit returns.
+func walkRank(r *trace.Reader, source *ops.Source, rank int, visit func(interval int, s *share)) error {
 	w := &walk{ranks: r.Ranks(), rank: rank, source: source, visit: visit, began: []int64{0}, members: make(map[int]map[int]int)}
 	w.share.crossedSince = 0
 	return source.Rank(rank, w)
@@ -78,7 +78,7 @@ func (w *walk) Begin(*trace.Rank) error {
 // Leave does nothing: all is known when a call is entered.
 func (w *walk) Leave(*ops.Call) error { return nil }
 
-// End ends the last leg, which no collective call does.
+// End ends the last interval, which no collective call does.
 func (w *walk) End(*trace.Rank) error {
 	w.share.end = w.last
 	w.close(false)
@@ -101,7 +101,7 @@ func (w *walk) lost() (n uint64) {
 
 const (
 	whyUnknown  = "the trace does not have what some calls did, or with whom"
-	whyRequests = "requests of one leg are used in another, or by nobody"
+	whyRequests = "requests of one interval are used in another, or by nobody"
 )
 
 // Enter takes in a call.
@@ -152,23 +152,23 @@ func (w *walk) ends(c *ops.Call) (comm int, handle int64, ok bool) {
 	return 0, 0, false
 }
 
-// close ends the leg at hand.
+// close ends the interval at hand.
 func (w *walk) close(closed bool) {
 	s := &w.share
 	if s.closed = closed; w.open != 0 {
 		w.keep(whyRequests)
 	}
 	s.rounds = repeats(s.sent)
-	w.visit(w.leg, s)
-	w.leg++
+	w.visit(w.interval, s)
+	w.interval++
 	w.began = append(w.began, w.made)
-	w.share = share{removed: s.removed[:0], sent: s.sent[:0], crossedSince: w.leg}
+	w.share = share{removed: s.removed[:0], sent: s.sent[:0], crossedSince: w.interval}
 	if w.open != 0 {
 		w.keep(whyRequests)
 	}
 }
 
-// requests notes which legs the requests of a call are of.
+// requests notes which intervals the requests of a call are of.
 func (w *walk) requests(c *trace.Call) {
 	var value func(v *trace.Value, out bool)
 	value = func(v *trace.Value, out bool) {
@@ -180,7 +180,7 @@ func (w *walk) requests(c *trace.Call) {
 		case v.Type != trace.Request || v.Form != trace.RequestOnce:
 		case out:
 			w.made = max(w.made, v.ID+1)
-		default: // that it was made in a leg before is told of all legs from there on
+		default: // that it was made in an interval before is told of all intervals from there on
 			for w.share.crossedSince > 0 && v.ID < w.began[w.share.crossedSince] {
 				w.share.crossedSince--
 			}
@@ -214,7 +214,7 @@ func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 	message := m != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive)
 	switch {
 	case m != nil && m.Later:
-		return false, "" // what it makes isn't of this leg
+		return false, "" // what it makes isn't of this interval
 	case c.Func.Has(trace.Starts):
 		return false, "persistent requests are in it"
 	case message, wait.Choice != meaning.NoRequest, wait.Probes, status:
@@ -294,7 +294,7 @@ func (w *walk) act(c *ops.Call, a *ops.Act) {
 	s.sent = append(s.sent, x)
 }
 
-// mostSent bounds the messages that a rank sends in a leg.
+// mostSent bounds the messages that a rank sends in an interval.
 const mostSent = 1 << 20
 
 // member is the rank's number in a communicator.
@@ -313,7 +313,7 @@ func (w *walk) member(c *handles.Comm) int {
 	return of[w.rank]
 }
 
-// meet counts a collective call of some ranks, so that it shows where not all of them make it in one leg.
+// meet counts a collective call of some ranks, so that it shows where not all of them make it in one interval.
 func (w *walk) meet(c *handles.Comm) {
 	if c.RemoteSize > 0 {
 		w.keep("collective calls between groups are in it")
