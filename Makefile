@@ -42,7 +42,7 @@ bin/libspoor.so: $(GENERATED)
 
 shim-objects: $(SHIM_OBJS) $(patsubst %.c,%.o,$(wildcard build/gen/*.c))
 
-$(GENERATED): $(wildcard cmd/genshim/*.go cmd/genshim/*.tmpl mpi/*.go mpi/*.txt) internal/again/reissue/files.go
+$(GENERATED): $(wildcard cmd/genshim/*.go cmd/genshim/*.tmpl mpi/*.go mpi/*.txt) internal/reproduce/reissue/files.go
 	$(GO) run ./cmd/genshim build/gen
 	@touch $@
 
@@ -111,19 +111,19 @@ bin/libspoor-engine.so: $(GO_SOURCES) $(wildcard engine/*.c engine/*.h) shim/bou
 	CGO_ENABLED=1 $(GO_BUILD) -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
 	@rm -f bin/libspoor-engine.h
 
-bin/spoor: $(GO_SOURCES) $(wildcard internal/again/proxy/runtime/*)
+bin/spoor: $(GO_SOURCES) $(wildcard internal/reproduce/proxy/runtime/*)
 	$(GO_BUILD) -ldflags '-s -w' -o $@ ./cmd/spoor
 
 # The replayer: stand-ins and outcomes in C, all else in Go. It loads an MPI when it runs.
-AGAIN = $(addprefix internal/again/proxy/runtime/,posix.c streams.c scratch.c)
+AGAIN = $(addprefix internal/reproduce/proxy/runtime/,posix.c streams.c scratch.c)
 
-bin/libspoor-replay.so: $(wildcard replayer/under/*) $(AGAIN) $(addprefix internal/again/proxy/runtime/,posix.h scratch.h common.h) $(GENERATED)
+bin/libspoor-replay.so: $(wildcard replayer/under/*) $(AGAIN) $(addprefix internal/reproduce/proxy/runtime/,posix.h scratch.h common.h) $(GENERATED)
 	@mkdir -p bin
 	$(CC) $(CFLAGS) $(SAME) -std=gnu11 -Wall -Wextra -Werror -Ibuild/gen/io -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,libspoor-replay.so -o $@.new \
 		replayer/under/under.c replayer/under/files.c $(AGAIN) -ldl
 	mv $@.new $@
 
-bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) internal/again/proxy/runtime/common.h bin/libspoor-replay.so
+bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) internal/reproduce/proxy/runtime/common.h bin/libspoor-replay.so
 	CGO_ENABLED=1 $(GO_BUILD) -ldflags '-buildid= -X runtime.godebugDefault=asyncpreemptoff=1' -o $@ ./replayer
 
 # Rounds of loops: what the compiler has the program count, and what reads it.
@@ -202,7 +202,7 @@ test: all sanitized
 # Packages that start goroutines or share something between them; others have no races to find.
 # The detector takes some ten times as long: -short leaves out long loops.
 RACE = ./engine ./replayer ./mpi/... ./trace ./internal/file/sections ./internal/record/event ./internal/file/wire ./internal/run/deliver ./internal/merge \
-	./internal/run/launch ./internal/run/inspect ./internal/run/recover ./internal/again/replay ./internal/report ./internal/analyse/matrix ./internal/ops \
+	./internal/run/launch ./internal/run/inspect ./internal/run/recover ./internal/reproduce/replay ./internal/report ./internal/analyse/matrix ./internal/ops \
 	./trace/handles ./internal/code/symbolise ./internal/timing/clock ./internal/timing/codec
 
 race: all

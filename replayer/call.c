@@ -40,7 +40,7 @@ void call_make(struct call *c)
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Paces calls as Stream.due and Stream.lag in internal/again/replay do. */
+/* Paces calls as Stream.due and Stream.lag in internal/reproduce/replay do. */
 void call_repeat(struct call *c, struct repeats *r)
 {
 	int64_t now = time_now(), result = 0;

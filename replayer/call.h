@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "../internal/again/proxy/runtime/common.h"
+#include "../internal/reproduce/proxy/runtime/common.h"
 #include "under/under.h"
 
 #define CALL_WORDS 18 /* no MPI function has more parameters */

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 )
 
 func TestFilesStayInTheirDirectory(t *testing.T) {

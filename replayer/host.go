@@ -51,8 +51,8 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/again/reissue"
-	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/mpi"
 )

@@ -2,7 +2,7 @@
 // makes the calls that the trace holds for it. `spoor replay` starts it.
 //
 // It has no MPI of its own and needs none to be built. All that can be done
-// without cgo is in internal/again/replay.
+// without cgo is in internal/reproduce/replay.
 package main
 
 /*
@@ -22,8 +22,8 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/again/derive"
-	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/reproduce/derive"
+	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/trace"
 )

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/simulate/calibrate"
 	"github.com/spoor-hpc/spoor/mpi"
 )

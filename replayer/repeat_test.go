@@ -6,8 +6,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/again/reissue"
-	"github.com/spoor-hpc/spoor/internal/again/replay"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 )
 
 // Calls are made again until all are made, each when it is due, or until one fails.

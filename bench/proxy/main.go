@@ -31,7 +31,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/again/proxy"
+	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

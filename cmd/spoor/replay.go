@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/again/derive"
-	"github.com/spoor-hpc/spoor/internal/again/reissue"
-	"github.com/spoor-hpc/spoor/internal/again/replay"
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
+	"github.com/spoor-hpc/spoor/internal/reproduce/derive"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/mpi"

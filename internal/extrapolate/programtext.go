@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/again/proxy"
+	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 )
 
 // numbers is an expression of values that differ in nothing but the iteration, with %s for that.

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../internal/again/proxy/runtime/posix.h"
+#include "../../internal/reproduce/proxy/runtime/posix.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

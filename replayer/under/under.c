@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../internal/again/proxy/runtime/common.h"
+#include "../../internal/reproduce/proxy/runtime/common.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -40,7 +40,7 @@ const struct under_outcome *under_expect(const struct under_outcome *o);
 /* Callbacks that stand in for the program's, by what they are for. */
 void *under_stand_in(int kind);
 
-/* The function of a name that makes calls on files again, see internal/again/proxy/runtime/posix.h, or serves that; null if
+/* The function of a name that makes calls on files again, see internal/reproduce/proxy/runtime/posix.h, or serves that; null if
    there is none. */
 void *under_files(const char *name);
 

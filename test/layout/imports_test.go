@@ -25,9 +25,9 @@ var layers = [][]string{
 	{"trace"},
 	// what calls mean
 	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/timing/measure", "internal/track/trackwriter", "internal/merge/mergetest", "internal/analyse/marked", "internal/ops",
-		"internal/analyse/summary", "internal/again/reissue"},
+		"internal/analyse/summary", "internal/reproduce/reissue"},
 	// answers, and what is made of a trace
-	{"internal/analyse", "internal/simulate", "internal/again", "internal/reduce", "internal/convert", "internal/run"},
+	{"internal/analyse", "internal/simulate", "internal/reproduce", "internal/reduce", "internal/convert", "internal/run"},
 	// pages, the database, and what stands on answers
 	{"internal/report", "internal/database", "internal/extrapolate"},
 	// programs and libraries, and their tests

@@ -16,7 +16,7 @@ import (
 // naming lists where code may ask for functions of MPI by name, as ARCHITECTURE.md says: files and folders. Everywhere else an attribute or
 // a parameter in calls.txt tells.
 var naming = []string{
-	"mpi/", "cmd/genshim/", "trace/handles/", "internal/ops/plan.go", "internal/again/", "internal/analyse/diff/", "internal/convert/", "replayer/",
+	"mpi/", "cmd/genshim/", "trace/handles/", "internal/ops/plan.go", "internal/reproduce/", "internal/analyse/diff/", "internal/convert/", "replayer/",
 	"internal/simulate/traced/calls.go", "internal/analyse/files/mpiio.go",
 	"internal/reduce/partners/rewrite.go", "internal/simulate/calibrate/", "cmd/spoor/machine.go", // calls that are made up
 	"internal/run/inspect/",                                                           // symbols of binaries

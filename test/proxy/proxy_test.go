@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/again/proxy"
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
+	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/again/proxy"
+	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 )
 
 // lines are the lines of a program that have names.

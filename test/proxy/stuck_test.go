@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/again/proxy"
+	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 

@@ -1,0 +1,360 @@
+package proxy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A trace says between which calls memory was freed. Where that happens every time
+// the program comes by a place, the place gets the statement; what was freed on
+// some visits only stays until its number is used again.
+
+// A boundary is a point between calls: behind a step of a rule, all repetitions done,
+// or between two of them. Step -1 is before everything.
+type boundary struct {
+	stream, rule, step int
+	between            bool
+}
+
+func (s boundary) compare(o boundary) int {
+	if c := cmp.Or(cmp.Compare(s.stream, o.stream), cmp.Compare(s.rule, o.rule), cmp.Compare(s.step, o.step)); c != 0 || s.between == o.between {
+		return c
+	}
+	if s.between {
+		return -1
+	}
+	return 1
+}
+
+// A ruleInfo is what it takes to find a call in a rule.
+type ruleInfo struct {
+	steps []trace.Node
+	start []uint64 // calls of the rule before each step, and all of them
+	one   []uint64 // calls of one repetition of each step
+	times uint64   // how often the stream comes by the rule
+}
+
+// survey measures the rules of a stream.
+func survey(root trace.Node) map[int]*ruleInfo {
+	rules := make(map[int]*ruleInfo)
+	var order []int // children before parents
+	var visit func(n trace.Node) uint64
+	visit = func(n trace.Node) uint64 {
+		if r := rules[n.Rule]; r != nil {
+			return r.start[len(r.steps)]
+		}
+		r := &ruleInfo{steps: n.Children()}
+		rules[n.Rule] = r
+		at := uint64(0)
+		for _, s := range r.steps {
+			one := uint64(1)
+			if s.Rule >= 0 {
+				one = visit(s)
+			}
+			r.start, r.one = append(r.start, at), append(r.one, one)
+			at += one * s.Count
+		}
+		r.start = append(r.start, at)
+		order = append(order, n.Rule)
+		return at
+	}
+	visit(root)
+	rules[root.Rule].times = 1
+	for _, n := range slices.Backward(order) {
+		for _, s := range rules[n].steps {
+			if s.Rule >= 0 {
+				rules[s.Rule].times += rules[n].times * s.Count
+			}
+		}
+	}
+	return rules
+}
+
+// find returns the boundary behind the first at calls, and how often the stream comes by.
+func find(rules map[int]*ruleInfo, root, stream int, at uint64) (boundary, uint64) {
+	if at == 0 {
+		return boundary{stream, root, -1, false}, 1
+	}
+	for n := root; ; {
+		r := rules[n]
+		k, _ := slices.BinarySearch(r.start, at)
+		k-- // the step that has the last of these calls
+		if k >= len(r.steps) {
+			return boundary{stream, root, -1, false}, 0
+		}
+		if at == r.start[k+1] {
+			return boundary{stream, n, k, false}, r.times
+		}
+		if at = (at - r.start[k]) % r.one[k]; at == 0 {
+			return boundary{stream, n, k, true}, r.times * (r.steps[k].Count - 1)
+		}
+		n = r.steps[k].Rule
+	}
+}
+
+// A visit is what happens at a boundary on one member.
+type visit struct {
+	allocs []int // of the member's list
+	hits   uint64
+	times  uint64
+	mixed  bool // not the same each time
+}
+
+// maxWalk bounds the allocation events that are looked at one by one.
+const maxWalk = 1 << 23
+
+// visits finds the boundaries of a member's allocation events.
+func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*visit {
+	found := make(map[boundary]*visit)
+	walked := 0
+	// Events differ here if they say other things, not if other calls came before.
+	type what struct {
+		free    bool
+		segment trace.Location
+		size    uint64
+	}
+	first := make(map[what]int)
+	like := make([]int, len(allocs.List))
+	for n, l := range allocs.List {
+		w := what{l.Free, l.Segment, l.Size}
+		if _, ok := first[w]; !ok {
+			first[w] = n
+		}
+		like[n] = first[w]
+	}
+	for stream := range k.Streams() {
+		root := v.structure(k, stream)
+		rules := survey(root)
+		var now []int
+		at := uint64(0)
+		note := func() {
+			if len(now) == 0 {
+				return
+			}
+			s, times := find(rules, root.Rule, stream, v.step(k, stream, at))
+			x := found[s]
+			switch {
+			case x == nil:
+				x = &visit{allocs: slices.Clone(now), times: times}
+				found[s] = x
+			case !slices.Equal(x.allocs, now):
+				x.mixed = true
+				x.allocs = append(x.allocs, now...)
+			}
+			x.hits++
+			now = now[:0]
+		}
+		for n := range allocs.Order(stream) {
+			if walked++; walked > maxWalk {
+				return nil
+			}
+			if d := allocs.List[n].Calls; d > 0 {
+				note()
+				at += d
+			}
+			now = append(now, like[n])
+		}
+		note()
+	}
+	return found
+}
+
+// memory is what a variant does about memory.
+type memory struct {
+	size  []map[reissue.Place]uint64 // by member: largest
+	stays map[reissue.Place]bool     // the same size each time it is allocated
+	at    map[boundary]events
+}
+
+// events are statements about memory: what is freed, then what begins.
+type events struct{ frees, begins []string }
+
+func (e events) all() []string { return slices.Concat(e.frees, e.begins) }
+
+// allocations finds out where the memory of a variant begins and ends.
+func (g *generator) allocations(v *variant) error {
+	m := &memory{stays: make(map[reissue.Place]bool), at: make(map[boundary]events)}
+	v.allocs = m
+	all := make([]*trace.RankAllocs, len(v.ranks))
+	found := make([]map[boundary]*visit, len(v.ranks))
+	boundaries := make(map[boundary]bool)
+	for i, k := range v.ranks {
+		size := make(map[reissue.Place]uint64)
+		m.size = append(m.size, size)
+		allocs, err := k.Allocs()
+		if err != nil {
+			return err
+		}
+		if allocs == nil {
+			allocs = &trace.RankAllocs{}
+		}
+		all[i] = allocs
+		for n := range allocs.List {
+			l := &allocs.List[n]
+			if l.Free {
+				continue
+			}
+			p := reissue.PlaceOf(&l.Segment)
+			old, seen := size[p]
+			if _, known := m.stays[p]; !known {
+				m.stays[p] = true
+			}
+			if seen && old != l.Size {
+				m.stays[p] = false
+			}
+			size[p] = max(old, l.Size)
+		}
+		if found[i] = v.visits(k, allocs); found[i] == nil {
+			for p := range size {
+				m.stays[p] = true
+			}
+		}
+		for s := range found[i] {
+			boundaries[s] = true
+		}
+	}
+	given := make(map[reissue.Place]bool)
+	for _, s := range v.plan.Segments {
+		given[s.Place] = s.Given || s.Class != trace.Heap && s.Class != trace.DeviceMemory
+	}
+	// Where a beginning has no statement, its segment is as large as it ever gets.
+	order := slices.SortedFunc(maps.Keys(boundaries), boundary.compare)
+	for again := true; again; {
+		again = false
+		clear(m.at)
+		for _, s := range order {
+			e, ok := v.statements(s, all, found, given)
+			if ok {
+				m.at[s] = e
+				continue
+			}
+			for i := range v.ranks {
+				if x := found[i][s]; x != nil {
+					again = m.settle(all[i], x.allocs) || again
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// settle gives up on sizes that change.
+func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
+	for _, n := range allocs {
+		if l := &r.List[n]; !l.Free && !m.stays[reissue.PlaceOf(&l.Segment)] {
+			m.stays[reissue.PlaceOf(&l.Segment)], changed = true, true
+		}
+	}
+	return changed
+}
+
+// statements are what is done at a boundary; ok is false if that isn't the same each time.
+func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.Place]bool) (e events, ok bool) {
+	type group struct {
+		members, ranks []int
+		list           []*trace.AllocEvent // of the first member
+	}
+	var groups []*group
+	of := make(map[string]*group)
+	for i := range v.ranks {
+		var key strings.Builder
+		var list []*trace.AllocEvent
+		if x := found[i][s]; x != nil {
+			if x.mixed || x.hits != x.times {
+				return e, false
+			}
+			for _, n := range x.allocs {
+				l := &all[i].List[n]
+				p := reissue.PlaceOf(&l.Segment)
+				if given[p] || !l.Free && v.allocs.stays[p] {
+					continue
+				}
+				list = append(list, l)
+				fmt.Fprint(&key, l.Free, p.Class, p.Device, ";")
+			}
+		}
+		b := of[key.String()]
+		if b == nil {
+			b = &group{list: list}
+			of[key.String()] = b
+			groups = append(groups, b)
+		}
+		b.members, b.ranks = append(b.members, i), append(b.ranks, v.members[i])
+	}
+	for _, b := range groups {
+		if len(b.list) == 0 {
+			continue
+		}
+		who := ""
+		if len(groups) > 1 {
+			c, ok := v.fitter.condition(b.ranks, v.fitter.others(b.ranks))
+			if !ok {
+				return e, false
+			}
+			who = "if (" + c + ") "
+		}
+		for n := range b.list {
+			// Ranks that don't take part have what the first that does has.
+			id, size := make([]int64, len(v.ranks)), make([]int64, len(v.ranks))
+			for i := range id {
+				id[i], size[i] = b.list[n].Segment.ID, int64(b.list[n].Size)
+			}
+			k := n
+			for _, i := range b.members {
+				l := v.allocAt(s, i, k, all, found, given)
+				id[i], size[i] = l.Segment.ID, int64(l.Size)
+			}
+			class := strings.ToUpper(segments[b.list[n].Segment.Class])
+			text := fmt.Sprintf("%srelease(%s, %s);", who, class, v.fitter.expr("", id))
+			if !b.list[n].Free {
+				text = fmt.Sprintf("%sblock(%s, %s, %s);", who, class, v.fitter.expr("", id), v.fitter.expr("", size))
+			}
+			// What begins is allocated by the call behind, and what is freed had begun
+			// before: unless it is one segment, the order doesn't matter.
+			if b.list[n].Free {
+				e.frees = append(e.frees, text)
+			} else {
+				e.begins = append(e.begins, text)
+			}
+		}
+	}
+	return e, true
+}
+
+// allocAt is the n-th event at a boundary of a member that counts.
+func (v *variant) allocAt(s boundary, member, n int, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.Place]bool) *trace.AllocEvent {
+	for _, k := range found[member][s].allocs {
+		l := &all[member].List[k]
+		p := reissue.PlaceOf(&l.Segment)
+		if given[p] || !l.Free && v.allocs.stays[p] {
+			continue
+		}
+		if n == 0 {
+			return l
+		}
+		n--
+	}
+	return nil // not reached: members of a group have equally many
+}
+
+// arrange puts what begins before a loop and again between its repetitions into
+// the loop, at the beginning, and what is freed between them and behind it at the
+// end. before is what happens ahead of the step.
+func (s *step) arrange(before *[]string) {
+	n := len(s.between.begins)
+	if k := len(*before) - n; n > 0 && k >= 0 && slices.Equal((*before)[k:], s.between.begins) {
+		*before = (*before)[:k]
+		s.head, s.between.begins = s.between.begins, nil
+	}
+	n = len(s.between.frees)
+	if n > 0 && n <= len(s.after) && slices.Equal(s.after[:n], s.between.frees) {
+		s.after = s.after[n:]
+		s.tail, s.between.frees = s.between.frees, nil
+	}
+}

@@ -1,0 +1,263 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+func (w *writer) argument(i int) string {
+	p := &w.c.f.Params[i]
+	in, out := &w.c.in[i], &w.c.out[i]
+	w.far = w.hasAddresses(i)
+	defer func() { w.far = false }()
+	switch {
+	case p.Kind == "argc" || p.Kind == "argvp" || w.left(p, in, out):
+		return "NULL"
+	case p.Kind == "request":
+		return w.request(i)
+	case p.Dims > 0 && p.In && p.Dir != trace.DirOut:
+		if w.far {
+			return fmt.Sprintf("relocate_all(%d, %s)", len(in.elems), w.array(p, in))
+		}
+		return w.array(p, in)
+	case p.Dims > 0:
+		return w.outArray(p, in, out, i)
+	}
+	switch p.Type {
+	case trace.Int:
+		if w.far {
+			return "relocate(" + w.integer(p, in, out) + ")"
+		}
+		return w.integer(p, in, out)
+	case trace.Time:
+		return "0.0"
+	case trace.Handle, trace.Object:
+		w.attachRelocated(i)
+		return w.handleArgument(p, in, out)
+	case trace.Address:
+		return w.address(p, in, out)
+	case trace.FunctionRef:
+		return w.function(p, in)
+	case trace.String:
+		return w.text(p, in)
+	case trace.Status:
+		return w.status(p, in, out)
+	}
+	return "NULL"
+}
+
+// left reports whether a call of the tools interface was not asked for an output: there
+// is no value that it could have put there.
+func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
+	if !w.c.def.Has(mpi.Tool) || p.Dims > 0 || w.c.vals[0][0] != 0 {
+		return false
+	}
+	all := func(n *node, is func(v int64) bool) bool {
+		return !slices.ContainsFunc(w.c.vals, func(vals []int64) bool { return !is(vals[n.at]) })
+	}
+	zero := func(v int64) bool { return v == 0 }
+	switch {
+	case out.typ == trace.String && p.Dir == trace.DirOut:
+		return all(out, zero)
+	case out.typ == trace.Int && p.Dir == trace.DirInOut: // lengths count the end of the string
+		return all(in, zero) && all(out, zero)
+	case out.typ == trace.Int && slices.Contains(toolKinds, p.Kind):
+		return all(out, func(v int64) bool { return name(p.Kind, v) == "" })
+	case out.typ == trace.Handle && p.Kind == "datatype" && p.Dir == trace.DirOut: // none is made
+		return all(out, func(v int64) bool { return v >= trace.FirstLocal })
+	}
+	return false
+}
+
+// toolKinds are those of whose numbers 0 is none.
+var toolKinds = []string{"bindtype", "varscope", "verbosity", "pvarclass"}
+
+func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
+	if p.Dir == trace.DirIn {
+		switch {
+		case p.Kind == "rank" && p.Name == "source" && w.any(w.param("source"), -1):
+			return w.wildcard(p, in)
+		case p.Kind == "keyval":
+			return w.keyval(in.at)
+		case p.Kind == "fint" && w.g.o.Target.Foreign(w.g.flavour) && reissue.FromInteger(w.c.f.Name):
+			return fmt.Sprintf("P%s(%s)", reissue.ToInteger(w.c.f.Name), w.handle(w.c.f.Returns, w.c.result.at))
+		}
+		return w.expr(p.Kind, in.at)
+	}
+	switch {
+	case p.Kind == "keyval" && p.Dir == trace.DirOut:
+		if out.typ == trace.Int {
+			if k, ok := w.g.keyvals[w.c.vals[0][out.at]]; ok {
+				return fmt.Sprintf("&keyval[%d]", k)
+			}
+		}
+		return w.sink("number")
+	case p.Kind == "keyval":
+		return "A32(" + w.keyval(in.at) + ")"
+	case p.Dir != trace.DirOut && w.wide(p):
+		return "A64(" + w.expr(p.Kind, in.at) + ")"
+	case p.Dir != trace.DirOut:
+		return "A32(" + w.expr(p.Kind, in.at) + ")"
+	}
+	return w.intSink(p)
+}
+
+func (w *writer) intSink(p *trace.ParamDef) string {
+	switch {
+	case p.Name == "flag":
+		return "&flag"
+	case p.Kind == "aint":
+		return w.sink("aint")
+	case p.Kind == "offset" || p.Kind == "filedisp":
+		return w.sink("offset")
+	case p.Kind == "count64" || p.Kind == "tick":
+		return w.sink("count64")
+	case w.wide(p):
+		return "(void *)" + w.sink("count64")
+	case w.c.def.Has(mpi.Tool): // some are enumerations
+		return "(void *)" + w.sink("number")
+	}
+	return w.sink("number")
+}
+
+func (w *writer) keyval(at int) string {
+	col := w.c.column(at)
+	if n := name("keyval", col[0]); n != "" || !same(col) {
+		return w.expr("keyval", at)
+	}
+	return fmt.Sprintf("keyval[%d]", w.g.keyvals[col[0]])
+}
+
+// wildcard is MPI_ANY_SOURCE, with what it turned out to be if the call itself
+// tells. A tag needs no such care: from one rank messages come in order.
+func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
+	at, ok := w.taken()
+	if !ok || w.live || !w.fixed(in.at) {
+		return w.expr(p.Kind, in.at)
+	}
+	return fmt.Sprintf("any_source(%s, %s)", w.expr(p.Kind, at), w.argument(w.param("comm")))
+}
+
+func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
+	typ := handleTypes[p.Kind]
+	if p.Kind == "toolobj" { // the trace doesn't say which object; most are communicators
+		return "(MPI_Comm[]){MPI_COMM_WORLD}"
+	}
+	switch p.Dir {
+	case trace.DirIn:
+		if p.Kind == "pvar" && w.c.vals[0][in.at] == trace.UnknownHandle && w.c.vals[0][0] == 0 && reissue.AllHandles(w.c.f.Name) {
+			return "MPI_T_PVAR_ALL_HANDLES"
+		}
+		return w.handle(p.Kind, in.at)
+	case trace.DirFree:
+		if w.c.f.Name == "MPI_Win_free" {
+			w.after = append(w.after, fmt.Sprintf("taken_with(%s);", w.slot(in.at)))
+		}
+		return fmt.Sprintf("(%s[]){%s}", typ, w.handle(p.Kind, in.at))
+	case trace.DirInOut:
+		if v := w.c.vals[0][in.at]; v < trace.FirstLocal {
+			return fmt.Sprintf("(%s[]){%s}", typ, w.handle(p.Kind, in.at))
+		}
+		return "&" + w.handle(p.Kind, in.at)
+	}
+	if (out.typ == trace.Handle || out.typ == trace.Object) && w.c.vals[0][out.at] >= trace.FirstLocal {
+		return fmt.Sprintf("&%s[%s]", handleArrays[p.Kind], w.slot(out.at))
+	}
+	return fmt.Sprintf("(%s[1]){0}", typ)
+}
+
+// segments are the functions of runtime/runtime.h for memory by its class, which has that name in capitals.
+var segments = [...]string{
+	trace.Heap: "heap", trace.DeviceMemory: "device", trace.Static: "data", trace.Stack: "stack", trace.UnknownPlace: "place",
+	trace.MPIMemory: "mpi_memory",
+}
+
+// memory is an address.
+func (w *writer) memory(at int, null string) string {
+	seg, off := w.c.column(at), w.c.column(at+1)
+	class := int(signature.SegClass(seg[0]))
+	if class == 0 || class >= len(segments) || segments[class] == "" {
+		switch off[0] {
+		case trace.SpecialInPlace:
+			return "MPI_IN_PLACE"
+		case trace.SpecialBufferAutomatic:
+			return "MPI_BUFFER_AUTOMATIC"
+		}
+		return null
+	}
+	e := fmt.Sprintf("%s(%s)", segments[class], w.segment(at))
+	if v := w.c.lane[at+1]; v != "" {
+		return e + " + " + v
+	}
+	if same(off) {
+		return sum(e, term(off[0], ""))
+	}
+	return e + " + " + w.v.fitter.expr("", off)
+}
+
+func (w *writer) address(p *trace.ParamDef, in, out *node) string {
+	switch {
+	case p.Kind == "buffer":
+		if in.typ != trace.Address {
+			return "NULL"
+		}
+		m := w.memory(in.at, "MPI_BOTTOM")
+		if w.c.f.Name == "MPI_Free_mem" {
+			w.after = append(w.after, w.giving("taken", in.at, ""))
+		}
+		return m
+	case p.Kind == "pointerout":
+		if reissue.Gives(w.c.f.Name) && out.typ == trace.Address && signature.SegClass(w.c.vals[0][out.at]) != signature.SegSpecial {
+			w.given(out.at)
+		}
+		return "&pointer"
+	case p.Kind == "address" && p.Dir == trace.DirIn:
+		return "(MPI_Aint)(" + w.memory(in.at, "NULL") + ")"
+	case p.Kind == "address":
+		return w.sink("aint")
+	}
+	return w.memory(in.at, "NULL")
+}
+
+// segment is the number of a segment.
+func (w *writer) segment(at int) string {
+	if v := w.c.lane[at]; v != "" {
+		return "(" + v + ") >> 8"
+	}
+	seg := w.c.column(at)
+	for i := range seg {
+		seg[i] >>= 8
+	}
+	return w.v.fitter.expr("", seg)
+}
+
+func (w *writer) giving(function string, at int, more string) string {
+	seg := w.c.column(at)
+	class := strings.ToUpper(segments[signature.SegClass(seg[0])])
+	if signature.SegClass(seg[0]) == signature.SegSpecial {
+		return ""
+	}
+	return fmt.Sprintf("%s(%s, %s%s);", function, class, w.segment(at), more)
+}
+
+// given has the program note memory that the MPI hands out.
+func (w *writer) given(at int) {
+	win := "-1"
+	if i := w.param("win"); i >= 0 && w.c.out[i].typ == trace.Handle && w.c.vals[0][w.c.out[i].at] >= trace.FirstLocal {
+		win = w.slot(w.c.out[i].at)
+	}
+	if w.c.f.Name != "MPI_Win_shared_query" {
+		w.first = append(w.first, w.giving("release", at, ""))
+	}
+	base := "pointer"
+	if off := w.c.column(at + 1); !same(off) || off[0] != 0 {
+		base = "(char *)pointer - " + w.v.fitter.expr("", off)
+	}
+	w.after = append(w.after, w.giving("gave", at, ", "+base+", "+win))
+}

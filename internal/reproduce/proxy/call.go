@@ -1,0 +1,328 @@
+package proxy
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A writer writes one call.
+type writer struct {
+	g   *generator
+	v   *variant
+	c   *call
+	t   int  // terminal
+	far bool // the parameter at hand has addresses of the original process
+
+	sinks map[string]int // outputs used so far, by variable
+	after []string       // statements that keep what came out
+	live  bool           // the call is about whatever message comes, not that of the trace
+	first []string       // statements before the call
+}
+
+var handleArrays = map[string]string{
+	"comm": "comm", "group": "group", "datatype": "type", "op": "op", "message": "message", "win": "win", "file": "file",
+	"info": "info", "errhandler": "errhandler", "session": "session", "cvar": "cvar", "pvar": "pvar",
+	"pvarsession": "pvarsession", "event": "event", "eventreg": "eventreg", "enum": "enums",
+	"descriptor": "descriptor", "stream": "streams", "directory": "directories", "mapping": "mappings",
+}
+
+var handleTypes = map[string]string{
+	"comm": "MPI_Comm", "group": "MPI_Group", "datatype": "MPI_Datatype", "op": "MPI_Op", "message": "MPI_Message",
+	"win": "MPI_Win", "file": "MPI_File", "info": "MPI_Info", "errhandler": "MPI_Errhandler", "session": "MPI_Session",
+	"cvar": "MPI_T_cvar_handle", "pvar": "MPI_T_pvar_handle", "pvarsession": "MPI_T_pvar_session",
+	"event": "MPI_T_event_instance", "eventreg": "MPI_T_event_registration", "enum": "MPI_T_enum",
+	"request": "MPI_Request", "descriptor": "int", "stream": "FILE *", "directory": "DIR *", "mapping": "void *",
+}
+
+// line writes a terminal of a variant.
+func (g *generator) line(v *variant, terminal int) *line {
+	c := v.calls[terminal]
+	l := &line{site: g.site(c.site)}
+	if why := g.why(v, terminal); why != "" {
+		w := &writer{g: g, v: v, c: c, t: terminal}
+		instead := w.noFile()
+		l.text = func(gap string) string {
+			return "PASS(" + gap + "); " + instead + "/* left out: " + c.f.Name + ": " + why + " */"
+		}
+		l.skip = why
+	} else {
+		w := &writer{g: g, v: v, c: c, t: terminal, sinks: make(map[string]int)}
+		var nothing bool
+		if reissue.ByLibrary(c.c) {
+			l.text = func(gap string) string { return "PASS(" + gap + "); /* MPI made " + c.f.Name + " for itself */" }
+			l.skip = "of the MPI"
+		} else if l.text, nothing = w.statement(); nothing {
+			l.skip = "says no"
+		}
+	}
+	return g.shared(l)
+}
+
+// why says why a call of a variant is left out; "" if it isn't.
+func (g *generator) why(v *variant, terminal int) string {
+	if !g.o.Partial {
+		return ""
+	}
+	for i, k := range v.ranks {
+		c, err := k.Terminal(terminal)
+		if err != nil {
+			return err.Error()
+		}
+		if why := reissue.Why(c, g.flavour, g.o.Target); why != "" && (len(g.windows) == 0 || !reissue.ByAddress(why)) {
+			return why
+		}
+		if why := v.made[i].Why(c, g.o.Target.Foreign(g.flavour)); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func (g *generator) site(s trace.Site) string {
+	text, ok := g.sites[s]
+	switch {
+	case ok:
+	case g.o.Line != nil:
+		text = comment(g.o.Line(s))
+	case s.Module != "":
+		text = fmt.Sprintf("%s+%#x", path.Base(s.Module), s.Offset)
+	}
+	g.sites[s] = text
+	return text
+}
+
+func (w *writer) param(name string) int {
+	for i := range w.c.f.Params {
+		if w.c.f.Params[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// out returns the value of an integer output on the first member; ok is false
+// if it is missing.
+func (w *writer) out(name string) (int64, bool) {
+	i := w.param(name)
+	if i < 0 || w.c.out[i].typ == trace.None {
+		return 0, false
+	}
+	return w.c.vals[0][w.c.out[i].at], true
+}
+
+func (w *writer) expr(kind string, at int) string {
+	switch v := w.c.lane[at]; {
+	case v != "" && w.c.lists != nil:
+		return constants(kind, v)
+	case v != "":
+		return v
+	}
+	if col := w.c.column(at); w.far && !same(col) {
+		return w.v.fitter.table(kind, col) // addresses follow no rule
+	}
+	return w.v.fitter.expr(kind, w.c.column(at))
+}
+
+// statement returns the statement without its gap.
+func (w *writer) statement() (text func(string) string, nothing bool) {
+	if w.c.def.Has(mpi.Posix) {
+		return w.onFile(), false
+	}
+	w.arrives()
+	call, args := w.call()
+	if w.c.result.typ == trace.Handle && w.c.vals[0][w.c.result.at] >= trace.FirstLocal {
+		if a := handleArrays[w.c.f.Returns]; a != "" {
+			call = fmt.Sprintf("%s[%s] = %s", a, w.slot(w.c.result.at), call)
+		}
+	}
+	do, end := "DO(", ");"
+	flag, hasFlag := w.out("flag")
+	vain := hasFlag && flag == 0
+	if n, ok := w.out("outcount"); ok {
+		vain = n == 0
+	}
+	takes := w.param("message") >= 0 || w.param("win") >= 0 // what others then could not
+	switch is := meaning.WaitingOf(w.c.def); {
+	case w.c.def.Has(mpi.Begins):
+		w.after = append(w.after, "begun();")
+	case !w.c.def.Has(mpi.Polls) || is.Choice != meaning.NoRequest && !is.Completes:
+	case vain && takes:
+		return saysNo(w.c.f.Name), true
+	case vain && is.Choice == meaning.OneRequest:
+		do = "POLL(pending(" + w.requests("request") + "), "
+	case vain && is.Choice == meaning.AllRequests:
+		do = fmt.Sprintf("POLL(any_pending(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
+	case vain && is.Choice != meaning.NoRequest:
+		do = fmt.Sprintf("POLL(none_done(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
+	case vain && is.Probes:
+		do = fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2])
+	case hasFlag && !vain && is.Choice == meaning.NoRequest && !is.Probes:
+		do = "UNTIL("
+	}
+	if w.v.end[w.t] {
+		w.first = append(w.first, "end_threads();")
+	}
+	if w.v.begin == w.t && w.v.ranks[0].Streams() > 1 {
+		w.after = append(w.after, fmt.Sprintf("begin_threads(%d, threads_%d);", w.v.ranks[0].Streams()-1, w.v.number))
+	}
+	w.generalised()
+	w.attribute()
+	if w.c.own >= 0 {
+		w.after = append(w.after, fmt.Sprintf("step(%d);", w.c.own))
+	}
+	first, after := strings.Join(w.first, " "), strings.Join(w.after, " ")
+	if first != "" {
+		first += " "
+	}
+	if after != "" {
+		after = " " + after
+	}
+	return func(gap string) string {
+		return first + do + gap + ", " + call + end + after
+	}, false
+}
+
+// call is the call and its arguments.
+func (w *writer) call() (text string, args []string) {
+	for i := range w.c.f.Params {
+		if w.c.f.Params[i].Kind != "varargs" {
+			args = append(args, w.argument(i))
+		}
+	}
+	return fmt.Sprintf("%s(%s)", w.c.f.Name, strings.Join(args, ", ")), args
+}
+
+// saysNo is the text of a test that is not made, as it could find something here.
+func saysNo(function string) func(string) string {
+	return func(gap string) string { return "PASS(" + gap + "); /* " + function + " said no here */" }
+}
+
+// generalised has the stand-in of a generalised request's query function give
+// the status that the function gave.
+func (w *writer) generalised() {
+	if w.c.generalises() {
+		if i := w.param("request"); w.c.out[i].typ == trace.Request && w.c.vals[0][w.c.out[i].at] == 2 {
+			w.after = append(w.after, fmt.Sprintf("queries(request(1), %s);", w.argument(w.param("extra_state"))))
+		}
+		return
+	}
+	if !w.v.generalised {
+		return
+	}
+	one := func(request, status *node) {
+		form := trace.StatusForm(status.n)
+		if status.typ != trace.Status || form != trace.StatusFilled && form != trace.StatusIgnored || request.typ != trace.Request {
+			return
+		}
+		if v := w.c.vals[0][request.at]; v <= 0 || v&1 != 0 {
+			return
+		}
+		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s, %s, %s, %s);", w.distance(request.at), w.expr("rank", status.at+signature.StatusSource),
+			w.expr("tag", status.at+signature.StatusTag), w.expr("", status.at+signature.StatusCount), w.expr("", status.at+signature.StatusCancelled)))
+	}
+	reissue.Finished(w.c.c, func(request, status reissue.At) {
+		if r, s := nodeAt(w.c.in, request), nodeAt(w.c.out, status); r != nil && s != nil {
+			one(r, s)
+		}
+	})
+}
+
+// nodeAt is the node at a place of a call; nil if there is none.
+func nodeAt(list []node, at reissue.At) *node {
+	switch {
+	case at.Param < 0:
+		return nil
+	case at.Elem < 0:
+		return &list[at.Param]
+	case at.Elem < len(list[at.Param].elems):
+		return &list[at.Param].elems[at.Elem]
+	}
+	return nil
+}
+
+// any reports whether a parameter has a wildcard on some rank.
+func (w *writer) any(param int, wildcard int64) bool {
+	if param < 0 || w.c.in[param].typ != trace.Int {
+		return false
+	}
+	return slices.ContainsFunc(w.c.vals, func(v []int64) bool { return v[w.c.in[param].at] == wildcard })
+}
+
+// taken is what a receive or probe says it took: where the number of the rank is
+// among the values. ok is false if it is no such call, or took nothing.
+func (w *writer) taken() (at int, ok bool) {
+	if w.param("source") < 0 || w.param("dest") >= 0 {
+		return 0, false
+	}
+	if flag, ok := w.out("flag"); ok && flag == 0 {
+		return 0, false
+	}
+	i := w.param("status")
+	if i < 0 || !w.c.out[i].filled() {
+		return 0, false
+	}
+	return w.c.out[i].at + signature.StatusSource, true
+}
+
+// arrives has the program wait for the message that a test found.
+func (w *writer) arrives() {
+	if at, ok := w.taken(); ok && w.c.def.Has(mpi.Polls) {
+		w.first = append(w.first, fmt.Sprintf("arrived(%s, %s, %s);",
+			w.expr("rank", at), w.expr("tag", at+1), w.argument(w.param("comm"))))
+	}
+}
+
+// fixed reports whether a value is the same in all calls.
+func (w *writer) fixed(at int) bool { return w.c.lane[at] == "" && w.c.same(at) }
+
+// slot is the place of a handle in its array.
+func (w *writer) slot(at int) string {
+	if v := w.c.lane[at]; v != "" {
+		return fmt.Sprintf("(%s) - %d", v, trace.FirstLocal)
+	}
+	col := w.c.column(at)
+	for i := range col {
+		col[i] -= trace.FirstLocal
+	}
+	return w.v.fitter.expr("", col)
+}
+
+// handle is a handle that goes in.
+func (w *writer) handle(kind string, at int) string {
+	v := w.c.vals[0][at]
+	if v >= trace.FirstLocal {
+		return fmt.Sprintf("%s[%s]", handleArrays[kind], w.slot(at))
+	}
+	if n := name(kind, v); n != "" {
+		return n
+	}
+	if v == 0 {
+		return "0"
+	}
+	if k, ok := mpi.KindNamed(kind); ok {
+		if null, ok := mpi.NullHandle(k); ok {
+			return mpi.ConstantName(k, null)
+		}
+	}
+	return "NULL"
+}
+
+// sink is a variable for an output that nobody asks for.
+func (w *writer) sink(variable string) string {
+	n := w.sinks[variable]
+	w.sinks[variable]++
+	return fmt.Sprintf("&%s[%d]", variable, n)
+}
+
+func (w *writer) wide(p *trace.ParamDef) bool {
+	k, _ := mpi.KindNamed(p.Kind)
+	return k.Width(w.c.def.Large) == mpi.Width64
+}

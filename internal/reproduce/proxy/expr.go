@@ -1,0 +1,165 @@
+package proxy
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// name is the C name of a constant of a kind, or "".
+func name(kind string, v int64) string {
+	k, ok := mpi.KindNamed(kind)
+	if !ok {
+		return ""
+	}
+	n := mpi.ConstantName(k, v)
+	if n == "" {
+		return ""
+	}
+	return strings.ReplaceAll(n, "|", " | ")
+}
+
+func number(v int64) string {
+	switch {
+	case v == math.MinInt64:
+		return "INT64_MIN"
+	case reissue.IsAddress(v):
+		return fmt.Sprintf("%#xLL", v)
+	case v > math.MaxInt32 || v < math.MinInt32:
+		return strconv.FormatInt(v, 10) + "LL"
+	}
+	return strconv.FormatInt(v, 10)
+}
+
+func literal(kind string, v int64) string {
+	if n := name(kind, v); n != "" {
+		return n
+	}
+	return number(v)
+}
+
+// A fitter finds expressions for the values of a variant's ranks.
+type fitter struct {
+	g       *generator
+	members []int
+	ranks   column.Column
+	fit     *column.Fitter
+	memo    map[string]string
+	tabled  []tabled // long ones
+}
+
+func newFitter(g *generator, members []int) *fitter {
+	f := &fitter{g: g, members: members, memo: make(map[string]string)}
+	for _, r := range members {
+		f.ranks.Append(int64(r))
+	}
+	f.fit = column.NewFitter(f.ranks, g.r.Ranks())
+	return f
+}
+
+func same(vals []int64) bool {
+	return !slices.ContainsFunc(vals, func(v int64) bool { return v != vals[0] })
+}
+
+// expr is a value over the members as a C expression. Named constants among
+// the values keep their names.
+func (f *fitter) expr(kind string, vals []int64) string {
+	if same(vals) {
+		return literal(kind, vals[0])
+	}
+	var col column.Column
+	for _, v := range vals {
+		col.Append(v)
+	}
+	key := kind + string(col.AppendRuns(nil))
+	if e, ok := f.memo[key]; ok {
+		return e
+	}
+	e := f.search(kind, vals)
+	for _, v := range vals {
+		if v > wide || v < -wide {
+			e = rankWord.ReplaceAllString(e, "(int64_t)rank") // the arithmetic of int has an end
+			break
+		}
+	}
+	f.memo[key] = e
+	return e
+}
+
+var rankWord = regexp.MustCompile(`\brank\b`)
+
+func (f *fitter) search(kind string, vals []int64) string {
+	special := func(v int64) bool { return v < 0 && name(kind, v) != "" }
+	var plain []int64
+	var at []int
+	var names []int64
+	for i, v := range vals {
+		if special(v) {
+			if !slices.Contains(names, v) {
+				names = append(names, v)
+			}
+			continue
+		}
+		plain, at = append(plain, v), append(at, f.members[i])
+	}
+	if len(names) == 0 {
+		if e, ok := f.closed(at, plain); ok {
+			return e
+		}
+		return f.table(kind, vals)
+	}
+	// Each constant with the ranks that have it, then the rule for the rest.
+	var b strings.Builder
+	for _, v := range names {
+		var who []int
+		for i := range vals {
+			if vals[i] == v {
+				who = append(who, f.members[i])
+			}
+		}
+		rest := f.others(who)
+		cond, ok := f.condition(who, rest)
+		if !ok {
+			if e, ok := f.formed(kind, f.members, vals); ok {
+				return "(" + e + ")"
+			}
+			return f.table(kind, vals)
+		}
+		fmt.Fprintf(&b, "%s ? %s : ", cond, name(kind, v))
+	}
+	if len(plain) == 0 {
+		s := strings.TrimSuffix(b.String(), " : ")
+		last := strings.LastIndex(s, " : ")
+		if last < 0 {
+			return name(kind, names[0])
+		}
+		tail := s[last+3:]
+		return "(" + s[:last+3] + tail[strings.LastIndex(tail, " ? ")+3:] + ")"
+	}
+	e, ok := f.closed(at, plain)
+	if !ok {
+		return f.table(kind, vals)
+	}
+	return "(" + b.String() + e + ")"
+}
+
+func (f *fitter) others(who []int) []int {
+	in := make(map[int]bool, len(who))
+	for _, r := range who {
+		in[r] = true
+	}
+	var rest []int
+	for _, r := range f.members {
+		if !in[r] {
+			rest = append(rest, r)
+		}
+	}
+	return rest
+}

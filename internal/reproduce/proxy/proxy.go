@@ -1,0 +1,149 @@
+// Package proxy writes a C program that makes the calls of a trace again: one C
+// function for each piece of structure that the compression found, loops as
+// loops, values that differ from rank to rank as expressions of the rank. Its
+// size follows that of the compressed trace, not the number of calls
+// (pilgrim-tpds2022 §3).
+//
+// The package doesn't compile or run what it writes, and it makes no calls
+// itself; what can't be called again is for package reissue to say.
+//
+// What holds in every program:
+//
+//  1. Calls are those of the trace, in its order, with its parameters.
+//  2. It waits where the original found something finished, so that the same
+//     requests finish in the same places; it can't wait for what never comes,
+//     because the original's order was possible.
+//  3. Files of the original are not touched.
+package proxy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Options of the generator.
+type Options struct {
+	Compute string // what happens between calls unless the user says otherwise: sleep, spin, none
+	Partial bool   // leave out what can't be called again, and go as far as a program got that did not finish
+	Gaps    Gaps   // what calls come after
+	// Recorded has requests finish in the recorded order, and tests find nothing as often as
+	// then, also where that follows no rule.
+	Recorded bool
+	Target   reissue.Target
+	// Code has the functions and loops of the program be those of the proxy; nil: they are those that the compression found.
+	Code *trace.Code
+	// Line renders a call site; nil: module and offset.
+	Line func(trace.Site) string
+}
+
+// Gaps say what the gap before a call is.
+type Gaps string
+
+// The gaps: that of the place and the rank, drawn from histograms if the trace has these;
+// the same without drawing; or one for each call, in files beside the program.
+const (
+	GapsDrawn    Gaps = "drawn"
+	GapsMean     Gaps = "mean"
+	GapsFollowed Gaps = "followed"
+)
+
+// A RefusedError lists what stands in the way of a program.
+type RefusedError struct{ Obstacles []reissue.Obstacle }
+
+func (e *RefusedError) Error() string {
+	n := uint64(0)
+	for _, o := range e.Obstacles {
+		n += o.Calls
+	}
+	return fmt.Sprintf("%d calls can't be made again", n)
+}
+
+// A Program is a generated program.
+type Program struct {
+	Files    map[string][]byte  // by path, with slashes
+	LeftOut  []reissue.Obstacle // with Options.Partial
+	Parts    int                // C functions made from structure
+	Lines    int                // of proxy.c
+	Variants int                // sets of ranks with a program of their own
+
+	Parameters, Rows int // of a program for any number of ranks: values that the traces don't determine on others, and those of them in tables
+}
+
+// Write writes the program into a folder, which is made if need be.
+func (p *Program) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("proxy: %w", err)
+	}
+	names := make([]string, 0, len(p.Files))
+	for name := range p.Files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("proxy: %w", err)
+		}
+		if err := os.WriteFile(path, p.Files[name], 0o666); err != nil {
+			return fmt.Errorf("proxy: %w", err)
+		}
+	}
+	return nil
+}
+
+// Generate makes the program of a trace. If some calls can't be made again and
+// Options don't say to leave them out, the error is a *RefusedError.
+func Generate(r *trace.Reader, o Options) (*Program, error) {
+	g, obstacles, err := analyse(r, o)
+	if err != nil {
+		return nil, err
+	}
+	p := g.program()
+	if o.Gaps == GapsFollowed {
+		if err := g.follow(p.Files); err != nil {
+			return nil, fmt.Errorf("proxy: %w", err)
+		}
+	}
+	p.LeftOut = obstacles
+	return p, nil
+}
+
+// analyse finds out all that is written.
+func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error) {
+	o.Target.Literal = true
+	g := newGenerator(r, o)
+	if err := g.count(); err != nil {
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
+	search := reissue.NewSearch(r, o.Target)
+	if err := g.variants(search); err != nil {
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
+	if o.Partial {
+		var err error
+		if g.ends, err = reissue.FindEnds(r); err != nil {
+			return nil, nil, fmt.Errorf("proxy: %w", err)
+		}
+	}
+	obstacles, windows, err := reissue.SetAside(r, search.List())
+	if g.windows = windows; err != nil {
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
+	if len(obstacles) > 0 && !o.Partial {
+		return nil, nil, &RefusedError{obstacles}
+	}
+	if err := g.prepare(); err != nil {
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
+	for _, v := range g.list {
+		if err := g.variant(v); err != nil {
+			return nil, nil, fmt.Errorf("proxy: %w", err)
+		}
+	}
+	return g, obstacles, nil
+}

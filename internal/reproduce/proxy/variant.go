@@ -1,0 +1,213 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A variant is a set of ranks with one program: a class, or a part of one if
+// its ranks differ in more than numbers.
+type variant struct {
+	number      int
+	members     []int
+	ranks       []*trace.Rank
+	calls       []*call          // by terminal
+	hists       *gaps.Histograms // nil if there are none
+	placed      []*placed        // by stream
+	stepwise    []*stepwise      // by stream, nil: its structure is the trace's
+	finishes    []finish
+	sources     []source // by member, of a variant that was made of several; nil: it is none
+	fitter      *fitter
+	plan        *reissue.Plan
+	plans       []*reissue.Plan // by member
+	made        []reissue.Handles
+	roots       [][2]int     // part for each stream, and which copy
+	generalised bool         // there are generalised requests
+	begin       int          // terminal after which the other threads begin, or -1
+	end         map[int]bool // terminals before which they have to be over
+	memory      string       // name of the function that tells of memory
+	allocs      *memory
+	tables      []string // statements that set lanes and rows
+	rows        int      // how many tables of rows there are
+	lanes       string   // name of the function with these statements, if there are any
+}
+
+type generator struct {
+	r       *trace.Reader
+	o       Options
+	flavour string
+	strings map[uint64]string
+
+	list    []*variant
+	plan    *reissue.Plan
+	windows []reissue.Window // regions that displacements point into
+	parts   []*part
+	known   map[string]int // parts by content
+
+	lines   map[string]*line
+	tables  []string
+	tableOf map[string]string
+	setups  []string
+	setupOf map[string]string
+	keyvals map[int64]int
+	sites   map[trace.Site]string
+	filled  map[statusPlace]bool
+	ends    reissue.Ends     // nil: all ranks finish
+	files   bool             // some calls are on files
+	scaled  error            // of a program for any number of ranks: what can't be written
+	counted map[string]int64 // rounds that the program counted of loops, by file:line; 0: there are several
+}
+
+func newGenerator(r *trace.Reader, o Options) *generator {
+	if o.Compute == "" {
+		o.Compute = "none"
+	}
+	return &generator{
+		r: r, o: o, flavour: r.Meta()[trace.MetaMPI], plan: &reissue.Plan{}, known: make(map[string]int),
+		lines: make(map[string]*line), tableOf: make(map[string]string), setupOf: make(map[string]string),
+		keyvals: make(map[int64]int), sites: make(map[trace.Site]string),
+	}
+}
+
+// variants finds the sets of ranks.
+func (g *generator) variants(search *reissue.Search) error {
+	var err error
+	if g.strings, err = g.r.Strings(); err != nil {
+		return err
+	}
+	for class := range g.r.Classes() {
+		hists, err := gaps.HistogramsOf(g.r, class)
+		if err != nil {
+			return err
+		}
+		of := make(map[string]*variant)
+		for _, rank := range g.r.Members(class) {
+			k, err := g.r.Rank(rank)
+			if err != nil {
+				return err
+			}
+			calls := make([]*call, k.Terminals())
+			vals, all := make([][]int64, k.Terminals()), make([]*trace.Call, k.Terminals())
+			var key []byte
+			generalised := false
+			for t := range calls {
+				c, err := k.Terminal(t)
+				if err != nil {
+					return err
+				}
+				vals[t] = k.Signature(t)
+				d, s, err := decode(c.Func, vals[t])
+				if err != nil {
+					return fmt.Errorf("rank %d: %s: %w", rank, c.Name(), err)
+				}
+				d.site, d.c, all[t] = c.Site, c, c
+				generalised = generalised || d.generalises()
+				calls[t] = d
+				d.shape = s
+				for _, v := range s {
+					key = binary.AppendVarint(key, v)
+				}
+			}
+			search.Rank(k, all)
+			v := of[string(key)]
+			if v == nil {
+				v = &variant{number: len(g.list), calls: calls, hists: hists, generalised: generalised}
+				of[string(key)] = v
+				g.list = append(g.list, v)
+			}
+			for t := range calls {
+				v.calls[t].vals = append(v.calls[t].vals, vals[t])
+			}
+			plan, err := reissue.Of(g.r, k)
+			if err != nil {
+				return err
+			}
+			v.members, v.ranks, v.plans = append(v.members, rank), append(v.ranks, k), append(v.plans, plan)
+			v.made = append(v.made, reissue.Made(all))
+			if v.plan == nil {
+				v.plan = &reissue.Plan{}
+			}
+			v.plan.Join(plan)
+			g.plan.Join(plan)
+		}
+	}
+	return nil
+}
+
+// prepare makes what the writing of lines needs.
+func (g *generator) prepare() error {
+	var found []candidate
+	for _, v := range g.list {
+		found = append(found, g.stepwise(v)...)
+	}
+	g.take(found)
+	g.exchanges()
+	g.tabulate()
+	g.findStatuses()
+	g.together()
+	for _, v := range g.list {
+		v.fitter = newFitter(g, v.members)
+	}
+	g.findKeyvals()
+	return nil
+}
+
+// findKeyvals numbers the attribute keys that programs made.
+func (g *generator) findKeyvals() {
+	for _, v := range g.list {
+		for _, c := range v.calls {
+			for i := range c.f.Params {
+				if c.f.Params[i].Kind != "keyval" {
+					continue
+				}
+				for _, n := range []*node{&c.in[i], &c.out[i]} {
+					if n.typ != trace.Int {
+						continue
+					}
+					for _, vals := range c.vals {
+						key := vals[n.at]
+						if name("keyval", key) != "" {
+							continue
+						}
+						if _, ok := g.keyvals[key]; !ok {
+							g.keyvals[key] = len(g.keyvals)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// column returns a value over the members of a variant.
+func (c *call) column(at int) []int64 {
+	col := make([]int64, len(c.vals))
+	for i, v := range c.vals {
+		col[i] = v[at]
+	}
+	return col
+}
+
+// membership lists the ranks of a variant as arithmetic runs.
+func (v *variant) membership() []column.Run {
+	var col column.Column
+	for _, r := range v.members {
+		col.Append(int64(r))
+	}
+	return col.Runs()
+}
+
+// A line is a call of the program as it is written, shared by all variants
+// that have the same.
+type line struct {
+	text  func(gap string) string
+	site  string
+	skip  string // why it is left out
+	order int
+	apart *template // once it was asked for
+}

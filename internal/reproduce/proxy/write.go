@@ -1,0 +1,402 @@
+package proxy
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+//go:embed runtime scaled
+var templates embed.FS
+
+// setup writes the function that says how much memory a variant needs.
+func (g *generator) setup(v *variant) string {
+	type entry struct {
+		class                string
+		first, n             int64
+		low, high, size, key string
+	}
+	var list []entry
+	at := make([]map[reissue.Place]reissue.Segment, len(v.plans))
+	for i, p := range v.plans {
+		at[i] = make(map[reissue.Place]reissue.Segment, len(p.Segments))
+		for _, s := range p.Segments {
+			at[i][s.Place] = s
+		}
+	}
+	for _, s := range v.plan.Segments {
+		low, high := make([]int64, len(at)), make([]int64, len(at))
+		for i := range at {
+			low[i], high[i] = at[i][s.Place].Low, at[i][s.Place].High
+		}
+		if s.Class == trace.Static {
+			continue // see main
+		}
+		e := entry{class: strings.ToUpper(segments[s.Class]), first: s.ID, n: 1}
+		if size, ok := v.sizes(s.Place, low, high); ok {
+			e.size = v.fitter.expr("", size)
+		} else {
+			e.low, e.high = v.fitter.expr("", low), v.fitter.expr("", high)
+		}
+		e.key = e.class + e.low + "," + e.high + "," + e.size
+		if n := len(list); n > 0 && list[n-1].key == e.key && list[n-1].first+list[n-1].n == e.first {
+			list[n-1].n++
+			continue
+		}
+		list = append(list, e)
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, e := range list {
+		switch {
+		case e.size != "" && e.n == 1:
+			fmt.Fprintf(&b, "    block(%s, %d, %s);\n", e.class, e.first, e.size)
+			continue
+		case e.size != "":
+			fmt.Fprintf(&b, "    blocks(%s, %d, %d, %s);\n", e.class, e.first, e.n, e.size)
+			continue
+		}
+		fmt.Fprintf(&b, "    area(%s, %d, %d, %s, %s);\n", e.class, e.first, e.n, e.low, e.high)
+	}
+	body := b.String()
+	if n, ok := g.setupOf[body]; ok {
+		return n
+	}
+	n := fmt.Sprintf("memory_%d", len(g.setups))
+	g.setupOf[body] = n
+	g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", n, body))
+	return n
+}
+
+// sizes are the sizes of a segment on the members, if all are known. low and high
+// bound what calls touch: what two types of one number reach may be beyond the end.
+func (v *variant) sizes(p reissue.Place, low, high []int64) ([]int64, bool) {
+	list := make([]int64, len(low))
+	known := false
+	for i := range list {
+		size, ok := v.allocs.size[i][p]
+		if !ok && high[i] > 0 || low[i] < 0 {
+			return nil, false
+		}
+		known = known || ok
+		list[i] = max(int64(size), high[i])
+	}
+	return list, known
+}
+
+// maxStatic is how much static data a program has at most; more is allocated.
+const maxStatic = 1 << 30
+
+// program puts everything together.
+func (g *generator) program() *Program {
+	var b bytes.Buffer
+	meta := g.r.Meta()
+	calls, err := g.calls()
+	total := ""
+	if err == nil {
+		total = fmt.Sprintf(", %d calls", calls)
+	}
+	fmt.Fprintf(&b, "/*\n * The MPI calls of: %s\n * Ranks: %d%s. Made by `spoor proxy` from %s.\n", comment(meta[trace.MetaCommand]),
+		g.r.Ranks(), total, comment(filepath.Base(g.r.Name())))
+	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime/runtime.h explains the rest.\n */\n#include \"runtime/runtime.h\"\n\n")
+	g.gapTexts()
+	g.declarations(&b)
+	var body bytes.Buffer
+	parts := 0
+	for _, p := range g.parts {
+		for _, c := range p.copies {
+			c.number = parts
+			parts++
+			g.part(&body, p, c)
+		}
+	}
+	for _, s := range g.setups {
+		body.WriteString(s + "\n")
+	}
+	for _, v := range g.list {
+		if len(v.roots) > 1 {
+			names := make([]string, 0, len(v.roots)-1)
+			for _, r := range v.roots[1:] {
+				names = append(names, g.copy(r))
+			}
+			// Parts that start threads are before this: see declarations.
+			fmt.Fprintf(&body, "void (*const threads_%d[])(void) = {%s};\n\n", v.number, strings.Join(names, ", "))
+		}
+	}
+	g.main(&body)
+	// What was given up for a better expression may have left a table behind.
+	used := make(map[string]bool)
+	for _, name := range tableName.FindAll(body.Bytes(), -1) {
+		used[string(name)] = true
+	}
+	some := false
+	for i, t := range g.tables {
+		if used[fmt.Sprintf("table%d", i)] {
+			b.WriteString(t + "\n")
+			some = true
+		}
+	}
+	if some {
+		b.WriteByte('\n')
+	}
+	b.Write(body.Bytes())
+	p := &Program{Files: g.written(b.Bytes(), fmt.Sprint(g.r.Ranks()), "runtime"), Parts: parts, Variants: len(g.list)}
+	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
+	return p
+}
+
+// written are the files of a program: its text, what it says on how many ranks it runs, and the runtime.
+func (g *generator) written(text []byte, ranks string, folders ...string) map[string][]byte {
+	meta := g.r.Meta()
+	files := map[string][]byte{"proxy.c": text, "runtime/again.h": reissue.FileCalls()}
+	for _, folder := range folders {
+		list, err := templates.ReadDir(folder)
+		if err != nil {
+			panic(err) // embedded
+		}
+		for _, f := range list {
+			text, err := templates.ReadFile(folder + "/" + f.Name())
+			if err != nil {
+				panic(err) // embedded
+			}
+			text = bytes.ReplaceAll(text, []byte("@RANKS@"), []byte(ranks))
+			text = bytes.ReplaceAll(text, []byte("@COMMAND@"), []byte(comment(meta[trace.MetaCommand])))
+			text = bytes.ReplaceAll(text, []byte("@LIBRARY@"), []byte(comment(firstLine(meta[trace.MetaLibrary]))))
+			name := f.Name()
+			if ext := filepath.Ext(name); ext == ".c" || ext == ".h" {
+				name = "runtime/" + name
+			}
+			files[name] = text
+		}
+	}
+	return files
+}
+
+var tableName = regexp.MustCompile(`\btable\d+\b`)
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+func comment(s string) string {
+	return strings.NewReplacer("*/", "* /", "/*", "/ *", "\n", " ", "\\", "/").Replace(s)
+}
+
+func (g *generator) calls() (uint64, error) {
+	n := uint64(0)
+	for _, v := range g.list {
+		for _, k := range v.ranks {
+			n += k.Total()
+		}
+	}
+	return n, nil
+}
+
+// declarations writes the arrays that handles stand in.
+func (g *generator) declarations(b *bytes.Buffer) {
+	for _, kind := range slices.Sorted(maps.Keys(handleArrays)) {
+		k, ok := mpi.KindNamed(kind)
+		if !ok || g.plan.Slots[k] == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "%s %s[%d];\n", handleTypes[kind], handleArrays[kind], g.plan.Slots[k])
+	}
+	for _, s := range g.plan.Segments {
+		if n := s.High - s.Low&^63; s.Class == trace.Static && n < maxStatic {
+			fmt.Fprintf(b, "static char data_%d[%d] __attribute__((aligned(64)));\n", s.ID, n)
+		}
+	}
+	if len(g.keyvals) > 0 {
+		fmt.Fprintf(b, "int keyval[%d];\n", len(g.keyvals))
+	}
+	fmt.Fprintf(b, "MPI_Request kept[%d];\n", g.plan.Persistent+1)
+	if strings.Contains(g.text(), "(void *)got") {
+		fmt.Fprintf(b, "static int64_t got[%d];\n", g.plan.Elements+16)
+	}
+	for _, v := range g.list {
+		if len(v.roots) > 1 {
+			fmt.Fprintf(b, "extern void (*const threads_%d[])(void);\n", v.number)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// text is all lines, to see what they need.
+func (g *generator) text() string {
+	var b strings.Builder
+	for _, l := range g.lines {
+		b.WriteString(l.text(""))
+	}
+	return b.String()
+}
+
+// copy is the name of a copy of a part.
+func (g *generator) copy(of [2]int) string {
+	return g.parts[of[0]].partName(g.parts[of[0]].copies[of[1]])
+}
+
+func (g *generator) part(b *bytes.Buffer, p *part, c *copied) {
+	if p.named != nil {
+		fmt.Fprintf(b, "/* %s */\n", p.named.comment())
+	}
+	fmt.Fprintf(b, "static void %s(void)\n{\n", p.partName(c))
+	for _, text := range p.first {
+		b.WriteString("    " + text + "\n")
+	}
+	loops, indent, left := p.loops, "    ", 0
+	for i := range p.steps {
+		if len(loops) > 0 && loops[0].first == i {
+			fmt.Fprintf(b, "    for (int64_t round = 0; round < %s; round++) {\n", loops[0].rounds)
+			loops, indent, left = loops[1:], "        ", loops[0].width
+		}
+		g.step(b, &p.steps[i], c, i, indent)
+		if left--; left == 0 {
+			b.WriteString("    }\n")
+			indent = "    "
+		}
+	}
+	b.WriteString("}\n\n")
+}
+
+// step writes a step with its repetitions and what becomes of memory.
+func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int, indent string) {
+	put := func(list []string) {
+		for _, t := range list {
+			b.WriteString(indent + t + "\n")
+		}
+	}
+	if t := c.steps[k].entry; t != nil {
+		fmt.Fprintf(b, "%sENTER(%s);\n", indent, t.text)
+	}
+	text, note := "", ""
+	repeat := s.count != ""
+	switch {
+	case s.line == nil:
+		text = g.copy([2]int{s.part, c.below[k]}) + "();"
+		if n := g.parts[s.part].named; n != nil && n.loop != "" {
+			note = " // loop " + comment(n.loop)
+		}
+	default:
+		text = s.line.text(c.steps[k].gap.text)
+		if s.line.site != "" && s.line.skip == "" {
+			note = " // " + s.line.site
+		}
+	}
+	between := s.between.all()
+	switch {
+	case !repeat:
+		b.WriteString(indent + text + note + "\n")
+	case len(s.head)+len(s.tail)+len(between) > 0:
+		fmt.Fprintf(b, "%sREPEAT(%s)\n%s{\n", indent, s.count, indent)
+		indent += "    "
+		for _, t := range between {
+			fmt.Fprintf(b, "%sif (i_ > 0) %s\n", indent, t)
+		}
+		put(s.head)
+		b.WriteString(indent + text + note + "\n")
+		put(s.tail)
+		indent = indent[4:]
+		b.WriteString(indent + "}\n")
+	default:
+		if s.line != nil && (strings.Count(text, ";") > 1 || s.line.skip != "") {
+			text = "{ " + text + " }"
+		}
+		fmt.Fprintf(b, "%sREPEAT(%s) %s%s\n", indent, s.count, text, note)
+	}
+	put(s.after)
+}
+
+// ending says how many calls ranks make, where the program did not come to its end.
+func (g *generator) ending() string {
+	if g.ends == nil {
+		return ""
+	}
+	threads := 1
+	for _, list := range g.ends {
+		threads = max(threads, len(list))
+	}
+	entries := make([]string, 0, threads*len(g.ends))
+	for _, list := range g.ends {
+		for stream := range threads {
+			n := uint64(0)
+			if stream < len(list) {
+				n = list[stream]
+			}
+			entries = append(entries, fmt.Sprint(n))
+		}
+	}
+	return fmt.Sprintf("    ends(%d, %s);\n", threads, g.table("int64_t", entries))
+}
+
+// statics are the statements about static data: there is one program, and static data is its own.
+func (g *generator) statics() string {
+	var b strings.Builder
+	for _, s := range g.plan.Segments {
+		if s.Class == trace.Static {
+			fmt.Fprintf(&b, "    area(DATA, %d, 1, %d, %d);\n", s.ID, s.Low, s.High)
+			if s.High-s.Low&^63 < maxStatic {
+				fmt.Fprintf(&b, "    data_is(%d, data_%d);\n", s.ID, s.ID)
+			}
+		}
+	}
+	return b.String()
+}
+
+// local are the statements about the memory of a stack, where calls use some.
+func local(p *reissue.Plan) string {
+	if slices.ContainsFunc(p.Segments, func(s reissue.Segment) bool { return s.Class == trace.Stack && s.ID == 0 }) {
+		return "    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n"
+	}
+	return ""
+}
+
+func (g *generator) main(b *bytes.Buffer) {
+	statics := g.statics()
+	for _, v := range g.list {
+		fmt.Fprintf(b, "static int program%d(void)\n{\n", v.number)
+		if v.memory != "" {
+			fmt.Fprintf(b, "    %s();\n", v.memory)
+		}
+		if v.lanes != "" {
+			fmt.Fprintf(b, "    %s();\n", v.lanes)
+		}
+		b.WriteString(local(v.plan))
+		fmt.Fprintf(b, "    %s();\n    return finish();\n}\n\n", g.copy(v.roots[0]))
+	}
+	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.Distance)
+	if g.files {
+		b.WriteString("    on_files();\n")
+	}
+	b.WriteString(g.setAside())
+	b.WriteString(g.ending())
+	if g.o.Gaps == GapsFollowed {
+		b.WriteString("    follow();\n")
+	}
+	b.WriteString(statics)
+	for _, v := range g.list {
+		if len(v.members) == g.r.Ranks() {
+			b.WriteString("    member = rank;\n    return program0();\n}\n")
+			return
+		}
+		runs := v.membership()
+		list := make([]string, len(runs))
+		for i, r := range runs {
+			list[i] = fmt.Sprintf("{%d, %d, %d}", r.Start, r.Stride, r.Count)
+		}
+		fmt.Fprintf(b, "    static const struct run ranks%d[] = {%s};\n", v.number, wrap(list, "        "))
+		fmt.Fprintf(b, "    if ((member = position(ranks%d, %d)) >= 0)\n        return program%d();\n", v.number, len(runs), v.number)
+	}
+	b.WriteString("    return 0;\n}\n")
+}

@@ -1,0 +1,101 @@
+package replay
+
+import (
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// learn notes what a scalar output is to tell when the call has come out.
+func (s *Stream) learn(c *trace.Call, st *step, p *trace.Param, at uint64) {
+	out := &p.Out
+	switch out.Type {
+	case trace.Int:
+		if what, ok := numbered(c, st.def.Kind); ok && st.def.Dir != mpi.In {
+			s.learnNumber(what, out.Num, at, st.width)
+		}
+	case trace.Address:
+		if st.def.Kind == mpi.KindPointerOut && reissue.Gives(c.Name()) {
+			s.after = append(s.after, func() { s.p.segments.bind(out.Addr, load(at, 8)) })
+		}
+	}
+}
+
+func (s *Stream) learnNumber(what string, number int64, at uint64, width int) {
+	s.after = append(s.after, func() { s.p.numbers[numberKey{what, number}] = signed(load(at, width), width) })
+}
+
+func signed(v uint64, width int) int64 {
+	if width == 4 {
+		return int64(int32(v))
+	}
+	return int64(v)
+}
+
+// learnArray notes the handles that come out in an array.
+func (s *Stream) learnArray(c *trace.Call, st *step, p *trace.Param, at uint64) {
+	k := st.def.Kind
+	h := s.p.handles[k]
+	if h == nil || p.Out.Type != trace.Array {
+		return
+	}
+	for i := range p.Out.Elems {
+		n := p.Out.Elems[i].Num
+		if n < trace.FirstLocal {
+			continue
+		}
+		from := at + uint64(i*st.width)
+		s.after = append(s.after, func() { s.setHandle(h, n, load(from, st.width)) })
+	}
+}
+
+// setHandle gives a number of the program's handles a value.
+func (s *Stream) setHandle(h *handles, number int64, v uint64) {
+	at, ok := h.cell[s.number][number]
+	if !ok {
+		var err error
+		if at, err = s.p.cells.take(); err != nil {
+			s.arena.err = err
+			return
+		}
+		h.cell[s.number][number] = at
+	}
+	h.again(at)
+	store(at, h.width, v)
+	s.p.changed.Broadcast()
+}
+
+// decode takes over what came out of a call.
+func (s *Stream) decode(c *trace.Call, plan *plan) error {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	for _, f := range s.after {
+		f()
+	}
+	s.keepFor(s, 0)
+	if c.Func.Result != trace.None {
+		s.result(c, plan)
+	}
+	if c.Name() == "MPI_Win_create_dynamic" && c.Return == 0 {
+		for i := range plan.params {
+			if plan.params[i].def.Kind == mpi.KindWin {
+				return s.attach(s.call.Words[i])
+			}
+		}
+	}
+	return s.arena.err
+}
+
+// result takes over what a function returned instead of an error code.
+func (s *Stream) result(c *trace.Call, plan *plan) {
+	switch c.Result.Type {
+	case trace.Handle:
+		if h := s.p.handles[plan.call.Returns]; h != nil && c.Result.Num >= trace.FirstLocal {
+			s.setHandle(h, c.Result.Num, s.call.Result)
+		}
+	case trace.Int:
+		if what, ok := numbered(c, plan.call.Returns); ok {
+			s.p.numbers[numberKey{what, c.Result.Num}] = signed(s.call.Result, 4)
+		}
+	}
+}

@@ -1,0 +1,502 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/reproduce/derive"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// derived makes the calls of a rank whose receives follow from what all ranks send: package derive says in
+// which order. What the trace has of receives, probes, waits and tests isn't made; the rank waits for its own
+// messages before each collective call, and where there is no room for more of them.
+type derived struct {
+	s     *Stream
+	order *derive.Order
+	view  *derive.View
+	me    int
+	next  uint64        // own calls before this one have been found in the order
+	fence bool          // the last of them is a collective call that hasn't been made
+	held  *derive.Event // it was taken out of the order, and there was no room for it
+
+	call            *Call            // outside of Go's memory
+	packed          uint64           // MPI_PACKED, which a message of any type may be received as
+	comms           map[int]int64    // by number of the communicator: the rank's handle
+	receives, sends underWay         // requests
+	started         map[uint64]bool  // places of persistent requests that send
+	slot            uint64           // of the request that the call laid out is to make; 0: as usual
+	one             uint64           // such a place, of operations that are waited for at once
+	buffers         room             // what is received goes here
+	used            int64            // of that
+	swaps           map[string]*swap // by the name of the function that there is another for
+	err             error
+}
+
+// underWay is requests, side by side.
+type underWay struct {
+	at uint64
+	n  int
+}
+
+const (
+	mostUnderWay = 1 << 10
+	receiveRoom  = 64 << 20 // for messages that are under way; a larger one has it alone
+	lookAhead    = 1 << 10  // calls of others, for each call of its own
+)
+
+func newDerived(s *Stream, order *derive.Order) (*derived, error) {
+	me := s.p.rank.Number()
+	d := &derived{
+		s: s, order: order, view: order.View(me), me: me, comms: map[int]int64{0: mpi.CommWorld, -1: mpi.CommSelf},
+		started: make(map[uint64]bool), swaps: make(map[string]*swap),
+	}
+	alloc := func(size int64) (at uint64) {
+		if d.err == nil {
+			at, d.err = s.p.host.Alloc(size)
+		}
+		return at
+	}
+	w := int64(s.requestHandles().width)
+	d.receives.at, d.sends.at = alloc(mostUnderWay*w), alloc(mostUnderWay*w)
+	d.buffers = room{alloc(receiveRoom), receiveRoom}
+	at := alloc(int64(cellBlock))
+	if d.err != nil {
+		return nil, d.err
+	}
+	d.call, d.one = (*Call)(pointer(at)), at+cellBlock/2
+	var err error
+	d.packed, _, err = s.p.handles[mpi.KindDatatype].raw(0, mpi.Packed)
+	return d, err
+}
+
+// make makes a call of the trace, if it is one to make.
+func (d *derived) make(t *trace.TimedCall) error {
+	s, c := d.s, t.Call
+	act, err := d.view.Of(c)
+	if err != nil {
+		return err
+	}
+	if act.Role != derive.Dropped {
+		d.beforeFree(c)
+	}
+	switch act.Role {
+	case derive.Dropped:
+		if err = d.ahead(); err == nil {
+			err = d.dropped(t)
+		}
+	case derive.Sends:
+		if err = d.upTo(c.Index, len(act.Messages) > 0); err == nil {
+			err = d.send(t)
+		}
+	case derive.Starts:
+		if err = d.upTo(c.Index, len(act.Messages) > 0); err == nil {
+			err = d.start(t)
+		}
+	case derive.Meets:
+		if err = d.upTo(c.Index, true); err != nil {
+			return err
+		}
+		s.settles = true
+		err = d.makeOne(t, d.ends(c))
+		s.settles, d.fence = false, false
+		if err == nil {
+			err = d.ahead()
+		}
+	default:
+		to := *t
+		if to.Call, err = d.swap(c); err == nil {
+			err = d.makeOne(&to, d.ends(c))
+		}
+	}
+	if err == nil {
+		err = d.err
+	}
+	return err
+}
+
+// beforeFree waits for what the rank sends before memory goes away that it may be in.
+func (d *derived) beforeFree(c *trace.Call) {
+	if d.s.p.allocs.pending(c.Index) || c.Name() == "MPI_Free_mem" {
+		d.finishSends(0)
+	}
+}
+
+// ends is where the request of a call goes that is waited for at once.
+func (d *derived) ends(c *trace.Call) uint64 {
+	if c.Func.Has(trace.Nonblocking) {
+		return d.one
+	}
+	return 0
+}
+
+// makeOne makes one call. Its request, if it has one for the replay to wait for, goes to a slot.
+func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
+	s, c := d.s, t.Call
+	d.slot = slot
+	plan, err := s.encode(c)
+	d.slot = 0
+	if err != nil {
+		return err
+	}
+	s.plan = plan
+	s.issue(t)
+	if slot == d.one {
+		d.wait(slot, 0)
+	}
+	if err := s.decode(c, plan); err != nil {
+		return err
+	}
+	for i := range c.Params {
+		if p := &c.Params[i]; p.Kind() == "comm" && p.Out.Type == trace.Handle && p.Out.Num >= trace.FirstLocal {
+			if comm := d.view.Comm(&p.Out, c); comm != nil {
+				d.comms[comm.Number] = p.Out.Num
+			}
+		}
+	}
+	return nil
+}
+
+// dropped passes a call that isn't made: what the program computed before it, it computes before the next one.
+func (d *derived) dropped(t *trace.TimedCall) error {
+	s, c := d.s, t.Call
+	if c.Func.Has(trace.Completes) && strings.HasSuffix(c.Name(), "_free") {
+		for _, v := range ops.Requests(c) {
+			if at := d.persistent(&v); at != 0 {
+				d.beforeFree(c)
+				d.finishStarted(at, 0)
+				return d.makeOne(t, 0)
+			}
+		}
+	}
+	s.Dropped++
+	if s.last != 0 {
+		s.passed += s.pace.gap(t.Timing.Gap)
+	}
+	return nil
+}
+
+// persistent returns the place of a persistent request that sends, 0 if it is none.
+func (d *derived) persistent(v *trace.Value) uint64 {
+	if v.Form != trace.RequestPersistent {
+		return 0
+	}
+	return d.s.requests[keyOf(true, v.ID)]
+}
+
+// send sends what a call sends, in the mode that needs nothing of the other side, or is synchronous.
+func (d *derived) send(t *trace.TimedCall) error {
+	c, err := d.swap(t.Call)
+	if err != nil {
+		return err
+	}
+	to := *t
+	to.Call = c
+	if !strings.HasPrefix(c.Name(), "MPI_I") {
+		return d.makeOne(&to, 0)
+	}
+	if d.sends.n == mostUnderWay {
+		d.finishSends(0)
+	}
+	slot := d.sends.at + uint64(d.sends.n*d.s.requestHandles().width)
+	d.sends.n++
+	return d.makeOne(&to, slot)
+}
+
+// start starts those of a call's requests that send, one by one.
+func (d *derived) start(t *trace.TimedCall) error {
+	one := *t
+	for _, v := range ops.Requests(t.Call) {
+		at := d.persistent(&v)
+		if at == 0 {
+			continue
+		}
+		d.finishStarted(at, 0)
+		d.started[at] = true
+		c := *t.Call
+		c.Func, c.Params = start, []trace.Param{{Def: &start.Params[0], In: v}}
+		one.Call = &c
+		if err := d.makeOne(&one, 0); err != nil {
+			return err
+		}
+		one.Timing.Gap = trace.Sample{}
+	}
+	if one.Call == t.Call {
+		return d.dropped(t)
+	}
+	return nil
+}
+
+// start is the function of the calls that persistent requests are started by.
+var start = &trace.Function{Name: "MPI_Start", Returns: "error", Params: []trace.ParamDef{
+	{Name: "request", Kind: "request", Type: trace.Request, Dir: trace.DirInOut, In: true, Out: true},
+}}
+
+// upTo goes through the order to an own call that has a place in it, and posts what others send before.
+func (d *derived) upTo(index uint64, has bool) error {
+	for has && d.next <= index {
+		e, err := d.take(math.MaxInt)
+		if err != nil {
+			return err
+		}
+		if e.Kind == derive.Ended {
+			return fmt.Errorf("it has no place in the order of all calls")
+		}
+		if _, err := d.pass(e, true); err != nil {
+			return err
+		}
+	}
+	return d.ahead()
+}
+
+// ahead posts what others send later, as far as there is room and nothing has to be made first.
+func (d *derived) ahead() error {
+	if d.s.Begin == 0 {
+		return nil
+	}
+	for left := lookAhead; left > 0 && !d.fence; left-- {
+		before := d.order.Calls
+		e, err := d.take(left)
+		left -= int(d.order.Calls - before)
+		if err != nil || e.Kind == derive.Nothing || e.Kind == derive.Ended {
+			return err
+		}
+		if ok, err := d.pass(e, false); !ok || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end posts and awaits what is left where a program didn't end MPI.
+func (d *derived) end() error {
+	for {
+		e, err := d.take(math.MaxInt)
+		if err != nil {
+			return err
+		}
+		if e.Kind == derive.Ended {
+			break
+		}
+		if _, err := d.pass(e, true); err != nil {
+			return err
+		}
+	}
+	d.settle(0)
+	return d.err
+}
+
+func (d *derived) take(most int) (derive.Event, error) {
+	if e := d.held; e != nil {
+		d.held = nil
+		return *e, nil
+	}
+	return d.order.Next(most)
+}
+
+// pass does what an event asks for. Where there is no room for that, it is held, unless it must be done.
+func (d *derived) pass(e derive.Event, must bool) (bool, error) {
+	if e.Kind == derive.Send && e.To == d.me {
+		full := d.receives.n == mostUnderWay || d.receives.n > 0 && d.used+e.Bytes > d.buffers.size
+		if full && !must {
+			d.held = &e
+			return false, nil
+		}
+		if full {
+			d.finishReceives(0) // all of them are sent before this one in the order
+		}
+		if err := d.receive(&e); err != nil {
+			return false, err
+		}
+	}
+	if e.Rank == d.me {
+		d.next = max(d.next, e.Index+1)
+		d.fence = e.Kind == derive.Meeting
+	}
+	return true, d.err
+}
+
+// receive posts a receive.
+func (d *derived) receive(e *derive.Event) error {
+	s := d.s
+	handle, ok := d.comms[e.Comm.Number]
+	if !ok {
+		return fmt.Errorf("rank %d sends on %v, which this rank did not make", e.Rank, e.Comm)
+	}
+	comm, ok, err := s.p.handles[mpi.KindComm].raw(0, handle)
+	if err != nil || !ok {
+		return fmt.Errorf("rank %d sends on %v, which isn't there: %w", e.Rank, e.Comm, err)
+	}
+	if e.Bytes > d.buffers.size {
+		at, err := s.p.host.Alloc(e.Bytes)
+		if err != nil {
+			return fmt.Errorf("%d bytes for a message: %w", e.Bytes, err)
+		}
+		s.p.host.Free(d.buffers.at, d.buffers.size)
+		d.buffers = room{at, e.Bytes}
+	}
+	name := "MPI_Irecv"
+	if e.Bytes > math.MaxInt32 {
+		name = "MPI_Irecv_c"
+	}
+	width := s.requestHandles().width
+	tag := mpi.Translation(s.p.flavour, mpi.KindTag).Raw(e.Tag)
+	d.invoke(name, 0, d.buffers.at+uint64(d.used), uint64(e.Bytes), d.packed, uint64(e.Source), uint64(tag), comm, d.receives.at+uint64(d.receives.n*width))
+	d.used += (e.Bytes + 63) &^ 63
+	d.receives.n++
+	s.Receives++
+	return d.err
+}
+
+// settle waits for all messages of the rank, from when a call is due on. It returns when it was ready to, 0 if there were none,
+// and when the call is due then.
+func (d *derived) settle(due int64) (ready, latest int64) {
+	if d.receives.n+d.sends.n+len(d.started) == 0 {
+		return 0, due
+	}
+	d.call.Ready, d.call.Begin = 0, 0
+	late := int64(0)
+	for _, finish := range []func(int64){d.finishReceives, d.finishSends} {
+		finish(due)
+		if ready == 0 && d.call.Ready != 0 {
+			ready, late = d.call.Ready, max(0, d.call.Begin-due)
+		}
+	}
+	return ready, d.call.End - late
+}
+
+func (d *derived) finishReceives(due int64) {
+	d.finish(&d.receives, due)
+	d.used = 0
+}
+
+func (d *derived) finishSends(due int64) {
+	d.finish(&d.sends, due)
+	for at := range d.started {
+		d.finishStarted(at, due)
+	}
+}
+
+// finish waits for requests.
+func (d *derived) finish(u *underWay, due int64) {
+	if u.n == 0 {
+		return
+	}
+	ignore, err := d.s.sentinel(d.s.p.layout.C.StatusesIgnore)
+	if err != nil {
+		d.err = err
+		return
+	}
+	d.await("MPI_Waitall", due, uint64(u.n), u.at, ignore)
+	u.n = 0
+}
+
+// finishStarted waits for a persistent request, if it was started.
+func (d *derived) finishStarted(at uint64, due int64) {
+	if d.started[at] {
+		delete(d.started, at)
+		d.wait(at, due)
+	}
+}
+
+func (d *derived) wait(at uint64, due int64) {
+	ignore, err := d.s.sentinel(d.s.p.layout.C.StatusIgnore)
+	if err != nil {
+		d.err = err
+		return
+	}
+	d.await("MPI_Wait", due, at, ignore)
+}
+
+// await makes a call that waits. That is time in MPI, and no part of the gap that is under way.
+func (d *derived) await(name string, due int64, words ...uint64) {
+	s := d.s
+	s.is(InCall)
+	d.invoke(name, due, words...)
+	took := d.call.End - d.call.Begin
+	s.since(Idle, d.call.End)
+	s.MPI += took
+	s.End = d.call.End
+	if s.last != 0 {
+		s.last += took
+	}
+}
+
+// invoke makes a call that isn't the trace's.
+func (d *derived) invoke(name string, due int64, words ...uint64) {
+	result, err := d.s.p.invoke(d.call, name, due, words...)
+	if err == nil && result != 0 {
+		err = fmt.Errorf("%s returned %d", name, int32(result))
+	}
+	d.err = cmp.Or(d.err, err)
+}
+
+// A swap is another function for calls of one.
+type swap struct {
+	function *trace.Function
+	from     []int // parameters, -1: the request
+}
+
+// asSent says which function sends what another one does. Receivers of the trace had posted their receives before a
+// message in ready mode, and taken messages before a buffer was full: here that isn't sure.
+var asSent = map[string]string{
+	"MPI_Bsend": "MPI_Send", "MPI_Rsend": "MPI_Send", "MPI_Ibsend": "MPI_Isend", "MPI_Irsend": "MPI_Isend",
+	"MPI_Bsend_init": "MPI_Send_init", "MPI_Rsend_init": "MPI_Send_init",
+	"MPI_Sendrecv": "MPI_Isend", "MPI_Sendrecv_replace": "MPI_Isend", "MPI_Isendrecv": "MPI_Isend", "MPI_Isendrecv_replace": "MPI_Isend",
+}
+
+// partOf are the names that parameters have in functions that receive besides.
+var partOf = map[string]string{"buf": "sendbuf", "count": "sendcount", "datatype": "sendtype", "tag": "sendtag"}
+
+// swap returns the call that sends what a call does.
+func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
+	name, large := strings.CutSuffix(c.Name(), "_c")
+	to, ok := asSent[name]
+	if !ok {
+		return c, nil
+	}
+	if large {
+		to += "_c"
+	}
+	x := d.swaps[c.Name()]
+	if x == nil {
+		def, ok := mpi.Lookup(to)
+		if !ok {
+			return nil, fmt.Errorf("no function %s is known", to)
+		}
+		x = &swap{function: &trace.Function{ID: def.ID, Name: to, Returns: "error"}}
+		for i := range def.Params {
+			name, at := def.Params[i].Name, -1
+			for j := range c.Params {
+				if n := c.Params[j].Name(); n == name && n != "request" || n == partOf[name] {
+					at = j
+				}
+			}
+			p := trace.ParamDef{Name: name, Kind: "request", Type: trace.Request, Dir: trace.DirOut, Out: true}
+			if at >= 0 {
+				p = *c.Params[at].Def
+				p.Name = name
+			} else if name != "request" {
+				return nil, fmt.Errorf("%s has no %s", c.Name(), name)
+			}
+			x.function.Params, x.from = append(x.function.Params, p), append(x.from, at)
+		}
+		d.swaps[c.Name()] = x
+	}
+	as := *c
+	as.Func, as.Params = x.function, make([]trace.Param, len(x.from))
+	for i, at := range x.from {
+		p := trace.Param{Def: &x.function.Params[i], Out: trace.Value{Type: trace.Request, Form: trace.RequestOnce}}
+		if j := c.Param("request"); at < 0 && j != nil {
+			p = *j // a persistent one
+		} else if at >= 0 {
+			p.In, p.Out = c.Params[at].In, c.Params[at].Out
+		}
+		as.Params[i] = p
+	}
+	return &as, nil
+}

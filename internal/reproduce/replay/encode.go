@@ -1,0 +1,377 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// encode fills in the words of a call.
+func (s *Stream) encode(c *trace.Call) (*plan, error) {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	x, err := s.prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	plan := x.plan
+	if s.p.allocs.follow {
+		if err := s.p.allocs.until(c.Index, s.p.segments); err != nil {
+			return nil, err
+		}
+	}
+	s.arena.reset()
+	s.after = s.after[:0]
+	s.vain = false
+	if plan.through != 0 {
+		return plan, s.encodeFile(c, plan)
+	}
+	s.call.Function = plan.address
+	version := s.p.segments.version
+	for i := range plan.params {
+		if x.has(i, version) {
+			s.call.Words[i] = x.words[i]
+			continue
+		}
+		st := &plan.params[i]
+		if st.index < 0 {
+			s.call.Words[i] = 0
+			continue
+		}
+		p := &c.Params[st.index]
+		w, err := s.word(c, plan, st, p, x.room)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", st.def.Name, err)
+		}
+		s.call.Words[i] = w
+		x.keep(i, c, st, p, w)
+	}
+	x.version = s.p.segments.version
+	for i := len(plan.params); i < CallWords; i++ {
+		s.call.Words[i] = 0
+	}
+	if s.call.Outcome, err = s.outcome(c, plan); err != nil {
+		return nil, err
+	}
+	return plan, s.arena.err
+}
+
+// roomFor is how many elements an output array gets at least: lengths that the
+// call got are among its numbers.
+func roomFor(c *trace.Call) int64 {
+	n := int64(64)
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.In.Type == trace.Int && p.In.Num < 1<<22 {
+			n = max(n, p.In.Num+1)
+		}
+		n = max(n, int64(len(p.In.Elems)), int64(len(p.Out.Elems)))
+	}
+	return n
+}
+
+// word returns what stands for a parameter in the call.
+func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room int64) (uint64, error) {
+	d := st.def
+	form := d.Kind.Form()
+	switch {
+	case form == mpi.FormNone:
+		return 0, nil // argc and argv may be null pointers
+	case form == mpi.FormString:
+		return s.text(d, p, room)
+	case d.Array:
+		return s.array(c, plan, st, p, room)
+	case form == mpi.FormStatus:
+		return s.status(c, d, p)
+	case form == mpi.FormHandle || form == mpi.FormObject:
+		return s.handle(c, st, p)
+	case d.Kind == mpi.KindPointer && d.Name == "extra_state" && plan.call.Has(mpi.Nonblocking):
+		return s.image()
+	case !d.ByAddress():
+		return s.scalar(c, st, &p.In)
+	}
+	at := s.arena.take(16)
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	store(at, 8, 0)
+	if p.In.Type != trace.None {
+		v, err := s.scalar(c, st, &p.In)
+		if err != nil {
+			return 0, err
+		}
+		store(at, st.width, v)
+	}
+	s.learn(c, st, p, at)
+	return at, nil
+}
+
+// scalar is the raw value of an input.
+func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error) {
+	switch v.Type {
+	case trace.Int:
+		if reissue.IsAddress(v.Num) && reissue.Absolute(c, &c.Params[st.index]) {
+			n, err := s.p.relocation.address(v.Num)
+			return uint64(n), err
+		}
+		if st.def.Kind == mpi.KindFint && s.p.foreign && reissue.FromInteger(c.Name()) {
+			return s.fint(c)
+		}
+		return uint64(s.integer(c, st, v.Num)), nil
+	case trace.Handle, trace.Object:
+		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.AllHandles(c.Name()) {
+			return s.p.allPvars(), nil
+		}
+		return s.find(st.def.Kind, v.Num)
+	case trace.Request:
+		return s.requestValue(v)
+	case trace.Address:
+		return s.p.segments.address(v.Addr)
+	case trace.FunctionRef:
+		null := v.Num == 0 // which stands for a function where the trace's MPI, unlike the one at hand, has it for one
+		kind, ok := reissue.StandInFor(st.def.Name, null)
+		if !ok || null && s.p.flavour == mpi.MPICH {
+			return 0, nil
+		}
+		return s.p.host.StandIn(kind), nil
+	}
+	return 0, nil
+}
+
+// integer translates a number of the trace into the MPI's, or this run's.
+func (s *Stream) integer(c *trace.Call, st *step, n int64) int64 {
+	if what, ok := numbered(c, st.def.Kind); ok {
+		if v, ok := s.p.numbers[numberKey{what, n}]; ok {
+			return v
+		}
+	}
+	return st.table.Raw(n)
+}
+
+// numbered tells whether numbers of a kind are given out by the MPI as a
+// program runs, and in which series.
+func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
+	switch k {
+	case mpi.KindKeyval:
+		return "keyval", true
+	case mpi.KindError, mpi.KindErrorClass:
+		return "error", true
+	case mpi.KindFint:
+		return "fint " + object(c.Name()), true
+	}
+	return "", false
+}
+
+// fint asks the MPI for the integer of the handle that a conversion gave: the one of the trace is
+// that of another MPI.
+func (s *Stream) fint(c *trace.Call) (uint64, error) {
+	k, ok := mpi.KindNamed(c.Func.Returns)
+	if !ok {
+		return 0, fmt.Errorf("%s gives no handle", c.Name())
+	}
+	v, err := s.find(k, c.Result.Num)
+	if err != nil {
+		return 0, err
+	}
+	return s.p.ask("P"+reissue.ToInteger(c.Name()), v) // nobody is to see it
+}
+
+// allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.
+func (p *Process) allPvars() uint64 {
+	if at, ok := p.host.Symbol("MPI_T_PVAR_ALL_HANDLES"); ok {
+		return load(at, 8)
+	}
+	return ^uint64(0)
+}
+
+// object is the part of a conversion function's name that says of what.
+func object(name string) string {
+	of, _, _ := strings.Cut(strings.TrimPrefix(name, "MPI_"), "_")
+	return of
+}
+
+// find returns the value of a handle, which another thread may have to make yet.
+func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
+	h := s.p.handles[k]
+	if h == nil {
+		return 0, fmt.Errorf("no handles of kind %s", k.Name())
+	}
+	v, ok, err := h.raw(s.number, number)
+	if ok || err != nil {
+		return v, err
+	}
+	err = s.await(fmt.Sprintf("%s %d", k.Name(), number), func() (ok bool, err error) {
+		v, ok, err = h.raw(s.number, number)
+		return ok, err
+	})
+	return v, err
+}
+
+// handle is a handle by value or by address.
+func (s *Stream) handle(c *trace.Call, st *step, p *trace.Param) (uint64, error) {
+	k := st.def.Kind
+	if !st.def.ByAddress() {
+		if k == mpi.KindToolObj {
+			return s.toolObject(c, p)
+		}
+		return s.scalar(c, st, &p.In)
+	}
+	if k == mpi.KindRequest {
+		return s.requestPlace(p)
+	}
+	out := &p.Out
+	if p.In.Type == trace.None && out.Type != trace.None && out.Num >= trace.FirstLocal {
+		return s.cell(k, out.Num)
+	}
+	at := s.arena.take(16)
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	store(at, 8, 0)
+	if p.In.Type != trace.None {
+		v, err := s.find(k, p.In.Num)
+		if err != nil {
+			return 0, err
+		}
+		store(at, st.width, v)
+		s.forget(c, st, p.In.Num)
+	}
+	return at, nil
+}
+
+// forget notes that the call frees a handle. Where another thread might take it for the
+// next one of its number, it is dropped before; of other kinds there may be more
+// references.
+func (s *Stream) forget(c *trace.Call, st *step, number int64) {
+	k := st.def.Kind
+	if number < trace.FirstLocal || st.def.Dir != mpi.Free || c.Return != 0 {
+		return
+	}
+	h := s.p.handles[k]
+	i := h.find(s.number, number)
+	if i < 0 {
+		return
+	}
+	cell := h.cell[i][number]
+	if !k.IsFile() && (len(s.p.streams) == 1 || k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile) {
+		s.after = append(s.after, func() { h.freed(cell) })
+		return
+	}
+	delete(h.cell[i], number) // its value or number may be another thread's next before the call has come out
+	delete(h.alive, cell)
+	delete(h.beneath, cell)
+	s.after = append(s.after, func() { s.p.cells.give(cell) })
+}
+
+// cell is the place where the value of one of the program's handles is kept.
+func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
+	h := s.p.handles[k]
+	if at, ok := h.cell[s.number][number]; ok {
+		// The handle gets its value when the call has come out; until then the
+		// old one, if any, is gone.
+		h.again(at)
+		return at, nil
+	}
+	at, err := s.p.cells.take()
+	if err != nil {
+		return 0, err
+	}
+	s.after = append(s.after, func() {
+		h.cell[s.number][number] = at
+		h.again(at)
+		s.p.changed.Broadcast()
+	})
+	return at, nil
+}
+
+// toolObject is the address of the handle that a tool variable is bound to.
+func (s *Stream) toolObject(c *trace.Call, p *trace.Param) (uint64, error) {
+	if p.In.Num == 0 {
+		return 0, nil
+	}
+	// What it was is not in the trace. Most are bound to communicators.
+	world, err := s.find(mpi.KindComm, mpi.CommWorld)
+	if err != nil {
+		return 0, err
+	}
+	at := s.arena.take(16)
+	if at != 0 {
+		store(at, s.p.handles[mpi.KindComm].width, world)
+	}
+	return at, s.arena.err
+}
+
+// status is a status by address.
+func (s *Stream) status(c *trace.Call, d *mpi.Param, p *trace.Param) (uint64, error) {
+	if !d.Dir.HasIn() && p.Out.Status != nil && p.Out.Status.Form == trace.StatusIgnored {
+		return s.sentinel(s.p.layout.C.StatusIgnore)
+	}
+	at := s.arena.take(256)
+	if at == 0 {
+		return 0, s.arena.err
+	}
+	clear(bytesAt(at, 256))
+	if p.In.Status != nil {
+		s.fillStatus(at, p.In.Status)
+	} else if p.Out.Status != nil {
+		s.fillStatus(at, p.Out.Status)
+	}
+	return at, nil
+}
+
+// image is the status that a generalized request is to have, for its callback.
+func (s *Stream) image() (uint64, error) {
+	at, err := s.p.images.take()
+	if err != nil {
+		return 0, err
+	}
+	clear(bytesAt(at, imageSize))
+	if s.completion != nil && s.completion.status != nil {
+		s.fillStatus(at, s.completion.status)
+	}
+	s.pending = at
+	return at, nil
+}
+
+// leaveStatuses writes the statuses that come out to where the MPI will: fields
+// that it leaves alone then are what they were, as far as the trace tells.
+func (s *Stream) leaveStatuses(at uint64, v *trace.Value) {
+	for i := range v.Elems {
+		if x := v.Elems[i].Status; x != nil {
+			s.fillStatus(at+uint64(i*s.p.layout.Status.Size), x)
+		}
+	}
+}
+
+// fillStatus lays out a status as the MPI would have.
+func (s *Stream) fillStatus(at uint64, v *trace.StatusValue) {
+	if v.Form == trace.StatusEmpty {
+		v = &trace.StatusValue{Source: mpi.AnySource, Tag: mpi.AnyTag}
+	}
+	l := &s.p.layout.Status
+	source := mpi.Translation(s.p.flavour, mpi.KindRank).Raw(v.Source)
+	tag := mpi.Translation(s.p.flavour, mpi.KindTag).Raw(v.Tag)
+	store(at+uint64(l.Source), 4, uint64(source))
+	store(at+uint64(l.Tag), 4, uint64(tag))
+	if v.HasError {
+		store(at+uint64(l.Error), 4, uint64(mpi.Translation(s.p.flavour, mpi.KindError).Raw(v.Error)))
+	}
+	count := uint64(max(v.Count, 0))
+	switch l.Count {
+	case mpi.CountSplit:
+		store(at, 4, count)
+		high := count >> 32 << 1
+		if v.Cancelled {
+			high |= 1
+		}
+		store(at+4, 4, high)
+	case mpi.CountWord:
+		if v.Cancelled {
+			store(at+12, 4, 1)
+		}
+		store(at+16, 8, count)
+	}
+}

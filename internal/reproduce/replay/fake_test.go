@@ -1,0 +1,139 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A fake is an MPI of one process that does nothing but hand out handles. It
+// notes the calls in the order in which they come.
+type fake struct {
+	names     []string
+	lacks     string
+	on        map[string]func(c *Call)
+	log       []string
+	calls     []Call
+	allocated int64
+	now       int64
+	traced    bool
+	last      uint64 // handle handed out
+}
+
+func (f *fake) Function(name string) uint64 {
+	if name == f.lacks {
+		return 0
+	}
+	f.names = append(f.names, name)
+	return uint64(len(f.names))
+}
+
+// Symbol puts all objects of the library side by side.
+func (f *fake) Symbol(name string) (uint64, bool) {
+	if i := slices.Index(mpi.HandleSymbols(mpi.OpenMPI), name); i >= 0 {
+		return 0x1000 + 16*uint64(i), true
+	}
+	return 0, false
+}
+
+func (f *fake) StandIn(k reissue.StandIn) uint64 { return 0x900000 + uint64(k) }
+func (f *fake) Traced() bool                     { return f.traced }
+func (f *fake) Clock() int64                     { return f.now }
+
+func (f *fake) Make(c *Call) {
+	name := f.names[c.Function-1]
+	c.Ready = f.now
+	f.now = max(f.now, c.NotBefore)
+	c.Begin = f.now
+	f.now += 10
+	c.End, c.Result = f.now, 0
+	f.log = append(f.log, name)
+	f.calls = append(f.calls, *c)
+	if g := f.on[name]; g != nil {
+		g(c)
+	}
+}
+
+func (f *fake) Repeat(c *Call, r *Repeats) { repeat(f.Make, c, r) }
+
+// repeat is call_repeat of replayer/call.c.
+func repeat(make func(*Call), c *Call, r *Repeats) {
+	for r.Next < r.N {
+		x := &r.At[r.Next]
+		c.NotBefore = x.Line
+		byGap := int64(0)
+		if x.Gap > 0 {
+			caught := min(r.Late, x.Gap)
+			r.Late -= caught
+			byGap = r.Last + x.Gap - caught
+		}
+		c.NotBefore = max(x.Line, byGap)
+		r.From = max(c.NotBefore, r.Last)
+		make(c)
+		r.Held += max(0, c.NotBefore-max(byGap, c.Ready))
+		r.Late += max(0, c.Begin-max(c.NotBefore, r.Last))
+		r.MPI += c.End - c.Begin
+		r.Last = c.End
+		r.Next++
+		if c.Result != 0 {
+			return
+		}
+	}
+}
+
+func (f *fake) Alloc(size int64) (uint64, error) {
+	f.allocated += size
+	b, err := syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return 0, err
+	}
+	return addressOf(b), nil
+}
+
+func (f *fake) Free(addr uint64, size int64) {
+	f.allocated -= size
+	_ = syscall.Munmap(bytesAt(addr, int(size)))
+}
+
+// Reserve notes what is asked for and has nothing there.
+func (f *fake) Reserve(addr uint64, size int64) error {
+	f.log = append(f.log, fmt.Sprintf("reserve %#x %#x", addr, size))
+	return nil
+}
+
+// makes writes a new handle to the place that a word points to.
+func (f *fake) makes(word, width int) func(c *Call) {
+	return func(c *Call) {
+		f.last++
+		store(c.Words[word], width, 0x5000+f.last)
+	}
+}
+
+// run replays a rank under a fake.
+func run(t *testing.T, r *trace.Reader, rank int, f *fake, flavour mpi.Flavour, o Options) (*Process, error) {
+	t.Helper()
+	k, err := r.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(r, k, f, flavour, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range p.Streams() {
+		if err := s.Run(); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+const heap0 = 0<<8 | 1
+
+func addressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }

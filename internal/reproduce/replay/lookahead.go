@@ -1,0 +1,168 @@
+package replay
+
+import (
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A lookahead runs ahead of a stream to find out what becomes of a request: which
+// message a receive with a wildcard gets is known where it completes, and in
+// which array the program put it, where that is used. It looks at each call
+// once, and keeps what it found until the stream asks.
+type lookahead struct {
+	k           *trace.Rank
+	stream      int
+	places      bool // look for arrays too
+	walk        *trace.Walk
+	at          uint64                // calls seen
+	completions map[int64]*completion // by request
+}
+
+// A completion is what becomes of a one-shot request: where and how it completes.
+type completion struct {
+	status    *trace.StatusValue // its status in the end; nil: the trace does not tell
+	array     uint64             // 1 + index of the first call with an array that it is in, 0: none
+	position  int                // in that array
+	length    int                // of that array
+	wantMatch bool
+	wantPlace bool
+}
+
+// farthest is how many calls a lookahead looks ahead for one request.
+const farthest = 1 << 20
+
+func newLookahead(k *trace.Rank, stream int, places bool) *lookahead {
+	return &lookahead{k: k, stream: stream, places: places, completions: make(map[int64]*completion)}
+}
+
+// completion returns what becomes of the request that the call makes, nil if it makes
+// none or if nothing is to be known of it.
+func (f *lookahead) completion(c *trace.Call) (*completion, error) {
+	id := made(c)
+	if id < 0 || !f.places && !tells(c) {
+		return nil, nil
+	}
+	if err := f.reach(c.Index); err != nil {
+		return nil, err
+	}
+	for {
+		v := f.completions[id]
+		if v != nil && !v.wantMatch && !v.wantPlace || f.at > c.Index+farthest {
+			delete(f.completions, id)
+			return v, nil
+		}
+		if !f.walk.Next() {
+			delete(f.completions, id)
+			return v, f.walk.Err()
+		}
+		f.at++
+		if !f.walk.Repeated() { // a call once more tells nothing new
+			f.look(f.walk.Call())
+		}
+	}
+}
+
+// nearby is how many calls are passed one by one rather than looking for a position in
+// the compressed trace, which takes the longer the larger that is.
+const nearby = 1 << 12
+
+// reach moves to a call, unless the lookahead is farther. Nothing before it matters.
+func (f *lookahead) reach(index uint64) error {
+	if f.walk != nil && f.at > index {
+		return nil
+	}
+	clear(f.completions)
+	if f.walk == nil || index-f.at > nearby {
+		f.at = index
+		var err error
+		f.walk, err = f.k.Walk(f.stream, index)
+		return err
+	}
+	for ; f.at < index; f.at++ {
+		if !f.walk.Next() {
+			return f.walk.Err()
+		}
+	}
+	return nil
+}
+
+// made is the one-shot request that a call makes, -1 if none.
+func made(c *trace.Call) int64 {
+	for i := range c.Params {
+		if out := &c.Params[i].Out; out.Type == trace.Request && out.Form == trace.RequestOnce {
+			return out.ID
+		}
+	}
+	return -1
+}
+
+// tells reports whether it matters which status the request of a call will have.
+func tells(c *trace.Call) bool { return c.Param("query_fn") != nil || wildcard(c) }
+
+// look takes note of requests that the call makes and of those it is about.
+func (f *lookahead) look(d *trace.Call) {
+	if id := made(d); id >= 0 {
+		v := &completion{wantMatch: tells(d), wantPlace: f.places}
+		if v.wantMatch || v.wantPlace {
+			f.completions[id] = v
+		}
+	}
+	if len(f.completions) == 0 {
+		return
+	}
+	some := false
+	for i := range d.Params {
+		p := &d.Params[i]
+		if p.Def.Type != trace.Request {
+			continue
+		}
+		some = true
+		switch p.In.Type {
+		case trace.Request:
+			f.used(&p.In, d, 0, 0, p.Def.Dir == trace.DirIn)
+		case trace.Array:
+			for j := range p.In.Elems {
+				f.used(&p.In.Elems[j], d, j, len(p.In.Elems), false)
+			}
+		}
+	}
+	if some {
+		reissue.Finished(d, func(request, status reissue.At) {
+			var s *trace.StatusValue
+			if v := status.Value(d, true); v != nil {
+				s = v.Status
+			}
+			f.status(request.Value(d, false), s, d)
+		})
+	}
+}
+
+// used notes where a request stands in a call; by value it stands nowhere.
+func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, value bool) {
+	if r.Form != trace.RequestOnce || value {
+		return
+	}
+	if v := f.completions[r.ID]; v != nil && v.wantPlace {
+		v.wantPlace = false
+		if length > 0 {
+			v.array, v.position, v.length = d.Index+1, position, length
+		}
+	}
+}
+
+// status notes the status of a request that has completed; a test that said no
+// leaves it open, and so does a wait that ended before it.
+func (f *lookahead) status(r *trace.Value, s *trace.StatusValue, d *trace.Call) {
+	if r.Form != trace.RequestOnce {
+		return
+	}
+	v := f.completions[r.ID]
+	if v == nil || !v.wantMatch || s.Pending() || s == nil && !d.Func.Has(trace.Completes) {
+		return
+	}
+	if flag := d.Param("flag"); flag != nil && flag.Out.Num == 0 {
+		return
+	}
+	v.wantMatch = false
+	v.status = s
+}

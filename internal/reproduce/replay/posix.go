@@ -1,0 +1,167 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Calls on files are made by the functions that proxies have for it, in C, as they are of C's
+// types: internal/reproduce/proxy/runtime/posix.h. They are passed what the trace has of the call and
+// what came of it. replayer/under/files.c is the way to them.
+const (
+	filesBegin = "files_begin"
+	filesPlace = "again_file"
+	filesCall  = "files_call"
+)
+
+// fileWords is how many words such a function gets.
+const fileWords = 10
+
+// beginFiles makes the folder that calls on files are made in the root of all names. Programs that make such calls of
+// their own are in a folder of it.
+func (p *Process) beginFiles() error {
+	calls, err := p.rank.Distinct()
+	own, named := uint64(0), false
+	for _, c := range calls {
+		if c.Func.Has(trace.Posix) && !reissue.ByLibrary(c) {
+			own = 1
+		}
+		named = named || c.Param("filename") != nil
+	}
+	switch {
+	case err != nil || own == 0 && (!named || p.o.Files == ""):
+		return err
+	case p.o.Files == "":
+		return errors.New("calls of the C library on files are made in a scratch folder only")
+	}
+	name := append([]byte(p.o.Files), 0)
+	at, err := p.host.Alloc(int64(len(name)))
+	if err != nil {
+		return err
+	}
+	copy(bytesAt(at, len(name)), name)
+	_, err = p.ask(filesBegin, at, uint64(p.rank.Number()), own)
+	return err
+}
+
+// encodeFile fills in the words of a call on a file. The process is locked.
+func (s *Stream) encodeFile(c *trace.Call, plan *plan) error {
+	words := s.arena.take(8 * (fileWords + 1)) // the last is errno
+	if words == 0 {
+		return s.arena.err
+	}
+	clear(bytesAt(words, 8*(fileWords+1)))
+	n := 0
+	put := func(v uint64) error {
+		if n == fileWords {
+			return fmt.Errorf("%s has more than %d words", c.Name(), fileWords)
+		}
+		store(words+8*uint64(n), 8, v)
+		n++
+		return nil
+	}
+	for i := range plan.params {
+		st := &plan.params[i]
+		if st.index < 0 {
+			continue
+		}
+		w, err := s.fileWord(c, st, &c.Params[st.index])
+		if err == nil {
+			err = put(w)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", st.def.Name, err)
+		}
+	}
+	got := uint64(0)
+	if c.Result.Type == trace.Int {
+		got = uint64(c.Result.Num)
+	}
+	if err := put(got); err != nil {
+		return err
+	}
+	if err := put(uint64(c.Return)); err != nil {
+		return err
+	}
+	s.call.Function = plan.through
+	s.call.Words[0], s.call.Words[1], s.call.Words[2] = plan.address, words, words+8*fileWords
+	s.call.Outcome = 0
+	return s.arena.err
+}
+
+// fileWord is what stands for a parameter of a call on a file.
+func (s *Stream) fileWord(c *trace.Call, st *step, p *trace.Param) (uint64, error) {
+	v := &p.In
+	switch v.Type {
+	case trace.String:
+		if v.Null {
+			return 0, nil
+		}
+		return s.cstring(v), s.arena.err
+	case trace.Array:
+		if n := c.Param("iovcnt"); n == nil || n.In.Num != int64(len(v.Elems)) {
+			return 0, nil // it could not be read
+		}
+		at := s.arena.take(8 * int64(max(1, len(v.Elems))))
+		for i := range v.Elems {
+			store(at+8*uint64(i), 8, uint64(v.Elems[i].Num))
+		}
+		return at, s.arena.err
+	case trace.Handle:
+		w, err := s.find(st.def.Kind, v.Num)
+		if err == nil {
+			s.forget(c, st, v.Num)
+		}
+		return w, err
+	}
+	return uint64(v.Num), nil
+}
+
+// fileOutcome is what a call on a file returned: errno, if it failed, and its result.
+func (s *Stream) fileOutcome(c *trace.Call) (errno, result int64) {
+	result = int64(s.call.Result)
+	code := int64(load(s.call.Words[2], 8))
+	failed := false
+	switch s.plan.call.Failure() {
+	case mpi.FailsNegative:
+		failed = result < 0
+	case mpi.FailsNull:
+		failed = result == 0
+	case mpi.FailsMapping:
+		failed = result == -1
+	case mpi.FailsShort:
+		n := c.Param("n")
+		failed = n != nil && result < n.In.Num
+	}
+	if failed && (code != 0 || !s.plan.call.Has(mpi.MayEnd)) {
+		errno = code
+		if errno == 0 {
+			errno = -1
+		}
+	}
+	return errno, result
+}
+
+// compareFile counts a call on a file that ended otherwise than recorded.
+func (s *Stream) compareFile(c *trace.Call) {
+	errno, result := s.fileOutcome(c)
+	same := errno == c.Return
+	if c.Result.Type == trace.Int {
+		same = same && (result == c.Result.Num || errno != 0)
+	}
+	if same {
+		return
+	}
+	s.Different++
+	if len(s.Examples) < 3 {
+		got := fmt.Sprint(result)
+		if errno > 0 {
+			got = mpi.ConstantName(mpi.KindErrno, errno)
+		}
+		s.Examples = append(s.Examples, fmt.Sprintf("%s instead: %s", got, c.Text()))
+	}
+}

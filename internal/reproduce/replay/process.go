@@ -1,0 +1,258 @@
+// Package replay re-issues the MPI calls of one rank of a trace: it turns each
+// recorded call into words for a C function, keeps the handles, requests and
+// memory that the recorded names stand for, waits as long as the program
+// computed, and sees to it that calls end as they did.
+//
+// It is not an MPI program: it makes calls through a Host, which in the replayer
+// is the MPI and in tests a fake. It doesn't start ranks, and it expands no
+// trace: calls are made as the grammar yields them.
+//
+// Invariants:
+//
+//  1. A call's words MUST follow from the trace and this process's tables alone,
+//     never from what messages contained: contents are not recorded.
+//  2. What a handle or address of the trace means is looked up at the call, so
+//     that memory is bounded by what is alive.
+//  3. A call that could end in several ways MUST be told which way it went, or
+//     else the calls behind it no longer fit.
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/derive"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Options say how to replay.
+type Options struct {
+	Speed     float64 `json:"speed,omitempty"`      // of the program's own time; 2 computes twice as fast
+	NoCompute bool    `json:"no_compute,omitempty"` // no gaps at all
+	Pace      Pace    `json:"pace,omitempty"`       // "": PaceLine; with another speed PaceGaps
+	Files     string  `json:"files,omitempty"`      // directory for the files that calls open; "": those of MPI-IO are where the program had them
+
+	Windows []reissue.Window `json:"windows,omitempty"` // of addresses among the numbers of the trace
+	Ends    reissue.Ends     `json:"ends,omitempty"`    // how far to go, where the program did not come to its end
+	Order   *derive.Order    `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
+}
+
+// A Process replays one rank.
+type Process struct {
+	host    Host
+	o       Options
+	flavour mpi.Flavour
+	unseen  bool // no call initialises MPI
+	foreign bool // the trace was made under an MPI of another flavour
+	layout  *mpi.Layout
+	trace   *trace.Reader
+	rank    *trace.Rank
+
+	mu         sync.Mutex          // all below, and what streams of others look at
+	changed    *sync.Cond          // handles or requests have come into being, or a stream has ended
+	handles    [256]*handles       // by kind
+	numbers    map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
+	segments   *segments
+	allocs     *allocs // of segments of memory
+	relocation *relocation
+	cells      cells
+	images     cells
+	blocks     blocks
+	plans      map[*trace.Function]*plan
+	own        *Call            // for calls that aren't the trace's
+	created    map[int64]string // by symbolic id: files opened to be created
+	streams    []*Stream
+
+	started chan struct{} // closed when MPI is initialised, or never will be
+	origin  int64         // when MPI was initialised, on the host's clock
+	began   int64         // and in the original, on the trace's time line
+	failed  atomic.Pointer[error]
+}
+
+type numberKey struct {
+	what   string
+	number int64
+}
+
+// New prepares the replay of a rank under an MPI.
+func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Process, error) {
+	need, err := reissue.Of(r, k)
+	if err != nil {
+		return nil, err
+	}
+	alloc, err := newAllocs(k)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := newSegments(need, mpi.LayoutOf(f), uint64(k.Number()), h, alloc)
+	if err != nil {
+		return nil, err
+	}
+	if o.Speed <= 0 {
+		o.Speed = 1
+	}
+	move, err := newRelocation(o.Windows, h)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{
+		relocation: move, allocs: alloc, foreign: reissue.Target{Flavour: f.String()}.Foreign(r.Meta()[trace.MetaMPI]),
+		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), trace: r, rank: k,
+		numbers:  make(map[numberKey]int64),
+		segments: memory, plans: make(map[*trace.Function]*plan), created: make(map[int64]string),
+		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
+	}
+	own, err := h.Alloc(cellBlock) // C keeps no pointer to memory of Go
+	if err != nil {
+		return nil, err
+	}
+	p.own, p.changed = (*Call)(pointer(own)), sync.NewCond(&p.mu)
+	if err := p.beginFiles(); err != nil {
+		return nil, err
+	}
+	for _, kind := range mpi.Kinds() {
+		if kind.IsHandle() || kind.IsTool() {
+			p.handles[kind] = newHandles(kind, f, k.Streams(), h.Symbol)
+		}
+	}
+	for i := range k.Streams() {
+		s, err := newStream(p, i)
+		if err != nil {
+			return nil, err
+		}
+		p.streams = append(p.streams, s)
+	}
+	return p, nil
+}
+
+// Unseen reports whether no call of the rank's initialises MPI: the recorder came later, or what was imported has none. The host has to
+// before streams run; they finalize it if no call does.
+func (p *Process) Unseen() (bool, error) {
+	calls, err := p.rank.Distinct()
+	p.unseen = err == nil && len(calls) > 0 && !slices.ContainsFunc(calls, func(c *trace.Call) bool {
+		def, ok := mpi.Lookup(c.Name())
+		return ok && (def.Has(mpi.Begins) || def.Name == "MPI_Session_init")
+	})
+	return p.unseen, err
+}
+
+// Streams returns the threads to replay, first the one that initialises MPI.
+func (p *Process) Streams() []*Stream { return p.streams }
+
+// A plan says how to make the calls of one function.
+type plan struct {
+	call     *mpi.Call
+	address  uint64
+	through  uint64 // address of what calls that, of functions that work on files
+	params   []step
+	keeps    bool // arrays have to stay when the call has returned
+	starts   bool // other threads may call after it
+	directed bool // it may have to be told how to end
+	waits    meaning.Waiting
+}
+
+// A step is one parameter of a plan.
+type step struct {
+	def   *mpi.Param
+	index int // in the trace's parameters
+	width int // bytes of one element
+	table *mpi.Table
+	room  int64 // elements of an output, at least
+}
+
+// plan returns the plan of a function, made at first use. The lock is held.
+func (p *Process) plan(f *trace.Function) (*plan, error) {
+	if q := p.plans[f]; q != nil {
+		return q, nil
+	}
+	call, ok := mpi.Lookup(f.Name)
+	if !ok {
+		return nil, fmt.Errorf("no function %s is known", f.Name)
+	}
+	q := &plan{call: call, address: p.host.Function(f.Name), directed: Directed(f.Name), waits: meaning.WaitingOf(call)}
+	if q.address == 0 {
+		return nil, fmt.Errorf("this MPI has no %s", f.Name)
+	}
+	if call.Has(mpi.Posix) {
+		if q.through = p.host.Function(filesCall); q.through == 0 {
+			return nil, fmt.Errorf("the replayer has no %s", filesCall)
+		}
+	}
+	q.starts = call.Has(mpi.Begins) || f.Name == "MPI_Session_init"
+	q.keeps = call.Has(mpi.Nonblocking) || call.Has(mpi.Persistent)
+	at := 0
+	for i := range call.Params {
+		d := &call.Params[i]
+		if d.LargeOnly && !call.Large {
+			continue
+		}
+		s := step{def: d, index: -1, width: p.widthOf(call, d)}
+		if d.Kind.Form() != mpi.FormNone || d.Kind == mpi.KindArgc || d.Kind == mpi.KindArgv {
+			for ; at < len(f.Params); at++ {
+				if f.Params[at].Name == d.Name {
+					s.index = at
+					break
+				}
+			}
+			if s.index < 0 {
+				at = 0
+			}
+		}
+		if d.Kind.Form() == mpi.FormInt {
+			s.table = mpi.Translation(p.flavour, d.Kind)
+		}
+		q.params = append(q.params, s)
+	}
+	if len(q.params) > CallWords {
+		return nil, fmt.Errorf("%s has %d parameters", f.Name, len(q.params))
+	}
+	p.plans[f] = q
+	return q, nil
+}
+
+func (p *Process) widthOf(call *mpi.Call, d *mpi.Param) int {
+	switch w := call.Width(d); w {
+	case mpi.Width32:
+		return 4
+	case mpi.WidthHandle:
+		return p.layout.HandleSize(d.Kind)
+	}
+	return 8
+}
+
+// invoke makes a call that isn't the trace's, when it is due.
+func (p *Process) invoke(c *Call, name string, due int64, words ...uint64) (uint64, error) {
+	*c = Call{Function: p.host.Function(name), NotBefore: due}
+	if c.Function == 0 {
+		return 0, fmt.Errorf("this MPI has no %s", name)
+	}
+	copy(c.Words[:], words)
+	p.host.Make(c)
+	return c.Result, nil
+}
+
+// ask makes such a call at once. The lock is held, or no other thread makes calls.
+func (p *Process) ask(name string, words ...uint64) (uint64, error) {
+	return p.invoke(p.own, name, 0, words...)
+}
+
+// fail notes the first error and lets threads that wait for others go.
+func (p *Process) fail(err error) {
+	p.failed.CompareAndSwap(nil, &err)
+	p.mu.Lock()
+	p.changed.Broadcast()
+	p.mu.Unlock()
+}
+
+// Err returns why the replay ended early, nil if it did not.
+func (p *Process) Err() error {
+	if e := p.failed.Load(); e != nil {
+		return *e
+	}
+	return nil
+}

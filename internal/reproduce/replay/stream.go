@@ -1,0 +1,464 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Stream replays one thread of a rank. Run must be called on a thread that
+// does nothing else.
+type Stream struct {
+	p          *Process
+	number     int
+	arena      arena
+	call       *Call       // outside of Go's memory
+	plan       *plan       // of the call that was laid out
+	ready      []*prepared // by terminal
+	walk       *trace.Walk
+	places     *gaps.Line // times of its calls; nil: the walk has them, or they aren't needed
+	ahead      *lookahead
+	completion *completion // of the request that the call under way makes
+	vain       bool        // the call before was a test that found nothing
+	aside      int64       // ns that the recorder had taken by then
+	again      again       // it is to be made again
+	derived    *derived    // nil: receives are those of the trace
+	settles    bool        // the call under way waits for messages first
+
+	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
+	made     int64                 // one-shot requests so far
+	blocks   map[uint64]*block     // by the call that uses the array
+	inBlock  map[uint64]uint64     // which block a place is in
+	images   map[uint64]uint64     // statuses of generalized requests, by place
+	pending  uint64                // such a status, of the request that the call under way makes
+	kept     map[uint64][]piece    // arrays that operations under way read, by place of the request
+	keeping  []piece               // those of the call that is laid out
+
+	pace   *pacer
+	late   int64    // ns that calls were made later than due, and no gap has made up for
+	last   int64    // when the call before came out
+	longer int64    // ns that initialising MPI took beyond what it took in the original
+	passed int64    // ns that the program computed before calls that aren't made, and no call has made up for
+	after  []func() // what to do when the call under way has come out
+
+	Stats
+	now       atomic.Uint64           // 1 + index of the call under way, 0: none yet
+	repeats   atomic.Pointer[Repeats] // those that it is the first of, nil: it is made once
+	what      atomic.Int32            // State
+	when      atomic.Int64            // since
+	notBefore atomic.Int64            // when the call is to be made
+	next      atomic.Int64            // when the call under way was made in the original
+	done      atomic.Bool
+	begun     atomic.Bool // its first call has come out
+}
+
+// A requestKey is a request's number, and whether it is a persistent one.
+type requestKey int64
+
+func keyOf(persistent bool, id int64) requestKey {
+	if persistent {
+		return requestKey(id<<1 | 1)
+	}
+	return requestKey(id << 1)
+}
+
+// Stats are what a stream did.
+type Stats struct {
+	Calls     int64
+	MPI       int64 // ns in calls
+	Compute   int64 // ns between calls, without what they were held
+	Wanted    int64 // ns that the program computed between calls, by the trace
+	Held      int64 // ns that calls waited beyond that, as they were made later in the original
+	Begin     int64 // when MPI was initialised
+	End       int64 // when the last call came out
+	Different int64 // calls that returned something else than recorded
+	Examples  []string
+	Dropped   int64 // calls of the trace that weren't made
+	Receives  int64 // that were posted for what others send
+}
+
+// A State says what a stream is doing.
+type State int32
+
+// The states.
+const (
+	Idle      State = iota // between calls
+	Computing              // waiting as long as the program computed
+	InCall                 // in the MPI
+	Waiting                // for another thread of the process
+	Ended
+)
+
+// decodedAhead is how many bytes a rank's times of single calls take that are decoded before
+// its first call: a few millions of calls have as many. Later, a rank that decodes is
+// late for others, and ranks that share a core are late by all of them.
+const decodedAhead = 16 << 20
+
+// newStream prepares the replay of a thread, so that nothing is left to do before its first call
+// but to wait for when it is due.
+func newStream(p *Process, number int) (*Stream, error) {
+	s := &Stream{
+		p: p, number: number, arena: arena{alloc: p.host.Alloc},
+		requests: make(map[requestKey]uint64), blocks: make(map[uint64]*block), images: make(map[uint64]uint64), inBlock: make(map[uint64]uint64),
+		kept: make(map[uint64][]piece),
+	}
+	at, err := p.host.Alloc(int64(cellBlock))
+	if err != nil {
+		return nil, err
+	}
+	s.call = (*Call)(pointer(at))
+	if at, err = p.host.Alloc(int64(unsafe.Sizeof(Repeats{}))); err != nil {
+		return nil, err
+	}
+	s.again.r = (*Repeats)(pointer(at))
+	if p.o.Order != nil {
+		if s.derived, err = newDerived(s, p.o.Order); err != nil {
+			return nil, err
+		}
+	}
+	s.ahead = newLookahead(p.rank, number, p.host.Traced())
+	s.pace = newPacer(p.o)
+	if p.o.NoCompute && p.rank.Streams() == 1 {
+		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was
+		return s, err
+	}
+	if s.places, err = gaps.NewLine(p.trace, p.rank, number); err != nil {
+		return nil, err
+	}
+	if s.places != nil {
+		s.walk, err = p.rank.Walk(number, 0)
+		return s, err
+	}
+	if s.walk, err = p.rank.TimedWalk(number, 0); err != nil {
+		return nil, err
+	}
+	return s, s.walk.ReadAhead(decodedAhead / p.rank.Streams())
+}
+
+// Now tells what the stream is doing, and since when.
+func (s *Stream) Now() (State, int64) { return State(s.what.Load()), s.when.Load() }
+
+// from tells when the call under way was due, or could be made if that was later.
+func (s *Stream) from() int64 {
+	if r := s.repeats.Load(); r != nil {
+		return atomic.LoadInt64(&r.From)
+	}
+	return max(s.when.Load(), s.notBefore.Load())
+}
+
+// Call returns the call that the stream is about, nil if it has made none yet.
+func (s *Stream) Call() *trace.Call {
+	n := s.now.Load()
+	if n == 0 {
+		return nil
+	}
+	if r := s.repeats.Load(); r != nil {
+		n += uint64(atomic.LoadInt64(&r.Next))
+	}
+	c, _ := s.p.rank.Call(s.number, n-1) // it was read before
+	return c
+}
+
+func (s *Stream) is(what State) { s.since(what, s.p.host.Clock()) }
+
+func (s *Stream) since(what State, ns int64) {
+	s.when.Store(ns)
+	s.what.Store(int32(what))
+}
+
+// Run makes the calls of the stream, one after the other.
+func (s *Stream) Run() error {
+	err := s.run()
+	s.done.Store(true)
+	s.is(Ended)
+	if err != nil {
+		s.p.fail(err)
+	}
+	if s.number == 0 {
+		s.p.release(nil) // others need not wait any longer
+	}
+	s.p.mu.Lock()
+	s.p.changed.Broadcast()
+	s.p.mu.Unlock()
+	return err
+}
+
+func (s *Stream) run() error {
+	if s.number > 0 {
+		<-s.p.started
+		if s.p.failed.Load() == nil && s.p.origin == 0 && s.p.rank.Len(s.number) > 0 {
+			return fmt.Errorf("rank %d: thread %d has calls, but thread 0 began none that initialises MPI", s.p.rank.Number(), s.number)
+		}
+		s.followOn()
+		if kept, err := s.p.rank.TimesKept(); err == nil && kept {
+			if about, err := s.p.rank.Process(); err == nil {
+				s.aside = about.StartedNs() // which this thread's calls are later by, too
+			}
+		}
+	}
+	w := s.walk
+	for w.Next() {
+		if s.p.failed.Load() != nil {
+			return nil
+		}
+		t := w.Timed()
+		if s.places != nil {
+			s.places.Next(t)
+		}
+		c := t.Call
+		if s.p.o.Ends != nil && c.Index >= s.p.o.Ends[s.p.rank.Number()][s.number] {
+			break
+		}
+		s.aside += int64(t.Timing.Spoor)
+		t.Start -= s.aside // the recorder doesn't come again
+		s.next.Store(t.Start)
+		if s.p.unseen && s.Begin == 0 && s.number == 0 {
+			s.Begin = s.p.host.Clock()
+			s.last = s.Begin
+			s.p.start(t.Start, s.Begin)
+		}
+		if len(s.p.streams) > 1 && frees(c) {
+			s.letOthersCatchUp(t.Start)
+		}
+		if s.vain && w.Repeated() {
+			s.again.add(s, t)
+			continue
+		}
+		s.again.make(s)
+		if err := s.make(t); err != nil {
+			return fmt.Errorf("rank %d: call %d of thread %d, %s: %w", c.Rank, c.Index, s.number, c.Name(), err)
+		}
+	}
+	s.again.make(s)
+	if err := w.Err(); err != nil {
+		return err
+	}
+	if s.derived != nil {
+		return s.derived.end()
+	}
+	if s.p.o.Ends == nil && !s.p.unseen || s.number > 0 {
+		return nil
+	}
+	return s.finish()
+}
+
+// finish ends MPI where no call of the trace does.
+func (s *Stream) finish() error {
+	if s.Begin == 0 || s.plan != nil && s.plan.call.Has(mpi.Ends) {
+		return nil
+	}
+	s.waitForOthers()
+	s.is(InCall)
+	_, err := s.p.ask("MPI_Finalize")
+	s.is(Idle)
+	return err
+}
+
+// followOn waits until the stream before has come to its first call: tracers
+// number threads by these.
+func (s *Stream) followOn() {
+	before := s.p.streams[s.number-1]
+	for s.p.failed.Load() == nil {
+		what, since := before.Now()
+		if before.begun.Load() || before.done.Load() || what == InCall && s.p.host.Clock()-since > int64(2*time.Millisecond) {
+			return
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
+var errGone = errors.New("another thread failed")
+
+// make makes one call.
+func (s *Stream) make(t *trace.TimedCall) error {
+	c := t.Call
+	if c.Return == trace.NeverReturned || c.Return == trace.Left {
+		return nil // nothing is known of what it waited for
+	}
+	if reissue.ByLibrary(c) {
+		return nil
+	}
+	s.now.Store(c.Index + 1)
+	if s.number == 0 && c.Name() == "MPI_Finalize" {
+		s.waitForOthers()
+	}
+	if s.derived != nil {
+		return s.derived.make(t)
+	}
+	var err error
+	if s.completion, err = s.ahead.completion(c); err != nil {
+		return err
+	}
+	plan, err := s.encode(c)
+	if err != nil {
+		return err
+	}
+	s.plan = plan
+	s.issue(t)
+	return s.decode(c, plan)
+}
+
+// issue makes the call that has been laid out, when it is due.
+func (s *Stream) issue(t *trace.TimedCall) {
+	gap := int64(0)
+	if s.last != 0 {
+		gap = s.pace.gap(t.Timing.Gap) + s.passed
+		s.passed = 0
+	}
+	due, byGap := s.due(t, gap)
+	s.notBefore.Store(due)
+	ready, latest := int64(0), due
+	if s.settles {
+		ready, latest = s.derived.settle(due)
+	}
+	s.call.NotBefore = due
+	if s.call.End == 0 || State(s.what.Load()) != Idle {
+		s.is(InCall)
+	} else {
+		s.since(InCall, s.call.End)
+	}
+	s.p.host.Make(s.call)
+	s.since(Idle, s.call.End)
+	s.Wanted += gap
+	if ready == 0 {
+		ready = s.call.Ready
+	}
+	if s.last != 0 {
+		between := max(0, s.call.Begin-s.last)
+		held := min(between, max(0, due-max(byGap, ready, s.last)))
+		s.Held += held
+		s.Compute += between - held
+	}
+	s.lag(latest)
+	s.account(t)
+}
+
+func (s *Stream) account(t *trace.TimedCall) {
+	c, k := t.Call, s.call
+	if s.Calls++; s.Calls == 1 {
+		s.begun.Store(true)
+	}
+	s.MPI += k.End - k.Begin
+	s.last, s.End = k.End, k.End
+	if s.plan.starts && s.Begin == 0 {
+		s.Begin = k.Begin
+		if s.plan.call.Has(mpi.Begins) { // a session waits for nobody
+			s.longer = k.End - k.Begin - int64(t.Timing.Duration.Ns)
+		}
+		began := t.End()
+		if s.places != nil {
+			began = s.places.End()
+		}
+		s.p.start(began, k.End)
+	}
+	if s.Begin == 0 {
+		s.last = 0 // what comes before MPI is no part of the run
+	}
+	s.compare(c)
+}
+
+// compare counts a call that returned something else than recorded.
+func (s *Stream) compare(c *trace.Call) {
+	if s.plan.through != 0 {
+		s.compareFile(c)
+		return
+	}
+	if c.Func.Returns != "error" {
+		return
+	}
+	got := mpi.Translation(s.p.flavour, mpi.KindError).ABI(int64(int32(s.call.Result)))
+	if got != c.Return {
+		s.Different++
+		if len(s.Examples) < 3 {
+			name := mpi.ConstantName(mpi.KindError, got)
+			if name == "" {
+				name = fmt.Sprint(got)
+			}
+			s.Examples = append(s.Examples, fmt.Sprintf("%s instead of %s: %s", name, c.ReturnName(), c.Text()))
+		}
+	}
+}
+
+func (p *Process) start(began, end int64) {
+	p.release(func() { p.origin, p.began = end, began })
+}
+
+// release lets the other threads go, the first time that it is called, after f.
+func (p *Process) release(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.started:
+	default:
+		if f != nil {
+			f()
+		}
+		close(p.started)
+	}
+}
+
+// waitForOthers waits until the other threads have made all their calls.
+func (s *Stream) waitForOthers() {
+	s.is(Waiting)
+	for _, o := range s.p.streams[1:] {
+		for !o.done.Load() && s.p.failed.Load() == nil {
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+}
+
+// frees reports whether a call gives a handle back.
+func frees(c *trace.Call) bool {
+	return slices.ContainsFunc(c.Func.Params, func(d trace.ParamDef) bool { return d.Dir == trace.DirFree && d.Type == trace.Handle })
+}
+
+// patience is how long a thread may be in a call before others stop waiting for
+// it to catch up.
+const patience = 3 * time.Second
+
+// letOthersCatchUp waits until the other threads have made the calls that they
+// had made at a time of the original: what is to be freed may be in use.
+func (s *Stream) letOthersCatchUp(start int64) {
+	s.is(Waiting)
+	for _, o := range s.p.streams {
+		for o != s && !o.done.Load() && o.next.Load() < start && s.p.failed.Load() == nil {
+			if what, _ := o.Now(); what != Idle && s.p.host.Clock()-o.from() > int64(patience) {
+				break
+			}
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}
+
+// await calls look until it says that it has found what another thread of the
+// process is to make. The lock is held.
+func (s *Stream) await(what string, look func() (bool, error)) error {
+	for waited := false; ; waited = true {
+		ok, err := look()
+		if ok || err != nil {
+			return err
+		}
+		if s.p.failed.Load() != nil {
+			return errGone
+		}
+		others := false
+		for _, o := range s.p.streams {
+			others = others || o != s && !o.done.Load()
+		}
+		if !others {
+			return fmt.Errorf("%s was never made", what)
+		}
+		if !waited {
+			s.is(Waiting)
+		}
+		s.p.changed.Wait()
+	}
+}
