@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/nests"
+	"github.com/spoor-hpc/spoor/internal/analyse/rsd"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -33,14 +33,14 @@ func checkRSD(changed func(name string) bool, o *dumpOptions) error {
 
 // rsd prints loop nests over all of the ranks.
 func (d *dumper) rsd(ranks []int) error {
-	var list []*nests.Nests
+	var list []*rsd.Nests
 	var err error
 	if d.o.rsd == byOrder {
-		list, err = nests.ByOrder(d.r, ranks, d.o.precision)
+		list, err = rsd.ByOrder(d.r, ranks, d.o.precision)
 	} else {
-		list, err = nests.BySites(d.r, ranks)
+		list, err = rsd.BySites(d.r, ranks)
 	}
-	if errors.Is(err, nests.ErrWide) {
+	if errors.Is(err, rsd.ErrWide) {
 		return fmt.Errorf("%s: %w: try a higher --tolerance, or --rsd=sites", d.r.Name(), err)
 	} else if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/nests"
+	"github.com/spoor-hpc/spoor/internal/analyse/rsd"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -15,7 +15,7 @@ const mostBody = 1 << 12
 // A parser finds runs of loops in the calls of ranks.
 type parser struct {
 	r       *trace.Reader
-	sites   *nests.Sites
+	sites   *rsd.Sites
 	comms   *handles.Comms
 	rounds  []uint64 // by loop, of all ranks
 	apart   []uint64 // rounds that are not as the one before

@@ -18,7 +18,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/nests"
+	"github.com/spoor-hpc/spoor/internal/analyse/rsd"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
@@ -146,7 +146,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 	for _, t := range list {
 		numbers = append(numbers, t.Rank)
 	}
-	sites, err := nests.SitesOf(d.r, numbers, 0)
+	sites, err := rsd.SitesOf(d.r, numbers, 0)
 	if err != nil {
 		return err
 	}

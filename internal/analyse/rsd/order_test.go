@@ -1,4 +1,4 @@
-package nests
+package rsd
 
 import (
 	"errors"

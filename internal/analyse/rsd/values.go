@@ -1,4 +1,4 @@
-package nests
+package rsd
 
 import (
 	"github.com/spoor-hpc/spoor/internal/file/column"

@@ -1,7 +1,7 @@
-// Package nests shows what ranks did as loop nests: events (RSDs) are the calls of a function from one place with the
+// Package rsd shows what ranks did as loop nests: events (RSDs) are the calls of a function from one place with the
 // ranks that made them and the values they had, loops (PRSDs) have the rounds that they were run. The size of the result is
 // that of the program, not of the run: values are constants, formulas of the rank, or histograms.
-package nests
+package rsd
 
 import (
 	"slices"
