@@ -144,7 +144,7 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 }
 
 // changed are the notes of traces whose calls nobody made.
-var changed = []string{"extrapolated", "drawn", "partners", "part", "changed"}
+var changed = []string{"extrapolated", "drawn", "partners", "part", "changed", "order"}
 
 // meet reports whether runs have a place in common.
 func meet(a, b [][]call) bool {
