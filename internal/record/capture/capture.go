@@ -79,6 +79,8 @@ type Capture struct {
 	hists   *histograms // nil: none
 	phases  *phases     // of the first thread; nil: none
 	cache   recordCache
+	batch   *batch
+	ticks   []int // room for laps
 	found   []int // requests of the call at hand
 	streams []*stream
 	turns   []turn // to be used again
@@ -134,7 +136,7 @@ var promoteAfter uint16
 
 // New makes a capture without any thread.
 func New(cfg Config) (*Capture, error) {
-	c := &Capture{cfg: cfg, checkpoints: checkpoints{small: smallState}}
+	c := &Capture{cfg: cfg, checkpoints: checkpoints{small: smallState}, batch: new(batch)}
 	if cfg.TicksPerNs <= 0 {
 		return nil, fmt.Errorf("capture: %v ticks per nanosecond", cfg.TicksPerNs)
 	}
