@@ -102,6 +102,7 @@ func (c *Capture) laps(s *stream, words []uint64, from, at, calls int, limit uin
 			last, latest = end, max(latest, end)
 		}
 		at += size
+		c.lapped += calls
 	}
 	s.last, c.latest = last, latest
 	return at
