@@ -131,8 +131,8 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 		return // no gap before a thread's first call
 	}
 	words := s.ring.Words(s.pos, head)
-	at := 0
-	epoch, b, l := c.epoch(), c.batch, lapping{}
+	at, plain := 0, true
+	epoch, b, l := c.epoch(), c.batch, lapping{calls: s.lap, since: -1}
 	b.prev = s.prev
 	for at+2 <= len(words) && words[at+1] <= limit {
 		rest := words[at:]
@@ -159,16 +159,22 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 		b.n++
 		s.prev, s.last, c.latest = n, end, max(c.latest, end)
 		at += len(e.words)
-		if l.calls > 0 {
-			at = c.lapsFrom(s, &l, words, at, e.plain, limit)
+		if !e.plain {
+			plain, l = false, lapping{}
+		} else if l.calls > 0 {
+			at = c.lapsFrom(s, &l, words, at, limit)
 		}
 		if b.n == batchCalls {
-			lap := b.period()
+			lap := 0
+			if plain {
+				lap = b.period()
+			}
 			c.count(s, lap)
-			l = lapping{calls: lap, since: -1}
+			plain, l = true, lapping{calls: lap, since: -1}
 		}
 	}
 	c.count(s, 0)
+	s.lap = l.calls
 	s.pos += uint64(at) * 8
 }
 

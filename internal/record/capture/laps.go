@@ -23,7 +23,7 @@ type batch struct {
 }
 
 const (
-	batchCalls = 64
+	batchCalls = 128
 	longestLap = batchCalls / 2
 )
 
@@ -46,22 +46,22 @@ func (c *Capture) stamp() uint64 { return c.epoch() + c.renamed + c.requests.Las
 
 // lapsFrom is called between calls from the cache, at a place in the words, when it is known
 // how many are a lap. It takes in laps once there was one, and returns where the next call begins.
-func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, plain bool, limit uint64) int {
-	if l.since >= 0 && plain {
+func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit uint64) int {
+	if l.since >= 0 {
 		if l.since++; l.since < l.calls {
 			return at
 		}
 	}
 	switch {
 	case !c.requests.Idle():
-	case l.since != l.calls || !plain || l.stamp != c.stamp():
+	case l.since != l.calls || l.stamp != c.stamp():
 		c.count(s, 0)
 		l.since, l.from, l.stamp = 0, at, c.stamp()
 	default:
 		from := at
 		if at = c.laps(s, words, l.from, at, l.calls, limit); at > from {
 			c.count(s, l.calls)
-			*l = lapping{}
+			l.since = -1
 		} else if l.calls *= 2; l.calls > longestLap { // requests may have other handles in turn
 			*l = lapping{}
 		}
@@ -135,8 +135,12 @@ func (c *Capture) count(s *stream, lap int) {
 	}
 	prev, terminals, gaps, durations := b.prev, b.terminals[:b.n], b.gaps[:b.n], b.durations[:b.n]
 	b.prev, b.n = terminals[len(terminals)-1], 0
-	for _, n := range terminals {
-		s.grammar.Append(n)
+	if lap > 0 && len(terminals)%lap == 0 {
+		s.grammar.AppendLaps(terminals[:lap], uint64(len(terminals)/lap))
+	} else {
+		for _, n := range terminals {
+			s.grammar.Append(n)
+		}
 	}
 	if c.checkpoints.chunks {
 		for _, n := range terminals {
@@ -148,18 +152,25 @@ func (c *Capture) count(s *stream, lap int) {
 			s.log.add(callTimes{b.begins[i], gaps[i], durations[i]}, c.cfg.StartTicks)
 		}
 	}
-	if lap == 0 || lap >= len(terminals) || prev != terminals[lap-1] || c.timeless || c.hists != nil || c.checkpoints.chunks {
-		for i, n := range terminals {
-			c.countTimes(n, prev, 0, gaps[i], durations[i])
-			c.phase(s, n, prev, durations[i], gaps[i])
+	light := !c.timeless && c.hists == nil && !c.checkpoints.chunks
+	if light && lap > 0 && prev == terminals[lap-1] {
+		for i, n := range terminals[:lap] {
+			c.sigs.Times(n).AddEach(durations[i:], gaps[i:], lap)
+			if s.phases != nil {
+				s.phases.addEach(n, prev, durations[i:], gaps[i:], lap)
+			}
 			prev = n
 		}
 		return
 	}
-	for i, n := range terminals[:lap] {
-		c.sigs.Times(n).AddEach(durations[i:], gaps[i:], lap)
+	for i, n := range terminals {
+		if light {
+			c.sigs.Times(n).Add(durations[i], gaps[i])
+		} else {
+			c.countTimes(n, prev, 0, gaps[i], durations[i])
+		}
 		if s.phases != nil {
-			s.phases.addEach(n, prev, durations[i:], gaps[i:], lap)
+			s.phases.add(n, prev, durations[i], gaps[i])
 		}
 		prev = n
 	}
