@@ -148,9 +148,7 @@ func (c *Capture) count(s *stream, lap int) {
 		}
 	}
 	if s.log != nil {
-		for i := range terminals {
-			s.log.add(callTimes{b.begins[i], gaps[i], durations[i]}, c.cfg.StartTicks)
-		}
+		s.log.addAll(b.begins[:len(terminals)], gaps, durations, c.cfg.StartTicks)
 	}
 	light := !c.timeless && c.hists == nil && !c.checkpoints.chunks
 	if light && lap > 0 && prev == terminals[lap-1] {
