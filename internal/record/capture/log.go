@@ -90,10 +90,11 @@ func (l *streamLog) addAll(begins, gaps, durations []uint64, start uint64) {
 		k, end := len(b), uint64(l.end)
 		b = b[:k+4*len(begins)]
 		for ; i < len(begins); i++ {
-			begin, gap, duration := begins[i]-start, gaps[i]<<1, durations[i]
-			if end+gaps[i] != begin || (duration|gap)>>14 != 0 {
+			begin, gap, duration := begins[i]-start, gaps[i], durations[i]
+			if end+gap != begin || (duration|gap)>>13 != 0 {
 				break
 			}
+			gap <<= 1
 			end = begin + duration
 			more := (0x7f - duration) >> 63
 			binary.LittleEndian.PutUint16(b[k:], uint16(duration&0x7f|more<<7|duration>>7<<8))
