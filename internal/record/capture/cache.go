@@ -132,7 +132,7 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 	}
 	words := s.ring.Words(s.pos, head)
 	at, plain := 0, true
-	epoch, b, l := c.epoch(), c.batch, lapping{calls: s.lap, since: -1}
+	epoch, b, l := c.epoch(), c.batch, lapsOf(s.round)
 	b.prev = s.prev
 	for at+2 <= len(words) && words[at+1] <= limit {
 		rest := words[at:]
@@ -165,16 +165,16 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 			at = c.lapsFrom(s, &l, words, at, limit)
 		}
 		if b.n == batchCalls {
-			lap := 0
+			round := 0
 			if plain {
-				lap = b.period()
+				round = b.round()
 			}
-			c.count(s, lap)
-			plain, l = true, lapping{calls: lap, since: -1}
+			c.count(s, round)
+			plain, l = true, lapsOf(round)
 		}
 	}
 	c.count(s, 0)
-	s.lap = l.calls
+	s.round = l.round
 	s.pos += uint64(at) * 8
 }
 

@@ -123,7 +123,7 @@ type stream struct {
 	held    []uint32    // terminals since the outermost call under way began
 	times   []callTimes // of held, if there is a log
 	log     *streamLog  // nil: none
-	lap     int         // its calls come in laps of so many; 0: not known
+	round   int         // so many of its calls come again and again; 0: not known
 
 	terminals   []byte // appended since the last checkpoint, if that notes them
 	allocStream allocStream

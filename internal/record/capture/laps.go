@@ -1,15 +1,29 @@
 package capture
 
+import "slices"
+
 // Mostly calls from the cache come in laps of a loop. Then a lap is compared with the one before
 // it, in the ring, and with nothing else: the same words do the same where the same names are
 // known. So no name changes in it, and no request is under way before or behind it.
 
 // A lapping is how far that is known.
 type lapping struct {
-	calls int    // of a lap; 0: not known
+	round int    // so many calls come again and again; 0: not known
+	calls int    // of a lap, one or more rounds
 	since int    // how many were taken in since one began; -1: none has
 	from  int    // where that is in the words
 	stamp uint64 // what it began with
+}
+
+// A lap of few calls takes more time for the lap than for its calls.
+const fewCalls = 4
+
+func lapsOf(round int) lapping {
+	l := lapping{round: round, calls: round, since: -1}
+	for round > 0 && l.calls < fewCalls {
+		l.calls += round
+	}
+	return l
 }
 
 // A batch is calls from the cache, in order, that aren't counted: what counts takes many at once.
@@ -27,16 +41,12 @@ const (
 	longestLap = batchCalls / 2
 )
 
-// period returns how many calls of a full batch are a lap; 0: it has none.
-func (b *batch) period() int {
-next:
-	for lap := 1; lap <= longestLap; lap++ {
-		for i := lap; i < batchCalls; i++ {
-			if b.terminals[i] != b.terminals[i-lap] {
-				continue next
-			}
+// round returns how many calls come again and again in a full batch; 0: none do.
+func (b *batch) round() int {
+	for n := 1; n <= longestLap; n++ {
+		if slices.Equal(b.terminals[n:], b.terminals[:batchCalls-n]) {
+			return n
 		}
-		return lap
 	}
 	return 0
 }
@@ -59,8 +69,8 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 		l.since, l.from, l.stamp = 0, at, c.stamp()
 	default:
 		from := at
-		if at = c.laps(s, words, l.from, at, l.calls, limit); at > from {
-			c.count(s, l.calls)
+		if at = c.laps(s, l, words, at, limit); at > from {
+			c.count(s, l.round)
 			l.since = -1
 		} else if l.calls *= 2; l.calls > longestLap { // requests may have other handles in turn
 			*l = lapping{}
@@ -69,10 +79,10 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 	return at
 }
 
-// laps takes in calls, of words that begin at a place, for as long as each lap is like the one
-// before, of which the first began at from. It returns where the next call begins.
-func (c *Capture) laps(s *stream, words []uint64, from, at, calls int, limit uint64) int {
-	size := at - from
+// laps takes in calls, of words from a place on, for as long as each lap is like the one
+// before. It returns where the next call begins.
+func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint64) int {
+	from, size, calls := l.from, at-l.from, l.calls
 	ticks := c.ticks[:0]
 	for range 2 * calls {
 		if from+1 >= at {
@@ -84,7 +94,9 @@ func (c *Capture) laps(s *stream, words []uint64, from, at, calls int, limit uin
 	c.ticks = ticks
 	b := c.batch
 	var lap [longestLap]uint32 // its terminals
-	copy(lap[:], b.terminals[:calls])
+	if copy(lap[:], b.terminals[:calls]); !slices.Equal(lap[l.round:calls], lap[:calls-l.round]) {
+		l.round = calls // it is another loop
+	}
 	last, latest := s.last, c.latest
 	for at+size <= len(words) {
 		now := words[at : at+size]
@@ -92,7 +104,7 @@ func (c *Capture) laps(s *stream, words []uint64, from, at, calls int, limit uin
 			break
 		}
 		if b.n+calls > batchCalls {
-			c.count(s, calls)
+			c.count(s, l.round)
 		}
 		for i := 0; i < len(ticks); i += 2 {
 			begin, end := now[ticks[i]], now[ticks[i+1]]
@@ -127,16 +139,16 @@ func alike(a, b []uint64, ticks []int) bool {
 	return differ == 0
 }
 
-// count takes in the order and the times of a batch, which is of laps of so many calls if that is not 0, and empties it.
-func (c *Capture) count(s *stream, lap int) {
+// count takes in the order and the times of a batch, and empties it. Its calls come in rounds of so many, if that isn't 0.
+func (c *Capture) count(s *stream, round int) {
 	b := c.batch
 	if b.n == 0 {
 		return
 	}
 	prev, terminals, gaps, durations := b.prev, b.terminals[:b.n], b.gaps[:b.n], b.durations[:b.n]
 	b.prev, b.n = terminals[len(terminals)-1], 0
-	if lap > 0 && len(terminals)%lap == 0 {
-		s.grammar.AppendLaps(terminals[:lap], uint64(len(terminals)/lap))
+	if round > 0 && len(terminals)%round == 0 {
+		s.grammar.AppendLaps(terminals[:round], uint64(len(terminals)/round))
 	} else {
 		for _, n := range terminals {
 			s.grammar.Append(n)
@@ -151,11 +163,11 @@ func (c *Capture) count(s *stream, lap int) {
 		s.log.addAll(b.begins[:len(terminals)], gaps, durations, c.cfg.StartTicks)
 	}
 	light := !c.timeless && c.hists == nil && !c.checkpoints.chunks
-	if light && lap > 0 && prev == terminals[lap-1] {
-		for i, n := range terminals[:lap] {
-			c.sigs.Times(n).AddEach(durations[i:], gaps[i:], lap)
+	if light && round > 0 && prev == terminals[round-1] {
+		for i, n := range terminals[:round] {
+			c.sigs.Times(n).AddEach(durations[i:], gaps[i:], round)
 			if s.phases != nil {
-				s.phases.addEach(n, prev, durations[i:], gaps[i:], lap)
+				s.phases.addEach(n, prev, durations[i:], gaps[i:], round)
 			}
 			prev = n
 		}
