@@ -32,6 +32,7 @@ type cached struct {
 	inLane   bool
 	plain    bool               // no words but those of requests may be others
 	lasting  bool               // it makes a persistent request
+	steady   bool               // it may be one of a lap
 	kind     symbol.RequestKind // of a new request
 	more     *cachedMore        // nil: none
 }
@@ -131,7 +132,7 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 		return // no gap before a thread's first call
 	}
 	words := s.ring.Words(s.pos, head)
-	at, plain := 0, true
+	at, steady := 0, true
 	epoch, b, l := c.epoch(), c.batch, lapsOf(s.round)
 	b.prev = s.prev
 	for at+2 <= len(words) && words[at+1] <= limit {
@@ -159,18 +160,18 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 		b.n++
 		s.prev, s.last, c.latest = n, end, max(c.latest, end)
 		at += len(e.words)
-		if !e.plain {
-			plain, l = false, lapping{}
+		if !e.steady {
+			steady, l = false, lapping{}
 		} else if l.calls > 0 {
 			at = c.lapsFrom(s, &l, words, at, limit)
 		}
 		if b.n == batchCalls {
 			round := 0
-			if plain {
+			if steady {
 				round = b.round()
 			}
 			c.count(s, round)
-			plain, l = true, lapsOf(round)
+			steady, l = true, lapsOf(round)
 		}
 	}
 	c.count(s, 0)

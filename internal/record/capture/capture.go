@@ -81,6 +81,7 @@ type Capture struct {
 	cache   recordCache
 	batch   *batch
 	ticks   []int // room for laps
+	others  []int // the same
 	lapped  int
 	found   []int // requests of the call at hand
 	streams []*stream

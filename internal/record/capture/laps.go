@@ -4,15 +4,15 @@ import "slices"
 
 // Mostly calls from the cache come in laps of a loop. Then a lap is compared with the one before
 // it, in the ring, and with nothing else: the same words do the same where the same names are
-// known. So no name changes in it, and no request is under way before or behind it.
+// known. So no name changes in it but those of requests, of which none is under way before it or
+// behind it.
 
 // A lapping is how far that is known.
 type lapping struct {
-	round int    // so many calls come again and again; 0: not known
-	calls int    // of a lap, one or more rounds
-	since int    // how many were taken in since one began; -1: none has
-	from  int    // where that is in the words
-	stamp uint64 // what it began with
+	round int // so many calls come again and again; 0: not known
+	calls int // of a lap, one or more rounds
+	since int // how many were taken in since one began; -1: none has
+	from  int // where that is in the words
 }
 
 // A lap of few calls takes more time for the lap than for its calls.
@@ -51,8 +51,11 @@ func (b *batch) round() int {
 	return 0
 }
 
-// stamp changes with all names but those of one-shot requests.
-func (c *Capture) stamp() uint64 { return c.epoch() + c.renamed + c.requests.Lasting }
+// lapped reports whether a call may be one of a lap.
+func (e *cached) lapped() bool {
+	return !e.inLane && !e.late && !e.lasting && e.use != freesRequest &&
+		!slices.ContainsFunc(e.mentions, func(m mention) bool { return m.changes() })
+}
 
 // lapsFrom is called between calls from the cache, at a place in the words, when it is known
 // how many are a lap. It takes in laps once there was one, and returns where the next call begins.
@@ -64,9 +67,9 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 	}
 	switch {
 	case !c.requests.Idle():
-	case l.since != l.calls || l.stamp != c.stamp():
+	case l.since != l.calls:
 		c.count(s, 0)
-		l.since, l.from, l.stamp = 0, at, c.stamp()
+		l.since, l.from = 0, at
 	default:
 		from := at
 		if at = c.laps(s, l, words, at, limit); at > from {
@@ -82,25 +85,35 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 // laps takes in calls, of words from a place on, for as long as each lap is like the one
 // before. It returns where the next call begins.
 func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint64) int {
-	from, size, calls := l.from, at-l.from, l.calls
-	ticks := c.ticks[:0]
-	for range 2 * calls {
-		if from+1 >= at {
-			return at
-		}
-		ticks = append(ticks, from+1-(at-size))
-		from += int(uint32(words[from]))
-	}
-	c.ticks = ticks
-	b := c.batch
+	from, size, calls, b := l.from, at-l.from, l.calls, c.batch
 	var lap [longestLap]uint32 // its terminals
 	if copy(lap[:], b.terminals[:calls]); !slices.Equal(lap[l.round:calls], lap[:calls-l.round]) {
 		l.round = calls // it is another loop
 	}
+	ticks, others := c.ticks[:0], c.others[:0] // words that may differ
+	for _, n := range lap[:calls] {
+		e, base := c.cache.of(n), from-l.from
+		if e == nil || len(e.words) > at-from {
+			return at
+		}
+		ticks = append(ticks, base+1, base+int(e.enter)+1)
+		for i := range e.mentions {
+			if m := &e.mentions[i]; m.act == noHandle {
+				others = append(others, base+int(m.at))
+			}
+		}
+		from += len(e.words)
+	}
+	if from != at {
+		return at
+	}
+	others = append(others, ticks...)
+	slices.Sort(others)
+	c.ticks, c.others = ticks, others
 	last, latest := s.last, c.latest
 	for at+size <= len(words) {
 		now := words[at : at+size]
-		if !alike(words[at-size:at], now, ticks) || now[ticks[len(ticks)-2]] > limit {
+		if !alike(words[at-size:at], now, others) || now[ticks[len(ticks)-2]] > limit {
 			break
 		}
 		if b.n+calls > batchCalls {
@@ -120,11 +133,11 @@ func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint
 	return at
 }
 
-// alike reports whether two laps have the same words, but for the ticks.
-func alike(a, b []uint64, ticks []int) bool {
+// alike reports whether two laps have the same words, but for some.
+func alike(a, b []uint64, but []int) bool {
 	b = b[:len(a)]
 	differ, i := uint64(0), 0
-	for _, t := range ticks {
+	for _, t := range but {
 		for ; i+1 < t; i += 2 {
 			differ |= a[i] ^ b[i] | a[i+1] ^ b[i+1]
 		}

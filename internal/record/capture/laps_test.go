@@ -59,11 +59,14 @@ func (s *looper) step(what, lap, turns int) {
 		s.leave("MPI_Request_free")
 	case what == 15 && k == 0:
 		s.enter("MPI_Type_dup", typeInt)
-		s.leave("MPI_Type_dup", cat(0x8c000001, 4, 0, 4, 0, 4)...)
-		s.enter("MPI_Type_free", 0x8c000001)
+		s.leave("MPI_Type_dup", cat(0x8c100001, 4, 0, 4, 0, 4)...)
+		s.enter("MPI_Type_free", 0x8c100001)
 		s.leave("MPI_Type_free")
 	case what == 15 && k == 1:
 		s.from(0x401000+8*uint64(s.stacks), 0x402000)
+	case what == 15 && k == 2:
+		s.enter("MPI_Wtime")
+		s.leave("MPI_Wtime", s.w.Now<<20)
 	default:
 		s.commRank()
 	}

@@ -34,7 +34,6 @@ type Requests struct {
 
 	alive   int    // one-shots
 	Version uint64 // counts requests made and ended
-	Lasting uint64 // the same of persistent ones
 }
 
 type request struct {
@@ -74,7 +73,6 @@ func (q *Requests) MakePersistent(thread int, handle, place uint64, kind Request
 		return 0
 	}
 	id := int64(q.pool.Take())
-	q.Lasting++
 	q.add(handle, place, int32(thread), -1-id, kind)
 	return 2*id + 1
 }
@@ -208,7 +206,6 @@ func (q *Requests) remove(i int) {
 	}
 	q.Version++
 	if e.number < 0 {
-		q.Lasting++
 	} else {
 		q.alive--
 	}
