@@ -44,7 +44,7 @@ const (
 // round returns how many calls come again and again in a full batch; 0: none do.
 func (b *batch) round() int {
 	for n := 1; n <= longestLap; n++ {
-		if slices.Equal(b.terminals[n:], b.terminals[:batchCalls-n]) {
+		if b.terminals[n] == b.terminals[0] && slices.Equal(b.terminals[n:], b.terminals[:batchCalls-n]) {
 			return n
 		}
 	}
