@@ -67,9 +67,11 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 	}
 	switch {
 	case !c.requests.Idle():
-	case l.since != l.calls:
+	case l.since < 0:
 		c.count(s, 0)
 		l.since, l.from = 0, at
+	case l.since > l.calls:
+		*l = lapping{}
 	default:
 		from := at
 		if at = c.laps(s, l, words, at, limit); at > from {
