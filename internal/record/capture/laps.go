@@ -89,8 +89,8 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint64) int {
 	from, size, calls, b := l.from, at-l.from, l.calls, c.batch
 	var lap [longestLap]uint32 // its terminals
-	if copy(lap[:], b.terminals[:calls]); !slices.Equal(lap[l.round:calls], lap[:calls-l.round]) {
-		l.round = calls // it is another loop
+	copy(lap[:], b.terminals[:calls])
+	for l.round = 1; calls%l.round != 0 || !slices.Equal(lap[l.round:calls], lap[:calls-l.round]); l.round++ {
 	}
 	ticks, others := c.ticks[:0], c.others[:0] // words that may differ
 	for _, n := range lap[:calls] {
