@@ -162,40 +162,43 @@ func (c *Capture) count(s *stream, round int) {
 	}
 	prev, terminals, gaps, durations := b.prev, b.terminals[:b.n], b.gaps[:b.n], b.durations[:b.n]
 	b.prev, b.n = terminals[len(terminals)-1], 0
-	if round > 0 && len(terminals)%round == 0 {
-		s.grammar.AppendLaps(terminals[:round], uint64(len(terminals)/round))
-	} else {
-		for _, n := range terminals {
+	light := c.hists == nil && !c.checkpoints.chunks // nothing but times is noted of single calls
+	if round == 0 || !light || prev != terminals[round-1] {
+		for i, n := range terminals {
 			s.grammar.Append(n)
-		}
-	}
-	if c.checkpoints.chunks {
-		for _, n := range terminals {
-			s.note(n)
-		}
-	}
-	if s.log != nil {
-		s.log.addAll(b.begins[:len(terminals)], gaps, durations, c.cfg.StartTicks)
-	}
-	light := !c.timeless && c.hists == nil && !c.checkpoints.chunks
-	if light && round > 0 && prev == terminals[round-1] {
-		for i, n := range terminals[:round] {
-			c.sigs.Times(n).AddEach(durations[i:], gaps[i:], round)
+			switch {
+			case !light:
+				c.countTimes(n, prev, 0, gaps[i], durations[i])
+			case !c.timeless:
+				c.sigs.Times(n).Add(durations[i], gaps[i])
+			}
+			if c.checkpoints.chunks {
+				s.note(n)
+			}
+			if s.log != nil {
+				s.log.add(callTimes{b.begins[i], gaps[i], durations[i]}, c.cfg.StartTicks)
+			}
 			if s.phases != nil {
-				s.phases.addEach(n, prev, durations[i:], gaps[i:], round)
+				s.phases.add(n, prev, durations[i], gaps[i])
 			}
 			prev = n
 		}
 		return
 	}
-	for i, n := range terminals {
-		if light {
-			c.sigs.Times(n).Add(durations[i], gaps[i])
-		} else {
-			c.countTimes(n, prev, 0, gaps[i], durations[i])
+	laps := len(terminals) / round
+	s.grammar.AppendLaps(terminals[:round], uint64(laps))
+	for _, n := range terminals[laps*round:] {
+		s.grammar.Append(n)
+	}
+	if s.log != nil {
+		s.log.addAll(b.begins[:len(terminals)], gaps, durations, c.cfg.StartTicks)
+	}
+	for i, n := range terminals[:round] {
+		if !c.timeless {
+			c.sigs.Times(n).AddEach(durations[i:], gaps[i:], round)
 		}
 		if s.phases != nil {
-			s.phases.add(n, prev, durations[i], gaps[i])
+			s.phases.addEach(n, prev, durations[i:], gaps[i:], round)
 		}
 		prev = n
 	}
