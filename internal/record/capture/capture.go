@@ -82,7 +82,7 @@ type Capture struct {
 	batch   *batch
 	ticks   []int // room for laps
 	others  []int // the same
-	lapped  int
+	lapped  int   // calls that laps took in, for tests
 	found   []int // requests of the call at hand
 	streams []*stream
 	turns   []turn // to be used again

@@ -51,8 +51,8 @@ func (b *batch) round() int {
 	return 0
 }
 
-// lapped reports whether a call may be one of a lap.
-func (e *cached) lapped() bool {
+// mayLap reports whether a call may be one of a lap.
+func (e *cached) mayLap() bool {
 	return !e.inLane && !e.late && !e.lasting && e.use != freesRequest &&
 		!slices.ContainsFunc(e.mentions, func(m mention) bool { return m.changes() })
 }

@@ -205,8 +205,7 @@ func (q *Requests) remove(i int) {
 		return
 	}
 	q.Version++
-	if e.number < 0 {
-	} else {
+	if e.number >= 0 {
 		q.alive--
 	}
 	alone := e.older == None && e.newer == None
