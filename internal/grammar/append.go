@@ -2,6 +2,29 @@ package grammar
 
 import "slices"
 
+// AppendLaps adds the terminals of a lap so often. When one led from a place in a loop to the
+// same place, the others are counted.
+func (b *Builder) AppendLaps(lap []uint32, laps uint64) {
+	if len(lap) == 1 {
+		b.AppendRun(lap[0], laps)
+		return
+	}
+	for ; laps > 0; laps-- {
+		from, n := place{b.root, b.cur, b.left, append(b.before[:0], b.path...), b.nodes[b.root].count}, b.n
+		b.before = from.path
+		follows := b.mode == following
+		for _, t := range lap {
+			b.Append(t)
+		}
+		here := place{b.root, b.cur, b.left, b.path, b.nodes[b.root].count}
+		if follows && b.mode == following && here.same(&from) {
+			b.nodes[b.root].count += (laps - 1) * (here.laps - from.laps)
+			b.n += (laps - 1) * (b.n - n)
+			return
+		}
+	}
+}
+
 // AppendAll appends the sequence of g with every terminal t replaced by f(t), in
 // time that grows with g rather than with the sequence: what is repeated is appended
 // until the Builder sees the repetition, then counted. It gives up and returns false

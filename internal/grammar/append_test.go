@@ -107,3 +107,32 @@ func TestJoin(t *testing.T) {
 		}
 	})
 }
+
+// Laps that are counted are as if they had been appended call by call.
+func TestAppendLaps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, want := NewBuilder(), NewBuilder()
+		for range rapid.IntRange(1, 6).Draw(t, "parts") {
+			lap := rapid.SliceOfN(rapid.Uint32Range(0, 3), 1, 6).Draw(t, "lap")
+			laps := rapid.Uint64Range(1, 30).Draw(t, "laps")
+			if rapid.Bool().Draw(t, "counted") {
+				b.AppendLaps(lap, laps)
+			} else {
+				for range laps {
+					for _, s := range lap {
+						b.Append(s)
+					}
+				}
+			}
+			for range laps {
+				for _, s := range lap {
+					want.Append(s)
+				}
+			}
+			mustHold(t, checkBuilder(b))
+		}
+		if got, want := b.Grammar(), want.Grammar(); !slices.EqualFunc(got.Rules, want.Rules, slices.Equal) {
+			t.Fatalf("got %v\nwant %v", got.Rules, want.Rules)
+		}
+	})
+}

@@ -72,6 +72,7 @@ type Builder struct {
 	cur    int32   // following: the token expected
 	path   []frame // following: the rules entered on the way from root to cur
 	replay []Symbol
+	before []frame // path before a lap, in AppendLaps
 
 	plain bool // don't follow: for tests and comparison
 

@@ -38,6 +38,25 @@ func (s *Stat) Add(ns uint64) {
 	s.Squares.Hi += hi + carry
 }
 
+// AddEach puts every step-th of some samples into the set.
+func (s *Stat) AddEach(samples []uint64, step int) {
+	if s.Count == 0 {
+		s.Min = samples[0]
+	}
+	count, sum, least, most, squares, more := s.Count, s.Sum, s.Min, s.Max, s.Squares.Lo, s.Squares.Hi
+	for i := 0; i < len(samples); i += step {
+		v := samples[i]
+		least, most = min(least, v), max(most, v)
+		count++
+		sum += v
+		hi, lo := bits.Mul64(v, v)
+		var carry uint64
+		squares, carry = bits.Add64(squares, lo, 0)
+		more += hi + carry
+	}
+	s.Count, s.Sum, s.Min, s.Max, s.Squares.Lo, s.Squares.Hi = count, sum, least, most, squares, more
+}
+
 // At returns the summary as one of samples of a single rank.
 func (s Stat) At(rank int) Stat {
 	s.MinRank, s.MaxRank = int32(rank), int32(rank)

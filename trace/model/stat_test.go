@@ -155,3 +155,20 @@ func TestPartOfSmall(t *testing.T) {
 		}
 	})
 }
+
+// Samples that are put in many at once are as those put in one by one.
+func TestAddEach(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var each, one Stat
+		for range rapid.IntRange(1, 4).Draw(t, "parts") {
+			samples, step := rapid.SliceOfN(rapid.Uint64(), 1, 20).Draw(t, "samples"), rapid.IntRange(1, 4).Draw(t, "step")
+			each.AddEach(samples, step)
+			for i := 0; i < len(samples); i += step {
+				one.Add(samples[i])
+			}
+		}
+		if each != one {
+			t.Fatalf("got %+v, want %+v", each, one)
+		}
+	})
+}

@@ -32,6 +32,7 @@ type cached struct {
 	inLane   bool
 	plain    bool               // no words but those of requests may be others
 	lasting  bool               // it makes a persistent request
+	steady   bool               // it may be one of a lap
 	kind     symbol.RequestKind // of a new request
 	more     *cachedMore        // nil: none
 }
@@ -130,13 +131,13 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 	if s.last == 0 {
 		return // no gap before a thread's first call
 	}
-	rest := s.ring.Words(s.pos, head)
-	whole := len(rest)
-	light := c.hists == nil && !c.checkpoints.chunks // nothing but times is noted of single calls
-	timed, log := !c.timeless, s.log
-	epoch, prev, last, latest := c.epoch(), s.prev, s.last, c.latest
-	for len(rest) >= 2 && rest[1] <= limit {
-		n := c.sigs.Guess(prev)
+	words := s.ring.Words(s.pos, head)
+	at, steady := 0, true
+	epoch, b, l := c.epoch(), c.batch, lapsOf(s.round)
+	b.prev = s.prev
+	for at+2 <= len(words) && words[at+1] <= limit {
+		rest := words[at:]
+		n := c.sigs.Guess(s.prev)
 		e := c.cache.of(n)
 		if e == nil || !e.plain || e.how != mentionsNone && e.handles != c.renamed || e.names != epoch ||
 			e.thread != anyThread && int(e.thread) != s.thread || len(e.words) > len(rest) || !e.is(rest) ||
@@ -146,30 +147,36 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 					break
 				}
 				n = e.terminal
-				c.sigs.Came(prev, n)
+				c.sigs.Came(s.prev, n)
 			}
 			epoch = c.epoch()
+			if e.inLane && c.checkpoints.chunks {
+				c.sigs.Note(&c.checkpoints.steps, n)
+			}
 		}
 		begin, end := rest[1], rest[e.enter+1]
-		gap, duration := since(last, begin), since(begin, end)
-		if light {
-			if timed {
-				c.sigs.Times(n).Add(duration, gap)
+		k := b.n & (batchCalls - 1)
+		b.terminals[k], b.begins[k], b.gaps[k], b.durations[k] = n, begin, since(s.last, begin), since(begin, end)
+		b.n++
+		s.prev, s.last, c.latest = n, end, max(c.latest, end)
+		at += len(e.words)
+		if !e.steady {
+			steady, l = false, lapping{}
+		} else if l.calls > 0 {
+			at = c.lapsFrom(s, &l, words, at, limit)
+		}
+		if b.n == batchCalls {
+			round := 0
+			if steady {
+				round = b.round()
 			}
-			s.grammar.Append(n)
-		} else {
-			c.countTimes(n, prev, begin, gap, end)
-			c.append(s, n)
+			c.count(s, round)
+			steady, l = true, lapsOf(round)
 		}
-		if log != nil {
-			log.add(callTimes{begin, gap, duration}, c.cfg.StartTicks)
-		}
-		c.phase(s, n, prev, duration, gap)
-		prev, last, latest = n, end, max(latest, end)
-		rest = rest[len(e.words):]
 	}
-	s.prev, s.last, c.latest = prev, last, latest
-	s.pos += uint64(whole-len(rest)) * 8
+	c.count(s, 0)
+	s.round = l.round
+	s.pos += uint64(at) * 8
 }
 
 // is reports whether records are plain cached ones but for the ticks: few words are

@@ -79,6 +79,10 @@ type Capture struct {
 	hists   *histograms // nil: none
 	phases  *phases     // of the first thread; nil: none
 	cache   recordCache
+	batch   *batch
+	ticks   []int // room for laps
+	others  []int // the same
+	lapped  int   // calls that laps took in, for tests
 	found   []int // requests of the call at hand
 	streams []*stream
 	turns   []turn // to be used again
@@ -120,6 +124,7 @@ type stream struct {
 	held    []uint32    // terminals since the outermost call under way began
 	times   []callTimes // of held, if there is a log
 	log     *streamLog  // nil: none
+	round   int         // so many of its calls come again and again; 0: not known
 
 	terminals   []byte // appended since the last checkpoint, if that notes them
 	allocStream allocStream
@@ -134,7 +139,7 @@ var promoteAfter uint16
 
 // New makes a capture without any thread.
 func New(cfg Config) (*Capture, error) {
-	c := &Capture{cfg: cfg, checkpoints: checkpoints{small: smallState}}
+	c := &Capture{cfg: cfg, checkpoints: checkpoints{small: smallState}, batch: new(batch)}
 	if cfg.TicksPerNs <= 0 {
 		return nil, fmt.Errorf("capture: %v ticks per nanosecond", cfg.TicksPerNs)
 	}

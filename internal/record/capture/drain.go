@@ -387,14 +387,19 @@ func since(begin, end uint64) uint64 { return max(begin, end) - begin }
 func (c *Capture) append(s *stream, n uint32) {
 	s.grammar.Append(n)
 	if c.checkpoints.chunks {
-		if n < 0x80 {
-			s.terminals = append(s.terminals, byte(n)) // the same, but in place
-		} else {
-			s.terminals = binary.AppendUvarint(s.terminals, uint64(n))
-		}
+		s.note(n)
 		if c.sigs.Lane(n) != nil {
 			c.sigs.Note(&c.checkpoints.steps, n)
 		}
+	}
+}
+
+// note takes down a terminal for the next checkpoint.
+func (s *stream) note(n uint32) {
+	if n < 0x80 {
+		s.terminals = append(s.terminals, byte(n)) // the same, but in place
+	} else {
+		s.terminals = binary.AppendUvarint(s.terminals, uint64(n))
 	}
 }
 

@@ -28,6 +28,8 @@ type frames struct {
 	size int64  // bytes of whole frames
 	from int64  // where the first one is that is kept
 
+	plain int64 // up to this size they are written as they are: compressing takes more time than all else
+
 	memory  []byte // frames behind those of the file
 	pending []byte
 	count   int // items in pending
@@ -46,8 +48,10 @@ func (f *frames) flush() {
 		return
 	}
 	data := f.pending
-	if frame, ok := wire.Compress(data, false); ok {
-		data = frame
+	if f.path == "" || len(f.memory) > 0 || f.size >= f.plain {
+		if frame, ok := wire.Compress(data, false); ok {
+			data = frame
+		}
 	}
 	b := make([]byte, 0, frameHead+len(data))
 	b = wire.AppendUint32(b, uint32(f.count))

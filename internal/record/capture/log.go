@@ -77,6 +77,42 @@ func (l *streamLog) add(t callTimes, start uint64) {
 	}
 }
 
+// addAll notes calls. Mostly each takes two to four bytes, which are written without asking how many.
+func (l *streamLog) addAll(begins, gaps, durations []uint64, start uint64) {
+	gaps, durations = gaps[:len(begins)], durations[:len(begins)]
+	for i := 0; i < len(begins); i++ {
+		if l.over || l.count == 0 || l.count+len(begins) >= frameItems {
+			l.add(callTimes{begins[i], gaps[i], durations[i]}, start)
+			continue
+		}
+		from := i
+		b := slices.Grow(l.pending, 4*len(begins))
+		k, end := len(b), uint64(l.end)
+		b = b[:k+4*len(begins)]
+		for ; i < len(begins); i++ {
+			begin, gap, duration := begins[i]-start, gaps[i], durations[i]
+			if end+gap != begin || (duration|gap)>>13 != 0 {
+				break
+			}
+			gap <<= 1
+			end = begin + duration
+			more := (0x7f - duration) >> 63
+			binary.LittleEndian.PutUint16(b[k:], uint16(duration&0x7f|more<<7|duration>>7<<8))
+			k += 1 + int(more)
+			more = (0x7f - gap) >> 63
+			binary.LittleEndian.PutUint16(b[k:], uint16(gap&0x7f|more<<7|gap>>7<<8))
+			k += 1 + int(more)
+		}
+		l.pending, l.end = b[:k], int64(end)
+		l.calls += uint64(i - from)
+		l.count += i - from
+		l.ended = l.calls - 1
+		if i < len(begins) {
+			l.add(callTimes{begins[i], gaps[i], durations[i]}, start)
+		}
+	}
+}
+
 // shed gives up the older half of the log, or all of it where that can't be.
 func (l *streamLog) shed() {
 	i := slices.IndexFunc(l.marks, func(m mark) bool { return m.offset > l.size-l.limit/2 })
@@ -172,7 +208,7 @@ func (c *Capture) newLog(thread int) *streamLog {
 	}
 	l := &streamLog{}
 	if !c.cfg.Timing.Mode.Log() {
-		l.limit = mostLog
+		l.limit, l.plain = mostLog, mostLog/8
 	}
 	if c.cfg.Dir != "" {
 		l.path, l.values.path = logPath(c.cfg.Dir, thread), valuePath(c.cfg.Dir, thread)

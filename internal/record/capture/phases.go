@@ -73,6 +73,13 @@ func (p *phases) add(n, prev uint32, duration, gap uint64) {
 	}
 }
 
+// addEach counts calls like that, of whose times every step-th is one.
+func (p *phases) addEach(n, prev uint32, durations, gaps []uint64, step int) {
+	if x := p.find(n, p.sites.from(prev)); x != nil {
+		x.times.AddEach(gaps, durations, step)
+	}
+}
+
 // find lets the course be the first of its terminal; nil if there is no room.
 func (p *phases) find(n, from uint32) *course {
 	if n >= maxPhased || p.over {

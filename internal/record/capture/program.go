@@ -301,6 +301,6 @@ func (p *program) setRequests() {
 	}
 	last := &p.in[n-1]
 	p.requestArray = last.code == codeArray
-	p.endsPlainly = last.code == codeRequest || p.requestArray && last.element == codeRequest
+	p.endsPlainly = last.code == codeRequest || last.code == codeRequestFree || p.requestArray && last.element == codeRequest
 	p.requestAt = 3 + n - 1
 }

@@ -187,6 +187,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	}
 	e.inLane, e.lasting = lane != nil, p.persistent
 	e.plain = lane == nil && how != mentionsMore && !late
+	e.steady = e.mayLap()
 	if e.more == nil && (lane != nil || p.persistent || kind != noRequests && kind != makesRequest) {
 		e.more = new(cachedMore)
 	}

@@ -91,6 +91,27 @@ func testResume(t *testing.T, live int) {
 	})
 }
 
+// The same of a program that goes round a loop, which laps take in.
+func TestResumeLaps(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var steps []int
+		for range rapid.IntRange(1, 3).Draw(r, "loops") {
+			body := rapid.SliceOfN(rapid.SampledFrom([]int{7, 9, 13, 13, 18, 19, 26, 28}), 1, 5).Draw(r, "body")
+			for range rapid.IntRange(1, 200).Draw(r, "laps") {
+				steps = append(steps, body...)
+			}
+			steps = append(steps, rapid.SliceOfN(rapid.IntRange(0, 1<<10), 0, 3).Draw(r, "between")...)
+		}
+		resumed{
+			threads: rapid.IntRange(1, 2).Draw(r, "threads"),
+			mode:    rapid.SampledFrom([]timing.Mode{timing.Stats, timing.Hist}).Draw(r, "mode"),
+			chunks:  rapid.Bool().Draw(r, "chunks"),
+			ring:    1 << 15,
+			steps:   steps,
+		}.check(t, r, MaxLive)
+	})
+}
+
 // A thread that began before anything was attached has no courses of attached values, with and without a checkpoint
 // between.
 func TestResumeAttachedLater(t *testing.T) {
@@ -102,13 +123,14 @@ type resumed struct {
 	threads int
 	mode    timing.Mode
 	chunks  bool // checkpoints hold what is new
+	ring    uint64
 	steps   []int
 	drained bool
 }
 
 func (p resumed) check(t *testing.T, r rapid.TB, live int) {
 	dir := t.TempDir()
-	whole, parted := newProgram(t, p.threads, 1<<20), newProgram(t, p.threads, 1<<13)
+	whole, parted := newProgram(t, p.threads, 1<<20), newProgram(t, p.threads, max(p.ring, 1<<13))
 	cfg := testConfig()
 	cfg.Dir, cfg.Live = dir, live
 	cfg.Timing.Mode, cfg.Timing.Waits = p.mode, timing.Auto

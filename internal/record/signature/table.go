@@ -38,6 +38,12 @@ func (t *Times) Add(duration, gap uint64) {
 	t.Gap.Add(gap)
 }
 
+// AddEach counts calls, of whose times every step-th is one.
+func (t *Times) AddEach(durations, gaps []uint64, step int) {
+	t.Duration.AddEach(durations, step)
+	t.Gap.AddEach(gaps, step)
+}
+
 // Len is how many signatures there are.
 func (t *Table) Len() int { return len(t.hash) }
 

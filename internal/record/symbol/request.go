@@ -32,6 +32,7 @@ type Requests struct {
 	round   uint32 // counts calls, see Begin
 	cursor  int32  // where the search by age stopped
 
+	alive   int    // one-shots
 	Version uint64 // counts requests made and ended
 }
 
@@ -61,6 +62,7 @@ func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind) int6
 		q.made = append(q.made, 0)
 	}
 	q.made[thread]++
+	q.alive++
 	q.add(handle, place, int32(thread), q.made[thread], kind)
 	return 2
 }
@@ -203,6 +205,9 @@ func (q *Requests) remove(i int) {
 		return
 	}
 	q.Version++
+	if e.number >= 0 {
+		q.alive--
+	}
 	alone := e.older == None && e.newer == None
 	switch {
 	case alone:
@@ -225,6 +230,9 @@ func (q *Requests) remove(i int) {
 	e.live = false
 	q.unused = append(q.unused, int32(i))
 }
+
+// Idle reports whether there is no one-shot request.
+func (q *Requests) Idle() bool { return q.alive == 0 }
 
 // Len is how many indices there are.
 func (q *Requests) Len() int { return len(q.entries) }

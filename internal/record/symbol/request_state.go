@@ -79,6 +79,9 @@ func (q *Requests) loadHandle(r *pack.Reader) {
 			r.Check(errRange)
 			return
 		}
+		if e.number >= 0 {
+			q.alive++
+		}
 		if last == None {
 			first = i
 		} else {

@@ -85,6 +85,12 @@ func (p *Pair) Add(a, b uint64) {
 	}
 }
 
+// AddEach takes in the times of calls, of which every step-th is one.
+func (p *Pair) AddEach(a, b []uint64, step int) {
+	p.line(0).addEach(a, step)
+	p.line(1).addEach(b, step)
+}
+
 // KeepFew bounds the phases by Few from now on.
 func (p *Pair) KeepFew() { p.rest[0].few, p.rest[1].few = true, true }
 
@@ -148,6 +154,25 @@ func (l *now) add(v uint64) bool {
 	l.drift = drift
 	l.left--
 	return true
+}
+
+// addEach takes in every step-th of some times.
+func (l line) addEach(times []uint64, step int) {
+	for i := 0; i < len(times); i += step {
+		mean, slack, drift, left := l.mean, l.slack, l.drift, l.left
+		for ; i < len(times) && left > 0; i += step {
+			off := int64(times[i] - mean)
+			d := drift + off
+			if uint64(off)+slack > 2*slack || uint64(d)+slack > 2*slack {
+				break
+			}
+			drift = d
+			left--
+		}
+		if l.drift, l.left = drift, left; i < len(times) {
+			l.look(times[i])
+		}
+	}
 }
 
 // fresh is what came behind last.

@@ -171,3 +171,26 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(values)), "ns/time")
 }
+
+// Times that are taken in many at once are as those taken in one by one.
+func TestAddEach(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var one, each Pair
+		for range 20 {
+			step := 1 + r.IntN(4)
+			mean := float64(1 + r.IntN(3000))
+			a, b := noisy(r, step*(1+r.IntN(40)), mean, mean/10), noisy(r, step*40, mean, mean)
+			b = b[:len(a)]
+			each.AddEach(a, b, step)
+			for i := 0; i < len(a); i += step {
+				one.Add(a[i], b[i])
+			}
+		}
+		for i := range 2 {
+			if got, want := each.Phases(i), one.Phases(i); !slices.Equal(got, want) {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+		}
+	}
+}
