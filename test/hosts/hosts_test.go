@@ -109,9 +109,12 @@ func (s *site) going() (c *exec.Cmd, said func() string) {
 }
 
 // left counts the process directories of a run that died.
-func (s *site) left() int {
-	list, _ := filepath.Glob(filepath.Join(s.dir, "app.spoor.partial", "*", "ring.0"))
-	return len(list)
+func (s *site) left() (n int) {
+	for _, depth := range []string{"*", "*/*"} { // those of a rank that still ran are behind a link
+		list, _ := filepath.Glob(filepath.Join(s.dir, "app.spoor.partial", depth, "ring.0"))
+		n += len(list)
+	}
+	return n
 }
 
 // recovered makes a trace of them and counts the ranks that have a track.
