@@ -16,25 +16,25 @@ import (
 
 // cached is how a terminal's records looked last time.
 type cached struct {
-	words    []uint64  // both records, one behind the other
-	mentions []mention // in their order
-	names    uint64    // epoch of the names when they were read
-	handles  uint64    // of the names of handles
-	terminal uint32
-	tell     uint32 // see index
-	thread   int32  // names of requests and addresses depend on it; anyThread where there are none
-	enter    uint16 // words of ENTER; 0: nothing is remembered
-	inEnd    uint16 // words up to here are compared, but for the ticks: those of requests
-	outEnd   uint16 // that are found by name are not
-	use      requestUse
-	how      mentioning
-	late     bool // it can't be taken from the cache before its LEAVE's time has come
-	inLane   bool
-	plain    bool               // no words but those of requests may be others
-	lasting  bool               // it makes a persistent request
-	steady   bool               // it may be one of a lap
-	kind     symbol.RequestKind // of a new request
-	more     *cachedMore        // nil: none
+	words       []uint64     // both records, one behind the other
+	handleWords []handleWord // in their order
+	names       uint64       // epoch of the names when they were read
+	handles     uint64       // of the names of handles
+	terminal    uint32
+	tell        uint32 // see index
+	thread      int32  // names of requests and addresses depend on it; anyThread where there are none
+	enter       uint16 // words of ENTER; 0: nothing is remembered
+	inEnd       uint16 // words up to here are compared, but for the ticks: those of requests
+	outEnd      uint16 // that are found by name are not
+	use         requestUse
+	how         handleUse
+	late        bool // it can't be taken from the cache before its LEAVE's time has come
+	inLane      bool
+	plain       bool               // no words but those of requests may be others
+	lasting     bool               // it makes a persistent request
+	steady      bool               // it may be one of a lap
+	kind        symbol.RequestKind // of a new request
+	more        *cachedMore        // nil: none
 }
 
 // A cachedMore is what only some cached records have.
@@ -139,7 +139,7 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 		rest := words[at:]
 		n := c.sigs.Guess(s.prev)
 		e := c.cache.of(n)
-		if e == nil || !e.plain || e.how != mentionsNone && e.handles != c.renamed || e.names != epoch ||
+		if e == nil || !e.plain || e.how != usesNoHandles && e.handles != c.renamed || e.names != epoch ||
 			e.thread != anyThread && int(e.thread) != s.thread || len(e.words) > len(rest) || !e.is(rest) ||
 			e.use != noRequests && !c.again(s, e, rest) {
 			if e == nil || !c.repeats(s, e, rest, limit) {
@@ -223,13 +223,13 @@ func (c *Capture) repeats(s *stream, e *cached, rest []uint64, limit uint64) boo
 	switch {
 	case e.inLane:
 		return c.recallLane(s, e, rec)
-	case e.how == mentionsNone, e.how == mentionsOnly && e.handles == c.renamed:
+	case e.how == usesNoHandles, e.how == namesHandles && e.handles == c.renamed:
 		return e.is(rec) && (e.use == noRequests || c.again(s, e, rec))
-	case !c.sameMentioning(e, rec), e.use != noRequests && !c.again(s, e, rec):
+	case !c.sameHandles(e, rec), e.use != noRequests && !c.again(s, e, rec):
 		return false
-	case e.how == mentionsMore:
+	case e.how == changesHandles:
 		c.rename(e, rec)
-	case e.how == mentionsOnly:
+	case e.how == namesHandles:
 		c.renew(e, rec)
 	}
 	return true

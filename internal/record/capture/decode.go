@@ -38,7 +38,7 @@ func (c *Capture) decode(s *stream, f *frame, steps []step, rec []uint64, p, bas
 			p++
 		case codeHandle:
 			name := st.handles.Name(w)
-			f.mention(p, handleNamed, st.kind, st.handles, name)
+			f.noteHandle(p, handleNamed, st.kind, st.handles, name)
 			f.key = append(f.key, name)
 			p++
 		case codeAddress:
@@ -53,14 +53,14 @@ func (c *Capture) decode(s *stream, f *frame, steps []step, rec []uint64, p, bas
 			if bound {
 				c.renamed++
 			}
-			f.mention(p, handleNamed, st.kind, &c.comms.Handles, name)
+			f.noteHandle(p, handleNamed, st.kind, &c.comms.Handles, name)
 			if st.first {
 				f.parent = name
 			}
 			f.key = append(f.key, name)
 			p++
 		case codeTime:
-			f.mentions = append(f.mentions, mention{at: int32(f.entered + p), act: noHandle})
+			f.handleWords = append(f.handleWords, handleWord{at: int32(f.entered + p), act: noHandle})
 			f.key = append(f.key, 0)
 			p++
 		default:
@@ -102,7 +102,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 	switch code {
 	case codeFree:
 		name := c.release(st.kind, st.handles, w)
-		f.mention(p, handleFreed, st.kind, st.handles, name)
+		f.noteHandle(p, handleFreed, st.kind, st.handles, name)
 		f.key = append(f.key, name)
 		return p + 1, nil
 	case codeMade:
@@ -113,7 +113,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 		if name == symbol.Unknown {
 			name = c.made(f, st, w, p)
 		} else {
-			f.mention(p, handleNamed, st.kind, st.handles, name)
+			f.noteHandle(p, handleNamed, st.kind, st.handles, name)
 		}
 		f.key = append(f.key, name)
 		return p + 1, nil
@@ -274,7 +274,7 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 				st.handles.Forget(raw)
 				c.renamed++
 			case name != symbol.Unknown:
-				f.mention(p, handleNamed, st.kind, st.handles, name)
+				f.noteHandle(p, handleNamed, st.kind, st.handles, name)
 				return name
 			}
 		}
@@ -284,7 +284,7 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 			act = handleMade
 			c.renamed++
 		}
-		f.mention(p, act, st.kind, st.handles, name)
+		f.noteHandle(p, act, st.kind, st.handles, name)
 		return name
 	}
 	f.opaque = true // what it is depends on more than its handle

@@ -294,8 +294,8 @@ func (c *Capture) lone(s *stream, f *frame) event.Record {
 	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.use != noRequests || f.from < s.ring.Kept() {
 		return nil
 	}
-	for i := range f.mentions {
-		if f.mentions[i].changes() {
+	for i := range f.handleWords {
+		if f.handleWords[i].changes() {
 			return nil
 		}
 	}

@@ -33,9 +33,9 @@ type frame struct {
 	// whose LEAVE did not follow at once.
 	from, names uint64
 
-	mentions []mention
-	entered  int  // words of the ENTER record, once it is read
-	opaque   bool // the call can't be cached
+	handleWords []handleWord
+	entered     int  // words of the ENTER record, once it is read
+	opaque      bool // the call can't be cached
 }
 
 // position of the return code in a key.
@@ -52,7 +52,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
 	f.indices, f.pending = f.indices[:0], f.pending[:0]
 	f.statuses, f.rc = 0, 0
-	f.mentions, f.entered, f.opaque = f.mentions[:0], 0, false
+	f.handleWords, f.entered, f.opaque = f.handleWords[:0], 0, false
 }
 
 func (f *frame) muted() bool { return f.flags&event.Muted != 0 }

@@ -54,7 +54,7 @@ func (b *batch) round() int {
 // mayLap reports whether a call may be one of a lap.
 func (e *cached) mayLap() bool {
 	return !e.inLane && !e.late && !e.lasting && e.use != freesRequest &&
-		!slices.ContainsFunc(e.mentions, func(m mention) bool { return m.changes() })
+		!slices.ContainsFunc(e.handleWords, func(m handleWord) bool { return m.changes() })
 }
 
 // lapsFrom is called between calls from the cache, at a place in the words, when it is known
@@ -99,8 +99,8 @@ func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint
 			return at
 		}
 		ticks = append(ticks, base+1, base+int(e.enter)+1)
-		for i := range e.mentions {
-			if m := &e.mentions[i]; m.act == noHandle {
+		for i := range e.handleWords {
+			if m := &e.handleWords[i]; m.act == noHandle {
 				others = append(others, base+int(m.at))
 			}
 		}

@@ -153,7 +153,7 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Record, requests, names uint64) {
 	p := f.prog
 	cut, kind := 0, p.use
-	how, late, ok := f.mentioning()
+	how, late, ok := f.handleUse()
 	if kind == uncacheable || f.opaque || !ok || len(enter)+len(leave) > cachedWords {
 		return
 	}
@@ -178,7 +178,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	e.terminal, e.enter = n, 0
 	lane := c.sigs.Lane(n)
 	e.words = append(append(e.words[:0], enter...), leave...)
-	e.mentions = append(e.mentions[:0], f.mentions...)
+	e.handleWords = append(e.handleWords[:0], f.handleWords...)
 	e.inEnd, e.outEnd = uint16(inEnd), uint16(len(e.words)-cut)
 	e.thread, e.use, e.kind, e.names, e.handles = int32(s.thread), kind, p.request, c.epoch(), names
 	e.how, e.late = how, late
@@ -186,7 +186,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		e.thread = anyThread
 	}
 	e.inLane, e.lasting = lane != nil, p.persistent
-	e.plain = lane == nil && how != mentionsMore && !late
+	e.plain = lane == nil && how != changesHandles && !late
 	e.steady = e.mayLap()
 	if e.more == nil && (lane != nil || p.persistent || kind != noRequests && kind != makesRequest) {
 		e.more = new(cachedMore)
@@ -198,7 +198,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 			m.made = f.key[len(f.key)-1]
 		}
 	}
-	if lane != nil && (how == mentionsMore || !c.rememberLane(e, lane, p, s, enter, leave)) {
+	if lane != nil && (how == changesHandles || !c.rememberLane(e, lane, p, s, enter, leave)) {
 		return
 	}
 	e.enter = uint16(len(enter))

@@ -5,9 +5,9 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A mention is a word of a call's records that is not compared with the one of last
+// A handleWord is a word of a call's records that is not compared with the one of last
 // time: what counts is what it stands for.
-type mention struct {
+type handleWord struct {
 	at      int32 // in both records, one behind the other
 	act     act
 	kind    mpi.Kind
@@ -15,7 +15,7 @@ type mention struct {
 	name    int64 // of the handle
 }
 
-// An act says what a call does to the handle that it mentions.
+// An act says what a call does to a handle.
 type act uint8
 
 const (
@@ -27,61 +27,61 @@ const (
 )
 
 // changes reports whether the call changes what has which name.
-func (m *mention) changes() bool {
+func (m *handleWord) changes() bool {
 	return m.act == handleShared || m.act == handleMade || m.act == handleFreed
 }
 
-// mention notes a handle at p of the record at hand. The names of those that are
+// noteHandle notes a handle at p of the record at hand. The names of those that are
 // predefined never change.
-func (f *frame) mention(p int, a act, k mpi.Kind, h *symbol.Handles, name int64) {
+func (f *frame) noteHandle(p int, a act, k mpi.Kind, h *symbol.Handles, name int64) {
 	switch {
 	case name >= mpi.FirstHandleID:
-		f.mentions = append(f.mentions, mention{int32(f.entered + p), a, k, h, name})
+		f.handleWords = append(f.handleWords, handleWord{int32(f.entered + p), a, k, h, name})
 	case name == symbol.Unknown:
 		f.opaque = true // the next time it may be known
 	}
 }
 
-// The ways in which calls mention handles, as far as that decides what the cache has to
+// The ways in which calls use handles, as far as that decides what the cache has to
 // do.
-type mentioning uint8
+type handleUse uint8
 
 const (
-	mentionsNone mentioning = iota
-	mentionsOnly            // no names change
-	mentionsMore            // names change, or a word is ignored
+	usesNoHandles  handleUse = iota
+	namesHandles             // no names change
+	changesHandles           // names change, or a word is ignored
 )
 
-// mentioning returns how a call mentions what it does, and whether in its LEAVE record;
+// handleUse returns how a call uses handles, and whether in its LEAVE record;
 // false if it is more than the cache can do: where several names change, each depends on
 // the one before.
-func (f *frame) mentioning() (how mentioning, late, ok bool) {
+func (f *frame) handleUse() (how handleUse, late, ok bool) {
 	changes, references := 0, 0
-	for i := range f.mentions {
-		m := &f.mentions[i]
-		how = max(how, mentionsOnly)
+	for i := range f.handleWords {
+		m := &f.handleWords[i]
+		how = max(how, namesHandles)
 		switch m.act {
 		case handleMade, handleFreed:
 			changes++
-			how = mentionsMore
+			how = changesHandles
 		case handleShared:
 			references++
-			how = mentionsMore
+			how = changesHandles
 		case noHandle:
-			how = mentionsMore
+			how = changesHandles
 		}
 		late = late || int(m.at) >= f.entered && m.act != noHandle
 	}
 	return how, late, changes == 0 || changes == 1 && references == 0
 }
 
-// sameMentioning reports whether records look like cached ones, though handles may have
+// sameHandles reports whether records look like cached ones, though handles may have
 // other values: they stand for the same.
-func (c *Capture) sameMentioning(e *cached, rec []uint64) bool {
+func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 	enter := int(e.enter)
 	from, end := 2, int(e.inEnd)
-	for i := range e.mentions {
-		m := &e.mentions[i]
+	for i := range e.handleWords {
+		m := &e.handleWords[i]
 		at := int(m.at)
 		if at >= enter && from <= enter {
 			if !sameWords(e.words[from:end], rec[from:end]) {
@@ -118,8 +118,8 @@ func (c *Capture) sameMentioning(e *cached, rec []uint64) bool {
 
 // stillNamed reports whether the handles in cached words have the names that they had.
 func (c *Capture) stillNamed(e *cached) bool {
-	for i := range e.mentions {
-		if m := &e.mentions[i]; m.handles.Name(e.words[m.at]) != m.name {
+	for i := range e.handleWords {
+		if m := &e.handleWords[i]; m.handles.Name(e.words[m.at]) != m.name {
 			return false
 		}
 	}
@@ -130,16 +130,16 @@ func (c *Capture) stillNamed(e *cached) bool {
 // renew lets cached words whose handles have other values by now look like the records
 // that were found to be the same.
 func (c *Capture) renew(e *cached, rec []uint64) {
-	for i := range e.mentions {
-		e.words[e.mentions[i].at] = rec[e.mentions[i].at]
+	for i := range e.handleWords {
+		e.words[e.handleWords[i].at] = rec[e.handleWords[i].at]
 	}
 	e.handles = c.renamed
 }
 
 // rename does to names what a cached call does.
 func (c *Capture) rename(e *cached, rec []uint64) {
-	for i := range e.mentions {
-		m := &e.mentions[i]
+	for i := range e.handleWords {
+		m := &e.handleWords[i]
 		switch m.act {
 		case handleShared:
 			m.handles.Acquire(rec[m.at])
