@@ -22,37 +22,37 @@ type histograms struct {
 	bins int
 	rank int32
 
-	heads  []head       // by terminal
-	fronts []*front     // by number
-	pairs  []*hist.Pair // the same
-	sites  siteNumbers
-	room   []front // to be handed out
+	heads   []head        // by terminal
+	buffers []*timeBuffer // by number
+	pairs   []*hist.Pair  // the same
+	sites   siteNumbers
+	room    []timeBuffer // to be handed out
 }
 
-// A head is a terminal's list of fronts; the one used last stands first.
+// A head is a terminal's list of buffers; the one used last stands first.
 type head struct {
-	from    uint32 // that of the first front, or nowhere
+	from    uint32 // that of the first buffer, or nowhere
 	waiting uint32 // its times that wait
-	first   *front
+	first   *timeBuffer
 }
 
-// A front takes in the times of calls after a place. Some times wait, then all are counted at
+// A timeBuffer takes in the times of calls after a place. Some times wait, then all are counted at
 // once: so a call needs its terminal's head and one line of memory, where what counts is in
 // another six and the two histograms and two summaries in twenty. It has no pointers, so that
 // the garbage collector leaves it alone.
-type front struct {
+type timeBuffer struct {
 	times   [manyWaiting]uint64 // see hist.Two
 	from    uint32              // number of the site + 1; 0: the stream's first call
 	next    uint32              // number of the next of the list + 1
 	number  uint32
 	waiting uint32 // its times that wait, unless it is the first of the list
-	hist.Front
+	hist.Buffer
 	_ [40]byte // whole lines of memory
 }
 
 const (
 	manyWaiting = 32             // times that wait at most
-	nobody      = 0              // no front, in next
+	nobody      = 0              // no buffer, in next
 	nowhere     = math.MaxUint32 // no place at all, in from
 )
 
@@ -94,16 +94,16 @@ func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
 		d.waiting = 0
 	}
 	if !ok {
-		h.pairs[d.first.number].Add(&d.first.Front, duration, gap)
+		h.pairs[d.first.number].Add(&d.first.Buffer, duration, gap)
 		return
 	}
 	d.first.times[d.waiting] = both
 	d.waiting++
 }
 
-// countTimes counts the times of a front that wait.
-func (h *histograms) count(f *front, waiting uint32) {
-	h.pairs[f.number].AddAll(&f.Front, f.times[:waiting])
+// countTimes counts the times of a buffer that wait.
+func (h *histograms) count(f *timeBuffer, waiting uint32) {
+	h.pairs[f.number].AddAll(&f.Buffer, f.times[:waiting])
 }
 
 // settleTimes brings everything up to date, the signatures' summaries as well.
@@ -121,7 +121,7 @@ func (c *Capture) pauseTimes() {
 }
 
 // update counts what waits, and moves the summaries that how returns to the signatures.
-func (h *histograms) update(how func(*hist.Pair, *hist.Front) (duration, gap model.Stat)) {
+func (h *histograms) update(how func(*hist.Pair, *hist.Buffer) (duration, gap model.Stat)) {
 	for n := range h.heads {
 		d := &h.heads[n]
 		if d.first != nil {
@@ -131,34 +131,34 @@ func (h *histograms) update(how func(*hist.Pair, *hist.Front) (duration, gap mod
 		for f := range h.of(n) {
 			h.count(f, f.waiting)
 			f.waiting = 0
-			duration, gap := how(h.pairs[f.number], &f.Front)
+			duration, gap := how(h.pairs[f.number], &f.Buffer)
 			times.Duration.Merge(duration)
 			times.Gap.Merge(gap)
 		}
 	}
 }
 
-// of yields the fronts of a terminal.
-func (h *histograms) of(n int) iter.Seq[*front] {
-	return func(yield func(*front) bool) {
+// of yields the buffers of a terminal.
+func (h *histograms) of(n int) iter.Seq[*timeBuffer] {
+	return func(yield func(*timeBuffer) bool) {
 		for f := h.heads[n].first; f != nil && yield(f); {
 			f = h.after(f)
 		}
 	}
 }
 
-// after is the next front of a list, nil after the last one.
-func (h *histograms) after(f *front) *front {
+// after is the next buffer of a list, nil after the last one.
+func (h *histograms) after(f *timeBuffer) *timeBuffer {
 	if f.next == nobody {
 		return nil
 	}
-	return h.fronts[f.next-1]
+	return h.buffers[f.next-1]
 }
 
-// find moves the front of a place to the beginning of a terminal's list, a new one if
+// find moves the buffer of a place to the beginning of a terminal's list, a new one if
 // there is none.
 func (h *histograms) find(d *head, from uint32) {
-	var before *front
+	var before *timeBuffer
 	for f := d.first; f != nil; before, f = f, h.after(f) {
 		if f.from == from {
 			before.next = f.next // it is not the first
@@ -170,22 +170,22 @@ func (h *histograms) find(d *head, from uint32) {
 	h.pairs[f.number] = hist.NewPair(h.bins, h.rank)
 }
 
-// put makes a front and lets it be the first of a terminal's list. The caller sets its pair.
-func (h *histograms) put(d *head, from uint32) *front {
+// put makes a buffer and lets it be the first of a terminal's list. The caller sets its pair.
+func (h *histograms) put(d *head, from uint32) *timeBuffer {
 	const many = 12 // two pages
 	if len(h.room) == 0 {
-		h.room = make([]front, many)
+		h.room = make([]timeBuffer, many)
 	}
 	f := &h.room[0]
 	h.room = h.room[1:]
 	f.from, f.number = from, uint32(len(h.pairs))
-	h.fronts, h.pairs = append(h.fronts, f), append(h.pairs, nil)
+	h.buffers, h.pairs = append(h.buffers, f), append(h.pairs, nil)
 	h.lead(d, f)
 	return f
 }
 
-// lead lets a front that is in no list be the first of a terminal's.
-func (h *histograms) lead(d *head, f *front) {
+// lead lets a buffer that is in no list be the first of a terminal's.
+func (h *histograms) lead(d *head, f *timeBuffer) {
 	f.next = nobody
 	if d.first != nil {
 		d.first.waiting = d.waiting
@@ -214,7 +214,7 @@ func (h *histograms) save(w *pack.Writer) {
 		w.Uint(count)
 		for f := range h.of(n) {
 			w.Uint(uint64(f.from))
-			h.pairs[f.number].Save(w, &f.Front)
+			h.pairs[f.number].Save(w, &f.Buffer)
 		}
 	}
 }
@@ -231,7 +231,7 @@ func (h *histograms) load(r *pack.Reader) {
 		for range r.Count(3) {
 			from := uint32(r.Index(len(h.sites.known) + 1))
 			f := h.put(&h.heads[i], from)
-			h.pairs[f.number] = hist.LoadPair(r, &f.Front)
+			h.pairs[f.number] = hist.LoadPair(r, &f.Buffer)
 			if r.Err() != nil {
 				return
 			}
@@ -251,7 +251,7 @@ func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float6
 	var out []track.Hist
 	for i, n := range order {
 		first := len(out)
-		add := func(f *front) {
+		add := func(f *timeBuffer) {
 			from := track.First
 			if f.from != 0 {
 				at, ok := stands[f.from-1]

@@ -12,7 +12,7 @@
 // either side of its mean, with counts that agree with that mean, instead of
 // half and half. And merging two histograms costs by bins, not by samples.
 //
-// A Front takes in the samples of a Pair of histograms until bins change: as whole numbers, in
+// A Buffer takes in the samples of a Pair of histograms until bins change: as whole numbers, in
 // little memory, with which most looks at the balance are content.
 //
 // The package does not know what the times are of, and keeps no samples.

@@ -8,7 +8,7 @@ import (
 )
 
 // A Pair is two histograms whose samples come two by two, as a call's duration and the
-// gap before it do, with a summary of all samples. Samples come through a Front.
+// gap before it do, with a summary of all samples. Samples come through a Buffer.
 type Pair struct {
 	Hists [2]Hist
 	sums  [2]model.Stat // of samples that Settle has not returned yet
@@ -25,7 +25,7 @@ func NewPair(bins int, rank int32) *Pair {
 
 // AddAll puts in samples of each histogram, as Two makes them. Many at a time are quicker
 // than one by one, for which all this would come from farther memory.
-func (p *Pair) AddAll(f *Front, samples []uint64) {
+func (p *Pair) AddAll(f *Buffer, samples []uint64) {
 	for {
 		n := f.count(samples)
 		if n == len(samples) {
@@ -36,10 +36,10 @@ func (p *Pair) AddAll(f *Front, samples []uint64) {
 	}
 }
 
-// Add puts in a sample of each histogram, and makes the front fit for what is like it.
-func (p *Pair) Add(f *Front, a, b uint64) {
+// Add puts in a sample of each histogram, and makes the buffer fit for what is like it.
+func (p *Pair) Add(f *Buffer, a, b uint64) {
 	if !f.opened() {
-		if p.put(a, b); p.fronted() {
+		if p.put(a, b); p.buffered() {
 			p.advance(f)
 		}
 		return
@@ -74,7 +74,7 @@ func (p *Pair) put(a, b uint64) {
 // Settle brings the histograms up to date. It returns summaries of the samples of each since
 // it was called last. Merged, all it returned is exact; a single one may have extremes that
 // were there before.
-func (p *Pair) Settle(f *Front) (a, b model.Stat) {
+func (p *Pair) Settle(f *Buffer) (a, b model.Stat) {
 	if f.opened() {
 		if p.fold(f); f.left <= 0 {
 			p.catchUp(f)
@@ -83,9 +83,9 @@ func (p *Pair) Settle(f *Front) (a, b model.Stat) {
 	return p.told()
 }
 
-// Pause is Settle for a checkpoint, after which more samples come soon: those that the front
+// Pause is Settle for a checkpoint, after which more samples come soon: those that the buffer
 // has counted of late may stay there, and are told of later. Save writes them as they are.
-func (p *Pair) Pause(f *Front) (a, b model.Stat) {
+func (p *Pair) Pause(f *Buffer) (a, b model.Stat) {
 	if f.opened() {
 		if f.due == f.left {
 			p.fold(f) // no more came since it was asked last
@@ -104,21 +104,21 @@ func (p *Pair) told() (a, b model.Stat) {
 	return a, b
 }
 
-// fronted reports whether the histograms have few enough bins for a Front.
-func (p *Pair) fronted() bool { return cap(p.Hists[0].bins) <= DefaultBins }
+// buffered reports whether the histograms have few enough bins for a Buffer.
+func (p *Pair) buffered() bool { return cap(p.Hists[0].bins) <= DefaultBins }
 
 // full reports whether all bins are in use.
 func (h *Hist) full() bool { return len(h.bins) == cap(h.bins) }
 
-// advance opens a front when the bins have had the first samples.
-func (p *Pair) advance(f *Front) {
+// advance opens a buffer when the bins have had the first samples.
+func (p *Pair) advance(f *Buffer) {
 	if f.early++; f.opened() {
 		p.open(f)
 	}
 }
 
-// open lets a front that has nothing take samples, from what the bins are.
-func (p *Pair) open(f *Front) {
+// open lets a buffer that has nothing take samples, from what the bins are.
+func (p *Pair) open(f *Buffer) {
 	f.early = firstInterval
 	f.load(0, &p.Hists[0])
 	f.load(1, &p.Hists[1])
@@ -126,7 +126,7 @@ func (p *Pair) open(f *Front) {
 }
 
 // catchUp balances the histograms for which it is time.
-func (p *Pair) catchUp(f *Front) {
+func (p *Pair) catchUp(f *Buffer) {
 	p.tell(f)
 	for i := range p.Hists {
 		if p.Hists[i].left <= 0 {
@@ -136,9 +136,9 @@ func (p *Pair) catchUp(f *Front) {
 	p.begin(f)
 }
 
-// look balances a histogram. Nearly always all is well, and what the front has says so: it
+// look balances a histogram. Nearly always all is well, and what the buffer has says so: it
 // is at hand where the bins are far.
-func (p *Pair) look(f *Front, i int) {
+func (p *Pair) look(f *Buffer, i int) {
 	h := &p.Hists[i]
 	var room [DefaultBins]share
 	shares := room[:len(h.bins)]
@@ -161,35 +161,35 @@ func (p *Pair) look(f *Front, i int) {
 	}
 }
 
-// fold moves what the front has to the histograms.
-func (p *Pair) fold(f *Front) {
+// fold moves what the buffer has to the histograms.
+func (p *Pair) fold(f *Buffer) {
 	p.tell(f)
 	p.take(f, 0)
 	p.take(f, 1)
 }
 
-// take moves what the front has of a histogram to that.
-func (p *Pair) take(f *Front, i int) {
+// take moves what the buffer has of a histogram to that.
+func (p *Pair) take(f *Buffer, i int) {
 	p.Hists[i].take(&f.tallies[i], &p.sums[i])
 	f.know(i, &p.Hists[i])
 }
 
-// tell lets the histograms know how many samples the front took of late.
-func (p *Pair) tell(f *Front) {
+// tell lets the histograms know how many samples the buffer took of late.
+func (p *Pair) tell(f *Buffer) {
 	taken := f.due - f.left
 	p.Hists[0].left -= taken
 	p.Hists[1].left -= taken
 	f.due = f.left
 }
 
-// begin lets the front take samples until a histogram is to be balanced.
-func (p *Pair) begin(f *Front) {
+// begin lets the buffer take samples until a histogram is to be balanced.
+func (p *Pair) begin(f *Buffer) {
 	f.left = min(p.Hists[0].left, p.Hists[1].left)
 	f.due = f.left
 	f.full = p.Hists[0].full() && p.Hists[1].full()
 }
 
-// take moves what a front has counted to the bins and to a summary.
+// take moves what a buffer has counted to the bins and to a summary.
 func (h *Hist) take(tallies *[DefaultBins]tally, sum *model.Stat) {
 	all := model.Stat{Min: math.MaxUint64}
 	for k := range h.bins {

@@ -19,12 +19,12 @@ var drawTime = rapid.OneOf(
 	rapid.Uint64Range(0, 3), rapid.Uint64Range(1000, 1200), rapid.Uint64Range(0, 1<<sampleBits), rapid.Uint64(),
 )
 
-// Whatever comes through a front, the summary of two histograms is exact, and so are their
+// Whatever comes through a buffer, the summary of two histograms is exact, and so are their
 // counts and extremes. Settled or saved on the way, too.
 func TestPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bins := rapid.IntRange(2, 7).Draw(t, "bins")
-		p, f := NewPair(bins, 4), new(Front)
+		p, f := NewPair(bins, 4), new(Buffer)
 		var sums, want [2]model.Stat
 		var waiting []uint64
 		room := rapid.IntRange(1, 40).Draw(t, "room")
@@ -76,7 +76,7 @@ func TestPair(t *testing.T) {
 				var w, again pack.Writer
 				p.Save(&w, f)
 				r := pack.NewReader(w.B)
-				f = new(Front)
+				f = new(Buffer)
 				if p = LoadPair(r, f); r.Done() != nil {
 					t.Fatal(r.Err())
 				}
@@ -89,12 +89,12 @@ func TestPair(t *testing.T) {
 	})
 }
 
-// Through a front, histograms become what they become one sample at a time, but for the
+// Through a buffer, histograms become what they become one sample at a time, but for the
 // rounding of means.
-func TestFront(t *testing.T) {
+func TestBuffer(t *testing.T) {
 	for k, d := range distributions {
 		lists := [2][]uint64{draw(d.next), draw(distributions[(k+1)%len(distributions)].next)}
-		p, f := NewPair(DefaultBins, 4), new(Front)
+		p, f := NewPair(DefaultBins, 4), new(Buffer)
 		one := [2]*Hist{New(DefaultBins, 4), New(DefaultBins, 4)}
 		for at := range lists[0] {
 			a, b := lists[0][at], lists[1][at]
@@ -127,7 +127,7 @@ func alike(t *testing.T, name string, got, want *Hist) {
 }
 
 func TestPairDoesNotAllocate(t *testing.T) {
-	p, f := NewPair(DefaultBins, 0), new(Front)
+	p, f := NewPair(DefaultBins, 0), new(Buffer)
 	r, list := rand.New(rand.NewPCG(1, 1)), make([]uint64, 32)
 	if n := testing.AllocsPerRun(5000, func() {
 		for i := range list {
@@ -173,7 +173,7 @@ func BenchmarkPair(b *testing.B) {
 			const pairs = 8
 			n := 0
 			for b.Loop() {
-				var fronts [pairs]Front
+				var buffers [pairs]Buffer
 				var own [pairs]*Pair
 				for i := range own {
 					own[i] = NewPair(DefaultBins, 0)
@@ -183,7 +183,7 @@ func BenchmarkPair(b *testing.B) {
 					k := i % pairs
 					both, _ := Two(list[i*7%samples], list[i*13%samples])
 					if waiting[k] = append(waiting[k], both); len(waiting[k]) == 32 || i >= calls-pairs {
-						own[k].AddAll(&fronts[k], waiting[k])
+						own[k].AddAll(&buffers[k], waiting[k])
 						waiting[k] = waiting[k][:0]
 					}
 				}

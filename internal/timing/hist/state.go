@@ -137,11 +137,11 @@ func Load(r *pack.Reader) *Hist {
 	return h
 }
 
-// Save writes the histograms of p and what their front has counted, after Pause or Settle.
+// Save writes the histograms of p and what their buffer has counted, after Pause or Settle.
 //
 //	pair  = two histograms, how many tallies follow u8, tally…
 //	tally = histogram<<4 | bin u8, counted, squares u64, least, span u32
-func (p *Pair) Save(w *pack.Writer, f *Front) {
+func (p *Pair) Save(w *pack.Writer, f *Buffer) {
 	p.Hists[0].Save(w)
 	p.Hists[1].Save(w)
 	at := len(w.B)
@@ -165,14 +165,14 @@ func (p *Pair) Save(w *pack.Writer, f *Front) {
 	}
 }
 
-// LoadPair reads what Save wrote into a front that has nothing.
-func LoadPair(r *pack.Reader, f *Front) *Pair {
+// LoadPair reads what Save wrote into a buffer that has nothing.
+func LoadPair(r *pack.Reader, f *Buffer) *Pair {
 	p := &Pair{Hists: [2]Hist{*Load(r), *Load(r)}}
 	if a, b := cap(p.Hists[0].bins), cap(p.Hists[1].bins); a != b {
 		r.Fail("a pair of histograms of %d and %d bins", a, b)
 	}
 	n := int(r.Byte())
-	if !p.fronted() {
+	if !p.buffered() {
 		if n > 0 {
 			r.Fail("%d tallies of histograms of %d bins", n, cap(p.Hists[0].bins))
 		}

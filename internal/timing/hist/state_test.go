@@ -63,27 +63,27 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// What a front has counted is taken only where it can be what 1 to some samples come to.
+// What a buffer has counted is taken only where it can be what 1 to some samples come to.
 func FuzzLoadPair(f *testing.F) {
-	p, front := NewPair(DefaultBins, 1), new(Front)
+	p, buffer := NewPair(DefaultBins, 1), new(Buffer)
 	for i := range uint64(200) {
-		p.Add(front, i*i%97, 1000+i%7)
+		p.Add(buffer, i*i%97, 1000+i%7)
 	}
-	p.Pause(front)
+	p.Pause(buffer)
 	var w pack.Writer
-	p.Save(&w, front)
+	p.Save(&w, buffer)
 	f.Add(w.B)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := pack.NewReader(b)
-		front := new(Front)
-		p := LoadPair(r, front)
+		buffer := new(Buffer)
+		p := LoadPair(r, buffer)
 		if r.Done() != nil {
 			return
 		}
 		for i := range uint64(600) {
-			p.Add(front, i, i*i)
+			p.Add(buffer, i, i*i)
 		}
-		p.Settle(front)
+		p.Settle(buffer)
 		p.Hists[0].Quantile(0.5)
 	})
 }
