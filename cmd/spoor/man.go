@@ -47,7 +47,7 @@ func newMan() *cobra.Command {
 // examplesOf marks where a page shows the examples of a verb.
 var examplesOf = regexp.MustCompile(`<!-- examples: (\S+) -->\n`)
 
-// withFlags returns a page followed by the flags of the verbs of which it shows examples.
+// withFlags returns a page followed by the flags of the verbs whose examples it shows.
 func withFlags(root *cobra.Command, page []byte) []byte {
 	for _, m := range examplesOf.FindAllSubmatch(page, -1) {
 		if c, _, err := root.Find([]string{string(m[1])}); err == nil {

@@ -124,7 +124,7 @@ type stream struct {
 	held    []uint32    // terminals since the outermost call under way began
 	times   []callTimes // of held, if there is a log
 	log     *streamLog  // nil: none
-	round   int         // so many of its calls come again and again; 0: not known
+	round   int         // length of the sequence of calls that repeats; 0: not known
 
 	terminals   []byte // appended since the last checkpoint, if that notes them
 	allocStream allocStream

@@ -9,7 +9,7 @@ import "slices"
 
 // A lapping is how far that is known.
 type lapping struct {
-	round int // so many calls come again and again; 0: not known
+	round int // length of the sequence of calls that repeats; 0: not known
 	calls int // of a lap, one or more rounds
 	since int // how many were taken in since one began; -1: none has
 	from  int // where that is in the words
@@ -154,7 +154,7 @@ func alike(a, b []uint64, but []int) bool {
 	return differ == 0
 }
 
-// count takes in the order and the times of a batch, and empties it. Its calls come in rounds of so many, if that isn't 0.
+// count takes in the order and the times of a batch, and empties it. round is the length of the sequence that its calls repeat; 0: none.
 func (c *Capture) count(s *stream, round int) {
 	b := c.batch
 	if b.n == 0 {

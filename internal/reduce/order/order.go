@@ -212,7 +212,7 @@ func (x *sorter) spend(n uint32) {
 	x.spent[1] += uint64(x.t.Times[n].Duration.Mean())
 }
 
-// flush writes calls in a row: as many as there were requests, or one if it can finish all.
+// flush writes the calls of a row: one for each request, or a single one if it can finish all.
 func (x *sorter) flush() {
 	if len(x.row) == 0 {
 		return

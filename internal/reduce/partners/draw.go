@@ -78,8 +78,8 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 	return ""
 }
 
-// byChance reports whether one of so many ranks may well send or receive n messages where all go between ranks at random, and each has
-// so many in the mean: by Chernoff's bound one does in a tenth of all runs.
+// byChance reports whether a rank may have n messages by chance, if messages go between random ranks and each rank has mean
+// of them on average. By Chernoff's bound some rank has that many in at most a tenth of all runs.
 func byChance(n, mean, ranks float64) bool { return n*math.Log(n/mean)-(n-mean) < math.Log(20*ranks) }
 
 // elements has sizes be whole elements of the family's datatype, or else bytes.

@@ -31,7 +31,7 @@ type sent struct {
 	any, blocks         bool // the receive is from any source, the send blocks
 }
 
-// A program has its messages in intervals of so many rounds, which collective calls end.
+// A program has its messages in intervals of rounds, which collective calls end.
 type program struct {
 	ranks, intervals int
 	rounds           []int

@@ -173,7 +173,7 @@ func (w *writer) rank(source *ops.Source, t *track.Track) error {
 	return nil
 }
 
-// exchange puts what stands in an interval behind the rest of it.
+// exchange writes the synthetic messages of an interval after the calls that stay.
 func (x *rewriting) exchange(n int, s *share) {
 	l := &x.w.d.intervals[n]
 	of := exchangeOf{l.group, mpi.CommWorld, x.t.Rank}

@@ -76,7 +76,7 @@ func survey(root trace.Node) map[int]*ruleInfo {
 	return rules
 }
 
-// find returns the boundary behind the first at calls, and how often the stream comes by.
+// find returns the boundary after the first at calls, and how often the stream passes it.
 func find(rules map[int]*ruleInfo, root, stream int, at uint64) (boundary, uint64) {
 	if at == 0 {
 		return boundary{stream, root, -1, false}, 1

@@ -36,8 +36,8 @@ type run struct {
 	none         bool
 }
 
-// A finish is a step of a variant: calls that finish so many requests, an exchange, or messages that differ in numbers. Its terminal is
-// behind those of the trace.
+// A finish is a step of a variant: calls that finish requests, an exchange, or messages that differ in numbers. Its terminal follows
+// those of the trace.
 type finish struct {
 	terminal int    // one of the calls
 	place    string // of its requests
