@@ -24,6 +24,7 @@
  */
 #define _GNU_SOURCE
 #include "python.h"
+#include "python_layout.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -52,32 +53,6 @@
 #define MAX_GROUP 127u
 #define GROUP_OF(key) ((uint32_t)((key) >> GROUP_SHIFT) & MAX_GROUP)
 #define WITHOUT_GROUP(key) ((key) & ~((uint64_t)MAX_GROUP << GROUP_SHIFT))
-
-/* Where things are. */
-struct layout {
-	uint32_t frame;            /* in the state of a thread: its innermost frame, */
-	int32_t indirect;          /* or what has it there; −1: the frame itself */
-	uint32_t code, back, at;   /* in a frame */
-	uint32_t entry;            /* in a frame, a byte: the interpreter's loop began with it; 0: see on_stack */
-	uint32_t step;             /* bytes of an instruction that `at` counts; 0: it is an address, and loops run several frames */
-	uint32_t file, name, line, start; /* in code; line: its first one; start: the first instruction */
-};
-
-/* By minor version of Python 3. */
-static const struct layout layouts[] = {
-	[9] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 104, .step = 1, .file = 104, .name = 112, .line = 40},
-	[10] = {.frame = 24, .indirect = -1, .code = 32, .back = 24, .at = 96, .step = 2, .file = 104, .name = 112, .line = 40},
-	[11] = {.frame = 56, .indirect = 8, .code = 32, .back = 48, .at = 56, .entry = 68, .file = 112, .name = 128, .line = 72, .start = 184},
-	[12] = {.frame = 56, .indirect = 0, .code = 0, .back = 8, .at = 56, .file = 112, .name = 128, .line = 68, .start = 192},
-};
-
-/* Where the interpreter has its own account: words of _PyRuntime. */
-static const struct {
-	uint8_t frame, back, code, at, file, name, line, start;
-} accounts[] = {
-	[13] = {23, 29, 30, 31, 35, 37, 39, 43},
-	[14] = {26, 32, 33, 34, 40, 42, 44, 48},
-};
 
 static struct layout where;
 static struct {
@@ -255,25 +230,6 @@ static int find_functions(void)
 	return 1;
 }
 
-static int find_layout(int minor)
-{
-	if (minor >= 13) {
-		const uint64_t *w = py.account;
-		if (minor >= (int)(sizeof accounts / sizeof *accounts) || memcmp(w, "xdebugpy", 8) != 0 || w[2] != 0)
-			return 0;
-		where = (struct layout){
-			.frame = (uint32_t)w[accounts[minor].frame], .indirect = -1, .code = (uint32_t)w[accounts[minor].code],
-			.back = (uint32_t)w[accounts[minor].back], .at = (uint32_t)w[accounts[minor].at], .file = (uint32_t)w[accounts[minor].file],
-			.name = (uint32_t)w[accounts[minor].name], .line = (uint32_t)w[accounts[minor].line], .start = (uint32_t)w[accounts[minor].start],
-		};
-		return where.code < 4096 && where.back < 4096 && where.at < 4096 && where.file < 4096 && where.name < 4096 && where.line < 4096 && where.start < 4096;
-	}
-	if (minor < 9)
-		return 0;
-	where = layouts[minor];
-	return 1;
-}
-
 /* Whether the frames of this thread are what the layout says, each to the outermost one; −1: it has none. */
 static int believable(void)
 {
@@ -310,7 +266,7 @@ int sp_python_start(void)
 		snprintf(version, sizeof version, "%s", py.version());
 		version[strcspn(version, " ")] = 0;
 		memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-		int known = sscanf(version, "3.%d", &minor) == 1 && !strstr(py.version(), "free-threading") && find_layout(minor) ? believable() : 0;
+		int known = sscanf(version, "3.%d", &minor) == 1 && !strstr(py.version(), "free-threading") && sp_python_layout(minor, py.account, &where) ? believable() : 0;
 		if (memory >= 0)
 			close(memory);
 		if (known < 0)

@@ -1,26 +1,22 @@
 /*
- * stack.c: call sites with the frames behind them.
+ * stack.c: call sites with the frames around them.
  *
- * At each call the stack is followed with rules (unwind.h), from this library's
- * own frames outwards, and the return addresses found are looked up among the
- * stacks that the thread had before. A new one gets a number and a STACK record;
- * the number then stands in the ENTER record where the call site would.
+ * At each call the stack is followed with rules (unwind.h), from this library's own frames outwards, and the return addresses are
+ * looked up among the stacks that the thread had before. A new one gets a number and a STACK record; the number replaces the call
+ * site in the ENTER record.
  *
- * Where a stack leads depends on nothing but the registers at its beginning and
- * the words read on the way. They are kept: if all of them are the same when MPI
- * is called again, so is the stack, and it need not be followed. Frame pointers
- * only count where a frame is found by one: elsewhere the register may hold
- * anything, such as the counter of a loop.
+ * A stack follows from the registers at its beginning and the words read on the way. They are kept: if all of them are the same at
+ * the next call, so is the stack, and it need not be followed. Frame pointers only count where a frame is found by one: elsewhere
+ * the register may hold anything, such as the counter of a loop.
  *
  * With SPOOR_LOOP_COUNTERS the counters of the loops around the frames are read, too (turn.h). For a stack that was followed each
- * is at a fixed distance from where it began: in the frame, or in a register, which is where a frame further in has put it; all
- * of them are in the frame of the function that begins. So nothing is read that isn't within the frames just followed.
+ * is at a fixed distance from where it began: in the frame, or in a register, which a frame further in has saved; all of them
+ * are in the frame of the function that begins. So nothing is read that is not within the frames just followed.
  *
- * At most eight frames in a row are kept of a function that calls itself from one place. So the stack's end is found however deep it
- * is, and calls at greater depths have one site. Where counters are read all frames are kept.
+ * Of a function that calls itself from one place at most eight frames in a row are kept. So the stack's end is found however deep
+ * it is, and calls at greater depths have one site. Where counters are read all frames are kept.
  *
- * Rules and stacks belong to a ring, not to a thread: a thread that takes over a
- * ring goes on with the numbers of the one before it.
+ * Rules and stacks belong to a ring: a thread that takes over a ring goes on with the numbers of the one before it.
  */
 #define _GNU_SOURCE
 #include "stack.h"
@@ -38,7 +34,6 @@
 #include "runtime.h"
 #include "turn.h"
 #include "unwind.h"
-
 
 #define MAX_DEEP 512      /* frames of a thread that begins to call MPI */
 #define MAX_FOLDED 4096   /* frames of a stack that are left out */
