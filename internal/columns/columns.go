@@ -34,7 +34,7 @@ func (r *Row) Decimal(name string, v float64, digits int) *Row {
 	return r.add(name, strconv.FormatFloat(v, 'f', digits, 64), false)
 }
 
-// Number adds a number with three digits after the point, which people read as text.
+// Number adds a number: with three digits after the point for programs, as text for people.
 func (r *Row) Number(name string, v float64, text string) *Row {
 	if r.plain {
 		return r.Decimal(name, v, 3)
@@ -317,13 +317,13 @@ type Limit struct {
 	Asked bool // whether the user named the number: then rows below 1 % of the run are among them
 }
 
-// least is the part of the run that a row takes at least to be printed without being asked for.
+// least is the share of the run below which a row is printed only if it is asked for.
 const least = 0.01
 
 // A Rest counts the rows that are left out.
 type Rest struct {
 	more  int
-	small bool // all take less than least of the run
+	small bool // each takes less than least
 	alone bool // no row is printed
 }
 

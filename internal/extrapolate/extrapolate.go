@@ -62,13 +62,13 @@ func (r *Refusal) Error() string {
 
 const mostNamed = 8
 
-// iteration is where a slot is one of several that are equal but for the iteration.
+// iteration matches what the names of slots in different iterations differ by.
 var iteration = regexp.MustCompile(` in iteration \[[\d ]*\]`)
 
 // A Model is what traces of one program on several numbers of ranks have in common.
 type Model struct {
 	m     *pattern
-	calls [][][]call // by run and rank, if loops are those of the machine code: those that their order shows may have forms where these have none
+	calls [][][]call // by run and rank, if loops are those of the machine code: for a second try with those that the order shows
 }
 
 // Learn finds the model of traces, which are of one program on different numbers of ranks. name is for call sites; nil: module and offset.

@@ -109,3 +109,18 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// Values that are refused alike in several iterations are one line, with their number.
+func TestRefusalText(t *testing.T) {
+	r := Refusal{Ranks: 20, Slots: map[string]string{
+		"dest of MPI_Send at a.c:1 in iteration [0 0]": "no form fits",
+		"dest of MPI_Send at a.c:1 in iteration [0 1]": "no form fits",
+		"tag of MPI_Send at a.c:1":                     "no form fits",
+	}}
+	want := `3 values of a run on 20 ranks can't be determined from these traces:
+  dest of MPI_Send at a.c:1, in 2 iterations: no form fits
+  tag of MPI_Send at a.c:1: no form fits`
+	if r.Error() != want {
+		t.Errorf("it says %s", r.Error())
+	}
+}

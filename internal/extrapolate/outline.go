@@ -20,10 +20,10 @@ type outlined struct {
 	places   []int32 // of a call
 }
 
-// An outlineKey is by what a vertex is the same in all runs.
+// An outlineKey identifies a vertex in all runs.
 type outlineKey struct {
 	parent int32
-	nth    int // of those that are equal
+	nth    int // number among equal ones
 	kind   trace.VertexKind
 	offset uint64
 	name   string
@@ -103,7 +103,7 @@ func (w *way) turn(a, b int) (turn, error) {
 	return t, nil
 }
 
-// shape is that of the code: a node for each loop around places, and for each place. All places have to be in it.
+// shape is that of the code: a node for each loop around places, and for each place. All places must be in the code.
 func (o *outline) shape(places int) (*shape, error) {
 	s := newShape(places)
 	s.coded = true

@@ -214,7 +214,7 @@ type parse struct {
 	seen []bool
 }
 
-// errOrder is the error of calls that do not fit the shape.
+// errOrder says that calls do not follow the loops of the machine code.
 var errOrder = errors.New("calls are not in the order of the machine code")
 
 func (s *shape) parse(calls []call) (*parse, error) {

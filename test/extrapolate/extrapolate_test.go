@@ -137,7 +137,7 @@ func TestTables(t *testing.T) {
 func TestLoopsOfTheCode(t *testing.T) {
 	m := mpis.Need(t)[0]
 	b := &bench{t: t, m: m, spoor: mpis.NeedSpoor(t), dir: t.TempDir(), name: "last"}
-	b.run(m.CC, "-O1", "-o", "last", mpis.Root("test/extrapolate/testdata/last.c"))
+	b.run(m.CC, "-g", "-O1", "-o", "last", mpis.Root("test/extrapolate/testdata/last.c"))
 	b.program = []string{"./last"}
 	line := []string{b.spoor, "extrapolate", "--ranks", "12", "-o", "told.spoor", "--explain"}
 	for _, n := range []int{3, 4, 5, 6, 8} {
@@ -145,8 +145,10 @@ func TestLoopsOfTheCode(t *testing.T) {
 	}
 	b.run(line...)
 	text, err := os.ReadFile(filepath.Join(b.dir, "log"))
-	if err != nil || !strings.Contains(string(text), "is reached: i == n - 1\n") {
-		t.Errorf("%v: it says\n%s", err, text)
+	for _, want := range []string{"size of MPI_Comm_size at main last.c:7: ranks\n", "whether MPI_Bcast at main last.c:10 is reached: i == n - 1\n"} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v: it doesn't say %s\n%s", err, want, text)
+		}
 	}
 	b.run(b.spoor, "diff", "told.spoor", b.traced(12))
 }
