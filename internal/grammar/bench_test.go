@@ -77,6 +77,16 @@ var streams = []struct {
 	}},
 	{"random64", random(64)},
 	{"random2", random(2)},
+	{"distinct", func(seq []uint32) { // six calls on a new object each time, with a known one between
+		next := uint32(1)
+		each(seq, func(emit func(uint32)) {
+			for range 6 {
+				emit(next)
+				next++
+			}
+			emit(0)
+		})
+	}},
 }
 
 func cycle(n int) func([]uint32) {

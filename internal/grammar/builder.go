@@ -174,6 +174,6 @@ func (b *Builder) collect(sym uint32, n uint64) {
 
 // Size returns the bytes held.
 func (b *Builder) Size() int {
-	return cap(b.nodes)*nodeSize + cap(b.rules)*ruleSize + cap(b.index.slots)*slotSize +
+	return cap(b.nodes)*nodeSize + cap(b.rules)*ruleSize + (cap(b.index.slots)+cap(b.index.ends))*slotSize +
 		cap(b.dirty)*4 + cap(b.path)*frameSize + cap(b.replay)*symbolSize
 }

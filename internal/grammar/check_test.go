@@ -69,8 +69,8 @@ func checkBuilder(b *Builder) error {
 			return fmt.Errorf("rule %d: body of %d symbols", r, size)
 		}
 	}
-	if indexed != b.index.used {
-		return fmt.Errorf("index holds %d digrams, grammar %d", b.index.used, indexed)
+	if indexed != b.index.used+b.index.ended {
+		return fmt.Errorf("index holds %d digrams, grammar %d", b.index.used+b.index.ended, indexed)
 	}
 	for r := 1; r < len(b.rules); r++ {
 		if !live[int32(r)] {

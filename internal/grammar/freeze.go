@@ -20,7 +20,7 @@ func (b *Builder) clone() *Builder {
 	c := *b
 	c.nodes = slices.Clone(b.nodes)
 	c.rules = slices.Clone(b.rules)
-	c.index.slots = slices.Clone(b.index.slots)
+	c.index.slots, c.index.ends = slices.Clone(b.index.slots), slices.Clone(b.index.ends)
 	c.path = slices.Clone(b.path)
 	c.dirty, c.replay, c.scratch = nil, nil, scratch{}
 	return &c

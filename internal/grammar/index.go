@@ -2,16 +2,19 @@ package grammar
 
 import "unsafe"
 
-// An index finds the place of a digram in the grammar. It is a hash table with
-// open addressing and linear probing; removing moves later entries back, so
-// that no tombstones pile up.
+// An index finds the place of a digram in the grammar. The first digram that ends with some terminal stands in a list
+// by terminals: calls never seen before have numbers in a row, and need no more. Others are in a hash table with open
+// addressing and linear probing; removing moves later entries back, so that no tombstones pile up.
 type index struct {
+	ends  []slot // by the terminal
 	slots []slot // a power of two
-	used  int
+	used  int    // of slots
+	ended int    // of ends
+	far   bool   // a terminal was far from those before: all from there on have no place in ends
 }
 
-// A slot holds the node where the digram starts; node 0 (the guard of the
-// start rule) marks an empty slot.
+// A slot holds the node where the digram starts; node 0 (the guard of the start rule) marks an empty slot. In ends its
+// hash is then 0 only if no other digram ever ended so.
 type slot struct {
 	hash uint32
 	node int32
@@ -37,6 +40,16 @@ func hash(id1 int32, count1 uint64, id2 int32, count2 uint64) uint32 {
 // enters n and returns it.
 func (t *index) enter(nodes []node, h uint32, n int32) int32 {
 	x, y := &nodes[n], &nodes[nodes[n].next]
+	if end := int(y.id); end >= 0 && end < t.room(end) {
+		switch s := &t.ends[end]; {
+		case *s == slot{}:
+			*s = slot{h, n}
+			t.ended++
+			return n
+		case s.hash == h && s.node != 0 && same(nodes, s.node, x, y):
+			return s.node
+		}
+	}
 	mask := uint32(len(t.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
 		s := &t.slots[i]
@@ -48,19 +61,36 @@ func (t *index) enter(nodes []node, h uint32, n int32) int32 {
 			}
 			return n
 		}
-		if s.hash != h {
-			continue
-		}
-		f := &nodes[s.node]
-		g := &nodes[f.next]
-		if f.id == x.id && f.count == x.count && g.id == y.id && g.count == y.count {
+		if s.hash == h && same(nodes, s.node, x, y) {
 			return s.node
 		}
 	}
 }
 
+// room makes the list of ends longer, as long as terminals are numbered in turn, and returns its length.
+func (t *index) room(end int) int {
+	if have := len(t.ends); end >= have && !t.far {
+		if t.far = end > 2*have+firstSlots; !t.far {
+			t.ends = append(t.ends, make([]slot, max(end+1, 2*have)-have)...)
+		}
+	}
+	return len(t.ends)
+}
+
+// same reports whether the digram at a node is that of x and y.
+func same(nodes []node, at int32, x, y *node) bool {
+	f := &nodes[at]
+	g := &nodes[f.next]
+	return f.id == x.id && f.count == x.count && g.id == y.id && g.count == y.count
+}
+
 // remove takes out node n, entered under hash h.
-func (t *index) remove(h uint32, n int32) {
+func (t *index) remove(nodes []node, h uint32, n int32) {
+	if end := int(nodes[nodes[n].next].id); end >= 0 && end < len(t.ends) && t.ends[end].node == n {
+		t.ends[end].node = 0
+		t.ended--
+		return
+	}
 	mask := uint32(len(t.slots) - 1)
 	i := h & mask
 	for t.slots[i].node != n {

@@ -171,7 +171,7 @@ func (b *Builder) check(n int32, closing bool) bool {
 // its symbols changes.
 func (b *Builder) unindex(n int32) {
 	if h := b.nodes[n].hash; h != 0 {
-		b.index.remove(h, n)
+		b.index.remove(b.nodes, h, n)
 		b.nodes[n].hash = 0
 	}
 }
