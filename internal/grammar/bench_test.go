@@ -77,6 +77,15 @@ var streams = []struct {
 	}},
 	{"random64", random(64)},
 	{"random2", random(2)},
+	{"phrases", func(seq []uint32) { // one of 4,096 phrases of nine calls each at random
+		rng := rand.New(rand.NewPCG(1, 2))
+		each(seq, func(emit func(uint32)) {
+			from := 9 * uint32(rng.IntN(4096))
+			for c := range uint32(9) {
+				emit(from + c)
+			}
+		})
+	}},
 	{"distinct", func(seq []uint32) { // six calls on a new object each time, with a known one between
 		next := uint32(1)
 		each(seq, func(emit func(uint32)) {

@@ -38,7 +38,7 @@
 // While the start rule ends with X^n, the next terminals are likely those of X.
 // A cursor into X (a path through nested rules and their counts) then follows
 // what is appended without touching the grammar. When the body is over, n grows
-// by one. When the prediction fails, the part that was followed is appended
+// by one. A long rule is followed in the same way once its first digram occurs again. When the prediction fails, the part that was followed is appended
 // symbol by symbol, not terminal by terminal, through the plain algorithm. Each
 // terminal is so looked at once by the cursor and at most once more by the plain
 // algorithm, and the whole stays linear.
@@ -68,7 +68,7 @@ type Builder struct {
 	dirty     []int32
 	index     index
 
-	root   int32   // following: the last symbol of the start rule
+	root   int32   // following: the last symbol of the start rule, or of count 0, and then not yet in it
 	cur    int32   // following: the token expected
 	path   []frame // following: the rules entered on the way from root to cur
 	replay []Symbol
@@ -129,6 +129,9 @@ func (b *Builder) AppendRun(sym uint32, n uint64) {
 
 // next takes a terminal that does not simply continue the current token.
 func (b *Builder) next(sym uint32) {
+	if b.mode == collecting {
+		b.push(int32(b.sym), unlimited-b.left)
+	}
 	if b.mode == following {
 		if b.left == 0 && sym != b.sym && b.advance(sym) {
 			return
@@ -136,9 +139,7 @@ func (b *Builder) next(sym uint32) {
 		b.abandon(sym)
 		return
 	}
-	if b.mode == collecting {
-		b.push(int32(b.sym), unlimited-b.left)
-	}
+	b.mode = idle
 	b.begin(sym)
 }
 

@@ -72,6 +72,9 @@ func checkBuilder(b *Builder) error {
 	if indexed != b.index.used+b.index.ended {
 		return fmt.Errorf("index holds %d digrams, grammar %d", b.index.used+b.index.ended, indexed)
 	}
+	if b.mode == following && b.nodes[b.root].count == 0 {
+		uses[-b.nodes[b.root].id]++
+	}
 	for r := 1; r < len(b.rules); r++ {
 		if !live[int32(r)] {
 			continue

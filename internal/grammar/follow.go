@@ -20,6 +20,48 @@ func (b *Builder) follow(root int32) {
 	b.expect(b.first(root))
 }
 
+// shortest is how many symbols a rule has at least to be followed after the first two.
+const shortest = 4
+
+// resume follows a rule whose first two symbols are those at the end of the start rule, n and the next, and takes these out. f is the
+// first in the rule. It reports whether it did: not if a rule would be left that is used once.
+func (b *Builder) resume(n, f int32) bool {
+	m, g := b.nodes[n].next, b.nodes[f].prev
+	x := &b.nodes[n]
+	if m != b.nodes[0].prev || b.nodes[m].id < 0 || b.nodes[g].count != 0 || g == 0 || x.id < 0 && b.rules[-x.id].uses < 3 {
+		return false
+	}
+	at := b.nodes[f].next
+	for i, s := 2, at; i < shortest; i++ {
+		if s = b.nodes[s].next; s == g {
+			return false
+		}
+	}
+	p := x.prev
+	b.unindex(p)
+	b.unuse(x.id)
+	b.nodes[p].next, b.nodes[0].prev = 0, p
+	b.freeNode(m)
+	*x = node{id: b.nodes[g].id}
+	b.use(x.id)
+	b.mode, b.root, b.path = following, n, b.path[:0]
+	b.cur, b.sym, b.left = at, uint32(b.nodes[at].id), 0
+	return true
+}
+
+// resumed puts the rule that resume followed, and which is over, at the end of the start rule, to be counted.
+func (b *Builder) resumed() {
+	last := b.nodes[0].prev
+	if x := &b.nodes[last]; x.id == b.nodes[b.root].id {
+		b.unindex(x.prev)
+		b.unuse(x.id)
+		b.freeNode(b.root)
+		b.root = last
+		return
+	}
+	b.link(last, b.root)
+}
+
 // first returns the first symbol of the rule that n names.
 func (b *Builder) first(n int32) int32 {
 	return b.nodes[b.rules[-b.nodes[n].id].guard].next
@@ -43,6 +85,9 @@ func (b *Builder) advance(sym uint32) bool {
 	for b.nodes[n].count == 0 { // a body is over
 		d := len(b.path) - 1
 		if d < 0 {
+			if b.nodes[b.root].count == 0 {
+				b.resumed()
+			}
 			b.nodes[b.root].count++
 			n = b.nodes[n].next
 			break
@@ -85,6 +130,10 @@ func (b *Builder) retrace() {
 	b.replay = b.replay[:0]
 	b.passed(b.hold)
 	b.mode = idle
+	if x := &b.nodes[b.root]; x.count == 0 {
+		b.unuse(x.id)
+		b.freeNode(b.root)
+	}
 	for _, s := range b.replay {
 		b.push(s.ID, s.Count)
 	}

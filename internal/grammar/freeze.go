@@ -30,6 +30,7 @@ func (b *Builder) clone() *Builder {
 func (b *Builder) finish() {
 	switch b.mode {
 	case collecting:
+		b.mode = idle
 		b.push(int32(b.sym), unlimited-b.left)
 	case following:
 		done := b.nodes[b.cur].count - b.left
@@ -99,7 +100,7 @@ func (b *Builder) copyBody(list []Symbol, r int32) []Symbol {
 // symbols that stand elsewhere, too; Restore sees to them.
 func (b *Builder) AppendBinary(dst []byte) []byte {
 	w := &b.scratch
-	if b.mode == following && b.left == 0 {
+	if b.mode == following && b.left == 0 && b.nodes[b.root].count > 0 {
 		c := *b
 		w.path = append(w.path[:0], b.path...)
 		b.path = w.path
