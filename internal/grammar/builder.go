@@ -74,6 +74,9 @@ type Builder struct {
 	replay []Symbol
 	before []frame // path before a lap, in AppendLaps
 
+	undoing bool     // append without resume
+	undone  []Symbol // in undo
+
 	plain bool // don't follow: for tests and comparison
 
 	scratch scratch // of AppendBinary, which is called again and again
@@ -176,5 +179,5 @@ func (b *Builder) collect(sym uint32, n uint64) {
 // Size returns the bytes held.
 func (b *Builder) Size() int {
 	return cap(b.nodes)*nodeSize + cap(b.rules)*ruleSize + (cap(b.index.slots)+cap(b.index.ends))*slotSize +
-		cap(b.dirty)*4 + cap(b.path)*frameSize + cap(b.replay)*symbolSize
+		cap(b.dirty)*4 + cap(b.path)*frameSize + (cap(b.replay)+cap(b.undone))*symbolSize
 }

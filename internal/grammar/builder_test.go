@@ -292,3 +292,42 @@ func TestGrammarLeavesBuilderAlone(t *testing.T) {
 		}
 	})
 }
+
+// TestResume: a rule that is followed from its first digram on costs no symbols. Only where it has rules in it the grammar may be another.
+func TestResume(t *testing.T) {
+	got, want := 0, 0
+	for i := range 2000 {
+		rng := rand.New(rand.NewPCG(7, uint64(i)))
+		phrases := make([][]uint32, 1+rng.IntN(12))
+		for p := range phrases {
+			phrases[p] = make([]uint32, 1+rng.IntN(14))
+			for j := range phrases[p] {
+				phrases[p][j] = uint32(rng.IntN(30))
+			}
+			for range rng.IntN(3) * rng.IntN(2) {
+				phrases[p] = slices.Concat(phrases[p], phrases[p])
+			}
+		}
+		a, b := NewBuilder(), NewBuilder()
+		b.undoing = true
+		for range 100 {
+			p := phrases[rng.IntN(len(phrases))]
+			if rng.IntN(4) == 0 {
+				p = p[:rng.IntN(len(p)+1)] // broken off
+			}
+			for _, s := range p {
+				a.Append(s)
+				b.Append(s)
+			}
+		}
+		g := a.Grammar()
+		if !slices.Equal(expand(g), expand(b.Grammar())) {
+			t.Fatalf("%v: wrong expansion", g.Rules)
+		}
+		mustHold(t, checkBuilder(a))
+		got, want = got+symbols(g), want+symbols(b.Grammar())
+	}
+	if got > want {
+		t.Errorf("%d symbols, without %d", got, want)
+	}
+}

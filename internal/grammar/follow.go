@@ -49,6 +49,29 @@ func (b *Builder) resume(n, f int32) bool {
 	return true
 }
 
+// undo appends what was followed of a rule that resume chose as it would have been appended without.
+func (b *Builder) undo() {
+	b.replay = b.replay[:0]
+	b.passed(b.hold)
+	list := append(b.undone[:0], b.replay...)
+	if done := b.nodes[b.cur].count - b.left; done > 0 {
+		list = append(list, Symbol{int32(b.sym), done})
+	}
+	b.unuse(b.nodes[b.root].id)
+	b.freeNode(b.root)
+	b.mode, b.left, b.undoing = idle, 0, true
+	n := b.n
+	for _, s := range list {
+		if s.ID >= 0 {
+			b.AppendRun(uint32(s.ID), s.Count)
+			continue
+		}
+		b.flush()
+		b.push(s.ID, s.Count)
+	}
+	b.n, b.undone, b.undoing = n, list[:0], false
+}
+
 // resumed puts the rule that resume followed, and which is over, at the end of the start rule, to be counted.
 func (b *Builder) resumed() {
 	last := b.nodes[0].prev
@@ -111,6 +134,14 @@ func (b *Builder) advance(sym uint32) bool {
 
 // abandon ends following because sym is not what was expected.
 func (b *Builder) abandon(sym uint32) {
+	if b.nodes[b.root].count == 0 {
+		b.undo()
+		b.undoing = true
+		b.n--
+		b.Append(sym)
+		b.undoing = false
+		return
+	}
 	done := b.nodes[b.cur].count - b.left
 	if sym == b.sym && done > 0 { // the token is longer than expected
 		b.retrace()
@@ -130,10 +161,6 @@ func (b *Builder) retrace() {
 	b.replay = b.replay[:0]
 	b.passed(b.hold)
 	b.mode = idle
-	if x := &b.nodes[b.root]; x.count == 0 {
-		b.unuse(x.id)
-		b.freeNode(b.root)
-	}
 	for _, s := range b.replay {
 		b.push(s.ID, s.Count)
 	}

@@ -22,30 +22,42 @@ func (b *Builder) clone() *Builder {
 	c.rules = slices.Clone(b.rules)
 	c.index.slots, c.index.ends = slices.Clone(b.index.slots), slices.Clone(b.index.ends)
 	c.path = slices.Clone(b.path)
-	c.dirty, c.replay, c.scratch = nil, nil, scratch{}
+	c.dirty, c.replay, c.undone, c.scratch = nil, nil, nil, scratch{}
 	return &c
 }
 
 // finish ends the last token and closes the end of the start rule.
 func (b *Builder) finish() {
+	b.flush()
+	for b.close() {
+	}
+}
+
+// flush ends the last token.
+func (b *Builder) flush() {
+	b.leave()
+	if b.mode == following && b.nodes[b.root].count == 0 {
+		b.undo()
+		b.leave()
+	}
 	switch b.mode {
 	case collecting:
 		b.mode = idle
 		b.push(int32(b.sym), unlimited-b.left)
 	case following:
-		done := b.nodes[b.cur].count - b.left
-		if b.left == 0 {
-			b.advance(none)
-			done = 0
-		}
-		tok := int32(b.sym)
+		done, tok := b.nodes[b.cur].count-b.left, int32(b.sym)
 		b.retrace()
 		if done > 0 {
 			b.push(tok, done)
 		}
 	}
 	b.mode, b.left = idle, 0
-	for b.close() {
+}
+
+// leave moves on from a token that was followed to its end.
+func (b *Builder) leave() {
+	if b.mode == following && b.left == 0 {
+		b.advance(none)
 	}
 }
 
