@@ -178,6 +178,6 @@ func (b *Builder) collect(sym uint32, n uint64) {
 
 // Size returns the bytes held.
 func (b *Builder) Size() int {
-	return cap(b.nodes)*nodeSize + cap(b.rules)*ruleSize + (cap(b.index.slots)+cap(b.index.ends))*slotSize +
+	return cap(b.nodes)*nodeSize + cap(b.rules)*ruleSize + (cap(b.index.slots)+cap(b.index.ends.slots)+cap(b.index.begins.slots))*slotSize +
 		cap(b.dirty)*4 + cap(b.path)*frameSize + (cap(b.replay)+cap(b.undone))*symbolSize
 }

@@ -69,8 +69,8 @@ func checkBuilder(b *Builder) error {
 			return fmt.Errorf("rule %d: body of %d symbols", r, size)
 		}
 	}
-	if indexed != b.index.used+b.index.ended {
-		return fmt.Errorf("index holds %d digrams, grammar %d", b.index.used+b.index.ended, indexed)
+	if held := b.index.used + b.index.ends.used + b.index.begins.used; indexed != held {
+		return fmt.Errorf("index holds %d digrams, grammar %d", held, indexed)
 	}
 	if b.mode == following && b.nodes[b.root].count == 0 {
 		uses[-b.nodes[b.root].id]++

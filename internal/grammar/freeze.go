@@ -20,7 +20,9 @@ func (b *Builder) clone() *Builder {
 	c := *b
 	c.nodes = slices.Clone(b.nodes)
 	c.rules = slices.Clone(b.rules)
-	c.index.slots, c.index.ends = slices.Clone(b.index.slots), slices.Clone(b.index.ends)
+	for _, s := range []*[]slot{&c.index.slots, &c.index.ends.slots, &c.index.begins.slots} {
+		*s = slices.Clone(*s)
+	}
 	c.path = slices.Clone(b.path)
 	c.dirty, c.replay, c.undone, c.scratch = nil, nil, nil, scratch{}
 	return &c

@@ -2,22 +2,27 @@ package grammar
 
 import "unsafe"
 
-// An index finds the place of a digram in the grammar. The first digram that ends with some terminal stands in a list
-// by terminals: calls never seen before have numbers in a row, and need no more. Others are in a hash table with open
-// addressing and linear probing; removing moves later entries back, so that no tombstones pile up.
+// An index finds the place of a digram in the grammar. The first digram that ends with some terminal stands in a list by
+// terminals, and of the others the first that begins with one: calls never seen before have numbers in a row, and need no
+// more. What is left is in a hash table with open addressing and linear probing; removing moves later entries back, so
+// that no tombstones pile up.
 type index struct {
-	ends  []slot // by the terminal
-	slots []slot // a power of two
-	used  int    // of slots
-	ended int    // of ends
-	far   bool   // a terminal was far from those before: all from there on have no place in ends
+	ends, begins places
+	slots        []slot // a power of two
+	used         int    // of slots
 }
 
-// A slot holds the node where the digram starts; node 0 (the guard of the start rule) marks an empty slot. In ends its
-// hash is then 0 only if no other digram ever ended so.
+// A slot holds the node where the digram starts; node 0 (the guard of the start rule) marks an empty slot.
 type slot struct {
 	hash uint32
 	node int32
+}
+
+// places has slots by terminals. A slot with a hash but without a node was used before.
+type places struct {
+	slots []slot
+	used  int
+	far   bool // a terminal was far from those before: all from there on have no place
 }
 
 const (
@@ -40,14 +45,20 @@ func hash(id1 int32, count1 uint64, id2 int32, count2 uint64) uint32 {
 // enters n and returns it.
 func (t *index) enter(nodes []node, h uint32, n int32) int32 {
 	x, y := &nodes[n], &nodes[nodes[n].next]
-	if end := int(y.id); end >= 0 && end < t.room(end) {
-		switch s := &t.ends[end]; {
-		case *s == slot{}:
-			*s = slot{h, n}
-			t.ended++
-			return n
-		case s.hash == h && s.node != 0 && same(nodes, s.node, x, y):
+	if s := t.ends.at(y.id); s != nil {
+		if s.hash == 0 {
+			return t.ends.take(s, h, n)
+		}
+		if s.hash == h && s.node != 0 && same(nodes, s.node, x, y) {
 			return s.node
+		}
+		if s = t.begins.at(x.id); s != nil {
+			if s.hash == 0 {
+				return t.begins.take(s, h, n)
+			}
+			if s.hash == h && s.node != 0 && same(nodes, s.node, x, y) {
+				return s.node
+			}
 		}
 	}
 	mask := uint32(len(t.slots) - 1)
@@ -67,14 +78,33 @@ func (t *index) enter(nodes []node, h uint32, n int32) int32 {
 	}
 }
 
-// room makes the list of ends longer, as long as terminals are numbered in turn, and returns its length.
-func (t *index) room(end int) int {
-	if have := len(t.ends); end >= have && !t.far {
-		if t.far = end > 2*have+firstSlots; !t.far {
-			t.ends = append(t.ends, make([]slot, max(end+1, 2*have)-have)...)
+// at returns the slot of a terminal; nil if it has none, or is none. There are more of them as long as terminals are numbered in turn.
+func (p *places) at(id int32) *slot {
+	if have := len(p.slots); int(id) >= have {
+		if p.far = p.far || int(id) > 2*have+firstSlots; p.far {
+			return nil
 		}
+		p.slots = append(p.slots, make([]slot, max(int(id)+1, 2*have)-have)...)
+	} else if id < 0 {
+		return nil
 	}
-	return len(t.ends)
+	return &p.slots[id]
+}
+
+func (p *places) take(s *slot, h uint32, n int32) int32 {
+	*s = slot{h, n}
+	p.used++
+	return n
+}
+
+// leave takes out node n if it stands at a terminal.
+func (p *places) leave(id, n int32) bool {
+	if id < 0 || int(id) >= len(p.slots) || p.slots[id].node != n {
+		return false
+	}
+	p.slots[id].node = 0
+	p.used--
+	return true
 }
 
 // same reports whether the digram at a node is that of x and y.
@@ -86,9 +116,7 @@ func same(nodes []node, at int32, x, y *node) bool {
 
 // remove takes out node n, entered under hash h.
 func (t *index) remove(nodes []node, h uint32, n int32) {
-	if end := int(nodes[nodes[n].next].id); end >= 0 && end < len(t.ends) && t.ends[end].node == n {
-		t.ends[end].node = 0
-		t.ended--
+	if t.ends.leave(nodes[nodes[n].next].id, n) || t.begins.leave(nodes[n].id, n) {
 		return
 	}
 	mask := uint32(len(t.slots) - 1)
