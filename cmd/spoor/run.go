@@ -325,7 +325,11 @@ func preloaded() string {
 // sanitizerVars are those without which a program with a sanitizer would refuse to
 // start behind the shim.
 func sanitizerVars(program string) []launch.Var {
-	r, err := inspect.Program(lookPath(program))
+	path := lookPath(program)
+	if !inspect.NamesOptions(path) {
+		return nil
+	}
+	r, err := inspect.Program(path)
 	if err != nil || !r.FirstInOrder {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"bytes"
 	"debug/elf"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,21 @@ var sanitizers = []sanitizer{
 
 // asanOptions is what a program defines to set AddressSanitizer's options.
 const asanOptions = "__asan_default_options"
+
+// NamesOptions reports whether a program may have options of its own for AddressSanitizer, without a look at its libraries.
+func NamesOptions(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	s := f.Section(".dynstr")
+	if s == nil {
+		return false
+	}
+	names, err := s.Data()
+	return err == nil && bytes.Contains(names, []byte(asanOptions))
+}
 
 // sanitize finds out which sanitizers the program was built with.
 func (r *Report) sanitize(f *elf.File, libs []string) {

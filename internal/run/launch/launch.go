@@ -42,7 +42,7 @@ var environ = map[string]bool{
 // where that says nothing, what the launcher says of itself.
 func Identify(name string) Launcher {
 	base := filepath.Base(name)
-	if (environ[base] || runs(base)) && usesMPI(name) {
+	if (environ[base] || runs(base) && !usual[name]) && usesMPI(name) {
 		return None // a program may be called flux
 	}
 	if environ[base] {
@@ -76,6 +76,11 @@ func Identify(name string) Launcher {
 		return None
 	}
 	return ask(path)
+}
+
+// usual are names found on the path that no program has.
+var usual = map[string]bool{
+	"mpirun": true, "mpirun.openmpi": true, "mpirun.mpich": true, "mpiexec": true, "mpiexec.openmpi": true, "mpiexec.mpich": true, "mpiexec.hydra": true,
 }
 
 func runs(base string) bool {
