@@ -101,8 +101,10 @@ func (p *phases) find(n, from uint32) *course {
 		}
 	}
 	if h.count == maxFrom || len(p.list) == maxCourses {
+		if h.first != nil {
+			p.list = slices.DeleteFunc(p.list, func(x *course) bool { return x.terminal == n })
+		}
 		h.first, h.count = nil, maxFrom+1
-		p.list = slices.DeleteFunc(p.list, func(x *course) bool { return x.terminal == n })
 		return nil
 	}
 	x := &course{from: from, terminal: n, next: h.first}
