@@ -27,7 +27,7 @@ func (p *pairing) number(a, b uint32) (n uint32, known bool) {
 	if p.last.a == a && p.last.b == b && p.last.num > 0 {
 		return p.last.num - 1, true
 	}
-	if 2*p.used >= len(p.slots) {
+	if 3*p.used >= 2*len(p.slots) {
 		p.grow()
 	}
 	s := p.find(a, b)

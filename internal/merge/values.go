@@ -31,7 +31,7 @@ func (k skeleton) kin() kin { return kin(k.call)<<48 | kin(k.width) }
 
 // A layout says where in the numbers the values of each terminal stand.
 type layout struct {
-	start, step []int // by terminal: place of its value 0, distance to the next
+	start, step []uint32 // by terminal: place of its value 0, distance to the next
 }
 
 // layoutOf lays out terminals, like being the first one with each skeleton.
@@ -56,16 +56,16 @@ func layoutOf(skeletons []skeleton, like []int) layout {
 	for n, m := range members {
 		next[n], sum = sum, sum+m*next[n]
 	}
-	l := layout{make([]int, len(skeletons)), make([]int, len(skeletons))}
+	l := layout{make([]uint32, len(skeletons)), make([]uint32, len(skeletons))}
 	for i, n := range of {
-		l.start[i], l.step[i] = next[n], members[n]
+		l.start[i], l.step[i] = uint32(next[n]), uint32(members[n])
 		next[n]++
 	}
 	return l
 }
 
 // at returns the place of a value of a terminal.
-func (l *layout) at(terminal, value int) int { return l.start[terminal] + value*l.step[terminal] }
+func (l *layout) at(terminal, value int) int { return int(l.start[terminal]) + value*int(l.step[terminal]) }
 
 // single returns the values of one rank.
 func single(tr *track.Track, sh *shape) (values, error) {
