@@ -47,7 +47,7 @@ func TestNamesAreShort(t *testing.T) {
 						bytes -= x.Stored
 					}
 				}
-				if s.t.Logf("%d functions, %d bytes", functions, bytes); bytes > int64(150+10*max(0, functions-10)) {
+				if s.t.Logf("%d functions, %d bytes", functions, bytes); bytes > int64(155+10*max(0, functions-10)) { // the folder has up to ten digits in its name
 					s.t.Errorf("%d functions take %d bytes", functions, bytes)
 				}
 			}, "-O2")
