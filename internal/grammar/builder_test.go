@@ -298,27 +298,11 @@ func TestResume(t *testing.T) {
 	got, want := 0, 0
 	for i := range 2000 {
 		rng := rand.New(rand.NewPCG(7, uint64(i)))
-		phrases := make([][]uint32, 1+rng.IntN(12))
-		for p := range phrases {
-			phrases[p] = make([]uint32, 1+rng.IntN(14))
-			for j := range phrases[p] {
-				phrases[p][j] = uint32(rng.IntN(30))
-			}
-			for range rng.IntN(3) * rng.IntN(2) {
-				phrases[p] = slices.Concat(phrases[p], phrases[p])
-			}
-		}
 		a, b := NewBuilder(), NewBuilder()
 		b.undoing = true
-		for range 100 {
-			p := phrases[rng.IntN(len(phrases))]
-			if rng.IntN(4) == 0 {
-				p = p[:rng.IntN(len(p)+1)] // broken off
-			}
-			for _, s := range p {
-				a.Append(s)
-				b.Append(s)
-			}
+		for _, s := range phrases(rng) {
+			a.Append(s)
+			b.Append(s)
 		}
 		g := a.Grammar()
 		if !slices.Equal(expand(g), expand(b.Grammar())) {
@@ -330,4 +314,26 @@ func TestResume(t *testing.T) {
 	if got > want {
 		t.Errorf("%d symbols, without %d", got, want)
 	}
+}
+
+// phrases returns some phrases again and again in any order, broken off at times.
+func phrases(rng *rand.Rand) (seq []uint32) {
+	list := make([][]uint32, 1+rng.IntN(12))
+	for p := range list {
+		list[p] = make([]uint32, 1+rng.IntN(14))
+		for j := range list[p] {
+			list[p][j] = uint32(rng.IntN(30))
+		}
+		for range rng.IntN(3) * rng.IntN(2) {
+			list[p] = slices.Concat(list[p], list[p])
+		}
+	}
+	for range 100 {
+		p := list[rng.IntN(len(list))]
+		if rng.IntN(4) == 0 {
+			p = p[:rng.IntN(len(p)+1)]
+		}
+		seq = append(seq, p...)
+	}
+	return seq
 }

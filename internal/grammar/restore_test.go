@@ -37,6 +37,33 @@ func TestRestoreContinues(t *testing.T) {
 	})
 }
 
+// TestRestorePhrases: a rule that is being followed from its first digram on is written as far as it got.
+func TestRestorePhrases(t *testing.T) {
+	resumed := 0
+	for i := range 300 {
+		rng := rand.New(rand.NewPCG(8, uint64(i)))
+		seq := phrases(rng)
+		b := NewBuilder()
+		for at, s := range seq {
+			b.Append(s)
+			if rng.IntN(50) > 0 {
+				continue
+			}
+			if b.mode == following && b.nodes[b.root].count == 0 {
+				resumed++
+			}
+			b = reborn(t, b, rng.IntN(2) == 0)
+			mustHold(t, checkBuilder(b))
+			if got := expand(b.Grammar()); !slices.Equal(got, seq[:at+1]) {
+				t.Fatalf("restored %v as %v", seq[:at+1], got)
+			}
+		}
+	}
+	if resumed < 100 {
+		t.Errorf("only %d of the states were in such a rule", resumed)
+	}
+}
+
 // reborn is what a grammar that was written and read again makes of a Builder.
 func reborn(t rapid.TB, b *Builder, quick bool) *Builder {
 	if !quick {
