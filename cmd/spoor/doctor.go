@@ -14,7 +14,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 func newDoctor() *cobra.Command {
@@ -178,13 +178,13 @@ func (h *host) printProgram(w io.Writer, r *inspect.Report) {
 		fmt.Fprintf(w, "Fortran    %s\n", f)
 	}
 	for _, l := range r.Layers {
-		fmt.Fprintf(w, "layer      %s wraps %s: called as without spoor\n", l.Path, units.Plural(len(l.Functions), "MPI function"))
+		fmt.Fprintf(w, "layer      %s wraps %s: called as without spoor\n", l.Path, show.Plural(len(l.Functions), "MPI function"))
 	}
 	for _, s := range r.Sanitizers {
 		fmt.Fprintf(w, "sanitizer  %s\n", s)
 	}
 	if r.Loops > 0 {
-		fmt.Fprintf(w, "rounds     %s count them: spoor run --rounds\n", units.Plural(r.Loops, "loop"))
+		fmt.Fprintf(w, "rounds     %s count them: spoor run --rounds\n", show.Plural(r.Loops, "loop"))
 	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "not found  %s\n", m)

@@ -23,8 +23,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/convert/smpi"
 	"github.com/spoor-hpc/spoor/internal/convert/table"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -137,7 +137,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 		return err
 	}
 	if o.to == "otf2" && len(s.Ranks) > manyFiles {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: otf2 has two files for each rank, and there are %s; --ranks takes fewer\n", units.Grouped(len(s.Ranks)))
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: otf2 has two files for each rank, and there are %s; --ranks takes fewer\n", show.Grouped(len(s.Ranks)))
 	}
 	about := exportAbout{aboutRun(s), newPlaces(o.paths)}
 	p = newProgress(cmd.ErrOrStderr(), "calls", int(calls))
@@ -153,7 +153,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	}
 	if f.most > 0 && bytes > f.most {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: %s is %s; viewers tend to fail from %s on; take a part: --ranks, --from, --until, --phase\n",
-			o.out, units.Bytes(bytes), units.Bytes(f.most))
+			o.out, show.Bytes(bytes), show.Bytes(f.most))
 	}
 	if names, err := r.ValueNames(); err == nil && !f.values && len(names) > 0 {
 		s.Losses.Add("names of numbers that were attached to calls: "+strings.Join(names, ", "), uint64(len(names)))
@@ -165,9 +165,9 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 		})
 	}
 	for _, x := range losses {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", units.Grouped(x.Count), x.What)
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", show.Grouped(x.Count), x.What)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, units.Plural(s.Told, "call"), units.Plural(len(s.Ranks), "rank"), units.Bytes(bytes), about.run["TIMES"])
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.Plural(s.Told, "call"), show.Plural(len(s.Ranks), "rank"), show.Bytes(bytes), about.run["TIMES"])
 	return nil
 }
 

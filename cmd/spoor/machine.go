@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/calibrate"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -68,7 +68,7 @@ func newMachineList() *cobra.Command {
 				list = append(list, m)
 			}
 			return o.print(cmd, list, func(w io.Writer) error {
-				return columns.Text(w, list, 0, func(c *columns.Row, m *machine.Machine) { c.Text("machine", m.Name).Text("source", m.Source) })
+				return show.Text(w, list, 0, func(c *show.Row, m *machine.Machine) { c.Text("machine", m.Name).Text("source", m.Source) })
 			}, nil)
 		},
 	}

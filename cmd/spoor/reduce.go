@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -62,11 +62,11 @@ More: docs/reduce.md`,
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": r.Size(), "same": x.Same != nil, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
 			}
-			text := fmt.Sprintf("%s before: %s", units.Bytes(r.Size()), thinnedText(x))
+			text := fmt.Sprintf("%s before: %s", show.Bytes(r.Size()), thinnedText(x))
 			if x.Same != nil {
 				text = "the trace as it was: " + o.sameText()
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", out, units.Bytes(size), text)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", out, show.Bytes(size), text)
 			for _, text := range stays {
 				fmt.Fprintln(cmd.OutOrStdout(), text)
 			}
@@ -254,6 +254,6 @@ const mostTags = 8
 
 // text says it in a line.
 func (m *mergedSizes) text() string {
-	return fmt.Sprintf("%s of %s became %d, %s kept; tolerance %s; %s (rank %d) to %s (rank %d) before", units.Plural(m.Merged, "size"), m.Of, len(m.Bins),
-		units.Grouped(m.Kept), toleranceText(m.Precision), units.Bytes(m.Least), m.LeastRank, units.Bytes(m.Most), m.MostRank)
+	return fmt.Sprintf("%s of %s became %d, %s kept; tolerance %s; %s (rank %d) to %s (rank %d) before", show.Plural(m.Merged, "size"), m.Of, len(m.Bins),
+		show.Grouped(m.Kept), toleranceText(m.Precision), show.Bytes(m.Least), m.LeastRank, show.Bytes(m.Most), m.MostRank)
 }

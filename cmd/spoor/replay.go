@@ -20,7 +20,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -218,7 +218,7 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error 
 		return err
 	}
 	if o.mostCalls > 0 && calls > o.mostCalls {
-		return fmt.Errorf("--receives derived: each rank would go through all %s calls; --most-calls %d allows it", units.Grouped(calls), calls)
+		return fmt.Errorf("--receives derived: each rank would go through all %s calls; --most-calls %d allows it", show.Grouped(calls), calls)
 	}
 	s, err := derive.Check(r)
 	if err == nil && s.Largest > math.MaxInt32 && !target.Has(derive.LargeReceive) {
@@ -357,7 +357,7 @@ func refuse(w io.Writer, obstacles []reissue.Obstacle) error {
 			fmt.Fprintf(w, "spoor: %v\n", o)
 		}
 	}
-	return fmt.Errorf("%s can't be made again; nothing was started", units.Plural(calls, "call"))
+	return fmt.Errorf("%s can't be made again; nothing was started", show.Plural(calls, "call"))
 }
 
 // startReplay starts the ranks, traced if the user wants.

@@ -23,7 +23,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code/a64"
 	"github.com/spoor-hpc/spoor/internal/code/insn"
-	"github.com/spoor-hpc/spoor/internal/code/unwind"
 	"github.com/spoor-hpc/spoor/internal/code/x86"
 )
 
@@ -84,7 +83,7 @@ type part struct {
 	scanned bool
 	bad     int // places where no instruction is
 	moves   []move
-	pads    []unwind.CallSite
+	pads    []LandingSite
 	owner   *Function
 	fn      *Function // that begins here
 }
@@ -237,7 +236,7 @@ func isFunction(s *elf.Symbol) bool {
 // findParts makes parts of what .eh_frame and symbols say; of several names the most public, then the shortest.
 func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	var list []*part
-	for _, f := range unwind.Functions(m.elf) {
+	for _, f := range UnwindEntries(m.elf) {
 		if m.executable(f.Lo) && !m.stubs(f.Lo) {
 			p := &part{lo: f.Lo, hi: f.Hi, except: f.Except, inside: f.Inside}
 			list, m.byLo[f.Lo] = append(list, p), p

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/code/source"
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Single is the calls of a part of a run one by one, with what each did, which messages went
@@ -397,7 +397,7 @@ func (c *collector) links() (b []byte) {
 func (o *Options) called(function string, site trace.Site) string {
 	p := o.Where(function, site.Alone())
 	text := p.String()
-	if line, ok := source.Above(site); ok {
+	if line, ok := model.SourceAbove(site); ok {
 		p = o.Where("", line.Alone())
 		text += " < " + p.String()
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -69,11 +69,11 @@ func Of(rep *efficiency.Report, waited *waits.Report) []Finding {
 	}
 	if x := &rep.Useful; more(x.Most.Rank) && !told[x.Most.Rank] {
 		add(Finding{(x.Most.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
-			x.Most.Rank, x.Most.Ns/x.Mean, units.Duration(x.Most.Ns), units.Duration(x.Mean)), "", "", x.Most.Rank, ""})
+			x.Most.Rank, x.Most.Ns/x.Mean, show.Duration(x.Most.Ns), show.Duration(x.Mean)), "", "", x.Most.Rank, ""})
 	}
-	start := "MPI_Init takes " + units.Duration(rep.Init.Mean) + " per rank"
+	start := "MPI_Init takes " + show.Duration(rep.Init.Mean) + " per rank"
 	if rep.FinalizeTold() {
-		start += ", MPI_Finalize " + units.Duration(rep.Finalize.Mean)
+		start += ", MPI_Finalize " + show.Duration(rep.Finalize.Mean)
 	}
 	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, ""})
 	for i := range rep.Calls {
@@ -110,7 +110,7 @@ func critical(p *waits.Path, runtime float64) Finding {
 	return Finding{
 		float64(worst.ImbalanceNs) / max(1, float64(p.RunNs), runtime), // the path may be that of the last part only
 		fmt.Sprintf("the run's end depends on "+what+" %s at %s: %s of the critical path, %s more than ranks spend there on average", worst.Rank, worst.Function, worst.Place,
-			units.Duration(float64(worst.ComputeNs+worst.MPINs)), units.Duration(float64(worst.ImbalanceNs))),
+			show.Duration(float64(worst.ComputeNs+worst.MPINs)), show.Duration(float64(worst.ImbalanceNs))),
 		worst.Function, worst.Place, worst.Rank, "path",
 	}
 }
@@ -153,7 +153,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 		if n == 1 && len(s.Ranks) > 0 {
 			w.Text = fmt.Sprintf("rank %d waits", s.Ranks[0].Rank)
 		} else {
-			w.Text = fmt.Sprintf("%d of %s wait", n, units.Plural(rep.Ranks, "rank"))
+			w.Text = fmt.Sprintf("%d of %s wait", n, show.Plural(rep.Ranks, "rank"))
 		}
 		if n == 1 && w.Rank < 0 {
 			of = "several others"
@@ -162,9 +162,9 @@ func waitsOf(rep *waits.Report) (list []wait) {
 		if computed, ok := s.Computed(); ok {
 			w.cause = s.Causes[0]
 			if w.computes = computed >= 0.5; w.computes {
-				w.Text += fmt.Sprintf("; %s %s %s of that time", late, computes, units.Share(computed, 1))
+				w.Text += fmt.Sprintf("; %s %s %s of that time", late, computes, show.Share(computed, 1))
 			} else {
-				w.Text += fmt.Sprintf("; %s %s in MPI for %s of that time", late, is, units.Share(1-computed, 1))
+				w.Text += fmt.Sprintf("; %s %s in MPI for %s of that time", late, is, show.Share(1-computed, 1))
 			}
 			if !w.late(s.Function, s.Place) {
 				w.Text += fmt.Sprintf(", before %s at %s", w.cause.Function, w.cause.Place)
@@ -182,7 +182,7 @@ func call(c *efficiency.Call, whole float64, known bool) Finding {
 	lost, gap := c.Lost(), &c.Gap
 	if c.Collective && !c.Alone && !known && lost > total/2 {
 		f.Share = lost / whole
-		f.Text = fmt.Sprintf("ranks wait for each other in %s at %s, %s a rank on average", c.Function, c.Place, units.Duration(c.Duration.Mean))
+		f.Text = fmt.Sprintf("ranks wait for each other in %s at %s, %s a rank on average", c.Function, c.Place, show.Duration(c.Duration.Mean))
 		if gap.Ranks > 1 && gap.Most.Ns > apart*gap.Mean && gap.Most.Rank == c.Duration.Least.Rank {
 			f.Rank = gap.Most.Rank
 			f.Text = fmt.Sprintf("ranks wait in %s at %s for rank %d, which computes %.1f × as long before it as ranks do on average",
@@ -195,7 +195,7 @@ func call(c *efficiency.Call, whole float64, known bool) Finding {
 	if c.Completion && !c.Alone && !known {
 		what = "wait"
 	}
-	f.Text = fmt.Sprintf("ranks %s in %s at %s: %s of %s on average", what, c.Function, c.Place, units.Plural(c.Count, "call"), units.Duration(total/float64(max(1, c.Count))))
+	f.Text = fmt.Sprintf("ranks %s in %s at %s: %s of %s on average", what, c.Function, c.Place, show.Plural(c.Count, "call"), show.Duration(total/float64(max(1, c.Count))))
 	if d := &c.Duration; d.Ranks > 1 && d.Most.Ns > apart*d.Mean {
 		f.Rank = d.Most.Rank
 		f.Text += fmt.Sprintf(", rank %d %.1f × as long as ranks do on average", f.Rank, d.Most.Ns/d.Mean)

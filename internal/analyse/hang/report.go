@@ -9,7 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -143,7 +143,7 @@ func (v *view) meeting(i int, o *waitfor.Operation) string {
 	if len(missing) == 1 {
 		return fmt.Sprintf("rank %d to call %s on %s", missing[0], function, on)
 	}
-	return fmt.Sprintf("ranks %s to call %s on %s", units.Ranges(missing), function, on)
+	return fmt.Sprintf("ranks %s to call %s on %s", show.Ranges(missing), function, on)
 }
 
 // states puts ranks together that are in equal states: those of most ranks first, but the stuck

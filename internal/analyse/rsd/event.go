@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -13,7 +13,7 @@ type Event struct {
 	Func  *trace.Function
 	Site  trace.Site
 	Ranks []int
-	Calls tally.Numbers // of each rank
+	Calls stats.Numbers // of each rank
 	Slots []*Slot
 	// Merged are sizes that stand for others, in a trace that was made smaller: what they were at least and at most.
 	Merged []thin.Mark

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -162,7 +162,7 @@ func (f *filler) nodes(list []*sharedItem) (out []*Node) {
 		}
 		n := &Node{}
 		if j.isLoop {
-			n.Rounds = new(tally.Numbers)
+			n.Rounds = new(stats.Numbers)
 			n.Body = f.nodes(j.body)
 		}
 		for _, p := range j.parts {

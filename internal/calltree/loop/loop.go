@@ -4,7 +4,7 @@ package loop
 import (
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // A Loop is a loop of a run as every verb names it.
@@ -21,5 +21,5 @@ func (l *Loop) String() string {
 	if l.Place != "" {
 		return l.Function + " " + l.Place
 	}
-	return fmt.Sprintf("%s times: %s", units.Grouped(l.Rounds), l.First)
+	return fmt.Sprintf("%s times: %s", show.Grouped(l.Rounds), l.First)
 }

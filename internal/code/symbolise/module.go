@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/spoor-hpc/spoor/internal/code/unwind"
+	"github.com/spoor-hpc/spoor/internal/code"
 )
 
 // A module is an executable or library, as far as it is needed.
@@ -127,7 +127,7 @@ func newModule(b, debug *image) *module {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(rank(a.bind), rank(b.bind)),
 			cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	})
-	for _, f := range unwind.Functions(b.File) {
+	for _, f := range code.UnwindEntries(b.File) {
 		m.regions = append(m.regions, region{f.Lo, f.Hi})
 	}
 	return m

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/marked"
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -39,10 +39,10 @@ func (w *Window) Whole() bool {
 func (w *Window) String() string {
 	var list []string
 	if w.From != nil {
-		list = append(list, "from "+units.Duration(float64(*w.From)))
+		list = append(list, "from "+show.Duration(float64(*w.From)))
 	}
 	if w.Until != nil {
-		list = append(list, "until "+units.Duration(float64(*w.Until)))
+		list = append(list, "until "+show.Duration(float64(*w.Until)))
 	}
 	if w.Phase != "" {
 		list = append(list, "phase "+w.Phase)

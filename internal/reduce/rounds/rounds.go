@@ -22,7 +22,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -131,7 +131,7 @@ type group struct {
 // A family is groups whose loops are from the same places.
 type family struct {
 	groups []*group
-	rounds tally.Numbers // of all runs
+	rounds stats.Numbers // of all runs
 	cost   float64
 	number int
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -17,12 +17,12 @@ func Merges(low, high int64, precision int) bool {
 // Bins merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie
 // around a mean are not split there. What stands for a bin is a multiple of grain, so that it is a whole number
 // of elements for senders and receivers; where there is none, the sizes stay. Nothing is never merged with something, and sizes that are alone are in no bin.
-func Bins(list []tally.Bin, precision int, grain int64) (out []trace.Bin) {
+func Bins(list []stats.Bin, precision int, grain int64) (out []trace.Bin) {
 	for len(list) > 0 && list[0].Low <= 0 {
 		list = list[1:]
 	}
-	var split func(list []tally.Bin)
-	split = func(list []tally.Bin) {
+	var split func(list []stats.Bin)
+	split = func(list []stats.Bin) {
 		for len(list) > 0 {
 			first, end := fullest(list, precision)
 			split(list[:first])
@@ -38,7 +38,7 @@ func Bins(list []tally.Bin, precision int, grain int64) (out []trace.Bin) {
 }
 
 // fullest returns the window of sizes that merge which has most calls.
-func fullest(list []tally.Bin, precision int) (first, end int) {
+func fullest(list []stats.Bin, precision int) (first, end int) {
 	var most, count uint64
 	from := 0
 	for to := range list {
@@ -55,7 +55,7 @@ func fullest(list []tally.Bin, precision int) (first, end int) {
 }
 
 // merged returns a bin of several sizes.
-func merged(list []tally.Bin, grain int64) (b trace.Bin, ok bool) {
+func merged(list []stats.Bin, grain int64) (b trace.Bin, ok bool) {
 	if len(list) < 2 {
 		return b, false
 	}

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -16,11 +16,11 @@ func TestBins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		grain := rapid.SampledFrom([]int64{1, 4, 8, 24}).Draw(t, "grain")
 		precision := rapid.IntRange(0, 100).Draw(t, "precision")
-		var list []tally.Bin
+		var list []stats.Bin
 		for _, n := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 2000), 0, 60, rapid.ID).Draw(t, "sizes") {
-			list = append(list, tally.Bin{Low: n * grain, High: n * grain, Count: rapid.Uint64Range(1, 9).Draw(t, "count")})
+			list = append(list, stats.Bin{Low: n * grain, High: n * grain, Count: rapid.Uint64Range(1, 9).Draw(t, "count")})
 		}
-		slices.SortFunc(list, func(a, b tally.Bin) int { return int(a.Low - b.Low) })
+		slices.SortFunc(list, func(a, b stats.Bin) int { return int(a.Low - b.Low) })
 		f := &family{sorted: list, unit: grain}
 		f.merge(precision)
 		counts := make(map[int64]uint64)
@@ -49,9 +49,9 @@ func TestBins(t *testing.T) {
 
 // TestFullest: what lies around a mean is one bin, wherever windows from the least size on would end.
 func TestFullest(t *testing.T) {
-	list := []tally.Bin{{Low: 90, High: 90, Count: 1}}
+	list := []stats.Bin{{Low: 90, High: 90, Count: 1}}
 	for n := int64(98); n <= 102; n++ {
-		list = append(list, tally.Bin{Low: n, High: n, Count: 10})
+		list = append(list, stats.Bin{Low: n, High: n, Count: 10})
 	}
 	want := []trace.Bin{{Low: 98, High: 102, Value: 100, Count: 50}}
 	if got := Bins(list, 95, 1); !slices.Equal(got, want) {

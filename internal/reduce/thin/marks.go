@@ -3,7 +3,7 @@ package thin
 import (
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -51,7 +51,7 @@ func DrawnText(p *trace.Partners) string {
 		return ""
 	}
 	text := fmt.Sprintf(" # partner drawn of %+d..%+d, bytes of %s..%s", p.Relative.Least.Value, p.Relative.Most.Value,
-		units.Grouped(uint64(p.Sizes.Least.Value)), units.Grouped(uint64(p.Sizes.Most.Value)))
+		show.Grouped(uint64(p.Sizes.Least.Value)), show.Grouped(uint64(p.Sizes.Most.Value)))
 	if p.Tags.Least.Value != p.Tags.Most.Value {
 		text += fmt.Sprintf(", tag of %d..%d", p.Tags.Least.Value, p.Tags.Most.Value)
 	}

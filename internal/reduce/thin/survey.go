@@ -7,19 +7,19 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A family is sizes that belong together: what is one before must be one after.
 type family struct {
-	sizes  tally.Numbers
+	sizes  stats.Numbers
 	unit   int64  // the least common multiple of units
 	fixed  bool   // must stay as it is
 	stored uint64 // how many of them distinct calls have
 	keys   map[key]bool
-	sorted []tally.Bin // sizes
+	sorted []stats.Bin // sizes
 	bins   []trace.Bin
 	// precision is that of bins.
 	precision int
@@ -54,7 +54,7 @@ func (s *survey) family(k key) *family {
 	k = s.root(k)
 	f := s.of[k]
 	if f == nil {
-		f = &family{sizes: tally.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
+		f = &family{sizes: stats.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
 		s.of[k] = f
 	}
 	return f

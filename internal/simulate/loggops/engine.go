@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/goal"
-	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 // A Result is what a simulation found.
@@ -258,7 +258,7 @@ func (e *engine) leftOver() error {
 	if e.unended > 0 {
 		first := slices.IndexFunc(e.state, func(s state) bool { return s.needs == 0 })
 		if first < 0 {
-			return fmt.Errorf("%s wait for one another", units.Plural(e.unended, "operation"))
+			return fmt.Errorf("%s wait for one another", show.Plural(e.unended, "operation"))
 		}
 		return fmt.Errorf("deadlock: %s end, the first is %s", count(e.unended, "operation", "doesn't", "don't"), e.describe(uint32(first)))
 	}
@@ -274,7 +274,7 @@ func count(n int, thing, one, many string) string {
 	if n == 1 {
 		many = one
 	}
-	return units.Plural(n, thing) + " " + many
+	return show.Plural(n, thing) + " " + many
 }
 
 func (e *engine) describe(op uint32) string {

@@ -1,4 +1,4 @@
-package shell
+package show
 
 import (
 	"os/exec"

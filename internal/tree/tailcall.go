@@ -1,4 +1,4 @@
-// Package tailcall puts functions back into call stacks that compilers took out of them. Where the last thing
+// This file puts functions back into call stacks that compilers took out of them. Where the last thing
 // that a function does is to call another, optimised code jumps there instead: the callee returns to the
 // function's caller, and a stack that is recorded below shows the caller calling the callee.
 //
@@ -6,7 +6,8 @@
 // is in. The ways from the one to the other by such jumps are followed in the binaries, as they were when they
 // were traced. One way is put in. Of several, none can be preferred: all are named. Where there is none,
 // because a pointer was called or a library in between left no frames, the stack stays as it was recorded.
-package tailcall
+
+package tree
 
 import (
 	"slices"
@@ -26,7 +27,7 @@ const (
 )
 
 // A Finder looks at call sites with their stacks. It is safe for use by several goroutines at once.
-type Finder struct {
+type TailCalls struct {
 	symbols *symbolise.Symboliser
 	mu      sync.Mutex
 	images  map[module]*code.Image // nil: there is none that can be read
@@ -42,14 +43,14 @@ type pair struct {
 }
 
 // New returns a finder that has lines and files from s.
-func New(s *symbolise.Symboliser) *Finder {
-	return &Finder{symbols: s, images: make(map[module]*code.Image), between: make(map[pair][]symbolise.Frame)}
+func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
+	return &TailCalls{symbols: s, images: make(map[module]*code.Image), between: make(map[pair][]symbolise.Frame)}
 }
 
 // Place is what the symboliser says of a call site, and with it the functions that a stack left out: those
 // between the site and the MPI function that was called there come first, those between it and the frame around
 // it last. function is "" for a frame around a call. Sites without a stack are as the symboliser has them.
-func (f *Finder) Place(function string, s model.Site) symbolise.Place {
+func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
 	p := f.symbols.Call(s.Module, s.BuildID, s.Offset)
 	if len(p.Frames) == 0 || function != "" && s.Outer == nil {
 		return p
@@ -74,7 +75,7 @@ func alone(s model.Site) model.Site {
 }
 
 // image opens the module of a site.
-func (f *Finder) image(s *model.Site) *code.Image {
+func (f *TailCalls) image(s *model.Site) *code.Image {
 	k := module{s.Module, s.BuildID}
 	m, known := f.images[k]
 	if !known {
@@ -87,7 +88,7 @@ func (f *Finder) image(s *model.Site) *code.Image {
 }
 
 // find returns the frames that a pair leaves out, innermost first.
-func (f *Finder) find(k pair) []symbolise.Frame {
+func (f *TailCalls) find(k pair) []symbolise.Frame {
 	frames, known := f.between[k]
 	if !known {
 		frames = f.search(k)
@@ -107,7 +108,7 @@ type jump struct {
 
 // A Jump is a function that a stack left out, with the jump that it ended in. Where the function has several to the
 // one after it, the jump is the first of these.
-type Jump struct {
+type TailCall struct {
 	Image *code.Image
 	From  *code.Function
 	Call  *code.Call
@@ -116,7 +117,7 @@ type Jump struct {
 
 // Between lists the ways by jumps from the call that returns to outer to the function that inner is in, or to the MPI
 // function if a name is given. There are none if the stack left nothing out, or if it isn't known what.
-func (f *Finder) Between(function string, outer, inner model.Site) (ways [][]Jump) {
+func (f *TailCalls) Between(function string, outer, inner model.Site) (ways [][]TailCall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := pair{outer: alone(outer), function: function}
@@ -124,9 +125,9 @@ func (f *Finder) Between(function string, outer, inner model.Site) (ways [][]Jum
 		k.inner = alone(inner)
 	}
 	for _, way := range f.ways(k) {
-		var list []Jump
+		var list []TailCall
 		for _, j := range way {
-			list = append(list, Jump{j.image, j.from, j.call, alone(*j.site)})
+			list = append(list, TailCall{j.image, j.from, j.call, alone(*j.site)})
 		}
 		ways = append(ways, list)
 	}
@@ -135,7 +136,7 @@ func (f *Finder) Between(function string, outer, inner model.Site) (ways [][]Jum
 
 // Image is the module of a site; nil if there is no binary of its build id, or none that can be read. It is not to
 // be used while another goroutine uses the Finder.
-func (f *Finder) Image(s model.Site) *code.Image {
+func (f *TailCalls) Image(s model.Site) *code.Image {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.image(&s)
@@ -151,9 +152,9 @@ type search struct {
 	ways  [][]jump
 }
 
-func (f *Finder) search(k pair) []symbolise.Frame { return f.frames(f.ways(k)) }
+func (f *TailCalls) search(k pair) []symbolise.Frame { return f.frames(f.ways(k)) }
 
-func (f *Finder) ways(k pair) [][]jump {
+func (f *TailCalls) ways(k pair) [][]jump {
 	m := f.image(&k.outer)
 	if m == nil {
 		return nil
@@ -245,7 +246,7 @@ func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, wa
 }
 
 // frames makes frames of ways: of one its functions, innermost first; of several one frame that names all.
-func (f *Finder) frames(ways [][]jump) []symbolise.Frame {
+func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 	var list []symbolise.Frame
 	switch {
 	case len(ways) == 0:
@@ -275,7 +276,7 @@ func (f *Finder) frames(ways [][]jump) []symbolise.Frame {
 }
 
 // frame is what is known of a jump: the functions that are there with a line, if it is the only one that it can be.
-func (f *Finder) frame(j *jump) []symbolise.Frame {
+func (f *TailCalls) frame(j *jump) []symbolise.Frame {
 	if j.exact {
 		if frames := slices.Clone(f.symbols.Call(j.site.Module, j.site.BuildID, j.call.Return-j.image.Bias).Frames); len(frames) > 0 {
 			for i := range frames {
@@ -287,7 +288,7 @@ func (f *Finder) frame(j *jump) []symbolise.Frame {
 	return []symbolise.Frame{{Function: f.name(j), Symbol: j.from.Symbol(), Start: j.from.Start(), Tail: true}}
 }
 
-func (f *Finder) name(j *jump) string {
+func (f *TailCalls) name(j *jump) string {
 	frames := f.symbols.Code(j.site.Module, j.site.BuildID, j.from.Start()-j.image.Bias).Frames
 	if len(frames) == 0 {
 		return symbolise.Demangle(j.from.Symbol())

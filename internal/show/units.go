@@ -1,5 +1,4 @@
-// Package units writes numbers for people: times, sizes, shares, counts.
-package units
+package show
 
 import (
 	"fmt"

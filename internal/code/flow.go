@@ -1,10 +1,11 @@
-// Package flow finds the loops of a control-flow graph.
+// This file finds the loops of a control-flow graph.
 //
 // Loops nest as in Havlak, "Nesting of Reducible and Irreducible Loops" (ACM TOPLAS 19(4), 1997), section 5: where
 // every loop is entered at one block alone, its header, they are the natural loops of dominator-based analysis
 // (back edges to a dominator, those with one header taken together). A loop that is entered elsewhere too is
 // marked; its header is the block that depth-first search meets first.
-package flow
+
+package code
 
 import "slices"
 
@@ -21,7 +22,7 @@ type Loop struct {
 }
 
 // A Graph is what is known of a function's blocks.
-type Graph struct {
+type FlowGraph struct {
 	// Order numbers blocks in reverse postorder: within a round of a loop, what runs later has the higher
 	// number. It is None where nothing leads.
 	Order []int
@@ -32,7 +33,7 @@ type Graph struct {
 }
 
 // Analyse looks at a graph of blocks; next lists what each leads to, and entry is where it begins.
-func Analyse(entry int, next [][]int) *Graph {
+func AnalyseFlow(entry int, next [][]int) *FlowGraph {
 	s := search(entry, next)
 	s.nest()
 	return s.graph(next)
@@ -153,8 +154,8 @@ func (s *searched) nest() {
 }
 
 // graph puts blocks for numbers.
-func (s *searched) graph(next [][]int) *Graph {
-	g := &Graph{Order: make([]int, s.blocks), Loop: make([]int, s.blocks)}
+func (s *searched) graph(next [][]int) *FlowGraph {
+	g := &FlowGraph{Order: make([]int, s.blocks), Loop: make([]int, s.blocks)}
 	for b := range g.Order {
 		g.Order[b], g.Loop[b] = None, None
 	}

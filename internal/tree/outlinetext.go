@@ -1,4 +1,4 @@
-package outline
+package tree
 
 import (
 	"bufio"
@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spoor-hpc/spoor/internal/code/flow"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/code"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // widest is the column beyond which places stand no further to the right.
@@ -20,21 +20,21 @@ func (o *Outline) WriteText(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s: ", filepath.Base(o.Path))
 	if len(o.Functions) == 0 {
-		fmt.Fprintf(out, "none of %s leads to an MPI call\n", units.Plural(o.Of, "function"))
+		fmt.Fprintf(out, "none of %s leads to an MPI call\n", show.Plural(o.Of, "function"))
 	} else {
 		verb := "lead"
 		if len(o.Functions) == 1 {
 			verb = "leads"
 		}
-		fmt.Fprintf(out, "%s of %s %s to %s, in %s\n", units.Grouped(len(o.Functions)), units.Plural(o.Of, "function"), verb,
-			units.Plural(o.Calls, "MPI call"), units.Plural(o.Loops, "loop"))
+		fmt.Fprintf(out, "%s of %s %s to %s, in %s\n", show.Grouped(len(o.Functions)), show.Plural(o.Of, "function"), verb,
+			show.Plural(o.Calls, "MPI call"), show.Plural(o.Loops, "loop"))
 	}
 	if o.Pointers > 0 {
 		they := "they lead"
 		if o.Pointers == 1 {
 			they = "it leads"
 		}
-		fmt.Fprintf(out, "%s through pointers in these functions: where %s isn't known\n", units.Plural(o.Pointers, "call"), they)
+		fmt.Fprintf(out, "%s through pointers in these functions: where %s isn't known\n", show.Plural(o.Pointers, "call"), they)
 	}
 	column := 0
 	for i := range o.Functions {
@@ -52,7 +52,7 @@ func (o *Outline) WriteText(w io.Writer) error {
 }
 
 // label is what a node's line begins with.
-func (n *Node) label() string {
+func (n *OutlineNode) label() string {
 	var s string
 	switch n.Kind {
 	case Loop:
@@ -73,10 +73,10 @@ func (n *Node) label() string {
 
 // levels says how much further in each node of a body stands than the body, for branches around it, and calls way with each way that
 // begins before a node.
-func levels(n int, branches []flow.Branch, way func(node, level, number int)) []int {
+func levels(n int, branches []code.Branch, way func(node, level, number int)) []int {
 	in := make([]int, n)
-	var look func(list []flow.Branch, level int)
-	look = func(list []flow.Branch, level int) {
+	var look func(list []code.Branch, level int)
+	look = func(list []code.Branch, level int) {
 		for _, b := range list {
 			for k, w := range b.Ways {
 				way(w.From, level, k)
@@ -91,7 +91,7 @@ func levels(n int, branches []flow.Branch, way func(node, level, number int)) []
 	return in
 }
 
-func width(list []Node, branches []flow.Branch, indent int) (most int) {
+func width(list []OutlineNode, branches []code.Branch, indent int) (most int) {
 	in := levels(len(list), branches, func(int, int, int) {})
 	for i := range list {
 		at := indent + 2*in[i]
@@ -110,7 +110,7 @@ func (p *printer) line(indent int, label, where string) {
 	fmt.Fprintf(p.out, "%s%s%s%s\n", strings.Repeat(" ", indent), label, strings.Repeat(" ", pad), where)
 }
 
-func (p *printer) nodes(list []Node, branches []flow.Branch, indent int) {
+func (p *printer) nodes(list []OutlineNode, branches []code.Branch, indent int) {
 	heads := make(map[int][]string)
 	in := levels(len(list), branches, func(node, level, number int) {
 		text := "or"

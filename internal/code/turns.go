@@ -1,17 +1,15 @@
-// Package turns says what a recorder reads to know which of several nested loops went round between two calls. For each call stack there is
+// This file has what a recorder reads to know which of several nested loops went round between two calls. For each call stack there is
 // a path: the loops and calls that lead to it, as the machine code of the functions on it has them, and for each loop the counter that is kept
 // at the call, if it has one.
 //
 // The recorder (shim/turn.c) and those who read what it found (internal/tree) make the same paths of the same binaries. What
-// two calls have in common, and what is taken for granted where nothing was recorded, is Compare.
-package turns
+// two calls have in common, and what is taken for granted where nothing was recorded, is ComparePaths.
+
+package code
 
 import (
 	"math"
 	"slices"
-
-	"github.com/spoor-hpc/spoor/internal/code"
-	"github.com/spoor-hpc/spoor/internal/code/flow"
 )
 
 // MaxPlaces bounds the places of a path, and MaxLoops the loops among them: deeper stacks have none.
@@ -21,36 +19,36 @@ const (
 )
 
 // A Place is a loop on a path, or a call.
-type Place struct {
+type PathPlace struct {
 	// ID is the place with all that is before it: two paths that have a number in common have all before it in common.
 	ID      uint32
 	Loop    bool
-	Frame   int          // which one it is in, from 0, the innermost
-	Order   uint64       // within its function
-	Counter code.Counter // of a loop; without a step there is none
+	Frame   int     // which one it is in, from 0, the innermost
+	Order   uint64  // within its function
+	Counter Counter // of a loop; without a step there is none
 }
 
 // A Frame is a return address in a binary, as it is linked.
 type Frame struct {
-	Image   *code.Image
+	Image   *Image
 	Address uint64
 }
 
 // A key tells the places apart that come behind another one.
 type key struct {
 	before uint32
-	in     *code.Function
-	at     uint64         // of the loop's header, or the call
-	to     *code.Function // whose frame is next; nil: MPI's
+	in     *Function
+	at     uint64    // of the loop's header, or the call
+	to     *Function // whose frame is next; nil: MPI's
 	loop   bool
 }
 
 // A Planner makes paths and numbers their places. The zero value is ready. It is for one goroutine.
-type Planner struct {
+type PathPlanner struct {
 	ids map[key]uint32
 }
 
-func (p *Planner) id(k key) uint32 {
+func (p *PathPlanner) id(k key) uint32 {
 	n, known := p.ids[k]
 	if !known {
 		if p.ids == nil {
@@ -63,8 +61,8 @@ func (p *Planner) id(k key) uint32 {
 }
 
 // Path is that of a call stack, innermost frame first; nil if a frame is not at a call that the code has.
-func (p *Planner) Path(frames []Frame) []Place {
-	functions := make([]*code.Function, len(frames))
+func (p *PathPlanner) Path(frames []Frame) []PathPlace {
+	functions := make([]*Function, len(frames))
 	for i, f := range frames {
 		if f.Image == nil {
 			return nil
@@ -73,9 +71,9 @@ func (p *Planner) Path(frames []Frame) []Place {
 			return nil
 		}
 	}
-	var path []Place
+	var path []PathPlace
 	before, loops := uint32(0), 0
-	add := func(k key, place Place) {
+	add := func(k key, place PathPlace) {
 		k.before = before
 		place.ID = p.id(k)
 		before, path = place.ID, append(path, place)
@@ -90,7 +88,7 @@ func (p *Planner) Path(frames []Frame) []Place {
 			return nil
 		}
 		var around []int
-		for l := b.Graph.Loop[c.Block]; l != flow.None; l = b.Graph.Loops[l].Parent {
+		for l := b.Graph.Loop[c.Block]; l != None; l = b.Graph.Loops[l].Parent {
 			around = append(around, l)
 		}
 		if loops += len(around); loops > MaxLoops || len(path)+len(around) >= MaxPlaces {
@@ -101,15 +99,15 @@ func (p *Planner) Path(frames []Frame) []Place {
 			at := b.Blocks[header].Lo
 			k, ok := f.Counter(l, c)
 			if !ok || k.Step != int64(int32(k.Step)) || k.Add != int64(int32(k.Add)) || k.Offset != int64(int32(k.Offset)) || k.Step == math.MinInt32 {
-				k = code.Counter{}
+				k = Counter{}
 			}
-			add(key{in: f, at: at, loop: true}, Place{Loop: true, Frame: i, Order: order(b.Graph.Order[header], at), Counter: k})
+			add(key{in: f, at: at, loop: true}, PathPlace{Loop: true, Frame: i, Order: order(b.Graph.Order[header], at), Counter: k})
 		}
-		var to *code.Function
+		var to *Function
 		if i > 0 {
 			to = functions[i-1]
 		}
-		add(key{in: f, at: c.Addr, to: to}, Place{Frame: i, Order: order(b.Graph.Order[c.Block], c.Addr)})
+		add(key{in: f, at: c.Addr, to: to}, PathPlace{Frame: i, Order: order(b.Graph.Order[c.Block], c.Addr)})
 	}
 	return path
 }
@@ -127,7 +125,7 @@ type Common struct {
 }
 
 // Compare finds out what the path of a call and of the one after it have in common.
-func Compare(a, b []Place) Common {
+func ComparePaths(a, b []PathPlace) Common {
 	k := 0
 	for k < len(a) && k < len(b) && a[k].ID == b[k].ID {
 		k++

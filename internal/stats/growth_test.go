@@ -1,4 +1,4 @@
-package growth
+package stats
 
 import (
 	"math"
@@ -27,7 +27,7 @@ func TestKnownLaws(t *testing.T) {
 		for _, p := range ranks {
 			values = append(values, c.value(p))
 		}
-		l, err := Fit(ranks, values)
+		l, err := FitLaw(ranks, values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,16 +48,16 @@ func TestNoise(t *testing.T) {
 	for i, p := range ranks {
 		flat, grown = append(flat, 1000*noise[i]), append(grown, 50*p*noise[i])
 	}
-	if l, err := Fit(ranks, flat); err != nil || l.Grows() != "1" {
+	if l, err := FitLaw(ranks, flat); err != nil || l.Grows() != "1" {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if l, err := Fit(ranks, grown); err != nil || l.At(1280) < 0.8*64000 || l.At(1280) > 1.25*64000 {
+	if l, err := FitLaw(ranks, grown); err != nil || l.At(1280) < 0.8*64000 || l.At(1280) > 1.25*64000 {
 		t.Errorf("%+v (%s) says %g of 1280 ranks, %v", l, l.Grows(), l.At(1280), err)
 	}
 }
 
 func TestTooFew(t *testing.T) {
-	if _, err := Fit([]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4}); err == nil {
+	if _, err := FitLaw([]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4}); err == nil {
 		t.Error("four points gave a law")
 	}
 }
@@ -70,7 +70,7 @@ func TestAnyPoints(t *testing.T) {
 		for i := range ranks {
 			ranks[i] = float64(i*i + 1)
 		}
-		l, err := Fit(ranks, rapid.SliceOfN(rapid.Float64Range(0, 1e15), n, n).Draw(t, "values"))
+		l, err := FitLaw(ranks, rapid.SliceOfN(rapid.Float64Range(0, 1e15), n, n).Draw(t, "values"))
 		if err != nil || math.IsNaN(l.At(1000)) || math.IsInf(l.At(1000), 0) || l.At(1000) < 0 || math.IsNaN(l.Error) {
 			t.Fatalf("%+v: %g, %v", l, l.At(1000), err)
 		}

@@ -1,27 +1,26 @@
-// Package source writes lines of source code as call sites, which otherwise are places in binaries: lines of languages with
+// This file writes lines of source code as call sites, which otherwise are places in binaries: lines of languages with
 // an interpreter, and those that other tools recorded. Such a site has the file for a module, the line for an offset, and
 // a mark for a build id, with the function behind it if that is known.
-package source
+
+package model
 
 import (
 	"strings"
-
-	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-const mark = "source"
+const sourceMark = "source"
 
 // Site returns the site that stands for a line of source code.
-func Site(file string, line uint32, function string) (module, buildID string, offset uint64) {
+func SourceSite(file string, line uint32, function string) (module, buildID string, offset uint64) {
 	if function != "" {
-		return file, mark + " " + function, uint64(line)
+		return file, sourceMark + " " + function, uint64(line)
 	}
-	return file, mark, uint64(line)
+	return file, sourceMark, uint64(line)
 }
 
 // Function tells whether a build id is that of such a site, and returns the function, "" if that isn't known.
-func Function(buildID string) (function string, ok bool) {
-	function, ok = strings.CutPrefix(buildID, mark)
+func SourceFunction(buildID string) (function string, ok bool) {
+	function, ok = strings.CutPrefix(buildID, sourceMark)
 	if !ok || function != "" && function[0] != ' ' {
 		return "", false
 	}
@@ -29,11 +28,11 @@ func Function(buildID string) (function string, ok bool) {
 }
 
 // Above returns the innermost such line around a call that is in a binary itself.
-func Above(call model.Site) (line model.Site, ok bool) {
+func SourceAbove(call Site) (line Site, ok bool) {
 	for i, frame := range call.Frames() {
-		if _, ok = Function(frame.BuildID); ok {
+		if _, ok = SourceFunction(frame.BuildID); ok {
 			return frame, i > 0
 		}
 	}
-	return model.Site{}, false
+	return Site{}, false
 }

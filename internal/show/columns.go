@@ -1,6 +1,7 @@
-// Package columns prints tables. A verb describes a row once, each cell with its column's name; the package
-// prints it as aligned text or as CSV.
-package columns
+// Package show writes what people read: tables, numbers with units, and command lines.
+//
+// A verb describes a row of a table once, each cell with its column's name; it is printed as aligned text or as CSV.
+package show
 
 import (
 	"cmp"
@@ -12,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/spoor-hpc/spoor/internal/units"
 )
 
 // A Row collects the cells of a row from left to right. Its methods format a value for people.
@@ -44,7 +43,7 @@ func (r *Row) Number(name string, v float64, text string) *Row {
 
 // Count adds a whole number with its digits grouped.
 func (r *Row) Count(name string, v any) *Row {
-	return r.number(name, "", v, func() string { return units.Grouped(whole(v)) })
+	return r.number(name, "", v, func() string { return Grouped(whole(v)) })
 }
 
 // Some returns v, or a blank in text for people if it is 0.
@@ -57,17 +56,17 @@ func (r *Row) Some(v any) any {
 
 // Bytes adds a size.
 func (r *Row) Bytes(name string, v any) *Row {
-	return r.number(name, "_bytes", v, func() string { return units.Bytes(whole(v)) })
+	return r.number(name, "_bytes", v, func() string { return Bytes(whole(v)) })
 }
 
 // Rate adds bytes per second.
 func (r *Row) Rate(name string, v any) *Row {
-	return r.number(name, "_bytes_per_s", v, func() string { return units.Bytes(int64(float(v))) + "/s" })
+	return r.number(name, "_bytes_per_s", v, func() string { return Bytes(int64(float(v))) + "/s" })
 }
 
 // Ns adds a time, given in ns.
 func (r *Row) Ns(name string, v any) *Row {
-	return r.number(name, "_ns", v, func() string { return units.Duration(float(v)) })
+	return r.number(name, "_ns", v, func() string { return Duration(float(v)) })
 }
 
 // Share adds a part of a whole as a percentage.
@@ -75,7 +74,7 @@ func (r *Row) Share(name string, part, whole any) *Row {
 	if _, word := part.(string); r.plain && !word {
 		return r.add(name+"_share", strconv.FormatFloat(float(part)/max(1, float(whole)), 'g', 6, 64), false)
 	}
-	return r.number(name, "_share", part, func() string { return units.Share(float(part), float(whole)) })
+	return r.number(name, "_share", part, func() string { return Share(float(part), float(whole)) })
 }
 
 func (r *Row) number(name, unit string, v any, text func() string) *Row {
@@ -342,7 +341,7 @@ func (r Rest) Print(w io.Writer) (err error) {
 	if r.more == 0 {
 		return nil
 	}
-	text := units.Grouped(r.more)
+	text := Grouped(r.more)
 	if !r.alone {
 		text += " more"
 	}

@@ -1,4 +1,4 @@
-package flow
+package code
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestLoops(t *testing.T) {
+func TestFlowLoops(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		next [][]int
@@ -23,17 +23,17 @@ func TestLoops(t *testing.T) {
 		{"the entry", [][]int{{1}, {0, 2}, nil}, []Loop{{Header: 0, Parent: None, Latches: []int{1}}}},
 		{"not reached", [][]int{{1}, nil, {3}, {2}}, nil},
 	} {
-		if diff := cmp.Diff(c.want, Analyse(0, c.next).Loops); diff != "" {
+		if diff := cmp.Diff(c.want, AnalyseFlow(0, c.next).Loops); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
 }
 
 func TestNoEntry(t *testing.T) {
-	if g := Analyse(0, nil); len(g.Loops) != 0 || len(g.Order) != 0 {
+	if g := AnalyseFlow(0, nil); len(g.Loops) != 0 || len(g.Order) != 0 {
 		t.Errorf("%+v", g)
 	}
-	if g := Analyse(None, [][]int{{0}}); g.Order[0] != None || g.Loop[0] != None {
+	if g := AnalyseFlow(None, [][]int{{0}}); g.Order[0] != None || g.Loop[0] != None {
 		t.Errorf("%+v", g)
 	}
 }
@@ -69,7 +69,7 @@ func TestNatural(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		next := graphs(t)
 		n := len(next)
-		g := Analyse(0, next)
+		g := AnalyseFlow(0, next)
 		all := reached(0, None, next)
 		back := make([][]int, n)
 		for b := range next {

@@ -1,10 +1,11 @@
-// Package unwind reads what .eh_frame says of the functions of a binary: where they are, and which of their
+// This file reads what .eh_frame says of the functions of a binary: where they are, and which of their
 // calls lead to a landing pad if an exception is thrown. Stripping leaves these tables: without them no
 // exception would pass and no debugger could walk the stack.
 //
 // Sources: Linux Standard Base 5.0, Core, chapter 10.6 (the section); DWARF 5, chapter 6.4.2 (instructions);
 // the Itanium C++ ABI's exception handling tables as GCC and Clang write them (.gcc_except_table).
-package unwind
+
+package code
 
 import (
 	"cmp"
@@ -36,7 +37,7 @@ const maxFunctions = 1 << 22
 
 // A Function is the extent of a function, or of a part of one: compilers put what is rarely run elsewhere.
 // Addresses are those of linking.
-type Function struct {
+type UnwindEntry struct {
 	Lo, Hi uint64
 	// Except is the address of its table of landing pads, 0 if it has none.
 	Except uint64
@@ -46,7 +47,7 @@ type Function struct {
 
 // Functions returns the functions that .eh_frame has, by ascending addresses, one for each start. What makes
 // no sense is left out.
-func Functions(e *elf.File) []Function {
+func UnwindEntries(e *elf.File) []UnwindEntry {
 	s := e.Section(".eh_frame")
 	if s == nil || s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_COMPRESSED != 0 {
 		return nil
@@ -57,8 +58,8 @@ func Functions(e *elf.File) []Function {
 	}
 	t := table{data: data, base: s.Addr, order: e.ByteOrder, wide: e.Class == elf.ELFCLASS64, commons: make(map[uint64]common)}
 	list := t.functions()
-	slices.SortFunc(list, func(a, b Function) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(b.Hi, a.Hi)) })
-	return slices.CompactFunc(list, func(a, b Function) bool { return a.Lo == b.Lo })
+	slices.SortFunc(list, func(a, b UnwindEntry) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(b.Hi, a.Hi)) })
+	return slices.CompactFunc(list, func(a, b UnwindEntry) bool { return a.Lo == b.Lo })
 }
 
 // A table is bytes with encoded pointers in them.
@@ -81,8 +82,8 @@ var unreadable = common{address: encOmitted, except: encOmitted}
 
 // functions goes through the entries: each has its length, then either 0 (common
 // information) or the distance back to the common entry it belongs to.
-func (t *table) functions() []Function {
-	var list []Function
+func (t *table) functions() []UnwindEntry {
+	var list []UnwindEntry
 	for at := uint64(0); at+8 <= uint64(len(t.data)) && len(list) < maxFunctions; {
 		length := uint64(t.order.Uint32(t.data[at:]))
 		if length == 0 { // end of one input file's table
@@ -111,7 +112,7 @@ func (t *table) functions() []Function {
 }
 
 // function reads the entry of one.
-func (t *table) function(at, end uint64, c common) (f Function, ok bool) {
+func (t *table) function(at, end uint64, c common) (f UnwindEntry, ok bool) {
 	lo, at, ok := t.pointer(at, end, c.address)
 	if !ok || lo == 0 {
 		return f, false
@@ -120,7 +121,7 @@ func (t *table) function(at, end uint64, c common) (f Function, ok bool) {
 	if !ok || size == 0 || lo+size <= lo {
 		return f, false
 	}
-	f = Function{Lo: lo, Hi: lo + size}
+	f = UnwindEntry{Lo: lo, Hi: lo + size}
 	if c.augmented {
 		length, next, ok := t.leb(at, end)
 		if !ok || length > end-next {

@@ -1,4 +1,4 @@
-package tailcall
+package tree
 
 import (
 	"os/exec"
@@ -68,7 +68,7 @@ func texts(p symbolise.Place) string {
 
 func TestPlace(t *testing.T) {
 	p := build(t, "-g")
-	f := New(symbolise.New(symbolise.Options{}))
+	f := NewTailCalls(symbolise.New(symbolise.Options{}))
 	entry := func(callee string) *trace.Site { s := p.site("entry", callee, nil); return &s }
 	check := func(what, function string, s trace.Site, want string) {
 		t.Helper()
@@ -97,7 +97,7 @@ func TestPlace(t *testing.T) {
 
 func TestStripped(t *testing.T) {
 	p := build(t, "-s")
-	f := New(symbolise.New(symbolise.Options{}))
+	f := NewTailCalls(symbolise.New(symbolise.Options{}))
 	outer := p.site("entry", "chain", nil)
 	place := f.Place("MPI_Barrier", p.site("chain", "forward", &outer))
 	var names []string

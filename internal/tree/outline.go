@@ -1,6 +1,7 @@
-// Package outline shows where a program calls MPI as its machine code has it: the functions that lead to MPI
+// This file shows where a program calls MPI as its machine code has it: the functions that lead to MPI
 // calls, and in each the loops around them. Nothing is run; what never runs is shown too.
-package outline
+
+package tree
 
 import (
 	"cmp"
@@ -10,30 +11,29 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code"
-	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // An Outline is what one binary says.
 type Outline struct {
-	Path      string     `json:"path"`
-	Of        int        `json:"of"`        // functions that the binary has
-	Functions []Function `json:"functions"` // that lead to MPI calls: from main on in the order of calls, then others
-	Calls     int        `json:"calls"`     // places that call MPI
-	Loops     int        `json:"loops"`     // that have a call of MPI, or of a function that leads to one, in them
-	Pointers  int        `json:"pointers"`  // calls through pointers in these functions: what they call isn't known
-	Notes     []string   `json:"notes"`     // what keeps more from being known
+	Path      string            `json:"path"`
+	Of        int               `json:"of"`        // functions that the binary has
+	Functions []OutlineFunction `json:"functions"` // that lead to MPI calls: from main on in the order of calls, then others
+	Calls     int               `json:"calls"`     // places that call MPI
+	Loops     int               `json:"loops"`     // that have a call of MPI, or of a function that leads to one, in them
+	Pointers  int               `json:"pointers"`  // calls through pointers in these functions: what they call isn't known
+	Notes     []string          `json:"notes"`     // what keeps more from being known
 }
 
 // A Function leads to an MPI call.
-type Function struct {
+type OutlineFunction struct {
 	Name   string `json:"name"`
 	Symbol string `json:"symbol,omitempty"` // as the linker has it
 	Place
-	Body []Node `json:"body"`
+	Body []OutlineNode `json:"body"`
 	// Branches are nodes of the body that are in different ways of the code: a call of the function has those of one way at most.
-	Branches []flow.Branch `json:"branches,omitempty"`
+	Branches []code.Branch `json:"branches,omitempty"`
 	Pointers int           `json:"pointers,omitempty"` // calls through pointers in it
 }
 
@@ -53,7 +53,7 @@ const (
 )
 
 // A Node is a loop or a call.
-type Node struct {
+type OutlineNode struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // of what is called
 	Place
@@ -64,15 +64,15 @@ type Node struct {
 	Entries bool `json:"irreducible,omitempty"`
 	// Counter is where a loop has a number that each round changes by the same step, at all calls in it that are shown, and that step:
 	// a register that callees keep, or a word of the function's frame, from the frame's address. "" if there is none.
-	Counter string `json:"counter,omitempty"`
-	Body    []Node `json:"body,omitempty"` // of a loop
+	Counter string        `json:"counter,omitempty"`
+	Body    []OutlineNode `json:"body,omitempty"` // of a loop
 	// Branches are likewise those of its body.
-	Branches []flow.Branch `json:"branches,omitempty"`
+	Branches []code.Branch `json:"branches,omitempty"`
 }
 
 // New looks at a binary. Lines are what s finds out about them.
-func New(m *code.Image, s *symbolise.Symboliser) *Outline {
-	o := &outliner{image: m, places: s, out: &Outline{Path: m.Path, Functions: []Function{}, Notes: []string{}}}
+func NewOutline(m *code.Image, s *symbolise.Symboliser) *Outline {
+	o := &outliner{image: m, places: s, out: &Outline{Path: m.Path, Functions: []OutlineFunction{}, Notes: []string{}}}
 	all := m.Functions()
 	o.out.Of = len(all)
 	o.reach(all)
@@ -178,7 +178,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	if name == "" {
 		name = fmt.Sprintf("fn@0x%x", f.Start()-o.image.Bias)
 	}
-	out := Function{Name: name, Symbol: f.Symbol(), Place: place.Place}
+	out := OutlineFunction{Name: name, Symbol: f.Symbol(), Place: place.Place}
 	o.lost += b.Lost
 	o.undecoded += b.Undecoded
 
@@ -188,7 +188,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 		call  *code.Call
 		loop  int
 	}
-	within := make(map[int][]item) // by loop, flow.None for the function itself
+	within := make(map[int][]item) // by loop, code.None for the function itself
 	needed := make(map[int]bool)   // loops that are shown
 	for i := range b.Calls {
 		c := &b.Calls[i]
@@ -199,17 +199,17 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			continue
 		}
 		l := b.Graph.Loop[c.Block]
-		within[l] = append(within[l], item{order(b, c.Block), c.Addr, c, flow.None})
-		for ; l != flow.None && !needed[l]; l = b.Graph.Loops[l].Parent {
+		within[l] = append(within[l], item{order(b, c.Block), c.Addr, c, code.None})
+		for ; l != code.None && !needed[l]; l = b.Graph.Loops[l].Parent {
 			needed[l] = true
 			h := b.Graph.Loops[l].Header
 			p := b.Graph.Loops[l].Parent
 			within[p] = append(within[p], item{order(b, h), b.Blocks[h].Lo, nil, l})
 		}
 	}
-	var nodes func(loop int) ([]Node, []*code.Call, []flow.Branch)
-	nodes = func(loop int) ([]Node, []*code.Call, []flow.Branch) {
-		list, calls := []Node{}, []*code.Call(nil)
+	var nodes func(loop int) ([]OutlineNode, []*code.Call, []code.Branch)
+	nodes = func(loop int) ([]OutlineNode, []*code.Call, []code.Branch) {
+		list, calls := []OutlineNode{}, []*code.Call(nil)
 		var places []code.Place
 		items := within[loop]
 		slices.SortFunc(items, func(x, y item) int { return cmp.Or(cmp.Compare(x.order, y.order), cmp.Compare(x.addr, y.addr)) })
@@ -218,16 +218,16 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 				places = append(places, code.Place{Block: b.Graph.Loops[it.loop].Header, Loop: it.loop})
 				l := &b.Graph.Loops[it.loop]
 				o.out.Loops++
-				n := Node{Kind: Loop, Place: LoopPlace(o.image, b, l, o.frames), Entries: l.Irreducible}
+				n := OutlineNode{Kind: Loop, Place: LoopPlace(o.image, b, l, o.frames), Entries: l.Irreducible}
 				var inside []*code.Call
 				n.Body, inside, n.Branches = nodes(it.loop)
-				n.Counter = counter(f, it.loop, inside)
+				n.Counter = loopCounter(f, it.loop, inside)
 				list, calls = append(list, n), append(calls, inside...)
 				continue
 			}
 			calls = append(calls, it.call)
-			places = append(places, code.Place{Block: it.call.Block, Addr: it.call.Addr, Loop: flow.None})
-			n := Node{Kind: MPI, Name: mpi.SymbolName(it.call.Symbol), Tail: it.call.Tail}
+			places = append(places, code.Place{Block: it.call.Block, Addr: it.call.Addr, Loop: code.None})
+			n := OutlineNode{Kind: MPI, Name: mpi.SymbolName(it.call.Symbol), Tail: it.call.Tail}
 			if n.Name != "" {
 				o.out.Calls++
 			} else {
@@ -240,19 +240,19 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			}
 			list = append(list, n)
 		}
-		if len(list) > flow.MaxBranched {
+		if len(list) > code.MaxBranched {
 			return list, calls, nil
 		}
-		return list, calls, flow.Branches(len(list), b.Apart(loop, places))
+		return list, calls, code.Branches(len(list), b.Apart(loop, places))
 	}
-	out.Body, _, out.Branches = nodes(flow.None)
+	out.Body, _, out.Branches = nodes(code.None)
 	o.out.Pointers += out.Pointers
 	o.out.Functions = append(o.out.Functions, out)
 	return callees
 }
 
 // counter is the one that a loop has at all of some calls in it.
-func counter(f *code.Function, loop int, calls []*code.Call) (text string) {
+func loopCounter(f *code.Function, loop int, calls []*code.Call) (text string) {
 	for i, c := range calls {
 		k, ok := f.Counter(loop, c)
 		if !ok || i > 0 && k.String() != text {
@@ -265,7 +265,7 @@ func counter(f *code.Function, loop int, calls []*code.Call) (text string) {
 
 // order is that of a block; what isn't reached comes last.
 func order(b *code.Body, block int) int {
-	if n := b.Graph.Order[block]; n != flow.None {
+	if n := b.Graph.Order[block]; n != code.None {
 		return n
 	}
 	return len(b.Blocks)
@@ -321,7 +321,7 @@ func (o *outliner) name(f *code.Function) string {
 // that has all of them. Compilers give the jump back of a for or while loop the line of its head, of which the
 // header, where they turned the loop round, is the body's first line. frames lists the functions that an instruction
 // is in, or the call that returns to an address.
-func LoopPlace(m *code.Image, b *code.Body, l *flow.Loop, frames func(addr uint64, instruction bool) []symbolise.Frame) Place {
+func LoopPlace(m *code.Image, b *code.Body, l *code.Loop, frames func(addr uint64, instruction bool) []symbolise.Frame) Place {
 	lo := b.Blocks[l.Header].Lo
 	chain := frames(lo, true)
 	for _, latch := range l.Latches {

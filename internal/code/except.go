@@ -1,4 +1,4 @@
-package unwind
+package code
 
 import "encoding/binary"
 
@@ -7,11 +7,11 @@ const maxCallSites = 1 << 20
 
 // A CallSite is a stretch of code whose calls lead to the landing pad Pad when they throw. Addresses are
 // those of linking.
-type CallSite struct{ Lo, Hi, Pad uint64 }
+type LandingSite struct{ Lo, Hi, Pad uint64 }
 
 // CallSites reads the table of landing pads of f, of which data holds what is from f.Except on. Entries
 // without a landing pad are left out, and all from the first that makes no sense.
-func (f *Function) CallSites(data []byte, order binary.ByteOrder) []CallSite {
+func (f *UnwindEntry) CallSites(data []byte, order binary.ByteOrder) []LandingSite {
 	t := table{data: data, base: f.Except, order: order, wide: true}
 	end := uint64(len(data))
 	if end < 3 {
@@ -44,7 +44,7 @@ func (f *Function) CallSites(data []byte, order binary.ByteOrder) []CallSite {
 		return nil
 	}
 	end = at + length
-	var list []CallSite
+	var list []LandingSite
 	for at < end && len(list) < maxCallSites {
 		var v [3]uint64 // start, length, landing pad
 		for i := range v {
@@ -56,7 +56,7 @@ func (f *Function) CallSites(data []byte, order binary.ByteOrder) []CallSite {
 			return list
 		}
 		if lo := f.Lo + v[0]; v[2] != 0 && lo >= f.Lo && v[1] <= f.Hi-f.Lo {
-			list = append(list, CallSite{lo, lo + v[1], pads + v[2]})
+			list = append(list, LandingSite{lo, lo + v[1], pads + v[2]})
 		}
 	}
 	return list

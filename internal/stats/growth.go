@@ -1,5 +1,5 @@
-// Package growth finds how a quantity grows with the number of ranks.
-package growth
+// Package stats describes lists of numbers: how often each occurs, and how a quantity grows with the number of ranks.
+package stats
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ const near = 1.1
 const enough = 0.8
 
 // Fit finds the law of points: values by number of ranks, which differ.
-func Fit(ranks, values []float64) (Law, error) {
+func FitLaw(ranks, values []float64) (Law, error) {
 	if len(ranks) < LeastPoints {
 		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), LeastPoints)
 	}

@@ -1,5 +1,4 @@
-// Package shell writes command lines for people to paste into one.
-package shell
+package show
 
 import "strings"
 

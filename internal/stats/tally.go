@@ -1,5 +1,4 @@
-// Package tally counts how often numbers occur: values of parameters, or message sizes.
-package tally
+package stats
 
 import (
 	"cmp"

@@ -1,9 +1,9 @@
-package flow
+package code
 
 import "slices"
 
 // Inside reports whether a loop is another or within it; all are within None.
-func (g *Graph) Inside(loop, outer int) bool {
+func (g *FlowGraph) Inside(loop, outer int) bool {
 	if outer == None {
 		return true
 	}

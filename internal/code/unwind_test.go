@@ -1,4 +1,4 @@
-package unwind
+package code
 
 import (
 	"encoding/binary"
@@ -20,28 +20,28 @@ func fresh(data string, wide bool) *table {
 	return &table{data: []byte(data), base: 0x2000, order: binary.LittleEndian, wide: wide, commons: make(map[uint64]common)}
 }
 
-func TestFunctions(t *testing.T) {
+func TestUnwindEntries(t *testing.T) {
 	at := uint64(0x2000 + 32)
 	list := fresh(oneFunction, true).functions()
-	if want := []Function{{Lo: at + 0x10, Hi: at + 0x36}}; !slices.Equal(list, want) {
+	if want := []UnwindEntry{{Lo: at + 0x10, Hi: at + 0x36}}; !slices.Equal(list, want) {
 		t.Errorf("%+v, want %+v", list, want)
 	}
 	at += 8
 	list = fresh(coldPart, true).functions()
-	if want := []Function{{Lo: at + 0x10, Hi: at + 0x36, Except: at + 9 + 0x100, Inside: true}}; !slices.Equal(list, want) {
+	if want := []UnwindEntry{{Lo: at + 0x10, Hi: at + 0x36, Except: at + 9 + 0x100, Inside: true}}; !slices.Equal(list, want) {
 		t.Errorf("%+v, want %+v", list, want)
 	}
 }
 
 func TestCallSites(t *testing.T) {
-	f := Function{Lo: 0x1000, Hi: 0x1040, Except: 0x3000}
-	want := []CallSite{{0x1005, 0x1008, 0x1020}, {0x100a, 0x100f, 0x1024}}
+	f := UnwindEntry{Lo: 0x1000, Hi: 0x1040, Except: 0x3000}
+	want := []LandingSite{{0x1005, 0x1008, 0x1020}, {0x100a, 0x100f, 0x1024}}
 	if got := f.CallSites([]byte(landingPads), binary.LittleEndian); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	// Landing pads in another part: their base is relative to where it stands.
 	elsewhere := "\x1b\xff\x0f\x00\x00\xff\x01\x04\x05\x03\x20\x00"
-	if got, want := f.CallSites([]byte(elsewhere), binary.LittleEndian), []CallSite{{0x1005, 0x1008, 0x4020}}; !slices.Equal(got, want) {
+	if got, want := f.CallSites([]byte(elsewhere), binary.LittleEndian), []LandingSite{{0x1005, 0x1008, 0x4020}}; !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -65,7 +65,7 @@ func FuzzCallSites(f *testing.F) {
 	f.Add([]byte(landingPads))
 	f.Add([]byte("\x1b\xff\x0f\x00\x00\xff\x01\x04\x05\x03\x20\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fn := Function{Lo: 0x1000, Hi: 0x1040, Except: 0x3000}
+		fn := UnwindEntry{Lo: 0x1000, Hi: 0x1040, Except: 0x3000}
 		if list := fn.CallSites(data, binary.LittleEndian); len(list) > len(data) {
 			t.Fatalf("%d entries in %d bytes", len(list), len(data))
 		}
