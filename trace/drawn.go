@@ -4,7 +4,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Drawn returns the families of loops whose numbers of rounds are drawn from a distribution: the calls of the trace are
@@ -26,7 +26,7 @@ func (r *Reader) DrawnSeed() (uint64, error) {
 	return d.Seed, nil
 }
 
-func (r *Reader) readDrawn() (d *drawn.Drawing, err error) {
+func (r *Reader) readDrawn() (d *grammar.Drawing, err error) {
 	if !r.hasSection(container.Drawn) {
 		return nil, nil
 	}

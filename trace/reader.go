@@ -13,8 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
-	"github.com/spoor-hpc/spoor/internal/timing/totals"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
@@ -44,15 +44,15 @@ type Reader struct {
 	timing func() ([][]byte, error)
 	series func() (*sections.SeriesIndex, error)
 	values func() (*sections.AttachedValues, error)
-	totals func() ([]*totals.Class, error)
-	valued func() (map[string][]*totals.Class, error)
+	totals func() ([]*timing.ClassTotals, error)
+	valued func() (map[string][]*timing.ClassTotals, error)
 	clocks func() (*sections.ClockTable, error)
 	origin func() (int64, error)
 	allocs func() (*sections.AllocTable, error)
 	lanes  func() ([][]byte, error)
 	code   func() (*Code, error)
 	waits  func() (*Waits, error)
-	drawn  func() (*drawn.Drawing, error)
+	drawn  func() (*grammar.Drawing, error)
 	bases  sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	shared sync.Map                        // see Shared

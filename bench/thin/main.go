@@ -14,9 +14,9 @@ import (
 	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -78,14 +78,14 @@ func run(ranks, precisions []int) error {
 func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error) {
 	d := partners.New(r, 1, func(int) {})
 	for _, p := range precisions {
-		o := thin.Options{Precision: p}
+		o := reduce.Options{Precision: p}
 		if k.draw {
-			o.Rounds = func(r *trace.Reader) thin.Drawer { return rounds.New(r, rounds.Options{Precision: p, Seed: 1}) }
+			o.Rounds = func(r *trace.Reader) reduce.Drawer { return rounds.New(r, rounds.Options{Precision: p, Seed: 1}) }
 		}
 		if k.partners {
 			o.Partners = d
 		}
-		x, err := thin.Of(r, o, func(int) {})
+		x, err := reduce.Thin(r, o, func(int) {})
 		if err != nil {
 			return nil, err
 		}

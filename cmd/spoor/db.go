@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/convert/table"
+	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -115,7 +115,7 @@ Spark and pandas read as one table.`,
 // writeCalls writes the calls of a run into a folder of Parquet files, unless they are there.
 func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 	at := func(table string) string { return filepath.Join(dir, table, fmt.Sprintf("run=%d", run)) }
-	last := table.Tables[table.Calls].Name // stands for all of them
+	last := convert.Tables[convert.Calls].Name // stands for all of them
 	if _, err := os.Stat(at(last)); err == nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 	if err != nil {
 		return err
 	}
-	if err := writeParquet(s, made, exportAbout{aboutRun(s), where}); err != nil {
+	if err := writeParquet(s, made, aboutTrace(s, where)); err != nil {
 		return err
 	}
 	move := func(name string) error {
@@ -140,7 +140,7 @@ func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 		}
 		return os.Rename(filepath.Join(made, name+".parquet"), filepath.Join(at(name), name+".parquet"))
 	}
-	for _, t := range table.Tables {
+	for _, t := range convert.Tables {
 		if t.Name != last {
 			if err := move(t.Name); err != nil {
 				return err

@@ -18,8 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
-	"github.com/spoor-hpc/spoor/internal/reduce/cut"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -90,12 +89,12 @@ type dumper struct {
 	r          *trace.Reader
 	out        *bufio.Writer
 	first, end uint64
-	window     cut.Window
+	window     reduce.Window
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
 	names      *handles.Names  // of the rank at hand
-	marks      *thin.Marks     // of the rank at hand
+	marks      *reduce.Marks   // of the rank at hand
 	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
 	k          *trace.Rank     // at hand, if there are such
 	values     []attachedValue // of the call at hand
@@ -258,7 +257,7 @@ func (d *dumper) rank(k *trace.Rank) error {
 	if d.k = nil; d.drawn != nil {
 		d.k = k
 	}
-	if d.marks, err = thin.MarksOf(d.r, k); err != nil {
+	if d.marks, err = reduce.MarksOf(d.r, k); err != nil {
 		return err
 	}
 	var times []trace.Times
@@ -549,7 +548,7 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 	if d.k != nil {
 		b = append(b, drawnMark(d.drawn, d.k.InDrawn(c.Terminal))...)
 	}
-	b = append(b, thin.DrawnText(d.marks.Drawn(c))...)
+	b = append(b, reduce.DrawnText(d.marks.Drawn(c))...)
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)
 		for s := c.Site.Outer; s != nil; s = s.Outer {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/analyse/findings"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -68,7 +67,7 @@ with equal calls, and which parameters take most bytes.`,
 				return err
 			}
 			return o.print(cmd, struct {
-				Findings []findings.Finding `json:"findings"`
+				Findings []efficiency.Finding `json:"findings"`
 				*summary.Summary
 				Merged   []mergedSizes   `json:"merged,omitempty"`
 				Drawn    []drawnRounds   `json:"drawn,omitempty"`
@@ -96,13 +95,13 @@ with equal calls, and which parameters take most bytes.`,
 const expandable = 2_000_000
 
 // findingsOf says where the run's time is lost, as far as that comes cheap.
-func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings.Finding, error) {
+func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]efficiency.Finding, error) {
 	if s.Timeless {
-		return []findings.Finding{}, nil
+		return []efficiency.Finding{}, nil
 	}
 	kind, err := r.TimeKind()
 	if err != nil || kind.Own() && s.Calls > expandable {
-		return []findings.Finding{}, err
+		return []efficiency.Finding{}, err
 	}
 	where, err := placesOf(r, paths)
 	if err != nil {
@@ -116,10 +115,10 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 	if err != nil {
 		return nil, err
 	}
-	return findings.Of(rep, w), nil
+	return efficiency.Findings(rep, w), nil
 }
 
-func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
+func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {
 	if len(list) == 0 {
 		return
 	}

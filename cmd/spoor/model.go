@@ -15,7 +15,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -151,10 +151,10 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 }
 
 // ordered reports whether requests finish in the order of their arrays.
-func ordered(x *thin.Result) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
+func ordered(x *reduce.Result) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
 
 // thinnedText says in few words what was merged.
-func thinnedText(x *thin.Result) string {
+func thinnedText(x *reduce.Result) string {
 	var parts []string
 	var sizes, runs uint64
 	to, bins := 0, 0

@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -105,7 +105,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 		if !ok {
 			return &usageError{cmd, fmt.Errorf("--mpi %s: mpich, openmpi or abi", o.mpi)}
 		}
-		has, err := inspect.FunctionsOf(flavour)
+		has, err := launch.FunctionsOf(flavour)
 		if err != nil {
 			return err
 		}

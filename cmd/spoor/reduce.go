@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/reduce/order"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -83,7 +83,7 @@ More: docs/reduce.md`,
 
 // reduceOptions say how a trace is thinned.
 type reduceOptions struct {
-	options thin.Options
+	options reduce.Options
 	budget  string
 	draw    bool
 	who     bool // partners are drawn
@@ -129,14 +129,14 @@ func (o *reduceOptions) sameText() string {
 }
 
 // of thins a trace, and says what stays though it was to be drawn.
-func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, stays []string, err error) {
+func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Result, stays []string, err error) {
 	passes := 3
 	if o.options.Budget > 0 {
 		passes = mostPasses
 	}
 	options := o.options
 	if o.draw {
-		options.Rounds = func(r *trace.Reader) thin.Drawer {
+		options.Rounds = func(r *trace.Reader) reduce.Drawer {
 			return rounds.New(r, rounds.Options{Precision: options.Precision, Seed: o.seed})
 		}
 	}
@@ -159,7 +159,7 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, s
 		who = partners.New(from, o.seed, p.steps)
 		options.Partners = who
 	}
-	x, err = thin.Of(r, options, p.steps)
+	x, err = reduce.Thin(r, options, p.steps)
 	p.end()
 	if err != nil {
 		return nil, nil, err

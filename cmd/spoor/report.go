@@ -14,7 +14,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -329,7 +328,7 @@ on those nodes; copy them here first.
 // explainAlone tells why each process was a world of its own.
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
 	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
-	r, err := inspect.Program(lookPath(program))
+	r, err := launch.Inspect(lookPath(program))
 	if err == nil && len(r.MPI) > 0 && !launch.Fits(l, r.MPI[0].Family) {
 		fmt.Fprintf(stderr, "spoor: because %s uses another MPI (%s) than its launcher (%s)\n", program, r.MPI[0].Family, l)
 	}
@@ -351,7 +350,7 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 			why = append([]string{fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code)}, why...)
 		}
 	}
-	if r, err := inspect.Program(lookPath(e.program)); err == nil {
+	if r, err := launch.Inspect(lookPath(e.program)); err == nil {
 		switch {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -256,12 +255,12 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 }
 
 func isExecutable(name string) bool {
-	r, err := inspect.Program(lookPath(name))
+	r, err := launch.Inspect(lookPath(name))
 	return err == nil && r.Kind == "executable"
 }
 
 func usesMPI(name string) bool {
-	r, err := inspect.Program(lookPath(name))
+	r, err := launch.Inspect(lookPath(name))
 	return err == nil && len(r.MPI) > 0
 }
 
@@ -325,7 +324,7 @@ func preloaded() string {
 // sanitizerVars are those without which a program with a sanitizer would refuse to
 // start behind the shim.
 func sanitizerVars(program string) []launch.Var {
-	r, err := inspect.Program(lookPath(program))
+	r, err := launch.Inspect(lookPath(program))
 	if err != nil || !r.FirstInOrder {
 		return nil
 	}

@@ -5,7 +5,7 @@ import "encoding/binary"
 // maxCallSites bounds what is kept of one function's table.
 const maxCallSites = 1 << 20
 
-// A CallSite is a stretch of code whose calls lead to the landing pad Pad when they throw. Addresses are
+// A LandingSite is a stretch of code whose calls lead to the landing pad Pad when they throw. Addresses are
 // those of linking.
 type LandingSite struct{ Lo, Hi, Pad uint64 }
 

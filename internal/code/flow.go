@@ -21,7 +21,7 @@ type Loop struct {
 	Irreducible bool  // it is entered elsewhere than at Header too
 }
 
-// A Graph is what is known of a function's blocks.
+// A FlowGraph is what is known of a function's blocks.
 type FlowGraph struct {
 	// Order numbers blocks in reverse postorder: within a round of a loop, what runs later has the higher
 	// number. It is None where nothing leads.
@@ -32,7 +32,7 @@ type FlowGraph struct {
 	Loops []Loop
 }
 
-// Analyse looks at a graph of blocks; next lists what each leads to, and entry is where it begins.
+// AnalyseFlow looks at a graph of blocks; next lists what each leads to, and entry is where it begins.
 func AnalyseFlow(entry int, next [][]int) *FlowGraph {
 	s := search(entry, next)
 	s.nest()

@@ -18,7 +18,7 @@ const (
 	MaxLoops  = 32
 )
 
-// A Place is a loop on a path, or a call.
+// A PathPlace is a loop on a path, or a call.
 type PathPlace struct {
 	// ID is the place with all that is before it: two paths that have a number in common have all before it in common.
 	ID      uint32
@@ -43,7 +43,7 @@ type key struct {
 	loop   bool
 }
 
-// A Planner makes paths and numbers their places. The zero value is ready. It is for one goroutine.
+// A PathPlanner makes paths and numbers their places. The zero value is ready. It is for one goroutine.
 type PathPlanner struct {
 	ids map[key]uint32
 }
@@ -124,7 +124,7 @@ type Common struct {
 	Round bool
 }
 
-// Compare finds out what the path of a call and of the one after it have in common.
+// ComparePaths finds out what the path of a call and of the one after it have in common.
 func ComparePaths(a, b []PathPlace) Common {
 	k := 0
 	for k < len(a) && k < len(b) && a[k].ID == b[k].ID {

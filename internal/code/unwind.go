@@ -35,7 +35,7 @@ const (
 // maxFunctions bounds what is kept of a table.
 const maxFunctions = 1 << 22
 
-// A Function is the extent of a function, or of a part of one: compilers put what is rarely run elsewhere.
+// A UnwindEntry is the extent of a function, or of a part of one: compilers put what is rarely run elsewhere.
 // Addresses are those of linking.
 type UnwindEntry struct {
 	Lo, Hi uint64
@@ -45,7 +45,7 @@ type UnwindEntry struct {
 	Inside bool
 }
 
-// Functions returns the functions that .eh_frame has, by ascending addresses, one for each start. What makes
+// UnwindEntries returns the functions that .eh_frame has, by ascending addresses, one for each start. What makes
 // no sense is left out.
 func UnwindEntries(e *elf.File) []UnwindEntry {
 	s := e.Section(".eh_frame")

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -24,7 +24,7 @@ func (c *class) placeValues(out *sections.Class, sh *shape) {
 	v := &valuePlaces{c: c, sh: sh, streams: make([]*placing, len(sh.streams))}
 	v.site, _ = sh.sites()
 	for i, g := range sh.streams {
-		terminals := unfold.New(g, unfold.Limit).Terminal
+		terminals := grammar.Unfold(g, grammar.UnfoldLimit).Terminal
 		v.first = append(v.first, len(v.leaves))
 		v.leaves = append(v.leaves, terminals...)
 		if v.streams[i] = c.placing(sh, i, 0); v.streams[i] != nil {

@@ -50,7 +50,7 @@ const near = 1.1
 // enough is how much smaller an error a law that grows must have than a constant.
 const enough = 0.8
 
-// Fit finds the law of points: values by number of ranks, which differ.
+// FitLaw finds the law of points: values by number of ranks, which differ.
 func FitLaw(ranks, values []float64) (Law, error) {
 	if len(ranks) < LeastPoints {
 		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), LeastPoints)

@@ -26,7 +26,7 @@ type Outline struct {
 	Notes     []string          `json:"notes"`     // what keeps more from being known
 }
 
-// A Function leads to an MPI call.
+// A OutlineFunction leads to an MPI call.
 type OutlineFunction struct {
 	Name   string `json:"name"`
 	Symbol string `json:"symbol,omitempty"` // as the linker has it
@@ -52,7 +52,7 @@ const (
 	Call = "call" // a call of a function that leads to one
 )
 
-// A Node is a loop or a call.
+// A OutlineNode is a loop or a call.
 type OutlineNode struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // of what is called
@@ -70,7 +70,7 @@ type OutlineNode struct {
 	Branches []code.Branch `json:"branches,omitempty"`
 }
 
-// New looks at a binary. Lines are what s finds out about them.
+// NewOutline looks at a binary. Lines are what s finds out about them.
 func NewOutline(m *code.Image, s *symbolise.Symboliser) *Outline {
 	o := &outliner{image: m, places: s, out: &Outline{Path: m.Path, Functions: []OutlineFunction{}, Notes: []string{}}}
 	all := m.Functions()
@@ -251,7 +251,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	return callees
 }
 
-// counter is the one that a loop has at all of some calls in it.
+// loopCounter is the one that a loop has at all of some calls in it.
 func loopCounter(f *code.Function, loop int, calls []*code.Call) (text string) {
 	for i, c := range calls {
 		k, ok := f.Counter(loop, c)

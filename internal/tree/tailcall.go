@@ -26,7 +26,7 @@ const (
 	maxTried = 4096 // jumps looked at for one pair of frames
 )
 
-// A Finder looks at call sites with their stacks. It is safe for use by several goroutines at once.
+// A TailCalls looks at call sites with their stacks. It is safe for use by several goroutines at once.
 type TailCalls struct {
 	symbols *symbolise.Symboliser
 	mu      sync.Mutex
@@ -42,7 +42,7 @@ type pair struct {
 	function     string
 }
 
-// New returns a finder that has lines and files from s.
+// NewTailCalls returns a finder that has lines and files from s.
 func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
 	return &TailCalls{symbols: s, images: make(map[module]*code.Image), between: make(map[pair][]symbolise.Frame)}
 }
@@ -106,7 +106,7 @@ type jump struct {
 	exact bool // there is no other from this function to the next
 }
 
-// A Jump is a function that a stack left out, with the jump that it ended in. Where the function has several to the
+// A TailCall is a function that a stack left out, with the jump that it ended in. Where the function has several to the
 // one after it, the jump is the first of these.
 type TailCall struct {
 	Image *code.Image
@@ -135,7 +135,7 @@ func (f *TailCalls) Between(function string, outer, inner model.Site) (ways [][]
 }
 
 // Image is the module of a site; nil if there is no binary of its build id, or none that can be read. It is not to
-// be used while another goroutine uses the Finder.
+// be used while another goroutine uses it.
 func (f *TailCalls) Image(s model.Site) *code.Image {
 	f.mu.Lock()
 	defer f.mu.Unlock()

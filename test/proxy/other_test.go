@@ -7,7 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"
@@ -30,7 +30,7 @@ func TestOtherMPI(t *testing.T) {
 			other := list[1-i]
 			pair := m.Name + " to " + other.Name
 			flavour, _ := mpi.FlavourNamed(other.Name)
-			has, err := inspect.FunctionsOf(flavour)
+			has, err := launch.FunctionsOf(flavour)
 			if err != nil || has == nil {
 				t.Fatalf("functions of %s: %v", other.Name, err)
 			}

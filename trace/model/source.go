@@ -10,7 +10,7 @@ import (
 
 const sourceMark = "source"
 
-// Site returns the site that stands for a line of source code.
+// SourceSite returns the site that stands for a line of source code.
 func SourceSite(file string, line uint32, function string) (module, buildID string, offset uint64) {
 	if function != "" {
 		return file, sourceMark + " " + function, uint64(line)
@@ -18,7 +18,7 @@ func SourceSite(file string, line uint32, function string) (module, buildID stri
 	return file, sourceMark, uint64(line)
 }
 
-// Function tells whether a build id is that of such a site, and returns the function, "" if that isn't known.
+// SourceFunction tells whether a build id is that of such a site, and returns the function, "" if that isn't known.
 func SourceFunction(buildID string) (function string, ok bool) {
 	function, ok = strings.CutPrefix(buildID, sourceMark)
 	if !ok || function != "" && function[0] != ' ' {
@@ -27,7 +27,7 @@ func SourceFunction(buildID string) (function string, ok bool) {
 	return strings.TrimPrefix(function, " "), true
 }
 
-// Above returns the innermost such line around a call that is in a binary itself.
+// SourceAbove returns the innermost such line around a call that is in a binary itself.
 func SourceAbove(call Site) (line Site, ok bool) {
 	for i, frame := range call.Frames() {
 		if _, ok = SourceFunction(frame.BuildID); ok {

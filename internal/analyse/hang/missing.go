@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
@@ -79,7 +78,7 @@ func (m *missing) tracks() []string {
 // messages lists the channels of which more was received than sent; with unreceived also those with more sent.
 func (m *missing) messages(unreceived bool) (list []string) {
 	type count struct {
-		waitfor.Channel
+		Channel
 		sent, received uint64
 	}
 	var odd []count

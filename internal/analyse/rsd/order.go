@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -180,7 +180,7 @@ func (f *filler) rank(rank int, u *unit) error {
 	if err != nil {
 		return err
 	}
-	marks, err := thin.MarksOf(f.r, k)
+	marks, err := reduce.MarksOf(f.r, k)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ package rsd
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -230,7 +230,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 	if err != nil {
 		return err
 	}
-	marks, err := thin.MarksOf(b.r, k)
+	marks, err := reduce.MarksOf(b.r, k)
 	if err != nil {
 		return err
 	}

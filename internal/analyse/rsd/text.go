@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
@@ -67,7 +67,7 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 			for _, m := range e.Merged {
 				line += fmt.Sprintf(" # %s was %d..%d", m.Param, m.Low, m.High)
 			}
-			line += thin.DrawnText(e.Drawn)
+			line += reduce.DrawnText(e.Drawn)
 		}
 		p.printf("%s\n", line)
 		p.nodes(n.Body, n.Ranks, depth+1)

@@ -4,7 +4,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -24,7 +23,7 @@ type Content struct {
 	Clocks    *Clocks          // nil: one clock, or not compared
 	Allocs    []AllocEvents    // sets of ranks; those without segments are in none
 	Thinned   []model.Thinned  // values that were merged to make the trace smaller
-	Drawn     *drawn.Drawing   // loops whose numbers of rounds are drawn; nil: none
+	Drawn     *grammar.Drawing // loops whose numbers of rounds are drawn; nil: none
 	Partners  []model.Partners // messages whose partners, sizes and tags are drawn
 	Timeless  bool             // nothing was kept of times: what Content says of them is not written
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -133,7 +133,7 @@ func (d *Drawer) survey() error {
 				return
 			}
 			place := s.sent[0].place
-			if h := drawn.Mixed(body(s.sent), uint64(place)); bodies[h] == 0 {
+			if h := grammar.Mixed(body(s.sent), uint64(place)); bodies[h] == 0 {
 				bodies[h] = len(s.sent)
 				cost[place] += uint64(len(s.sent)) / s.rounds
 				count[place]++

@@ -1,7 +1,7 @@
 package rounds
 
 import (
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -12,7 +12,7 @@ const mostBins = 64
 // told is what goes into the trace of how often loops were run with how many rounds: numbers that merge at a
 // precision are one, and where these are many still, neighbours are, about as often run each.
 func told(rounds *stats.Numbers, precision int) trace.Drawn {
-	merged := thin.Bins(rounds.All(), precision, 1)
+	merged := reduce.Bins(rounds.All(), precision, 1)
 	var list []stats.Bin
 	for _, x := range rounds.All() {
 		for len(merged) > 0 && merged[0].High < x.Low {

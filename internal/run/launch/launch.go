@@ -1,5 +1,5 @@
-// Package launch starts an MPI program under its own launcher with the shim
-// preloaded into the ranks. It knows how each launcher hands environment
+// Package launch looks at an MPI program and starts it under its own launcher with
+// the shim preloaded into the ranks. It knows how each launcher hands environment
 // variables on, and nothing of traces.
 package launch
 

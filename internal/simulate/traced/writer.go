@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -31,7 +30,7 @@ type writer struct {
 	groups   map[*handles.Comm]*group
 	comm     *handles.Comm // that was asked for last, and what is known of it
 	ofComm   *group
-	call     collective.Call        // the collective at hand
+	call     dataflow.Collective    // the collective at hand
 	parted   map[int64]*partitioned // by persistent request
 	act      int                    // which of a call's acts is looked at
 	acting   int                    // of so many

@@ -1,6 +1,6 @@
 package codec
 
-import "github.com/spoor-hpc/spoor/internal/file/logistic"
+import "github.com/spoor-hpc/spoor/internal/file/wire"
 
 // A mixer predicts bits: several contexts have a probability each, and weights
 // by how well they did lately make one of them. It is what internal/file/wire does
@@ -62,14 +62,14 @@ func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, 
 		}
 		s := &slots[(h&^(line-1)|node&(line-1))&uint32(len(slots)-1)]
 		cur[i] = s
-		in[i] = logistic.Stretch(s.p) * confidence[s.n&63] >> 4
+		in[i] = wire.Stretch(s.p) * confidence[s.n&63] >> 4
 		dot += int64(w[i]) * int64(in[i])
 	}
 	s := &m.nodes[node%uint32(len(m.nodes))]
 	cur[contexts] = s
-	in[contexts] = logistic.Stretch(s.p) * confidence[s.n&63] >> 4
+	in[contexts] = wire.Stretch(s.p) * confidence[s.n&63] >> 4
 	dot += int64(w[contexts]) * int64(in[contexts])
-	p := min(max(logistic.Squash(int32(max(min(dot>>16, logistic.Limit), -logistic.Limit))), 24), 65536-24)
+	p := min(max(wire.Squash(int32(max(min(dot>>16, wire.LogitLimit), -wire.LogitLimit))), 24), 65536-24)
 	bit = c.code(bit, p)
 	target := int32(bit<<16) - int32(bit)
 	e := (target - p) * learning >> 10

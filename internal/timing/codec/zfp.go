@@ -5,8 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"github.com/spoor-hpc/spoor/internal/timing/zfp"
 )
 
 // ZFP keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream
@@ -49,9 +47,9 @@ func (p *planned) byBound(c *Calls) (bounds []Bound, at map[Bound][]int32) {
 // accuracy is the exponent of zfp's bound: of the binary logarithm, or of the value.
 func accuracy(b Bound) int {
 	if b.Absolute > 0 {
-		return zfp.Accuracy(float64(b.Absolute))
+		return zfpAccuracy(float64(b.Absolute))
 	}
-	return zfp.Accuracy(math.Log2(1+b.Relative) * (1 - 1e-6))
+	return zfpAccuracy(math.Log2(1+b.Relative) * (1 - 1e-6))
 }
 
 // exact reports whether a bound leaves nothing to zfp.
@@ -106,9 +104,9 @@ func tryZFP(values []uint64, bound Bound, exp int) []byte {
 	for i, v := range values {
 		logs[i] = bound.toZFP(v)
 	}
-	stream := zfp.Append(nil, logs, exp)
+	stream := appendDoubles(nil, logs, exp)
 	dst := appendBlob(binary.AppendVarint(nil, int64(exp)), stream)
-	if _, err := zfp.Decode(logs, stream, exp); err != nil {
+	if _, err := decodeDoubles(logs, stream, exp); err != nil {
 		panic("codec: zfp's own stream: " + err.Error())
 	}
 	var fixes []byte
@@ -202,7 +200,7 @@ func decodeZFP(values []uint64, src []byte, bound Bound) error {
 		return err
 	}
 	logs := make([]float64, len(values))
-	if _, err := zfp.Decode(logs, stream, int(exp)); err != nil {
+	if _, err := decodeDoubles(logs, stream, int(exp)); err != nil {
 		return err
 	}
 	for i, l := range logs {
