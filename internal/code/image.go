@@ -255,7 +255,7 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 				list, m.byLo[s.Value] = append(list, p), p
 			}
 			b := elf.ST_BIND(s.Info)
-			better := cmp.Or(cmp.Compare(rank(b), rank(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
+			better := cmp.Or(cmp.Compare(BindRank(b), BindRank(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
 			if p.name == "" || better {
 				p.name, bind[p] = s.Name, b
 			}
@@ -283,8 +283,8 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	}
 }
 
-// rank orders bindings by how public they are.
-func rank(b elf.SymBind) int {
+// BindRank orders bindings by how public they are.
+func BindRank(b elf.SymBind) int {
 	switch b {
 	case elf.STB_GLOBAL:
 		return 0

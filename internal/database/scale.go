@@ -101,7 +101,7 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 		}
 		g := Growth{Site: sites[id]}
 		for _, ranks := range slices.Sorted(maps.Keys(of)) {
-			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, median(of[ranks]))
+			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, stats.Median(of[ranks]))
 		}
 		if !s.Laws {
 			s.Sites = append(s.Sites, g)

@@ -151,9 +151,6 @@ func (s *Sums) Firsts(n int) []uint64 {
 // Total returns the weight of the whole sequence.
 func (s *Sums) Total() int64 { return s.Before(s.Len()) }
 
-// Rule returns the length and weight of one expansion of a rule.
-func (s *Sums) Rule(r int) (uint64, int64) { return s.rules[r].total() }
-
 // Before returns the weight of the first pos terminals.
 func (s *Sums) Before(pos uint64) int64 {
 	if n := s.Len(); pos >= n {

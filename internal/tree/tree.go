@@ -97,13 +97,6 @@ type maker struct {
 	open      map[[2]*vertex][]*vertex // loops that may have gone round between two calls, where there are several ways
 }
 
-// An Open step from one call to the next is one that the calls don't tell: each of these loops around both, outermost last, may have begun
-// another round, or the way led forward if there is one loop alone. All are numbers of vertices.
-type Open struct {
-	From, To int
-	Loops    []int
-}
-
 // maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
 const maxVaried = 64
 

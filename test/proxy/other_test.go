@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestOtherMPI(t *testing.T) {
 	list := installed(t)
 	if len(list) < 2 {
-		mpis.Absent(t, "only one MPI is installed")
+		need.Absent(t, "only one MPI is installed")
 	}
 	names := []string{"collectives.c", "datatypes.c", "vectors.c"}
 	everything := os.Getenv("SPOOR_TEST_PROXY") == "other"

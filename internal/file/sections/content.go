@@ -4,6 +4,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -46,10 +47,10 @@ type Class struct {
 	// Histograms, if any, stand in rising order of Terminal and From.
 	Histograms []Histogram
 	// Ranked is what each of several ranks spent; of one rank its Times say it.
-	Ranked RankColumns
+	Ranked timing.TotalColumns
 	// RankedValues is the sums of what was attached on each of several ranks, by name: what
 	// is below zero in place of gaps, what is above in place of durations.
-	RankedValues map[string]RankColumns
+	RankedValues map[string]timing.TotalColumns
 	// Placed, if any, stands in rising order of Leaf.
 	Placed []Placed
 	// Mixed is the terminals, in rising order, of which it is not known what calls at single places of the first stream took.

@@ -2,12 +2,6 @@ package sections
 
 import "github.com/spoor-hpc/spoor/internal/timing"
 
-// RankColumns is what each of the ranks of a class spent, in steps of a percent.
-type (
-	RankColumns = timing.TotalColumns
-	RankSite    = timing.SiteTotals // of the calls from one place
-)
-
 // appendTotals writes what each rank of the classes with several spent; rest is how many
 // bytes the file has besides.
 //
