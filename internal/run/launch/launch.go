@@ -84,8 +84,7 @@ func runs(base string) bool {
 
 func (l Launcher) openMPI() bool { return l == OpenMPI || l == PRRTE }
 
-// Fits reports whether ranks of an MPI of the family, as package inspect names
-// them, find each other under the launcher.
+// Fits reports whether ranks of an MPI of the family, as Family names them, find each other under the launcher.
 func Fits(l Launcher, family string) bool {
 	return l == Environ || l.openMPI() && family == mpi.OpenMPI.Family() || l == Hydra && family == mpi.MPICH.Family()
 }
