@@ -203,7 +203,7 @@ test: all sanitized
 # The detector takes some ten times as long: -short leaves out long loops.
 RACE = ./engine ./replayer ./mpi/... ./trace ./internal/file/sections ./internal/record/event ./internal/file/wire ./internal/run/deliver ./internal/merge \
 	./internal/run/launch ./internal/run/recover ./internal/reproduce/replay ./internal/report ./internal/analyse/matrix ./internal/ops \
-	./trace/handles ./internal/code/symbolise ./internal/timing ./internal/timing/codec
+	./trace/handles ./internal/code/symbolise ./internal/timing ./internal/timing/series
 
 race: all
 	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 15m $(RACE)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 	"github.com/spoor-hpc/spoor/internal/timing/measure"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -32,7 +32,7 @@ type timingOptions struct {
 func newTiming() *cobra.Command {
 	var o timingOptions
 	var names []string
-	for _, c := range codec.All() {
+	for _, c := range series.Codecs() {
 		names = append(names, c.Name())
 	}
 	cmd := &cobra.Command{
@@ -71,11 +71,11 @@ More: docs/time-codecs.md`,
 }
 
 func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
-	codecs := codec.All()
+	codecs := series.Codecs()
 	if len(o.codecs) > 0 {
 		codecs = nil
 		for _, name := range o.codecs {
-			c, err := codec.ByName(name)
+			c, err := series.CodecNamed(name)
 			if err != nil {
 				return &usageError{cmd, fmt.Errorf("--codec: %w", err)}
 			}

@@ -1,4 +1,4 @@
-// This file finds the loops of a control-flow graph.
+// AnalyseFlow finds the loops of a control-flow graph.
 //
 // Loops nest as in Havlak, "Nesting of Reducible and Irreducible Loops" (ACM TOPLAS 19(4), 1997), section 5: where
 // every loop is entered at one block alone, its header, they are the natural loops of dominator-based analysis

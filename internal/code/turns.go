@@ -1,4 +1,4 @@
-// This file has what a recorder reads to know which of several nested loops went round between two calls. For each call stack there is
+// Paths are what a recorder reads to know which of several nested loops went round between two calls. For each call stack there is
 // a path: the loops and calls that lead to it, as the machine code of the functions on it has them, and for each loop the counter that is kept
 // at the call, if it has one.
 //

@@ -1,4 +1,4 @@
-// This file reads what .eh_frame says of the functions of a binary: where they are, and which of their
+// UnwindEntries reads what .eh_frame says of the functions of a binary: where they are, and which of their
 // calls lead to a landing pad if an exception is thrown. Stripping leaves these tables: without them no
 // exception would pass and no debugger could walk the stack.
 //

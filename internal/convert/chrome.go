@@ -1,4 +1,4 @@
-// This file writes traces in the JSON format of Chrome's trace viewer, which many tools read.
+// Chrome writes traces in the JSON format of Chrome's trace viewer, which many tools read.
 // A rank is a process, a call a complete event, a message a flow from the call that sent it
 // to the one in which it was there. Times are microseconds.
 

@@ -1,4 +1,4 @@
-// This file writes traces as ui.perfetto.dev and its trace processor read them: packets of
+// Perfetto writes traces as ui.perfetto.dev and its trace processor read them: packets of
 // protocol buffers. A rank is a process, a thread a thread, a call a slice, a message a flow
 // from the call that sent it to the one in which it was there.
 

@@ -1,4 +1,4 @@
-// This file writes traces as tables for databases and spreadsheets: CSV, Parquet, SQLite. What
+// A TableWriter writes traces as tables for databases and spreadsheets: CSV, Parquet, SQLite. What
 // the tables are stands here once; each of the formats only knows how to write rows.
 
 package convert

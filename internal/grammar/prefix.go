@@ -1,6 +1,6 @@
-// This file answers questions about a position in the sequence of a
+// Sums, Split and Prints answer questions about a position in the sequence of a
 // grammar without expanding it: which terminal is there, and what weight the
-// terminals before it have in sum. It reads grammars, it does not make them.
+// terminals before it have in sum. They read grammars, and make none.
 
 package grammar
 

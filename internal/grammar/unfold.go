@@ -1,4 +1,4 @@
-// This file takes the uses of a grammar's rules apart, so that something
+// Unfold takes the uses of a grammar's rules apart, so that something
 // can be said of each place of a sequence's structure: a warm-up loop and the main
 // loop may be one rule, but not the same time.
 //

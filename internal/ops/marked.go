@@ -1,4 +1,4 @@
-// This file finds the phases that a program or a plugin marks: the calls of a thread from one with which a phase
+// PhasesOf finds the phases that a program or a plugin marks: the calls of a thread from one with which a phase
 // begins, that one among them, to before the next with which any does. MPI_Pcontrol(level) begins a phase that is called as
 // the level is; a plugin begins one with any call, by a name; and MPI_Pcontrol with a name (`spoor run --phase-names`) begins
 // one of that name and level. A program may come to a phase any number of times. The call whose level is 0

@@ -1,4 +1,4 @@
-// This file makes traces smaller by merging sizes of messages and collectives that are nearly alike.
+// Thin makes traces smaller by merging sizes of messages and collectives that are nearly alike.
 //
 // Invariants:
 //

@@ -1,4 +1,4 @@
-// This file serves the page of one trace to the browser of the user who asked for it, and to nobody else.
+// A Server serves the page of one trace to the browser of the user who asked for it, and to nobody else.
 //
 // Invariants:
 //

@@ -1,4 +1,4 @@
-// This file compares the clocks of a run's ranks, so that what they did can be
+// The ranks of a run compare their clocks, so that what they did can be
 // put on one time line. Ranks that read the same clock are found first; of each clock
 // one rank exchanges messages with another's, over a binomial tree of the clocks, once
 // when the run begins and once when it ends.

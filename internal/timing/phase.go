@@ -1,4 +1,4 @@
-// This file keeps how times changed over a run in little room: the times of
+// Phases keep how times changed over a run in little room: the times of
 // calls that are alike, in order, as a few phases of which each has a count and a sum.
 // A warm-up and the main part of a program are two phases, and a long wait between
 // them one of its own.

@@ -1,8 +1,6 @@
-// This file holds what each rank of a class spent, outside of MPI and in it, in all and
+// Totals hold what each rank of a class spent, outside of MPI and in it, in all and
 // by call site: columns over the ranks, told to a percent in as few bytes as ranks are alike.
-// Of call sites it has those that take time, as far as there is room.
-//
-// It does not know where the times come from.
+// Of call sites they have those that take time, as far as there is room.
 
 package timing
 

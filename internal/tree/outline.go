@@ -1,4 +1,4 @@
-// This file shows where a program calls MPI as its machine code has it: the functions that lead to MPI
+// An Outline shows where a program calls MPI as its machine code has it: the functions that lead to MPI
 // calls, and in each the loops around them. Nothing is run; what never runs is shown too.
 
 package tree

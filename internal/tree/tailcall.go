@@ -1,4 +1,4 @@
-// This file puts functions back into call stacks that compilers took out of them. Where the last thing
+// TailCalls puts functions back into call stacks that compilers took out of them. Where the last thing
 // that a function does is to call another, optimised code jumps there instead: the callee returns to the
 // function's caller, and a stack that is recorded below shows the caller calling the callee.
 //

@@ -1,4 +1,4 @@
-// This file writes lines of source code as call sites, which otherwise are places in binaries: lines of languages with
+// SourceSite writes lines of source code as call sites, which otherwise are places in binaries: lines of languages with
 // an interpreter, and those that other tools recorded. Such a site has the file for a module, the line for an offset, and
 // a mark for a build id, with the function behind it if that is known.
 

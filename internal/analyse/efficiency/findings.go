@@ -1,4 +1,4 @@
-// This file says in plain sentences where a run's time is lost, if it is: what a reader of
+// Findings says in plain sentences where a run's time is lost, if it is: what a reader of
 // the numbers would say first. Each finding has its share of all ranks' run time (of calls in ranks with several threads:
 // of all threads' time) and the place to look at; below a twentieth of the run nothing is worth a sentence.
 

@@ -1,4 +1,4 @@
-// This file finds out which ranks of a program can never go on: from what each waits for,
+// Analyse finds out which ranks of a program can never go on: from what each waits for,
 // it makes the wait-for graph of the field's deadlock detectors, and decides in it.
 //
 // A rank waits for all of some ranks (AND: a barrier, MPI_Waitall) or for one of some (OR: a

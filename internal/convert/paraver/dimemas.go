@@ -1,4 +1,4 @@
-// This file writes traces for Dimemas, the simulator: one
+// A Dimemas writes traces for the simulator of that name: one
 // text file with the computations, messages and collectives of each task, and where in it each
 // task begins. The grammar is that of Dimemas' own reader (Simulator/input/file_data_access.c).
 

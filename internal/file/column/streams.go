@@ -1,4 +1,4 @@
-// This file keeps the streams that the ranks of a class have in common, and how often
+// Streams are those that the ranks of a class have in common, and how often
 // each rank repeats what stands in them: workers that got different numbers of tasks did the
 // same. Where the ranks agree, the number stands in the grammar; where they don't, a column
 // holds it.

@@ -1,4 +1,4 @@
-// This file converts between probabilities and the logarithms of odds that
+// Squash and Stretch convert between probabilities and the logarithms of odds that
 // coders weigh and add when they mix predictions. All is integers from tables, so
 // that every machine predicts the same and can decode what another has coded.
 

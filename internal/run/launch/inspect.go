@@ -1,4 +1,4 @@
-// This file looks at an executable from outside and tells whether spoor
+// Inspect looks at an executable from outside and tells whether spoor
 // could trace it: which MPI it would load, through which Fortran bindings, and
 // what stands in the way. It runs nothing of the program.
 

@@ -1,4 +1,4 @@
-// This file takes collective calls apart into messages, as MPI libraries carry them
+// Collective calls are taken apart into messages, as MPI libraries carry them
 // out: by algorithms chosen by size and number of ranks, those of Thakur, Rabenseifner and Gropp
 // (IJHPCA 19, 2005), with MPICH's sizes for the change from one to the next, or Open MPI's. Where that is too
 // many messages, or a call doesn't wait for its end, there is a formula for the time instead.

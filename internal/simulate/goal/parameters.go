@@ -1,4 +1,4 @@
-// This file predicts when each rank of a schedule ends, under the LogGOPS model and by
+// Simulate predicts when each rank of a schedule ends, under the LogGOPS model and by
 // LogGOPSim's rules: its times are LogGOPSim's, to the digit.
 //
 // A rank has a CPU, which calculates, sends and takes in messages, and a NIC, which sends and

@@ -1,4 +1,4 @@
-package codec
+package series
 
 import (
 	"math"
@@ -23,8 +23,8 @@ func within(v, x uint64, bound Bound) bool {
 	return d.Cmp(b.Mul(b, new(big.Rat).SetInt(new(big.Int).SetUint64(x)))) <= 0
 }
 
-// times draws times as they are and as they should never be.
-func times(n int) *rapid.Generator[[]uint64] {
+// codedTimes draws times as they are and as they should never be.
+func codedTimes(n int) *rapid.Generator[[]uint64] {
 	return rapid.Custom(func(t *rapid.T) []uint64 {
 		list := make([]uint64, n)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -58,7 +58,7 @@ var bounds = []Bound{
 // Whatever the times, whatever codec: they come back within their bounds, and
 // the bytes don't depend on how keys are numbered.
 func TestBounds(t *testing.T) {
-	for _, codec := range All() {
+	for _, codec := range Codecs() {
 		t.Run(codec.Name(), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				n := rapid.IntRange(0, 300).Draw(t, "n")
@@ -78,10 +78,10 @@ func TestBounds(t *testing.T) {
 				b := Batch{}
 				lists := Lists(rapid.IntRange(0, 3).Draw(t, "lists"))
 				if lists&Gaps != 0 {
-					b.Gaps = times(n).Draw(t, "gaps")
+					b.Gaps = codedTimes(n).Draw(t, "gaps")
 				}
 				if lists&Durations != 0 {
-					b.Durations = times(n).Draw(t, "durations")
+					b.Durations = codedTimes(n).Draw(t, "durations")
 				}
 				gaps, durations := slices.Clone(b.Gaps), slices.Clone(b.Durations)
 				data, err := codec.Append([]byte("x"), b, c)
@@ -131,7 +131,7 @@ func FuzzDecode(f *testing.F) {
 		keys[i] = uint32(i * i % 7)
 		list[i] = uint64(1000 * math.Exp(r.NormFloat64()))
 	}
-	for i, codec := range All() {
+	for i, codec := range Codecs() {
 		for j, bound := range []Bound{{}, Relative(0.01), Relative(0.1), {Absolute: 100}} {
 			data, err := codec.Append(nil, Batch{list, list}, &Calls{Keys: keys, Bound: bound})
 			if err != nil {
@@ -141,7 +141,7 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, which, bound uint8, data []byte) {
-		codecs := All()
+		codecs := Codecs()
 		c := &Calls{Keys: keys, Bound: bounds[int(bound)%len(bounds)]}
 		b, err := codecs[int(which)%len(codecs)].Decode(data, Both, c)
 		if err == nil && (len(b.Gaps) != len(keys) || len(b.Durations) != len(keys)) {
@@ -180,7 +180,7 @@ func BenchmarkCodecs(b *testing.B) {
 		batch.Gaps[i] = uint64(float64(300*(k+1)) * math.Exp(0.3*r.NormFloat64()))
 		batch.Durations[i] = uint64(float64(3000*(k+1)) * math.Exp(0.6*r.NormFloat64()))
 	}
-	for _, codec := range All() {
+	for _, codec := range Codecs() {
 		var data []byte
 		b.Run(codec.Name()+"/encode", func(b *testing.B) {
 			for b.Loop() {

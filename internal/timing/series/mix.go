@@ -1,4 +1,4 @@
-package codec
+package series
 
 import "github.com/spoor-hpc/spoor/internal/file/wire"
 

@@ -1,13 +1,13 @@
-// This file writes and reads one-dimensional arrays of doubles as libzfp does
+// appendDoubles and decodeDoubles write and read one-dimensional arrays of doubles as libzfp does
 // in fixed-accuracy mode, bit for bit: blocks of four, a common exponent, a
 // lifted transform, and bit planes with group tests (Lindstrom, "Fixed-Rate
 // Compressed Floating-Point Arrays", TVCG 2014). The stream has no header, as
 // that of zfp_compress without zfp_write_header, and ends with a byte, as Debian's
 // libzfp does; one built with longer words adds zeros.
 //
-// It is not a binding, and knows no other modes, types or dimensions.
+// They are no binding, and know no other modes, types or dimensions.
 
-package codec
+package series
 
 import (
 	"errors"

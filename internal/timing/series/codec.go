@@ -1,8 +1,8 @@
-// Package codec makes few bytes of many times: the durations of calls and the
+// A Codec makes few bytes of many times: the durations of calls and the
 // gaps before them, exactly or within an error. Some codecs are those of
 // "Pilgrim" (TPDS 2022, section 2.3.2), for comparison; Place is spoor's own.
 //
-// The package knows no traces and no MPI. What it knows of a call is its key:
+// It knows no traces and no MPI. What it knows of a call is its key:
 // calls with the same key are expected to take alike. A reader of a trace has
 // the keys before it has the times, so they are known on both sides.
 //
@@ -16,7 +16,8 @@
 //     library functions; otherwise another machine reads other values.
 //  4. Decoding takes memory for the calls that the caller knows of, whatever
 //     the bytes say, and never panics.
-package codec
+
+package series
 
 import (
 	"cmp"
@@ -139,15 +140,15 @@ func (l Lists) make(n int) (b Batch) {
 	return b
 }
 
-// All returns the codecs, in the order in which a table should have them.
-func All() []Codec { return slices.Clone(all) }
+// Codecs returns the codecs, in the order in which a table should have them.
+func Codecs() []Codec { return slices.Clone(all) }
 
 var all = []Codec{
 	Raw{}, Zstd{}, Lossless{}, CFG{}, HistSig{}, SZ{}, SZ{Clustered: true}, ZFP{}, ZFP{Clustered: true}, Place{},
 }
 
-// ByName finds a codec.
-func ByName(name string) (Codec, error) {
+// CodecNamed finds a codec.
+func CodecNamed(name string) (Codec, error) {
 	var names []string
 	for _, c := range all {
 		if c.Name() == name {

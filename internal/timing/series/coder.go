@@ -1,4 +1,4 @@
-package codec
+package series
 
 import (
 	"encoding/binary"
