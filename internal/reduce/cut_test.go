@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,18 +25,7 @@ func part(t *testing.T, r *trace.Reader, w reduce.Window) *trace.Reader {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	path := filepath.Join(t.TempDir(), "part.spoor")
-	if err := p.Write(path, false); err != nil {
-		t.Fatal(err)
-	}
-	out, err := trace.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { out.Close() })
-	if err := trace.Check(out); err != nil {
-		t.Fatal(err)
-	}
+	out, _ := mergetest.Written(t, p)
 	return out
 }
 

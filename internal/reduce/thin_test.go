@@ -7,7 +7,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reduce"
-	"github.com/spoor-hpc/spoor/internal/reduce/reducetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -71,7 +70,7 @@ func thinned(t *testing.T, r *trace.Reader, o reduce.Options) *trace.Reader {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	out, b := reducetest.Written(t, x)
+	out, b := mergetest.Written(t, x)
 	if o.Budget > 0 && int64(len(b)) > o.Budget || x.Bytes != int64(len(b)) {
 		t.Fatalf("%d bytes, %d were said, at most %d asked for", len(b), x.Bytes, o.Budget)
 	}
@@ -281,7 +280,7 @@ func TestNoLarger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, b := reducetest.Written(t, x)
+		out, b := mergetest.Written(t, x)
 		if x.Same != r || x.Bytes != r.Size() || int64(len(b)) != r.Size() || len(thinCalls(t, r, 5)) != len(thinCalls(t, out, 5)) {
 			t.Errorf("%+v: %d bytes, %d before", o, x.Bytes, r.Size())
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
-	"github.com/spoor-hpc/spoor/internal/reduce/reducetest"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
@@ -167,7 +166,7 @@ func drawn(t tester, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Rea
 		t.Fatal(err)
 	}
 	defer x.Close()
-	out, b := reducetest.Written(t, x)
+	out, b := mergetest.Written(t, x)
 	return out, d, b
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reduce"
-	"github.com/spoor-hpc/spoor/internal/reduce/reducetest"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -65,7 +64,7 @@ func drawn(t *testing.T, r *trace.Reader, o reduce.Options, seed uint64) (*trace
 	}
 	defer x.Close()
 	d, _ := x.Drawer.(*rounds.Drawer) // nil: sizes were enough
-	out, b := reducetest.Written(t, x)
+	out, b := mergetest.Written(t, x)
 	return out, d, b
 }
 
