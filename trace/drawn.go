@@ -27,10 +27,7 @@ func (r *Reader) DrawnSeed() (uint64, error) {
 }
 
 func (r *Reader) readDrawn() (d *grammar.Drawing, err error) {
-	if !r.hasSection(container.Drawn) {
-		return nil, nil
-	}
-	err = r.section(container.Drawn, func(w *wire.Reader) { d = sections.DecodeDrawn(w, r.ranks.Ranks, r.lists()) })
+	err = r.optional(container.Drawn, func(w *wire.Reader) { d = sections.DecodeDrawn(w, r.ranks.Ranks, r.lists()) })
 	if err != nil {
 		return nil, err
 	}
