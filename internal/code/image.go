@@ -21,9 +21,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/code/a64"
 	"github.com/spoor-hpc/spoor/internal/code/insn"
-	"github.com/spoor-hpc/spoor/internal/code/x86"
 )
 
 // ErrArchitecture is in errors about binaries of other machines than those that are understood.
@@ -37,9 +35,9 @@ type architecture struct {
 }
 
 var architectures = map[elf.Machine]architecture{
-	elf.EM_X86_64: {x86.NewMachine, []uint32{uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_JMP_SLOT), uint32(elf.R_X86_64_64)},
+	elf.EM_X86_64: {insn.NewX86, []uint32{uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_JMP_SLOT), uint32(elf.R_X86_64_64)},
 		uint32(elf.R_X86_64_RELATIVE)},
-	elf.EM_AARCH64: {a64.NewMachine, []uint32{uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT), uint32(elf.R_AARCH64_ABS64)},
+	elf.EM_AARCH64: {insn.NewA64, []uint32{uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT), uint32(elf.R_AARCH64_ABS64)},
 		uint32(elf.R_AARCH64_RELATIVE)},
 }
 

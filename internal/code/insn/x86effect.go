@@ -1,40 +1,32 @@
-package x86
-
-import "github.com/spoor-hpc/spoor/internal/code/insn"
+package insn
 
 const (
-	stack = 4
-	frame = 5
+	x86Stack = 4
+	x86Frame = 5
 )
 
-var names = []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
+var x86Names = []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
 
 // Convention is that of the System V ABI.
-func (m *machine) Convention() insn.Convention {
-	return insn.Convention{Stack: stack, Pushed: 8, Kept: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: names}
+func (m *x86Machine) Convention() Convention {
+	return Convention{Stack: x86Stack, Pushed: 8, Kept: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
 }
 
-func register(r byte) insn.Place { return insn.Place{Reg: int(r)} }
-
 // operandPlace is where ModRM's operand is; false if that isn't told by one register.
-func (x *operation) operandPlace() (insn.Place, bool) {
+func (x *operation) operandPlace() (Place, bool) {
 	if !x.memory {
 		return register(x.rm), true
 	}
-	return insn.Place{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}, x.base != noReg && x.index == noReg
+	return Place{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}, x.base != noReg && x.index == noReg
 }
 
-func step(to, from insn.Place, add int64) insn.Effect {
-	return insn.Effect{Step: true, To: to, From: from, Add: add}
-}
-
-func (m *machine) Effect() insn.Effect {
+func (m *x86Machine) Effect() Effect {
 	x := &m.x
-	if x.Kind != insn.Plain {
+	if x.Kind != Plain {
 		if x.opmap == mapOne && x.op&0xfc == 0xe0 { // LOOP
-			return insn.Effect{Changed: 1 << 1}
+			return Effect{Changed: 1 << 1}
 		}
-		return insn.Effect{}
+		return Effect{}
 	}
 	if e, ok := x.step(); ok {
 		if e.Size = 4; x.wide {
@@ -42,36 +34,36 @@ func (m *machine) Effect() insn.Effect {
 		}
 		return e
 	}
-	e := insn.Effect{Changed: m.changed(), Size: x.size()}
+	e := Effect{Changed: m.changed(), Size: x.size()}
 	switch {
 	case x.opmap == mapOne && !x.vector && x.op == 0x8d && x.base != noReg:
 		e.Taken = true
 	case x.memory && x.base != noReg && x.stores():
 		e.Stored = true
 	}
-	e.Where = insn.Place{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}
+	e.Where = Place{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}
 	return e
 }
 
 // step is the effect of what moves a value, or adds a constant to one.
-func (x *operation) step() (insn.Effect, bool) {
+func (x *operation) step() (Effect, bool) {
 	if x.opmap != mapOne || x.vector {
-		return insn.Effect{}, false
+		return Effect{}, false
 	}
 	rm, one := x.operandPlace()
-	sp := register(stack)
+	sp := register(x86Stack)
 	switch op := x.op; {
 	case op >= 0x50 && op <= 0x57, op == 0x68, op == 0x6a, op == 0x9c, op == 0xff && x.middle == 6: // PUSH
 		return step(sp, sp, -8), true
-	case op >= 0x58 && op <= 0x5f && x.low != stack: // POP
+	case op >= 0x58 && op <= 0x5f && x.low != x86Stack: // POP
 		e := step(sp, sp, 8)
 		e.Changed = 1 << x.low
 		return e, true
 	case op == 0x9d:
 		return step(sp, sp, 8), true
 	case op == 0xc9: // LEAVE
-		e := step(sp, register(frame), 8)
-		e.Changed = 1 << frame
+		e := step(sp, register(x86Frame), 8)
+		e.Changed = 1 << x86Frame
 		return e, true
 	case op == 0x05, op == 0x2d:
 		if op == 0x2d {
@@ -79,9 +71,9 @@ func (x *operation) step() (insn.Effect, bool) {
 		}
 		return step(register(0), register(0), x.imm), true
 	case op == 0x98: // extends the sign of EAX
-		return insn.Effect{}, true
+		return Effect{}, true
 	case !one:
-		return insn.Effect{}, false
+		return Effect{}, false
 	case (op == 0x81 || op == 0x83) && x.middle == 0:
 		return step(rm, rm, x.imm), true
 	case (op == 0x81 || op == 0x83) && x.middle == 5:
@@ -97,7 +89,7 @@ func (x *operation) step() (insn.Effect, bool) {
 	case op == 0x8d && x.base != noReg:
 		return step(register(x.reg), register(x.base), int64(x.disp)), true
 	}
-	return insn.Effect{}, false
+	return Effect{}, false
 }
 
 // size is how many bytes an instruction may write to its operand in memory.
@@ -121,23 +113,20 @@ func (x *operation) size() int64 {
 	return 64
 }
 
-// untouched is the kind of what a register held before the instruction.
-const untouched valueKind = 255
-
 // changed has the registers that a plain instruction writes.
-func (m *machine) changed() (set uint32) {
-	s := machine{x: m.x}
+func (m *x86Machine) changed() (set uint32) {
+	s := x86Machine{x: m.x}
 	for r := range s.regs {
-		s.regs[r] = value{kind: untouched, addr: uint64(r)}
+		s.regs[r] = x86Value{kind: untouched, addr: uint64(r)}
 	}
 	s.follow()
 	for r := range s.regs {
-		if s.regs[r] != (value{kind: untouched, addr: uint64(r)}) {
+		if s.regs[r] != (x86Value{kind: untouched, addr: uint64(r)}) {
 			set |= 1 << r
 		}
 	}
 	if x := &m.x; x.opmap == mapOne && !x.vector && x.op == 0xc8 { // ENTER
-		set |= 1<<stack | 1<<frame
+		set |= 1<<x86Stack | 1<<x86Frame
 	}
 	return set
 }

@@ -1,14 +1,11 @@
-// Package x86 decodes instructions of x86-64: how long each is, and where it leads. For jump tables it follows
+// NewX86 decodes instructions of x86-64: how long each is, and where it leads. For jump tables it follows
 // constants through registers. What instructions compute otherwise it doesn't know.
 //
 // Lengths follow Intel's manual, volume 2, chapter 2 and appendix A, and AMD's, volume 6, for XOP.
-package x86
 
-import (
-	"encoding/binary"
+package insn
 
-	"github.com/spoor-hpc/spoor/internal/code/insn"
-)
+import "encoding/binary"
 
 // maxLen is the length beyond which the processor refuses an instruction.
 const maxLen = 15
@@ -18,7 +15,7 @@ const noReg = 0xff
 
 // An operation is an instruction with what can be told of its operands from its encoding.
 type operation struct {
-	insn.Inst
+	Inst
 	opmap    int  // opcode map
 	op       byte // opcode
 	vector   bool // has a VEX, EVEX or XOP prefix
@@ -269,29 +266,29 @@ func (x *operation) lead() {
 	case mapOne:
 		switch {
 		case op&0xf0 == 0x70, op >= 0xe0 && op <= 0xe3:
-			x.Kind = insn.Branch
+			x.Kind = Branch
 		case op == 0xe9, op == 0xeb:
-			x.Kind = insn.Jump
+			x.Kind = Jump
 		case op == 0xe8:
-			x.Kind = insn.Call
+			x.Kind = Call
 		case op == 0xc2, op == 0xc3, op == 0xca, op == 0xcb, op == 0xcf:
-			x.Kind = insn.Return
+			x.Kind = Return
 		case op == 0xcc, op == 0xf4:
-			x.Kind = insn.Stop
+			x.Kind = Stop
 		case op == 0xff && (x.middle == 2 || x.middle == 3):
-			x.Kind = insn.IndirectCall
+			x.Kind = IndirectCall
 		case op == 0xff && (x.middle == 4 || x.middle == 5):
-			x.Kind = insn.IndirectJump
+			x.Kind = IndirectJump
 		}
 	case map0F:
 		switch {
 		case op&0xf0 == 0x80:
-			x.Kind = insn.Branch
+			x.Kind = Branch
 		case op == 0x0b, op == 0xb9, op == 0xff:
-			x.Kind = insn.Stop
+			x.Kind = Stop
 		}
 	}
-	if x.Kind == insn.Branch || x.Kind == insn.Jump || x.Kind == insn.Call {
+	if x.Kind == Branch || x.Kind == Jump || x.Kind == Call {
 		x.Target = x.End() + uint64(x.imm)
 	}
 }

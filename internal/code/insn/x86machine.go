@@ -1,9 +1,7 @@
-package x86
+package insn
 
-import "github.com/spoor-hpc/spoor/internal/code/insn"
-
-// A value is what is known of what a register holds.
-type value struct {
+// An x86Value is what is known of what a register holds.
+type x86Value struct {
 	kind  valueKind
 	addr  uint64 // the constant; of an entry, where its table begins; of a pointer, where it is
 	base  uint64 // of a target: what the entry is added to
@@ -12,96 +10,81 @@ type value struct {
 	plain bool   // of an entry: it was extended with zeros
 }
 
-type valueKind uint8
-
-const (
-	unknown  valueKind = iota
-	constant           // an address
-	pointer            // what is in memory at an address
-	entry              // what is in a table
-	target             // an entry, added to a constant
-	lost               // what is in a table that is not known
-)
-
-// recent is how many instructions may lie between the comparison of an index with the length of its table
-// and the jump.
-const recent = 24
-
-// A machine is x86-64's insn.Machine.
+// An x86Machine is x86-64's Machine.
 //
 // Instructions are taken in the order in which they stand, not in which they run: a register keeps what it was
 // given above until something below writes to it. What comes of that is a guess, and whoever reads a table
 // checks that its entries lead into the function.
-type machine struct {
+type x86Machine struct {
 	x        operation
-	regs     [16]value
-	last     [16]uint64 // the last address of data or code that the register was given, 0 if none
-	before   [16]value  // what it held before the end of a way gave the caller's value back
-	count    int        // instructions decoded
-	compared int64      // with which number, or -1
-	bound    int        // how many entries the last comparison left
-	boundAt  int        // count then
+	regs     [16]x86Value
+	last     [16]uint64   // the last address of data or code that the register was given, 0 if none
+	before   [16]x86Value // what it held before the end of a way gave the caller's value back
+	count    int          // instructions decoded
+	compared int64        // with which number, or -1
+	bound    int          // how many entries the last comparison left
+	boundAt  int          // count then
 }
 
-// NewMachine returns a decoder of x86-64's instructions.
-func NewMachine() insn.Machine {
-	m := new(machine)
+// NewX86 returns a decoder of x86-64's instructions.
+func NewX86() Machine {
+	m := new(x86Machine)
 	m.Reset()
 	return m
 }
 
-func (m *machine) Step() int { return 1 }
+func (m *x86Machine) Step() int { return 1 }
 
-func (m *machine) Reset() {
-	m.regs, m.last, m.before = [16]value{}, [16]uint64{}, [16]value{}
+func (m *x86Machine) Reset() {
+	m.regs, m.last, m.before = [16]x86Value{}, [16]uint64{}, [16]x86Value{}
 	m.compared, m.bound = -1, 0
 }
 
-func (m *machine) Next(code []byte, addr uint64) (*insn.Inst, bool) {
+func (m *x86Machine) Next(code []byte, addr uint64) (*Inst, bool) {
 	x := &m.x
 	if !x.decode(code, addr) {
 		return nil, false
 	}
 	m.count++
 	switch x.Kind {
-	case insn.IndirectJump:
+	case IndirectJump:
 		m.via()
 		m.elsewhere()
-	case insn.IndirectCall:
+	case IndirectCall:
 		m.via()
 		m.called()
-	case insn.Jump, insn.Return:
+	case Jump, Return:
 		m.elsewhere()
-	case insn.Call:
+	case Call:
 		m.called()
-	case insn.Branch:
+	case Branch:
 		m.branched()
-	case insn.Plain:
+	case Plain:
 		m.follow()
 	}
 	return &x.Inst, true
 }
 
 // called forgets the registers that a callee may change.
-func (m *machine) called() {
+func (m *x86Machine) called() {
 	for _, r := range [...]int{0, 1, 2, 6, 7, 8, 9, 10, 11} {
-		m.regs[r] = value{}
+		m.regs[r] = x86Value{}
 	}
 }
 
 // elsewhere gives registers back what they held before the way that ends here gave them the caller's values: what
 // stands below is on another way.
-func (m *machine) elsewhere() {
+func (m *x86Machine) elsewhere() {
 	for r, v := range m.before {
 		if v.kind != unknown && m.regs[r].kind == unknown {
 			m.regs[r] = v
 		}
 	}
-	m.before = [16]value{}
+	m.before = [16]x86Value{}
 }
 
 // branched takes note of an unsigned comparison.
-func (m *machine) branched() {
+func (m *x86Machine) branched() {
 	if m.compared < 0 {
 		return
 	}
@@ -119,14 +102,14 @@ func (m *machine) branched() {
 }
 
 // via finds out how an indirect jump or call comes by its target.
-func (m *machine) via() {
+func (m *x86Machine) via() {
 	x := &m.x
 	v := m.operandValue(8, false)
 	switch v.kind {
 	case pointer:
-		x.Via = insn.Via{Way: insn.BySlot, Slot: v.addr}
+		x.Via = Via{Way: BySlot, Slot: v.addr}
 	case entry, target:
-		x.Via = insn.Via{Way: insn.ByTable, Table: insn.Table{Addr: v.addr, Size: int(v.size), Signed: !v.plain, Base: v.base}}
+		x.Via = Via{Way: ByTable, Table: Table{Addr: v.addr, Size: int(v.size), Signed: !v.plain, Base: v.base}}
 		if v.kind == entry && v.size < 8 {
 			x.Via.Table.Signed = false // a short address
 		}
@@ -134,21 +117,21 @@ func (m *machine) via() {
 			x.Via.Table.Count = m.bound
 		}
 	case lost:
-		x.Via.Way = insn.ByLost
+		x.Via.Way = ByLost
 	}
 }
 
 // operandValue is the value of ModRM's operand, of size bytes if it is in memory.
-func (m *machine) operandValue(size uint8, plain bool) value {
+func (m *x86Machine) operandValue(size uint8, plain bool) x86Value {
 	x := &m.x
 	if !x.memory {
 		return m.regs[x.rm]
 	}
 	if a, ok := x.address(); ok {
-		return value{kind: pointer, addr: a}
+		return x86Value{kind: pointer, addr: a}
 	}
 	disp := uint64(int64(x.disp))
-	v := value{size: size, from: noReg, plain: plain}
+	v := x86Value{size: size, from: noReg, plain: plain}
 	switch {
 	case x.index == noReg:
 		if b := m.regs[x.base]; b.kind == constant {
@@ -170,16 +153,16 @@ func (m *machine) operandValue(size uint8, plain bool) value {
 }
 
 // sum is the value of two added.
-func (m *machine) sum(ra, rb byte) value {
+func (m *x86Machine) sum(ra, rb byte) x86Value {
 	a, b := m.regs[ra], m.regs[rb]
 	if a.kind != entry {
 		a, b, rb = b, a, ra
 	}
 	if a.kind == lost || b.kind == lost {
-		return value{kind: lost}
+		return x86Value{kind: lost}
 	}
 	if a.kind != entry {
-		return value{}
+		return x86Value{}
 	}
 	switch {
 	case b.kind == constant:
@@ -187,14 +170,14 @@ func (m *machine) sum(ra, rb byte) value {
 	case a.from == rb:
 		a.base = m.last[rb]
 	default:
-		return value{kind: lost}
+		return x86Value{kind: lost}
 	}
 	a.kind = target
 	return a
 }
 
 // follow does to the registers what a plain instruction does, as far as it matters.
-func (m *machine) follow() {
+func (m *x86Machine) follow() {
 	x := &m.x
 	if x.vector {
 		m.followVector()
@@ -207,7 +190,7 @@ func (m *machine) follow() {
 		m.followTwo()
 	case map0F38:
 		if x.op >= 0xf0 {
-			m.regs[x.reg] = value{}
+			m.regs[x.reg] = x86Value{}
 		}
 	case map0F3A:
 		if x.op >= 0x14 && x.op <= 0x17 {
@@ -217,31 +200,31 @@ func (m *machine) follow() {
 }
 
 // written forgets ModRM's operand.
-func (m *machine) written() {
+func (m *x86Machine) written() {
 	if !m.x.memory {
-		m.regs[m.x.rm] = value{}
+		m.regs[m.x.rm] = x86Value{}
 	}
 }
 
-func (m *machine) followOne() {
+func (m *x86Machine) followOne() {
 	x := &m.x
 	switch op := x.op; {
 	case op < 0x40:
 		m.arithmetic()
 	case op >= 0x58 && op <= 0x5f: // POP
-		m.before[x.low], m.regs[x.low] = m.regs[x.low], value{}
+		m.before[x.low], m.regs[x.low] = m.regs[x.low], x86Value{}
 	case op >= 0xb0 && op <= 0xb7, op >= 0x90 && op <= 0x97:
 		if op == 0x90 && x.low == 0 {
 			return // nothing is done
 		}
-		m.regs[x.low] = value{}
+		m.regs[x.low] = x86Value{}
 		if op >= 0x90 && op <= 0x97 {
-			m.regs[0] = value{}
+			m.regs[0] = x86Value{}
 		}
 	case op == 0x63:
 		m.regs[x.reg] = m.operandValue(4, false)
 	case op == 0x69, op == 0x6b, op == 0x8a:
-		m.regs[x.reg] = value{}
+		m.regs[x.reg] = x86Value{}
 	case op == 0x80, op == 0x81, op == 0x83:
 		if x.middle != 7 {
 			m.written()
@@ -249,7 +232,7 @@ func (m *machine) followOne() {
 			m.compared = compared(x.imm)
 		}
 	case op == 0x86, op == 0x87:
-		m.regs[x.reg] = value{}
+		m.regs[x.reg] = x86Value{}
 		m.written()
 	case op == 0x89:
 		if !x.memory {
@@ -269,28 +252,28 @@ func (m *machine) followOne() {
 	case op == 0x98: // extends the sign of EAX
 		m.regs[0].plain = false
 	case op == 0x99:
-		m.regs[2] = value{}
+		m.regs[2] = x86Value{}
 	case op >= 0xb8 && op <= 0xbf:
-		m.regs[x.low] = value{kind: constant, addr: uint64(x.imm)}
+		m.regs[x.low] = x86Value{kind: constant, addr: uint64(x.imm)}
 	case op == 0x88, op == 0x8c, op == 0x8f, op == 0xc0, op == 0xc1, op == 0xc6, op >= 0xd0 && op <= 0xd3, op >= 0xfe:
 		m.written()
 	case op == 0xc7:
 		if !x.memory {
-			m.regs[x.rm] = value{kind: constant, addr: uint64(x.imm)}
+			m.regs[x.rm] = x86Value{kind: constant, addr: uint64(x.imm)}
 		}
 	case op == 0xc9:
-		m.regs[5] = value{}
+		m.regs[5] = x86Value{}
 	case op >= 0xa4 && op <= 0xa7, op >= 0xaa && op <= 0xaf, op >= 0x6c && op <= 0x6f:
-		m.regs[0], m.regs[1], m.regs[6], m.regs[7] = value{}, value{}, value{}, value{}
+		m.regs[0], m.regs[1], m.regs[6], m.regs[7] = x86Value{}, x86Value{}, x86Value{}, x86Value{}
 	case op == 0xf6, op == 0xf7:
 		switch {
 		case x.middle >= 4:
-			m.regs[0], m.regs[2] = value{}, value{}
+			m.regs[0], m.regs[2] = x86Value{}, x86Value{}
 		case x.middle >= 2:
 			m.written()
 		}
 	case op >= 0xa0 && op <= 0xa3, op == 0x9f, op >= 0xe4 && op <= 0xed, op == 0xd7:
-		m.regs[0] = value{}
+		m.regs[0] = x86Value{}
 	}
 }
 
@@ -306,7 +289,7 @@ func compared(imm int64) int64 {
 const maxEntries = 1 << 16
 
 // arithmetic is add, or, adc, sbb, and, sub, xor and cmp.
-func (m *machine) arithmetic() {
+func (m *x86Machine) arithmetic() {
 	x := &m.x
 	const add, cmp = 0, 7
 	what := x.op >> 3
@@ -327,73 +310,73 @@ func (m *machine) arithmetic() {
 	case form <= 1:
 		m.written()
 	case form <= 3:
-		m.regs[x.reg] = value{}
+		m.regs[x.reg] = x86Value{}
 	default:
-		m.regs[0] = value{}
+		m.regs[0] = x86Value{}
 	}
 }
 
 // effective is the address that LEA computes.
-func (m *machine) effective() value {
+func (m *x86Machine) effective() x86Value {
 	x := &m.x
 	if a, ok := x.address(); ok {
-		return value{kind: constant, addr: a}
+		return x86Value{kind: constant, addr: a}
 	}
 	switch {
 	case x.base != noReg && x.index == noReg:
 		if b := m.regs[x.base]; b.kind == constant {
-			return value{kind: constant, addr: b.addr + uint64(int64(x.disp))}
+			return x86Value{kind: constant, addr: b.addr + uint64(int64(x.disp))}
 		}
 	case x.base != noReg && x.scale == 0 && x.disp == 0:
 		return m.sum(x.base, x.index)
 	}
-	return value{}
+	return x86Value{}
 }
 
-func (m *machine) followTwo() {
+func (m *x86Machine) followTwo() {
 	x := &m.x
 	switch op := x.op; {
 	case op >= 0x40 && op <= 0x4f, op == 0x2c, op == 0x2d, op == 0x50, op == 0xaf, op == 0xb2, op >= 0xb4 && op <= 0xb8,
 		op >= 0xbc && op <= 0xbf, op == 0xc5, op == 0xd7, op == 0x02, op == 0x03:
-		m.regs[x.reg] = value{}
+		m.regs[x.reg] = x86Value{}
 	case op >= 0x90 && op <= 0x9f, op == 0x7e, op == 0xab, op == 0xb3, op == 0xbb, op == 0xba, op == 0xa4, op == 0xa5, op == 0xac, op == 0xad,
 		op == 0xc7, op == 0x00, op == 0x20, op == 0x21:
 		m.written()
 	case op == 0xb0, op == 0xb1, op == 0xc0, op == 0xc1:
-		m.regs[0], m.regs[x.reg] = value{}, value{}
+		m.regs[0], m.regs[x.reg] = x86Value{}, x86Value{}
 		m.written()
 	case op >= 0xc8 && op <= 0xcf:
-		m.regs[x.low] = value{}
+		m.regs[x.low] = x86Value{}
 	case op == 0xa2, op == 0x01, op >= 0x30 && op <= 0x37, op == 0x05:
 		for _, r := range [...]int{0, 1, 2, 3, 11} {
-			m.regs[r] = value{}
+			m.regs[r] = x86Value{}
 		}
 	}
 }
 
 // followVector forgets what the few instructions with VEX write that have general registers.
-func (m *machine) followVector() {
+func (m *x86Machine) followVector() {
 	x := &m.x
 	switch op := x.op; x.opmap {
 	case map0F:
 		switch op {
 		case 0x2c, 0x2d, 0x50, 0x93, 0xc5, 0xd7:
-			m.regs[x.reg] = value{}
+			m.regs[x.reg] = x86Value{}
 		case 0x7e:
 			m.written()
 		}
 	case map0F38:
 		if op >= 0xf0 {
-			m.regs[x.reg], m.regs[x.second] = value{}, value{}
+			m.regs[x.reg], m.regs[x.second] = x86Value{}, x86Value{}
 		}
 	case map0F3A:
 		if op == 0xf0 {
-			m.regs[x.reg] = value{}
+			m.regs[x.reg] = x86Value{}
 		}
 		if op >= 0x14 && op <= 0x17 {
 			m.written()
 		}
 	case 9, 10:
-		m.regs[x.reg], m.regs[x.second] = value{}, value{}
+		m.regs[x.reg], m.regs[x.second] = x86Value{}, x86Value{}
 	}
 }

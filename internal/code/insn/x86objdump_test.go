@@ -1,4 +1,4 @@
-package x86
+package insn
 
 import (
 	"bufio"
@@ -49,7 +49,7 @@ func compareStarts(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	starts := make([]bool, len(code))
-	m := NewMachine()
+	m := NewX86()
 	undecoded := 0
 	for at := 0; at < len(code); {
 		starts[at] = true

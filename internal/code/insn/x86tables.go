@@ -1,4 +1,4 @@
-package x86
+package insn
 
 // What follows an opcode, a letter for each of the 256: Intel's manual, volume 2, appendix A, in 64-bit mode.
 //
