@@ -1,10 +1,8 @@
-package calibrate
+package machine
 
 import (
 	"fmt"
 	"slices"
-
-	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
 // fewest are the calls that a figure needs.
@@ -13,11 +11,11 @@ const fewest = 100
 // RecorderCost is what tracing costs: the gaps before calls that were made one after the other,
 // and how much longer calls take that do next to nothing, both in ns as a trace has them. local is
 // how long these take untraced.
-func RecorderCost(gaps, calls []float64, local float64) (machine.Recorder, error) {
+func RecorderCost(gaps, calls []float64, local float64) (Recorder, error) {
 	if len(gaps) < fewest || len(calls) < fewest {
-		return machine.Recorder{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
+		return Recorder{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
 	}
-	return machine.Recorder{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
+	return Recorder{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
 }
 
 // middle is the mean of the middle half: times come in steps of the clock, so that a median is one of these.

@@ -1,10 +1,8 @@
-package calibrate
+package machine
 
 import (
 	"math"
 	"slices"
-
-	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
 // What is written and read in one go, and how often. File systems do things beside a program: the median is taken, however much times vary.
@@ -15,9 +13,9 @@ const (
 
 // files measures what the MPI's files take: data goes to the system's memory and comes from there, MPI_File_sync
 // has it written out.
-func (b *bench) files(ranks int) (*machine.Files, error) {
+func (b *bench) files(ranks int) (*Files, error) {
 	var err error
-	usual := func(kind Kind, bytes int64) float64 {
+	usual := func(kind ExperimentKind, bytes int64) float64 {
 		if err != nil {
 			return 0
 		}
@@ -32,11 +30,11 @@ func (b *bench) files(ranks int) (*machine.Files, error) {
 	perByte := func(few, many float64) float64 {
 		return math.Round(max(0, many-few)*1000*1000/(manyBytes-fewBytes)) / 1000
 	}
-	write, read, sync := usual(FileWrite, fewBytes), usual(FileRead, fewBytes), usual(FileSync, fewBytes)
-	f := &machine.Files{
-		Open: ps(usual(FileOpen, 0) / 2), Latency: ps((write + read) / 2), Sync: ps(sync),
-		Write: perByte(write, usual(FileWrite, manyBytes)), Read: perByte(read, usual(FileRead, manyBytes)), SyncByte: perByte(sync, usual(FileSync, manyBytes)),
+	write, read, sync := usual(FileWrites, fewBytes), usual(FileReads, fewBytes), usual(FileSyncs, fewBytes)
+	f := &Files{
+		Open: ps(usual(FileOpens, 0) / 2), Latency: ps((write + read) / 2), Sync: ps(sync),
+		Write: perByte(write, usual(FileWrites, manyBytes)), Read: perByte(read, usual(FileReads, manyBytes)), SyncByte: perByte(sync, usual(FileSyncs, manyBytes)),
 	}
-	f.Shared = math.Round(perByte(usual(FileAll, fewBytes), usual(FileAll, manyBytes))*1000/float64(ranks)) / 1000
+	f.Shared = math.Round(perByte(usual(FileAlls, fewBytes), usual(FileAlls, manyBytes))*1000/float64(ranks)) / 1000
 	return f, err
 }

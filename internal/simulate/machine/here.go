@@ -1,4 +1,4 @@
-package calibrate
+package machine
 
 import (
 	"encoding/json"

@@ -1,27 +1,25 @@
-package calibrate
+package machine
 
 import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// Machine measures the machine of a lab. Name, source and the recorder's cost are left to the caller.
-func Machine(lab Lab, o Options) (*machine.Machine, error) {
+// Calibrate measures the machine of a lab. Name, source and the recorder's cost are left to the caller.
+func Calibrate(lab Lab, o CalibrateOptions) (*Machine, error) {
 	b := &bench{Lab: lab, o: o}
 	seats := lab.Seats()
 	if len(seats) < 2 {
 		return nil, fmt.Errorf("%d rank: messages need two at least: mpirun -n 2", len(seats))
 	}
 	var err error
-	if b.clock, err = b.time("looking at the clock", Experiment{Kind: Clock}, 1); err != nil {
+	if b.clock, err = b.time("looking at the clock", Experiment{Kind: ClockReads}, 1); err != nil {
 		return nil, err
 	}
-	m := &machine.Machine{CPU: 1}
+	m := &Machine{CPU: 1}
 	operand := min(o.Most, 32768)
-	combine, err := b.time("MPI_Reduce_local", Experiment{Kind: Combine, Bytes: operand}, float64(operand))
+	combine, err := b.time("MPI_Reduce_local", Experiment{Kind: Combines, Bytes: operand}, float64(operand))
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +79,12 @@ type point struct {
 	ns    float64
 }
 
-func (p *pair) level() (*machine.Level, error) {
+func (p *pair) level() (*Level, error) {
 	limit, err := p.eagerLimit()
 	if err != nil {
 		return nil, err
 	}
-	l := &machine.Level{Name: p.name, EagerLimit: limit}
+	l := &Level{Name: p.name, EagerLimit: limit}
 	from := []int64{}
 	if limit > 0 {
 		eager, err := p.table(p.oneWay, 0, min(limit, p.o.Most))
@@ -115,7 +113,7 @@ func (p *pair) level() (*machine.Level, error) {
 		from = append(from, limit+1)
 	}
 	if limit >= p.o.Most {
-		l.EagerLimit = machine.NoLimit
+		l.EagerLimit = NoLimit
 	}
 	if l.Eager == nil {
 		l.Eager = slices.Clone(l.Rendezvous)
@@ -124,7 +122,7 @@ func (p *pair) level() (*machine.Level, error) {
 }
 
 // overheads measures them, and gaps, at a number of sizes.
-func (p *pair) overheads(l *machine.Level, sizes []int64) error {
+func (p *pair) overheads(l *Level, sizes []int64) error {
 	for bytes := int64(64); bytes <= p.o.Most; bytes *= 4 {
 		sizes = append(sizes, bytes)
 	}
@@ -140,11 +138,11 @@ func (p *pair) overheads(l *machine.Level, sizes []int64) error {
 			oneWay = l.RendezvousTime(bytes)
 		}
 		ns := float64(oneWay) / 1000
-		send, err := p.overhead(Send, bytes, ns)
+		send, err := p.overhead(Sends, bytes, ns)
 		if err != nil {
 			return err
 		}
-		receive, err := p.overhead(Receive, bytes, ns)
+		receive, err := p.overhead(Receives, bytes, ns)
 		if err != nil {
 			return err
 		}
@@ -152,9 +150,9 @@ func (p *pair) overheads(l *machine.Level, sizes []int64) error {
 		if err != nil {
 			return err
 		}
-		l.Sending = append(l.Sending, machine.Row{Bytes: bytes, Time: ps(min(send, ns))})
-		l.Receiving = append(l.Receiving, machine.Row{Bytes: bytes, Time: ps(min(receive, ns))})
-		l.Gaps = append(l.Gaps, machine.Row{Bytes: bytes, Time: ps(gap)})
+		l.Sending = append(l.Sending, Row{Bytes: bytes, Time: ps(min(send, ns))})
+		l.Receiving = append(l.Receiving, Row{Bytes: bytes, Time: ps(min(receive, ns))})
+		l.Gaps = append(l.Gaps, Row{Bytes: bytes, Time: ps(gap)})
 	}
 	l.SendOverhead, l.ReceiveOverhead, l.Gap = l.Sending.OneWay(0), l.Receiving.OneWay(0), l.Gaps.OneWay(0)
 	return nil
@@ -163,7 +161,7 @@ func (p *pair) overheads(l *machine.Level, sizes []int64) error {
 // eagerLimit finds the largest message that doesn't wait for its receive.
 func (p *pair) eagerLimit() (int64, error) {
 	check := func(bytes int64) (bool, error) {
-		samples, err := p.Run(Experiment{Kind: Round, From: p.a, To: p.b, Bytes: bytes, Samples: 3, Inner: 1})
+		samples, err := p.Run(Experiment{Kind: RoundTrips, From: p.a, To: p.b, Bytes: bytes, Samples: 3, Inner: 1})
 		if err != nil {
 			return false, err
 		}
@@ -253,7 +251,7 @@ func (p *pair) refine(time func(int64) (float64, error), a, b point, depth int) 
 
 // rising makes a table of points, in which a larger message takes no less time: points that say
 // otherwise get their mean (pool adjacent violators: Ayer et al., 1955).
-func rising(points []point) machine.Table {
+func rising(points []point) Table {
 	type pool struct {
 		sum float64
 		n   int
@@ -267,10 +265,10 @@ func rising(points []point) machine.Table {
 			pools = pools[:k]
 		}
 	}
-	var t machine.Table
+	var t Table
 	for _, x := range pools {
 		for range x.n {
-			t = append(t, machine.Row{Bytes: points[len(t)].bytes, Time: ps(x.sum / float64(x.n))})
+			t = append(t, Row{Bytes: points[len(t)].bytes, Time: ps(x.sum / float64(x.n))})
 		}
 	}
 	return t
@@ -280,8 +278,8 @@ func rising(points []point) machine.Table {
 func ps(ns float64) int64 { return int64(math.Round(ns*10)) * 100 }
 
 // collectives measures those of all ranks.
-func (b *bench) collectives(m *machine.Machine, ranks int) error {
-	for number, function := range Functions {
+func (b *bench) collectives(m *Machine, ranks int) error {
+	for number, function := range MeasuredCollectives {
 		var points []point
 		sizes := []int64{0}
 		if function != "Barrier" {
@@ -294,14 +292,14 @@ func (b *bench) collectives(m *machine.Machine, ranks int) error {
 			if function == "Alltoall" && bytes < int64(ranks) || function == "Reduce_scatter" && bytes < 8*int64(ranks) {
 				continue
 			}
-			t, err := b.time(fmt.Sprintf("MPI_%s of %d bytes", function, bytes), Experiment{Kind: Collective, From: number, Bytes: bytes}, 1)
+			t, err := b.time(fmt.Sprintf("MPI_%s of %d bytes", function, bytes), Experiment{Kind: Collectives, From: number, Bytes: bytes}, 1)
 			if err != nil {
 				return err
 			}
 			points = append(points, point{bytes, t})
 		}
 		if len(points) > 0 {
-			m.Collectives = append(m.Collectives, machine.Collective{Function: function, Level: m.Levels[len(m.Levels)-1].Name, Members: ranks, Times: rising(points)})
+			m.Collectives = append(m.Collectives, Collective{Function: function, Level: m.Levels[len(m.Levels)-1].Name, Members: ranks, Times: rising(points)})
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package calibrate
+package machine
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Options say how much is measured.
-type Options struct {
+// CalibrateOptions say how much is measured.
+type CalibrateOptions struct {
 	Most  int64 // the largest message, in bytes
 	Noisy bool  // times that vary are taken as they are
 	Files bool  // files are measured, too
@@ -17,7 +17,7 @@ type Options struct {
 // A bench makes experiments until their times are steady.
 type bench struct {
 	Lab
-	o      Options
+	o      CalibrateOptions
 	clock  float64 // ns that looking at the clock takes
 	varied int     // experiments whose times varied, where that is taken
 }
@@ -67,7 +67,7 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 	if err := trial(); err != nil {
 		return 0, err
 	}
-	if !rows && x.Kind != Send && x.Kind != Receive && x.Kind != Late {
+	if !rows && x.Kind != Sends && x.Kind != Receives && x.Kind != LateReceives {
 		inner := func() int { return int(min(max(inRow*float64(x.Inner)/once, 1), 1000)) }
 		x.Inner = inner()
 		if err := trial(); err != nil {
@@ -155,23 +155,23 @@ func (p *pair) what(text string, bytes int64) string {
 }
 
 func (p *pair) oneWay(bytes int64) (float64, error) {
-	return p.time(p.what("the one-way time", bytes), Experiment{Kind: Round, From: p.a, To: p.b, Bytes: bytes}, 2)
+	return p.time(p.what("the one-way time", bytes), Experiment{Kind: RoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
 }
 
 func (p *pair) synchronous(bytes int64) (float64, error) {
-	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: RoundSync, From: p.a, To: p.b, Bytes: bytes}, 2)
+	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: SyncRoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
 }
 
 // overhead measures what a message costs a core at one end. oneWay is how long it takes: what the cost
 // varies by shifts predictions by no larger a part than of that.
-func (p *pair) overhead(kind Kind, bytes int64, oneWay float64) (float64, error) {
+func (p *pair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (float64, error) {
 	what := "the overhead of sending"
 	delay := 3000.0
-	if kind == Receive {
+	if kind == Receives {
 		what, delay = "the overhead of receiving", 3*oneWay+10_000
 	}
 	t, err := p.partOf(oneWay, p.what(what, bytes), Experiment{Kind: kind, From: p.a, To: p.b, Bytes: bytes, Delay: int64(delay)}, 1)
-	if kind == Receive { // the clock is looked at four times
+	if kind == Receives { // the clock is looked at four times
 		t = max(0, t-p.clock)
 	}
 	return t, err
@@ -185,7 +185,7 @@ func (p *pair) gap(bytes int64, oneWay float64) (float64, error) {
 	}
 	var times [2]float64
 	for i, n := range []int{short, long} {
-		t, err := p.time(p.what(fmt.Sprintf("a burst of %d messages", n), bytes), Experiment{Kind: Burst, From: p.a, To: p.b, Bytes: bytes, Inner: n}, 1)
+		t, err := p.time(p.what(fmt.Sprintf("a burst of %d messages", n), bytes), Experiment{Kind: Bursts, From: p.a, To: p.b, Bytes: bytes, Inner: n}, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -197,7 +197,7 @@ func (p *pair) gap(bytes int64, oneWay float64) (float64, error) {
 // waits reports whether a send of that size waits for its receive.
 func (p *pair) waits(bytes int64, oneWay float64) (bool, error) {
 	delay := int64(4*oneWay) + 200_000
-	samples, err := p.Run(Experiment{Kind: Late, From: p.a, To: p.b, Bytes: bytes, Delay: delay, Samples: 7})
+	samples, err := p.Run(Experiment{Kind: LateReceives, From: p.a, To: p.b, Bytes: bytes, Delay: delay, Samples: 7})
 	if err != nil {
 		return false, err
 	}

@@ -1,4 +1,4 @@
-package calibrate
+package machine
 
 import (
 	"encoding/json"
@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// A Task is what a job is to measure.
-type Task struct {
-	Out   string `json:"out,omitempty"` // file for the Result
+// A MeasureTask is what a job is to measure.
+type MeasureTask struct {
+	Out   string `json:"out,omitempty"` // file for what is Calibrated
 	Most  int64  `json:"most"`          // the largest message, in bytes
 	Noisy bool   `json:"noisy,omitempty"`
 	Quiet bool   `json:"quiet,omitempty"`
@@ -17,8 +17,8 @@ type Task struct {
 	Talk int `json:"talk,omitempty"`
 }
 
-// A Result is what a job found.
-type Result struct {
+// A Calibrated is what a job found.
+type Calibrated struct {
 	Machine string  `json:"machine"`  // a machine file
 	Noise   string  `json:"noise"`    // why there is none
 	LocalNs float64 `json:"local_ns"` // what MPI_Comm_rank takes
@@ -27,7 +27,7 @@ type Result struct {
 }
 
 // Write writes a result to a file.
-func (r *Result) Write(path string) error {
+func (r *Calibrated) Write(path string) error {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -35,13 +35,13 @@ func (r *Result) Write(path string) error {
 	return os.WriteFile(path, b, 0o666)
 }
 
-// ReadResult reads the result of a job.
-func ReadResult(path string) (*Result, error) {
+// ReadCalibrated reads the result of a job.
+func ReadCalibrated(path string) (*Calibrated, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	r := new(Result)
+	r := new(Calibrated)
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -1,4 +1,4 @@
-package calibrate
+package machine
 
 import (
 	"errors"
@@ -11,8 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
 // A formula is a lab whose machine is known.
@@ -49,44 +47,44 @@ func (f *formula) Run(x Experiment) ([]int64, error) {
 	inner, far := float64(max(1, x.Inner)), f.over(x.From, x.To)
 	t := 0.0
 	switch x.Kind {
-	case Round:
+	case RoundTrips:
 		t = 2 * inner * f.oneWay(x.Bytes) * far
-	case RoundSync:
+	case SyncRoundTrips:
 		t = 2 * inner * (f.oneWay(x.Bytes) + 400)
 		if x.Bytes > f.limit {
 			t = 2 * inner * f.oneWay(x.Bytes)
 		}
-	case Send:
+	case Sends:
 		t = f.sending(x.Bytes)
-	case Receive:
+	case Receives:
 		t = f.receiving(x.Bytes) + f.clock
-	case Burst:
+	case Bursts:
 		t = 700 + inner*f.gap(x.Bytes)
-	case Late:
+	case LateReceives:
 		if t = f.sending(x.Bytes); x.Bytes > f.limit {
 			t = float64(x.Delay) + f.oneWay(x.Bytes)
 		}
-	case Collective:
+	case Collectives:
 		t = inner * (1000 + float64(100*x.From) + 0.2*float64(x.Bytes))
-	case Combine:
+	case Combines:
 		t = inner * 0.05 * float64(x.Bytes)
-	case FileOpen:
+	case FileOpens:
 		t = 2 * 9000
-	case FileWrite:
+	case FileWrites:
 		t = 2000 + 0.5*float64(x.Bytes)
-	case FileRead:
+	case FileReads:
 		t = 1000 + 0.25*float64(x.Bytes)
-	case FileSync:
+	case FileSyncs:
 		t = 70_000 + 2*float64(x.Bytes)
-	case FileAll:
+	case FileAlls:
 		t = 3000 + 0.75*float64(x.Bytes)*float64(len(f.seats))
-	case Clock:
+	case ClockReads:
 		return fill(x.Samples, inner*f.clock), nil
 	}
 	out := make([]int64, x.Samples)
 	for i := range out {
 		out[i] = int64(math.Round((t + f.clock) * (1 + f.noise*f.rng.Float64())))
-		if x.Kind == Send && i%2 == 0 {
+		if x.Kind == Sends && i%2 == 0 {
 			out[i] += int64(f.often)
 		}
 	}
@@ -108,11 +106,11 @@ func newFormula(seats ...Seat) *formula {
 func quiet(string, ...any) {}
 
 // What is known of a machine is what is found, between the sizes that were measured too.
-func TestMachine(t *testing.T) {
+func TestCalibrate(t *testing.T) {
 	here := Seat{Host: "a", Socket: -1, Core: -1, Sockets: 1, PerNode: 8, PerSocket: 8, PerCore: 1}
 	f := newFormula(here, here)
 	f.noise = 0.005
-	m, err := Machine(f, Options{Most: 1 << 22, Say: quiet})
+	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 22, Say: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +134,7 @@ func TestMachine(t *testing.T) {
 		check("rendezvous", bytes, l.RendezvousTime(bytes), f.oneWay(bytes), 0.02)
 		check("gap", bytes, l.Busy(bytes, true), f.gap(bytes), 0.02)
 	}
-	for number, function := range Functions {
+	for number, function := range MeasuredCollectives {
 		for _, bytes := range []int64{0, 16, 1000, 500_000} {
 			if function == "Barrier" {
 				bytes = 0
@@ -151,7 +149,7 @@ func TestMachine(t *testing.T) {
 	if math.Abs(m.Combine-50) > 1 {
 		t.Errorf("a byte combined in %v ps", m.Combine)
 	}
-	again, err := machine.Parse("x", m.Text(""))
+	again, err := Parse("x", m.Text(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +163,7 @@ func TestMachine(t *testing.T) {
 func TestJumps(t *testing.T) {
 	here := Seat{Host: "a"}
 	f := newFormula(here, here)
-	m, err := Machine(f, Options{Most: 1 << 20, Say: quiet})
+	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 20, Say: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,21 +182,21 @@ func TestJumps(t *testing.T) {
 }
 
 // What is known of files is what is found, where it is asked for.
-func TestFiles(t *testing.T) {
+func TestCalibrateFiles(t *testing.T) {
 	f := newFormula(Seat{}, Seat{}, Seat{})
-	m, err := Machine(f, Options{Most: 1 << 16, Files: true, Say: quiet})
+	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 16, Files: true, Say: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &machine.Files{Latency: 1_503_000, Open: 9_000_000, Sync: 70_016_000, SyncByte: 2000, Read: 250, Write: 500, Shared: 750}
+	want := &Files{Latency: 1_503_000, Open: 9_000_000, Sync: 70_016_000, SyncByte: 2000, Read: 250, Write: 500, Shared: 750}
 	if diff := cmp.Diff(want, m.Files, cmpopts.EquateApprox(0.001, 0)); diff != "" {
 		t.Error(diff)
 	}
-	again, err := machine.Parse("x", m.Text(""))
+	again, err := Parse("x", m.Text(""))
 	if err != nil || again.Files == nil {
 		t.Fatal(err)
 	}
-	if m, err = Machine(f, Options{Most: 1 << 16, Say: quiet}); err != nil || m.Files != nil {
+	if m, err = Calibrate(f, CalibrateOptions{Most: 1 << 16, Say: quiet}); err != nil || m.Files != nil {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -208,18 +206,18 @@ func TestEagerLimits(t *testing.T) {
 	for _, limit := range []int64{0, 1, 4095, 1 << 18, 1 << 20} {
 		f := newFormula(here, here)
 		f.limit = limit
-		m, err := Machine(f, Options{Most: 1 << 18, Say: quiet})
+		m, err := Calibrate(f, CalibrateOptions{Most: 1 << 18, Say: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := limit
 		if limit >= 1<<18 {
-			want = machine.NoLimit
+			want = NoLimit
 		}
 		if got := m.Levels[0].EagerLimit; got != want {
 			t.Errorf("the limit of %d bytes is found as %d", limit, got)
 		}
-		if _, err := machine.Parse("x", m.Text("")); err != nil {
+		if _, err := Parse("x", m.Text("")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -231,7 +229,7 @@ func TestLevels(t *testing.T) {
 	}
 	f := newFormula(seat("a", 0, 0), seat("a", 0, 0), seat("a", 0, 1), seat("a", 1, 0), seat("b", 0, 0))
 	f.over = func(a, b int) float64 { return float64(1 + b) }
-	m, err := Machine(f, Options{Most: 1 << 16, Say: quiet})
+	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 16, Say: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,10 +247,10 @@ func TestLevels(t *testing.T) {
 	if strings.Join(got, " ") != "core socket node switch" {
 		t.Error(got)
 	}
-	if _, err := machine.Parse("x", m.Text("")); err != nil {
+	if _, err := Parse("x", m.Text("")); err != nil {
 		t.Error(err)
 	}
-	if _, err := Machine(newFormula(seat("a", 0, 0)), Options{Most: 1 << 16, Say: quiet}); err == nil || !strings.Contains(err.Error(), "mpirun -n 2") {
+	if _, err := Calibrate(newFormula(seat("a", 0, 0)), CalibrateOptions{Most: 1 << 16, Say: quiet}); err == nil || !strings.Contains(err.Error(), "mpirun -n 2") {
 		t.Error(err)
 	}
 }
@@ -261,17 +259,17 @@ func TestNoise(t *testing.T) {
 	here := Seat{Host: "a"}
 	f := newFormula(here, here)
 	f.noise = 3
-	_, err := Machine(f, Options{Most: 1 << 16, Say: quiet})
+	_, err := Calibrate(f, CalibrateOptions{Most: 1 << 16, Say: quiet})
 	var noise *Noise
 	if !errors.As(err, &noise) || !strings.Contains(err.Error(), "--noisy") {
 		t.Error(err)
 	}
 	said := ""
-	m, err := Machine(f, Options{Most: 1 << 16, Noisy: true, Say: func(format string, _ ...any) { said += format }})
+	m, err := Calibrate(f, CalibrateOptions{Most: 1 << 16, Noisy: true, Say: func(format string, _ ...any) { said += format }})
 	if err != nil || !strings.Contains(said, "varied") {
 		t.Error(err, said)
 	}
-	if _, err := machine.Parse("x", m.Text("")); err != nil {
+	if _, err := Parse("x", m.Text("")); err != nil {
 		t.Error(err)
 	}
 }
@@ -285,7 +283,7 @@ func TestLittleNoise(t *testing.T) {
 		f := newFormula(Seat{}, Seat{})
 		f.often = c.often
 		p := &pair{&bench{Lab: f, clock: f.clock}, 0, 1, "node"}
-		x, err := p.overhead(Send, 1<<24, c.oneWay)
+		x, err := p.overhead(Sends, 1<<24, c.oneWay)
 		var noise *Noise
 		if errors.As(err, &noise) != c.refused {
 			t.Errorf("%v ns more in half of the times, of a message of %v: %v", c.often, c.oneWay, err)
@@ -341,7 +339,7 @@ func TestRecorderCost(t *testing.T) {
 		return append(out, 1e9, 0)
 	}
 	r, err := RecorderCost(v(40), v(12), 3)
-	if err != nil || r != (machine.Recorder{Gap: 41_000, Call: 10_000}) {
+	if err != nil || r != (Recorder{Gap: 41_000, Call: 10_000}) {
 		t.Error(r, err)
 	}
 	if _, err := RecorderCost(v(40), nil, 3); err == nil {
