@@ -16,6 +16,7 @@ import (
 
 // Chrome is an ops.Sink.
 type Chrome struct {
+	ops.NoSink
 	w       io.Writer
 	s       *ops.Source
 	o       Options
@@ -79,9 +80,6 @@ func (x *Chrome) Begin(k *trace.Rank) error {
 	}
 	return nil
 }
-
-// End has nothing to add.
-func (x *Chrome) End(*trace.Rank) error { return nil }
 
 // micro writes nanoseconds as microseconds.
 func micro(b []byte, ns int64) []byte {

@@ -71,6 +71,7 @@ const (
 
 // Perfetto is an ops.Sink.
 type Perfetto struct {
+	ops.NoSink
 	w     io.Writer
 	s     *ops.Source
 	o     Options
@@ -159,9 +160,6 @@ func (x *Perfetto) Begin(k *trace.Rank) error {
 	}
 	return nil
 }
-
-// End has nothing to add.
-func (x *Perfetto) End(*trace.Rank) error { return nil }
 
 // Enter begins a slice.
 func (x *Perfetto) Enter(c *ops.Call) error {

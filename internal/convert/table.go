@@ -71,6 +71,7 @@ type Format interface {
 
 // A TableWriter is an ops.Sink.
 type TableWriter struct {
+	ops.NoSink
 	s     *ops.Source
 	f     Format
 	o     Options
@@ -87,15 +88,6 @@ type place struct {
 func NewTables(s *ops.Source, f Format, o Options) *TableWriter {
 	return &TableWriter{s: s, f: f, o: o}
 }
-
-// Begin and End have nothing to add.
-func (w *TableWriter) Begin(*trace.Rank) error { return nil }
-
-// End has nothing to add.
-func (w *TableWriter) End(*trace.Rank) error { return nil }
-
-// Leave has nothing to add.
-func (w *TableWriter) Leave(*ops.Call) error { return nil }
 
 func (w *TableWriter) number(n int64) { w.row = append(w.row, Value{Number: n}) }
 

@@ -81,6 +81,7 @@ type position struct{ row, call int }
 
 // A collector brings together the calls of a part. It is as many ops.Sinks as there are ranks.
 type collector struct {
+	ops.NoSink
 	single   Single
 	s        *ops.Source
 	rows     [][]spell
@@ -145,12 +146,6 @@ func (c *collector) Begin(k *trace.Rank) (err error) {
 	c.over -= c.start
 	return err
 }
-
-// Leave and End are there for ops.Sink.
-func (c *collector) Leave(*ops.Call) error { return nil }
-
-// End does nothing.
-func (c *collector) End(*trace.Rank) error { return nil }
 
 // Enter takes a call.
 func (c *collector) Enter(x *ops.Call) error {

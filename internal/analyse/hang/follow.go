@@ -13,6 +13,7 @@ import (
 // A follower goes through all calls and keeps what had not come to its end: messages that were
 // not received, requests, and how far each rank has come with each communicator's collectives.
 type follower struct {
+	ops.NoSink
 	s      *ops.Source
 	snap   Snapshot
 	sender map[Channel]int // place of the last message sent
@@ -83,8 +84,6 @@ func (f *follower) Begin(k *trace.Rank) error {
 	f.ranks[k.Number()] = f.now
 	return nil
 }
-
-func (f *follower) Leave(*ops.Call) error { return nil }
 
 func (f *follower) End(*trace.Rank) error {
 	f.now.places = nil

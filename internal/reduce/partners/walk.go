@@ -48,6 +48,7 @@ type share struct {
 
 // A walk goes through the calls of a rank.
 type walk struct {
+	ops.NoSink
 	ranks    int
 	rank     int
 	source   *ops.Source
@@ -74,9 +75,6 @@ func (w *walk) Begin(*trace.Rank) error {
 	w.losses = w.lost()
 	return nil
 }
-
-// Leave does nothing: all is known when a call is entered.
-func (w *walk) Leave(*ops.Call) error { return nil }
 
 // End ends the last interval, which no collective call does.
 func (w *walk) End(*trace.Rank) error {

@@ -13,6 +13,7 @@ import (
 
 // A writer takes the calls of a rank and hands on what they do.
 type writer struct {
+	ops.NoSink
 	s     *Source
 	k     *trace.Rank
 	yield func([]dataflow.Op, error) bool
@@ -135,8 +136,6 @@ func (w *writer) hand(all bool) error {
 	w.gone += uint64(n)
 	return nil
 }
-
-func (w *writer) Leave(*ops.Call) error { return nil }
 
 func (w *writer) End(*trace.Rank) error {
 	if w.threads != nil {
