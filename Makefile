@@ -202,8 +202,8 @@ test: all sanitized
 # Packages that start goroutines or share something between them; others have no races to find.
 # The detector takes some ten times as long: -short leaves out long loops.
 RACE = ./engine ./replayer ./mpi/... ./trace ./internal/file/sections ./internal/record/event ./internal/file/wire ./internal/run/deliver ./internal/merge \
-	./internal/run/launch ./internal/run/inspect ./internal/run/recover ./internal/reproduce/replay ./internal/report ./internal/analyse/matrix ./internal/ops \
-	./trace/handles ./internal/code/symbolise ./internal/timing/clock ./internal/timing/codec
+	./internal/run/launch ./internal/run/recover ./internal/reproduce/replay ./internal/report ./internal/analyse/matrix ./internal/ops \
+	./trace/handles ./internal/code/symbolise ./internal/timing ./internal/timing/series
 
 race: all
 	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 15m $(RACE)

@@ -10,20 +10,20 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/timing/clock"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // clocks is the comparison of the ranks' clocks between its two parts.
 type clocks struct {
-	group *clock.Clocks
-	first []clock.Estimate
+	group *timing.Clocks
+	first []timing.ClockEstimate
 }
 
 // sync compares the clocks for the first time.
 func (r *recorder) sync() (err error) {
 	c := &r.clocks
-	if c.group, err = clock.Agree(fixed{r.host}, clockID(r.host.Rank())); err == nil {
+	if c.group, err = timing.AgreeClocks(fixed{r.host}, clockID(r.host.Rank())); err == nil {
 		c.first, err = c.group.Estimate(fixed{r.host}, r.host.wall())
 	}
 	return err
@@ -38,7 +38,7 @@ func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	if err != nil || len(last) == 0 || len(last) != len(c.first) {
 		return nil, err
 	}
-	table := &sections.Clocks{List: clock.Lines(c.first, last)}
+	table := &sections.Clocks{List: timing.ClockLines(c.first, last)}
 	var of []int64
 	c.group.Of(func(n int) bool { of = append(of, int64(n)); return true })
 	table.Of = column.Of(of...)

@@ -17,11 +17,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
-	"github.com/spoor-hpc/spoor/internal/shell"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -118,7 +117,7 @@ func (r *recorder) track() (*track.Track, error) {
 // content is what the trace is to hold.
 func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 	meta := map[string]string{
-		trace.MetaCommand:  shell.Quote(r.context.Args),
+		trace.MetaCommand:  show.Quote(r.context.Args),
 		trace.MetaMPI:      r.context.Flavour.String(),
 		trace.MetaLibrary:  r.context.Library,
 		trace.MetaClock:    r.host.clock(),
@@ -171,8 +170,8 @@ func summarise(name string) {
 			name = rel
 		}
 	}
-	fmt.Fprintf(os.Stderr, "spoor: %s: %s, %s, %s; see: spoor info %s\n", name, units.Plural(int64(s.Ranks), "rank"),
-		units.Plural(s.Calls, "call"), units.Bytes(s.Bytes), name)
+	fmt.Fprintf(os.Stderr, "spoor: %s: %s, %s, %s; see: spoor info %s\n", name, show.Plural(int64(s.Ranks), "rank"),
+		show.Plural(s.Calls, "call"), show.Bytes(s.Bytes), name)
 }
 
 // wanted is the name that the trace should have.
@@ -243,7 +242,7 @@ func (r *recorder) tell(d deliver.Delivery) {
 			say("what the ranks recorded is lost, as there was no room for scratch directories either")
 			break
 		}
-		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, shell.Quote([]string{"spoor", "recover", "-o", wanted, dir}))
+		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, show.Quote([]string{"spoor", "recover", "-o", wanted, dir}))
 	case d.Place > 0:
 		say("can't write %s: %v; the trace is %s", wanted, deliver.Reason(d.Failed[0]), d.Path)
 		say("bring it home: %s", deliver.Home(d.Path, wanted))

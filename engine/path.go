@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/spoor-hpc/spoor/internal/code"
-	"github.com/spoor-hpc/spoor/internal/code/turns"
 	symbols "github.com/spoor-hpc/spoor/internal/record/symbol"
 )
 
@@ -17,7 +16,7 @@ import (
 type paths struct {
 	modules symbols.Modules
 	images  map[string]*code.Image // nil: it can't be read
-	planner turns.Planner
+	planner code.PathPlanner
 }
 
 func newPaths() *paths {
@@ -39,9 +38,9 @@ func (f onDisk) ReadAt(b []byte, at int64) (int, error) {
 }
 
 // of is the path of a stack of return addresses, innermost first; nil if there is none.
-func (p *paths) of(pcs []uint64) []turns.Place {
+func (p *paths) of(pcs []uint64) []code.PathPlace {
 	p.modules.Allow()
-	frames := make([]turns.Frame, len(pcs))
+	frames := make([]code.Frame, len(pcs))
 	for i, pc := range pcs {
 		path, offset := p.modules.File(pc)
 		if path == "" {
@@ -55,7 +54,7 @@ func (p *paths) of(pcs []uint64) []turns.Place {
 		if m == nil {
 			return nil
 		}
-		frames[i] = turns.Frame{Image: m, Address: offset + m.Bias}
+		frames[i] = code.Frame{Image: m, Address: offset + m.Bias}
 	}
 	return p.planner.Path(frames)
 }
@@ -74,7 +73,7 @@ func (p *paths) fill(pcs []uint64, list unsafe.Pointer, room int) int {
 }
 
 // placeOf is one as the shim has it.
-func placeOf(x *turns.Place) C.struct_spoor_place {
+func placeOf(x *code.PathPlace) C.struct_spoor_place {
 	out := C.struct_spoor_place{id: C.uint32_t(x.ID), frame: C.uint8_t(x.Frame), order: C.uint64_t(x.Order)}
 	if x.Loop {
 		out.loop = 1

@@ -22,7 +22,6 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/reproduce/derive"
 	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/trace"
@@ -78,7 +77,7 @@ func run() error {
 	}
 	o := cfg.Options
 	if cfg.Derived {
-		if o.Order, err = derive.New(r, number); err != nil {
+		if o.Order, err = replay.NewOrder(r, number); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"unsafe"
 
 	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
-	"github.com/spoor-hpc/spoor/internal/simulate/calibrate"
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -24,7 +24,7 @@ import (
 type lab struct {
 	rank, size int
 	out        *C.int64_t // outside of Go's memory
-	seats      []calibrate.Seat
+	seats      []machine.Seat
 }
 
 // Tags of messages that say what is to be done.
@@ -37,7 +37,7 @@ const (
 const mostSamples = 1024
 
 // calibration is what a rank of `spoor machine measure` does.
-func calibration(h *host, task *calibrate.Task) error {
+func calibration(h *host, task *machine.MeasureTask) error {
 	debug.SetGCPercent(-1) // little is allocated, and nothing is to run beside the measurements
 	if rc := h.call("MPI_Init", 0, 0); rc != 0 {
 		return fmt.Errorf("MPI_Init returned %d", rc)
@@ -134,7 +134,7 @@ func newLab(h *host, file string) (*lab, error) {
 
 // tellSeats tells rank 0 where the others are.
 func (l *lab) tellSeats() error {
-	mine := calibrate.Here().Encode()
+	mine := machine.Here().Encode()
 	room := C.malloc(C.size_t(len(mine)))
 	defer C.free(room)
 	buffer := unsafe.Slice((*byte)(room), len(mine))
@@ -142,12 +142,12 @@ func (l *lab) tellSeats() error {
 		copy(buffer, mine)
 		return failedWith("MPI_Send", C.measure_send(0, tagSeat, room, C.int64_t(len(mine))))
 	}
-	l.seats = append(l.seats, calibrate.Here())
+	l.seats = append(l.seats, machine.Here())
 	for r := 1; r < l.size; r++ {
 		if err := failedWith("MPI_Recv", C.measure_quiet_receive(C.int(r), tagSeat, room, C.int64_t(len(mine)))); err != nil {
 			return err
 		}
-		s, err := calibrate.DecodeSeat(buffer)
+		s, err := machine.DecodeSeat(buffer)
 		if err != nil {
 			return err
 		}
@@ -171,9 +171,9 @@ func measured(rc C.int) error {
 }
 
 // lead has experiments made and writes down what they say.
-func (l *lab) lead(h *host, task *calibrate.Task) error {
+func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	if task.Talk > 0 {
-		for _, x := range []calibrate.Experiment{{Kind: calibrate.Local, Inner: task.Talk, Samples: 1}, {Kind: calibrate.Talk, To: 1, Bytes: 64, Inner: task.Talk}} {
+		for _, x := range []machine.Experiment{{Kind: machine.LocalCalls, Inner: task.Talk, Samples: 1}, {Kind: machine.Talks, To: 1, Bytes: 64, Inner: task.Talk}} {
 			if _, err := l.Run(x); err != nil {
 				return err
 			}
@@ -185,9 +185,9 @@ func (l *lab) lead(h *host, task *calibrate.Task) error {
 			fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...)
 		}
 	}
-	m, err := calibrate.Machine(l, calibrate.Options{Most: task.Most, Noisy: task.Noisy, Files: task.File != "", Say: say})
-	result := calibrate.Result{}
-	var noise *calibrate.Noise
+	m, err := machine.Calibrate(l, machine.CalibrateOptions{Most: task.Most, Noisy: task.Noisy, Files: task.File != "", Say: say})
+	result := machine.Calibrated{}
+	var noise *machine.Noise
 	switch {
 	case errors.As(err, &noise): // the job comes to its end all the same
 		result.Noise = noise.Error()
@@ -208,7 +208,7 @@ func (l *lab) lead(h *host, task *calibrate.Task) error {
 // local is how long a call takes that does next to nothing, in ns.
 func (l *lab) local() (float64, error) {
 	const calls = 10_000
-	samples, err := l.Run(calibrate.Experiment{Kind: calibrate.Local, Inner: calls, Samples: 5})
+	samples, err := l.Run(machine.Experiment{Kind: machine.LocalCalls, Inner: calls, Samples: 5})
 	if err != nil {
 		return 0, err
 	}
@@ -224,10 +224,10 @@ func (l *lab) library(h *host) string {
 	return C.GoString((*C.char)(*(*unsafe.Pointer)(unsafe.Pointer(&at))))
 }
 
-func (l *lab) Seats() []calibrate.Seat { return l.seats }
+func (l *lab) Seats() []machine.Seat { return l.seats }
 
 // Run has all ranks do their part of an experiment.
-func (l *lab) Run(x calibrate.Experiment) ([]int64, error) {
+func (l *lab) Run(x machine.Experiment) ([]int64, error) {
 	if x.Samples > mostSamples {
 		return nil, fmt.Errorf("%d samples are more than %d", x.Samples, mostSamples)
 	}
@@ -253,7 +253,7 @@ func (l *lab) Run(x calibrate.Experiment) ([]int64, error) {
 }
 
 // experiment is one as C has it, outside of Go's memory.
-func (l *lab) experiment(x calibrate.Experiment) *C.struct_measure_experiment {
+func (l *lab) experiment(x machine.Experiment) *C.struct_measure_experiment {
 	e := (*C.struct_measure_experiment)(unsafe.Add(unsafe.Pointer(l.out), -1024))
 	*e = C.struct_measure_experiment{
 		kind: C.int64_t(x.Kind), from: C.int64_t(x.From), to: C.int64_t(x.To), bytes: C.int64_t(x.Bytes),
@@ -264,7 +264,7 @@ func (l *lab) experiment(x calibrate.Experiment) *C.struct_measure_experiment {
 
 // by is the rank that has the samples of an experiment.
 func (l *lab) by(e *C.struct_measure_experiment) int {
-	if calibrate.Kind(e.kind) == calibrate.Collective {
+	if machine.ExperimentKind(e.kind) == machine.Collectives {
 		return 0
 	}
 	return int(e.from)
@@ -273,11 +273,11 @@ func (l *lab) by(e *C.struct_measure_experiment) int {
 // serve does what rank 0 says, until that says it is over.
 func (l *lab) serve() error {
 	for {
-		e := l.experiment(calibrate.Experiment{})
+		e := l.experiment(machine.Experiment{})
 		if err := failedWith("MPI_Recv", C.measure_quiet_receive(0, tagTask, unsafe.Pointer(e), C.int64_t(unsafe.Sizeof(*e)))); err != nil {
 			return err
 		}
-		if calibrate.Kind(e.kind) == calibrate.End {
+		if machine.ExperimentKind(e.kind) == machine.NoExperiment {
 			return nil
 		}
 		if err := measured(C.measure_run(e, l.out)); err != nil {
@@ -292,7 +292,7 @@ func (l *lab) serve() error {
 }
 
 func (l *lab) end() error {
-	e := l.experiment(calibrate.Experiment{Kind: calibrate.End})
+	e := l.experiment(machine.Experiment{Kind: machine.NoExperiment})
 	for r := 1; r < l.size; r++ {
 		if err := failedWith("MPI_Send", C.measure_send(C.int(r), tagTask, unsafe.Pointer(e), C.int64_t(unsafe.Sizeof(*e)))); err != nil {
 			return err

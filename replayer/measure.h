@@ -1,10 +1,10 @@
-/* measure.h: experiments that say how long messages take; internal/simulate/calibrate decides which are made. */
+/* measure.h: experiments that say how long messages take; internal/simulate/machine decides which are made. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
 #include <stdint.h>
 
-/* The kinds of experiments, as internal/simulate/calibrate numbers them. */
+/* The kinds of experiments, as internal/simulate/machine numbers them. */
 enum measure_kind {
 	MEASURE_END,
 	MEASURE_ROUND,       /* messages there and back: from and to of a round trip, inner of them in a row */

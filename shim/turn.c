@@ -3,7 +3,7 @@
  *
  * Where two calls are in the same loops, their order doesn't always tell which of these began another round in between. The
  * program knows: it has counters, in registers that calls keep or in words of frames. The engine says of each stack, when it is new,
- * which loops are around its frames and where their counters are (internal/code/turns); they are read at each call from there, and
+ * which loops are around its frames and where their counters are (internal/code); they are read at each call from there, and
  * compared with what they were at the call before. What is recorded is not what they hold but which loop went round, and that only
  * where it isn't what the order of the code would have one think: calls of a regular program stay the calls that they were.
  *

@@ -46,10 +46,7 @@ func (l *RankAllocs) All(stream int) iter.Seq2[uint64, AllocEvent] {
 
 func (r *Reader) readAllocs() (t *sections.AllocTable, err error) {
 	t = &sections.AllocTable{Of: make(map[int][2]int)}
-	if !r.hasSection(container.Allocs) {
-		return t, nil
-	}
-	err = r.section(container.Allocs, func(w *wire.Reader) {
+	err = r.optional(container.Allocs, func(w *wire.Reader) {
 		for range w.Count(4) {
 			l := sections.DecodeAllocs(w, r.ranks.Ranks)
 			if w.Err() != nil {

@@ -10,15 +10,9 @@ import (
 )
 
 func (r *Reader) readValues() (v *sections.AttachedValues, err error) {
-	if !r.hasSection(container.Values) {
-		return &sections.AttachedValues{}, nil
-	}
-	err = r.section(container.Values, func(w *wire.Reader) { v = sections.DecodeValues(w, r.ranks.Classes) })
+	v = &sections.AttachedValues{}
+	err = r.optional(container.Values, func(w *wire.Reader) { v = sections.DecodeValues(w, r.ranks.Classes) })
 	return v, err
-}
-
-func (r *Reader) hasSection(id byte) bool {
-	return r.sections.Find(id) != nil
 }
 
 // ValueNames returns the names under which numbers were attached to calls, by a

@@ -8,10 +8,8 @@ import (
 )
 
 func (r *Reader) readClocks() (t *sections.ClockTable, err error) {
-	if !r.hasSection(container.Clocks) {
-		return &sections.ClockTable{}, nil
-	}
-	err = r.section(container.Clocks, func(w *wire.Reader) { t = sections.DecodeClocks(w, r.ranks.Ranks) })
+	t = &sections.ClockTable{}
+	err = r.optional(container.Clocks, func(w *wire.Reader) { t = sections.DecodeClocks(w, r.ranks.Ranks) })
 	return t, err
 }
 

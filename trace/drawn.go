@@ -4,7 +4,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Drawn returns the families of loops whose numbers of rounds are drawn from a distribution: the calls of the trace are
@@ -26,11 +26,8 @@ func (r *Reader) DrawnSeed() (uint64, error) {
 	return d.Seed, nil
 }
 
-func (r *Reader) readDrawn() (d *drawn.Drawing, err error) {
-	if !r.hasSection(container.Drawn) {
-		return nil, nil
-	}
-	err = r.section(container.Drawn, func(w *wire.Reader) { d = sections.DecodeDrawn(w, r.ranks.Ranks, r.lists()) })
+func (r *Reader) readDrawn() (d *grammar.Drawing, err error) {
+	err = r.optional(container.Drawn, func(w *wire.Reader) { d = sections.DecodeDrawn(w, r.ranks.Ranks, r.lists()) })
 	if err != nil {
 		return nil, err
 	}

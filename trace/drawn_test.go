@@ -8,25 +8,24 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // withDrawn is the sample with the first repeated symbol of its first class drawn: five rounds.
-func withDrawn(t testing.TB, change func(l *drawn.Loop)) *sections.Content {
+func withDrawn(t testing.TB, change func(l *grammar.DrawnLoop)) *sections.Content {
 	c := sample(t)
-	if counts.Repeats(c.Classes[0].Streams) == 0 {
+	if grammar.Repeats(c.Classes[0].Streams) == 0 {
 		t.Fatal("nothing is repeated")
 	}
 	c.Timeless, c.Classes[0].Lanes = true, nil // which are of as many calls as there were
-	l := drawn.Loop{Keys: []int64{0, 2}}
+	l := grammar.DrawnLoop{Keys: []int64{0, 2}}
 	if change != nil {
 		change(&l)
 	}
-	c.Drawn = &drawn.Drawing{Seed: 3, Loops: make([][]drawn.Loop, len(c.Classes)), Families: []Drawn{{
+	c.Drawn = &grammar.Drawing{Seed: 3, Loops: make([][]grammar.DrawnLoop, len(c.Classes)), Families: []Drawn{{
 		Precision: 90, Runs: 4, Distribution: Distribution{Least: Extreme{Value: 4}, Most: Extreme{Value: 6, Rank: 2}, Bins: []Bin{{Low: 4, High: 6, Value: 5, Count: 4}}},
 	}}}
-	c.Drawn.Loops[0] = []drawn.Loop{l}
+	c.Drawn.Loops[0] = []grammar.DrawnLoop{l}
 	return c
 }
 
@@ -89,10 +88,10 @@ func TestDrawnLanes(t *testing.T) {
 
 // TestBadDrawn: what can't be drawn is no trace.
 func TestBadDrawn(t *testing.T) {
-	for name, change := range map[string]func(l *drawn.Loop){
-		"symbol": func(l *drawn.Loop) { l.Symbol = 99 },
-		"family": func(l *drawn.Loop) { l.Family = 1 },
-		"keys":   func(l *drawn.Loop) { l.Keys = []int64{0} },
+	for name, change := range map[string]func(l *grammar.DrawnLoop){
+		"symbol": func(l *grammar.DrawnLoop) { l.Symbol = 99 },
+		"family": func(l *grammar.DrawnLoop) { l.Family = 1 },
+		"keys":   func(l *grammar.DrawnLoop) { l.Keys = []int64{0} },
 	} {
 		raw, err := sections.Raw(withDrawn(t, nil), wire.Packed, true)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
@@ -19,19 +18,19 @@ import (
 type Leaves struct {
 	k      *Rank
 	stream int
-	tree   *unfold.Tree
+	tree   *grammar.Unfolded
 	other  *grammar.Grammar // of which it is if not of a stream's
 }
 
 // Leaves takes the structure of a stream apart, without expanding it.
 func (k *Rank) Leaves(stream int) *Leaves {
-	return &Leaves{k: k, stream: stream, tree: unfold.New(k.streams[stream], unfold.Limit)}
+	return &Leaves{k: k, stream: stream, tree: grammar.Unfold(k.streams[stream], grammar.UnfoldLimit)}
 }
 
 // LeavesOf takes the structure of another sequence apart. It has no times.
 func LeavesOf(s Sequence) *Leaves {
-	g := unfold.Handed(s).Grammar()
-	return &Leaves{tree: unfold.New(g, unfold.Limit), other: g}
+	g := grammar.Handed(s).Grammar()
+	return &Leaves{tree: grammar.Unfold(g, grammar.UnfoldLimit), other: g}
 }
 
 // sequence is what of a rank the leaves are of.
@@ -106,7 +105,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	if l.stream > 0 {
 		placed = nil
 	}
-	var arrivals [][]unfold.Arrival
+	var arrivals [][]grammar.Arrival
 	for _, p := range placed {
 		if !math.IsNaN(p.Entry) && arrivals == nil {
 			arrivals = l.arrivals(rank)
@@ -182,7 +181,7 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 }
 
 // enter takes in the gaps before the calls by which loops are entered.
-func enter(t *LeafTimes, ways []unfold.Arrival, gap float64, outer []float64) {
+func enter(t *LeafTimes, ways []grammar.Arrival, gap float64, outer []float64) {
 	t.Outer = make([]LoopEntries, len(outer))
 	for i := range ways {
 		n := ways[i].Count()
@@ -213,12 +212,12 @@ func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 
 // arrivals returns the ways in which a rank, which is as for Times, comes to each leaf;
 // those that stand for several places have none.
-func (l *Leaves) arrivals(rank *Rank) [][]unfold.Arrival {
+func (l *Leaves) arrivals(rank *Rank) [][]grammar.Arrival {
 	return l.tree.Arrivals(rank.streams[l.stream])
 }
 
 // A LeafCursor goes through a rank's visits one by one.
-type LeafCursor struct{ c *unfold.Cursor }
+type LeafCursor struct{ c *grammar.UnfoldedCursor }
 
 // Cursor returns a cursor at the first call of a rank. rank is as for Times.
 func (l *Leaves) Cursor(rank *Rank) LeafCursor {

@@ -1,7 +1,7 @@
 package trace
 
 import (
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
@@ -50,7 +50,7 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	}
 	weight := func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns + m.Timings[t].Gap.Ns) }
 	if m.Leaves != nil {
-		m.Sums = prefix.New(m.Leaves, weight)
+		m.Sums = grammar.NewSums(m.Leaves, weight)
 	} else {
 		m.Sums = k.weighed(stream, weight)
 	}
@@ -71,7 +71,7 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	}
 	m.Among(asides)
 	if stream == 0 {
-		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *prefix.Sums { return k.weighed(0, weight) })
+		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.Sums { return k.weighed(0, weight) })
 	}
 	return m, nil
 }

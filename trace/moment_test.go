@@ -6,7 +6,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 )
 
 // At any time the call found is the last of all that began by then.
@@ -87,7 +86,7 @@ func TestAtTakesSteps(t *testing.T) {
 	}
 	pair := &c.Classes[0]
 	pair.Streams[0] = g
-	often := counts.Occurrences(pair.Streams, pair.Terminals.Len())
+	often := grammar.Occurrences(pair.Streams, pair.Terminals.Len())
 	calls := uint64(0)
 	for i := range pair.Terminals.(sections.List) {
 		n := 2 * often[i]

@@ -3,12 +3,12 @@ package trace
 import (
 	"iter"
 
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // Occurrences tells where some of a stream's calls are, without expanding the
 // stream. It is safe for use by several goroutines at once.
-type Occurrences struct{ sums *prefix.Sums }
+type Occurrences struct{ sums *grammar.Sums }
 
 // Occurrences looks for the calls of a stream whose terminals are wanted. It
 // takes time in proportion to the compressed stream. Ranks of a Uniform class

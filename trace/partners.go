@@ -9,10 +9,7 @@ import (
 // Partners returns the families of messages whose partners, sizes and tags were drawn when the trace was made: calls that
 // send and receive these are none that the run made. It is nil of a trace that has all as it was.
 func (r *Reader) Partners() (list []Partners, err error) {
-	if !r.hasSection(container.Partners) {
-		return nil, nil
-	}
-	err = r.section(container.Partners, func(w *wire.Reader) { list = sections.DecodePartners(w, r.ranks.Ranks) })
+	err = r.optional(container.Partners, func(w *wire.Reader) { list = sections.DecodePartners(w, r.ranks.Ranks) })
 	return list, err
 }
 

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // A Part is some consecutive calls of a stream. Its times are the means of calls like them.
@@ -38,7 +38,7 @@ func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2
 			}
 			kind = byLeaf
 		}
-		split := prefix.NewSplit(m.Sums, kind, kinds, func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns) })
+		split := grammar.NewSplit(m.Sums, kind, kinds, func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns) })
 		split.Steps = partSteps
 		out := Part{Ns: make([]float64, kinds)}
 		for p := range split.Parts(max(1, int64(float64(longest)/m.Scale))) {
@@ -75,8 +75,8 @@ func (k *Rank) checkMeans(stream int, timings []Timing) error {
 // Common is how many calls the same streams of two ranks have in common at the beginning, found without expanding
 // them. Terminals are the same that have the same number.
 func Common(a, b *Rank, stream int, ofA, ofB []uint64) uint64 {
-	prints := func(k *Rank, number []uint64) *prefix.Prints {
-		return prefix.NewPrints(k.streams[stream], func(t uint32) uint64 { return number[t] })
+	prints := func(k *Rank, number []uint64) *grammar.Prints {
+		return grammar.NewPrints(k.streams[stream], func(t uint32) uint64 { return number[t] })
 	}
 	return prints(a, ofA).Common(prints(b, ofB))
 }

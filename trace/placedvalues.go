@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // placedValues returns what was attached at leaves of a class, by name.
@@ -185,7 +185,7 @@ func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 			if stream == l.stream {
 				number = len(terminals)
 			}
-			terminals = append(terminals, unfold.New(g, unfold.Limit).Terminal...)
+			terminals = append(terminals, grammar.Unfold(g, grammar.UnfoldLimit).Terminal...)
 		}
 	}
 	calls, err := rank.r.calls(rank.nclass, rank.class)

@@ -6,12 +6,11 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
@@ -28,12 +27,12 @@ type Rank struct {
 	class  *sections.Decoded
 
 	streams []*grammar.Grammar
-	bare    []func() *prefix.Sums // by stream: without weights, see weighed
-	lanes   []*Lane               // by terminal, nil if it has none; nil if none has
+	bare    []func() *grammar.Sums // by stream: without weights, see weighed
+	lanes   []*Lane                // by terminal, nil if it has none; nil if none has
 
 	mu    sync.Mutex
 	calls []template
-	sums  []*prefix.Sums    // by stream: requests made, by position
+	sums  []*grammar.Sums   // by stream: requests made, by position
 	lines []*timeline.Means // by stream
 
 	series *timeline.Series // nil: none, if opened
@@ -67,11 +66,11 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	k := &Rank{
 		streams: streams,
 		r:       r, number: rank, index: int(r.places().Index[rank]), nclass: n, class: c,
-		calls: make([]template, len(c.Terminals)), sums: make([]*prefix.Sums, len(c.Streams)),
+		calls: make([]template, len(c.Terminals)), sums: make([]*grammar.Sums, len(c.Streams)),
 	}
 	for _, g := range streams {
-		k.bare = append(k.bare, sync.OnceValue(func() *prefix.Sums {
-			return prefix.New(g, func(uint32) int64 { return 0 })
+		k.bare = append(k.bare, sync.OnceValue(func() *grammar.Sums {
+			return grammar.NewSums(g, func(uint32) int64 { return 0 })
 		}))
 	}
 	if err := k.openLanes(); err != nil {
@@ -95,7 +94,7 @@ func (r *Reader) Tracks() iter.Seq2[*Rank, error] {
 }
 
 // weighed returns sums of weights along a stream. Lengths are found once for all.
-func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *prefix.Sums {
+func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *grammar.Sums {
 	return k.bare[stream]().Again(weight)
 }
 
@@ -427,7 +426,7 @@ func (r *Reader) calls(n int, c *sections.Decoded) ([]uint64, error) {
 	if len(c.Varying) > 0 {
 		ranks = r.lists()[n]
 	}
-	calls, err := counts.Calls(c.Streams, c.Varying, len(c.Terminals), c.Ranks, func(i, member int) int64 {
+	calls, err := column.StreamCalls(c.Streams, c.Varying, len(c.Terminals), c.Ranks, func(i, member int) int64 {
 		return c.Counts[i].At(member, int64(ranks[member]))
 	})
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/timing/totals"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {
-	m := make(map[string][]*totals.Class)
+func (r *Reader) readRankValues() (map[string][]*timing.ClassTotals, error) {
+	m := make(map[string][]*timing.ClassTotals)
 	if !r.hasSection(container.RankValues) {
 		return m, nil
 	}
@@ -34,7 +34,7 @@ func (r *Reader) readRankValues() (map[string][]*totals.Class, error) {
 		return nil, err
 	}
 	for name, list := range blobs {
-		m[name] = make([]*totals.Class, len(list))
+		m[name] = make([]*timing.ClassTotals, len(list))
 		for class, b := range list {
 			if m[name][class], err = r.decodeTotals(container.RankValues, class, b, true); err != nil {
 				return nil, err
@@ -104,8 +104,8 @@ func (k *Rank) ValueTotals() (map[string]*ValueTotals, error) {
 		c := all[name][k.nclass]
 		out.ValueTotal = valueTotal(c, k.index)
 		for n, t := range c.Sites() {
-			above, off, up := c.Site(n, totals.Duration, k.index)
-			below, less, down := c.Site(n, totals.Gap, k.index)
+			above, off, up := c.Site(n, timing.DurationKind, k.index)
+			below, less, down := c.Site(n, timing.GapKind, k.index)
 			if t >= len(list) {
 				if out.leaf == nil {
 					out.leaf = make(map[int]ValueTotal)
@@ -127,9 +127,9 @@ func (k *Rank) ValueTotals() (map[string]*ValueTotals, error) {
 }
 
 // valueTotal is what stands above zero less what stands below.
-func valueTotal(c *totals.Class, index int) ValueTotal {
-	above, off := c.Total(totals.Duration, index)
-	below, less := c.Total(totals.Gap, index)
+func valueTotal(c *timing.ClassTotals, index int) ValueTotal {
+	above, off := c.Total(timing.DurationKind, index)
+	below, less := c.Total(timing.GapKind, index)
 	return ValueTotal{above - below, off + less}
 }
 

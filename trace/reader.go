@@ -13,8 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
-	"github.com/spoor-hpc/spoor/internal/timing/totals"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
@@ -44,15 +44,15 @@ type Reader struct {
 	timing func() ([][]byte, error)
 	series func() (*sections.SeriesIndex, error)
 	values func() (*sections.AttachedValues, error)
-	totals func() ([]*totals.Class, error)
-	valued func() (map[string][]*totals.Class, error)
+	totals func() ([]*timing.ClassTotals, error)
+	valued func() (map[string][]*timing.ClassTotals, error)
 	clocks func() (*sections.ClockTable, error)
 	origin func() (int64, error)
 	allocs func() (*sections.AllocTable, error)
 	lanes  func() ([][]byte, error)
 	code   func() (*Code, error)
 	waits  func() (*Waits, error)
-	drawn  func() (*drawn.Drawing, error)
+	drawn  func() (*grammar.Drawing, error)
 	bases  sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	shared sync.Map                        // see Shared
@@ -112,13 +112,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.series = sync.OnceValues(r.readSeries)
 	r.lists = sync.OnceValue(r.listMembers)
 	r.tables = sync.OnceValues(r.readTables)
-	r.timing = sync.OnceValues(func() (blobs [][]byte, err error) {
-		if !r.HasTimes() {
-			return make([][]byte, r.ranks.Classes), nil
-		}
-		err = r.section(container.Times, func(w *wire.Reader) { blobs = sections.DecodeBlobs(w, r.ranks.Classes) })
-		return blobs, err
-	})
+	r.timing = sync.OnceValues(func() ([][]byte, error) { return r.byClass(container.Times) })
 	r.procs = sync.OnceValues(func() (p *sections.Processes, err error) {
 		calls, err := r.lengths()
 		if err != nil {
@@ -128,8 +122,8 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 			table := sections.DecodeProcessSection(w, r.ranks.Ranks, calls, r.ranked)
 			p = &table
 		})
-		if err == nil && r.hasSection(container.Asides) {
-			err = r.section(container.Asides, func(w *wire.Reader) { p.ReadAsides(w, r.ranks.Ranks) })
+		if err == nil {
+			err = r.optional(container.Asides, func(w *wire.Reader) { p.ReadAsides(w, r.ranks.Ranks) })
 		}
 		if err == nil {
 			p.FoldersFrom(r.Meta())
@@ -179,6 +173,16 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 		return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
 	return nil
+}
+
+func (r *Reader) hasSection(id byte) bool { return r.sections.Find(id) != nil }
+
+// optional does the same where the trace has the section.
+func (r *Reader) optional(id byte, decode func(w *wire.Reader)) error {
+	if !r.hasSection(id) {
+		return nil
+	}
+	return r.section(id, decode)
 }
 
 // byClass returns what a section has of each class; nothing of any if there is no such section.
@@ -284,10 +288,8 @@ func (r *Reader) readTables() (*tables, error) {
 	r.ahead(container.Sites, container.Signatures, container.Classes, container.Columns)
 	t := &tables{}
 	t.strings = map[uint64]string{}
-	if r.hasSection(container.Strings) {
-		if err := r.section(container.Strings, func(w *wire.Reader) { t.strings = sections.DecodeStrings(w) }); err != nil {
-			return nil, err
-		}
+	if err := r.optional(container.Strings, func(w *wire.Reader) { t.strings = sections.DecodeStrings(w) }); err != nil {
+		return nil, err
 	}
 	if err := r.section(container.Sites, func(w *wire.Reader) { t.sites = sections.DecodeSites(w) }); err != nil {
 		return nil, err
@@ -300,12 +302,7 @@ func (r *Reader) readTables() (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.hasSection(container.Columns) {
-		t.columns = make([][]byte, r.ranks.Classes)
-		return t, nil
-	}
-	err = r.section(container.Columns, func(w *wire.Reader) { t.columns = sections.DecodeBlobs(w, r.ranks.Classes) })
-	if err != nil {
+	if t.columns, err = r.byClass(container.Columns); err != nil {
 		return nil, err
 	}
 	return t, nil

@@ -4,7 +4,6 @@ import (
 	"iter"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
 )
 
 // A NodeKind says what a Node is.
@@ -30,7 +29,7 @@ type Node struct {
 	Copy     int    // of what has a Rule: in the structure of Leaves the number of the copy, else that of the rule
 
 	g    *grammar.Grammar
-	tree *unfold.Tree // of which g is the grammar; nil: it is the stream's
+	tree *grammar.Unfolded // of which g is the grammar; nil: it is the stream's
 }
 
 // Structure returns the structure of a stream without expanding it.
@@ -39,15 +38,15 @@ func (k *Rank) Structure(stream int) Node {
 }
 
 // A Sequence is what a structure is of, for spoor's own packages; it has nothing for others.
-type Sequence unfold.Handed
+type Sequence grammar.Handed
 
 // StructureOf returns the structure of another sequence than a stream's.
 func StructureOf(s Sequence) Node {
-	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: unfold.Handed(s).Grammar()}
+	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.Handed(s).Grammar()}
 }
 
 // Whole returns the sequence that the node is a part of.
-func (n Node) Whole() Sequence { return Sequence(unfold.Hand(n.g)) }
+func (n Node) Whole() Sequence { return Sequence(grammar.Hand(n.g)) }
 
 // Sequence yields the terminals of a stream in order.
 func (k *Rank) Sequence(stream int) iter.Seq[int] {

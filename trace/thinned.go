@@ -8,9 +8,6 @@ import (
 
 // Thinned returns the sizes that were merged to make the trace smaller; nil of a trace that has all as they were.
 func (r *Reader) Thinned() (list []Thinned, err error) {
-	if !r.hasSection(container.Thinned) {
-		return nil, nil
-	}
-	err = r.section(container.Thinned, func(w *wire.Reader) { list = sections.DecodeThinned(w, r.ranks.Ranks) })
+	err = r.optional(container.Thinned, func(w *wire.Reader) { list = sections.DecodeThinned(w, r.ranks.Ranks) })
 	return list, err
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/totals"
 )
 
-func (r *Reader) readTotals() ([]*totals.Class, error) {
-	list := make([]*totals.Class, r.ranks.Classes)
+func (r *Reader) readTotals() ([]*timing.ClassTotals, error) {
+	list := make([]*timing.ClassTotals, r.ranks.Classes)
 	blobs, err := r.byClass(container.Totals)
 	if err != nil {
 		return nil, err
@@ -26,7 +25,7 @@ func (r *Reader) readTotals() ([]*totals.Class, error) {
 }
 
 // decodeTotals reads what a section has of the ranks of a class, perhaps of leaves too; nil if that is nothing.
-func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool) (*totals.Class, error) {
+func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool) (*timing.ClassTotals, error) {
 	if len(blob) == 0 {
 		return nil, nil
 	}
@@ -38,8 +37,8 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool)
 	if leaves {
 		sites += sections.LeavesOf(c.Streams)
 	}
-	var list *totals.Class
-	err = r.ofClass(section, class, blob, func(w *wire.Reader) { list = totals.Decode(w, r.members[class], sites) })
+	var list *timing.ClassTotals
+	err = r.ofClass(section, class, blob, func(w *wire.Reader) { list = timing.DecodeTotals(w, r.members[class], sites) })
 	return list, err
 }
 
@@ -55,7 +54,7 @@ func (r *Reader) ranked() (sections.Ranked, error) {
 			continue
 		}
 		for at, rank := range members {
-			out.Ns[rank], _ = all[class].Total(totals.Duration, at)
+			out.Ns[rank], _ = all[class].Total(timing.DurationKind, at)
 			out.Known[rank] = true
 		}
 	}
@@ -87,7 +86,7 @@ type SiteTotals struct {
 type ClassTotals struct {
 	ranks int
 	sites []classSite
-	known *totals.Class // nil: of one rank, or not known
+	known *timing.ClassTotals // nil: of one rank, or not known
 }
 
 type classSite struct {
@@ -114,7 +113,7 @@ func (r *Reader) Totals(class int) (*ClassTotals, error) {
 	first, _ := sections.Firsts(sections.NumbersOf(c.Groups()), func(n int) Times { return times[n] })
 	for _, t := range first {
 		s := classSite{terminal: t, number: -1}
-		s.spreads[totals.Gap], s.spreads[totals.Duration] = times[t].GapTotals, times[t].DurationTotals
+		s.spreads[timing.GapKind], s.spreads[timing.DurationKind] = times[t].GapTotals, times[t].DurationTotals
 		out.sites = append(out.sites, s)
 	}
 	if out.known != nil {
@@ -141,8 +140,8 @@ func (c *ClassTotals) Of(index int) *Totals {
 	for i := range c.sites {
 		out.Sites[i].Terminal = c.sites[i].terminal
 	}
-	c.fill(totals.Gap, index, &out.Gap, func(i int) *Total { return &out.Sites[i].Gap })
-	c.fill(totals.Duration, index, &out.Duration, func(i int) *Total { return &out.Sites[i].Duration })
+	c.fill(timing.GapKind, index, &out.Gap, func(i int) *Total { return &out.Sites[i].Gap })
+	c.fill(timing.DurationKind, index, &out.Duration, func(i int) *Total { return &out.Sites[i].Duration })
 	return out
 }
 
@@ -274,16 +273,16 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 	}
 	var sums [2]uint64
 	for t := range times {
-		sums[totals.Gap] += times[t].Gap.Sum
-		sums[totals.Duration] += times[t].Duration.Sum
+		sums[timing.GapKind] += times[t].Gap.Sum
+		sums[timing.DurationKind] += times[t].Duration.Sum
 	}
-	for kind, what := range [...]string{totals.Gap: "gaps", totals.Duration: "durations"} {
+	for kind, what := range [...]string{timing.GapKind: "gaps", timing.DurationKind: "durations"} {
 		if err := holds(what, sums[kind], func(i int) (float64, float64) { return c.Total(kind, i) }); err != nil {
 			return err
 		}
 		for n, t := range c.Sites() {
 			sum := times[t].GapTotals.Sum
-			if kind == totals.Duration {
+			if kind == timing.DurationKind {
 				sum = times[t].DurationTotals.Sum
 			}
 			if _, _, ok := c.Site(n, kind, 0); !ok {

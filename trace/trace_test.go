@@ -13,7 +13,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -91,7 +90,7 @@ func sample(t testing.TB) *sections.Content {
 	second := grammar.NewBuilder()
 	second.Append(7)
 	pair.Streams = []*grammar.Grammar{b.Grammar(), second.Grammar()}
-	often := counts.Occurrences(pair.Streams, pair.Terminals.Len())
+	often := grammar.Occurrences(pair.Streams, pair.Terminals.Len())
 	for i := range pair.Terminals.(sections.List) {
 		n := 2 * often[i]
 		pair.Terminals.(sections.List)[i].Times = Times{Duration: stat(n, 100*n, 90, 120), Gap: stat(n, 10*n, 1, 90)}

@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
 func main() {
@@ -153,8 +155,8 @@ func (b *bench) compare(ranks int, program string, args ...string) error {
 			fmt.Printf("  %-26s %12.1f %12.1f %12.1f\n", name, without, with, with-without)
 			continue
 		}
-		fmt.Printf("  %-26s %12.1f %12.1f %12.1f  (%.1f to %.1f)\n", name, median(plain), median(traced),
-			median(added), added[len(added)/4], added[len(added)-1-len(added)/4])
+		fmt.Printf("  %-26s %12.1f %12.1f %12.1f  (%.1f to %.1f)\n", name, stats.Median(plain), stats.Median(traced),
+			stats.Median(added), added[len(added)/4], added[len(added)-1-len(added)/4])
 	}
 	return nil
 }
@@ -196,12 +198,4 @@ func (b *bench) once(traced, ranks int, program string, programArgs []string) ([
 		lines = append(lines, line{name, v})
 	}
 	return append(lines, line{"whole_run_ms", float64(wall.Microseconds()) / 1e3}), nil
-}
-
-func median(v []float64) float64 {
-	slices.Sort(v)
-	if len(v) == 0 {
-		return 0
-	}
-	return v[len(v)/2]
 }

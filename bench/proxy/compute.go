@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
@@ -89,13 +90,9 @@ func compute(w io.Writer, mpi string, ranks, rounds int) error {
 			}
 			fmt.Fprintf(os.Stderr, "%s: %.2f s; %s %.2f s\n", p.name, times["original"], strings.Join(modes, ", "), [][]float64{times["none"], times["sleep"], times["spin"]})
 		}
-		median := func(list []float64) float64 {
-			slices.Sort(list)
-			return list[len(list)/2]
-		}
-		fmt.Fprintf(w, "| %s | %.2f |", p.name+" "+strings.Join(p.args, " "), median(times["original"]))
+		fmt.Fprintf(w, "| %s | %.2f |", p.name+" "+strings.Join(p.args, " "), stats.Median(times["original"]))
 		for _, mode := range modes {
-			fmt.Fprintf(w, " %.2f |", median(times[mode]))
+			fmt.Fprintf(w, " %.2f |", stats.Median(times[mode]))
 		}
 		fmt.Fprintln(w)
 	}

@@ -26,6 +26,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
@@ -290,21 +291,13 @@ func (o *options) print(w io.Writer, mpi string, rows []*row) {
 		if len(r.original) == 0 {
 			continue
 		}
-		fmt.Fprintf(t, "| %s\t| %s\t| %s\t| %d\t| %.2f\t", r.program, strconv.FormatInt(r.calls, 10), r.mode, len(r.original), median(r.original))
+		fmt.Fprintf(t, "| %s\t| %s\t| %s\t| %d\t| %.2f\t", r.program, strconv.FormatInt(r.calls, 10), r.mode, len(r.original), stats.Median(r.original))
 		for _, p := range o.paces {
 			for _, x := range [][]float64{r.off[p], r.compute[p]} {
-				fmt.Fprintf(t, "| %+.1f %% (%+.1f to %+.1f)\t", median(x), slices.Min(x), slices.Max(x))
+				fmt.Fprintf(t, "| %+.1f %% (%+.1f to %+.1f)\t", stats.Median(x), slices.Min(x), slices.Max(x))
 			}
 		}
 		fmt.Fprintln(t, "|")
 	}
 	t.Flush()
-}
-
-func median(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	if n := len(s); n%2 == 0 && n > 0 {
-		return (s[n/2-1] + s[n/2]) / 2
-	}
-	return s[len(s)/2]
 }

@@ -11,12 +11,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -78,14 +79,14 @@ func run(ranks, precisions []int) error {
 func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error) {
 	d := partners.New(r, 1, func(int) {})
 	for _, p := range precisions {
-		o := thin.Options{Precision: p}
+		o := reduce.Options{Precision: p}
 		if k.draw {
-			o.Rounds = func(r *trace.Reader) thin.Drawer { return rounds.New(r, rounds.Options{Precision: p, Seed: 1}) }
+			o.Rounds = func(r *trace.Reader) reduce.Drawer { return rounds.New(r, rounds.Options{Precision: p, Seed: 1}) }
 		}
 		if k.partners {
 			o.Partners = d
 		}
-		x, err := thin.Of(r, o, func(int) {})
+		x, err := reduce.Thin(r, o, func(int) {})
 		if err != nil {
 			return nil, err
 		}
@@ -122,14 +123,14 @@ func mesh(v *vmpi.Rank) {
 	v.Start(1)
 	next, last := int64((v.Rank+1)%v.Size), int64((v.Rank+v.Size-1)%v.Size)
 	for step := range 60 {
-		for range 36 + int(random(step)%8) {
+		for range 36 + int(skeleton.Random(step)%8) {
 			v.Sendrecv(2, vmpi.Heap(2), 64, next, 1, vmpi.Heap(3), 64, last, 1, vmpi.Double, vmpi.World)
 			v.Allreduce(3, vmpi.Stack(16), vmpi.Stack(32), 1, vmpi.Double, vmpi.Sum, vmpi.World)
 		}
 		var rs []vmpi.Request
 		for _, receives := range []bool{true, false} {
 			for k := range 2 * v.Size {
-				h := random(step, k)
+				h := skeleton.Random(step, k)
 				from, to := int(h%uint64(v.Size)), int(h>>16%uint64(v.Size))
 				bytes, tag := int64(900+h>>32%200), int64(100+h>>48%5)
 				switch {
@@ -144,15 +145,4 @@ func mesh(v *vmpi.Rank) {
 		v.Waitall(6, rs)
 	}
 	v.Finalize(7)
-}
-
-func random(seed ...int) uint64 {
-	h := uint64(0x243f6a8885a308d3)
-	for _, s := range seed {
-		h = (h ^ uint64(s)) * 0x9fb21c651e98df25
-		h ^= h >> 31
-		h *= 0xd6e8feb86659fd93
-		h ^= h >> 29
-	}
-	return h
 }

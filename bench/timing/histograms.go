@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
 
 // histogramErrors sums up how far quantiles of histograms of five bins are off,
@@ -20,7 +20,7 @@ type histogramErrors struct {
 // enough is how many samples a distribution must have.
 const enough = 100
 
-func (h *histogramErrors) add(keys []uint32, b codec.Batch) {
+func (h *histogramErrors) add(keys []uint32, b series.Batch) {
 	for i, list := range [][]uint64{b.Gaps, b.Durations} {
 		byKey := map[uint32][]uint64{}
 		for at, k := range keys {

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 	"github.com/spoor-hpc/spoor/internal/timing/measure"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -56,7 +56,7 @@ func measured(path string, o *timing.Options, calls int) (*program, error) {
 	}
 	defer r.Close()
 	p := &program{Name: strings.TrimSuffix(filepath.Base(path), ".spoor")}
-	codecs := codec.All()
+	codecs := series.Codecs()
 	var results []*measure.Result
 	for _, c := range codecs {
 		results = append(results, measure.New(c))

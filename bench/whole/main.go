@@ -16,10 +16,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
@@ -113,7 +113,7 @@ func (b *bench) program(m *mpis.MPI, name string, ranks int) error {
 				without := of(&samples[0][i])
 				plain, more = append(plain, without), append(more, of(&samples[k][i])-without)
 			}
-			return median(plain), median(more)
+			return stats.Median(plain), stats.Median(more)
 		}
 		added := func(of func(*phases) float64) float64 { _, a := value(of); return a }
 		whole, more := value(func(p *phases) float64 { return p.whole })
@@ -127,9 +127,4 @@ func (b *bench) program(m *mpis.MPI, name string, ranks int) error {
 			init, initMore, end, endMore)
 	}
 	return nil
-}
-
-func median(v []float64) float64 {
-	slices.Sort(v)
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -146,8 +147,9 @@ func (b *bench) compare(m *mpis.MPI, here *machine.Machine, ranks int, name stri
 	if err := b.record(m, ranks, line); err != nil {
 		return nil, err
 	}
-	r := &row{name: name, measured: median(calls)}
-	r.spread = (calls[(len(calls)-1)*3/4] - calls[len(calls)/4]) / r.measured // median has sorted them
+	slices.Sort(calls)
+	r := &row{name: name, measured: stats.Median(calls)}
+	r.spread = (calls[(len(calls)-1)*3/4] - calls[len(calls)/4]) / r.measured
 	if err := r.simulate(filepath.Join(b.dir, "t.spoor"), here); err != nil {
 		return nil, err
 	}

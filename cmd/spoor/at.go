@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -35,7 +35,7 @@ func notPast(r *trace.Reader, ns int64) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("--at: the run ended at %s", units.Duration(float64(end)))
+	return fmt.Errorf("--at: the run ended at %s", show.Duration(float64(end)))
 }
 
 // moments prints what each thread of a rank did at a time.
@@ -95,7 +95,7 @@ func (d *dumper) moment(m *trace.Moment) error {
 	if m.Kind < trace.ExactSample {
 		about = "about "
 	}
-	b = fmt.Appendf(b, " | %s for %s%s", stateNames[m.State], about, units.Duration(float64(d.at-m.Since)))
+	b = fmt.Appendf(b, " | %s for %s%s", stateNames[m.State], about, show.Duration(float64(d.at-m.Since)))
 	if about != "" {
 		b = appendStart(append(b, "; it began at "...), c)
 	}

@@ -18,8 +18,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -239,7 +239,7 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 				return err
 			}
 			if !o.json {
-				fmt.Fprintf(out, "%s: %s on %s, %s traced\n", r.Name(), ps(predicted.EndPs), predicted.Machine, units.Duration(float64(predicted.TracedNs)))
+				fmt.Fprintf(out, "%s: %s on %s, %s traced\n", r.Name(), ps(predicted.EndPs), predicted.Machine, show.Duration(float64(predicted.TracedNs)))
 			}
 		}
 		switch {
@@ -258,7 +258,7 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 			return err
 		}
 	} else if others > 0 && o.style != "latex" {
-		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", units.Plural(others, "class"))
+		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", show.Plural(others, "class"))
 	}
 	if kept, err := r.Code(); c == nil || kept == nil || err != nil {
 		where.complain(cmd) // else the trace knows the places without the binaries

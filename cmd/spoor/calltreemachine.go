@@ -7,11 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
-	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -54,10 +53,10 @@ func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Predic
 }
 
 // printPredictedFlat writes call sites with measured and predicted times, over all ranks.
-func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top columns.Limit) error {
-	fmt.Fprintf(w, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, units.Duration(float64(p.TracedNs)))
+func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top show.Limit) error {
+	fmt.Fprintf(w, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, show.Duration(float64(p.TracedNs)))
 	rows, rest := f.Worth(top)
-	if err := columns.Text(w, rows, 0, func(c *columns.Row, x profile.Row) {
+	if err := show.Text(w, rows, 0, func(c *show.Row, x profile.Row) {
 		c.Ns("time", x.Ns).Ns("predicted", x.Predicted.Ns).Ns("compute", x.ComputeNs).Ns("predicted", x.Predicted.ComputeNs)
 		c.Count("calls", x.Calls).Text("function and place", x.Function+" "+x.Place)
 	}); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -68,9 +68,9 @@ type checked struct {
 
 func (c *checked) text() string {
 	if c.Looked < c.tracks {
-		return fmt.Sprintf("%s: ok, %s (the calls of %d were checked), %s", c.File, units.Plural(c.Ranks, "rank"), c.Looked, units.Plural(c.Calls, "call"))
+		return fmt.Sprintf("%s: ok, %s (the calls of %d were checked), %s", c.File, show.Plural(c.Ranks, "rank"), c.Looked, show.Plural(c.Calls, "call"))
 	}
-	return fmt.Sprintf("%s: ok, %s, %s", c.File, units.Plural(c.Ranks, "rank"), units.Plural(c.Calls, "call"))
+	return fmt.Sprintf("%s: ok, %s, %s", c.File, show.Plural(c.Ranks, "rank"), show.Plural(c.Calls, "call"))
 }
 
 func checkFile(path string) (c checked) {

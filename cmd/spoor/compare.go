@@ -11,9 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/database"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 type compareOptions struct {
@@ -86,7 +85,7 @@ More: docs/compare.md`,
 func atLeastTraces(n int, least string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
-			return &usageError{cmd, fmt.Errorf("want %s traces or more, got %s", least, units.Plural(len(args), "argument"))}
+			return &usageError{cmd, fmt.Errorf("want %s traces or more, got %s", least, show.Plural(len(args), "argument"))}
 		}
 		return nil
 	}
@@ -177,7 +176,7 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 }
 
 // printScalability writes a line for each run: those of the comparisons, and before them the one that they all have.
-func printScalability(w io.Writer, list []*database.Comparison, v columns.View) error {
+func printScalability(w io.Writer, list []*database.Comparison, v show.View) error {
 	type line struct {
 		run database.Run
 		s   database.Scalability
@@ -188,7 +187,7 @@ func printScalability(w io.Writer, list []*database.Comparison, v columns.View) 
 		_, s := c.Scalability()
 		lines = append(lines, line{c.B, s})
 	}
-	return columns.Print(w, lines, v, func(c *columns.Row, x line) {
+	return show.Print(w, lines, v, func(c *show.Row, x line) {
 		share := func(v float64) string {
 			if v == 0 {
 				return "?"

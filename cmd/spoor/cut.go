@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -53,9 +53,9 @@ More: docs/cut.md`,
 					"trace": out, "calls": part.Calls, "stayed": part.Stayed, "bytes": size, "notes": part.Notes,
 				})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s", out, units.Plural(part.Calls, "call"), units.Plural(r.Ranks(), "rank"), units.Bytes(size))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s", out, show.Plural(part.Calls, "call"), show.Plural(r.Ranks(), "rank"), show.Bytes(size))
 			if part.Stayed > 0 {
-				fmt.Fprintf(cmd.OutOrStdout(), "; %s from outside that make or free objects", units.Plural(part.Stayed, "call"))
+				fmt.Fprintf(cmd.OutOrStdout(), "; %s from outside that make or free objects", show.Plural(part.Stayed, "call"))
 			}
 			fmt.Fprintln(cmd.OutOrStdout())
 			return nil

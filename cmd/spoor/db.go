@@ -17,12 +17,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/convert/table"
+	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tags"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -116,7 +115,7 @@ Spark and pandas read as one table.`,
 // writeCalls writes the calls of a run into a folder of Parquet files, unless they are there.
 func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 	at := func(table string) string { return filepath.Join(dir, table, fmt.Sprintf("run=%d", run)) }
-	last := table.Tables[table.Calls].Name // stands for all of them
+	last := convert.Tables[convert.Calls].Name // stands for all of them
 	if _, err := os.Stat(at(last)); err == nil {
 		return nil
 	}
@@ -132,7 +131,7 @@ func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 	if err != nil {
 		return err
 	}
-	if err := writeParquet(s, made, exportAbout{aboutRun(s), where}); err != nil {
+	if err := writeParquet(s, made, aboutTrace(s, where)); err != nil {
 		return err
 	}
 	move := func(name string) error {
@@ -141,7 +140,7 @@ func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 		}
 		return os.Rename(filepath.Join(made, name+".parquet"), filepath.Join(at(name), name+".parquet"))
 	}
-	for _, t := range table.Tables {
+	for _, t := range convert.Tables {
 		if t.Name != last {
 			if err := move(t.Name); err != nil {
 				return err
@@ -220,8 +219,8 @@ func newDBList() *cobra.Command {
 	return cmd
 }
 
-func printRuns(w io.Writer, v columns.View, list []database.Listed) error {
-	return columns.Print(w, list, v, func(c *columns.Row, x database.Listed) {
+func printRuns(w io.Writer, v show.View, list []database.Listed) error {
+	return show.Print(w, list, v, func(c *show.Row, x database.Listed) {
 		var span, in any = "?", "?"
 		if x.HasTimes {
 			span, in = x.SpanNs, float64(x.MPINs)/float64(max(1, x.Ranks))
@@ -269,7 +268,7 @@ func newDBSQL() *cobra.Command {
 					return nil
 				}
 				err = d.Query(args[0], line, func(values []any) error { return line(texts(values)) })
-				err = errors.Join(err, columns.Text(out, rows, 0, func(c *columns.Row, cells []string) {
+				err = errors.Join(err, show.Text(out, rows, 0, func(c *show.Row, cells []string) {
 					for _, cell := range cells {
 						c.Text("", cell)
 					}
@@ -321,21 +320,21 @@ func texts(values []any) []string {
 func printComparison(w io.Writer, c *database.Comparison, o output) error {
 	for _, p := range c.Whole {
 		if p.Name == "span_ns" && p.KnownA && p.KnownB {
-			fmt.Fprintf(w, "run time: %s → %s, %s\n", units.Duration(p.A), units.Duration(p.B), changed(p.A, p.B))
+			fmt.Fprintf(w, "run time: %s → %s, %s\n", show.Duration(p.A), show.Duration(p.B), changed(p.A, p.B))
 		}
 	}
 	_, most := c.Waits()
 	if most != nil {
-		fmt.Fprintf(w, "waiting grew most in %s: from %s to %s\n", siteText(&most.Site), units.Duration(float64(most.Waited[0])), units.Duration(float64(most.Waited[1])))
+		fmt.Fprintf(w, "waiting grew most in %s: from %s to %s\n", siteText(&most.Site), show.Duration(float64(most.Waited[0])), show.Duration(float64(most.Waited[1])))
 	}
 	for _, x := range []struct {
 		name string
 		run  database.Run
 	}{{"A", c.A}, {"B", c.B}} {
-		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, units.Plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
+		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, show.Plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
 	}
 	fmt.Fprintln(w)
-	if err := columns.Text(w, c.Whole, 0, func(r *columns.Row, p database.Pair) {
+	if err := show.Text(w, c.Whole, 0, func(r *show.Row, p database.Pair) {
 		a, b, change := "?", "?", ""
 		if p.KnownA {
 			a = quantity(p.Name, p.A)
@@ -357,7 +356,7 @@ func printComparison(w io.Writer, c *database.Comparison, o output) error {
 // comparedSites writes a row for each call site of two runs.
 func comparedSites(w io.Writer, c *database.Comparison, o output) error {
 	waits, _ := c.Waits()
-	return columns.Print(w, c.Sites, o.tableView(), func(r *columns.Row, s database.SitePair) {
+	return show.Print(w, c.Sites, o.tableView(), func(r *show.Row, s database.SitePair) {
 		r.Count("calls A", s.Calls[0]).Count("calls B", s.Calls[1]).Ns("time A", s.Ns[0]).Ns("time B", s.Ns[1])
 		r.Value("change", changed(float64(s.Ns[0]), float64(s.Ns[1])))
 		if waits {
@@ -371,13 +370,13 @@ func comparedSites(w io.Writer, c *database.Comparison, o output) error {
 func quantity(name string, v float64) string {
 	switch {
 	case strings.HasSuffix(name, "_ns"), strings.HasPrefix(name, "MPI_"):
-		return units.Duration(v)
+		return show.Duration(v)
 	case strings.Contains(name, "bytes"):
-		return units.Bytes(int64(v))
+		return show.Bytes(int64(v))
 	case name == "parallel" || name == "load_balance" || name == "communication":
-		return units.Share(v, 1)
+		return show.Share(v, 1)
 	}
-	return units.Grouped(int64(v))
+	return show.Grouped(int64(v))
 }
 
 // changed writes how far b is from a.

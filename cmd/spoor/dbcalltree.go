@@ -10,7 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/database"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 func newDBCalltree() *cobra.Command {
@@ -77,7 +77,7 @@ func printDBTrees(cmd *cobra.Command, o shape, form output, list []*profile.Prof
 			}
 		}
 		if others > 0 && o.style != "latex" {
-			fmt.Fprintf(w, "\n%s more: --class, --all\n", units.Plural(others, "class"))
+			fmt.Fprintf(w, "\n%s more: --class, --all\n", show.Plural(others, "class"))
 		}
 		return nil
 	}, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -132,7 +132,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	defer progress.end()
 	o.Step = progress.step
 	if a.Ranks() != b.Ranks() && !o.json {
-		fmt.Fprintf(out, "%s has %s, %s has %s\n", pathA, units.Plural(a.Ranks(), "rank"), pathB, units.Plural(b.Ranks(), "rank"))
+		fmt.Fprintf(out, "%s has %s, %s has %s\n", pathA, show.Plural(a.Ranks(), "rank"), pathB, show.Plural(b.Ranks(), "rank"))
 	}
 	var differ []int
 	for d, err := range diff.Traces(a, b, o.Options) {
@@ -158,11 +158,11 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	switch {
 	case o.json:
 	case len(differ) == 0:
-		fmt.Fprintf(out, "equal: %s\n", units.Plural(a.Ranks(), "rank"))
+		fmt.Fprintf(out, "equal: %s\n", show.Plural(a.Ranks(), "rank"))
 	case len(differ) > room && !o.all:
-		fmt.Fprintf(out, "%s differ: %s (--all shows each)\n", units.Plural(len(differ), "rank"), units.Ranges(differ))
+		fmt.Fprintf(out, "%s differ: %s (--all shows each)\n", show.Plural(len(differ), "rank"), show.Ranges(differ))
 	default:
-		fmt.Fprintf(out, "%s of %s differ\n", units.Grouped(len(differ)), units.Plural(max(a.Ranks(), b.Ranks()), "rank"))
+		fmt.Fprintf(out, "%s of %s differ\n", show.Grouped(len(differ)), show.Plural(max(a.Ranks(), b.Ranks()), "rank"))
 	}
 	return len(differ) == 0, out.Flush()
 }
@@ -180,7 +180,7 @@ func printDifference(w io.Writer, d *diff.Difference, most int) {
 			}
 		}
 		if shown > most {
-			fmt.Fprintf(w, "  and at %s\n", units.Plural(shown-most, "other place"))
+			fmt.Fprintf(w, "  and at %s\n", show.Plural(shown-most, "other place"))
 		}
 		return
 	}
@@ -204,7 +204,7 @@ func printSpent(w io.Writer, s *diff.Spent) {
 	if s.Stream > 0 {
 		thread = fmt.Sprintf(" of thread %d", s.Stream)
 	}
-	where := fmt.Sprintf("%s %s, from call %d%s on", units.Grouped(s.Calls), s.Call.Name(), s.Index, thread)
+	where := fmt.Sprintf("%s %s, from call %d%s on", show.Grouped(s.Calls), s.Call.Name(), s.Index, thread)
 	if s.Calls == 1 {
 		where = fmt.Sprintf("%s, call %d%s", s.Call.Name(), s.Index, thread)
 	}
@@ -217,7 +217,7 @@ func printSpent(w io.Writer, s *diff.Spent) {
 			if off < 0 {
 				sign = "-"
 			}
-			fmt.Fprintf(w, "  %s%s %s: %s, then %s: %s %s\n", sign, units.Duration(math.Abs(off)), x.what, units.Duration(x.ns[0]), units.Duration(x.ns[1]), where, s.Call.Site.String())
+			fmt.Fprintf(w, "  %s%s %s: %s, then %s: %s %s\n", sign, show.Duration(math.Abs(off)), x.what, show.Duration(x.ns[0]), show.Duration(x.ns[1]), where, s.Call.Site.String())
 		}
 	}
 }

@@ -12,9 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 func newDoctor() *cobra.Command {
@@ -53,7 +52,7 @@ More: docs/doctor.md`,
 			h := examineHost()
 			if len(args) == 1 {
 				var err error
-				if h.Program, err = inspect.Program(lookPath(args[0])); err != nil {
+				if h.Program, err = launch.Inspect(lookPath(args[0])); err != nil {
 					return err
 				}
 				h.Program.Symbols()
@@ -77,13 +76,13 @@ More: docs/doctor.md`,
 
 // A host is what doctor finds out about this machine.
 type host struct {
-	Parts     []part            `json:"parts"`
-	MPIs      []inspect.Library `json:"mpi_libraries"`
-	Launchers []launcher        `json:"launchers"`
-	Scratch   string            `json:"scratch"`
-	FreeBytes uint64            `json:"scratch_free_bytes"`
-	SteadyTSC bool              `json:"steady_tsc"`
-	Program   *inspect.Report   `json:"program,omitempty"`
+	Parts     []part             `json:"parts"`
+	MPIs      []launch.Library   `json:"mpi_libraries"`
+	Launchers []launcher         `json:"launchers"`
+	Scratch   string             `json:"scratch"`
+	FreeBytes uint64             `json:"scratch_free_bytes"`
+	SteadyTSC bool               `json:"steady_tsc"`
+	Program   *launch.Inspection `json:"program,omitempty"`
 }
 
 type part struct {
@@ -98,14 +97,14 @@ type launcher struct {
 }
 
 func examineHost() *host {
-	h := &host{MPIs: inspect.Installed(), Scratch: "/dev/shm", Launchers: []launcher{}}
+	h := &host{MPIs: launch.Installed(), Scratch: "/dev/shm", Launchers: []launcher{}}
 	sort.Slice(h.MPIs, func(i, j int) bool { return h.MPIs[i].Path < h.MPIs[j].Path })
 	for _, name := range []string{"libspoor.so", "libspoor-engine.so"} {
 		p := part{Name: name}
 		if path, err := findLibrary(name); err != nil {
 			p.Problem = err.Error()
 		} else {
-			p.Path, p.Problem = path, inspect.Preload(path)
+			p.Path, p.Problem = path, launch.Preload(path)
 		}
 		h.Parts = append(h.Parts, p)
 	}
@@ -166,7 +165,7 @@ func (h *host) print(w io.Writer) error {
 	return nil
 }
 
-func (h *host) printProgram(w io.Writer, r *inspect.Report) {
+func (h *host) printProgram(w io.Writer, r *launch.Inspection) {
 	fmt.Fprintf(w, "\nprogram    %s (%s)\n", r.Path, r.Kind)
 	if r.Script != "" {
 		fmt.Fprintf(w, "runs under %s\n", r.Script)
@@ -178,13 +177,13 @@ func (h *host) printProgram(w io.Writer, r *inspect.Report) {
 		fmt.Fprintf(w, "Fortran    %s\n", f)
 	}
 	for _, l := range r.Layers {
-		fmt.Fprintf(w, "layer      %s wraps %s: called as without spoor\n", l.Path, units.Plural(len(l.Functions), "MPI function"))
+		fmt.Fprintf(w, "layer      %s wraps %s: called as without spoor\n", l.Path, show.Plural(len(l.Functions), "MPI function"))
 	}
 	for _, s := range r.Sanitizers {
 		fmt.Fprintf(w, "sanitizer  %s\n", s)
 	}
 	if r.Loops > 0 {
-		fmt.Fprintf(w, "rounds     %s count them: spoor run --rounds\n", units.Plural(r.Loops, "loop"))
+		fmt.Fprintf(w, "rounds     %s count them: spoor run --rounds\n", show.Plural(r.Loops, "loop"))
 	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "not found  %s\n", m)
@@ -203,7 +202,7 @@ func (h *host) printProgram(w io.Writer, r *inspect.Report) {
 
 // launcherFor picks a launcher that belongs to the program's MPI: with another
 // one, each rank would be a world of its own.
-func (h *host) launcherFor(r *inspect.Report) string {
+func (h *host) launcherFor(r *launch.Inspection) string {
 	for _, l := range h.Launchers {
 		if len(r.MPI) > 0 && launch.Fits(launch.Identify(l.Path), r.MPI[0].Family) {
 			return filepath.Base(l.Path)

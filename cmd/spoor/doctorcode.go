@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/code"
-	"github.com/spoor-hpc/spoor/internal/code/outline"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -24,7 +24,7 @@ func showCode(cmd *cobra.Command, path string, paths []string, form output) erro
 	}
 	defer m.Close()
 	s := symbolise.New(symbolise.Options{Paths: paths})
-	o := outline.New(m, s)
+	o := tree.NewOutline(m, s)
 	for _, note := range append(s.Notes(), o.Notes...) {
 		complain(cmd, errors.New(note))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -68,7 +68,7 @@ func printCoverage(w io.Writer) error {
 		return cmp.Or(cmp.Compare(len(a.chapter), len(b.chapter)), cmp.Compare(a.chapter, b.chapter))
 	})
 	total.chapter = "all"
-	if err := columns.Text(w, append(list, &total), 0, func(c *columns.Row, k *coverage) {
+	if err := show.Text(w, append(list, &total), 0, func(c *show.Row, k *coverage) {
 		regular, irregular, unwrapped := k.counts[mpi.Regular], k.counts[mpi.Irregular], k.counts[mpi.Unwrapped]
 		c.Value("functions", regular+irregular+unwrapped).Value("regular", regular).Value("irregular", irregular).Value("unwrapped", unwrapped)
 		c.Text("chapter", strings.TrimSpace(k.chapter+" "+chapters[k.chapter]))
@@ -193,7 +193,7 @@ func printCall(w io.Writer, c *mpi.Call) error {
 	if j.Returns != "error" {
 		fmt.Fprintf(w, "returns %s\n", j.Returns)
 	}
-	if err := columns.Text(w, j.Params, 0, func(c *columns.Row, p jsonParam) {
+	if err := show.Text(w, j.Params, 0, func(c *show.Row, p jsonParam) {
 		kind := p.Kind
 		if p.Length != "" {
 			kind += "[" + p.Length + "]"

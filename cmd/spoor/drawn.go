@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -55,7 +55,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 // text says it in a line.
 func (d *drawnRounds) text() string {
 	return fmt.Sprintf("rounds of loops with %s, as one of %d: %d (rank %d) to %d (rank %d) in %s before; tolerance %s, seed %d", d.Of, len(d.Bins),
-		d.Least, d.LeastRank, d.Most, d.MostRank, units.Plural(d.Runs, "run"), toleranceText(d.Precision), d.Seed)
+		d.Least, d.LeastRank, d.Most, d.MostRank, show.Plural(d.Runs, "run"), toleranceText(d.Precision), d.Seed)
 }
 
 // keptText says what other loops have numbers of rounds that differ, and why they stay.
@@ -66,7 +66,7 @@ func keptText(list []rounds.Kept) string {
 			parts = append(parts, fmt.Sprintf("and %d other reasons", len(list)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s, of %s", k.Why, units.Plural(k.Runs, "run")))
+		parts = append(parts, fmt.Sprintf("%s, of %s", k.Why, show.Plural(k.Runs, "run")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -80,5 +80,5 @@ func drawnMark(list []trace.Drawn, family int) string {
 		return ""
 	}
 	x := &list[family]
-	return fmt.Sprintf(" # rounds drawn of %s..%s", units.Grouped(uint64(x.Least.Value)), units.Grouped(uint64(x.Most.Value)))
+	return fmt.Sprintf(" # rounds drawn of %s..%s", show.Grouped(uint64(x.Least.Value)), show.Grouped(uint64(x.Most.Value)))
 }

@@ -18,9 +18,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
-	"github.com/spoor-hpc/spoor/internal/reduce/cut"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -90,12 +89,12 @@ type dumper struct {
 	r          *trace.Reader
 	out        *bufio.Writer
 	first, end uint64
-	window     cut.Window
+	window     reduce.Window
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
 	names      *handles.Names  // of the rank at hand
-	marks      *thin.Marks     // of the rank at hand
+	marks      *reduce.Marks   // of the rank at hand
 	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
 	k          *trace.Rank     // at hand, if there are such
 	values     []attachedValue // of the call at hand
@@ -168,7 +167,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		return errors.Join(d.out.Flush(), fmt.Errorf("%s: no rank looked at has %s", r.Name(), d.window.String()))
 	}
 	if len(missing) > 0 {
-		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), units.Ranges(missing)))
+		complain(cmd, fmt.Errorf("%s: no track of rank %s", r.Name(), show.Ranges(missing)))
 	}
 	if err := d.out.Flush(); err != nil {
 		return err
@@ -203,7 +202,7 @@ func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 		}
 	}
 	if calls >= manyCalls && !d.o.structure && d.o.rsd == "" && d.o.at == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: %s calls follow; --rank and --range print a part; spoor calltree shows the loops\n", d.r.Name(), units.Grouped(calls))
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: %s calls follow; --rank and --range print a part; spoor calltree shows the loops\n", d.r.Name(), show.Grouped(calls))
 	}
 	if f, ok := cmd.OutOrStdout().(*os.File); ok && terminal(f) {
 		return quiet, nil
@@ -258,7 +257,7 @@ func (d *dumper) rank(k *trace.Rank) error {
 	if d.k = nil; d.drawn != nil {
 		d.k = k
 	}
-	if d.marks, err = thin.MarksOf(d.r, k); err != nil {
+	if d.marks, err = reduce.MarksOf(d.r, k); err != nil {
 		return err
 	}
 	var times []trace.Times
@@ -472,7 +471,7 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 		b = d.appendWhich(b, c.Call)
 		b = d.appendText(b, c.Call)
 		if times != nil {
-			duration, gap := units.Duration(float64(c.Timing.Duration.Ns)), units.Duration(float64(c.Timing.Gap.Ns))
+			duration, gap := show.Duration(float64(c.Timing.Duration.Ns)), show.Duration(float64(c.Timing.Gap.Ns))
 			if c.Timing.Duration.Kind.Own() {
 				b = fmt.Appendf(b, " | %s after %s", duration, gap)
 			} else {
@@ -505,7 +504,7 @@ func appendStart(b []byte, c *trace.TimedCall) []byte {
 	}
 	b = append(append(b, "about "...), moment(c.Start)...)
 	if c.Within < math.MaxInt64 {
-		b = append(append(b, ", within "...), units.Duration(float64(c.Within))...)
+		b = append(append(b, ", within "...), show.Duration(float64(c.Within))...)
 	}
 	return b
 }
@@ -549,7 +548,7 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 	if d.k != nil {
 		b = append(b, drawnMark(d.drawn, d.k.InDrawn(c.Terminal))...)
 	}
-	b = append(b, thin.DrawnText(d.marks.Drawn(c))...)
+	b = append(b, reduce.DrawnText(d.marks.Drawn(c))...)
 	if d.o.sites {
 		b = append(append(b, " @ "...), d.places.text(c.Site)...)
 		for s := c.Site.Outer; s != nil; s = s.Outer {
@@ -558,7 +557,7 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 	}
 	if times != nil {
 		t := &times[c.Terminal]
-		b = fmt.Appendf(b, " ~ mean %s after mean %s", units.Duration(t.Duration.Mean()), units.Duration(t.Gap.Mean()))
+		b = fmt.Appendf(b, " ~ mean %s after mean %s", show.Duration(t.Duration.Mean()), show.Duration(t.Gap.Mean()))
 	}
 	return b
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -89,8 +88,8 @@ More: docs/efficiency.md`,
 }
 
 // printEfficiencyTable writes a row for each call site.
-func printEfficiencyTable(w io.Writer, rep *efficiency.Report, v columns.View) error {
-	return columns.Print(w, rep.Calls, v, func(c *columns.Row, x efficiency.Call) {
+func printEfficiencyTable(w io.Writer, rep *efficiency.Report, v show.View) error {
+	return show.Print(w, rep.Calls, v, func(c *show.Row, x efficiency.Call) {
 		d := &x.Duration
 		c.Ns("lost", x.CostNs).Share("of run", x.CostNs, float64(rep.Efficiency.RuntimeNs)*float64(rep.Ranks)).Count("calls", x.Count).Count("ranks", d.Ranks)
 		c.Ns("mean", d.Mean).Ns("least", d.Least.Ns).Value("least rank", d.Least.Rank).Ns("most", d.Most.Ns).Value("most rank", d.Most.Rank)
@@ -98,25 +97,25 @@ func printEfficiencyTable(w io.Writer, rep *efficiency.Report, v columns.View) e
 	})
 }
 
-func printEfficiency(w io.Writer, rep *efficiency.Report, top columns.Limit, width int) error {
+func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width int) error {
 	e := rep.Efficiency
 	if rep.Ranks == 0 {
 		fmt.Fprintln(w, "no rank left a track")
 		return nil
 	}
-	run := units.Duration(float64(e.RuntimeNs))
+	run := show.Duration(float64(e.RuntimeNs))
 	if e.WithinNs > e.RuntimeNs/200 {
-		run += " ± " + units.Duration(float64(e.WithinNs))
+		run += " ± " + show.Duration(float64(e.WithinNs))
 	}
-	if err := columns.Text(w, [][3]string{
+	if err := show.Text(w, [][3]string{
 		{"parallel efficiency", shareText(e.Parallel), "mean useful time over run time, " + run},
 		{"  load balance", shareText(e.LoadBalance), "mean useful time over the largest"},
 		{"  communication", shareText(e.Communication), "largest useful time over run time"},
-	}, 0, func(c *columns.Row, x [3]string) { c.Text("", x[0]).Text("", x[1]).Text("", x[2]) }); err != nil {
+	}, 0, func(c *show.Row, x [3]string) { c.Text("", x[0]).Text("", x[1]).Text("", x[2]) }); err != nil {
 		return err
 	}
 	if rep.Missing > 0 {
-		fmt.Fprintf(w, "%s left no track\n", units.Plural(rep.Missing, "rank"))
+		fmt.Fprintf(w, "%s left no track\n", show.Plural(rep.Missing, "rank"))
 	}
 	fmt.Fprintln(w)
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
@@ -132,7 +131,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top columns.Limit, wid
 		fmt.Fprintf(w, "times are those of up to %d threads a rank, each from its first call to its last, scaled to the run time of the rank\n", rep.Threads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	calls, rest := columns.Worth(rep.Calls, top, func(c efficiency.Call) float64 {
+	calls, rest := show.Worth(rep.Calls, top, func(c efficiency.Call) float64 {
 		return c.CostNs / max(1, float64(e.RuntimeNs)*float64(rep.Ranks))
 	})
 	for i := range calls {
@@ -141,7 +140,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top columns.Limit, wid
 		if c.Completion && !c.Alone {
 			what = "waited"
 		}
-		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, strings.Join(append([]string{c.Place}, c.Others...), " and "), units.Plural(c.Count, "call"), units.Duration(c.CostNs), what)
+		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, strings.Join(append([]string{c.Place}, c.Others...), " and "), show.Plural(c.Count, "call"), show.Duration(c.CostNs), what)
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {
@@ -160,10 +159,10 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top columns.Limit, wid
 
 // shareText is a share as well as it is known.
 func shareText(s efficiency.Share) string {
-	text := units.Share(s.Value, 1)
+	text := show.Share(s.Value, 1)
 	switch off := (s.High - s.Low) / 2; {
 	case !s.Known():
-		return fmt.Sprintf("not known better than %s to %s", units.Share(s.Low, 1), units.Share(s.High, 1))
+		return fmt.Sprintf("not known better than %s to %s", show.Share(s.Low, 1), show.Share(s.High, 1))
 	case off >= 0.0005:
 		return fmt.Sprintf("%s ± %.1f", text, 100*off)
 	}
@@ -219,9 +218,9 @@ func (v *imbalanceView) distribution(name string, d *efficiency.Distribution, in
 	if d.Ranks == 0 {
 		return
 	}
-	text := fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, units.Duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most))
+	text := fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, show.Duration(d.Mean), v.extreme(d.Least), v.extreme(d.Most))
 	if d.Within >= 1 && d.Within > toAPercent*d.Most.Ns {
-		text += ", each within " + units.Duration(d.Within)
+		text += ", each within " + show.Duration(d.Within)
 	}
 	v.line(text, bars(d.Bins))
 	if len(d.Groups) == 2 {
@@ -232,9 +231,9 @@ func (v *imbalanceView) distribution(name string, d *efficiency.Distribution, in
 
 func (v *imbalanceView) extreme(x efficiency.Extreme) string {
 	if v.hosts && x.Host != "" {
-		return fmt.Sprintf("%s (rank %d, %s)", units.Duration(x.Ns), x.Rank, x.Host)
+		return fmt.Sprintf("%s (rank %d, %s)", show.Duration(x.Ns), x.Rank, x.Host)
 	}
-	return fmt.Sprintf("%s (rank %d)", units.Duration(x.Ns), x.Rank)
+	return fmt.Sprintf("%s (rank %d)", show.Duration(x.Ns), x.Rank)
 }
 
 // sample writes how the times of single calls are spread.
@@ -242,10 +241,10 @@ func (v *imbalanceView) sample(s *efficiency.Sample) {
 	if s == nil {
 		return
 	}
-	v.line(fmt.Sprintf("          each %s mean, %s to %s", units.Duration(s.Mean), v.extreme(s.Least), v.extreme(s.Most)), bars(s.Steps))
+	v.line(fmt.Sprintf("          each %s mean, %s to %s", show.Duration(s.Mean), v.extreme(s.Least), v.extreme(s.Most)), bars(s.Steps))
 	if len(s.Groups) == 2 {
 		text := func(g efficiency.SampleGroup) string {
-			return fmt.Sprintf("%d at %s", g.Calls, units.Duration(g.Mean))
+			return fmt.Sprintf("%d at %s", g.Calls, show.Duration(g.Mean))
 		}
 		a, b := s.Groups[0], s.Groups[1]
 		fmt.Fprintf(v.w, "               two groups: %s, and %s, from %s\n", text(a), text(b), v.extreme(b.Least))
@@ -253,7 +252,7 @@ func (v *imbalanceView) sample(s *efficiency.Sample) {
 }
 
 func groupText(g efficiency.Group) string {
-	text := fmt.Sprintf("%s at %s", units.Plural(g.Ranks, "rank"), units.Duration(g.Mean))
+	text := fmt.Sprintf("%s at %s", show.Plural(g.Ranks, "rank"), show.Duration(g.Mean))
 	if g.Estimated {
 		text = "about " + text
 	}

@@ -15,16 +15,12 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/convert"
-	"github.com/spoor-hpc/spoor/internal/convert/chrome"
-	"github.com/spoor-hpc/spoor/internal/convert/dimemas"
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/convert/paraver"
-	"github.com/spoor-hpc/spoor/internal/convert/perfetto"
 	"github.com/spoor-hpc/spoor/internal/convert/smpi"
-	"github.com/spoor-hpc/spoor/internal/convert/table"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -84,13 +80,7 @@ type format struct {
 	whole    bool   // its readers wait for what is missing
 	ending   string // of the default name
 	most     int64  // bytes that its readers take; 0: any number
-	write    func(s *ops.Source, path string, about exportAbout) error
-}
-
-// exportAbout is what formats say besides calls.
-type exportAbout struct {
-	run   map[string]string
-	where *places
+	write    func(s *ops.Source, path string, about convert.Options) error
 }
 
 var formats = map[string]format{
@@ -137,23 +127,24 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 		return err
 	}
 	if o.to == "otf2" && len(s.Ranks) > manyFiles {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: otf2 has two files for each rank, and there are %s; --ranks takes fewer\n", units.Grouped(len(s.Ranks)))
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: otf2 has two files for each rank, and there are %s; --ranks takes fewer\n", show.Grouped(len(s.Ranks)))
 	}
-	about := exportAbout{aboutRun(s), newPlaces(o.paths)}
+	where := newPlaces(o.paths)
+	about := aboutTrace(s, where)
 	p = newProgress(cmd.ErrOrStderr(), "calls", int(calls))
 	err = writeAside(o.out, f.folder, func(path string) error { return f.write(s, path, about) })
 	p.end()
 	if err != nil {
 		return err
 	}
-	about.where.complain(cmd)
+	where.complain(cmd)
 	bytes, err := sizeOf(o.out)
 	if err != nil {
 		return err
 	}
 	if f.most > 0 && bytes > f.most {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: %s is %s; viewers tend to fail from %s on; take a part: --ranks, --from, --until, --phase\n",
-			o.out, units.Bytes(bytes), units.Bytes(f.most))
+			o.out, show.Bytes(bytes), show.Bytes(f.most))
 	}
 	if names, err := r.ValueNames(); err == nil && !f.values && len(names) > 0 {
 		s.Losses.Add("names of numbers that were attached to calls: "+strings.Join(names, ", "), uint64(len(names)))
@@ -161,13 +152,13 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	losses := s.Losses.List()
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), map[string]any{
-			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": s.Told, "bytes": bytes, "times": about.run["TIMES"], "left_out": losses,
+			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": s.Told, "bytes": bytes, "times": about.About["TIMES"], "left_out": losses,
 		})
 	}
 	for _, x := range losses {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", units.Grouped(x.Count), x.What)
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", show.Grouped(x.Count), x.What)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, units.Plural(s.Told, "call"), units.Plural(len(s.Ranks), "rank"), units.Bytes(bytes), about.run["TIMES"])
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.Plural(s.Told, "call"), show.Plural(len(s.Ranks), "rank"), show.Bytes(bytes), about.About["TIMES"])
 	return nil
 }
 
@@ -225,15 +216,23 @@ func aboutRun(s *ops.Source) map[string]string {
 	return about
 }
 
-func writeOTF2(s *ops.Source, dir string, about exportAbout) error {
-	a, err := otf2.New(s, dir, otf2.Options{Line: about.line, About: about.run})
+// through has the calls go through a writer, and closes it; err says why there is none.
+func through(s *ops.Source, x interface {
+	ops.Sink
+	Close() error
+}, err error) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Run(a); err != nil {
+	if err := s.Run(x); err != nil {
 		return err
 	}
-	return a.Close()
+	return x.Close()
+}
+
+func writeOTF2(s *ops.Source, dir string, about convert.Options) error {
+	x, err := otf2.New(s, dir, about)
+	return through(s, x, err)
 }
 
 // toFile has a file written, which another goroutine does in large pieces.
@@ -250,9 +249,9 @@ func toFile(path string, write func(w io.Writer) error) error {
 	return f.Close()
 }
 
-func writePerfetto(s *ops.Source, path string, about exportAbout) error {
+func writePerfetto(s *ops.Source, path string, about convert.Options) error {
 	return toFile(path, func(w io.Writer) error {
-		x, err := perfetto.New(s, w, perfetto.Options{Line: about.line, About: about.run})
+		x, err := convert.NewPerfetto(s, w, about)
 		if err != nil {
 			return err
 		}
@@ -260,92 +259,56 @@ func writePerfetto(s *ops.Source, path string, about exportAbout) error {
 	})
 }
 
-func writeChrome(s *ops.Source, path string, about exportAbout) error {
+func writeChrome(s *ops.Source, path string, about convert.Options) error {
 	return toFile(path, func(w io.Writer) error {
-		x, err := chrome.New(s, w, chrome.Options{Line: about.line, About: about.run})
-		if err != nil {
-			return err
-		}
-		if err := s.Run(x); err != nil {
-			return err
-		}
-		return x.Close()
+		x, err := convert.NewChrome(s, w, about)
+		return through(s, x, err)
 	})
 }
 
-func writeCSV(s *ops.Source, dir string, about exportAbout) error {
-	f, err := table.NewCSV(dir)
-	if err != nil {
-		return err
-	}
-	return writeTables(s, f, about)
+func writeCSV(s *ops.Source, dir string, about convert.Options) error {
+	f, err := convert.NewCSV(dir)
+	return through(s, convert.NewTables(s, f, about), err)
 }
 
-func writeParquet(s *ops.Source, dir string, about exportAbout) error {
-	f, err := table.NewParquet(dir)
-	if err != nil {
-		return err
-	}
-	return writeTables(s, f, about)
+func writeParquet(s *ops.Source, dir string, about convert.Options) error {
+	f, err := convert.NewParquet(dir)
+	return through(s, convert.NewTables(s, f, about), err)
 }
 
-func writeTables(s *ops.Source, f table.Format, about exportAbout) error {
-	x := table.New(s, f, table.Options{Line: about.line, About: about.run})
-	if err := s.Run(x); err != nil {
-		return err
-	}
-	return x.Close()
+func writeParaver(s *ops.Source, dir string, about convert.Options) error {
+	x, err := paraver.New(s, dir, about)
+	return through(s, x, err)
 }
 
-func writeParaver(s *ops.Source, dir string, about exportAbout) error {
-	x, err := paraver.New(s, dir, paraver.Options{Line: about.line, About: about.run})
-	if err != nil {
-		return err
-	}
-	if err := s.Run(x); err != nil {
-		return err
-	}
-	return x.Close()
-}
-
-func writeGOAL(s *ops.Source, path string, _ exportAbout) error {
+func writeGOAL(s *ops.Source, path string, _ convert.Options) error {
 	return toFile(path, func(w io.Writer) error { return traced.WriteGOAL(s, w) })
 }
 
-func writeDimemas(s *ops.Source, path string, about exportAbout) error {
+func writeDimemas(s *ops.Source, path string, about convert.Options) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	x, err := dimemas.New(s, f, about.run["COMMAND"])
-	if err != nil {
-		return err
-	}
-	if err := s.Run(x); err != nil {
-		return err
-	}
-	return x.Close()
+	x, err := paraver.NewDimemas(s, f, about.About["COMMAND"])
+	return through(s, x, err)
 }
 
-func writeSMPI(s *ops.Source, dir string, _ exportAbout) error {
+func writeSMPI(s *ops.Source, dir string, _ convert.Options) error {
 	x, err := smpi.New(s, dir)
-	if err != nil {
-		return err
-	}
-	if err := s.Run(x); err != nil {
-		return err
-	}
-	return x.Close()
+	return through(s, x, err)
 }
 
-// line returns the source line of a call, or else its place in a module.
-func (a exportAbout) line(s trace.Site) (file string, line int) {
-	p := a.where.of(s)
-	if p.Precision == symbolise.LineInfo {
-		return p.Frames[0].File, p.Frames[0].Line
-	}
-	return p.Base(), 0
+// aboutTrace returns what formats say besides calls.
+func aboutTrace(s *ops.Source, where *places) convert.Options {
+	return convert.Options{About: aboutRun(s), Line: func(s trace.Site) (file string, line int) {
+		p := where.of(s)
+		if p.Precision == symbolise.LineInfo {
+			return p.Frames[0].File, p.Frames[0].Line
+		}
+		return p.Base(), 0
+	}}
 }
 
 // writeAside has something written beside a path, and gives it that name when it is whole.

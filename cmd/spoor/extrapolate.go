@@ -9,7 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -71,7 +71,7 @@ More: docs/extrapolate.md`,
 				}
 				return writeJSON(cmd.OutOrStdout(), answer)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, %s\n", out, units.Plural(ranks, "rank"), units.Plural(callsIn(r), "call"), units.Bytes(size))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, %s\n", out, show.Plural(ranks, "rank"), show.Plural(callsIn(r), "call"), show.Bytes(size))
 			return nil
 		},
 	}
@@ -117,10 +117,10 @@ func explainSlots(cmd *cobra.Command, slots []extrapolate.Slot) {
 		default:
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s", s.What, s.Forms[0])
 			if len(s.Forms) > 1 {
-				fmt.Fprintf(cmd.OutOrStdout(), "; %s", units.Plural(len(s.Forms)-1, "other form"))
+				fmt.Fprintf(cmd.OutOrStdout(), "; %s", show.Plural(len(s.Forms)-1, "other form"))
 			}
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s are the same everywhere\n", units.Plural(same, "value"))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s are the same everywhere\n", show.Plural(same, "value"))
 }

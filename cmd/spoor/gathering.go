@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // A gathering is the processes of a job in a call that ends for all when the last has come: MPI_Init, MPI_Session_init, MPI_Finalize, or
@@ -122,9 +122,9 @@ func (g *gathering) line() string {
 	if g.Spawned {
 		what += " of what is spawned"
 	}
-	number := units.Plural(g.Come, "process")
+	number := show.Plural(g.Come, "process")
 	if g.Expected > 0 {
-		number = fmt.Sprintf("%d of %s", g.Come, units.Plural(g.Expected, "process"))
+		number = fmt.Sprintf("%d of %s", g.Come, show.Plural(g.Expected, "process"))
 	}
 	verb := "have"
 	if g.Come == 1 {
@@ -167,7 +167,7 @@ func (g *gathering) print(w io.Writer, room int) {
 		if r.Ended {
 			ended = ", which has ended"
 		}
-		fmt.Fprintf(w, "  %s: in %s for %s (%s, process %d%s)\n", who, g.Function, units.Duration(float64(r.SinceNs)), r.Host, r.PID, ended)
+		fmt.Fprintf(w, "  %s: in %s for %s (%s, process %d%s)\n", who, g.Function, show.Duration(float64(r.SinceNs)), r.Host, r.PID, ended)
 	}
 }
 

@@ -14,8 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/histogram"
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -102,7 +101,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 	}
 	fmt.Fprintf(w, "times: %s\n", known[rep.Times])
 	if o.rank >= 0 && len(rep.Ranks) > 1 {
-		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, units.Plural(len(rep.Ranks), "rank"), units.Ranges(rep.Ranks))
+		fmt.Fprintf(w, "of rank %d's class, %s: %s\n", o.rank, show.Plural(len(rep.Ranks), "rank"), show.Ranges(rep.Ranks))
 	}
 	what := func(t *histogram.Table) (string, *histogram.Spread) {
 		if o.gaps {
@@ -112,18 +111,18 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 	}
 	for i := range rep.Sites {
 		if o.top.Rows > 0 && i == o.top.Rows {
-			fmt.Fprintf(w, "\n%s more: --top 0\n", units.Plural(len(rep.Sites)-o.top.Rows, "call site"))
+			fmt.Fprintf(w, "\n%s more: --top 0\n", show.Plural(len(rep.Sites)-o.top.Rows, "call site"))
 			break
 		}
 		s := &rep.Sites[i]
 		text, spread := what(&s.Table)
-		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, units.Plural(spread.Count, "call"))
+		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, show.Plural(spread.Count, "call"))
 		if err := printSpread(w, spread, "  ", width); err != nil {
 			return err
 		}
 		for j := range s.After {
 			if o.top.Rows > 0 && j == o.top.Rows {
-				fmt.Fprintf(w, "\n  after %s more: --top 0\n", units.Plural(len(s.After)-o.top.Rows, "call site"))
+				fmt.Fprintf(w, "\n  after %s more: --top 0\n", show.Plural(len(s.After)-o.top.Rows, "call site"))
 				break
 			}
 			a := &s.After[j]
@@ -132,7 +131,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 			if a.Number > 0 {
 				head = fmt.Sprintf("after [%d] %s at %s", a.Number, a.Function, a.Place)
 			}
-			fmt.Fprintf(w, "\n  %s: %s\n", head, units.Plural(spread.Count, "call"))
+			fmt.Fprintf(w, "\n  %s: %s\n", head, show.Plural(spread.Count, "call"))
 			if err := printSpread(w, spread, "    ", width); err != nil {
 				return err
 			}
@@ -153,7 +152,7 @@ func printSpread(w io.Writer, s *histogram.Spread, indent string, width int) err
 	if len(rows) > 1 {
 		rows = append(slices.Clone(rows), s.Bin)
 	}
-	for i, line := range columns.Lines(rows, func(c *columns.Row, b histogram.Bin) {
+	for i, line := range show.Lines(rows, func(c *show.Row, b histogram.Bin) {
 		c.Ns("from", b.Least).Value("rank", rankText(b.LeastRank)).Ns("to", b.Most).Value("rank", rankText(b.MostRank))
 		c.Count("calls", b.Count).Ns("mean", b.Mean).Ns("deviation", b.Deviation)
 	}) {
@@ -201,7 +200,7 @@ func histogramCSV(w io.Writer, rep *histogram.Report) error {
 		site        histogram.Site
 		after, what string
 	}
-	return columns.CSV(w, func(add func(row)) {
+	return show.CSV(w, func(add func(row)) {
 		for _, s := range rep.Sites {
 			table := func(after string, t *histogram.Table) {
 				for _, b := range t.Duration.Bins {
@@ -216,7 +215,7 @@ func histogramCSV(w io.Writer, rep *histogram.Report) error {
 				table(strconv.Itoa(s.After[j].Number), &s.After[j].Table)
 			}
 		}
-	}, func(c *columns.Row, r row) {
+	}, func(c *show.Row, r row) {
 		c.Value("number", r.site.Number).Text("function", r.site.Function).Text("site", r.site.Place).Text("after", r.after).Text("what", r.what)
 		c.Value("least_ns", r.Least).Value("least_rank", r.LeastRank).Value("most_ns", r.Most).Value("most_rank", r.MostRank)
 		c.Value("calls", r.Count).Decimal("mean_ns", r.Mean, 1).Decimal("deviation_ns", r.Deviation, 1)

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	page "github.com/spoor-hpc/spoor/internal/report"
-	"github.com/spoor-hpc/spoor/internal/report/view"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -96,7 +95,7 @@ func serve(cmd *cobra.Command, r *trace.Reader, o page.Options, p *progress, por
 	if err := page.Write(&b, d); err != nil {
 		return err
 	}
-	s, err := view.New(port, b.Bytes(), page.NewViewer(r, d, o))
+	s, err := page.NewServer(port, b.Bytes(), page.NewViewer(r, d, o))
 	if err != nil {
 		return err
 	}

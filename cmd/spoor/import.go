@@ -12,8 +12,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/convert/imported"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/version"
 )
 
@@ -86,9 +86,9 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 		})
 	}
 	for _, what := range slices.Sorted(maps.Keys(x.Notes)) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: import: %s %s\n", units.Grouped(x.Notes[what]), what)
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: import: %s %s\n", show.Grouped(x.Notes[what]), what)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", o.out, units.Plural(x.Calls, "call"), units.Plural(x.Content.Ranks, "rank"), units.Bytes(size))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", o.out, show.Plural(x.Calls, "call"), show.Plural(x.Content.Ranks, "rank"), show.Bytes(size))
 	return nil
 }
 

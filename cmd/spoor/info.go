@@ -11,18 +11,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/analyse/findings"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newInfo() *cobra.Command {
 	var o output
-	var top columns.Limit
+	var top show.Limit
 	var storage bool
 	var paths []string
 	var window windowFlags
@@ -69,7 +67,7 @@ with equal calls, and which parameters take most bytes.`,
 				return err
 			}
 			return o.print(cmd, struct {
-				Findings []findings.Finding `json:"findings"`
+				Findings []efficiency.Finding `json:"findings"`
 				*summary.Summary
 				Merged   []mergedSizes   `json:"merged,omitempty"`
 				Drawn    []drawnRounds   `json:"drawn,omitempty"`
@@ -97,13 +95,13 @@ with equal calls, and which parameters take most bytes.`,
 const expandable = 2_000_000
 
 // findingsOf says where the run's time is lost, as far as that comes cheap.
-func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings.Finding, error) {
+func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]efficiency.Finding, error) {
 	if s.Timeless {
-		return []findings.Finding{}, nil
+		return []efficiency.Finding{}, nil
 	}
 	kind, err := r.TimeKind()
 	if err != nil || kind.Own() && s.Calls > expandable {
-		return []findings.Finding{}, err
+		return []efficiency.Finding{}, err
 	}
 	where, err := placesOf(r, paths)
 	if err != nil {
@@ -117,24 +115,24 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]findings
 	if err != nil {
 		return nil, err
 	}
-	return findings.Of(rep, w), nil
+	return efficiency.Findings(rep, w), nil
 }
 
-func printFindings(w io.Writer, s *summary.Summary, list []findings.Finding) {
+func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {
 	if len(list) == 0 {
 		return
 	}
 	for _, f := range list {
-		fmt.Fprintf(w, "%-10s %s\n", units.Share(f.Share, 1), f.Text)
+		fmt.Fprintf(w, "%-10s %s\n", show.Share(f.Share, 1), f.Text)
 	}
 	fmt.Fprintf(w, "%-10s spoor efficiency --all %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits string, top columns.Limit) error {
+func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits string, top show.Limit) error {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	field("trace", "%s, %s", s.File, units.Bytes(s.Bytes))
+	field("trace", "%s, %s", s.File, show.Bytes(s.Bytes))
 	field("command", "%s", cmp.Or(s.Command, "unknown"))
 	library, _, _ := strings.Cut(s.Library, "\n")
 	family := "unknown"
@@ -171,8 +169,8 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 			}
 			drift = fmt.Sprintf(format, c.DriftPPM)
 		}
-		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, units.Duration(float64(c.ApartNs)), drift,
-			units.Duration(float64(c.BoundNs)))
+		field("clocks", "%d, up to %s apart, %s, compared within %s", c.Count, show.Duration(float64(c.ApartNs)), drift,
+			show.Duration(float64(c.BoundNs)))
 	} else if len(s.Hosts) > 1 && !s.Timeless {
 		field("clocks", "not compared: ranks are put together by the hosts' wall clocks")
 	}
@@ -186,20 +184,20 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	if noWaits != "" {
 		field("waits", "not known: %s", noWaits)
 	}
-	field("calls", "%s; %s", units.Grouped(s.Calls), density(s))
+	field("calls", "%s; %s", show.Grouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
 		field("structure", "%s of calls in %s of %s, each as reached from one place; see: spoor calltree",
-			units.Share(float64(x.Placed), float64(s.Calls)), units.Plural(x.Loops, "loop"), units.Plural(x.Functions, "function"))
+			show.Share(float64(x.Placed), float64(s.Calls)), show.Plural(x.Loops, "loop"), show.Plural(x.Functions, "function"))
 	}
 	if len(s.Counted) > 0 {
 		sum := int64(0)
 		for _, x := range s.Counted {
 			sum += x.Rounds
 		}
-		field("rounds", "%s of %s, counted by the program; most, %s, at %s", units.Grouped(sum), units.Plural(len(s.Counted), "loop"), units.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
+		field("rounds", "%s of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.Counted), "loop"), show.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
 	}
 	if s.Lost > 0 {
-		field("lost", "%s that could not be recorded", units.Plural(s.Lost, "call"))
+		field("lost", "%s that could not be recorded", show.Plural(s.Lost, "call"))
 	}
 	for _, p := range s.Problems {
 		field("problem", "%s", p)
@@ -221,8 +219,8 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 
 // printStorage writes how a trace is stored.
 func printStorage(w io.Writer, s *summary.Summary, top int) error {
-	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", units.Plural(len(s.Classes), "class"), units.Plural(s.Signatures, "signature"),
-		units.Plural(s.Sites, "call site"))
+	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", show.Plural(len(s.Classes), "class"), show.Plural(s.Signatures, "signature"),
+		show.Plural(s.Sites, "call site"))
 	total := int64(0)
 	for _, x := range s.Sections {
 		total += x.Bytes
@@ -231,7 +229,7 @@ func printStorage(w io.Writer, s *summary.Summary, top int) error {
 	if head := s.Bytes - total; head > 0 {
 		parts = append(parts, summary.Section{Name: "header and directory", Bytes: head})
 	}
-	if err := columns.Text(w, parts, 0, func(c *columns.Row, x summary.Section) {
+	if err := show.Text(w, parts, 0, func(c *show.Row, x summary.Section) {
 		c.Count("", x.Bytes).Share("", x.Bytes, s.Bytes).Text("", x.Name)
 	}); err != nil {
 		return err
@@ -251,14 +249,14 @@ func timeText(s *summary.Summary) string {
 	if s.Threads > 1 {
 		of, each = " of its threads' time", "thread"
 	}
-	time := units.Duration(float64(s.EndNs))
+	time := show.Duration(float64(s.EndNs))
 	if s.FirstNs < -s.EndNs/1000 {
-		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", units.Duration(float64(-s.FirstNs)))
+		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", show.Duration(float64(-s.FirstNs)))
 	}
-	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s a %s)", time, units.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
-		units.Duration(float64(s.LeastMPI)), units.Duration(float64(s.MostMPI)), each)
+	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s a %s)", time, show.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
+		show.Duration(float64(s.LeastMPI)), show.Duration(float64(s.MostMPI)), each)
 	if s.FilesNs > 0 {
-		text += fmt.Sprintf(", in files %s (%s)", units.Share(float64(s.FilesNs), float64(s.ThreadNs)), units.Duration(float64(s.FilesNs)))
+		text += fmt.Sprintf(", in files %s (%s)", show.Share(float64(s.FilesNs), float64(s.ThreadNs)), show.Duration(float64(s.FilesNs)))
 	}
 	return text
 }
@@ -269,17 +267,17 @@ func spoorText(s *summary.Summary) string {
 	n := float64(max(1, s.Ranks-s.Ends[summary.Missing]))
 	if s.SpoorNs > 0 {
 		whole := float64(s.TotalNs + s.SpoorNs + s.OffNs)
-		text := fmt.Sprintf("%s a rank, %s of its time: %s to start", units.Duration(float64(s.SpoorNs)/n), units.Share(float64(s.SpoorNs), whole), units.Duration(float64(s.SpoorStart)/n))
+		text := fmt.Sprintf("%s a rank, %s of its time: %s to start", show.Duration(float64(s.SpoorNs)/n), show.Share(float64(s.SpoorNs), whole), show.Duration(float64(s.SpoorStart)/n))
 		if rest := s.SpoorNs - s.SpoorStart; rest > 0 {
-			text += fmt.Sprintf(", %s to take in records", units.Duration(float64(rest)/n))
+			text += fmt.Sprintf(", %s to take in records", show.Duration(float64(rest)/n))
 		}
 		list = append(list, text)
 	}
 	if s.MergeNs > 0 {
-		list = append(list, fmt.Sprintf("%s in MPI_Finalize, after the program's last call", units.Duration(float64(s.MergeNs))))
+		list = append(list, fmt.Sprintf("%s in MPI_Finalize, after the program's last call", show.Duration(float64(s.MergeNs))))
 	}
 	if s.OffNs > 0 {
-		list = append(list, fmt.Sprintf("not traced for %s a rank", units.Duration(float64(s.OffNs)/n)))
+		list = append(list, fmt.Sprintf("not traced for %s a rank", show.Duration(float64(s.OffNs)/n)))
 	}
 	return strings.Join(list, "; ")
 }
@@ -287,7 +285,7 @@ func spoorText(s *summary.Summary) string {
 // printCosts tells what the sections on calls are made of.
 func printCosts(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
-	return columns.Text(w, s.Costs, top, func(c *columns.Row, x summary.Cost) {
+	return show.Text(w, s.Costs, top, func(c *show.Row, x summary.Cost) {
 		c.Decimal("bytes", x.Bytes, 1).Count("for", x.Count).Text("section", x.Section)
 		c.Text("call", cmp.Or(x.Call, "-")).Text("value", x.Value).Text("stored as", x.Form)
 	})
@@ -298,12 +296,12 @@ func joinNonEmpty(sep string, list ...string) string {
 }
 
 func ranksText(s *summary.Summary) string {
-	text := units.Grouped(s.Ranks)
+	text := show.Grouped(s.Ranks)
 	if n := s.Ends[summary.Unfinished]; n > 0 {
-		text += fmt.Sprintf("; %s did not reach MPI_Finalize", units.Grouped(n))
+		text += fmt.Sprintf("; %s did not reach MPI_Finalize", show.Grouped(n))
 	}
 	if n := s.Ends[summary.Missing]; n > 0 {
-		text += fmt.Sprintf("; %s left no track", units.Grouped(n))
+		text += fmt.Sprintf("; %s left no track", show.Grouped(n))
 	}
 	return text
 }
@@ -317,9 +315,9 @@ func hostsText(hosts []summary.Host) string {
 			list = append(list, fmt.Sprintf("and %d more", len(hosts)-room))
 			break
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", h.Name, units.Plural(h.Ranks, "rank")))
+		list = append(list, fmt.Sprintf("%s (%s)", h.Name, show.Plural(h.Ranks, "rank")))
 	}
-	return joinNonEmpty(" ", units.Plural(len(hosts), "host")+":", strings.Join(list, ", "))
+	return joinNonEmpty(" ", show.Plural(len(hosts), "host")+":", strings.Join(list, ", "))
 }
 
 // density says how small the trace is for what it holds.
@@ -330,15 +328,15 @@ func density(s *summary.Summary) string {
 	return fmt.Sprintf("%.3g bytes a call", float64(s.Bytes)/float64(s.Calls))
 }
 
-func printFunctions(w io.Writer, s *summary.Summary, top columns.Limit) error {
+func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) error {
 	fmt.Fprintln(w)
 	of := "of MPI"
 	if s.FilesNs > 0 {
 		of = "of calls"
 	}
 	top.Asked = top.Asked || s.Timeless
-	shown, rest := columns.Worth(s.Functions, top, func(f summary.Function) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) })
-	if err := columns.Text(w, shown, 0, func(c *columns.Row, f summary.Function) {
+	shown, rest := show.Worth(s.Functions, top, func(f summary.Function) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) })
+	if err := show.Text(w, shown, 0, func(c *show.Row, f summary.Function) {
 		c.Count("calls", f.Calls)
 		if !s.Timeless {
 			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
@@ -355,7 +353,7 @@ func printClasses(w io.Writer, s *summary.Summary, top int) error {
 	fmt.Fprintln(w)
 	order := slices.Clone(s.Classes)
 	slices.SortStableFunc(order, func(a, b summary.Class) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	return columns.Text(w, order, top, func(c *columns.Row, x summary.Class) {
+	return show.Text(w, order, top, func(c *show.Row, x summary.Class) {
 		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.Least, x.Most)).Count("distinct", x.Distinct).Text("class of ranks", shortRanges(x.Ranks))
 	})
 }
@@ -363,7 +361,7 @@ func printClasses(w io.Writer, s *summary.Summary, top int) error {
 // shortRanges writes a list of ranks, cut where it gets long.
 func shortRanges(list []int) string {
 	const room = 48
-	s := units.Ranges(list)
+	s := show.Ranges(list)
 	if len(s) <= room {
 		return s
 	}

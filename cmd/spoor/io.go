@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/files"
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -91,7 +90,7 @@ func printFiles(w io.Writer, rep *files.Report, o *output, ranks, timed bool) er
 	if ranks && plain {
 		who = "rank"
 	} else if !plain {
-		list, more = columns.First(list, v.Top)
+		list, more = show.First(list, v.Top)
 		v.Top = 0
 	}
 	var rows []fileRow
@@ -108,7 +107,7 @@ func printFiles(w io.Writer, rep *files.Report, o *output, ranks, timed bool) er
 			}
 		}
 	}
-	if err := columns.Print(w, rows, v, func(c *columns.Row, r fileRow) {
+	if err := show.Print(w, rows, v, func(c *show.Row, r fileRow) {
 		share := func(name string, n uint64) {
 			var part any = "-"
 			all := r.Sequential + r.Strided + r.Random
@@ -141,7 +140,7 @@ func printFiles(w io.Writer, rep *files.Report, o *output, ranks, timed bool) er
 	}); err != nil {
 		return err
 	}
-	return columns.More(w, more)
+	return show.More(w, more)
 }
 
 // printLeftOut counts what is not shown.
@@ -150,7 +149,7 @@ func printLeftOut(w io.Writer, rep *files.Report) error {
 		return nil
 	}
 	_, err := fmt.Fprintf(w, "left out: %s on %s in system folders and of what is imported; --system shows them\n",
-		units.Plural(int64(rep.LeftCalls), "call"), units.Plural(int64(rep.LeftFiles), "file"))
+		show.Plural(int64(rep.LeftCalls), "call"), show.Plural(int64(rep.LeftFiles), "file"))
 	return err
 }
 
@@ -169,10 +168,10 @@ func printSlowest(w io.Writer, rep *files.Report, timed bool) error {
 		if !rep.Kind.Own() {
 			about = "about "
 		}
-		fmt.Fprintf(w, "\nslowest: %s%s on rank %d: %s\n", about, units.Duration(slow.Ns), slow.Rank, slow.Call)
+		fmt.Fprintf(w, "\nslowest: %s%s on rank %d: %s\n", about, show.Duration(slow.Ns), slow.Rank, slow.Call)
 	}
 	if failed > 0 {
-		fmt.Fprintf(w, "%s failed: --json says where\n", units.Plural(failed, "call"))
+		fmt.Fprintf(w, "%s failed: --json says where\n", show.Plural(failed, "call"))
 	}
 	return nil
 }

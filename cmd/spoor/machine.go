@@ -12,10 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
-	"github.com/spoor-hpc/spoor/internal/simulate/calibrate"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/trace"
@@ -68,7 +67,7 @@ func newMachineList() *cobra.Command {
 				list = append(list, m)
 			}
 			return o.print(cmd, list, func(w io.Writer) error {
-				return columns.Text(w, list, 0, func(c *columns.Row, m *machine.Machine) { c.Text("machine", m.Name).Text("source", m.Source) })
+				return show.Text(w, list, 0, func(c *show.Row, m *machine.Machine) { c.Text("machine", m.Name).Text("source", m.Source) })
 			}, nil)
 		},
 	}
@@ -146,7 +145,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 		}
 		defer os.Remove(file)
 	}
-	task := calibrate.Task{File: file, Out: filepath.Join(dir, "result"), Most: o.most, Noisy: o.noisy, Quiet: o.quiet}
+	task := machine.MeasureTask{File: file, Out: filepath.Join(dir, "result"), Most: o.most, Noisy: o.noisy, Quiet: o.quiet}
 	measure := func(vars []launch.Var) error {
 		file := filepath.Join(dir, "config")
 		if err := (&replay.Config{Libraries: runner.Libraries, Calibrate: &task}).Write(file); err != nil {
@@ -162,7 +161,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	if err := measure(nil); err != nil {
 		return err
 	}
-	result, err := calibrate.ReadResult(task.Out)
+	result, err := machine.ReadCalibrated(task.Out)
 	if err != nil {
 		return err
 	}
@@ -177,7 +176,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 		if !o.quiet {
 			fmt.Fprintln(cmd.ErrOrStderr(), "spoor: what tracing costs")
 		}
-		task = calibrate.Task{Most: o.most, Talk: talks}
+		task = machine.MeasureTask{Most: o.most, Talk: talks}
 		if m.Recorder, err = recorderCost(filepath.Join(dir, "t.spoor"), result.LocalNs, measure); err != nil {
 			return err
 		}
@@ -262,5 +261,5 @@ func recorderCost(path string, local float64, run func([]launch.Var) error) (cos
 		}
 		before = c.Name()
 	}
-	return calibrate.RecorderCost(gaps, calls, local)
+	return machine.RecorderCost(gaps, calls, local)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -154,16 +154,16 @@ func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string,
 	if err := m.WriteText(out, u); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s in %s\n", units.Bytes(int64(m.Total.Bytes)), units.Plural(m.Total.Messages, "message"))
+	fmt.Fprintf(out, "\n%s in %s\n", show.Bytes(int64(m.Total.Bytes)), show.Plural(m.Total.Messages, "message"))
 	if m.Elsewhere.Messages > 0 {
 		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or without a track\n",
-			units.Bytes(int64(m.Elsewhere.Bytes)), units.Plural(m.Elsewhere.Messages, "message"))
+			show.Bytes(int64(m.Elsewhere.Bytes)), show.Plural(m.Elsewhere.Messages, "message"))
 	}
 	if m.Unsized > 0 {
-		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", units.Plural(m.Unsized, "message"))
+		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", show.Plural(m.Unsized, "message"))
 	}
 	if m.Unknown > 0 {
-		fmt.Fprintf(out, "left out: %s whose partners are not known\n", units.Plural(m.Unknown, "call"))
+		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.Plural(m.Unknown, "call"))
 	}
 	return out.Flush()
 }

@@ -15,10 +15,10 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -145,16 +145,16 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 	for n := 1; ; n++ {
 		name = deliver.Numbered(out, n)
 		if err = x.Write(name, force); !errors.Is(err, fs.ErrExist) {
-			return name, fmt.Sprintf("reduced, %s before: %s%s", units.Bytes(r.Size()), thinnedText(x), stay), err
+			return name, fmt.Sprintf("reduced, %s before: %s%s", show.Bytes(r.Size()), thinnedText(x), stay), err
 		}
 	}
 }
 
 // ordered reports whether requests finish in the order of their arrays.
-func ordered(x *thin.Result) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
+func ordered(x *reduce.Result) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
 
 // thinnedText says in few words what was merged.
-func thinnedText(x *thin.Result) string {
+func thinnedText(x *reduce.Result) string {
 	var parts []string
 	var sizes, runs uint64
 	to, bins := 0, 0
@@ -165,21 +165,21 @@ func thinnedText(x *thin.Result) string {
 		to += len(t.Bins)
 	}
 	if sizes > 0 {
-		parts = append(parts, fmt.Sprintf("%s became %d (tolerance %s)", units.Plural(sizes, "size"), to, toleranceText(x.Content.Thinned[0].Precision)))
+		parts = append(parts, fmt.Sprintf("%s became %d (tolerance %s)", show.Plural(sizes, "size"), to, toleranceText(x.Content.Thinned[0].Precision)))
 	}
 	if d := x.Content.Drawn; d != nil {
 		for _, f := range d.Families {
 			runs += f.Runs
 			bins += len(f.Bins)
 		}
-		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (tolerance %s, seed %d)", units.Plural(runs, "run"), bins, toleranceText(d.Families[0].Precision), d.Seed))
+		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (tolerance %s, seed %d)", show.Plural(runs, "run"), bins, toleranceText(d.Families[0].Precision), d.Seed))
 	}
 	if list := x.Content.Partners; list != nil {
 		intervals, messages := uint64(0), uint64(0)
 		for i := range list {
 			intervals, messages = intervals+list[i].Intervals, messages+list[i].Relative.Count()
 		}
-		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are drawn (seed %d)", units.Plural(messages, "message"), units.Plural(intervals, "interval"), list[0].Seed))
+		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are drawn (seed %d)", show.Plural(messages, "message"), show.Plural(intervals, "interval"), list[0].Seed))
 	}
 	if ordered(x) {
 		parts = append(parts, "requests finish in the order of their arrays")

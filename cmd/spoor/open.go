@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/run/recover"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -15,7 +15,7 @@ import (
 func openTrace(path string) (*trace.Reader, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		if dirs, err := recover.Dirs(path); err == nil && len(dirs) > 0 {
-			return nil, fmt.Errorf("%s: records of %s, not a trace yet; make one: spoor recover %s", path, units.Plural(len(dirs), "process"), path)
+			return nil, fmt.Errorf("%s: records of %s, not a trace yet; make one: spoor recover %s", path, show.Plural(len(dirs), "process"), path)
 		}
 		return nil, fmt.Errorf("%s: a directory, not a trace", path)
 	}
@@ -38,7 +38,7 @@ func oneTrace(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Com
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
-			return fmt.Errorf("want %s, got %s", what, units.Plural(len(args), "argument"))
+			return fmt.Errorf("want %s, got %s", what, show.Plural(len(args), "argument"))
 		}
 		return nil
 	}

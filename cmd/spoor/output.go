@@ -14,8 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -32,7 +31,7 @@ type output struct {
 	json, csv bool
 	columns   []string
 	sort      string
-	top       columns.Limit
+	top       show.Limit
 }
 
 // tableFlags adds the flags of verbs whose answer is a table.
@@ -47,8 +46,8 @@ func (o *output) tableFlags(cmd *cobra.Command, top int, rows string) {
 }
 
 // tableView is what those flags ask for.
-func (o *output) tableView() columns.View {
-	return columns.View{Top: o.top.Rows, Columns: o.columns, Sort: o.sort, CSV: o.csv}
+func (o *output) tableView() show.View {
+	return show.View{Top: o.top.Rows, Columns: o.columns, Sort: o.sort, CSV: o.csv}
 }
 
 // asTable says that flags ask for a table where the answer is more than that.
@@ -56,7 +55,7 @@ func (o *output) asTable() bool { return o.sort != "" || o.columns != nil }
 
 // wrongColumn makes an error of a column that does not exist one of usage.
 func wrongColumn(cmd *cobra.Command, err error) error {
-	if no := (*columns.NoColumn)(nil); errors.As(err, &no) {
+	if no := (*show.NoColumn)(nil); errors.As(err, &no) {
 		return &usageError{cmd, err}
 	}
 	return err
@@ -109,9 +108,9 @@ func nameOf(r *trace.Reader, what string) string {
 // span writes a range of numbers: 4, or 4 to 7.
 func span(least, most uint64) string {
 	if least == most {
-		return units.Grouped(least)
+		return show.Grouped(least)
 	}
-	return units.Grouped(least) + " to " + units.Grouped(most)
+	return show.Grouped(least) + " to " + show.Grouped(most)
 }
 
 // wallClock writes ns since 1970 in UTC, so that outputs can be compared.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -72,10 +72,10 @@ func (d *drawnMessages) text() string {
 		around = ", around a ring"
 	}
 	return fmt.Sprintf("%s in %s between collective calls, as %s of %d; distances %+d (rank %d) to %+d (rank %d)%s; sizes %s (rank %d) to %s (rank %d); tags %d to %d; %s to %s from a rank in an interval before; seed %d",
-		units.Plural(d.Messages, "message"), units.Plural(d.Intervals, "interval"), units.Plural(d.Rounds, "exchange"), d.Different,
+		show.Plural(d.Messages, "message"), show.Plural(d.Intervals, "interval"), show.Plural(d.Rounds, "exchange"), d.Different,
 		d.Relative.Least, d.Relative.LeastRank, d.Relative.Most, d.Relative.MostRank, around,
-		units.Bytes(d.Sizes.Least), d.Sizes.LeastRank, units.Bytes(d.Sizes.Most), d.Sizes.MostRank,
-		d.Tags.Least, d.Tags.Most, units.Grouped(uint64(d.Numbers.Least)), units.Grouped(uint64(d.Numbers.Most)), d.Seed)
+		show.Bytes(d.Sizes.Least), d.Sizes.LeastRank, show.Bytes(d.Sizes.Most), d.Sizes.MostRank,
+		d.Tags.Least, d.Tags.Most, show.Grouped(uint64(d.Numbers.Least)), show.Grouped(uint64(d.Numbers.Most)), d.Seed)
 }
 
 // appendPartnersJSON says the same behind a call in JSON, whose last brace is open again.
@@ -94,7 +94,7 @@ func keptPartners(list []partners.Kept) string {
 		}
 		text := k.Why
 		if k.Intervals > 0 {
-			text += ", in " + units.Plural(k.Intervals, "interval")
+			text += ", in " + show.Plural(k.Intervals, "interval")
 		}
 		parts = append(parts, text)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/marked"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -19,7 +19,7 @@ func checkPhase(name string, r *trace.Reader, ranks []int) error {
 	if name == "" {
 		return nil
 	}
-	if err := marked.Check(name, r, ranks); err != nil {
+	if err := ops.CheckPhase(name, r, ranks); err != nil {
 		return fmt.Errorf("--phase: %w", err)
 	}
 	return nil

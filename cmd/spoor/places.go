@@ -7,17 +7,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/code/source"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
-	"github.com/spoor-hpc/spoor/internal/code/tailcall"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // places names call sites for the verbs that show them.
 type places struct {
 	s     *symbolise.Symboliser
-	tails *tailcall.Finder
+	tails *tree.TailCalls
 }
 
 func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
@@ -26,7 +25,7 @@ func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
 
 func newPlaces(paths []string) *places {
 	s := symbolise.New(symbolise.Options{Paths: paths})
-	return &places{s, tailcall.New(s)}
+	return &places{s, tree.NewTailCalls(s)}
 }
 
 // placesOf names the call sites of a trace so that no two print the same.
@@ -86,7 +85,7 @@ func (p *places) text(s trace.Site) string {
 // call is the place of a call. A call that a C library makes has the line of Python that called into the library, too.
 func (p *places) call(s trace.Site) string {
 	text := p.text(s)
-	if line, ok := source.Above(s); ok {
+	if line, ok := model.SourceAbove(s); ok {
 		text += " < " + p.text(line)
 	}
 	return text

@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/columns"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -105,7 +105,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		return err
 	}
 	if !o.byRank {
-		if err := known(columns.Sort(f.Rows, o.sort, f.Cells)); err != nil {
+		if err := known(show.Sort(f.Rows, o.sort, f.Cells)); err != nil {
 			return wrongColumn(cmd, err)
 		}
 	}
@@ -128,11 +128,11 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 			if !o.top.Asked {
 				v.Top = 0
 			}
-			return known(columns.Print(w, f.PerRank, v, f.RankCells))
+			return known(show.Print(w, f.PerRank, v, f.RankCells))
 		}
 		return o.print(cmd, f, ranks, ranks)
 	}
-	chosen := func(w io.Writer) error { return known(columns.Print(w, f.Rows, o.tableView(), f.Cells)) }
+	chosen := func(w io.Writer) error { return known(show.Print(w, f.Rows, o.tableView(), f.Cells)) }
 	return o.print(cmd, f, func(w io.Writer) error {
 		if o.columns != nil {
 			f.Head(w)

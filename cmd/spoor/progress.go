@@ -8,7 +8,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // A progress says on a terminal how far long work has come. It keeps quiet for
@@ -43,7 +43,7 @@ func (p *progress) steps(n int) {
 		return
 	}
 	p.next, p.shown = now.Add(200*time.Millisecond), true
-	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s%s\x1b[K", p.what, units.Grouped(p.done), units.Grouped(p.total), p.left(now))
+	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s%s\x1b[K", p.what, show.Grouped(p.done), show.Grouped(p.total), p.left(now))
 }
 
 // left says how long the rest will take, if it is as the work so far.

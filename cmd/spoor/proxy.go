@@ -13,8 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -105,7 +105,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 		if !ok {
 			return &usageError{cmd, fmt.Errorf("--mpi %s: mpich, openmpi or abi", o.mpi)}
 		}
-		has, err := inspect.FunctionsOf(flavour)
+		has, err := launch.FunctionsOf(flavour)
 		if err != nil {
 			return err
 		}
@@ -172,17 +172,17 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 		printObstacles(cmd.ErrOrStderr(), p.LeftOut)
 	}
 	if o.scale {
-		fmt.Fprintf(out, "%s: proxy.c with %s, %s that the traces don't determine; make -C %s && mpiexec -n N %s\n", o.dir, units.Plural(p.Lines, "line"),
-			units.Plural(p.Parameters, "value"), o.dir, filepath.Join(o.dir, "proxy"))
+		fmt.Fprintf(out, "%s: proxy.c with %s, %s that the traces don't determine; make -C %s && mpiexec -n N %s\n", o.dir, show.Plural(p.Lines, "line"),
+			show.Plural(p.Parameters, "value"), o.dir, filepath.Join(o.dir, "proxy"))
 		return nil
 	}
-	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, units.Plural(p.Lines, "line"),
-		units.Plural(p.Parts, "function"), o.dir, r.Ranks(), filepath.Join(o.dir, "proxy"))
+	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, show.Plural(p.Lines, "line"),
+		show.Plural(p.Parts, "function"), o.dir, r.Ranks(), filepath.Join(o.dir, "proxy"))
 	return nil
 }
 
 func printObstacles(w io.Writer, list []reissue.Obstacle) {
 	for _, x := range list {
-		fmt.Fprintf(w, "%10s  %s (%s): %s\n", units.Plural(int(x.Calls), "call"), x.Function, units.Plural(x.Ranks, "rank"), x.Reason)
+		fmt.Fprintf(w, "%10s  %s (%s): %s\n", show.Plural(int(x.Calls), "call"), x.Function, show.Plural(x.Ranks, "rank"), x.Reason)
 	}
 }

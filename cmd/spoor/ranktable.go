@@ -8,8 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // A rankColumn is one of the columns behind a rank's totals: the time before or in the calls
@@ -82,8 +81,8 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) error
 		guessed = true
 		return "~" + text
 	}
-	time := func(t efficiency.RankTime) string { return known(units.Duration(t.Ns), t.Known) }
-	if err := columns.Text(w, list, 0, func(c *columns.Row, r efficiency.RankTotals) {
+	time := func(t efficiency.RankTime) string { return known(show.Duration(t.Ns), t.Known) }
+	if err := show.Text(w, list, 0, func(c *show.Row, r efficiency.RankTotals) {
 		c.Value("rank", r.Rank)
 		if hosts {
 			c.Text("host", r.Host)
@@ -136,7 +135,7 @@ func valueNames(list []efficiency.RankTotals) (names []string) {
 
 // printRankTable writes a row for each rank and time, in ns, or name of attached values: first its
 // totals, then by place.
-func printRankTable(w io.Writer, list []efficiency.RankTotals, v columns.View) error {
+func printRankTable(w io.Writer, list []efficiency.RankTotals, v show.View) error {
 	type row struct {
 		rank                       int
 		host, what, function, site string
@@ -152,7 +151,7 @@ func printRankTable(w io.Writer, list []efficiency.RankTotals, v columns.View) e
 			rows = append(rows, row{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
 		}
 	}
-	return columns.Print(w, rows, v, func(c *columns.Row, r row) {
+	return show.Print(w, rows, v, func(c *show.Row, r row) {
 		c.Value("rank", r.rank).Text("host", r.host).Text("what", r.what).Text("function", r.function).Text("site", r.site)
 		c.Decimal("value", r.Ns, 0).Decimal("within", r.Within, 0).Value("known", r.Known)
 	})

@@ -15,8 +15,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tags"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -199,7 +199,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 
 func printRecovered(w io.Writer, r recovered, all bool) {
 	const room = 32
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, units.Plural(r.Ranks, "rank"), units.Plural(r.Calls, "call"), units.Bytes(r.Bytes))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Trace, show.Plural(r.Ranks, "rank"), show.Plural(r.Calls, "call"), show.Bytes(r.Bytes))
 	if all || len(r.Ending) <= room {
 		for i := range r.Ending {
 			printEnding(w, &r.Ending[i])
@@ -226,7 +226,7 @@ func printEnding(w io.Writer, e *recover.Ending) {
 		fmt.Fprintf(w, " on %s, process %d", e.Host, e.PID)
 	}
 	if e.End == summary.Unfinished && e.SpanNs > 0 {
-		fmt.Fprintf(w, ", %s after its first call", units.Duration(float64(e.SpanNs)))
+		fmt.Fprintf(w, ", %s after its first call", show.Duration(float64(e.SpanNs)))
 	}
 	fmt.Fprintln(w)
 	for _, l := range e.Threads {
@@ -241,7 +241,7 @@ func printEnding(w io.Writer, e *recover.Ending) {
 		if l.Thread > 0 {
 			thread = fmt.Sprintf("thread %d ", l.Thread)
 		}
-		fmt.Fprintf(w, "    %s%s call %s: %s\n", thread, where, units.Grouped(l.Call.Index), l.Call.Text())
+		fmt.Fprintf(w, "    %s%s call %s: %s\n", thread, where, show.Grouped(l.Call.Index), l.Call.Text())
 	}
 	if e.Damage != "" {
 		fmt.Fprintf(w, "    damaged: %s\n", e.Damage)
@@ -272,7 +272,7 @@ func printTally(w io.Writer, list []recover.Ending) {
 		ranks[key] = append(ranks[key], e.Rank)
 	}
 	for _, key := range order {
-		fmt.Fprintf(w, "  %s: %s: %s\n", key, units.Plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
+		fmt.Fprintf(w, "  %s: %s: %s\n", key, show.Plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
 	}
 	fmt.Fprintln(w, "  (--all prints each)")
 }

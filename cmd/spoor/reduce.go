@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/reduce/order"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -62,11 +62,11 @@ More: docs/reduce.md`,
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": r.Size(), "same": x.Same != nil, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
 			}
-			text := fmt.Sprintf("%s before: %s", units.Bytes(r.Size()), thinnedText(x))
+			text := fmt.Sprintf("%s before: %s", show.Bytes(r.Size()), thinnedText(x))
 			if x.Same != nil {
 				text = "the trace as it was: " + o.sameText()
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", out, units.Bytes(size), text)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", out, show.Bytes(size), text)
 			for _, text := range stays {
 				fmt.Fprintln(cmd.OutOrStdout(), text)
 			}
@@ -83,7 +83,7 @@ More: docs/reduce.md`,
 
 // reduceOptions say how a trace is thinned.
 type reduceOptions struct {
-	options thin.Options
+	options reduce.Options
 	budget  string
 	draw    bool
 	who     bool // partners are drawn
@@ -129,14 +129,14 @@ func (o *reduceOptions) sameText() string {
 }
 
 // of thins a trace, and says what stays though it was to be drawn.
-func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, stays []string, err error) {
+func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Result, stays []string, err error) {
 	passes := 3
 	if o.options.Budget > 0 {
 		passes = mostPasses
 	}
 	options := o.options
 	if o.draw {
-		options.Rounds = func(r *trace.Reader) thin.Drawer {
+		options.Rounds = func(r *trace.Reader) reduce.Drawer {
 			return rounds.New(r, rounds.Options{Precision: options.Precision, Seed: o.seed})
 		}
 	}
@@ -159,7 +159,7 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *thin.Result, s
 		who = partners.New(from, o.seed, p.steps)
 		options.Partners = who
 	}
-	x, err = thin.Of(r, options, p.steps)
+	x, err = reduce.Thin(r, options, p.steps)
 	p.end()
 	if err != nil {
 		return nil, nil, err
@@ -254,6 +254,6 @@ const mostTags = 8
 
 // text says it in a line.
 func (m *mergedSizes) text() string {
-	return fmt.Sprintf("%s of %s became %d, %s kept; tolerance %s; %s (rank %d) to %s (rank %d) before", units.Plural(m.Merged, "size"), m.Of, len(m.Bins),
-		units.Grouped(m.Kept), toleranceText(m.Precision), units.Bytes(m.Least), m.LeastRank, units.Bytes(m.Most), m.MostRank)
+	return fmt.Sprintf("%s of %s became %d, %s kept; tolerance %s; %s (rank %d) to %s (rank %d) before", show.Plural(m.Merged, "size"), m.Of, len(m.Bins),
+		show.Grouped(m.Kept), toleranceText(m.Precision), show.Bytes(m.Least), m.LeastRank, show.Bytes(m.Most), m.MostRank)
 }

@@ -16,11 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
-	"github.com/spoor-hpc/spoor/internal/reproduce/derive"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -155,7 +154,7 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 		obstacles = slices.DeleteFunc(obstacles, reissue.Obstacle.AtEnd)
 	}
 	if cfg.Derived {
-		more, err := derive.Obstacles(r)
+		more, err := replay.DeriveObstacles(r)
 		if err != nil {
 			return err
 		}
@@ -218,11 +217,11 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error 
 		return err
 	}
 	if o.mostCalls > 0 && calls > o.mostCalls {
-		return fmt.Errorf("--receives derived: each rank would go through all %s calls; --most-calls %d allows it", units.Grouped(calls), calls)
+		return fmt.Errorf("--receives derived: each rank would go through all %s calls; --most-calls %d allows it", show.Grouped(calls), calls)
 	}
-	s, err := derive.Check(r)
-	if err == nil && s.Largest > math.MaxInt32 && !target.Has(derive.LargeReceive) {
-		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, derive.LargeReceive)
+	s, err := replay.CheckOrder(r)
+	if err == nil && s.Largest > math.MaxInt32 && !target.Has(replay.LargeReceive) {
+		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, replay.LargeReceive)
 	}
 	if err != nil {
 		return fmt.Errorf("--receives derived: %w", err)
@@ -324,7 +323,7 @@ func probe(replayer, dir string, cfg replay.Config, r *trace.Reader) (reissue.Ta
 	for _, f := range r.Schema() {
 		cfg.Probe = append(cfg.Probe, f.Name)
 	}
-	cfg.Probe = append(cfg.Probe, derive.LargeReceive)
+	cfg.Probe = append(cfg.Probe, replay.LargeReceive)
 	file := filepath.Join(dir, "probe")
 	if err := cfg.Write(file); err != nil {
 		return reissue.Target{}, err
@@ -357,7 +356,7 @@ func refuse(w io.Writer, obstacles []reissue.Obstacle) error {
 			fmt.Fprintf(w, "spoor: %v\n", o)
 		}
 	}
-	return fmt.Errorf("%s can't be made again; nothing was started", units.Plural(calls, "call"))
+	return fmt.Errorf("%s can't be made again; nothing was started", show.Plural(calls, "call"))
 }
 
 // startReplay starts the ranks, traced if the user wants.

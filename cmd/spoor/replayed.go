@@ -11,10 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -103,8 +102,8 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 }
 
 func printReplay(w io.Writer, rep *replayReport) error {
-	seconds := func(ns int64) string { return units.Duration(float64(ns)) }
-	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, units.Plural(len(rep.Ranks), "rank"), rep.Launcher)
+	seconds := func(ns int64) string { return show.Duration(float64(ns)) }
+	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, show.Plural(len(rep.Ranks), "rank"), rep.Launcher)
 	in := "in MPI"
 	if rep.Files {
 		in = "in calls"
@@ -130,7 +129,7 @@ func printReplay(w io.Writer, rep *replayReport) error {
 	for _, x := range rep.Ranks {
 		different += x.Different
 	}
-	if err := columns.Text(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *columns.Row, x replayRank) {
+	if err := show.Text(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *show.Row, x replayRank) {
 		c.Value("rank", x.Rank).Count("calls", x.Calls).Ns("wall", x.Wall)
 		if rep.Timeless {
 			c.Ns(in, x.MPI)
@@ -144,7 +143,7 @@ func printReplay(w io.Writer, rep *replayReport) error {
 		return err
 	}
 	if n := len(rep.Ranks) - room; n > 0 {
-		fmt.Fprintf(w, "and %s (--json has all)\n", units.Plural(n, "more rank"))
+		fmt.Fprintf(w, "and %s (--json has all)\n", show.Plural(n, "more rank"))
 	}
 	if guessed {
 		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
@@ -154,12 +153,12 @@ func printReplay(w io.Writer, rep *replayReport) error {
 		dropped, receives = dropped+x.Dropped, receives+x.Receives
 	}
 	if dropped+receives > 0 {
-		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", units.Plural(receives, "receive"), units.Plural(dropped, "call"))
+		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", show.Plural(receives, "receive"), show.Plural(dropped, "call"))
 	}
 	if different == 0 {
 		return nil
 	}
-	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", units.Plural(different, "call"))
+	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", show.Plural(different, "call"))
 	shown := 0
 	for _, x := range rep.Ranks {
 		for _, e := range x.Examples {

@@ -14,11 +14,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
-	"github.com/spoor-hpc/spoor/internal/shell"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -149,8 +147,8 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 	}
 	name := shortPath(path)
 	if !o.quiet {
-		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, units.Plural(s.Ranks, "rank"),
-			units.Plural(s.Calls, "call"), units.Bytes(s.Bytes), density(s), name)
+		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, show.Plural(s.Ranks, "rank"),
+			show.Plural(s.Calls, "call"), show.Bytes(s.Bytes), density(s), name)
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(stderr, "spoor: %s: %s\n", name, p)
@@ -212,9 +210,9 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	for n := 2; exists(partial); n++ {
 		partial = deliver.Numbered(out, n) + ".partial"
 	}
-	processes := units.Plural(len(dirs), "process")
+	processes := show.Plural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
-	what := units.Plural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
+	what := show.Plural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
 	if !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) {
 		what = "what " + processes + " recorded is in"
 	}
@@ -222,9 +220,9 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	if err := recover.Move(dirs, partial, note); err != nil {
 		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, scratch)
 		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.Reason(err))
-		command := shell.Quote([]string{"spoor", "recover", "-o", shortPath(out), scratch})
+		command := show.Quote([]string{"spoor", "recover", "-o", shortPath(out), scratch})
 		if len(alive) == 0 {
-			command += " && " + shell.Quote([]string{"rm", "-r", scratch})
+			command += " && " + show.Quote([]string{"rm", "-r", scratch})
 		}
 		fmt.Fprintf(stderr, "spoor: make a trace of it, where there is room: %s\n", command)
 		return nil
@@ -239,8 +237,8 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	if elsewhere > 0 {
 		sayElsewhere(stderr, elsewhere, partial, scratch, e)
 	}
-	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", shell.Quote([]string{"spoor", "recover", name}))
-	fmt.Fprintf(stderr, "spoor: where its ranks were, and for whom they waited: %s\n", shell.Quote([]string{"spoor", "where", name}))
+	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", show.Quote([]string{"spoor", "recover", name}))
+	fmt.Fprintf(stderr, "spoor: where its ranks were, and for whom they waited: %s\n", show.Quote([]string{"spoor", "where", name}))
 	return nil
 }
 
@@ -251,7 +249,7 @@ func sayElsewhere(stderr io.Writer, elsewhere int, partial, scratch string, e en
 		err := bring(line)
 		if dirs, e := recover.Dirs(partial); e == nil {
 			if left := ranksElsewhere(dirs); left < elsewhere {
-				fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", units.Plural(elsewhere-left, "rank"))
+				fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", show.Plural(elsewhere-left, "rank"))
 				elsewhere = left
 			}
 		}
@@ -263,9 +261,9 @@ func sayElsewhere(stderr io.Writer, elsewhere int, partial, scratch string, e en
 		return
 	}
 	_ = os.Symlink(scratch, filepath.Join(partial, otherHosts))
-	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", units.Plural(elsewhere, "rank"), scratch, name)
+	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", show.Plural(elsewhere, "rank"), scratch, name)
 	if line != nil {
-		fmt.Fprintf(stderr, "spoor: or, on hosts that see that folder: %s\n", shell.Quote(line))
+		fmt.Fprintf(stderr, "spoor: or, on hosts that see that folder: %s\n", show.Quote(line))
 	}
 }
 
@@ -330,7 +328,7 @@ on those nodes; copy them here first.
 // explainAlone tells why each process was a world of its own.
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
 	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
-	r, err := inspect.Program(lookPath(program))
+	r, err := launch.Inspect(lookPath(program))
 	if err == nil && len(r.MPI) > 0 && !launch.Fits(l, r.MPI[0].Family) {
 		fmt.Fprintf(stderr, "spoor: because %s uses another MPI (%s) than its launcher (%s)\n", program, r.MPI[0].Family, l)
 	}
@@ -352,7 +350,7 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 			why = append([]string{fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code)}, why...)
 		}
 	}
-	if r, err := inspect.Program(lookPath(e.program)); err == nil {
+	if r, err := launch.Inspect(lookPath(e.program)); err == nil {
 		switch {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}
@@ -370,7 +368,7 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 			libraries = "LIBRARY"
 		}
 		why = []string{"the command sets LD_PRELOAD for the ranks, which takes the recorder out of them; set it for spoor, which passes it on: " +
-			"LD_PRELOAD=" + shell.Quote([]string{libraries}) + " spoor run ..."}
+			"LD_PRELOAD=" + show.Quote([]string{libraries}) + " spoor run ..."}
 	}
 	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", e.program)
 	lead := "because"

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -256,12 +255,12 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 }
 
 func isExecutable(name string) bool {
-	r, err := inspect.Program(lookPath(name))
+	r, err := launch.Inspect(lookPath(name))
 	return err == nil && r.Kind == "executable"
 }
 
 func usesMPI(name string) bool {
-	r, err := inspect.Program(lookPath(name))
+	r, err := launch.Inspect(lookPath(name))
 	return err == nil && len(r.MPI) > 0
 }
 
@@ -326,10 +325,10 @@ func preloaded() string {
 // start behind the shim.
 func sanitizerVars(program string) []launch.Var {
 	path := lookPath(program)
-	if !inspect.NamesOptions(path) {
+	if !launch.NamesOptions(path) {
 		return nil
 	}
-	r, err := inspect.Program(path)
+	r, err := launch.Inspect(path)
 	if err != nil || !r.FirstInOrder {
 		return nil
 	}

@@ -7,10 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/database"
-	"github.com/spoor-hpc/spoor/internal/growth"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
 // history prints the histories of a metric and reports whether it got worse in one.
@@ -37,8 +36,8 @@ func printTracks(w io.Writer, q database.Question, tracks []database.Track) erro
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, units.Plural(t.Ranks, "rank"), t.Machine, q.Metric)
-		if err := columns.Text(w, t.Steps, 0, func(c *columns.Row, s database.Step) {
+		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, show.Plural(t.Ranks, "rank"), t.Machine, q.Metric)
+		if err := show.Text(w, t.Steps, 0, func(c *show.Row, s database.Step) {
 			verdict := map[string]string{database.More: "MORE", database.Less: "LESS"}[s.Verdict]
 			c.Value("runs", s.Runs).Value("median", quantity(q.Metric, s.Median)).Value("deviation", quantity(q.Metric, s.Deviation))
 			c.Value("change", fmt.Sprintf("%+.1f %%", 100*s.Change)).Value("", verdict).Text(q.By, s.Value)
@@ -66,7 +65,7 @@ error of these predictions. The call sites come in the order of the time that
 the law gives at ten times the largest number of ranks. Laws need %d numbers of
 ranks; with fewer, the table has the times at each. Without traces the runs of
 the database are used (see spoor db).
-More: docs/compare.md`, growth.LeastPoints),
+More: docs/compare.md`, stats.LeastPoints),
 		Example: `  spoor scaling app-4.spoor app-8.spoor app-16.spoor app-32.spoor app-64.spoor
   spoor scaling --app solver --top 5                   runs of the database
   spoor scaling --json *.spoor | jq '.sites[] | {site, grows}'`,
@@ -91,35 +90,35 @@ More: docs/compare.md`, growth.LeastPoints),
 	return cmd
 }
 
-func printScaling(w io.Writer, s *database.Scaling, v columns.View) error {
+func printScaling(w io.Writer, s *database.Scaling, v show.View) error {
 	last := s.Ranks[len(s.Ranks)-1]
-	fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, units.Plural(len(s.Ranks), "number"), s.Ranks[0], last)
+	fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.Plural(len(s.Ranks), "number"), s.Ranks[0], last)
 	if err := scalingTable(w, s, v); err != nil {
 		return err
 	}
 	switch {
 	case !s.Laws:
-		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", growth.LeastPoints)
+		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", stats.LeastPoints)
 	case s.TooFew > 0:
-		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", units.Plural(s.TooFew, "call site"), growth.LeastPoints)
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", show.Plural(s.TooFew, "call site"), stats.LeastPoints)
 	}
 	return nil
 }
 
 // scalingTable writes a row for each call site.
-func scalingTable(w io.Writer, s *database.Scaling, v columns.View) error {
+func scalingTable(w io.Writer, s *database.Scaling, v show.View) error {
 	last := s.Ranks[len(s.Ranks)-1]
-	return columns.Print(w, s.Sites, v, func(c *columns.Row, g database.Growth) {
+	return show.Print(w, s.Sites, v, func(c *show.Row, g database.Growth) {
 		if !s.Laws {
 			for _, n := range s.Ranks {
 				var ns any = "-"
 				if slices.Contains(g.Ranks, float64(n)) {
 					ns = g.At(float64(n))
 				}
-				c.Ns("at "+units.Grouped(n), ns)
+				c.Ns("at "+show.Grouped(n), ns)
 			}
 		} else {
-			c.Ns("at "+units.Grouped(last), g.Values[len(g.Values)-1]).Ns("at "+units.Grouped(s.Ahead), g.Ahead).Share("share", g.Share, 1)
+			c.Ns("at "+show.Grouped(last), g.Values[len(g.Values)-1]).Ns("at "+show.Grouped(s.Ahead), g.Ahead).Share("share", g.Share, 1)
 			c.Value("times", fmt.Sprintf("%.3g", g.Times)).Value("grows as", g.Grows).Value("error", fmt.Sprintf("%.1f %%", 100*g.Law.Error))
 		}
 		c.Text("function, call site", siteText(g.Site))

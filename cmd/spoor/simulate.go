@@ -10,12 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/simulate/goal"
-	"github.com/spoor-hpc/spoor/internal/simulate/loggops"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 )
 
 func newSimulate() *cobra.Command {
-	p := loggops.Defaults
+	p := goal.DefaultParameters
 	var t traceSimulation
 	var model, out string
 	cmd := &cobra.Command{
@@ -109,7 +108,7 @@ More: docs/simulate.md`,
 }
 
 // overheadOf takes -o as LogGOPSim's o.
-func overheadOf(cmd *cobra.Command, out string, p *loggops.Parameters) (err error) {
+func overheadOf(cmd *cobra.Command, out string, p *goal.Parameters) (err error) {
 	switch {
 	case !cmd.Flags().Changed("output"):
 		return nil
@@ -129,15 +128,15 @@ var (
 )
 
 type simulateJSON struct {
-	Parameters loggops.Parameters `json:"parameters"`
-	Ranks      int                `json:"ranks"`
-	Operations int                `json:"operations"`
-	Events     uint64             `json:"events"` // operations and messages
-	End        uint64             `json:"end"`    // of the last rank
-	Ends       []uint64           `json:"ends"`   // of each rank
+	Parameters goal.Parameters `json:"parameters"`
+	Ranks      int             `json:"ranks"`
+	Operations int             `json:"operations"`
+	Events     uint64          `json:"events"` // operations and messages
+	End        uint64          `json:"end"`    // of the last rank
+	Ends       []uint64        `json:"ends"`   // of each rank
 }
 
-func runSimulate(cmd *cobra.Command, path string, p loggops.Parameters, o output) error {
+func runSimulate(cmd *cobra.Command, path string, p goal.Parameters, o output) error {
 	s, err := goal.Open(path)
 	if err != nil {
 		return err
@@ -146,7 +145,7 @@ func runSimulate(cmd *cobra.Command, path string, p loggops.Parameters, o output
 }
 
 // simulateSchedule simulates a trace as a schedule.
-func simulateSchedule(cmd *cobra.Command, path string, p loggops.Parameters, o output) error {
+func simulateSchedule(cmd *cobra.Command, path string, p goal.Parameters, o output) error {
 	r, err := openTrace(path)
 	if err != nil {
 		return err
@@ -159,8 +158,8 @@ func simulateSchedule(cmd *cobra.Command, path string, p loggops.Parameters, o o
 	return printSchedule(cmd, path, s, p, o)
 }
 
-func printSchedule(cmd *cobra.Command, path string, s *goal.Schedule, p loggops.Parameters, o output) error {
-	r, err := loggops.Simulate(s, p)
+func printSchedule(cmd *cobra.Command, path string, s *goal.Schedule, p goal.Parameters, o output) error {
+	r, err := goal.Simulate(s, p)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -14,15 +14,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
-	"github.com/spoor-hpc/spoor/internal/columns"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -331,15 +330,15 @@ func predictEach(r *trace.Reader, o traced.Options, list []*machine.Machine) ([]
 }
 
 func printPredictions(w io.Writer, all []*traced.Prediction) error {
-	if err := columns.Text(w, all, 0, func(c *columns.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) }); err != nil {
+	if err := show.Text(w, all, 0, func(c *show.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) }); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", units.Duration(float64(all[0].TracedNs)))
+	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", show.Duration(float64(all[0].TracedNs)))
 	return nil
 }
 
 // predictionCells are those of one prediction among several.
-func predictionCells(c *columns.Row, what, name string, p *traced.Prediction) {
+func predictionCells(c *show.Row, what, name string, p *traced.Prediction) {
 	c.Value(what, name).Ns("time", float64(p.EndPs)/1000)
 	if p.TracedNs > 0 {
 		c.Share("of traced", float64(p.EndPs)/1000/float64(p.TracedNs), 1)
@@ -351,18 +350,18 @@ func predictionCells(c *columns.Row, what, name string, p *traced.Prediction) {
 }
 
 // timeCells are those of how a time is spent.
-func timeCells(c *columns.Row, t *dataflow.Time) {
+func timeCells(c *show.Row, t *dataflow.Time) {
 	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
 }
 
 func printSweep(out io.Writer, x traced.Range, rows []traced.Varied) error {
-	if err := columns.Text(out, rows, 0, func(c *columns.Row, v traced.Varied) {
+	if err := show.Text(out, rows, 0, func(c *show.Row, v traced.Varied) {
 		predictionCells(c, x.What, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
 	}); err != nil {
 		return err
 	}
 	p := rows[0].Prediction
-	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, units.Duration(float64(p.TracedNs)))
+	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, show.Duration(float64(p.TracedNs)))
 	return nil
 }
 
@@ -389,35 +388,35 @@ func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *tra
 }
 
 // ps writes a time in ps.
-func ps(t int64) string { return units.Duration(float64(t) / 1000) }
+func ps(t int64) string { return show.Duration(float64(t) / 1000) }
 
-func printPrediction(w io.Writer, p *traced.Prediction, top columns.Limit) {
+func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {
 	fmt.Fprintf(w, "machine    %s: %s\n", p.Machine, p.Source)
 	cores := "cores as fast as traced"
 	if p.CPU != 1 {
 		cores = fmt.Sprintf("cores %.3g times as fast", p.CPU)
 	}
-	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", units.Plural(len(p.Ranks), "rank"), p.Mapping, p.Gaps, cores)
-	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), units.Duration(float64(p.TracedNs)))
+	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", show.Plural(len(p.Ranks), "rank"), p.Mapping, p.Gaps, cores)
+	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), show.Duration(float64(p.TracedNs)))
 	type line struct {
 		name string
 		dataflow.Time
 	}
 	var lines []line
-	shown, more := columns.First(p.Ranks, top.Rows)
+	shown, more := show.First(p.Ranks, top.Rows)
 	for i, t := range shown {
 		lines = append(lines, line{strconv.Itoa(i), t})
 	}
-	columns.Text(w, append(lines, line{"mean", p.Mean()}), 0, func(c *columns.Row, x line) {
+	show.Text(w, append(lines, line{"mean", p.Mean()}), 0, func(c *show.Row, x line) {
 		c.Value("rank", x.name).Value("end", ps(x.End))
 		timeCells(c, &x.Time)
 	})
-	columns.More(w, more)
+	show.More(w, more)
 	if p.Short.Rounds > 0 {
-		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", units.Plural(int(p.Short.Rounds), "round"), units.Grouped(p.Short.Period))
+		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", show.Plural(int(p.Short.Rounds), "round"), show.Grouped(p.Short.Period))
 	}
 	if n := len(p.Ranks) - p.Short.Ranks; n > 0 {
-		fmt.Fprintf(w, "%s do what others do: %s simulated\n", units.Plural(n, "rank"), units.Grouped(uint64(p.Short.Ranks)))
+		fmt.Fprintf(w, "%s do what others do: %s simulated\n", show.Plural(n, "rank"), show.Grouped(uint64(p.Short.Ranks)))
 	}
 	if p.Sensitivity != nil {
 		printSensitivity(w, p)
@@ -435,16 +434,16 @@ func printPrediction(w io.Writer, p *traced.Prediction, top columns.Limit) {
 			took = "as recorded"
 		}
 		if u.Ns == 0 {
-			fmt.Fprintf(w, "  %s: %s\n", u.What, units.Grouped(u.Calls))
+			fmt.Fprintf(w, "  %s: %s\n", u.What, show.Grouped(u.Calls))
 			continue
 		}
-		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", units.Share(u.Share, 1), u.What, units.Plural(u.Calls, "call"), units.Duration(u.Ns), took)
+		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", show.Share(u.Share, 1), u.What, show.Plural(u.Calls, "call"), show.Duration(u.Ns), took)
 	}
 }
 
 func printSensitivity(w io.Writer, p *traced.Prediction) {
 	fmt.Fprintln(w)
-	columns.Text(w, p.Sensitivity.Variations, 0, func(c *columns.Row, v traced.Variation) {
+	show.Text(w, p.Sensitivity.Variations, 0, func(c *show.Row, v traced.Variation) {
 		change := 0.0
 		if p.EndPs > 0 && v.EndPs != p.EndPs {
 			change = 100 * (float64(v.EndPs)/float64(p.EndPs) - 1)
@@ -453,33 +452,33 @@ func printSensitivity(w io.Writer, p *traced.Prediction) {
 	})
 	s := p.Sensitivity
 	fmt.Fprintf(w, "\ntransfer efficiency %s, serialisation efficiency %s, load balance %s\n",
-		units.Share(s.Transfer, 1), units.Share(s.Serialisation, 1), units.Share(s.LoadBalance, 1))
+		show.Share(s.Transfer, 1), show.Share(s.Serialisation, 1), show.Share(s.LoadBalance, 1))
 }
 
-func printPath(w io.Writer, p *traced.Path, top columns.Limit) {
-	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, units.Plural(p.Hops, "hop"))
-	cells := func(c *columns.Row, x *traced.PathParts) {
+func printPath(w io.Writer, p *traced.Path, top show.Limit) {
+	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, show.Plural(p.Hops, "hop"))
+	cells := func(c *show.Row, x *traced.PathParts) {
 		c.Share("share", x.Sum(), p.EndPs).Value("compute", ps(x.Compute)).Value("overhead", ps(x.Overhead))
 		c.Value("transfer", ps(x.Transfer)).Value("as recorded", ps(x.Recorded))
 	}
 	share := func(x *traced.PathParts) float64 { return float64(x.Sum()) / max(1, float64(p.EndPs)) }
-	sites, rest := columns.Worth(p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) })
-	columns.Text(w, sites, 0, func(c *columns.Row, x traced.PathSite) {
+	sites, rest := show.Worth(p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) })
+	show.Text(w, sites, 0, func(c *show.Row, x traced.PathSite) {
 		cells(c, &x.PathParts)
 		c.Text("call", x.Function+" "+x.Place)
 	})
 	rest.Print(w)
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w, "\nby loop:")
-		loops, rest := columns.Worth(p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) })
-		columns.Text(w, loops, 0, func(c *columns.Row, x traced.PathLoop) {
+		loops, rest := show.Worth(p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) })
+		show.Text(w, loops, 0, func(c *show.Row, x traced.PathLoop) {
 			c.Share("", x.Sum(), p.EndPs).Text("", strings.Repeat("  ", x.Depth)+x.Loop.String())
 		})
 		rest.Print(w)
 	}
 	fmt.Fprintln(w)
-	ranks, rest := columns.Worth(p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) })
-	columns.Text(w, ranks, 0, func(c *columns.Row, x traced.PathRank) {
+	ranks, rest := show.Worth(p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) })
+	show.Text(w, ranks, 0, func(c *show.Row, x traced.PathRank) {
 		cells(c, &x.PathParts)
 		c.Value("rank", x.Rank)
 	})

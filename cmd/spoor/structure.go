@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -38,7 +38,7 @@ func (d *dumper) structure(k *trace.Rank) error {
 		if len(v.members) > 1 {
 			what = "ranks"
 		}
-		head := fmt.Sprintf("%s %s", what, units.Ranges(v.members))
+		head := fmt.Sprintf("%s %s", what, show.Ranges(v.members))
 		if stream > 0 {
 			head += fmt.Sprintf(", thread %d", stream)
 		}

@@ -12,11 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 	"github.com/spoor-hpc/spoor/internal/timing/measure"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -33,7 +32,7 @@ type timingOptions struct {
 func newTiming() *cobra.Command {
 	var o timingOptions
 	var names []string
-	for _, c := range codec.All() {
+	for _, c := range series.Codecs() {
 		names = append(names, c.Name())
 	}
 	cmd := &cobra.Command{
@@ -72,11 +71,11 @@ More: docs/time-codecs.md`,
 }
 
 func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
-	codecs := codec.All()
+	codecs := series.Codecs()
 	if len(o.codecs) > 0 {
 		codecs = nil
 		for _, name := range o.codecs {
-			c, err := codec.ByName(name)
+			c, err := series.CodecNamed(name)
 			if err != nil {
 				return &usageError{cmd, fmt.Errorf("--codec: %w", err)}
 			}
@@ -144,12 +143,12 @@ func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.R
 	for _, r := range results {
 		values = r.Values
 	}
-	fmt.Fprintf(w, "%s of %s on %s, bound %s", units.Plural(values, "time"), units.Plural(values/2, "call"), units.Plural(ranks, "rank"), o.Bound(""))
+	fmt.Fprintf(w, "%s of %s on %s, bound %s", show.Plural(values, "time"), show.Plural(values/2, "call"), show.Plural(ranks, "rank"), o.Bound(""))
 	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
 		fmt.Fprintf(w, ", %s %s", name, o.Errors[name])
 	}
 	fmt.Fprint(w, "\n\n")
-	return columns.Text(w, results, 0, func(c *columns.Row, r *measure.Result) {
+	return show.Text(w, results, 0, func(c *show.Row, r *measure.Result) {
 		c.Text("codec", r.Codec).Count("bytes", r.Bytes).Decimal("ratio", r.Ratio(), 2)
 		c.Decimal("gaps", r.Gaps.Ratio(r), 2).Value("PSNR", decibels(r.Gaps.PSNR(r)))
 		c.Decimal("durations", r.Durations.Ratio(r), 2).Value("PSNR", decibels(r.Durations.PSNR(r)))
@@ -171,7 +170,7 @@ func worstShare(v float64) string {
 	if v > 1 { // without bound where a time of 0 came back as another
 		return "> 100 %"
 	}
-	return units.Share(v, 1)
+	return show.Share(v, 1)
 }
 
 // throughput is in MB of raw times a second.

@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // helpText is what --help prints: what the verb does, how it is called, examples, explanations, flags.
@@ -226,7 +225,7 @@ func (p percentFlag) String() string {
 func (p percentFlag) Type() string { return "percent" }
 
 func (p percentFlag) Set(text string) (err error) {
-	*p.share, err = units.ParseShare(text)
+	*p.share, err = show.ParseShare(text)
 	return err
 }
 
@@ -243,7 +242,7 @@ func (t toleranceFlag) String() string {
 func (t toleranceFlag) Type() string { return "percent" }
 
 func (t toleranceFlag) Set(text string) error {
-	share, err := units.ParseShare(text)
+	share, err := show.ParseShare(text)
 	switch percent := 100 * share; {
 	case err != nil:
 		return err
@@ -266,13 +265,13 @@ func forceFlag(f *pflag.FlagSet, p *bool) {
 	f.BoolVarP(p, "force", "f", false, "replace the file if it exists")
 }
 
-func topFlag(f *pflag.FlagSet, p *columns.Limit, n int, of string) {
+func topFlag(f *pflag.FlagSet, p *show.Limit, n int, of string) {
 	p.Rows = n
 	f.Var(limitFlag{p}, "top", "list the first `N` "+of+"; 0: all")
 }
 
 // A limitFlag is a number of rows.
-type limitFlag struct{ *columns.Limit }
+type limitFlag struct{ *show.Limit }
 
 func (l limitFlag) String() string {
 	if l.Limit == nil {

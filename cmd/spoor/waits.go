@@ -10,8 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -102,8 +101,8 @@ More: docs/waits.md`,
 }
 
 // printWaitTable writes a row for each call site and reason.
-func printWaitTable(w io.Writer, rep *waits.Report, v columns.View) error {
-	return columns.Print(w, rep.Sites, v, func(c *columns.Row, s waits.Site) {
+func printWaitTable(w io.Writer, rep *waits.Report, v show.View) error {
+	return show.Print(w, rep.Sites, v, func(c *show.Row, s waits.Site) {
 		var computed, late any = "-", "-"
 		if share, known := s.Computed(); known {
 			computed = share
@@ -117,41 +116,41 @@ func printWaitTable(w io.Writer, rep *waits.Report, v columns.View) error {
 	})
 }
 
-func printWaits(w io.Writer, rep *waits.Report, top columns.Limit) error {
+func printWaits(w io.Writer, rep *waits.Report, top show.Limit) error {
 	if len(rep.ByRank) == 0 {
 		fmt.Fprintln(w, "no rank left a track")
 		return nil
 	}
-	part := func(ns int64) string { return units.Share(float64(ns), float64(rep.RunNs)) }
-	who := units.Plural(rep.Ranks, "rank")
+	part := func(ns int64) string { return show.Share(float64(ns), float64(rep.RunNs)) }
+	who := show.Plural(rep.Ranks, "rank")
 	if rep.Threads > 1 {
 		who += fmt.Sprintf(" with up to %d threads", rep.Threads)
 	}
 	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", who,
-		units.Duration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
+		show.Duration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
 	if rep.Part < 1 {
-		fmt.Fprintf(w, "of the last %s of the run: ranks made more calls than times are kept of\n", units.Share(rep.Part, 1))
+		fmt.Fprintf(w, "of the last %s of the run: ranks made more calls than times are kept of\n", show.Share(rep.Part, 1))
 	}
 	if rep.Times != "exact" {
 		fmt.Fprintf(w, "times: %s\n", rep.Times)
 	}
 	if rep.Backwards > 0 {
 		fmt.Fprintf(w, "%s of %s seem to have arrived before they were sent, by up to %s: times of different ranks are not known better than that\n",
-			units.Grouped(rep.Backwards), units.Plural(rep.Messages, "message"), units.Duration(float64(rep.OffNs)))
+			show.Grouped(rep.Backwards), show.Plural(rep.Messages, "message"), show.Duration(float64(rep.OffNs)))
 	}
 	if len(rep.Kinds) == 0 {
 		fmt.Fprintln(w, "nobody waited")
 	} else {
 		fmt.Fprintln(w)
 	}
-	if err := columns.Text(w, rep.Kinds, 0, func(c *columns.Row, k waits.KindSum) {
-		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", units.Plural(k.Count, "call"))
+	if err := show.Text(w, rep.Kinds, 0, func(c *show.Row, k waits.KindSum) {
+		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.Plural(k.Count, "call"))
 	}); err != nil {
 		return err
 	}
-	sites, rest := columns.Worth(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
+	sites, rest := show.Worth(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
 	for _, s := range sites {
-		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), units.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, units.Plural(s.Count, "call"))
+		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), show.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.Plural(s.Count, "call"))
 		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.Waiting, s.WaitedNs))
 		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.Late, s.Awaited, s.WaitedNs))
 		for j, c := range s.Causes {
@@ -160,7 +159,7 @@ func printWaits(w io.Writer, rep *waits.Report, top columns.Limit) error {
 				break
 			}
 			fmt.Fprintf(w, "            late for %s at %s by %s; computed %s of that\n", c.Function, c.Place,
-				units.Duration(float64(c.WaitedNs)), units.Share(float64(c.ComputeNs), float64(c.WaitedNs)))
+				show.Duration(float64(c.WaitedNs)), show.Share(float64(c.ComputeNs), float64(c.WaitedNs)))
 		}
 	}
 	if len(sites) < len(rep.Sites) {
@@ -175,14 +174,14 @@ func printWaits(w io.Writer, rep *waits.Report, top columns.Limit) error {
 	var unclear []string
 	for _, f := range rep.Unclear {
 		if f.Ns*100 >= rep.MPINs {
-			unclear = append(unclear, fmt.Sprintf("%s %s", f.Function, units.Duration(float64(f.Ns))))
+			unclear = append(unclear, fmt.Sprintf("%s %s", f.Function, show.Duration(float64(f.Ns))))
 		}
 	}
 	if len(unclear) > 0 {
 		fmt.Fprintf(w, "\nnot looked at: %s\n", strings.Join(unclear, ", "))
 	}
 	for _, l := range rep.Losses {
-		fmt.Fprintf(w, "left out: %s %s\n", units.Grouped(l.Count), l.What)
+		fmt.Fprintf(w, "left out: %s %s\n", show.Grouped(l.Count), l.What)
 	}
 	return nil
 }
@@ -205,10 +204,10 @@ func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "rank %d %s", r.Rank, units.Duration(float64(r.WaitedNs)))
+		fmt.Fprintf(&b, "rank %d %s", r.Rank, show.Duration(float64(r.WaitedNs)))
 	}
 	if more := ranks - min(most, len(list)); more > 0 {
-		fmt.Fprintf(&b, ", %s %s", units.Plural(more, "other"), units.Duration(float64(max(0, all))))
+		fmt.Fprintf(&b, ", %s %s", show.Plural(more, "other"), show.Duration(float64(max(0, all))))
 	}
 	return b.String()
 }
@@ -219,9 +218,9 @@ func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) error {
 	slices.SortStableFunc(list, func(a, b waits.RankSum) int {
 		return int(max(-1, min(1, max(b.CausedNs, b.WaitedNs)-max(a.CausedNs, a.WaitedNs))))
 	})
-	list, _ = columns.First(list, top)
+	list, _ = show.First(list, top)
 	fmt.Fprintln(w)
-	return columns.Text(w, list, 0, func(c *columns.Row, r waits.RankSum) {
+	return show.Text(w, list, 0, func(c *show.Row, r waits.RankSum) {
 		c.Value("rank", r.Rank).Ns("in MPI", r.MPINs).Ns("waited", r.WaitedNs).Ns("others waited for it", r.CausedNs)
 	})
 }

@@ -5,12 +5,11 @@ import (
 	"io"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // printCriticalPath shows the critical path by call site and rank.
-func printCriticalPath(w io.Writer, rep *waits.Report, top columns.Limit) error {
+func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) error {
 	p := rep.Path
 	if p == nil {
 		_, err := fmt.Fprintln(w, "ranks waited too often to keep what the path is found from")
@@ -20,16 +19,16 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top columns.Limit) error 
 		_, err := fmt.Fprintln(w, "no rank left a track")
 		return err
 	}
-	ns := func(v int64) string { return units.Duration(float64(v)) }
-	part := func(v int64) string { return units.Share(float64(v), float64(p.RunNs)) }
-	fmt.Fprintf(w, "critical path: %s, ends on rank %d, %s from rank to rank; %s outside of MPI", ns(p.RunNs), p.Rank, units.Plural(uint64(p.Hops), "step"), part(p.OutsideNs))
+	ns := func(v int64) string { return show.Duration(float64(v)) }
+	part := func(v int64) string { return show.Share(float64(v), float64(p.RunNs)) }
+	fmt.Fprintf(w, "critical path: %s, ends on rank %d, %s from rank to rank; %s outside of MPI", ns(p.RunNs), p.Rank, show.Plural(uint64(p.Hops), "step"), part(p.OutsideNs))
 	if p.SpoorNs > 0 {
 		fmt.Fprintf(w, ", %s spoor's or not traced", part(p.SpoorNs))
 	}
 	fmt.Fprint(w, "\n\n")
 	share := func(v int64) float64 { return float64(v) / max(1, float64(p.RunNs)) }
-	sites, rest := columns.Worth(p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) })
-	if err := columns.Text(w, sites, 0, func(c *columns.Row, s waits.PathSite) {
+	sites, rest := show.Worth(p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) })
+	if err := show.Text(w, sites, 0, func(c *show.Row, s waits.PathSite) {
 		c.Share("of path", s.ComputeNs+s.MPINs, p.RunNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
 		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.Rank).Text("call", s.Function+" at "+s.Place)
 	}); err != nil {
@@ -40,8 +39,8 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top columns.Limit) error 
 	}
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)
-		loops, rest := columns.Worth(p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) })
-		if err := columns.Text(w, loops, 0, func(c *columns.Row, l waits.PathLoop) {
+		loops, rest := show.Worth(p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) })
+		if err := show.Text(w, loops, 0, func(c *show.Row, l waits.PathLoop) {
 			where := "in no loop"
 			if l.First != "" {
 				where = l.Loop.String()
@@ -55,8 +54,8 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top columns.Limit) error 
 		}
 	}
 	fmt.Fprintln(w)
-	ranks, rest := columns.Worth(p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) })
-	if err := columns.Text(w, ranks, 0, func(c *columns.Row, r waits.PathRank) {
+	ranks, rest := show.Worth(p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) })
+	if err := show.Text(w, ranks, 0, func(c *show.Row, r waits.PathRank) {
 		c.Value("rank", r.Rank).Share("of path", r.ComputeNs+r.MPINs, p.RunNs).Ns("computed", r.ComputeNs).Ns("in MPI", r.MPINs)
 	}); err != nil {
 		return err

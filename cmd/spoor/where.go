@@ -17,7 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -133,7 +133,7 @@ func (o *whereOptions) job(args []string) (string, error) {
 	var list []string
 	for _, j := range jobs {
 		name, pid := j.Name()
-		list = append(list, fmt.Sprintf("  spoor where %d   %s, %s here, in %s", pid, name, units.Plural(max(len(j.Contexts), len(j.Arrivals)), "rank"), j.Dir))
+		list = append(list, fmt.Sprintf("  spoor where %d   %s, %s here, in %s", pid, name, show.Plural(max(len(j.Contexts), len(j.Arrivals)), "rank"), j.Dir))
 	}
 	return "", fmt.Errorf("%d jobs run on this machine; which one?\n%s", len(jobs), strings.Join(list, "\n"))
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // printWhere tells where the ranks of a world are.
 func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
-	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, units.Plural(r.Ranks, "rank"), units.Plural(countCalls(r), "call"), verdictText(r))
+	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.Plural(r.Ranks, "rank"), show.Plural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all)}
 	v.cycles(r.Cycles)
 	if r.Verdict == hang.Waiting || r.Verdict == hang.Stuck || r.Verdict == hang.Deadlock {
@@ -68,11 +68,11 @@ func verdictText(r *hang.Report) string {
 	case hang.Ended:
 		return "all have come to MPI_Finalize"
 	case hang.Deadlock:
-		return fmt.Sprintf("deadlock, %s can't go on", units.Plural(stuck, "rank"))
+		return fmt.Sprintf("deadlock, %s can't go on", show.Plural(stuck, "rank"))
 	case hang.Stuck:
-		return units.Plural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
+		return show.Plural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
 	case hang.Livelock:
-		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", units.Plural(stuck, "rank"))
+		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", show.Plural(stuck, "rank"))
 	case hang.Waiting:
 		return "no deadlock; " + waitingText(r)
 	}
@@ -99,9 +99,9 @@ func waitingText(r *hang.Report) string {
 		wait = "waits"
 	}
 	if len(ranks) == 0 {
-		return fmt.Sprintf("%s %s, for whom isn't known", units.Plural(waiting, "rank"), wait)
+		return fmt.Sprintf("%s %s, for whom isn't known", show.Plural(waiting, "rank"), wait)
 	}
-	return fmt.Sprintf("%s %s, in the end for %s", units.Plural(waiting, "rank"), wait, theseRanks(ranks))
+	return fmt.Sprintf("%s %s, in the end for %s", show.Plural(waiting, "rank"), wait, theseRanks(ranks))
 }
 
 // A whereView writes lists that may be long.
@@ -181,7 +181,7 @@ func theseRanks(list []int) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("rank %d", list[0])
 	}
-	return fmt.Sprintf("%s (%s)", units.Plural(len(list), "rank"), units.Ranges(list))
+	return fmt.Sprintf("%s (%s)", show.Plural(len(list), "rank"), show.Ranges(list))
 }
 
 // state tells of ranks that are in equal states.
@@ -241,7 +241,7 @@ func placeText(s *hang.State, r *hang.RankState) string {
 	case s.Kind == hang.KindOutside:
 		return "outside of MPI" + long + ", after " + at
 	case s.Kind == hang.KindPolling && r.Polls > 0:
-		return fmt.Sprintf("asks in vain, %s times: %s", units.Grouped(r.Polls), at)
+		return fmt.Sprintf("asks in vain, %s times: %s", show.Grouped(r.Polls), at)
 	case s.Kind == hang.KindPolling:
 		return "asks in vain: " + at
 	case s.Kind == hang.KindFinalized:
@@ -258,10 +258,10 @@ func forText(least, most int64) string {
 	switch {
 	case most <= 0:
 		return ""
-	case units.Duration(float64(least)) == units.Duration(float64(most)):
-		return " for " + units.Duration(float64(most))
+	case show.Duration(float64(least)) == show.Duration(float64(most)):
+		return " for " + show.Duration(float64(most))
 	}
-	return fmt.Sprintf(" for %s to %s", units.Duration(float64(least)), units.Duration(float64(most)))
+	return fmt.Sprintf(" for %s to %s", show.Duration(float64(least)), show.Duration(float64(most)))
 }
 
 func sourceText(rank int) string {
@@ -287,7 +287,7 @@ func onText(comm string) string {
 
 // mismatch tells of a collective call that members make differently.
 func (v *whereView) mismatch(m *hang.Mismatch) {
-	fmt.Fprintf(v.w, "  call %s on %s\n", units.Grouped(m.Index+1), m.Comm)
+	fmt.Fprintf(v.w, "  call %s on %s\n", show.Grouped(m.Index+1), m.Comm)
 	for i := range m.Calls {
 		c := &m.Calls[i]
 		root := ""

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/cut"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -38,7 +38,7 @@ func windowNames() (names []string) {
 }
 
 // window says what the flags mean for ranks of a trace; nil are all.
-func (w *windowFlags) window(r *trace.Reader, ranks []int) (x cut.Window, err error) {
+func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err error) {
 	for _, b := range []struct {
 		name, text string
 		to         **int64
@@ -60,9 +60,9 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x cut.Window, err er
 	}
 	x.Phase, x.Loop, x.Inner = w.phase, w.loop, w.inner
 	if w.iteration != "" && x.Loop == "" {
-		x.Loop = cut.MainLoop
+		x.Loop = reduce.MainLoop
 	}
-	if x.Loop == cut.MainLoop {
+	if x.Loop == reduce.MainLoop {
 		if x.Tree, err = newPlaces(nil).tree(r); err != nil {
 			return x, err
 		}
@@ -84,13 +84,13 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x cut.Window, err er
 }
 
 // cut makes the part; nil if it is the whole run.
-func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*cut.Part, error) {
+func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.Part, error) {
 	x, err := w.window(r, nil)
 	if err != nil || x.Whole() {
 		return nil, err
 	}
 	p := newProgress(cmd.ErrOrStderr(), "ranks cut", r.Ranks())
-	part, err := cut.Of(r, x, p.steps)
+	part, err := reduce.Cut(r, x, p.steps)
 	p.end()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", r.Name(), x.String(), err)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -35,7 +35,7 @@ func (n *Node) CountedRounds() string {
 	if n.Counted.Estimate {
 		about = "~"
 	}
-	return about + units.Grouped(rounds)
+	return about + show.Grouped(rounds)
 }
 
 // addAttached adds a number of times what another place has; both are in order of names. It leaves what it is given as it is.

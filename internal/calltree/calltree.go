@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -129,9 +129,9 @@ func (s *Sums) Spend(f *trace.Function, ns float64) {
 
 // InsideText says of what kind the calls were that the time went by in.
 func (s *Sums) InsideText() string {
-	text := units.Duration(s.MPI) + " in MPI"
+	text := show.Duration(s.MPI) + " in MPI"
 	if s.Files > 0 {
-		text += ", " + units.Duration(s.Files) + " in files"
+		text += ", " + show.Duration(s.Files) + " in files"
 	}
 	return text
 }
@@ -173,7 +173,7 @@ type Node struct {
 	Further *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further rounds, if it begins with the call that another loop begins with
 	Body    []*Node  `json:"body,omitempty"`
 	// Branches are nodes of the body that are in different ways of the code: a round has those of one way at most.
-	Branches []flow.Branch `json:"branches,omitempty"`
+	Branches []code.Branch `json:"branches,omitempty"`
 	Branch   float64       `json:"-"` // of a way: time of its branch
 
 	Function string `json:"function,omitempty"` // of a function; how often it was called is known by the machine code alone
@@ -192,14 +192,14 @@ type Node struct {
 // Shown is the body as it is shown: the nodes of each way of a branch stand in one of kind way, which exists here alone.
 func (n *Node) Shown() []*Node { return n.shown(0, len(n.Body), n.Branches) }
 
-func (n *Node) shown(from, to int, branches []flow.Branch) (out []*Node) {
+func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 	for _, b := range branches {
 		out = append(out, n.Body[from:b.Ways[0].From]...)
 		first, branch, text := len(out), 0.0, "either"
 		for _, w := range b.Ways {
 			way := &Node{Kind: "way", Function: text, Rounds: w.Taken, Body: n.shown(w.From, w.To, w.Branches)}
 			if w.Taken > 0 {
-				way.Function += fmt.Sprintf(" (%s of %s)", units.Grouped(w.Taken), units.Plural(n.Rounds, "iteration"))
+				way.Function += fmt.Sprintf(" (%s of %s)", show.Grouped(w.Taken), show.Plural(n.Rounds, "iteration"))
 			}
 			for _, x := range n.Body[w.From:w.To] {
 				way.Sums.Add(&x.Sums)

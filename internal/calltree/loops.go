@@ -1,16 +1,13 @@
 package calltree
 
 import (
-	"github.com/spoor-hpc/spoor/internal/calltree/loop"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Loop is a loop of a run as every verb names it.
-type Loop = loop.Loop
-
 // Loops lists the loops of several ranks of a trace. Ranks share a loop if it has the same place, or else the same first call.
 type Loops struct {
-	List []Loop // outer loops before inner ones
+	List []show.Loop // outer loops before inner ones
 
 	r     *trace.Reader
 	o     Options
@@ -64,7 +61,7 @@ func (l *Loops) Of(rank, stream int) ([][]int, error) {
 }
 
 // At returns a loop by its place in the list.
-func (l *Loops) At(n int) Loop { return l.List[n] }
+func (l *Loops) At(n int) show.Loop { return l.List[n] }
 
 // An around goes through the tree of a thread.
 type around struct {
@@ -110,7 +107,7 @@ func (w *around) node(n *Node, function string, chain []int) {
 
 // loop numbers a loop within others.
 func (w *around) loop(n *Node, function string, chain []int) int {
-	x := Loop{Function: function, Place: n.Place, First: w.first(n), Depth: len(chain), Around: -1}
+	x := show.Loop{Function: function, Place: n.Place, First: w.first(n), Depth: len(chain), Around: -1}
 	if len(chain) > 0 {
 		x.Around = chain[len(chain)-1]
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -288,7 +288,7 @@ func (b *builder) branch(nodes []*Node, counted bool) {
 		}
 	}
 	for _, n := range list {
-		n.Branches = flow.Branches(len(n.Body), func(i, j int) bool { return apart[[2]*Node{n.Body[i], n.Body[j]}] })
+		n.Branches = code.Branches(len(n.Body), func(i, j int) bool { return apart[[2]*Node{n.Body[i], n.Body[j]}] })
 		if counted && n.Kind == "loop" && !n.AtLeast {
 			n.taken(n.Branches)
 		}
@@ -297,7 +297,7 @@ func (b *builder) branch(nodes []*Node, counted bool) {
 
 // taken finds in how many rounds of a loop each way was gone: as often as the calls were made that it has directly, if these were made
 // equally often. It isn't known of ways that have none: a function may be called, or a loop entered, without a call of MPI.
-func (n *Node) taken(list []flow.Branch) {
+func (n *Node) taken(list []code.Branch) {
 	for _, branch := range list {
 		sum, known := uint64(0), true
 		for i := range branch.Ways {
@@ -305,7 +305,7 @@ func (n *Node) taken(list []flow.Branch) {
 			n.taken(w.Branches)
 			for k := w.From; k < w.To && known; k++ {
 				x := n.Body[k]
-				if x.Kind != "call" || slices.ContainsFunc(w.Branches, func(inner flow.Branch) bool {
+				if x.Kind != "call" || slices.ContainsFunc(w.Branches, func(inner code.Branch) bool {
 					return k >= inner.Ways[0].From && k < inner.Ways[len(inner.Ways)-1].To
 				}) {
 					continue

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -25,7 +25,7 @@ func (v *Value) String() string { return v.Name + " " + Number(v.Mean) }
 // Number renders a mean with three digits, thousands with their points.
 func Number(x float64) string {
 	if x >= 1000 {
-		return units.Grouped(uint64(x + 0.5))
+		return show.Grouped(uint64(x + 0.5))
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }

@@ -5,14 +5,13 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
 // A Body is what is known of a function's inside.
 type Body struct {
 	Blocks []Block // by ascending addresses
-	Graph  *flow.Graph
+	Graph  *FlowGraph
 	Calls  []Call // by ascending addresses
 	// Lost counts jumps through tables that weren't found: blocks that are reached through them alone seem
 	// not to be reached.
@@ -155,7 +154,7 @@ func (f *Function) build() (*Body, error) {
 		}
 		next[i] = b.Blocks[i].Next
 	}
-	b.Graph = flow.Analyse(b.at(f.first.lo), next)
+	b.Graph = AnalyseFlow(b.at(f.first.lo), next)
 	return b, nil
 }
 
@@ -226,7 +225,7 @@ func (b *Body) Call(address uint64) *Call {
 }
 
 // Reached reports whether a way leads from the function's start to a call.
-func (b *Body) Reached(c *Call) bool { return b.Graph.Order[c.Block] != flow.None }
+func (b *Body) Reached(c *Call) bool { return b.Graph.Order[c.Block] != None }
 
 // Callees lists whom the function calls, or jumps to as a call would, as far as the binary says: the functions, nil for
 // those of other binaries, and their names, "" for those without. It needs less than Body.

@@ -1,15 +1,13 @@
 package code
 
-import "github.com/spoor-hpc/spoor/internal/code/flow"
-
 // A Place is a call, or a loop, in the body of a function or of a loop around it.
 type Place struct {
 	Block int    // of a loop: its header
 	Addr  uint64 // of a call
-	Loop  int    // flow.None: it is a call
+	Loop  int    // None: it is a call
 }
 
-// Apart reports for places directly in a loop, or with flow.None in the function itself, which of them exclude each other: the code has
+// Apart reports for places directly in a loop, or with None in the function itself, which of them exclude each other: the code has
 // no way from the one to the other that stays in one round of the loop. Where not all of the code is known it reports none.
 func (b *Body) Apart(loop int, list []Place) func(i, j int) bool {
 	never := func(int, int) bool { return false }
@@ -28,8 +26,8 @@ func (b *Body) Apart(loop int, list []Place) func(i, j int) bool {
 	}
 	leads := func(i, j int) bool {
 		p, q := list[i], list[j]
-		if q.Loop == flow.None {
-			return after[i][q.Block] || p.Loop == flow.None && p.Block == q.Block
+		if q.Loop == None {
+			return after[i][q.Block] || p.Loop == None && p.Block == q.Block
 		}
 		for block, reached := range after[i] {
 			if reached && b.Graph.Inside(b.Graph.Loop[block], q.Loop) {
@@ -43,8 +41,8 @@ func (b *Body) Apart(loop int, list []Place) func(i, j int) bool {
 
 // after reports which blocks a way leads to from the end of a block, within one round of a loop.
 func (b *Body) after(loop, from int) []bool {
-	header := flow.None
-	if loop != flow.None {
+	header := None
+	if loop != None {
 		header = b.Graph.Loops[loop].Header
 	}
 	reached := make([]bool, len(b.Blocks))

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/test/need"
 )
 
@@ -85,11 +84,11 @@ func checkLoops(t *testing.T, path string) {
 				continue
 			}
 			delete(names, c.Symbol)
-			if b.Graph.Order[c.Block] == flow.None {
+			if b.Graph.Order[c.Block] == None {
 				t.Errorf("%s: nothing leads to the call of %s", f.Symbol(), c.Symbol)
 			}
 			loops := 0
-			if l := b.Graph.Loop[c.Block]; l != flow.None {
+			if l := b.Graph.Loop[c.Block]; l != None {
 				loops = b.Graph.Loops[l].Depth + 1
 			}
 			if want := int(c.Symbol[2] - '0'); loops < want || loops > want && c.Symbol[:2] == "in" {

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
@@ -70,7 +69,7 @@ func (f *Function) newCounters(b *Body) *counters {
 	m := f.image.machine
 	c := &counters{conv: m.Convention(), ops: make([][]op, len(b.Blocks)), at: make([]frame, len(b.Blocks)), loops: make(map[int]*loopState)}
 	for i, n := range b.Graph.Order {
-		if n != flow.None {
+		if n != None {
 			c.order = append(c.order, i)
 		}
 	}
@@ -270,7 +269,7 @@ func (c *counters) loop(b *Body, loop int) *loopState {
 	var blocks []int
 	for _, i := range c.order {
 		at := b.Graph.Loop[i]
-		for at != flow.None && at != loop {
+		for at != None && at != loop {
 			at = b.Graph.Loops[at].Parent
 		}
 		if at == loop {

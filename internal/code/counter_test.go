@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/code/flow"
 	"github.com/spoor-hpc/spoor/test/need"
 )
 
@@ -101,7 +100,7 @@ func checkCounters(t *testing.T, compiler, level string) {
 		before := last[back]
 		last[back] = r
 		name := f.Symbol()
-		for l, depth := b.Graph.Loop[call.Block], 0; l != flow.None; l, depth = b.Graph.Loops[l].Parent, depth+1 {
+		for l, depth := b.Graph.Loop[call.Block], 0; l != None; l, depth = b.Graph.Loops[l].Parent, depth+1 {
 			k, ok := f.Counter(l, call)
 			if before == nil {
 				if !ok && strings.HasPrefix(name, "count_") || ok && strings.HasPrefix(name, "none_") {
@@ -180,7 +179,7 @@ func TestCountersOfArm64(t *testing.T) {
 				for i := range b.Calls {
 					if call := &b.Calls[i]; call.Symbol == "probe" && b.Reached(call) {
 						calls++
-						for l := b.Graph.Loop[call.Block]; l != flow.None; l = b.Graph.Loops[l].Parent {
+						for l := b.Graph.Loop[call.Block]; l != None; l = b.Graph.Loops[l].Parent {
 							k, ok := f.Counter(l, call)
 							if !ok && strings.HasPrefix(f.Symbol(), "count_") || ok && strings.HasPrefix(f.Symbol(), "none_") {
 								t.Errorf("%s at %#x: %+v", f.Symbol(), call.Addr, k)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code/insn"
-	"github.com/spoor-hpc/spoor/internal/code/unwind"
 )
 
 // A Function is one function of an image with all its parts.
@@ -42,8 +41,8 @@ func (f *Function) partAt(addr uint64) *part {
 	return nil
 }
 
-func (p *part) unwinding() *unwind.Function {
-	return &unwind.Function{Lo: p.lo, Hi: p.hi, Except: p.except, Inside: p.inside}
+func (p *part) unwinding() *UnwindEntry {
+	return &UnwindEntry{Lo: p.lo, Hi: p.hi, Except: p.except, Inside: p.inside}
 }
 
 // begin is the function that begins with a part.

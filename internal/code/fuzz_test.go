@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/spoor-hpc/spoor/internal/code/flow"
 )
 
 // FuzzImage: whatever stands in a binary, looking at it ends, and what is said of it holds together. The seed is a
@@ -40,10 +38,10 @@ func FuzzImage(f *testing.F) {
 				end = x.Hi
 			}
 			for _, c := range b.Calls {
-				if c.Block < 0 || b.Graph.Loop[c.Block] != flow.None && b.Graph.Order[c.Block] == flow.None {
+				if c.Block < 0 || b.Graph.Loop[c.Block] != None && b.Graph.Order[c.Block] == None {
 					t.Fatalf("call %+v", c)
 				}
-				for l := b.Graph.Loop[c.Block]; l != flow.None; l = b.Graph.Loops[l].Parent {
+				for l := b.Graph.Loop[c.Block]; l != None; l = b.Graph.Loops[l].Parent {
 					if k, ok := fn.Counter(l, &c); ok != (k.Step != 0) {
 						t.Fatalf("%v: %v", k, ok)
 					}
@@ -72,7 +70,7 @@ func TestTiny(t *testing.T) {
 			continue
 		}
 		for _, c := range b.Calls {
-			if b.Graph.Loop[c.Block] != flow.None {
+			if b.Graph.Loop[c.Block] != None {
 				looped++
 			}
 			last = c.Symbol

@@ -21,10 +21,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/code/a64"
 	"github.com/spoor-hpc/spoor/internal/code/insn"
-	"github.com/spoor-hpc/spoor/internal/code/unwind"
-	"github.com/spoor-hpc/spoor/internal/code/x86"
 )
 
 // ErrArchitecture is in errors about binaries of other machines than those that are understood.
@@ -38,9 +35,9 @@ type architecture struct {
 }
 
 var architectures = map[elf.Machine]architecture{
-	elf.EM_X86_64: {x86.NewMachine, []uint32{uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_JMP_SLOT), uint32(elf.R_X86_64_64)},
+	elf.EM_X86_64: {insn.NewX86, []uint32{uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_JMP_SLOT), uint32(elf.R_X86_64_64)},
 		uint32(elf.R_X86_64_RELATIVE)},
-	elf.EM_AARCH64: {a64.NewMachine, []uint32{uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT), uint32(elf.R_AARCH64_ABS64)},
+	elf.EM_AARCH64: {insn.NewA64, []uint32{uint32(elf.R_AARCH64_GLOB_DAT), uint32(elf.R_AARCH64_JUMP_SLOT), uint32(elf.R_AARCH64_ABS64)},
 		uint32(elf.R_AARCH64_RELATIVE)},
 }
 
@@ -84,7 +81,7 @@ type part struct {
 	scanned bool
 	bad     int // places where no instruction is
 	moves   []move
-	pads    []unwind.CallSite
+	pads    []LandingSite
 	owner   *Function
 	fn      *Function // that begins here
 }
@@ -237,7 +234,7 @@ func isFunction(s *elf.Symbol) bool {
 // findParts makes parts of what .eh_frame and symbols say; of several names the most public, then the shortest.
 func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	var list []*part
-	for _, f := range unwind.Functions(m.elf) {
+	for _, f := range UnwindEntries(m.elf) {
 		if m.executable(f.Lo) && !m.stubs(f.Lo) {
 			p := &part{lo: f.Lo, hi: f.Hi, except: f.Except, inside: f.Inside}
 			list, m.byLo[f.Lo] = append(list, p), p
@@ -256,7 +253,7 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 				list, m.byLo[s.Value] = append(list, p), p
 			}
 			b := elf.ST_BIND(s.Info)
-			better := cmp.Or(cmp.Compare(rank(b), rank(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
+			better := cmp.Or(cmp.Compare(BindRank(b), BindRank(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
 			if p.name == "" || better {
 				p.name, bind[p] = s.Name, b
 			}
@@ -284,8 +281,8 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	}
 }
 
-// rank orders bindings by how public they are.
-func rank(b elf.SymBind) int {
+// BindRank orders bindings by how public they are.
+func BindRank(b elf.SymBind) int {
 	switch b {
 	case elf.STB_GLOBAL:
 		return 0

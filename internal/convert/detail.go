@@ -1,5 +1,5 @@
-// Package convert has what writers of other tools' formats share: facts about calls by name, and files
-// that are written behind what makes them, or filled in later.
+// Package convert writes traces for other tools: for Chrome, for Perfetto, and as tables. Formats with a folder of their own
+// share with these facts about calls by name, and files that are written behind what makes them, or filled in later.
 package convert
 
 import (
@@ -7,9 +7,15 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
-
+	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
+
+// Options say what to write besides calls.
+type Options struct {
+	Line  func(trace.Site) (file string, line int) // the source line of a call site, or else where it is in which module, and no line
+	About map[string]string                        // what is known of the trace as a whole
+}
 
 // A Detail is a fact about a call, for formats whose events have named values.
 type Detail struct {

@@ -2,7 +2,8 @@ package database
 
 import (
 	"math"
-	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
 // A Step is all runs with one value of a tag, as one point of a history.
@@ -67,21 +68,10 @@ func History(list []Series, threshold float64) []Step {
 // medianDeviation returns the median, and the median distance from it on the scale of a normal
 // distribution's deviation.
 func medianDeviation(values []float64) (mid, deviation float64) {
-	mid = median(values)
+	mid = stats.Median(values)
 	far := make([]float64, len(values))
 	for i, v := range values {
 		far[i] = math.Abs(v - mid)
 	}
-	return mid, 1.4826 * median(far)
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(values))
-	if n := len(s); n%2 == 0 {
-		return (s[n/2-1] + s[n/2]) / 2
-	}
-	return s[len(s)/2]
+	return mid, 1.4826 * stats.Median(far)
 }

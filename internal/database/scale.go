@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/growth"
+	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
 // A Growth is how the time of one call site grows with the number of ranks.
@@ -15,8 +15,8 @@ type Growth struct {
 	Ranks  []float64 `json:"ranks"`
 	Values []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with so many ranks
 	// What follows is there with a law.
-	Law   growth.Law `json:"law,omitzero"`
-	Grows string     `json:"grows,omitzero"`
+	Law   stats.Law `json:"law,omitzero"`
+	Grows string    `json:"grows,omitzero"`
 	// Ahead is the law's value at ten times the most ranks, and Share its part in that of all sites.
 	Ahead float64 `json:"ahead_ns_per_rank,omitzero"`
 	Share float64 `json:"ahead_share,omitzero"`
@@ -90,24 +90,24 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 	if len(s.Ranks) == 0 {
 		return nil, fmt.Errorf("%s: no runs of %s with times", d.path, app)
 	}
-	s.Laws = len(s.Ranks) >= growth.LeastPoints
+	s.Laws = len(s.Ranks) >= stats.LeastPoints
 	s.Ahead = 10 * s.Ranks[len(s.Ranks)-1]
 	total := 0.0
 	for _, id := range slices.Sorted(maps.Keys(values)) {
 		of := values[id]
-		if s.Laws && len(of) < growth.LeastPoints {
+		if s.Laws && len(of) < stats.LeastPoints {
 			s.TooFew++
 			continue
 		}
 		g := Growth{Site: sites[id]}
 		for _, ranks := range slices.Sorted(maps.Keys(of)) {
-			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, median(of[ranks]))
+			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, stats.Median(of[ranks]))
 		}
 		if !s.Laws {
 			s.Sites = append(s.Sites, g)
 			continue
 		}
-		if g.Law, err = growth.Fit(g.Ranks, g.Values); err != nil {
+		if g.Law, err = stats.FitLaw(g.Ranks, g.Values); err != nil {
 			return nil, err
 		}
 		g.Grows, g.Ahead = g.Law.Grows(), g.Law.At(float64(s.Ahead))

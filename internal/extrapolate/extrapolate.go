@@ -18,10 +18,10 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -53,7 +53,7 @@ func (r *Refusal) Error() string {
 			list[i] = fmt.Sprintf("%s, in %d iterations: %s", text, n, r.Slots[slot])
 		}
 	}
-	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s%s", units.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)
+	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s%s", show.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)
 	if len(r.Next) > 0 {
 		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Next), " ", ", "), "[]"))
 	}
@@ -116,7 +116,7 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 			if x, err := k.Process(); err != nil {
 				return nil, err
 			} else if x.End != track.Finished || x.Lost > 0 {
-				return nil, fmt.Errorf("%s: not all calls of rank %d are known: it %s, and %s were lost", r.Name(), rank, x.End, units.Plural(x.Lost, "call"))
+				return nil, fmt.Errorf("%s: not all calls of rank %d are known: it %s, and %s were lost", r.Name(), rank, x.End, show.Plural(x.Lost, "call"))
 			}
 			c, err := p.rank(k)
 			if err != nil {

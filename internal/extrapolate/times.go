@@ -3,7 +3,7 @@ package extrapolate
 import (
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/growth"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -43,7 +43,7 @@ func (p *program) timed(run int, k *trace.Rank, calls []call) error {
 }
 
 // law is how a time of a place grows with the number of ranks, in ns, and what it adds up to in the largest run that has the place.
-func (m *pattern) law(place int32, of func(x *sums) float64) (law growth.Law, last float64) {
+func (m *pattern) law(place int32, of func(x *sums) float64) (law stats.Law, last float64) {
 	var at, values []float64
 	for i, r := range m.runs {
 		if x := m.times[i][place]; x != nil {
@@ -52,11 +52,11 @@ func (m *pattern) law(place int32, of func(x *sums) float64) (law growth.Law, la
 		}
 	}
 	if len(values) == 0 {
-		return growth.Law{}, 0
+		return stats.Law{}, 0
 	}
-	law, err := growth.Fit(at, values)
+	law, err := stats.FitLaw(at, values)
 	if err != nil { // too few numbers of ranks for a law
-		return growth.Law{C0: values[len(values)-1]}, last
+		return stats.Law{C0: values[len(values)-1]}, last
 	}
 	return law, last
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -19,11 +19,13 @@ type course struct {
 	name                 string // "" of times
 	stream               int    // 0 of times
 	terminal, from       int    // as of a histogram
-	gap, duration, count []phase.Phase
+	gap, duration, count []timing.Phase
 }
 
 // lists are those of its phases.
-func (x *course) lists() [3]*[]phase.Phase { return [...]*[]phase.Phase{&x.gap, &x.duration, &x.count} }
+func (x *course) lists() [3]*[]timing.Phase {
+	return [...]*[]timing.Phase{&x.gap, &x.duration, &x.count}
+}
 
 func (x *course) compare(y *course) int {
 	return cmp.Or(strings.Compare(x.name, y.name), cmp.Compare(x.stream, y.stream), cmp.Compare(x.terminal, y.terminal), cmp.Compare(x.from, y.from))
@@ -74,7 +76,7 @@ func (c *class) gatherCourses() {
 		case !alone[x.terminal]:
 		case n > 0 && out[n-1].compare(&x) == 0:
 			for i, list := range out[n-1].lists() {
-				*list = phase.Merge(*list, *x.lists()[i])
+				*list = timing.MergePhases(*list, *x.lists()[i])
 			}
 		default:
 			out = append(out, x)
@@ -163,7 +165,7 @@ func decodeCourses(r *wire.Reader, sh *shape) (courses []course) {
 		}
 		for _, list := range x.lists() {
 			for range r.Count(2) {
-				*list = append(*list, phase.Phase{Calls: r.Uvarint(), Sum: r.Uvarint()})
+				*list = append(*list, timing.Phase{Calls: r.Uvarint(), Sum: r.Uvarint()})
 			}
 		}
 		if r.Err() != nil {

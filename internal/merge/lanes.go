@@ -7,7 +7,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
@@ -20,7 +19,7 @@ var (
 // check refuses a shape of which a file could not be read: terminals that don't occur,
 // and lanes of what is not there.
 func (s *shape) check() error {
-	if n, ok := counts.Terminals(s.streams); !ok || n != len(s.skeletons) {
+	if n, ok := grammar.Terminals(s.streams); !ok || n != len(s.skeletons) {
 		return errOrder
 	}
 	last := -1
@@ -90,7 +89,7 @@ func (c *class) laneContent(out *sections.Class, sh *shape) {
 	if len(sh.lanes) == 0 {
 		return
 	}
-	own := counts.Repeats(sh.streams)
+	own := grammar.Repeats(sh.streams)
 	out.Counts, out.LaneCounts = c.counts[:own:own], c.counts[own:]
 	next := 0
 	for _, of := range sh.lanes {

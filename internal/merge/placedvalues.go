@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -24,7 +24,7 @@ func (c *class) placeValues(out *sections.Class, sh *shape) {
 	v := &valuePlaces{c: c, sh: sh, streams: make([]*placing, len(sh.streams))}
 	v.site, _ = sh.sites()
 	for i, g := range sh.streams {
-		terminals := unfold.New(g, unfold.Limit).Terminal
+		terminals := grammar.Unfold(g, grammar.UnfoldLimit).Terminal
 		v.first = append(v.first, len(v.leaves))
 		v.leaves = append(v.leaves, terminals...)
 		if v.streams[i] = c.placing(sh, i, 0); v.streams[i] != nil {
@@ -205,7 +205,7 @@ func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][
 			continue
 		}
 		for _, leaf := range leaves {
-			x := sections.RankSite{Terminal: len(v.site) + leaf, Gap: make([]timing.Step, len(sums[leaf])), Duration: make([]timing.Step, len(sums[leaf]))}
+			x := timing.SiteTotals{Terminal: len(v.site) + leaf, Gap: make([]timing.Step, len(sums[leaf])), Duration: make([]timing.Step, len(sums[leaf]))}
 			for rank, sum := range sums[leaf] {
 				below, above := parts(sum)
 				x.Gap[rank], x.Duration[rank] = timing.StepOf(below), timing.StepOf(above)
@@ -213,6 +213,6 @@ func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][
 			cols.Sites = append(cols.Sites, x)
 		}
 	}
-	slices.SortFunc(cols.Sites, func(a, b sections.RankSite) int { return cmp.Compare(a.Terminal, b.Terminal) })
+	slices.SortFunc(cols.Sites, func(a, b timing.SiteTotals) int { return cmp.Compare(a.Terminal, b.Terminal) })
 	out.RankedValues[name] = cols
 }

@@ -7,8 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
-	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -34,7 +33,7 @@ func (c *class) placing(sh *shape, stream, member int) *placing {
 	if size(g) > maxPlaced {
 		return nil
 	}
-	tree := unfold.New(g, unfold.Limit)
+	tree := grammar.Unfold(g, grammar.UnfoldLimit)
 	_, site := c.alone()
 	p := &placing{tree: tree, arrivals: tree.Arrivals(g), site: site, ranks: float64(c.ranks.Len()), byTerminal: make(map[int][]int)}
 	for leaf, t := range tree.Terminal {
@@ -116,8 +115,8 @@ func (c *class) allTime() float64 {
 }
 
 type placing struct {
-	tree       *unfold.Tree
-	arrivals   [][]unfold.Arrival
+	tree       *grammar.Unfolded
+	arrivals   [][]grammar.Arrival
 	byTerminal map[int][]int // leaves
 	site       []int
 	total      float64
@@ -136,8 +135,8 @@ func (s share) mean() float64 { return s.time / math.Max(s.calls, 1) }
 
 // waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if some of these
 // stand for several places. several tells whether there is more than one.
-func (p *placing) waysTo(leaves []int) (ways map[int][]*unfold.Arrival, several bool) {
-	ways = make(map[int][]*unfold.Arrival)
+func (p *placing) waysTo(leaves []int) (ways map[int][]*grammar.Arrival, several bool) {
+	ways = make(map[int][]*grammar.Arrival)
 	several = len(leaves) > 1
 	for _, leaf := range leaves {
 		list := p.arrivals[leaf]
@@ -147,7 +146,7 @@ func (p *placing) waysTo(leaves []int) (ways map[int][]*unfold.Arrival, several 
 		several = several || len(list) > 1
 		for i := range list {
 			from := track.First
-			if list[i].From != unfold.Start {
+			if list[i].From != grammar.UnfoldStart {
 				from = p.site[list[i].From]
 			}
 			ways[from] = append(ways[from], &list[i])
@@ -210,8 +209,8 @@ type at struct{ leaf, loops int }
 
 // deal shares out the phases of a course to the leaves that calls of it arrive at, to those that enter loops apart if that is asked for;
 // false if these are other calls, or it takes too long.
-func (p *placing) deal(phases []phase.Phase, ways []*unfold.Arrival, sums map[at]*share, apart bool) bool {
-	all := phase.Total(phases)
+func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*share, apart bool) bool {
+	all := timing.TotalPhase(phases)
 	counts := make([]uint64, len(ways))
 	calls := uint64(0)
 	for i, w := range ways {
@@ -274,7 +273,7 @@ func (p *placing) deal(phases []phase.Phase, ways []*unfold.Arrival, sums map[at
 }
 
 // arrived is how often each way was taken when they were taken so often in all.
-func arrived(ways []*unfold.Arrival, calls uint64) []uint64 {
+func arrived(ways []*grammar.Arrival, calls uint64) []uint64 {
 	at := func(position uint64) (n uint64) {
 		for _, w := range ways {
 			n += w.Before(position)

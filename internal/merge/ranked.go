@@ -155,8 +155,8 @@ func decodeRanked(r *wire.Reader, ranks, sites int) ranked {
 }
 
 // columns is what a file has of the ranks.
-func (r ranked) columns(sh *shape) sections.RankColumns {
-	out := sections.RankColumns{Gap: r[allGaps], Duration: r[allDurations]}
+func (r ranked) columns(sh *shape) timing.TotalColumns {
+	out := timing.TotalColumns{Gap: r[allGaps], Duration: r[allDurations]}
 	next := 0
 	for t, first := range sh.place {
 		if t != first {
@@ -165,7 +165,7 @@ func (r ranked) columns(sh *shape) sections.RankColumns {
 		at := firstSite + 2*next
 		next++
 		if gap, duration := r[at], r[at+1]; gap != nil || duration != nil {
-			out.Sites = append(out.Sites, sections.RankSite{Terminal: t, Gap: gap, Duration: duration})
+			out.Sites = append(out.Sites, timing.SiteTotals{Terminal: t, Gap: gap, Duration: duration})
 		}
 	}
 	return out
@@ -348,7 +348,7 @@ func (c *class) rankColumns(out *sections.Class, sh *shape) {
 	out.Ranked = c.ranked.columns(sh)
 	for name, r := range c.valued {
 		if out.RankedValues == nil {
-			out.RankedValues = make(map[string]sections.RankColumns)
+			out.RankedValues = make(map[string]timing.TotalColumns)
 		}
 		out.RankedValues[name] = r.columns(sh)
 	}

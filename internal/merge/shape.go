@@ -6,7 +6,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -257,8 +256,8 @@ func decodeKey(key string) (*shape, error) {
 		r.Skip(n)
 		s.streams = append(s.streams, g)
 	}
-	s.repeats = counts.Repeats(s.streams)
-	n, ok := counts.Terminals(s.streams)
+	s.repeats = grammar.Repeats(s.streams)
+	n, ok := grammar.Terminals(s.streams)
 	if !ok {
 		return nil, errOrder
 	}
@@ -270,7 +269,7 @@ func decodeKey(key string) (*shape, error) {
 		}
 		s.lanes = append(s.lanes, l)
 		s.steps += l.kinds * len(l.values)
-		s.repeats += counts.Repeats([]*grammar.Grammar{l.steps})
+		s.repeats += grammar.Repeats([]*grammar.Grammar{l.steps})
 	}
 	if err := r.Done(); err != nil {
 		return nil, err

@@ -3,15 +3,14 @@ package ops
 import (
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/marked"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A within tells of a thread's positions, in rising order, whether they are in a phase that is wanted.
 // Of a nil one all are.
 type within struct {
-	phases *marked.Phases
-	at     marked.Span
+	phases *Phases
+	at     Span
 }
 
 // phases returns what tells that of a thread, nil if all calls are wanted.
@@ -19,7 +18,7 @@ func (s *Source) phases(k *trace.Rank, stream int) (*within, error) {
 	if s.o.Phase == "" {
 		return nil, nil
 	}
-	p, err := marked.Of(k, stream, s.o.Phase)
+	p, err := PhasesOf(k, stream, s.o.Phase)
 	return &within{phases: p}, err
 }
 
@@ -30,7 +29,7 @@ func (w *within) has(index uint64) bool {
 	if index >= w.at.End {
 		var ok bool
 		if w.at, ok = w.phases.From(index); !ok {
-			w.at = marked.Span{First: math.MaxUint64, End: math.MaxUint64}
+			w.at = Span{First: math.MaxUint64, End: math.MaxUint64}
 		}
 	}
 	return w.at.First <= index

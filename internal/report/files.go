@@ -51,6 +51,7 @@ type fileSums struct {
 
 // fileWatcher adds up by file what calls do. It is an ops.Sink.
 type fileWatcher struct {
+	ops.NoSink
 	files map[string]*fileSums
 	heat  *files.Heat
 	kind  trace.SampleKind        // of the calls that moved data
@@ -94,11 +95,6 @@ func filesOf(r *trace.Reader, s *summary.Summary, o Options) (list []File, more 
 	}
 	return list[:len(list)-more], more, heat, nil
 }
-
-// Begin, Leave and End are there for ops.Sink.
-func (w *fileWatcher) Begin(*trace.Rank) error { return nil }
-func (w *fileWatcher) Leave(*ops.Call) error   { return nil }
-func (w *fileWatcher) End(*trace.Rank) error   { return nil }
 
 // Enter takes a call.
 func (w *fileWatcher) Enter(c *ops.Call) error {

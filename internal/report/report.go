@@ -23,7 +23,6 @@ import (
 	"path/filepath"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/analyse/findings"
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
@@ -43,28 +42,28 @@ type Options struct {
 
 // Data is what a page shows.
 type Data struct {
-	Title      string             `json:"title"`
-	File       string             `json:"file"`
-	Producer   string             `json:"producer"`
-	Findings   []findings.Finding `json:"findings"`
-	Summary    *summary.Summary   `json:"summary"`
-	Classes    int                `json:"classes"`
-	Hosts      int                `json:"hosts"`
-	Flat       Flat               `json:"flat"`
-	Structure  []Structure        `json:"structure"`
-	Matrix     []Layer            `json:"matrix"`
-	Imbalance  *efficiency.Report `json:"imbalance"` // nil without times
-	Timeline   *Timeline          `json:"timeline"`  // nil without times
-	Waiting    *Waiting           `json:"waiting"`   // nil where it isn't known
-	NoWaits    string             `json:"no_waits"`  // why, if the trace says so
-	Numbers    []Number           `json:"numbers"`
-	Files      []File             `json:"files"`
-	MoreFiles  int                `json:"more_files"`
-	Posix      []PosixFile        `json:"posix"`
-	MorePosix  int                `json:"more_posix"`
-	Heats      []Heat             `json:"heats"`
-	Topologies []Topology         `json:"topologies"`
-	Live       bool               `json:"live"` // the page comes from a server, which has more detail
+	Title      string               `json:"title"`
+	File       string               `json:"file"`
+	Producer   string               `json:"producer"`
+	Findings   []efficiency.Finding `json:"findings"`
+	Summary    *summary.Summary     `json:"summary"`
+	Classes    int                  `json:"classes"`
+	Hosts      int                  `json:"hosts"`
+	Flat       Flat                 `json:"flat"`
+	Structure  []Structure          `json:"structure"`
+	Matrix     []Layer              `json:"matrix"`
+	Imbalance  *efficiency.Report   `json:"imbalance"` // nil without times
+	Timeline   *Timeline            `json:"timeline"`  // nil without times
+	Waiting    *Waiting             `json:"waiting"`   // nil where it isn't known
+	NoWaits    string               `json:"no_waits"`  // why, if the trace says so
+	Numbers    []Number             `json:"numbers"`
+	Files      []File               `json:"files"`
+	MoreFiles  int                  `json:"more_files"`
+	Posix      []PosixFile          `json:"posix"`
+	MorePosix  int                  `json:"more_posix"`
+	Heats      []Heat               `json:"heats"`
+	Topologies []Topology           `json:"topologies"`
+	Live       bool                 `json:"live"` // the page comes from a server, which has more detail
 }
 
 // Bounds of what is embedded.
@@ -113,13 +112,13 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if err := d.waiting(r, o); err != nil {
 		return nil, fmt.Errorf("waiting: %w", err)
 	}
-	d.Findings = []findings.Finding{}
+	d.Findings = []efficiency.Finding{}
 	if d.Imbalance != nil {
 		var rep *waits.Report
 		if d.Waiting != nil {
 			rep = d.Waiting.Report
 		}
-		d.Findings = findings.Of(d.Imbalance, rep)
+		d.Findings = efficiency.Findings(d.Imbalance, rep)
 	}
 	if d.Numbers, err = numbers(r, d.Flat.PerRank, d.Waiting, o); err != nil {
 		return nil, fmt.Errorf("numbers of ranks: %w", err)

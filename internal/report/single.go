@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/code/source"
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Single is the calls of a part of a run one by one, with what each did, which messages went
@@ -81,6 +81,7 @@ type position struct{ row, call int }
 
 // A collector brings together the calls of a part. It is as many ops.Sinks as there are ranks.
 type collector struct {
+	ops.NoSink
 	single   Single
 	s        *ops.Source
 	rows     [][]spell
@@ -145,12 +146,6 @@ func (c *collector) Begin(k *trace.Rank) (err error) {
 	c.over -= c.start
 	return err
 }
-
-// Leave and End are there for ops.Sink.
-func (c *collector) Leave(*ops.Call) error { return nil }
-
-// End does nothing.
-func (c *collector) End(*trace.Rank) error { return nil }
 
 // Enter takes a call.
 func (c *collector) Enter(x *ops.Call) error {
@@ -397,7 +392,7 @@ func (c *collector) links() (b []byte) {
 func (o *Options) called(function string, site trace.Site) string {
 	p := o.Where(function, site.Alone())
 	text := p.String()
-	if line, ok := source.Above(site); ok {
+	if line, ok := model.SourceAbove(site); ok {
 		p = o.Where("", line.Alone())
 		text += " < " + p.String()
 	}

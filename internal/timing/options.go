@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // A Mode says what is kept of the times of single calls.
@@ -133,7 +133,7 @@ func (o *Options) AddError(text string) error {
 var errBound = errors.New("no error bound")
 
 func parseBound(text string) (Bound, error) {
-	if e, err := units.ParseShare(text); err == nil {
+	if e, err := show.ParseShare(text); err == nil {
 		if e < leastError || e > mostError {
 			return Bound{}, errBound
 		}

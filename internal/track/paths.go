@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
-	"github.com/spoor-hpc/spoor/internal/timing/phase"
 )
 
 // Paths keeps the times of a thread's calls by the place of the call before each: a function and a site.
@@ -25,7 +25,7 @@ type pathKey struct{ terminal, from int }
 
 // A path is the times of a terminal's calls after one place: gaps, durations.
 type path struct {
-	lines [2]phase.Line
+	lines [2]timing.PhaseLine
 	hists [2]*hist.Hist
 }
 
@@ -117,8 +117,8 @@ func (p *Paths) Track(number []int) (courses []Course, hists []Hist) {
 		}
 		if p.lines {
 			c := &courses[len(courses)-1]
-			c.Gap = phase.Reduce(append(c.Gap, x.lines[0].Phases()...), phase.Most, 0)
-			c.Duration = phase.Reduce(append(c.Duration, x.lines[1].Phases()...), phase.Most, 0)
+			c.Gap = timing.ReducePhases(append(c.Gap, x.lines[0].Phases()...), timing.MostPhases, 0)
+			c.Duration = timing.ReducePhases(append(c.Duration, x.lines[1].Phases()...), timing.MostPhases, 0)
 		}
 		if p.hists {
 			h := &hists[len(hists)-1]

@@ -12,7 +12,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
-	"github.com/spoor-hpc/spoor/internal/timing/phase"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -155,8 +154,8 @@ type Course struct {
 	Stream        int    // 0 of times
 	Terminal      int
 	From          int // the lowest terminal of that site, or First
-	Gap, Duration []phase.Phase
-	Count         []phase.Phase // nil of times
+	Gap, Duration []timing.Phase
+	Count         []timing.Phase // nil of times
 }
 
 // A Log has the times of every call, in ticks of the process's clock. It is read a

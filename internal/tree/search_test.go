@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/code"
-	"github.com/spoor-hpc/spoor/internal/code/flow"
 )
 
 // What was searched once isn't searched again: stacks of many contexts lead through the same functions.
@@ -24,15 +23,15 @@ func TestSearchedOnce(t *testing.T) {
 		x := &function{Function: f, image: image, body: b, walls: make(map[int][]uint64)}
 		entry := []position{{x.entry(), 0}}
 		before := m.searched
-		s := m.search(x, flow.None, true, entry)
+		s := m.search(x, code.None, true, entry)
 		once := m.searched
 		if once == before {
 			t.Fatalf("%x: nothing was searched", f.Start())
 		}
-		if m.search(x, flow.None, true, entry) != s || m.searched != once {
+		if m.search(x, code.None, true, entry) != s || m.searched != once {
 			t.Errorf("%x: searched twice", f.Start())
 		}
-		if m.search(x, 0, true, entry) == s || m.search(x, flow.None, false, entry) == s || m.search(x, flow.None, true, []position{{x.entry(), f.Start()}}) == s {
+		if m.search(x, 0, true, entry) == s || m.search(x, code.None, false, entry) == s || m.search(x, code.None, true, []position{{x.entry(), f.Start()}}) == s {
 			t.Errorf("%x: the answer is that of another search", f.Start())
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/code"
-	"github.com/spoor-hpc/spoor/internal/code/flow"
-	"github.com/spoor-hpc/spoor/internal/code/turns"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -20,7 +18,7 @@ type position struct {
 // A silent search follows the ways through a function, or through a loop of it, on which no call of MPI is met for sure.
 type silent struct {
 	f      *function
-	loop   int  // that is not left; flow.None: the function
+	loop   int  // that is not left; code.None: the function
 	round  bool // its further rounds count
 	starts []bool
 	ends   []bool
@@ -74,7 +72,7 @@ func (m *maker) calls(f *function) bool {
 	}
 	if f.must == notAsked {
 		f.must = asking
-		s := m.search(f, flow.None, true, []position{{f.entry(), 0}})
+		s := m.search(f, code.None, true, []position{{f.entry(), 0}})
 		f.must = may
 		if !s.leaves {
 			f.must = must
@@ -119,8 +117,8 @@ func (m *maker) follow(f *function, loop int, round bool, from []position) *sile
 	n := len(f.body.Blocks)
 	m.searched += n
 	s := &silent{f: f, loop: loop, round: round, starts: make([]bool, n), ends: make([]bool, n), from: make(map[int]bool), first: make(map[int]uint64)}
-	header := flow.None
-	if loop != flow.None {
+	header := code.None
+	if loop != code.None {
 		header = f.body.Graph.Loops[loop].Header
 	}
 	var work []int
@@ -206,7 +204,7 @@ func (m *maker) within(body *vertex, round bool, from []position) *silent {
 	if body.key.kind == trace.LoopVertex {
 		return m.search(body.in, body.loop, round, from)
 	}
-	return m.search(body.to, flow.None, round, from)
+	return m.search(body.to, code.None, round, from)
 }
 
 // begin is where a body is entered.
@@ -337,7 +335,7 @@ func read(a, b *vertex, way trace.Way, ways []trace.Way, loops int) (trace.Way, 
 	if b.turn > loops || a.read == nil || b.read == nil {
 		return way, ways // nothing was read, or it isn't known
 	}
-	c := turns.Compare(a.read, b.read)
+	c := code.ComparePaths(a.read, b.read)
 	if len(c.Loops) != loops {
 		return way, ways // a function that left no frame: its caller may be another one than was seen
 	}
@@ -377,12 +375,12 @@ func (m *maker) forward(a, b *vertex) bool {
 	if x > y || x == y && xa >= ya {
 		return false
 	}
-	f, loop := a.in, flow.None
+	f, loop := a.in, code.None
 	if a.parent.key.kind == trace.LoopVertex {
 		loop = a.parent.loop
 	}
-	header := flow.None
-	if loop != flow.None {
+	header := code.None
+	if loop != code.None {
 		header = f.body.Graph.Loops[loop].Header
 	}
 	goal := func(block int) bool {
@@ -401,7 +399,7 @@ func (m *maker) forward(a, b *vertex) bool {
 	}
 	if a.key.kind == trace.LoopVertex {
 		for block, l := range f.body.Graph.Loop {
-			if l != flow.None && f.body.Graph.Inside(l, a.loop) {
+			if l != code.None && f.body.Graph.Inside(l, a.loop) {
 				for _, to := range f.body.Blocks[block].Next {
 					if !f.body.Graph.Inside(f.body.Graph.Loop[to], a.loop) {
 						visit(to)

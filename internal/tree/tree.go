@@ -9,6 +9,8 @@
 //
 // What the code can't tell is marked: rounds that may have passed without a call of MPI, and loops within loops of which
 // either may have gone round.
+//
+// Outlines show the same of a binary that wasn't run, and TailCalls completes call stacks.
 package tree
 
 import (
@@ -19,14 +21,10 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code"
-	"github.com/spoor-hpc/spoor/internal/code/flow"
-	"github.com/spoor-hpc/spoor/internal/code/outline"
-	"github.com/spoor-hpc/spoor/internal/code/source"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
-	"github.com/spoor-hpc/spoor/internal/code/tailcall"
-	"github.com/spoor-hpc/spoor/internal/code/turns"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A vertex is a function, loop or call in its context while the tree is made.
@@ -41,12 +39,12 @@ type vertex struct {
 	loop int       // number of a loop in its function
 	at   position  // of a call: the instruction
 	tail bool
-	site trace.Site    // in the module of in
-	name string        // of the function called, as far as known by the linker
-	end  uint64        // of a call: what follows the instruction
-	turn int           // of a call of MPI, see trace.Call.Turn
-	read []turns.Place // what the recorder read at it; nil: nothing
-	to   *function     // of a function vertex
+	site trace.Site       // in the module of in
+	name string           // of the function called, as far as known by the linker
+	end  uint64           // of a call: what follows the instruction
+	turn int              // of a call of MPI, see trace.Call.Turn
+	read []code.PathPlace // what the recorder read at it; nil: nothing
+	to   *function        // of a function vertex
 
 	number          int
 	atLeast, unsure bool
@@ -81,7 +79,7 @@ type context struct {
 // A maker makes the tree of a trace.
 type maker struct {
 	symbols   *symbolise.Symboliser
-	tails     *tailcall.Finder
+	tails     *TailCalls
 	functions map[*code.Function]*function
 	root      *vertex
 	leaves    map[context]*vertex
@@ -92,18 +90,11 @@ type maker struct {
 	roots     map[*code.Function]bool // that stacks end in
 	cut       bool                    // some stack was cut short
 	evaluated bool                    // some stack has an interpreter in it
-	planner   *turns.Planner          // nil: counters of loops were not read
+	planner   *code.PathPlanner       // nil: counters of loops were not read
 	searched  int                     // blocks
 	most      int                     // that are
 	searches  map[searchKey]*silent
 	open      map[[2]*vertex][]*vertex // loops that may have gone round between two calls, where there are several ways
-}
-
-// An Open step from one call to the next is one that the calls don't tell: each of these loops around both, outermost last, may have begun
-// another round, or the way led forward if there is one loop alone. All are numbers of vertices.
-type Open struct {
-	From, To int
-	Loops    []int
 }
 
 // maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
@@ -112,24 +103,24 @@ const maxVaried = 64
 // Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no call
 // could be placed, if the trace has no call stacks and not all calls are made in main, or if calls are made from a language with an
 // interpreter: the loops of machine code are not the program's then.
-func Of(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder) (*trace.Code, error) {
+func Of(r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls) (*trace.Code, error) {
 	return Searched(r, s, tails, maxSearched)
 }
 
 // Searched is Of with a bound of its own: once so many blocks of code were looked at for ways without a call of MPI, it isn't known
 // which there are, and the loops around what follows are marked.
-func Searched(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most int) (*trace.Code, error) {
+func Searched(r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, most int) (*trace.Code, error) {
 	c, _, err := made(r, s, tails, most)
 	return c, err
 }
 
-func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most int) (*trace.Code, *maker, error) {
+func made(r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, most int) (*trace.Code, *maker, error) {
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, s := range sites {
-		if _, interpreted := source.Function(s.BuildID); interpreted {
+		if _, interpreted := model.SourceFunction(s.BuildID); interpreted {
 			return nil, nil, nil
 		}
 	}
@@ -142,7 +133,7 @@ func made(r *trace.Reader, s *symbolise.Symboliser, tails *tailcall.Finder, most
 		leaves: make(map[context]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
 	if slices.Contains(strings.Fields(r.Meta()[trace.MetaOptions]), "SPOOR_LOOP_COUNTERS=1") {
-		m.planner = &turns.Planner{}
+		m.planner = &code.PathPlanner{}
 	}
 	if frames > 1 && slices.ContainsFunc(sites, func(s trace.Site) bool { return len(s.Frames()) == frames }) {
 		for class := range r.Classes() {
@@ -352,7 +343,7 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 	v.to, v.site = path[0].in, path[0].site
 	for i, p := range path {
 		var around []int
-		for l := p.in.body.Graph.Loop[p.call.Block]; l != flow.None; l = p.in.body.Graph.Loops[l].Parent {
+		for l := p.in.body.Graph.Loop[p.call.Block]; l != code.None; l = p.in.body.Graph.Loops[l].Parent {
 			around = append(around, l)
 		}
 		for _, l := range slices.Backward(around) {
@@ -370,10 +361,10 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 		}
 	}
 	if v.turn = turn; m.planner != nil {
-		read := make([]turns.Frame, len(frames))
+		read := make([]code.Frame, len(frames))
 		for i, fr := range frames {
 			image := m.tails.Image(fr)
-			read[i] = turns.Frame{Image: image, Address: fr.Offset + image.Bias}
+			read[i] = code.Frame{Image: image, Address: fr.Offset + image.Bias}
 		}
 		v.read = m.planner.Path(read)
 	}
@@ -388,7 +379,7 @@ func evaluates(symbol string) bool {
 func (v *vertex) child(k key) *vertex {
 	c := v.children[k]
 	if c == nil {
-		c = &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: flow.None}
+		c = &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: code.None}
 		v.children[k] = c
 		v.list = append(v.list, c)
 	}
@@ -452,7 +443,7 @@ func (m *maker) code() *trace.Code {
 			m.callPlace(&x, v)
 		case trace.LoopVertex:
 			x.AtLeast = x.AtLeast || m.within(v, false, begin(v)).back
-			m.setPlace(&x, outline.LoopPlace(v.in.image, v.in.body, &v.in.body.Graph.Loops[v.loop], m.look(v.in)))
+			m.setPlace(&x, LoopPlace(v.in.image, v.in.body, &v.in.body.Graph.Loops[v.loop], m.look(v.in)))
 		default:
 			x.Name = m.nameOf(v.to)
 			if v.in != nil {
@@ -511,12 +502,12 @@ func (v *vertex) apart() (list [][2]int) {
 	if v.key.kind == trace.FunctionVertex {
 		f = v.to
 	}
-	if f == nil || n < 2 || n > flow.MaxBranched {
+	if f == nil || n < 2 || n > code.MaxBranched {
 		return nil
 	}
 	places := make([]code.Place, n)
 	for i, x := range v.list {
-		if places[i] = (code.Place{Block: x.at.block, Addr: x.at.addr, Loop: flow.None}); x.key.kind == trace.LoopVertex {
+		if places[i] = (code.Place{Block: x.at.block, Addr: x.at.addr, Loop: code.None}); x.key.kind == trace.LoopVertex {
 			places[i] = code.Place{Block: f.body.Graph.Loops[x.loop].Header, Loop: x.loop}
 		}
 	}
@@ -547,10 +538,10 @@ func (m *maker) callPlace(x *trace.Vertex, v *vertex) {
 	if v.tail {
 		addr, instruction = v.key.at, true
 	}
-	m.setPlace(x, outline.PlaceOf(addr-v.in.image.Bias, m.look(v.in)(addr, instruction)))
+	m.setPlace(x, PlaceOf(addr-v.in.image.Bias, m.look(v.in)(addr, instruction)))
 }
 
-func (m *maker) setPlace(x *trace.Vertex, p outline.Place) {
+func (m *maker) setPlace(x *trace.Vertex, p Place) {
 	if x.Offset, x.Inlined = p.Offset, p.Inlined; p.Line > 0 && p.File != "" {
 		x.File, x.Line = path.Base(p.File), p.Line
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // numbers are those of ranks that the program runs with.
@@ -181,7 +182,7 @@ func pandas(t *testing.T, dir, block, tables string) [][][]any {
 		t.Fatal(err)
 	}
 	if err := exec.Command("/usr/bin/python3", "-c", "import pandas").Run(); err != nil {
-		mpis.Absent(t, "no python3-pandas is installed")
+		need.Absent(t, "no python3-pandas is installed")
 	}
 	c := exec.Command("/usr/bin/python3", mpis.Root("test", "database", "testdata", "pandas_answers.py"), path, tables)
 	c.Dir = dir
@@ -202,7 +203,7 @@ func asks(t *testing.T, statements []string) (*exec.Cmd, string) {
 		if os.Getenv("NO_DUCKDB") != "" {
 			t.Skip("npm could not install DuckDB: what it would be asked is not checked")
 		}
-		mpis.Absent(t, "no DuckDB is installed: npm install --prefix %s @duckdb/node-api", modules)
+		need.Absent(t, "no DuckDB is installed: npm install --prefix %s @duckdb/node-api", modules)
 	}
 	list, err := json.Marshal(statements)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 var update = flag.Bool("update", false, "write the pages anew")
@@ -48,7 +49,7 @@ func TestTranscripts(t *testing.T) {
 func shown(t *testing.T, path, text string) {
 	m, err := mpis.Find("openmpi")
 	if err != nil {
-		mpis.Absent(t, "Open MPI, with which the pages' transcripts are made, is not installed")
+		need.Absent(t, "Open MPI, with which the pages' transcripts are made, is not installed")
 	}
 	root, err := filepath.Abs(mpis.Root())
 	if err != nil {

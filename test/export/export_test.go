@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -25,7 +26,7 @@ func tool(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		mpis.Absent(t, "no %s is installed", name)
+		need.Absent(t, "no %s is installed", name)
 	}
 	return path
 }

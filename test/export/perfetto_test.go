@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spoor-hpc/spoor/test/need"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -17,8 +18,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
-
-	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
 // pftrace has an export decoded by the definition, which must know each field, and by hand.
@@ -63,7 +62,7 @@ func carried(t *testing.T) *descriptorpb.FileDescriptorSet {
 	t.Helper()
 	f, err := os.Open(chromiums)
 	if err != nil {
-		mpis.Absent(t, "no Chromium, whose definition of events Perfetto's traces would be decoded by: %v", err)
+		need.Absent(t, "no Chromium, whose definition of events Perfetto's traces would be decoded by: %v", err)
 	}
 	defer f.Close()
 	const first, last = "protos/perfetto/trace/track_event/debug_annotation.proto", "protos/perfetto/trace/track_event/track_event.proto"

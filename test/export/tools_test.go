@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // TestOTF2Programs has OTF2's tools read archives of programs that nobody here wrote, and of one
@@ -37,7 +38,7 @@ func TestOTF2Programs(t *testing.T) {
 		{"lammps", debians, 4, func(dir string) ([]string, error) {
 			text, err := os.ReadFile(melt)
 			if err != nil {
-				mpis.Absent(t, "%v", err)
+				need.Absent(t, "%v", err)
 			}
 			short := strings.Replace(string(text), "run\t\t250", "run 10", 1)
 			return []string{tool(t, "lmp"), "-in", "in", "-log", "none"}, os.WriteFile(filepath.Join(dir, "in"), []byte(short), 0o666)
@@ -142,7 +143,7 @@ for pair in messages:
 `
 	out, err := exec.Command("/usr/bin/python3", "-c", script, archive).Output()
 	if err != nil {
-		mpis.Absent(t, "python3-otf2: %v", err)
+		need.Absent(t, "python3-otf2: %v", err)
 	}
 	got := make(map[pair]matrix.Cell)
 	for line := range strings.Lines(string(out)) {

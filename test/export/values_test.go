@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // TestValues: what counters attached to calls is in each format that has a place for it, with the sums that
@@ -42,7 +43,7 @@ func TestValues(t *testing.T) {
 				}
 			}
 			if len(want) == 0 {
-				mpis.Absent(t, "no perf events here")
+				need.Absent(t, "no perf events here")
 			}
 			out := func(format string) string {
 				spoor(t, dir, "export", "--to", format, "--force", "-o", format, file)

@@ -179,7 +179,7 @@ func openMPI(t *testing.T) *mpis.MPI {
 	t.Helper()
 	m, err := mpis.Find("openmpi")
 	if err != nil {
-		mpis.Absent(t, "%v", err)
+		need.Absent(t, "%v", err)
 	}
 	return m
 }

@@ -18,9 +18,9 @@ import (
 var naming = []string{
 	"mpi/", "cmd/genshim/", "trace/handles/", "internal/ops/plan.go", "internal/reproduce/", "internal/analyse/diff/", "internal/convert/", "replayer/",
 	"internal/simulate/traced/calls.go", "internal/analyse/files/mpiio.go",
-	"internal/reduce/partners/rewrite.go", "internal/simulate/calibrate/", "cmd/spoor/machine.go", // calls that are made up
-	"internal/run/inspect/",                                                           // symbols of binaries
-	"cmd/spoor/gathering.go", "cmd/spoor/efficiency.go", "internal/analyse/findings/", // what is said of MPI_Init and MPI_Finalize
+	"internal/reduce/partners/rewrite.go", "internal/simulate/machine/fit.go", "cmd/spoor/machine.go", // calls that are made up
+	"internal/run/launch/functions.go", "internal/run/launch/inspect.go", // symbols of binaries
+	"cmd/spoor/gathering.go", "cmd/spoor/efficiency.go", "internal/analyse/efficiency/findings.go", // what is said of MPI_Init and MPI_Finalize
 }
 
 // TestNames: no other code has the name of a function as a whole literal.

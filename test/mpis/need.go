@@ -1,25 +1,17 @@
 package mpis
 
 import (
-	"os"
 	"testing"
-)
 
-// Absent leaves a test out whose means are missing, save in CI, where it fails.
-func Absent(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
+	"github.com/spoor-hpc/spoor/test/need"
+)
 
 // Need returns the MPIs at hand, of which a test has to have one.
 func Need(t testing.TB) []*MPI {
 	t.Helper()
 	list := Installed()
 	if len(list) == 0 {
-		Absent(t, "no MPI is installed")
+		need.Absent(t, "no MPI is installed")
 	}
 	return list
 }
@@ -29,7 +21,7 @@ func NeedSpoor(t testing.TB) string {
 	t.Helper()
 	path, err := Spoor()
 	if err != nil {
-		Absent(t, "%v", err)
+		need.Absent(t, "%v", err)
 	}
 	return path
 }

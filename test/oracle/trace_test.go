@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -29,7 +30,7 @@ func recorder(t *testing.T) string {
 	for _, name := range []string{"libspoor.so", "libspoor-engine.so"} {
 		data, err := os.ReadFile(filepath.Join("../../bin", name))
 		if err != nil {
-			mpis.Absent(t, "the recorder is not built: %v", err)
+			need.Absent(t, "the recorder is not built: %v", err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o777); err != nil {
 			t.Fatal(err)

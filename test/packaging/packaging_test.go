@@ -61,7 +61,7 @@ func TestTarball(t *testing.T) {
 	// The module leads to where the tarball was unpacked, also through a link.
 	modulecmd := "/usr/lib/x86_64-linux-gnu/modulecmd.tcl"
 	if _, err := os.Stat(modulecmd); err != nil {
-		mpis.Absent(t, "no %s is installed: the module can't be loaded", modulecmd)
+		need.Absent(t, "no %s is installed: the module can't be loaded", modulecmd)
 	}
 	modules := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(modules, "spoor"), 0o755); err != nil {

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -41,11 +42,11 @@ func flagOf(t *testing.T, compiler string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// need ends a test for which no compiler is there.
-func need(t *testing.T, compilers []string) []string {
+// needed ends a test for which no compiler is there.
+func needed(t *testing.T, compilers []string) []string {
 	t.Helper()
 	if !slices.ContainsFunc(compilers, there) {
-		mpis.Absent(t, "not installed: %s", strings.Join(compilers, " or "))
+		need.Absent(t, "not installed: %s", strings.Join(compilers, " or "))
 	}
 	return compilers
 }
@@ -219,7 +220,7 @@ func TestClang(t *testing.T) {
 		{name: "ThinLTO", flags: []string{"-g", "-O2", "-flto=thin"}, link: []string{"-fuse-ld=lld"}, lld: true},
 	}
 	list := mpis.Need(t)
-	for i, compiler := range need(t, clangs) {
+	for i, compiler := range needed(t, clangs) {
 		t.Run(compiler, func(t *testing.T) {
 			pass := flagOf(t, compiler)
 			for j, way := range ways {
@@ -250,7 +251,7 @@ func TestClang(t *testing.T) {
 
 func TestFlang(t *testing.T) {
 	list := mpis.Need(t)
-	for _, compiler := range need(t, flangs) {
+	for _, compiler := range needed(t, flangs) {
 		t.Run(compiler, func(t *testing.T) {
 			pass := flagOf(t, compiler)
 			for _, level := range []string{"-O0", "-O2"} {
@@ -327,7 +328,7 @@ func (b *build) loops(rank int) (all []loop) {
 // profile says of the program's own loops, where the calls don't tell, how many rounds were counted.
 func TestProfile(t *testing.T) {
 	m := mpis.Need(t)[0]
-	compiler := need(t, clangs)[slices.IndexFunc(clangs, there)]
+	compiler := needed(t, clangs)[slices.IndexFunc(clangs, there)]
 	b := &build{t: t, m: m, dir: t.TempDir(), compiler: compiler}
 	mpi := shown(t, m.CC)
 	for name, flags := range map[string][]string{"unsure": {flagOf(t, compiler)}, "counted": nil} {
@@ -393,7 +394,7 @@ func TestProfile(t *testing.T) {
 
 // What the machine code says of rounds is what programs count, unless it is marked; then there were no fewer.
 func TestApps(t *testing.T) {
-	compiler := need(t, clangs)[slices.IndexFunc(clangs, there)]
+	compiler := needed(t, clangs)[slices.IndexFunc(clangs, there)]
 	pass := flagOf(t, compiler)
 	list := mpis.Need(t)
 	for i, app := range []struct {

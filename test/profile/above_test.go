@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // TestPythonAbove: calls that a C library makes for Python have the library's functions, and around them the lines of Python
@@ -17,7 +18,7 @@ import (
 func TestPythonAbove(t *testing.T) {
 	const interpreter = "/usr/bin/python3"
 	if _, err := os.Stat(interpreter); err != nil {
-		mpis.Absent(t, "no %s", interpreter)
+		need.Absent(t, "no %s", interpreter)
 	}
 	for _, m := range mpis.Need(t) {
 		t.Run(m.Name, func(t *testing.T) { pythonAbove(t, m, interpreter) })
@@ -89,10 +90,10 @@ func TestPythonLibraries(t *testing.T) {
 		t.Run(program, func(t *testing.T) {
 			folders, _ := filepath.Glob("/usr/lib/petscdir/petsc3.*/*-real")
 			if program == "petsc.py" && len(folders) == 0 {
-				mpis.Absent(t, "no petsc4py")
+				need.Absent(t, "no petsc4py")
 			}
 			if _, err := os.Stat("/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi"); program == "hdf5.py" && err != nil {
-				mpis.Absent(t, "no h5py for MPI")
+				need.Absent(t, "no h5py for MPI")
 			}
 			dir := t.TempDir()
 			text, err := os.ReadFile(filepath.Join("testdata", program))

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/code/flow"
+	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
@@ -26,7 +26,7 @@ type branched struct {
 	Line     int
 	Rounds   uint64
 	Body     []branched
-	Branches []flow.Branch
+	Branches []code.Branch
 }
 
 // lines are those of all calls of MPI in a node.
@@ -44,8 +44,8 @@ func (n *branched) lines() (list []int) {
 
 // ways lists the branches in a node: the lines of each way, and how often it was taken of how many iterations.
 func (n *branched) ways() (list []string) {
-	var look func(b flow.Branch)
-	look = func(b flow.Branch) {
+	var look func(b code.Branch)
+	look = func(b code.Branch) {
 		var ways []string
 		for _, w := range b.Ways {
 			var lines []int

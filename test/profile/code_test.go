@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
-	"github.com/spoor-hpc/spoor/internal/code/tailcall"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/internal/tree/treetest"
 	"github.com/spoor-hpc/spoor/test/mpis"
@@ -161,7 +160,7 @@ func marksUnsearched(t *testing.T, dir string) {
 		t.Fatalf("%v, error %v", known, err)
 	}
 	s := symbolise.New(symbolise.Options{})
-	got, err := tree.Searched(r, s, tailcall.New(s), 0)
+	got, err := tree.Searched(r, s, tree.NewTailCalls(s), 0)
 	if err != nil || got == nil || len(got.Vertices) != len(known.Vertices) {
 		t.Fatalf("%+v, error %v", got, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // python finds the interpreter and the MPI that mpi4py was built for.
@@ -22,14 +23,14 @@ func python(t *testing.T) (string, *mpis.MPI) {
 	const interpreter = "/usr/bin/python3"
 	out, err := exec.Command(interpreter, "-c", "from mpi4py import MPI; print(MPI.get_vendor()[0])").Output()
 	if err != nil {
-		mpis.Absent(t, "no mpi4py")
+		need.Absent(t, "no mpi4py")
 	}
 	for _, m := range mpis.Need(t) {
 		if strings.Contains(strings.ReplaceAll(strings.ToLower(string(out)), " ", ""), m.Name) {
 			return interpreter, m
 		}
 	}
-	mpis.Absent(t, "no MPI that mpi4py was built for: %s", out)
+	need.Absent(t, "no MPI that mpi4py was built for: %s", out)
 	return "", nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -69,7 +70,7 @@ var realPrograms = []struct {
 func recordedReal(t *testing.T, m *mpis.MPI, ranks int, line []string) *trace.Reader {
 	t.Helper()
 	if _, err := exec.LookPath(line[0]); err != nil {
-		mpis.Absent(t, "%s is not installed", line[0])
+		need.Absent(t, "%s is not installed", line[0])
 	}
 	dir := t.TempDir()
 	if err := inputs.Write(dir, ranks); err != nil {

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestOtherMPI(t *testing.T) {
 	list := installed(t)
 	if len(list) < 2 {
-		mpis.Absent(t, "only one MPI is installed")
+		need.Absent(t, "only one MPI is installed")
 	}
 	names := []string{"collectives.c", "datatypes.c", "vectors.c"}
 	everything := os.Getenv("SPOOR_TEST_PROXY") == "other"
@@ -30,7 +31,7 @@ func TestOtherMPI(t *testing.T) {
 			other := list[1-i]
 			pair := m.Name + " to " + other.Name
 			flavour, _ := mpi.FlavourNamed(other.Name)
-			has, err := inspect.FunctionsOf(flavour)
+			has, err := launch.FunctionsOf(flavour)
 			if err != nil || has == nil {
 				t.Fatalf("functions of %s: %v", other.Name, err)
 			}

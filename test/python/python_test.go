@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 func TestTables(t *testing.T) {
@@ -46,7 +47,7 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("/usr/bin/python3", "-m", "pip", "--version").CombinedOutput(); err != nil {
-		mpis.Absent(t, "pip is not installed: %s", out)
+		need.Absent(t, "pip is not installed: %s", out)
 	}
 	out, err := exec.Command("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--target", filepath.Join(dir, "site"), source).CombinedOutput()
 	if err != nil {

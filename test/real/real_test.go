@@ -22,6 +22,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/tree/treetest"
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // A program is one of Debian's, with what makes it run for a second or so.
@@ -115,11 +116,11 @@ func TestProgramsBehaveAsWithoutSpoor(t *testing.T) {
 	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
 			if _, err := os.Stat(p.needs); err != nil {
-				mpis.Absent(t, "%s is not installed", p.needs)
+				need.Absent(t, "%s is not installed", p.needs)
 			}
 			m, err := mpis.Find(p.mpi)
 			if err != nil {
-				mpis.Absent(t, "%v", err)
+				need.Absent(t, "%v", err)
 			}
 			command := m.Command(p.ranks, p.args...)
 			plain := p.run(t, m, command)
@@ -233,11 +234,11 @@ func TestLoopsOfLAMMPS(t *testing.T) {
 	spoor := mpis.NeedSpoor(t)
 	const input = "/usr/share/lammps/examples/melt/in.melt"
 	if _, err := os.Stat(input); err != nil {
-		mpis.Absent(t, "%s is not installed", input)
+		need.Absent(t, "%s is not installed", input)
 	}
 	m, err := mpis.Find("openmpi")
 	if err != nil {
-		mpis.Absent(t, "%v", err)
+		need.Absent(t, "%v", err)
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "t.spoor")

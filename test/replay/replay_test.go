@@ -12,6 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // sampled is true for about one of n programs, always the same.
@@ -128,7 +129,7 @@ func TestReplayOfRealPrograms(t *testing.T) {
 		try := func(name string, rarely bool, command ...string) {
 			t.Run(name, func(t *testing.T) {
 				if _, err := os.Stat(command[0]); err != nil {
-					mpis.Absent(t, "%s is not installed", name)
+					need.Absent(t, "%s is not installed", name)
 				}
 				if rarely && !everything {
 					t.Skip("takes long: SPOOR_TEST_REPLAY=all")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -50,7 +51,7 @@ func TestWatchdogNamesRanksAndCalls(t *testing.T) {
 func TestWatchdogEndsWhatHangs(t *testing.T) {
 	m := installed(t)[0]
 	if m.Family != "openmpi" {
-		mpis.Absent(t, "which messages are kept is set for Open MPI, which is not installed")
+		need.Absent(t, "which messages are kept is set for Open MPI, which is not installed")
 	}
 	binary, err := build(m, "testdata/unsafe.c")
 	if err != nil {
@@ -82,7 +83,7 @@ func TestWatchdogEndsWhatHangs(t *testing.T) {
 func TestReplayUnderAnotherMPI(t *testing.T) {
 	list := installed(t)
 	if len(list) < 2 {
-		mpis.Absent(t, "only one MPI is installed")
+		need.Absent(t, "only one MPI is installed")
 	}
 	all := mpis.NeedPrograms(t)
 	sample := []string{"butterfly.c", "collectives.c", "datatypes.c", "wildcards.c", "bottom.c", "attr_finalize.c", "fortran_numbers.c"}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // calls is how many thousand calls the program makes on each rank.
@@ -64,7 +64,7 @@ func (s *shell) mount(name string, options string) (dir string) {
 		s.t.Fatal(err)
 	}
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "none", dir).CombinedOutput(); err != nil {
-		mpis.Absent(s.t, "no file systems can be mounted: %s", out)
+		need.Absent(s.t, "no file systems can be mounted: %s", out)
 	}
 	s.t.Cleanup(func() { _ = exec.Command("umount", "-l", dir).Run() })
 	return dir

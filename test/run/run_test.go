@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 var tool = mpis.Root("bin", "spoor")
@@ -348,7 +349,7 @@ func TestSpawn(t *testing.T) {
 // Ranks that don't find each other are told apart from a parallel run.
 func TestForeignLauncher(t *testing.T) {
 	if list := mpis.Need(t); len(list) < 2 {
-		mpis.Absent(t, "only one MPI is installed")
+		need.Absent(t, "only one MPI is installed")
 	}
 	each(t, "stencil", func(s *shell) {
 		if s.mpi.Name != "mpich" {

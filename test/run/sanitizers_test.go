@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // A build is a sanitizer of a compiler.
@@ -18,7 +18,7 @@ type build struct{ compiler, sanitizer string }
 // builds lists gcc's; SPOOR_TEST_SANITIZERS=1 adds clang's.
 func builds(t *testing.T) []build {
 	if _, err := exec.LookPath("gcc"); err != nil {
-		mpis.Absent(t, "no gcc")
+		need.Absent(t, "no gcc")
 	}
 	list := []build{{"gcc", "address"}, {"gcc", "thread"}, {"gcc", "undefined"}}
 	if os.Getenv("SPOOR_TEST_SANITIZERS") == "" {
@@ -43,7 +43,7 @@ func TestSanitizers(t *testing.T) {
 				plain, done, _ := s.plain(2)
 				code, stdout, stderr := s.traced(nil, 2)
 				if code == plain && strings.Count(done, "done") < 2 {
-					mpis.Absent(s.t, "%s does not run under a sanitizer: code %d with spoor and without", s.mpi.Name, plain)
+					need.Absent(s.t, "%s does not run under a sanitizer: code %d with spoor and without", s.mpi.Name, plain)
 				}
 				if code != plain || strings.Count(stdout, "done") != 2 {
 					s.t.Errorf("code %d, without spoor %d, %q\n%s", code, plain, stdout, stderr)
@@ -79,7 +79,7 @@ func TestSanitizerReport(t *testing.T) {
 				plain, _, want := s.run(line...)
 				code, _, got := s.run(append([]string{tool, "run"}, line...)...)
 				if code == plain && reported(got) == "" && reported(want) == "" {
-					mpis.Absent(s.t, "%s does not run under a sanitizer: code %d with spoor and without", s.mpi.Name, plain)
+					need.Absent(s.t, "%s does not run under a sanitizer: code %d with spoor and without", s.mpi.Name, plain)
 				}
 				if code != plain || reported(got) != reported(want) || !strings.Contains(want, "heap-buffer-overflow") {
 					s.t.Errorf("code %d, without spoor %d:\n%s\nwithout spoor:\n%s", code, plain, reported(got), reported(want))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -53,7 +54,7 @@ func TestFortranNames(t *testing.T) {
 			}
 			t.Logf("%d procedures", found)
 			if found < 1000 {
-				mpis.Absent(t, "no Fortran library: %d procedures", found)
+				need.Absent(t, "no Fortran library: %d procedures", found)
 			}
 		})
 	}

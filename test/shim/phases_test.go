@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/marked"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -34,13 +34,13 @@ func phasesOf(t *testing.T, m *mpis.MPI, env ...string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := marked.Names(read, []int{1})
+	names, err := ops.PhaseNames(read, []int{1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	phases := make(map[string]string)
 	for _, name := range names {
-		p, err := marked.Of(k, 0, name)
+		p, err := ops.PhasesOf(k, 0, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestManyPhases(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer read.Close()
-			names, err := marked.Names(read, nil)
+			names, err := ops.PhaseNames(read, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // A sanitizer is what the shim is built with, in build/folder.
@@ -50,7 +51,7 @@ func (s sanitizer) build(t *testing.T, shimName string) []string {
 	runtime, err := exec.Command("cc", "-print-file-name="+s.runtime).Output()
 	path := strings.TrimSpace(string(runtime))
 	if err != nil || !filepath.IsAbs(path) {
-		mpis.Absent(t, "no %s: %v", s.runtime, err)
+		need.Absent(t, "no %s: %v", s.runtime, err)
 	}
 	options := s.options
 	if name, file, ok := strings.Cut(options, "suppressions="); ok {

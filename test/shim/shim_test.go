@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 const root = "../.."
@@ -25,7 +26,7 @@ const root = "../.."
 func library(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("cc"); err != nil {
-		mpis.Absent(t, "no C compiler: %v", err)
+		need.Absent(t, "no C compiler: %v", err)
 	}
 	makes(t, "bin/libspoor.so", "bin/libspoor-engine.so")
 	path, err := filepath.Abs(filepath.Join(root, "bin", "libspoor.so"))

@@ -21,7 +21,7 @@ func spoor(t *testing.T, m *mpis.MPI, dir string, args ...string) string {
 }
 
 // TestCalibrate measures under each MPI. The machine may be busy: what is asked of times is that
-// they could be such. That they are right, formulas show in internal/simulate/calibrate.
+// they could be such. That they are right, formulas show in internal/simulate/machine.
 func TestCalibrate(t *testing.T) {
 	mpis.NeedSpoor(t)
 	for _, m := range mpis.Need(t) {

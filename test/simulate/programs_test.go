@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // files says what files take, so that calls on them have a model.
@@ -46,7 +47,7 @@ func TestPrograms(t *testing.T) {
 			}
 			at := slices.IndexFunc(list, known.RunsOn)
 			if at < 0 {
-				mpis.Absent(t, "no MPI that runs %s", name)
+				need.Absent(t, "no MPI that runs %s", name)
 			}
 			m, program := list[at], filepath.Join(dir, name)
 			if err := m.Compile(program, mpis.Root("test", "mpi", name+".c"), "-pthread"); err != nil {

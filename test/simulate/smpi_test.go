@@ -19,7 +19,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
-	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // Two descriptions of one machine: 5 µs and 1 GB/s for each host's link, so that a message goes through
@@ -51,7 +51,7 @@ var simulated = regexp.MustCompile(`Simulation time (\S+)`)
 func TestSMPI(t *testing.T) {
 	smpirun, err := exec.LookPath("smpirun")
 	if err != nil {
-		mpis.Absent(t, "no smpirun is installed")
+		need.Absent(t, "no smpirun is installed")
 	}
 	const ranks = 16
 	for _, c := range []struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // bindings are the libraries with an MPI's Fortran procedures.
@@ -70,7 +71,7 @@ func exports(t *testing.T, path string) []string {
 	t.Helper()
 	f, err := elf.Open(path)
 	if err != nil {
-		mpis.Absent(t, "%v", err)
+		need.Absent(t, "%v", err)
 	}
 	defer f.Close()
 	symbols, err := f.DynamicSymbols()

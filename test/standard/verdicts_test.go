@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/test/oracle/gen"
 )
 
@@ -45,7 +46,7 @@ func TestVerdicts(t *testing.T) {
 			t.Run(m.Name+"/mpi4py", func(t *testing.T) {
 				t.Parallel()
 				if _, err := os.Stat("/usr/lib/python3/dist-packages/mpi4py"); err != nil {
-					mpis.Absent(t, "%v", err)
+					need.Absent(t, "%v", err)
 				}
 				s := &suite{m: m, spoor: spoor, ranks: 4, command: []string{"/usr/bin/python3", tour}}
 				if above, below := s.compare(t, layers); above == 0 || below < above {

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/analyse/findings"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
@@ -186,7 +185,7 @@ func late(t *testing.T, a *app, mode string, measured []measured, complain func(
 func findsBarrier(t *testing.T, a *app, mode string, measured []measured, runtime int64, complain func(string, ...any)) {
 	t.Helper()
 	var info struct {
-		Findings []findings.Finding `json:"findings"`
+		Findings []efficiency.Finding `json:"findings"`
 	}
 	if err := json.Unmarshal([]byte(a.spoor("info", "--json", "t.spoor")), &info); err != nil {
 		t.Fatal(err)

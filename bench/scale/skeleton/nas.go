@@ -158,7 +158,7 @@ func IS(v *vmpi.Rank) {
 // bucket is how many keys go from one of p ranks to another: around the mean, with
 // the spread of a sum of independent draws. Keys hardly change between steps.
 func bucket(keys, p, step, from, to int) int64 {
-	h := random(step/4, from, to)
+	h := Random(step/4, from, to)
 	mean := keys / p / p
 	if mean == 0 {
 		return few(float64(keys)/float64(p)/float64(p), h)

@@ -16,7 +16,7 @@ func Ocean(v *vmpi.Rank) {
 	v.Start(1)
 	var rs []vmpi.Request
 	for step := range 40 {
-		for range 24 + int(random(step)%16) {
+		for range 24 + int(Random(step)%16) {
 			rs = rs[:0]
 			for i, n := range around {
 				rs = append(rs, v.Irecv(4+2*i, vmpi.Heap(0).Plus(int64(i)*1024), 64, vmpi.Double, n, int64(i^1), vmpi.World),
@@ -29,7 +29,7 @@ func Ocean(v *vmpi.Rank) {
 			if n == mpi.ProcNull {
 				continue
 			}
-			deep := func(rank int) int { return 1 + int(random(rank, step)%8) }
+			deep := func(rank int) int { return 1 + int(Random(rank, step)%8) }
 			for range max(deep(v.Rank), deep(int(n))) {
 				v.Sendrecv(14+i, vmpi.Heap(2), 64, n, 5, vmpi.Heap(3), 64, n, 5, vmpi.Double, vmpi.World)
 			}

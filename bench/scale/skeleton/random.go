@@ -17,7 +17,7 @@ func AMR(v *vmpi.Rank) {
 		var peers []int
 		var sizes []int64
 		link := func(low, k int) (high int, size int64, ok bool) {
-			h := random(phase, low, k)
+			h := Random(phase, low, k)
 			reach := []int{1, 2, 3, root(v.Size), root(v.Size) + 1, 2 * root(v.Size)}[k]
 			high = low + reach + int(h%3)
 			return high, int64(64 << (h >> 8 % 4)), h>>16%3 > 0 && high < v.Size
@@ -56,7 +56,7 @@ func Scatter(v *vmpi.Rank) {
 	for step := range 10 {
 		var rs []vmpi.Request
 		update := func(from, k int) (to int, size int64) {
-			h := random(step, from, k)
+			h := Random(step, from, k)
 			return (from + 1 + int(h%uint64(v.Size-1))) % v.Size, int64(1 + h>>32%4096)
 		}
 		v.Alltoall(4, vmpi.Heap(0), 1, vmpi.Heap(1), 1, vmpi.Int, vmpi.World)
@@ -118,7 +118,7 @@ func MasterWorker(v *vmpi.Rank) {
 // whoever was quick.
 func worker(task, workers int) int {
 	if task%4 == 3 {
-		return 1 + int(random(task)%uint64(workers))
+		return 1 + int(Random(task)%uint64(workers))
 	}
 	return 1 + task%workers
 }
@@ -174,7 +174,7 @@ func Testsome(v *vmpi.Rank) {
 		}
 		order := shuffled(6, v.Rank, step)
 		for turn := 0; len(order) > 0; turn++ {
-			n := int(random(v.Rank, step, turn) % 4)
+			n := int(Random(v.Rank, step, turn) % 4)
 			n = min(max(n-1, 0), len(order))
 			v.Testsome(12, rs, order[:n])
 			order = order[n:]

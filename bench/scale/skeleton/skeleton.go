@@ -102,8 +102,8 @@ func share(n, p, i int) int64 {
 	return int64(s)
 }
 
-// random hashes numbers to one that looks random.
-func random(seed ...int) uint64 {
+// Random hashes numbers to one that looks random.
+func Random(seed ...int) uint64 {
 	h := uint64(0x243f6a8885a308d3)
 	for _, s := range seed {
 		h = (h ^ uint64(s)) * 0x9fb21c651e98df25
@@ -121,7 +121,7 @@ func shuffled(n int, seed ...int) []int {
 		list[i] = i
 	}
 	for i := n - 1; i > 0; i-- {
-		j := int(random(append(seed, i)...) % uint64(i+1))
+		j := int(Random(append(seed, i)...) % uint64(i+1))
 		list[i], list[j] = list[j], list[i]
 	}
 	return list

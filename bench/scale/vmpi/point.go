@@ -9,7 +9,6 @@ var (
 	idIsend, idIrecv   = id("MPI_Isend"), id("MPI_Irecv")
 	idSendrecv         = id("MPI_Sendrecv")
 	idReplace          = id("MPI_Sendrecv_replace")
-	idIprobe           = id("MPI_Iprobe")
 	idWait, idWaitall  = id("MPI_Wait"), id("MPI_Waitall")
 	idWaitany          = id("MPI_Waitany")
 	idTestsome         = id("MPI_Testsome")
@@ -111,21 +110,6 @@ func (v *Rank) SendrecvReplace(site int, b Buf, n int64, t Type, dest, stag, sou
 	v.put(c.Handle)
 	v.status(true, expected(source, rtag, n*t.Bytes), true)
 	v.end(idReplace, site)
-}
-
-// Iprobe finds a message, or none if st is nil.
-func (v *Rank) Iprobe(site int, source, tag int64, c Comm, st *Status) {
-	v.begin()
-	v.put(source)
-	v.tag(tag)
-	v.put(c.Handle)
-	if st == nil {
-		v.put(0, signature.StatusAbsent)
-	} else {
-		v.put(1)
-		v.status(true, *st, false)
-	}
-	v.end(idIprobe, site)
 }
 
 func (v *Rank) Wait(site int, r *Request) {

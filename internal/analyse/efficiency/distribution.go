@@ -48,23 +48,6 @@ const maxNamed = 8
 // bins is how many steps a histogram has.
 const bins = 16
 
-// Imbalance is how far the most lies above the mean, as a share of the most:
-// 0 if all are equal.
-func (d *Distribution) Imbalance() float64 {
-	if d.Most.Ns == 0 {
-		return 0
-	}
-	return max(0, 1-d.Mean/d.Most.Ns)
-}
-
-// Ratio is the most over the mean, 1 if all are equal.
-func (d *Distribution) Ratio() float64 {
-	if d.Mean == 0 {
-		return 1
-	}
-	return d.Most.Ns / d.Mean
-}
-
 // A sample is a rank's time.
 type sample struct {
 	ns   float64

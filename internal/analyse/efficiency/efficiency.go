@@ -20,7 +20,7 @@
 // is useful for that share of its run time for which its threads together are.
 // What is known between bounds says so.
 //
-// The package does not say why a rank is slow.
+// Why a rank is slow it does not say, but where time is lost (Findings).
 package efficiency
 
 import (

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -38,7 +37,7 @@ func (f *follower) circle(m *ops.Meeting) int {
 	if m.Comm.Remote != nil {
 		members = append(members, m.Comm.Remote.Members()...)
 	}
-	f.snap.Groups = append(f.snap.Groups, waitfor.Group{Members: members})
+	f.snap.Groups = append(f.snap.Groups, Group{Members: members})
 	return n
 }
 
@@ -64,7 +63,7 @@ func (f *follower) collective(c *ops.Call) *begun {
 	n := f.circle(m)
 	g := &f.snap.Groups[n]
 	if g.Entered == nil {
-		g.Entered = make([]waitfor.Progress, len(g.Members))
+		g.Entered = make([]Progress, len(g.Members))
 	}
 	root, function := -1, c.Func.Name
 	if q := c.Param("root"); q != nil {
@@ -75,14 +74,14 @@ func (f *follower) collective(c *ops.Call) *begun {
 	}
 	p := &g.Entered[m.Self]
 	b := &begun{place: f.place(c), known: true}
-	b.Operation = waitfor.Operation{Kind: waitfor.Collective, Rank: c.Rank, Comm: n, Position: m.Nth, Need: meaning.NeedOf(c.Func.Name, root == m.Self), Root: -1}
+	b.Operation = Operation{Kind: Collective, Rank: c.Rank, Comm: n, Position: m.Nth, Need: meaning.NeedOf(c.Func.Name, root == m.Self), Root: -1}
 	if root >= 0 && root < len(g.Members) {
 		b.Root = g.Members[root]
 	}
 	if len(p.Last) == keep {
 		p.Last = slices.Delete(p.Last, 0, 1)
 	}
-	p.Last = append(p.Last, waitfor.CollectiveCall{Function: function, Root: root, Where: b.place})
+	p.Last = append(p.Last, CollectiveCall{Function: function, Root: root, Where: b.place})
 	p.Count = m.Nth + 1
 	return b
 }

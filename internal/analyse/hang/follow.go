@@ -3,7 +3,6 @@ package hang
 import (
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -14,9 +13,10 @@ import (
 // A follower goes through all calls and keeps what had not come to its end: messages that were
 // not received, requests, and how far each rank has come with each communicator's collectives.
 type follower struct {
+	ops.NoSink
 	s      *ops.Source
-	snap   waitfor.Snapshot
-	sender map[waitfor.Channel]int // place of the last message sent
+	snap   Snapshot
+	sender map[Channel]int // place of the last message sent
 	groups map[ops.Circle]int
 	names  []fmt.Stringer // by group, as this
 
@@ -51,7 +51,7 @@ func (f *follower) lost() (n uint64) {
 
 // A begun operation has not completed.
 type begun struct {
-	waitfor.Operation
+	Operation
 	bytes uint64
 	place int
 	order int
@@ -69,8 +69,8 @@ type thread struct {
 
 func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
-		s: s, snap: waitfor.Snapshot{Ranks: make([]waitfor.Rank, ranks), Sent: make(map[waitfor.Channel]uint64), Received: make(map[waitfor.Channel]uint64)},
-		sender: make(map[waitfor.Channel]int), groups: make(map[ops.Circle]int), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
+		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Sent: make(map[Channel]uint64), Received: make(map[Channel]uint64)},
+		sender: make(map[Channel]int), groups: make(map[ops.Circle]int), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
 	}
 }
 
@@ -84,8 +84,6 @@ func (f *follower) Begin(k *trace.Rank) error {
 	f.ranks[k.Number()] = f.now
 	return nil
 }
-
-func (f *follower) Leave(*ops.Call) error { return nil }
 
 func (f *follower) End(*trace.Rank) error {
 	f.now.places = nil
@@ -154,7 +152,7 @@ func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective
 		}
 		f.now.hold(a.ID, collective)
 	case ops.Cancelled:
-		if b := f.now.pending[a.ID]; b != nil && b.known && b.Kind == waitfor.Send {
+		if b := f.now.pending[a.ID]; b != nil && b.known && b.Kind == Send {
 			f.snap.Sent[b.channel()]--
 		}
 		delete(f.now.pending, a.ID)
@@ -169,8 +167,8 @@ func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective
 	}
 }
 
-func (b *begun) channel() waitfor.Channel {
-	return waitfor.Channel{Comm: b.Comm, From: b.Rank, To: b.Peer, Tag: b.Tag}
+func (b *begun) channel() Channel {
+	return Channel{Comm: b.Comm, From: b.Rank, To: b.Peer, Tag: b.Tag}
 }
 
 func (n *rankState) hold(id uint64, b *begun) {
@@ -186,7 +184,7 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	if to < 0 {
 		return b
 	}
-	b.Operation = waitfor.Operation{Kind: waitfor.Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
+	b.Operation = Operation{Kind: Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
 	// Only a buffered send waits for nobody, whatever happens.
 	b.known = !ops.Is(a.Function, mpi.Buffered)
 	ch := b.channel()
@@ -198,18 +196,18 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 
 // receive returns a receive as it was asked for.
 func (f *follower) receive(c *ops.Call, a *ops.Act) *begun {
-	return f.wanted(waitfor.Receive, c, a.Comm, int64(a.Peer), a.Tag)
+	return f.wanted(Receive, c, a.Comm, int64(a.Peer), a.Tag)
 }
 
-func (f *follower) wanted(kind waitfor.Kind, c *ops.Call, comm *handles.Comm, source, tag int64) *begun {
+func (f *follower) wanted(kind Kind, c *ops.Call, comm *handles.Comm, source, tag int64) *begun {
 	b := &begun{place: f.place(c), known: true}
-	b.Operation = waitfor.Operation{Kind: kind, Rank: c.Rank, Comm: f.channelGroup(comm), Peer: waitfor.AnySource, Tag: tag}
+	b.Operation = Operation{Kind: kind, Rank: c.Rank, Comm: f.channelGroup(comm), Peer: AnySource, Tag: tag}
 	if source >= 0 {
 		b.Peer = comm.Peer(int(source))
 		b.known = b.Peer >= 0
 	}
 	if tag < 0 {
-		b.Tag = waitfor.AnyTag
+		b.Tag = AnyTag
 	}
 	return b
 }
@@ -217,7 +215,7 @@ func (f *follower) wanted(kind waitfor.Kind, c *ops.Call, comm *handles.Comm, so
 // got counts a message that a receive has taken.
 func (f *follower) got(a *ops.Act) {
 	if from := a.World(); from >= 0 {
-		f.snap.Received[waitfor.Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}]++
+		f.snap.Received[Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}]++
 	}
 }
 
@@ -305,7 +303,7 @@ func (f *follower) probe(c *ops.Call) *begun {
 	if of == nil || of.RemoteSize > 0 && of.Remote == nil {
 		return nil
 	}
-	return f.wanted(waitfor.Probe, c, of, source.In.Num, tag.In.Num)
+	return f.wanted(Probe, c, of, source.In.Num, tag.In.Num)
 }
 
 // place numbers where a call was made.

@@ -3,7 +3,7 @@
 // running one has made so far.
 //
 // It goes through all calls once (package export says what each did) and keeps what has not come
-// to its end; package waitfor decides. Memory follows the channels that messages go on, and what
+// to its end; graph.go decides. Memory follows the channels that messages go on, and what
 // is under way.
 //
 // The answer errs on one side: a rank that might do what others wait for, as far as the trace
@@ -13,7 +13,6 @@ package hang
 import (
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -205,7 +204,7 @@ func (v *view) unmet() []Unmatched {
 	list := []Unmatched{}
 	for i := range v.snap.Operations {
 		o := &v.snap.Operations[i]
-		if o.Kind != waitfor.Receive && o.Kind != waitfor.Probe || v.analysis.Met[i] {
+		if o.Kind != Receive && o.Kind != Probe || v.analysis.Met[i] {
 			continue
 		}
 		p := v.places[v.placeOfOperation[i]]

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -20,8 +19,8 @@ type view struct {
 	end              int64 // of the run, on its time line
 	last             []rankEnd
 	placeOfOperation []int
-	analysis         *waitfor.Analysis
-	patient          *waitfor.Analysis // as if who polls did wait
+	analysis         *Analysis
+	patient          *Analysis // as if who polls did wait
 }
 
 // A rankEnd is the end of one rank.
@@ -42,7 +41,7 @@ type threadEnd struct {
 	kind    string
 	since   int64 // ns that it has been so; 0: not known
 	polls   uint64
-	wait    waitfor.Wait
+	wait    Wait
 	blocked bool
 	of      string // what the program made it for
 }
@@ -56,11 +55,11 @@ func (v *view) look() error {
 		}
 	}
 	v.last = make([]rankEnd, v.r.Ranks())
-	patient := waitfor.Snapshot{Sent: v.snap.Sent, Received: v.snap.Received}
+	patient := Snapshot{Sent: v.snap.Sent, Received: v.snap.Received}
 	for rank := range v.last {
 		e := &v.last[rank]
 		e.process, e.kind = v.o.Process(rank), KindUnknown
-		w := waitfor.Rank{Busy: true}
+		w := RankWait{Busy: true}
 		p := w
 		if n := v.ranks[rank]; n != nil {
 			if err := v.lookAt(n, e); err != nil {
@@ -78,15 +77,15 @@ func (v *view) look() error {
 }
 
 // waits is what a rank waits for, strictly and if polling is waiting.
-func (e *rankEnd) waits() (strict, patient waitfor.Rank) {
+func (e *rankEnd) waits() (strict, patient RankWait) {
 	switch e.kind {
 	case KindFinalized, KindEnded:
-		return waitfor.Rank{Gone: true}, waitfor.Rank{Gone: true}
+		return RankWait{Gone: true}, RankWait{Gone: true}
 	case KindMoving:
-		return waitfor.Rank{Busy: true}, waitfor.Rank{Busy: true}
+		return RankWait{Busy: true}, RankWait{Busy: true}
 	}
 	if e.unsure {
-		return waitfor.Rank{Busy: true}, waitfor.Rank{Busy: true}
+		return RankWait{Busy: true}, RankWait{Busy: true}
 	}
 	for i := range e.threads {
 		switch t := &e.threads[i]; {
@@ -161,7 +160,7 @@ func (v *view) operations(n *rankState) map[*begun]int {
 		}
 		for _, terminal := range sortedKeys(t.polled) {
 			for _, b := range t.polled[terminal] {
-				if b.known && b.Kind == waitfor.Probe {
+				if b.known && b.Kind == Probe {
 					list = append(list, b)
 				}
 			}
@@ -253,7 +252,7 @@ func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]i
 			return // what it waits for is not known, and may come
 		case !ok:
 			continue
-		case !sure && b.Kind != waitfor.Receive && b.Kind != waitfor.Probe:
+		case !sure && b.Kind != Receive && b.Kind != Probe:
 			return
 		}
 		x.wait.Operations = append(x.wait.Operations, i)

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -73,13 +72,13 @@ func (m *missing) tracks() []string {
 	if len(without) == 1 {
 		return []string{fmt.Sprintf("rank %d left no track", without[0])}
 	}
-	return []string{"ranks " + units.Ranges(without) + " left no track"}
+	return []string{"ranks " + show.Ranges(without) + " left no track"}
 }
 
 // messages lists the channels of which more was received than sent; with unreceived also those with more sent.
 func (m *missing) messages(unreceived bool) (list []string) {
 	type count struct {
-		waitfor.Channel
+		Channel
 		sent, received uint64
 	}
 	var odd []count
@@ -98,7 +97,7 @@ func (m *missing) messages(unreceived bool) (list []string) {
 	})
 	for _, x := range odd {
 		list = append(list, fmt.Sprintf("rank %d sent %s with tag %d to rank %d on %s, which received %d",
-			x.From, units.Plural(x.sent, "message"), x.Tag, x.To, m.names[x.Comm], x.received))
+			x.From, show.Plural(x.sent, "message"), x.Tag, x.To, m.names[x.Comm], x.received))
 	}
 	return list
 }
@@ -120,11 +119,11 @@ func (m *missing) collectives() (list []string) {
 		}
 		var parts []string
 		for _, count := range slices.Backward(slices.Sorted(maps.Keys(by))) {
-			who := "ranks " + units.Ranges(by[count])
+			who := "ranks " + show.Ranges(by[count])
 			if len(by[count]) == 1 {
 				who = fmt.Sprintf("rank %d", by[count][0])
 			}
-			parts = append(parts, fmt.Sprintf("%s by %s", units.Grouped(count), who))
+			parts = append(parts, fmt.Sprintf("%s by %s", show.Grouped(count), who))
 		}
 		list = append(list, fmt.Sprintf("collective calls on %s: %s", m.names[n], strings.Join(parts, ", ")))
 	}

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/waitfor"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -61,7 +60,7 @@ func (v *view) verdict() Verdict {
 }
 
 // cycles tells why the ranks of each cycle wait.
-func (v *view) cycles(a *waitfor.Analysis) []Cycle {
+func (v *view) cycles(a *Analysis) []Cycle {
 	list := []Cycle{}
 	for _, ranks := range a.Cycles() {
 		c := Cycle{Ranks: ranks}
@@ -74,7 +73,7 @@ func (v *view) cycles(a *waitfor.Analysis) []Cycle {
 }
 
 // link tells why a rank waits for another.
-func (v *view) link(a *waitfor.Analysis, rank, next int) Link {
+func (v *view) link(a *Analysis, rank, next int) Link {
 	t := v.last[rank].threads[v.last[rank].shown]
 	l := Link{Rank: rank, OpenNs: t.since}
 	if t.call != nil {
@@ -86,7 +85,7 @@ func (v *view) link(a *waitfor.Analysis, rank, next int) Link {
 }
 
 // wanted says in words what a thread waits for; of what one rank has to do, or with -1 all of it.
-func (v *view) wanted(a *waitfor.Analysis, t *threadEnd, of int) string {
+func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 	var list []string
 	for _, i := range t.wait.Operations {
 		o := &v.snap.Operations[i]
@@ -109,17 +108,17 @@ func (v *view) wanted(a *waitfor.Analysis, t *threadEnd, of int) string {
 }
 
 // concerns reports whether an operation can wait for a rank.
-func (v *view) concerns(o *waitfor.Operation, rank int) bool {
-	return o.Kind == waitfor.Collective || o.Peer == rank || o.Peer == waitfor.AnySource
+func (v *view) concerns(o *Operation, rank int) bool {
+	return o.Kind == Collective || o.Peer == rank || o.Peer == AnySource
 }
 
 // describe says what an operation waits for.
-func (v *view) describe(i int, o *waitfor.Operation) string {
+func (v *view) describe(i int, o *Operation) string {
 	tag, from := fmt.Sprintf("tag %d", o.Tag), fmt.Sprintf("rank %d", o.Peer)
-	if o.Tag == waitfor.AnyTag {
+	if o.Tag == AnyTag {
 		tag = "any tag"
 	}
-	if o.Peer == waitfor.AnySource {
+	if o.Peer == AnySource {
 		from = "any rank"
 	}
 	on := ""
@@ -127,28 +126,28 @@ func (v *view) describe(i int, o *waitfor.Operation) string {
 		on = ", " + name
 	}
 	switch o.Kind {
-	case waitfor.Send:
+	case Send:
 		return fmt.Sprintf("%s to receive %s%s", from, tag, on)
-	case waitfor.Collective:
+	case Collective:
 		return v.meeting(i, o)
 	}
 	return fmt.Sprintf("a message from %s, %s%s", from, tag, on)
 }
 
 // meeting says who is missing in a collective.
-func (v *view) meeting(i int, o *waitfor.Operation) string {
+func (v *view) meeting(i int, o *Operation) string {
 	missing := v.analysis.Missing(i)
 	on := v.names[o.Comm].String()
 	function := v.places[v.placeOfOperation[i]].Function
 	if len(missing) == 1 {
 		return fmt.Sprintf("rank %d to call %s on %s", missing[0], function, on)
 	}
-	return fmt.Sprintf("ranks %s to call %s on %s", units.Ranges(missing), function, on)
+	return fmt.Sprintf("ranks %s to call %s on %s", show.Ranges(missing), function, on)
 }
 
 // states puts ranks together that are in equal states: those of most ranks first, but the stuck
 // before all others.
-func (v *view) states(a *waitfor.Analysis) []State {
+func (v *view) states(a *Analysis) []State {
 	type key struct {
 		kind  string
 		place int
@@ -199,7 +198,7 @@ func order(s *State) int {
 }
 
 // rank tells of one rank.
-func (v *view) rank(a *waitfor.Analysis, rank int, t *threadEnd) RankState {
+func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 	e := &v.last[rank]
 	s := RankState{Rank: rank, Host: e.process.Host, PID: e.process.PID, Calls: e.calls, WaitsFor: []int{}}
 	if t != nil {
@@ -270,7 +269,7 @@ func (v *view) messages() []Messages {
 func (v *view) mismatches() []Mismatch {
 	list := []Mismatch{}
 	for _, m := range v.analysis.Mismatches {
-		if slices.ContainsFunc(m.Calls, func(c waitfor.MismatchedCall) bool {
+		if slices.ContainsFunc(m.Calls, func(c mismatchedCall) bool {
 			return slices.ContainsFunc(c.Ranks, func(rank int) bool { return v.last[rank].unsure })
 		}) {
 			continue // a call may be missing

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spoor-hpc/spoor/internal/columns"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // A Measure is which number of a cell is shown.
@@ -105,7 +105,7 @@ func (m *Matrix) WriteText(w io.Writer, u Measure) error {
 		sums.sum += x.sum
 		lines = append(lines, x)
 	}
-	return columns.Text(w, append(lines, sums), 0, func(c *columns.Row, x line) {
+	return show.Text(w, append(lines, sums), 0, func(c *show.Row, x line) {
 		c.Value("from\\to", x.label)
 		for i, v := range x.cells {
 			c.Value(m.across(i), u.cell(v))
@@ -127,13 +127,13 @@ func (m *Matrix) WriteCSV(w io.Writer) error {
 		from, to int
 		Cell
 	}
-	return columns.CSV(w, func(add func(pair)) {
+	return show.CSV(w, func(add func(pair)) {
 		for i, row := range m.Rows() {
 			for _, e := range row {
 				add(pair{i, e.To, e.Cell})
 			}
 		}
-	}, func(c *columns.Row, p pair) {
+	}, func(c *show.Row, p pair) {
 		ranks := func(name string, i int) {
 			if first, end := m.Span(i); m.Bin > 1 {
 				c.Value(name+"_first", first).Value(name+"_last", end-1)

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -125,12 +124,12 @@ func (c *Callers) name(n *calltree.Node) string {
 
 // Text writes the tree.
 func (c *Callers) Text(w io.Writer, v View) error {
-	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, units.Plural(c.Ranks, "rank"), units.Grouped(c.Total.Calls),
-		units.Duration(c.Total.Compute), c.Total.InsideText())
+	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, show.Plural(c.Ranks, "rank"), show.Grouped(c.Total.Calls),
+		show.Duration(c.Total.Compute), c.Total.InsideText())
 	p := &Profile{&calltree.Tree{Sites: c.Sites}}
 	if c.Timeless {
 		p.Times = trace.NoSample.String()
-		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, units.Plural(c.Ranks, "rank"), units.Grouped(c.Total.Calls), trace.ErrNoTimes)
+		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, show.Plural(c.Ranks, "rank"), show.Grouped(c.Total.Calls), trace.ErrNoTimes)
 	}
 	if err := p.lines(w, head, c.Body, c.Total.Time(), v); err != nil {
 		return err
@@ -163,7 +162,7 @@ func (c *Callers) CSV(w io.Writer) error {
 		}
 		walk(c.Body, nil)
 	}
-	return columns.CSV(w, lines, func(r *columns.Row, x line) {
+	return show.CSV(w, lines, func(r *show.Row, x line) {
 		r.Text("path", x.path).Text("function", x.function).Text("module", x.module).Value("offset", fmt.Sprintf("0x%x", x.offset)).Value("calls", x.Calls)
 		if !c.Timeless {
 			r.Value("time_ns", uint64(x.Inside())).Value("compute_ns", uint64(x.Compute))

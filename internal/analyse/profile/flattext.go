@@ -7,42 +7,41 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/columns"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Head writes the first line of the answer, and what ranks have of it.
 func (f *Flat) Head(out io.Writer) {
 	if f.Timeless {
-		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, units.Plural(f.Ranks, "rank"), units.Grouped(f.Calls), trace.ErrNoTimes)
+		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, show.Plural(f.Ranks, "rank"), show.Grouped(f.Calls), trace.ErrNoTimes)
 	} else {
-		inside := units.Duration(float64(f.MPINs)) + " of MPI"
+		inside := show.Duration(float64(f.MPINs)) + " of MPI"
 		if f.FilesNs > 0 {
-			inside += " and " + units.Duration(float64(f.FilesNs)) + " of files"
+			inside += " and " + show.Duration(float64(f.FilesNs)) + " of files"
 		}
-		fmt.Fprintf(out, "%s: %s, %s calls, %s in %s%s\n\n", f.Trace, units.Plural(f.Ranks, "rank"), units.Grouped(f.Calls),
-			inside, units.Duration(float64(f.TimeNs)), f.ofThreads())
+		fmt.Fprintf(out, "%s: %s, %s calls, %s in %s%s\n\n", f.Trace, show.Plural(f.Ranks, "rank"), show.Grouped(f.Calls),
+			inside, show.Duration(float64(f.TimeNs)), f.ofThreads())
 		f.extremes(out)
 	}
 }
 
 // Worth returns the rows within a limit, and the rest; without times all are worth printing.
-func (f *Flat) Worth(l columns.Limit) ([]Row, columns.Rest) {
+func (f *Flat) Worth(l show.Limit) ([]Row, show.Rest) {
 	l.Asked = l.Asked || f.Timeless
-	return columns.Worth(f.Rows, l, func(x Row) float64 { return float64(x.Ns) / max(1, float64(f.TimeNs)) })
+	return show.Worth(f.Rows, l, func(x Row) float64 { return float64(x.Ns) / max(1, float64(f.TimeNs)) })
 }
 
 // Text writes the rows of the table within a limit.
-func (f *Flat) Text(w io.Writer, top columns.Limit, width int) error {
+func (f *Flat) Text(w io.Writer, top show.Limit, width int) error {
 	out := &watched{w: w}
 	f.Head(out)
 	shown, rest := f.Worth(top)
-	cells, err := columns.Only(f.fitting(width), f.Cells)
+	cells, err := show.Only(f.fitting(width), f.Cells)
 	if err != nil {
 		return err
 	}
-	for i, line := range columns.Lines(shown, cells) {
+	for i, line := range show.Lines(shown, cells) {
 		if i == 0 { // the head
 			fmt.Fprintln(out, cut(line+" and place", width))
 			continue
@@ -103,7 +102,7 @@ func (f *Flat) extremes(w io.Writer) {
 		}
 	}
 	line := func(t *RankTotal) string {
-		return fmt.Sprintf("%.1f %% (rank %d: %s of %s)", 100*part(t), t.Rank, units.Duration(float64(t.MPINs)), units.Duration(float64(t.TimeNs)))
+		return fmt.Sprintf("%.1f %% (rank %d: %s of %s)", 100*part(t), t.Rank, show.Duration(float64(t.MPINs)), show.Duration(float64(t.TimeNs)))
 	}
 	fmt.Fprintf(w, "in MPI: %s", line(least))
 	if least != most {
@@ -121,7 +120,7 @@ func (f *Flat) ofThreads() string {
 }
 
 // Cells are all that is known of a row; without times there are no columns of them.
-func (f *Flat) Cells(c *columns.Row, x Row) {
+func (f *Flat) Cells(c *show.Row, x Row) {
 	c.Text("function", x.Function).Text("place", x.Place).Text("module", x.Module).Value("offset", fmt.Sprintf("0x%x", x.Offset))
 	c.Count("calls", x.Calls).Count("ranks", x.Ranks)
 	if !f.Timeless {
@@ -150,7 +149,7 @@ func (f *Flat) imbalance(x *Row) string {
 }
 
 // RankCells are what a rank did.
-func (f *Flat) RankCells(c *columns.Row, t RankTotal) {
+func (f *Flat) RankCells(c *show.Row, t RankTotal) {
 	c.Value("rank", t.Rank)
 	if !f.Timeless {
 		c.Ns("time"+f.ofThreads(), t.TimeNs).Ns("in MPI", t.MPINs).Share("of it", t.MPINs, t.TimeNs)

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tree"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -75,7 +75,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 	}
 	out.write(title, lister.list)
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
-		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", units.Duration(hidden))
+		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", show.Duration(hidden))
 	}
 	if out.err == nil {
 		out.err = p.legend(w, body)
@@ -126,7 +126,7 @@ func (p *Profile) elsewhere() string {
 func (p *Profile) head(t *calltree.Thread) string {
 	who := fmt.Sprintf("rank %d", p.Rank)
 	if n := len(p.Ranks); n > 1 {
-		who += fmt.Sprintf(", as all %s ranks of class %d", units.Grouped(uint64(n)), p.Class)
+		who += fmt.Sprintf(", as all %s ranks of class %d", show.Grouped(uint64(n)), p.Class)
 		if n == p.World {
 			who = fmt.Sprintf("rank %d, as all ranks", p.Rank)
 		}
@@ -147,18 +147,18 @@ func (p *Profile) head(t *calltree.Thread) string {
 	case len(p.TimesOf) == 1:
 		who += ", own times"
 	default:
-		who += fmt.Sprintf(", mean times of %s of them", units.Grouped(uint64(len(p.TimesOf))))
+		who += fmt.Sprintf(", mean times of %s of them", show.Grouped(uint64(len(p.TimesOf))))
 	}
 	if p.Times == "bounded" {
 		who += " within their bounds"
 	}
 	if t.Shared > 0 {
-		who += fmt.Sprintf(" (at %s the mean of equal calls)", units.Plural(t.Shared, "place"))
+		who += fmt.Sprintf(" (at %s the mean of equal calls)", show.Plural(t.Shared, "place"))
 	}
 	if p.Timeless() {
-		return fmt.Sprintf("%s: %s calls, %v", who, units.Grouped(t.Total.Calls), trace.ErrNoTimes)
+		return fmt.Sprintf("%s: %s calls, %v", who, show.Grouped(t.Total.Calls), trace.ErrNoTimes)
 	}
-	return fmt.Sprintf("%s: %s calls, %s computing, %s", who, units.Grouped(t.Total.Calls), units.Duration(t.Total.Compute), t.Total.InsideText())
+	return fmt.Sprintf("%s: %s calls, %s computing, %s", who, show.Grouped(t.Total.Calls), show.Duration(t.Total.Compute), t.Total.InsideText())
 }
 
 // rows lists what is to be printed.
@@ -200,7 +200,7 @@ func (r *rows) several(nodes []*calltree.Node, level int) {
 	for _, n := range nodes {
 		sum.Add(&n.Sums)
 	}
-	r.list = append(r.list, row{text: indent(level) + r.names(nodes), sums: &sum, calls: units.Grouped(sum.Calls)})
+	r.list = append(r.list, row{text: indent(level) + r.names(nodes), sums: &sum, calls: show.Grouped(sum.Calls)})
 }
 
 // names says which functions are called below some nodes, most frequent first.
@@ -233,7 +233,7 @@ func (r *rows) functions(n *calltree.Node, calls map[string]uint64) {
 func indent(level int) string { return strings.Repeat("  ", level) }
 
 func (r *rows) node(n *calltree.Node, level, loops int) {
-	x := row{text: indent(level), sums: &n.Sums, calls: units.Grouped(n.Sums.Calls)}
+	x := row{text: indent(level), sums: &n.Sums, calls: show.Grouped(n.Sums.Calls)}
 	open := false
 	switch n.Kind {
 	case "call":
@@ -260,7 +260,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		}
 	case "function":
 		if n.Entered > 1 {
-			x.text += units.Grouped(n.Entered) + " × "
+			x.text += show.Grouped(n.Entered) + " × "
 		}
 		x.per = n.Entered
 		x.text += n.Function + "()"
@@ -338,11 +338,11 @@ func entered(n *calltree.Node) string {
 	if *n.Entry < 2*mean || entries < n.Sums.Time()/100 {
 		return ""
 	}
-	text := ", entered after " + units.Duration(*n.Entry)
+	text := ", entered after " + show.Duration(*n.Entry)
 	if n.Further != nil {
-		text += ", then " + units.Duration(*n.Further)
+		text += ", then " + show.Duration(*n.Further)
 	} else if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
-		text += ", then " + units.Duration((first.Sums.Compute-entries)/float64(calls-n.Entered))
+		text += ", then " + show.Duration((first.Sums.Compute-entries)/float64(calls-n.Entered))
 	}
 	return text
 }
@@ -362,13 +362,13 @@ func times(n *calltree.Node) string {
 func rounds(n *calltree.Node) string {
 	switch {
 	case n.Least == n.Most:
-		return units.Grouped(n.Least)
+		return show.Grouped(n.Least)
 	case n.Step > 0:
-		return fmt.Sprintf("%s, %s … %s", units.Grouped(n.Least), units.Grouped(n.Least+uint64(n.Step)), units.Grouped(n.Most))
+		return fmt.Sprintf("%s, %s … %s", show.Grouped(n.Least), show.Grouped(n.Least+uint64(n.Step)), show.Grouped(n.Most))
 	case n.Step < 0:
-		return fmt.Sprintf("%s, %s … %s", units.Grouped(n.Most), units.Grouped(n.Most+uint64(n.Step)), units.Grouped(n.Least))
+		return fmt.Sprintf("%s, %s … %s", show.Grouped(n.Most), show.Grouped(n.Most+uint64(n.Step)), show.Grouped(n.Least))
 	}
-	return units.Grouped(n.Least) + "–" + units.Grouped(n.Most)
+	return show.Grouped(n.Least) + "–" + show.Grouped(n.Most)
 }
 
 // perCall says how much one call moves.
@@ -378,11 +378,11 @@ func perCall(s *calltree.Sums) string {
 	case out == 0 && in == 0:
 		return ""
 	case out == in || in == 0:
-		return units.Bytes(out)
+		return show.Bytes(out)
 	case out == 0:
-		return units.Bytes(in)
+		return show.Bytes(in)
 	}
-	return units.Bytes(out) + " out, " + units.Bytes(in) + " in"
+	return show.Bytes(out) + " out, " + show.Bytes(in) + " in"
 }
 
 // A table aligns columns of numbers before a text that may be cut.
@@ -470,17 +470,17 @@ func (t *table) times(x *row, means bool) string {
 		return ""
 	}
 	if s := x.sums; t.beside {
-		return fmt.Sprintf("%7s %8s %9s %8s %9s ", units.Share(s.Time(), t.total), units.Duration(s.Compute), units.Duration(s.PredictedCompute), units.Duration(s.Inside()), units.Duration(s.PredictedMPI))
+		return fmt.Sprintf("%7s %8s %9s %8s %9s ", show.Share(s.Time(), t.total), show.Duration(s.Compute), show.Duration(s.PredictedCompute), show.Duration(s.Inside()), show.Duration(s.PredictedMPI))
 	}
-	numbers := fmt.Sprintf("%7s %8s", units.Share(x.sums.Time(), t.total), units.Duration(x.sums.Compute))
+	numbers := fmt.Sprintf("%7s %8s", show.Share(x.sums.Time(), t.total), show.Duration(x.sums.Compute))
 	if !means {
-		return numbers + fmt.Sprintf(" %8s ", units.Duration(x.sums.Inside()))
+		return numbers + fmt.Sprintf(" %8s ", show.Duration(x.sums.Inside()))
 	}
 	compute, inside, per := "", "", float64(max(1, x.per))
 	if x.per > 0 {
-		compute, inside = units.Duration(x.sums.Compute/per), units.Duration(x.sums.Inside()/per)
+		compute, inside = show.Duration(x.sums.Compute/per), show.Duration(x.sums.Inside()/per)
 	}
-	return numbers + fmt.Sprintf(" %8s  %8s %8s ", compute, units.Duration(x.sums.Inside()), inside)
+	return numbers + fmt.Sprintf(" %8s  %8s %8s ", compute, show.Duration(x.sums.Inside()), inside)
 }
 
 func (t *table) line(s string) {

@@ -3,8 +3,8 @@ package rsd
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -13,10 +13,10 @@ type Event struct {
 	Func  *trace.Function
 	Site  trace.Site
 	Ranks []int
-	Calls tally.Numbers // of each rank
+	Calls stats.Numbers // of each rank
 	Slots []*Slot
 	// Merged are sizes that stand for others, in a trace that was made smaller: what they were at least and at most.
-	Merged []thin.Mark
+	Merged []reduce.Mark
 	Drawn  *trace.Partners // messages that are drawn in such a trace, nil if none is
 
 	slots map[string]*Slot
@@ -34,7 +34,7 @@ func newEvent(c *trace.Call, size int) *Event {
 }
 
 // add takes calls of a terminal.
-func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *thin.Marks) error {
+func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Marks) error {
 	c, err := k.Terminal(terminal)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *thin.Marks
 }
 
 // mark notes what a parameter's sizes were before.
-func (e *Event) mark(m thin.Mark) {
+func (e *Event) mark(m reduce.Mark) {
 	for i := range e.Merged {
 		if x := &e.Merged[i]; x.Param == m.Param {
 			x.Low, x.High = min(x.Low, m.Low), max(x.High, m.High)

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -106,7 +106,7 @@ func setsOf[T cmp.Ordered](sets map[T][]int) (out []jsonSet) {
 // mostBins is how many bins a histogram has.
 const mostBins = 8
 
-func numbersOf(n *tally.Numbers) *jsonNumbers {
+func numbersOf(n *stats.Numbers) *jsonNumbers {
 	if n.Count == 0 {
 		return nil
 	}
@@ -115,7 +115,7 @@ func numbersOf(n *tally.Numbers) *jsonNumbers {
 	if _, same := n.Same(); same {
 		return out
 	}
-	for _, b := range tally.Balanced(n.All(), mostBins) {
+	for _, b := range stats.Balanced(n.All(), mostBins) {
 		out.Histogram = append(out.Histogram, jsonBin{b.Low, b.Mean(), b.High, b.Count})
 	}
 	return out

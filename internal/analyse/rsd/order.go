@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -162,7 +162,7 @@ func (f *filler) nodes(list []*sharedItem) (out []*Node) {
 		}
 		n := &Node{}
 		if j.isLoop {
-			n.Rounds = new(tally.Numbers)
+			n.Rounds = new(stats.Numbers)
 			n.Body = f.nodes(j.body)
 		}
 		for _, p := range j.parts {
@@ -180,7 +180,7 @@ func (f *filler) rank(rank int, u *unit) error {
 	if err != nil {
 		return err
 	}
-	marks, err := thin.MarksOf(f.r, k)
+	marks, err := reduce.MarksOf(f.r, k)
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,5 @@ func (s *Sites) Inner(place int) int { return s.b.shape.inner[place] }
 // Outer is the loop around one, -1 if there is none.
 func (s *Sites) Outer(loop int) int { return s.b.shape.outer[loop] }
 
-// Has reports whether a place is in a loop.
-func (s *Sites) Has(loop, place int) bool { return s.b.shape.loops[loop].has(place) }
-
 // Common is the innermost loop that has both places, -1 if there is none.
 func (s *Sites) Common(a, b int) int { return s.b.shape.loop(a, b) }

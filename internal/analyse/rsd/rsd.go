@@ -6,8 +6,8 @@ package rsd
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -16,7 +16,7 @@ import (
 type Nests struct {
 	Thread int
 	Ranks  []int
-	Calls  tally.Numbers // of each rank
+	Calls  stats.Numbers // of each rank
 	Nodes  []*Node
 }
 
@@ -24,7 +24,7 @@ type Nests struct {
 type Node struct {
 	Ranks  []int
 	Event  *Event
-	Rounds *tally.Numbers // of a loop, each time that it was run
+	Rounds *stats.Numbers // of a loop, each time that it was run
 	Body   []*Node
 	// Times is how often the event was called, or the loop run. Around is how many rounds the loop around it had on its
 	// ranks, or how many ranks there are.
@@ -146,7 +146,7 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	b.events = make([]*Event, len(b.order))
 	b.loops = make([]*Node, len(b.shape.loops))
 	for i := range b.loops {
-		b.loops[i] = &Node{Rounds: new(tally.Numbers)}
+		b.loops[i] = &Node{Rounds: new(stats.Numbers)}
 	}
 	out := &Nests{Thread: thread}
 	for _, rank := range ranks {
@@ -230,7 +230,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 	if err != nil {
 		return err
 	}
-	marks, err := thin.MarksOf(b.r, k)
+	marks, err := reduce.MarksOf(b.r, k)
 	if err != nil {
 		return err
 	}

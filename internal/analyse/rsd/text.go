@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/tally"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -27,9 +27,9 @@ func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) error {
 	if n.Thread > 0 {
 		head += fmt.Sprintf(", thread %d", n.Thread)
 	}
-	calls := units.Grouped(uint64(n.Calls.Sum)) + " calls"
+	calls := show.Grouped(uint64(n.Calls.Sum)) + " calls"
 	if v, same := n.Calls.Same(); same && len(n.Ranks) > 1 {
-		calls = units.Grouped(v) + " calls each"
+		calls = show.Grouped(v) + " calls each"
 	}
 	p := &printer{w: w, place: place}
 	p.printf("%s: %s\n", head, calls)
@@ -61,13 +61,13 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 			line += " {" + RanksText(n.Ranks) + "}"
 		}
 		if depth > 1 && n.Times < n.Around {
-			line += fmt.Sprintf(" in %s of %s rounds", units.Grouped(n.Times), units.Grouped(n.Around))
+			line += fmt.Sprintf(" in %s of %s rounds", show.Grouped(n.Times), show.Grouped(n.Around))
 		}
 		if e := n.Event; e != nil {
 			for _, m := range e.Merged {
 				line += fmt.Sprintf(" # %s was %d..%d", m.Param, m.Low, m.High)
 			}
-			line += thin.DrawnText(e.Drawn)
+			line += reduce.DrawnText(e.Drawn)
 		}
 		p.printf("%s\n", line)
 		p.nodes(n.Body, n.Ranks, depth+1)
@@ -75,18 +75,18 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 }
 
 // RoundsText says how many rounds a loop has.
-func RoundsText(n *tally.Numbers) string {
+func RoundsText(n *stats.Numbers) string {
 	if v, same := n.Same(); same {
-		return units.Grouped(v)
+		return show.Grouped(v)
 	}
-	return fmt.Sprintf("%s..%s, mean %s of %s", units.Grouped(n.Least.Value), units.Grouped(n.Most.Value), mean(n), units.Grouped(n.Count))
+	return fmt.Sprintf("%s..%s, mean %s of %s", show.Grouped(n.Least.Value), show.Grouped(n.Most.Value), mean(n), show.Grouped(n.Count))
 }
 
 // mean writes a mean shortly.
-func mean(n *tally.Numbers) string {
+func mean(n *stats.Numbers) string {
 	m := n.Mean()
 	if math.Abs(m) >= 1000 {
-		return units.Grouped(int64(math.Round(m)))
+		return show.Grouped(int64(math.Round(m)))
 	}
 	return strconv.FormatFloat(m, 'g', 3, 64)
 }
@@ -192,9 +192,9 @@ func (s *Slot) numbersText(ranks []int) string {
 		return braced(list, func(v int64) string { return s.written(v) + ofRanks(s.sets.of[v], ranks) })
 	}
 	if s.Moving {
-		return fmt.Sprintf("[%d..%d, moving, %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, units.Grouped(s.Numbers.Count))
+		return fmt.Sprintf("[%d..%d, moving, %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, show.Grouped(s.Numbers.Count))
 	}
-	return fmt.Sprintf("[%d..%d, mean %s of %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, mean(&s.Numbers), units.Grouped(s.Numbers.Count))
+	return fmt.Sprintf("[%d..%d, mean %s of %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, mean(&s.Numbers), show.Grouped(s.Numbers.Count))
 }
 
 // written writes a number as calls have it: modes of files are octal.

@@ -2,7 +2,7 @@ package rsd
 
 import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -20,7 +20,7 @@ const (
 // A Slot is one value of an event's calls: a parameter, or a part of one.
 type Slot struct {
 	Name    string
-	Numbers tally.Numbers     // those without names
+	Numbers stats.Numbers     // those without names
 	Texts   map[string]uint64 // others: handles, names of constants, addresses; as far as there is room
 	Others  uint64            // how many more there are
 	Formula string            // of the rank, which gives all Numbers; empty if there is none
@@ -28,7 +28,7 @@ type Slot struct {
 
 	part     part
 	kind     string
-	relative tally.Numbers // to the rank, if the value is one
+	relative stats.Numbers // to the rank, if the value is one
 	sets     valueSets[int64]
 	distant  valueSets[int64] // of relative
 	named    valueSets[string]
@@ -175,7 +175,7 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 
 // between adds values of a lane, which move on from call to call: of these only the bounds are looked at.
 func (s *Slot) between(low, high int64, count uint64, rank int) {
-	s.Numbers.AddRange(tally.Bin{Low: low, High: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
+	s.Numbers.AddRange(stats.Bin{Low: low, High: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
 	s.sets = valueSets[int64]{many: true}
 	s.Moving, s.several, s.ranks, s.vals = true, true, nil, nil
 }

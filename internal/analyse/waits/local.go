@@ -86,6 +86,7 @@ type blocked struct {
 // local is what one rank finds out. It goes through its own calls (an ops.Sink) a window of time at a time; at the end of each,
 // ranks tell each other what the others need.
 type local struct {
+	ops.NoSink
 	talk
 	s      *ops.Source
 	places *places
@@ -163,12 +164,6 @@ func (w *local) Begin(k *trace.Rank) error {
 	}
 	return nil
 }
-
-// Leave does nothing: all there is to say of a call is known when it begins.
-func (w *local) Leave(*ops.Call) error { return nil }
-
-// End does nothing.
-func (w *local) End(*trace.Rank) error { return nil }
 
 func (w *local) placeOf(c *ops.Call) place {
 	if !w.known[c.Terminal] {

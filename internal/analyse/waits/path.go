@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/spoor-hpc/spoor/internal/calltree/loop"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -29,7 +29,7 @@ type Path struct {
 // A PathLoop is a loop of the program with all in it, loops in it as well. Calls that are in no loop are a PathLoop
 // without a first call.
 type PathLoop struct {
-	loop.Loop
+	show.Loop
 	ComputeNs int64 `json:"compute_ns"`
 	MPINs     int64 `json:"mpi_ns"`
 }
@@ -404,7 +404,7 @@ func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 	for _, n := range chain {
 		l := x.loops[n]
 		if l == nil {
-			l = &PathLoop{Loop: loop.Loop{Around: -1}}
+			l = &PathLoop{Loop: show.Loop{Around: -1}}
 			x.loops[n] = l
 		}
 		l.ComputeNs += compute

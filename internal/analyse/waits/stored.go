@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/units"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -144,7 +144,7 @@ func Why(w *trace.Waits) string {
 	again := "to have them, record with --waits always"
 	switch w.Left {
 	case trace.LeftTime:
-		return fmt.Sprintf("computing them at the end of the run would have taken about %s; %s", units.Duration(float64(w.NeedsNs)), again)
+		return fmt.Sprintf("computing them at the end of the run would have taken about %s; %s", show.Duration(float64(w.NeedsNs)), again)
 	case trace.LeftLog:
 		return "a rank made more calls than it could keep times for; record with --timing lossless, or a shorter run"
 	case trace.LeftDistinct:

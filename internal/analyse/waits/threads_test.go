@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/analyse/findings"
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
@@ -84,8 +83,8 @@ func TestThreadsTogether(t *testing.T) {
 	if whole := 2 * float64(all.Efficiency.RuntimeNs); all.ThreadNs < 1.2*whole {
 		t.Errorf("threads were there for %v, ranks for %v", all.ThreadNs, whole)
 	}
-	list := findings.Of(all, nil)
-	if i := slices.IndexFunc(list, func(f findings.Finding) bool { return f.Function == "MPI_Recv" }); i < 0 || math.Abs(list[i].Share-received/all.ThreadNs) > 1e-9 {
+	list := efficiency.Findings(all, nil)
+	if i := slices.IndexFunc(list, func(f efficiency.Finding) bool { return f.Function == "MPI_Recv" }); i < 0 || math.Abs(list[i].Share-received/all.ThreadNs) > 1e-9 {
 		t.Errorf("%+v, want %v of %v", list, received, all.ThreadNs)
 	}
 }

@@ -77,12 +77,10 @@ type balance map[ops.Channel]int64
 
 // balancing counts them. It is an ops.Sink.
 type balancing struct {
+	ops.NoSink
 	rank int
 	more balance
 }
-
-// Begin is of ops.Sink, as all of these.
-func (t *balancing) Begin(*trace.Rank) error { return nil }
 
 // Enter counts the messages of a call.
 func (t *balancing) Enter(c *ops.Call) error {
@@ -97,9 +95,3 @@ func (t *balancing) Enter(c *ops.Call) error {
 	}
 	return nil
 }
-
-// Leave does nothing.
-func (t *balancing) Leave(*ops.Call) error { return nil }
-
-// End does nothing.
-func (t *balancing) End(*trace.Rank) error { return nil }

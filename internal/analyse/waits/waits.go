@@ -17,8 +17,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/spoor-hpc/spoor/internal/calltree/loop"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -74,7 +74,7 @@ type Options struct {
 type Loops interface {
 	// Of returns the loops around each distinct call of a rank's thread, by terminal, outermost first.
 	Of(rank, stream int) ([][]int, error)
-	At(n int) loop.Loop
+	At(n int) show.Loop
 }
 
 // A Wait is time that one call waited. One whose reason turns out to be another is taken back first: its

@@ -28,3 +28,7 @@ type Convention struct {
 	Kept   uint32   // registers that a function gives back as they were, a bit for each
 	Names  []string // of registers
 }
+
+func register[R int | byte | uint32](r R) Place { return Place{Reg: int(r)} }
+
+func step(to, from Place, add int64) Effect { return Effect{Step: true, To: to, From: from, Add: add} }

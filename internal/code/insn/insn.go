@@ -1,4 +1,4 @@
-// Package insn says what control flow needs to know of a machine instruction, whatever the machine.
+// Package insn decodes instructions of x86-64 and arm64, and says of each what control flow needs to know, whatever the machine.
 package insn
 
 // A Kind says where an instruction leads.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/spoor-hpc/spoor/internal/code/unwind"
+	"github.com/spoor-hpc/spoor/internal/code"
 )
 
 // A module is an executable or library, as far as it is needed.
@@ -124,24 +124,13 @@ func newModule(b, debug *image) *module {
 		}
 	}
 	slices.SortFunc(m.symbols, func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(rank(a.bind), rank(b.bind)),
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(code.BindRank(a.bind), code.BindRank(b.bind)),
 			cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	})
-	for _, f := range unwind.Functions(b.File) {
+	for _, f := range code.UnwindEntries(b.File) {
 		m.regions = append(m.regions, region{f.Lo, f.Hi})
 	}
 	return m
-}
-
-// rank orders symbols of the same function by how well they name it.
-func rank(b elf.SymBind) int {
-	switch b {
-	case elf.STB_GLOBAL:
-		return 0
-	case elf.STB_WEAK:
-		return 1
-	}
-	return 2
 }
 
 func (m *module) addSymbols(e *elf.File, list []elf.Symbol) {

@@ -1,10 +1,10 @@
 package symbolise
 
-import "github.com/spoor-hpc/spoor/internal/code/source"
+import "github.com/spoor-hpc/spoor/trace/model"
 
 // sourceLine returns the place of a site that is a line of source code.
 func sourceLine(path, buildID string, offset uint64) (Place, bool) {
-	function, ok := source.Function(buildID)
+	function, ok := model.SourceFunction(buildID)
 	if !ok {
 		return Place{}, false
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/code/source"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // place makes a place in source code known.
@@ -14,7 +14,7 @@ func (r *recorder) place(file string, line uint32, function string) uint64 {
 	if file == "" && function == "" {
 		return 0
 	}
-	module, id, offset := source.Site(file, line, function)
+	module, id, offset := model.SourceSite(file, line, function)
 	if name, at, ok := moduleOffset(file); ok && line == 0 && function == "" {
 		module, id, offset = name, "", at
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
-	"github.com/spoor-hpc/spoor/internal/shell"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -113,7 +113,7 @@ func (w *world) scan(k *rank, all *outcomes) error {
 					for i, s := range es.Refs {
 						words[i] = w.a.String(s)
 					}
-					w.command = shell.Quote(words)
+					w.command = show.Quote(words)
 				}
 			case otf2.EvMpiIsendComplete:
 				k.ends = true

@@ -5,24 +5,17 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options say how to write an archive.
-type Options struct {
-	// Line tells the source line of a call site, or else where it is in which module, and no line.
-	Line func(trace.Site) (file string, line int)
-	// About is what is known of the trace as a whole.
-	About map[string]string
-}
-
-// An Writer is a folder that becomes an OTF2 trace. It is an ops.Sink.
+// A Writer is a folder that becomes an OTF2 trace. It is an ops.Sink.
 type Writer struct {
 	s    *ops.Source
 	dir  string
-	o    Options
+	o    convert.Options
 	last uint64 // time of the last event
 
 	threads []*file
@@ -38,7 +31,7 @@ type Writer struct {
 }
 
 // New begins an archive in a folder that is there.
-func New(s *ops.Source, dir string, o Options) (*Writer, error) {
+func New(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
 	a := &Writer{
 		s: s, dir: dir, o: o, regions: make(map[uint16]uint32), bases: make(map[*trace.Function]string), events: make(map[uint64]uint64),
 		paths: make(map[string]uint32), class: make(map[string]uint32),

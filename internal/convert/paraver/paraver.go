@@ -1,7 +1,8 @@
-// Package paraver writes traces for Paraver: what happened (.prv), what numbers stand for (.pcf), and
+// Package paraver writes traces for the tools of the Barcelona Supercomputing Center, Paraver and Dimemas. Paraver's
+// are what happened (.prv), what numbers stand for (.pcf), and
 // names of nodes and threads (.row). Types of events and their values are those that Extrae writes, so
 // that Paraver's own configurations work. The formats are described in "Paraver: Trace file
-// description" of the Barcelona Supercomputing Center.
+// description".
 //
 // Records of all ranks stand in the order of time, and a message is one record with both of its ends: what
 // threads do is merged, and messages are sorted outside of memory.
@@ -20,12 +21,6 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Options say what to write besides calls.
-type Options struct {
-	Line  func(trace.Site) (file string, line int)
-	About map[string]string
-}
-
 // inMemory is how many bytes each of the two sorters has.
 const inMemory = 8 << 20
 
@@ -36,7 +31,7 @@ const Name = "trace"
 type Writer struct {
 	s     *ops.Source
 	dir   string
-	o     Options
+	o     convert.Options
 	nodes *nodes
 
 	steps    *steps
@@ -66,7 +61,7 @@ type thread struct {
 }
 
 // New begins to write into a folder that is there. What is to be sorted waits beside it.
-func New(s *ops.Source, dir string, o Options) (*Writer, error) {
+func New(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
 	n, err := newNodes(s.Reader)
 	if err != nil {
 		return nil, err

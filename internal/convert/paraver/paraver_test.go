@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/convert/paraver/paravertest"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -27,7 +28,7 @@ func written(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, 
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	w, err := New(s, dir, Options{Line: func(trace.Site) (string, int) { return "ring.c", 7 }, About: map[string]string{"COMMAND": "ring"}})
+	w, err := New(s, dir, convert.Options{Line: func(trace.Site) (string, int) { return "ring.c", 7 }, About: map[string]string{"COMMAND": "ring"}})
 	if err != nil {
 		t.Fatal(err)
 	}

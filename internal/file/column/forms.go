@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // A FormList collects the forms that one value has in several signatures. It keeps no
@@ -335,7 +335,7 @@ func (l *listedRows) count(kind Kind) int { return l.sum[kind] }
 // grammarRows are kinds that a grammar has.
 type grammarRows struct {
 	seq *Seq
-	of  [Masked << 1]*prefix.Sums // that count a kind
+	of  [Masked << 1]*grammar.Sums // that count a kind
 }
 
 func (g *grammarRows) at(i int) (Kind, int) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
 )
 
 // A Seq is a column as it stands in a file: in whichever coding was shortest,
@@ -21,7 +20,7 @@ type Seq struct {
 	ends     []uint64 // parallel to runs: values up to the end of each
 	plain    []int64
 	dict     []int64 // of the grammars: value or difference of each terminal
-	sums     *prefix.Sums
+	sums     *grammar.Sums
 	deltas   bool
 }
 
@@ -288,7 +287,7 @@ func (s *Seq) decodeGrammar(r *wire.Reader) {
 	if s.deltas {
 		weight = func(t uint32) int64 { return s.dict[t] }
 	}
-	s.sums = prefix.New(g, weight)
+	s.sums = grammar.NewSums(g, weight)
 	if s.sums.Len() != uint64(s.n) {
 		r.Fail("column grammar of %d values, %d expected", s.sums.Len(), s.n)
 	}

@@ -3,7 +3,6 @@ package sections
 import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 )
 
@@ -67,7 +66,7 @@ func (c *Decoded) StreamsOf(i, rank int) ([]*grammar.Grammar, error) {
 	if len(c.Varying) == 0 {
 		return c.Streams, nil
 	}
-	return counts.With(c.Streams, c.Varying, func(k int) int64 { return c.Counts[k].At(i, int64(rank)) })
+	return grammar.WithCounts(c.Streams, c.Varying, func(k int) int64 { return c.Counts[k].At(i, int64(rank)) })
 }
 
 // Groups returns the group of each terminal.

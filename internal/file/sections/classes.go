@@ -6,7 +6,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -129,7 +128,7 @@ func DecodeBlobs(r *wire.Reader, n int) [][]byte {
 // Direct grammars are over signatures; what they first occur in says how the
 // terminals are numbered. Where many classes hold few ranks each, that is
 // shorter, for parts of their grammars are then alike.
-func appendClass(b []byte, c *counts.Streams, sigs []int, how int, f *followed, packed func([]byte) int) []byte {
+func appendClass(b []byte, c *column.Streams, sigs []int, how int, f *followed, packed func([]byte) int) []byte {
 	direct := how == direct
 	n := uint64(len(c.List)) << 1
 	if direct {
@@ -142,7 +141,7 @@ func appendClass(b []byte, c *counts.Streams, sigs []int, how int, f *followed, 
 		}
 		b = g.AppendBinary(b)
 	}
-	b = counts.AppendVarying(b, c.Varying)
+	b = column.AppendVarying(b, c.Varying)
 	if direct {
 		return b
 	}
@@ -179,7 +178,7 @@ const (
 )
 
 // appendClasses writes all classes in whichever way gets shorter; without packed in the first.
-func appendClasses(b []byte, list []counts.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
+func appendClasses(b []byte, list []column.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	pack := func(how int) []byte {
 		classes := make([][]byte, len(list))
 		for i := range list {
@@ -269,14 +268,14 @@ func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Gram
 			}
 			streams[i] = g.Renumber(func(s uint32) uint32 { return number[s] })
 		}
-		return streams, counts.DecodeVarying(r, streams), sigs
+		return streams, column.DecodeVarying(r, streams), sigs
 	}
-	terminals, ok := counts.Terminals(streams)
+	terminals, ok := grammar.Terminals(streams)
 	if !ok {
 		r.Fail("terminals are not numbered by first occurrence")
 		return nil, nil, nil
 	}
-	varying = counts.DecodeVarying(r, streams)
+	varying = column.DecodeVarying(r, streams)
 	if sigs = decodeList(r, terminals, table); !listed(r, sigs, table) {
 		return nil, nil, nil
 	}

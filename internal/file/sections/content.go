@@ -4,7 +4,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -24,7 +24,7 @@ type Content struct {
 	Clocks    *Clocks          // nil: one clock, or not compared
 	Allocs    []AllocEvents    // sets of ranks; those without segments are in none
 	Thinned   []model.Thinned  // values that were merged to make the trace smaller
-	Drawn     *drawn.Drawing   // loops whose numbers of rounds are drawn; nil: none
+	Drawn     *grammar.Drawing // loops whose numbers of rounds are drawn; nil: none
 	Partners  []model.Partners // messages whose partners, sizes and tags are drawn
 	Timeless  bool             // nothing was kept of times: what Content says of them is not written
 }
@@ -47,10 +47,10 @@ type Class struct {
 	// Histograms, if any, stand in rising order of Terminal and From.
 	Histograms []Histogram
 	// Ranked is what each of several ranks spent; of one rank its Times say it.
-	Ranked RankColumns
+	Ranked timing.TotalColumns
 	// RankedValues is the sums of what was attached on each of several ranks, by name: what
 	// is below zero in place of gaps, what is above in place of durations.
-	RankedValues map[string]RankColumns
+	RankedValues map[string]timing.TotalColumns
 	// Placed, if any, stands in rising order of Leaf.
 	Placed []Placed
 	// Mixed is the terminals, in rising order, of which it is not known what calls at single places of the first stream took.

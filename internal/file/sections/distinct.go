@@ -63,14 +63,6 @@ func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 	return x
 }
 
-// A SiteOrder has sites in the order of the code: those that are around no other in the order of their frames' places, outermost
-// first, then the others so.
-type SiteOrder struct {
-	Number []int // by site
-	Sites  []int // by number
-	Place  []int // by site: that of the place alone
-}
-
 // signaturesAt is what is known of the signatures at a place while calls are gone through.
 type signaturesAt struct {
 	groups []*Group

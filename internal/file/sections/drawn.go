@@ -8,8 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -45,8 +44,8 @@ func (c *Content) AppendDrawn(b []byte) []byte {
 const mostKeys = 1 << 24
 
 // DecodeDrawn reads it, of a world of so many ranks in classes.
-func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *drawn.Drawing {
-	d := &drawn.Drawing{Seed: r.Uvarint(), Loops: make([][]drawn.Loop, len(classes))}
+func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *grammar.Drawing {
+	d := &grammar.Drawing{Seed: r.Uvarint(), Loops: make([][]grammar.DrawnLoop, len(classes))}
 	d.Families = make([]model.Drawn, r.Count(7))
 	for i := range d.Families {
 		x := &d.Families[i]
@@ -64,7 +63,7 @@ func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *drawn.Drawing {
 	}
 	keys := 0
 	for n, members := range classes {
-		list := make([]drawn.Loop, r.Count(3))
+		list := make([]grammar.DrawnLoop, r.Count(3))
 		last := -1
 		for i := range list {
 			l := &list[i]
@@ -119,12 +118,12 @@ func (c *Content) checkDrawn() error {
 }
 
 // unrolled returns the streams of a class as they are read, with counts.
-func (c *Content) unrolled(i int, s *counts.Streams) (*drawn.Unrolled, error) {
+func (c *Content) unrolled(i int, s *column.Streams) (*grammar.Unrolled, error) {
 	return c.Drawn.Unroll(s.List, s.Varying, c.Drawn.Loops[i], c.Classes[i].Ranks.Len())
 }
 
 // calls returns how often the ranks of a class call each terminal, in all.
-func (c *Content) calls(i int, s *counts.Streams, terminals int) ([]uint64, error) {
+func (c *Content) calls(i int, s *column.Streams, terminals int) ([]uint64, error) {
 	members := c.Classes[i].Ranks.Len()
 	if c.Drawn == nil || len(c.Drawn.Loops[i]) == 0 {
 		return s.Calls(terminals, members)
@@ -137,7 +136,7 @@ func (c *Content) calls(i int, s *counts.Streams, terminals int) ([]uint64, erro
 	for k := range s.Columns {
 		vals[k] = s.Columns[k].Values()
 	}
-	return counts.Calls(u.Streams, u.Varying, terminals, members, func(k, member int) int64 {
+	return column.StreamCalls(u.Streams, u.Varying, terminals, members, func(k, member int) int64 {
 		if from := u.From[k]; from >= 0 {
 			return vals[from][member]
 		}
@@ -146,7 +145,7 @@ func (c *Content) calls(i int, s *counts.Streams, terminals int) ([]uint64, erro
 }
 
 // Draw has the loops of a class run as often as is drawn.
-func (c *Decoded) Draw(d *drawn.Drawing, class int) error {
+func (c *Decoded) Draw(d *grammar.Drawing, class int) error {
 	loops := d.Loops[class]
 	if len(loops) == 0 {
 		return nil
@@ -154,7 +153,7 @@ func (c *Decoded) Draw(d *drawn.Drawing, class int) error {
 	if c.Lanes != nil { // which would have as many values as before
 		return errLanes
 	}
-	c.Family = drawn.Families(c.Streams, loops, len(c.Terminals))
+	c.Family = grammar.DrawnFamilies(c.Streams, loops, len(c.Terminals))
 	u, err := d.Unroll(c.Streams, c.Varying, loops, c.Ranks)
 	if err != nil {
 		return err

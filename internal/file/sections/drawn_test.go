@@ -6,7 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -16,7 +16,7 @@ func end(v int64, rank int) model.Extreme { return model.Extreme{Value: v, Rank:
 func two(families ...model.Drawn) *Content {
 	return &Content{
 		Ranks: 4, Classes: []Class{{Ranks: column.Of(0, 2)}, {Ranks: column.Of(1, 3)}},
-		Drawn: &drawn.Drawing{Seed: 5, Families: families, Loops: make([][]drawn.Loop, 2)},
+		Drawn: &grammar.Drawing{Seed: 5, Families: families, Loops: make([][]grammar.DrawnLoop, 2)},
 	}
 }
 
@@ -49,7 +49,7 @@ func FuzzDrawn(f *testing.F) {
 		model.Drawn{Precision: 95, Runs: 6, Distribution: model.Distribution{Least: end(1, 1), Most: end(90, 3), Bins: []model.Bin{{Low: 1, High: 1, Value: 1, Count: 1}, {Low: 70, High: 90, Value: 80, Count: 5}}}},
 		model.Drawn{Runs: 2, Distribution: model.Distribution{Least: end(3, 0), Most: end(4, 0), Bins: []model.Bin{{Low: 3, High: 4, Value: 3, Count: 2}}}},
 	)
-	c.Drawn.Loops[0] = []drawn.Loop{{Symbol: 0, Family: 1, Keys: []int64{0, 0}}, {Symbol: 7, Family: 0, Keys: []int64{5, -9}}}
+	c.Drawn.Loops[0] = []grammar.DrawnLoop{{Symbol: 0, Family: 1, Keys: []int64{0, 0}}, {Symbol: 7, Family: 0, Keys: []int64{5, -9}}}
 	f.Add(c.AppendDrawn(nil))
 	f.Add(two().AppendDrawn(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,9 +1,9 @@
 package sections
 
 import (
+	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 )
 
 // Classes that differ in a few calls have lists of signatures that differ in a
@@ -34,7 +34,7 @@ type Common struct {
 	Edited                  bool
 }
 
-func appendTogether(b []byte, list []counts.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
+func appendTogether(b []byte, list []column.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	b = append(b, Together)
 	for i := range list {
 		b = wire.AppendUvarint(b, uint64(len(list[i].List)))
@@ -43,7 +43,7 @@ func appendTogether(b []byte, list []counts.Streams, sigs [][]int, f *followed, 
 		}
 	}
 	for i := range list {
-		b = counts.AppendVarying(b, list[i].Varying)
+		b = column.AppendVarying(b, list[i].Varying)
 	}
 	back, how := edited(sigs)
 	for i := range list {
@@ -82,11 +82,11 @@ func DecodeTogether(r *wire.Reader, n int, table *SignatureTable) []Common {
 		c.Grammars = rest - r.Rest()
 	}
 	for i := range list {
-		list[i].Varying = counts.DecodeVarying(r, list[i].Streams)
+		list[i].Varying = column.DecodeVarying(r, list[i].Streams)
 	}
 	for i := range list {
 		c := &list[i]
-		terminals, ok := counts.Terminals(c.Streams)
+		terminals, ok := grammar.Terminals(c.Streams)
 		if !ok {
 			r.Fail("terminals are not numbered by first occurrence")
 		}

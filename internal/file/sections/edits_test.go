@@ -9,7 +9,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 )
 
 // What edits say makes the list again.
@@ -46,7 +45,7 @@ func TestEditsAreFew(t *testing.T) {
 
 // Classes that stand together come back, and no part of them is taken for all.
 func TestTogether(t *testing.T) {
-	var list []counts.Streams
+	var list []column.Streams
 	var sigs [][]int
 	for n := range 5 {
 		b := grammar.NewBuilder()
@@ -59,7 +58,7 @@ func TestTogether(t *testing.T) {
 			}
 			l = append(l, s)
 		}
-		list, sigs = append(list, counts.Streams{List: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
+		list, sigs = append(list, column.Streams{List: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
 	}
 	b := appendTogether(nil, list, sigs, nil, wire.Quickly)
 	table := &SignatureTable{Total: 100, Calls: 100}

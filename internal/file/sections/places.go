@@ -8,7 +8,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
 )
 
 // Placed is the mean times of the calls at one leaf, in nanoseconds, where they are not
@@ -145,7 +144,7 @@ func Leaves(streams []*grammar.Grammar) []int32 {
 	if len(streams) == 0 {
 		return nil
 	}
-	return unfold.New(streams[0], unfold.Limit).Terminal
+	return grammar.Unfold(streams[0], grammar.UnfoldLimit).Terminal
 }
 
 // meanBits is how many bits behind the first one a mean keeps.

@@ -7,8 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
-	"github.com/spoor-hpc/spoor/internal/timing/totals"
+	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
 // checkRanked refuses columns that are not of the ranks of the class.
@@ -34,7 +33,7 @@ func (c *Class) checkRanked() error {
 // LeavesOf is how many leaves the threads of a class have; see Leaves.
 func LeavesOf(streams []*grammar.Grammar) (n int) {
 	for _, g := range streams {
-		n += len(unfold.New(g, unfold.Limit).Terminal)
+		n += len(grammar.Unfold(g, grammar.UnfoldLimit).Terminal)
 	}
 	return n
 }
@@ -55,12 +54,12 @@ func appendRankValues(classes []Class, rest func() int64) []byte {
 	var b []byte
 	n := 0
 	for number, name := range slices.Sorted(maps.Keys(all)) {
-		list := make([]*totals.Columns, len(classes))
+		list := make([]*timing.TotalColumns, len(classes))
 		for i := range classes {
 			cols := classes[i].RankedValues[name]
 			list[i] = &cols
 		}
-		if blobs := totals.Encode(list, rest); blobs != nil {
+		if blobs := timing.EncodeTotals(list, rest); blobs != nil {
 			b = appendBlobs(wire.AppendUvarint(b, uint64(number)), blobs)
 			n++
 		}

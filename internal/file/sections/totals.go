@@ -1,23 +1,17 @@
 package sections
 
-import "github.com/spoor-hpc/spoor/internal/timing/totals"
-
-// RankColumns is what each of the ranks of a class spent, in steps of a percent.
-type (
-	RankColumns = totals.Columns
-	RankSite    = totals.Site // of the calls from one place
-)
+import "github.com/spoor-hpc/spoor/internal/timing"
 
 // appendTotals writes what each rank of the classes with several spent; rest is how many
 // bytes the file has besides.
 //
 //	totals = per class blob
 func appendTotals(classes []Class, rest func() int64) []byte {
-	list := make([]*totals.Columns, len(classes))
+	list := make([]*timing.TotalColumns, len(classes))
 	for i := range classes {
 		list[i] = &classes[i].Ranked
 	}
-	blobs := totals.Encode(list, rest)
+	blobs := timing.EncodeTotals(list, rest)
 	if blobs == nil {
 		return nil
 	}

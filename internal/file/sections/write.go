@@ -12,7 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -204,7 +204,7 @@ type encoder struct {
 	functions map[uint16]*model.Function
 	table     signatureWriter
 	refs      [][]signatureRef // per class, per terminal
-	counts    []counts.Streams // per class
+	counts    []column.Streams // per class
 	stored    [][]byte         // per class
 	pooled    []*Pooled        // per class: what times are of
 	codes     []*TimeCodes     // per class
@@ -296,7 +296,7 @@ func (e *encoder) callsOnce(raw *[container.End][]byte, packed func([]byte) int)
 // better founded, and small classes can share them.
 func (e *encoder) classes() error {
 	n := len(e.c.Classes)
-	e.counts = make([]counts.Streams, n)
+	e.counts = make([]column.Streams, n)
 	e.refs, e.stored = make([][]signatureRef, n), make([][]byte, n)
 	e.pooled, e.codes, e.places = make([]*Pooled, n), make([]*TimeCodes, n), make([][]byte, n)
 	order := make([]int, n)
@@ -332,14 +332,14 @@ func (e *encoder) class(i int, taken []bool) error {
 			return err
 		}
 	}
-	terminals, ok := counts.Terminals(class.Streams)
+	terminals, ok := grammar.Terminals(class.Streams)
 	if !ok || terminals != class.Terminals.Len() {
 		return fmt.Errorf("streams don't have the %d terminals by first occurrence", class.Terminals.Len())
 	}
 	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
 	fitter.Plain = e.plain
 	var err error
-	if e.counts[i], err = counts.Of(class.Streams, class.Counts, class.Ranks.Len()); err != nil {
+	if e.counts[i], err = column.StreamsOf(class.Streams, class.Counts, class.Ranks.Len()); err != nil {
 		return err
 	}
 	for k := range e.counts[i].Columns {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"math/bits"
 	"sync/atomic"
-
-	"github.com/spoor-hpc/spoor/internal/file/logistic"
 )
 
 // A model predicts data bit by bit: each of several contexts (the last bytes,
@@ -157,7 +155,7 @@ func (m *model) predict() {
 		if n > 0 {
 			order++
 		}
-		in[2*i] = logistic.Stretch(p)
+		in[2*i] = Stretch(p)
 		// An untried context has nothing to say.
 		in[2*i+1] = (int32(p) - half) >> 5 * int32(min(n, 16)) >> 4
 	}
@@ -165,7 +163,7 @@ func (m *model) predict() {
 	bucket := 0
 	if expected, known := m.expected(); known {
 		bucket = 1 + min(m.length, buckets-2)
-		st := logistic.Stretch(m.hits[bucket].p())
+		st := Stretch(m.hits[bucket].p())
 		if expected == 0 {
 			st = -st
 		}
@@ -180,10 +178,10 @@ func (m *model) predict() {
 		sumA += int64(a[k])*w + int64(a[k+1])*x + int64(a[k+2])*y + int64(a[k+3])*z
 		sumB += int64(b[k])*w + int64(b[k+1])*x + int64(b[k+2])*y + int64(b[k+3])*z
 	}
-	dA := int32(max(min(sumA>>16, logistic.Limit), -logistic.Limit))
-	dB := int32(max(min(sumB>>16, logistic.Limit), -logistic.Limit))
-	m.mixed = [2]int32{logistic.Squash(dA), logistic.Squash(dB)}
-	m.p = min(max(logistic.Squash((dA+dB)>>1), 16), 65535-16)
+	dA := int32(max(min(sumA>>16, LogitLimit), -LogitLimit))
+	dB := int32(max(min(sumB>>16, LogitLimit), -LogitLimit))
+	m.mixed = [2]int32{Squash(dA), Squash(dB)}
+	m.p = min(max(Squash((dA+dB)>>1), 16), 65535-16)
 }
 
 // expected is the next bit of the byte that followed the matching context.

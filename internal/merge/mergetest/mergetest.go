@@ -6,6 +6,8 @@ package mergetest
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -81,4 +83,32 @@ func series(c *sections.Content, tracks []*track.Track) error {
 		c.Series = &sections.Series{Sizes: sizes, Data: bytes.NewReader(all.Bytes())}
 	}
 	return nil
+}
+
+// Written writes what was made of a trace to a file and reads it: all of it is a trace.
+func Written(t TB, x interface {
+	Write(path string, overwrite bool) error
+}) (*trace.Reader, []byte) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "written")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, Name)
+	if err := x.Write(path, false); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := trace.NewBytes(b, Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.Check(out); err != nil {
+		t.Fatal(err)
+	}
+	return out, b
 }

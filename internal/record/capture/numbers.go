@@ -6,7 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/pack"
 	"github.com/spoor-hpc/spoor/internal/record/event"
-	"github.com/spoor-hpc/spoor/internal/timing/phase"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -57,9 +57,9 @@ func (p *phases) attach(n uint32, id int, a amount) {
 	x.values[id].Add(x.times.Calls()-1, a.below, a.above, a.count)
 }
 
-func (p *phases) newNumbers() *phase.Numbers {
+func (p *phases) newNumbers() *timing.PhaseNumbers {
 	p.numbers++
-	return phase.NewNumbers(p.numbers > maxWhole)
+	return timing.NewPhaseNumbers(p.numbers > maxWhole)
 }
 
 // saveNumbers writes what is of attached values; loadNumbers reads it, when the courses are there.
@@ -91,7 +91,7 @@ func (p *phases) loadNumbers(r *pack.Reader) {
 		}
 		h.blind = r.Bool()
 		for x := h.first; x != nil; x = x.next {
-			x.values = make([]*phase.Numbers, r.Index(maxNames+1))
+			x.values = make([]*timing.PhaseNumbers, r.Index(maxNames+1))
 			for i := range x.values {
 				if r.Bool() && r.Err() == nil {
 					x.values[i] = p.newNumbers()
@@ -117,7 +117,7 @@ func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, m
 		}
 		list, whole := p.coursesOf(i, members, stands, func(c *track.Course, x *course) {
 			calls := x.times.Calls()
-			below, above, count := []phase.Phase{{Calls: calls}}, []phase.Phase{{Calls: calls}}, []phase.Phase{{Calls: calls}}
+			below, above, count := []timing.Phase{{Calls: calls}}, []timing.Phase{{Calls: calls}}, []timing.Phase{{Calls: calls}}
 			if id < len(x.values) && x.values[id] != nil {
 				below, above, count = x.values[id].Phases(calls)
 			}

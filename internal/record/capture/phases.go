@@ -6,7 +6,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/pack"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/phase"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -45,10 +44,10 @@ type phaseHead struct {
 
 // A course is the times of the calls of a terminal after calls from one site.
 type course struct {
-	times    phase.Pair // gaps, durations
-	from     uint32     // number of the site + 1; 0: the first call of all
+	times    timing.PhasePair // gaps, durations
+	from     uint32           // number of the site + 1; 0: the first call of all
 	terminal uint32
-	values   []*phase.Numbers // attached, by number of the name; nil: none so far
+	values   []*timing.PhaseNumbers // attached, by number of the name; nil: none so far
 	next     *course
 }
 
@@ -271,15 +270,15 @@ func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int
 		}
 	}
 	for k := range list {
-		for _, phases := range []*[]phase.Phase{&list[k].Gap, &list[k].Duration, &list[k].Count} {
-			*phases = phase.Reduce(*phases, phase.Most, 0)
+		for _, phases := range []*[]timing.Phase{&list[k].Gap, &list[k].Duration, &list[k].Count} {
+			*phases = timing.ReducePhases(*phases, timing.MostPhases, 0)
 		}
 	}
 	slices.SortFunc(list, func(a, b track.Course) int { return a.From - b.From })
 	return list, true
 }
 
-func scaled(list []phase.Phase, ns float64) []phase.Phase {
+func scaled(list []timing.Phase, ns float64) []timing.Phase {
 	for i := range list {
 		list[i].Sum = uint64(float64(list[i].Sum)*ns + 0.5)
 	}

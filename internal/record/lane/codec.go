@@ -7,7 +7,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 )
 
 // Columns are a lane of the ranks of a class. The terminal's own values are those of its
@@ -32,7 +31,7 @@ type Columns struct {
 // A class without lanes has an empty piece.
 
 // Append writes the lanes of a class, in rising order of terminals, and how often its ranks
-// repeat their steps; see counts.Of. Width tells how many values a terminal has, -1 if
+// repeat their steps; see column.StreamsOf. Width tells how many values a terminal has, -1 if
 // there is no such terminal.
 func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Column, width func(terminal int) int) ([]byte, error) {
 	if len(lanes) == 0 {
@@ -51,7 +50,7 @@ func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Co
 		}
 		grammars[i] = l.Steps
 	}
-	streams, err := counts.Of(grammars, repeats, ranks.Len())
+	streams, err := column.StreamsOf(grammars, repeats, ranks.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +72,7 @@ func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Co
 		b = wire.AppendUvarint(b, uint64(len(l.By)))
 		b = streams.List[i].AppendBinary(b)
 	}
-	b = counts.AppendVarying(b, streams.Varying)
+	b = column.AppendVarying(b, streams.Varying)
 	for i := range streams.Columns {
 		b = column.EncodeSeq(b, &streams.Columns[i], ranks)
 	}
@@ -155,7 +154,7 @@ func Decode(r *wire.Reader, ranks int, terminals int, width func(terminal int) i
 	if r.Err() != nil {
 		return nil
 	}
-	x.varying = counts.DecodeVarying(r, grammars)
+	x.varying = column.DecodeVarying(r, grammars)
 	for range x.varying {
 		x.counts = append(x.counts, column.DecodeSeq(r, ranks))
 	}
@@ -221,9 +220,9 @@ type Part struct {
 	Order    int // bytes of the steps' order, if it is that and no column
 }
 
-// Parts takes the bytes of a class's lanes apart, in order; column reads one and says what
+// Parts takes the bytes of a class's lanes apart, in order; next reads a column and says what
 // it is like.
-func (x *Decoded) Parts(r *wire.Reader, column func(), yield func(Part)) error {
+func (x *Decoded) Parts(r *wire.Reader, next func(), yield func(Part)) error {
 	r.Uvarint()
 	var grammars []*grammar.Grammar
 	for i := range x.List {
@@ -239,9 +238,9 @@ func (x *Decoded) Parts(r *wire.Reader, column func(), yield func(Part)) error {
 		grammars = append(grammars, l.steps)
 		yield(Part{l.Terminal, -1, size})
 	}
-	counts.DecodeVarying(r, grammars)
+	column.DecodeVarying(r, grammars)
 	for range x.varying {
-		column()
+		next()
 		yield(Part{-1, -1, 0})
 	}
 	for i := range x.List {
@@ -249,7 +248,7 @@ func (x *Decoded) Parts(r *wire.Reader, column func(), yield func(Part)) error {
 		for k, p := range l.Values {
 			for range l.by {
 				if l.like[k] == 0 {
-					column()
+					next()
 					yield(Part{l.Terminal, p, 0})
 				}
 			}
@@ -267,7 +266,7 @@ func (x *Decoded) Of(index int, rank int64, used Usage, signature func(terminal 
 	}
 	if len(x.varying) > 0 {
 		var err error
-		grammars, err = counts.With(grammars, x.varying, func(i int) int64 { return x.counts[i].At(index, rank) })
+		grammars, err = grammar.WithCounts(grammars, x.varying, func(i int) int64 { return x.counts[i].At(index, rank) })
 		if err != nil {
 			return nil, err
 		}

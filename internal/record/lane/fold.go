@@ -2,7 +2,6 @@ package lane
 
 import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
 )
 
 // The calls that came before a family had a lane are plain signatures. In the end
@@ -83,7 +82,7 @@ func (f *Folding) lane(n uint32, stream int, counts [][]uint64) {
 	for _, i := range list {
 		wanted[i] = true
 	}
-	sums := prefix.New(f.Streams[stream], func(i uint32) int64 {
+	sums := grammar.NewSums(f.Streams[stream], func(i uint32) int64 {
 		if wanted[i] {
 			return 1
 		}

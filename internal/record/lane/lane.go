@@ -13,7 +13,6 @@ import (
 	"math/bits"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
 )
 
 // A Lane is what becomes of some values of a terminal from call to call, on one rank. All
@@ -43,7 +42,7 @@ func Check(values []int, width int, steps *grammar.Grammar, kinds int) error {
 	if len(values) == 0 {
 		return errTerminal
 	}
-	if n, ok := counts.Terminals([]*grammar.Grammar{steps}); !ok || n != kinds {
+	if n, ok := grammar.Terminals([]*grammar.Grammar{steps}); !ok || n != kinds {
 		return errSteps
 	}
 	return nil

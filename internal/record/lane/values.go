@@ -6,7 +6,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
 )
 
 // Values are a lane of one rank, to look at any call of it. They are safe for use by several
@@ -17,8 +16,8 @@ type Values struct {
 	Steps  *grammar.Grammar
 	By     [][]int64 // by step, by value
 
-	length uint64         // of steps
-	sums   []*prefix.Sums // by value
+	length uint64          // of steps
+	sums   []*grammar.Sums // by value
 }
 
 // Len returns the number of calls.
@@ -73,8 +72,8 @@ func (c *Cursor) Next() {
 
 // sum prepares seeking. Values that move alike share their sums.
 func (v *Values) sum() {
-	v.sums = make([]*prefix.Sums, len(v.First))
-	known := make(map[string]*prefix.Sums)
+	v.sums = make([]*grammar.Sums, len(v.First))
+	known := make(map[string]*grammar.Sums)
 	var key []byte
 	for k := range v.sums {
 		key = key[:0]
@@ -83,7 +82,7 @@ func (v *Values) sum() {
 		}
 		s := known[string(key)]
 		if s == nil {
-			s = prefix.New(v.Steps, func(s uint32) int64 { return v.By[s][k] })
+			s = grammar.NewSums(v.Steps, func(s uint32) int64 { return v.By[s][k] })
 			known[string(key)] = s
 		}
 		v.sums[k] = s

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/code/source"
 	"github.com/spoor-hpc/spoor/internal/file/pack"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -228,7 +227,7 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 			if x.mark != "" {
 				where = track.Site{Module: x.file, BuildID: x.mark + x.function, Offset: v.offset}
 			} else {
-				where.Module, where.BuildID, where.Offset = source.Site(x.file, uint32(v.offset), x.function)
+				where.Module, where.BuildID, where.Offset = model.SourceSite(x.file, uint32(v.offset), x.function)
 			}
 		}
 		places[v.hash] = where

@@ -16,7 +16,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/record/signature"
-	"github.com/spoor-hpc/spoor/internal/reduce/cut"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -27,7 +27,7 @@ import (
 // of each rank that was looked at.
 func Of(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 	changed := false
-	ch := &cut.Change{
+	ch := &reduce.Change{
 		Note:   "requests finish in array order, and tests in vain are left out",
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error {
@@ -44,7 +44,7 @@ func Of(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 			return nil
 		},
 	}
-	part, err := cut.Changed(r, ch, progress)
+	part, err := reduce.Changed(r, ch, progress)
 	if err != nil {
 		return nil, err
 	}

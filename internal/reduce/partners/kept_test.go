@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -102,7 +102,7 @@ func TestKept(t *testing.T) {
 				}
 				r.End()
 			})
-			out, d, _ := drawn(t, r, thin.Options{}, 1)
+			out, d, _ := drawn(t, r, reduce.Options{}, 1)
 			if list, err := out.Partners(); err != nil || list != nil {
 				t.Errorf("drawn %+v, error %v", list, err)
 			}

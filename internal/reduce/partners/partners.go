@@ -18,8 +18,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/cut"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -77,12 +77,12 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 			w.of[l] = f
 		}
 	}
-	ch := &cut.Change{
+	ch := &reduce.Change{
 		Note:   "partners of messages are drawn",
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error { return w.tracks(list) },
 	}
-	part, err := cut.Changed(d.r, ch, d.progress)
+	part, err := reduce.Changed(d.r, ch, d.progress)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 
 func mixedAll(list ...uint64) (h uint64) {
 	for _, x := range list {
-		h = drawn.Mixed(h, x)
+		h = grammar.Mixed(h, x)
 	}
 	return h
 }

@@ -11,10 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin/thintest"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
@@ -158,16 +157,16 @@ type tester interface {
 }
 
 // drawn thins a trace, with partners drawn.
-func drawn(t tester, r *trace.Reader, o thin.Options, seed uint64) (*trace.Reader, *partners.Drawer, []byte) {
+func drawn(t tester, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Reader, *partners.Drawer, []byte) {
 	t.Helper()
 	d := partners.New(r, seed, func(int) {})
 	o.Partners = d
-	x, err := thin.Of(r, o, func(int) {})
+	x, err := reduce.Thin(r, o, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	out, b := thintest.Written(t, x)
+	out, b := mergetest.Written(t, x)
 	return out, d, b
 }
 
@@ -219,9 +218,9 @@ func TestRandomPrograms(t *testing.T) {
 		r := mergetest.Run(t, p.ranks, p.record)
 		comesToItsEnd(t, r)
 		seed := rapid.Uint64().Draw(t, "seed")
-		o := thin.Options{Precision: rapid.SampledFrom([]int{100, 90, 0}).Draw(t, "precision")}
+		o := reduce.Options{Precision: rapid.SampledFrom([]int{100, 90, 0}).Draw(t, "precision")}
 		if rapid.Bool().Draw(t, "rounds") {
-			o.Rounds = func(r *trace.Reader) thin.Drawer {
+			o.Rounds = func(r *trace.Reader) reduce.Drawer {
 				return rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
 			}
 		}
@@ -265,7 +264,7 @@ func TestBytes(t *testing.T) {
 	r := mergetest.Run(t, p.ranks, p.record)
 	before := comesToItsEnd(t, r)
 	for seed := range uint64(5) {
-		out, d, _ := drawn(t, r, thin.Options{Precision: 100}, seed)
+		out, d, _ := drawn(t, r, reduce.Options{Precision: 100}, seed)
 		list, err := out.Partners()
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%d families were drawn: %v, %v", len(list), d.Kept(), err)

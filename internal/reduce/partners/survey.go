@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -38,7 +38,7 @@ type family struct {
 	sent      []uint64 // by rank
 	received  []uint64
 
-	relative, sizes, tags, numbers tally.Numbers
+	relative, sizes, tags, numbers stats.Numbers
 	send, receive, wait            sample
 	exchanges                      int
 	rounds                         uint64
@@ -76,7 +76,7 @@ const mostTags = 32
 
 // A drawnKind is what messages of a kind were.
 type drawnKind struct {
-	offsets, sizes, tags tally.Numbers
+	offsets, sizes, tags stats.Numbers
 }
 
 // What draws and what doesn't.
@@ -133,7 +133,7 @@ func (d *Drawer) survey() error {
 				return
 			}
 			place := s.sent[0].place
-			if h := drawn.Mixed(body(s.sent), uint64(place)); bodies[h] == 0 {
+			if h := grammar.Mixed(body(s.sent), uint64(place)); bodies[h] == 0 {
 				bodies[h] = len(s.sent)
 				cost[place] += uint64(len(s.sent)) / s.rounds
 				count[place]++
@@ -195,7 +195,7 @@ func (l *interval) add(s *share) {
 // group makes families of the intervals that can be drawn, and says of the others why not.
 func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]int) error {
 	var sum [2]uint64
-	apart := tally.Numbers{Apart: true}
+	apart := stats.Numbers{Apart: true}
 	known := make(map[string]*family)
 	var list []*family
 	for n := range d.intervals {
@@ -313,7 +313,7 @@ func (g *group) add(rank int, s *share) {
 		}
 		of := g.kinds[k]
 		if of == nil {
-			apart := tally.Numbers{Apart: true}
+			apart := stats.Numbers{Apart: true}
 			of = &drawnKind{apart, apart, apart}
 			g.kinds[k] = of
 		}

@@ -3,8 +3,8 @@ package partners
 import (
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -48,6 +48,7 @@ type share struct {
 
 // A walk goes through the calls of a rank.
 type walk struct {
+	ops.NoSink
 	ranks    int
 	rank     int
 	source   *ops.Source
@@ -74,9 +75,6 @@ func (w *walk) Begin(*trace.Rank) error {
 	w.losses = w.lost()
 	return nil
 }
-
-// Leave does nothing: all is known when a call is entered.
-func (w *walk) Leave(*ops.Call) error { return nil }
 
 // End ends the last interval, which no collective call does.
 func (w *walk) End(*trace.Rank) error {
@@ -334,7 +332,7 @@ func (w *walk) meet(c *handles.Comm) {
 func (s *share) count(n int64, list ...uint64) {
 	h := mixedAll(list...)
 	s.balance[0] += uint64(n) * h
-	s.balance[1] += uint64(n) * drawn.Mixed(h, 1)
+	s.balance[1] += uint64(n) * grammar.Mixed(h, 1)
 }
 
 // repeats is how often a list of messages repeats a shorter one, by whom they go to and their tags.
@@ -365,7 +363,7 @@ func repeats(list []message) uint64 {
 func body(list []message) uint64 {
 	h := uint64(len(list))
 	for i := range list {
-		h = drawn.Mixed(drawn.Mixed(h, uint64(list[i].offset)), uint64(list[i].tag))
+		h = grammar.Mixed(grammar.Mixed(h, uint64(list[i].offset)), uint64(list[i].tag))
 	}
 	return h
 }

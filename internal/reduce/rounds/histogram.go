@@ -1,8 +1,8 @@
 package rounds
 
 import (
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -11,9 +11,9 @@ const mostBins = 64
 
 // told is what goes into the trace of how often loops were run with how many rounds: numbers that merge at a
 // precision are one, and where these are many still, neighbours are, about as often run each.
-func told(rounds *tally.Numbers, precision int) trace.Drawn {
-	merged := thin.Bins(rounds.All(), precision, 1)
-	var list []tally.Bin
+func told(rounds *stats.Numbers, precision int) trace.Drawn {
+	merged := reduce.Bins(rounds.All(), precision, 1)
+	var list []stats.Bin
 	for _, x := range rounds.All() {
 		for len(merged) > 0 && merged[0].High < x.Low {
 			merged = merged[1:]
@@ -21,11 +21,11 @@ func told(rounds *tally.Numbers, precision int) trace.Drawn {
 		if len(merged) == 0 || x.Low < merged[0].Low {
 			list = append(list, x)
 		} else if m := merged[0]; x.Low == m.Low {
-			list = append(list, tally.Bin{Low: m.Low, High: m.High, Sum: float64(m.Value) * float64(m.Count), Count: m.Count})
+			list = append(list, stats.Bin{Low: m.Low, High: m.High, Sum: float64(m.Value) * float64(m.Count), Count: m.Count})
 		}
 	}
 	return trace.Drawn{
 		Precision: precision, Runs: rounds.Count,
-		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: tally.Values(tally.Balanced(list, mostBins))},
+		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: stats.Values(stats.Balanced(list, mostBins))},
 	}
 }

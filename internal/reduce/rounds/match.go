@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
 // An end is where a loop's part of a channel is looked for.
@@ -131,7 +131,7 @@ func (d *Drawer) group() {
 			f, g := of[n.shape], n.group
 			switch {
 			case f == nil && g.of == nil:
-				g.of = &family{groups: []*group{g}, rounds: tally.Numbers{Apart: true}}
+				g.of = &family{groups: []*group{g}, rounds: stats.Numbers{Apart: true}}
 				list = append(list, g.of)
 				of[n.shape] = g.of
 			case f == nil:

@@ -7,8 +7,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/counts"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -17,7 +15,7 @@ import (
 const instead = 1 << 32
 
 // rewrite takes the runs of loops that are drawn out of the rank's calls, and has times be those of the calls that are drawn.
-func (x *rank) rewrite(d *drawn.Drawing) {
+func (x *rank) rewrite(d *grammar.Drawing) {
 	terminals := uint32(len(x.t.Sigs))
 	g := x.t.Streams[0].Grammar
 	calls := slices.Clone(g.Counts(len(x.t.Sigs)))
@@ -155,7 +153,7 @@ var errApart = errors.New("ranks that do the same have other loops that are draw
 func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 	ranks := c.Ranks.Values()
 	var which []int
-	for n := range counts.Repeats(c.Streams) {
+	for n := range grammar.Repeats(c.Streams) {
 		if n >= len(c.Counts) {
 			break
 		}
@@ -163,7 +161,7 @@ func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 		if slices.Max(vals) < instead {
 			continue
 		}
-		loop := drawn.Loop{Symbol: n, Family: -1}
+		loop := grammar.DrawnLoop{Symbol: n, Family: -1}
 		for at, v := range vals {
 			x := byRank[int(ranks[at])]
 			if v -= instead; v < 0 || x == nil || int(v) >= len(x.drawn) {
@@ -186,7 +184,7 @@ func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 		return nil
 	}
 	var err error
-	if c.Streams, err = counts.With(c.Streams, which, func(int) int64 { return 2 }); err != nil {
+	if c.Streams, err = grammar.WithCounts(c.Streams, which, func(int) int64 { return 2 }); err != nil {
 		return err
 	}
 	_, err = d.drawing.Unroll(c.Streams, varying(c), d.drawing.Loops[i], len(ranks))

@@ -20,9 +20,9 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/rsd"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/reduce/drawn"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/tally"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -41,7 +41,7 @@ type Drawer struct {
 	most     int
 	ranks    []*rank
 	families []*family
-	drawing  *drawn.Drawing
+	drawing  *grammar.Drawing
 	kept     map[string]uint64
 	failed   error // why nothing could be drawn in the end
 }
@@ -131,7 +131,7 @@ type group struct {
 // A family is groups whose loops are from the same places.
 type family struct {
 	groups []*group
-	rounds tally.Numbers // of all runs
+	rounds stats.Numbers // of all runs
 	cost   float64
 	number int
 }
@@ -197,7 +197,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 	if len(d.families) == 0 || d.most == 0 {
 		return nil
 	}
-	d.drawing = &drawn.Drawing{Seed: d.o.Seed}
+	d.drawing = &grammar.Drawing{Seed: d.o.Seed}
 	for _, f := range d.families[:min(d.most, len(d.families))] {
 		f.number = len(d.drawing.Families) + 1
 		d.drawing.Families = append(d.drawing.Families, told(&f.rounds, d.o.Precision))
@@ -216,7 +216,7 @@ func uneven(list []uint64) bool { return len(list) > 0 && slices.Min(list) != sl
 
 // bound leaves out families that are run more often than a reader takes.
 func (d *Drawer) bound() {
-	most := uint64(drawn.Most(len(d.ranks)))
+	most := uint64(grammar.MostDraws(len(d.ranks)))
 	runs := make(map[*rank]uint64)
 	d.families = slices.DeleteFunc(d.families, func(f *family) bool {
 		many := make(map[*rank]uint64)
@@ -257,11 +257,11 @@ func (d *Drawer) Content(c *sections.Content) error {
 	for _, x := range d.ranks {
 		byRank[x.t.Rank] = x
 	}
-	d.drawing.Loops = make([][]drawn.Loop, len(c.Classes))
+	d.drawing.Loops = make([][]grammar.DrawnLoop, len(c.Classes))
 	for i := range c.Classes {
 		if err := d.class(i, &c.Classes[i], byRank); err != nil {
 			d.failed = err
-			return fmt.Errorf("%w: class %d: %w", thin.ErrUndrawn, i, err)
+			return fmt.Errorf("%w: class %d: %w", reduce.ErrUndrawn, i, err)
 		}
 	}
 	c.Drawn = d.drawing

@@ -9,9 +9,8 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin"
-	"github.com/spoor-hpc/spoor/internal/reduce/thin/thintest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -54,18 +53,18 @@ func solver(r *tracktest.Recorder) {
 	r.End()
 }
 
-func drawn(t *testing.T, r *trace.Reader, o thin.Options, seed uint64) (*trace.Reader, *rounds.Drawer, []byte) {
+func drawn(t *testing.T, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Reader, *rounds.Drawer, []byte) {
 	t.Helper()
-	o.Rounds = func(r *trace.Reader) thin.Drawer {
+	o.Rounds = func(r *trace.Reader) reduce.Drawer {
 		return rounds.New(r, rounds.Options{Precision: o.Precision, Seed: seed})
 	}
-	x, err := thin.Of(r, o, func(int) {})
+	x, err := reduce.Thin(r, o, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
 	d, _ := x.Drawer.(*rounds.Drawer) // nil: sizes were enough
-	out, b := thintest.Written(t, x)
+	out, b := mergetest.Written(t, x)
 	return out, d, b
 }
 
@@ -119,7 +118,7 @@ func TestEnds(t *testing.T) {
 		x.Process.StartNs, x.Process.SpanNs = x.Process.StartNs+late, 5e9-late
 	}
 	r := mergetest.Open(t, tracks, nil)
-	out, _, _ := drawn(t, r, thin.Options{Precision: 0}, 1)
+	out, _, _ := drawn(t, r, reduce.Options{Precision: 0}, 1)
 	if calls(t, out, 0) == calls(t, r, 0) {
 		t.Fatal("no other number of rounds")
 	}
@@ -148,7 +147,7 @@ func TestDrawn(t *testing.T) {
 	for _, precision := range []int{99, 90, 50, 0} {
 		for seed := range uint64(3) {
 			t.Run(fmt.Sprintf("%d/%d", precision, seed), func(t *testing.T) {
-				out, d, file := drawn(t, r, thin.Options{Precision: precision}, seed)
+				out, d, file := drawn(t, r, reduce.Options{Precision: precision}, seed)
 				list, err := out.Drawn()
 				if err != nil || len(list) != 2 {
 					t.Fatalf("drawn %+v, error %v, kept %v", list, err, d.Kept())
@@ -174,13 +173,13 @@ func TestDrawn(t *testing.T) {
 						t.Errorf("rank %d: %d calls, were %d", rank, b, a)
 					}
 				}
-				if _, _, again := drawn(t, r, thin.Options{Precision: precision}, seed); !bytes.Equal(file, again) {
+				if _, _, again := drawn(t, r, reduce.Options{Precision: precision}, seed); !bytes.Equal(file, again) {
 					t.Error("the same seed gives another trace")
 				}
 			})
 		}
 	}
-	out, _, _ := drawn(t, r, thin.Options{Precision: 100}, 1)
+	out, _, _ := drawn(t, r, reduce.Options{Precision: 100}, 1)
 	if list, err := out.Drawn(); list != nil || err != nil {
 		t.Errorf("at 100: drawn %v, error %v", list, err)
 	}
@@ -198,20 +197,20 @@ func calls(t *testing.T, r *trace.Reader, rank int) uint64 {
 // TestBudget: no more is drawn than a budget takes, and nothing if sizes are enough.
 func TestBudget(t *testing.T) {
 	r := mergetest.Run(t, ranks, solver)
-	_, _, all := drawn(t, r, thin.Options{}, 1)
-	_, _, none := drawn(t, r, thin.Options{Precision: 100}, 1)
+	_, _, all := drawn(t, r, reduce.Options{}, 1)
+	_, _, none := drawn(t, r, reduce.Options{Precision: 100}, 1)
 	if len(all) >= len(none) {
 		t.Fatalf("%d bytes, %d with all numbers of rounds", len(all), len(none))
 	}
 	for _, budget := range []int{len(none), (len(all) + len(none)) / 2, len(all)} {
-		out, _, b := drawn(t, r, thin.Options{Budget: int64(budget)}, 1)
+		out, _, b := drawn(t, r, reduce.Options{Budget: int64(budget)}, 1)
 		list, err := out.Drawn()
 		if err != nil || len(b) > budget || (list == nil) != (budget == len(none)) {
 			t.Errorf("budget %d: %d bytes, drawn %v, error %v", budget, len(b), list, err)
 		}
 	}
-	drawer := func(r *trace.Reader) thin.Drawer { return rounds.New(r, rounds.Options{}) }
-	if _, err := thin.Of(r, thin.Options{Budget: 10, Rounds: drawer}, func(int) {}); err == nil || !strings.Contains(err.Error(), "all numbers of rounds drawn") {
+	drawer := func(r *trace.Reader) reduce.Drawer { return rounds.New(r, rounds.Options{}) }
+	if _, err := reduce.Thin(r, reduce.Options{Budget: 10, Rounds: drawer}, func(int) {}); err == nil || !strings.Contains(err.Error(), "all numbers of rounds drawn") {
 		t.Errorf("ten bytes: error %v", err)
 	}
 }
@@ -276,7 +275,7 @@ func TestKept(t *testing.T) {
 				}
 				r.End()
 			})
-			out, d, _ := drawn(t, r, thin.Options{}, 1)
+			out, d, _ := drawn(t, r, reduce.Options{}, 1)
 			if list, err := out.Drawn(); err != nil || list != nil {
 				t.Errorf("drawn %+v, error %v", list, err)
 			}

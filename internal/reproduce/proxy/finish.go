@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -380,7 +379,7 @@ func size(g *grammar.Grammar) (n int) {
 // structure is the structure of a stream on a member.
 func (v *variant) structure(k *trace.Rank, stream int) trace.Node {
 	if s := v.stepwise[stream]; s != nil {
-		return trace.StructureOf(trace.Sequence(unfold.Hand(s.g)))
+		return trace.StructureOf(trace.Sequence(grammar.Hand(s.g)))
 	}
 	return k.Structure(stream)
 }

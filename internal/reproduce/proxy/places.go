@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -57,7 +57,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 	p := &placed{leaves: v.ranks[0].Leaves(stream)}
 	anew := v.stepwise[stream]
 	if anew != nil {
-		p.leaves = trace.LeavesOf(trace.Sequence(unfold.Hand(anew.g)))
+		p.leaves = trace.LeavesOf(trace.Sequence(grammar.Hand(anew.g)))
 	}
 	n := p.leaves.Len()
 	members := v.ranks

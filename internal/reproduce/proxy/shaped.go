@@ -9,8 +9,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tree"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -120,7 +120,7 @@ func (g *generator) name(v *variant, stream, rule int) *named {
 	if at.Kind == trace.LoopVertex {
 		n.loop = at.Where()
 		if rounds := g.counted[loopLine(at)]; rounds > 0 {
-			n.loop += fmt.Sprintf(", the program counted %s rounds on all ranks", units.Grouped(rounds))
+			n.loop += fmt.Sprintf(", the program counted %s rounds on all ranks", show.Grouped(rounds))
 		}
 		n.ident += "_loop"
 	} else if at.Parent >= 0 {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/simulate/calibrate"
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
 // ConfigVar is the environment variable that tells a rank where its Config is.
@@ -25,7 +25,7 @@ type Config struct {
 	// on standard output what it found, and calls none.
 	Probe []string `json:"probe,omitempty"`
 	// Calibrate, if set, is what to measure: nothing is replayed.
-	Calibrate *calibrate.Task `json:"calibrate,omitempty"`
+	Calibrate *machine.MeasureTask `json:"calibrate,omitempty"`
 }
 
 // A Probed is what the replayer says of the MPI at hand.

@@ -50,7 +50,7 @@ func (s *Stream) learnArray(c *trace.Call, st *step, p *trace.Param, at uint64) 
 }
 
 // setHandle gives a number of the program's handles a value.
-func (s *Stream) setHandle(h *handles, number int64, v uint64) {
+func (s *Stream) setHandle(h *handleTable, number int64, v uint64) {
 	at, ok := h.cell[s.number][number]
 	if !ok {
 		var err error

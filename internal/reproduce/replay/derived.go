@@ -7,22 +7,21 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/reproduce/derive"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// derived makes the calls of a rank whose receives follow from what all ranks send: package derive says in
+// derived makes the calls of a rank whose receives follow from what all ranks send: derive.go says in
 // which order. What the trace has of receives, probes, waits and tests isn't made; the rank waits for its own
 // messages before each collective call, and where there is no room for more of them.
 type derived struct {
 	s     *Stream
-	order *derive.Order
-	view  *derive.View
+	order *Order
+	view  *View
 	me    int
-	next  uint64        // own calls before this one have been found in the order
-	fence bool          // the last of them is a collective call that hasn't been made
-	held  *derive.Event // it was taken out of the order, and there was no room for it
+	next  uint64 // own calls before this one have been found in the order
+	fence bool   // the last of them is a collective call that hasn't been made
+	held  *Event // it was taken out of the order, and there was no room for it
 
 	call            *Call            // outside of Go's memory
 	packed          uint64           // MPI_PACKED, which a message of any type may be received as
@@ -49,7 +48,7 @@ const (
 	lookAhead    = 1 << 10  // calls of others, for each call of its own
 )
 
-func newDerived(s *Stream, order *derive.Order) (*derived, error) {
+func newDerived(s *Stream, order *Order) (*derived, error) {
 	me := s.p.rank.Number()
 	d := &derived{
 		s: s, order: order, view: order.View(me), me: me, comms: map[int]int64{0: mpi.CommWorld, -1: mpi.CommSelf},
@@ -81,23 +80,23 @@ func (d *derived) make(t *trace.TimedCall) error {
 	if err != nil {
 		return err
 	}
-	if act.Role != derive.Dropped {
+	if act.Role != Dropped {
 		d.beforeFree(c)
 	}
 	switch act.Role {
-	case derive.Dropped:
+	case Dropped:
 		if err = d.ahead(); err == nil {
 			err = d.dropped(t)
 		}
-	case derive.Sends:
+	case Sends:
 		if err = d.upTo(c.Index, len(act.Messages) > 0); err == nil {
 			err = d.send(t)
 		}
-	case derive.Starts:
+	case Starts:
 		if err = d.upTo(c.Index, len(act.Messages) > 0); err == nil {
 			err = d.start(t)
 		}
-	case derive.Meets:
+	case Meets:
 		if err = d.upTo(c.Index, true); err != nil {
 			return err
 		}
@@ -243,7 +242,7 @@ func (d *derived) upTo(index uint64, has bool) error {
 		if err != nil {
 			return err
 		}
-		if e.Kind == derive.Ended {
+		if e.Kind == EndEvent {
 			return fmt.Errorf("it has no place in the order of all calls")
 		}
 		if _, err := d.pass(e, true); err != nil {
@@ -262,7 +261,7 @@ func (d *derived) ahead() error {
 		before := d.order.Calls
 		e, err := d.take(left)
 		left -= int(d.order.Calls - before)
-		if err != nil || e.Kind == derive.Nothing || e.Kind == derive.Ended {
+		if err != nil || e.Kind == NoEvent || e.Kind == EndEvent {
 			return err
 		}
 		if ok, err := d.pass(e, false); !ok || err != nil {
@@ -279,7 +278,7 @@ func (d *derived) end() error {
 		if err != nil {
 			return err
 		}
-		if e.Kind == derive.Ended {
+		if e.Kind == EndEvent {
 			break
 		}
 		if _, err := d.pass(e, true); err != nil {
@@ -290,7 +289,7 @@ func (d *derived) end() error {
 	return d.err
 }
 
-func (d *derived) take(most int) (derive.Event, error) {
+func (d *derived) take(most int) (Event, error) {
 	if e := d.held; e != nil {
 		d.held = nil
 		return *e, nil
@@ -299,8 +298,8 @@ func (d *derived) take(most int) (derive.Event, error) {
 }
 
 // pass does what an event asks for. Where there is no room for that, it is held, unless it must be done.
-func (d *derived) pass(e derive.Event, must bool) (bool, error) {
-	if e.Kind == derive.Send && e.To == d.me {
+func (d *derived) pass(e Event, must bool) (bool, error) {
+	if e.Kind == SendEvent && e.To == d.me {
 		full := d.receives.n == mostUnderWay || d.receives.n > 0 && d.used+e.Bytes > d.buffers.size
 		if full && !must {
 			d.held = &e
@@ -315,13 +314,13 @@ func (d *derived) pass(e derive.Event, must bool) (bool, error) {
 	}
 	if e.Rank == d.me {
 		d.next = max(d.next, e.Index+1)
-		d.fence = e.Kind == derive.Meeting
+		d.fence = e.Kind == MeetingEvent
 	}
 	return true, d.err
 }
 
 // receive posts a receive.
-func (d *derived) receive(e *derive.Event) error {
+func (d *derived) receive(e *Event) error {
 	s := d.s
 	handle, ok := d.comms[e.Comm.Number]
 	if !ok {

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/reproduce/derive"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -27,7 +26,7 @@ func meet(t mergetest.TB, r *trace.Reader, colors int) (*meeting, []*Process) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		order, err := derive.New(r, n)
+		order, err := NewOrder(r, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +203,7 @@ func TestDerivedGaps(t *testing.T) {
 		tracktest.Timed(tr, timing.Stats, func(i int) (uint64, uint64) { return uint64(min(i, 1) * gap), 500 })
 	}
 	r := mergetest.Open(t, tracks, nil)
-	order, err := derive.New(r, 0)
+	order, err := NewOrder(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +248,7 @@ func TestDerivedFreesMemory(t *testing.T) {
 		}
 		r.End()
 	})
-	order, err := derive.New(r, 0)
+	order, err := NewOrder(r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // handles maps the trace's numbers of one kind of handle to this process's.
-type handles struct {
+type handleTable struct {
 	kind  mpi.Kind
 	width int
 	table *mpi.Handles
@@ -26,7 +26,7 @@ type handles struct {
 const mostBeneath = 64
 
 // again makes a cell ready for another handle of its number.
-func (h *handles) again(cell uint64) {
+func (h *handleTable) again(cell uint64) {
 	if h.alive[cell] && len(h.beneath[cell]) < mostBeneath {
 		h.beneath[cell] = append(h.beneath[cell], load(cell, h.width))
 	}
@@ -34,7 +34,7 @@ func (h *handles) again(cell uint64) {
 }
 
 // freed notes that the handle in a cell is gone.
-func (h *handles) freed(cell uint64) {
+func (h *handleTable) freed(cell uint64) {
 	list := h.beneath[cell]
 	if len(list) == 0 {
 		delete(h.alive, cell)
@@ -46,8 +46,8 @@ func (h *handles) freed(cell uint64) {
 	}
 }
 
-func newHandles(kind mpi.Kind, f mpi.Flavour, streams int, symbol func(string) (uint64, bool)) *handles {
-	h := &handles{kind: kind, width: 8, cell: make([]map[int64]uint64, streams), beneath: make(map[uint64][]uint64), alive: make(map[uint64]bool)}
+func newHandles(kind mpi.Kind, f mpi.Flavour, streams int, symbol func(string) (uint64, bool)) *handleTable {
+	h := &handleTable{kind: kind, width: 8, cell: make([]map[int64]uint64, streams), beneath: make(map[uint64][]uint64), alive: make(map[uint64]bool)}
 	for i := range h.cell {
 		h.cell[i] = make(map[int64]uint64)
 	}
@@ -65,7 +65,7 @@ func newHandles(kind mpi.Kind, f mpi.Flavour, streams int, symbol func(string) (
 // stream, -1 if nobody did yet. Which number a handle got depends on what other
 // threads had freed by then; here they may be late, so that two handles can have
 // one number at a time, and a stream means its own.
-func (h *handles) find(stream int, number int64) int {
+func (h *handleTable) find(stream int, number int64) int {
 	if _, ok := h.cell[stream][number]; ok {
 		return stream
 	}
@@ -79,7 +79,7 @@ func (h *handles) find(stream int, number int64) int {
 
 // raw returns the value of a handle. ok is false if it is one of the program's
 // that has not been made yet.
-func (h *handles) raw(stream int, number int64) (v uint64, ok bool, err error) {
+func (h *handleTable) raw(stream int, number int64) (v uint64, ok bool, err error) {
 	switch {
 	case number >= trace.FirstLocal:
 		i := h.find(stream, number)

@@ -23,7 +23,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/spoor-hpc/spoor/internal/reproduce/derive"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -39,7 +38,7 @@ type Options struct {
 
 	Windows []reissue.Window `json:"windows,omitempty"` // of addresses among the numbers of the trace
 	Ends    reissue.Ends     `json:"ends,omitempty"`    // how far to go, where the program did not come to its end
-	Order   *derive.Order    `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
+	Order   *Order           `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
 }
 
 // A Process replays one rank.
@@ -55,7 +54,7 @@ type Process struct {
 
 	mu         sync.Mutex          // all below, and what streams of others look at
 	changed    *sync.Cond          // handles or requests have come into being, or a stream has ended
-	handles    [256]*handles       // by kind
+	handles    [256]*handleTable   // by kind
 	numbers    map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
 	segments   *segments
 	allocs     *allocs // of segments of memory

@@ -47,7 +47,7 @@ func (s *Stream) locate(v *trace.Value) (r located, err error) {
 	return r, err
 }
 
-func (s *Stream) requestHandles() *handles { return s.p.handles[mpi.KindRequest] }
+func (s *Stream) requestHandles() *handleTable { return s.p.handles[mpi.KindRequest] }
 
 // requestValue is the value of a request.
 func (s *Stream) requestValue(v *trace.Value) (uint64, error) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/shell"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // Numbered is app.spoor, app-2.spoor, app-3.spoor, …: names in turn for traces of one program.
@@ -44,9 +44,9 @@ func Places(name string, overwrite bool, scratch string) []Place {
 
 // Home is the command that brings a trace to where it should be.
 func Home(path, wanted string) string {
-	move := shell.Quote([]string{"mv", path, wanted})
+	move := show.Quote([]string{"mv", path, wanted})
 	if _, err := os.Stat(filepath.Dir(wanted)); errors.Is(err, fs.ErrNotExist) {
-		return shell.Quote([]string{"mkdir", "-p", filepath.Dir(wanted)}) + " && " + move
+		return show.Quote([]string{"mkdir", "-p", filepath.Dir(wanted)}) + " && " + move
 	}
 	return move
 }

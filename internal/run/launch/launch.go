@@ -1,5 +1,5 @@
-// Package launch starts an MPI program under its own launcher with the shim
-// preloaded into the ranks. It knows how each launcher hands environment
+// Package launch looks at an MPI program and starts it under its own launcher with
+// the shim preloaded into the ranks. It knows how each launcher hands environment
 // variables on, and nothing of traces.
 package launch
 
@@ -89,8 +89,7 @@ func runs(base string) bool {
 
 func (l Launcher) openMPI() bool { return l == OpenMPI || l == PRRTE }
 
-// Fits reports whether ranks of an MPI of the family, as package inspect names
-// them, find each other under the launcher.
+// Fits reports whether ranks of an MPI of the family, as Family names them, find each other under the launcher.
 func Fits(l Launcher, family string) bool {
 	return l == Environ || l.openMPI() && family == mpi.OpenMPI.Family() || l == Hydra && family == mpi.MPICH.Family()
 }

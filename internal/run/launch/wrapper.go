@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/spoor-hpc/spoor/internal/run/inspect"
 )
 
 // A wrapper is a program that starts another one in its own way, as in
@@ -67,7 +65,7 @@ func usesMPI(word string) bool {
 	if err != nil {
 		return false
 	}
-	r, err := inspect.Program(path)
+	r, err := Inspect(path)
 	return err == nil && r.UsesMPI
 }
 

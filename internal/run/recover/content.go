@@ -11,10 +11,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
-	"github.com/spoor-hpc/spoor/internal/shell"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/internal/units"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -105,7 +104,7 @@ func (w *World) Waits(r *trace.Reader) (*trace.Waits, error) {
 
 func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	m := map[string]string{
-		trace.MetaCommand:  shell.Quote(c.Args),
+		trace.MetaCommand:  show.Quote(c.Args),
 		trace.MetaMPI:      c.Flavour.String(),
 		trace.MetaLibrary:  c.Library,
 		trace.MetaStart:    strconv.FormatInt(c.StartNs, 10),
@@ -133,7 +132,7 @@ func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	case 1:
 		problem("rank %d: no process directory", missing[0])
 	default:
-		problem("ranks %s: no process directories", units.Ranges(missing))
+		problem("ranks %s: no process directories", show.Ranges(missing))
 	}
 	return m
 }

@@ -1,4 +1,4 @@
-// Package goal reads and makes schedules in GOAL, the Group Operation Assembly Language that
+// Package goal reads, makes and simulates schedules in GOAL, the Group Operation Assembly Language that
 // LogGOPSim and simulators after it take: for each rank sends, receives and calculations, and
 // which of them wait for which. Read takes its text, Builder makes one operation by operation.
 package goal

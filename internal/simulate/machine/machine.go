@@ -1,4 +1,4 @@
-// Package machine describes computers as the simulation of a run needs them: how far ranks
+// Package machine describes computers as the simulation of a run needs them, and measures them (Calibrate): how far ranks
 // are from each other, how long messages take over which distance, how fast cores are.
 //
 // The model is LogGP's (Alexandrov et al., SPAA 1995) with tables in place of one latency and

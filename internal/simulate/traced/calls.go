@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -274,7 +273,7 @@ func (w *writer) collective(at *ops.Call, x *ops.Operation, begins bool) bool {
 	if neighbours(base) {
 		return w.exchange(at, x, begins)
 	}
-	if !collective.Known(base) {
+	if !dataflow.KnownCollective(base) {
 		return false
 	}
 	g := w.group(x.Comm)
@@ -282,7 +281,7 @@ func (w *writer) collective(at *ops.Call, x *ops.Operation, begins bool) bool {
 		return false
 	}
 	c := &w.call
-	*c = w.inRun(collective.Call{
+	*c = w.inRun(dataflow.Collective{
 		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: g.rank, Context: context(x.Comm) + 1,
 		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.Shares.Out.By, ReceivedFrom: x.Shares.In.By,
 	})
@@ -319,17 +318,17 @@ func (w *writer) collective(at *ops.Call, x *ops.Operation, begins bool) bool {
 }
 
 // between adds a collective between two groups.
-func (w *writer) between(g *group, x *ops.Operation, c *collective.Call, begins bool) bool {
-	b := collective.Between{Call: *c, Others: x.Comm.RemoteSize, Other: x.Comm.Peer, First: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
+func (w *writer) between(g *group, x *ops.Operation, c *dataflow.Collective, begins bool) bool {
+	b := dataflow.Between{Collective: *c, Others: x.Comm.RemoteSize, Other: x.Comm.Peer, First: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
 	switch x.Root {
 	case ops.RootSelf:
-		b.Root = collective.RootHere
+		b.Root = dataflow.RootHere
 	case ops.RootThisSide:
-		b.Root = collective.RootNear
+		b.Root = dataflow.RootNear
 	}
 	switch {
 	case w.s.o.apart && begins:
-		w.beside(x.ID, &b.Call, b.Append)
+		w.beside(x.ID, &b.Collective, b.Append)
 	case !begins && b.Steps():
 		from := len(w.ops)
 		w.ops = b.Append(w.ops, [2]int32{0, 1})
@@ -343,7 +342,7 @@ func (w *writer) between(g *group, x *ops.Operation, c *collective.Call, begins 
 }
 
 // beside has the messages of a collective go on beside all else. Several may be under way at a time.
-func (w *writer) beside(id uint64, c *collective.Call, take func([]dataflow.Op, [2]int32) []dataflow.Op) {
+func (w *writer) beside(id uint64, c *dataflow.Collective, take func([]dataflow.Op, [2]int32) []dataflow.Op) {
 	w.numbers[c.Context]++
 	c.Tag = w.numbers[c.Context]
 	rank := w.k.Number()
@@ -352,14 +351,14 @@ func (w *writer) beside(id uint64, c *collective.Call, take func([]dataflow.Op, 
 }
 
 // inRun adds to a call what is so in the whole run, or is asked for.
-func (w *writer) inRun(c collective.Call) collective.Call {
+func (w *writer) inRun(c dataflow.Collective) dataflow.Collective {
 	o := &w.s.o
 	c.World, c.Combine, c.OpenMPI, c.Messages = w.s.r.Ranks(), o.Machine.Combine, o.Machine.Algorithms == machine.OpenMPI, o.Messages || o.apart
 	return c
 }
 
 // steps adds the messages of a collective.
-func (w *writer) steps(c *collective.Call) {
+func (w *writer) steps(c *dataflow.Collective) {
 	from := len(w.ops)
 	w.ops = c.Append(w.ops, [2]int32{0, 1})
 	w.sited(from)
@@ -402,7 +401,7 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := w.inRun(collective.Call{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask})
+	x := w.inRun(dataflow.Collective{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask})
 	if parent.RemoteSize > 0 {
 		return w.between(g, &ops.Operation{Comm: parent}, &x, false)
 	}
@@ -432,7 +431,7 @@ func (w *writer) joins(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := w.inRun(collective.Call{Function: "Allreduce", Members: local.Size, Me: g.me, Rank: local.WorldRank, Context: context(local) + 1, Sent: contextMask})
+	x := w.inRun(dataflow.Collective{Function: "Allreduce", Members: local.Size, Me: g.me, Rank: local.WorldRank, Context: context(local) + 1, Sent: contextMask})
 	w.steps(&x)
 	if leader := int(c.Param("local_leader").In.Num); leader == g.me {
 		w.meetsLeader(c, at("peer_comm"), int64(local.Size)*memberID)
@@ -471,7 +470,7 @@ func (w *writer) finalize() {
 		w.threads.finalize(w)
 	}
 	world := w.s.calls.Comms.World()
-	c := collective.Call{Function: "Barrier", Members: w.s.r.Ranks(), Me: w.k.Number(), Root: -1, Rank: world.WorldRank, Context: math.MinInt32}
+	c := dataflow.Collective{Function: "Barrier", Members: w.s.r.Ranks(), Me: w.k.Number(), Root: -1, Rank: world.WorldRank, Context: math.MinInt32}
 	if w.s.o.apart {
 		w.steps(&c)
 		return

@@ -132,6 +132,7 @@ func (s *Source) anyLocks() (bool, error) {
 
 // A lockSink finds epochs.
 type lockSink struct {
+	ops.NoSink
 	all    []*locked
 	open   map[lockKey]*locked // number left out
 	counts map[lockKey]int
@@ -164,9 +165,6 @@ func (x *lockSink) Enter(c *ops.Call) error {
 	}
 	return nil
 }
-
-func (x *lockSink) Leave(*ops.Call) error { return nil }
-func (x *lockSink) End(*trace.Rank) error { return nil }
 
 func keyOf(rank int, o *ops.Operation) lockKey {
 	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.Ordinal, peer: o.Peer}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -63,7 +62,7 @@ func (w *writer) synchronised(comm *handles.Comm, function string, bytes int64) 
 	if g.me < 0 || w.s.o.apart {
 		return false
 	}
-	c := w.inRun(collective.Call{
+	c := w.inRun(dataflow.Collective{
 		Function: function, Members: comm.Size, Me: g.me, Root: -1, Rank: comm.WorldRank, Context: context(comm) + 1,
 		Sent: bytes, Received: bytes * int64(comm.Size),
 	})

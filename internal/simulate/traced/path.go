@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -137,12 +138,12 @@ func CriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Path, err
 
 // A PathLoop is what the calls in a loop add to a path, on all ranks, those of loops in it included.
 type PathLoop struct {
-	calltree.Loop
+	show.Loop
 	PathParts
 }
 
 // within appends the loops in another, those that add most first, each before those in it.
-func within(list []calltree.Loop, in map[int]*PathLoop, around int, out []PathLoop) []PathLoop {
+func within(list []show.Loop, in map[int]*PathLoop, around int, out []PathLoop) []PathLoop {
 	var numbers []int
 	for n := range list {
 		if in[n] != nil && list[n].Around == around {

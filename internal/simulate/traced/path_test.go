@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -73,13 +74,13 @@ func TestPathLoops(t *testing.T) {
 	}
 	var got []PathLoop
 	for _, l := range p.Loops {
-		got = append(got, PathLoop{Loop: calltree.Loop{Depth: l.Depth, Rounds: l.Rounds, First: l.First}, PathParts: PathParts{Compute: l.Compute, Recorded: l.Recorded}})
+		got = append(got, PathLoop{Loop: show.Loop{Depth: l.Depth, Rounds: l.Rounds, First: l.First}, PathParts: PathParts{Compute: l.Compute, Recorded: l.Recorded}})
 	}
 	if len(p.Loops) != 1 || !strings.HasPrefix(p.Loops[0].First, "MPI_Sendrecv ") {
 		t.Fatalf("%+v", p.Loops)
 	}
 	want := []PathLoop{
-		{Loop: calltree.Loop{Depth: 0, Rounds: 4, First: p.Loops[0].First}, PathParts: PathParts{Compute: 1000 * 4 * (1000 + 3*100)}},
+		{Loop: show.Loop{Depth: 0, Rounds: 4, First: p.Loops[0].First}, PathParts: PathParts{Compute: 1000 * 4 * (1000 + 3*100)}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

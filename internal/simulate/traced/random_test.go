@@ -13,7 +13,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/goal"
-	"github.com/spoor-hpc/spoor/internal/simulate/loggops"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
@@ -228,7 +227,7 @@ func sameAsSchedule(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := loggops.Simulate(s, loggops.Parameters{Latency: latency, Eager: 1 << 40})
+	x, err := goal.Simulate(s, goal.Parameters{Latency: latency, Eager: 1 << 40})
 	if err != nil {
 		t.Fatal(err)
 	}

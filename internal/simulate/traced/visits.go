@@ -3,9 +3,9 @@ package traced
 import (
 	"encoding/binary"
 	"iter"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -64,18 +64,9 @@ func medians(k *trace.Rank, of *trace.Leaves, list []gaps.Leaf, stream int) erro
 		*to = append(*to, t.Timing.Gap.Ns)
 	}
 	for i := range list {
-		list[i].Gap, list[i].Entry = median(samples[i]), median(entries[i])
+		list[i].Gap, list[i].Entry = stats.Median(samples[i]), stats.Median(entries[i])
 	}
 	return nil
-}
-
-func median(list []uint64) float64 {
-	n := len(list)
-	if n == 0 {
-		return 0
-	}
-	slices.Sort(list)
-	return (float64(list[(n-1)/2]) + float64(list[n/2])) / 2
 }
 
 // A placedTime is the times of calls at a place of the program, in ps: gaps, that where a loop is

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/internal/simulate/collective"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -14,6 +13,7 @@ import (
 
 // A writer takes the calls of a rank and hands on what they do.
 type writer struct {
+	ops.NoSink
 	s     *Source
 	k     *trace.Rank
 	yield func([]dataflow.Op, error) bool
@@ -31,7 +31,7 @@ type writer struct {
 	groups   map[*handles.Comm]*group
 	comm     *handles.Comm // that was asked for last, and what is known of it
 	ofComm   *group
-	call     collective.Call        // the collective at hand
+	call     dataflow.Collective    // the collective at hand
 	parted   map[int64]*partitioned // by persistent request
 	act      int                    // which of a call's acts is looked at
 	acting   int                    // of so many
@@ -136,8 +136,6 @@ func (w *writer) hand(all bool) error {
 	w.gone += uint64(n)
 	return nil
 }
-
-func (w *writer) Leave(*ops.Call) error { return nil }
 
 func (w *writer) End(*trace.Rank) error {
 	if w.threads != nil {

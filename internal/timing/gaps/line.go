@@ -3,7 +3,7 @@ package gaps
 import (
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -15,7 +15,7 @@ type Line struct {
 	leaves []Leaf
 	cursor trace.LeafCursor
 	hists  *Histograms
-	ways   [][]unfold.Arrival
+	ways   [][]grammar.Arrival
 	draws  map[drawKey]*hist.Draws
 	seed   uint64
 	from   int
@@ -46,8 +46,8 @@ func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
 		return nil, err
 	}
 	if l.hists != nil {
-		g := unfold.Handed(k.Structure(stream).Whole()).Grammar()
-		l.ways = unfold.New(g, unfold.Limit).Arrivals(g)
+		g := grammar.Handed(k.Structure(stream).Whole()).Grammar()
+		l.ways = grammar.Unfold(g, grammar.UnfoldLimit).Arrivals(g)
 	}
 	if l.start, err = k.Start(); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
 
 // A List sums up what a codec made of gaps or of durations.
@@ -83,14 +83,14 @@ func (r *Result) NsPerValue(d time.Duration) float64 {
 }
 
 // New returns a result for a codec, of no blocks yet.
-func New(c codec.Codec) *Result {
+func New(c series.Codec) *Result {
 	none := List{least: math.Inf(1), most: math.Inf(-1)}
 	return &Result{Codec: c.Name(), Gaps: none, Durations: none}
 }
 
 // Add tries the codec on one more block. An error means that a value came back
 // beyond its bound, or not at all.
-func (r *Result) Add(c codec.Codec, block Block) error {
+func (r *Result) Add(c series.Codec, block Block) error {
 	calls, b := block.Calls, block.Batch
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -100,7 +100,7 @@ func (r *Result) Add(c codec.Codec, block Block) error {
 		return fmt.Errorf("%s: %w", c.Name(), err)
 	}
 	middle := processor()
-	got, err := c.Decode(data, codec.Both, &calls)
+	got, err := c.Decode(data, series.Both, &calls)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Name(), err)
 	}
@@ -117,11 +117,11 @@ func (r *Result) Add(c codec.Codec, block Block) error {
 	r.Bytes += int64(len(data))
 	for _, one := range []struct {
 		list      *List
-		batch     codec.Batch
+		batch     series.Batch
 		want, got []uint64
 	}{
-		{&r.Gaps, codec.Batch{Gaps: b.Gaps}, b.Gaps, got.Gaps},
-		{&r.Durations, codec.Batch{Durations: b.Durations}, b.Durations, got.Durations},
+		{&r.Gaps, series.Batch{Gaps: b.Gaps}, b.Gaps, got.Gaps},
+		{&r.Durations, series.Batch{Durations: b.Durations}, b.Durations, got.Durations},
 	} {
 		if data, err = c.Append(data[:0], one.batch, &calls); err != nil {
 			return fmt.Errorf("%s: %w", c.Name(), err)

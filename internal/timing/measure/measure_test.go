@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
 
 func TestResult(t *testing.T) {
@@ -15,10 +15,10 @@ func TestResult(t *testing.T) {
 	for i := range keys {
 		keys[i], gaps[i], durations[i] = uint32(i%2), uint64(1000+i), uint64(10*i)
 	}
-	calls := codec.Calls{Keys: keys, Bounds: []codec.Bound{codec.Relative(0.1), {}}}
-	for _, c := range codec.All() {
+	calls := series.Calls{Keys: keys, Bounds: []series.Bound{series.Relative(0.1), {}}}
+	for _, c := range series.Codecs() {
 		r := New(c)
-		if err := r.Add(c, Block{calls, codec.Batch{Gaps: gaps, Durations: durations}, 1}); err != nil {
+		if err := r.Add(c, Block{calls, series.Batch{Gaps: gaps, Durations: durations}, 1}); err != nil {
 			t.Fatal(err)
 		}
 		exact := c.Name() == "raw" || c.Name() == "zstd" || c.Name() == "lossless"
@@ -41,13 +41,13 @@ func TestWritten(t *testing.T) {
 		}
 		return list
 	}
-	r := New(codec.Raw{})
+	r := New(series.Raw{})
 	if err := r.WriteTo(folder); err != nil {
 		t.Fatal(err)
 	}
-	block := Block{codec.Calls{Keys: []uint32{0, 0}}, codec.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}
+	block := Block{series.Calls{Keys: []uint32{0, 0}}, series.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}
 	for range 3 {
-		if err := r.Add(codec.Raw{}, block); err != nil {
+		if err := r.Add(series.Raw{}, block); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,17 +67,17 @@ func TestWritten(t *testing.T) {
 }
 
 // liar returns values beyond their bounds.
-type liar struct{ codec.Raw }
+type liar struct{ series.Raw }
 
-func (l liar) Decode(src []byte, want codec.Lists, c *codec.Calls) (codec.Batch, error) {
+func (l liar) Decode(src []byte, want series.Lists, c *series.Calls) (series.Batch, error) {
 	b, err := l.Raw.Decode(src, want, c)
 	b.Gaps[1] += 200
 	return b, err
 }
 
 func TestBeyondTheBound(t *testing.T) {
-	calls := codec.Calls{Keys: []uint32{0, 0}, Bound: codec.Relative(0.1)}
-	if err := New(liar{}).Add(liar{}, Block{calls, codec.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}); err == nil {
+	calls := series.Calls{Keys: []uint32{0, 0}, Bound: series.Relative(0.1)}
+	if err := New(liar{}).Add(liar{}, Block{calls, series.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}); err == nil {
 		t.Error("nothing was noticed")
 	}
 }

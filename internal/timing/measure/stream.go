@@ -4,15 +4,14 @@ import (
 	"iter"
 
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Block is what codecs get to see at once, as when recording.
 type Block struct {
-	Calls      codec.Calls
-	Batch      codec.Batch
+	Calls      series.Calls
+	Batch      series.Batch
 	TicksPerNs float64
 }
 
@@ -26,8 +25,8 @@ func Blocks(k *trace.Rank, stream int, o *timing.Options) iter.Seq2[Block, error
 				return
 			}
 			b := Block{
-				Calls:      codec.Calls{Keys: raw.Kinds, Groups: raw.Groups, Bins: o.Bins, Sample: o.Sample},
-				Batch:      codec.Batch{Gaps: raw.Gaps, Durations: raw.Durations},
+				Calls:      series.Calls{Keys: raw.Kinds, Groups: raw.Groups, Bins: o.Bins, Sample: o.Sample},
+				Batch:      series.Batch{Gaps: raw.Gaps, Durations: raw.Durations},
 				TicksPerNs: raw.TicksPerNs,
 			}
 			for _, name := range raw.Functions {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 )
 
 // Behind all blocks of times stand those of what was attached to the same calls, if something was, whatever the mode exactly:
@@ -29,7 +28,7 @@ type Numbers struct {
 }
 
 // exact is the codec for numbers.
-var exact = codec.Lossless{}
+var exact = Lossless{}
 
 // Names says under which names something was attached.
 func (w *Writer) Names(names []string) error {
@@ -75,7 +74,7 @@ func (w *Writer) Attached(stream int, numbers iter.Seq2[[]timing.Attached, error
 // numbers writes those of the calls of a block of times.
 func (w *Writer) numbers(b *block, first uint64, list []timing.Attached, kinds Kinds) {
 	var data []byte
-	batch := codec.Batch{Gaps: make([]uint64, b.calls), Durations: make([]uint64, b.calls)}
+	batch := Batch{Gaps: make([]uint64, b.calls), Durations: make([]uint64, b.calls)}
 	for name := range w.names {
 		clear(batch.Gaps)
 		clear(batch.Durations)
@@ -119,7 +118,7 @@ func (s *suggestion) of(order int) uint64 {
 }
 
 // encodeNumbers codes counts and sums in the order that takes least.
-func encodeNumbers(b codec.Batch, kinds *Kinds) (least []byte, err error) {
+func encodeNumbers(b Batch, kinds *Kinds) (least []byte, err error) {
 	distances := make([]uint64, len(b.Durations))
 	for order := range orders {
 		before := make(map[uint32]*suggestion)
@@ -131,7 +130,7 @@ func encodeNumbers(b codec.Batch, kinds *Kinds) (least []byte, err error) {
 				s[0], s[1] = sum, s[0]
 			}
 		}
-		coded, err := exact.Append([]byte{byte(order)}, codec.Batch{Gaps: b.Gaps, Durations: distances}, kinds.exactly())
+		coded, err := exact.Append([]byte{byte(order)}, Batch{Gaps: b.Gaps, Durations: distances}, kinds.exactly())
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +152,7 @@ func (k *Kinds) before(m map[uint32]*suggestion, call int) *suggestion {
 }
 
 // exactly is what the exact codec is told of calls.
-func (k *Kinds) exactly() *codec.Calls { return &codec.Calls{Keys: k.Of, Groups: k.Groups} }
+func (k *Kinds) exactly() *Calls { return &Calls{Keys: k.Of, Groups: k.Groups} }
 
 // Names returns under which names something was attached.
 func (r *Reader) Names() []string { return r.names }
@@ -190,7 +189,7 @@ func decodeNumbers(data []byte, names, calls int, kinds *Kinds) ([]Numbers, erro
 		if order >= orders {
 			return nil, fmt.Errorf("order %d of numbers", order)
 		}
-		batch, err := exact.Decode(coded[1:], codec.Both, kinds.exactly())
+		batch, err := exact.Decode(coded[1:], Both, kinds.exactly())
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 )
 
 // Supports reports whether the times of every call can be stored in a mode.
@@ -18,16 +17,16 @@ func Supports(m timing.Mode) bool {
 }
 
 // codecOf finds the codec of a mode.
-func codecOf(m timing.Mode) (codec.Codec, error) {
+func codecOf(m timing.Mode) (Codec, error) {
 	if !m.Log() {
 		return nil, fmt.Errorf("mode %q does not store the times of every call", m)
 	}
-	return codec.ByName(string(m))
+	return CodecNamed(string(m))
 }
 
 // calls is what the codec is told of times in units of so many ticks.
-func (k *Kinds) calls(unit uint64) *codec.Calls {
-	c := &codec.Calls{Keys: k.Of, Groups: k.Groups, Bounds: k.Bounds, Bins: k.Bins, Sample: k.Sample}
+func (k *Kinds) calls(unit uint64) *Calls {
+	c := &Calls{Keys: k.Of, Groups: k.Groups, Bounds: k.Bounds, Bins: k.Bins, Sample: k.Sample}
 	if unit > 1 {
 		c.Bounds = slices.Clone(k.Bounds)
 		for i := range c.Bounds {
@@ -43,8 +42,8 @@ func (k *Kinds) calls(unit uint64) *codec.Calls {
 //	        before) uvarint, jump varint, batch of gaps and durations
 //
 // Durations and gaps are in units: ticks, or as many of them as divide all.
-func encodeBlock(c codec.Codec, entries []timing.Entry, kinds Kinds) ([]byte, error) {
-	batch := codec.Batch{Gaps: make([]uint64, len(entries)), Durations: make([]uint64, len(entries))}
+func encodeBlock(c Codec, entries []timing.Entry, kinds Kinds) ([]byte, error) {
+	batch := Batch{Gaps: make([]uint64, len(entries)), Durations: make([]uint64, len(entries))}
 	unit := uint64(0)
 	var jumps []byte
 	count, last := uint64(0), 0
@@ -67,7 +66,7 @@ func encodeBlock(c codec.Codec, entries []timing.Entry, kinds Kinds) ([]byte, er
 	return c.Append(b, batch, kinds.calls(unit))
 }
 
-func decodeBlock(c codec.Codec, data []byte, calls int, kinds Kinds) ([]timing.Entry, error) {
+func decodeBlock(c Codec, data []byte, calls int, kinds Kinds) ([]timing.Entry, error) {
 	r := wire.NewReader(data, "times")
 	unit := r.Uvarint()
 	entries := make([]timing.Entry, calls)
@@ -79,7 +78,7 @@ func decodeBlock(c codec.Codec, data []byte, calls int, kinds Kinds) ([]timing.E
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	batch, err := c.Decode(r.Remaining(), codec.Both, kinds.calls(unit))
+	batch, err := c.Decode(r.Remaining(), Both, kinds.calls(unit))
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 )
 
 // A Signature is what tells a rank's distinct calls apart.
@@ -49,13 +48,13 @@ func KindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Signat
 }
 
 // Ticks is a bound for times in ticks. One of less than a tick leaves no error.
-func Ticks(b timing.Bound, ticksPerNs float64) codec.Bound {
+func Ticks(b timing.Bound, ticksPerNs float64) Bound {
 	if b.Absolute == 0 {
-		return codec.Relative(b.Relative)
+		return Relative(b.Relative)
 	}
 	ticks := math.Floor(float64(float64(b.Absolute) * ticksPerNs))
 	if ticks >= 1<<63 {
-		return codec.Bound{Absolute: 1 << 63}
+		return Bound{Absolute: 1 << 63}
 	}
-	return codec.Bound{Absolute: uint64(ticks)}
+	return Bound{Absolute: uint64(ticks)}
 }

@@ -34,7 +34,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 )
 
 // BlockCalls is how many calls a block has, but the last of its stream.
@@ -57,7 +56,7 @@ type Rank struct {
 type Kinds struct {
 	Of           []uint32
 	Groups       []uint32
-	Bounds       []codec.Bound
+	Bounds       []Bound
 	Bins, Sample int // what the options say of a writer's bins
 }
 
@@ -65,7 +64,7 @@ type Kinds struct {
 type Writer struct {
 	w      io.Writer
 	rank   Rank
-	codec  codec.Codec
+	codec  Codec
 	blocks [][]block
 	ends   []int64  // of streams, in ticks
 	names  []string // of attached values
@@ -192,7 +191,7 @@ func (w *Writer) Close() (int64, error) {
 type Reader struct {
 	Rank
 	src    io.ReaderAt
-	codec  codec.Codec
+	codec  Codec
 	blocks [][]block
 	ends   []int64 // of streams; nil in older files
 	names  []string

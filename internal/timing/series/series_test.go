@@ -14,7 +14,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 )
 
 // drawEntries makes times with extremes among them.
@@ -150,7 +149,7 @@ func TestBetterThanZstd(t *testing.T) {
 
 func encoded(t testing.TB, list []timing.Entry, kinds Kinds) []byte {
 	t.Helper()
-	b, err := encodeBlock(codec.Lossless{}, list, kinds)
+	b, err := encodeBlock(Lossless{}, list, kinds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,9 +166,9 @@ func TestLossy(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			list := append(randomEntries(3000, 5), timing.Entry{}, timing.Entry{Duration: math.MaxUint64, Gap: 1 << 63})
 			kinds := kindsOf(len(list))
-			kinds.Groups, kinds.Bounds = make([]uint32, 700), make([]codec.Bound, 700)
+			kinds.Groups, kinds.Bounds = make([]uint32, 700), make([]Bound, 700)
 			for i := range kinds.Bounds {
-				kinds.Groups[i], kinds.Bounds[i] = uint32(i%5), []codec.Bound{codec.Relative(0.1), codec.Relative(0.01), codec.Relative(1e-6), {Absolute: 50}}[i%4]
+				kinds.Groups[i], kinds.Bounds[i] = uint32(i%5), []Bound{Relative(0.1), Relative(0.01), Relative(1e-6), {Absolute: 50}}[i%4]
 			}
 			var file bytes.Buffer
 			w, err := NewWriter(&file, Rank{Mode: mode, TicksPerNs: 2})
@@ -191,7 +190,7 @@ func TestLossy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			within := func(got, want uint64, bound codec.Bound) bool {
+			within := func(got, want uint64, bound Bound) bool {
 				d := new(big.Float).SetUint64(max(got, want) - min(got, want))
 				most := new(big.Float).SetUint64(want)
 				most.Mul(most, big.NewFloat(bound.Relative))
@@ -247,7 +246,7 @@ func FuzzBlock(f *testing.F) {
 	f.Add(encoded(f, list, kinds), 200)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		if n > 0 && n <= BlockCalls {
-			decodeBlock(codec.Lossless{}, b, n, kindsOf(n))
+			decodeBlock(Lossless{}, b, n, kindsOf(n))
 		}
 	})
 }
@@ -264,7 +263,7 @@ func BenchmarkDecode(b *testing.B) {
 	list, kinds := realistic(BlockCalls)
 	data := encoded(b, list, kinds)
 	for b.Loop() {
-		if _, err := decodeBlock(codec.Lossless{}, data, len(list), kinds); err != nil {
+		if _, err := decodeBlock(Lossless{}, data, len(list), kinds); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,7 +3,7 @@ package timeline
 import (
 	"math"
 
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 )
 
 // A drift tells how far the sum of times that were kept with an error is from the truth, within a block
@@ -16,14 +16,14 @@ type drift struct {
 }
 
 // add takes a time of the block into account.
-func (d *drift) add(kept uint64, b codec.Bound) {
+func (d *drift) add(kept uint64, b series.Bound) {
 	less, more := span(kept, b)
 	d.less += less
 	d.more += more
 }
 
 // pass moves on behind a time of the block.
-func (d *drift) pass(kept uint64, b codec.Bound) {
+func (d *drift) pass(kept uint64, b series.Bound) {
 	less, more := span(kept, b)
 	d.passed.less += less
 	d.passed.more += more
@@ -49,7 +49,7 @@ func (d *drift) at() (add int64, within float64) {
 const longest = 1 << 61
 
 // span is how much less and more than a kept time the true one may be.
-func span(kept uint64, b codec.Bound) (less, more float64) {
+func span(kept uint64, b series.Bound) (less, more float64) {
 	ns := float64(kept)
 	if b.Absolute > 0 {
 		return min(ns, float64(b.Absolute)), min(float64(b.Absolute), longest)

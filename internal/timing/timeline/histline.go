@@ -5,7 +5,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -18,7 +17,7 @@ type histLine struct {
 	places []int
 	find   map[histKey]*sections.Histogram
 	first  []int // by terminal: the first of its group
-	ways   [][]unfold.Arrival
+	ways   [][]grammar.Arrival
 	draws  map[drawKey]*drawing
 	shared map[drawingOf]*drawing
 	seed   uint64
@@ -48,8 +47,8 @@ type drawingOf struct {
 // Histograms are those of a stream's calls, and how it comes to them.
 type Histograms struct {
 	List   []sections.Histogram
-	Groups []*sections.Group  // by terminal
-	Ways   [][]unfold.Arrival // by leaf
+	Groups []*sections.Group   // by terminal
+	Ways   [][]grammar.Arrival // by leaf
 	Stream *grammar.Grammar
 	Seed   uint64
 }
@@ -114,7 +113,7 @@ func (l *histLine) histogram(terminal, from int) *sections.Histogram {
 
 // arrival says where a way to a leaf comes from, and whether gaps before its calls are known
 // apart as those before loops.
-func (l *histLine) arrival(leaf int, w *unfold.Arrival) (from int, enters bool) {
+func (l *histLine) arrival(leaf int, w *grammar.Arrival) (from int, enters bool) {
 	from = model.FromStart
 	if w.From >= 0 {
 		from = l.places[w.From]
@@ -129,7 +128,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 		return &drawing{}
 	}
 	of := drawingOf{leaf: l.leaf, h: h}
-	var ways []unfold.Arrival
+	var ways []grammar.Arrival
 	if l.leaf < len(l.ways) {
 		ways = l.ways[l.leaf]
 	}

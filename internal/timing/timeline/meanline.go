@@ -5,8 +5,6 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
-	"github.com/spoor-hpc/spoor/internal/grammar/unfold"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -18,7 +16,7 @@ type Means struct {
 	Leaves  *grammar.Grammar  // the stream as leaves; nil: as terminals
 	Of      []int32           // terminal of each leaf
 	Places  []model.LeafTimes // of leaves
-	Sums    *prefix.Sums      // of durations and gaps
+	Sums    *grammar.Sums     // of durations and gaps
 	Start   int64
 	Scale   float64 // of sums, so that the stream ends when it did
 	Drift   float64 // the part of it that is the clock's
@@ -109,11 +107,11 @@ func (m *Means) when(begin, end, aside int64, s stretch) When {
 // An entryLine tells the gap by which a loop is entered from those before its further rounds.
 type entryLine struct {
 	*meanLine
-	visits *unfold.Cursor
+	visits *grammar.UnfoldedCursor
 }
 
 // NewEntryLine opens such a line at a position, where visits are too.
-func NewEntryLine(m *Means, index uint64, visits *unfold.Cursor) Sampler {
+func NewEntryLine(m *Means, index uint64, visits *grammar.UnfoldedCursor) Sampler {
 	return &entryLine{newMeanLine(m, index), visits}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/codec"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -251,7 +250,7 @@ func (s *Series) sample(ticks uint64, terminal int) model.Sample {
 		return model.Sample{Ns: ns, Kind: model.ExactSample}
 	}
 	b := s.Kinds.Bounds[s.Of[terminal]]
-	if b == (codec.Bound{}) {
+	if b == (series.Bound{}) {
 		return model.Sample{Ns: ns, Kind: model.ExactSample}
 	}
 	bound := uint64(math.MaxUint64)

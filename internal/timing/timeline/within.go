@@ -4,17 +4,17 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
-	"github.com/spoor-hpc/spoor/internal/grammar/prefix"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // limits is how far the starts of calls may be off that follow from means: as far as calls alike, at least and at most, may
 // have taken before them and behind them, the stream having taken what it did. Times are in ns.
 type limits struct {
-	least, most *prefix.Sums // of gaps and durations; most is nil where they add up to too much to say anything
-	calls       [][2]stretch // by terminal: of the gap and the duration
-	span        float64      // of the stream
-	slack       float64      // how far that is known, and where asides are
+	least, most *grammar.Sums // of gaps and durations; most is nil where they add up to too much to say anything
+	calls       [][2]stretch  // by terminal: of the gap and the duration
+	span        float64       // of the stream
+	slack       float64       // how far that is known, and where asides are
 }
 
 // A stretch is how long something took, at least and at most: whole numbers.
@@ -27,7 +27,7 @@ func (s *stretch) add(o stretch) {
 
 // Limit finds how far the starts of calls of a rank's first stream may be off, if it is known how long that took.
 // There are n calls; weighed adds up along the stream.
-func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *prefix.Sums) {
+func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *grammar.Sums) {
 	if spanNs <= 0 {
 		return
 	}

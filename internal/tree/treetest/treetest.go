@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
-	"github.com/spoor-hpc/spoor/internal/code/tailcall"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -177,7 +176,7 @@ func Check(path string) (placed, all int, err error) {
 	c, err := r.Code()
 	if err == nil && c == nil {
 		s := symbolise.New(symbolise.Options{})
-		c, err = tree.Of(r, s, tailcall.New(s))
+		c, err = tree.Of(r, s, tree.NewTailCalls(s))
 	}
 	if err != nil || c == nil {
 		return 0, 0, fmt.Errorf("no tree: %w", err)

@@ -1,0 +1,204 @@
+// Findings says in plain sentences where a run's time is lost, if it is: what a reader of
+// the numbers would say first. Each finding has its share of all ranks' run time (of calls in ranks with several threads:
+// of all threads' time) and the place to look at; below a twentieth of the run nothing is worth a sentence.
+
+package efficiency
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Finding is one thing that takes much of the run.
+type Finding struct {
+	Share    float64 `json:"share"` // of the run time of all ranks, or threads
+	Text     string  `json:"text"`
+	Function string  `json:"function,omitempty"`
+	Place    string  `json:"site,omitempty"`
+	Rank     int     `json:"rank"`               // the one to look at, -1: none more than others
+	Evidence string  `json:"evidence,omitempty"` // "path": the critical path; else the calls themselves
+}
+
+const (
+	most  = 5    // findings
+	least = 0.05 // share of the run
+	apart = 1.2  // by so much a rank must differ from the mean to be named
+)
+
+// Findings draws findings from a report on all calls (Options.All), those of most time first. There are none of a run without
+// times, or in which little is lost. waited is who waited for whom; nil if it isn't known. What it says of a call, a rank or the
+// critical path stands for what sums of times say of these.
+func Findings(rep *Report, waited *waits.Report) []Finding {
+	runtime := float64(rep.Efficiency.RuntimeNs)
+	whole := runtime * float64(rep.Ranks)
+	list := []Finding{}
+	if whole <= 0 || rep.Timing == "none" {
+		return list
+	}
+	add := func(f Finding) {
+		if f.Share >= least {
+			list = append(list, f)
+		}
+	}
+	more := func(rank int) bool {
+		x := &rep.Useful
+		return x.Ranks > 1 && x.Mean > 0 && x.Most.Rank == rank && x.Most.Ns-x.Within > apart*(x.Mean+x.Within)
+	}
+	told := make(map[int]bool) // ranks that others wait for because these compute
+	var waiting []wait
+	if waited != nil {
+		waiting = waitsOf(waited)
+	}
+	known := func(function string) bool {
+		return waited != nil && !slices.ContainsFunc(waited.Unclear, func(u waits.Unclear) bool { return u.Function == function })
+	}
+	for i := range waiting {
+		w := &waiting[i]
+		if w.Share >= least && w.computes && w.Rank >= 0 && more(w.Rank) {
+			w.Text += fmt.Sprintf("; in the whole run it computes %.1f × as long as ranks do on average", rep.Useful.Most.Ns/rep.Useful.Mean)
+			told[w.Rank] = true
+		}
+		add(w.Finding)
+	}
+	if x := &rep.Useful; more(x.Most.Rank) && !told[x.Most.Rank] {
+		add(Finding{(x.Most.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
+			x.Most.Rank, x.Most.Ns/x.Mean, show.Duration(x.Most.Ns), show.Duration(x.Mean)), "", "", x.Most.Rank, ""})
+	}
+	start := "MPI_Init takes " + show.Duration(rep.Init.Mean) + " per rank"
+	if rep.FinalizeTold() {
+		start += ", MPI_Finalize " + show.Duration(rep.Finalize.Mean)
+	}
+	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, ""})
+	for i := range rep.Calls {
+		c := &rep.Calls[i]
+		if def, known := mpi.Lookup(c.Function); known && (def.Has(mpi.Begins) || def.Has(mpi.Ends)) {
+			continue
+		}
+		if !slices.ContainsFunc(waiting, func(w wait) bool { return w.Share >= least && w.of(c) }) {
+			add(call(c, max(whole, rep.ThreadNs), known(c.Function)))
+		}
+	}
+	if waited != nil && waited.Path != nil {
+		f := critical(waited.Path, runtime)
+		if !slices.ContainsFunc(waiting, func(w wait) bool { return w.Share >= least && w.Rank == f.Rank && w.late(f.Function, f.Place) }) {
+			add(f)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Share, a.Share) })
+	return list[:min(most, len(list))]
+}
+
+// critical is what there is to say of the critical path: where it spends most beyond what ranks do on average.
+func critical(p *waits.Path, runtime float64) Finding {
+	worst := waits.PathSite{}
+	for _, s := range p.Sites {
+		if s.ImbalanceNs > worst.ImbalanceNs {
+			worst = s
+		}
+	}
+	what := "what rank %d computes before"
+	if worst.MPINs > worst.ComputeNs {
+		what = "rank %d in"
+	}
+	return Finding{
+		float64(worst.ImbalanceNs) / max(1, float64(p.RunNs), runtime), // the path may be that of the last part only
+		fmt.Sprintf("the run's end depends on "+what+" %s at %s: %s of the critical path, %s more than ranks spend there on average", worst.Rank, worst.Function, worst.Place,
+			show.Duration(float64(worst.ComputeNs+worst.MPINs)), show.Duration(float64(worst.ImbalanceNs))),
+		worst.Function, worst.Place, worst.Rank, "path",
+	}
+}
+
+// A wait is what there is to say of waiting at one call site.
+type wait struct {
+	Finding
+	at       trace.FunctionSite
+	cause    waits.Cause // the call that is late
+	computes bool        // who is late mostly computes
+}
+
+// of reports whether it is about the calls.
+func (w *wait) of(c *Call) bool {
+	other := func(place string) bool { return strings.HasPrefix(w.Place+" < ", place+" < ") }
+	return w.at == trace.FunctionSite{Function: c.Function, Site: c.Site.Alone()} || w.Function == c.Function && slices.ContainsFunc(c.Others, other)
+}
+
+// late reports whether ranks are late for a call.
+func (w *wait) late(function, place string) bool {
+	return w.cause.Function == function && w.cause.Place == place
+}
+
+// waitsOf says of each call site who waits for whom, and why. If there are several reasons, the main one gives the sentence.
+func waitsOf(rep *waits.Report) (list []wait) {
+	for i := range rep.Sites {
+		s := &rep.Sites[i]
+		share := float64(s.WaitedNs) / float64(max(1, rep.RunNs))
+		if j := slices.IndexFunc(list, func(w wait) bool { return w.Function == s.Function && w.Place == s.Place }); j >= 0 {
+			list[j].Share += share
+			continue
+		}
+		w := wait{at: s.At.Alone(), Finding: Finding{Share: share, Function: s.Function, Place: s.Place, Evidence: "waiting"}}
+		n, of, late, computes, is := s.Waiting, "each other", "the late ranks", "compute", "are"
+		if w.Rank = s.LateRank(); w.Rank >= 0 {
+			n = min(n, rep.Ranks-1) // it may have waited for others, too
+			of = fmt.Sprintf("rank %d", w.Rank)
+			late, computes, is = of, "computes", "is"
+		}
+		if n == 1 && len(s.Ranks) > 0 {
+			w.Text = fmt.Sprintf("rank %d waits", s.Ranks[0].Rank)
+		} else {
+			w.Text = fmt.Sprintf("%d of %s wait", n, show.Plural(rep.Ranks, "rank"))
+		}
+		if n == 1 && w.Rank < 0 {
+			of = "several others"
+		}
+		w.Text += fmt.Sprintf(" for %s in %s at %s", of, s.Function, s.Place)
+		if computed, ok := s.Computed(); ok {
+			w.cause = s.Causes[0]
+			if w.computes = computed >= 0.5; w.computes {
+				w.Text += fmt.Sprintf("; %s %s %s of that time", late, computes, show.Share(computed, 1))
+			} else {
+				w.Text += fmt.Sprintf("; %s %s in MPI for %s of that time", late, is, show.Share(1-computed, 1))
+			}
+			if !w.late(s.Function, s.Place) {
+				w.Text += fmt.Sprintf(", before %s at %s", w.cause.Function, w.cause.Place)
+			}
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// call is what there is to say of the calls from one place. If it is known who waited, it says nothing of waiting.
+func call(c *Call, whole float64, known bool) Finding {
+	f := Finding{Function: c.Function, Place: c.Place, Rank: -1}
+	total := c.Duration.Mean * float64(c.Duration.Ranks)
+	lost, gap := c.Lost(), &c.Gap
+	if c.Collective && !c.Alone && !known && lost > total/2 {
+		f.Share = lost / whole
+		f.Text = fmt.Sprintf("ranks wait for each other in %s at %s, %s a rank on average", c.Function, c.Place, show.Duration(c.Duration.Mean))
+		if gap.Ranks > 1 && gap.Most.Ns > apart*gap.Mean && gap.Most.Rank == c.Duration.Least.Rank {
+			f.Rank = gap.Most.Rank
+			f.Text = fmt.Sprintf("ranks wait in %s at %s for rank %d, which computes %.1f × as long before it as ranks do on average",
+				c.Function, c.Place, f.Rank, gap.Most.Ns/gap.Mean)
+		}
+		return f
+	}
+	f.Share = total / whole
+	what := "are"
+	if c.Completion && !c.Alone && !known {
+		what = "wait"
+	}
+	f.Text = fmt.Sprintf("ranks %s in %s at %s: %s of %s on average", what, c.Function, c.Place, show.Plural(c.Count, "call"), show.Duration(total/float64(max(1, c.Count))))
+	if d := &c.Duration; d.Ranks > 1 && d.Most.Ns > apart*d.Mean {
+		f.Rank = d.Most.Rank
+		f.Text += fmt.Sprintf(", rank %d %.1f × as long as ranks do on average", f.Rank, d.Most.Ns/d.Mean)
+	}
+	return f
+}

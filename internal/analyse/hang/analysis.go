@@ -1,0 +1,243 @@
+package hang
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+)
+
+// An Analysis is what a Snapshot comes to.
+type Analysis struct {
+	*Graph
+	// Met says of each operation whether its other side has come: it will complete by itself.
+	Met []bool
+	// Unreceived are messages that were sent and that no receive takes.
+	Unreceived []unreceived
+	// Mismatches are collective calls in which members of a communicator do not call the same.
+	Mismatches []mismatch
+
+	s       *Snapshot
+	meeting map[meeting]*arrival
+	others  map[int]*Condition // by communicator, of a receive from any source
+}
+
+// A mismatch is where members of a communicator first call different collectives.
+type mismatch struct {
+	Comm     int
+	Position uint64 // how many collective calls of the communicator came before
+	Calls    []mismatchedCall
+}
+
+// A mismatchedCall is one of the calls, and which ranks of the world made it.
+type mismatchedCall struct {
+	CollectiveCall
+	Ranks []int
+}
+
+// A meeting is one collective operation as ranks see it that make the same call.
+type meeting struct {
+	comm     int
+	position uint64
+	call     CollectiveCall
+}
+
+// An arrival says who is missing in one.
+type arrival struct {
+	missing   []int // ranks of the world that have not come, or came with another call
+	absent    map[int]bool
+	everybody *Condition
+	somebody  *Condition
+}
+
+// Analyse decides who is stuck, and why.
+func (s *Snapshot) Analyse() *Analysis {
+	m := s.match()
+	a := &Analysis{Met: m.matched, Unreceived: m.unreceived(), s: s, meeting: make(map[meeting]*arrival), others: make(map[int]*Condition)}
+	for i := range s.Operations {
+		if o := &s.Operations[i]; o.Kind == Collective {
+			a.Met[i] = a.collective(o) == nil
+		}
+	}
+	nodes := make([]Node, len(s.Ranks))
+	for i := range s.Ranks {
+		nodes[i] = Node{Gone: s.Ranks[i].Gone, Wait: a.condition(&s.Ranks[i])}
+	}
+	a.Graph = NewGraph(nodes)
+	a.mismatches()
+	return a
+}
+
+// Missing lists the ranks of the world that have not come to a collective operation, or have
+// come with another call.
+func (a *Analysis) Missing(operation int) []int { return a.arrival(&a.s.Operations[operation]).missing }
+
+// condition returns what a rank waits for, nil if it may do something by itself.
+func (a *Analysis) condition(r *RankWait) *Condition {
+	if r.Busy || len(r.Threads) == 0 {
+		return nil
+	}
+	all := &Condition{Any: true}
+	for i := range r.Threads {
+		c := a.wait(&r.Threads[i])
+		if c == nil {
+			return nil
+		}
+		all.Of = append(all.Of, c)
+	}
+	if len(all.Of) == 1 {
+		return all.Of[0]
+	}
+	return all
+}
+
+// wait returns what an open call waits for, nil if it can return.
+func (a *Analysis) wait(w *Wait) *Condition {
+	c := &Condition{Any: w.Any}
+	for _, i := range w.Operations {
+		switch {
+		case !a.Met[i]:
+			c.Of = append(c.Of, a.operation(&a.s.Operations[i]))
+		case w.Any:
+			return nil
+		}
+	}
+	switch {
+	case len(c.Of) == 1:
+		return c.Of[0]
+	case len(c.Of) == 0:
+		return nil
+	}
+	return c
+}
+
+// operation returns what an operation waits for that was not met.
+func (a *Analysis) operation(o *Operation) *Condition {
+	switch {
+	case o.Kind == Collective:
+		return a.collective(o)
+	case o.Peer != AnySource:
+		return &Condition{Ranks: []int{o.Peer}}
+	}
+	c := a.others[o.Comm]
+	if c == nil {
+		// The receiver itself is among them: another thread of it could send. If it waits, so do these.
+		c = &Condition{Any: true}
+		for _, r := range a.s.Groups[o.Comm].Members {
+			if r >= 0 {
+				c.Ranks = append(c.Ranks, r)
+			} else {
+				c.Of = append(c.Of, &Condition{}) // who that is isn't known: it may send
+			}
+		}
+		a.others[o.Comm] = c
+	}
+	return c
+}
+
+// collective returns what a collective operation waits for, nil if nobody is missing.
+func (a *Analysis) collective(o *Operation) *Condition {
+	x := a.arrival(o)
+	if len(x.missing) == 0 {
+		return nil
+	}
+	switch o.Need {
+	case meaning.Root:
+		if x.absent[o.Root] {
+			return &Condition{Ranks: []int{o.Root}}
+		}
+		return x.somebody
+	case meaning.Some, meaning.Nobody:
+		return x.somebody
+	case meaning.Lower:
+		members := a.s.Groups[o.Comm].Members
+		c := &Condition{}
+		for _, r := range members[:max(0, slices.Index(members, o.Rank))] {
+			if x.absent[r] {
+				c.Ranks = append(c.Ranks, r)
+			}
+		}
+		if len(c.Ranks) == 0 {
+			return nil
+		}
+		return c
+	}
+	return x.everybody
+}
+
+// arrival finds who is missing in a collective operation.
+func (a *Analysis) arrival(o *Operation) *arrival {
+	g := &a.s.Groups[o.Comm]
+	key := meeting{comm: o.Comm, position: o.Position}
+	own := slices.Index(g.Members, o.Rank)
+	called, known := CollectiveCall{}, false
+	if own >= 0 && own < len(g.Entered) {
+		if called, known = g.Entered[own].at(o.Position); known {
+			key.call = called
+			key.call.Where = 0
+		}
+	}
+	if x := a.meeting[key]; x != nil {
+		return x
+	}
+	x := &arrival{absent: make(map[int]bool), everybody: &Condition{}, somebody: &Condition{Any: true}}
+	for i, r := range g.Members {
+		if r < 0 {
+			continue // it may be there
+		}
+		var p Progress
+		if i < len(g.Entered) {
+			p = g.Entered[i]
+		}
+		other, ok := p.at(o.Position)
+		if p.Count <= o.Position || ok && known && !called.Same(other) {
+			x.missing = append(x.missing, r)
+			x.absent[r] = true
+		}
+	}
+	x.everybody.Ranks, x.somebody.Ranks = x.missing, x.missing
+	a.meeting[key] = x
+	return x
+}
+
+// mismatches finds for each communicator the first position known at which members differ.
+func (a *Analysis) mismatches() {
+	for comm := range a.s.Groups {
+		g := &a.s.Groups[comm]
+		if len(g.Entered) == 0 {
+			continue
+		}
+		low, high := ^uint64(0), uint64(0)
+		for i := range g.Entered {
+			if p := &g.Entered[i]; len(p.Last) > 0 {
+				low = min(low, p.Count-uint64(len(p.Last)))
+				high = max(high, p.Count)
+			}
+		}
+		for position := low; position < high; position++ {
+			if calls := g.calls(position); len(calls) > 1 {
+				a.Mismatches = append(a.Mismatches, mismatch{comm, position, calls})
+				break
+			}
+		}
+	}
+}
+
+// calls lists which calls the members made at a position, the one of most ranks first.
+func (g *Group) calls(position uint64) []mismatchedCall {
+	var list []mismatchedCall
+	for i := range g.Entered {
+		c, ok := g.Entered[i].at(position)
+		if !ok || i >= len(g.Members) || g.Members[i] < 0 {
+			continue
+		}
+		n := slices.IndexFunc(list, func(m mismatchedCall) bool { return m.Same(c) })
+		if n < 0 {
+			n = len(list)
+			list = append(list, mismatchedCall{CollectiveCall: c})
+		}
+		list[n].Ranks = append(list[n].Ranks, g.Members[i])
+	}
+	slices.SortStableFunc(list, func(a, b mismatchedCall) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
+	return list
+}

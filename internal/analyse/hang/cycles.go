@@ -1,0 +1,175 @@
+package hang
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Cycles returns a shortest cycle of each group of stuck ranks that wait for each other, the
+// group of the lowest rank first. A cycle begins with its lowest rank; each waits for the next,
+// and the last for the first.
+func (g *Graph) Cycles() [][]int {
+	var list [][]int
+	for _, group := range g.components() {
+		if c := g.shortest(group); c != nil {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	return list
+}
+
+// holds reports whether a vertex is one that can't come about.
+func (g *Graph) holds(v int) bool {
+	if v < len(g.nodes) {
+		return g.Stuck(v)
+	}
+	return !g.met[v-len(g.nodes)]
+}
+
+// components returns the strongly connected components of what is stuck (Tarjan 1972), without
+// recursion: chains may be as long as there are ranks.
+func (g *Graph) components() [][]int {
+	next := make([][]int, g.size())
+	for v := range next {
+		if g.holds(v) {
+			g.successors(v, func(w int) {
+				if g.holds(w) {
+					next[v] = append(next[v], w)
+				}
+			})
+		}
+	}
+	index, low := make([]int, g.size()), make([]int, g.size()) // index 0: not seen
+	on := make([]bool, g.size())
+	var stack []int
+	var list [][]int
+	type level struct{ v, arc int }
+	count := 0
+	for start := range next {
+		if !g.holds(start) || index[start] > 0 {
+			continue
+		}
+		open := []level{{start, 0}}
+		for len(open) > 0 {
+			top := &open[len(open)-1]
+			v := top.v
+			if top.arc == 0 {
+				count++
+				index[v], low[v], on[v] = count, count, true
+				stack = append(stack, v)
+			}
+			if top.arc < len(next[v]) {
+				w := next[v][top.arc]
+				top.arc++
+				if index[w] == 0 {
+					open = append(open, level{w, 0})
+				} else if on[w] {
+					low[v] = min(low[v], index[w])
+				}
+				continue
+			}
+			open = open[:len(open)-1]
+			if len(open) > 0 {
+				u := open[len(open)-1].v
+				low[u] = min(low[u], low[v])
+			}
+			if low[v] < index[v] {
+				continue
+			}
+			at := len(stack) - 1
+			for stack[at] != v {
+				at--
+			}
+			group := slices.Clone(stack[at:])
+			stack = stack[:at]
+			for _, w := range group {
+				on[w] = false
+			}
+			list = append(list, group)
+		}
+	}
+	return list
+}
+
+// From so many ranks of a group a shortest cycle is looked for: fewer where it is large.
+const (
+	starts = 64
+	steps  = 1 << 20
+)
+
+// shortest returns a shortest cycle among the vertices of a component, as ranks; nil if there is none.
+func (g *Graph) shortest(group []int) []int {
+	in := make(map[int]bool, len(group))
+	var ranks []int
+	for _, v := range group {
+		in[v] = true
+		if v < len(g.nodes) {
+			ranks = append(ranks, v)
+		}
+	}
+	slices.Sort(ranks)
+	var best []int
+	for _, from := range ranks[:min(len(ranks), starts, 1+steps/len(group))] {
+		if c := g.around(from, in); c != nil && (best == nil || len(c) < len(best)) {
+			best = c
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	low := slices.Index(best, slices.Min(best))
+	return append(slices.Clone(best[low:]), best[:low]...)
+}
+
+// around returns a shortest way from a rank back to it, nil if there is none. A rank that may itself do
+// what any of several may do, itself among them, waits for the others.
+func (g *Graph) around(from int, in map[int]bool) []int {
+	came := make(map[int]int)
+	owner := func(v int) int { // the rank that waits for a condition on this way
+		for v >= len(g.nodes) {
+			v = came[v]
+		}
+		return v
+	}
+	closes := make(map[int]bool) // conditions that name from among others, and that from waits for
+	next := []int{from}
+	for len(next) > 0 {
+		v := next[0]
+		next = next[1:]
+		back := false
+		g.successors(v, func(w int) {
+			if w == from {
+				if g.among(v) && owner(v) == from {
+					closes[v] = true
+				} else {
+					back = true
+				}
+				return
+			}
+			back = back || closes[w] && owner(v) != from
+			if _, seen := came[w]; in[w] && !seen {
+				came[w] = v
+				next = append(next, w)
+			}
+		})
+		if !back {
+			continue
+		}
+		var list []int
+		for ; v != from; v = came[v] {
+			if v < len(g.nodes) {
+				list = append(list, v)
+			}
+		}
+		list = append(list, from)
+		slices.Reverse(list)
+		return list
+	}
+	return nil
+}
+
+// among reports whether a vertex is a condition that one of several ranks can meet.
+func (g *Graph) among(v int) bool {
+	return v >= len(g.nodes) && g.conditions[v-len(g.nodes)].Any && len(g.conditions[v-len(g.nodes)].Ranks) > 1
+}

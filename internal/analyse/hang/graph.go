@@ -1,0 +1,189 @@
+// Analyse finds out which ranks of a program can never go on: from what each waits for,
+// it makes the wait-for graph of the field's deadlock detectors, and decides in it.
+//
+// A rank waits for all of some ranks (AND: a barrier, MPI_Waitall) or for one of some (OR: a
+// receive with a wildcard, MPI_Waitany), or for both kinds nested. The decision is that of
+// Hilbrich, de Supinski, Schulz and Müller, A Graph Based Approach for MPI Deadlock Detection
+// (ICS 2009), section 4: who does not wait can go on; who waits for ranks that can go on can go
+// on, too; whoever is left when nothing changes any more is stuck. It errs on one side only: a
+// rank that is not known to wait counts as one that may do what others wait for.
+
+package hang
+
+import "slices"
+
+// A Condition is what a rank waits for. Ranks may share one.
+type Condition struct {
+	Any   bool         // one of these is enough; else all are needed
+	Ranks []int        // that have to do something
+	Of    []*Condition // that have to be met
+}
+
+// A Node is one rank in the graph.
+type Node struct {
+	Gone bool       // it has ended, and does nothing for anybody any more
+	Wait *Condition // nil: it waits for nobody
+}
+
+// A Graph is a wait-for graph.
+type Graph struct {
+	nodes      []Node
+	conditions []*Condition // each once
+	number     map[*Condition]int
+	free       []bool // by rank: it can go on
+	met        []bool // by condition: it can come about
+}
+
+// NewGraph makes the graph of ranks that are numbered from 0. Conditions name no others.
+func NewGraph(nodes []Node) *Graph {
+	g := &Graph{nodes: nodes, number: make(map[*Condition]int), free: make([]bool, len(nodes))}
+	for i := range nodes {
+		g.add(nodes[i].Wait)
+	}
+	g.met = make([]bool, len(g.conditions))
+	g.release()
+	return g
+}
+
+func (g *Graph) add(c *Condition) {
+	if c == nil {
+		return
+	}
+	if _, ok := g.number[c]; ok {
+		return
+	}
+	g.number[c] = len(g.conditions)
+	g.conditions = append(g.conditions, c)
+	for _, d := range c.Of {
+		g.add(d)
+	}
+}
+
+// Vertices are ranks, then conditions.
+func (g *Graph) vertex(c *Condition) int { return len(g.nodes) + g.number[c] }
+
+func (g *Graph) size() int { return len(g.nodes) + len(g.conditions) }
+
+// successors calls visit with each vertex that one waits for.
+func (g *Graph) successors(v int, visit func(int)) {
+	if v < len(g.nodes) {
+		if n := &g.nodes[v]; n.Wait != nil && !n.Gone {
+			visit(g.vertex(n.Wait))
+		}
+		return
+	}
+	c := g.conditions[v-len(g.nodes)]
+	for _, r := range c.Ranks {
+		visit(r)
+	}
+	for _, d := range c.Of {
+		visit(g.vertex(d))
+	}
+}
+
+// predecessors lists for each vertex those that wait for it.
+func (g *Graph) predecessors() [][]int {
+	list := make([][]int, g.size())
+	for v := range list {
+		g.successors(v, func(w int) { list[w] = append(list[w], v) })
+	}
+	return list
+}
+
+// release finds who can go on: each step is taken once for each arc.
+func (g *Graph) release() {
+	waiting := g.predecessors()
+	missing := make([]int, len(g.conditions)) // so many more are needed
+	var next []int
+	for i, c := range g.conditions {
+		missing[i] = len(c.Ranks) + len(c.Of)
+		switch {
+		case missing[i] == 0 && !c.Any:
+			next = append(next, len(g.nodes)+i)
+		case c.Any:
+			missing[i] = 1
+		}
+	}
+	for i := range g.nodes {
+		if g.nodes[i].Wait == nil && !g.nodes[i].Gone {
+			next = append(next, i)
+		}
+	}
+	done := make([]bool, g.size())
+	for len(next) > 0 {
+		v := next[len(next)-1]
+		next = next[:len(next)-1]
+		if done[v] {
+			continue
+		}
+		done[v] = true
+		for _, w := range waiting[v] {
+			if w < len(g.nodes) {
+				next = append(next, w)
+				continue
+			}
+			if missing[w-len(g.nodes)]--; missing[w-len(g.nodes)] == 0 {
+				next = append(next, w)
+			}
+		}
+	}
+	copy(g.free, done)
+	copy(g.met, done[len(g.nodes):])
+}
+
+// Stuck reports whether a rank waits for what can never come.
+func (g *Graph) Stuck(rank int) bool { return !g.free[rank] && !g.nodes[rank].Gone }
+
+// Waits reports whether a rank waits for others.
+func (g *Graph) Waits(rank int) bool { return g.nodes[rank].Wait != nil && !g.nodes[rank].Gone }
+
+// WaitsFor lists the ranks that a rank waits for directly, in rising order. Of a stuck rank it
+// lists those alone that keep it stuck.
+func (g *Graph) WaitsFor(rank int) []int {
+	var list []int
+	stuck := g.Stuck(rank)
+	seen := make(map[int]bool)
+	var walk func(v int)
+	walk = func(v int) {
+		g.successors(v, func(w int) {
+			switch {
+			case seen[w]:
+			case w >= len(g.nodes):
+				seen[w] = true
+				if !stuck || !g.met[w-len(g.nodes)] {
+					walk(w)
+				}
+			case !stuck || !g.free[w]:
+				seen[w] = true
+				list = append(list, w)
+			}
+		})
+	}
+	walk(rank)
+	slices.Sort(list)
+	return list
+}
+
+// Dependents lists the ranks that wait for a rank, directly or by way of others, in rising order.
+func (g *Graph) Dependents(rank int) []int {
+	waiting := g.predecessors()
+	seen := make([]bool, g.size())
+	next := []int{rank}
+	seen[rank] = true
+	var list []int
+	for len(next) > 0 {
+		v := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, w := range waiting[v] {
+			if !seen[w] {
+				seen[w] = true
+				next = append(next, w)
+				if w < len(g.nodes) {
+					list = append(list, w)
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}

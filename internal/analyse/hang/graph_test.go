@@ -1,0 +1,150 @@
+package hang
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func all(ranks ...int) *Condition { return &Condition{Ranks: ranks} }
+func any1(ranks ...int) *Condition {
+	return &Condition{Any: true, Ranks: ranks}
+}
+
+func TestGraph(t *testing.T) {
+	barrier, world := all(2, 3), any1(0, 1, 2)
+	for name, x := range map[string]struct {
+		nodes  []Node
+		stuck  []int
+		cycles string
+	}{
+		"nobody waits":             {[]Node{{}, {}}, nil, "[]"},
+		"a chain that ends well":   {[]Node{{Wait: all(1)}, {Wait: all(2)}, {}}, nil, "[]"},
+		"two wait for each other":  {[]Node{{Wait: all(1)}, {Wait: all(0)}, {}}, []int{0, 1}, "[[0 1]]"},
+		"one waits for itself":     {[]Node{{}, {Wait: all(1)}}, []int{1}, "[[1]]"},
+		"three in a ring":          {[]Node{{Wait: all(2)}, {Wait: all(0)}, {Wait: all(1)}}, []int{0, 1, 2}, "[[0 2 1]]"},
+		"one behind a cycle":       {[]Node{{Wait: all(1)}, {Wait: all(0)}, {Wait: all(1)}}, []int{0, 1, 2}, "[[0 1]]"},
+		"all of two, one is stuck": {[]Node{{Wait: all(1, 2)}, {Wait: all(0)}, {}}, []int{0, 1}, "[[0 1]]"},
+		"any of two, one is free":  {[]Node{{Wait: any1(1, 2)}, {Wait: all(0)}, {}}, nil, "[]"},
+		"any of two, both stuck":   {[]Node{{Wait: any1(1, 2)}, {Wait: all(0)}, {Wait: all(0)}}, []int{0, 1, 2}, "[[0 1]]"},
+		"any, itself among them":   {[]Node{{Wait: any1(0, 1)}, {Wait: any1(0, 1)}}, []int{0, 1}, "[[0 1]]"},
+		"any, one for all":         {[]Node{{Wait: world}, {Wait: world}, {Wait: world}}, []int{0, 1, 2}, "[[0 1]]"},
+		"any, and behind it one":   {[]Node{{Wait: world}, {Wait: all(2)}, {Wait: world}}, []int{0, 1, 2}, "[[0 2]]"},
+		"for one that has ended":   {[]Node{{Wait: all(1)}, {Gone: true}}, []int{0}, "[]"},
+		"any, one has ended":       {[]Node{{Wait: any1(1, 2)}, {Gone: true}, {}}, nil, "[]"},
+		"nobody can ever":          {[]Node{{Wait: any1()}, {}}, []int{0}, "[]"},
+		"nothing is needed":        {[]Node{{Wait: all()}, {}}, nil, "[]"},
+		"nested, one way is open":  {[]Node{{Wait: &Condition{Any: true, Of: []*Condition{all(1), all(2, 1)}}}, {}, {Wait: all(0)}}, nil, "[]"},
+		"nested, no way is open":   {[]Node{{Wait: &Condition{Any: true, Of: []*Condition{all(1, 2), all(2)}}}, {}, {Wait: all(0)}}, []int{0, 2}, "[[0 2]]"},
+		"a barrier and a receive":  {[]Node{{Wait: barrier}, {Wait: barrier}, {Wait: all(0)}, {}}, []int{0, 1, 2}, "[[0 2]]"},
+		"two cycles":               {[]Node{{Wait: all(1)}, {Wait: all(0)}, {Wait: all(3)}, {Wait: all(2)}}, []int{0, 1, 2, 3}, "[[0 1] [2 3]]"},
+	} {
+		g := NewGraph(x.nodes)
+		var stuck []int
+		for r := range x.nodes {
+			if g.Stuck(r) {
+				stuck = append(stuck, r)
+			}
+		}
+		if !slices.Equal(stuck, x.stuck) {
+			t.Errorf("%s: stuck %v, want %v", name, stuck, x.stuck)
+		}
+		if got := fmt.Sprint(g.Cycles()); got != x.cycles {
+			t.Errorf("%s: cycles %s, want %s", name, got, x.cycles)
+		}
+	}
+}
+
+func TestDependents(t *testing.T) {
+	g := NewGraph([]Node{{Wait: all(2)}, {Wait: all(0, 3)}, {}, {}})
+	if got := fmt.Sprint(g.Dependents(2), g.Dependents(3), g.Dependents(1), g.WaitsFor(1)); got != "[0 1] [1] [] [0 3]" {
+		t.Error(got)
+	}
+	// Of a stuck rank only what keeps it stuck is told.
+	g = NewGraph([]Node{{Wait: all(1, 2)}, {Wait: all(0)}, {}})
+	if got := fmt.Sprint(g.WaitsFor(0)); got != "[1]" {
+		t.Error(got)
+	}
+}
+
+// TestLongChain: neither depth nor shared conditions cost more than their size.
+func TestLongChain(t *testing.T) {
+	const n = 30_000
+	nodes := make([]Node, n)
+	for i := range nodes {
+		nodes[i].Wait = all((i + 1) % n)
+	}
+	if c := NewGraph(nodes).Cycles(); len(c) != 1 || len(c[0]) != n {
+		t.Errorf("%d cycles", len(c))
+	}
+}
+
+// TestRelease compares with the obvious way: go through all ranks until nothing changes.
+func TestRelease(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(t, "ranks")
+		var shared []*Condition
+		var draw func(depth int) *Condition
+		draw = func(depth int) *Condition {
+			if len(shared) > 0 && rapid.Bool().Draw(t, "shared") {
+				return rapid.SampledFrom(shared).Draw(t, "which")
+			}
+			c := &Condition{Any: rapid.Bool().Draw(t, "any"), Ranks: rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 3).Draw(t, "ranks")}
+			for range rapid.IntRange(0, depth).Draw(t, "of") {
+				c.Of = append(c.Of, draw(depth-1))
+			}
+			shared = append(shared, c)
+			return c
+		}
+		nodes := make([]Node, n)
+		for i := range nodes {
+			switch rapid.IntRange(0, 5).Draw(t, "what") {
+			case 0:
+				nodes[i].Gone = true
+			case 1:
+			default:
+				nodes[i].Wait = draw(2)
+			}
+		}
+		free := make([]bool, n)
+		var met func(c *Condition) bool
+		met = func(c *Condition) bool {
+			some := false
+			every := true
+			for _, r := range c.Ranks {
+				some, every = some || free[r], every && free[r]
+			}
+			for _, d := range c.Of {
+				ok := met(d)
+				some, every = some || ok, every && ok
+			}
+			if c.Any {
+				return some
+			}
+			return every
+		}
+		for changed := true; changed; {
+			changed = false
+			for i := range nodes {
+				if !free[i] && !nodes[i].Gone && (nodes[i].Wait == nil || met(nodes[i].Wait)) {
+					free[i], changed = true, true
+				}
+			}
+		}
+		g := NewGraph(nodes)
+		for i := range nodes {
+			if g.Stuck(i) != (!free[i] && !nodes[i].Gone) {
+				t.Fatalf("rank %d: stuck %t", i, g.Stuck(i))
+			}
+		}
+		for _, c := range g.Cycles() {
+			for i, r := range c {
+				if next := c[(i+1)%len(c)]; !g.Stuck(r) || !slices.Contains(g.WaitsFor(r), next) {
+					t.Fatalf("cycle %v: %d doesn't wait for %d", c, r, next)
+				}
+			}
+		}
+	})
+}

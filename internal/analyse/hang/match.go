@@ -1,0 +1,126 @@
+package hang
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A matching says which operations on messages have found their other end.
+type matching struct {
+	s        *Snapshot
+	taken    map[Channel]uint64 // messages that receives took for certain, completed or not
+	perhaps  map[Channel]uint64 // how many receives with wildcards there are that may have taken one
+	likely   map[Channel]uint64 // of these, how many are thought to have
+	incoming map[inbox][]Channel
+	matched  []bool // by operation
+}
+
+// An inbox is where receives of a rank look for messages.
+type inbox struct{ comm, to int }
+
+// match brings messages and receives together as MPI does: a message goes to the receive that was
+// posted first of those that it fits, and of messages on a channel the first comes first. Which
+// message a wildcard got that has not completed is not known if there are several: all of them
+// may be taken then, and all may be there still for others.
+func (s *Snapshot) match() *matching {
+	m := &matching{s: s, taken: make(map[Channel]uint64), perhaps: make(map[Channel]uint64), likely: make(map[Channel]uint64),
+		incoming: make(map[inbox][]Channel), matched: make([]bool, len(s.Operations))}
+	for c, n := range s.Received {
+		m.taken[c] = n
+	}
+	for c, n := range s.Sent {
+		if n > m.taken[c] {
+			at := inbox{c.Comm, c.To}
+			m.incoming[at] = append(m.incoming[at], c)
+		}
+	}
+	for _, list := range m.incoming {
+		slices.SortFunc(list, func(a, b Channel) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Tag, b.Tag)) })
+	}
+	demand := make(map[Channel]int) // of receives without wildcards that were not looked at yet
+	for i := range s.Operations {
+		if o := &s.Operations[i]; o.Kind == Receive && o.Peer != AnySource && o.Tag != AnyTag {
+			demand[o.from()]++
+		}
+	}
+	for i := range s.Operations {
+		o := &s.Operations[i]
+		if o.Kind != Receive {
+			continue
+		}
+		if o.Peer != AnySource && o.Tag != AnyTag {
+			demand[o.from()]--
+		}
+		list, best := m.find(o, demand)
+		m.matched[i] = len(list) > 0
+		if len(list) == 1 {
+			m.taken[best]++
+			continue
+		}
+		for _, c := range list {
+			m.perhaps[c]++
+		}
+		if len(list) > 1 {
+			m.likely[best]++
+		}
+	}
+	for i := range s.Operations {
+		switch o := &s.Operations[i]; o.Kind {
+		case Send:
+			m.matched[i] = o.Serial <= m.taken[o.channel()]+m.perhaps[o.channel()]
+		case Probe:
+			list, _ := m.find(o, demand)
+			m.matched[i] = len(list) > 0
+		}
+	}
+	return m
+}
+
+// from is the channel that a receive without wildcards gets its message from.
+func (o *Operation) from() Channel { return Channel{o.Comm, o.Peer, o.Rank, o.Tag} }
+
+func (m *matching) surplus(c Channel) int { return int(m.s.Sent[c]) - int(m.taken[c]) }
+
+// find returns the channels that have a message for a receive or probe, and the one of them that
+// has most to spare.
+func (m *matching) find(o *Operation, demand map[Channel]int) (list []Channel, best Channel) {
+	if o.Peer != AnySource && o.Tag != AnyTag {
+		if c := o.from(); m.surplus(c) > 0 {
+			return []Channel{c}, c
+		}
+		return nil, best
+	}
+	spare := 0
+	for _, c := range m.incoming[inbox{o.Comm, o.Rank}] {
+		if o.Peer != AnySource && o.Peer != c.From || o.Tag != AnyTag && o.Tag != c.Tag || m.surplus(c) <= 0 {
+			continue
+		}
+		if n := m.surplus(c) - int(m.likely[c]) - demand[c]; len(list) == 0 || n > spare {
+			best, spare = c, n
+		}
+		list = append(list, c)
+	}
+	return list, best
+}
+
+// unreceived are messages of one channel that nobody has posted a receive for.
+type unreceived struct {
+	Channel
+	Count uint64
+}
+
+// unreceived lists the messages that were sent and that no receive takes, in order of channels.
+func (m *matching) unreceived() []unreceived {
+	var list []unreceived
+	for _, channels := range m.incoming {
+		for _, c := range channels {
+			if n := m.surplus(c) - int(m.likely[c]); n > 0 {
+				list = append(list, unreceived{c, uint64(n)})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b unreceived) int {
+		return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From), cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Tag, b.Tag))
+	})
+	return list
+}

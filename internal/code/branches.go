@@ -1,0 +1,102 @@
+package code
+
+import "slices"
+
+// Inside reports whether a loop is another or within it; all are within None.
+func (g *FlowGraph) Inside(loop, outer int) bool {
+	if outer == None {
+		return true
+	}
+	for ; loop != None; loop = g.Loops[loop].Parent {
+		if loop == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// A Branch is what is done in one of several ways: each is some of a list in a row.
+type Branch struct {
+	Ways []Way `json:"ways"`
+}
+
+// A Way is the elements of a list from one up to another, which it is without.
+type Way struct {
+	From     int      `json:"from"`
+	To       int      `json:"to"`
+	Taken    uint64   `json:"taken,omitempty"`    // rounds of the loop around in which it was gone; 0: not known
+	Branches []Branch `json:"branches,omitempty"` // within it
+}
+
+// MaxBranched bounds the elements of a list that are looked at.
+const MaxBranched = 256
+
+// Branches finds the branches of a list of which it is known which exclude each other. What is no such structure has none, as where a
+// goto leads from one way into another.
+func Branches(n int, apart func(i, j int) bool) []Branch {
+	if n > MaxBranched {
+		return nil
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	list, _ := branches(all, apart)
+	return list
+}
+
+// branches are those of a part of the list; ok is false if some elements exclude each other in another way.
+func branches(list []int, apart func(i, j int) bool) (out []Branch, ok bool) {
+	ok = true
+	for _, step := range components(list, apart) {
+		if len(step) == 1 {
+			continue
+		}
+		ways := components(step, func(i, j int) bool { return !apart(i, j) })
+		if len(ways) == 1 || !inRow(step) {
+			ok = false
+			continue
+		}
+		b := Branch{}
+		row := true
+		for _, w := range ways {
+			inner, fits := branches(w, apart)
+			if row = row && inRow(w); !fits {
+				row = false
+			}
+			b.Ways = append(b.Ways, Way{From: w[0], To: w[len(w)-1] + 1, Branches: inner})
+		}
+		if !row {
+			ok = false
+			continue
+		}
+		out = append(out, b)
+	}
+	return out, ok
+}
+
+func inRow(list []int) bool { return list[len(list)-1]-list[0] == len(list)-1 }
+
+// components splits a list into parts that nothing joins, each ascending, by their first.
+func components(list []int, joined func(i, j int) bool) [][]int {
+	var out [][]int
+	left := slices.Clone(list)
+	for len(left) > 0 {
+		part := []int{left[0]}
+		left = left[1:]
+		for k := 0; k < len(part); k++ {
+			rest := left[:0]
+			for _, x := range left {
+				if joined(part[k], x) {
+					part = append(part, x)
+				} else {
+					rest = append(rest, x)
+				}
+			}
+			left = rest
+		}
+		slices.Sort(part)
+		out = append(out, part)
+	}
+	return out
+}

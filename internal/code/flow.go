@@ -1,0 +1,199 @@
+// AnalyseFlow finds the loops of a control-flow graph.
+//
+// Loops nest as in Havlak, "Nesting of Reducible and Irreducible Loops" (ACM TOPLAS 19(4), 1997), section 5: where
+// every loop is entered at one block alone, its header, they are the natural loops of dominator-based analysis
+// (back edges to a dominator, those with one header taken together). A loop that is entered elsewhere too is
+// marked; its header is the block that depth-first search meets first.
+
+package code
+
+import "slices"
+
+// None stands for no block and no loop.
+const None = -1
+
+// A Loop is a loop with all that is in it.
+type Loop struct {
+	Header      int
+	Parent      int   // index of the loop around, or None
+	Depth       int   // how many loops are around
+	Latches     []int // blocks that lead back to the header, ascending
+	Irreducible bool  // it is entered elsewhere than at Header too
+}
+
+// A FlowGraph is what is known of a function's blocks.
+type FlowGraph struct {
+	// Order numbers blocks in reverse postorder: within a round of a loop, what runs later has the higher
+	// number. It is None where nothing leads.
+	Order []int
+	// Loop is the innermost loop of each block, or None.
+	Loop []int
+	// Loops lists loops by their headers' Order, so that one stands behind those around it.
+	Loops []Loop
+}
+
+// AnalyseFlow looks at a graph of blocks; next lists what each leads to, and entry is where it begins.
+func AnalyseFlow(entry int, next [][]int) *FlowGraph {
+	s := search(entry, next)
+	s.nest()
+	return s.graph(next)
+}
+
+// A searched graph has its reached blocks numbered in preorder; everything below is by these numbers.
+type searched struct {
+	blocks int
+	block  []int // by number
+	number []int // by block
+	last   []int // the highest number among descendants in the search tree
+	post   []int // blocks in postorder
+	pred   [][]int
+	header []int  // the header of the innermost loop around, or None
+	loop   []bool // it is a header
+	wild   []bool // of an irreducible loop
+}
+
+func search(entry int, next [][]int) *searched {
+	s := &searched{blocks: len(next), number: make([]int, len(next))}
+	for i := range s.number {
+		s.number[i] = None
+	}
+	if entry < 0 || entry >= len(next) {
+		return s
+	}
+	type level struct{ block, edge int }
+	visit := func(b int) level {
+		s.number[b] = len(s.block)
+		s.block = append(s.block, b)
+		s.last = append(s.last, 0)
+		return level{b, 0}
+	}
+	for stack := []level{visit(entry)}; len(stack) > 0; {
+		top := &stack[len(stack)-1]
+		if top.edge < len(next[top.block]) {
+			to := next[top.block][top.edge]
+			if top.edge++; s.number[to] == None {
+				stack = append(stack, visit(to))
+			}
+			continue
+		}
+		s.last[s.number[top.block]] = len(s.block) - 1
+		s.post = append(s.post, top.block)
+		stack = stack[:len(stack)-1]
+	}
+	s.pred = make([][]int, len(s.block))
+	for n, b := range s.block {
+		for _, to := range next[b] {
+			s.pred[s.number[to]] = append(s.pred[s.number[to]], n)
+		}
+	}
+	return s
+}
+
+// above reports whether a is b or an ancestor of it in the search tree.
+func (s *searched) above(a, b int) bool { return a <= b && b <= s.last[a] }
+
+// nest finds headers from the innermost out: a loop that was found is one node from then on, which into leads to.
+func (s *searched) nest() {
+	n := len(s.block)
+	s.header, s.loop, s.wild = make([]int, n), make([]bool, n), make([]bool, n)
+	into := make([]int, n)
+	forward := make([][]int, n)
+	for v := range n {
+		s.header[v], into[v] = None, v
+		for _, p := range s.pred[v] {
+			if !s.above(v, p) {
+				forward[v] = append(forward[v], p)
+			}
+		}
+	}
+	find := func(v int) int {
+		root := v
+		for into[root] != root {
+			root = into[root]
+		}
+		for into[v] != root {
+			v, into[v] = into[v], root
+		}
+		return root
+	}
+	member := make([]int, n) // the header whose loop a node was put into last
+	for v := range member {
+		member[v] = None
+	}
+	for w := n - 1; w >= 0; w-- {
+		var body []int
+		put := func(v int) {
+			if v != w && member[v] != w {
+				member[v] = w
+				body = append(body, v)
+			}
+		}
+		for _, p := range s.pred[w] {
+			if s.above(w, p) {
+				s.loop[w] = true
+				put(find(p))
+			}
+		}
+		for i := 0; i < len(body); i++ {
+			for _, p := range forward[body[i]] {
+				if p = find(p); s.above(w, p) {
+					put(p)
+				} else {
+					// Entered from outside: from w on this edge is one into w.
+					s.wild[w] = true
+					if !slices.Contains(forward[w], p) {
+						forward[w] = append(forward[w], p)
+					}
+				}
+			}
+		}
+		for _, v := range body {
+			s.header[v], into[v] = w, w
+		}
+	}
+}
+
+// graph puts blocks for numbers.
+func (s *searched) graph(next [][]int) *FlowGraph {
+	g := &FlowGraph{Order: make([]int, s.blocks), Loop: make([]int, s.blocks)}
+	for b := range g.Order {
+		g.Order[b], g.Loop[b] = None, None
+	}
+	at := make([]int, len(s.block)) // the loop of a header
+	for i := range s.post {
+		b := s.post[len(s.post)-1-i]
+		g.Order[b] = i
+		n := s.number[b]
+		if !s.loop[n] {
+			continue
+		}
+		at[n] = len(g.Loops)
+		g.Loops = append(g.Loops, Loop{Header: b, Parent: None, Irreducible: s.wild[n]})
+	}
+	for n, b := range s.block {
+		switch {
+		case s.loop[n]:
+			g.Loop[b] = at[n]
+			if h := s.header[n]; h != None {
+				g.Loops[at[n]].Parent = at[h]
+			}
+		case s.header[n] != None:
+			g.Loop[b] = at[s.header[n]]
+		}
+		for _, to := range next[b] {
+			if t := s.number[to]; s.above(t, n) {
+				l := &g.Loops[at[t]]
+				l.Latches = append(l.Latches, b)
+			}
+		}
+	}
+	for i := range g.Loops {
+		l := &g.Loops[i]
+		slices.Sort(l.Latches)
+		l.Latches = slices.Compact(l.Latches)
+		for p := l.Parent; p != None; p = g.Loops[p].Parent {
+			l.Depth++
+		}
+	}
+	return g
+}

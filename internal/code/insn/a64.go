@@ -1,0 +1,297 @@
+// NewA64 decodes instructions of arm64 (A64): where each leads. For jump tables it follows constants through
+// registers. What instructions compute otherwise it doesn't know.
+//
+// Encodings are those of the Arm Architecture Reference Manual for A-profile, chapter C4.
+
+package insn
+
+import "encoding/binary"
+
+// A a64Value is what is known of what a register holds.
+type a64Value struct {
+	kind   valueKind
+	addr   uint64 // the constant; of an entry, where its table begins; of a pointer, where it is
+	base   uint64 // of a target: what the entry is added to
+	size   int    // of an entry, in bytes
+	signed bool   // of an entry
+	shift  uint   // of a target: by how much the entry is shifted
+}
+
+const (
+	a64Size = 4  // of an instruction, in bytes
+	a64Zero = 31 // the number that stands for no register, or for the stack pointer
+)
+
+// A a64Machine is arm64's Machine. As that of x86-64 it takes instructions in the order in which they stand.
+type a64Machine struct {
+	inst     Inst
+	word     uint32
+	regs     [32]a64Value
+	last     [32]uint64   // the last address that the register was given, 0 if none
+	before   [32]a64Value // what it held before the end of a way gave the caller's value back
+	count    int          // instructions decoded
+	compared int          // with which number, or -1
+	bound    int          // how many entries the last comparison left
+	boundAt  int          // count then
+}
+
+// NewA64 returns a decoder of arm64's instructions.
+func NewA64() Machine {
+	m := new(a64Machine)
+	m.Reset()
+	return m
+}
+
+func (m *a64Machine) Step() int { return a64Size }
+
+func (m *a64Machine) Reset() {
+	m.regs, m.last, m.before = [32]a64Value{}, [32]uint64{}, [32]a64Value{}
+	m.compared, m.bound = -1, 0
+}
+
+// signedBits is the number in bits from to from+n-1, with its sign.
+func signedBits(w uint32, from, n uint) uint64 {
+	return uint64(int64(uint64(w)<<(64-from-n)) >> (64 - n))
+}
+
+func (m *a64Machine) Next(code []byte, addr uint64) (*Inst, bool) {
+	if len(code) < a64Size {
+		return nil, false
+	}
+	w := binary.LittleEndian.Uint32(code)
+	m.count++
+	x := &m.inst
+	m.word = w
+	*x = Inst{Addr: addr, Len: a64Size}
+	switch {
+	case w&0x7c000000 == 0x14000000: // B, BL
+		x.Kind = Jump
+		if w>>31 != 0 {
+			x.Kind = Call
+		}
+		x.Target = addr + signedBits(w, 0, 26)<<2
+	case w&0xff000000 == 0x54000000: // B.cond, BC.cond
+		x.Kind = Branch
+		x.Target = addr + signedBits(w, 5, 19)<<2
+		m.branched(w & 15)
+	case w&0x7e000000 == 0x34000000: // CBZ, CBNZ
+		x.Kind = Branch
+		x.Target = addr + signedBits(w, 5, 19)<<2
+	case w&0x7e000000 == 0x36000000: // TBZ, TBNZ
+		x.Kind = Branch
+		x.Target = addr + signedBits(w, 5, 14)<<2
+	case w&0xfe000000 == 0xd6000000: // to what a register holds
+		m.register(w)
+	case w&0xffe0001f == 0xd4200000, w&0xffe0001f == 0xd4400000, w&0xffff0000 == 0: // BRK, HLT, UDF
+		x.Kind = Stop
+	default:
+		m.follow(w, addr)
+	}
+	switch x.Kind {
+	case Jump, Return, IndirectJump:
+		// What stands below is on another way.
+		for r, v := range m.before {
+			if v.kind != unknown && m.regs[r].kind == unknown {
+				m.regs[r] = v
+			}
+		}
+		m.before = [32]a64Value{}
+	}
+	if x.Kind == Call || x.Kind == IndirectCall {
+		for r := range 19 {
+			m.regs[r] = a64Value{}
+		}
+		m.regs[30] = a64Value{}
+	}
+	return x, true
+}
+
+// register is a branch to a register's value, with or without authentication.
+func (m *a64Machine) register(w uint32) {
+	x := &m.inst
+	switch w >> 21 & 7 {
+	case 0:
+		x.Kind = IndirectJump
+	case 1:
+		x.Kind = IndirectCall
+	case 2, 4, 5: // RET, ERET, DRPS
+		x.Kind = Return
+		return
+	default:
+		return
+	}
+	switch v := m.regs[w>>5&31]; v.kind {
+	case pointer:
+		x.Via = Via{Way: BySlot, Slot: v.addr}
+	case entry, target:
+		x.Via = Via{Way: ByTable, Table: Table{Addr: v.addr, Size: v.size, Signed: v.signed, Base: v.base, Shift: v.shift}}
+		if m.bound > 0 && m.count-m.boundAt <= recent {
+			x.Via.Table.Count = m.bound
+		}
+	case lost:
+		x.Via.Way = ByLost
+	}
+}
+
+// branched takes note of an unsigned comparison.
+func (m *a64Machine) branched(condition uint32) {
+	if m.compared < 0 {
+		return
+	}
+	n := 0
+	switch condition {
+	case 2, 3: // not below, below
+		n = m.compared
+	case 8, 9: // above, not above
+		n = m.compared + 1
+	}
+	if n > 0 {
+		m.bound, m.boundAt = n, m.count
+	}
+	m.compared = -1
+}
+
+// follow does to the registers what a plain instruction does, as far as it matters.
+func (m *a64Machine) follow(w uint32, addr uint64) {
+	rd, rn, rm := w&31, w>>5&31, w>>16&31
+	switch {
+	case w&0x1f000000 == 0x10000000: // ADR, ADRP
+		n := signedBits(w, 5, 19)<<2 | uint64(w>>29&3)
+		if w>>31 != 0 {
+			m.set(rd, a64Value{kind: constant, addr: addr&^0xfff + n<<12})
+		} else {
+			m.set(rd, a64Value{kind: constant, addr: addr + n})
+		}
+	case w&0xff800000 == 0x91000000: // ADD, a constant
+		v := m.regs[rn]
+		n := uint64(w >> 10 & 0xfff)
+		if w>>22&1 != 0 {
+			n <<= 12
+		}
+		if v.kind == constant && rn != a64Zero {
+			m.set(rd, a64Value{kind: constant, addr: v.addr + n})
+		} else {
+			m.set(rd, a64Value{})
+		}
+	case w&0x7fc0001f == 0x7100001f: // CMP with a constant
+		m.compared = int(w >> 10 & 0xfff)
+	case w&0x7fe0ffe0 == 0x2a0003e0: // MOV
+		m.set(rd, m.regs[rm])
+	case w&0xffe00000 == 0x8b200000: // ADD, extended
+		option, shift := w>>13&7, uint(w>>10&7)
+		m.set(rd, m.sum(rn, rm, shift, option < 4, option >= 4))
+	case w&0xffe00000 == 0x8b000000: // ADD, shifted left
+		m.set(rd, m.sum(rn, rm, uint(w>>10&63), false, false))
+	case w>>25&5 == 4: // loads and stores
+		m.load(w, addr, rd, rn)
+	case w>>25&7 == 7: // floating point and vectors
+		general := w&0x5f20fc00 == 0x1e200000 || w&0xbfe0fc00 == 0x0e003c00 || w&0xbfe0fc00 == 0x0e002c00
+		if general {
+			m.set(rd, a64Value{})
+		}
+	case w>>25&0xe == 8, w>>25&7 == 5: // arithmetic
+		m.set(rd, a64Value{})
+	}
+}
+
+func (m *a64Machine) set(r uint32, v a64Value) {
+	if r == a64Zero {
+		return
+	}
+	m.regs[r] = v
+	if v.kind == constant {
+		m.last[r] = v.addr
+	}
+}
+
+// restore forgets a register that a load from the stack writes, which mostly ends a way.
+func (m *a64Machine) restore(r uint32) {
+	if r != a64Zero {
+		m.before[r] = m.regs[r]
+	}
+	m.set(r, a64Value{})
+}
+
+// address is the constant that a register holds. If something wrote to it since, maybe on another path as where a
+// function restores registers before it returns, it is what the register was given last.
+func (m *a64Machine) address(r uint32) (uint64, bool) {
+	if v := m.regs[r]; v.kind == constant {
+		return v.addr, true
+	}
+	return m.last[r], m.last[r] != 0
+}
+
+// sum is the value of rn added to that of rm, which is shifted left and may be extended: with zeros, or by its
+// sign.
+func (m *a64Machine) sum(rn, rm uint32, shift uint, unsign, sign bool) a64Value {
+	if m.regs[rn].kind == entry && shift == 0 {
+		rn, rm = rm, rn
+	}
+	a, b := m.regs[rn], m.regs[rm]
+	base, ok := m.address(rn)
+	switch {
+	case a.kind == lost || b.kind == lost, b.kind == entry && !ok:
+		return a64Value{kind: lost}
+	case b.kind != entry:
+		return a64Value{}
+	}
+	b.kind, b.base, b.shift = target, base, shift
+	b.signed = sign || b.signed && !unsign
+	return b
+}
+
+// load follows loads of pointers and of entries of tables.
+func (m *a64Machine) load(w uint32, addr uint64, rt, rn uint32) {
+	if w>>26&1 != 0 { // of vectors
+		if w&0x3b200c00 == 0x38000400 || w&0x3b200c00 == 0x38000c00 {
+			m.set(rn, a64Value{})
+		}
+		return
+	}
+	base := m.regs[rn]
+	switch {
+	case w&0xff000000 == 0x58000000: // LDR, from beside the code
+		m.set(rt, a64Value{kind: pointer, addr: addr + signedBits(w, 5, 19)<<2})
+	case w&0xffc00000 == 0xf9400000: // LDR of eight bytes
+		v := a64Value{}
+		switch {
+		case rn == a64Zero:
+			m.restore(rt)
+			return
+		case base.kind == constant:
+			v = a64Value{kind: pointer, addr: base.addr + uint64(w>>10&0xfff)<<3}
+		}
+		m.set(rt, v)
+	case w&0x3f200c00 == 0x38200800 && w>>22&3 != 0: // LDR with an index
+		v := a64Value{kind: lost}
+		if table, ok := m.address(rn); ok {
+			v = a64Value{kind: entry, addr: table, size: 1 << (w >> 30), signed: w>>22&3 != 1}
+		}
+		m.set(rt, v)
+	case w&0x3b000000 == 0x39000000: // with a displacement
+		if w>>22&3 != 0 {
+			m.set(rt, a64Value{})
+		}
+	case w&0x3b000000 == 0x38000000:
+		if w>>22&3 != 0 || w>>21&1 != 0 {
+			m.set(rt, a64Value{})
+		}
+		if w>>21&1 == 0 && w>>10&1 != 0 { // the address changes
+			m.set(rn, a64Value{})
+		}
+	case w&0x3a000000 == 0x28000000: // pairs
+		if w>>22&1 != 0 && rn == a64Zero {
+			m.restore(rt)
+			m.restore(w >> 10 & 31)
+		} else if w>>22&1 != 0 {
+			m.set(rt, a64Value{})
+			m.set(w>>10&31, a64Value{})
+		}
+		if w>>23&1 != 0 {
+			m.set(rn, a64Value{})
+		}
+	default: // exclusive, and rare ones
+		m.set(rt, a64Value{})
+		m.set(w>>16&31, a64Value{})
+	}
+}

@@ -1,0 +1,382 @@
+package insn
+
+// An x86Value is what is known of what a register holds.
+type x86Value struct {
+	kind  valueKind
+	addr  uint64 // the constant; of an entry, where its table begins; of a pointer, where it is
+	base  uint64 // of a target: what the entry is added to
+	size  uint8  // of an entry, in bytes
+	from  byte   // register that the table's address was guessed from, or noReg
+	plain bool   // of an entry: it was extended with zeros
+}
+
+// An x86Machine is x86-64's Machine.
+//
+// Instructions are taken in the order in which they stand, not in which they run: a register keeps what it was
+// given above until something below writes to it. What comes of that is a guess, and whoever reads a table
+// checks that its entries lead into the function.
+type x86Machine struct {
+	x        operation
+	regs     [16]x86Value
+	last     [16]uint64   // the last address of data or code that the register was given, 0 if none
+	before   [16]x86Value // what it held before the end of a way gave the caller's value back
+	count    int          // instructions decoded
+	compared int64        // with which number, or -1
+	bound    int          // how many entries the last comparison left
+	boundAt  int          // count then
+}
+
+// NewX86 returns a decoder of x86-64's instructions.
+func NewX86() Machine {
+	m := new(x86Machine)
+	m.Reset()
+	return m
+}
+
+func (m *x86Machine) Step() int { return 1 }
+
+func (m *x86Machine) Reset() {
+	m.regs, m.last, m.before = [16]x86Value{}, [16]uint64{}, [16]x86Value{}
+	m.compared, m.bound = -1, 0
+}
+
+func (m *x86Machine) Next(code []byte, addr uint64) (*Inst, bool) {
+	x := &m.x
+	if !x.decode(code, addr) {
+		return nil, false
+	}
+	m.count++
+	switch x.Kind {
+	case IndirectJump:
+		m.via()
+		m.elsewhere()
+	case IndirectCall:
+		m.via()
+		m.called()
+	case Jump, Return:
+		m.elsewhere()
+	case Call:
+		m.called()
+	case Branch:
+		m.branched()
+	case Plain:
+		m.follow()
+	}
+	return &x.Inst, true
+}
+
+// called forgets the registers that a callee may change.
+func (m *x86Machine) called() {
+	for _, r := range [...]int{0, 1, 2, 6, 7, 8, 9, 10, 11} {
+		m.regs[r] = x86Value{}
+	}
+}
+
+// elsewhere gives registers back what they held before the way that ends here gave them the caller's values: what
+// stands below is on another way.
+func (m *x86Machine) elsewhere() {
+	for r, v := range m.before {
+		if v.kind != unknown && m.regs[r].kind == unknown {
+			m.regs[r] = v
+		}
+	}
+	m.before = [16]x86Value{}
+}
+
+// branched takes note of an unsigned comparison.
+func (m *x86Machine) branched() {
+	if m.compared < 0 {
+		return
+	}
+	n := 0
+	switch m.x.op & 15 {
+	case 2, 3: // below, not below
+		n = int(m.compared)
+	case 6, 7: // not above, above
+		n = int(m.compared) + 1
+	}
+	if n > 0 {
+		m.bound, m.boundAt = n, m.count
+	}
+	m.compared = -1
+}
+
+// via finds out how an indirect jump or call comes by its target.
+func (m *x86Machine) via() {
+	x := &m.x
+	v := m.operandValue(8, false)
+	switch v.kind {
+	case pointer:
+		x.Via = Via{Way: BySlot, Slot: v.addr}
+	case entry, target:
+		x.Via = Via{Way: ByTable, Table: Table{Addr: v.addr, Size: int(v.size), Signed: !v.plain, Base: v.base}}
+		if v.kind == entry && v.size < 8 {
+			x.Via.Table.Signed = false // a short address
+		}
+		if m.bound > 0 && m.count-m.boundAt <= recent {
+			x.Via.Table.Count = m.bound
+		}
+	case lost:
+		x.Via.Way = ByLost
+	}
+}
+
+// operandValue is the value of ModRM's operand, of size bytes if it is in memory.
+func (m *x86Machine) operandValue(size uint8, plain bool) x86Value {
+	x := &m.x
+	if !x.memory {
+		return m.regs[x.rm]
+	}
+	if a, ok := x.address(); ok {
+		return x86Value{kind: pointer, addr: a}
+	}
+	disp := uint64(int64(x.disp))
+	v := x86Value{size: size, from: noReg, plain: plain}
+	switch {
+	case x.index == noReg:
+		if b := m.regs[x.base]; b.kind == constant {
+			v.kind, v.addr = pointer, b.addr+disp
+		}
+	case x.base == noReg:
+		v.kind, v.addr = entry, disp
+	case m.regs[x.base].kind == constant:
+		v.kind, v.addr = entry, m.regs[x.base].addr+disp
+	case x.scale == 0 && m.regs[x.index].kind == constant:
+		v.kind, v.addr = entry, m.regs[x.index].addr+disp
+	case x.scale != 0 && m.last[x.base] != 0:
+		// Something wrote to the register since, maybe on another path.
+		v.kind, v.addr, v.from = entry, m.last[x.base]+disp, x.base
+	default:
+		v.kind = lost
+	}
+	return v
+}
+
+// sum is the value of two added.
+func (m *x86Machine) sum(ra, rb byte) x86Value {
+	a, b := m.regs[ra], m.regs[rb]
+	if a.kind != entry {
+		a, b, rb = b, a, ra
+	}
+	if a.kind == lost || b.kind == lost {
+		return x86Value{kind: lost}
+	}
+	if a.kind != entry {
+		return x86Value{}
+	}
+	switch {
+	case b.kind == constant:
+		a.base = b.addr
+	case a.from == rb:
+		a.base = m.last[rb]
+	default:
+		return x86Value{kind: lost}
+	}
+	a.kind = target
+	return a
+}
+
+// follow does to the registers what a plain instruction does, as far as it matters.
+func (m *x86Machine) follow() {
+	x := &m.x
+	if x.vector {
+		m.followVector()
+		return
+	}
+	switch x.opmap {
+	case mapOne:
+		m.followOne()
+	case map0F:
+		m.followTwo()
+	case map0F38:
+		if x.op >= 0xf0 {
+			m.regs[x.reg] = x86Value{}
+		}
+	case map0F3A:
+		if x.op >= 0x14 && x.op <= 0x17 {
+			m.written()
+		}
+	}
+}
+
+// written forgets ModRM's operand.
+func (m *x86Machine) written() {
+	if !m.x.memory {
+		m.regs[m.x.rm] = x86Value{}
+	}
+}
+
+func (m *x86Machine) followOne() {
+	x := &m.x
+	switch op := x.op; {
+	case op < 0x40:
+		m.arithmetic()
+	case op >= 0x58 && op <= 0x5f: // POP
+		m.before[x.low], m.regs[x.low] = m.regs[x.low], x86Value{}
+	case op >= 0xb0 && op <= 0xb7, op >= 0x90 && op <= 0x97:
+		if op == 0x90 && x.low == 0 {
+			return // nothing is done
+		}
+		m.regs[x.low] = x86Value{}
+		if op >= 0x90 && op <= 0x97 {
+			m.regs[0] = x86Value{}
+		}
+	case op == 0x63:
+		m.regs[x.reg] = m.operandValue(4, false)
+	case op == 0x69, op == 0x6b, op == 0x8a:
+		m.regs[x.reg] = x86Value{}
+	case op == 0x80, op == 0x81, op == 0x83:
+		if x.middle != 7 {
+			m.written()
+		} else {
+			m.compared = compared(x.imm)
+		}
+	case op == 0x86, op == 0x87:
+		m.regs[x.reg] = x86Value{}
+		m.written()
+	case op == 0x89:
+		if !x.memory {
+			m.regs[x.rm] = m.regs[x.reg]
+		}
+	case op == 0x8b:
+		size := uint8(4)
+		if x.wide {
+			size = 8
+		}
+		m.regs[x.reg] = m.operandValue(size, size == 4)
+	case op == 0x8d:
+		m.regs[x.reg] = m.effective()
+		if x.relative {
+			m.last[x.reg] = m.regs[x.reg].addr
+		}
+	case op == 0x98: // extends the sign of EAX
+		m.regs[0].plain = false
+	case op == 0x99:
+		m.regs[2] = x86Value{}
+	case op >= 0xb8 && op <= 0xbf:
+		m.regs[x.low] = x86Value{kind: constant, addr: uint64(x.imm)}
+	case op == 0x88, op == 0x8c, op == 0x8f, op == 0xc0, op == 0xc1, op == 0xc6, op >= 0xd0 && op <= 0xd3, op >= 0xfe:
+		m.written()
+	case op == 0xc7:
+		if !x.memory {
+			m.regs[x.rm] = x86Value{kind: constant, addr: uint64(x.imm)}
+		}
+	case op == 0xc9:
+		m.regs[5] = x86Value{}
+	case op >= 0xa4 && op <= 0xa7, op >= 0xaa && op <= 0xaf, op >= 0x6c && op <= 0x6f:
+		m.regs[0], m.regs[1], m.regs[6], m.regs[7] = x86Value{}, x86Value{}, x86Value{}, x86Value{}
+	case op == 0xf6, op == 0xf7:
+		switch {
+		case x.middle >= 4:
+			m.regs[0], m.regs[2] = x86Value{}, x86Value{}
+		case x.middle >= 2:
+			m.written()
+		}
+	case op >= 0xa0 && op <= 0xa3, op == 0x9f, op >= 0xe4 && op <= 0xed, op == 0xd7:
+		m.regs[0] = x86Value{}
+	}
+}
+
+// compared is the number that an index is compared with, -1 if it can't be one.
+func compared(imm int64) int64 {
+	if imm < 0 || imm >= maxEntries {
+		return -1
+	}
+	return imm
+}
+
+// maxEntries bounds what is believed of the length of a table.
+const maxEntries = 1 << 16
+
+// arithmetic is add, or, adc, sbb, and, sub, xor and cmp.
+func (m *x86Machine) arithmetic() {
+	x := &m.x
+	const add, cmp = 0, 7
+	what := x.op >> 3
+	switch form := x.op & 7; {
+	case what == cmp:
+		if form >= 4 {
+			m.compared = compared(x.imm)
+		} else {
+			m.compared = -1
+		}
+	case what == add && form == 1 && !x.memory, what == add && form == 3 && !x.memory:
+		v := m.sum(x.reg, x.rm)
+		if form == 1 {
+			m.regs[x.rm] = v
+		} else {
+			m.regs[x.reg] = v
+		}
+	case form <= 1:
+		m.written()
+	case form <= 3:
+		m.regs[x.reg] = x86Value{}
+	default:
+		m.regs[0] = x86Value{}
+	}
+}
+
+// effective is the address that LEA computes.
+func (m *x86Machine) effective() x86Value {
+	x := &m.x
+	if a, ok := x.address(); ok {
+		return x86Value{kind: constant, addr: a}
+	}
+	switch {
+	case x.base != noReg && x.index == noReg:
+		if b := m.regs[x.base]; b.kind == constant {
+			return x86Value{kind: constant, addr: b.addr + uint64(int64(x.disp))}
+		}
+	case x.base != noReg && x.scale == 0 && x.disp == 0:
+		return m.sum(x.base, x.index)
+	}
+	return x86Value{}
+}
+
+func (m *x86Machine) followTwo() {
+	x := &m.x
+	switch op := x.op; {
+	case op >= 0x40 && op <= 0x4f, op == 0x2c, op == 0x2d, op == 0x50, op == 0xaf, op == 0xb2, op >= 0xb4 && op <= 0xb8,
+		op >= 0xbc && op <= 0xbf, op == 0xc5, op == 0xd7, op == 0x02, op == 0x03:
+		m.regs[x.reg] = x86Value{}
+	case op >= 0x90 && op <= 0x9f, op == 0x7e, op == 0xab, op == 0xb3, op == 0xbb, op == 0xba, op == 0xa4, op == 0xa5, op == 0xac, op == 0xad,
+		op == 0xc7, op == 0x00, op == 0x20, op == 0x21:
+		m.written()
+	case op == 0xb0, op == 0xb1, op == 0xc0, op == 0xc1:
+		m.regs[0], m.regs[x.reg] = x86Value{}, x86Value{}
+		m.written()
+	case op >= 0xc8 && op <= 0xcf:
+		m.regs[x.low] = x86Value{}
+	case op == 0xa2, op == 0x01, op >= 0x30 && op <= 0x37, op == 0x05:
+		for _, r := range [...]int{0, 1, 2, 3, 11} {
+			m.regs[r] = x86Value{}
+		}
+	}
+}
+
+// followVector forgets what the few instructions with VEX write that have general registers.
+func (m *x86Machine) followVector() {
+	x := &m.x
+	switch op := x.op; x.opmap {
+	case map0F:
+		switch op {
+		case 0x2c, 0x2d, 0x50, 0x93, 0xc5, 0xd7:
+			m.regs[x.reg] = x86Value{}
+		case 0x7e:
+			m.written()
+		}
+	case map0F38:
+		if op >= 0xf0 {
+			m.regs[x.reg], m.regs[x.second] = x86Value{}, x86Value{}
+		}
+	case map0F3A:
+		if op == 0xf0 {
+			m.regs[x.reg] = x86Value{}
+		}
+		if op >= 0x14 && op <= 0x17 {
+			m.written()
+		}
+	case 9, 10:
+		m.regs[x.reg], m.regs[x.second] = x86Value{}, x86Value{}
+	}
+}

@@ -1,0 +1,140 @@
+// Paths are what a recorder reads to know which of several nested loops went round between two calls. For each call stack there is
+// a path: the loops and calls that lead to it, as the machine code of the functions on it has them, and for each loop the counter that is kept
+// at the call, if it has one.
+//
+// The recorder (shim/turn.c) and those who read what it found (internal/tree) make the same paths of the same binaries. What
+// two calls have in common, and what is taken for granted where nothing was recorded, is ComparePaths.
+
+package code
+
+import (
+	"math"
+	"slices"
+)
+
+// MaxPlaces bounds the places of a path, and MaxLoops the loops among them: deeper stacks have none.
+const (
+	MaxPlaces = 256
+	MaxLoops  = 32
+)
+
+// A PathPlace is a loop on a path, or a call.
+type PathPlace struct {
+	// ID is the place with all that is before it: two paths that have a number in common have all before it in common.
+	ID      uint32
+	Loop    bool
+	Frame   int     // which one it is in, from 0, the innermost
+	Order   uint64  // within its function
+	Counter Counter // of a loop; without a step there is none
+}
+
+// A Frame is a return address in a binary, as it is linked.
+type Frame struct {
+	Image   *Image
+	Address uint64
+}
+
+// A key tells the places apart that come behind another one.
+type key struct {
+	before uint32
+	in     *Function
+	at     uint64    // of the loop's header, or the call
+	to     *Function // whose frame is next; nil: MPI's
+	loop   bool
+}
+
+// A PathPlanner makes paths and numbers their places. The zero value is ready. It is for one goroutine.
+type PathPlanner struct {
+	ids map[key]uint32
+}
+
+func (p *PathPlanner) id(k key) uint32 {
+	n, known := p.ids[k]
+	if !known {
+		if p.ids == nil {
+			p.ids = make(map[key]uint32)
+		}
+		n = uint32(len(p.ids) + 1)
+		p.ids[k] = n
+	}
+	return n
+}
+
+// Path is that of a call stack, innermost frame first; nil if a frame is not at a call that the code has.
+func (p *PathPlanner) Path(frames []Frame) []PathPlace {
+	functions := make([]*Function, len(frames))
+	for i, f := range frames {
+		if f.Image == nil {
+			return nil
+		}
+		if functions[i] = f.Image.Func(f.Address - 1); functions[i] == nil {
+			return nil
+		}
+	}
+	var path []PathPlace
+	before, loops := uint32(0), 0
+	add := func(k key, place PathPlace) {
+		k.before = before
+		place.ID = p.id(k)
+		before, path = place.ID, append(path, place)
+	}
+	for i, f := range slices.Backward(functions) {
+		b, err := f.Body()
+		if err != nil {
+			return nil
+		}
+		c := b.Call(frames[i].Address)
+		if c == nil || !b.Reached(c) {
+			return nil
+		}
+		var around []int
+		for l := b.Graph.Loop[c.Block]; l != None; l = b.Graph.Loops[l].Parent {
+			around = append(around, l)
+		}
+		if loops += len(around); loops > MaxLoops || len(path)+len(around) >= MaxPlaces {
+			return nil
+		}
+		for _, l := range slices.Backward(around) {
+			header := b.Graph.Loops[l].Header
+			at := b.Blocks[header].Lo
+			k, ok := f.Counter(l, c)
+			if !ok || k.Step != int64(int32(k.Step)) || k.Add != int64(int32(k.Add)) || k.Offset != int64(int32(k.Offset)) || k.Step == math.MinInt32 {
+				k = Counter{}
+			}
+			add(key{in: f, at: at, loop: true}, PathPlace{Loop: true, Frame: i, Order: order(b.Graph.Order[header], at), Counter: k})
+		}
+		var to *Function
+		if i > 0 {
+			to = functions[i-1]
+		}
+		add(key{in: f, at: c.Addr, to: to}, PathPlace{Frame: i, Order: order(b.Graph.Order[c.Block], c.Addr)})
+	}
+	return path
+}
+
+// order is that of what begins at an address of a block.
+func order(block int, addr uint64) uint64 { return uint64(block)<<44 | addr&(1<<44-1) }
+
+// A Common is what the paths of a call and of the one after it have in common.
+type Common struct {
+	// Loops are those around both, outermost first: whether their counters tell if they went round.
+	Loops []bool
+	// Round: the second call does not come behind the first in the order of the code, so that some loop went round, the
+	// innermost if nothing else is known; else the way led forward.
+	Round bool
+}
+
+// ComparePaths finds out what the path of a call and of the one after it have in common.
+func ComparePaths(a, b []PathPlace) Common {
+	k := 0
+	for k < len(a) && k < len(b) && a[k].ID == b[k].ID {
+		k++
+	}
+	c := Common{Round: k == len(a) || k == len(b) || a[k].Order >= b[k].Order}
+	for i := range k {
+		if a[i].Loop {
+			c.Loops = append(c.Loops, a[i].Counter.Comparable(b[i].Counter))
+		}
+	}
+	return c
+}

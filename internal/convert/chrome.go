@@ -1,0 +1,163 @@
+// Chrome writes traces in the JSON format of Chrome's trace viewer, which many tools read.
+// A rank is a process, a call a complete event, a message a flow from the call that sent it
+// to the one in which it was there. Times are microseconds.
+
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Chrome is an ops.Sink.
+type Chrome struct {
+	ops.NoSink
+	w       io.Writer
+	s       *ops.Source
+	o       Options
+	line    []byte
+	events  int
+	texts   map[string][]byte // as JSON
+	sites   [][]byte          // likewise, by place
+	details []Detail
+}
+
+// NewChrome begins a trace.
+func NewChrome(s *ops.Source, w io.Writer, o Options) (*Chrome, error) {
+	x := &Chrome{w: w, s: s, o: o, texts: make(map[string][]byte)}
+	about, err := json.Marshal(o.About)
+	if err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintf(w, `{"displayTimeUnit":"ns","otherData":%s,"traceEvents":[`, about)
+	return x, err
+}
+
+// Close ends it.
+func (x *Chrome) Close() error {
+	_, err := io.WriteString(x.w, "\n]}\n")
+	return err
+}
+
+// begin starts an event.
+func (x *Chrome) begin(phase string, rank, thread int) []byte {
+	b := x.line[:0]
+	if x.events > 0 {
+		b = append(b, ',')
+	}
+	x.events++
+	b = append(append(append(b, "\n{\"ph\":\""...), phase...), `","pid":`...)
+	b = strconv.AppendInt(b, int64(rank), 10)
+	return strconv.AppendInt(append(b, `,"tid":`...), int64(thread), 10)
+}
+
+// end writes it.
+func (x *Chrome) end(b []byte) error {
+	x.line = append(b, '}')
+	_, err := x.w.Write(x.line)
+	return err
+}
+
+// Begin names a rank and its threads.
+func (x *Chrome) Begin(k *trace.Rank) error {
+	name := func(what string, thread int, name string) error {
+		b := x.begin("M", k.Number(), thread)
+		b = append(append(append(b, `,"name":"`...), what...), `","args":{"name":`...)
+		return x.end(append(append(b, x.text(name)...), '}'))
+	}
+	if err := name("process_name", 0, fmt.Sprintf("MPI Rank %d", k.Number())); err != nil {
+		return err
+	}
+	for stream := range k.Streams() {
+		if err := name("thread_name", stream, fmt.Sprintf("thread %d", stream)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// micro writes nanoseconds as microseconds.
+func micro(b []byte, ns int64) []byte {
+	b = strconv.AppendInt(b, ns/1000, 10)
+	if ns %= 1000; ns > 0 {
+		b = append(b, '.', byte('0'+ns/100), byte('0'+ns/10%10), byte('0'+ns%10))
+	}
+	return b
+}
+
+// Enter writes a call, and the beginnings of its messages.
+func (x *Chrome) Enter(c *ops.Call) error {
+	b := x.begin("X", c.Rank, c.Stream)
+	b = micro(append(b, `,"ts":`...), c.Start)
+	b = micro(append(b, `,"dur":`...), c.End-c.Start)
+	b = append(append(b, `,"name":`...), x.text(c.Func.Name)...)
+	b = append(append(b, `,"args":{"call site":`...), x.site(c.Place)...)
+	x.details = Details(c, x.details[:0])
+	for _, d := range x.details {
+		b = append(append(append(b, ','), x.text(d.Name)...), ':')
+		if d.Text != "" {
+			b = append(b, x.text(d.Text)...)
+		} else {
+			b = strconv.AppendInt(b, d.Number, 10)
+		}
+	}
+	if err := x.end(append(b, '}')); err != nil {
+		return err
+	}
+	for i := range c.Acts {
+		if a := &c.Acts[i]; a.Kind == ops.Send || a.Kind == ops.SendBegin {
+			if err := x.flow("s", c, c.Start, a.Message); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Leave writes the ends of messages.
+func (x *Chrome) Leave(c *ops.Call) error {
+	for i := range c.Acts {
+		if a := &c.Acts[i]; a.Kind == ops.Recv || a.Kind == ops.RecvEnd {
+			if err := x.flow("f", c, max(c.Start, c.End-1), a.Message); err != nil { // within the call, to belong to it
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *Chrome) flow(phase string, c *ops.Call, ns int64, id uint64) error {
+	b := x.begin(phase, c.Rank, c.Stream)
+	if phase == "f" {
+		b = append(b, `,"bp":"e"`...)
+	}
+	b = micro(append(b, `,"ts":`...), ns)
+	b = strconv.AppendUint(append(b, `,"name":"message","cat":"mpi","id":"0x`...), id, 16)
+	return x.end(append(b, '"'))
+}
+
+// text returns a string as JSON.
+func (x *Chrome) text(s string) []byte {
+	b, ok := x.texts[s]
+	if !ok {
+		b, _ = json.Marshal(s)
+		x.texts[s] = b
+	}
+	return b
+}
+
+func (x *Chrome) site(place int) []byte {
+	return ops.AtPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
+		file, line := x.o.Line(s)
+		if line > 0 {
+			file += ":" + strconv.Itoa(line)
+		}
+		b, _ := json.Marshal(file)
+		return b
+	})
+}

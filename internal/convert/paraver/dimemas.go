@@ -1,0 +1,308 @@
+// A Dimemas writes traces for the simulator of that name: one
+// text file with the computations, messages and collectives of each task, and where in it each
+// task begins. The grammar is that of Dimemas' own reader (Simulator/input/file_data_access.c).
+
+package paraver
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Kinds of records.
+const (
+	burst    = 1
+	send     = 2
+	receive  = 3
+	globalOp = 10
+)
+
+// What a receive's record says of it.
+const (
+	blocking  = 0
+	immediate = 1
+	wait      = 2
+)
+
+// Bits of a send's.
+const (
+	rendezvous   = 1
+	immediateBit = 2
+)
+
+// operations are the numbers of collectives. Those that don't block have that of their blocking
+// sisters, since versions number them differently.
+var operations = map[string]int{
+	"Barrier": 0, "Bcast": 1, "Gather": 2, "Gatherv": 3, "Scatter": 4, "Scatterv": 5, "Allgather": 6, "Allgatherv": 7, "Alltoall": 8, "Alltoallv": 9,
+	"Alltoallw": 9, "Reduce": 10, "Allreduce": 11, "Reduce_scatter": 12, "Reduce_scatter_block": 12, "Scan": 14, "Exscan": 14,
+}
+
+// A Dimemas writes one file. It is an ops.Sink; the trace has to be whole, as a task that is missing
+// would be waited for.
+type Dimemas struct {
+	s    *ops.Source
+	out  *convert.Patched
+	line []byte
+
+	offsets int64   // where the header says where the offsets stand
+	begins  []int64 // of tasks
+
+	rank   int
+	last   int64 // when the last call ended
+	posted map[uint64]posted
+	tags   map[tag]int
+	comms  map[int]bool // numbers of those that are defined
+}
+
+// A posted receive may turn out to get nothing, or its message from somebody it did not name.
+type posted struct {
+	at, length int64
+	wild       bool
+}
+
+// A tag is that of a message on a communicator that Dimemas can't have.
+type tag struct {
+	comm int
+	tag  int64
+}
+
+// firstOwn is the first of the tags that stand for such.
+const firstOwn = 1 << 24
+
+// NewDimemas begins to write. The name is that of the application.
+func NewDimemas(s *ops.Source, f *os.File, name string) (*Dimemas, error) {
+	w := &Dimemas{s: s, out: convert.NewPatched(f), tags: make(map[tag]int), comms: make(map[int]bool)}
+	for rank := range s.Reader.Ranks() {
+		if s.Reader.ClassOf(rank) < 0 {
+			return nil, fmt.Errorf("rank %d left no track, and the others would wait for it in a simulation", rank)
+		}
+	}
+	var comms []string
+	for _, c := range s.Comms.List() {
+		text := fmt.Sprintf("d:1:%d:%d", c.Number+1, c.Size)
+		known := c.RemoteSize == 0
+		for _, rank := range c.Members() {
+			known = known && rank >= 0
+			text += ":" + strconv.Itoa(rank)
+		}
+		if known {
+			w.comms[c.Number] = true
+			comms = append(comms, text+"\n")
+		}
+	}
+	head := fmt.Sprintf("#DIMEMAS:%q:1,", strings.NewReplacer(":", " ", "\n", " ", `"`, "").Replace(name))
+	w.offsets = int64(len(head))
+	tasks := strings.TrimSuffix(strings.Repeat("1,", s.Reader.Ranks()), ",")
+	w.out.Add(fmt.Appendf(nil, "%s%019d:%d(%s),%d\n", head, 0, s.Reader.Ranks(), tasks, len(comms)))
+	for _, text := range comms {
+		w.out.Add([]byte(text))
+	}
+	return w, w.out.Err()
+}
+
+// Begin begins a task.
+func (w *Dimemas) Begin(k *trace.Rank) error {
+	w.rank, w.last, w.posted = k.Number(), 0, make(map[uint64]posted)
+	w.begins = append(w.begins, w.out.Position())
+	return w.out.Err()
+}
+
+// End ends it.
+func (w *Dimemas) End(*trace.Rank) error {
+	for id, p := range w.posted { // nobody waits for these
+		w.withdraw(id, p)
+	}
+	return w.out.Err()
+}
+
+// Close writes where tasks begin, and ends the file.
+func (w *Dimemas) Close() error {
+	at := w.out.Position()
+	for task, begin := range w.begins {
+		w.out.Add(fmt.Appendf(nil, "s:%d:%d\n", task, begin))
+	}
+	w.out.Patch(w.offsets, fmt.Appendf(nil, "%019d", at))
+	return w.out.Close()
+}
+
+// record writes a record of the task's one thread.
+func (w *Dimemas) record(kind int, fields ...int64) {
+	b := w.text(kind)
+	for _, n := range fields {
+		b = strconv.AppendInt(append(b, ':'), n, 10)
+	}
+	w.line = append(b, '\n')
+	w.out.Add(w.line)
+}
+
+// text begins a record.
+func (w *Dimemas) text(kind int) []byte {
+	b := strconv.AppendInt(w.line[:0], int64(kind), 10)
+	return append(strconv.AppendInt(append(b, ':'), int64(w.rank), 10), ":0"...)
+}
+
+func (w *Dimemas) burst(ns int64) {
+	b := strconv.AppendInt(append(w.text(burst), ':'), ns/1e9, 10)
+	b = append(b, ".000000000\n"...)
+	for i, n := len(b)-2, ns%1e9; n > 0; i, n = i-1, n/10 {
+		b[i] += byte(n % 10)
+	}
+	w.line = b
+	w.out.Add(b)
+}
+
+// nothing is a record of so many bytes that takes no time.
+func (w *Dimemas) nothing(length int64) []byte {
+	b := append(w.text(burst), ":0."...)
+	for int64(len(b)) < length-1 {
+		b = append(b, '0')
+	}
+	return append(b, '\n')
+}
+
+// Enter writes what was computed before a call, and what the call did.
+func (w *Dimemas) Enter(c *ops.Call) error {
+	if c.Stream > 0 {
+		w.s.Losses.Add("calls of threads but the first: a task is one sequence of records, which waits for ever if they exchanged messages", 1)
+		return w.out.Err()
+	}
+	if w.s.Reader.HasTimes() {
+		w.burst(max(0, c.Start-w.last))
+	}
+	w.last = max(w.last, c.Start)
+	for i := range c.Acts {
+		w.act(&c.Acts[i])
+	}
+	return w.out.Err()
+}
+
+// Leave notes from when on there is computation again.
+func (w *Dimemas) Leave(c *ops.Call) error {
+	if c.Stream == 0 {
+		w.last = max(w.last, c.End)
+	}
+	return nil
+}
+
+func (w *Dimemas) act(x *ops.Act) {
+	switch x.Kind {
+	case ops.Send, ops.SendBegin, ops.Recv, ops.RecvEnd:
+		w.message(x)
+	case ops.RecvBegin:
+		w.post(x)
+	case ops.Cancelled:
+		if p, ok := w.posted[x.ID]; ok {
+			w.withdraw(x.ID, p)
+		}
+	case ops.Collective, ops.CollectiveBegin:
+		w.collective(x)
+	case ops.Fence, ops.WindowMade, ops.WindowFreed:
+		if w.comms[x.Comm.Number] {
+			w.record(globalOp, 0, int64(x.Comm.Number+1), 0, 0, 0, 0, 0)
+		}
+	case ops.Put, ops.Get, ops.Atomic:
+		w.s.Losses.Add("one-sided transfers", 1)
+	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
+		w.s.Losses.Add("reads and writes of files", 1)
+	}
+}
+
+// channel returns tag and communicator of a message. On one between two groups, or of a rank alone, it
+// is one of MPI_COMM_WORLD with a tag of its own.
+func (w *Dimemas) channel(op *ops.Operation) (number, comm int64) {
+	c := op.Comm.Number
+	if w.comms[c] {
+		return op.Tag, int64(c + 1)
+	}
+	if op.Comm.Remote != nil {
+		c = min(c, op.Comm.Remote.Number)
+	}
+	t := tag{c, op.Tag}
+	n, ok := w.tags[t]
+	if !ok {
+		n = firstOwn + len(w.tags)
+		w.tags[t] = n
+	}
+	return int64(n), 1
+}
+
+func (w *Dimemas) message(x *ops.Act) {
+	peer := int64(x.World())
+	if peer < 0 {
+		w.s.Losses.Add("messages to or from processes of another world", 1)
+		return
+	}
+	t, comm := w.channel(&x.Operation)
+	switch x.Kind {
+	case ops.Send, ops.SendBegin:
+		how := int64(0)
+		if ops.Is(x.Function, mpi.Synchronous) {
+			how |= rendezvous
+		}
+		if x.Kind == ops.SendBegin {
+			how |= immediateBit
+		}
+		w.record(send, peer, -1, int64(x.Sent), t, comm, how)
+	case ops.Recv:
+		w.record(receive, peer, -1, int64(x.Received), t, comm, blocking)
+	case ops.RecvEnd:
+		if p, ok := w.posted[x.ID]; ok {
+			if p.wild {
+				w.out.Patch(p.at, w.late(peer, int64(x.Received), t, comm))
+			}
+			delete(w.posted, x.ID)
+		}
+		w.record(receive, peer, -1, int64(x.Received), t, comm, wait)
+	}
+}
+
+// late is the record of a posted receive, with the same length whatever it says.
+func (w *Dimemas) late(peer, bytes, tag, comm int64) []byte {
+	return fmt.Appendf(w.text(receive), ":%010d:-1:%019d:%010d:%010d:%d\n", peer, bytes, tag, comm, immediate)
+}
+
+// post writes that a receive is posted. Of one with a wildcard it leaves room for what comes out.
+func (w *Dimemas) post(x *ops.Act) {
+	p := posted{at: w.out.Position()}
+	if peer := int64(x.World()); peer >= 0 && x.Tag >= 0 {
+		t, comm := w.channel(&x.Operation)
+		w.record(receive, peer, -1, int64(x.Received), t, comm, immediate)
+	} else {
+		p.wild = true
+		w.out.Add(w.nothing(int64(len(w.late(0, 0, 0, 0)))))
+	}
+	p.length = w.out.Position() - p.at
+	w.posted[x.ID] = p
+}
+
+// withdraw makes nothing of a receive that never got a message.
+func (w *Dimemas) withdraw(id uint64, p posted) {
+	w.out.Patch(p.at, w.nothing(p.length))
+	delete(w.posted, id)
+}
+
+func (w *Dimemas) collective(x *ops.Act) {
+	number, ok := operations[ops.Base(x.Function)]
+	switch {
+	case !ok:
+		w.s.Losses.Add("collectives along a topology (MPI_Neighbor_…)", 1)
+		return
+	case x.Comm.Number < 0: // one rank waits for nobody
+		return
+	case !w.comms[x.Comm.Number]:
+		w.s.Losses.Add("collectives between two groups, or on a communicator whose members the trace does not have", 1)
+		return
+	}
+	root := int64(0)
+	if x.Root >= 0 && x.Comm.WorldRank(x.Root) == w.rank {
+		root = 1
+	}
+	w.record(globalOp, int64(number), int64(x.Comm.Number+1), root, 0, int64(x.Sent), int64(x.Received), 0)
+}

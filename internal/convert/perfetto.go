@@ -1,0 +1,230 @@
+// Perfetto writes traces as ui.perfetto.dev and its trace processor read them: packets of
+// protocol buffers. A rank is a process, a thread a thread, a call a slice, a message a flow
+// from the call that sent it to the one in which it was there.
+
+package convert
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Fields of messages, as the trace's .proto files number them.
+const (
+	packet = 1 // of a trace
+
+	packetTimestamp  = 8
+	packetSequence   = 10
+	packetEvent      = 11
+	packetInterned   = 12
+	packetFlags      = 13
+	packetDescriptor = 60
+
+	eventAnnotation  = 4
+	eventType        = 9
+	eventName        = 10
+	eventTrack       = 11
+	eventPlainName   = 23
+	eventLocation    = 34
+	eventFlow        = 47
+	eventFlowEnd     = 48
+	internedName     = 2
+	internedDetail   = 3
+	internedLocation = 4
+
+	locationFile = 2
+	locationLine = 4
+
+	annotationName   = 1
+	annotationInt    = 4
+	annotationString = 6
+	annotationPlain  = 10
+
+	trackID      = 1
+	trackName    = 2
+	trackProcess = 3
+	trackThread  = 4
+	trackParent  = 5
+
+	processID   = 1
+	processName = 6
+	threadOf    = 1
+	threadID    = 2
+	threadName  = 5
+)
+
+const (
+	sliceBegin = 1
+	sliceEnd   = 2
+	instant    = 3
+
+	firstOfAll = 1 // flags of a sequence: what was interned before holds no more
+	usesState  = 2 // and: needs what was interned
+)
+
+// Perfetto is an ops.Sink.
+type Perfetto struct {
+	ops.NoSink
+	w     io.Writer
+	s     *ops.Source
+	o     Options
+	out   []byte // the packet
+	event []byte // in it
+	other []byte // in that
+	state []byte // interned with the packet
+
+	functions map[*trace.Function]uint64 // interned, as all of these
+	names     map[string]uint64
+	sites     []uint64 // by place
+	details   []Detail
+}
+
+// NewPerfetto begins a trace.
+func NewPerfetto(s *ops.Source, w io.Writer, o Options) (*Perfetto, error) {
+	x := &Perfetto{w: w, s: s, o: o, functions: make(map[*trace.Function]uint64), names: make(map[string]uint64)}
+	x.event = textField(varintField(x.event[:0], trackID, aboutTrack), trackName, "about this trace")
+	if err := x.packet(packetDescriptor, 0, firstOfAll); err != nil {
+		return nil, err
+	}
+	x.event = textField(varintField(varintField(x.event[:0], eventType, instant), eventTrack, aboutTrack), eventPlainName, "about this trace")
+	for _, name := range slices.Sorted(maps.Keys(o.About)) {
+		x.other = textField(textField(x.other[:0], annotationPlain, name), annotationString, o.About[name])
+		x.event = messageField(x.event, eventAnnotation, x.other)
+	}
+	return x, x.packet(packetEvent, 0, usesState)
+}
+
+// aboutTrack is the track of what is said of the whole trace.
+const aboutTrack = 1
+
+func varintField(b []byte, field protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+}
+
+func textField(b []byte, field protowire.Number, s string) []byte {
+	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), s)
+}
+
+func messageField(b []byte, field protowire.Number, m []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), m)
+}
+
+func fixedField(b []byte, field protowire.Number, v uint64) []byte {
+	return protowire.AppendFixed64(protowire.AppendTag(b, field, protowire.Fixed64Type), v)
+}
+
+// packet writes event as a packet with what was interned for it.
+func (x *Perfetto) packet(field protowire.Number, time int64, flags uint64) error {
+	b := varintField(varintField(x.out[:0], packetTimestamp, uint64(time)), packetSequence, 1)
+	b = varintField(b, packetFlags, flags)
+	if len(x.state) > 0 {
+		b = messageField(b, packetInterned, x.state)
+		x.state = x.state[:0]
+	}
+	x.out = messageField(b, field, x.event)
+	x.other = messageField(x.other[:0], packet, x.out)
+	_, err := x.w.Write(x.other)
+	return err
+}
+
+// track numbers threads; threads from 1 on, so that the track of the process is before them.
+func track(rank, thread int) uint64 { return uint64(rank+1)<<20 | uint64(thread) }
+
+// Begin names a rank and its threads. Process 0 is the operating system's to Perfetto.
+func (x *Perfetto) Begin(k *trace.Rank) error {
+	rank := k.Number()
+	pid := uint64(rank + 1)
+	x.other = textField(varintField(x.other[:0], processID, pid), processName, fmt.Sprintf("MPI Rank %d", rank))
+	x.event = messageField(varintField(x.event[:0], trackID, track(rank, 0)), trackProcess, x.other)
+	if err := x.packet(packetDescriptor, 0, usesState); err != nil {
+		return err
+	}
+	for stream := range k.Streams() {
+		name, tid := "first thread", pid // as operating systems have it
+		if stream > 0 {
+			name, tid = fmt.Sprintf("thread %d", stream), pid+uint64(stream*(x.s.Reader.Ranks()+1))
+		}
+		x.other = textField(varintField(varintField(x.other[:0], threadOf, pid), threadID, tid), threadName, name)
+		x.event = varintField(varintField(x.event[:0], trackID, track(rank, stream+1)), trackParent, track(rank, 0))
+		x.event = messageField(x.event, trackThread, x.other)
+		if err := x.packet(packetDescriptor, 0, usesState); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Enter begins a slice.
+func (x *Perfetto) Enter(c *ops.Call) error {
+	b := varintField(varintField(x.event[:0], eventType, sliceBegin), eventTrack, track(c.Rank, c.Stream+1))
+	b = varintField(varintField(b, eventName, x.function(c.Func)), eventLocation, x.site(c.Place))
+	x.details = Details(c, x.details[:0])
+	for _, d := range x.details {
+		x.other = varintField(x.other[:0], annotationName, x.detail(d.Name))
+		if d.Text != "" {
+			x.other = textField(x.other, annotationString, d.Text)
+		} else {
+			x.other = varintField(x.other, annotationInt, uint64(d.Number))
+		}
+		b = messageField(b, eventAnnotation, x.other)
+	}
+	for i := range c.Acts {
+		if a := &c.Acts[i]; a.Kind == ops.Send || a.Kind == ops.SendBegin {
+			b = fixedField(b, eventFlow, a.Message)
+		}
+	}
+	x.event = b
+	return x.packet(packetEvent, c.Start, usesState)
+}
+
+// Leave ends it, and the messages that were there then.
+func (x *Perfetto) Leave(c *ops.Call) error {
+	b := varintField(varintField(x.event[:0], eventType, sliceEnd), eventTrack, track(c.Rank, c.Stream+1))
+	for i := range c.Acts {
+		if a := &c.Acts[i]; a.Kind == ops.Recv || a.Kind == ops.RecvEnd {
+			b = fixedField(b, eventFlowEnd, a.Message)
+		}
+	}
+	x.event = b
+	return x.packet(packetEvent, c.End, usesState)
+}
+
+func (x *Perfetto) function(f *trace.Function) uint64 {
+	return intern(x, x.functions, f, internedName, f.Name)
+}
+
+func (x *Perfetto) detail(name string) uint64 {
+	return intern(x, x.names, name, internedDetail, name)
+}
+
+// intern returns the number of a thing, from 1; the first time the packet says its name.
+func intern[T comparable](x *Perfetto, known map[T]uint64, thing T, kind protowire.Number, name string) uint64 {
+	id, ok := known[thing]
+	if !ok {
+		id = uint64(len(known) + 1)
+		known[thing] = id
+		x.state = messageField(x.state, kind, textField(varintField(nil, 1, id), 2, name))
+	}
+	return id
+}
+
+// site returns the number of a place, from 1.
+func (x *Perfetto) site(place int) uint64 {
+	return ops.AtPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
+		id := uint64(len(x.sites) + 1)
+		file, line := x.o.Line(s)
+		m := textField(varintField(nil, 1, id), locationFile, file)
+		if line > 0 {
+			m = varintField(m, locationLine, uint64(line))
+		}
+		x.state = messageField(x.state, internedLocation, m)
+		return id
+	})
+}

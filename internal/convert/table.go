@@ -1,0 +1,235 @@
+// A TableWriter writes traces as tables for databases and spreadsheets: CSV, Parquet, SQLite. What
+// the tables are stands here once; each of the formats only knows how to write rows.
+
+package convert
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Table says what its rows have.
+type Table struct {
+	Name    string
+	Columns []Column
+}
+
+// A Column is of whole numbers or of text, and may have rows in which it is not known.
+type Column struct {
+	Name      string
+	Text, Gap bool
+}
+
+// The tables, as Format's Row counts them.
+const (
+	Calls = iota
+	Operations
+	Communicators
+	Members
+	Run
+	Attached
+)
+
+// Tables are all there are. A call is known by rank, thread and number; what it did, by the same in operations.
+var Tables = []Table{
+	Calls: {"calls", columns("rank thread call function* start_ns duration_ns file*? line? error?")},
+	Operations: {"operations", columns("rank thread call kind* communicator? peer? peer_rank? tag? root? bytes_out bytes_in " +
+		"operation? message? window? file*?")},
+	Communicators: {"communicators", columns("communicator made_by* name*? parent? size remote?")},
+	Members:       {"members", columns("communicator member rank?")},
+	Run:           {"run", columns("name* value*?")},
+	Attached:      {"attached", columns("rank thread call name* value own")},
+}
+
+// columns takes names apart; text has a star, and what may be missing a question mark.
+func columns(names string) (list []Column) {
+	for _, name := range strings.Fields(names) {
+		name, gap := strings.CutSuffix(name, "?")
+		name, text := strings.CutSuffix(name, "*")
+		list = append(list, Column{name, text, gap})
+	}
+	return list
+}
+
+// A Value is one of a row: a number, or text.
+type Value struct {
+	Number int64
+	Text   string
+	Null   bool
+}
+
+// A Format writes rows. It has no use for a row after Row.
+type Format interface {
+	Row(table int, row []Value) error
+	Close() error
+}
+
+// A TableWriter is an ops.Sink.
+type TableWriter struct {
+	ops.NoSink
+	s     *ops.Source
+	f     Format
+	o     Options
+	row   []Value
+	sites []place // by number
+}
+
+type place struct {
+	file string
+	line int
+}
+
+// NewTables begins to write rows.
+func NewTables(s *ops.Source, f Format, o Options) *TableWriter {
+	return &TableWriter{s: s, f: f, o: o}
+}
+
+func (w *TableWriter) number(n int64) { w.row = append(w.row, Value{Number: n}) }
+
+func (w *TableWriter) text(s string) { w.row = append(w.row, Value{Text: s, Null: s == ""}) }
+
+// known writes a number if there is one.
+func (w *TableWriter) known(n int64, ok bool) {
+	if !ok {
+		n = 0
+	}
+	w.row = append(w.row, Value{Number: n, Null: !ok})
+}
+
+func (w *TableWriter) end(table int) error {
+	err := w.f.Row(table, w.row)
+	w.row = w.row[:0]
+	return err
+}
+
+// Enter writes a call and what it did.
+func (w *TableWriter) Enter(c *ops.Call) error {
+	where := ops.AtPlace(w.s, &w.sites, c.Place, func(s trace.Site) place {
+		file, line := w.o.Line(s)
+		return place{file, line}
+	})
+	w.which(c)
+	w.text(c.Func.Name)
+	w.number(c.Start)
+	w.number(c.End - c.Start)
+	w.text(where.file)
+	w.known(int64(where.line), where.line > 0)
+	w.known(c.Return, c.Return > trace.Left)
+	if err := w.end(Calls); err != nil {
+		return err
+	}
+	for i := range c.Acts {
+		if err := w.operation(c, &c.Acts[i]); err != nil {
+			return err
+		}
+	}
+	for i := range c.Values {
+		v := &c.Values[i]
+		w.which(c)
+		w.text(v.Name)
+		if v.Own {
+			w.number(v.Number)
+			w.number(1)
+		} else {
+			w.number(int64(math.Round(v.Sum)))
+			w.number(0)
+		}
+		if err := w.end(Attached); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// which writes what a call is known by.
+func (w *TableWriter) which(c *ops.Call) {
+	w.number(int64(c.Rank))
+	w.number(int64(c.Stream))
+	w.number(int64(c.Index))
+}
+
+func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
+	w.which(c)
+	w.text(a.Kind.String())
+	peer, tagged, rooted := false, false, false
+	switch a.Kind {
+	case ops.Send, ops.SendBegin, ops.SendEnd, ops.Recv, ops.RecvBegin, ops.RecvEnd:
+		peer, tagged = a.Peer >= 0, a.Tag >= 0
+	case ops.Put, ops.Get, ops.Atomic, ops.TransferEnd, ops.TransferDone, ops.Lock, ops.Unlock:
+		peer = a.Peer >= 0
+	case ops.Collective, ops.CollectiveBegin, ops.CollectiveEnd:
+		rooted = a.Root >= 0
+	}
+	w.known(0, a.Comm != nil)
+	if a.Comm != nil {
+		w.row[len(w.row)-1].Number = int64(a.Comm.Number)
+	}
+	w.known(int64(a.Peer), peer)
+	world := -1
+	if peer {
+		world = a.World()
+	}
+	w.known(int64(world), world >= 0)
+	w.known(a.Tag, tagged)
+	w.known(int64(a.Root), rooted)
+	w.number(int64(a.Sent))
+	w.number(int64(a.Received))
+	w.known(int64(a.ID), a.ID > 0)
+	w.known(int64(a.Message), a.Message > 0)
+	w.known(0, a.Window != nil)
+	if a.Window != nil {
+		w.row[len(w.row)-1].Number = int64(a.Window.Number)
+	}
+	file := ""
+	if a.File != nil {
+		file = a.File.Name
+	}
+	w.text(file)
+	return w.end(Operations)
+}
+
+// Close writes the tables of what is not calls, and ends all.
+func (w *TableWriter) Close() error {
+	for _, c := range w.s.Comms.List() {
+		made, parent, remote := c.MadeBy, -1, -1
+		if made == "" {
+			made = "MPI_COMM_WORLD"
+		}
+		if c.Parent != nil {
+			parent = c.Parent.Number
+		}
+		if c.Remote != nil {
+			remote = c.Remote.Number
+		}
+		w.number(int64(c.Number))
+		w.text(made)
+		w.text(c.Name)
+		w.known(int64(parent), c.Parent != nil)
+		w.number(int64(c.Size))
+		w.known(int64(remote), c.Remote != nil)
+		if err := w.end(Communicators); err != nil {
+			return err
+		}
+		for i, rank := range c.Members() {
+			w.number(int64(c.Number))
+			w.number(int64(i))
+			w.known(int64(rank), rank >= 0)
+			if err := w.end(Members); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.o.About)) {
+		w.text(strings.ToLower(name))
+		w.text(w.o.About[name])
+		if err := w.end(Run); err != nil {
+			return err
+		}
+	}
+	return w.f.Close()
+}

@@ -1,0 +1,115 @@
+// Streams are those that the ranks of a class have in common, and how often
+// each rank repeats what stands in them: workers that got different numbers of tasks did the
+// same. Where the ranks agree, the number stands in the grammar; where they don't, a column
+// holds it.
+
+package column
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+)
+
+// Streams are those of a class with constant counts filled in, and what varies.
+type Streams struct {
+	List    []*grammar.Grammar // varying counts are those of the first rank
+	Varying []int              // numbers of repeated symbols
+	Columns []Column           // their counts
+}
+
+// StreamsOf checks the counts of a class of so many ranks: one for each repeated symbol, or nil if
+// all ranks repeat as the streams say.
+func StreamsOf(streams []*grammar.Grammar, counts []Column, ranks int) (Streams, error) {
+	out := Streams{List: streams}
+	n := grammar.Repeats(streams)
+	if counts == nil {
+		return out, nil
+	}
+	if len(counts) != n {
+		return out, fmt.Errorf("%d counts for %d repeated symbols", len(counts), n)
+	}
+	which := make([]int, n)
+	for i := range counts {
+		which[i] = i
+		if counts[i].Len() != ranks {
+			return out, fmt.Errorf("count %d of %d ranks, %d expected", i, counts[i].Len(), ranks)
+		}
+		if _, ok := counts[i].Same(); !ok {
+			out.Varying = append(out.Varying, i)
+			out.Columns = append(out.Columns, counts[i])
+		}
+	}
+	var err error
+	out.List, err = grammar.WithCounts(streams, which, func(i int) int64 { return counts[i].Runs()[0].Start })
+	if err == nil && len(out.Varying) > 0 {
+		// A count of 1 would not be numbered when read back.
+		repeats := grammar.Repeats(out.List)
+		if repeats != n {
+			err = fmt.Errorf("%d of %d repeated symbols occur once", n-repeats, n)
+		}
+	}
+	return out, err
+}
+
+// Calls returns how often the ranks of the class called each terminal, in all.
+func (s *Streams) Calls(terminals, ranks int) ([]uint64, error) {
+	vals := make([][]int64, len(s.Columns))
+	for i := range s.Columns {
+		vals[i] = s.Columns[i].Values()
+	}
+	return StreamCalls(s.List, s.Varying, terminals, ranks, func(i, member int) int64 { return vals[i][member] })
+}
+
+// StreamCalls does the same where counts are had one by one: count returns the i-th of those that vary.
+func StreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int, count func(i, member int) int64) ([]uint64, error) {
+	if len(varying) == 0 {
+		sum := grammar.Occurrences(streams, terminals)
+		for i := range sum {
+			sum[i] *= uint64(ranks)
+		}
+		return sum, nil
+	}
+	sum := make([]uint64, terminals)
+	for member := range ranks {
+		list, err := grammar.WithCounts(streams, varying, func(i int) int64 { return count(i, member) })
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range grammar.Occurrences(list, terminals) {
+			sum[i] += n
+		}
+	}
+	return sum, nil
+}
+
+// AppendVarying writes which repeated symbols have a column.
+//
+//	varying = count uvarint, (number, as a difference to the one before) uvarint…
+func AppendVarying(b []byte, varying []int) []byte {
+	b = wire.AppendUvarint(b, uint64(len(varying)))
+	last := 0
+	for _, n := range varying {
+		b = wire.AppendUvarint(b, uint64(n-last))
+		last = n
+	}
+	return b
+}
+
+// DecodeVarying reads which repeated symbols of streams have a column.
+func DecodeVarying(r *wire.Reader, streams []*grammar.Grammar) []int {
+	n := grammar.Repeats(streams)
+	var varying []int
+	last := 0
+	for i := range r.Count(1) {
+		d := r.Int(math.MaxInt32)
+		if last += d; last >= n || i > 0 && d == 0 {
+			r.Fail("repeated symbol %d of %d", last, n)
+			return nil
+		}
+		varying = append(varying, last)
+	}
+	return varying
+}

@@ -1,0 +1,188 @@
+package grammar
+
+import (
+	"math"
+)
+
+// An Arrival is one way in which the sequence comes to a leaf: from the terminal before.
+// A leaf at the beginning of a loop has several: where the loop is entered, and for
+// each further round.
+type Arrival struct {
+	Leaf   int
+	From   int  // the terminal before, or UnfoldStart
+	Enters bool // the innermost loop that the leaf begins is entered
+	Loops  int  // how many loops are entered, see Visit
+	levels []level
+}
+
+// UnfoldStart is where the sequence begins.
+const UnfoldStart = -1
+
+// A level is a symbol on the way from the start to a leaf, outermost first.
+type level struct {
+	offset uint64 // of the symbol in its body, in terminals
+	length uint64 // of one round of it
+	count  uint64 // rounds
+	only   rounds
+	below  uint64 // arrivals in one round
+}
+
+// rounds says which rounds of a symbol an arrival is in.
+type rounds uint8
+
+const (
+	allRounds rounds = iota
+	firstRound
+	furtherRounds
+)
+
+// of is how many of the first n rounds these are.
+func (r rounds) of(n uint64) uint64 {
+	switch {
+	case r == firstRound:
+		return min(n, 1)
+	case r == furtherRounds:
+		return n - min(n, 1)
+	}
+	return n
+}
+
+// Count is how often the sequence arrives so.
+func (a *Arrival) Count() uint64 { return a.Before(math.MaxUint64) }
+
+// Before is how often it does among the first so many terminals of the sequence.
+func (a *Arrival) Before(position uint64) uint64 {
+	sum := uint64(0)
+	for i := range a.levels {
+		l := &a.levels[i]
+		if position <= l.offset {
+			return sum
+		}
+		position -= l.offset
+		done := min(position/l.length, l.count)
+		sum += l.only.of(done) * l.below
+		if done == l.count || l.only.of(done+1) == l.only.of(done) {
+			return sum
+		}
+		position -= done * l.length
+	}
+	return sum
+}
+
+// deepest is how deep leaves may be for their arrivals to be known.
+const deepest = 128
+
+// Arrivals returns the ways to all leaves, by leaf. counts is as in Walk. Leaves in
+// parts that several uses share have none.
+func (t *Unfolded) Arrivals(counts *Grammar) [][]Arrival {
+	out := make([][]Arrival, len(t.Terminal))
+	if len(t.Rule) == 0 {
+		return out
+	}
+	x := arriving{t: t, counts: counts, out: out, uses: make([]int, len(t.Rule))}
+	for _, body := range t.Grammar.Rules {
+		for _, s := range body {
+			if s.ID < 0 {
+				x.uses[-s.ID]++
+			}
+		}
+	}
+	x.measure()
+	x.instance(0)
+	return out
+}
+
+type arriving struct {
+	t      *Unfolded
+	counts *Grammar
+	out    [][]Arrival
+	uses   []int
+	length []uint64 // by instance
+	last   []int    // by instance: the terminal at its end
+	path   []visitStep
+}
+
+// A visitStep is a symbol of an instance on the way to what is looked at.
+type visitStep struct {
+	instance int32
+	at       int
+	level    level
+}
+
+func (x *arriving) count(instance int32, at int) uint64 {
+	return x.t.count(x.counts, instance, at)
+}
+
+// measure finds lengths and ends of instances.
+func (x *arriving) measure() {
+	x.length, x.last = x.t.lengths(x.counts), make([]int, len(x.t.Rule))
+	for _, n := range x.t.Grammar.Order() {
+		for _, s := range x.t.Grammar.Rules[n] {
+			x.last[n] = x.lastOf(s.ID)
+		}
+	}
+}
+
+func (x *arriving) lengthOf(id int32) uint64 {
+	if id < 0 {
+		return x.length[-id]
+	}
+	return 1
+}
+
+func (x *arriving) lastOf(id int32) int {
+	if id < 0 {
+		return x.last[-id]
+	}
+	return int(x.t.Terminal[id])
+}
+
+func (x *arriving) instance(n int32) {
+	if len(x.path) >= deepest {
+		return
+	}
+	offset := uint64(0)
+	for at, s := range x.t.Grammar.Rules[n] {
+		l := level{offset: offset, length: x.lengthOf(s.ID), count: x.count(n, at)}
+		offset += l.length * l.count
+		x.path = append(x.path, visitStep{n, at, l})
+		switch {
+		case s.ID >= 0:
+			x.leaf(s.ID)
+		case x.uses[-s.ID] == 1:
+			x.instance(-s.ID)
+		}
+		x.path = x.path[:len(x.path)-1]
+	}
+}
+
+// leaf adds the arrivals at the leaf to which the path leads.
+func (x *arriving) leaf(id int32) {
+	only := make([]rounds, len(x.path))
+	loops := 0
+	add := func(from int) {
+		a := Arrival{Leaf: int(id), From: from, Enters: loops > 0, Loops: loops, levels: make([]level, len(x.path))}
+		below := uint64(1)
+		for i := len(x.path) - 1; i >= 0; i-- {
+			a.levels[i] = x.path[i].level
+			a.levels[i].only, a.levels[i].below = only[i], below
+			below *= only[i].of(a.levels[i].count)
+		}
+		x.out[id] = append(x.out[id], a)
+	}
+	for i := len(x.path) - 1; i >= 0; i-- {
+		s := &x.path[i]
+		body := x.t.Grammar.Rules[s.instance]
+		if s.level.count > 1 {
+			only[i] = furtherRounds
+			add(x.lastOf(body[s.at].ID))
+			only[i] = firstRound
+			loops++
+		}
+		if s.at > 0 {
+			add(x.lastOf(body[s.at-1].ID))
+			return
+		}
+	}
+	add(UnfoldStart)
+}

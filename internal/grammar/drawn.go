@@ -1,0 +1,336 @@
+// A Drawing has loops run as often as a distribution says that they were, where a trace has no more of them.
+//
+// Invariants:
+//
+//  1. A number of rounds MUST follow from the seed, the family, the key and how many runs with that key came before, and
+//     from nothing else: ranks that run a loop together have the same key, and so draw alike without looking at each other.
+//  2. All numbers that a key draws together MUST be spread as the distribution is: so each rank has as many rounds in all
+//     as its runs had in the mean.
+//  3. What is made of a trace MUST be bounded: see mostDrawn.
+
+package grammar
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// A DrawnLoop is a repeated symbol of a class's streams whose count is drawn wherever it stands.
+type DrawnLoop struct {
+	Symbol int
+	Family int
+	Keys   []int64 // of each rank
+}
+
+// A Drawing is what there is to draw from.
+type Drawing struct {
+	Seed     uint64
+	Families []model.Drawn
+	Loops    [][]DrawnLoop // by class
+}
+
+// mostDrawn bounds the numbers of a class that are drawn, of all ranks, and mostRuns those of a rank.
+const (
+	mostDrawn = 1 << 24
+	mostRuns  = 1 << 16
+)
+
+// MostDraws is how many numbers each of so many ranks may draw.
+func MostDraws(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
+
+// mostSymbols bounds what a stream comes to.
+const mostSymbols = 1 << 20
+
+// mostNested bounds how deep loops stand within each other around one that is drawn.
+const mostNested = 1 << 10
+
+// An Unrolled is streams with each run of a loop whose rounds are drawn apart.
+type Unrolled struct {
+	Streams []*Grammar
+	Varying []int // numbers of repeated symbols whose counts differ by rank
+	// From says which they were before; -1: drawn. Drawn has those, by rank.
+	From  []int
+	Drawn [][]int64
+}
+
+var errUneven = errors.New("a loop around one whose rounds are drawn has not as many on all ranks")
+
+// Unroll draws the rounds of a class's loops. varying is what differs by rank for other reasons.
+func (d *Drawing) Unroll(streams []*Grammar, varying []int, loops []DrawnLoop, ranks int) (*Unrolled, error) {
+	u := &unroller{loops: loops, varying: varying, ranks: ranks, out: &Unrolled{}}
+	for _, g := range streams {
+		x, err := u.stream(g)
+		if err != nil {
+			return nil, err
+		}
+		u.out.Streams = append(u.out.Streams, x)
+	}
+	if u.next != len(loops) {
+		return nil, fmt.Errorf("loop of repeated symbol %d, there are %d", loops[u.next].Symbol, u.number)
+	}
+	return u.out, d.draw(u)
+}
+
+// DrawnFamilies tells of each terminal of a class the family of loops that it is in, from 1; 0: none.
+func DrawnFamilies(streams []*Grammar, loops []DrawnLoop, terminals int) []int {
+	out := make([]int, terminals)
+	next := 0
+	for _, g := range streams {
+		seen := make([]bool, len(g.Rules))
+		family := 0
+		var within func(s Symbol)
+		within = func(s Symbol) {
+			switch {
+			case s.ID >= 0:
+				out[s.ID] = family
+			case !seen[-s.ID]:
+				seen[-s.ID] = true
+				for _, x := range g.Rules[-s.ID] {
+					within(x)
+				}
+			}
+		}
+		for _, body := range g.Rules {
+			for _, s := range body {
+				if s.Count < 2 {
+					continue
+				}
+				if len(loops) > 0 && loops[0].Symbol == next {
+					family, loops = loops[0].Family+1, loops[1:]
+					within(s)
+				}
+				next++
+			}
+		}
+	}
+	return out
+}
+
+// An unroller goes through the streams of a class.
+type unroller struct {
+	loops   []DrawnLoop
+	varying []int
+	ranks   int
+	number  int // of the next repeated symbol
+	next    int // of loops
+	made    int // repeated symbols of what comes out
+	runs    []int
+	out     *Unrolled
+}
+
+// A unrollMark is what is known of a symbol: the number of its loop, or of what varies, from 1.
+type unrollMark struct{ loop, varying int }
+
+// stream unrolls one.
+func (u *unroller) stream(g *Grammar) (*Grammar, error) {
+	marks := make([][]unrollMark, len(g.Rules))
+	apart := make([]bool, len(g.Rules)) // rules that have drawn loops in them, or in what they have
+	at := 0
+	for at < len(u.varying) && u.varying[at] < u.number {
+		at++
+	}
+	for r, body := range g.Rules {
+		marks[r] = make([]unrollMark, len(body))
+		for i := range body {
+			if body[i].Count < 2 {
+				continue
+			}
+			m := &marks[r][i]
+			if u.next < len(u.loops) && u.loops[u.next].Symbol == u.number {
+				u.next++
+				m.loop = u.next
+				apart[r] = true
+			}
+			if at < len(u.varying) && u.varying[at] == u.number {
+				at++
+				if m.varying = at; m.loop > 0 {
+					return nil, errUneven
+				}
+			}
+			u.number++
+		}
+	}
+	for again := true; again; {
+		again = false
+		for r, body := range g.Rules {
+			for _, s := range body {
+				if s.ID < 0 && apart[-s.ID] && !apart[r] {
+					apart[r], again = true, true
+				}
+			}
+		}
+	}
+	numbers := make([]int32, len(g.Rules)) // of rules that stay
+	n := int32(0)
+	for r := 1; r < len(g.Rules); r++ {
+		if !apart[r] {
+			n++
+			numbers[r] = n
+		}
+	}
+	out := &Grammar{Rules: make([][]Symbol, 1, n+1)}
+	var emit func(r int32, depth int) error
+	emit = func(r int32, depth int) error {
+		if depth > mostNested {
+			return fmt.Errorf("loops within each other %d deep", depth)
+		}
+		for i, s := range g.Rules[r] {
+			m := marks[r][i]
+			if s.ID < 0 && apart[-s.ID] {
+				if m.loop > 0 || m.varying > 0 {
+					return errUneven
+				}
+				for range s.Count {
+					if err := emit(-s.ID, depth+1); err != nil {
+						return err
+					}
+				}
+				continue
+			}
+			if err := u.symbol(m, s); err != nil {
+				return err
+			}
+			if s.ID < 0 {
+				s.ID = -numbers[-s.ID]
+			}
+			if out.Rules[0] = append(out.Rules[0], s); len(out.Rules[0]) > mostSymbols {
+				return errMany
+			}
+		}
+		return nil
+	}
+	if err := emit(0, 0); err != nil {
+		return nil, err
+	}
+	for r := 1; r < len(g.Rules); r++ {
+		if apart[r] {
+			continue
+		}
+		body := slices.Clone(g.Rules[r])
+		for i, s := range body {
+			if err := u.symbol(marks[r][i], s); err != nil {
+				return nil, err
+			}
+			if s.ID < 0 {
+				body[i].ID = -numbers[-s.ID]
+			}
+		}
+		out.Rules = append(out.Rules, body)
+	}
+	return out, nil
+}
+
+var errMany = fmt.Errorf("more than %d numbers of rounds to draw, or more than %d of a rank", mostDrawn, mostRuns)
+
+// symbol notes a symbol that comes out.
+func (u *unroller) symbol(m unrollMark, s Symbol) error {
+	if s.Count < 2 {
+		return nil
+	}
+	switch {
+	case m.loop > 0:
+		if u.runs = append(u.runs, m.loop-1); len(u.runs) > MostDraws(u.ranks) {
+			return errMany
+		}
+		u.out.Varying, u.out.From = append(u.out.Varying, u.made), append(u.out.From, -1)
+	case m.varying > 0:
+		u.out.Varying, u.out.From = append(u.out.Varying, u.made), append(u.out.From, m.varying-1)
+	}
+	u.made++
+	return nil
+}
+
+// draw fills in the numbers of rounds.
+func (d *Drawing) draw(u *unroller) error {
+	drawn := make([][]int64, len(u.runs))
+	for i := range drawn {
+		drawn[i] = make([]int64, u.ranks)
+	}
+	type of struct {
+		family int
+		key    int64
+	}
+	type bundle struct {
+		of
+		runs int
+	}
+	known := make(map[bundle][]int64)
+	for rank := range u.ranks {
+		runs := make(map[of][]int)
+		for i, l := range u.runs {
+			loop := &u.loops[l]
+			if loop.Family >= len(d.Families) || len(loop.Keys) != u.ranks {
+				return fmt.Errorf("loop %d is of family %d of %d, with keys of %d ranks of %d", l, loop.Family, len(d.Families), len(loop.Keys), u.ranks)
+			}
+			k := of{loop.Family, loop.Keys[rank]}
+			runs[k] = append(runs[k], i)
+		}
+		for k, list := range runs {
+			b := bundle{k, len(list)}
+			if known[b] == nil {
+				known[b] = d.Rounds(k.family, k.key, len(list))
+			}
+			for i, run := range list {
+				drawn[run][rank] = known[b][i]
+			}
+		}
+	}
+	next := 0
+	for _, from := range u.out.From {
+		var list []int64
+		if from < 0 {
+			list = drawn[next]
+			next++
+		}
+		u.out.Drawn = append(u.out.Drawn, list)
+	}
+	return nil
+}
+
+// Rounds draws numbers of rounds of a family's loops, for as many runs with a key as there are. Runs are put in an
+// order at random, and take their part of the distribution in turn.
+func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
+	x := &d.Families[family]
+	total := uint64(0)
+	for i := range x.Bins {
+		total += x.Bins[i].Count
+	}
+	type place struct {
+		hash uint64
+		run  int
+	}
+	order := make([]place, runs)
+	from := Mixed(Mixed(d.Seed, uint64(family)), uint64(key))
+	for i := range order {
+		order[i] = place{Mixed(from, uint64(i)), i}
+	}
+	slices.SortFunc(order, func(a, b place) int { return cmp.Or(cmp.Compare(a.hash, b.hash), a.run-b.run) })
+	out := make([]int64, runs)
+	if total == 0 {
+		return out
+	}
+	// Where the first stands is drawn too, as the numbers of a few runs would be the same for all keys otherwise.
+	shift := float64(Mixed(from, uint64(runs))>>11) / (1 << 53)
+	bin, below := 0, float64(0)
+	for i, p := range order {
+		at := (float64(i) + shift) / float64(runs) * float64(total)
+		for bin+1 < len(x.Bins) && below+float64(x.Bins[bin].Count) <= at {
+			below += float64(x.Bins[bin].Count)
+			bin++
+		}
+		out[p.run] = x.Bins[bin].Value
+	}
+	return out
+}
+
+// Mixed is the hash that all is drawn by, splitmix64 of a counter.
+func Mixed(h, counter uint64) uint64 {
+	z := (h ^ counter*0xd1342543de82ef95) + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,129 @@
+package grammar
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+func family(values ...int64) model.Drawn {
+	var x model.Drawn
+	for _, v := range values {
+		x.Bins = append(x.Bins, model.Bin{Low: v, High: v, Value: v, Count: 3})
+	}
+	return x
+}
+
+// TestRounds: numbers are a key's and a seed's own, and each set of them is spread as the distribution is.
+func TestRounds(t *testing.T) {
+	values := []int64{1, 2, 5, 9}
+	d := &Drawing{Seed: 7, Families: []model.Drawn{family(values...), family(values...)}}
+	all := make(map[string]int)
+	for f := range d.Families {
+		for key := range int64(20) {
+			list := d.Rounds(f, key, 40)
+			if !slices.Equal(list, d.Rounds(f, key, 40)) {
+				t.Fatalf("key %d draws others each time", key)
+			}
+			all[fmt.Sprint(list)]++
+			for _, v := range values {
+				n := 0
+				for _, x := range list {
+					if x == v {
+						n++
+					}
+				}
+				if n < 9 || n > 11 {
+					t.Errorf("key %d: %d of 40 are %d", key, n, v)
+				}
+			}
+		}
+	}
+	if len(all) != 2*20 {
+		t.Errorf("%d different of 40", len(all))
+	}
+}
+
+// loops is t0, five times (t1 drawn, t2 as often as varies, t3³), t3.
+func loops() *Grammar {
+	return &Grammar{Rules: [][]Symbol{
+		{{ID: 0, Count: 1}, {ID: -1, Count: 5}, {ID: -3, Count: 1}},
+		{{ID: -2, Count: 2}, {ID: 2, Count: 4}, {ID: -3, Count: 1}},
+		{{ID: 1, Count: 1}},
+		{{ID: 3, Count: 3}},
+	}}
+}
+
+func TestUnroll(t *testing.T) {
+	d := &Drawing{Families: []model.Drawn{family(7)}}
+	u, err := d.Unroll([]*Grammar{loops()}, []int{2}, []DrawnLoop{{1, 0, []int64{4, 4}}}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := u.Streams[0]
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if want := loops(); !slices.Equal(g.Expand(nil), want.Expand(nil)) {
+		t.Errorf("%v, want %v", g.Rules, want.Rules)
+	}
+	n := 0
+	for i, from := range u.From {
+		if from == 0 {
+			if u.Drawn[i] != nil {
+				t.Errorf("%d varies and is drawn", i)
+			}
+			continue
+		}
+		n++
+		if !slices.Equal(u.Drawn[i], []int64{7, 7}) {
+			t.Errorf("run %d: %v", i, u.Drawn[i])
+		}
+	}
+	if n != 5 || len(u.From) != 10 {
+		t.Errorf("%d runs drawn, %v", n, u.From)
+	}
+	if of := DrawnFamilies([]*Grammar{loops()}, []DrawnLoop{{1, 0, nil}}, 4); !slices.Equal(of, []int{0, 1, 0, 0}) {
+		t.Errorf("families %v", of)
+	}
+}
+
+// TestBounds: what would be too much, or isn't one thing for all ranks, is refused.
+func TestBounds(t *testing.T) {
+	d := &Drawing{Families: []model.Drawn{family(7)}}
+	g := loops()
+	g.Rules[0][1].Count = 1 << 40
+	deep := &Grammar{Rules: [][]Symbol{{{ID: -1, Count: 1}}}}
+	for r := range int32(2 * mostNested) {
+		deep.Rules = append(deep.Rules, []Symbol{{ID: -r - 2, Count: 1}})
+	}
+	deep.Rules = append(deep.Rules, []Symbol{{ID: 0, Count: 2}})
+	for name, x := range map[string]struct {
+		g       *Grammar
+		varying []int
+		loop    DrawnLoop
+	}{
+		"many":    {g, nil, DrawnLoop{1, 0, []int64{1}}},
+		"deep":    {deep, nil, DrawnLoop{0, 0, []int64{1}}},
+		"symbol":  {loops(), nil, DrawnLoop{9, 0, []int64{1}}},
+		"family":  {loops(), nil, DrawnLoop{1, 1, []int64{1}}},
+		"keys":    {loops(), nil, DrawnLoop{1, 0, nil}},
+		"around":  {loops(), []int{0}, DrawnLoop{1, 0, []int64{1}}},
+		"varying": {loops(), []int{1}, DrawnLoop{1, 0, []int64{1}}},
+		"outer":   {loops(), nil, DrawnLoop{0, 0, []int64{1}}},
+	} {
+		loops := []DrawnLoop{x.loop}
+		if name == "outer" { // a drawn loop in a drawn loop
+			loops = append(loops, DrawnLoop{1, 0, []int64{1}})
+		}
+		ranks := 1
+		if name == "many" {
+			ranks = mostDrawn >> 8
+		}
+		if _, err := d.Unroll([]*Grammar{x.g}, x.varying, loops, ranks); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+// Sums, Split and Prints answer questions about a position in the sequence of a
+// grammar without expanding it: which terminal is there, and what weight the
+// terminals before it have in sum. They read grammars, and make none.
+
+package grammar
+
+import (
+	"math"
+	"sort"
+)
+
+// Sums is a grammar with a weight for each terminal. It is safe for use by
+// several goroutines at once. Sums of weights wrap around at 64 bits.
+type Sums struct {
+	g      *Grammar
+	weight func(terminal uint32) int64
+	rules  []sumsRule
+	order  []int32 // rules that the start reaches, each after those in it
+
+	// Steps, if not nil, counts the comparisons of searches: tests hold them against
+	// depth and length. Then a Sums is for one goroutine.
+	Steps *int
+}
+
+// first is sort.Search.
+func (s *Sums) first(n int, is func(i int) bool) int {
+	if s.Steps == nil {
+		return first(n, is)
+	}
+	return sort.Search(n, func(i int) bool { *s.Steps++; return is(i) })
+}
+
+func first(n int, is func(i int) bool) int { return sort.Search(n, is) }
+
+// A sumsRule holds, per symbol of the rule's body, how long the expansion is up to
+// and including that symbol, and what it weighs: nothing if there are no weights.
+type sumsRule struct {
+	ends    []uint64
+	weights []int64
+}
+
+// NewSums prepares a grammar. It takes time and memory in proportion to the
+// grammar, not to the sequence.
+func NewSums(g *Grammar, weight func(terminal uint32) int64) *Sums {
+	s := &Sums{g: g, rules: make([]sumsRule, len(g.Rules)), order: g.Order()}
+	for _, id := range s.order {
+		ends := make([]uint64, len(g.Rules[id]))
+		sum := uint64(0)
+		for i, sym := range g.Rules[id] {
+			n := uint64(1)
+			if sym.ID < 0 {
+				n, _ = s.rules[-sym.ID].total()
+			}
+			sum += n * sym.Count
+			ends[i] = sum
+		}
+		s.rules[id].ends = ends
+	}
+	return s.Again(weight)
+}
+
+// Again returns the same grammar with other weights. Where few terminals weigh
+// something, that is faster and takes less memory than NewSums.
+func (s *Sums) Again(weight func(terminal uint32) int64) *Sums {
+	w := &Sums{g: s.g, weight: weight, order: s.order, rules: make([]sumsRule, len(s.rules))}
+	for _, id := range s.order {
+		r := &w.rules[id]
+		r.ends = s.rules[id].ends
+		sum := int64(0)
+		for i, sym := range s.g.Rules[id] {
+			one := int64(0)
+			if sym.ID >= 0 {
+				one = weight(uint32(sym.ID))
+			} else {
+				_, one = w.rules[-sym.ID].total()
+			}
+			if one == 0 && r.weights == nil {
+				continue
+			}
+			if r.weights == nil {
+				r.weights = make([]int64, len(r.ends))
+			}
+			sum += one * int64(sym.Count)
+			r.weights[i] = sum
+		}
+	}
+	return w
+}
+
+func (r *sumsRule) total() (length uint64, weight int64) {
+	if n := len(r.ends); n > 0 {
+		length = r.ends[n-1]
+	}
+	if n := len(r.weights); n > 0 {
+		weight = r.weights[n-1]
+	}
+	return length, weight
+}
+
+// Len returns the length of the sequence.
+func (s *Sums) Len() uint64 {
+	if len(s.rules) == 0 {
+		return 0
+	}
+	n, _ := s.rules[0].total()
+	return n
+}
+
+// Firsts returns where each of the terminals 0 to n-1 is first; what does not occur is at
+// the largest number there is.
+func (s *Sums) Firsts(n int) []uint64 {
+	list := make([]uint64, n)
+	for i := range list {
+		list[i] = math.MaxUint64
+	}
+	if len(s.rules) == 0 {
+		return list
+	}
+	type place struct {
+		rule int32
+		at   int
+		pos  uint64
+	}
+	seen := make([]bool, len(s.rules))
+	stack := []place{{}}
+	for len(stack) > 0 {
+		x := &stack[len(stack)-1]
+		if x.at == len(s.g.Rules[x.rule]) {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		sym, pos := s.g.Rules[x.rule][x.at], x.pos
+		x.at++
+		if sym.ID >= 0 {
+			x.pos += sym.Count
+			if int(sym.ID) < n {
+				list[sym.ID] = min(list[sym.ID], pos)
+			}
+			continue
+		}
+		length, _ := s.rules[-sym.ID].total()
+		x.pos += length * sym.Count
+		if !seen[-sym.ID] { // later it has nothing new
+			seen[-sym.ID] = true
+			stack = append(stack, place{rule: -sym.ID, pos: pos})
+		}
+	}
+	return list
+}
+
+// Total returns the weight of the whole sequence.
+func (s *Sums) Total() int64 { return s.Before(s.Len()) }
+
+// Before returns the weight of the first pos terminals.
+func (s *Sums) Before(pos uint64) int64 {
+	if n := s.Len(); pos >= n {
+		if n == 0 {
+			return 0
+		}
+		_, w := s.rules[0].total()
+		return w
+	}
+	_, w := s.At(pos)
+	return w
+}
+
+// At returns the terminal at pos, which must be below Len, and the weight of
+// all terminals before it.
+func (s *Sums) At(pos uint64) (terminal uint32, before int64) {
+	for id := int32(0); ; {
+		r := &s.rules[id]
+		at := s.first(len(r.ends), func(i int) bool { return r.ends[i] > pos })
+		start, sum := uint64(0), int64(0)
+		if at > 0 {
+			start = r.ends[at-1]
+			if r.weights != nil {
+				sum = r.weights[at-1]
+			}
+		}
+		sym := s.g.Rules[id][at]
+		pos -= start
+		before += sum
+		if sym.ID >= 0 {
+			return uint32(sym.ID), before + s.weight(uint32(sym.ID))*int64(pos)
+		}
+		n, w := s.rules[-sym.ID].total()
+		before += w * int64(pos/n)
+		pos %= n
+		id = -sym.ID
+	}
+}
+
+// Nth returns the first position with more than k of weight up to and
+// including it, and the terminal there. Weights must not be negative, and k
+// must be below Total.
+func (s *Sums) Nth(k int64) (pos uint64, terminal uint32) {
+	for id := int32(0); ; {
+		r := &s.rules[id]
+		at := s.first(len(r.weights), func(i int) bool { return r.weights[i] > k })
+		if at > 0 {
+			pos += r.ends[at-1]
+			k -= r.weights[at-1]
+		}
+		sym := s.g.Rules[id][at]
+		if sym.ID >= 0 {
+			return pos + uint64(k/s.weight(uint32(sym.ID))), uint32(sym.ID)
+		}
+		n, w := s.rules[-sym.ID].total()
+		pos += n * uint64(k/w)
+		k %= w
+		id = -sym.ID
+	}
+}

@@ -1,0 +1,126 @@
+package grammar
+
+import (
+	"math/bits"
+)
+
+// Prints are fingerprints of a grammar's prefixes, by which two sequences are compared
+// without expanding them. That two that differ have the same is as likely as 10^-17 times
+// their length. It is safe for use by several goroutines at once.
+type Prints struct {
+	g      *Grammar
+	number func(terminal uint32) uint64
+	rules  []printed
+}
+
+type printed struct {
+	ends  []uint64 // how long the body is up to and including each symbol
+	marks []print  // its print up to there
+}
+
+// A print is that of a sequence, a polynomial of its numbers at base, and base to the power
+// of its length, modulo prime.
+type print struct{ hash, power uint64 }
+
+const (
+	prime = 1<<61 - 1
+	base  = 0x16a09e667f3bcc9 // anything
+)
+
+var nothing = print{0, 1}
+
+// NewPrints prepares a grammar. Terminals count as the same if their numbers are.
+func NewPrints(g *Grammar, number func(terminal uint32) uint64) *Prints {
+	p := &Prints{g: g, number: number, rules: make([]printed, len(g.Rules))}
+	for _, id := range g.Order() {
+		r := &p.rules[id]
+		length, sum := uint64(0), nothing
+		for _, sym := range g.Rules[id] {
+			n, one := p.symbol(sym.ID)
+			length += n * sym.Count
+			sum = sum.then(one.repeated(sym.Count))
+			r.ends, r.marks = append(r.ends, length), append(r.marks, sum)
+		}
+	}
+	return p
+}
+
+func (p *Prints) symbol(id int32) (uint64, print) {
+	if id >= 0 {
+		return 1, print{(p.number(uint32(id)) + 1) % prime, base}
+	}
+	r := &p.rules[-id]
+	last := len(r.ends) - 1
+	return r.ends[last], r.marks[last]
+}
+
+// Len returns the length of the sequence.
+func (p *Prints) Len() uint64 {
+	if len(p.rules) == 0 || len(p.rules[0].ends) == 0 {
+		return 0
+	}
+	return p.rules[0].ends[len(p.rules[0].ends)-1]
+}
+
+// before is the print of the first n terminals, of which there are that many.
+func (p *Prints) before(n uint64) print {
+	sum := nothing
+	for id := int32(0); n > 0; {
+		r := &p.rules[id]
+		at := first(len(r.ends), func(i int) bool { return r.ends[i] >= n })
+		if at > 0 {
+			sum = sum.then(r.marks[at-1])
+			n -= r.ends[at-1]
+		}
+		sym := p.g.Rules[id][at]
+		length, one := p.symbol(sym.ID)
+		sum = sum.then(one.repeated(n / length))
+		if n %= length; n > 0 {
+			id = -sym.ID
+		}
+	}
+	return sum
+}
+
+// Common returns how many terminals two sequences have in common at their beginning.
+func (p *Prints) Common(q *Prints) uint64 {
+	low, high := uint64(0), min(p.Len(), q.Len())
+	for low < high {
+		middle := low + (high-low+1)/2
+		if p.before(middle).hash == q.before(middle).hash {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return low
+}
+
+// then is the print of one sequence behind the other.
+func (a print) then(b print) print {
+	return print{modulo(times(a.hash, b.power) + b.hash), times(a.power, b.power)}
+}
+
+func (a print) repeated(n uint64) print {
+	sum := nothing
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			sum = sum.then(a)
+		}
+		a = a.then(a)
+	}
+	return sum
+}
+
+func times(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return modulo(lo&prime + (hi<<3 | lo>>61))
+}
+
+// modulo is x modulo prime, for x up to about twice that.
+func modulo(x uint64) uint64 {
+	for x >= prime {
+		x -= prime
+	}
+	return x
+}

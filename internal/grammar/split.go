@@ -1,0 +1,276 @@
+package grammar
+
+import (
+	"iter"
+	"sort"
+)
+
+// A Split takes a sequence apart by weight without expanding it, and counts what is in
+// the parts by kinds of terminals. Weights must not be negative, and have a sum below
+// 1<<62. It is for one goroutine.
+type Split struct {
+	s     *Sums
+	kind  []int
+	kinds int
+	each  func(terminal uint32) int64
+	whole map[int32]*Count
+	marks map[int32][]Count // by rule with a long body: what is before every markEach-th symbol
+	count Count             // of the last part that was asked for
+
+	// Steps, if not 0, is after how many steps parts become twice as heavy, again and
+	// again.
+	Steps int
+}
+
+// A Count is how many terminals there are of each kind, and the sum over them of what
+// each counts.
+type Count struct {
+	Calls []uint64
+	Sums  []int64
+}
+
+const (
+	markEach = 64
+	short    = 64 // up to this length a rule's count is not kept
+)
+
+// NewSplit prepares taking s apart. kind tells a terminal's kind, below kinds, and each
+// what it counts in sums: part of its weight.
+func NewSplit(s *Sums, kind []int, kinds int, each func(terminal uint32) int64) *Split {
+	return &Split{s: s, kind: kind, kinds: kinds, each: each, whole: make(map[int32]*Count), marks: make(map[int32][]Count)}
+}
+
+// A Part is terminals that follow each other.
+type Part struct {
+	Before, Weight int64 // of what comes before it, and of itself
+	Single         bool  // one terminal
+	Terminal       uint32
+
+	rule     int32
+	from, to int    // symbols of the rule's body
+	times    uint64 // of the symbol, if it is one and not 0
+}
+
+// Parts yields the sequence in order, in parts that weigh at most as much as is said, and
+// single terminals that weigh more. There are no more of them than follow from the sum
+// of weights, from that, and from how deep rules nest.
+func (p *Split) Parts(most int64) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		s := p.s
+		if len(s.rules) == 0 || s.Len() == 0 {
+			return
+		}
+		type place struct {
+			rule int32
+			at   int
+			done uint64 // of the symbol there
+		}
+		stack := []place{{}}
+		before := int64(0)
+		steps := 0
+		for len(stack) > 0 {
+			if steps++; p.Steps > 0 && steps%p.Steps == 0 && most < 1<<61 {
+				most *= 2
+			}
+			x := &stack[len(stack)-1]
+			body := s.g.Rules[x.rule]
+			if x.at == len(body) {
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			sym := body[x.at]
+			one := s.weightOf(sym.ID)
+			if x.done == 0 {
+				if to := s.reach(x.rule, x.at, most); to > x.at {
+					w := s.between(x.rule, x.at, to)
+					single := to == x.at+1 && sym.ID >= 0 && sym.Count == 1
+					if !yield(Part{Before: before, Weight: w, Single: single, Terminal: uint32(max(sym.ID, 0)), rule: x.rule, from: x.at, to: to}) {
+						return
+					}
+					before += w
+					x.at = to
+					continue
+				}
+			}
+			// The symbol weighs more than a part may.
+			n := uint64(1)
+			if one <= most && one > 0 {
+				n = min(sym.Count-x.done, uint64(most/one))
+			}
+			at := x.at
+			if x.done += n; x.done == sym.Count {
+				x.at, x.done = x.at+1, 0
+			}
+			if one > most && sym.ID < 0 {
+				stack = append(stack, place{rule: -sym.ID})
+				continue
+			}
+			w := one * int64(n)
+			part := Part{Before: before, Weight: w, rule: x.rule, from: at, to: at + 1, times: n}
+			if sym.ID >= 0 && n == 1 {
+				part.Single, part.Terminal = true, uint32(sym.ID)
+			}
+			if !yield(part) {
+				return
+			}
+			before += w
+		}
+	}
+}
+
+func (s *Sums) weightOf(id int32) int64 {
+	if id >= 0 {
+		return s.weight(uint32(id))
+	}
+	_, w := s.rules[-id].total()
+	return w
+}
+
+// between is what the symbols of a body weigh from one to before another.
+func (s *Sums) between(rule int32, from, to int) int64 {
+	r := &s.rules[rule]
+	if r.weights == nil {
+		return 0
+	}
+	w := r.weights[to-1]
+	if from > 0 {
+		w -= r.weights[from-1]
+	}
+	return w
+}
+
+// reach returns up to which symbol of a body those from one on weigh no more than most.
+func (s *Sums) reach(rule int32, from int, most int64) int {
+	r := &s.rules[rule]
+	if r.weights == nil {
+		return len(r.ends)
+	}
+	base := int64(0)
+	if from > 0 {
+		base = r.weights[from-1]
+	}
+	return from + sort.Search(len(r.weights)-from, func(i int) bool { return r.weights[from+i]-base > most })
+}
+
+// Count counts what is in a part. It is good until the next part is counted.
+func (p *Split) Count(part Part) *Count {
+	c := &p.count
+	if c.Calls == nil {
+		*c = p.zero()
+	}
+	clear(c.Calls)
+	clear(c.Sums)
+	if part.times > 0 {
+		p.add(c, p.s.g.Rules[part.rule][part.from].ID, part.times)
+		return c
+	}
+	p.addBody(c, part.rule, part.from, part.to)
+	return c
+}
+
+func (p *Split) zero() Count { return Count{make([]uint64, p.kinds), make([]int64, p.kinds)} }
+
+func (c *Count) add(d *Count, times uint64) {
+	for k, n := range d.Calls {
+		c.Calls[k] += n * times
+		c.Sums[k] += d.Sums[k] * int64(times)
+	}
+}
+
+func (c *Count) subtract(d *Count) {
+	for k, n := range d.Calls {
+		c.Calls[k] -= n
+		c.Sums[k] -= d.Sums[k]
+	}
+}
+
+// add counts a symbol a number of times.
+func (p *Split) add(c *Count, id int32, times uint64) {
+	if id >= 0 {
+		k := p.kind[id]
+		c.Calls[k] += times
+		c.Sums[k] += p.each(uint32(id)) * int64(times)
+		return
+	}
+	if n, _ := p.s.rules[-id].total(); n <= short {
+		for _, sym := range p.s.g.Rules[-id] {
+			p.add(c, sym.ID, sym.Count*times)
+		}
+		return
+	}
+	c.add(p.of(-id), times)
+}
+
+// of returns the count of a rule, once computed. Those in it are computed before, so
+// that nesting costs no stack.
+func (p *Split) of(rule int32) *Count {
+	if c := p.whole[rule]; c != nil {
+		return c
+	}
+	stack := []int32{rule}
+	for len(stack) > 0 {
+		r := stack[len(stack)-1]
+		ready := true
+		for _, sym := range p.s.g.Rules[r] {
+			if sym.ID >= 0 || p.whole[-sym.ID] != nil {
+				continue
+			}
+			if n, _ := p.s.rules[-sym.ID].total(); n > short {
+				stack = append(stack, -sym.ID)
+				ready = false
+			}
+		}
+		if !ready {
+			continue
+		}
+		stack = stack[:len(stack)-1]
+		if p.whole[r] == nil {
+			c := p.zero()
+			for _, sym := range p.s.g.Rules[r] {
+				p.add(&c, sym.ID, sym.Count)
+			}
+			p.whole[r] = &c
+		}
+	}
+	return p.whole[rule]
+}
+
+// addBody counts symbols of a body from one to before another.
+func (p *Split) addBody(c *Count, rule int32, from, to int) {
+	if to-from > 2*markEach {
+		marks := p.marked(rule)
+		a, b := (from+markEach-1)/markEach, to/markEach
+		p.addSymbols(c, rule, from, a*markEach)
+		c.add(&marks[b], 1)
+		c.subtract(&marks[a])
+		from = b * markEach
+	}
+	p.addSymbols(c, rule, from, to)
+}
+
+func (p *Split) addSymbols(c *Count, rule int32, from, to int) {
+	for _, sym := range p.s.g.Rules[rule][from:to] {
+		p.add(c, sym.ID, sym.Count)
+	}
+}
+
+// marked returns what is before every markEach-th symbol of a body.
+func (p *Split) marked(rule int32) []Count {
+	list := p.marks[rule]
+	if list == nil {
+		sum := p.zero()
+		for i, sym := range p.s.g.Rules[rule] {
+			if i%markEach == 0 {
+				copied := p.zero()
+				copied.add(&sum, 1)
+				list = append(list, copied)
+			}
+			p.add(&sum, sym.ID, sym.Count)
+		}
+		if len(p.s.g.Rules[rule])%markEach == 0 {
+			list = append(list, sum)
+		}
+		p.marks[rule] = list
+	}
+	return list
+}

@@ -1,0 +1,79 @@
+package grammar
+
+import "fmt"
+
+// Repeated yields the symbols with a count above 1, in order of streams, rules
+// and places in them, with their numbers.
+func Repeated(streams []*Grammar, yield func(n int, s *Symbol)) int {
+	n := 0
+	for _, g := range streams {
+		for _, body := range g.Rules {
+			for i := range body {
+				if body[i].Count > 1 {
+					yield(n, &body[i])
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// Repeats counts the symbols with a count above 1.
+func Repeats(streams []*Grammar) int {
+	return Repeated(streams, func(int, *Symbol) {})
+}
+
+// WithCounts returns copies of streams in which the numbered repeated symbols
+// have other counts, 1 at least.
+func WithCounts(streams []*Grammar, which []int, count func(i int) int64) ([]*Grammar, error) {
+	list := make([]*Grammar, len(streams))
+	for i, g := range streams {
+		list[i] = g.Clone()
+	}
+	next, bad := 0, int64(1)
+	Repeated(list, func(n int, s *Symbol) {
+		if next < len(which) && which[next] == n {
+			c := count(next)
+			if c < 1 {
+				bad = c
+				c = 1
+			}
+			s.Count = uint64(c)
+			next++
+		}
+	})
+	if bad < 1 {
+		return nil, fmt.Errorf("part of a stream is repeated %d times", bad)
+	}
+	for _, g := range list {
+		if err := g.Check(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Terminals returns the number of distinct terminals, if they are numbered by first
+// occurrence over the streams in order.
+func Terminals(streams []*Grammar) (int, bool) {
+	next := uint32(0)
+	for _, g := range streams {
+		var ok bool
+		if next, ok = g.Numbered(next); !ok {
+			return 0, false
+		}
+	}
+	return int(next), true
+}
+
+// Occurrences counts how often each terminal stands in the streams.
+func Occurrences(streams []*Grammar, terminals int) []uint64 {
+	sum := make([]uint64, terminals)
+	for _, g := range streams {
+		for i, n := range g.Counts(terminals) {
+			sum[i] += n
+		}
+	}
+	return sum
+}

@@ -1,0 +1,283 @@
+// Unfold takes the uses of a grammar's rules apart, so that something
+// can be said of each place of a sequence's structure: a warm-up loop and the main
+// loop may be one rule, but not the same time.
+//
+// It knows sequences of numbers alone, neither calls nor times.
+
+package grammar
+
+import (
+	"iter"
+
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// UnfoldLimit is the limit of trees that files speak of.
+const UnfoldLimit = 1 << 14
+
+// A Unfolded is a grammar in which a rule has a copy for each of its uses, as far as the
+// limit allowed: the others share one. Rules and terminals have new numbers: a copy
+// of a rule is an instance, and a terminal at one place of an instance a leaf.
+type Unfolded struct {
+	// Grammar generates the sequence of leaves.
+	Grammar *Grammar
+	// Rule is which rule of the original an instance is a copy of.
+	Rule []int32
+	// Terminal is which terminal of the original stands at a leaf.
+	Terminal []int32
+}
+
+// Unfold makes the tree of a grammar. Copies of rules come to at most limit symbols, not
+// counting one of each rule for the uses that have no copy of their own. Rules are taken apart from the outside in, so that what they share, if
+// anything, is deep inside.
+func Unfold(g *Grammar, limit int) *Unfolded {
+	t := &Unfolded{Grammar: new(Grammar)}
+	shared := make([]int32, len(g.Rules)) // the instance for all that have no own
+	uses := make([]int, len(g.Rules))
+	for _, body := range g.Rules {
+		for _, s := range body {
+			if s.ID < 0 {
+				uses[-s.ID]++
+			}
+		}
+	}
+	instance := func(rule int32) int32 {
+		body := make([]Symbol, len(g.Rules[rule]))
+		for i, s := range g.Rules[rule] {
+			body[i] = s
+			if s.ID >= 0 {
+				body[i].ID = int32(len(t.Terminal))
+				t.Terminal = append(t.Terminal, s.ID)
+			}
+		}
+		t.Grammar.Rules = append(t.Grammar.Rules, body)
+		t.Rule = append(t.Rule, rule)
+		return int32(len(t.Rule) - 1)
+	}
+	if len(g.Rules) == 0 {
+		return t
+	}
+	instance(0)
+	// An instance whose rule is used once is no copy.
+	own := []bool{true}
+	for n := 0; n < len(t.Rule); n++ {
+		for i, s := range g.Rules[t.Rule[n]] {
+			if s.ID >= 0 {
+				continue
+			}
+			rule := -s.ID
+			size := len(g.Rules[rule])
+			var to int32
+			switch {
+			case own[n] && uses[rule] == 1:
+				to = instance(rule)
+				own = append(own, true)
+			case own[n] && size <= limit:
+				limit -= size
+				to = instance(rule)
+				own = append(own, true)
+			case shared[rule] != 0:
+				to = shared[rule]
+			default:
+				to = instance(rule)
+				own = append(own, false)
+				shared[rule] = to
+			}
+			t.Grammar.Rules[n][i].ID = -to
+		}
+	}
+	return t
+}
+
+// A Visit is a leaf that the sequence comes by.
+type Visit struct {
+	Leaf int
+	// Begins tells whether the innermost loop that has the leaf at its beginning is
+	// entered here; Repeats, that it begins another round.
+	Begins, Repeats bool
+	// Loops is how many loops are entered here, from the innermost one outwards: those that the leaf begins.
+	Loops int
+}
+
+// A visitFrame is a place in an instance: the symbol at, of which done repetitions are over.
+type visitFrame struct {
+	instance, at int32
+	done         uint64
+	begin        Visit // what the first leaf of the instance is
+}
+
+// Walk yields the sequence as visits. counts is the original grammar, or one
+// that differs from it in counts only.
+func (t *Unfolded) Walk(counts *Grammar) iter.Seq[Visit] {
+	return func(yield func(Visit) bool) {
+		c := t.Cursor(counts)
+		for {
+			if v, ok := c.Next(); !ok || !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// A UnfoldedCursor goes through a sequence visit by visit, for whoever can't be called by Walk.
+type UnfoldedCursor struct {
+	t      *Unfolded
+	counts *Grammar
+	path   []visitFrame
+	length []uint64 // by instance; nil until it is needed
+}
+
+// Cursor returns a cursor at the beginning. counts is as for Walk.
+func (t *Unfolded) Cursor(counts *Grammar) *UnfoldedCursor {
+	c := &UnfoldedCursor{t: t, counts: counts}
+	if len(t.Rule) > 0 {
+		c.path = make([]visitFrame, 1, 16)
+	}
+	return c
+}
+
+// Next returns the next visit; ok is false at the end.
+func (c *UnfoldedCursor) Next() (v Visit, ok bool) {
+	for {
+		top, id, n := c.here()
+		if top == nil {
+			return Visit{}, false
+		}
+		v := top.visit(n)
+		top.done++
+		if id < 0 {
+			c.path = append(c.path, visitFrame{instance: -id, begin: v})
+			continue
+		}
+		v.Leaf = int(id)
+		return v, true
+	}
+}
+
+// here returns the frame of the symbol that has rounds left, the symbol's id and how many
+// rounds it has in all; nil at the end.
+func (c *UnfoldedCursor) here() (top *visitFrame, id int32, n uint64) {
+	for len(c.path) > 0 {
+		top = &c.path[len(c.path)-1]
+		body := c.t.Grammar.Rules[top.instance]
+		if int(top.at) == len(body) {
+			c.path = c.path[:len(c.path)-1]
+			continue
+		}
+		if n = c.t.count(c.counts, top.instance, int(top.at)); top.done < n {
+			return top, body[top.at].ID, n
+		}
+		top.at, top.done = top.at+1, 0
+	}
+	return nil, 0, 0
+}
+
+// visit is what the next round of a frame's symbol begins with, of which there are n.
+func (f *visitFrame) visit(n uint64) (v Visit) {
+	switch {
+	case n > 1:
+		if v.Begins, v.Repeats = f.done == 0, f.done > 0; v.Begins {
+			v.Loops = 1
+			if f.at == 0 {
+				v.Loops += f.begin.Loops
+			}
+		}
+	case f.at == 0:
+		v = f.begin
+	}
+	return v
+}
+
+// Skip passes over so many visits, or up to the end, without going through them.
+func (c *UnfoldedCursor) Skip(visits uint64) {
+	if visits > 0 && c.length == nil {
+		c.length = c.t.lengths(c.counts)
+	}
+	for visits > 0 {
+		top, id, n := c.here()
+		if top == nil {
+			return
+		}
+		each := uint64(1)
+		if id < 0 {
+			each = c.length[-id]
+		}
+		if each == 0 {
+			top.done = n // a rule without symbols
+			continue
+		}
+		if rounds := min(visits/each, n-top.done); rounds > 0 {
+			top.done += rounds
+			visits -= rounds * each
+			continue
+		}
+		v := top.visit(n)
+		top.done++
+		c.path = append(c.path, visitFrame{instance: -id, begin: v})
+	}
+}
+
+// Main returns the loop of the outermost sequence with most visits; its Count is 0 if there is none.
+func (c *UnfoldedCursor) Main() (r model.Round) {
+	if len(c.t.Rule) == 0 {
+		return r
+	}
+	if c.length == nil {
+		c.length = c.t.lengths(c.counts)
+	}
+	for at, s := range c.t.Grammar.Rules[0] {
+		x := model.Round{Symbol: int32(at), Count: c.t.count(c.counts, 0, at), Length: 1}
+		if s.ID < 0 {
+			x.Length = c.length[-s.ID]
+		}
+		if x.Count > 1 && x.Count*x.Length > r.Count*r.Length {
+			r = x
+		}
+	}
+	return r
+}
+
+// Left returns how many rounds of a loop are to come, if the next visit begins one of them or
+// comes right behind the last.
+func (c *UnfoldedCursor) Left(r model.Round) (rounds uint64, between bool) {
+	c.here()
+	if len(c.path) != 1 {
+		return 0, false
+	}
+	switch top := &c.path[0]; {
+	case top.at == r.Symbol:
+		return r.Count - top.done, true
+	case top.at == r.Symbol+1 && top.done == 0:
+		return 0, true
+	}
+	return 0, false
+}
+
+// count is how often a symbol of an instance is repeated.
+func (t *Unfolded) count(counts *Grammar, instance int32, at int) uint64 {
+	return counts.Rules[t.Rule[instance]][at].Count
+}
+
+// lengths are how many visits each instance has.
+func (t *Unfolded) lengths(counts *Grammar) []uint64 {
+	list := make([]uint64, len(t.Rule))
+	for _, n := range t.Grammar.Order() {
+		for at, s := range t.Grammar.Rules[n] {
+			each := uint64(1)
+			if s.ID < 0 {
+				each = list[-s.ID]
+			}
+			list[n] += each * t.count(counts, int32(n), at)
+		}
+	}
+	return list
+}
+
+// A Handed is a grammar that goes through a package whose API says nothing of grammars.
+type Handed struct{ g *Grammar }
+
+// Hand and Grammar are the two ends of its way.
+func Hand(g *Grammar) Handed { return Handed{g} }
+
+// Grammar returns what was handed over.
+func (h Handed) Grammar() *Grammar { return h.g }

@@ -1,0 +1,163 @@
+// PhasesOf finds the phases that a program or a plugin marks: the calls of a thread from one with which a phase
+// begins, that one among them, to before the next with which any does. MPI_Pcontrol(level) begins a phase that is called as
+// the level is; a plugin begins one with any call, by a name; and MPI_Pcontrol with a name (`spoor run --phase-names`) begins
+// one of that name and level. A program may come to a phase any number of times. The call whose level is 0
+// switches tracing off, so that its phase has no more than what is recorded even then.
+//
+// Phases are found in the compressed form, by position: times are not looked at, and nothing is expanded. What
+// stands before the first mark of a thread is in no phase.
+
+package ops
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Span is calls of a thread by their positions, from First to before End.
+type Span struct{ First, End uint64 }
+
+// Phases tells where a thread is in the phase of a name. It is safe for use by several goroutines at once.
+type Phases struct {
+	begin *trace.Occurrences // the calls that begin it
+	marks *trace.Occurrences // those that begin any
+	end   uint64
+}
+
+// PhasesOf looks for the phases of a name in a thread.
+func PhasesOf(k *trace.Rank, stream int, name string) (*Phases, error) {
+	marks, err := marksOf(k)
+	if err != nil {
+		return nil, err
+	}
+	return &Phases{
+		begin: k.Occurrences(stream, func(t int) bool { return marks[t].begins(name) }),
+		marks: k.Occurrences(stream, func(t int) bool { return marks[t] != mark{} }),
+		end:   k.Len(stream),
+	}, nil
+}
+
+// From returns the first phase that ends behind a position; false if there is none.
+func (p *Phases) From(index uint64) (Span, bool) {
+	if index >= p.end {
+		return Span{}, false
+	}
+	n := p.begin.Before(index + 1)
+	if n > 0 {
+		if s := p.span(n - 1); s.End > index {
+			return s, true
+		}
+	}
+	if n == p.begin.Total() {
+		return Span{}, false
+	}
+	return p.span(n), true
+}
+
+// span returns the n-th phase.
+func (p *Phases) span(n uint64) Span {
+	first, _ := p.begin.Nth(n)
+	s := Span{first, p.end}
+	if next := p.marks.Before(first + 1); next < p.marks.Total() {
+		s.End, _ = p.marks.Nth(next)
+	}
+	return s
+}
+
+// All yields the phases in order.
+func (p *Phases) All() iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		for n := range p.begin.Total() {
+			if !yield(p.span(n)) {
+				return
+			}
+		}
+	}
+}
+
+// A mark is what the phase is called that begins with a terminal: by level, by name, by both; none is the zero mark.
+type mark struct{ level, name string }
+
+func (m mark) begins(phase string) bool { return phase != "" && (m.level == phase || m.name == phase) }
+
+// marksOf returns the marks of a rank's terminals. Levels don't go on in lanes: the calls of a
+// terminal have one.
+func marksOf(k *trace.Rank) ([]mark, error) {
+	list := make([]mark, k.Terminals())
+	for t := range list {
+		c, err := k.Called(t)
+		if err != nil {
+			return nil, err
+		}
+		list[t].name = c.Phase
+		if def, ok := mpi.Lookup(c.Name()); !ok || def.Index("level") < 0 || def.Params[def.Index("level")].Kind != mpi.KindLevel {
+			continue
+		}
+		if c, err = k.Terminal(t); err != nil {
+			return nil, err
+		}
+		list[t].level = strconv.FormatInt(c.Param("level").In.Num, 10)
+	}
+	return list, nil
+}
+
+// PhaseNames returns what the phases of ranks are called: levels in rising order, then names by the alphabet; nil ranks are all.
+func PhaseNames(r *trace.Reader, ranks []int) ([]string, error) {
+	if ranks == nil {
+		for rank := range r.Ranks() {
+			ranks = append(ranks, rank)
+		}
+	}
+	seen := make(map[string]bool)
+	var levels, names []string
+	for _, rank := range ranks {
+		k, err := r.Rank(rank)
+		if errors.Is(err, trace.ErrNoTrack) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		marks, err := marksOf(k)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range marks {
+			if m.level != "" && !seen[m.level] {
+				seen[m.level] = true
+				levels = append(levels, m.level)
+			}
+			if m.name != "" && !seen[m.name] {
+				seen[m.name] = true
+				names = append(names, m.name)
+			}
+		}
+	}
+	slices.SortFunc(levels, func(a, b string) int {
+		m, _ := strconv.Atoi(a)
+		n, _ := strconv.Atoi(b)
+		return cmp.Compare(m, n)
+	})
+	slices.Sort(names)
+	return append(levels, names...), nil
+}
+
+// CheckPhase returns an error, which says which phases there are, if no rank has one of that name. nil ranks are all.
+func CheckPhase(name string, r *trace.Reader, ranks []int) error {
+	there, err := PhaseNames(r, ranks)
+	switch {
+	case err != nil || slices.Contains(there, name):
+		return err
+	case len(there) == 0:
+		return errors.New("the program marks no phases: it does not call MPI_Pcontrol, and no plugin did")
+	}
+	return fmt.Errorf("there is no phase %s; marked are %s", name, strings.Join(there, ", "))
+}

@@ -1,0 +1,343 @@
+// Package reduce makes smaller traces: of a part of the run (Cut), of changed calls (Changed), and with sizes that are
+// nearly alike merged (Thin).
+//
+// A part is what would have been recorded had the recorder been switched on only there.
+//
+// Invariants:
+//
+//  1. Calls of the part MUST be there with all their values; requests are numbered anew, and those that
+//     were made outside are unknown, as where a recorder was switched on late.
+//  2. Calls outside that make or free communicators, datatypes, windows, files, groups and other objects, or
+//     persistent requests, MUST stay, without times: else handles within would mean nothing.
+//  3. Times MUST stay where they were on the run's time line, between ranks as well; what lies between two
+//     pieces of a part is time with the recorder switched off.
+package reduce
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"strconv"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// mostCalls bounds the calls of a part, as each of them is looked at.
+const mostCalls = 1 << 30
+
+// A Part is a trace of a part. It is good until Close.
+type Part struct {
+	Content *sections.Content
+	Calls   uint64 // that are in the part, without those that only stay
+	Stayed  uint64 // calls outside that make or free objects
+	Notes   []string
+	Begins  *trace.Call   // each round of the main loop, on the first rank that has it: function and site; nil if it wasn't asked for
+	code    *trace.Code   // of the whole trace, nil if it has none
+	from    *trace.Reader // whose sites code numbers
+	close   func()
+}
+
+// Close lets go what the content may still be read from.
+func (p *Part) Close() { p.close() }
+
+// Cut cuts a part out of a trace. progress is told after each rank.
+func Cut(r *trace.Reader, w Window, progress func(ranks int)) (*Part, error) {
+	return of(r, w, nil, progress)
+}
+
+func of(r *trace.Reader, w Window, ch *Change, progress func(ranks int)) (p *Part, err error) {
+	x := &cutter{r: r, ch: ch, w: w, part: &Part{}}
+	if x.spans, err = x.w.spans(r); err != nil {
+		return nil, err
+	}
+	if w.Loop == MainLoop {
+		x.part.Begins = x.w.begins
+	}
+	for _, streams := range x.spans {
+		for _, list := range streams {
+			for _, s := range list {
+				x.part.Calls += s.End - s.First
+			}
+		}
+	}
+	switch {
+	case x.part.Calls == 0:
+		return nil, errors.New("no call is within")
+	case x.part.Calls > mostCalls:
+		return nil, fmt.Errorf("%d calls are within, and each would be looked at: at most %d, take a smaller part", x.part.Calls, mostCalls)
+	}
+	options, err := x.timing()
+	if err != nil {
+		return nil, err
+	}
+	if x.zero, x.base, err = origin(r); err != nil {
+		return nil, err
+	}
+	to, err := trackwriter.NewCollector(r.Ranks(), options)
+	if err != nil {
+		return nil, err
+	}
+	x.part.close = to.Close
+	defer func() {
+		if err != nil {
+			to.Close()
+		}
+	}()
+	for rank := range r.Ranks() {
+		if r.ClassOf(rank) >= 0 {
+			if err := x.rank(rank, to); err != nil {
+				return nil, fmt.Errorf("rank %d: %w", rank, err)
+			}
+		}
+		progress(1)
+	}
+	if x.part.code, err = r.Code(); err != nil {
+		return nil, err
+	}
+	x.part.from = r
+	if ch != nil && ch.Tracks != nil {
+		if err := ch.Tracks(to.Tracks()); err != nil {
+			return nil, err
+		}
+	}
+	if x.part.Content, err = to.Content(x.meta(options)); err != nil {
+		return nil, err
+	}
+	if x.part.Content.Thinned, err = r.Thinned(); err != nil {
+		return nil, err
+	}
+	x.part.Content.Partners, err = r.Partners()
+	return x.part, err
+}
+
+// A Change is made of each call's values, on the way into a trace of all calls.
+type Change struct {
+	// Values changes those of a call; where the terminal has no lane, it is asked once for all its calls.
+	Values func(k *trace.Rank, terminal int, vals []int64)
+	Tracks func(list []*track.Track) error // if not nil: changes those of all ranks before they are merged
+	Note   string                          // what was done
+}
+
+// Changed makes a trace of all calls with other values. Times are means of what is alike then.
+func Changed(r *trace.Reader, c *Change, progress func(ranks int)) (*Part, error) {
+	return of(r, Window{}, c, progress)
+}
+
+// A cutter cuts one trace.
+type cutter struct {
+	r     *trace.Reader
+	ch    *Change // nil: none
+	w     Window
+	spans [][][]ops.Span // by rank and stream
+	timed bool
+	zero  int64 // where the run's time line begins
+	base  int64 // ns since 1970, there
+	part  *Part
+}
+
+// origin returns where the time line begins, and when that was.
+func origin(r *trace.Reader) (zero, base int64, err error) {
+	if !r.HasTimes() {
+		return 0, 0, nil
+	}
+	if zero, _, err = r.Extent(); err != nil {
+		return 0, 0, err
+	}
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return 0, 0, err
+		}
+		p, err := k.Process()
+		if err != nil {
+			return 0, 0, err
+		}
+		start, err := k.Start()
+		return zero, p.StartNs - (start - zero), err
+	}
+	return zero, 0, nil
+}
+
+// timing says what is kept of times: those of single calls only if the trace has them.
+func (x *cutter) timing() (timing.Options, error) {
+	if !x.r.HasTimes() {
+		return timing.Options{Mode: timing.None}, nil
+	}
+	x.timed = true
+	kind, err := x.r.TimeKind()
+	if err != nil {
+		return timing.Options{}, err
+	}
+	if x.ch != nil {
+		return timing.Options{Mode: timing.Stats}, nil
+	}
+	if kind.Own() {
+		return timing.Options{Mode: timing.Lossless}, nil
+	}
+	x.part.Notes = append(x.part.Notes, "times of single calls were not recorded: each is the mean of equal calls over the whole run, and so are extremes")
+	return timing.Options{Mode: timing.Stats}, nil
+}
+
+// meta describes the part.
+func (x *cutter) meta(o timing.Options) map[string]string {
+	m := maps.Clone(x.r.Meta())
+	if m == nil {
+		m = make(map[string]string)
+	}
+	delete(m, trace.MetaTimingError)
+	m[trace.MetaOptions] = "timing=" + string(o.Mode)
+	if x.timed {
+		m[trace.MetaStart] = strconv.FormatInt(x.base, 10)
+	}
+	if x.ch != nil {
+		m[trace.MetaNote+".changed"] = x.ch.Note
+		return m
+	}
+	m[trace.MetaNote+".part"] = fmt.Sprintf("a part of a trace: %s; %d calls outside it make or free objects, and stay without times", x.w.String(), x.part.Stayed)
+	for i, n := range x.part.Notes {
+		m[fmt.Sprintf("%s.part.%d", trace.MetaNote, i)] = n
+	}
+	return m
+}
+
+// rank cuts one rank.
+func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
+	k, err := x.r.Rank(rank)
+	if err != nil {
+		return err
+	}
+	handed, err := k.Track()
+	if err != nil {
+		return err
+	}
+	tables := track.Handed(handed).Track()
+	begin, end := int64(0), int64(0)
+	if x.timed {
+		if begin, end, err = x.extent(k); err != nil {
+			return err
+		}
+	}
+	out := trackwriter.New(rank, uint64(begin))
+	defer out.Close()
+	out.Tables(tables)
+	c := &rankCutter{cutter: x, k: k, out: out, begin: begin, objects: make([]bool, k.Terminals()), sites: make([]uint64, k.Terminals())}
+	for t := range c.objects {
+		called, err := k.Called(t)
+		if err != nil {
+			return err
+		}
+		c.objects[t] = concernsObjects(called.Func)
+		c.sites[t] = tables.Sigs[t].Site
+	}
+	for stream := range k.Streams() {
+		if err := c.stream(stream); err != nil {
+			return err
+		}
+	}
+	p := tables.Process
+	if x.timed {
+		p.StartNs = x.base + begin
+		p.SpanNs, p.Asides = end-begin, c.asides
+		for _, a := range c.asides {
+			p.SpanNs -= a.Ns
+		}
+		p.SpanNs = max(p.SpanNs, 0)
+	}
+	return to.Add(out, p)
+}
+
+// extent returns when a rank's part begins and ends, from the run's first call on.
+func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
+	begin, end = math.MaxInt64, math.MinInt64
+	for stream, list := range x.spans[k.Number()] {
+		if len(list) == 0 {
+			continue
+		}
+		from, _, err := x.times(k, stream, list[0])
+		if err != nil {
+			return 0, 0, err
+		}
+		_, to, err := x.times(k, stream, list[len(list)-1])
+		if err != nil {
+			return 0, 0, err
+		}
+		begin, end = min(begin, from), max(end, to)
+	}
+	if begin > end { // nothing of this rank is within
+		at, err := k.Start()
+		at = max(at-x.zero, 0)
+		if x.w.From != nil {
+			at = max(at, *x.w.From)
+		}
+		return at, at, err
+	}
+	return max(begin, 0), end, nil
+}
+
+// times returns when a span begins and ends: with its first call, or when the window does, and with the
+// call that follows, as what is computed before that is within.
+func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64, err error) {
+	for t, err := range k.TimingsFrom(stream, s.First) {
+		if err != nil {
+			return 0, 0, err
+		}
+		begin = t.Start - x.zero
+		if x.w.From != nil { // what is computed before the first call is within, too, as far as the window goes
+			begin = max(min(begin, *x.w.From), begin-int64(t.Timing.Gap.Ns))
+		}
+		break
+	}
+	last := s.End - 1
+	for t, err := range k.TimingsFrom(stream, last) {
+		if err != nil {
+			return 0, 0, err
+		}
+		if t.Index == last {
+			end = t.End() - x.zero
+			continue
+		}
+		end = max(end, t.Start-x.zero)
+		if x.w.Until != nil {
+			end = min(end, max(*x.w.Until, begin))
+		}
+		break
+	}
+	return begin, end, nil
+}
+
+// fleeting are kinds of handles that are used up at once.
+var fleeting = map[string]bool{"message": true}
+
+// concernsObjects reports whether a call of a function makes or frees what later calls name.
+func concernsObjects(f *trace.Function) bool {
+	if f.Has(trace.Persistent) || f.Has(trace.CreatesComm) || f.Has(trace.CreatesType) || f.Has(trace.CreatesWin) {
+		return !f.Has(trace.Nonblocking)
+	}
+	if f.Has(trace.Nonblocking) || f.Has(trace.Completes) || f.Has(trace.Starts) {
+		return false
+	}
+	for i := range f.Params {
+		p := &f.Params[i]
+		if p.Out && (p.Type == trace.Handle || p.Type == trace.Object) && !fleeting[p.Kind] {
+			return true
+		}
+	}
+	return f.Result == trace.Handle || f.Result == trace.Object
+}
+
+// A rankCutter cuts one rank.
+type rankCutter struct {
+	*cutter
+	k       *trace.Rank
+	out     *trackwriter.Writer
+	begin   int64
+	objects []bool   // by terminal: whether it stays where the part isn't
+	sites   []uint64 // by terminal
+	asides  []track.Aside
+	count   uint64 // calls of stream 0 so far
+}

@@ -1,0 +1,213 @@
+package reduce
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A key names sizes that must stay equal where they are equal: those of messages with a tag, or of
+// calls of a collective function.
+type key struct {
+	collective bool
+	n          int64 // the tag or the function
+}
+
+// wild is the key of all messages: a receive may take any tag.
+var wild = key{n: -1 << 62}
+
+// A slot is a size in a signature.
+type slot struct {
+	at    int
+	param int   // which of the function's parameters it is of
+	unit  int64 // bytes of one; 0 is not known
+	fixed bool  // may not be merged, nor what belongs to it
+	told  bool  // a status says it
+	again bool  // the size of the slot before, with another tag, which makes them one family
+	tag   int   // where the tag stands; -1: none, key is that of a function
+	key   key
+}
+
+func (s *slot) keyIn(vals []int64) key {
+	switch {
+	case s.tag < 0:
+		return s.key
+	case vals[s.tag] == mpi.AnyTag:
+		return wild
+	}
+	return key{n: vals[s.tag]}
+}
+
+// A spread is an array of counts with displacements behind it, in the same unit, that are no plain sums.
+type spread struct{ counts, displs, n int }
+
+// A plan is where sizes stand in the calls of a terminal.
+type plan struct {
+	slots   []slot
+	spreads []spread
+}
+
+// planOf finds the sizes in a terminal's calls. sizes tells how large a datatype is, 0 if that isn't known.
+func planOf(k *trace.Rank, terminal int, sizes func(handle int64) int64) (*plan, error) {
+	c, err := k.Called(terminal)
+	if err != nil {
+		return nil, err
+	}
+	if c.Return != 0 && c.Return != mpi.ErrInStatus {
+		return &plan{}, nil
+	}
+	at, err := k.Positions(terminal)
+	if err != nil {
+		return nil, err
+	}
+	vals := k.Signature(terminal)
+	p := &plan{}
+	index := func(name string) int {
+		return slices.IndexFunc(c.Func.Params, func(p trace.ParamDef) bool { return name != "" && p.Name == name })
+	}
+	in := func(name string) int {
+		if i := index(name); i >= 0 {
+			return at.Params[i].In
+		}
+		return -1
+	}
+	if m := meaning.Of(c.Name()); m != nil && (m.Pattern.Collective() || m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive) {
+		function := m.Plain()
+		for _, side := range []*meaning.Side{m.Out, m.In} {
+			if side == nil || side.Count == "" || in(side.Count) < 0 {
+				continue
+			}
+			s := slot{at: in(side.Count), param: index(side.Count), tag: -1, key: key{true, int64(function.ID)}, fixed: side.Parts != ""}
+			if !m.Pattern.Collective() {
+				if s.tag = in(side.Tag); s.tag < 0 { // of a message that was matched before
+					s.key = wild
+				}
+			}
+			p.add(m, side, s, in(side.Type), in(side.Displs), vals, sizes)
+		}
+	}
+	if in("fh") < 0 {
+		err = p.statuses(c.Func, at, vals, sizes)
+	}
+	return p, err
+}
+
+// add takes one side of a call: a count, or an array of them.
+func (p *plan) add(m *meaning.Call, side *meaning.Side, s slot, datatype, displs int, vals []int64, sizes func(int64) int64) {
+	for i := range p.slots { // both sides may be one
+		if at := p.slots[i].at; at == s.at && s.tag >= 0 {
+			s.again = true
+		} else if at == s.at || at == s.at+1 {
+			return
+		}
+	}
+	unit := func(i int) int64 {
+		switch {
+		case side.Type == "":
+			return 1
+		case datatype < 0:
+			return 0
+		case !m.Array(side.Type):
+			return sizes(vals[datatype])
+		case int64(i) < vals[datatype]:
+			return sizes(vals[datatype+1+i])
+		}
+		return 0
+	}
+	if !m.Array(side.Count) {
+		s.unit = unit(0)
+		p.slots = append(p.slots, s)
+		return
+	}
+	n := int(vals[s.at])
+	if n > 1 && displs >= 0 && vals[displs] == int64(n) && !m.Array(side.Type) {
+		p.spreads = append(p.spreads, spread{s.at, displs, n})
+	}
+	first := s.at + 1
+	for i := range n {
+		s.at, s.unit = first+i, unit(i)
+		p.slots = append(p.slots, s)
+	}
+}
+
+// statuses takes what a call said of messages, or, as MPI_Get_count does, makes of what one said.
+func (p *plan) statuses(f *trace.Function, at *trace.Positions, vals []int64, sizes func(int64) int64) error {
+	spans, err := sections.SpansOf(f, nil, vals)
+	if err != nil {
+		return err
+	}
+	told := -1 // the tag in a status that went in
+	take := func(s *signature.Span) {
+		if !s.Filled(vals) {
+			return
+		}
+		p.slots = append(p.slots, slot{at: s.At + signature.StatusCount, param: s.Param, unit: 1, told: true, tag: s.At + signature.StatusTag})
+		if !s.Out {
+			told = s.At + signature.StatusTag
+		}
+	}
+	for i := range spans {
+		s := &spans[i]
+		if s.Width != signature.Status {
+			continue
+		}
+		if s.Dims == 0 {
+			take(s)
+			continue
+		}
+		for e := range s.Elements(vals) {
+			take(&e)
+		}
+	}
+	if told < 0 {
+		return nil
+	}
+	for i := range f.Params {
+		if f.Params[i].Name != "count" || at.Params[i].Out < 0 {
+			continue
+		}
+		for j := range f.Params {
+			if f.Params[j].Name == "datatype" && at.Params[j].In >= 0 {
+				p.slots = append(p.slots, slot{at: at.Params[i].Out, param: i, unit: sizes(vals[at.Params[j].In]), told: true, tag: told})
+			}
+		}
+	}
+	return nil
+}
+
+// apply changes a call's sizes to what stands for them.
+func (p *plan) apply(vals []int64, of func(s *slot, k key, bytes int64) int64) {
+	var gaps [][]int64
+	for _, x := range p.spreads {
+		gaps = append(gaps, x.gaps(vals))
+	}
+	for i := range p.slots {
+		s := &p.slots[i]
+		if s.unit > 0 && vals[s.at] > 0 {
+			vals[s.at] = of(s, s.keyIn(vals), vals[s.at]*s.unit) / s.unit
+		}
+	}
+	for i, x := range p.spreads {
+		if gaps[i] == nil {
+			continue
+		}
+		for j := 1; j < x.n; j++ {
+			vals[x.displs+1+j] = vals[x.displs+j] + vals[x.counts+j] + gaps[i][j]
+		}
+	}
+}
+
+// gaps returns what lies before each block that isn't the one before it; nil if blocks are in another order.
+func (x *spread) gaps(vals []int64) []int64 {
+	gaps := make([]int64, x.n)
+	for j := 1; j < x.n; j++ {
+		if gaps[j] = vals[x.displs+1+j] - vals[x.displs+j] - vals[x.counts+j]; gaps[j] < 0 {
+			return nil
+		}
+	}
+	return gaps
+}

@@ -1,0 +1,142 @@
+package reduce
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// stream takes the calls of one thread.
+func (c *rankCutter) stream(stream int) error {
+	spans := c.spans[c.k.Number()][stream]
+	objects := c.k.Occurrences(stream, func(t int) bool { return c.objects[t] })
+	r := newRequests(c.k, stream, spans)
+	at, last := uint64(0), c.begin // where the thread is, and when
+	for _, s := range spans {
+		if err := c.stay(stream, objects, at, s.First, last); err != nil {
+			return err
+		}
+		end, err := c.span(stream, s, r, at > 0 && s != spans[0], last)
+		if err != nil {
+			return err
+		}
+		at, last = s.End, max(end, last)
+	}
+	if len(spans) == 0 {
+		// A thread without a part still makes objects that others use.
+		return c.stay(stream, objects, 0, c.k.Len(stream), last)
+	}
+	return nil
+}
+
+// stay takes the calls between two positions that make or free objects, all at one time.
+func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint64, when int64) error {
+	for n := objects.Before(from); n < objects.Total(); n++ {
+		at, terminal := objects.Nth(n)
+		if at >= to {
+			break
+		}
+		call, err := c.k.Called(terminal)
+		if err != nil {
+			return err
+		}
+		number, err := c.out.Call(stream, call.Func.ID, c.sites[terminal], c.values(stream, terminal, at))
+		if err != nil {
+			return err
+		}
+		c.part.Stayed++
+		c.note(stream, number, when, when)
+	}
+	return nil
+}
+
+// values returns those of the call at a position.
+func (c *rankCutter) values(stream, terminal int, at uint64) []int64 {
+	if c.k.Lane(terminal) == nil {
+		return c.k.Signature(terminal)
+	}
+	for _, vals := range c.k.SignaturesFrom(stream, at) {
+		return slices.Clone(vals)
+	}
+	return nil
+}
+
+func (c *rankCutter) note(stream int, number uint32, start, end int64) {
+	if stream == 0 {
+		c.count++
+	}
+	if c.timed {
+		c.out.Time(stream, number, uint64(max(start, 0)), uint64(max(end, start, 0)))
+	}
+}
+
+// aside notes time before the thread's next call that was not the program's.
+func (c *rankCutter) aside(stream int, ns int64, off bool) {
+	if stream == 0 && ns > 0 {
+		c.asides = append(c.asides, track.Aside{Call: c.count, Ns: ns, Off: off})
+	}
+}
+
+// span takes the calls of a span. last is when what came before ended; again says that this was another span.
+func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last int64) (end int64, err error) {
+	next, stop := iter.Pull2(c.k.TimingsFrom(stream, s.First))
+	defer stop()
+	known := make([]uint32, c.k.Terminals()) // numbers of distinct calls without requests and lanes, from 1
+	called := make([]*trace.Call, c.k.Terminals())
+	at := s.First
+	for terminal, vals := range c.k.SignaturesFrom(stream, s.First) {
+		if at >= s.End {
+			break
+		}
+		if called[terminal] == nil {
+			if called[terminal], err = c.k.Called(terminal); err != nil {
+				return 0, err
+			}
+		}
+		number := known[terminal] - 1
+		moved := r.moves(terminal)
+		if known[terminal] == 0 {
+			vals = slices.Clone(vals)
+			if moved {
+				r.renumber(terminal, at, vals)
+			}
+			if c.ch != nil {
+				c.ch.Values(c.k, terminal, vals)
+			}
+			if number, err = c.out.Call(stream, called[terminal].Func.ID, c.sites[terminal], vals); err != nil {
+				return 0, err
+			}
+			if !moved && c.k.Lane(terminal) == nil {
+				known[terminal] = number + 1
+			}
+		} else {
+			c.out.Again(stream, number)
+		}
+		if c.timed {
+			t, err, _ := next()
+			if err != nil {
+				return 0, err
+			}
+			start := t.Start - c.zero
+			if at == s.First {
+				if again {
+					c.aside(stream, start-last, true)
+					c.out.Away(stream, uint64(max(start-last, 0)))
+				}
+			} else {
+				c.aside(stream, int64(t.Timing.Off), true)
+				c.aside(stream, int64(t.Timing.Spoor), false)
+				c.out.Away(stream, t.Timing.Off+t.Timing.Spoor)
+			}
+			end = t.End() - c.zero
+			c.note(stream, number, start, end)
+		} else {
+			c.note(stream, number, 0, 0)
+		}
+		at++
+	}
+	return end, nil
+}

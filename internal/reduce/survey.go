@@ -1,0 +1,218 @@
+package reduce
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/stats"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A family is sizes that belong together: what is one before must be one after.
+type family struct {
+	sizes  stats.Numbers
+	unit   int64  // the least common multiple of units
+	fixed  bool   // must stay as it is
+	stored uint64 // how many of them distinct calls have
+	keys   map[key]bool
+	sorted []stats.Bin // sizes
+	bins   []trace.Bin
+	// precision is that of bins.
+	precision int
+}
+
+// A survey is all families of a trace.
+type survey struct {
+	r      *trace.Reader
+	parent map[key]key
+	of     map[key]*family // by root
+	wilds  bool            // some receive takes any tag
+	code   int64           // bytes that are to be added to those of the file
+}
+
+// largestUnit is up to where units have a common multiple of use.
+const largestUnit = 1 << 20
+
+func (s *survey) root(k key) key {
+	for {
+		p, ok := s.parent[k]
+		if !ok || p == k {
+			return k
+		}
+		k = p
+	}
+}
+
+func (s *survey) family(k key) *family {
+	if _, ok := s.parent[k]; !ok {
+		s.parent[k] = k
+	}
+	k = s.root(k)
+	f := s.of[k]
+	if f == nil {
+		f = &family{sizes: stats.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
+		s.of[k] = f
+	}
+	return f
+}
+
+// join makes one family of two.
+func (s *survey) join(a, b key) {
+	s.family(a)
+	s.family(b)
+	a, b = s.root(a), s.root(b)
+	if a == b {
+		return
+	}
+	to, from := s.of[a], s.of[b]
+	if to.sizes.Len() < from.sizes.Len() {
+		a, b, to, from = b, a, from, to
+	}
+	to.sizes.Join(&from.sizes)
+	to.stored += from.stored
+	to.fixed = to.fixed || from.fixed
+	to.commonUnit(from.unit)
+	maps.Copy(to.keys, from.keys)
+	s.parent[b] = a
+	delete(s.of, b)
+}
+
+func (f *family) commonUnit(unit int64) {
+	a, b := f.unit, unit
+	for b != 0 {
+		a, b = b, a%b
+	}
+	if unit <= 0 || unit > largestUnit || f.unit/a*unit > largestUnit {
+		f.fixed = true
+		return
+	}
+	f.unit = f.unit / a * unit
+}
+
+// surveyOf finds the families.
+func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
+	s := &survey{r: r, parent: make(map[key]key), of: make(map[key]*family)}
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return nil, err
+		}
+		if err := s.rank(k); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", k.Number(), err)
+		}
+		progress(1)
+	}
+	if s.wilds {
+		for k := range s.parent {
+			if !k.collective {
+				s.join(wild, k)
+			}
+		}
+	}
+	for _, f := range s.of {
+		f.sorted = f.sizes.All()
+	}
+	return s, nil
+}
+
+func (s *survey) rank(k *trace.Rank) error {
+	x, err := handles.Of(s.r).Rank(k)
+	if err != nil {
+		return err
+	}
+	plans := make([]*plan, k.Terminals())
+	counts := make([]uint64, k.Terminals())
+	lanes := false
+	sites := make(map[[2]any]key)
+	for stream := range k.Streams() {
+		for t, n := range k.Counts(stream) {
+			counts[t] += n
+		}
+	}
+	take := func(t int, vals []int64, calls uint64) error {
+		c, err := k.Called(t)
+		if err != nil {
+			return err
+		}
+		for i := range plans[t].slots {
+			x := &plans[t].slots[i]
+			key := x.keyIn(vals)
+			s.wilds = s.wilds || key == wild
+			f := s.family(key)
+			if x.unit <= 0 && vals[x.at] == 0 {
+				continue // it means nothing here
+			}
+			if x.fixed || x.unit <= 0 {
+				f.fixed = true
+				continue
+			}
+			f.commonUnit(x.unit)
+			if vals[x.at] >= 0 && !x.again {
+				f.sizes.Add(vals[x.at]*x.unit, calls, k.Number())
+				f.stored++
+			}
+			// A call site's sizes are one family, whatever its tags; what statuses say goes by tag.
+			if at := [2]any{c.Func.ID, c.Site}; x.tag >= 0 && !x.told {
+				if first, ok := sites[at]; ok {
+					s.join(first, key)
+				} else {
+					sites[at] = key
+				}
+			}
+		}
+		return nil
+	}
+	for t := range plans {
+		if plans[t], err = planOf(k, t, x.SizeAlways); err != nil {
+			return err
+		}
+		if len(plans[t].slots) > 0 && k.Lane(t) != nil {
+			lanes = true
+		} else if err := take(t, k.Signature(t), counts[t]); err != nil {
+			return err
+		}
+	}
+	if !lanes {
+		return nil
+	}
+	for stream := range k.Streams() {
+		for t, vals := range k.Signatures(stream) {
+			if len(plans[t].slots) == 0 || k.Lane(t) == nil {
+				continue
+			}
+			if err := take(t, vals, 1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cost is about how many bits the sizes take.
+func (f *family) cost() float64 {
+	total, bits := float64(f.sizes.Count), 0.0
+	for _, t := range f.sorted {
+		bits += float64(t.Count) / total * math.Log2(total/float64(t.Count))
+	}
+	return bits * float64(f.stored)
+}
+
+// merge merges a family's sizes as far as a precision says.
+func (f *family) merge(precision int) {
+	f.precision, f.bins = precision, nil
+	if !f.fixed {
+		f.bins = Bins(f.sorted, precision, f.unit)
+	}
+}
+
+// value is what stands for a size.
+func (f *family) value(size int64) int64 {
+	i, _ := slices.BinarySearchFunc(f.bins, size, func(b trace.Bin, size int64) int { return cmp.Compare(b.High, size) })
+	if i < len(f.bins) && f.bins[i].Low <= size {
+		return f.bins[i].Value
+	}
+	return size
+}

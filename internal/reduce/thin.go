@@ -1,0 +1,437 @@
+// Thin makes traces smaller by merging sizes of messages and collectives that are nearly alike.
+//
+// Invariants:
+//
+//  1. Sizes that are equal before are equal after, and of two the greater one is not the lesser after, wherever they
+//     stand: what a message has is what its receiver finds, and fits where it is received. So a trace
+//     that is thinned can be replayed, simulated and matched like any other.
+//  2. Which calls there are, their order, partners, tags and call sites MUST stay.
+//  3. What was merged is said: the trace has the bins.
+
+package reduce
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// Options say how far to go.
+type Options struct {
+	Precision int                        // percent: sizes may differ by what is missing to 100 and be one
+	Budget    int64                      // bytes: merge no more than it takes to come to so many, families that take most first; 0: merge all
+	Rounds    func(*trace.Reader) Drawer // what gives up numbers of rounds in a trace; nil: nothing does
+	Partners  Partners                   // nil: they stay
+	Ordered   *trace.Reader              // if not nil: the trace with requests in order, of which all else is given up
+
+	code int64 // bytes that what is known of the program's code takes in the file
+}
+
+// A Drawer gives up numbers of rounds, too. With a budget it is asked where merging sizes is not enough.
+type Drawer interface {
+	Tracks([]*track.Track) error     // changes those of all ranks
+	Content(*sections.Content) error // of which this is what they were merged to
+	Families() int                   // how many loops there were to be given up
+	Limit(families int)              // to be given up from now on, those that take most first
+}
+
+// Partners gives up whom messages go to, too: it makes a trace in which they are drawn, of which all else is then given up. With a
+// budget it is asked where all else is not enough.
+type Partners interface {
+	Families() (int, error)                   // how many there are to be given up
+	Draw(families int) (*trace.Reader, error) // so many, those that take most first
+}
+
+// A Result is a thinned trace. It is good until Close.
+type Result struct {
+	*Part
+	Bytes  int64  // of the file
+	Drawer Drawer // that gave up numbers of rounds, nil if there was none
+	Larger bool   // partners could be drawn, and are not as the trace would be no smaller
+	// Unmerged says that sizes could be merged, and are not for the same reason.
+	Unmerged bool
+	// Same says that the trace is that which was to be thinned, as nothing would be gained or it fits the budget.
+	Same *trace.Reader
+}
+
+// Write writes the trace to a file.
+func (x *Result) Write(path string, overwrite bool) error {
+	if x.Same != nil {
+		return x.Same.Copy(path, overwrite)
+	}
+	return x.Part.Write(path, overwrite)
+}
+
+// Close lets go what the trace may still be read from.
+func (x *Result) Close() {
+	if x.Same == nil {
+		x.Part.Close()
+	}
+}
+
+// same has the result be the trace as it was.
+func (x *Result) same(r *trace.Reader) *Result {
+	x.Part, x.Bytes, x.Same = &Part{Content: &sections.Content{}}, r.Size(), r
+	return x
+}
+
+// codeEntry is at most what the file's directory has of the section.
+const codeEntry = 16
+
+// ErrBudget is wrapped by the error that says that a budget can't be kept.
+var ErrBudget = errors.New("too large")
+
+// ErrUndrawn is what a Drawer comes to that finds it can't draw in what tracks were merged to.
+var ErrUndrawn = errors.New("numbers of rounds can't be drawn")
+
+var errThinned = errors.New("was reduced before; take the trace that it was made of")
+
+// Thin thins a trace. progress is told of each rank that was looked at.
+func Thin(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
+	if list, err := r.Thinned(); err != nil {
+		return nil, err
+	} else if list != nil {
+		return nil, errThinned
+	}
+	if list, err := r.Drawn(); err != nil {
+		return nil, err
+	} else if list != nil {
+		return nil, errThinned
+	}
+	if list, err := r.Partners(); err != nil {
+		return nil, err
+	} else if list != nil {
+		return nil, errThinned
+	}
+	if o.Budget > 0 && r.Size() <= o.Budget {
+		return new(Result).same(r), nil
+	}
+	for _, s := range r.Sections() {
+		if s.Name == container.Names[container.Code] {
+			o.code = s.Stored + codeEntry
+		}
+	}
+	from := r
+	if o.Ordered != nil {
+		from = o.Ordered
+	}
+	x, err := withPartners(from, o, progress)
+	if err != nil {
+		return nil, err
+	}
+	if x.Bytes >= r.Size() {
+		x.Close()
+		return x.same(r), nil
+	}
+	if from != r {
+		err = x.CodeOf(r)
+	}
+	return x, err
+}
+
+// withPartners does so where there is anything to be given up.
+func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
+	x, err := thinOf(r, o, progress)
+	if o.Partners == nil || err != nil && !(errors.Is(err, ErrBudget) && o.Budget > 0) || err == nil && o.Budget > 0 {
+		return x, err
+	}
+	families, failed := o.Partners.Families()
+	if failed != nil || families == 0 {
+		if failed != nil && x != nil {
+			x.Close()
+			x = nil
+		}
+		return x, cmp.Or(failed, err)
+	}
+	// drawn makes a trace in which so many families of messages are drawn.
+	all := o
+	all.Budget = 0
+	drawn := func(n int) (*Result, error) {
+		from, err := o.Partners.Draw(n)
+		if err != nil {
+			return nil, err
+		}
+		x, err := thinOf(from, all, progress)
+		if err == nil {
+			err = x.CodeOf(r)
+		}
+		return x, err
+	}
+	y, failed := drawn(families)
+	switch {
+	case failed != nil:
+		if x != nil {
+			x.Close()
+		}
+		return nil, failed
+	case o.Budget == 0 && y.Bytes >= x.Bytes:
+		y.Close()
+		x.Larger = true
+		return x, nil
+	case o.Budget == 0:
+		x.Close()
+		return y, nil
+	}
+	y.Close()
+	if y.Bytes > o.Budget {
+		return nil, fmt.Errorf("%w: %d bytes with all that can be given up at tolerance %d%%, partners included, and %d were asked for", ErrBudget, y.Bytes, 100-o.Precision, o.Budget)
+	}
+	return fewest(families, o.Budget, drawn)
+}
+
+// thinOf does so, of what partners there are.
+func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
+	s, err := surveyOf(r, progress)
+	if err != nil {
+		return nil, err
+	}
+	s.code = o.code
+	var drawer Drawer
+	if o.Rounds != nil {
+		drawer = o.Rounds(r)
+	}
+	list := s.families()
+	// try merges the first n families and writes the trace.
+	try := func(n, precision int) (*Result, error) {
+		for i, f := range list {
+			if i < n {
+				f.merge(precision)
+			} else {
+				f.merge(100)
+			}
+		}
+		return s.write(list, precision, nil, progress)
+	}
+	if o.Budget == 0 {
+		for _, f := range list {
+			f.merge(o.Precision)
+		}
+		x, err := s.write(list, o.Precision, drawer, progress)
+		if err != nil || x.Content.Thinned == nil {
+			return x, err
+		}
+		// Sizes that are nearly alike may take more than those that there were, as these may follow from others.
+		for _, f := range list {
+			f.merge(100)
+		}
+		y, err := s.write(list, o.Precision, drawer, progress)
+		if err != nil {
+			x.Close()
+			return nil, err
+		}
+		if y.Bytes <= x.Bytes {
+			y.Unmerged = true
+			x, y = y, x
+		}
+		y.Close()
+		return x, nil
+	}
+	best, err := try(0, 100)
+	if err != nil || best.Bytes <= o.Budget {
+		return best, err
+	}
+	best.Close()
+	if best, err = try(len(list), o.Precision); err != nil {
+		return nil, err
+	}
+	best.Close()
+	if best.Bytes > o.Budget && drawer != nil {
+		return s.drawn(list, o, drawer, progress)
+	}
+	if best.Bytes > o.Budget {
+		return nil, fmt.Errorf("%w: %d bytes with all sizes merged at tolerance %d%%, and %d were asked for; the rest is what calls there are, with whom, and times: see spoor info",
+			ErrBudget, best.Bytes, 100-o.Precision, o.Budget)
+	}
+	fits, above := o.Precision, 100
+	for above-fits > 1 {
+		x, err := try(len(list), (fits+above)/2)
+		if err != nil {
+			return nil, err
+		}
+		x.Close()
+		if x.Bytes <= o.Budget {
+			fits = (fits + above) / 2
+		} else {
+			above = (fits + above) / 2
+		}
+	}
+	return fewest(len(list), o.Budget, func(n int) (*Result, error) { return try(n, fits) })
+}
+
+// drawn makes a trace in which numbers of rounds are given up, too, as few as it takes. All sizes are merged.
+func (s *survey) drawn(list []*family, o Options, d Drawer, progress func(int)) (*Result, error) {
+	all, err := s.write(list, o.Precision, d, progress)
+	if err != nil {
+		return nil, err
+	}
+	all.Close()
+	if all.Bytes > o.Budget {
+		return nil, fmt.Errorf("%w: %d bytes with all sizes merged and all numbers of rounds drawn that can be at tolerance %d%%, and %d were asked for", ErrBudget, all.Bytes, 100-o.Precision, o.Budget)
+	}
+	return fewest(d.Families(), o.Budget, func(n int) (*Result, error) {
+		d.Limit(n)
+		return s.write(list, o.Precision, d, progress)
+	})
+}
+
+// fewest finds how many of n families have to be merged, of which all are enough.
+func fewest(n int, budget int64, try func(n int) (*Result, error)) (*Result, error) {
+	low := 0 // too few
+	var best *Result
+	for n > low+1 || best == nil {
+		at := (low + n + 1) / 2
+		if n == low+1 {
+			at = n
+		}
+		x, err := try(at)
+		if err != nil {
+			if best != nil {
+				best.Close()
+			}
+			return nil, err
+		}
+		if x.Bytes > budget {
+			x.Close()
+			low = at
+			continue
+		}
+		if best != nil {
+			best.Close()
+		}
+		best, n = x, at
+	}
+	return best, nil
+}
+
+// families are those that may be merged, which take most first.
+func (s *survey) families() (list []*family) {
+	for _, f := range s.of {
+		if len(f.sorted) > 1 {
+			list = append(list, f)
+		}
+	}
+	cost := make(map[*family]float64)
+	for _, f := range list {
+		cost[f] = f.cost()
+	}
+	slices.SortFunc(list, func(a, b *family) int {
+		return cmp.Or(cmp.Compare(cost[b], cost[a]), cmp.Compare(len(b.sorted), len(a.sorted)), slices.CompareFunc(a.ordered(), b.ordered(), compare))
+	})
+	return list
+}
+
+func compare(a, b key) int {
+	if a.collective != b.collective {
+		if a.collective {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.n, b.n)
+}
+
+func (f *family) ordered() (list []key) {
+	for k := range f.keys {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, compare)
+	return list
+}
+
+// write makes the trace.
+func (s *survey) write(list []*family, precision int, d Drawer, progress func(int)) (*Result, error) {
+	var rank *trace.Rank // plans are those of one rank at a time: those of all would take more than the trace
+	var plans map[int]*plan
+	var x *handles.Rank
+	var failed error
+	ch := &Change{
+		Note: fmt.Sprintf("thinned: sizes that differ by at most %d %% are one, where most was to be gained", 100-precision),
+		Values: func(k *trace.Rank, terminal int, vals []int64) {
+			var err error
+			if rank == nil || rank.Number() != k.Number() {
+				rank, plans = k, make(map[int]*plan)
+				x, err = handles.Of(s.r).Rank(k)
+			}
+			p := plans[terminal]
+			if p == nil && err == nil {
+				p, err = planOf(k, terminal, x.SizeAlways)
+				plans[terminal] = p
+			}
+			if err != nil {
+				failed = cmp.Or(failed, err)
+				return
+			}
+			p.apply(vals, func(_ *slot, k key, size int64) int64 { return s.of[s.root(k)].value(size) })
+		},
+	}
+	if d != nil {
+		ch.Tracks = d.Tracks
+	}
+	part, err := Changed(s.r, ch, progress)
+	if err != nil {
+		return nil, err
+	}
+	if failed != nil {
+		part.Close()
+		return nil, failed
+	}
+	part.Content.Thinned = thinned(list)
+	if d != nil {
+		if err := d.Content(part.Content); err != nil {
+			part.Close()
+			if errors.Is(err, ErrUndrawn) {
+				d.Limit(0)
+				return s.write(list, precision, d, progress)
+			}
+			return nil, err
+		}
+	}
+	if part.Content.Drawn != nil {
+		part.Content.Meta[trace.MetaNote+".drawn"] = "numbers of rounds of loops are drawn: calls are not those of the run"
+	}
+	if part.Content.Thinned == nil {
+		delete(part.Content.Meta, trace.MetaNote+".changed")
+	}
+	file, err := sections.Encode(part.Content)
+	if err != nil {
+		part.Close()
+		return nil, err
+	}
+	return &Result{Part: part, Bytes: int64(len(file)) + s.code, Drawer: d}, nil
+}
+
+// thinned says what was merged.
+func thinned(list []*family) (out []trace.Thinned) {
+	for _, f := range list {
+		if len(f.bins) == 0 {
+			continue
+		}
+		t := trace.Thinned{Precision: f.precision, Kept: f.sizes.Count, Distribution: trace.Distribution{Least: f.sizes.Least, Most: f.sizes.Most, Bins: f.bins}}
+		all := false
+		for _, k := range f.ordered() {
+			switch {
+			case k.collective:
+				t.Functions = append(t.Functions, uint16(k.n))
+			case k == wild:
+				all = true
+			default:
+				t.Tags = append(t.Tags, k.n)
+			}
+		}
+		if all {
+			t.Tags = nil
+		}
+		for _, b := range f.bins {
+			t.Kept -= b.Count
+		}
+		out = append(out, t)
+	}
+	return out
+}

@@ -1,0 +1,219 @@
+package reduce
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Window says what to take of a trace: calls for which all that is set holds.
+type Window struct {
+	From, Until *int64           // calls that had not ended, and that had begun, so many ns after the run's first call
+	Phase       string           // those of the marked phases of that name; "" all
+	Loop        string           // those of rounds of a loop: "main", or the call that begins a round; "" all
+	First, End  uint64           // which rounds, if there is a loop
+	Inner       bool             // those behind MPI_Init and before MPI_Finalize
+	Place       Placing          // how call sites are named, for Loop
+	Tree        calltree.Options // which tree has the main loop
+
+	begins *trace.Call               // a round, on the first rank that has the loop
+	main   map[[2]int]func(int) bool // by class and stream: calls that begin rounds of the main loop
+}
+
+// A Placing renders a call site.
+type Placing func(function string, s trace.Site) string
+
+// Whole reports whether the window is the whole run.
+func (w *Window) Whole() bool {
+	return w.From == nil && w.Until == nil && w.Phase == "" && w.Loop == "" && !w.Inner
+}
+
+func (w *Window) String() string {
+	var list []string
+	if w.From != nil {
+		list = append(list, "from "+show.Duration(float64(*w.From)))
+	}
+	if w.Until != nil {
+		list = append(list, "until "+show.Duration(float64(*w.Until)))
+	}
+	if w.Phase != "" {
+		list = append(list, "phase "+w.Phase)
+	}
+	if w.Loop != "" {
+		list = append(list, w.whichRounds())
+	}
+	if w.Inner {
+		list = append(list, "between MPI_Init and MPI_Finalize")
+	}
+	return strings.Join(list, ", ")
+}
+
+func (w *Window) whichRounds() string {
+	if w.First == 0 && w.End == math.MaxUint64 {
+		return "all rounds of loop " + w.Loop
+	}
+	end := ""
+	if w.End != math.MaxUint64 {
+		end = strconv.FormatUint(w.End, 10)
+	}
+	return fmt.Sprintf("rounds %d:%s of loop %s", w.First, end, w.Loop)
+}
+
+// spans returns where the window is, by rank and stream, as positions in rising order.
+func (w *Window) spans(r *trace.Reader) ([][][]ops.Span, error) {
+	if w.From != nil || w.Until != nil {
+		if err := r.NeedTimes(); err != nil {
+			return nil, err
+		}
+	}
+	var zero int64
+	if r.HasTimes() {
+		var err error
+		if zero, _, err = r.Extent(); err != nil {
+			return nil, err
+		}
+	}
+	all := make([][][]ops.Span, r.Ranks())
+	rounds := false
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return nil, err
+		}
+		for stream := range k.Streams() {
+			list, found, err := w.of(r, k, stream, zero)
+			if err != nil {
+				return nil, err
+			}
+			rounds = rounds || found
+			all[k.Number()] = append(all[k.Number()], list)
+		}
+	}
+	if w.Loop != "" && !rounds {
+		return nil, fmt.Errorf("no rank has such a loop: %s", w.Loop)
+	}
+	return all, nil
+}
+
+// Of returns where the window is in a thread, as positions in rising order.
+func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, error) {
+	zero := int64(0)
+	if w.From != nil || w.Until != nil {
+		var err error
+		if err = r.NeedTimes(); err == nil {
+			zero, _, err = r.Extent()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	list, _, err := w.of(r, k, stream, zero)
+	return list, err
+}
+
+// Found reports whether a thread that Of looked at has rounds of the loop that the window is of.
+func (w *Window) Found() bool { return w.Loop == "" || w.begins != nil }
+
+// of does so, and tells whether the thread has the loop that the window is of.
+func (w *Window) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []ops.Span, found bool, err error) {
+	list = []ops.Span{{End: k.Len(stream)}}
+	if w.Inner {
+		list = both(list, []ops.Span{inner(k, stream)})
+	}
+	if w.From != nil || w.Until != nil {
+		s, err := w.timed(k, stream, zero)
+		if err != nil {
+			return nil, false, err
+		}
+		list = both(list, []ops.Span{s})
+	}
+	if w.Phase != "" {
+		p, err := ops.PhasesOf(k, stream, w.Phase)
+		if err != nil {
+			return nil, false, err
+		}
+		list = both(list, slices.Collect(p.All()))
+	}
+	if w.Loop != "" {
+		var s ops.Span
+		if s, found, err = w.rounds(r, k, stream); err != nil {
+			return nil, false, err
+		}
+		list = both(list, []ops.Span{s})
+	}
+	return list, found, nil
+}
+
+// both returns where two lists of spans overlap.
+func both(a, b []ops.Span) (out []ops.Span) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		if s := (ops.Span{First: max(a[i].First, b[j].First), End: min(a[i].End, b[j].End)}); s.First < s.End {
+			out = append(out, s)
+		}
+		if a[i].End < b[j].End {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}
+
+// inner is what a thread calls after the last MPI_Init and before the first MPI_Finalize.
+func inner(k *trace.Rank, stream int) ops.Span {
+	are := func(a mpi.Attr) *trace.Occurrences {
+		return k.Occurrences(stream, func(t int) bool {
+			c, err := k.Called(t)
+			if err != nil {
+				return false
+			}
+			def, known := mpi.Lookup(c.Name())
+			return known && def.Has(a)
+		})
+	}
+	s := ops.Span{End: k.Len(stream)}
+	if x := are(mpi.Begins); x.Total() > 0 {
+		at, _ := x.Nth(x.Total() - 1)
+		s.First = at + 1
+	}
+	if x := are(mpi.Ends); x.Total() > 0 {
+		s.End, _ = x.Nth(0)
+	}
+	return s
+}
+
+// timed finds the calls of a stream that had not ended at From and had begun before Until.
+func (w *Window) timed(k *trace.Rank, stream int, zero int64) (ops.Span, error) {
+	s := ops.Span{End: k.Len(stream)}
+	if w.From != nil {
+		m, err := k.At(stream, zero+*w.From)
+		if err != nil {
+			return s, err
+		}
+		if c := m.Call; c.Call != nil {
+			s.First = c.Index
+			if c.End() <= zero+*w.From {
+				s.First++
+			}
+		}
+	}
+	if w.Until != nil {
+		m, err := k.At(stream, zero+*w.Until-1)
+		if err != nil {
+			return s, err
+		}
+		s.End = 0
+		if c := m.Call; c.Call != nil {
+			s.End = c.Index + 1
+		}
+	}
+	s.End = max(s.End, s.First)
+	return s, nil
+}

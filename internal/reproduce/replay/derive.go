@@ -1,0 +1,148 @@
+// An Order finds which messages a rank has to receive from what all ranks send, without a look
+// at the receives that the program made.
+//
+// Every rank goes through the calls of all ranks in one and the same order, which follows from the trace
+// alone: in turn, each rank goes on to its next send, or to its next collective call, where it stays until
+// all members are there. The rank acts on what concerns it: it makes its own sends and collective calls
+// where they stand in the order, and posts a receive for each send to it.
+//
+// Nothing can wait in vain then. What a rank has posted before it waits somewhere in the order is all that
+// stands before that place and concerns it, and it waits for nothing that stands behind. Of all ranks that
+// are held up, take the one whose place comes first: all others have come at least as far, so what it waits
+// for has been posted at the other end, whether messages have room to wait in or not.
+//
+// Invariants:
+//
+//  1. The order MUST NOT depend on who asks.
+//  2. A collective call has its place where the last of its members comes to it.
+
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Role is what a call is to other ranks.
+type Role uint8
+
+// The roles.
+const (
+	Own     Role = iota // nothing: it is made as it stands
+	Dropped             // it receives, probes, or waits for requests: it isn't made
+	Sends               // it sends a message; what it receives besides is left out
+	Starts              // it starts persistent requests; of these, those that send
+	Meets               // all members of a communicator have to make it
+)
+
+// roleOf tells the role of a function's calls, as far as it is that of all of them.
+func roleOf(def *mpi.Call) Role {
+	m := meaning.Of(def.Name)
+	switch {
+	case def.Has(mpi.Posix):
+		return Own
+	case def.Has(mpi.Starts):
+		return Starts
+	case m != nil && m.Pattern == meaning.ToPeer && !m.Later:
+		return Sends
+	case m != nil && m.Pattern == meaning.ToPeer:
+		return Own // it is its starts that send
+	case m != nil && m.Pattern == meaning.Receive || meaning.WaitingOf(def).Probes || def.Index("query_fn") >= 0:
+		return Dropped
+	case def.Has(mpi.Collective):
+		return Meets
+	}
+	for i := range def.Params {
+		if p := &def.Params[i]; p.Kind == mpi.KindMessage || p.Kind == mpi.KindRequest && p.Dir != mpi.Out {
+			return Dropped
+		}
+	}
+	return Own
+}
+
+// LargeReceive is what receives of 2 GiB and more need.
+const LargeReceive = "MPI_Irecv_c"
+
+// DeriveObstacles lists the calls because of which receives can't be derived, in a trace of which all calls can be made again.
+func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
+	type key struct{ function, why string }
+	found := make(map[key]*reissue.Obstacle)
+	add := func(ranks map[key]bool, k key, calls uint64) {
+		o := found[k]
+		if o == nil {
+			o = &reissue.Obstacle{Function: k.function, Reason: k.why}
+			found[k] = o
+		}
+		o.Calls += calls
+		if !ranks[k] {
+			ranks[k] = true
+			o.Ranks++
+		}
+	}
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return nil, fmt.Errorf("derive: %w", err)
+		}
+		mine := make(map[key]bool)
+		if k.Streams() > 1 {
+			add(mine, key{"any", "on a rank with several threads, whose calls have no one order"}, k.Total())
+			continue
+		}
+		calls, err := k.Distinct()
+		if err != nil {
+			return nil, fmt.Errorf("derive: %w", err)
+		}
+		for stream := range k.Streams() {
+			for t, n := range k.Counts(stream) {
+				if why := why(calls[t]); why != "" && n > 0 {
+					add(mine, key{calls[t].Name(), why}, n)
+				}
+			}
+		}
+	}
+	list := make([]reissue.Obstacle, 0, len(found))
+	for _, o := range found {
+		list = append(list, *o)
+	}
+	slices.SortFunc(list, reissue.Obstacle.Compare)
+	return list, nil
+}
+
+// why says why receives can't be derived of a trace that has a call; "" if it is none to care about.
+func why(c *trace.Call) string {
+	def, ok := mpi.Lookup(c.Name())
+	if !ok || def.Has(mpi.Posix) {
+		return ""
+	}
+	for i := range c.Params {
+		p := &c.Params[i]
+		if p.Kind() == "win" {
+			return "whom one-sided calls wait for doesn't follow from sends"
+		}
+		if cancelled(&p.Out) {
+			return "a message that it was to complete had been cancelled"
+		}
+	}
+	switch role := roleOf(def); {
+	case def.Index("partitions") >= 0 || def.Index("partition") >= 0:
+		return "its messages are sent in parts"
+	case def.Has(mpi.Persistent) && def.Has(mpi.Collective):
+		return "it makes a persistent collective request"
+	case c.Return != 0 && (role == Sends || role == Starts || role == Meets):
+		return "it failed, and who took part isn't known"
+	}
+	return ""
+}
+
+// cancelled reports whether a status is that of a message that was to be sent and never was.
+func cancelled(v *trace.Value) bool {
+	if v.Status != nil && v.Status.Form == trace.StatusSend && v.Status.Cancelled {
+		return true
+	}
+	return slices.ContainsFunc(v.Elems, func(x trace.Value) bool { return cancelled(&x) })
+}

@@ -1,0 +1,190 @@
+// Inspect looks at an executable from outside and tells whether spoor
+// could trace it: which MPI it would load, through which Fortran bindings, and
+// what stands in the way. It runs nothing of the program.
+
+package launch
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// A Inspection is what is known of one program.
+type Inspection struct {
+	Path    string    `json:"path"`
+	Kind    string    `json:"kind"`              // "executable", "script"
+	Script  string    `json:"script,omitempty"`  // interpreter of a script
+	MPI     []Library `json:"mpi"`               // MPI libraries it loads at start
+	Fortran []string  `json:"fortran"`           // Fortran bindings it uses
+	Layers  []Layer   `json:"layers,omitempty"`  // what else wraps MPI functions
+	Missing []string  `json:"missing,omitempty"` // needed libraries that are not found
+	// Checkers that are built in, as AddressSanitizer.
+	Sanitizers []string `json:"sanitizers,omitempty"`
+	// AddressSanitizer wants to be the first library, and the program's own options
+	// hide those by which the shim tells it not to.
+	FirstInOrder bool `json:"-"`
+	// It loads an MPI library at start, or has one in it.
+	UsesMPI bool `json:"-"`
+	// Loops of it and its libraries that count their rounds, see spoor pass.
+	Loops int `json:"counting_loops,omitempty"`
+
+	libraries []string // that it loads at start
+
+	Obstacle string `json:"obstacle,omitempty"`
+	Note     string `json:"note,omitempty"`
+}
+
+// A Library is an MPI library on this machine.
+type Library struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	Family string `json:"family"`
+}
+
+// A Layer is a library, or the program itself, that defines MPI functions on top of those of the
+// MPI: a profiler, a checker, a timer that is built in.
+type Layer struct {
+	Path      string   `json:"path"`
+	Functions []string `json:"functions"`
+}
+
+// Traceable reports whether nothing stands in the way.
+func (r *Inspection) Traceable() bool { return r.Obstacle == "" }
+
+// Inspect examines the file at path, all but what Symbols adds.
+func Inspect(path string) (*Inspection, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	r := &Inspection{Path: path, Kind: "executable", MPI: []Library{}, Fortran: []string{}}
+	if st.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
+		r.Obstacle = "it is set-user-id or set-group-id: the loader ignores LD_PRELOAD for it"
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return scriptOf(path, r)
+	}
+	defer f.Close()
+	if f.Machine != hostMachine() {
+		return nil, fmt.Errorf("%s: made for %v, not for this machine", path, f.Machine)
+	}
+	r.examine(f)
+	return r, nil
+}
+
+// scriptOf reads the first line of a file that is not ELF.
+func scriptOf(path string, r *Inspection) (*Inspection, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	head := make([]byte, 256)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	if !bytes.HasPrefix(line, []byte("#!")) {
+		return nil, fmt.Errorf("%s: neither an ELF file nor a script with a #! line", path)
+	}
+	r.Kind = "script"
+	r.Script = strings.TrimSpace(string(line[2:]))
+	r.Note = "whatever MPI the script loads is traced, also if an interpreter loads it late, as mpi4py does"
+	return r, nil
+}
+
+func (r *Inspection) examine(f *elf.File) {
+	if f.Section(".interp") == nil && f.Type == elf.ET_EXEC || !hasInterp(f) && definesMPI(f) {
+		r.UsesMPI = definesMPI(f)
+		r.Obstacle = "it is statically linked: nothing can be preloaded; link MPI dynamically"
+		return
+	}
+	r.libraries, r.Missing = closure(r.Path, f)
+	r.sanitize(f, r.libraries)
+	for _, l := range r.libraries {
+		name := filepath.Base(l)
+		if family := Family(name); family != "" {
+			r.MPI = append(r.MPI, Library{Name: name, Path: l, Family: family})
+		}
+		if binding := fortranBinding(name); binding != "" {
+			r.Fortran = append(r.Fortran, binding)
+		}
+	}
+	r.UsesMPI = len(r.MPI) > 0 || definesMPI(f)
+	switch {
+	case r.Obstacle != "":
+	case len(r.MPI) == 0 && definesMPI(f):
+		r.Obstacle = "its MPI library is linked into it statically; link MPI dynamically (libmpi.so or libmpich.so)"
+	case len(r.MPI) == 0:
+		r.Note = "it does not load an MPI library at start; if it loads one later (Python, Julia, plug-ins), that is traced"
+	case families(r.MPI) > 1:
+		r.Note = "it loads two MPI families at once, which seldom works"
+	}
+}
+
+func families(libs []Library) int {
+	seen := map[string]bool{}
+	for _, l := range libs {
+		seen[l.Family] = true
+	}
+	return len(seen)
+}
+
+func hasInterp(f *elf.File) bool {
+	return slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
+}
+
+// definesMPI reports whether MPI itself is part of the file.
+func definesMPI(f *elf.File) bool {
+	for _, list := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
+		syms, _ := list()
+		for _, s := range syms {
+			if s.Section != elf.SHN_UNDEF && (s.Name == "PMPI_Init" || s.Name == "MPI_Init") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Family tells which family of MPIs a library name belongs to, "" for none.
+func Family(name string) string {
+	switch {
+	case strings.HasPrefix(name, "libmpi_abi.so"):
+		return mpi.ABI.Family()
+	case strings.HasPrefix(name, "libmpich.so"), strings.HasPrefix(name, "libmpi.so.12"), strings.HasPrefix(name, "libmpi_intel.so"),
+		strings.HasPrefix(name, "libmpi_cray.so"), strings.HasPrefix(name, "libmpi_gnu"):
+		return mpi.MPICH.Family()
+	case strings.HasPrefix(name, "libmpi.so"):
+		return mpi.OpenMPI.Family()
+	}
+	return ""
+}
+
+func fortranBinding(name string) string {
+	switch {
+	case strings.HasPrefix(name, "libmpichfort.so"), strings.HasPrefix(name, "libmpifort.so"):
+		return "mpif.h, use mpi, use mpi_f08 (MPICH)"
+	case strings.HasPrefix(name, "libmpi_usempif08.so"):
+		return "use mpi_f08 (Open MPI)"
+	case strings.HasPrefix(name, "libmpi_usempi_ignore_tkr.so"), strings.HasPrefix(name, "libmpi_usempi.so"):
+		return "use mpi (Open MPI)"
+	case strings.HasPrefix(name, "libmpi_mpifh.so"):
+		return "mpif.h (Open MPI)"
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package launch
+
+import (
+	"bytes"
+	"debug/elf"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A sanitizer is a checker that a compiler builds into a program, and how it is
+// known: by its library, or by a function where that is linked in.
+type sanitizer struct{ name, library, function string }
+
+var sanitizers = []sanitizer{
+	{"AddressSanitizer", "asan", "__asan_init"},
+	{"ThreadSanitizer", "tsan", "__tsan_init"},
+	{"LeakSanitizer", "lsan", "__lsan_init"},
+	{"MemorySanitizer", "msan", "__msan_init"},
+	{"UndefinedBehaviorSanitizer", "ubsan", "__ubsan_handle_add_overflow"},
+}
+
+// asanOptions is what a program defines to set AddressSanitizer's options.
+const asanOptions = "__asan_default_options"
+
+// NamesOptions reports whether a program may have options of its own for AddressSanitizer, without a look at its libraries.
+func NamesOptions(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	s := f.Section(".dynstr")
+	if s == nil {
+		return false
+	}
+	names, err := s.Data()
+	return err == nil && bytes.Contains(names, []byte(asanOptions))
+}
+
+// sanitize finds out which sanitizers the program was built with.
+func (r *Inspection) sanitize(f *elf.File, libs []string) {
+	defined := map[string]bool{}
+	symbols, _ := f.DynamicSymbols()
+	for _, s := range symbols {
+		defined[s.Name] = s.Section != elf.SHN_UNDEF
+	}
+	for _, s := range sanitizers {
+		shared := slices.ContainsFunc(libs, func(l string) bool {
+			name := filepath.Base(l)
+			return strings.HasPrefix(name, "lib"+s.library+".so") || strings.HasPrefix(name, "libclang_rt."+s.library)
+		})
+		if shared || defined[s.function] {
+			r.Sanitizers = append(r.Sanitizers, s.name)
+		}
+		if shared && s.library == "asan" && defined[asanOptions] {
+			r.FirstInOrder = true
+		}
+	}
+}

@@ -1,0 +1,379 @@
+// Package show writes what people read: tables, numbers with units, and command lines.
+//
+// A verb describes a row of a table once, each cell with its column's name; it is printed as aligned text or as CSV.
+package show
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Row collects the cells of a row from left to right. Its methods format a value for people.
+type Row struct {
+	names, cells []string
+	left         []bool
+	plain        bool // for programs: names are keys with a unit, numbers have none
+}
+
+// Text adds a left-aligned cell; all other cells are right-aligned.
+func (r *Row) Text(name, text string) *Row { return r.add(name, text, true) }
+
+// Value adds a number or word as it is.
+func (r *Row) Value(name string, v any) *Row { return r.add(name, fmt.Sprint(v), false) }
+
+// Decimal adds a number with a fixed number of digits after the point.
+func (r *Row) Decimal(name string, v float64, digits int) *Row {
+	return r.add(name, strconv.FormatFloat(v, 'f', digits, 64), false)
+}
+
+// Number adds a number: with three digits after the point for programs, as text for people.
+func (r *Row) Number(name string, v float64, text string) *Row {
+	if r.plain {
+		return r.Decimal(name, v, 3)
+	}
+	return r.add(name, text, false)
+}
+
+// Count adds a whole number with its digits grouped.
+func (r *Row) Count(name string, v any) *Row {
+	return r.number(name, "", v, func() string { return Grouped(whole(v)) })
+}
+
+// Some returns v, or a blank in text for people if it is 0.
+func (r *Row) Some(v any) any {
+	if !r.plain && float(v) == 0 {
+		return ""
+	}
+	return v
+}
+
+// Bytes adds a size.
+func (r *Row) Bytes(name string, v any) *Row {
+	return r.number(name, "_bytes", v, func() string { return Bytes(whole(v)) })
+}
+
+// Rate adds bytes per second.
+func (r *Row) Rate(name string, v any) *Row {
+	return r.number(name, "_bytes_per_s", v, func() string { return Bytes(int64(float(v))) + "/s" })
+}
+
+// Ns adds a time, given in ns.
+func (r *Row) Ns(name string, v any) *Row {
+	return r.number(name, "_ns", v, func() string { return Duration(float(v)) })
+}
+
+// Share adds a part of a whole as a percentage.
+func (r *Row) Share(name string, part, whole any) *Row {
+	if _, word := part.(string); r.plain && !word {
+		return r.add(name+"_share", strconv.FormatFloat(float(part)/max(1, float(whole)), 'g', 6, 64), false)
+	}
+	return r.number(name, "_share", part, func() string { return Share(float(part), float(whole)) })
+}
+
+func (r *Row) number(name, unit string, v any, text func() string) *Row {
+	if r.plain && !(unit == "_bytes" && strings.HasPrefix(name, "bytes")) {
+		name += unit
+	}
+	if word, ok := v.(string); ok {
+		return r.add(name, word, false)
+	}
+	if r.plain {
+		return r.add(name, strconv.FormatFloat(float(v), 'f', -1, 64), false)
+	}
+	return r.add(name, text(), false)
+}
+
+// A View says what of a table is printed.
+type View struct {
+	Top     int      // only the first rows; 0: all
+	Columns []string // only these, by key; nil: all
+	Sort    string   // by the column with this key: numbers from large to small, text by the alphabet
+	CSV     bool     // numbers without units, which are in the names: time_ns
+}
+
+// key is a column's name for programs.
+func key(name string) string {
+	return strings.Trim(strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' {
+			return c
+		}
+		return '_'
+	}, strings.ToLower(name)), "_")
+}
+
+// Print writes rows as a view asks for.
+func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
+	rows = slices.Clone(rows)
+	if err := Sort(rows, v.Sort, cells); err != nil {
+		return err
+	}
+	if v.Columns != nil {
+		var err error
+		if cells, err = Only(v.Columns, cells); err != nil {
+			return err
+		}
+	}
+	if !v.CSV {
+		return Text(w, rows, v.Top, cells)
+	}
+	out := csv.NewWriter(w)
+	keys, plain := programs(rows, cells)
+	out.Write(keys)
+	out.WriteAll(plain)
+	return out.Error()
+}
+
+// Only returns the cells of the columns with these keys.
+func Only[T any](columns []string, cells func(*Row, T)) (func(*Row, T), error) {
+	keys, _ := programs([]T(nil), cells)
+	var chosen []int
+	for _, name := range columns {
+		i, err := keys.find(name)
+		if err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, i)
+	}
+	return func(r *Row, x T) {
+		whole := Row{plain: r.plain}
+		cells(&whole, x)
+		for _, k := range chosen {
+			r.add(whole.names[k], whole.cells[k], whole.left[k])
+		}
+	}, nil
+}
+
+// Sort sorts rows by the column with a key, if it isn't "": numbers from large to small, text by the alphabet.
+func Sort[T any](rows []T, by string, cells func(*Row, T)) error {
+	if by == "" {
+		return nil
+	}
+	keys, plain := programs(rows, cells)
+	at, err := keys.find(by)
+	if err != nil {
+		return err
+	}
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return compare(plain[a][at], plain[b][at]) })
+	before := slices.Clone(rows)
+	for i, k := range order {
+		rows[i] = before[k]
+	}
+	return nil
+}
+
+// keys are the names of a table's columns for programs.
+type keys []string
+
+// programs returns the keys of a table, which are those of an empty row, and the rows' cells as programs read them.
+func programs[T any](rows []T, cells func(*Row, T)) (all keys, table [][]string) {
+	var empty T
+	r := Row{plain: true}
+	cells(&r, empty)
+	for _, name := range r.names {
+		all = append(all, key(name))
+	}
+	for _, x := range rows {
+		r := Row{plain: true}
+		cells(&r, x)
+		table = append(table, r.cells)
+	}
+	return all, table
+}
+
+// find returns the column with a key; its unit may be left out.
+func (k keys) find(name string) (int, error) {
+	for _, unit := range []string{"", "_ns", "_bytes", "_share", "_bytes_per_s"} {
+		if i := slices.Index(k, name+unit); i >= 0 {
+			return i, nil
+		}
+	}
+	return 0, &NoColumn{name, k}
+}
+
+// NoColumn is the error of a column that was asked for and does not exist.
+type NoColumn struct {
+	Name string
+	Keys []string // of those that exist
+}
+
+func (e *NoColumn) Error() string {
+	return fmt.Sprintf("no column %q; there are %s", e.Name, strings.Join(e.Keys, ", "))
+}
+
+// compare orders numbers from large to small, before text by the alphabet.
+func compare(a, b string) int {
+	x, e := strconv.ParseFloat(a, 64)
+	y, f := strconv.ParseFloat(b, 64)
+	switch {
+	case e == nil && f == nil:
+		return cmp.Compare(y, x)
+	case e == nil:
+		return -1
+	case f == nil:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+func (r *Row) add(name, cell string, left bool) *Row {
+	if r.plain && cell == "-" {
+		cell = ""
+	}
+	r.names, r.cells, r.left = append(r.names, name), append(r.cells, cell), append(r.left, left)
+	return r
+}
+
+func whole(v any) int64 {
+	if x := reflect.ValueOf(v); x.CanInt() {
+		return x.Int()
+	}
+	return int64(reflect.ValueOf(v).Uint())
+}
+
+func float(v any) float64 {
+	if x := reflect.ValueOf(v); x.CanFloat() {
+		return x.Float()
+	}
+	return float64(whole(v))
+}
+
+// Lines returns the lines of the text: the columns' names, if they have any, and the rows, which
+// all have the same columns. Without rows there are no lines.
+func Lines[T any](rows []T, cells func(*Row, T)) []string {
+	var aligned []bool
+	var table [][]string
+	for i, x := range rows {
+		var r Row
+		cells(&r, x)
+		if i == 0 {
+			aligned = r.left
+			if strings.Join(r.names, "") != "" {
+				table = append(table, r.names)
+			}
+		}
+		table = append(table, r.cells)
+	}
+	lines := make([]string, len(table))
+	for i, left := range aligned {
+		width := 0
+		for _, line := range table {
+			width = max(width, utf8.RuneCountInString(line[i]))
+		}
+		for k, line := range table {
+			pad := strings.Repeat(" ", width-utf8.RuneCountInString(line[i]))
+			switch {
+			case !left:
+				lines[k] += "  " + pad + line[i]
+			case i > 0:
+				lines[k] += "  " + line[i] + pad
+			default:
+				lines[k] += line[i] + pad
+			}
+		}
+	}
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// Text writes the rows as text. If top is positive it writes only the first top rows and counts the rest.
+func Text[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) error {
+	shown, more := First(rows, top)
+	for _, line := range Lines(shown, cells) {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return More(w, more)
+}
+
+// First returns the first top rows, or all if top is not positive, and the number of rows left out.
+func First[T any](rows []T, top int) (shown []T, more int) {
+	if top > 0 && len(rows) > top {
+		return rows[:top], len(rows) - top
+	}
+	return rows, 0
+}
+
+// More writes the number of rows left out.
+func More(w io.Writer, n int) error { return Rest{more: n}.Print(w) }
+
+// A Limit is how many rows are printed of a table whose rows take parts of the run.
+type Limit struct {
+	Rows  int  // the first ones; 0: all
+	Asked bool // whether the user named the number: then rows below 1 % of the run are among them
+}
+
+// least is the share of the run below which a row is printed only if it is asked for.
+const least = 0.01
+
+// A Rest counts the rows that are left out.
+type Rest struct {
+	more  int
+	small bool // each takes less than least
+	alone bool // no row is printed
+}
+
+// Worth returns the rows within a limit, each of which takes a share of the run, and the rest.
+func Worth[T any](rows []T, l Limit, share func(T) float64) ([]T, Rest) {
+	large := rows
+	if !l.Asked {
+		large = slices.DeleteFunc(slices.Clone(rows), func(x T) bool { return share(x) < least })
+	}
+	shown, more := First(large, l.Rows)
+	return shown, Rest{len(rows) - len(shown), more == 0 && !l.Asked, len(shown) == 0}
+}
+
+// Print writes a line about the rest.
+func (r Rest) Print(w io.Writer) (err error) {
+	if r.more == 0 {
+		return nil
+	}
+	text := Grouped(r.more)
+	if !r.alone {
+		text += " more"
+	}
+	if r.small {
+		text += " below 1 % of the run"
+	}
+	_, err = fmt.Fprintf(w, "%s: --top 0\n", text)
+	return err
+}
+
+// CSV writes the columns' names, then each row. The names are those of an empty row, so a table without rows has
+// them, too.
+func CSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) error {
+	out := csv.NewWriter(w)
+	var r Row
+	var empty T
+	cells(&r, empty)
+	out.Write(r.names)
+	rows(func(x T) {
+		r.names, r.cells, r.left = r.names[:0], r.cells[:0], r.left[:0]
+		cells(&r, x)
+		out.Write(r.cells)
+	})
+	out.Flush()
+	return out.Error()
+}
+
+// Each adds the rows of a list.
+func Each[T any](list []T) func(add func(T)) {
+	return func(add func(T)) {
+		for _, x := range list {
+			add(x)
+		}
+	}
+}

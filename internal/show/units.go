@@ -1,0 +1,106 @@
+package show
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Duration writes ns with three digits: 1.23 ms.
+func Duration(ns float64) string {
+	units := []string{"ns", "µs", "ms", "s"}
+	for i, u := range units {
+		if ns < 999.5 || i == len(units)-1 {
+			if ns >= 999.5 {
+				return fmt.Sprintf("%.0f %s", ns, u)
+			}
+			return fmt.Sprintf("%.3g %s", ns, u)
+		}
+		ns /= 1000
+	}
+	return ""
+}
+
+// Plural writes a number of things: 1 rank, 2 ranks.
+func Plural[T int | int64 | uint64](n T, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "s"), strings.HasSuffix(thing, "ch"):
+		thing += "e"
+	}
+	return Grouped(n) + " " + thing + "s"
+}
+
+// Grouped writes a number with commas: 12,345,678.
+func Grouped[T int | int64 | uint64](n T) string {
+	s := strconv.FormatInt(int64(n), 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Bytes writes a size with three digits: 800 B, 1.6 KB.
+func Bytes[T int64 | uint64](n T) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, units := float64(n), []string{"KB", "MB", "GB", "TB", "PB", "EB"}
+	for i, u := range units {
+		v /= 1000
+		if v < 999.5 || i == len(units)-1 {
+			return fmt.Sprintf("%.3g %s", v, u)
+		}
+	}
+	return ""
+}
+
+// Share writes a part of a whole: 12.3 %.
+func Share(part, whole float64) string {
+	switch {
+	case whole == 0:
+		return "0 %"
+	case part >= 0.9995*whole:
+		return "100 %"
+	case part > 0 && part < 0.0005*whole:
+		return "< 0.1 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*part/whole)
+}
+
+// Ranges writes rising numbers shortly: 0-3,5.
+func Ranges(list []int) string {
+	var b []byte
+	for i := 0; i < len(list); {
+		k := i
+		for k+1 < len(list) && list[k+1] == list[k]+1 {
+			k++
+		}
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(list[i]), 10)
+		if k > i {
+			b = strconv.AppendInt(append(b, '-'), int64(list[k]), 10)
+		}
+		i = k + 1
+	}
+	return string(b)
+}
+
+// ParseShare reads a part of a whole as people type it: 5%, 5 % or 0.05. A number above 1 needs its percent sign.
+func ParseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch {
+	case err != nil || !(v >= 0) || math.IsInf(v, 0):
+		return 0, fmt.Errorf("%q is not a percentage; write 5%% or 0.05", text)
+	case percent:
+		return v / 100, nil
+	case v > 1:
+		return 0, fmt.Errorf("%q is above 1; write %s%% for a percentage", text, number)
+	}
+	return v, nil
+}

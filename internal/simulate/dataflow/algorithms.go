@@ -1,0 +1,355 @@
+package dataflow
+
+import (
+	"math/bits"
+)
+
+// A generator writes down what one member does.
+type generator struct {
+	*Collective
+	ops      []Op
+	requests [2]int32
+}
+
+var generators = map[string]func(*generator){
+	"Barrier": barrier, "Bcast": bcast, "Reduce": reduce, "Allreduce": allreduce,
+	"Gather": gather, "Gatherv": gatherv, "Scatter": scatter, "Scatterv": scatterv,
+	"Allgather": allgather, "Allgatherv": allgather, "Alltoall": alltoall, "Alltoallv": alltoall, "Alltoallw": alltoall,
+	"Reduce_scatter": reduceScatter, "Reduce_scatter_block": reduceScatter, "Scan": scan, "Exscan": scan,
+}
+
+func (g *generator) send(to int, bytes int64) {
+	g.ops = append(g.ops, Op{Kind: Send, Peer: int32(g.Rank(to)), Context: g.Context, Tag: g.Tag, Bytes: bytes, Request: NoRequest})
+}
+
+func (g *generator) receive(from int) {
+	g.ops = append(g.ops, Op{Kind: Receive, Peer: int32(g.Rank(from)), Context: g.Context, Tag: g.Tag, Request: NoRequest})
+}
+
+// exchange sends and receives side by side.
+func (g *generator) exchange(to, from int, bytes int64) {
+	g.receive(from)
+	g.send(to, bytes)
+	n := len(g.ops)
+	g.ops[n-2].Request, g.ops[n-1].Request = g.requests[0], g.requests[1]
+	g.ops = append(g.ops, Op{Kind: Wait, Request: g.requests[1]}, Op{Kind: Wait, Request: g.requests[0]})
+}
+
+// combine is the work of a reduction.
+func (g *generator) combine(bytes int64) {
+	if t := int64(g.Combine * float64(bytes)); t > 0 {
+		g.ops = append(g.ops, Op{Kind: Overhead, Time: t})
+	}
+}
+
+// barrier is the dissemination algorithm (Hensgen, Finkel and Manber, 1988).
+func barrier(g *generator) {
+	for d := 1; d < g.Members; d *= 2 {
+		g.exchange((g.Me+d)%g.Members, (g.Me-d+g.Members)%g.Members, 0)
+	}
+}
+
+// relative is a member's number counted from the root, and absolute the number of such a one.
+func (g *generator) relative() int      { return (g.Me - g.Root + g.Members) % g.Members }
+func (g *generator) absolute(r int) int { return (r + g.Root) % g.Members }
+
+// down goes down a binomial tree: a member gets what is for it and all below it, and hands on.
+// size says how many bytes so many members get.
+func (g *generator) down(size func(members int) int64) {
+	r, mask := g.relative(), 1
+	for mask < g.Members && r&mask == 0 {
+		mask <<= 1
+	}
+	if r != 0 {
+		g.receive(g.absolute(r - mask))
+	}
+	for mask >>= 1; mask > 0; mask >>= 1 {
+		if r+mask < g.Members {
+			g.send(g.absolute(r+mask), size(min(mask, g.Members-r-mask)))
+		}
+	}
+}
+
+// up goes up that tree. size says how many bytes come from so many members.
+func (g *generator) up(size func(members int) int64, combine int64) {
+	r := g.relative()
+	for mask := 1; mask < g.Members; mask <<= 1 {
+		if r&mask != 0 {
+			g.send(g.absolute(r-mask), size(min(mask, g.Members-r)))
+			return
+		}
+		if r+mask < g.Members {
+			g.receive(g.absolute(r + mask))
+			g.combine(combine)
+		}
+	}
+}
+
+// bcast goes down a tree, or scatters the data and goes round a ring with the parts.
+func bcast(g *generator) {
+	b := g.bytes()
+	if b < bcastLarge || g.Members < manyMembers {
+		g.down(func(int) int64 { return b })
+		return
+	}
+	part := (b + int64(g.Members) - 1) / int64(g.Members)
+	g.down(func(members int) int64 { return part * int64(members) })
+	g.ring(part)
+}
+
+// ring has each member hand on to the next what it got from the one before.
+func (g *generator) ring(block int64) {
+	for range g.Members - 1 {
+		g.exchange((g.Me+1)%g.Members, (g.Me-1+g.Members)%g.Members, block)
+	}
+}
+
+func gather(g *generator)  { g.up(func(members int) int64 { return g.Sent * int64(members) }, 0) }
+func scatter(g *generator) { g.down(func(members int) int64 { return g.bytes() * int64(members) }) }
+
+// gatherv sends to the root what each member has.
+func gatherv(g *generator) {
+	if g.Me != g.Root {
+		g.send(g.Root, g.Sent)
+		return
+	}
+	for i := range g.Members {
+		if i != g.Root {
+			g.receive(i)
+		}
+	}
+}
+
+// to is what goes to a member, if that is known of each; else as much as to all others.
+func (g *generator) to(member int, bytes int64) int64 {
+	if member < len(g.SentTo) {
+		return int64(min(g.SentTo[member], 1<<50))
+	}
+	return bytes
+}
+
+// scatterv sends a part to each member.
+func scatterv(g *generator) {
+	if g.Me != g.Root {
+		g.receive(g.Root)
+		return
+	}
+	for i := range g.Members {
+		if i != g.Root {
+			g.send(i, g.to(i, g.bytes()))
+		}
+	}
+}
+
+// from is what comes from a member, if that is known of each; else as much as of all others.
+func (g *generator) from(member int) int64 {
+	if member < len(g.ReceivedFrom) {
+		return int64(min(g.ReceivedFrom[member], 1<<50))
+	}
+	return g.Received / int64(g.Members)
+}
+
+// allgather takes Bruck's algorithm, or goes round a ring.
+func allgather(g *generator) {
+	if g.Received < allgatherLarge {
+		g.bruck()
+		return
+	}
+	if g.ReceivedFrom == nil {
+		g.ring(g.Received / int64(g.Members))
+		return
+	}
+	for i := range g.Members - 1 {
+		g.exchange((g.Me+1)%g.Members, (g.Me-1+g.Members)%g.Members, g.from((g.Me-i+g.Members)%g.Members))
+	}
+}
+
+// bruck doubles what each member has with each step (Bruck et al., 1997): the blocks from its own on.
+func (g *generator) bruck() {
+	have, next := int64(0), 0 // how much, and the block behind
+	for d := 1; d < g.Members; d *= 2 {
+		for ; next < min(d, g.Members-d); next++ {
+			have += g.from((g.Me + next) % g.Members)
+		}
+		bytes := have
+		if next > g.Members-d {
+			bytes = 0
+			for i := range g.Members - d {
+				bytes += g.from((g.Me + i) % g.Members)
+			}
+		}
+		g.exchange((g.Me-d+g.Members)%g.Members, (g.Me+d)%g.Members, bytes)
+	}
+}
+
+// alltoall sends half of the data in each of a few steps (Bruck), or exchanges blocks
+// with one member after the other.
+func alltoall(g *generator) {
+	block := g.Sent / int64(g.Members)
+	if g.Function == "Alltoall" && block <= alltoallSmall && g.Members >= manyMembers {
+		g.bruckAlltoall(block)
+		return
+	}
+	g.pairs(block)
+}
+
+func (g *generator) bruckAlltoall(block int64) {
+	for d := 1; d < g.Members; d *= 2 {
+		blocks := int64(0) // those whose distance has this bit
+		for i := range g.Members {
+			if i&d != 0 {
+				blocks++
+			}
+		}
+		g.exchange((g.Me+d)%g.Members, (g.Me-d+g.Members)%g.Members, block*blocks)
+	}
+}
+
+func (g *generator) pairs(block int64) {
+	for i := 1; i < g.Members; i++ {
+		to := (g.Me + i) % g.Members
+		g.exchange(to, (g.Me-i+g.Members)%g.Members, g.to(to, block))
+	}
+}
+
+// together sends to all members at once, and receives from all.
+func (g *generator) together(bytes func(to int) int64) {
+	for i := 1; i < g.Members; i++ {
+		to := (g.Me + i) % g.Members
+		g.send(to, bytes(to))
+		g.ops[len(g.ops)-1].Buffered = true // its receive is posted before all else
+	}
+	for i := 1; i < g.Members; i++ {
+		g.receive((g.Me - i + g.Members) % g.Members)
+	}
+}
+
+// reduce goes up a tree, or halves the data with each step and gathers the parts.
+func reduce(g *generator) {
+	if b := g.Sent; b <= reduceLarge || g.Members < 4 {
+		g.up(func(int) int64 { return b }, b)
+		return
+	}
+	g.halving()
+	part := g.Sent / int64(g.Members)
+	g.up(func(members int) int64 { return part * int64(members) }, 0)
+}
+
+// allreduce doubles with each step the number of members whose data is in, or halves the data
+// with each and puts the parts together again.
+func allreduce(g *generator) {
+	if b := g.Sent; b <= reduceLarge || g.Members < 4 {
+		g.doubling(b)
+		return
+	}
+	g.halving()
+}
+
+func (g *generator) doubling(b int64) {
+	g.folded(b, func(me, power int, absolute func(int) int) {
+		for d := 1; d < power; d *= 2 {
+			g.exchange(absolute(me^d), absolute(me^d), b)
+			g.combine(b)
+		}
+	}, b)
+}
+
+// halving is Rabenseifner's algorithm: each step exchanges and combines half of what was left,
+// and, of an all-reduce, the steps back put the result together.
+func (g *generator) halving() {
+	b := g.Sent
+	back := int64(nothing)
+	if g.Function == "Allreduce" {
+		back = b
+	}
+	g.folded(b, func(me, power int, absolute func(int) int) {
+		part := b
+		for d := power / 2; d > 0; d /= 2 {
+			part /= 2
+			g.exchange(absolute(me^d), absolute(me^d), part)
+			g.combine(part)
+		}
+		if back == nothing {
+			return
+		}
+		for d := 1; d < power; d *= 2 {
+			g.exchange(absolute(me^d), absolute(me^d), part)
+			part *= 2
+		}
+	}, back)
+}
+
+// nothing goes back to members beyond a power of two.
+const nothing = -1
+
+// folded has a number of members that is a power of two go through some steps. Those beyond
+// give their data to a neighbour first, and get the result from it if there is any for them.
+func (g *generator) folded(bytes int64, steps func(me, power int, absolute func(int) int), back int64) {
+	power := 1 << (bits.Len(uint(g.Members)) - 1)
+	extra := g.Members - power
+	absolute := func(i int) int {
+		if i < extra {
+			return 2*i + 1
+		}
+		return i + extra
+	}
+	me := g.Me - extra
+	if g.Me < 2*extra {
+		if me = g.Me / 2; g.Me%2 == 0 {
+			g.send(g.Me+1, bytes)
+			if back != nothing {
+				g.receive(g.Me + 1)
+			}
+			return
+		}
+		g.receive(g.Me - 1)
+		g.combine(bytes)
+	}
+	steps(me, power, absolute)
+	if g.Me < 2*extra && back != nothing {
+		g.send(g.Me-1, back)
+	}
+}
+
+// reduceScatter halves the parts with each step; the part that goes back to a folded member is its own.
+func reduceScatter(g *generator) {
+	extra := g.Members - 1<<(bits.Len(uint(g.Members))-1)
+	part := func(member int) int64 { return g.to(member, g.Sent/int64(g.Members)) }
+	back := int64(0)
+	if g.Me < 2*extra {
+		back = part(g.Me - g.Me%2)
+	}
+	g.folded(g.Sent, func(me, power int, absolute func(int) int) {
+		sum := func(from, to int) (bytes int64) { // of the parts of these, and of those folded into them
+			for i := from; i < to; i++ {
+				bytes += part(absolute(i))
+				if i < extra {
+					bytes += part(absolute(i) - 1)
+				}
+			}
+			return bytes
+		}
+		from, to := 0, power
+		for d := power / 2; d > 0; d /= 2 {
+			mid := from + d
+			other := [2]int{mid, to}
+			if me&d != 0 {
+				other, from = [2]int{from, mid}, mid
+			} else {
+				to = mid
+			}
+			g.exchange(absolute(me^d), absolute(me^d), sum(other[0], other[1]))
+			g.combine(sum(from, to))
+		}
+	}, back)
+}
+
+// scan exchanges with a member at twice the distance in each step.
+func scan(g *generator) {
+	for d := 1; d < g.Members; d *= 2 {
+		if other := g.Me ^ d; other < g.Members {
+			g.exchange(other, other, g.Sent)
+			g.combine(g.Sent)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package dataflow
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
+)
+
+// betweensOf are the calls of two groups, of which the second has the root of what has one; bytes is what one has for one.
+func betweensOf(function string, first, second, root int, bytes int64) []Between {
+	var calls []Between
+	for i := range first + second {
+		b := Between{Others: second, First: i < first, Other: func(m int) int { return first + m }}
+		b.Function, b.Members, b.Me, b.Root, b.Rank = function, first, i, root, func(m int) int { return m }
+		if i >= first {
+			b.Members, b.Me, b.Others, b.Rank, b.Other = second, i-first, first, b.Other, b.Rank
+			if b.Root = RootNear; b.Me == root {
+				b.Root = RootHere
+			}
+		}
+		switch function {
+		case "Bcast", "Scatter", "Scatterv":
+			if b.Root >= 0 {
+				b.Received = bytes
+			} else if b.Root == RootHere {
+				if b.Sent = bytes; function != "Bcast" {
+					b.Sent *= int64(b.Others)
+				}
+			}
+		case "Reduce", "Gather", "Gatherv":
+			if b.Root >= 0 {
+				b.Sent = bytes
+			} else if b.Root == RootHere && function != "Reduce" {
+				b.Received = bytes * int64(b.Others)
+			}
+		case "Allgather", "Allgatherv":
+			b.Sent, b.Received = bytes, bytes*int64(b.Others)
+		case "Alltoall", "Alltoallv", "Alltoallw":
+			b.Sent, b.Received = bytes*int64(b.Others), bytes*int64(b.Others)
+		case "Reduce_scatter", "Reduce_scatter_block":
+			b.Sent, b.Received = bytes*int64(first*second), bytes*int64(b.Others)
+		default:
+			b.Sent = bytes
+		}
+		calls = append(calls, b)
+	}
+	return calls
+}
+
+func simulateBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []Between, before func(rank int) int64) *Result {
+	var programs []Program
+	for i := range calls {
+		p := program(calls[i].Append([]Op{{Kind: Compute, Time: before(i)}}, [2]int32{0, 1}))
+		programs = append(programs, &p)
+	}
+	r, err := Run(programs, m.Place(len(calls), machine.Block), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Nobody is ready before those of the other group whose data it needs, nor later than the last of all.
+func TestBetween(t *testing.T) {
+	m, err := machine.Parse("ideal", []byte("[[level]]\nname = \"switch\"\neager_limit = 1000\neager = [[0, 0]]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := slices.Sorted(maps.Keys(betweens))
+	rapid.Check(t, func(t *rapid.T) {
+		f := rapid.SampledFrom(functions).Draw(t, "function")
+		first, second := rapid.IntRange(1, 9).Draw(t, "first"), rapid.IntRange(1, 9).Draw(t, "second")
+		root := rapid.IntRange(0, second-1).Draw(t, "root")
+		late := rapid.IntRange(0, first+second-1).Draw(t, "late")
+		calls := betweensOf(f, first, second, root, rapid.SampledFrom([]int64{0, 1, 5000, 100_000}).Draw(t, "bytes"))
+		open := rapid.Bool().Draw(t, "as Open MPI does")
+		for i := range calls {
+			calls[i].OpenMPI = open
+		}
+		r := simulateBetween(t, m, calls, func(rank int) int64 {
+			if rank == late {
+				return 1000
+			}
+			return 0
+		})
+		for rank, x := range r.Ranks {
+			needs := (rank < first) != (late < first)
+			switch f {
+			case "Bcast", "Scatter", "Scatterv":
+				needs = needs && late == first+root
+			case "Reduce", "Gather", "Gatherv":
+				needs = needs && rank == first+root
+			}
+			if (needs || rank == late) && x.End != 1000 || x.End != 0 && x.End != 1000 {
+				t.Fatalf("%s: rank %d of %d and %d ends at %d, rank %d is late", f, rank, first, second, x.End, late)
+			}
+		}
+	})
+}
+
+// So it is where they meet; and who has no part in it goes on at once.
+func TestBetweenMeets(t *testing.T) {
+	m, err := machine.Parse("ideal", []byte("[[level]]\nname = \"switch\"\neager_limit = 1000\neager = [[0, 0]]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range slices.Sorted(maps.Keys(betweens)) {
+		for late := range 7 {
+			calls := betweensOf(f, 4, 3, 1, 100)
+			r := meetBetween(t, m, calls, func(rank int) int64 {
+				if rank == late {
+					return 1000
+				}
+				return 0
+			})
+			for rank, x := range r.Ranks {
+				waits := rank == late
+				switch f {
+				case "Bcast", "Scatter", "Scatterv":
+					waits = waits || rank < 4 && late == 5
+				case "Reduce", "Gather", "Gatherv":
+					waits = waits || late < 4 && rank == 5
+				default:
+					waits = true
+				}
+				if want := map[bool]int64{true: 1000}[waits]; x.End != want {
+					t.Errorf("%s: rank %d ends at %d, rank %d is late", f, rank, x.End, late)
+				}
+			}
+		}
+	}
+}
+
+func meetBetween(t interface{ Fatal(...any) }, m *machine.Machine, calls []Between, before func(rank int) int64) *Result {
+	var programs []Program
+	for i := range calls {
+		p := program([]Op{{Kind: Compute, Time: before(i)}, calls[i].Meet(&m.Levels[0])})
+		programs = append(programs, &p)
+	}
+	r, err := Run(programs, m.Place(len(calls), machine.Block), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The formula is near what the messages take.
+func TestBetweenFormulas(t *testing.T) {
+	m, err := machine.Load("infiniband")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Levels = m.Levels[2:]
+	for _, f := range slices.Sorted(maps.Keys(betweens)) {
+		for _, n := range [][2]int{{2, 2}, {8, 4}, {30, 64}} {
+			for _, bytes := range []int64{8, 4000, 200_000} {
+				calls := betweensOf(f, n[0], n[1], 0, bytes)
+				by := simulateBetween(t, m, calls, func(int) int64 { return 0 }).End()
+				formula := meetBetween(t, m, calls, func(int) int64 { return 0 }).End()
+				if ratio := float64(formula) / float64(by); ratio < 0.4 || ratio > 2.5 {
+					t.Errorf("%s of %d bytes between %v ranks: %d ps by messages, %d by the formula: %.2f", f, bytes, n, by, formula, ratio)
+				}
+			}
+		}
+	}
+}
+
+// Times worked out by hand, as in TestTimes.
+func TestBetweenTimes(t *testing.T) {
+	m, err := machine.Parse("plain", []byte("[[level]]\nname = \"switch\"\neager = [[0, 1000], [1000, 2000]]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		function      string
+		first, second int
+		bytes         int64
+		want          int64 // ps
+	}{
+		// A barrier of each; word goes over, to the mate, back behind that, and to the mate there.
+		{"Barrier", 2, 2, 0, 1_000_000 + 1_001_000 + 1_000 + 2*1_001_000},
+		{"Bcast", 4, 2, 100, 3 * 1_100_000},  // over, then down a tree of four
+		{"Reduce", 4, 1, 100, 3 * 1_100_000}, // up, then over
+		{"Allreduce", 4, 4, 100, (2 + 1 + 2) * 1_100_000},
+		{"Gather", 4, 1, 100, 1_100_000 + 1_200_000 + 1_400_000},
+		{"Gather", 4, 1, 2048, 3_048_000}, // each to the root
+		{"Scatter", 4, 1, 100, 1_400_000 + 1_200_000 + 1_100_000},
+		{"Scatter", 4, 1, 2048, 3*2_048_000 + 3_048_000},
+		{"Scatterv", 4, 1, 100, 3*100_000 + 1_100_000},
+		{"Alltoall", 3, 2, 500, 3 * 1_500_000},
+		{"Allgatherv", 1, 1, 100, 2 * 1_100_000},
+		{"Reduce_scatter", 2, 2, 100, 1_400_000 + 1_400_000 + 1_200_000},
+	} {
+		r := simulateBetween(t, m, betweensOf(c.function, c.first, c.second, 0, c.bytes), func(int) int64 { return 0 })
+		if r.End() != c.want {
+			t.Errorf("%s of %d bytes between %d and %d: %d ps, want %d", c.function, c.bytes, c.first, c.second, r.End(), c.want)
+		}
+	}
+}

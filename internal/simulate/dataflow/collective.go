@@ -1,0 +1,202 @@
+// Collective calls are taken apart into messages, as MPI libraries carry them
+// out: by algorithms chosen by size and number of ranks, those of Thakur, Rabenseifner and Gropp
+// (IJHPCA 19, 2005), with MPICH's sizes for the change from one to the next, or Open MPI's. Where that is too
+// many messages, or a call doesn't wait for its end, there is a formula for the time instead.
+
+package dataflow
+
+import (
+	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/simulate/machine"
+)
+
+// A Collective is what one member of a communicator does in a collective.
+type Collective struct {
+	Function       string // without what says how it is called: Bcast of MPI_Ibcast
+	Members        int
+	Me, Root       int                  // by their numbers in the communicator
+	Rank           func(member int) int // in the world
+	Context        int32
+	Tag            int64    // of its messages
+	Sent, Received int64    // bytes that the member hands over and gets
+	SentTo         []uint64 // the same by member, where it is not the same for all
+	ReceivedFrom   []uint64
+	OpenMPI        bool    // as Open MPI does it, else as MPICH
+	World          int     // ranks of the run
+	Messages       bool    // a call that waits for its end is taken apart, however many messages it has
+	Combine        float64 // ps for each byte of an operand of a reduction
+}
+
+// Most is to how many other members a member sends in one call before a formula is used, and
+// together how many of such pairs there may be among all ranks of a run.
+const (
+	Most      = 256
+	mostPairs = 1 << 20
+)
+
+// Sizes in bytes from which on another algorithm is used, as in MPICH.
+const (
+	bcastLarge     = 12288
+	reduceLarge    = 2048
+	allgatherLarge = 81920
+	alltoallSmall  = 256 // a block
+	manyMembers    = 8   // fewer members take the simple algorithm for broadcasts and small all-to-alls
+)
+
+// KnownCollective reports whether there is a model of a function.
+func KnownCollective(function string) bool { _, ok := generators[function]; return ok }
+
+// Append appends what a member does in a call that waits for its end. requests are numbers that
+// are free for as long as that takes: two of them.
+func (c *Collective) Append(ops []Op, requests [2]int32) []Op {
+	g := &generator{Collective: c, ops: ops, requests: requests}
+	f := generators[c.Function]
+	if open := openmpi[c.Function]; c.OpenMPI && open != nil {
+		f = open
+	}
+	if c.Members > 1 && f != nil {
+		f(g)
+	}
+	return g.ops
+}
+
+// Steps reports whether Append takes a call apart; if not, Meet is for it.
+func (c *Collective) Steps() bool {
+	if c.Messages || c.Members-1 <= min(Most, mostPairs/max(1, c.World)) {
+		return true
+	}
+	if c.OpenMPI {
+		switch c.Function {
+		case "Allreduce":
+			return c.Sent < openAllreduceRing
+		case "Bcast":
+			return c.bytes() < openBcastSmall
+		case "Allgather":
+			return c.Received < openAllgatherLarge
+		case "Gather", "Scatter":
+			return false
+		case "Alltoall":
+			return c.Sent/int64(c.Members) < openAlltoallBruck
+		}
+	}
+	switch c.Function {
+	case "Barrier", "Allreduce", "Reduce", "Scan", "Exscan", "Gather", "Scatter":
+		return true
+	case "Bcast":
+		return c.bytes() < bcastLarge
+	case "Allgather", "Allgatherv":
+		return c.Received < allgatherLarge
+	case "Alltoall":
+		return c.Sent/int64(c.Members) <= alltoallSmall
+	}
+	return false
+}
+
+// Meet returns a call as a meeting, with the time that the same algorithms take by a formula
+// if all messages go over one level.
+func (c *Collective) Meet(l *machine.Level) Op {
+	o := Op{Kind: Meet, Context: c.Context, Members: int32(c.Members), Request: NoRequest, Root: c.Me == c.Root}
+	switch c.Function {
+	case "Bcast", "Scatter", "Scatterv":
+		o.Meeting = FromRoot
+	case "Reduce", "Gather", "Gatherv":
+		o.Meeting = ToRoot
+	}
+	if c.Members > 1 {
+		o.Time = c.time(l)
+	}
+	return o
+}
+
+// Tabled returns what a machine's tables of collectives are looked up by, for a communicator within
+// a level: v-forms are in those of the functions without v.
+func (c *Collective) Tabled(l *machine.Level) (function string, level *machine.Level, members int, bytes int64) {
+	function = c.Function
+	switch function {
+	case "Allgatherv":
+		function = "Allgather"
+	case "Alltoallv", "Alltoallw":
+		function = "Alltoall"
+	case "Reduce_scatter_block":
+		function = "Reduce_scatter"
+	}
+	bytes = c.bytes()
+	if c.Function == "Allgatherv" && c.Members > 0 { // of the mean part
+		bytes = c.Received / int64(c.Members)
+	}
+	return function, l, c.Members, bytes
+}
+
+// time is how long a call takes if all members begin it together.
+func (c *Collective) time(l *machine.Level) int64 {
+	n := int64(c.Members)
+	steps := int64(bits.Len64(uint64(n - 1)))
+	message := func(bytes int64) int64 { return messageTime(l, bytes) }
+	combine := func(bytes int64) int64 { return int64(c.Combine * float64(bytes)) }
+	tree := func(bytes int64) int64 { return steps * message(bytes) }
+	ring := func(block int64) int64 { return (n - 1) * message(block) }
+	b := c.bytes()
+	switch c.Function {
+	case "Bcast":
+		if b < bcastLarge || n < manyMembers {
+			return tree(b)
+		}
+		return steps*message(0) + message(b) + ring(b/n)
+	case "Scan", "Exscan":
+		return tree(b) + steps*combine(b)
+	case "Reduce", "Allreduce":
+		if b <= reduceLarge || n < 4 {
+			return tree(b) + steps*combine(b)
+		}
+		return 2*steps*message(0) + 2*message(b) + combine(b)
+	case "Allgather", "Allgatherv":
+		if c.Received < allgatherLarge {
+			return steps*message(0) + message(c.Received)
+		}
+		return ring(c.Received / n)
+	case "Gather", "Scatter":
+		return steps*message(0) + message(b*(n-1))
+	case "Gatherv":
+		if b > l.EagerLimit { // one after the other
+			return ring(b)
+		}
+		return message(b) + (n-2)*l.ReceiveOverhead
+	case "Scatterv":
+		return message(b) + (n-2)*max(l.Gap, l.Busy(b, b > l.EagerLimit))
+	case "Alltoall", "Alltoallv", "Alltoallw":
+		block := max(c.Sent, c.Received) / n
+		if c.Function == "Alltoall" && block <= alltoallSmall && n >= manyMembers {
+			return tree(block * n / 2)
+		}
+		return ring(block)
+	case "Reduce_scatter", "Reduce_scatter_block":
+		return steps*message(0) + message(b) + combine(b)
+	}
+	return tree(0)
+}
+
+// messageTime is how long a message takes.
+func messageTime(l *machine.Level, bytes int64) int64 {
+	if bytes > l.EagerLimit {
+		return l.RendezvousTime(bytes)
+	}
+	return l.EagerTime(bytes)
+}
+
+// bytes is the size that algorithms are chosen by, the same for all members: what one has to
+// hand over, or what one gets of a root.
+func (c *Collective) bytes() int64 {
+	switch c.Function {
+	case "Bcast":
+		return max(c.Sent, c.Received)
+	case "Scatter":
+		return c.Received
+	case "Scatterv":
+		if c.Me == c.Root {
+			return c.Sent / int64(c.Members)
+		}
+		return c.Received
+	}
+	return c.Sent
+}

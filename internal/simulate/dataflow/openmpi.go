@@ -1,0 +1,280 @@
+package dataflow
+
+import (
+	"math/bits"
+)
+
+// Open MPI's algorithms, as its component "tuned" chooses them by size and number of members up to
+// 4.0: later ones have tables of many more rows, in the same spirit. Operations are taken to be
+// commutative. Functions that aren't here are done as MPICH does them.
+var openmpi = map[string]func(*generator){
+	"Barrier": barrier, // of two, doubling and Bruck's are the same exchanges
+	"Bcast":   openBcast, "Reduce": openReduce, "Allreduce": openAllreduce, "Gather": gatherv, "Scatter": scatterv,
+	"Allgather": openAllgather, "Alltoall": openAlltoall, "Reduce_scatter": openReduceScatter,
+}
+
+// Sizes in bytes from which on Open MPI takes another algorithm.
+const (
+	openBcastSmall     = 2048
+	openBcastLarge     = 370728
+	openAllreduceRing  = 10000
+	openSegment        = 1 << 20 // of an all-reduce around a ring
+	openAllgatherLarge = 50000
+	openAlltoallBruck  = 200
+	openAlltoallLinear = 3000
+)
+
+func openBcast(g *generator) {
+	b, n := g.bytes(), float64(g.Members)
+	size := float64(b)
+	switch {
+	case b < openBcastSmall:
+		g.down(func(int) int64 { return b })
+	case b < openBcastLarge:
+		g.splitBinary(b, 1<<10)
+	case n < 1.6134e-6*size+2.1102:
+		g.chain(b, 128<<10)
+	case g.Members < 13:
+		g.splitBinary(b, 8<<10)
+	case n < 2.3679e-6*size+1.1787:
+		g.chain(b, 64<<10)
+	case n < 3.2118e-6*size+8.7936:
+		g.chain(b, 16<<10)
+	default:
+		g.chain(b, 8<<10)
+	}
+}
+
+func openReduce(g *generator) {
+	b, n := g.Sent, float64(g.Members)
+	kb := float64(b) / 1024
+	switch {
+	case g.Members < 8 && b < 512:
+		g.linearReduce(b)
+	case g.Members < 8 && b < 20480:
+		g.up(func(int) int64 { return b }, b)
+	case b < 2048:
+		g.binaryReduce(b, b)
+	case n > 0.6016*kb+1.3496:
+		g.binaryReduce(b, 1<<10)
+	case n > 0.0410*kb+9.7128:
+		g.chainReduce(b, 1<<10)
+	case n > 0.0033*kb+1.6761:
+		g.chainReduce(b, 32<<10)
+	default:
+		g.chainReduce(b, 64<<10)
+	}
+}
+
+func openAllreduce(g *generator) {
+	b := g.Sent
+	if b < openAllreduceRing || b/8 <= int64(g.Members) { // fewer numbers than members
+		g.doubling(b)
+		return
+	}
+	// Around a ring, in pieces of at most so many bytes a member.
+	pieces := max(1, (b+int64(g.Members)*openSegment-1)/(int64(g.Members)*openSegment))
+	for range pieces {
+		part := b / pieces / int64(g.Members)
+		g.ringReduce(part)
+		g.ring(part)
+	}
+}
+
+func openAllgather(g *generator) {
+	switch {
+	case g.Received < openAllgatherLarge && bits.OnesCount(uint(g.Members)) == 1:
+		block := g.Received / int64(g.Members)
+		for d := 1; d < g.Members; d *= 2 {
+			g.exchange(g.Me^d, g.Me^d, block*int64(d))
+		}
+	case g.Received < openAllgatherLarge:
+		g.bruck()
+	case g.Members%2 == 1:
+		g.ring(g.Received / int64(g.Members))
+	default:
+		g.neighbourExchange(g.Received / int64(g.Members))
+	}
+}
+
+func openAlltoall(g *generator) {
+	block := g.Sent / int64(g.Members)
+	switch {
+	case block < openAlltoallBruck && g.Members > 12:
+		g.bruckAlltoall(block)
+	case block < openAlltoallLinear:
+		g.together(func(int) int64 { return block })
+	default:
+		g.pairs(block)
+	}
+}
+
+func openReduceScatter(g *generator) {
+	b := g.Sent
+	if b <= 12<<10 || b <= 256<<10 && bits.OnesCount(uint(g.Members)) == 1 || float64(g.Members) >= 0.0012*float64(b)+8 {
+		reduceScatter(g)
+		return
+	}
+	g.ringReduce(b / int64(g.Members))
+}
+
+// segments are the sizes of the pieces that so many bytes are cut into, at most a number of them: with more
+// the pieces that follow are as good as one.
+func segments(bytes, size int64) (list []int64) {
+	size = max(size, (bytes+mostSegments-1)/mostSegments, 1)
+	for ; bytes > size; bytes -= size {
+		list = append(list, size)
+	}
+	return append(list, bytes)
+}
+
+const mostSegments = 256
+
+// chain hands pieces on from member to member.
+func (g *generator) chain(bytes, size int64) {
+	r := g.relative()
+	for _, b := range segments(bytes, size) {
+		if r > 0 {
+			g.receive(g.absolute(r - 1))
+		}
+		if r < g.Members-1 {
+			g.send(g.absolute(r+1), b)
+		}
+	}
+}
+
+// chainReduce takes pieces in from member to member, up to the root.
+func (g *generator) chainReduce(bytes, size int64) {
+	r := g.relative()
+	for _, b := range segments(bytes, size) {
+		if r < g.Members-1 {
+			g.receive(g.absolute(r + 1))
+			g.combine(b)
+		}
+		if r > 0 {
+			g.send(g.absolute(r-1), b)
+		}
+	}
+}
+
+// below are the members below one in a binary tree, of which the root is 0.
+func (g *generator) below(r int) (list []int) {
+	for _, c := range []int{2*r + 1, 2*r + 2} {
+		if c < g.Members {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// binaryReduce takes pieces in along a binary tree.
+func (g *generator) binaryReduce(bytes, size int64) {
+	r := g.relative()
+	for _, b := range segments(bytes, size) {
+		for _, c := range g.below(r) {
+			g.receive(g.absolute(c))
+			g.combine(b)
+		}
+		if r > 0 {
+			g.send(g.absolute((r-1)/2), b)
+		}
+	}
+}
+
+// splitBinary sends one half of the data down the left half of a binary tree, the other down the right;
+// then members of both halves exchange theirs in pairs. Whoever has no partner gets the rest of the root.
+func (g *generator) splitBinary(bytes, size int64) {
+	if g.Members < 3 {
+		g.chain(bytes, size)
+		return
+	}
+	half := [2]int64{bytes - bytes/2, bytes / 2}
+	r := g.relative()
+	mine := side(r)
+	if r == 0 {
+		left, right := segments(half[0], size), segments(half[1], size)
+		for i := range max(len(left), len(right)) {
+			if i < len(left) {
+				g.send(g.absolute(1), left[i])
+			}
+			if i < len(right) {
+				g.send(g.absolute(2), right[i])
+			}
+		}
+	} else {
+		for _, b := range segments(half[mine], size) {
+			g.receive(g.absolute((r - 1) / 2))
+			for _, c := range g.below(r) {
+				g.send(g.absolute(c), b)
+			}
+		}
+	}
+	// The n-th member on the left and the n-th on the right are partners.
+	var sides [2][]int
+	for i := 1; i < g.Members; i++ {
+		sides[side(i)] = append(sides[side(i)], i)
+	}
+	for s, list := range sides {
+		for n, i := range list {
+			partner := 0
+			if n < len(sides[1-s]) {
+				partner = sides[1-s][n]
+			}
+			switch {
+			case r == i && partner > 0:
+				g.exchange(g.absolute(partner), g.absolute(partner), half[mine])
+			case r == i:
+				g.receive(g.absolute(0))
+			case r == 0 && partner == 0:
+				g.send(g.absolute(i), half[1-s])
+			}
+		}
+	}
+}
+
+// side is in which half of a binary tree a member is: 0 is the left one.
+func side(r int) int {
+	for r > 2 {
+		r = (r - 1) / 2
+	}
+	return max(0, r-1)
+}
+
+// linearReduce has all members send to the root, which combines one after the other.
+func (g *generator) linearReduce(bytes int64) {
+	if g.Me != g.Root {
+		g.send(g.Root, bytes)
+		return
+	}
+	for i := range g.Members {
+		if i != g.Root {
+			g.receive(i)
+			g.combine(bytes)
+		}
+	}
+}
+
+// ringReduce hands each part around once, each member adding its own.
+func (g *generator) ringReduce(part int64) {
+	for range g.Members - 1 {
+		g.exchange((g.Me+1)%g.Members, (g.Me-1+g.Members)%g.Members, part)
+		g.combine(part)
+	}
+}
+
+// neighbourExchange has members exchange with the one before and the one after in turn (Chen et al., 2005):
+// first a block, then always two.
+func (g *generator) neighbourExchange(block int64) {
+	even := g.Me%2 == 0
+	for step := range g.Members / 2 {
+		next := (g.Me + 1) % g.Members
+		if even != (step%2 == 0) {
+			next = (g.Me - 1 + g.Members) % g.Members
+		}
+		size := 2 * block
+		if step == 0 {
+			size = block
+		}
+		g.exchange(next, next, size)
+	}
+}

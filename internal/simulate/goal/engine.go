@@ -1,0 +1,283 @@
+package goal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/show"
+)
+
+// A Result is what a simulation found.
+type Result struct {
+	End    []uint64 // when each rank's CPU has done all
+	Events uint64   // operations and messages
+}
+
+// Simulate runs a schedule. A schedule that doesn't come to its end, or leaves a message that
+// nobody receives, is an error.
+func Simulate(s *Schedule, p Parameters) (*Result, error) {
+	if err := p.valid(s); err != nil {
+		return nil, err
+	}
+	e := newEngine(s, p)
+	if err := e.simulate(); err != nil {
+		return nil, err
+	}
+	if err := e.leftOver(); err != nil {
+		return nil, err
+	}
+	r := &Result{End: make([]uint64, s.Ranks()), Events: uint64(e.order)}
+	for i := range r.End {
+		r.End[i] = e.ranks[i].cpu
+	}
+	for k, c := range e.others {
+		r.End[k.rank] = max(r.End[k.rank], c.cpu)
+	}
+	return r, nil
+}
+
+type engine struct {
+	schedule   *Schedule
+	ops        []Op    // the schedule's
+	Parameters         // of the model
+	state      []state // of each operation
+	ranks      []rank
+	others     map[place]*rank // CPUs but the first
+	since      []uint64        // of each operation, when what it waits for started or ended; nil: there is one CPU
+	channels   []channel
+
+	free               []uint32 // operations that wait for no other any more
+	byRankAndKind      func(a, b uint32) int
+	events             queue
+	order              uint32 // events so far: two of an operation at most
+	unended, unmatched int    // operations, messages
+}
+
+// state is what the simulation knows of an operation, and what it needs of the schedule's: of many operations it is memory
+// that takes the time.
+type state struct {
+	size    uint64 // as the schedule's, and so are
+	peer    uint32
+	kind    Kind
+	cpu, in uint8  // in: the CPU that takes the message in
+	order   uint32 // of its event, where that is in a backlog
+	rank    uint32
+	needs   uint32 // starts and ends of others that it waits for; ended when it has ended
+	channel uint32
+	next    uint32 // in the same list, of a backlog or of a channel
+}
+
+const ended = ^uint32(0)
+
+func newEngine(s *Schedule, p Parameters) *engine {
+	e := &engine{
+		schedule: s, ops: s.Ops, Parameters: p, unended: len(s.Ops),
+		state: make([]state, len(s.Ops)), ranks: make([]rank, s.Ranks()), others: make(map[place]*rank),
+	}
+	for i := range e.ranks {
+		e.ranks[i] = idle
+		from, to := s.Rank(i)
+		for op := from; op < to; op++ {
+			e.state[op].rank = uint32(i)
+			e.state[op].needs = s.Needs(op)
+			e.state[op].size, e.state[op].peer, e.state[op].kind = s.Ops[op].Size, s.Ops[op].Peer, s.Ops[op].Kind
+			e.state[op].cpu, e.state[op].in = s.Ops[op].CPU, s.Ops[op].CPU
+		}
+	}
+	if slices.ContainsFunc(s.Ops, func(o Op) bool { return o.CPU > 0 }) {
+		e.since = make([]uint64, len(s.Ops))
+	}
+	e.assignChannels()
+	e.byRankAndKind = func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(e.state[a].rank, e.state[b].rank), cmp.Compare(e.state[a].kind, e.state[b].kind))
+	}
+	return e
+}
+
+// simulate lets one event after the other happen.
+func (e *engine) simulate() error {
+	for rank := range e.schedule.Ranks() {
+		from, to := e.schedule.Rank(rank)
+		for op := from; op < to; op++ {
+			if e.state[op].needs == 0 {
+				e.free = append(e.free, op)
+			}
+		}
+		e.release()
+	}
+	for {
+		ev, ok := e.events.takeFirst()
+		if !ok {
+			return nil
+		}
+		if ev.time > horizon {
+			return errors.New("the schedule takes longer than times can say")
+		}
+		switch {
+		case ev.message() != 0:
+			e.arrive(ev)
+		case e.state[ev.op()].kind == Send:
+			e.send(ev)
+		case e.state[ev.op()].kind == Recv:
+			e.receive(ev)
+		default:
+			e.calculate(ev)
+		}
+		e.release()
+	}
+}
+
+func (e *engine) calculate(ev event) {
+	op := ev.op()
+	c := e.cpu(e.state[op].rank, e.state[op].cpu)
+	if c.cpu > ev.time {
+		e.delay(ev, c.cpu, &c.calcs)
+		return
+	}
+	c.cpu = ev.time + e.state[op].size
+	e.advance(ev, c.cpu, &c.calcs)
+	e.start(op, ev.time)
+	e.end(op, c.cpu)
+}
+
+func (e *engine) send(ev event) {
+	op := ev.op()
+	size, r := e.state[op].size, &e.ranks[e.state[op].rank]
+	c := e.cpu(e.state[op].rank, e.state[op].cpu)
+	if free := max(c.cpu, r.sends); free > ev.time {
+		e.delay(ev, free, &c.out)
+		return
+	}
+	c.cpu = ev.time + e.Overhead + furtherBytes(size)*e.ByteOverhead
+	r.sends = ev.time + e.MessageGap + furtherBytes(size)*e.ByteGap
+	e.advance(ev, max(c.cpu, r.sends), &c.out)
+	e.start(op, ev.time)
+	e.events.post(newEvent(ev.time+e.Overhead+e.Latency, e.order, op|message))
+	e.order++
+	if size <= e.Eager {
+		e.end(op, c.cpu)
+	}
+}
+
+// arrive takes in a message, as soon as the receiving rank's CPU and NIC are free.
+func (e *engine) arrive(ev event) {
+	op := ev.op()
+	o := &e.state[op]
+	r, c := &e.ranks[o.peer], e.cpu(o.peer, o.in)
+	if free := max(c.cpu, r.recvs); free > ev.time {
+		e.delay(ev, free, &c.in)
+		return
+	}
+	c.cpu = ev.time + e.Overhead + furtherBytes(o.size)*max(e.ByteOverhead, e.ByteGap)
+	r.recvs = ev.time + e.MessageGap + furtherBytes(o.size)*e.ByteGap
+	e.advance(ev, max(c.cpu, r.recvs), &c.in)
+	ch := &e.channels[e.state[op].channel]
+	recv := e.match(&ch.posted, op, ch.mixed)
+	if recv == none {
+		e.append(&ch.unexpected, op)
+		e.unmatched++
+		return
+	}
+	if o.size > e.Eager {
+		e.meet(op, ev.time)
+	}
+	e.end(recv, c.cpu)
+}
+
+// receive takes a message that is there, or else waits for it. Should the two differ in size,
+// it is the message's that counts.
+func (e *engine) receive(ev event) {
+	op := ev.op()
+	e.start(op, ev.time)
+	ch := &e.channels[e.state[op].channel]
+	send := e.match(&ch.unexpected, op, ch.mixed)
+	if send == none {
+		e.append(&ch.posted, op)
+		return
+	}
+	e.unmatched--
+	if e.state[send].size > e.Eager {
+		e.meet(send, ev.time)
+	}
+	e.end(op, ev.time)
+}
+
+// meet ends a send that had to wait for its receive: nothing else of its CPU begins before, nor does any send of its rank.
+func (e *engine) meet(send uint32, time uint64) {
+	r, c := &e.ranks[e.state[send].rank], e.cpu(e.state[send].rank, e.state[send].cpu)
+	c.cpu, r.sends = max(c.cpu, time), max(r.sends, time)
+	e.end(send, c.cpu)
+}
+
+// start lets go what waited for an operation's start.
+func (e *engine) start(op uint32, time uint64) { e.letGo(e.schedule.AfterStart(op), time) }
+
+// end lets go what waited for an operation's end.
+func (e *engine) end(op uint32, time uint64) {
+	e.state[op].needs = ended
+	e.unended--
+	e.letGo(e.schedule.AfterEnd(op), time)
+}
+
+func (e *engine) letGo(ops []uint32, time uint64) {
+	for _, op := range ops {
+		if e.since != nil {
+			e.since[op] = max(e.since[op], time)
+		}
+		if e.state[op].needs--; e.state[op].needs == 0 {
+			e.free = append(e.free, op)
+		}
+	}
+}
+
+// release makes events of the operations that have become free. Of the times at which what they wait for happened the
+// clock of the same CPU is none behind, but another one's may be.
+func (e *engine) release() {
+	if len(e.free) > 1 {
+		slices.SortStableFunc(e.free, e.byRankAndKind)
+	}
+	for _, op := range e.free {
+		time := e.cpu(e.state[op].rank, e.state[op].cpu).cpu
+		if e.state[op].kind == Send {
+			time = max(time, e.ranks[e.state[op].rank].sends)
+		}
+		if e.since != nil {
+			time = max(time, e.since[op])
+		}
+		e.events.put(newEvent(time, e.order, op))
+		e.order++
+	}
+	e.free = e.free[:0]
+}
+
+// leftOver says why a simulation that has no more events isn't complete; nil if it is.
+func (e *engine) leftOver() error {
+	if e.unended > 0 {
+		first := slices.IndexFunc(e.state, func(s state) bool { return s.needs == 0 })
+		if first < 0 {
+			return fmt.Errorf("%s wait for one another", show.Plural(e.unended, "operation"))
+		}
+		return fmt.Errorf("deadlock: %s end, the first is %s", count(e.unended, "operation", "doesn't", "don't"), e.describe(uint32(first)))
+	}
+	for _, ch := range e.channels {
+		if op := ch.unexpected.first; op != none {
+			return fmt.Errorf("%s never received, such as %s", count(e.unmatched, "message", "is", "are"), e.describe(op))
+		}
+	}
+	return nil
+}
+
+func count(n int, thing, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return show.Plural(n, thing) + " " + many
+}
+
+func (e *engine) describe(op uint32) string {
+	rank := e.state[op].rank
+	from, _ := e.schedule.Rank(int(rank))
+	return fmt.Sprintf("operation %d of rank %d: %s", op-from+1, rank, e.ops[op])
+}

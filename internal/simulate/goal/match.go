@@ -1,0 +1,113 @@
+package goal
+
+// none ends a list of operations.
+const none = ^uint32(0)
+
+// A list has operations in the order in which they came, linked by state.next.
+type list struct{ first, last uint32 }
+
+// A channel has the messages for a rank that no receive has taken, and the receives that no
+// message has met. Where a rank has no receive with a wildcard there is a channel for each
+// peer and tag, and whatever is in it fits; else one for all its messages.
+type channel struct {
+	unexpected, posted list
+	mixed              bool
+	cpu                int // of the receives: noCPU if there are none, anyCPU if on several
+}
+
+const noCPU, anyCPU = -1, -2
+
+// A channelKey tells channels apart.
+type channelKey struct{ rank, peer, tag uint32 }
+
+// assignChannels gives each send and receive the channel in which they meet. A message is taken in by the CPU that receives
+// from its channel; where several do, by that with the sender's number.
+func (e *engine) assignChannels() {
+	wild := make([]bool, e.schedule.Ranks())
+	for i := range e.ops {
+		if o := &e.ops[i]; o.Kind == Recv && (o.Peer == Any || o.Tag == Any) {
+			wild[e.state[i].rank] = true
+		}
+	}
+	numbers := make(map[channelKey]uint32)
+	for i := range e.ops {
+		o := &e.ops[i]
+		var k channelKey
+		switch o.Kind {
+		case Send:
+			k = channelKey{o.Peer, e.state[i].rank, o.Tag}
+		case Recv:
+			k = channelKey{e.state[i].rank, o.Peer, o.Tag}
+		default:
+			continue
+		}
+		mixed := wild[k.rank]
+		if mixed {
+			k.peer, k.tag = Any, Any
+		}
+		n, known := numbers[k]
+		if !known {
+			n = uint32(len(e.channels))
+			numbers[k] = n
+			empty := list{none, none}
+			e.channels = append(e.channels, channel{empty, empty, mixed, noCPU})
+		}
+		e.state[i].channel = n
+		if ch := &e.channels[n]; o.Kind == Recv {
+			if ch.cpu != noCPU && ch.cpu != int(o.CPU) {
+				ch.cpu = anyCPU
+			} else {
+				ch.cpu = int(o.CPU)
+			}
+		}
+	}
+	for i := range e.ops {
+		if e.ops[i].Kind == Send {
+			if cpu := e.channels[e.state[i].channel].cpu; cpu >= 0 {
+				e.state[i].in = uint8(cpu)
+			}
+		}
+	}
+}
+
+// append puts an operation at the end of a list.
+func (e *engine) append(l *list, op uint32) {
+	e.state[op].next = none
+	if l.first == none {
+		l.first = op
+	} else {
+		e.state[l.last].next = op
+	}
+	l.last = op
+}
+
+// match takes the first operation that fits op out of a list; none if there is none.
+func (e *engine) match(l *list, op uint32, mixed bool) uint32 {
+	before := none
+	for found := l.first; found != none; found = e.state[found].next {
+		if mixed && !e.fit(found, op) {
+			before = found
+			continue
+		}
+		next := e.state[found].next
+		if before == none {
+			l.first = next
+		} else {
+			e.state[before].next = next
+		}
+		if next == none {
+			l.last = before
+		}
+		return found
+	}
+	return none
+}
+
+// fit reports whether one of two operations is a receive that takes the other's message.
+func (e *engine) fit(a, b uint32) bool {
+	if e.ops[a].Kind == Send {
+		a, b = b, a
+	}
+	recv, send := &e.ops[a], &e.ops[b]
+	return (recv.Peer == Any || recv.Peer == e.state[b].rank) && (recv.Tag == Any || recv.Tag == send.Tag)
+}

@@ -1,0 +1,206 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// CalibrateOptions say how much is measured.
+type CalibrateOptions struct {
+	Most  int64 // the largest message, in bytes
+	Noisy bool  // times that vary are taken as they are
+	Files bool  // files are measured, too
+	Say   func(format string, args ...any)
+}
+
+// A bench makes experiments until their times are steady.
+type bench struct {
+	Lab
+	o      CalibrateOptions
+	clock  float64 // ns that looking at the clock takes
+	varied int     // experiments whose times varied, where that is taken
+}
+
+const (
+	budget   = 8e6  // ns that the samples of an experiment take, about
+	least    = 11   // samples at least
+	many     = 201  // and at most
+	inRow    = 20e3 // ns of what is measured in one go
+	attempts = 5    // goes at most, and two at least
+	steady   = 1.3  // of the median to the tenth percentile: more is too noisy
+	patience = 10   // times the budget that the first samples take at most, where noise is taken; else they are all
+)
+
+// Noise is an experiment whose times vary.
+type Noise struct {
+	what        string
+	tenth, half float64
+}
+
+func (n *Noise) Error() string {
+	return fmt.Sprintf("%s varies: a tenth of the times are below %.0f ns, half of them below %.0f: is the machine busy, or are there more ranks than cores? Try again when it is idle, bind ranks to cores, or take it as it is with --noisy", n.what, n.tenth, n.half)
+}
+
+// time returns the usual time of an experiment in ns, by what it is done in a row. per is how
+// many of what is asked for an inner turn has: 2 of a round trip. Its clock's time is taken out.
+func (b *bench) time(what string, x Experiment, per float64) (float64, error) {
+	return b.partOf(0, what, x, per)
+}
+
+// partOf does so with the time of a part of something that takes whole ns: it may vary by as much as
+// that may.
+func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (float64, error) {
+	rows := x.Inner > 0 // else it can be done in a row
+	if !rows {
+		x.Inner = 1
+	}
+	once := 0.0
+	trial := func() error {
+		x.Samples = 3
+		list, err := b.Run(x)
+		if err == nil {
+			once = max(1, float64(slices.Min(list)))
+		}
+		return err
+	}
+	if err := trial(); err != nil {
+		return 0, err
+	}
+	if !rows && x.Kind != Sends && x.Kind != Receives && x.Kind != LateReceives {
+		inner := func() int { return int(min(max(inRow*float64(x.Inner)/once, 1), 1000)) }
+		x.Inner = inner()
+		if err := trial(); err != nil {
+			return 0, err
+		}
+		x.Inner, once = inner(), once/float64(x.Inner) // the first turn took longer than those behind it
+	}
+	x.Samples = int(min(max(budget/(once*float64(x.Inner)+float64(x.Delay)), least), many))
+	if rows {
+		x.Samples = int(min(max(budget/once, least), many))
+	}
+	best, usual := &Noise{what: what}, 0.0
+	tries := attempts
+	if b.o.Noisy {
+		tries = 2
+	}
+	for try := range tries {
+		samples, err := b.samples(x)
+		if err != nil {
+			return 0, err
+		}
+		slices.Sort(samples)
+		n := len(samples)
+		tenth, half := float64(samples[n/10]), float64(samples[n/2])
+		if try == 0 || half < best.half {
+			best.tenth, best.half, usual = tenth, half, mean(samples, 2*half)
+		}
+		if try > 0 && half <= 1.05*tenth+10 {
+			break
+		}
+	}
+	if best.half-best.tenth > (steady-1)*max(best.tenth, whole)+2*b.clock {
+		if !b.o.Noisy {
+			return 0, best
+		}
+		b.varied++
+	}
+	turns := 1.0
+	if !rows {
+		turns = float64(x.Inner)
+	}
+	return max(0, usual-b.clock) / turns / per, nil
+}
+
+// samples makes an experiment. Where others keep the processors busy and noise is taken, a rank may wait for one at each message: then
+// a few samples have to do.
+func (b *bench) samples(x Experiment) ([]int64, error) {
+	rest := x.Samples - least
+	if !b.o.Noisy || rest <= 0 {
+		return b.Run(x)
+	}
+	began := time.Now()
+	x.Samples = least
+	list, err := b.Run(x)
+	if err != nil || float64(time.Since(began).Nanoseconds()) > patience*budget {
+		return list, err
+	}
+	x.Samples = rest
+	more, err := b.Run(x)
+	return append(list, more...), err
+}
+
+// mean is that of samples up to a limit. A program's time is a sum: what the system does now and then is
+// in it, and would not be in a median. What took the core away is not.
+func mean(samples []int64, most float64) float64 {
+	sum, n := 0.0, 0
+	for _, x := range samples {
+		if float64(x) <= most {
+			sum += float64(x)
+			n++
+		}
+	}
+	return sum / float64(max(1, n))
+}
+
+// pair measures over one level, between two ranks.
+type pair struct {
+	*bench
+	a, b int
+	name string // of the level
+}
+
+func (p *pair) what(text string, bytes int64) string {
+	return fmt.Sprintf("%s of %d bytes between ranks %d and %d (%s)", text, bytes, p.a, p.b, p.name)
+}
+
+func (p *pair) oneWay(bytes int64) (float64, error) {
+	return p.time(p.what("the one-way time", bytes), Experiment{Kind: RoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
+}
+
+func (p *pair) synchronous(bytes int64) (float64, error) {
+	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: SyncRoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
+}
+
+// overhead measures what a message costs a core at one end. oneWay is how long it takes: what the cost
+// varies by shifts predictions by no larger a part than of that.
+func (p *pair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (float64, error) {
+	what := "the overhead of sending"
+	delay := 3000.0
+	if kind == Receives {
+		what, delay = "the overhead of receiving", 3*oneWay+10_000
+	}
+	t, err := p.partOf(oneWay, p.what(what, bytes), Experiment{Kind: kind, From: p.a, To: p.b, Bytes: bytes, Delay: int64(delay)}, 1)
+	if kind == Receives { // the clock is looked at four times
+		t = max(0, t-p.clock)
+	}
+	return t, err
+}
+
+// gap measures what one message more in a row takes.
+func (p *pair) gap(bytes int64, oneWay float64) (float64, error) {
+	short, long := 8, 40
+	if oneWay > 20_000 {
+		short, long = 2, 8
+	}
+	var times [2]float64
+	for i, n := range []int{short, long} {
+		t, err := p.time(p.what(fmt.Sprintf("a burst of %d messages", n), bytes), Experiment{Kind: Bursts, From: p.a, To: p.b, Bytes: bytes, Inner: n}, 1)
+		if err != nil {
+			return 0, err
+		}
+		times[i] = t
+	}
+	return max(0, times[1]-times[0]) / float64(long-short), nil
+}
+
+// waits reports whether a send of that size waits for its receive.
+func (p *pair) waits(bytes int64, oneWay float64) (bool, error) {
+	delay := int64(4*oneWay) + 200_000
+	samples, err := p.Run(Experiment{Kind: LateReceives, From: p.a, To: p.b, Bytes: bytes, Delay: delay, Samples: 7})
+	if err != nil {
+		return false, err
+	}
+	slices.Sort(samples)
+	return samples[len(samples)/2] > delay/2, nil // either rank may lose its core
+}

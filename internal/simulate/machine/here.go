@@ -1,0 +1,103 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// seatBytes is how long a seat is that is sent.
+const seatBytes = 512
+
+// Encode returns a seat as so many bytes that each rank's are as many.
+func (s Seat) Encode() []byte {
+	s.Host = s.Host[:min(len(s.Host), 255)]
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // it has numbers and a string
+	}
+	return append(b, []byte(strings.Repeat(" ", max(0, seatBytes-len(b))))...)
+}
+
+// DecodeSeat reads what Encode wrote.
+func DecodeSeat(b []byte) (s Seat, err error) {
+	if err = json.Unmarshal(b, &s); err != nil {
+		return Seat{}, fmt.Errorf("where a rank is: %w", err)
+	}
+	return s, nil
+}
+
+// Here is where this process runs.
+func Here() Seat {
+	host, _ := os.Hostname()
+	status, _ := os.ReadFile("/proc/self/status")
+	return seatOf("/sys/devices/system/cpu", host, string(status))
+}
+
+// seatOf reads what the kernel says of processors, and which of them a process is bound to.
+func seatOf(folder, host, status string) Seat {
+	s := Seat{Host: host, Socket: -1, Core: -1}
+	number := func(cpu int, name string) int {
+		text, err := os.ReadFile(filepath.Join(folder, fmt.Sprintf("cpu%d", cpu), "topology", name))
+		if n, e := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && e == nil {
+			return n
+		}
+		return 0
+	}
+	online, _ := os.ReadFile(filepath.Join(folder, "online"))
+	sockets, cores := make(map[int]int), make(map[[2]int]int)
+	all := processors(strings.TrimSpace(string(online)))
+	for _, cpu := range all {
+		socket := number(cpu, "physical_package_id")
+		sockets[socket]++
+		cores[[2]int{socket, number(cpu, "core_id")}]++
+	}
+	s.PerNode, s.Sockets = len(all), len(sockets)
+	if s.Sockets > 0 {
+		s.PerSocket = s.PerNode / s.Sockets
+	}
+	if len(cores) > 0 {
+		s.PerCore = s.PerNode / len(cores)
+	}
+	_, bound, _ := strings.Cut(status, "Cpus_allowed_list:")
+	bound, _, _ = strings.Cut(bound, "\n")
+	mine := processors(strings.TrimSpace(bound))
+	for i, cpu := range mine {
+		socket, core := number(cpu, "physical_package_id"), number(cpu, "core_id")
+		if i == 0 {
+			s.Socket, s.Core = socket, core
+		}
+		if socket != s.Socket {
+			s.Socket, s.Core = -1, -1
+			break
+		}
+		if core != s.Core {
+			s.Core = -1
+		}
+	}
+	return s
+}
+
+// processors reads a list such as 0-3,8.
+func processors(text string) (list []int) {
+	for _, part := range strings.Split(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		a, err := strconv.Atoi(first)
+		if err != nil {
+			continue
+		}
+		b := a
+		if isRange {
+			if b, err = strconv.Atoi(last); err != nil {
+				continue
+			}
+		}
+		for cpu := a; cpu <= b && len(list) < 1<<16; cpu++ {
+			list = append(list, cpu)
+		}
+	}
+	return list
+}

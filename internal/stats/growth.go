@@ -1,0 +1,159 @@
+// Package stats describes lists of numbers: how often each occurs, and how a quantity grows with the number of ranks.
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// LeastPoints is how many numbers of ranks a growth law needs. With fewer, laws that are far apart fit
+// alike.
+const LeastPoints = 5
+
+// A Law says how a quantity grows with the number of ranks p: C0 + C1·p^I·log2(p)^J, the performance
+// model normal form of Calotoiu, Hoefler, Poke and Wolf, "Using automated performance modeling to
+// find scalability bugs in complex codes" (SC13), section 3, with one term.
+type Law struct {
+	C0 float64 `json:"c0"`
+	C1 float64 `json:"c1"`
+	I  float64 `json:"exponent"`
+	J  int     `json:"log_exponent"`
+	// Error is how far off the law is for a point that it was not fitted to: the mean of
+	// 2|y−ŷ|/(|y|+|ŷ|) over all points, each left out in turn.
+	Error float64 `json:"leave_one_out_error"`
+}
+
+// A shape is a law without its coefficients.
+type shape struct {
+	i float64
+	j int
+}
+
+// shapes are the laws that are tried, those before others that are to be preferred to them where both
+// fit alike. Negative exponents are of work that ranks share.
+var shapes = []shape{
+	{0, 1}, {1, 0}, {-1, 0}, {0.5, 0}, {2, 0}, {1, 1}, {-0.5, 0}, {0, 2}, {1.5, 0}, {3, 0}, {-2, 0}, {0.5, 1}, {2, 1}, {-1, 1},
+	{1.0 / 3, 0}, {2.0 / 3, 0}, {4.0 / 3, 0}, {5.0 / 3, 0}, {-2.0 / 3, 0}, {0.25, 0}, {0.75, 0}, {1.25, 0}, {1.75, 0}, {2.5, 0},
+	{1, 2}, {1.5, 1}, {0.5, 2}, {1.0 / 3, 1}, {2.0 / 3, 1}, {0.25, 1}, {0.75, 1}, {2, 2}, {3, 1},
+}
+
+func (s shape) at(p float64) float64 {
+	return math.Pow(p, s.i) * math.Pow(math.Log2(p), float64(s.j))
+}
+
+// Near is how much worse a simpler law may be than the best.
+const near = 1.1
+
+// enough is how much smaller an error a law that grows must have than a constant.
+const enough = 0.8
+
+// FitLaw finds the law of points: values by number of ranks, which differ.
+func FitLaw(ranks, values []float64) (Law, error) {
+	if len(ranks) < LeastPoints {
+		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), LeastPoints)
+	}
+	constant := Law{C0: mean(values)}
+	constant.Error = leaveOneOut(ranks, values, func(_, y []float64) func(float64) float64 {
+		c := mean(y)
+		return func(float64) float64 { return c }
+	})
+	var laws []Law
+	least := math.Inf(1)
+	for _, s := range shapes {
+		l := Law{I: s.i, J: s.j}
+		l.C0, l.C1 = line(ranks, values, s)
+		l.Error = leaveOneOut(ranks, values, func(x, y []float64) func(float64) float64 {
+			c0, c1 := line(x, y, s)
+			return func(p float64) float64 { return c0 + c1*s.at(p) }
+		})
+		if math.IsNaN(l.Error) {
+			l.Error = math.Inf(1)
+		}
+		laws = append(laws, l)
+		least = min(least, l.Error)
+	}
+	const exact = 1e-9
+	if constant.Error <= exact || least > enough*constant.Error {
+		return constant, nil
+	}
+	return laws[slices.IndexFunc(laws, func(l Law) bool { return l.Error <= near*least+exact })], nil
+}
+
+func leaveOneOut(x, y []float64, fit func(x, y []float64) func(float64) float64) float64 {
+	sum := 0.0
+	for i := range x {
+		f := fit(without(x, i), without(y, i))
+		sum += difference(y[i], f(x[i]))
+	}
+	return sum / float64(len(x))
+}
+
+func without(list []float64, i int) []float64 {
+	return append(append(make([]float64, 0, len(list)), list[:i]...), list[i+1:]...)
+}
+
+// difference is relative to the mean of both, from 0 to 2.
+func difference(a, b float64) float64 {
+	if a == b {
+		return 0
+	}
+	return 2 * math.Abs(a-b) / (math.Abs(a) + math.Abs(b))
+}
+
+// line fits c0 + c1·shape by least squares.
+func line(ranks, values []float64, s shape) (c0, c1 float64) {
+	t := make([]float64, len(ranks))
+	for i, p := range ranks {
+		t[i] = s.at(p)
+	}
+	mt, mv := mean(t), mean(values)
+	var tt, tv float64
+	for i := range t {
+		tt += (t[i] - mt) * (t[i] - mt)
+		tv += (t[i] - mt) * (values[i] - mv)
+	}
+	if tt > 0 {
+		c1 = tv / tt
+	}
+	return mv - c1*mt, c1
+}
+
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(len(list))
+}
+
+// At is what the law says of a number of ranks; never less than nothing.
+func (l Law) At(ranks float64) float64 {
+	if l.C1 == 0 {
+		return max(0, l.C0)
+	}
+	return max(0, l.C0+l.C1*shape{l.I, l.J}.at(ranks))
+}
+
+// Grows is the law's order of growth: "1", "log2 p", "p^0.5 log2 p".
+func (l Law) Grows() string {
+	var words []string
+	if l.C1 != 0 && l.I != 0 {
+		if l.I == 1 {
+			words = append(words, "p")
+		} else {
+			words = append(words, "p^"+strconv.FormatFloat(l.I, 'g', 3, 64))
+		}
+	}
+	if l.C1 != 0 && l.J == 1 {
+		words = append(words, "log2 p")
+	} else if l.C1 != 0 && l.J > 1 {
+		words = append(words, "log2^"+strconv.Itoa(l.J)+" p")
+	}
+	if len(words) == 0 {
+		return "1"
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,188 @@
+package stats
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// mostExact is how many distinct numbers are kept apart, and coarse how many bins they become beyond.
+const (
+	mostExact = 1024
+	coarse    = 64
+)
+
+// A Bin is a range of numbers in a histogram.
+type Bin struct {
+	Low, High int64
+	Sum       float64
+	Count     uint64
+}
+
+// Mean is that of the bin's numbers.
+func (b *Bin) Mean() float64 { return b.Sum / float64(b.Count) }
+
+// Value is the bin as a trace has it: with the whole number next to the mean.
+func (b *Bin) Value() model.Bin {
+	mean := int64(math.Floor(b.Mean() + 0.5))
+	return model.Bin{Low: b.Low, High: b.High, Value: min(max(mean, b.Low), b.High), Count: b.Count}
+}
+
+// Numbers are a distribution: count, sum and extremes are exact, and so are all numbers while few are distinct.
+type Numbers struct {
+	Count       uint64
+	Sum         float64
+	Least, Most model.Extreme
+	Apart       bool // all numbers are exact, however many are distinct
+	exact       map[int64]uint64
+	bins        []Bin // apart from each other, in rising order
+}
+
+// Mean is that of all numbers.
+func (n *Numbers) Mean() float64 { return n.Sum / float64(n.Count) }
+
+// Same returns the one number that there is.
+func (n *Numbers) Same() (v int64, ok bool) {
+	return n.Least.Value, n.Count > 0 && n.Least.Value == n.Most.Value
+}
+
+// Add takes a number that occurs count times on a rank.
+func (n *Numbers) Add(v int64, count uint64, rank int) {
+	n.AddRange(Bin{v, v, float64(v) * float64(count), count}, rank)
+}
+
+// AddRange takes numbers of which only the bounds and the sum are known.
+func (n *Numbers) AddRange(b Bin, rank int) {
+	if b.Count == 0 {
+		return
+	}
+	if e := (model.Extreme{Value: b.Low, Rank: rank}); n.Count == 0 || before(e, n.Least, 1) {
+		n.Least = e
+	}
+	if e := (model.Extreme{Value: b.High, Rank: rank}); n.Count == 0 || before(e, n.Most, -1) {
+		n.Most = e
+	}
+	n.Count += b.Count
+	n.Sum += b.Sum
+	n.put(b)
+}
+
+// put adds to the histogram.
+func (n *Numbers) put(b Bin) {
+	if b.Low != b.High {
+		n.bins = apart(append(n.bins, b))
+		return
+	}
+	at, _ := slices.BinarySearchFunc(n.bins, b.Low, func(x Bin, v int64) int { return cmp.Compare(x.High, v) })
+	if at < len(n.bins) && n.bins[at].Low <= b.Low {
+		n.bins[at].Sum += b.Sum
+		n.bins[at].Count += b.Count
+		return
+	}
+	if n.exact == nil {
+		n.exact = make(map[int64]uint64)
+	}
+	n.exact[b.Low] += b.Count
+	if len(n.exact) > mostExact && !n.Apart {
+		n.bins, n.exact = Balanced(n.All(), coarse), nil
+	}
+}
+
+// Join adds all numbers of another distribution.
+func (n *Numbers) Join(o *Numbers) {
+	if o.Count == 0 {
+		return
+	}
+	if n.Count == 0 || before(o.Least, n.Least, 1) {
+		n.Least = o.Least
+	}
+	if n.Count == 0 || before(o.Most, n.Most, -1) {
+		n.Most = o.Most
+	}
+	n.Count += o.Count
+	n.Sum += o.Sum
+	for _, b := range o.All() {
+		n.put(b)
+	}
+}
+
+// before reports whether an extreme is less than another, or greater if sign is negative, or as much on a lower rank.
+func before(e, o model.Extreme, sign int) bool {
+	return cmp.Or(sign*cmp.Compare(e.Value, o.Value), cmp.Compare(e.Rank, o.Rank)) < 0
+}
+
+// Distinct returns the numbers in rising order, unless there are more than a limit.
+func (n *Numbers) Distinct(most int) (list []int64, ok bool) {
+	if len(n.bins) > 0 || len(n.exact) > most {
+		return nil, false
+	}
+	return slices.Sorted(maps.Keys(n.exact)), true
+}
+
+// Len is how many parts All has.
+func (n *Numbers) Len() int { return len(n.bins) + len(n.exact) }
+
+// Distribution is what a trace keeps, in a number of bins at most.
+func (n *Numbers) Distribution(most int) model.Distribution {
+	return model.Distribution{Least: n.Least, Most: n.Most, Bins: Values(Balanced(n.All(), most))}
+}
+
+// Values are bins as a trace has them.
+func Values(list []Bin) (out []model.Bin) {
+	for i := range list {
+		out = append(out, list[i].Value())
+	}
+	return out
+}
+
+// All returns what is known as bins in rising order.
+func (n *Numbers) All() []Bin {
+	list := slices.Clone(n.bins)
+	for v, count := range n.exact {
+		list = append(list, Bin{v, v, float64(v) * float64(count), count})
+	}
+	return apart(list)
+}
+
+// apart sorts bins, and makes one of those that overlap.
+func apart(list []Bin) []Bin {
+	slices.SortFunc(list, func(a, b Bin) int { return cmp.Or(cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High)) })
+	out := list[:0]
+	for _, b := range list {
+		if k := len(out); k > 0 && b.Low <= out[k-1].High {
+			out[k-1] = with(out[k-1], b)
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+func with(a, b Bin) Bin {
+	return Bin{min(a.Low, b.Low), max(a.High, b.High), a.Sum + b.Sum, a.Count + b.Count}
+}
+
+// Balanced joins neighbouring bins until a limit is met, so that all have about the same count.
+func Balanced(list []Bin, most int) []Bin {
+	if len(list) <= most {
+		return list
+	}
+	var left float64
+	for _, b := range list {
+		left += float64(b.Count)
+	}
+	var out []Bin
+	for i := 0; i < len(list); {
+		b := list[i]
+		want := left / float64(most-len(out))
+		for i++; i < len(list) && (len(out) == most-1 || float64(b.Count)+float64(list[i].Count)/2 <= want); i++ {
+			b = with(b, list[i])
+		}
+		left -= float64(b.Count)
+		out = append(out, b)
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+package timing
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// A Transport moves bytes between ranks. Both sides of a message know its length.
+type Transport interface {
+	Rank() int
+	Size() int
+	Send(to int, data []byte) error
+	Recv(from int, data []byte) error
+}
+
+// rounds is how often two ranks look at each other's clocks.
+const rounds = 12
+
+// Clocks is what the ranks know of who shares a clock with whom.
+type Clocks struct {
+	leaders []int // of each clock the lowest rank; clocks are in order of these
+	own     int   // the rank's clock
+	runs    []run // on rank 0: the clocks of all ranks
+}
+
+// A run is ranks next to each other that have the same clock.
+type run struct{ id, ranks uint64 }
+
+// Len returns the number of clocks.
+func (c *Clocks) Len() int { return len(c.leaders) }
+
+// Of yields the clock of each rank, in order. Only rank 0 knows.
+func (c *Clocks) Of(yield func(clock int) bool) {
+	for _, r := range c.runs {
+		for range r.ranks {
+			if !yield(int(r.id)) {
+				return
+			}
+		}
+	}
+}
+
+// AgreeClocks finds which ranks have the same clock: those that give the same id. All
+// ranks call it together.
+func AgreeClocks(t Transport, id uint64) (*Clocks, error) {
+	runs := []run{{id, 1}}
+	parent, children := tree(t.Rank(), t.Size())
+	for _, child := range children {
+		theirs, err := recvRuns(t, child)
+		if err != nil {
+			return nil, fmt.Errorf("clock: %w", err)
+		}
+		if last := &runs[len(runs)-1]; last.id == theirs[0].id {
+			last.ranks += theirs[0].ranks
+			theirs = theirs[1:]
+		}
+		runs = append(runs, theirs...)
+	}
+	c := &Clocks{}
+	var list []run // id and leader of each clock
+	if parent < 0 {
+		list = c.number(runs)
+	} else {
+		err := sendRuns(t, parent, runs)
+		if err == nil {
+			list, err = recvRuns(t, parent)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("clock: %w", err)
+		}
+	}
+	for i := len(children) - 1; i >= 0; i-- {
+		if err := sendRuns(t, children[i], list); err != nil {
+			return nil, fmt.Errorf("clock: %w", err)
+		}
+	}
+	for i, x := range list {
+		c.leaders = append(c.leaders, int(x.ranks))
+		if x.id == id {
+			c.own = i
+		}
+	}
+	return c, nil
+}
+
+// number numbers the clocks by first rank, and returns id and first rank of each.
+func (c *Clocks) number(runs []run) (list []run) {
+	index := make(map[uint64]uint64)
+	rank := uint64(0)
+	for _, r := range runs {
+		n, ok := index[r.id]
+		if !ok {
+			n = uint64(len(list))
+			index[r.id] = n
+			list = append(list, run{r.id, rank})
+		}
+		c.runs = append(c.runs, run{n, r.ranks})
+		rank += r.ranks
+	}
+	return list
+}
+
+// An ClockEstimate is a clock as compared with rank 0's, in ns.
+type ClockEstimate struct {
+	AtNs     int64 // the clock
+	OffsetNs int64 // rank 0's clock then, minus AtNs
+	BoundNs  int64 // the offset is at most so far from the truth
+}
+
+// Estimate compares the clocks. All ranks call it together; now reads the rank's
+// clock in ns. Rank 0 gets the estimates by clock, its own first, and the others nil.
+func (c *Clocks) Estimate(t Transport, now func() int64) ([]ClockEstimate, error) {
+	if c.Len() < 2 || c.leaders[c.own] != t.Rank() {
+		return nil, nil
+	}
+	parent, children := tree(c.own, c.Len())
+	list := make([]ClockEstimate, 1, 1+len(children))
+	for _, child := range children {
+		theirs, err := c.serve(t, child, now)
+		if err != nil {
+			return nil, fmt.Errorf("clock: %w", err)
+		}
+		list = append(list, theirs...)
+	}
+	if parent >= 0 {
+		if err := c.ask(t, c.leaders[parent], now, list); err != nil {
+			return nil, fmt.Errorf("clock: %w", err)
+		}
+		return nil, nil
+	}
+	// Each is relative to its parent's, which stands before it.
+	for i := 1; i < len(list); i++ {
+		p, _ := tree(i, len(list))
+		list[i].OffsetNs += list[p].OffsetNs
+		list[i].BoundNs += list[p].BoundNs
+	}
+	return list, nil
+}
+
+// ask compares the clock with the parent's, and passes on what is known below.
+func (c *Clocks) ask(t Transport, parent int, now func() int64, list []ClockEstimate) error {
+	var b [8]byte
+	own := &list[0]
+	for i := range rounds {
+		before := now()
+		if err := t.Send(parent, b[:]); err != nil {
+			return err
+		}
+		if err := t.Recv(parent, b[:]); err != nil {
+			return err
+		}
+		trip := now() - before
+		if bound := (trip + 1) / 2; i == 0 || bound < own.BoundNs {
+			at := before + trip/2
+			*own = ClockEstimate{at, int64(binary.LittleEndian.Uint64(b[:])) - at, bound}
+		}
+	}
+	var data []byte
+	for _, e := range list {
+		for _, v := range []int64{e.AtNs, e.OffsetNs, e.BoundNs} {
+			data = binary.LittleEndian.AppendUint64(data, uint64(v))
+		}
+	}
+	return t.Send(parent, data)
+}
+
+// serve is the other side of ask: it returns what the child's subtree found.
+func (c *Clocks) serve(t Transport, child int, now func() int64) ([]ClockEstimate, error) {
+	var b [8]byte
+	from := c.leaders[child]
+	for range rounds {
+		if err := t.Recv(from, b[:]); err != nil {
+			return nil, err
+		}
+		binary.LittleEndian.PutUint64(b[:], uint64(now()))
+		if err := t.Send(from, b[:]); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]ClockEstimate, min(child&-child, c.Len()-child))
+	data := make([]byte, 24*len(list))
+	if err := t.Recv(from, data); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		var v [3]int64
+		for k := range v {
+			v[k] = int64(binary.LittleEndian.Uint64(data[24*i+8*k:]))
+		}
+		list[i] = ClockEstimate{v[0], v[1], v[2]}
+	}
+	return list, nil
+}
+
+// tree is the binomial tree over 0 … n-1: a node's subtree is the nodes from it on, as
+// many as its lowest bit says. The parent of 0 is -1.
+func tree(i, n int) (parent int, children []int) {
+	parent = i - i&-i
+	if i == 0 {
+		parent = -1
+	}
+	for d := 1; i+d < n && (i == 0 || d < i&-i); d *= 2 {
+		children = append(children, i+d)
+	}
+	return parent, children
+}
+
+func sendRuns(t Transport, to int, runs []run) error {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(runs)))
+	if err := t.Send(to, b); err != nil {
+		return err
+	}
+	b = b[:0]
+	for _, r := range runs {
+		b = binary.LittleEndian.AppendUint64(b, r.id)
+		b = binary.LittleEndian.AppendUint64(b, r.ranks)
+	}
+	return t.Send(to, b)
+}
+
+func recvRuns(t Transport, from int) ([]run, error) {
+	var b [8]byte
+	if err := t.Recv(from, b[:]); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint64(b[:])
+	if n == 0 || n > uint64(t.Size()) {
+		return nil, fmt.Errorf("rank %d has %d clocks", from, n)
+	}
+	data := make([]byte, 16*n)
+	if err := t.Recv(from, data); err != nil {
+		return nil, err
+	}
+	runs := make([]run, n)
+	for i := range runs {
+		runs[i] = run{binary.LittleEndian.Uint64(data[16*i:]), binary.LittleEndian.Uint64(data[16*i+8:])}
+	}
+	return runs, nil
+}

@@ -1,0 +1,399 @@
+// Phases keep how times changed over a run in little room: the times of
+// calls that are alike, in order, as a few phases of which each has a count and a sum.
+// A warm-up and the main part of a program are two phases, and a long wait between
+// them one of its own.
+//
+// It knows times as numbers alone, and nothing of what calls they are of.
+
+package timing
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/file/pack"
+)
+
+// MostPhases is how many phases a PhaseLine has at most, and FewPhases how many those have of which there are
+// very many. On a busy machine each time that the program waited for a processor
+// is a phase of its own (TestInterrupted: of 2,400 parts of runs in which one of twenty calls
+// waited 3 are wrong by more than 2 % with 24 phases, 699 with 8).
+const (
+	MostPhases = 24
+	FewPhases  = 8
+)
+
+// A Phase is a number of consecutive times.
+type Phase struct {
+	Calls uint64
+	Sum   uint64
+}
+
+func (p Phase) mean() uint64 { return p.Sum / max(p.Calls, 1) }
+
+// A PhaseLine takes times in and keeps their phases. A new time goes to the last phase
+// unless another two neighbours can be joined at less cost: then these are joined, and
+// the time begins a phase. Cost is the time that ends up in the wrong place: if n calls
+// of one mean are put together with m of another, n·m/(n+m) times the difference of the
+// means. What costs less than a thousandth of all time, or a microsecond, is not looked at
+// any closer, so that noise takes no time.
+type PhaseLine struct {
+	now
+	rest
+}
+
+// now is what most times touch.
+type now struct {
+	mean  uint64 // of last
+	slack uint64 // what may be in the wrong place
+	drift int64  // how much more than so many calls of mean the fresh ones have, which came behind last
+	left  uint64 // after how many more calls the fresh ones are joined to last
+}
+
+// rest is what is looked at when a time is not like those before, or once in a while.
+type rest struct {
+	due   uint64 // calls of fresh with which it is joined to last
+	last  Phase
+	total uint64 // sum of all but fresh
+	few   bool
+	fine  bool // no noise is let pass, see finest
+	past  []Phase
+	cost  []uint64 // of joining each of past to its next, of the last one to last
+}
+
+// full reports whether a new phase takes the place of another.
+func (l *rest) full() bool {
+	if l.few {
+		return len(l.past) >= FewPhases-1
+	}
+	return len(l.past) >= MostPhases-1
+}
+
+// A PhasePair is the lines of two times of the same calls, their gaps and durations. Where nothing
+// changes, a call touches its first 64 bytes alone.
+type PhasePair struct {
+	now  [2]now
+	rest [2]rest
+}
+
+// Add takes in the times of a call.
+func (p *PhasePair) Add(a, b uint64) {
+	if !p.now[0].add(a) {
+		p.line(0).look(a)
+	}
+	if !p.now[1].add(b) {
+		p.line(1).look(b)
+	}
+}
+
+// AddEach takes in the times of calls, of which every step-th is one.
+func (p *PhasePair) AddEach(a, b []uint64, step int) {
+	p.line(0).addEach(a, step)
+	p.line(1).addEach(b, step)
+}
+
+// KeepFew bounds the phases by FewPhases from now on.
+func (p *PhasePair) KeepFew() { p.rest[0].few, p.rest[1].few = true, true }
+
+// Phases returns those of one of the times.
+func (p *PhasePair) Phases(i int) []Phase { return p.line(i).phases() }
+
+// Calls is how many calls' times were taken in.
+func (p *PhasePair) Calls() uint64 { return p.line(0).calls() }
+
+// Save writes a pair as it is; Load reads it.
+func (p *PhasePair) Save(w *pack.Writer) {
+	for i := range p.now {
+		p.line(i).save(w)
+	}
+}
+
+// Load reads what Save wrote.
+func (p *PhasePair) Load(r *pack.Reader) {
+	for i := range p.now {
+		p.line(i).load(r)
+	}
+}
+
+func (p *PhasePair) line(i int) line { return line{&p.now[i], &p.rest[i]} }
+
+// line is a PhaseLine wherever its parts stand.
+type line struct {
+	*now
+	*rest
+}
+
+// fineness is which part of all time may be in the wrong place, as a power of two, and
+// finest how many ns may be besides: a call's first times are looked at one by one
+// without, though they are no more than the clock's noise.
+const (
+	fineness = 11
+	finest   = 1000
+)
+
+// Add takes in a time.
+func (l *PhaseLine) Add(v uint64) {
+	if !l.add(v) {
+		l.line().look(v)
+	}
+}
+
+func (l *PhaseLine) line() line { return line{&l.now, &l.rest} }
+
+// Phases returns the phases, in order.
+func (l *PhaseLine) Phases() []Phase { return l.line().phases() }
+
+// add takes in a time that is like those of the last phase; false if it isn't, or it is
+// time to look closer.
+func (l *now) add(v uint64) bool {
+	off := int64(v - l.mean)
+	drift := l.drift + off
+	slack := l.slack // each is at most slack away from 0
+	if uint64(off)+slack > 2*slack || uint64(drift)+slack > 2*slack || l.left == 0 {
+		return false
+	}
+	l.drift = drift
+	l.left--
+	return true
+}
+
+// addEach takes in every step-th of some times.
+func (l line) addEach(times []uint64, step int) {
+	for i := 0; i < len(times); i += step {
+		mean, slack, drift, left := l.mean, l.slack, l.drift, l.left
+		for ; i < len(times) && left > 0; i += step {
+			off := int64(times[i] - mean)
+			d := drift + off
+			if uint64(off)+slack > 2*slack || uint64(d)+slack > 2*slack {
+				break
+			}
+			drift = d
+			left--
+		}
+		if l.drift, l.left = drift, left; i < len(times) {
+			l.look(times[i])
+		}
+	}
+}
+
+// fresh is what came behind last.
+func (l line) fresh() Phase {
+	calls := l.due - l.left
+	return Phase{calls, l.mean*calls + uint64(l.drift)}
+}
+
+func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
+
+// look takes in a time that is not like those of the last phase, or once in a while.
+func (l line) look(v uint64) {
+	fresh := l.fresh()
+	if off := magnitude(int64(v - l.mean)); off <= l.slack && fresh.Calls > 0 {
+		// It is fresh as a whole that has come to be another phase, or part of the last.
+		fresh = joined(fresh, Phase{1, v})
+		if magnitude(l.drift+int64(v-l.mean)) > l.slack {
+			l.begin(fresh)
+		} else {
+			l.last = joined(l.last, fresh)
+			l.settle(fresh.Sum)
+		}
+		return
+	}
+	if fresh.Calls > 0 {
+		l.last = joined(l.last, fresh)
+		l.settle(fresh.Sum)
+	}
+	l.begin(Phase{1, v})
+}
+
+// begin lets a phase begin.
+func (l line) begin(p Phase) {
+	if l.full() {
+		l.join()
+	} else if l.last.Calls > 0 {
+		l.past, l.cost = append(l.past, l.last), append(l.cost, 0)
+	}
+	l.last = p
+	l.settle(p.Sum)
+}
+
+// settle begins to take in what comes behind last, which has so much more than total.
+func (l line) settle(more uint64) {
+	l.total += more
+	l.due = l.last.Calls>>3 + 1
+	l.mean, l.drift, l.left = l.last.mean(), 0, l.due
+	if l.slack = l.total >> fineness; !l.fine {
+		l.slack += finest
+	}
+	if n := len(l.past); n > 0 {
+		l.cost[n-1] = PhaseCost(l.past[n-1], l.last)
+	}
+	if l.full() {
+		l.slack = max(l.slack, l.cost[l.cheapest()])
+	}
+	l.slack = min(l.slack, 1<<62)
+}
+
+// join makes last one of past, which is full.
+func (l line) join() {
+	i := l.cheapest()
+	end := len(l.past) - 1
+	if i == end {
+		l.past[end] = joined(l.past[end], l.last)
+	} else {
+		l.past[i] = joined(l.past[i], l.past[i+1])
+		copy(l.past[i+1:], l.past[i+2:])
+		copy(l.cost[i:], l.cost[i+1:])
+		l.past[end] = l.last
+		l.cost[i] = PhaseCost(l.past[i], l.past[i+1])
+	}
+	if i > 0 {
+		l.cost[i-1] = PhaseCost(l.past[i-1], l.past[i])
+	}
+}
+
+// cheapest returns which of past is joined to its next at least cost.
+func (l *rest) cheapest() (at int) {
+	for i, c := range l.cost {
+		if c < l.cost[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+func (l line) phases() []Phase {
+	if l.last.Calls == 0 {
+		return nil
+	}
+	return append(append(make([]Phase, 0, len(l.past)+1), l.past...), joined(l.last, l.fresh()))
+}
+
+func (l line) calls() uint64 {
+	n := l.last.Calls + l.due - l.left
+	for _, p := range l.past {
+		n += p.Calls
+	}
+	return n
+}
+
+func joined(a, b Phase) Phase { return Phase{a.Calls + b.Calls, a.Sum + b.Sum} }
+
+// PhaseCost is how much time ends up in the wrong place if two neighbours are joined; 0 only if they are alike.
+func PhaseCost(a, b Phase) uint64 {
+	n, m := float64(a.Calls), float64(b.Calls)
+	cost := math.Abs(float64(float64(a.Sum)*m)-float64(float64(b.Sum)*n)) / max(n+m, 1)
+	return uint64(math.Ceil(min(cost, 1<<63)))
+}
+
+// ReducePhases joins neighbours, those that cost least first, until there are at most so many
+// and joining any would cost more than limit.
+func ReducePhases(list []Phase, most int, limit uint64) []Phase {
+	for len(list) > 1 {
+		at, cost := 0, ^uint64(0)
+		for i := range len(list) - 1 {
+			if c := PhaseCost(list[i], list[i+1]); c < cost {
+				at, cost = i, c
+			}
+		}
+		if len(list) <= most && cost > limit {
+			break
+		}
+		list[at] = joined(list[at], list[at+1])
+		list = append(list[:at+1], list[at+2:]...)
+	}
+	return list
+}
+
+// MergePhases puts together the phases of several ranks that made the same calls, perhaps
+// unequally often: what stands at the same share of the calls belongs together.
+func MergePhases(a, b []Phase) []Phase {
+	all, other := TotalPhase(a), TotalPhase(b)
+	if all.Calls == 0 || other.Calls == 0 {
+		return append(a, b...)
+	}
+	// Ends of phases in units in which both have the same length.
+	ends := make([]bits128, 0, len(a)+len(b))
+	for _, x := range []struct {
+		list []Phase
+		unit uint64
+	}{{a, other.Calls}, {b, all.Calls}} {
+		sum := uint64(0)
+		for _, p := range x.list {
+			sum += p.Calls
+			ends = append(ends, times(sum, x.unit))
+		}
+	}
+	sortEnds(ends)
+	out := make([]Phase, 0, len(ends))
+	var before [2]Phase
+	for i, e := range ends {
+		if i > 0 && e == ends[i-1] {
+			continue
+		}
+		x, y := upTo(a, e, other.Calls), upTo(b, e, all.Calls)
+		p := Phase{x.Calls - before[0].Calls + y.Calls - before[1].Calls, x.Sum - before[0].Sum + y.Sum - before[1].Sum}
+		before = [2]Phase{x, y}
+		if p.Calls == 0 && len(out) > 0 {
+			out[len(out)-1].Sum += p.Sum
+			continue
+		}
+		out = append(out, p)
+	}
+	return ReducePhases(out, max(len(a), len(b), FewPhases), 0)
+}
+
+// TotalPhase is all phases together.
+func TotalPhase(list []Phase) (sum Phase) {
+	for _, p := range list {
+		sum = joined(sum, p)
+	}
+	return sum
+}
+
+// upTo is what comes before an end, in units of a call's unit-th part; phases are cut in
+// proportion.
+func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
+	calls := end.over(unit)
+	for _, p := range list {
+		if sum.Calls+p.Calls > calls {
+			n := calls - sum.Calls
+			hi, lo := bits.Mul64(p.Sum, n)
+			part, _ := bits.Div64(hi, lo, p.Calls)
+			return joined(sum, Phase{n, part})
+		}
+		sum = joined(sum, p)
+	}
+	return sum
+}
+
+func (l line) save(w *pack.Writer) {
+	w.Uint(uint64(len(l.past)))
+	for _, p := range append(l.past[:len(l.past):len(l.past)], l.last) {
+		w.Uint(p.Calls)
+		w.Uint(p.Sum)
+	}
+	for _, v := range [...]uint64{l.mean, l.slack, l.due, l.left, l.total} {
+		w.Uint(v)
+	}
+	w.Int(l.drift)
+}
+
+func (l line) load(r *pack.Reader) {
+	n := r.Index(MostPhases)
+	for range n {
+		l.past = append(l.past, Phase{r.Uint(), r.Uint()})
+	}
+	l.last = Phase{r.Uint(), r.Uint()}
+	l.mean, l.slack, l.due, l.left, l.total = r.Uint(), r.Uint(), r.Uint(), r.Uint(), r.Uint()
+	l.drift = r.Int()
+	if l.left > l.due {
+		r.Fail("%d of %d calls to come", l.left, l.due)
+	}
+	for i, p := range l.past {
+		next := l.last
+		if i+1 < n {
+			next = l.past[i+1]
+		}
+		l.cost = append(l.cost, PhaseCost(p, next))
+	}
+}

@@ -1,0 +1,191 @@
+// A Codec makes few bytes of many times: the durations of calls and the
+// gaps before them, exactly or within an error. Some codecs are those of
+// "Pilgrim" (TPDS 2022, section 2.3.2), for comparison; Place is spoor's own.
+//
+// It knows no traces and no MPI. What it knows of a call is its key:
+// calls with the same key are expected to take alike. A reader of a trace has
+// the keys before it has the times, so they are known on both sides.
+//
+// Invariants:
+//  1. A decoded value v of an original x MUST have |v-x| ≤ bound·x, or |v-x| ≤
+//     bound where that is absolute, and be x where the bound is 0, whatever the
+//     codec; otherwise what a trace says of its own accuracy is wrong.
+//  2. The bytes MUST depend on which calls have equal keys only, not on the
+//     numbers: readers number them otherwise than writers.
+//  3. All that both sides compute is integers or unfused IEEE arithmetic without
+//     library functions; otherwise another machine reads other values.
+//  4. Decoding takes memory for the calls that the caller knows of, whatever
+//     the bytes say, and never panics.
+
+package series
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A Batch is the times of consecutive calls of one thread. Either list may be
+// nil if it is not wanted.
+type Batch struct {
+	Gaps, Durations []uint64
+}
+
+// Calls says of calls what both sides know.
+type Calls struct {
+	// Keys are the calls' keys, terminals for example, in program order. They
+	// should be small, as they index.
+	Keys []uint32
+	// Groups has for each key what kind of call it is, the function for
+	// example; nil: all are of the same kind. It helps where keys are many.
+	Groups []uint32
+	// Bound is the error that values may have.
+	Bound Bound
+	// Bounds, if not nil, has the bound for each key instead.
+	Bounds []Bound
+	// Bins and Sample are what HistSig makes its tables with: so many bins for a
+	// key, the most frequent of so many calls. 0: DefaultBins and DefaultSample.
+	Bins, Sample int
+}
+
+// A Bound is how far a value may be from the truth. The zero Bound is none at all.
+type Bound struct {
+	Relative float64 // as a share of the value, from 0 to 1
+	Absolute uint64  // instead, if not 0: in the unit of the values
+}
+
+// Relative is a bound in proportion to the value.
+func Relative(share float64) Bound { return Bound{Relative: share} }
+
+// Allows is the greatest distance from a value x.
+func (b Bound) Allows(x uint64) uint64 {
+	if b.Absolute > 0 {
+		return b.Absolute
+	}
+	return saturate(0, float64(x)*b.Relative)
+}
+
+func (b Bound) compare(o Bound) int {
+	return cmp.Or(cmp.Compare(b.Relative, o.Relative), cmp.Compare(b.Absolute, o.Absolute))
+}
+
+// bound returns the bound of the calls with a key.
+func (c *Calls) bound(key uint32) Bound {
+	if c.Bounds != nil {
+		return c.Bounds[key]
+	}
+	return c.Bound
+}
+
+// check tells what is wrong with c.
+func (c *Calls) check() error {
+	if len(c.Keys) == 0 {
+		return nil
+	}
+	top := int(slices.Max(c.Keys))
+	if c.Groups != nil && top >= len(c.Groups) || c.Bounds != nil && top >= len(c.Bounds) {
+		return fmt.Errorf("key %d, but %d groups and %d bounds", top, len(c.Groups), len(c.Bounds))
+	}
+	for _, b := range append(slices.Clone(c.Bounds), c.Bound) {
+		if !(b.Relative >= 0 && b.Relative <= 1) {
+			return fmt.Errorf("bound %g: want 0 to 1", b.Relative)
+		}
+	}
+	return nil
+}
+
+// A Codec writes and reads batches. It has no state: any number of goroutines
+// may use it.
+type Codec interface {
+	// Name is what options and files call it.
+	Name() string
+	// Append appends a batch. Its lists are as long as c.Keys, or nil.
+	Append(dst []byte, b Batch, c *Calls) ([]byte, error)
+	// Decode reads what Append wrote from all of src. want says which lists
+	// there are.
+	Decode(src []byte, want Lists, c *Calls) (Batch, error)
+}
+
+// Lists says which lists a batch has.
+type Lists uint8
+
+// The lists.
+const (
+	Gaps Lists = 1 << iota
+	Durations
+	Both = Gaps | Durations
+)
+
+// lists returns which lists b has, or an error if they do not fit the calls.
+func (b *Batch) lists(c *Calls) (l Lists, err error) {
+	for i, list := range [][]uint64{b.Gaps, b.Durations} {
+		if list != nil {
+			l |= 1 << i
+			if len(list) != len(c.Keys) {
+				return 0, fmt.Errorf("%d times of %d calls", len(list), len(c.Keys))
+			}
+		}
+	}
+	return l, c.check()
+}
+
+// make returns a batch with room for the lists.
+func (l Lists) make(n int) (b Batch) {
+	if l&Gaps != 0 {
+		b.Gaps = make([]uint64, n)
+	}
+	if l&Durations != 0 {
+		b.Durations = make([]uint64, n)
+	}
+	return b
+}
+
+// Codecs returns the codecs, in the order in which a table should have them.
+func Codecs() []Codec { return slices.Clone(all) }
+
+var all = []Codec{
+	Raw{}, Zstd{}, Lossless{}, CFG{}, HistSig{}, SZ{}, SZ{Clustered: true}, ZFP{}, ZFP{Clustered: true}, Place{},
+}
+
+// CodecNamed finds a codec.
+func CodecNamed(name string) (Codec, error) {
+	var names []string
+	for _, c := range all {
+		if c.Name() == name {
+			return c, nil
+		}
+		names = append(names, c.Name())
+	}
+	return nil, fmt.Errorf("no timing codec %q: there are %q", name, names)
+}
+
+// dense numbers keys by first use, and returns for each number one key.
+func dense(keys []uint32) (numbers, first []uint32) {
+	numbers = make([]uint32, len(keys))
+	known := make([]uint32, 256) // by key, one more than the number
+	var far map[uint32]uint32    // for keys that are too large for known
+	for i, k := range keys {
+		if int(k) >= len(known) && int(k) <= 2*len(keys)+1024 {
+			known = append(known, make([]uint32, max(int(k)+1, 2*len(known))-len(known))...)
+		}
+		if int(k) >= len(known) {
+			if far == nil {
+				far = map[uint32]uint32{}
+			}
+			n, ok := far[k]
+			if !ok {
+				n = uint32(len(first))
+				far[k] = n
+				first = append(first, k)
+			}
+			numbers[i] = n
+			continue
+		}
+		if known[k] == 0 {
+			first = append(first, k)
+			known[k] = uint32(len(first))
+		}
+		numbers[i] = known[k] - 1
+	}
+	return numbers, first
+}

@@ -1,0 +1,143 @@
+package series
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// HistSig is the histogram code of the paper, HIST (section 2.3.2): of each key, the
+// bins that are most frequent among its first calls have short codes of one bit and
+// the bin's number in the table; all other times have one bit and the number of
+// their bin. zstd comes behind. Here a bin is a cell.
+type HistSig struct{}
+
+// What the paper took: 2³ bins, whose codes have four bits, and 100 calls.
+const (
+	DefaultBins   = 8
+	DefaultSample = 100
+)
+
+const mostBins = 1 << 16
+
+// Name implements Codec.
+func (HistSig) Name() string { return "hist-sig" }
+
+// Append implements Codec.
+func (HistSig) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
+	return appendCells(dst, b, c, histCells)
+}
+
+// Decode implements Codec.
+func (HistSig) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
+	return decodeCells(src, want, c, histCells)
+}
+
+var histCells = cellCodec{appendHistSig, decodeHistSig, true}
+
+// hist = size uvarint, zstd of body
+// body = per key: bins uvarint, their cells uvarint…
+//
+//	codes: per time: 1 and the number of a bin, or 0 and a cell
+//
+// The number of a bin has as many bits as the last one of its table needs, that of a
+// cell as many as the last cell.
+func appendHistSig(dst []byte, list []int32, p *planned) []byte {
+	most, sample := p.bins, p.sample
+	if most <= 0 {
+		most = DefaultBins
+	}
+	if sample <= 0 {
+		sample = DefaultSample
+	}
+	var tables []byte
+	var codes wire.BitWriter
+	for len(list) > 0 {
+		key := p.keys[len(p.keys)-len(list)]
+		n := slices.IndexFunc(p.keys[len(p.keys)-len(list):], func(k uint32) bool { return k != key })
+		if n < 0 {
+			n = len(list)
+		}
+		bins := frequent(list[:min(n, sample)], min(most, mostBins))
+		tables = binary.AppendUvarint(tables, uint64(len(bins)))
+		number := make(map[int32]int, len(bins))
+		for i, cell := range bins {
+			tables = binary.AppendUvarint(tables, uint64(cell))
+			number[cell] = i
+		}
+		short, long := bitsFor(len(bins)), bitsFor(int(p.levels[key].count()))
+		for _, cell := range list[:n] {
+			if i, ok := number[cell]; ok {
+				codes.Put(1, 1)
+				codes.Put(uint64(i), short)
+			} else {
+				codes.Put(0, 1)
+				codes.Put(uint64(cell), long)
+			}
+		}
+		list = list[n:]
+	}
+	body := append(tables, codes.Finish()...)
+	return appendZstd(appendSize(dst, body), body)
+}
+
+// frequent returns the cells that a list has most often, at most so many.
+func frequent(list []int32, most int) []int32 {
+	counts := make(map[int32]int)
+	for _, cell := range list {
+		counts[cell]++
+	}
+	bins := make([]int32, 0, len(counts))
+	for cell := range counts {
+		bins = append(bins, cell)
+	}
+	slices.SortFunc(bins, func(a, b int32) int {
+		if counts[a] != counts[b] {
+			return counts[b] - counts[a]
+		}
+		return int(a) - int(b)
+	})
+	return bins[:min(len(bins), most)]
+}
+
+// bitsFor is how many bits the numbers below n take.
+func bitsFor(n int) uint { return uint(bits.Len(uint(max(n, 1) - 1))) }
+
+func decodeHistSig(src []byte, p *planned) ([]int32, error) {
+	body, err := expandSized(src, 1024+32*len(p.keys))
+	if err != nil {
+		return nil, err
+	}
+	tables := make([][]int32, len(p.levels))
+	for key := range tables {
+		var n uint64
+		if n, body, err = uvarint(body); err != nil || n > uint64(len(body)) || n > mostBins {
+			return nil, errShort
+		}
+		bins := make([]int32, n)
+		for i := range bins {
+			var cell uint64
+			if cell, body, err = uvarint(body); err != nil || cell >= uint64(p.levels[key].count()) {
+				return nil, errShort
+			}
+			bins[i] = int32(cell)
+		}
+		tables[key] = bins
+	}
+	list, in := make([]int32, len(p.keys)), wire.BitReader{In: body}
+	for i, key := range p.keys {
+		if bins := tables[key]; in.Get(1) == 0 {
+			list[i] = int32(in.Get(bitsFor(int(p.levels[key].count()))))
+		} else if n := in.Get(bitsFor(len(bins))); n < uint64(len(bins)) {
+			list[i] = bins[n]
+		} else {
+			return nil, errShort
+		}
+	}
+	if in.Over() {
+		return nil, errShort
+	}
+	return list, nil
+}

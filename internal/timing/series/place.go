@@ -1,0 +1,281 @@
+package series
+
+import (
+	"errors"
+	"math/bits"
+)
+
+// Place codes each time as its distance from what is usual at its place: the
+// call's key, and the one of the call before, so that a loop's entry and its
+// iterations are places of their own. Distances are counted in cells of the
+// width that the bound allows (levels). Each is a few binary decisions, which a
+// mixer predicts from the place, the kind of call, how widely times scatter
+// there, how the last ones there were, the time measured just before, how far the
+// last two times were from what is usual, and how much of a surprise the calls before
+// were: what delays one call delays the next.
+//
+// Where the bound is 0, bits below the cell follow unchanged.
+type Place struct{}
+
+// Name implements Codec.
+func (Place) Name() string { return "place" }
+
+var errShort = errors.New("timing data cut short")
+
+// Append implements Codec.
+func (Place) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
+	want, err := b.lists(c)
+	if err != nil {
+		return nil, err
+	}
+	w := newWriter()
+	placed(w, b, want, c)
+	return w.finish(dst), nil
+}
+
+// Decode implements Codec.
+func (Place) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
+	if err := c.check(); err != nil {
+		return Batch{}, err
+	}
+	r, err := newReader(src)
+	if err != nil {
+		return Batch{}, err
+	}
+	b := want.make(len(c.Keys))
+	placed(r, b, want, c)
+	if r.get.Over() {
+		return Batch{}, errShort
+	}
+	return b, nil
+}
+
+// A usual is what times at a place, or of a kind of call, are like. Centre and
+// scatter are in 1/256 cells.
+type usual struct {
+	centre, scatter int32
+	at              int32 // the centre that distances are counted from, in cells
+	last            [2]int8
+	seen            uint16
+	group           int32
+}
+
+// A placer holds the state of coding one batch.
+type placer struct {
+	mix      *mixer
+	surprise int32
+	before   int32    // cell of the time before this one
+	off      [2]int32 // distance of the last gap and the last duration, cut
+	hash     [contexts]uint32
+}
+
+// placed codes a batch: it reads b or fills it, as c decides.
+func placed(c *coder, b Batch, want Lists, calls *Calls) {
+	keys, first := dense(calls.Keys)
+	groups, levels := groupsOf(calls, first)
+	p := &placer{mix: newMixer(len(keys) * bits.OnesCount8(uint8(want)))}
+	top := uint32(0)
+	for _, g := range groups {
+		top = max(top, g+1)
+	}
+	var lists [2]struct {
+		values       []uint64
+		keys, groups []usual
+	}
+	lists[0].values, lists[1].values = b.Gaps, b.Durations
+	for i := range lists {
+		lists[i].keys = make([]usual, len(first))
+		lists[i].groups = make([]usual, top)
+	}
+	previous := uint32(0)
+	for at, k := range keys {
+		g := groups[k]
+		l := levels[k]
+		for i := range lists {
+			list := &lists[i]
+			if list.values == nil {
+				continue
+			}
+			here, kind := &list.keys[k], &list.groups[g]
+			p.contexts(here, kind, uint32(i), k, previous, g)
+			level, rest := int32(0), uint64(0)
+			if !c.reading {
+				level, rest, _ = l.split(list.values[at])
+			}
+			level = p.distance(c, here.at, level, l.count())
+			if width := l.open(level); width > 0 {
+				rest = c.raw(rest, width)
+			}
+			if c.reading {
+				list.values[at] = l.join(level, rest)
+			}
+			p.off[i] = min(max(level-here.at, -7), 7)
+			p.learn(here, kind, level)
+		}
+		previous = k + 1
+	}
+}
+
+// groupsOf numbers what calls have in common, kind and bound, by first use, and
+// returns that and the levels by key number.
+func groupsOf(c *Calls, first []uint32) (groups []uint32, list []*levels) {
+	type kind struct {
+		group uint32
+		bound Bound
+	}
+	numbers := map[kind]uint32{}
+	byBound := map[Bound]*levels{}
+	for _, k := range first {
+		id := kind{bound: c.bound(k)}
+		if c.Groups != nil {
+			id.group = c.Groups[k]
+		}
+		n, ok := numbers[id]
+		if !ok {
+			n = uint32(len(numbers))
+			numbers[id] = n
+		}
+		l := byBound[id.bound]
+		if l == nil {
+			l = levelsOf(id.bound)
+			byBound[id.bound] = l
+		}
+		groups, list = append(groups, n), append(list, l)
+	}
+	return groups, list
+}
+
+// contexts sets the contexts in which the next time is coded.
+func (p *placer) contexts(here, kind *usual, list, key, previous, group uint32) {
+	if here.seen == 0 {
+		here.centre, here.scatter = kind.centre, kind.scatter+256
+		here.at = (here.centre + 128) >> 8
+		here.last = [2]int8{4, 4}
+		if kind.seen == 0 {
+			here.scatter = 16 << 8
+		}
+	}
+	scale := log2(here.scatter)
+	centre := uint32(here.at)
+	p.hash = [contexts]uint32{
+		mixed(1+list, scale>>1, uint32(here.last[0]+8)<<4|uint32(here.last[1]+8)),
+		mixed(3+list, key<<16^previous, centre),
+		mixed(5+list, key, centre<<12^uint32(p.before)),
+		mixed(7+list, scale>>1, log2(p.surprise)),
+		mixed(9+list, group, centre),
+		mixed(11+list, scale>>1, uint32(p.off[list]+8)<<4|uint32(p.off[1-list]+8)),
+	}
+}
+
+// log2 of a positive number, in halves.
+func log2(v int32) uint32 {
+	n := bits.Len32(uint32(v))
+	if n < 2 {
+		return uint32(n)
+	}
+	return uint32(2*n) | uint32(v)>>(n-2)&1
+}
+
+func mixed(a, b, c uint32) uint32 {
+	h := (a*0x2c1b3c6d ^ b) * 0x297a2d39
+	h = (h ^ h>>15 ^ c) * 0x9e3779b1
+	return h ^ h>>13
+}
+
+// Of a distance, so many bits below the leading one are predicted.
+const modelled = 3
+
+// distance codes a level as its distance from a centre. It never returns one
+// that is out of range, whatever is read.
+func (p *placer) distance(c *coder, centre, level, count int32) int32 {
+	m, h := p.mix, &p.hash
+	d := int64(level) - int64(centre)
+	if m.code(c, h, 1, 1, b2u(d != 0)) == 0 {
+		return min(max(centre, 0), count-1)
+	}
+	down := m.code(c, h, 2, 2, b2u(d < 0))
+	a := uint64(max(d, -d))
+	class := uint32(0)
+	for {
+		more := b2u(a>>(class+1) != 0)
+		if m.code(c, h, 4+2*class+down, 3+class, more) == 0 || class == 31 {
+			break
+		}
+		class++
+	}
+	size := uint64(1)
+	for i := int(class) - 1; i >= 0; i-- {
+		bit := uint32(a >> i & 1)
+		if int(class)-1-i < modelled {
+			bit = m.code(c, h, 128+(class<<4|uint32(size)&15)<<1+down, 15, bit)
+			size = size<<1 | uint64(bit)
+			continue
+		}
+		low := c.raw(a&(1<<(i+1)-1), uint(i+1))
+		size = size<<(i+1) | low
+		break
+	}
+	d = int64(size)
+	if down != 0 {
+		d = -d
+	}
+	return int32(min(max(int64(centre)+d, 0), int64(count-1)))
+}
+
+func b2u(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// learn takes in the level that came.
+func (p *placer) learn(here, kind *usual, level int32) {
+	off := level - here.at
+	size := max(off, -off)
+	// Surprise is the distance in units of what is usual, 256 each, smoothed.
+	s := int32(min(int64(size)<<16/int64(here.scatter+128), 1<<14))
+	p.surprise += (s - p.surprise) >> 2
+	p.before = level
+	here.last[1], here.last[0] = here.last[0], int8(min(max(off, -3), 3))
+	here.update(level)
+	kind.update(level)
+}
+
+// update moves centre and scatter, ever more slowly up to a limit.
+func (u *usual) update(level int32) {
+	const far = 1 << 21 // in cells: beyond it there is nothing to be centred
+	v := min(level, far) << 8
+	if u.seen == 0 {
+		u.centre, u.scatter, u.at = v, 2<<8, min(level, far)
+		u.seen = 1
+		return
+	}
+	if u.seen < 63 {
+		u.seen++
+	}
+	n := int32(u.seen)
+	u.centre += (v - u.centre) / n
+	off := v - u.centre
+	u.scatter += (max(off, -off) - u.scatter) / min(n, 16)
+	// Moving away costs what was learnt about distances: not for little.
+	if d := u.centre - u.at<<8; d > 180 || d < -180 {
+		u.at = (u.centre + 128) >> 8
+	}
+}
+
+// Lossless is Place without error, whatever bounds are given.
+type Lossless struct{}
+
+// Name implements Codec.
+func (Lossless) Name() string { return "lossless" }
+
+// Append implements Codec.
+func (Lossless) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
+	return Place{}.Append(dst, b, &Calls{Keys: c.Keys, Groups: c.Groups})
+}
+
+// Decode implements Codec.
+func (Lossless) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
+	return Place{}.Decode(src, want, &Calls{Keys: c.Keys, Groups: c.Groups})
+}

@@ -1,0 +1,246 @@
+package series
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+)
+
+// ZFP keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream
+// of libzfp. zfp has an absolute bound; that of the logarithm is the relative
+// one. Where the bound is absolute, it keeps the times themselves. Its bound is a power of two, and what it really does is better still, so
+// one that is twice as far is tried, too. With Clustered, times of calls with
+// the same key stand together.
+//
+// Times whose bound is less than a double can say are kept as they are, and
+// so are the few that rounding to an integer moves out of their bounds.
+type ZFP struct{ Clustered bool }
+
+// Name implements Codec.
+func (z ZFP) Name() string {
+	if z.Clustered {
+		return "zfp-sig"
+	}
+	return "zfp"
+}
+
+// leastZFP is the smallest bound that logarithms are good enough for.
+const leastZFP = 1e-10
+
+// byBound lists the bounds that occur, and the positions that have each, in
+// the order of coding.
+func (p *planned) byBound(c *Calls) (bounds []Bound, at map[Bound][]int32) {
+	_, first := dense(c.Keys)
+	at = map[Bound][]int32{}
+	for i, k := range p.keys {
+		b := c.bound(first[k])
+		if at[b] == nil {
+			bounds = append(bounds, b)
+		}
+		at[b] = append(at[b], int32(i))
+	}
+	slices.SortFunc(bounds, Bound.compare)
+	return bounds, at
+}
+
+// accuracy is the exponent of zfp's bound: of the binary logarithm, or of the value.
+func accuracy(b Bound) int {
+	if b.Absolute > 0 {
+		return zfpAccuracy(float64(b.Absolute))
+	}
+	return zfpAccuracy(math.Log2(1+b.Relative) * (1 - 1e-6))
+}
+
+// exact reports whether a bound leaves nothing to zfp.
+func (b Bound) exact() bool { return b.Absolute == 0 && b.Relative < leastZFP }
+
+// Append implements Codec.
+//
+//	per list, per bound: blob: uint64s if the bound is too small, else
+//	                           blob of zfp's stream, corrections
+//	corrections = count uvarint, (distance uvarint, time uvarint)…
+func (z ZFP) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
+	if _, err := b.lists(c); err != nil {
+		return nil, err
+	}
+	p := plan(c, z.Clustered)
+	bounds, positions := p.byBound(c)
+	for _, list := range [][]uint64{b.Gaps, b.Durations} {
+		if list == nil {
+			continue
+		}
+		list = p.permute(list)
+		for _, bound := range bounds {
+			var part []byte
+			values := make([]uint64, 0, len(positions[bound]))
+			for _, i := range positions[bound] {
+				values = append(values, list[i])
+			}
+			if bound.exact() {
+				for _, v := range values {
+					part = binary.LittleEndian.AppendUint64(part, v)
+				}
+			} else {
+				part = appendZFP(nil, values, bound)
+			}
+			dst = appendBlob(dst, part)
+		}
+	}
+	return dst, nil
+}
+
+func appendZFP(dst []byte, values []uint64, bound Bound) []byte {
+	exp := accuracy(bound)
+	best := tryZFP(values, bound, exp)
+	if other := tryZFP(values, bound, exp+1); len(other) < len(best) {
+		best = other
+	}
+	return append(dst, best...)
+}
+
+func tryZFP(values []uint64, bound Bound, exp int) []byte {
+	logs := make([]float64, len(values))
+	for i, v := range values {
+		logs[i] = bound.toZFP(v)
+	}
+	stream := appendDoubles(nil, logs, exp)
+	dst := appendBlob(binary.AppendVarint(nil, int64(exp)), stream)
+	if _, err := decodeDoubles(logs, stream, exp); err != nil {
+		panic("codec: zfp's own stream: " + err.Error())
+	}
+	var fixes []byte
+	count, last := 0, 0
+	for i, v := range values {
+		got := bound.fromZFP(logs[i])
+		// A little below a relative bound, so that rounding can't pass it.
+		if d := max(got, v) - min(got, v); d > (Bound{bound.Relative * (1 - 1.0/(1<<30)), bound.Absolute}).Allows(v) {
+			fixes = binary.AppendUvarint(fixes, uint64(i-last))
+			fixes = binary.AppendUvarint(fixes, v)
+			last = i
+			count++
+		}
+	}
+	return append(binary.AppendUvarint(dst, uint64(count)), fixes...)
+}
+
+// zero stands for the logarithm of 0: its nearest neighbour is that of 1.
+const zero = -2
+
+// toZFP is what zfp gets for a time, fromZFP the reverse, rounded.
+func (b Bound) toZFP(v uint64) float64 {
+	switch {
+	case b.Absolute > 0:
+		return float64(v)
+	case v == 0:
+		return zero
+	}
+	return math.Log2(float64(v))
+}
+
+func (b Bound) fromZFP(x float64) uint64 {
+	switch {
+	case b.Absolute == 0:
+		return fromLog(x)
+	case !(x > 0):
+		return 0
+	case x >= 1<<64:
+		return math.MaxUint64
+	}
+	return uint64(math.Floor(x + 0.5))
+}
+
+// Decode implements Codec.
+func (z ZFP) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
+	if err := c.check(); err != nil {
+		return Batch{}, err
+	}
+	p := plan(c, z.Clustered)
+	bounds, positions := p.byBound(c)
+	for i, to := range []*[]uint64{&b.Gaps, &b.Durations} {
+		if want>>i&1 == 0 {
+			continue
+		}
+		list := make([]uint64, len(p.keys))
+		for _, bound := range bounds {
+			var part []byte
+			if part, src, err = blob(src); err != nil {
+				return Batch{}, err
+			}
+			at := positions[bound]
+			values := make([]uint64, len(at))
+			if bound.exact() {
+				if len(part) != 8*len(at) {
+					return Batch{}, errShort
+				}
+				for i := range values {
+					values[i], part = binary.LittleEndian.Uint64(part), part[8:]
+				}
+			} else if err := decodeZFP(values, part, bound); err != nil {
+				return Batch{}, err
+			}
+			for i, k := range at {
+				list[k] = values[i]
+			}
+		}
+		*to = p.restore(list)
+	}
+	return b, nil
+}
+
+var errFixes = errors.New("corrections of times out of range")
+
+func decodeZFP(values []uint64, src []byte, bound Bound) error {
+	exp, n := binary.Varint(src)
+	if n <= 0 || exp < -1100 || exp > 1100 {
+		return errShort
+	}
+	stream, src, err := blob(src[n:])
+	if err != nil {
+		return err
+	}
+	logs := make([]float64, len(values))
+	if _, err := decodeDoubles(logs, stream, int(exp)); err != nil {
+		return err
+	}
+	for i, l := range logs {
+		values[i] = bound.fromZFP(l)
+	}
+	count, src, err := uvarint(src)
+	if err != nil || count > uint64(len(src)) {
+		return errShort
+	}
+	at := uint64(0)
+	for range count {
+		var d, v uint64
+		if d, src, err = uvarint(src); err != nil {
+			return err
+		}
+		if v, src, err = uvarint(src); err != nil {
+			return err
+		}
+		if at += d; d >= uint64(len(values)) || at >= uint64(len(values)) {
+			return errFixes
+		}
+		values[at] = v
+	}
+	return nil
+}
+
+// fromLog is 2^l, rounded, as every machine computes it: without the library's
+// function and without fused operations.
+func fromLog(l float64) uint64 {
+	if !(l > -0.99) {
+		return 0
+	}
+	if l >= 64 {
+		return math.MaxUint64
+	}
+	whole := math.Floor(l)
+	x := float64((l - whole) * math.Ln2)
+	sum := 1.0
+	for n := 18; n > 0; n-- {
+		sum = 1 + float64(float64(x/float64(n))*sum)
+	}
+	return saturate(0, math.Floor(math.Ldexp(sum, int(whole))+0.5))
+}

@@ -1,0 +1,172 @@
+// Totals hold what each rank of a class spent, outside of MPI and in it, in all and
+// by call site: columns over the ranks, told to a percent in as few bytes as ranks are alike.
+// Of call sites they have those that take time, as far as there is room.
+
+package timing
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+)
+
+// TotalColumns is what the ranks of a class spent, over all of their threads, by number within the
+// class. Without any it is of a class of which that is not known, or that has one rank.
+type TotalColumns struct {
+	Gap, Duration []Step       // outside of MPI, and in it
+	Sites         []SiteTotals // in rising order of Terminal
+}
+
+// SiteTotals is what the ranks spent on the calls of one function from one place.
+type SiteTotals struct {
+	Terminal      int    // the first of them
+	Gap, Duration []Step // nil: not known
+}
+
+// The kinds of times.
+const (
+	GapKind      = 0
+	DurationKind = 1
+	kinds        = 2
+)
+
+func (c *TotalColumns) of(kind int) []Step {
+	if kind == GapKind {
+		return c.Gap
+	}
+	return c.Duration
+}
+
+func (s *SiteTotals) of(kind int) []Step {
+	if kind == GapKind {
+		return s.Gap
+	}
+	return s.Duration
+}
+
+// Check refuses columns that are not those of a class with so many ranks and terminals.
+func (c *TotalColumns) Check(ranks, terminals int) error {
+	if c.Gap == nil && c.Duration == nil && len(c.Sites) == 0 {
+		return nil
+	}
+	if len(c.Gap) != ranks || len(c.Duration) != ranks {
+		return fmt.Errorf("totals of %d and %d ranks, %d expected", len(c.Gap), len(c.Duration), ranks)
+	}
+	last := -1
+	for _, s := range c.Sites {
+		if s.Terminal <= last || s.Terminal >= terminals {
+			return fmt.Errorf("totals of terminal %d of %d after %d", s.Terminal, terminals, last)
+		}
+		last = s.Terminal
+		for kind := range kinds {
+			if list := s.of(kind); list != nil && len(list) != ranks {
+				return fmt.Errorf("totals of %d ranks, %d expected", len(list), ranks)
+			}
+		}
+	}
+	return nil
+}
+
+// A ClassTotals is what a file says of the ranks of a class.
+type ClassTotals struct {
+	totals [kinds]*col
+	sites  []site
+}
+
+type site struct {
+	terminal int
+	cols     [kinds]*col // nil: not known
+}
+
+// Total returns what a rank spent on all calls, and how far the truth may be from that.
+func (c *ClassTotals) Total(kind, i int) (ns, within float64) { return c.totals[kind].time(i) }
+
+// Sites returns the first terminals of the call sites of which something is known.
+func (c *ClassTotals) Sites() []int {
+	list := make([]int, len(c.sites))
+	for i := range c.sites {
+		list[i] = c.sites[i].terminal
+	}
+	return list
+}
+
+// Site returns what a rank spent on the calls of one of Sites, by its number there; ok is
+// false if that is not known.
+func (c *ClassTotals) Site(n, kind, i int) (ns, within float64, ok bool) {
+	x := c.sites[n].cols[kind]
+	if x == nil {
+		return 0, 0, false
+	}
+	ns, within = x.time(i)
+	return ns, within, true
+}
+
+// Forms of columns.
+const (
+	formSame  = 0 // one time
+	formSeq   = 1 // a sequence of levels
+	formAbout = 2 // a level, and of each rank how far it is from that
+	formNext  = 3 // of each rank how far it is from the rank before
+	formPart  = 4 // like the total of the same kind, and of each rank how far from that
+	formRest  = 5 // what the first total leaves of a time, and of each rank how far from that
+	formBits  = 3
+)
+
+const (
+	maxUnit  = 16
+	restUnit = 1000 // ns, in which the time is told that two totals share
+)
+
+// A col is levels over the ranks of a class, each of so many steps.
+type col struct {
+	form byte
+	unit int64
+	base int64       // of formSame in half steps
+	off  []int64     // of each rank; of formNext sums of these
+	seq  *column.Seq // of formSeq
+	of   *col        // of formPart the total, of formRest the other one
+}
+
+// level returns the level of a rank.
+func (c *col) level(i int) int64 {
+	switch c.form {
+	case formSeq:
+		return c.seq.At(i, 0)
+	case formAbout:
+		return c.base + c.off[i]
+	case formNext:
+		return c.off[i]
+	}
+	return c.predicted(i) + c.off[i]
+}
+
+// predicted is the level of a rank that follows from another column.
+func (c *col) predicted(i int) int64 {
+	if c.form == formPart {
+		return c.base + int64(c.of.step(i))/c.unit
+	}
+	rest := float64(c.base)*restUnit - StepNs(c.of.step(i))
+	return int64(StepOf(uint64(max(0, rest)))) / c.unit
+}
+
+// step is the middle of a rank's level.
+func (c *col) step(i int) float64 {
+	if c.form == formSame {
+		return float64(c.base) / 2
+	}
+	return float64(c.level(i)*c.unit) + float64(c.unit-1)/2
+}
+
+// time is a rank's, and how far the truth may be from it.
+func (c *col) time(i int) (ns, within float64) {
+	ns = StepNs(c.step(i))
+	half := 0.5 * float64(c.unit) // steps
+	switch {
+	case c.form == formSame && c.base%2 != 0:
+		half = 1
+	case c.unit == 1 && ns <= 100:
+		return ns, 0
+	}
+	return ns, max(half, ns*(math.Pow(1.0101, half)-1))
+}

@@ -1,0 +1,358 @@
+// An Outline shows where a program calls MPI as its machine code has it: the functions that lead to MPI
+// calls, and in each the loops around them. Nothing is run; what never runs is shown too.
+
+package tree
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/code"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/mpi"
+)
+
+// An Outline is what one binary says.
+type Outline struct {
+	Path      string            `json:"path"`
+	Of        int               `json:"of"`        // functions that the binary has
+	Functions []OutlineFunction `json:"functions"` // that lead to MPI calls: from main on in the order of calls, then others
+	Calls     int               `json:"calls"`     // places that call MPI
+	Loops     int               `json:"loops"`     // that have a call of MPI, or of a function that leads to one, in them
+	Pointers  int               `json:"pointers"`  // calls through pointers in these functions: what they call isn't known
+	Notes     []string          `json:"notes"`     // what keeps more from being known
+}
+
+// A OutlineFunction leads to an MPI call.
+type OutlineFunction struct {
+	Name   string `json:"name"`
+	Symbol string `json:"symbol,omitempty"` // as the linker has it
+	Place
+	Body []OutlineNode `json:"body"`
+	// Branches are nodes of the body that are in different ways of the code: a call of the function has those of one way at most.
+	Branches []code.Branch `json:"branches,omitempty"`
+	Pointers int           `json:"pointers,omitempty"` // calls through pointers in it
+}
+
+// A Place is a place in the code.
+type Place struct {
+	Offset  uint64   `json:"offset"` // from where the binary is loaded
+	File    string   `json:"file,omitempty"`
+	Line    int      `json:"line,omitempty"`
+	Inlined []string `json:"inlined,omitempty"` // functions that are inlined here, innermost first, each with its place
+}
+
+// The kinds of nodes.
+const (
+	Loop = "loop"
+	MPI  = "mpi"  // a call of MPI
+	Call = "call" // a call of a function that leads to one
+)
+
+// A OutlineNode is a loop or a call.
+type OutlineNode struct {
+	Kind string `json:"kind"`
+	Name string `json:"name,omitempty"` // of what is called
+	Place
+	// Tail says that a jump makes the call: the callee returns to this function's caller, and call stacks don't
+	// show this function.
+	Tail bool `json:"tail,omitempty"`
+	// Entries says that a loop is entered at more than one place.
+	Entries bool `json:"irreducible,omitempty"`
+	// Counter is where a loop has a number that each round changes by the same step, at all calls in it that are shown, and that step:
+	// a register that callees keep, or a word of the function's frame, from the frame's address. "" if there is none.
+	Counter string        `json:"counter,omitempty"`
+	Body    []OutlineNode `json:"body,omitempty"` // of a loop
+	// Branches are likewise those of its body.
+	Branches []code.Branch `json:"branches,omitempty"`
+}
+
+// NewOutline looks at a binary. Lines are what s finds out about them.
+func NewOutline(m *code.Image, s *symbolise.Symboliser) *Outline {
+	o := &outliner{image: m, places: s, out: &Outline{Path: m.Path, Functions: []OutlineFunction{}, Notes: []string{}}}
+	all := m.Functions()
+	o.out.Of = len(all)
+	o.reach(all)
+	for _, name := range []string{"main", "MAIN__"} {
+		for _, f := range all {
+			if f.Symbol() == name {
+				o.visit(f)
+			}
+		}
+	}
+	for _, f := range all {
+		o.visit(f)
+	}
+	if len(o.unread) > 0 {
+		o.note(len(o.unread), "function", fmt.Sprintf("can't be shown: %s", o.unread[0]))
+	}
+	if o.lost > 0 {
+		o.note(o.lost, "jump", "through a table that was not found: loops may be missing")
+	}
+	if o.undecoded > 0 {
+		o.note(o.undecoded, "place", "in these functions where no instruction is: loops may be missing")
+	}
+	return o.out
+}
+
+type outliner struct {
+	image     *code.Image
+	places    *symbolise.Symboliser
+	out       *Outline
+	leads     map[*code.Function]bool // to an MPI call
+	seen      map[*code.Function]bool
+	unread    []string
+	lost      int
+	undecoded int
+}
+
+func (o *outliner) note(n int, thing, text string) {
+	if n != 1 {
+		thing += "s"
+	}
+	o.out.Notes = append(o.out.Notes, fmt.Sprintf("%d %s %s", n, thing, text))
+}
+
+// reach finds the functions that lead to MPI calls. Those of MPI itself, which a static program has, don't count.
+func (o *outliner) reach(all []*code.Function) {
+	o.leads, o.seen = make(map[*code.Function]bool), make(map[*code.Function]bool)
+	callers := make(map[*code.Function][]*code.Function)
+	var work []*code.Function
+	for _, f := range all {
+		if mpi.SymbolName(f.Symbol()) != "" {
+			o.seen[f] = true
+			continue
+		}
+		list, names := f.Callees()
+		for i, g := range list {
+			switch {
+			case mpi.SymbolName(names[i]) != "":
+				if !o.leads[f] {
+					o.leads[f] = true
+					work = append(work, f)
+				}
+			case g != nil:
+				callers[g] = append(callers[g], f)
+			}
+		}
+	}
+	for len(work) > 0 {
+		g := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, f := range callers[g] {
+			if !o.leads[f] {
+				o.leads[f] = true
+				work = append(work, f)
+			}
+		}
+	}
+}
+
+// visit shows a function and then those that it calls, if it leads to MPI and wasn't shown.
+func (o *outliner) visit(first *code.Function) {
+	for work := []*code.Function{first}; len(work) > 0; {
+		f := work[len(work)-1]
+		work = work[:len(work)-1]
+		if o.seen[f] || !o.leads[f] {
+			continue
+		}
+		o.seen[f] = true
+		b, err := f.Body()
+		if err != nil {
+			o.unread = append(o.unread, err.Error())
+			continue
+		}
+		callees := o.show(f, b)
+		slices.Reverse(callees)
+		work = append(work, callees...)
+	}
+}
+
+// show adds a function and returns whom it calls, in the order in which the calls are shown.
+func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Function) {
+	place := o.place(f.Start(), true)
+	name := place.function
+	if name == "" {
+		name = fmt.Sprintf("fn@0x%x", f.Start()-o.image.Bias)
+	}
+	out := OutlineFunction{Name: name, Symbol: f.Symbol(), Place: place.Place}
+	o.lost += b.Lost
+	o.undecoded += b.Undecoded
+
+	type item struct {
+		order int // of its block, or of the loop's header
+		addr  uint64
+		call  *code.Call
+		loop  int
+	}
+	within := make(map[int][]item) // by loop, code.None for the function itself
+	needed := make(map[int]bool)   // loops that are shown
+	for i := range b.Calls {
+		c := &b.Calls[i]
+		if !c.Known {
+			out.Pointers++
+		}
+		if mpi.SymbolName(c.Symbol) == "" && !o.leads[c.Callee] {
+			continue
+		}
+		l := b.Graph.Loop[c.Block]
+		within[l] = append(within[l], item{order(b, c.Block), c.Addr, c, code.None})
+		for ; l != code.None && !needed[l]; l = b.Graph.Loops[l].Parent {
+			needed[l] = true
+			h := b.Graph.Loops[l].Header
+			p := b.Graph.Loops[l].Parent
+			within[p] = append(within[p], item{order(b, h), b.Blocks[h].Lo, nil, l})
+		}
+	}
+	var nodes func(loop int) ([]OutlineNode, []*code.Call, []code.Branch)
+	nodes = func(loop int) ([]OutlineNode, []*code.Call, []code.Branch) {
+		list, calls := []OutlineNode{}, []*code.Call(nil)
+		var places []code.Place
+		items := within[loop]
+		slices.SortFunc(items, func(x, y item) int { return cmp.Or(cmp.Compare(x.order, y.order), cmp.Compare(x.addr, y.addr)) })
+		for _, it := range items {
+			if it.call == nil {
+				places = append(places, code.Place{Block: b.Graph.Loops[it.loop].Header, Loop: it.loop})
+				l := &b.Graph.Loops[it.loop]
+				o.out.Loops++
+				n := OutlineNode{Kind: Loop, Place: LoopPlace(o.image, b, l, o.frames), Entries: l.Irreducible}
+				var inside []*code.Call
+				n.Body, inside, n.Branches = nodes(it.loop)
+				n.Counter = loopCounter(f, it.loop, inside)
+				list, calls = append(list, n), append(calls, inside...)
+				continue
+			}
+			calls = append(calls, it.call)
+			places = append(places, code.Place{Block: it.call.Block, Addr: it.call.Addr, Loop: code.None})
+			n := OutlineNode{Kind: MPI, Name: mpi.SymbolName(it.call.Symbol), Tail: it.call.Tail}
+			if n.Name != "" {
+				o.out.Calls++
+			} else {
+				n.Kind, n.Name = Call, o.name(it.call.Callee)
+				callees = append(callees, it.call.Callee)
+			}
+			n.Place = o.place(it.call.Return, false).Place
+			if it.call.Tail {
+				n.Place = o.place(it.call.Addr, true).Place
+			}
+			list = append(list, n)
+		}
+		if len(list) > code.MaxBranched {
+			return list, calls, nil
+		}
+		return list, calls, code.Branches(len(list), b.Apart(loop, places))
+	}
+	out.Body, _, out.Branches = nodes(code.None)
+	o.out.Pointers += out.Pointers
+	o.out.Functions = append(o.out.Functions, out)
+	return callees
+}
+
+// loopCounter is the one that a loop has at all of some calls in it.
+func loopCounter(f *code.Function, loop int, calls []*code.Call) (text string) {
+	for i, c := range calls {
+		k, ok := f.Counter(loop, c)
+		if !ok || i > 0 && k.String() != text {
+			return ""
+		}
+		text = k.String()
+	}
+	return text
+}
+
+// order is that of a block; what isn't reached comes last.
+func order(b *code.Body, block int) int {
+	if n := b.Graph.Order[block]; n != code.None {
+		return n
+	}
+	return len(b.Blocks)
+}
+
+type located struct {
+	Place
+	function string
+}
+
+// place finds the line of an instruction, or of the call that returns to an address.
+func (o *outliner) place(addr uint64, instruction bool) located {
+	frames := o.frames(addr, instruction)
+	l := located{Place: PlaceOf(addr-o.image.Bias, frames)}
+	if n := len(frames); n > 0 && frames[n-1].Function != "" {
+		l.function = frames[n-1].Name()
+	}
+	return l
+}
+
+// frames are the functions that an instruction is in, or the call that returns to an address.
+func (o *outliner) frames(addr uint64, instruction bool) []symbolise.Frame {
+	look := o.places.Call
+	if instruction {
+		look = o.places.Code
+	}
+	return look(o.image.Path, "", addr-o.image.Bias).Frames
+}
+
+// PlaceOf is the place at an offset of which these are the functions, innermost first.
+func PlaceOf(offset uint64, frames []symbolise.Frame) Place {
+	p := Place{Offset: offset}
+	n := len(frames)
+	if n == 0 {
+		return p
+	}
+	p.File, p.Line = frames[n-1].File, frames[n-1].Line
+	for i := range frames[:n-1] {
+		p.Inlined = append(p.Inlined, frames[i].Text())
+	}
+	return p
+}
+
+// name is how a function is called.
+func (o *outliner) name(f *code.Function) string {
+	if l := o.place(f.Start(), true); l.function != "" {
+		return l.function
+	}
+	return fmt.Sprintf("fn@0x%x", f.Start()-o.image.Bias)
+}
+
+// LoopPlace is the line of a loop: the first of those of its header and of the jumps back to it, in the function
+// that has all of them. Compilers give the jump back of a for or while loop the line of its head, of which the
+// header, where they turned the loop round, is the body's first line. frames lists the functions that an instruction
+// is in, or the call that returns to an address.
+func LoopPlace(m *code.Image, b *code.Body, l *code.Loop, frames func(addr uint64, instruction bool) []symbolise.Frame) Place {
+	lo := b.Blocks[l.Header].Lo
+	chain := frames(lo, true)
+	for _, latch := range l.Latches {
+		chain = common(chain, frames(b.Blocks[latch].Hi, false))
+	}
+	return PlaceOf(lo-m.Bias, chain)
+}
+
+// common returns the frames that two places share: those of the functions that both are in, with the lesser of their
+// lines in the innermost of these.
+func common(a, b []symbolise.Frame) []symbolise.Frame {
+	if len(a) == 0 || len(b) == 0 || a[len(a)-1].Name() != b[len(b)-1].Name() {
+		return a
+	}
+	i, j := len(a)-1, len(b)-1
+	for i > 0 && j > 0 && a[i].File == b[j].File && a[i].Line == b[j].Line && a[i-1].Name() == b[j-1].Name() {
+		i, j = i-1, j-1
+	}
+	shared := slices.Clone(a[i:])
+	if n := b[j].Line; n > 0 && b[j].File == shared[0].File && (shared[0].Line == 0 || n < shared[0].Line) {
+		shared[0].Line = n
+	}
+	return shared
+}
+
+// Text is the place on one line: file:line, or the offset in the binary where lines aren't known, behind those of
+// functions that were inlined.
+func (p *Place) Text() string {
+	where := fmt.Sprintf("+0x%x", p.Offset)
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line)
+	}
+	return strings.Join(append(slices.Clone(p.Inlined), where), " < ")
+}

@@ -1,0 +1,297 @@
+// TailCalls puts functions back into call stacks that compilers took out of them. Where the last thing
+// that a function does is to call another, optimised code jumps there instead: the callee returns to the
+// function's caller, and a stack that is recorded below shows the caller calling the callee.
+//
+// It is seen by this: the call that a frame returns to names another function than the one that the next frame
+// is in. The ways from the one to the other by such jumps are followed in the binaries, as they were when they
+// were traced. One way is put in. Of several, none can be preferred: all are named. Where there is none,
+// because a pointer was called or a library in between left no frames, the stack stays as it was recorded.
+
+package tree
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spoor-hpc/spoor/internal/code"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+const (
+	maxJumps = 6    // in a row
+	maxWays  = 8    // that are told apart
+	maxTried = 4096 // jumps looked at for one pair of frames
+)
+
+// A TailCalls looks at call sites with their stacks. It is safe for use by several goroutines at once.
+type TailCalls struct {
+	symbols *symbolise.Symboliser
+	mu      sync.Mutex
+	images  map[module]*code.Image // nil: there is none that can be read
+	between map[pair][]symbolise.Frame
+}
+
+type module struct{ path, buildID string }
+
+// A pair is a frame with what it called: the place in the next frame, or an MPI function.
+type pair struct {
+	outer, inner model.Site // without what is around them
+	function     string
+}
+
+// NewTailCalls returns a finder that has lines and files from s.
+func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
+	return &TailCalls{symbols: s, images: make(map[module]*code.Image), between: make(map[pair][]symbolise.Frame)}
+}
+
+// Place is what the symboliser says of a call site, and with it the functions that a stack left out: those
+// between the site and the MPI function that was called there come first, those between it and the frame around
+// it last. function is "" for a frame around a call. Sites without a stack are as the symboliser has them.
+func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
+	p := f.symbols.Call(s.Module, s.BuildID, s.Offset)
+	if len(p.Frames) == 0 || function != "" && s.Outer == nil {
+		return p
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var inner, outer []symbolise.Frame
+	if function != "" {
+		inner = f.find(pair{outer: alone(s), function: function})
+	}
+	if s.Outer != nil {
+		outer = f.find(pair{outer: alone(*s.Outer), inner: alone(s)})
+	}
+	if inner != nil || outer != nil {
+		p.Frames = slices.Concat(inner, p.Frames, outer)
+	}
+	return p
+}
+
+func alone(s model.Site) model.Site {
+	return model.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
+}
+
+// image opens the module of a site.
+func (f *TailCalls) image(s *model.Site) *code.Image {
+	k := module{s.Module, s.BuildID}
+	m, known := f.images[k]
+	if !known {
+		if path := f.symbols.File(k.path, k.buildID); path != "" {
+			m, _ = code.Open(path) // without it, stacks stay as they are
+		}
+		f.images[k] = m
+	}
+	return m
+}
+
+// find returns the frames that a pair leaves out, innermost first.
+func (f *TailCalls) find(k pair) []symbolise.Frame {
+	frames, known := f.between[k]
+	if !known {
+		frames = f.search(k)
+		f.between[k] = frames
+	}
+	return frames
+}
+
+// A jump is a tail call on the way.
+type jump struct {
+	image *code.Image
+	from  *code.Function
+	site  *model.Site // of the module
+	call  *code.Call
+	exact bool // there is no other from this function to the next
+}
+
+// A TailCall is a function that a stack left out, with the jump that it ended in. Where the function has several to the
+// one after it, the jump is the first of these.
+type TailCall struct {
+	Image *code.Image
+	From  *code.Function
+	Call  *code.Call
+	Site  model.Site // one in the same module
+}
+
+// Between lists the ways by jumps from the call that returns to outer to the function that inner is in, or to the MPI
+// function if a name is given. There are none if the stack left nothing out, or if it isn't known what.
+func (f *TailCalls) Between(function string, outer, inner model.Site) (ways [][]TailCall) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := pair{outer: alone(outer), function: function}
+	if function == "" {
+		k.inner = alone(inner)
+	}
+	for _, way := range f.ways(k) {
+		var list []TailCall
+		for _, j := range way {
+			list = append(list, TailCall{j.image, j.from, j.call, alone(*j.site)})
+		}
+		ways = append(ways, list)
+	}
+	return ways
+}
+
+// Image is the module of a site; nil if there is no binary of its build id, or none that can be read. It is not to
+// be used while another goroutine uses it.
+func (f *TailCalls) Image(s model.Site) *code.Image {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.image(&s)
+}
+
+// A search follows jumps to a function of the image, or of MPI.
+type search struct {
+	inner *code.Image // may have what outer calls by name
+	site  *model.Site // a site in it
+	to    *code.Function
+	mpi   string
+	tried int
+	ways  [][]jump
+}
+
+func (f *TailCalls) search(k pair) []symbolise.Frame { return f.frames(f.ways(k)) }
+
+func (f *TailCalls) ways(k pair) [][]jump {
+	m := f.image(&k.outer)
+	if m == nil {
+		return nil
+	}
+	ret := k.outer.Offset + m.Bias
+	caller := m.Func(ret - 1)
+	if caller == nil {
+		return nil
+	}
+	body, err := caller.Body()
+	if err != nil {
+		return nil
+	}
+	c := body.Call(ret)
+	if c == nil || !c.Known {
+		return nil
+	}
+	s := search{mpi: k.function}
+	if k.function == "" {
+		if s.inner = f.image(&k.inner); s.inner == nil {
+			return nil
+		}
+		s.site = &k.inner
+		if s.to = s.inner.Func(k.inner.Offset + s.inner.Bias - 1); s.to == nil {
+			return nil
+		}
+	}
+	first, image, site := s.target(c, m, &k.outer)
+	if first == nil || first == s.to || mpi.SymbolName(c.Symbol) != "" {
+		return nil
+	}
+	s.follow(first, image, site, nil)
+	return s.ways
+}
+
+// target is where a call or jump in an image leads.
+func (s *search) target(c *code.Call, m *code.Image, site *model.Site) (*code.Function, *code.Image, *model.Site) {
+	if c.Callee != nil || c.Symbol == "" || s.inner == nil {
+		return c.Callee, m, site
+	}
+	return s.inner.Exported(c.Symbol), s.inner, s.site
+}
+
+// reached reports whether a jump leads where the stack goes on.
+func (s *search) reached(c *code.Call, to *code.Function) bool {
+	if s.mpi == "" {
+		return to != nil && to == s.to
+	}
+	return strings.TrimPrefix(mpi.SymbolName(c.Symbol), "P") == strings.TrimPrefix(s.mpi, "P")
+}
+
+// follow tries the jumps out of a function; way has those up to it.
+func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, way []jump) {
+	body, err := from.Body()
+	if err != nil || len(way) >= maxJumps {
+		return
+	}
+	type span struct{ from, to int }
+	took := make(map[*code.Function]span) // ways by the function that the jump leads to
+	for i := range body.Calls {
+		c := &body.Calls[i]
+		if !c.Tail || !c.Known || !body.Reached(c) {
+			continue
+		}
+		if s.tried++; s.tried > maxTried || len(s.ways) > maxWays {
+			return
+		}
+		to, image, at := s.target(c, m, site)
+		if ways, again := took[to]; again {
+			// The same functions by another jump.
+			for k := ways.from; k < ways.to; k++ {
+				s.ways[k][len(way)].exact = false
+			}
+			continue
+		}
+		here := append(slices.Clone(way), jump{m, from, site, c, true})
+		ways := span{from: len(s.ways)}
+		switch {
+		case s.reached(c, to):
+			s.ways = append(s.ways, here)
+		case to == nil || slices.ContainsFunc(here, func(j jump) bool { return j.from == to }):
+			continue
+		default:
+			s.follow(to, image, at, here)
+		}
+		ways.to = len(s.ways)
+		took[to] = ways
+	}
+}
+
+// frames makes frames of ways: of one its functions, innermost first; of several one frame that names all.
+func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
+	var list []symbolise.Frame
+	switch {
+	case len(ways) == 0:
+		return nil
+	case len(ways) == 1:
+		for _, j := range slices.Backward(ways[0]) {
+			list = append(list, f.frame(&j)...)
+		}
+	default:
+		var names []string
+		for _, way := range ways[:min(len(ways), maxWays)] {
+			var steps []string
+			for _, j := range way {
+				steps = append(steps, f.name(&j))
+			}
+			if s := strings.Join(steps, " > "); !slices.Contains(names, s) {
+				names = append(names, s)
+			}
+		}
+		slices.Sort(names)
+		if len(ways) > maxWays {
+			names = append(names, "others")
+		}
+		list = []symbolise.Frame{{Function: strings.Join(names, " or "), Tail: true}}
+	}
+	return list
+}
+
+// frame is what is known of a jump: the functions that are there with a line, if it is the only one that it can be.
+func (f *TailCalls) frame(j *jump) []symbolise.Frame {
+	if j.exact {
+		if frames := slices.Clone(f.symbols.Call(j.site.Module, j.site.BuildID, j.call.Return-j.image.Bias).Frames); len(frames) > 0 {
+			for i := range frames {
+				frames[i].Tail = true
+			}
+			return frames
+		}
+	}
+	return []symbolise.Frame{{Function: f.name(j), Symbol: j.from.Symbol(), Start: j.from.Start(), Tail: true}}
+}
+
+func (f *TailCalls) name(j *jump) string {
+	frames := f.symbols.Code(j.site.Module, j.site.BuildID, j.from.Start()-j.image.Bias).Frames
+	if len(frames) == 0 {
+		return symbolise.Demangle(j.from.Symbol())
+	}
+	return frames[len(frames)-1].Name()
+}
