@@ -65,7 +65,9 @@ func layoutOf(skeletons []skeleton, like []int) layout {
 }
 
 // at returns the place of a value of a terminal.
-func (l *layout) at(terminal, value int) int { return int(l.start[terminal]) + value*int(l.step[terminal]) }
+func (l *layout) at(terminal, value int) int {
+	return int(l.start[terminal]) + value*int(l.step[terminal])
+}
 
 // single returns the values of one rank.
 func single(tr *track.Track, sh *shape) (values, error) {
