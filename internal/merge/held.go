@@ -52,7 +52,7 @@ func (s *State) Distinct() (n int) {
 
 func (c *class) held() int {
 	sh := c.shape()
-	n := 600 + 2*len(c.key) + 4*len(c.values.nums)
+	n := 600 + 2*len(c.key) + c.values.nums.held()
 	n += len(sh.skeletons) * (int(unsafe.Sizeof(skeleton{})) + 3*8 + 4)
 	n += len(c.times) * int(unsafe.Sizeof(summary{}))
 	n += len(c.totals) * int(unsafe.Sizeof(totals{}[0]))

@@ -124,7 +124,7 @@ func (g *Gathering) message(s *State) []byte {
 	body := []byte(nil)
 	err := attempt(func() error {
 		for _, c := range s.classes {
-			if n := len(c.values.nums); n > maxValues {
+			if n := c.values.nums.n; n > maxValues {
 				return fmt.Errorf("%d values of one class, at most %d can be merged", n, maxValues)
 			}
 		}

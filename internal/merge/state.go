@@ -185,7 +185,7 @@ func (s *State) join(o *State) error {
 	}
 	for _, c := range o.classes {
 		if mine := s.index[c.key]; mine != nil &&
-			(len(mine.values.nums) != len(c.values.nums) || len(mine.counts) != len(c.counts) || len(mine.times) != len(c.times) || len(mine.steps) != len(c.steps)) {
+			(mine.values.nums.n != c.values.nums.n || len(mine.counts) != len(c.counts) || len(mine.times) != len(c.times) || len(mine.steps) != len(c.steps)) {
 			return errors.New("class with another number of values")
 		}
 	}

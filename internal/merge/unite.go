@@ -180,25 +180,26 @@ func (u *united) ranks(j *class) {
 // values returns the values of the united terminals for all members.
 func (u *united) values(sh *shape) values {
 	places := sh.places()
-	v := values{nums: make([]uint32, sh.width)} // by place: column as told apart so far
+	v := values{nums: newNumberRow(sh.width)} // by place: column as told apart so far
+	v.nums.change(func(int, uint32) uint32 { return 0 })
 	var pairs pairing
 	for k := range u.list {
 		part, from := &u.list[k], u.from[k]
-		nums := part.class.values.nums
 		pairs.reset()
-		for at, p := range places {
-			v.nums[at], _ = pairs.number(v.nums[at], nums[part.at(int(from[p.terminal]), p.value)])
-		}
+		v.nums.change(func(at int, x uint32) uint32 {
+			p := &places[at]
+			n, _ := pairs.number(x, part.class.values.nums.at(part.at(int(from[p.terminal]), p.value)))
+			return n
+		})
 	}
 	cols := make([]uint32, len(u.list)) // of each part
-	for at, n := range v.nums {
-		if int(n) < len(v.cols) {
+	for at, p := range places {
+		if int(v.nums.at(at)) < len(v.cols) {
 			continue
 		}
-		p := places[at]
 		for k := range u.list {
 			part := &u.list[k]
-			cols[k] = part.class.values.nums[part.at(int(u.from[k][p.terminal]), p.value)]
+			cols[k] = part.class.values.nums.at(part.at(int(u.from[k][p.terminal]), p.value))
 		}
 		v.cols = append(v.cols, u.column(cols))
 	}

@@ -20,7 +20,7 @@ import (
 // in the order of their first use.
 type values struct {
 	cols []column.Column
-	nums []uint32 // one per value, see layout
+	nums numberRow // one per value, see layout
 }
 
 // A kin is what terminals have in common whose values stand together: function
@@ -71,7 +71,7 @@ func (l *layout) at(terminal, value int) int {
 
 // single returns the values of one rank.
 func single(tr *track.Track, sh *shape) (values, error) {
-	v := values{nums: make([]uint32, sh.width)}
+	v := values{nums: newNumberRow(sh.width)}
 	var known pairing
 	known.reset()
 	var list []int64
@@ -86,19 +86,19 @@ func single(tr *track.Track, sh *shape) (values, error) {
 			if !ok {
 				list = append(list, x)
 			}
-			v.nums[sh.at(i, k)] = n
+			v.nums.set(sh.at(i, k), n)
 		}
 	}
 	// Now numbers in the order of their first use.
 	const none = ^uint32(0)
 	number, ordered := slices.Repeat([]uint32{none}, len(list)), make([]int64, 0, len(list))
-	for i, n := range v.nums {
+	v.nums.change(func(_ int, n uint32) uint32 {
 		if number[n] == none {
 			number[n] = uint32(len(ordered))
 			ordered = append(ordered, list[n])
 		}
-		v.nums[i] = number[n]
-	}
+		return number[n]
+	})
 	v.cols = column.Each(ordered)
 	return v, nil
 }
@@ -110,11 +110,10 @@ func (v *values) join(o *values) {
 	usual := slices.Repeat([]pair{{none, none}}, len(v.cols)) // what a column was first joined with
 	rest := make(map[[2]uint32]uint32)
 	cols := make([]column.Column, 0, max(len(v.cols), len(o.cols)))
-	for i, a := range v.nums {
-		b := o.nums[i]
+	v.nums.change(func(i int, a uint32) uint32 {
+		b := o.nums.at(i)
 		if usual[a].other == b {
-			v.nums[i] = usual[a].num
-			continue
+			return usual[a].num
 		}
 		n, ok := rest[[2]uint32{a, b}]
 		if !ok {
@@ -126,15 +125,15 @@ func (v *values) join(o *values) {
 				rest[[2]uint32{a, b}] = n
 			}
 		}
-		v.nums[i] = n
-	}
+		return n
+	})
 	v.cols = cols
 }
 
 // of appends the columns of a terminal to a list.
 func (v *values) of(list []column.Column, l *layout, terminal, width int) []column.Column {
 	for i := range width {
-		list = append(list, v.cols[v.nums[l.at(terminal, i)]])
+		list = append(list, v.cols[v.nums.at(l.at(terminal, i))])
 	}
 	return list
 }
@@ -171,9 +170,9 @@ func (v *values) append(b []byte) []byte {
 		}
 		b = v.cols[i].AppendRuns(append(b, varies))
 	}
-	nums := column.OfNumbers(v.nums)
+	nums := column.OfNumbers(v.nums.n, v.nums.at)
 	b = nums.AppendRuns(b)
-	zeros := max(0, len(v.nums)/maxPerByte+1-(len(b)-begin))
+	zeros := max(0, v.nums.n/maxPerByte+1-(len(b)-begin))
 	return append(wire.AppendUvarint(b, uint64(zeros)), make([]byte, zeros)...)
 }
 
@@ -224,8 +223,8 @@ func decodeValues(r *wire.Reader, width, n int) values {
 	if r.Err() != nil {
 		return v
 	}
-	v.nums = make([]uint32, 0, width)
-	next := int64(0)
+	v.nums = newNumberRow(width)
+	next, at := int64(0), 0
 	for _, run := range nums.Runs() {
 		x := run.Start
 		for range run.Count {
@@ -234,7 +233,8 @@ func decodeValues(r *wire.Reader, width, n int) values {
 				return v
 			}
 			next = max(next, x+1)
-			v.nums = append(v.nums, uint32(x))
+			v.nums.set(at, uint32(x))
+			at++
 			x += run.Stride
 		}
 	}

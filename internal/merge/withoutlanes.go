@@ -270,7 +270,7 @@ func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 
 // column returns a value of a terminal, and what tells the column from others.
 func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string) {
-	num := u.c.values.nums[u.sh.at(int(x.old), value)]
+	num := u.c.values.nums.at(u.sh.at(int(x.old), value))
 	col := u.c.values.cols[num]
 	if x.at != nil {
 		if i := slices.Index(u.lane[x.old].shape.values, value); i >= 0 {
@@ -286,7 +286,7 @@ func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string
 
 // values returns the values of the terminals without lanes.
 func (u *laneRemover) values(sh *shape) values {
-	v := values{nums: make([]uint32, sh.width)}
+	v := values{nums: newNumberRow(sh.width)}
 	number := make(map[string]uint32)
 	for at, p := range sh.places() {
 		col, id := u.column(&u.terminals[p.terminal], p.value)
@@ -296,7 +296,7 @@ func (u *laneRemover) values(sh *shape) values {
 			number[id] = n
 			v.cols = append(v.cols, col)
 		}
-		v.nums[at] = n
+		v.nums.set(at, n)
 	}
 	return v
 }

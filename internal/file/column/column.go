@@ -38,15 +38,21 @@ func Of(vals ...int64) Column {
 	return c
 }
 
-// OfNumbers returns a column of the given values.
-func OfNumbers(list []uint32) Column {
-	c := Column{n: uint64(len(list))}
-	for i := 0; i < len(list); {
-		r := Run{Start: int64(list[i]), Count: 1}
-		if i++; i < len(list) {
-			r.Stride = int64(list[i]) - r.Start
-			for ; i < len(list) && int64(list[i])-int64(list[i-1]) == r.Stride; i++ {
+// OfNumbers returns a column of n values.
+func OfNumbers(n int, at func(int) uint32) Column {
+	c := Column{n: uint64(n)}
+	for i := 0; i < n; {
+		r := Run{Start: int64(at(i)), Count: 1}
+		if i++; i < n {
+			last := int64(at(i))
+			r.Stride = last - r.Start
+			for more := true; more; {
 				r.Count++
+				if i++; i == n {
+					break
+				}
+				next := int64(at(i))
+				more, last = next-last == r.Stride, next
 			}
 		}
 		c.runs = append(c.runs, r)

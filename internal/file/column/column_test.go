@@ -216,7 +216,7 @@ func TestOfNumbers(t *testing.T) {
 		for _, x := range list {
 			want.Append(int64(x))
 		}
-		if got := OfNumbers(list); !got.Equal(&want) {
+		if got := OfNumbers(len(list), func(i int) uint32 { return list[i] }); !got.Equal(&want) {
 			t.Fatalf("%v has runs %v, want %v", list, got.Runs(), want.Runs())
 		}
 	})
