@@ -49,7 +49,7 @@ func (s *State) weight(list []*class) (int, error) {
 	n, err := s.size(list)
 	n *= callsAByte
 	for _, c := range list {
-		n += len(c.shape().skeletons)
+		n += c.shape().terminals()
 	}
 	return n, err
 }

@@ -171,16 +171,16 @@ func TestRefusesShapes(t *testing.T) {
 	lane := sound.lanes[0]
 	for name, spoil := range map[string]func(sh *shape){
 		"none":              func(*shape) {},
-		"terminal":          func(sh *shape) { sh.skeletons = sh.skeletons[:len(sh.skeletons)-1] },
-		"lane of nothing":   func(sh *shape) { sh.lanes[0].terminal = len(sh.skeletons) },
+		"terminal":          func(sh *shape) { sh.of = sh.of[:len(sh.of)-1] },
+		"lane of nothing":   func(sh *shape) { sh.lanes[0].terminal = sh.terminals() },
 		"lane twice":        func(sh *shape) { sh.lanes = append(sh.lanes, lane) },
-		"value":             func(sh *shape) { sh.lanes[0].values = []int{sh.skeletons[lane.terminal].width} },
+		"value":             func(sh *shape) { sh.lanes[0].values = []int{sh.skeleton(lane.terminal).width} },
 		"values":            func(sh *shape) { sh.lanes[0].values = []int{2, 2} },
 		"kind of steps":     func(sh *shape) { sh.lanes[0].kinds-- },
 		"steps out of turn": func(sh *shape) { sh.lanes[0].steps = lane.steps.Renumber(func(n uint32) uint32 { return n + 1 }) },
 	} {
 		sh := *sound
-		sh.skeletons, sh.lanes = slices.Clone(sound.skeletons), slices.Clone(sound.lanes)
+		sh.of, sh.lanes = slices.Clone(sound.of), slices.Clone(sound.lanes)
 		spoil(&sh)
 		if _, err := decodeKey(string(sh.append(nil))); (err == nil) != (name == "none") {
 			t.Errorf("%s: error %v", name, err)

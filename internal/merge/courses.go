@@ -159,7 +159,7 @@ func appendCourses(b []byte, courses []course) []byte {
 
 func decodeCourses(r *wire.Reader, sh *shape) (courses []course) {
 	for range r.Count(7) {
-		x := course{name: r.String(), stream: r.Int(len(sh.streams) - 1), terminal: r.Int(len(sh.skeletons) - 1), from: int(r.Varint())}
+		x := course{name: r.String(), stream: r.Int(len(sh.streams) - 1), terminal: r.Int(sh.terminals() - 1), from: int(r.Varint())}
 		if x.from < track.First || x.from > math.MaxInt32 {
 			r.Fail("times of calls from %d", x.from)
 		}

@@ -45,7 +45,7 @@ func (s *State) Held() int {
 // Distinct returns how many distinct calls the classes have.
 func (s *State) Distinct() (n int) {
 	for _, c := range s.classes {
-		n += len(c.shape().skeletons)
+		n += c.shape().terminals()
 	}
 	return n
 }
@@ -53,7 +53,7 @@ func (s *State) Distinct() (n int) {
 func (c *class) held() int {
 	sh := c.shape()
 	n := 600 + 2*len(c.key) + c.values.nums.held()
-	n += len(sh.skeletons) * (int(unsafe.Sizeof(skeleton{})) + 3*8 + 4)
+	n += sh.terminals()*3*4 + len(sh.kinds)*(int(unsafe.Sizeof(skeleton{}))+2*8)
 	n += len(c.times) * int(unsafe.Sizeof(summary{}))
 	n += len(c.totals) * int(unsafe.Sizeof(totals{}[0]))
 	for _, list := range c.ranked {

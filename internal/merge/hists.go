@@ -32,7 +32,8 @@ func (c *class) histKeys() (unit, place []int) {
 		site uint64
 	}
 	number := make(map[at]int)
-	for _, k := range sh.skeletons {
+	for t := range sh.of {
+		k := sh.skeleton(t)
 		p := at{k.call, k.inner}
 		if _, ok := number[p]; !ok {
 			number[p] = len(number)
@@ -142,7 +143,7 @@ func (c *class) appendHists(b []byte) []byte {
 
 func (c *class) decodeHists(r *wire.Reader, sh *shape) {
 	for range r.Count(6) {
-		h := histogram{terminal: r.Int(len(sh.skeletons) - 1), from: int(r.Varint())}
+		h := histogram{terminal: r.Int(sh.terminals() - 1), from: int(r.Varint())}
 		h.duration, h.gap = hist.Decode(r), hist.Decode(r)
 		if h.from < track.First || h.from > math.MaxInt32 {
 			r.Fail("histogram of calls from %d", h.from)

@@ -19,17 +19,17 @@ var (
 // check refuses a shape of which a file could not be read: terminals that don't occur,
 // and lanes of what is not there.
 func (s *shape) check() error {
-	if n, ok := grammar.Terminals(s.streams); !ok || n != len(s.skeletons) {
+	if n, ok := grammar.Terminals(s.streams); !ok || n != s.terminals() {
 		return errOrder
 	}
 	last := -1
 	for i := range s.lanes {
 		l := &s.lanes[i]
-		if l.terminal <= last || l.terminal >= len(s.skeletons) {
+		if l.terminal <= last || l.terminal >= s.terminals() {
 			return errLanes
 		}
 		last = l.terminal
-		if err := lane.Check(l.values, s.skeletons[last].width, l.steps, l.kinds); err != nil {
+		if err := lane.Check(l.values, s.skeleton(last).width, l.steps, l.kinds); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func (s *shape) checkLanes(streams, orders []*grammar.Grammar) error {
 	if len(orders) == 0 {
 		return nil
 	}
-	used, err := lane.Used(streams, len(s.skeletons))
+	used, err := lane.Used(streams, s.terminals())
 	if err != nil {
 		return err
 	}

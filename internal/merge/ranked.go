@@ -158,8 +158,8 @@ func decodeRanked(r *wire.Reader, ranks, sites int) ranked {
 func (r ranked) columns(sh *shape) timing.TotalColumns {
 	out := timing.TotalColumns{Gap: r[allGaps], Duration: r[allDurations]}
 	next := 0
-	for t, first := range sh.place {
-		if t != first {
+	for t := range sh.of {
+		if t != sh.place(t) {
 			continue
 		}
 		at := firstSite + 2*next

@@ -147,7 +147,7 @@ const bearable = 3
 // rawSize is how many bytes grammars, terminals and columns that vary take as they are.
 func (c *class) rawSize() int {
 	sh := c.shape()
-	n := len(sh.skeletons)
+	n := sh.terminals()
 	var b []byte
 	for _, g := range sh.streams {
 		b = g.AppendBinary(b[:0])

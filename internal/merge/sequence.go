@@ -91,7 +91,7 @@ func (p *part) sequence() uint64 {
 		if g.Check() != nil || g.Len() > maxExpanded/minFragments {
 			return 0
 		}
-		h = (h*0x9fb21c651e98df25 ^ hashOf(g, p.skeletons)) | 1
+		h = (h*0x9fb21c651e98df25 ^ hashOf(g, &p.skeletons)) | 1
 	}
 	return h
 }
@@ -133,12 +133,12 @@ func (c *class) repeatedAlike() (streams, orders []*grammar.Grammar, ok bool) {
 
 // hashOf evaluates a polynomial over the sequence of a grammar, modulo 2^61-1,
 // without expanding it.
-func hashOf(g *grammar.Grammar, skeletons []skeleton) uint64 {
+func hashOf(g *grammar.Grammar, of *skeletons) uint64 {
 	type value struct{ sum, power uint64 }
 	const base = 0x0f3c9a7d5be1482b
 	behind := func(a, b value) value { return value{add(mul(a.sum, b.power), b.sum), mul(a.power, b.power)} }
 	return grammar.Fold(g, value{0, 1}, func(id uint32) value {
-		k := &skeletons[id]
+		k := of.skeleton(int(id))
 		return value{add(mul(mul(uint64(k.call)+1, base)^k.site>>3, base>>1), uint64(k.width)), base}
 	}, func(sum, v value, count uint64) value {
 		for n := count; n > 0; n >>= 1 {

@@ -14,13 +14,10 @@ import (
 // numbers of repetitions, and skeletons of signatures. Its encoding is the key
 // of the class.
 type shape struct {
-	streams   []*grammar.Grammar // repeated symbols have the count placeholder
-	repeats   int                // number of repeated symbols
-	skeletons []skeleton
-	width     int // number of values of all terminals
+	streams []*grammar.Grammar // repeated symbols have the count placeholder
+	repeats int                // number of repeated symbols
+	skeletons
 	layout
-	like  []int // per terminal: the first one with an equal skeleton
-	place []int // per terminal: the first one with a skeleton that is equal but for the stack
 	lanes []laneShape
 	// Summaries of times are numbered by the first terminal that they are of.
 	summary   []int32 // per terminal
@@ -38,50 +35,23 @@ type laneShape struct {
 
 // finish fills in what follows from the skeletons.
 func (s *shape) finish() {
-	s.layout = layoutOf(s.skeletons, s.like)
-	s.summary, s.summaries = summariesOf(s.like)
-	s.place = placesOf(s.skeletons, s.like)
-}
-
-// A skeleton is a signature without its values.
-type skeleton struct {
-	call  uint16
-	site  uint64
-	inner uint64 // the site without its stack
-	width int
+	s.layout = layoutOf(&s.skeletons)
+	s.summary, s.summaries = summariesOf(&s.skeletons)
+	s.findSites()
 }
 
 // namesFiles reports whether one of the calls passes the name of a file, or may follow one that did.
 func (s *shape) namesFiles() bool {
-	return slices.ContainsFunc(s.skeletons, func(k skeleton) bool {
+	return slices.ContainsFunc(s.kinds, func(k skeleton) bool {
 		call, ok := mpi.ByID(k.call)
 		return ok && (call.Has(mpi.Posix) || call.Files() || call.Index("filename") >= 0)
 	})
 }
 
-// placesOf tells for each terminal the first one with the same skeleton but for the stack: what ranks spent at a place is
-// known of all calls from there together.
-func placesOf(skeletons []skeleton, like []int) []int {
-	list := make([]int, len(skeletons))
-	first := make(map[skeleton]int)
-	for i, k := range skeletons {
-		if list[i] = list[like[i]]; like[i] == i {
-			k.site = k.inner
-			f, known := first[k]
-			if !known {
-				f = i
-				first[k] = f
-			}
-			list[i] = f
-		}
-	}
-	return list
-}
-
 // inner tells which sites stacks are of, for a track with the shape's calls.
 func (s *shape) inner() map[uint64]uint64 {
 	var m map[uint64]uint64
-	for _, k := range s.skeletons {
+	for _, k := range s.kinds {
 		if k.inner != k.site {
 			if m == nil {
 				m = make(map[uint64]uint64)
@@ -125,19 +95,19 @@ func key(tr *track.Track) (string, *shape, []int64) {
 		sh.steps += len(l.By) * len(l.Values)
 	}
 	sh.repeats = len(counts)
-	sh.skeletons, sh.width = skeletonsOf(tr)
+	sh.skeletons = skeletonsOf(tr)
 	b := sh.append(nil)
 	sh.finish()
 	return string(b), sh, counts
 }
 
-// append writes the key of a shape, and finds out which terminals are alike.
+// append writes the key of a shape.
 func (s *shape) append(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(s.streams)))
 	for _, g := range s.streams {
 		b = g.AppendBinary(b)
 	}
-	b = s.appendSkeletons(b)
+	b = s.skeletons.append(b)
 	b = wire.AppendUvarint(b, uint64(len(s.lanes)))
 	for i := range s.lanes {
 		b = s.lanes[i].append(b)
@@ -157,7 +127,7 @@ func (l *laneShape) append(b []byte) []byte {
 
 // decodeLane reads a lane of one of the shape's terminals.
 func (s *shape) decodeLane(r *wire.Reader) laneShape {
-	l := laneShape{terminal: r.Int(len(s.skeletons))}
+	l := laneShape{terminal: r.Int(s.terminals())}
 	for range r.Count(1) {
 		l.values = append(l.values, r.Int(1<<30))
 	}
@@ -181,8 +151,8 @@ type place struct{ terminal, value int }
 // places returns which values stand where; see layout.
 func (s *shape) places() []place {
 	list := make([]place, s.width)
-	for n, k := range s.skeletons {
-		for i := range k.width {
+	for n := range s.of {
+		for i := range s.skeleton(n).width {
 			list[s.at(n, i)] = place{n, i}
 		}
 	}
@@ -196,24 +166,6 @@ func (c *class) setShape(tr *track.Track) {
 	for _, n := range counts {
 		c.counts = append(c.counts, column.Constant(n, c.ranks.Len()))
 	}
-}
-
-// skeletonsOf returns the skeletons of a track's signatures, and how many values
-// these have together.
-func skeletonsOf(tr *track.Track) (list []skeleton, width int) {
-	calls := tr.Distinct()
-	list = make([]skeleton, calls.Len())
-	for i := range list {
-		k := &list[i]
-		k.call, k.site, k.width = calls.Skeleton(i)
-		if k.inner = k.site; len(tr.Inner) > 0 {
-			if inner, ok := tr.Inner[k.site]; ok {
-				k.inner = inner
-			}
-		}
-		width += k.width
-	}
-	return list, width
 }
 
 // shape returns what the class's key says.
@@ -261,7 +213,7 @@ func decodeKey(key string) (*shape, error) {
 	if !ok {
 		return nil, errOrder
 	}
-	s.decodeSkeletons(r, n)
+	s.skeletons = decodeSkeletons(r, n)
 	for range r.Count(5) {
 		l := s.decodeLane(r)
 		if r.Err() != nil {

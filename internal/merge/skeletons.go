@@ -1,6 +1,96 @@
 package merge
 
-import "github.com/spoor-hpc/spoor/internal/file/wire"
+import (
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/track"
+)
+
+// A skeleton is a signature without its values.
+type skeleton struct {
+	call  uint16
+	site  uint64
+	inner uint64 // the site without its stack
+	width int
+}
+
+// skeletons are those of a class's terminals, each distinct one once.
+type skeletons struct {
+	kinds []skeleton // by first occurrence
+	first []int      // by kind: the first terminal of it
+	of    []uint32   // by terminal: its kind
+	width int        // number of values of all terminals
+	site  []int      // by kind: the first terminal that differs in the stack at most, see findSites
+
+	order succession
+	known map[skeleton]int
+}
+
+func (s *skeletons) terminals() int { return len(s.of) }
+
+func (s *skeletons) skeleton(terminal int) *skeleton { return &s.kinds[s.of[terminal]] }
+
+// like returns the first terminal with the same skeleton.
+func (s *skeletons) like(terminal int) int { return s.first[s.of[terminal]] }
+
+// place returns the first terminal with the same skeleton but for the stack: what ranks spent at a place is known of all
+// calls from there together.
+func (s *skeletons) place(terminal int) int { return s.site[s.of[terminal]] }
+
+// findSites finds out the places of all.
+func (s *skeletons) findSites() {
+	s.site = make([]int, len(s.kinds))
+	first := make(map[skeleton]int)
+	for n, k := range s.kinds {
+		k.site = k.inner
+		f, known := first[k]
+		if !known {
+			f = s.first[n]
+			first[k] = f
+		}
+		s.site[n] = f
+	}
+	s.known = nil
+}
+
+// add appends the skeleton of a terminal.
+func (s *skeletons) add(k skeleton) {
+	n := s.order.expected()
+	if n < 0 || s.kinds[n] != k {
+		if s.known == nil {
+			s.known = make(map[skeleton]int)
+		}
+		var known bool
+		if n, known = s.known[k]; !known {
+			n = len(s.kinds)
+			s.known[k] = n
+			s.kinds, s.first = append(s.kinds, k), append(s.first, len(s.of))
+		}
+	}
+	s.addKind(n)
+}
+
+func (s *skeletons) addKind(n int) {
+	s.of = append(s.of, uint32(n))
+	s.width += s.kinds[n].width
+	s.order.came(n)
+}
+
+// skeletonsOf returns the skeletons of a track's signatures.
+func skeletonsOf(tr *track.Track) skeletons {
+	calls := tr.Distinct()
+	s := skeletons{of: make([]uint32, 0, calls.Len())}
+	for i := range calls.Len() {
+		var k skeleton
+		k.call, k.site, k.width = calls.Skeleton(i)
+		if k.inner = k.site; len(tr.Inner) > 0 {
+			if inner, ok := tr.Inner[k.site]; ok {
+				k.inner = inner
+			}
+		}
+		s.add(k)
+	}
+	return s
+}
 
 // Calls that differ in values only mostly come in the same order again and again. The
 // skeletons of a class's terminals are therefore written as how often each is the one
@@ -13,9 +103,8 @@ import "github.com/spoor-hpc/spoor/internal/file/wire"
 //
 // How many there are is known from the grammars.
 type succession struct {
-	first []int // by number of a skeleton: the first terminal that has it
-	next  []int // by number: which one came behind it last, -1 if none did
-	last  int
+	next []int // by kind: which one came behind it last, -1 if none did
+	last int
 }
 
 // came notes that the next terminal has a skeleton.
@@ -38,34 +127,27 @@ func (f *succession) expected() int {
 	return f.next[f.last]
 }
 
-func (s *shape) appendSkeletons(b []byte) []byte {
-	s.like = make([]int, len(s.skeletons))
-	number := make(map[skeleton]int)
+func (s *skeletons) append(b []byte) []byte {
 	var f succession
 	right := 0
-	for i, k := range s.skeletons {
-		n := f.expected()
-		if n >= 0 && s.skeletons[f.first[n]] == k {
+	for i, kind := range s.of {
+		n := int(kind)
+		switch k := &s.kinds[n]; {
+		case n == f.expected():
 			right++
-		} else {
-			var known bool
-			if n, known = number[k]; known {
-				b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(right)<<1), uint64(n))
+		case s.first[n] != i:
+			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(right)<<1), uint64(n))
+			right = 0
+		default:
+			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(right)<<1|1), uint64(k.call))
+			b = wire.AppendUint64(b, k.site)
+			if k.inner == k.site {
+				b = wire.AppendUvarint(b, uint64(k.width)<<1)
 			} else {
-				n = len(f.first)
-				number[k] = n
-				f.first = append(f.first, i)
-				b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(right)<<1|1), uint64(k.call))
-				b = wire.AppendUint64(b, k.site)
-				if k.inner == k.site {
-					b = wire.AppendUvarint(b, uint64(k.width)<<1)
-				} else {
-					b = wire.AppendUint64(wire.AppendUvarint(b, uint64(k.width)<<1|1), k.inner)
-				}
+				b = wire.AppendUint64(wire.AppendUvarint(b, uint64(k.width)<<1|1), k.inner)
 			}
 			right = 0
 		}
-		s.like[i] = f.first[n]
 		f.came(n)
 	}
 	if right > 0 {
@@ -75,47 +157,39 @@ func (s *shape) appendSkeletons(b []byte) []byte {
 }
 
 // decodeSkeletons reads those of so many terminals.
-func (s *shape) decodeSkeletons(r *wire.Reader, terminals int) {
-	s.skeletons, s.like = make([]skeleton, 0, terminals), make([]int, 0, terminals)
-	var f succession
-	add := func(n int) {
-		k := s.skeletons[f.first[n]]
-		s.skeletons, s.like = append(s.skeletons, k), append(s.like, f.first[n])
-		s.width += k.width
-		f.came(n)
-	}
-	for len(s.skeletons) < terminals {
-		what := r.Int(2*(terminals-len(s.skeletons)) + 1)
+func decodeSkeletons(r *wire.Reader, terminals int) skeletons {
+	s := skeletons{of: make([]uint32, 0, terminals)}
+	for len(s.of) < terminals {
+		what := r.Int(2*(terminals-len(s.of)) + 1)
 		for range what >> 1 {
-			n := f.expected()
+			n := s.order.expected()
 			if n < 0 {
 				r.Fail("terminal of a skeleton that nothing foretells")
-				return
+				return s
 			}
-			add(n)
+			s.addKind(n)
 		}
 		switch {
-		case len(s.skeletons) == terminals:
+		case len(s.of) == terminals:
 		case what&1 != 0:
 			k := skeleton{call: r.Uint16(), site: r.Uint64()}
 			width := r.Int(1 << 31)
 			if k.inner, k.width = k.site, width>>1; width&1 != 0 {
 				k.inner = r.Uint64()
 			}
-			f.first = append(f.first, len(s.skeletons))
-			s.skeletons, s.like = append(s.skeletons, k), append(s.like, len(s.skeletons))
-			s.width += k.width
-			f.came(len(f.first) - 1)
+			s.kinds, s.first = append(s.kinds, k), append(s.first, len(s.of))
+			s.addKind(len(s.kinds) - 1)
 		default:
 			n := r.Int(1 << 30)
-			if n >= len(f.first) {
-				r.Fail("skeleton %d of %d", n, len(f.first))
-				return
+			if n >= len(s.kinds) {
+				r.Fail("skeleton %d of %d", n, len(s.kinds))
+				return s
 			}
-			add(n)
+			s.addKind(n)
 		}
 		if r.Err() != nil {
-			return
+			return s
 		}
 	}
+	return s
 }

@@ -22,29 +22,33 @@ func TestSkeletons(t *testing.T) {
 			return k
 		}), 0, 60).Draw(t, "skeletons")
 		list = slices.Repeat(list, rapid.IntRange(1, 3).Draw(t, "laps"))
-		s := &shape{skeletons: list}
-		r := wire.NewReader(s.appendSkeletons(nil), "skeletons")
-		var got shape
-		if got.decodeSkeletons(r, len(list)); r.Done() != nil {
+		r := wire.NewReader(listed(list).append(nil), "skeletons")
+		got := decodeSkeletons(r, len(list))
+		if r.Done() != nil || got.terminals() != len(list) {
 			t.Fatal(r.Done())
 		}
-		if !slices.Equal(got.skeletons, list) || !slices.Equal(got.like, s.like) {
-			t.Fatalf("%v, alike %v, became %v, %v", list, s.like, got.skeletons, got.like)
-		}
-		for i, first := range got.like {
-			if first != slices.Index(list, list[i]) {
-				t.Fatalf("skeleton %d of %v is first at %d", i, list, first)
+		for i, k := range list {
+			if *got.skeleton(i) != k || got.like(i) != slices.Index(list, k) {
+				t.Fatalf("skeleton %d of %v is %v, first at %d", i, list, got.skeleton(i), got.like(i))
 			}
 		}
 	})
 	lap := []skeleton{{1, 10, 10, 5}, {2, 20, 20, 7}, {1, 10, 10, 5}, {3, 30, 30, 5}}
-	few, many := &shape{skeletons: slices.Repeat(lap, 3)}, &shape{skeletons: slices.Repeat(lap, 3000)}
+	few, many := listed(slices.Repeat(lap, 3)), listed(slices.Repeat(lap, 3000))
 	// Each lap, the first call is followed by two others in turn.
-	if a, b := len(few.appendSkeletons(nil)), len(many.appendSkeletons(nil)); b > a+4*2997 {
+	if a, b := len(few.append(nil)), len(many.append(nil)); b > a+4*2997 {
 		t.Errorf("3 laps take %d bytes, 3000 take %d", a, b)
 	}
-	straight := &shape{skeletons: slices.Repeat(lap[1:], 3000)}
-	if n := len(straight.appendSkeletons(nil)); n > 50 {
+	straight := listed(slices.Repeat(lap[1:], 3000))
+	if n := len(straight.append(nil)); n > 50 {
 		t.Errorf("%d bytes for 3000 laps of three calls", n)
 	}
+}
+
+func listed(list []skeleton) *skeletons {
+	s := &skeletons{}
+	for _, k := range list {
+		s.add(k)
+	}
+	return s
 }

@@ -22,18 +22,18 @@ func (c *class) terminals(sh *shape) *fileTerminals {
 			t.pools = append(t.pools, int32(i))
 		}
 	}
-	for i, first := range sh.place {
-		if i == first {
+	for i := range sh.of {
+		if i == sh.place(i) {
 			t.sites[i] = len(t.sites)
 		}
 	}
 	return t
 }
 
-func (t *fileTerminals) Len() int { return len(t.sh.skeletons) }
+func (t *fileTerminals) Len() int { return t.sh.terminals() }
 
 func (t *fileTerminals) At(n int, to *sections.Terminal) {
-	k := &t.sh.skeletons[n]
+	k := t.sh.skeleton(n)
 	*to = sections.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.sh.layout, n, k.width)}
 }
 
@@ -42,7 +42,7 @@ func (t *fileTerminals) Times(n int) (times model.Times) {
 	if p := t.sh.summary[n]; int(t.pools[p]) == n && int(p) < len(t.c.times) {
 		times.Duration, times.Gap = t.c.times[p].duration, t.c.times[p].gap
 	}
-	if t.sh.place[n] == n {
+	if t.sh.place(n) == n {
 		if s := t.sites[n]; s < len(t.c.totals) {
 			times.DurationTotals, times.GapTotals = t.c.totals[s].duration, t.c.totals[s].gap
 		}

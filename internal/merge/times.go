@@ -26,16 +26,15 @@ func (s *summary) part(num, den uint64, left *summary) summary {
 	return p
 }
 
-// summariesOf numbers the summaries of terminals, like being the first one with each
-// skeleton.
-func summariesOf(like []int) (of []int32, n int) {
-	members := make([]int32, len(like))
-	for _, first := range like {
-		members[first]++
+// summariesOf numbers the summaries of terminals.
+func summariesOf(s *skeletons) (of []int32, n int) {
+	members := make([]int, len(s.kinds))
+	for _, k := range s.of {
+		members[k]++
 	}
-	of = make([]int32, len(like))
-	for i, first := range like {
-		if first != i && members[first] >= sections.PoolFrom {
+	of = make([]int32, len(s.of))
+	for i, k := range s.of {
+		if first := s.first[k]; first != i && members[k] >= sections.PoolFrom {
 			of[i] = of[first]
 			continue
 		}
@@ -47,11 +46,11 @@ func summariesOf(like []int) (of []int32, n int) {
 
 // pools tells for each terminal the first one that shares its summary.
 func (s *shape) pools() []int {
-	of := make([]int, len(s.like))
+	of := make([]int, s.terminals())
 	next := int32(0)
 	for i, n := range s.summary {
 		if of[i] = i; n < next {
-			of[i] = s.like[i]
+			of[i] = s.like(i)
 		} else {
 			next++
 		}
@@ -87,8 +86,9 @@ func (c *class) setTimes(list []summary) {
 // members call it.
 func (c *class) unpool(times []summary, like []int, calls []uint64) {
 	before, now := make(map[int]int), make(map[int][]int)
-	for _, first := range c.shape().like {
-		before[first]++
+	sh := c.shape()
+	for t := range sh.of {
+		before[sh.like(t)]++
 	}
 	for n, first := range like {
 		now[first] = append(now[first], n)
@@ -127,15 +127,15 @@ func (t totals) merge(o totals) {
 }
 
 // sites numbers the places of calls by first occurrence: skeletons without their stacks.
-func (s *shape) sites() (of []int, n int) { return numbers(s.place) }
+func (s *skeletons) sites() (of []int, n int) { return s.numbers(s.place) }
 
 // stacks numbers the skeletons by first occurrence.
-func (s *shape) stacks() (of []int, n int) { return numbers(s.like) }
+func (s *skeletons) stacks() (of []int, n int) { return s.numbers(s.like) }
 
-func numbers(firsts []int) (of []int, n int) {
-	of = make([]int, len(firsts))
-	for i, first := range firsts {
-		if first == i {
+func (s *skeletons) numbers(firstOf func(terminal int) int) (of []int, n int) {
+	of = make([]int, s.terminals())
+	for i := range of {
+		if first := firstOf(i); first == i {
 			of[i] = n
 			n++
 		} else {

@@ -40,7 +40,7 @@ func unite(list []*class) *united {
 		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
 	}
 	for _, from := range u.from[0] {
-		k := u.list[0].skeletons[from]
+		k := u.list[0].skeleton(int(from))
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
 	}
 	j.setShape(&t)
@@ -77,7 +77,10 @@ func (u *united) walk() bool {
 	if at == nil {
 		return false
 	}
-	kinds := slices.Clone(u.list[0].skeletons) // of the terminals as told apart so far
+	kinds := make([]skeleton, 0, u.list[0].terminals()) // of the terminals as told apart so far
+	for t := range u.list[0].of {
+		kinds = append(kinds, *u.list[0].skeleton(t))
+	}
 	// How these came about: by part, by terminal, from which one before and which of the part.
 	before, from := make([][]uint32, len(u.list)), make([][]uint32, len(u.list))
 	var seq []uint32
@@ -89,15 +92,15 @@ func (u *united) walk() bool {
 			return false
 		}
 		pairs.reset()
-		skeletons := u.list[i].skeletons
 		var now []skeleton
 		for k, t := range seq {
 			n, known := pairs.number(at[k], t)
 			if !known {
-				if skeletons[t] != kinds[at[k]] {
+				skeleton := *u.list[i].skeleton(int(t))
+				if skeleton != kinds[at[k]] {
 					return false
 				}
-				now = append(now, skeletons[t])
+				now = append(now, skeleton)
 				before[i], from[i] = append(before[i], at[k]), append(from[i], t)
 			}
 			at[k] = n

@@ -31,42 +31,45 @@ func (k skeleton) kin() kin { return kin(k.call)<<48 | kin(k.width) }
 
 // A layout says where in the numbers the values of each terminal stand.
 type layout struct {
-	start, step []uint32 // by terminal: place of its value 0, distance to the next
+	start []uint32 // by terminal: place of its value 0
+	step  []uint32 // by kind of skeleton: distance to the next
+	kind  []uint32 // by terminal
 }
 
-// layoutOf lays out terminals, like being the first one with each skeleton.
-func layoutOf(skeletons []skeleton, like []int) layout {
+func layoutOf(s *skeletons) layout {
 	number := make(map[kin]int)
-	of := make([]int, len(skeletons))
-	var members, next []int
-	for i, k := range skeletons {
-		n := of[like[i]]
-		if like[i] == i {
-			var ok bool
-			if n, ok = number[k.kin()]; !ok {
-				n = len(members)
-				number[k.kin()] = n
-				members, next = append(members, 0), append(next, k.width)
-			}
+	kin := make([]int, len(s.kinds)) // by kind
+	var members, next []int          // by number of a kin
+	for k := range s.kinds {
+		n, known := number[s.kinds[k].kin()]
+		if !known {
+			n = len(members)
+			number[s.kinds[k].kin()] = n
+			members, next = append(members, 0), append(next, s.kinds[k].width)
 		}
-		of[i] = n
-		members[n]++
+		kin[k] = n
+	}
+	for _, k := range s.of {
+		members[kin[k]]++
 	}
 	sum := 0
 	for n, m := range members {
 		next[n], sum = sum, sum+m*next[n]
 	}
-	l := layout{make([]uint32, len(skeletons)), make([]uint32, len(skeletons))}
-	for i, n := range of {
-		l.start[i], l.step[i] = uint32(next[n]), uint32(members[n])
-		next[n]++
+	l := layout{make([]uint32, len(s.of)), make([]uint32, len(s.kinds)), s.of}
+	for k, n := range kin {
+		l.step[k] = uint32(members[n])
+	}
+	for i, k := range s.of {
+		l.start[i] = uint32(next[kin[k]])
+		next[kin[k]]++
 	}
 	return l
 }
 
 // at returns the place of a value of a terminal.
 func (l *layout) at(terminal, value int) int {
-	return int(l.start[terminal]) + value*int(l.step[terminal])
+	return int(l.start[terminal]) + value*int(l.step[l.kind[terminal]])
 }
 
 // single returns the values of one rank.

@@ -193,7 +193,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	u.number, u.same, u.like = make(map[uint32]uint32), make(map[string]uint32), make(map[int]bool)
 	u.keys = make([]string, len(u.c.values.cols))
 	for t := range u.lane {
-		u.like[u.sh.like[t]] = true
+		u.like[u.sh.like(int(t))] = true
 	}
 	t := track.Track{Inner: u.sh.inner()}
 	for _, g := range streams {
@@ -206,7 +206,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
 	}
 	for _, x := range u.terminals {
-		k := u.sh.skeletons[x.old]
+		k := u.sh.skeleton(int(x.old))
 		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
 	}
 	d := &class{ranks: u.c.ranks, totals: u.c.totals, ranked: u.c.ranked, valued: u.c.valued, attached: u.c.attached, split: true}
@@ -248,9 +248,9 @@ func (u *laneRemover) terminal(old uint32) uint32 {
 // add returns the number of a terminal, next if there is none like it. A call in a
 // lane may be one that came before there was the lane.
 func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
-	if like := u.sh.like[x.old]; u.like[like] {
+	if like := u.sh.like(int(x.old)); u.like[like] {
 		id := wire.AppendUvarint(nil, uint64(like))
-		for i := range u.sh.skeletons[x.old].width {
+		for i := range u.sh.skeleton(int(x.old)).width {
 			_, key := u.column(&x, i)
 			id = wire.AppendString(id, key)
 		}
@@ -330,7 +330,7 @@ func (u *laneRemover) times() []summary {
 	list := make([]summary, len(u.terminals))
 	like, calls := make([]int, len(u.terminals)), make([]uint64, len(u.terminals))
 	for n, x := range u.terminals {
-		like[n] = u.sh.like[x.old]
+		like[n] = u.sh.like(int(x.old))
 		for _, k := range x.calls {
 			calls[n] += k
 		}
