@@ -2,9 +2,11 @@ package extrapolate
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/diff"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -58,6 +60,64 @@ func TestTimes(t *testing.T) {
 	}
 	if c, err = m.At(36*farthest + 36*4 + 9); err == nil && !c.Timeless { // a square
 		t.Error("there are times far beyond what was run")
+	}
+}
+
+// What is learned from longer runs takes no more memory.
+func TestMemory(t *testing.T) {
+	var took [2]uint64
+	for i, steps := range []int{100, 2000} {
+		list := known(t, tracktest.Stencil(steps), 4, 9, 16, 25)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := Learn(list, nil); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		took[i] = after.TotalAlloc - before.TotalAlloc
+	}
+	if took[1] > took[0]*5/4 {
+		t.Errorf("%d bytes for 2000 iterations, %d for 100", took[1], took[0])
+	}
+}
+
+// Requests that complete one by one, in an order of their own, are extrapolated, and what is pending after that is known.
+func TestChosen(t *testing.T) {
+	program := func(steps int) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			next, last := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+			r.Begin()
+			for range steps {
+				r.Irecv(10, 4, last, 1)
+				r.Irecv(11, 4, last, 2)
+				r.Send(12, 4, next, 1)
+				r.Send(13, 4, next, 2)
+				r.Call("MPI_Waitany", 14, 2, 2, 4, 2, 1, 1, last, 2, 16, 0)
+				r.Call("MPI_Waitall", 15, 1, 1, 4, -5)
+			}
+			r.End()
+		}
+	}
+	for _, steps := range []int{2, 50} {
+		m, err := Learn(known(t, program(steps), 4, 5, 6, 7), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := m.At(12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := sections.Encode(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := trace.NewBytes(file, "extrapolated")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d, err := range diff.Traces(r, mergetest.Run(t, 12, program(steps)), diff.Options{}) {
+			t.Fatalf("%d steps: %+v, %v", steps, d, err)
+		}
 	}
 }
 

@@ -284,43 +284,37 @@ func planes(obs []env, vals []int64) (out []form) {
 }
 
 func plane(u, w *form, obs []env, vals []int64) (form, bool) {
-	u0, _ := u.at(&obs[0])
-	w0, _ := w.at(&obs[0])
-	first := -1
-	for i := 1; i < len(obs); i++ {
-		u1, _ := u.at(&obs[i])
-		w1, _ := w.at(&obs[i])
-		if u1 == u0 && w1 == w0 {
-			if vals[i] != vals[0] {
+	at := func(i int) (x, y, z int64) {
+		x, _ = u.at(&obs[i])
+		y, _ = w.at(&obs[i])
+		return x, y, vals[i]
+	}
+	x0, y0, z0 := at(0)
+	var x1, y1, z1 int64
+	for i := range obs {
+		x2, y2, z2 := at(i)
+		x2, y2, z2 = x2-x0, y2-y0, z2-z0
+		det := x1*y2 - x2*y1
+		switch {
+		case x2 == 0 && y2 == 0 && z2 != 0:
+			return form{}, false
+		case x1 == 0 && y1 == 0:
+			x1, y1, z1 = x2, y2, z2
+		case det != 0:
+			na, nb := z1*y2-z2*y1, x1*z2-x2*z1
+			if na%det != 0 || nb%det != 0 {
 				return form{}, false
 			}
-			continue
+			a, b := na/det, nb/det
+			c := z0 - a*x0 - b*y0
+			fu, fw := u.at, w.at
+			f := form{name: scaled(a, u.name, 0) + " + " + scaled(b, w.name, c), grid: max(u.grid, w.grid), at: func(e *env) (int64, bool) {
+				x, ok1 := fu(e)
+				y, ok2 := fw(e)
+				return a*x + b*y + c, ok1 && ok2
+			}}
+			return f, holds(&f, obs, vals)
 		}
-		if first < 0 {
-			first = i
-			continue
-		}
-		uf, _ := u.at(&obs[first])
-		wf, _ := w.at(&obs[first])
-		x1, y1, z1 := uf-u0, wf-w0, vals[first]-vals[0]
-		x2, y2, z2 := u1-u0, w1-w0, vals[i]-vals[0]
-		det := x1*y2 - x2*y1
-		if det == 0 {
-			continue
-		}
-		na, nb := z1*y2-z2*y1, x1*z2-x2*z1
-		if na%det != 0 || nb%det != 0 {
-			return form{}, false
-		}
-		a, b := na/det, nb/det
-		c := vals[0] - a*u0 - b*w0
-		fu, fw := u.at, w.at
-		f := form{name: scaled(a, u.name, 0) + " + " + scaled(b, w.name, c), grid: max(u.grid, w.grid), at: func(e *env) (int64, bool) {
-			x, ok1 := fu(e)
-			y, ok2 := fw(e)
-			return a*x + b*y + c, ok1 && ok2
-		}}
-		return f, holds(&f, obs, vals)
 	}
 	return form{}, false
 }

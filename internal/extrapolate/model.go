@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -48,12 +49,8 @@ type countKey struct {
 }
 
 // learn makes the pattern of the calls of all ranks of all runs.
-func learn(p *program, calls [][][]call, coded bool) (*pattern, error) {
-	var all [][]call
-	for _, run := range calls {
-		all = append(all, run...)
-	}
-	s, err := shapeOf(p, all, coded)
+func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error) {
+	s, err := shapeOf(p, slices.Concat(calls...), coded)
 	if err != nil {
 		return nil, err
 	}
@@ -63,19 +60,18 @@ func learn(p *program, calls [][][]call, coded bool) (*pattern, error) {
 	m.constant = make([]bool, len(s.nodes))
 	for run := range calls {
 		for rank, c := range calls[run] {
-			x, err := s.parse(c)
-			if err != nil {
-				return nil, err
+			known := make([]map[[maxDepth + 1]int32]bool, len(s.nodes))
+			for i := range known {
+				known[i] = make(map[[maxDepth + 1]int32]bool)
 			}
-			for _, n := range s.nodes[1:] {
-				known := make(map[[maxDepth + 1]int32]bool)
-				for _, r := range x.rows[n.number] {
-					key := reduced(r.index, n.mask)
-					if !known[key] {
-						known[key] = true
-						m.rows[n.number] = append(m.rows[n.number], seen{run, rank, key, r.what})
-					}
+			if err := s.parse(p.calls, c, func(n *node, index [maxDepth + 1]int32, what int32) bool {
+				if key := reduced(index, n.mask); !known[n.number][key] {
+					known[n.number][key] = true
+					m.rows[n.number] = append(m.rows[n.number], seen{run, rank, key, what})
 				}
+				return false
+			}); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -335,7 +331,7 @@ func (p *place) cut(vals []int64) ([]cut, error) {
 			for _, x := range v {
 				out = append(out, cut{one: x})
 			}
-		case list, requests:
+		case list, requests, completes:
 			v, err := take(1)
 			if err != nil {
 				return nil, err
@@ -359,6 +355,8 @@ var (
 	typeNames   = []string{"size", "lower bound", "extent", "true lower bound", "true extent"}
 )
 
+const whichComplete = "completed requests"
+
 // labels name a place's cells.
 func (p *place) labels(cells int) (list []string) {
 	for i, f := range p.fields {
@@ -377,6 +375,8 @@ func (p *place) labels(cells int) (list []string) {
 			case trace.Address:
 				parts = []string{"segment", "offset"}
 			}
+		case f.kind == completes:
+			name = whichComplete
 		case i > 0:
 			name = "result"
 		}
