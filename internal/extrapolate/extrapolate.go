@@ -104,6 +104,7 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 		}
 		p.runs = append(p.runs, &run{r.Ranks(), r, w})
 		var of []*grammar.Grammar
+		places := len(p.places) // of earlier runs
 		known := make(map[int]bool) // classes whose times are
 		for rank := range r.Ranks() {
 			k, err := r.Rank(rank)
@@ -133,7 +134,9 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 			of = append(of, c)
 		}
 		calls = append(calls, of)
-		if i > 0 && !p.meet(calls[0], of) {
+		if i > 0 && !slices.ContainsFunc(of, func(g *grammar.Grammar) bool {
+			return slices.ContainsFunc(g.Terminals(), func(n uint32) bool { return int(p.calls[n].place) < places })
+		}) {
 			return nil, fmt.Errorf("%s and %s have no call site in common: they must be of the same binary", list[0].Name(), r.Name())
 		}
 	}
@@ -148,19 +151,6 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 
 // changed are the notes of traces whose calls nobody made.
 var changed = []string{"extrapolated", "drawn", "partners", "part", "changed", "order"}
-
-// meet reports whether runs have a place in common.
-func (p *program) meet(a, b []*grammar.Grammar) bool {
-	seen := make(map[int32]bool)
-	for _, g := range a {
-		for _, n := range g.Terminals() {
-			seen[p.calls[n].place] = true
-		}
-	}
-	return slices.ContainsFunc(b, func(g *grammar.Grammar) bool {
-		return slices.ContainsFunc(g.Terminals(), func(n uint32) bool { return seen[p.calls[n].place] })
-	})
-}
 
 // take keeps strings and sites that occur as values.
 func (p *program) take(k *trace.Rank) error {

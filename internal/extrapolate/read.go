@@ -152,8 +152,6 @@ type request struct {
 
 // A step is what is known of the calls of a terminal.
 type step struct {
-	call   *trace.Call
-	vals   []int64
 	places []int32 // where they are
 	fixed  bool    // they are all at the first of these, with these values
 	values int32
@@ -212,16 +210,13 @@ func (x *reading) read() (err error) {
 }
 
 // node reads a part of the calls.
-func (x *reading) node(n trace.Node) (err error) {
+func (x *reading) node(n trace.Node) error {
 	if n.Kind == trace.CallNode {
-		s := &x.steps[n.Terminal]
-		if s.call == nil {
-			if s.call, err = x.k.Terminal(n.Terminal); err != nil {
-				return err
-			}
-			s.vals = x.k.Signature(n.Terminal)
+		c, err := x.k.Terminal(n.Terminal)
+		if err != nil {
+			return err
 		}
-		return x.call(n.Terminal, s.call, s.vals)
+		return x.call(n.Terminal, c, x.k.Signature(n.Terminal))
 	}
 	body := n.Children()
 	for left := n.Count; left > 0; left-- {
