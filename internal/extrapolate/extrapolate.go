@@ -104,7 +104,7 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 		}
 		p.runs = append(p.runs, &run{r.Ranks(), r, w})
 		var of []*grammar.Grammar
-		places := len(p.places) // of earlier runs
+		places := len(p.places)     // of earlier runs
 		known := make(map[int]bool) // classes whose times are
 		for rank := range r.Ranks() {
 			k, err := r.Rank(rank)

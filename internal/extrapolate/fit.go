@@ -177,7 +177,8 @@ func multipliers(all int64, found bool) (out []int64) {
 	return out
 }
 
-// shares finds m·share(total, parts, at). A share grows with the total: the smallest and the largest total that fit stand for all between.
+// shares finds m·share(total, parts, at), and m times the half of that. A share grows with the total: the smallest and the largest total that fit
+// stand for all between.
 func shares(obs []env, vals []int64) (out []form) {
 	all := int64(0)
 	for _, v := range vals {
@@ -189,23 +190,34 @@ func shares(obs []env, vals []int64) (out []form) {
 	if all == 0 {
 		return nil
 	}
+	var known [][2]int64 // parts and number of some values
 	for _, p := range parts {
+		known = known[:0]
 		for _, m := range multipliers(all, len(out) > 0) {
-			low, high := int64(0), int64(math.MaxInt64)
-			for i := 0; i < len(obs) && low <= high; i++ {
-				n, at := p.of(&obs[i])
-				v := vals[i] / m
-				low, high = max(low, (v-1)*n+at+1), min(high, v*n+at)
-			}
-			for _, total := range ends(low, high) {
-				one := form{name: fmt.Sprintf(p.name, total), grid: p.grid, at: func(e *env) (int64, bool) {
-					n, at := p.of(e)
-					return share(total, n, at), true
-				}}
-				out = append(out, form{scaled(m, one.name, 0), p.grid, func(e *env) (int64, bool) {
-					v, _ := one.at(e)
-					return m * v, true
-				}, &one})
+			for half := int64(1); half <= 2; half++ {
+				low, high := int64(0), int64(math.MaxInt64)
+				for i := 0; i < len(obs) && low <= high; i++ {
+					if i == len(known) {
+						n, at := p.of(&obs[i])
+						known = append(known, [2]int64{n, at})
+					}
+					n, at, v := known[i][0], known[i][1], vals[i]/m*half
+					low, high = max(low, (v-1)*n+at+1), min(high, (v+half-1)*n+at)
+				}
+				for _, total := range ends(low, high) {
+					one := form{name: fmt.Sprintf(p.name, total), grid: p.grid, at: func(e *env) (int64, bool) {
+						n, at := p.of(e)
+						return share(total, n, at), true
+					}}
+					f := form{scaled(m, one.name, 0), p.grid, func(e *env) (int64, bool) {
+						v, _ := one.at(e)
+						return m * (v / half), true
+					}, &one}
+					if half > 1 {
+						f.name, f.of = scaled(m, one.name+" / 2", 0), nil
+					}
+					out = append(out, f)
+				}
 			}
 		}
 	}
