@@ -152,6 +152,32 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Forms that fit a few small numbers by chance are none: these were once given, and wrong.
+func TestChance(t *testing.T) {
+	for _, x := range []struct {
+		of     func(ranks, rank int64) int64
+		known  []int
+		wanted int
+	}{
+		{func(n, _ int64) int64 { return n % 3 }, []int{8, 15, 18, 27, 36}, 50},
+		{func(n, _ int64) int64 { return min(n, 16) }, []int{4, 10, 18, 24}, 49},
+		{func(n, _ int64) int64 { return whole(n) * 3 / 2 }, []int{8, 9, 10, 20, 24}, 38},
+		{func(n, rank int64) int64 { return n * 7919 % 5 * max(0, rank-n+2) }, []int{6, 10, 16, 20}, 53},
+	} {
+		m, err := Learn(known(t, func(r *tracktest.Recorder) {
+			r.Begin()
+			r.Allreduce(3, x.of(int64(r.Size), int64(r.Rank)))
+			r.End()
+		}, x.known...), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.At(x.wanted); err == nil {
+			t.Errorf("there is a trace on %d ranks from ones on %v: %v", x.wanted, x.known, m.Slots())
+		}
+	}
+}
+
 // A receiver that is told of other sizes than senders sent is no run.
 func TestSizes(t *testing.T) {
 	for _, told := range []int64{8, 16} {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"sort"
+	"strconv"
 )
 
 // A fitted is a slot with its forms: all of the simplest kind that fits everything seen.
@@ -44,6 +46,61 @@ func holds(f *form, obs []env, vals []int64) bool {
 		}
 	}
 	return true
+}
+
+// tokens are what the text of a form is made of, without the name of the grid, which a program has one of.
+var tokens = regexp.MustCompile(`\b[a-z]\w*|\b\d+\b`)
+
+// cost is how long the text of a form is, in bits.
+func cost(name string) (bits float64) {
+	for _, t := range tokens.FindAllString(name, -1) {
+		if n, err := strconv.ParseFloat(t, 64); err == nil {
+			bits += math.Log2(1 + n)
+		} else {
+			bits += bitsOfWord
+		}
+	}
+	return bits
+}
+
+const bitsOfWord, bitsMore = 4, 2
+
+// evidence is how much values say, in bits: each its own the first time that it occurs, one in each other run, and which of a run's observations
+// have it.
+func evidence(obs []env, vals []int64) (bits float64) {
+	counts := make(map[int64]map[int64]float64)
+	for i, e := range obs {
+		if counts[e.ranks] == nil {
+			counts[e.ranks] = make(map[int64]float64)
+		}
+		counts[e.ranks][vals[i]]++
+	}
+	logFactorial := func(n float64) float64 {
+		g, _ := math.Lgamma(n + 1)
+		return g / math.Ln2
+	}
+	seen := make(map[int64]bool)
+	for _, run := range counts {
+		all := 0.0
+		for v, n := range run {
+			if bits++; !seen[v] {
+				bits += math.Log2(1+math.Abs(float64(v))) - 1
+			}
+			seen[v] = true
+			bits -= logFactorial(n)
+			all += n
+		}
+		bits += logFactorial(all)
+	}
+	if len(seen) == 1 {
+		return math.Inf(1) // of a constant there is no simpler form
+	}
+	return bits
+}
+
+// likely reports whether a form is shorter than what the values say that it fits, so that it does not do so by chance.
+func (f *form) likely(evidence float64) bool {
+	return bare[f.name] || !f.weak && cost(f.name)+bitsMore <= evidence
 }
 
 func constant(c int64) form {
@@ -161,17 +218,17 @@ func gcd(a, b int64) int64 {
 	return max(a, -a)
 }
 
-// likely is up to what a multiplier of shares is one that programs have: values of an element, bytes of some.
-const likely = 64
+// usual is up to what a multiplier of shares is one that programs have: values of an element, bytes of some.
+const usual = 64
 
-// multipliers are the divisors of what all values are multiples of, likely ones first; these alone if something was found.
+// multipliers are the divisors of what all values are multiples of, usual ones first; these alone if something was found.
 func multipliers(all int64, found bool) (out []int64) {
-	for d := int64(1); d <= min(all, likely); d++ {
+	for d := int64(1); d <= min(all, usual); d++ {
 		if all%d == 0 {
 			out = append(out, d)
 		}
 	}
-	if !found && all > likely {
+	if !found && all > usual {
 		out = append(out, all)
 	}
 	return out
@@ -212,7 +269,7 @@ func shares(obs []env, vals []int64) (out []form) {
 					f := form{scaled(m, one.name, 0), p.grid, func(e *env) (int64, bool) {
 						v, _ := one.at(e)
 						return m * (v / half), true
-					}, &one}
+					}, &one, false}
 					if half > 1 {
 						f.name, f.of = scaled(m, one.name+" / 2", 0), nil
 					}
@@ -401,6 +458,10 @@ func splits(obs []env, vals []int64) (out []form) {
 		case len(yes) == 0:
 			yes = shares2(o[1], v[1])
 		}
+		if len(no) == 0 || len(yes) == 0 {
+			continue
+		}
+		said := [2]float64{evidence(o[0], v[0]), evidence(o[1], v[1])}
 		for a := range no {
 			for b := range yes {
 				x, y := no[a], yes[b]
@@ -414,7 +475,8 @@ func splits(obs []env, vals []int64) (out []form) {
 				if mixed {
 					continue
 				}
-				out = append(out, form{name: fmt.Sprintf("%s ? %s : %s", inner(t.name), inner(y.name), inner(x.name)), grid: one, at: func(e *env) (int64, bool) {
+				weak := !x.likely(said[0]) || !y.likely(said[1])
+				out = append(out, form{name: fmt.Sprintf("%s ? %s : %s", inner(t.name), inner(y.name), inner(x.name)), grid: one, weak: weak, at: func(e *env) (int64, bool) {
 					c, ok := t.at(e)
 					if !ok {
 						return 0, false

@@ -25,6 +25,7 @@ type form struct {
 	grid int    // in grids; -1: it needs none
 	at   func(e *env) (int64, bool)
 	of   *form // the share that it is a multiple of; nil: it isn't one
+	weak bool  // a part of it may fit by chance
 }
 
 // grids are the ways of laying out ranks, with the first side varying fastest.
@@ -200,6 +201,8 @@ var (
 	terms []form // that a value may be a multiple of, plus a number
 	parts []part // of which something is shared out
 	tests []form // 0 or 1
+
+	bare = make(map[string]bool) // names of these: no number in them was chosen
 )
 
 // A part is one of several among which a total is shared.
@@ -323,6 +326,9 @@ var makeLists = sync.OnceFunc(func() {
 			}
 			return known[ranks]
 		})
+	}
+	for _, f := range slices.Concat(atoms, terms, tests) {
+		bare[f.name] = true
 	}
 })
 

@@ -226,8 +226,9 @@ const mostWithout = 64
 // A tried is what the fit of a slot gave, for all slots with the same values.
 type tried struct {
 	forms []form
-	wrong string // how the forms that fit all runs but the largest are wrong about that
-	obs   []env  // what was seen, of a slot without forms
+	said  float64 // how much its values say
+	wrong string  // how the forms that fit all runs but the largest are wrong about that
+	obs   []env   // what was seen, of a slot without forms
 	vals  []int64
 }
 
@@ -246,6 +247,8 @@ func (m *pattern) try(obs []env, vals []int64) *tried {
 	return t
 }
 
+func (t *tried) likely(f form) bool { return f.likely(t.said) }
+
 // judge fits a slot, and as a check fits all but what the largest run has.
 func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	t.forms = fit(t.obs, t.vals)
@@ -259,7 +262,13 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 			less, lessVals = append(less, e), append(lessVals, t.vals[i])
 		}
 	}
-	if len(t.forms) == 0 || len(less) == 0 {
+	if len(t.forms) == 0 {
+		return
+	}
+	if t.said = evidence(t.obs, t.vals); !slices.ContainsFunc(t.forms, t.likely) {
+		t.wrong = fmt.Sprintf("%s may fit by chance: more traces are needed", t.forms[0].name)
+	}
+	if t.wrong != "" || len(less) == 0 {
 		return
 	}
 	check := fitted{tried: &tried{forms: fit(less, lessVals)}}
@@ -280,7 +289,7 @@ func (m *pattern) oneGrid() {
 			if f.grid >= 0 {
 				has[f.grid] = true
 			}
-			return f.grid < 0
+			return f.grid < 0 && t.likely(f)
 		}) {
 			continue
 		}
@@ -296,7 +305,7 @@ func (m *pattern) oneGrid() {
 		return
 	}
 	for _, t := range m.memo {
-		if kept := slices.DeleteFunc(slices.Clone(t.forms), func(f form) bool { return f.grid >= 0 && (common == nil || !common[f.grid]) }); len(kept) > 0 {
+		if kept := slices.DeleteFunc(slices.Clone(t.forms), func(f form) bool { return f.grid >= 0 && (common == nil || !common[f.grid]) }); slices.ContainsFunc(kept, t.likely) {
 			t.forms = kept
 		}
 	}
