@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"sort"
 	"strconv"
+	"strings"
 )
 
 // A fitted is a slot with its forms: all of the simplest kind that fits everything seen.
@@ -252,6 +253,9 @@ func shares(obs []env, vals []int64) (out []form) {
 		known = known[:0]
 		for _, m := range multipliers(all, len(out) > 0) {
 			for half := int64(1); half <= 2; half++ {
+				if half > 1 && !strings.HasPrefix(p.name, "share") { // a program halves its own block
+					break
+				}
 				low, high := int64(0), int64(math.MaxInt64)
 				for i := 0; i < len(obs) && low <= high; i++ {
 					if i == len(known) {
