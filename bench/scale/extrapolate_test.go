@@ -25,7 +25,7 @@ type trial struct {
 var trials = []trial{
 	{"smallest", []int{4, 5, 6, 7, 8, 9, 16, 25, 32, 36, 64}, []int{64, 100}, []string{"ft"}},
 	{"sides of 3 and more", []int{27, 36, 49, 64, 81}, []int{256, 127, 100}, []string{"st2d", "st2dp", "st3d", "st3dp", "lu", "nek", "bfly"}},
-	{"powers of two", []int{4, 8, 16, 32, 64}, []int{256}, []string{"ft", "bfly"}},
+	{"powers of two", []int{4, 8, 16, 32, 64}, []int{128, 256}, []string{"cg", "bfly"}},
 }
 
 // squares are for programs on square grids.

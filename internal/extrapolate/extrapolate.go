@@ -18,6 +18,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -68,7 +69,7 @@ var iteration = regexp.MustCompile(` in iteration \[[\d ]*\]`)
 // A Model is what traces of one program on several numbers of ranks have in common.
 type Model struct {
 	m     *pattern
-	calls [][][]call // by run and rank, if loops are those of the machine code: for a second try with those that the order shows
+	calls [][]*grammar.Grammar // by run and rank, if loops are those of the machine code: for a second try with those that the order shows
 }
 
 // Learn finds the model of traces, which are of one program on different numbers of ranks. name is for call sites; nil: module and offset.
@@ -84,7 +85,7 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 	}
 	p := newProgram(name)
 	timed := !slices.ContainsFunc(list, func(r *trace.Reader) bool { return !r.HasTimes() })
-	var calls [][][]call
+	var calls [][]*grammar.Grammar
 	for i, r := range list {
 		if i > 0 && r.Ranks() == list[i-1].Ranks() {
 			return nil, fmt.Errorf("two traces are of %d ranks", r.Ranks())
@@ -102,7 +103,9 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 			return nil, err
 		}
 		p.runs = append(p.runs, &run{r.Ranks(), r, w})
-		var of [][]call
+		var of []*grammar.Grammar
+		places := len(p.places)     // of earlier runs
+		known := make(map[int]bool) // classes whose times are
 		for rank := range r.Ranks() {
 			k, err := r.Rank(rank)
 			if err != nil {
@@ -118,19 +121,22 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 			} else if x.End != track.Finished || x.Lost > 0 {
 				return nil, fmt.Errorf("%s: not all calls of rank %d are known: it %s, and %s were lost", r.Name(), rank, x.End, show.Plural(x.Lost, "call"))
 			}
-			c, err := p.rank(k)
+			c, steps, err := p.rank(k)
 			if err != nil {
 				return nil, err
 			}
-			if timed {
-				if err := p.timed(i, k, c); err != nil {
+			if timed && !known[k.Class()] {
+				known[k.Class()] = true
+				if err := p.timed(i, k, steps); err != nil {
 					return nil, err
 				}
 			}
 			of = append(of, c)
 		}
 		calls = append(calls, of)
-		if i > 0 && !meet(calls[0], of) {
+		if i > 0 && !slices.ContainsFunc(of, func(g *grammar.Grammar) bool {
+			return slices.ContainsFunc(g.Terminals(), func(n uint32) bool { return int(p.calls[n].place) < places })
+		}) {
 			return nil, fmt.Errorf("%s and %s have no call site in common: they must be of the same binary", list[0].Name(), r.Name())
 		}
 	}
@@ -145,19 +151,6 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 
 // changed are the notes of traces whose calls nobody made.
 var changed = []string{"extrapolated", "drawn", "partners", "part", "changed", "order"}
-
-// meet reports whether runs have a place in common.
-func meet(a, b [][]call) bool {
-	seen := make(map[int32]bool)
-	for _, calls := range a {
-		for _, c := range calls {
-			seen[c.place] = true
-		}
-	}
-	return slices.ContainsFunc(b, func(calls []call) bool {
-		return slices.ContainsFunc(calls, func(c call) bool { return seen[c.place] })
-	})
-}
 
 // take keeps strings and sites that occur as values.
 func (p *program) take(k *trace.Rank) error {
@@ -224,8 +217,13 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 		}
 	}
 	if len(refused) > 0 {
-		others := slices.ContainsFunc(slices.Collect(maps.Values(refused)), func(r refusal) bool { return r.why != errRequest.Error() })
-		maps.DeleteFunc(refused, func(_ string, r refusal) bool { return others && r.why == errRequest.Error() }) // it follows from others
+		follows := func(slot string, r refusal) bool { // from others
+			return r.why == errRequest.Error() || strings.HasPrefix(slot, whichComplete)
+		}
+		all := maps.Clone(refused)
+		if maps.DeleteFunc(refused, follows); len(refused) == 0 {
+			refused = all
+		}
 		e := &Refusal{Ranks: ranks, Slots: make(map[string]string), Next: x.next(refused)}
 		for slot, r := range refused {
 			e.Slots[slot] = r.why

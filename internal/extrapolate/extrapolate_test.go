@@ -2,9 +2,11 @@ package extrapolate
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/diff"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -61,6 +63,64 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// What is learned from longer runs takes no more memory.
+func TestMemory(t *testing.T) {
+	var took [2]uint64
+	for i, steps := range []int{100, 2000} {
+		list := known(t, tracktest.Stencil(steps), 4, 9, 16, 25)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := Learn(list, nil); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		took[i] = after.TotalAlloc - before.TotalAlloc
+	}
+	if took[1] > took[0]*5/4 {
+		t.Errorf("%d bytes for 2000 iterations, %d for 100", took[1], took[0])
+	}
+}
+
+// Requests that complete one by one, in an order of their own, are extrapolated, and what is pending after that is known.
+func TestChosen(t *testing.T) {
+	program := func(steps int) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
+			next, last := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+			r.Begin()
+			for range steps {
+				r.Irecv(10, 4, last, 1)
+				r.Irecv(11, 4, last, 2)
+				r.Send(12, 4, next, 1)
+				r.Send(13, 4, next, 2)
+				r.Call("MPI_Waitany", 14, 2, 2, 4, 2, 1, 1, last, 2, 16, 0)
+				r.Call("MPI_Waitall", 15, 1, 1, 4, -5)
+			}
+			r.End()
+		}
+	}
+	for _, steps := range []int{2, 50} {
+		m, err := Learn(known(t, program(steps), 4, 5, 6, 7), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := m.At(12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := sections.Encode(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := trace.NewBytes(file, "extrapolated")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d, err := range diff.Traces(r, mergetest.Run(t, 12, program(steps)), diff.Options{}) {
+			t.Fatalf("%d steps: %+v, %v", steps, d, err)
+		}
+	}
+}
+
 // What has no form is refused by name. Where forms differ, a number of ranks is named at which they do.
 func TestRefusals(t *testing.T) {
 	data := func(r *tracktest.Recorder) {
@@ -89,6 +149,32 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err = m.At(24); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.Next, func(n int) bool { return n&(n-1) != 0 }) {
 		t.Errorf("how 64 is shared by 24 ranks is not seen on powers of two, but: %v", err)
+	}
+}
+
+// Forms that fit a few small numbers by chance are none: these were once given, and wrong.
+func TestChance(t *testing.T) {
+	for _, x := range []struct {
+		of     func(ranks, rank int64) int64
+		known  []int
+		wanted int
+	}{
+		{func(n, _ int64) int64 { return n % 3 }, []int{8, 15, 18, 27, 36}, 50},
+		{func(n, _ int64) int64 { return min(n, 16) }, []int{4, 10, 18, 24}, 49},
+		{func(n, _ int64) int64 { return whole(n) * 3 / 2 }, []int{8, 9, 10, 20, 24}, 38},
+		{func(n, rank int64) int64 { return n * 7919 % 5 * max(0, rank-n+2) }, []int{6, 10, 16, 20}, 53},
+	} {
+		m, err := Learn(known(t, func(r *tracktest.Recorder) {
+			r.Begin()
+			r.Allreduce(3, x.of(int64(r.Size), int64(r.Rank)))
+			r.End()
+		}, x.known...), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.At(x.wanted); err == nil {
+			t.Errorf("there is a trace on %d ranks from ones on %v: %v", x.wanted, x.known, m.Slots())
+		}
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"sort"
+	"strconv"
+	"strings"
 )
 
 // A fitted is a slot with its forms: all of the simplest kind that fits everything seen.
@@ -44,6 +47,61 @@ func holds(f *form, obs []env, vals []int64) bool {
 		}
 	}
 	return true
+}
+
+// tokens are what the text of a form is made of, without the name of the grid, which a program has one of.
+var tokens = regexp.MustCompile(`\b[a-z]\w*|\b\d+\b`)
+
+// cost is how long the text of a form is, in bits.
+func cost(name string) (bits float64) {
+	for _, t := range tokens.FindAllString(name, -1) {
+		if n, err := strconv.ParseFloat(t, 64); err == nil {
+			bits += math.Log2(1 + n)
+		} else {
+			bits += bitsOfWord
+		}
+	}
+	return bits
+}
+
+const bitsOfWord, bitsMore = 4, 2
+
+// evidence is how much values say, in bits: each its own the first time that it occurs, one in each other run, and which of a run's observations
+// have it.
+func evidence(obs []env, vals []int64) (bits float64) {
+	counts := make(map[int64]map[int64]float64)
+	for i, e := range obs {
+		if counts[e.ranks] == nil {
+			counts[e.ranks] = make(map[int64]float64)
+		}
+		counts[e.ranks][vals[i]]++
+	}
+	logFactorial := func(n float64) float64 {
+		g, _ := math.Lgamma(n + 1)
+		return g / math.Ln2
+	}
+	seen := make(map[int64]bool)
+	for _, run := range counts {
+		all := 0.0
+		for v, n := range run {
+			if bits++; !seen[v] {
+				bits += math.Log2(1+math.Abs(float64(v))) - 1
+			}
+			seen[v] = true
+			bits -= logFactorial(n)
+			all += n
+		}
+		bits += logFactorial(all)
+	}
+	if len(seen) == 1 {
+		return math.Inf(1) // of a constant there is no simpler form
+	}
+	return bits
+}
+
+// likely reports whether a form is shorter than what the values say that it fits, so that it does not do so by chance.
+func (f *form) likely(evidence float64) bool {
+	return bare[f.name] || !f.weak && cost(f.name)+bitsMore <= evidence
 }
 
 func constant(c int64) form {
@@ -161,23 +219,24 @@ func gcd(a, b int64) int64 {
 	return max(a, -a)
 }
 
-// likely is up to what a multiplier of shares is one that programs have: values of an element, bytes of some.
-const likely = 64
+// usual is up to what a multiplier of shares is one that programs have: values of an element, bytes of some.
+const usual = 64
 
-// multipliers are the divisors of what all values are multiples of, likely ones first; these alone if something was found.
+// multipliers are the divisors of what all values are multiples of, usual ones first; these alone if something was found.
 func multipliers(all int64, found bool) (out []int64) {
-	for d := int64(1); d <= min(all, likely); d++ {
+	for d := int64(1); d <= min(all, usual); d++ {
 		if all%d == 0 {
 			out = append(out, d)
 		}
 	}
-	if !found && all > likely {
+	if !found && all > usual {
 		out = append(out, all)
 	}
 	return out
 }
 
-// shares finds m·share(total, parts, at). A share grows with the total: the smallest and the largest total that fit stand for all between.
+// shares finds m·share(total, parts, at), and m times the half of that. A share grows with the total: the smallest and the largest total that fit
+// stand for all between.
 func shares(obs []env, vals []int64) (out []form) {
 	all := int64(0)
 	for _, v := range vals {
@@ -189,23 +248,37 @@ func shares(obs []env, vals []int64) (out []form) {
 	if all == 0 {
 		return nil
 	}
+	var known [][2]int64 // parts and number of some values
 	for _, p := range parts {
+		known = known[:0]
 		for _, m := range multipliers(all, len(out) > 0) {
-			low, high := int64(0), int64(math.MaxInt64)
-			for i := 0; i < len(obs) && low <= high; i++ {
-				n, at := p.of(&obs[i])
-				v := vals[i] / m
-				low, high = max(low, (v-1)*n+at+1), min(high, v*n+at)
-			}
-			for _, total := range ends(low, high) {
-				one := form{name: fmt.Sprintf(p.name, total), grid: p.grid, at: func(e *env) (int64, bool) {
-					n, at := p.of(e)
-					return share(total, n, at), true
-				}}
-				out = append(out, form{scaled(m, one.name, 0), p.grid, func(e *env) (int64, bool) {
-					v, _ := one.at(e)
-					return m * v, true
-				}, &one})
+			for half := int64(1); half <= 2; half++ {
+				if half > 1 && !strings.HasPrefix(p.name, "share") { // a program halves its own block
+					break
+				}
+				low, high := int64(0), int64(math.MaxInt64)
+				for i := 0; i < len(obs) && low <= high; i++ {
+					if i == len(known) {
+						n, at := p.of(&obs[i])
+						known = append(known, [2]int64{n, at})
+					}
+					n, at, v := known[i][0], known[i][1], vals[i]/m*half
+					low, high = max(low, (v-1)*n+at+1), min(high, (v+half-1)*n+at)
+				}
+				for _, total := range ends(low, high) {
+					one := form{name: fmt.Sprintf(p.name, total), grid: p.grid, at: func(e *env) (int64, bool) {
+						n, at := p.of(e)
+						return share(total, n, at), true
+					}}
+					f := form{scaled(m, one.name, 0), p.grid, func(e *env) (int64, bool) {
+						v, _ := one.at(e)
+						return m * (v / half), true
+					}, &one, false}
+					if half > 1 {
+						f.name, f.of = scaled(m, one.name+" / 2", 0), nil
+					}
+					out = append(out, f)
+				}
 			}
 		}
 	}
@@ -267,8 +340,17 @@ func shares2(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// planes finds a·u + b·w + c.
+// planes finds a·u + b·w + c. Of values that only differ between runs there are too few for so many pairs of terms: some fit by chance.
 func planes(obs []env, vals []int64) (out []form) {
+	same, of := true, make(map[int64]int64)
+	for i, e := range obs {
+		v, known := of[e.ranks]
+		same = same && (!known || v == vals[i])
+		of[e.ranks] = vals[i]
+	}
+	if same {
+		return nil
+	}
 	for i := range terms {
 		for k := range terms[:i] {
 			u, w := &terms[i], &terms[k]
@@ -284,43 +366,37 @@ func planes(obs []env, vals []int64) (out []form) {
 }
 
 func plane(u, w *form, obs []env, vals []int64) (form, bool) {
-	u0, _ := u.at(&obs[0])
-	w0, _ := w.at(&obs[0])
-	first := -1
-	for i := 1; i < len(obs); i++ {
-		u1, _ := u.at(&obs[i])
-		w1, _ := w.at(&obs[i])
-		if u1 == u0 && w1 == w0 {
-			if vals[i] != vals[0] {
+	at := func(i int) (x, y, z int64) {
+		x, _ = u.at(&obs[i])
+		y, _ = w.at(&obs[i])
+		return x, y, vals[i]
+	}
+	x0, y0, z0 := at(0)
+	var x1, y1, z1 int64
+	for i := range obs {
+		x2, y2, z2 := at(i)
+		x2, y2, z2 = x2-x0, y2-y0, z2-z0
+		det := x1*y2 - x2*y1
+		switch {
+		case x2 == 0 && y2 == 0 && z2 != 0:
+			return form{}, false
+		case x1 == 0 && y1 == 0:
+			x1, y1, z1 = x2, y2, z2
+		case det != 0:
+			na, nb := z1*y2-z2*y1, x1*z2-x2*z1
+			if na%det != 0 || nb%det != 0 {
 				return form{}, false
 			}
-			continue
+			a, b := na/det, nb/det
+			c := z0 - a*x0 - b*y0
+			fu, fw := u.at, w.at
+			f := form{name: scaled(a, u.name, 0) + " + " + scaled(b, w.name, c), grid: max(u.grid, w.grid), at: func(e *env) (int64, bool) {
+				x, ok1 := fu(e)
+				y, ok2 := fw(e)
+				return a*x + b*y + c, ok1 && ok2
+			}}
+			return f, holds(&f, obs, vals)
 		}
-		if first < 0 {
-			first = i
-			continue
-		}
-		uf, _ := u.at(&obs[first])
-		wf, _ := w.at(&obs[first])
-		x1, y1, z1 := uf-u0, wf-w0, vals[first]-vals[0]
-		x2, y2, z2 := u1-u0, w1-w0, vals[i]-vals[0]
-		det := x1*y2 - x2*y1
-		if det == 0 {
-			continue
-		}
-		na, nb := z1*y2-z2*y1, x1*z2-x2*z1
-		if na%det != 0 || nb%det != 0 {
-			return form{}, false
-		}
-		a, b := na/det, nb/det
-		c := vals[0] - a*u0 - b*w0
-		fu, fw := u.at, w.at
-		f := form{name: scaled(a, u.name, 0) + " + " + scaled(b, w.name, c), grid: max(u.grid, w.grid), at: func(e *env) (int64, bool) {
-			x, ok1 := fu(e)
-			y, ok2 := fw(e)
-			return a*x + b*y + c, ok1 && ok2
-		}}
-		return f, holds(&f, obs, vals)
 	}
 	return form{}, false
 }
@@ -386,6 +462,10 @@ func splits(obs []env, vals []int64) (out []form) {
 		case len(yes) == 0:
 			yes = shares2(o[1], v[1])
 		}
+		if len(no) == 0 || len(yes) == 0 {
+			continue
+		}
+		said := [2]float64{evidence(o[0], v[0]), evidence(o[1], v[1])}
 		for a := range no {
 			for b := range yes {
 				x, y := no[a], yes[b]
@@ -399,7 +479,8 @@ func splits(obs []env, vals []int64) (out []form) {
 				if mixed {
 					continue
 				}
-				out = append(out, form{name: fmt.Sprintf("%s ? %s : %s", inner(t.name), inner(y.name), inner(x.name)), grid: one, at: func(e *env) (int64, bool) {
+				weak := !x.likely(said[0]) || !y.likely(said[1])
+				out = append(out, form{name: fmt.Sprintf("%s ? %s : %s", inner(t.name), inner(y.name), inner(x.name)), grid: one, weak: weak, at: func(e *env) (int64, bool) {
 					c, ok := t.at(e)
 					if !ok {
 						return 0, false

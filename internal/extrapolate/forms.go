@@ -25,6 +25,7 @@ type form struct {
 	grid int    // in grids; -1: it needs none
 	at   func(e *env) (int64, bool)
 	of   *form // the share that it is a multiple of; nil: it isn't one
+	weak bool  // a part of it may fit by chance
 }
 
 // grids are the ways of laying out ranks, with the first side varying fastest.
@@ -200,6 +201,8 @@ var (
 	terms []form // that a value may be a multiple of, plus a number
 	parts []part // of which something is shared out
 	tests []form // 0 or 1
+
+	bare = make(map[string]bool) // names of these: no number in them was chosen
 )
 
 // A part is one of several among which a total is shared.
@@ -276,6 +279,7 @@ var makeLists = sync.OnceFunc(func() {
 		}
 		atom(exists(fmt.Sprintf("rank ^ %d", c)), -1, within(func(e *env) int64 { return e.rank ^ c }))
 	}
+	atom(exists("rank ^ (ranks >> (i + 1))"), -1, within(func(e *env) int64 { return e.rank ^ e.ranks>>min(uint64(e.i+1), 63) }))
 	atom(exists("rank ^ power(i)"), -1, within(func(e *env) int64 { return e.rank ^ pow(e.i) }))
 	for _, s := range []int64{1, -1} {
 		atom("mod("+plus("rank", s, "power(i)")+", ranks)", -1, within(func(e *env) int64 { return modulo(e.rank+s*pow(e.i), e.ranks) }))
@@ -322,6 +326,9 @@ var makeLists = sync.OnceFunc(func() {
 			}
 			return known[ranks]
 		})
+	}
+	for _, f := range slices.Concat(atoms, terms, tests) {
+		bare[f.name] = true
 	}
 })
 
@@ -376,6 +383,16 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 				}))
 			}
 		}
+		atom(exists("rank ^ (side("+name+", 0) >> (i + 1))"), g, within(func(e *env) int64 { return e.rank ^ dims(e.ranks)[0]>>min(uint64(e.i+1), 63) }))
+		atom("transposed_blocks("+name+")", g, within(func(e *env) int64 {
+			s := dims(e.ranks)
+			k := s[0] / s[1]
+			if s[0]%s[1] != 0 || e.rank >= s[0]*s[1] {
+				return -1
+			}
+			at := e.rank / k
+			return k*(at%s[1]*s[1]+at/s[1]) + e.rank%k
+		}))
 		atom("transposed("+name+")", g, within(func(e *env) int64 {
 			s := dims(e.ranks)
 			at := coordinates(s, e.rank)

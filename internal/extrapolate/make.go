@@ -24,8 +24,8 @@ type maker struct {
 	times   []duration // by place; nil: not known
 	now     uint64
 
-	requests int             // made so far
-	of       map[int32][]int // by place
+	requests int           // made so far
+	of       map[int32]int // the same by place
 	pending  []due
 }
 
@@ -43,9 +43,11 @@ type made struct {
 	makes  bool
 }
 
+// A due is a request that is not complete.
 type due struct {
-	number int
-	status []int64
+	number, nth int // of all, and of its place's
+	place       int32
+	status      []int64
 }
 
 // A refusal is a slot without a value: why, and if forms differ, these.
@@ -115,7 +117,7 @@ func (x *maker) node(n *node, depth int) error {
 			return nil
 		}
 		for _, f := range p.fields {
-			c.plain = c.plain && f.kind != requests && f.kind != pending && f.kind != statuses && !p.names(f)
+			c.plain = c.plain && f.kind < requests && !p.names(f)
 			c.makes = c.makes || p.makes(f)
 		}
 		x.known[id] = c
@@ -190,7 +192,7 @@ func (x *maker) call(number int32, p *place, c *made) error {
 	c.number = n + 1
 	x.track(number, c)
 	x.time(number, n)
-	if len(done) > 0 && waits(p.function) {
+	if len(done) > 0 {
 		x.pending = slices.DeleteFunc(x.pending, func(d due) bool { return slices.Contains(done, d.number) })
 	}
 	return nil
@@ -211,25 +213,26 @@ func (x *maker) track(place int32, c *made) {
 	if !c.makes {
 		return
 	}
-	x.of[place] = append(x.of[place], x.requests)
-	x.pending = append(x.pending, due{x.requests, c.values[len(c.values)-statusWords:]})
+	x.pending = append(x.pending, due{x.requests, x.of[place], place, c.values[len(c.values)-statusWords:]})
+	x.of[place]++
 	x.requests++
 }
 
-// raw turns a call's values into those of a signature.
+// raw turns a call's values into those of a signature. done are the requests that it completes; -1: none that is known.
 func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 	at := 0
 	vals := c.values
 	distance := func(place, back int64) error {
 		if place < 0 {
-			out = append(out, back)
+			out, done = append(out, back), append(done, -1)
 			return nil
 		}
-		list := x.of[int32(place)]
-		if back < 0 || int(back) >= len(list) {
+		nth := x.of[int32(place)] - 1 - int(back)
+		i := slices.IndexFunc(x.pending, func(d due) bool { return d.place == int32(place) && d.nth == nth })
+		if i < 0 {
 			return errRequest
 		}
-		n := list[len(list)-1-int(back)]
+		n := x.pending[i].number
 		out, done = append(out, int64(x.requests-n)<<1), append(done, n)
 		return nil
 	}
@@ -256,6 +259,15 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 				}
 			}
 			at += 1 + 2*n
+		case f.kind == completes:
+			named := done
+			done = nil
+			for _, k := range vals[at+1 : at+1+int(vals[at])] {
+				if k < 0 || k >= int64(len(named)) {
+					return nil, nil, errRequest
+				}
+				done = append(done, named[k])
+			}
 		case f.kind == pending:
 			out = append(out, int64(len(x.pending)))
 			for _, d := range x.pending {
@@ -288,7 +300,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 // rankOf makes a rank, and returns how long it takes in ns.
 func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refusal) (w *trackwriter.Writer, took uint64, err error) {
 	x := &maker{
-		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32][]int),
+		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32]int),
 		times: times,
 	}
 	x.out.Tables(m.tables)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -48,12 +49,8 @@ type countKey struct {
 }
 
 // learn makes the pattern of the calls of all ranks of all runs.
-func learn(p *program, calls [][][]call, coded bool) (*pattern, error) {
-	var all [][]call
-	for _, run := range calls {
-		all = append(all, run...)
-	}
-	s, err := shapeOf(p, all, coded)
+func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error) {
+	s, err := shapeOf(p, slices.Concat(calls...), coded)
 	if err != nil {
 		return nil, err
 	}
@@ -63,19 +60,18 @@ func learn(p *program, calls [][][]call, coded bool) (*pattern, error) {
 	m.constant = make([]bool, len(s.nodes))
 	for run := range calls {
 		for rank, c := range calls[run] {
-			x, err := s.parse(c)
-			if err != nil {
-				return nil, err
+			known := make([]map[[maxDepth + 1]int32]bool, len(s.nodes))
+			for i := range known {
+				known[i] = make(map[[maxDepth + 1]int32]bool)
 			}
-			for _, n := range s.nodes[1:] {
-				known := make(map[[maxDepth + 1]int32]bool)
-				for _, r := range x.rows[n.number] {
-					key := reduced(r.index, n.mask)
-					if !known[key] {
-						known[key] = true
-						m.rows[n.number] = append(m.rows[n.number], seen{run, rank, key, r.what})
-					}
+			if err := s.parse(p.calls, c, func(n *node, index [maxDepth + 1]int32, what int32) bool {
+				if key := reduced(index, n.mask); !known[n.number][key] {
+					known[n.number][key] = true
+					m.rows[n.number] = append(m.rows[n.number], seen{run, rank, key, what})
 				}
+				return false
+			}); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -230,8 +226,9 @@ const mostWithout = 64
 // A tried is what the fit of a slot gave, for all slots with the same values.
 type tried struct {
 	forms []form
-	wrong string // how the forms that fit all runs but the largest are wrong about that
-	obs   []env  // what was seen, of a slot without forms
+	said  float64 // how much its values say
+	wrong string  // how the forms that fit all runs but the largest are wrong about that
+	obs   []env   // what was seen, of a slot without forms
 	vals  []int64
 }
 
@@ -250,6 +247,8 @@ func (m *pattern) try(obs []env, vals []int64) *tried {
 	return t
 }
 
+func (t *tried) likely(f form) bool { return f.likely(t.said) }
+
 // judge fits a slot, and as a check fits all but what the largest run has.
 func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	t.forms = fit(t.obs, t.vals)
@@ -263,7 +262,13 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 			less, lessVals = append(less, e), append(lessVals, t.vals[i])
 		}
 	}
-	if len(t.forms) == 0 || len(less) == 0 {
+	if len(t.forms) == 0 {
+		return
+	}
+	if t.said = evidence(t.obs, t.vals); !slices.ContainsFunc(t.forms, t.likely) {
+		t.wrong = fmt.Sprintf("%s may fit by chance: more traces are needed", t.forms[0].name)
+	}
+	if t.wrong != "" || len(less) == 0 {
 		return
 	}
 	check := fitted{tried: &tried{forms: fit(less, lessVals)}}
@@ -284,7 +289,7 @@ func (m *pattern) oneGrid() {
 			if f.grid >= 0 {
 				has[f.grid] = true
 			}
-			return f.grid < 0
+			return f.grid < 0 && t.likely(f)
 		}) {
 			continue
 		}
@@ -300,7 +305,7 @@ func (m *pattern) oneGrid() {
 		return
 	}
 	for _, t := range m.memo {
-		if kept := slices.DeleteFunc(slices.Clone(t.forms), func(f form) bool { return f.grid >= 0 && (common == nil || !common[f.grid]) }); len(kept) > 0 {
+		if kept := slices.DeleteFunc(slices.Clone(t.forms), func(f form) bool { return f.grid >= 0 && (common == nil || !common[f.grid]) }); slices.ContainsFunc(kept, t.likely) {
 			t.forms = kept
 		}
 	}
@@ -335,7 +340,7 @@ func (p *place) cut(vals []int64) ([]cut, error) {
 			for _, x := range v {
 				out = append(out, cut{one: x})
 			}
-		case list, requests:
+		case list, requests, completes:
 			v, err := take(1)
 			if err != nil {
 				return nil, err
@@ -359,6 +364,8 @@ var (
 	typeNames   = []string{"size", "lower bound", "extent", "true lower bound", "true extent"}
 )
 
+const whichComplete = "completed requests"
+
 // labels name a place's cells.
 func (p *place) labels(cells int) (list []string) {
 	for i, f := range p.fields {
@@ -377,6 +384,8 @@ func (p *place) labels(cells int) (list []string) {
 			case trace.Address:
 				parts = []string{"segment", "offset"}
 			}
+		case f.kind == completes:
+			name = whichComplete
 		case i > 0:
 			name = "result"
 		}

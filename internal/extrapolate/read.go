@@ -1,17 +1,19 @@
 package extrapolate
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/tree"
-	"github.com/spoor-hpc/spoor/mpi"
-	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -33,12 +35,13 @@ type field struct {
 type fieldKind uint8
 
 const (
-	words    fieldKind = iota
-	list               // a length, then elements
-	absent             // a list that is not there: a negative length
-	requests           // a list of requests, each as its place and how many that place made since
-	pending            // the requests that are pending, all, in the order in which they were made
-	statuses           // a list of statuses that are those that the requests' places have
+	words     fieldKind = iota
+	list                // a length, then elements
+	absent              // a list that is not there: a negative length
+	requests            // a list of requests, each as its place and how many that place made since
+	pending             // the requests that are pending, all, in the order in which they were made
+	statuses            // a list of statuses that are those that the requests' places have
+	completes           // a list of which of the requests that it names a call completes, where these are not all in any case
 )
 
 // A run is one of the traces.
@@ -62,6 +65,8 @@ type program struct {
 	name   func(trace.Site) string // of a call site
 	names  map[uint64]string       // of sites
 
+	calls    []call
+	callOf   map[call]uint32
 	places   []place
 	placeOf  map[string]int32
 	values   [][]int64
@@ -82,7 +87,7 @@ type sample struct {
 func newProgram(name func(trace.Site) string) *program {
 	return &program{
 		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64)},
-		sites:  make(map[string]uint64), placeOf: make(map[string]int32), valuesOf: make(map[string]int32),
+		sites:  make(map[string]uint64), callOf: make(map[call]uint32), placeOf: make(map[string]int32), valuesOf: make(map[string]int32),
 		samples: make(map[[2]int32]sample), name: name, names: make(map[uint64]string),
 		outline: newOutline(),
 	}
@@ -130,70 +135,154 @@ func (p *program) intern(vals []int64) int32 {
 	return n
 }
 
+// A held is a call whose values are not all known, or that follows such a one.
+type held struct {
+	call
+	terminal int
+	raw      []int64 // values so far of a call whose request is pending, else nil
+}
+
 // A request is one that a rank made, until it is complete.
 type request struct {
-	call  int     // of the rank
-	nth   int     // of its place
-	ended []int64 // its status, once it is known
+	number int64 // of the rank's
+	nth    int   // of its place's
+	by     *held
+	ended  []int64 // its status, once it is known
+}
+
+// A step is what is known of the calls of a terminal.
+type step struct {
+	places []int32 // where they are
+	fixed  bool    // they are all at the first of these, with these values
+	values int32
 }
 
 // A reading takes the calls of a rank apart.
 type reading struct {
 	p       *program
 	k       *trace.Rank
-	calls   []call
-	raw     [][]int64 // values so far, of calls whose requests are pending
-	made    []request
-	pending []int // of made
-	nth     map[int32]int
+	walk    *trace.Walk // if some terminals have lanes; else nil
+	steps   []step      // by terminal
+	out     *grammar.Builder
+	began   *round   // the round of an outermost loop that is being read; nil: none
+	lap     []uint32 // what it made so far
+	held    []*held
+	made    int64         // requests
+	nth     map[int32]int // the same by place
+	pending []*request
 
 	vertices []int // by terminal
 	last     int   // vertex of the call before; -1: none
 }
 
-// rank returns the calls of a rank's first thread.
-func (p *program) rank(k *trace.Rank) ([]call, error) {
+// rank returns the calls of a rank's first thread, and what is known of its terminals.
+func (p *program) rank(k *trace.Rank) (*grammar.Grammar, []step, error) {
 	if k.Streams() > 1 {
-		return nil, fmt.Errorf("rank %d has several threads that call MPI", k.Number())
+		return nil, nil, fmt.Errorf("rank %d has several threads that call MPI", k.Number())
 	}
-	x := &reading{p: p, k: k, nth: make(map[int32]int), last: -1}
-	functions := make([]*trace.Call, k.Terminals())
-	sites := make([]uint64, k.Terminals())
-	var terminals []int32 // of the calls
-	for t, vals := range k.Signatures(0) {
-		if functions[t] == nil {
-			c, err := k.Called(t)
-			if err != nil {
-				return nil, err
-			}
-			functions[t], sites[t] = c, p.site(&c.Site)
-		}
-		if len(x.calls) >= mostCalls {
-			return nil, fmt.Errorf("rank %d makes more than %d calls", k.Number(), mostCalls)
-		}
-		if err := x.call(functions[t].Func, sites[t], vals); err != nil {
-			return nil, err
-		}
-		terminals = append(terminals, int32(t))
-		if p.uncoded == nil {
-			p.uncoded = x.turn(t)
-		}
+	x := &reading{p: p, k: k, steps: make([]step, k.Terminals()), out: grammar.NewBuilder(), nth: make(map[int32]int), last: -1}
+	err := x.read()
+	for _, h := range x.held {
+		x.settle(h, nil) // how its request ended is not known
 	}
-	for i := range x.calls {
-		if x.calls[i].values < 0 {
-			x.calls[i].values = p.intern(append(x.raw[i], make([]int64, statusWords)...)) // how its request ended is not known
-		}
-		x.raw[i] = nil
-		key := [2]int32{x.calls[i].place, x.calls[i].values}
-		if _, ok := p.samples[key]; !ok {
-			p.samples[key] = sample{len(p.runs) - 1, int32(k.Number()), terminals[i]}
-		}
-	}
-	return x.calls, nil
+	x.flush()
+	return x.out.Grammar(), x.steps, err
 }
 
-// turn keeps how the last call, of a terminal, follows the one before it in the machine code, and where it is there.
-func (x *reading) turn(terminal int) error {
+func (x *reading) read() (err error) {
+	for t := range x.steps {
+		if x.k.Lane(t) != nil {
+			x.walk, err = x.k.Walk(0, 0)
+		}
+	}
+	if x.walk == nil || err != nil {
+		return cmp.Or(err, x.node(x.k.Structure(0)))
+	}
+	for t, vals := range x.k.Signatures(0) {
+		if !x.walk.Next() {
+			return x.walk.Err()
+		}
+		if err := x.call(t, x.walk.Call(), vals); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// node reads a part of the calls.
+func (x *reading) node(n trace.Node) error {
+	if n.Kind == trace.CallNode {
+		c, err := x.k.Terminal(n.Terminal)
+		if err != nil {
+			return err
+		}
+		return x.call(n.Terminal, c, x.k.Signature(n.Terminal))
+	}
+	body := n.Children()
+	for left := n.Count; left > 0; left-- {
+		outermost := n.Count > 2 && x.began == nil
+		if outermost {
+			x.began, x.lap = &round{x.state(), x.made, maps.Clone(x.nth)}, x.lap[:0]
+		}
+		for _, c := range body {
+			if err := x.node(c); err != nil {
+				return err
+			}
+		}
+		if outermost && x.again(int(left-1)) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// A round is where the reading was when it began one of an outermost loop.
+type round struct {
+	state []int64
+	made  int64
+	nth   map[int32]int
+}
+
+// mostLap calls of a round are remembered.
+const mostLap = 1 << 20
+
+// again ends a round. If it began in the state that it ends in, all those that are left make its calls again, and are passed over.
+func (x *reading) again(left int) bool {
+	from := x.began
+	x.began = nil
+	if len(x.lap) >= mostLap || !slices.Equal(from.state, x.state()) {
+		return false
+	}
+	x.out.AppendLaps(x.lap, uint64(left))
+	for _, m := range x.pending {
+		m.number += (x.made - from.made) * int64(left)
+		m.nth += (x.nth[m.by.place] - from.nth[m.by.place]) * left
+	}
+	x.made += (x.made - from.made) * int64(left)
+	for place, n := range x.nth {
+		x.nth[place] += (n - from.nth[place]) * left
+	}
+	return true
+}
+
+// state is what the next calls depend on.
+func (x *reading) state() []int64 {
+	list := []int64{int64(x.last), int64(len(x.pending))}
+	for _, m := range x.pending {
+		list = append(list, x.made-m.number, int64(m.by.place), int64(x.nth[m.by.place]-m.nth), int64(len(m.by.raw)))
+	}
+	for _, h := range x.held {
+		turn := int64(h.kept) << 1
+		if h.round {
+			turn++
+		}
+		list = append(append(list, int64(h.place), int64(h.values), turn, int64(len(h.raw))), h.raw...)
+	}
+	return list
+}
+
+// turn keeps how a call of a terminal follows the one before it in the machine code, and where it is there.
+func (x *reading) turn(c *call, terminal int) error {
 	w := x.p.runs[len(x.p.runs)-1].way
 	if w == nil {
 		return errNoWay
@@ -208,7 +297,6 @@ func (x *reading) turn(terminal int) error {
 	if v < 0 {
 		return errNoWay
 	}
-	c := &x.calls[len(x.calls)-1]
 	var err error
 	if c.turn, err = w.turn(x.last, v); err != nil {
 		return err
@@ -220,100 +308,177 @@ func (x *reading) turn(terminal int) error {
 	return nil
 }
 
-// mostCalls of a rank are looked at one by one.
-const mostCalls = 1 << 22
-
-func (x *reading) call(f *trace.Function, site uint64, vals []int64) error {
-	spans, err := sections.SpansOf(f, nil, vals)
+// call reads a call of a terminal.
+func (x *reading) call(t int, c *trace.Call, vals []int64) error {
+	s := &x.steps[t]
+	if s.fixed {
+		x.follow(t, s.places[0], s.values, nil)
+		return nil
+	}
+	var done []ops.Completion
+	all := false // requests that it names
+	if c.Func.Has(trace.Completes) {
+		done, all = ops.Completed(c), c.Return == 0 && ops.CompletesAll(c)
+	}
+	spans, err := sections.SpansOf(c.Func, nil, vals)
 	if err != nil {
 		return err
 	}
-	var fields []field
-	var out []int64
-	out = append(out, vals[0])
-	fields = append(fields, field{param: signature.Result, kind: words, width: 1})
-	var done []int // requests of the call, by element; -1: none, or not one that is known
+	fields := []field{{param: signature.Result, kind: words, width: 1}}
+	out := []int64{vals[0]}
+	var named []*request // by element; nil: none, or not one that is known
 	makes := false
 	for i := range spans {
-		s := &spans[i]
-		v := vals[s.At:s.End]
+		p := &spans[i]
+		v := vals[p.At:p.End]
 		var def *trace.ParamDef
-		if s.Param != signature.Made {
-			def = sections.DefOf(f, s)
+		if p.Param != signature.Made {
+			def = sections.DefOf(c.Func, p)
 		}
 		switch {
-		case def != nil && def.Type == trace.Request && s.Out && f.Has(trace.Nonblocking) && len(v) == 1 && v[0] == 2:
+		case def != nil && def.Type == trace.Request && p.Out && c.Func.Has(trace.Nonblocking) && len(v) == 1 && v[0] == 2:
 			makes = true
-			fields, out = append(fields, field{s.Param, s.Out, words, 1}), append(out, 2)
-		case def != nil && def.Type == trace.Request && !s.Out && f.Has(trace.Completes):
-			list := v
-			if s.Dims > 0 {
-				list = v[1:]
-			}
-			done = x.requests(list)
-			fields, out = x.requestField(fields, out, s, v, list, done)
-		case def != nil && def.Type == trace.Status && done != nil && waits(f) && x.derived(s, vals, done):
-			fields = append(fields, field{s.Param, s.Out, statuses, min(s.Dims, 1)})
-		case s.Dims == 1 && len(v) > 0 && v[0] >= 0 && (v[0] == 0 || (len(v)-1)%int(v[0]) == 0):
+			fields, out = append(fields, field{p.Param, p.Out, words, 1}), append(out, 2)
+		case def != nil && def.Type == trace.Request && !p.Out && c.Func.Has(trace.Completes):
+			named = x.requests(&c.Params[p.Param].In)
+			fields, out = x.requestField(fields, out, p, v, named)
+		case def != nil && def.Type == trace.Status && named != nil && all && x.derived(p, vals, named):
+			fields = append(fields, field{p.Param, p.Out, statuses, min(p.Dims, 1)})
+		case p.Dims == 1 && len(v) > 0 && v[0] >= 0 && (v[0] == 0 || (len(v)-1)%int(v[0]) == 0):
 			width := 1
 			if v[0] > 0 {
 				width = (len(v) - 1) / int(v[0])
 			}
-			fields, out = append(fields, field{s.Param, s.Out, list, width}), append(out, v...)
-		case s.Dims == 1 && len(v) == 1:
-			fields, out = append(fields, field{s.Param, s.Out, absent, 1}), append(out, v...)
+			fields, out = append(fields, field{p.Param, p.Out, list, width}), append(out, v...)
+		case p.Dims == 1 && len(v) == 1:
+			fields, out = append(fields, field{p.Param, p.Out, absent, 1}), append(out, v...)
 		default:
-			fields, out = append(fields, field{s.Param, s.Out, words, len(v)}), append(out, v...)
+			fields, out = append(fields, field{p.Param, p.Out, words, len(v)}), append(out, v...)
 		}
 	}
-	n := x.p.place(f, site, fields)
-	at := len(x.calls)
-	x.calls, x.raw = append(x.calls, call{place: n, values: -1}), append(x.raw, nil)
-	if makes {
-		x.raw[at] = out
-		x.made = append(x.made, request{call: at, nth: x.nth[n]})
-		x.nth[n]++
-		x.pending = append(x.pending, len(x.made)-1)
-	} else {
-		x.calls[at].values = x.p.intern(out)
+	if named != nil && !all {
+		fields, out = append(fields, field{signature.Result, true, completes, 1}), append(out, int64(len(done)))
+		for _, d := range done {
+			out = append(out, int64(d.At))
+		}
 	}
-	x.complete(f, vals, done)
+	n := x.p.place(c.Func, x.p.site(&c.Site), fields)
+	if !slices.Contains(s.places, n) {
+		s.places = append(s.places, n)
+	}
+	if makes {
+		x.pending = append(x.pending, &request{number: x.made, nth: x.nth[n], by: x.follow(t, n, -1, out)})
+		x.made++
+		x.nth[n]++
+		return nil
+	}
+	s.values = x.p.intern(out)
+	s.fixed = named == nil && x.k.Lane(t) == nil
+	x.follow(t, n, s.values, nil)
+	for _, d := range done {
+		if m := named[d.At]; m != nil {
+			x.settle(m.by, m.ended)
+			x.pending = slices.DeleteFunc(x.pending, func(p *request) bool { return p == m })
+		}
+	}
+	x.flush()
 	return nil
 }
 
-// requests finds the requests of the rank that a call names; -1 stands for MPI_REQUEST_NULL and for requests that are named another way.
-func (x *reading) requests(list []int64) []int {
-	done := make([]int, len(list))
-	for i, v := range list {
-		done[i] = -1
-		if n := len(x.made) - int(v>>1); v > 0 && v&1 == 0 && n >= 0 && n < len(x.made) {
-			done[i] = n
+// mostHeld calls wait for the end of a request before them.
+const mostHeld = 1 << 16
+
+// follow takes down that a call is the next one.
+func (x *reading) follow(t int, place, values int32, raw []int64) *held {
+	c := call{place, values, turn{}}
+	if x.p.uncoded == nil {
+		x.p.uncoded = x.turn(&c, t)
+	}
+	if raw == nil && len(x.held) == 0 {
+		x.number(t, c)
+		return nil
+	}
+	h := &held{c, t, raw}
+	x.held = append(x.held, h)
+	if len(x.held) > mostHeld {
+		x.settle(x.held[0], nil)
+	}
+	x.flush()
+	return h
+}
+
+// settle has a call's request end with a status, nil if it is not known.
+func (x *reading) settle(h *held, status []int64) {
+	if h.raw != nil {
+		h.values = x.p.intern(append(h.raw, append(status, make([]int64, statusWords-len(status))...)...))
+		h.raw = nil
+	}
+}
+
+// flush numbers the calls whose values are known.
+func (x *reading) flush() {
+	for len(x.held) > 0 && x.held[0].raw == nil {
+		x.number(x.held[0].terminal, x.held[0].call)
+		x.held = x.held[1:]
+	}
+}
+
+func (x *reading) number(terminal int, c call) {
+	n, ok := x.p.callOf[c]
+	if !ok {
+		n = uint32(len(x.p.calls))
+		x.p.callOf[c] = n
+		x.p.calls = append(x.p.calls, c)
+		key := [2]int32{c.place, c.values}
+		if _, ok := x.p.samples[key]; !ok {
+			x.p.samples[key] = sample{len(x.p.runs) - 1, int32(x.k.Number()), int32(terminal)}
 		}
 	}
-	return done
+	x.out.Append(n)
+	if x.began != nil && len(x.lap) < mostLap {
+		x.lap = append(x.lap, n)
+	}
+}
+
+// requests finds the pending requests that a call names; nil stands for MPI_REQUEST_NULL and for requests that are named another way.
+func (x *reading) requests(v *trace.Value) []*request {
+	list := v.Elems
+	if v.Type == trace.Request {
+		list = []trace.Value{*v}
+	}
+	named := make([]*request, len(list))
+	for i := range list {
+		number := list[i].ID
+		if x.walk == nil { // how many were made since
+			number = x.made - number
+		}
+		at, ok := slices.BinarySearchFunc(x.pending, number, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
+		if ok && list[i].Form == trace.RequestOnce {
+			named[i] = x.pending[at]
+		}
+	}
+	return named
 }
 
 // requestField writes the requests of a call so that their values don't depend on how many others were made.
-func (x *reading) requestField(fields []field, out []int64, s *signature.Span, raw, list []int64, done []int) ([]field, []int64) {
-	if s.Dims > 0 && raw[0] > 0 && slices.Equal(done, x.pending) {
+func (x *reading) requestField(fields []field, out []int64, s *signature.Span, raw []int64, named []*request) ([]field, []int64) {
+	switch {
+	case s.Dims > 0 && raw[0] > 0 && slices.Equal(named, x.pending):
 		return append(fields, field{s.Param, s.Out, pending, 0}), out
-	}
-	if s.Dims > 0 && raw[0] < 0 {
+	case s.Dims > 0 && raw[0] < 0:
 		return append(fields, field{s.Param, s.Out, absent, 1}), append(out, raw[0])
 	}
 	kind := words
 	if s.Dims > 0 {
 		kind = requests
-		out = append(out, raw[0])
+		out, raw = append(out, raw[0]), raw[1:]
 	}
-	for i, n := range done {
-		if n < 0 {
-			out = append(out, -1, list[i])
+	for i, m := range named {
+		if m == nil {
+			out = append(out, -1, raw[i])
 			continue
 		}
-		m := x.made[n]
-		at := x.calls[m.call].place
-		out = append(out, int64(at), int64(x.nth[at]-1-m.nth))
+		out = append(out, int64(m.by.place), int64(x.nth[m.by.place]-1-m.nth))
 	}
 	return append(fields, field{s.Param, s.Out, kind, 2}), out
 }
@@ -322,23 +487,23 @@ func (x *reading) requestField(fields []field, out []int64, s *signature.Span, r
 const statusWords = 5
 
 // derived moves the statuses of a call to the calls that made its requests, where they depend on nothing but these.
-func (x *reading) derived(s *signature.Span, vals []int64, done []int) bool {
+func (x *reading) derived(s *signature.Span, vals []int64, named []*request) bool {
 	var list [][]int64
 	if s.Dims == 0 {
 		list = append(list, vals[s.At:s.End])
 	} else {
-		if vals[s.At] != int64(len(done)) {
+		if vals[s.At] != int64(len(named)) {
 			return false
 		}
 		for e := range s.Elements(vals) {
 			list = append(list, vals[e.At:e.End])
 		}
 	}
-	if len(list) != len(done) {
+	if len(list) != len(named) {
 		return false
 	}
 	for i, v := range list {
-		if done[i] < 0 || len(v) > statusWords || x.raw[x.made[done[i]].call] == nil || x.made[done[i]].ended != nil {
+		if named[i] == nil || len(v) > statusWords || named[i].by.raw == nil {
 			return false
 		}
 	}
@@ -349,37 +514,9 @@ func (x *reading) derived(s *signature.Span, vals []int64, done []int) bool {
 		} else {
 			copy(full, v)
 		}
-		x.made[done[i]].ended = full
+		named[i].ended = full
 	}
 	return true
-}
-
-// waits reports whether all requests that a call of a function names are complete when it returns.
-func waits(f *trace.Function) bool {
-	def, _ := mpi.ByID(f.ID)
-	w := meaning.WaitingOf(def)
-	return w.Blocks && w.Completes && (w.Choice == meaning.OneRequest || w.Choice == meaning.AllRequests)
-}
-
-// complete notes that the requests of a call are there no more.
-func (x *reading) complete(f *trace.Function, vals []int64, done []int) {
-	if !waits(f) || vals[0] != 0 {
-		return
-	}
-	for _, n := range done {
-		if n < 0 {
-			continue
-		}
-		m := &x.made[n]
-		if v := x.raw[m.call]; v != nil {
-			if m.ended == nil {
-				m.ended = make([]int64, statusWords)
-			}
-			x.calls[m.call].values = x.p.intern(append(v, m.ended...))
-			x.raw[m.call] = nil
-		}
-		x.pending = slices.DeleteFunc(x.pending, func(p int) bool { return p == n })
-	}
 }
 
 // place numbers the places of all runs.

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
 // A node of the shape is a place, or a loop around places and loops that follow one another.
@@ -57,7 +59,16 @@ func (s *shape) leaf(p int32, in *node) {
 }
 
 // orderedShape finds the shape that the order of the ranks' calls shows.
-func orderedShape(places int, ranks [][]call) (*shape, error) {
+func orderedShape(p *program, all []*grammar.Grammar) (*shape, error) {
+	places := len(p.places)
+	var ranks [][]int32
+	for _, g := range all {
+		var list []int32
+		for n := range short(g).All() {
+			list = append(list, p.calls[n].place)
+		}
+		ranks = append(ranks, list)
+	}
 	order := orderOf(places, ranks)
 	loops := loopsOf(order, ranks)
 	sort.Slice(loops, func(i, j int) bool {
@@ -82,17 +93,28 @@ func orderedShape(places int, ranks [][]call) (*shape, error) {
 	return s, nil
 }
 
+// short has each repetition twice: calls follow the same ones, and in the same order at first.
+func short(g *grammar.Grammar) *grammar.Grammar {
+	g = g.Clone()
+	for _, body := range g.Rules {
+		for i := range body {
+			body[i].Count = min(body[i].Count, 2)
+		}
+	}
+	return g
+}
+
 // orderOf merges the orders in which ranks come to places first, from the rank with most places on.
-func orderOf(places int, ranks [][]call) []int32 {
+func orderOf(places int, ranks [][]int32) []int32 {
 	var firsts [][]int32
 	known := make(map[string]bool)
 	for _, calls := range ranks {
 		seen := make([]bool, places)
 		var list []int32
-		for _, c := range calls {
-			if !seen[c.place] {
-				seen[c.place] = true
-				list = append(list, c.place)
+		for _, p := range calls {
+			if !seen[p] {
+				seen[p] = true
+				list = append(list, p)
 			}
 		}
 		if key := fmt.Sprint(list); !known[key] {
@@ -124,7 +146,7 @@ type span struct {
 
 // loops finds the loops that the steps back show. Loops that overlap are one. One within another is one of its own if some rank that steps back
 // in it has places of the outer one outside of it; else that rank just lacks these places.
-func loopsOf(order []int32, ranks [][]call) []*span {
+func loopsOf(order []int32, ranks [][]int32) []*span {
 	position := make([]int, len(order)) // of places
 	for i, p := range order {
 		position[p] = i
@@ -134,8 +156,8 @@ func loopsOf(order []int32, ranks [][]call) []*span {
 		seen := make([]bool, len(order))
 		mine := make(map[[2]int]bool)
 		last := -1
-		for _, c := range calls {
-			at := position[c.place]
+		for _, p := range calls {
+			at := position[p]
 			seen[at] = true
 			if at <= last {
 				mine[[2]int{at, last}] = true
@@ -199,65 +221,112 @@ func (x *span) own(outer *span) bool {
 	return false
 }
 
-// A row is what happened at one node in one iteration of the loops around it.
-type row struct {
-	index [maxDepth + 1]int32 // of the loops around, from the root on, whose only iteration is 0
-	what  int32               // iterations of a loop; of a place: values, -1 if it was not reached
-}
-
-// A parse is how a rank went through the shape.
+// A parse is how a rank goes through the shape.
 type parse struct {
-	s    *shape
-	rows [][]row // by node
-	open []*node
-	at   [maxDepth + 1]int32
-	seen []bool
+	s     *shape
+	calls []call
+	rules [][]grammar.Symbol
+	// row is given what happened at a node in one iteration of the loops around it: index has these from the root on, whose only iteration
+	// is 0. what is the iterations of a loop; of a place values, -1 if it was not reached. It reports whether masks changed.
+	row     func(n *node, index [maxDepth + 1]int32, what int32) bool
+	changed bool // masks, since the innermost repetition began
+	depends uint // loops that rows depend on, since then
+	open    []*node
+	at      [maxDepth + 1]int32
+	last    int // position of the last call
+	seen    []bool
 }
 
 // errOrder says that calls do not follow the loops of the machine code.
 var errOrder = errors.New("calls are not in the order of the machine code")
 
-func (s *shape) parse(calls []call) (*parse, error) {
-	p := &parse{s: s, rows: make([][]row, len(s.nodes)), seen: make([]bool, len(s.nodes))}
+func (s *shape) parse(calls []call, g *grammar.Grammar, row func(n *node, index [maxDepth + 1]int32, what int32) bool) error {
+	p := &parse{s: s, calls: calls, rules: g.Rules, row: row, last: -1, seen: make([]bool, len(s.nodes))}
 	p.enter(s.root)
-	last := -1
-	for _, c := range calls {
-		n := s.of[c.place]
-		again := n.lo <= last
-		if s.coded {
-			for len(p.open) > int(c.kept)+1 {
-				p.leave()
-			}
-			if again && !c.round || len(p.open) > len(n.around) || p.top() != n.around[len(p.open)-1] {
-				return nil, errOrder
-			}
-			again = c.round
+	if len(g.Rules) > 0 {
+		if err := p.body(g.Rules[0]); err != nil {
+			return err
 		}
-		if again {
-			for p.top().lo > n.lo {
-				p.leave()
-			}
-			p.next()
-		}
-		for p.top().hi < n.lo {
-			p.leave()
-		}
-		for _, l := range n.around[len(p.open):] {
-			p.enter(l)
-		}
-		p.row(n, c.values)
-		last = n.lo
 	}
 	for len(p.open) > 0 {
 		p.leave()
 	}
-	return p, nil
+	return nil
+}
+
+// body goes on with the calls of a rule. Of what is repeated, rounds are left out that say nothing new: they begin where the one before began
+// but for the iteration of a loop on which nothing in them depends.
+func (p *parse) body(list []grammar.Symbol) (err error) {
+	for _, x := range list {
+		changed, depends := p.changed, p.depends
+		for left := x.Count; left > 0; left-- {
+			p.changed, p.depends = false, 0
+			var before parse
+			if x.Count > 2 {
+				before = *p
+				before.open, before.seen = slices.Clone(p.open), slices.Clone(p.seen)
+			}
+			if x.ID < 0 {
+				err = p.body(p.rules[-x.ID])
+			} else {
+				err = p.call(&p.calls[x.ID])
+			}
+			if err != nil {
+				return err
+			}
+			changed, depends = changed || p.changed, depends|p.depends
+			l := 0 // the loop that went on
+			for l < maxDepth && p.at[l] == before.at[l] {
+				l++
+			}
+			step := p.at[l] - before.at[l]
+			before.at[l] += step
+			if x.Count > 2 && !p.changed && p.depends>>l&1 == 0 && p.at == before.at && p.last == before.last &&
+				slices.Equal(p.open, before.open) && slices.Equal(p.seen, before.seen) {
+				p.at[l] += step * int32(left-1)
+				break
+			}
+		}
+		p.changed, p.depends = changed, depends
+	}
+	return nil
+}
+
+func (p *parse) call(c *call) error {
+	s := p.s
+	n := s.of[c.place]
+	again := n.lo <= p.last
+	if s.coded {
+		for len(p.open) > int(c.kept)+1 {
+			p.leave()
+		}
+		if again && !c.round || len(p.open) > len(n.around) || p.top() != n.around[len(p.open)-1] {
+			return errOrder
+		}
+		again = c.round
+	}
+	if again {
+		for p.top().lo > n.lo {
+			p.leave()
+		}
+		p.next()
+	}
+	for p.top().hi < n.lo {
+		p.leave()
+	}
+	for _, l := range n.around[len(p.open):] {
+		p.enter(l)
+	}
+	p.report(n, c.values)
+	p.last = n.lo
+	return nil
 }
 
 func (p *parse) top() *node { return p.open[len(p.open)-1] }
 
-func (p *parse) row(n *node, what int32) {
-	p.rows[n.number] = append(p.rows[n.number], row{p.at, what})
+func (p *parse) report(n *node, what int32) {
+	p.changed = p.row(n, p.at, what) || p.changed
+	p.depends |= n.mask
 	p.seen[n.number] = true
 }
 
@@ -278,9 +347,9 @@ func (p *parse) over() {
 	for _, c := range p.top().children {
 		if !p.seen[c.number] {
 			if c.place < 0 {
-				p.row(c, 0)
+				p.report(c, 0)
 			} else {
-				p.row(c, -1)
+				p.report(c, -1)
 			}
 		}
 	}
@@ -298,7 +367,7 @@ func (p *parse) leave() {
 	p.at[len(p.open)-1] = 0
 	p.open = p.open[:len(p.open)-1]
 	if len(p.open) > 0 {
-		p.row(l, n)
+		p.report(l, n)
 	}
 }
 
@@ -312,19 +381,40 @@ func reduced(index [maxDepth + 1]int32, mask uint) [maxDepth + 1]int32 {
 	return index
 }
 
-// depends adds to the nodes' masks what this rank shows that they depend on.
-func (p *parse) depends() {
-	for _, n := range p.s.nodes[1:] {
-		n.mask = smallest(n.mask, len(n.around), p.rows[n.number])
+// depends adds to the nodes' masks what a rank shows that they depend on: what happens follows from the index with the mask.
+func (s *shape) depends(calls []call, g *grammar.Grammar) error {
+	masks := make([][]uint, len(s.nodes)) // that may be
+	known := make([]map[[maxDepth + 1]int32]int32, len(s.nodes))
+	for _, n := range s.nodes[1:] {
+		masks[n.number] = larger(n.mask, len(n.around))
 	}
+	for again := true; again; {
+		again = false
+		for i := range known {
+			known[i] = make(map[[maxDepth + 1]int32]int32)
+		}
+		if err := s.parse(calls, g, func(n *node, index [maxDepth + 1]int32, what int32) (changed bool) {
+			list := &masks[n.number]
+			for {
+				key := reduced(index, n.mask)
+				if is, ok := known[n.number][key]; !ok || is == what || len(*list) == 1 {
+					known[n.number][key] = what
+					return changed
+				}
+				*list = (*list)[1:]
+				n.mask, again, changed = (*list)[0], true, true
+				clear(known[n.number])
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// smallest returns the smallest mask that has all of another, and under which what happens follows from the index; of equal size the one
-// of inner loops.
-func smallest(mask uint, depth int, rows []row) uint {
-	all := uint(1)<<depth - 1
-	list := []uint{}
-	for m := uint(0); m <= all; m++ {
+// larger lists the masks that have all of another, the smallest first; of equal size the ones of inner loops.
+func larger(mask uint, depth int) (list []uint) {
+	for m := uint(0); m < 1<<depth; m++ {
 		if m&mask == mask && m&1 == 0 { // the root's index is always 0
 			list = append(list, m)
 		}
@@ -333,33 +423,18 @@ func smallest(mask uint, depth int, rows []row) uint {
 		a, b := bits.OnesCount(list[i]), bits.OnesCount(list[j])
 		return a < b || a == b && list[i] > list[j]
 	})
-	known := make(map[[maxDepth + 1]int32]int32)
-	for _, m := range list {
-		clear(known)
-		if !slices.ContainsFunc(rows, func(r row) bool {
-			key := reduced(r.index, m)
-			what, ok := known[key]
-			known[key] = r.what
-			return ok && what != r.what
-		}) {
-			return m
-		}
-	}
-	return all &^ 1
+	return list
 }
 
 // shapeOf finds the shape of all ranks' calls, by the machine code or else by their order, and what its nodes depend on.
-func shapeOf(p *program, ranks [][]call, coded bool) (s *shape, err error) {
+func shapeOf(p *program, ranks []*grammar.Grammar, coded bool) (s *shape, err error) {
 	if coded {
 		s, err = p.outline.shape(len(p.places))
 	} else {
-		s, err = orderedShape(len(p.places), ranks)
+		s, err = orderedShape(p, ranks)
 	}
 	for i := 0; i < len(ranks) && err == nil; i++ {
-		var x *parse
-		if x, err = s.parse(ranks[i]); err == nil {
-			x.depends()
-		}
+		err = s.depends(p.calls, ranks[i])
 	}
 	return s, err
 }

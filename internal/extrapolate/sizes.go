@@ -10,16 +10,8 @@ import (
 // sizes adds up what messages take: at their sender, and as their receiver is told.
 type sizes struct {
 	rank int
-	of   map[channel]*balance
+	of   map[ops.Channel][2]uint64
 }
-
-type channel struct {
-	from, to int
-	tag      int64
-}
-
-// A balance is what a channel's ends say, in bytes.
-type balance struct{ sent, received uint64 }
 
 func (s *sizes) Begin(k *trace.Rank) error {
 	s.rank = k.Number()
@@ -28,31 +20,23 @@ func (s *sizes) Begin(k *trace.Rank) error {
 
 func (s *sizes) Enter(c *ops.Call) error {
 	for i := range c.Acts {
-		if a := &c.Acts[i]; a.Kind == ops.Send || a.Kind == ops.SendBegin {
-			s.at(channel{s.rank, a.World(), a.Tag}).sent += a.Sent
+		switch a := &c.Acts[i]; a.Kind {
+		case ops.Send, ops.SendBegin:
+			s.add(a.Channel(s.rank, a.World()), a.Sent, 0)
+		case ops.Recv, ops.RecvEnd:
+			s.add(a.Channel(a.World(), s.rank), 0, a.Received)
 		}
 	}
 	return nil
 }
 
-func (s *sizes) Leave(c *ops.Call) error {
-	for i := range c.Acts {
-		if a := &c.Acts[i]; a.Kind == ops.Recv || a.Kind == ops.RecvEnd {
-			s.at(channel{a.World(), s.rank, a.Tag}).received += a.Received
-		}
-	}
-	return nil
-}
+func (s *sizes) Leave(*ops.Call) error { return nil }
 
 func (s *sizes) End(*trace.Rank) error { return nil }
 
-func (s *sizes) at(c channel) *balance {
+func (s *sizes) add(c ops.Channel, sent, received uint64) {
 	b := s.of[c]
-	if b == nil {
-		b = &balance{}
-		s.of[c] = b
-	}
-	return b
+	s.of[c] = [2]uint64{b[0] + sent, b[1] + received}
 }
 
 // sameSizes checks that receivers are told what senders sent. Statuses are values of their own, which have forms.
@@ -61,13 +45,13 @@ func sameSizes(r *trace.Reader) error {
 	if err != nil {
 		return err
 	}
-	s := &sizes{of: make(map[channel]*balance)}
+	s := &sizes{of: make(map[ops.Channel][2]uint64)}
 	if err := o.Run(s); err != nil {
 		return err
 	}
 	for c, b := range s.of {
-		if b.sent != b.received {
-			return fmt.Errorf("the result does not match: rank %d sends %d B to rank %d with tag %d, which receives %d B", c.from, b.sent, c.to, c.tag, b.received)
+		if b[0] != b[1] {
+			return fmt.Errorf("the result does not match: rank %d sends %d B to rank %d with tag %d, which receives %d B", c.From, b[0], c.To, c.Tag, b[1])
 		}
 	}
 	return nil

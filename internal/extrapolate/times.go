@@ -19,25 +19,27 @@ type duration struct{ gap, inside uint64 }
 // farthest is up to what multiple of the largest number of ranks times are given: beyond, laws that fit alike are far apart.
 const farthest = 16
 
-// timed adds the times of a rank's calls to those of the run.
-func (p *program) timed(run int, k *trace.Rank, calls []call) error {
+// timed adds the times of a class of ranks to those of the run, of which one rank's terminals are at these places.
+func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 	for len(p.times) <= run {
 		p.times = append(p.times, make(map[int32]*sums))
 	}
-	at := 0
-	for t, err := range k.Timings(0) {
-		if err != nil {
-			return err
+	times, err := k.Times()
+	if err != nil {
+		return err
+	}
+	for t, s := range steps {
+		for _, n := range s.places { // which of them took how much is not known
+			x := p.times[run][n]
+			if x == nil {
+				x = &sums{}
+				p.times[run][n] = x
+			}
+			part := float64(len(s.places))
+			x.gap += float64(times[t].Gap.Sum) / part
+			x.inside += float64(times[t].Duration.Sum) / part
+			x.calls += float64(times[t].Duration.Count) / part
 		}
-		x := p.times[run][calls[at].place]
-		if x == nil {
-			x = &sums{}
-			p.times[run][calls[at].place] = x
-		}
-		x.gap += float64(t.Timing.Gap.Ns)
-		x.inside += float64(t.Timing.Duration.Ns)
-		x.calls++
-		at++
 	}
 	return nil
 }

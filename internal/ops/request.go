@@ -244,7 +244,7 @@ func completionOf(c *trace.Call) (x completion) {
 func completes(p *process, t *thread, q *plan, c *Call) {
 	x := &q.completion
 	if x.found(c.Call) {
-		x.each(c.Call, func(v *trace.Value, s *trace.StatusValue) {
+		x.each(c.Call, func(_ int, v *trace.Value, s *trace.StatusValue) {
 			if x.frees {
 				p.forget(t, v)
 			} else {
@@ -263,17 +263,40 @@ func completes(p *process, t *thread, q *plan, c *Call) {
 	}
 }
 
-// Completed returns the requests that a call completes which finds something.
-func Completed(c *trace.Call) (list []*trace.Value) {
-	x := completionOf(c)
-	x.each(c, func(v *trace.Value, _ *trace.StatusValue) { list = append(list, v) })
+// A Completion is a request that a call completes.
+type Completion struct {
+	At      int // in the call's array of requests; 0 of a single one
+	Request *trace.Value
+}
+
+// Completed returns the requests that a call completes, or gives up; none if it finds nothing, or fails.
+func Completed(c *trace.Call) (list []Completion) {
+	if x := completionOf(c); x.found(c) && (c.Return == 0 || c.Return == mpi.ErrInStatus) {
+		x.each(c, func(at int, v *trace.Value, s *trace.StatusValue) {
+			if !s.Pending() {
+				list = append(list, Completion{at, v})
+			}
+		})
+	}
 	return list
 }
 
+// CompletesAll reports whether a call completes all requests that it is given, whatever its outcome: it neither tests nor chooses.
+func CompletesAll(c *trace.Call) bool {
+	x := completionOf(c)
+	return max(x.request, x.requests) >= 0 && max(x.flag, x.count, x.index, x.indices) < 0
+}
+
+// InVain reports whether a call is a test or a probe that finds nothing.
+func InVain(c *trace.Call) bool {
+	x := completionOf(c)
+	return Is(c.Func, mpi.Polls) && !x.found(c)
+}
+
 // each visits the requests that a call completes which finds something, with what it says of each.
-func (x *completion) each(c *trace.Call, visit func(*trace.Value, *trace.StatusValue)) {
+func (x *completion) each(c *trace.Call, visit func(at int, v *trace.Value, s *trace.StatusValue)) {
 	if x.request >= 0 && c.Params[x.request].In.Type != trace.None {
-		visit(&c.Params[x.request].In, scalarStatus(c))
+		visit(0, &c.Params[x.request].In, scalarStatus(c))
 		return
 	}
 	if x.requests < 0 {
@@ -282,7 +305,7 @@ func (x *completion) each(c *trace.Call, visit func(*trace.Value, *trace.StatusV
 	list := c.Params[x.requests].In.Elems
 	one := func(n int64, s *trace.StatusValue) {
 		if n >= 0 && n < int64(len(list)) {
-			visit(&list[n], s)
+			visit(int(n), &list[n], s)
 		}
 	}
 	switch {
@@ -297,7 +320,7 @@ func (x *completion) each(c *trace.Call, visit func(*trace.Value, *trace.StatusV
 		}
 	default:
 		for i := range list {
-			visit(&list[i], x.elementStatus(c, i))
+			visit(i, &list[i], x.elementStatus(c, i))
 		}
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/mpi"
-	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -35,7 +35,7 @@ func Of(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 				if len(t.Streams) > 1 {
 					continue // others may finish requests in between
 				}
-				other, err := sorted(t)
+				other, err := sorted(r, t)
 				if err != nil {
 					return fmt.Errorf("rank %d: %w", t.Rank, err)
 				}
@@ -77,7 +77,7 @@ type finished struct {
 type sorter struct {
 	t     *track.Track
 	b     *track.Builder
-	calls []call
+	calls []*call   // by terminal; nil: not seen so far
 	left  []uint64  // by terminal as it was: calls that stay
 	row   []uint32  // calls in a row
 	open  []int64   // what is left of their requests
@@ -85,25 +85,33 @@ type sorter struct {
 	other bool      // some calls are others now
 }
 
-// sorted changes a track, if there is anything to change.
-func sorted(t *track.Track) (other bool, err error) {
-	x := &sorter{t: t, b: track.Extend(t), left: make([]uint64, len(t.Sigs))}
+// sorted changes a track of a trace, if there is anything to change.
+func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
+	x := &sorter{t: t, b: track.Extend(t), calls: make([]*call, len(t.Sigs)), left: make([]uint64, len(t.Sigs))}
 	x.b.Sigs, x.b.Times = nil, nil
-	changes := false
 	for i := range t.Sigs {
-		s := &t.Sigs[i]
-		c, err := read(s)
-		if err != nil {
-			return false, err
-		}
-		changes = changes || c.vain || c.key != ""
-		x.calls = append(x.calls, c)
-		x.b.Number(s.Call, s.Site, s.Vals, "")
+		x.b.Number(t.Sigs[i].Call, t.Sigs[i].Site, t.Sigs[i].Vals, "")
 	}
-	if !changes || len(x.b.Sigs) != len(t.Sigs) {
+	if len(x.b.Sigs) != len(t.Sigs) {
 		return false, nil
 	}
+	k, err := r.Rank(t.Rank)
+	if err != nil {
+		return false, err
+	}
+	w, err := k.Walk(0, 0)
+	if err != nil {
+		return false, err
+	}
 	for n := range t.Streams[0].Grammar.All() {
+		if !w.Next() {
+			return false, w.Err()
+		}
+		if x.calls[n] == nil {
+			if x.calls[n], err = read(w.Call(), &t.Sigs[n]); err != nil {
+				return false, err
+			}
+		}
 		x.take(n)
 	}
 	x.flush()
@@ -122,66 +130,55 @@ func sorted(t *track.Track) (other bool, err error) {
 	return true, nil
 }
 
-// read finds out what a call does.
-func read(s *signature.Signature) (c call, err error) {
-	def, ok := mpi.ByID(s.Call)
-	if !ok {
-		return c, fmt.Errorf("function %d isn't known", s.Call)
-	}
-	is := meaning.WaitingOf(def)
-	if !is.Completes && !is.Probes || s.Vals[0] != 0 {
+// read finds out what a call with a signature does.
+func read(from *trace.Call, s *signature.Signature) (*call, error) {
+	c := &call{vain: from.Return == 0 && ops.InVain(from), spans: make(map[string]signature.Span)}
+	if from.Return != 0 || c.vain {
 		return c, nil
 	}
-	l := signature.LayoutOf(def)
-	list, err := l.Spans(nil, s.Vals)
+	vals := s.Vals
+	list, err := sections.SpansOf(from.Func, nil, vals)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
-	c.spans = make(map[string]signature.Span)
-	for _, p := range list {
-		if p.Param >= 0 && p.Param < len(def.Params) {
-			if name := def.Params[p.Param].Name; p.Out || c.spans[name].End == 0 && !p.Summed(s.Vals) {
-				c.spans[name] = p
+	for i := range list {
+		if p := &list[i]; p.Param >= 0 && p.Param < len(from.Func.Params) {
+			if name := from.Func.Params[p.Param].Name; p.Out || c.spans[name].End == 0 && !p.Summed(vals) {
+				c.spans[name] = *p
 			}
 		}
 	}
-	value := func(name string) int64 { return s.Vals[c.spans[name].At] }
-	_, flag := c.spans["flag"]
 	requests, array := c.spans["array_of_requests"]
-	switch {
-	case flag && def.Has(mpi.Polls) && value("flag") == 0, is.Choice == meaning.SomeRequests && def.Has(mpi.Polls) && value("outcount") == 0:
-		return call{vain: true}, nil
-	case !array || requests.Out:
-		return call{}, nil
-	case is.Choice == meaning.AnyRequest:
-		p := c.spans["status"]
-		c.done = []finished{{value("index"), s.Vals[p.At:p.End]}}
-	case is.Choice == meaning.SomeRequests:
-		indices, statuses := c.spans["array_of_indices"], c.spans["array_of_statuses"]
-		for _, index := range s.Vals[indices.At+1 : indices.End] {
-			c.done = append(c.done, finished{index: index})
-		}
-		i := 0
-		for p := range statuses.Elements(s.Vals) {
-			c.done[i].status = s.Vals[p.At:p.End]
-			i++
-		}
+	done := ops.Completed(from)
+	if !array || requests.Out || len(done) == 0 || from.Param("index") == nil && from.Param("outcount") == nil {
+		return c, nil
 	}
-	c.requests = s.Vals[requests.At+1 : requests.End]
-	for _, f := range c.done {
-		if f.index < 0 || f.index >= int64(len(c.requests)) || c.requests[f.index] <= 0 || c.requests[f.index]&1 != 0 {
-			return call{}, nil
+	var statuses [][]int64
+	if p, one := c.spans["status"]; one {
+		statuses = append(statuses, vals[p.At:p.End])
+	}
+	all := c.spans["array_of_statuses"]
+	for p := range all.Elements(vals) {
+		statuses = append(statuses, vals[p.At:p.End])
+	}
+	for i, d := range done {
+		if d.Request.Form != trace.RequestOnce {
+			return c, nil
 		}
+		f := finished{index: int64(d.At)}
+		if i < len(statuses) {
+			f.status = statuses[i]
+		}
+		c.done = append(c.done, f)
 	}
-	if len(c.done) > 0 {
-		c.key = fmt.Sprint(s.Call, s.Site, len(c.requests), c.spans["array_of_statuses"].End-c.spans["array_of_statuses"].At == 1)
-	}
+	c.requests = vals[requests.At+1 : requests.End]
+	c.key = fmt.Sprint(s.Call, s.Site, len(c.requests), all.End-all.At == 1)
 	return c, nil
 }
 
 // take goes on with a call.
 func (x *sorter) take(n uint32) {
-	c := &x.calls[n]
+	c := x.calls[n]
 	switch {
 	case c.vain:
 		x.spend(n)
@@ -217,7 +214,7 @@ func (x *sorter) flush() {
 	if len(x.row) == 0 {
 		return
 	}
-	first := &x.calls[x.row[0]]
+	first := x.calls[x.row[0]]
 	open := slices.Clone(first.requests)
 	var done []finished
 	for _, n := range x.row {

@@ -153,7 +153,7 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 
 // known reports whether all requests that a call completes were seen being made.
 func known(c *trace.Call) bool {
-	return !slices.ContainsFunc(ops.Completed(c), func(v *trace.Value) bool { return v.Form == trace.RequestUnknown })
+	return !slices.ContainsFunc(ops.Completed(c), func(x ops.Completion) bool { return x.Request.Form == trace.RequestUnknown })
 }
 
 // acts adds what a call does; false if the simulation knows nothing of it.

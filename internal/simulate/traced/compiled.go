@@ -153,8 +153,8 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 	w.ops, w.site = nil, int32(terminal)
 	x.name, x.makes = c.Name(), c.Func.Has(trace.Nonblocking)
 	if c.Func.Has(trace.Completes) {
-		for _, v := range ops.Completed(c) {
-			switch v.Form {
+		for _, done := range ops.Completed(c) {
+			switch v := done.Request; v.Form {
 			case trace.RequestNull:
 			case trace.RequestOnce:
 				if v.ID < 1 || v.ID > mostAgo {

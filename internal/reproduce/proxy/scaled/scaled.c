@@ -90,6 +90,12 @@ int64_t sheared(enum grid g, int d, int by, int more)
 
 int64_t transposed(enum grid g) { return exists(coordinate(g, 0) * sides[g][0] + coordinate(g, 1)); }
 
+int64_t transposed_blocks(enum grid g)
+{
+	int64_t side = sides[g][1], length = sides[g][0] / side, at = rank / length;
+	return sides[g][0] % side || at >= side * side ? NOTHING : exists(length * (at % side * side + at / side) + rank % length);
+}
+
 static int64_t listed(enum grid g, int order, int64_t number, int64_t *count)
 {
 	int n = g < GRID_3D ? 2 : 3;

@@ -24,6 +24,7 @@ int64_t coordinate(enum grid, int dimension);
 int64_t neighbour(enum grid, int x, int y, int z, int periodic); /* MPI_PROC_NULL as in traces outside of an open one */
 int64_t sheared(enum grid, int dimension, int by, int more); /* moved there by so much for each step in the other, and more, periodic */
 int64_t transposed(enum grid);
+int64_t transposed_blocks(enum grid); /* of as many ranks in a row as the first side is longer */
 int64_t existing_neighbours(enum grid);
 int64_t existing_neighbour(enum grid, int order, int64_t number);
 
