@@ -51,7 +51,7 @@ func (r *Refusal) Error() string {
 		text := iteration.ReplaceAllString(slot, "")
 		list[i] = text + ": " + r.Slots[slot]
 		if n := count[text]; n > 1 {
-			list[i] = fmt.Sprintf("%s, in %d iterations: %s", text, n, r.Slots[slot])
+			list[i] = fmt.Sprintf("%s, in %d iterations that differ: %s", text, n, r.Slots[slot])
 		}
 	}
 	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s%s", show.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)

@@ -204,7 +204,7 @@ func TestRefusalText(t *testing.T) {
 		"tag of MPI_Send at a.c:1":                     "no form fits",
 	}}
 	want := `3 values of a run on 20 ranks can't be determined from these traces:
-  dest of MPI_Send at a.c:1, in 2 iterations: no form fits
+  dest of MPI_Send at a.c:1, in 2 iterations that differ: no form fits
   tag of MPI_Send at a.c:1: no form fits`
 	if r.Error() != want {
 		t.Errorf("it says %s", r.Error())

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -88,7 +89,14 @@ func (x *maker) node(n *node, depth int) error {
 	key := reduced(x.at, mask)
 	g := x.m.groups[n.number][key]
 	if g == nil {
-		x.refuse(x.m.text(n), fmt.Errorf("no run has iteration %v of the loops around it", key[1:len(n.around)]), nil)
+		why := fmt.Errorf("no run has iteration %v of the loops around it", key[1:len(n.around)])
+		switch {
+		case len(open) > 2:
+			why = errors.New("more than two loops around it are not equally long in all runs")
+		case x.m.groups[n.number] == nil:
+			why = fmt.Errorf("more than %s iterations differ", show.Grouped(mostGroups))
+		}
+		x.refuse(x.m.text(n), why, nil)
 		return nil
 	}
 	e := x.m.env(n, open, x.ranks, x.rank, x.at, func(l *node) int32 { return x.long[len(l.around)] })

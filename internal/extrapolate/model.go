@@ -132,8 +132,21 @@ func (m *pattern) envOf(n *node, open []int, r *seen) env {
 	})
 }
 
-// mostGroups of a node are fitted one by one.
+// mostGroups of a node are fitted one by one. Iterations in which the same was seen are one.
 const mostGroups = 4096
+
+// sightings are what was seen in an iteration, as a string.
+func sightings(rows []seen, mask uint) string {
+	var b []byte
+	for i := range rows {
+		r := &rows[i]
+		b = binary.AppendVarint(binary.AppendUvarint(binary.AppendUvarint(b, uint64(r.run)), uint64(r.rank)), int64(r.what))
+		for _, x := range reduced(r.index, ^mask) {
+			b = binary.AppendVarint(b, int64(x))
+		}
+	}
+	return string(b)
+}
 
 func (m *pattern) node(n *node) error {
 	mask, open := m.fixed(n)
@@ -148,13 +161,23 @@ func (m *pattern) node(n *node) error {
 	}
 	m.groups[n.number] = make(map[[maxDepth + 1]int32]*group)
 	text := m.text(n)
-	if len(open) > 2 || len(order) > mostGroups {
+	if len(open) > 2 {
 		return nil // refused where it is asked for
 	}
+	kinds := make(map[string]*group)
 	for _, key := range order {
 		rows := by[key]
+		like := sightings(rows, mask)
+		if g := kinds[like]; g != nil {
+			m.groups[n.number][key] = g
+			continue
+		}
+		if len(kinds) == mostGroups {
+			m.groups[n.number] = nil
+			return nil
+		}
 		g := &group{}
-		m.groups[n.number][key] = g
+		kinds[like], m.groups[n.number][key] = g, g
 		var obs []env
 		var vals []int64
 		var calls []env
