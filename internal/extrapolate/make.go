@@ -39,6 +39,7 @@ type madeKey struct {
 // A made is a call that was made before.
 type made struct {
 	values []int64
+	known  bool   // all values are
 	number uint32 // of its terminal, from 1
 	plain  bool   // it names no requests
 	makes  bool
@@ -86,7 +87,8 @@ func (x *maker) loop(l *node, depth int, n int32) error {
 
 func (x *maker) node(n *node, depth int) error {
 	mask, open := x.m.fixed(n)
-	key := reduced(x.at, mask)
+	at := n.keyed(x.at)
+	key := reduced(at, mask)
 	g := x.m.groups[n.number][key]
 	if g == nil {
 		why := fmt.Errorf("no run has iteration %v of the loops around it", key[1:len(n.around)])
@@ -99,7 +101,7 @@ func (x *maker) node(n *node, depth int) error {
 		x.refuse(x.m.text(n), why, nil)
 		return nil
 	}
-	e := x.m.env(n, open, x.ranks, x.rank, x.at, func(l *node) int32 { return x.long[len(l.around)] })
+	e := x.m.env(n, open, x.ranks, x.rank, at, func(l *node) int32 { return x.long[len(l.around)] })
 	there, err := g.there.value(&e)
 	if err != nil {
 		x.refuse(g.there.text, err, g.there.forms)
@@ -120,15 +122,17 @@ func (x *maker) node(n *node, depth int) error {
 	c := x.known[id]
 	if c == nil {
 		c = &made{plain: true}
-		var known bool
-		if c.values, known = x.values(g, e); !known {
+		x.known[id] = c
+		if c.values, c.known = x.values(g, e); !c.known {
 			return nil
 		}
 		for _, f := range p.fields {
 			c.plain = c.plain && f.kind < requests && !p.names(f)
 			c.makes = c.makes || p.makes(f)
 		}
-		x.known[id] = c
+	}
+	if !c.known {
+		return nil
 	}
 	return x.call(n.place, p, c)
 }

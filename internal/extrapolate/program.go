@@ -435,11 +435,19 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 		if mask>>d&1 == 0 {
 			continue
 		}
-		length[d] = w.m.rows[n.around[d].number][0].what
+		c := n.around[d].cycle
+		length[d] = c.kept(w.m.rows[n.around[d].number][0].what)
 		if at != "" {
 			at = fmt.Sprintf("(%s) * %d + ", at, length[d])
 		}
-		at += fmt.Sprintf("i%d", d)
+		switch {
+		case c.every == 0:
+			at += fmt.Sprintf("i%d", d)
+		case c.first == 0:
+			at += fmt.Sprintf("(i%d %% %d)", d, c.every)
+		default:
+			at += fmt.Sprintf("(i%[1]d < %[2]d ? i%[1]d : %[2]d + (i%[1]d - %[2]d) %% %[3]d)", d, c.first, c.every)
+		}
 	}
 	cases := make(map[string][]int64)
 	var order []string

@@ -17,6 +17,7 @@ type node struct {
 	children []*node
 	around   []*node // loops, outermost first
 	mask     uint    // which of these loops' numbers of iterations what happens here depends on
+	cycle    cycle   // of a loop
 	number   int
 }
 
@@ -280,8 +281,11 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 				l++
 			}
 			step := p.at[l] - before.at[l]
+			if p.depends>>l&1 != 0 && !p.repeats(l, before.at[l], step) {
+				continue
+			}
 			before.at[l] += step
-			if x.Count > 2 && !p.changed && p.depends>>l&1 == 0 && p.at == before.at && p.last == before.last &&
+			if x.Count > 2 && !p.changed && p.at == before.at && p.last == before.last &&
 				slices.Equal(p.open, before.open) && slices.Equal(p.seen, before.seen) {
 				p.at[l] += step * int32(left-1)
 				break
@@ -290,6 +294,15 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 		p.changed, p.depends = changed, depends
 	}
 	return nil
+}
+
+// repeats reports whether so many iterations of a loop, from one on, stand for all that follow.
+func (p *parse) repeats(depth int, from, step int32) bool {
+	if depth >= len(p.open) {
+		return false
+	}
+	c := p.open[depth].cycle
+	return c.every > 0 && from >= c.first && step%c.every == 0
 }
 
 func (p *parse) call(c *call) error {
@@ -325,7 +338,7 @@ func (p *parse) call(c *call) error {
 func (p *parse) top() *node { return p.open[len(p.open)-1] }
 
 func (p *parse) report(n *node, what int32) {
-	p.changed = p.row(n, p.at, what) || p.changed
+	p.changed = p.row(n, n.keyed(p.at), what) || p.changed
 	p.depends |= n.mask
 	p.seen[n.number] = true
 }
@@ -435,6 +448,9 @@ func shapeOf(p *program, ranks []*grammar.Grammar, coded bool) (s *shape, err er
 	}
 	for i := 0; i < len(ranks) && err == nil; i++ {
 		err = s.depends(p.calls, ranks[i])
+	}
+	if err == nil {
+		err = s.cycles(p.calls, ranks)
 	}
 	return s, err
 }

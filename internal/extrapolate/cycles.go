@@ -1,0 +1,119 @@
+package extrapolate
+
+import (
+	"maps"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+)
+
+// A cycle says how the iterations of a loop repeat: after the first ones, every so many are alike. A program that swaps two buffers has
+// one of two iterations. Without it, every is 0, each iteration is one of its own, and what is kept grows with their number.
+type cycle struct{ first, every int32 }
+
+// Cycles are looked for up to these numbers of iterations, in loops that go round often enough and equally often everywhere.
+const (
+	mostFirst = 64
+	mostEvery = 256
+	rounds    = 4
+)
+
+// of returns the iteration that stands for one.
+func (c cycle) of(i int32) int32 {
+	if c.every == 0 || i < c.first {
+		return i
+	}
+	return c.first + (i-c.first)%c.every
+}
+
+// kept returns how many iterations stand for n.
+func (c cycle) kept(n int32) int32 {
+	if c.every == 0 {
+		return n
+	}
+	return min(n, c.first+c.every)
+}
+
+// keyed returns an index of a node with the iterations that stand for others.
+func (n *node) keyed(index [maxDepth + 1]int32) [maxDepth + 1]int32 {
+	for d := 1; d < len(n.around); d++ {
+		index[d] = n.around[d].cycle.of(index[d])
+	}
+	return index
+}
+
+// cycles finds those of all loops that something depends on.
+func (s *shape) cycles(calls []call, ranks []*grammar.Grammar) error {
+	users := make([][]*node, len(s.nodes)) // by loop
+	for _, n := range s.nodes[1:] {
+		for d := 1; d < len(n.around); d++ {
+			if n.mask>>d&1 != 0 {
+				users[n.around[d].number] = append(users[n.around[d].number], n)
+			}
+		}
+	}
+	length := make([]int32, len(s.nodes))
+	found := make(map[*node]cycle)
+	for _, l := range s.nodes[1:] {
+		if len(users[l.number]) > 0 {
+			found[l] = cycle{0, 1}
+		}
+	}
+	for _, g := range ranks {
+		if len(found) == 0 {
+			return nil
+		}
+		known := make([]map[[maxDepth + 1]int32]int32, len(s.nodes))
+		for i := range known {
+			known[i] = make(map[[maxDepth + 1]int32]int32)
+		}
+		if err := s.parse(calls, g, func(n *node, index [maxDepth + 1]int32, what int32) bool {
+			known[n.number][reduced(index, n.mask)] = what
+			return false
+		}); err != nil {
+			return err
+		}
+		maps.DeleteFunc(found, func(l *node, c cycle) bool {
+			for _, n := range known[l.number] {
+				if length[l.number] == 0 {
+					length[l.number] = n
+				}
+				if n != length[l.number] {
+					return true
+				}
+			}
+			own := cycleOf(known, users[l.number], len(l.around))
+			if own.every > 0 {
+				own = cycle{max(c.first, own.first), c.every / int32(gcd(int64(c.every), int64(own.every))) * own.every}
+			}
+			found[l] = own
+			return own.every == 0 || own.every > mostEvery || own.first+rounds*own.every > length[l.number]
+		})
+	}
+	for l, c := range found {
+		l.cycle = c
+	}
+	return nil
+}
+
+// cycleOf is the shortest cycle of a rank in the loop at a depth, of which users depend on the iteration.
+func cycleOf(known []map[[maxDepth + 1]int32]int32, users []*node, depth int) cycle {
+	for c := (cycle{0, 1}); c.every <= mostEvery; c = (cycle{0, c.every + 1}) {
+		for _, n := range users {
+			for key, what := range known[n.number] {
+				if at := key[depth] - c.every; at >= c.first {
+					key[depth] = at
+					if before, ok := known[n.number][key]; !ok || before != what {
+						c.first = at + 1
+					}
+				}
+				if c.first > mostFirst {
+					break
+				}
+			}
+		}
+		if c.first <= mostFirst {
+			return c
+		}
+	}
+	return cycle{}
+}
