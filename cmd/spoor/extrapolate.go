@@ -41,6 +41,12 @@ More: docs/extrapolate.md`,
 			if err != nil {
 				return err
 			}
+			if out == "" {
+				out = nameOf(list[0], fmt.Sprint(ranks))
+			}
+			if exists(out) && !force {
+				return thereAlready(out) // not after some seconds
+			}
 			m, err := extrapolate.Learn(list, newPlaces(paths).text)
 			if err != nil {
 				return err
@@ -51,9 +57,6 @@ More: docs/extrapolate.md`,
 			c, err := m.At(ranks)
 			if err != nil {
 				return err
-			}
-			if out == "" {
-				out = nameOf(list[0], fmt.Sprint(ranks))
 			}
 			size, err := written(out, sections.WriteFile(out, c, force))
 			if err != nil {
