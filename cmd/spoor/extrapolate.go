@@ -44,7 +44,7 @@ More: docs/extrapolate.md`,
 			if out == "" {
 				out = nameOf(list[0], fmt.Sprint(ranks))
 			}
-			if exists(out) && !force {
+			if exists(out) && !force && !explain {
 				return thereAlready(out) // not after some seconds
 			}
 			m, err := extrapolate.Learn(list, newPlaces(paths).text)
