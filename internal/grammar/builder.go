@@ -89,6 +89,7 @@ const (
 	idle       mode = iota // nothing: no token yet
 	collecting             // a token grows: unlimited-left of sym so far
 	following              // left more of sym are expected
+	looking                // nothing, while the end is closed for a token to come
 )
 
 // unlimited is the value of left at the start of a token that is collected.
@@ -161,7 +162,15 @@ func (b *Builder) begin(sym uint32) {
 			b.left--
 			return
 		}
-		if !b.close() {
+		b.mode = looking
+		changed := b.close()
+		if b.mode == following {
+			if !b.advance(sym) {
+				b.abandon(sym)
+			}
+			return
+		}
+		if b.mode = idle; !changed {
 			break
 		}
 	}

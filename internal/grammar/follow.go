@@ -28,7 +28,7 @@ const shortest = 4
 func (b *Builder) resume(n, f int32) bool {
 	m, g := b.nodes[n].next, b.nodes[f].prev
 	x := &b.nodes[n]
-	if m != b.nodes[0].prev || b.nodes[m].id < 0 || b.nodes[g].count != 0 || g == 0 || x.id < 0 && b.rules[-x.id].uses < 3 {
+	if m != b.nodes[0].prev || b.nodes[g].count != 0 || g == 0 || b.seldom(x.id) || b.seldom(b.nodes[m].id) {
 		return false
 	}
 	at := b.nodes[f].next
@@ -40,13 +40,26 @@ func (b *Builder) resume(n, f int32) bool {
 	p := x.prev
 	b.unindex(p)
 	b.unuse(x.id)
+	b.unuse(b.nodes[m].id)
 	b.nodes[p].next, b.nodes[0].prev = 0, p
 	b.freeNode(m)
 	*x = node{id: b.nodes[g].id}
 	b.use(x.id)
 	b.mode, b.root, b.path = following, n, b.path[:0]
-	b.cur, b.sym, b.left = at, uint32(b.nodes[at].id), 0
+	b.passedBy(at)
 	return true
+}
+
+// seldom reports whether a rule would be used once if one use fell away.
+func (b *Builder) seldom(id int32) bool { return id < 0 && b.rules[-id].uses < 3 }
+
+// passedBy sets the cursor to the end of a symbol, of which all repetitions are over.
+func (b *Builder) passedBy(n int32) {
+	for b.nodes[n].id < 0 {
+		b.path = append(b.path, frame{node: n, done: b.nodes[n].count - 1})
+		n = b.final(n)
+	}
+	b.cur, b.sym, b.left = n, uint32(b.nodes[n].id), 0
 }
 
 // undo appends what was followed of a rule that resume chose as it would have been appended without.

@@ -98,12 +98,7 @@ func (b *Builder) reopen() {
 // followed sets the cursor to the end of the rule that root names.
 func (b *Builder) followed(root int32) {
 	b.mode, b.root, b.path = following, root, b.path[:0]
-	n := b.final(root)
-	for b.nodes[n].id < 0 {
-		b.path = append(b.path, frame{node: n, done: b.nodes[n].count - 1})
-		n = b.final(n)
-	}
-	b.cur, b.sym, b.left = n, uint32(b.nodes[n].id), 0
+	b.passedBy(b.final(root))
 }
 
 // final returns the last symbol of the rule that n names.

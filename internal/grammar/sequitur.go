@@ -163,7 +163,7 @@ func (b *Builder) check(n int32, closing bool) bool {
 	if b.nodes[f].next == n || m == f {
 		return false // a restored grammar may hold a a a, whose digrams overlap
 	}
-	if b.mode != collecting || b.plain || b.undoing || len(b.dirty) > 0 || !b.resume(n, f) {
+	if may := b.mode == collecting && !closing || b.mode == looking && closing; !may || b.plain || b.undoing || len(b.dirty) > 0 || !b.resume(n, f) {
 		b.match(n, f)
 	}
 	return true
