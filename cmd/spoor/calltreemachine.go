@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -15,7 +13,7 @@ import (
 )
 
 // predictFlat puts what a machine would take beside what was measured.
-func predictFlat(cmd *cobra.Command, r *trace.Reader, f *profile.Flat, name string) (*traced.Prediction, error) {
+func predictFlat(r *trace.Reader, f *profile.Flat, name string) (*traced.Prediction, error) {
 	m, err := machine.Load(name)
 	if err != nil {
 		return nil, err

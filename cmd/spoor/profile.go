@@ -114,7 +114,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		if o.csv || o.byRank || o.columns != nil {
 			return &usageError{cmd, errors.New("--machine can be combined with --json, not with --csv, --columns or --by-rank")}
 		}
-		if predicted, err = predictFlat(cmd, r, f, o.machine); err != nil {
+		if predicted, err = predictFlat(r, f, o.machine); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func (w *writer) argument(i int) string {
 		}
 		return w.array(p, in)
 	case p.Dims > 0:
-		return w.outArray(p, in, out, i)
+		return w.outArray(p, out)
 	}
 	switch p.Type {
 	case trace.Int:

@@ -422,11 +422,11 @@ func (g *generator) finishLine(v *variant, f *finish) *line {
 func (g *generator) finishCall(v *variant, c *call, count, place string) string {
 	w := &writer{g: g, v: v, c: c, sinks: make(map[string]int)}
 	status := "&status"
-	_, length := w.outLength(0, &node{})
+	_, length := w.outLength(&node{})
 	all := "statuses(" + length + ")"
 	for i := range c.f.Params {
 		p := &c.f.Params[i]
-		if p.Kind == "status" && w.ignores(p, &c.out[i]) {
+		if p.Kind == "status" && w.ignores(&c.out[i]) {
 			status, all = "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"
 		}
 	}

@@ -102,13 +102,8 @@ const maxStatic = 1 << 30
 func (g *generator) program() *Program {
 	var b bytes.Buffer
 	meta := g.r.Meta()
-	calls, err := g.calls()
-	total := ""
-	if err == nil {
-		total = fmt.Sprintf(", %d calls", calls)
-	}
-	fmt.Fprintf(&b, "/*\n * The MPI calls of: %s\n * Ranks: %d%s. Made by `spoor proxy` from %s.\n", comment(meta[trace.MetaCommand]),
-		g.r.Ranks(), total, comment(filepath.Base(g.r.Name())))
+	fmt.Fprintf(&b, "/*\n * The MPI calls of: %s\n * Ranks: %d, %d calls. Made by `spoor proxy` from %s.\n", comment(meta[trace.MetaCommand]),
+		g.r.Ranks(), g.calls(), comment(filepath.Base(g.r.Name())))
 	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime/runtime.h explains the rest.\n */\n#include \"runtime/runtime.h\"\n\n")
 	g.gapTexts()
 	g.declarations(&b)
@@ -194,14 +189,13 @@ func comment(s string) string {
 	return strings.NewReplacer("*/", "* /", "/*", "/ *", "\n", " ", "\\", "/").Replace(s)
 }
 
-func (g *generator) calls() (uint64, error) {
-	n := uint64(0)
+func (g *generator) calls() (n uint64) {
 	for _, v := range g.list {
 		for _, k := range v.ranks {
 			n += k.Total()
 		}
 	}
-	return n, nil
+	return n
 }
 
 // declarations writes the arrays that handles stand in.

@@ -271,7 +271,7 @@ func (w *writer) group(c *handles.Comm) *group {
 func (w *writer) collective(at *ops.Call, x *ops.Operation, begins bool) bool {
 	base := w.s.function(x.Function).base
 	if neighbours(base) {
-		return w.exchange(at, x, begins)
+		return w.exchange(x, begins)
 	}
 	if !dataflow.KnownCollective(base) {
 		return false
