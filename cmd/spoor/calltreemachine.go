@@ -51,14 +51,12 @@ func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Predic
 }
 
 // printPredictedFlat writes call sites with measured and predicted times, over all ranks.
-func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top show.Limit) error {
+func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top show.Limit) {
 	fmt.Fprintf(w, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, show.Duration(float64(p.TracedNs)))
 	rows, rest := f.Worth(top)
-	if err := show.Text(w, rows, 0, func(c *show.Row, x profile.Row) {
+	show.Text(w, rows, 0, func(c *show.Row, x profile.Row) {
 		c.Ns("time", x.Ns).Ns("predicted", x.Predicted.Ns).Ns("compute", x.ComputeNs).Ns("predicted", x.Predicted.ComputeNs)
 		c.Count("calls", x.Calls).Text("function and place", x.Function+" "+x.Place)
-	}); err != nil {
-		return err
-	}
-	return rest.Print(w)
+	})
+	rest.Print(w)
 }

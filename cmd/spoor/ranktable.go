@@ -57,10 +57,10 @@ const rankWidth = 10
 
 // printRanks writes a row for each rank: what it computed, what it spent in MPI, and as many
 // of the places with most time as there is room for, up to top.
-func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) error {
+func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no rank left a track")
-		return nil
+		return
 	}
 	hosts := slices.ContainsFunc(list, func(r efficiency.RankTotals) bool { return r.Host != list[0].Host })
 	cols := rankColumns(list)
@@ -82,7 +82,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) error
 		return "~" + text
 	}
 	time := func(t efficiency.RankTime) string { return known(show.Duration(t.Ns), t.Known) }
-	if err := show.Text(w, list, 0, func(c *show.Row, r efficiency.RankTotals) {
+	show.Text(w, list, 0, func(c *show.Row, r efficiency.RankTotals) {
 		c.Value("rank", r.Rank)
 		if hosts {
 			c.Text("host", r.Host)
@@ -104,9 +104,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) error
 			}
 			c.Value(fmt.Sprintf("[%d]", i+1), text)
 		}
-	}); err != nil {
-		return err
-	}
+	})
 	fmt.Fprintln(w)
 	for i, c := range cols {
 		what := "compute before"
@@ -118,7 +116,6 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) error
 	if guessed {
 		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
 	}
-	return nil
 }
 
 // valueNames lists what was attached on some rank.
@@ -133,9 +130,9 @@ func valueNames(list []efficiency.RankTotals) (names []string) {
 	return names
 }
 
-// printRankTable writes a row for each rank and time, in ns, or name of attached values: first its
+// rankTable has a row for each rank and time, in ns, or name of attached values: first its
 // totals, then by place.
-func printRankTable(w io.Writer, list []efficiency.RankTotals, v show.View) error {
+func rankTable(list []efficiency.RankTotals) func(io.Writer, show.View) error {
 	type row struct {
 		rank                       int
 		host, what, function, site string
@@ -151,7 +148,7 @@ func printRankTable(w io.Writer, list []efficiency.RankTotals, v show.View) erro
 			rows = append(rows, row{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
 		}
 	}
-	return show.Print(w, rows, v, func(c *show.Row, r row) {
+	return tableOf(rows, func(c *show.Row, r row) {
 		c.Value("rank", r.rank).Text("host", r.host).Text("what", r.what).Text("function", r.function).Text("site", r.site)
 		c.Decimal("value", r.Ns, 0).Decimal("within", r.Within, 0).Value("known", r.Known)
 	})

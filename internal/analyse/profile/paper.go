@@ -35,34 +35,19 @@ const (
 )
 
 // Paper writes the profile as terms.
-func (p *Profile) Paper(w io.Writer, s Style, v View) error {
+func (p *Profile) Paper(w io.Writer, s Style, v View) {
 	var n notation = textNotation{}
 	if s == LaTeX {
 		n = latexNotation{p.Timeless()}
 	}
-	out := &watched{w: w}
-	n.begin(out, p)
+	n.begin(w, p)
 	for i := range p.Threads {
 		t := &p.Threads[i]
 		x := papers{p: p, n: n, terse: s == Terse, min: max(0, v.MinTime), depth: v.Depth}
 		x.top(plain(t.Body))
-		n.thread(out, p.head(t), x.lines)
+		n.thread(w, p.head(t), x.lines)
 	}
-	n.end(out, p)
-	return out.err
-}
-
-// watched remembers the first error.
-type watched struct {
-	w   io.Writer
-	err error
-}
-
-func (w *watched) Write(b []byte) (int, error) {
-	if w.err == nil {
-		_, w.err = w.w.Write(b)
-	}
-	return len(b), w.err
+	n.end(w, p)
 }
 
 type papers struct {
