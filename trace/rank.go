@@ -372,7 +372,7 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
 	}
 	of, p = sections.NewPooled(groups, c.Stackless, key, counts, len(ranks))
-	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks}
+	t := sections.TimeCoder{Coder: wire.Coder{R: w}, Ranks: r.ranks.Ranks}
 	switch n := w.Int(r.ranks.Classes + 1); {
 	case n == 1:
 		t.Common = true
@@ -403,7 +403,7 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks, Common: true}
+	t := sections.TimeCoder{Coder: wire.Coder{R: w}, Ranks: r.ranks.Ranks, Common: true}
 	if w.Byte() != 1 {
 		w.Fail("is not referred to by others")
 	}
