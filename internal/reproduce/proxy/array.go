@@ -270,8 +270,7 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 			s = "&status"
 			break
 		}
-		s = fmt.Sprintf("status_of(%s, %s, %s, %s)", w.expr("rank", in.at+signature.StatusSource), w.expr("tag", in.at+signature.StatusTag),
-			w.expr("", in.at+signature.StatusCount), w.expr("", in.at+signature.StatusCancelled))
+		s = "status_of(" + w.came(in) + ")"
 	case trace.StatusAbsent:
 		s = "MPI_STATUS_IGNORE"
 	}
@@ -279,4 +278,10 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 		return "fstatus_of(" + s + ")"
 	}
 	return s
+}
+
+// came lists what a status says.
+func (w *writer) came(status *node) string {
+	return fmt.Sprintf("%s, %s, %s, %s", w.expr("rank", status.at+signature.StatusSource), w.expr("tag", status.at+signature.StatusTag),
+		w.expr("", status.at+signature.StatusCount), w.expr("", status.at+signature.StatusCancelled))
 }

@@ -54,9 +54,6 @@ func (g *generator) setup(v *variant) string {
 		}
 		list = append(list, e)
 	}
-	if len(list) == 0 {
-		return ""
-	}
 	var b strings.Builder
 	for _, e := range list {
 		switch {
@@ -69,13 +66,17 @@ func (g *generator) setup(v *variant) string {
 		}
 		fmt.Fprintf(&b, "    area(%s, %d, %d, %s, %s);\n", e.class, e.first, e.n, e.low, e.high)
 	}
-	body := b.String()
-	if n, ok := g.setupOf[body]; ok {
-		return n
+	return g.function("memory", b.String())
+}
+
+// function returns the name of the function with these statements; "" if there are none.
+func (g *generator) function(what, body string) string {
+	n, ok := g.setupOf[body]
+	if !ok && body != "" {
+		n = fmt.Sprintf("%s_%d", what, len(g.setups))
+		g.setupOf[body] = n
+		g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", n, body))
 	}
-	n := fmt.Sprintf("memory_%d", len(g.setups))
-	g.setupOf[body] = n
-	g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", n, body))
 	return n
 }
 
