@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -10,47 +9,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/show"
 )
-
-// A rankColumn is one of the columns behind a rank's totals: the time before or in the calls
-// from one place.
-type rankColumn struct {
-	function, place string
-	mpi             bool
-	sum             float64
-	of              map[int]efficiency.RankTime // by rank
-}
-
-// rankColumns lists the columns of a table, those of most time first.
-func rankColumns(list []efficiency.RankTotals) []*rankColumn {
-	type key struct {
-		function, place string
-		mpi             bool
-	}
-	known := make(map[key]*rankColumn)
-	var cols []*rankColumn
-	for i := range list {
-		for j := range list[i].Sites {
-			s := &list[i].Sites[j]
-			for _, mpi := range []bool{false, true} {
-				t := s.Compute
-				if mpi {
-					t = s.MPI
-				}
-				c := known[key{s.Function, s.Place, mpi}]
-				if c == nil {
-					c = &rankColumn{function: s.Function, place: s.Place, mpi: mpi, of: make(map[int]efficiency.RankTime)}
-					known[key{s.Function, s.Place, mpi}] = c
-					cols = append(cols, c)
-				}
-				before := c.of[list[i].Rank]
-				c.of[list[i].Rank] = efficiency.RankTime{Ns: before.Ns + t.Ns, Within: before.Within + t.Within, Known: t.Known}
-				c.sum += t.Ns
-			}
-		}
-	}
-	slices.SortStableFunc(cols, func(a, b *rankColumn) int { return cmp.Compare(b.sum, a.sum) })
-	return cols
-}
 
 // rankWidth is about how wide a column with a time is.
 const rankWidth = 10
@@ -63,7 +21,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 		return
 	}
 	hosts := slices.ContainsFunc(list, func(r efficiency.RankTotals) bool { return r.Host != list[0].Host })
-	cols := rankColumns(list)
+	cols := efficiency.Columns(list)
 	room := (width - 3*rankWidth) / rankWidth
 	if hosts {
 		room -= 2
@@ -99,7 +57,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 		}
 		for i, col := range cols {
 			text := "-"
-			if t, ok := col.of[r.Rank]; ok {
+			if t, ok := col.Of[r.Rank]; ok {
 				text = time(t)
 			}
 			c.Value(fmt.Sprintf("[%d]", i+1), text)
@@ -108,10 +66,10 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	fmt.Fprintln(w)
 	for i, c := range cols {
 		what := "compute before"
-		if c.mpi {
+		if c.MPI {
 			what = "in"
 		}
-		fmt.Fprintf(w, "[%d] %s %s at %s\n", i+1, what, c.function, c.place)
+		fmt.Fprintf(w, "[%d] %s %s at %s\n", i+1, what, c.Function, c.Place)
 	}
 	if guessed {
 		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")

@@ -162,10 +162,7 @@ func (p *program) rank(k *trace.Rank) ([]call, error) {
 	var terminals []int32 // of the calls
 	for t, vals := range k.Signatures(0) {
 		if functions[t] == nil {
-			c, err := k.Called(t)
-			if err != nil {
-				return nil, err
-			}
+			c := k.Called(t)
 			functions[t], sites[t] = c, p.site(&c.Site)
 		}
 		if len(x.calls) >= mostCalls {
@@ -199,10 +196,7 @@ func (x *reading) turn(terminal int) error {
 		return errNoWay
 	}
 	if x.vertices == nil {
-		var err error
-		if x.vertices, err = tree.Vertices(x.k, w.code); err != nil {
-			return err
-		}
+		x.vertices = tree.Vertices(x.k, w.code)
 	}
 	v := x.vertices[terminal]
 	if v < 0 {

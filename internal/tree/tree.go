@@ -198,10 +198,7 @@ func (m *maker) ends(r *trace.Reader, class int) error {
 		return err
 	}
 	for t := range k.Terminals() {
-		c, err := k.Called(t)
-		if err != nil {
-			return err
-		}
+		c := k.Called(t)
 		if len(c.Site.Frames()) < m.frames {
 			if f := m.outermost(c.Site); f != nil {
 				m.roots[f] = true
@@ -234,14 +231,8 @@ func (m *maker) class(r *trace.Reader, class int) error {
 	}
 	leaf := make([]*vertex, k.Terminals())
 	for t := range leaf {
-		c, err := k.Called(t)
-		if err != nil {
-			return err
-		}
-		site, err := k.Place(t)
-		if err != nil {
-			return err
-		}
+		c := k.Called(t)
+		site := k.Place(t)
 		if site < 0 {
 			continue // an unknown place
 		}

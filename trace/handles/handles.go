@@ -111,10 +111,7 @@ func (t *Table) class(k *trace.Rank) (*class, error) {
 	}
 	c := &class{setters: make(map[int]*setter), places: make(map[place]*trace.Occurrences), rare: make(map[int]*rarities)}
 	for n := range k.Terminals() {
-		call, err := k.Called(n)
-		if err != nil {
-			return nil, err
-		}
+		call := k.Called(n)
 		if of, ok := makerOf(call.Func); ok {
 			c.makers = append(c.makers, maker{n, of})
 		}

@@ -197,10 +197,7 @@ func (f *filler) rank(rank int, u *unit) error {
 		total := uint64(0)
 		for _, t := range slices.Sorted(maps.Keys(x.item.counts)) {
 			if x.node.Event == nil {
-				c, err := k.Called(t)
-				if err != nil {
-					return err
-				}
+				c := k.Called(t)
 				x.node.Event = newEvent(c, f.r.Ranks())
 			}
 			if err := x.node.Event.add(k, t, x.item.counts[t], marks); err != nil {
