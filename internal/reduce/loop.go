@@ -63,12 +63,8 @@ func (w *Window) named(k *trace.Rank) func(int) bool {
 // mainLoop finds the loop of the call tree that has most of a thread's calls, and in it the call that is made once a round and
 // least elsewhere. Where there is none, it is the loop in it that has most.
 func (w *Window) mainLoop(r *trace.Reader, k *trace.Rank, stream int) (func(int) bool, error) {
-	x, err := r.Columns(k.Class())
-	if err != nil {
-		return nil, err
-	}
 	key := [2]int{k.Class(), stream}
-	if begins, ok := w.main[key]; ok && !x.Varies() {
+	if begins, ok := w.main[key]; ok && k.Uniform() {
 		return begins, nil
 	}
 	o := w.Tree

@@ -221,10 +221,6 @@ func (m *maker) whole(s trace.Site) bool {
 // class places the calls of a class and lists the steps between them.
 func (m *maker) class(r *trace.Reader, class int) error {
 	ranks := r.Members(class)
-	uniform, err := r.Uniform(class)
-	if err != nil {
-		return err
-	}
 	k, err := r.Rank(ranks[0])
 	if err != nil {
 		return err
@@ -248,7 +244,7 @@ func (m *maker) class(r *trace.Reader, class int) error {
 		}
 		leaf[t] = v
 	}
-	if uniform {
+	if k.Uniform() {
 		ranks = ranks[:1]
 	}
 	each := 1 + len(ranks)/maxVaried

@@ -108,11 +108,7 @@ func unitsOf(r *trace.Reader, ranks []int, thread int, t tolerance, numbers *num
 			return units, fmt.Errorf("rank %d: %w", rank, err)
 		}
 		units = append(units, u)
-		uniform, err := r.Uniform(k.Class())
-		if err != nil {
-			return nil, err
-		}
-		if uniform {
+		if k.Uniform() {
 			known[k.Class()] = u
 		}
 	}

@@ -194,14 +194,12 @@ func (b *builder) survey(rank int) error {
 	if b.done[class] {
 		return nil
 	}
-	uniform, err := b.r.Uniform(class)
+	k, err := b.r.Rank(rank)
 	if err != nil {
 		return err
 	}
-	b.done[class] = uniform
-	k, err := b.r.Rank(rank)
-	if err != nil || b.thread >= k.Streams() {
-		return err
+	if b.done[class] = k.Uniform(); b.thread >= k.Streams() {
+		return nil
 	}
 	list, err := b.numbers.contexts(k)
 	if err != nil {

@@ -448,7 +448,7 @@ func (g *generator) finishCall(v *variant, c *call, count, place string) string 
 // the gaps of all calls of a step come before its first.
 func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *trace.Leaves) ([]gaps.Leaf, error) {
 	old := k.Leaves(stream)
-	list, _, err := gaps.Of(g.r, k, old, stream)
+	list, _, err := gaps.Of(g.r, k, old)
 	if err != nil {
 		return nil, err
 	}
