@@ -174,11 +174,7 @@ func (w *laneWalk) next(terminal int) []int64 {
 
 // evaluate returns a call of a terminal with values of its own.
 func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
-	tables, err := k.r.tables()
-	if err != nil {
-		return nil, err
-	}
-	c, err := readCall(t.call.Func, sig, &tables.lookup, k.number)
+	c, err := readCall(t.call.Func, sig, &k.tables.lookup, k.number)
 	if err != nil {
 		return nil, k.r.failed(container.Lanes, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, terminal, err, ErrFormat))
 	}

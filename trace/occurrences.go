@@ -49,12 +49,6 @@ func (o *Occurrences) All() iter.Seq2[uint64, int] {
 // don't occur, none that the stream has.
 func (k *Rank) Firsts(stream int) []uint64 { return k.bare[stream]().Firsts(k.Terminals()) }
 
-// Uniform reports whether all ranks of a class run their loops equally often,
+// Uniform reports whether all ranks of the class run their loops equally often,
 // so that counts and positions of terminals are the same on all of them.
-func (r *Reader) Uniform(class int) (bool, error) {
-	c, err := r.classAt(class)
-	if err != nil {
-		return false, err
-	}
-	return len(c.Varying) == 0, nil
-}
+func (k *Rank) Uniform() bool { return len(k.class.Varying) == 0 }

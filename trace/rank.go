@@ -21,6 +21,7 @@ var ErrNoTrack = errors.New("no track of this rank")
 // goroutines at once.
 type Rank struct {
 	r      *Reader
+	tables *tables
 	number int
 	index  int // within the class
 	nclass int
@@ -55,6 +56,10 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("trace: %s: rank %d: %w", r.name, rank, ErrNoTrack)
 	}
+	tables, err := r.tables()
+	if err != nil {
+		return nil, err
+	}
 	c, err := r.classAt(n)
 	if err != nil {
 		return nil, err
@@ -65,7 +70,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	}
 	k := &Rank{
 		streams: streams,
-		r:       r, number: rank, index: int(r.places().Index[rank]), nclass: n, class: c,
+		r:       r, tables: tables, number: rank, index: int(r.places().Index[rank]), nclass: n, class: c,
 		calls: make([]template, len(c.Terminals)), sums: make([]*grammar.Sums, len(c.Streams)),
 	}
 	for _, g := range streams {
@@ -147,39 +152,27 @@ func (k *Rank) Distinct() ([]*Call, error) {
 
 // Called returns function and call site of a distinct call, without parameters and return value. Unlike
 // Terminal it keeps nothing, so that asking for all of a million costs no memory.
-func (k *Rank) Called(terminal int) (*Call, error) {
+func (k *Rank) Called(terminal int) *Call {
 	c := new(Call) // on the stack of a caller that doesn't keep it
-	return c, k.called(c, terminal)
+	k.called(c, terminal)
+	return c
 }
 
-func (k *Rank) called(c *Call, terminal int) error {
-	tables, err := k.r.tables()
-	if err != nil {
-		return err
-	}
-	t := &k.class.Terminals[terminal]
+func (k *Rank) called(c *Call, terminal int) {
+	t, sites := &k.class.Terminals[terminal], k.tables.sites
 	c.Rank, c.Terminal, c.Func = k.number, terminal, k.r.byID[t.Group.Call]
-	c.Site, c.Phase, c.Thread, c.Turn = tables.sites.List[t.Site], tables.sites.Phases[t.Site], tables.sites.Thread(t.Site), tables.sites.Turns[t.Site]
-	return nil
+	c.Site, c.Phase, c.Thread, c.Turn = sites.List[t.Site], sites.Phases[t.Site], sites.Thread(t.Site), sites.Turns[t.Site]
 }
 
 // Place returns the number in Reader.Sites of a distinct call's site, one for all sites with the same frames and Call.Turn; -1 if the place isn't
 // known.
-func (k *Rank) Place(terminal int) (int, error) {
-	tables, err := k.r.tables()
-	if err != nil {
-		return -1, err
-	}
-	return tables.sites.Number(k.class.Terminals[terminal].Site) - 1, nil
+func (k *Rank) Place(terminal int) int {
+	return k.tables.sites.Number(k.class.Terminals[terminal].Site) - 1
 }
 
 // Vertex finds a distinct call in what the program's code says; -1 if it could not be placed.
-func (k *Rank) Vertex(c *Code, terminal int) (int, error) {
-	place, err := k.Place(terminal)
-	if err != nil {
-		return -1, err
-	}
-	return c.Vertex(k.class.Terminals[terminal].Group.Call, place), nil
+func (k *Rank) Vertex(c *Code, terminal int) int {
+	return c.Vertex(k.class.Terminals[terminal].Group.Call, k.Place(terminal))
 }
 
 // Signature returns the values of a terminal as recorded, in the first of its calls if
@@ -194,18 +187,12 @@ func (k *Rank) template(n int) (template, error) {
 	if t := k.calls[n]; t.call != nil {
 		return t, nil
 	}
-	tables, err := k.r.tables()
-	if err != nil {
-		return template{}, err
-	}
-	term := &k.class.Terminals[n]
-	c, err := readCall(k.r.byID[term.Group.Call], k.Signature(n), &tables.lookup, k.number)
+	c, err := readCall(k.r.byID[k.class.Terminals[n].Group.Call], k.Signature(n), &k.tables.lookup, k.number)
 	if err != nil {
 		return template{}, k.r.failed(container.Signatures,
 			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
-	c.Rank, c.Terminal, c.Site = k.number, n, tables.sites.List[term.Site]
-	c.Phase, c.Thread, c.Turn = tables.sites.Phases[term.Site], tables.sites.Thread(term.Site), tables.sites.Turns[term.Site]
+	k.called(c, n)
 	t := template{call: c}
 	t.made, t.requests = c.creations()
 	k.calls[n] = t
@@ -372,7 +359,7 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
 	}
 	of, p = sections.NewPooled(groups, c.Stackless, key, counts, len(ranks))
-	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks}
+	t := sections.TimeCoder{Coder: wire.Coder{R: w}, Ranks: r.ranks.Ranks}
 	switch n := w.Int(r.ranks.Classes + 1); {
 	case n == 1:
 		t.Common = true
@@ -403,7 +390,7 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	t := sections.TimeCoder{Reader: w, Ranks: r.ranks.Ranks, Common: true}
+	t := sections.TimeCoder{Coder: wire.Coder{R: w}, Ranks: r.ranks.Ranks, Common: true}
 	if w.Byte() != 1 {
 		w.Fail("is not referred to by others")
 	}

@@ -20,10 +20,7 @@ func (k *Rank) Track() (Track, error) {
 }
 
 func (k *Rank) track() (*track.Track, error) {
-	t, err := k.r.tables()
-	if err != nil {
-		return nil, err
-	}
+	t := k.tables
 	out := &track.Track{
 		Rank: k.number, Sigs: make([]signature.Signature, k.Terminals()), Times: make([]track.Times, k.Terminals()),
 		Strings: maps.Clone(t.strings), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64),

@@ -126,7 +126,7 @@ func newFilePage(c *mpi.Call, s *mpi.Symbol, index int) (*filePage, error) {
 			part := put[q.Name]
 			if part == "" {
 				var err error
-				if part, err = filePart(c, q, s.Passes(q.Name)); err != nil {
+				if part, err = filePart(q, s.Passes(q.Name)); err != nil {
 					return nil, err
 				}
 			}
@@ -176,7 +176,7 @@ func (p *filePage) guard(c *mpi.Call) {
 }
 
 // filePart writes a parameter into ENTER.
-func filePart(c *mpi.Call, q *mpi.Param, passed bool) (string, error) {
+func filePart(q *mpi.Param, passed bool) (string, error) {
 	if !passed {
 		if q.Array || q.Kind.Form() == mpi.FormString {
 			return "", fmt.Errorf("a form has to pass %s", q.Name)

@@ -175,7 +175,7 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	c := f.Callers()
 	c.Sort(o.sort)
 	defer where.complain(cmd)
-	return o.print(cmd, c, func(w io.Writer) error { return c.Text(w, view) }, c.CSV)
+	return o.print(cmd, c, func(w io.Writer) { c.Text(w, view) }, func(w io.Writer, _ show.View) error { c.CSV(w); return nil })
 }
 
 // view is what the flags say of lines and their number.
@@ -249,9 +249,7 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		case i > 0:
 			fmt.Fprintln(out)
 		}
-		if err := o.write(out, p, view); err != nil {
-			return err
-		}
+		o.write(out, p, view)
 	}
 	if o.json {
 		if err := writeJSON(out, list); err != nil {
@@ -281,11 +279,12 @@ func (o *shape) styled(cmd *cobra.Command) error {
 }
 
 // write writes a profile in the style.
-func (o *shape) write(w io.Writer, p *profile.Profile, view profile.View) error {
+func (o *shape) write(w io.Writer, p *profile.Profile, view profile.View) {
 	if o.style == "tree" {
-		return p.Text(w, view)
+		p.Text(w, view)
+	} else {
+		p.Paper(w, profile.Style(slices.Index(styles, o.style)), view)
 	}
-	return p.Paper(w, profile.Style(slices.Index(styles, o.style)), view)
 }
 
 // profiled chooses the ranks to show; others is how many classes are left out.

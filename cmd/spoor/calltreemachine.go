@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -15,7 +13,7 @@ import (
 )
 
 // predictFlat puts what a machine would take beside what was measured.
-func predictFlat(cmd *cobra.Command, r *trace.Reader, f *profile.Flat, name string) (*traced.Prediction, error) {
+func predictFlat(r *trace.Reader, f *profile.Flat, name string) (*traced.Prediction, error) {
 	m, err := machine.Load(name)
 	if err != nil {
 		return nil, err
@@ -53,14 +51,12 @@ func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Predic
 }
 
 // printPredictedFlat writes call sites with measured and predicted times, over all ranks.
-func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top show.Limit) error {
+func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top show.Limit) {
 	fmt.Fprintf(w, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, show.Duration(float64(p.TracedNs)))
 	rows, rest := f.Worth(top)
-	if err := show.Text(w, rows, 0, func(c *show.Row, x profile.Row) {
+	show.Text(w, rows, 0, func(c *show.Row, x profile.Row) {
 		c.Ns("time", x.Ns).Ns("predicted", x.Predicted.Ns).Ns("compute", x.ComputeNs).Ns("predicted", x.Predicted.ComputeNs)
 		c.Count("calls", x.Calls).Text("function and place", x.Function+" "+x.Place)
-	}); err != nil {
-		return err
-	}
-	return rest.Print(w)
+	})
+	rest.Print(w)
 }

@@ -36,13 +36,12 @@ calls it checks the calls of some ranks of each class, and prints how many.`,
 				progress.step()
 			}
 			progress.end()
-			err := o.print(cmd, list, func(w io.Writer) error {
+			err := o.print(cmd, list, func(w io.Writer) {
 				for _, c := range list {
 					if c.err == nil && !quiet {
 						fmt.Fprintln(w, c.text())
 					}
 				}
-				return nil
 			}, nil)
 			if err == nil && bad {
 				err = exitCode(1)

@@ -159,9 +159,9 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 		list = append(list, c)
 	}
 	if len(list) == 1 {
-		err = o.print(cmd, list[0], func(w io.Writer) error { return printComparison(w, list[0], o.output) }, func(w io.Writer) error { return comparedSites(w, list[0], o.output) })
+		err = o.print(cmd, list[0], nil, func(w io.Writer, v show.View) error { return printComparison(w, list[0], v) })
 	} else {
-		err = o.print(cmd, list, func(w io.Writer) error { return printScalability(w, list, o.tableView()) }, func(w io.Writer) error { return printScalability(w, list, o.tableView()) })
+		err = o.print(cmd, list, nil, scalabilityTable(list))
 	}
 	if err != nil || o.threshold == 0 {
 		return false, err
@@ -175,8 +175,8 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 	return worse, nil
 }
 
-// printScalability writes a line for each run: those of the comparisons, and before them the one that they all have.
-func printScalability(w io.Writer, list []*database.Comparison, v show.View) error {
+// scalabilityTable has a line for each run: those of the comparisons, and before them the one that they all have.
+func scalabilityTable(list []*database.Comparison) func(io.Writer, show.View) error {
 	type line struct {
 		run database.Run
 		s   database.Scalability
@@ -187,7 +187,7 @@ func printScalability(w io.Writer, list []*database.Comparison, v show.View) err
 		_, s := c.Scalability()
 		lines = append(lines, line{c.B, s})
 	}
-	return show.Print(w, lines, v, func(c *show.Row, x line) {
+	return tableOf(lines, func(c *show.Row, x line) {
 		share := func(v float64) string {
 			if v == 0 {
 				return "?"

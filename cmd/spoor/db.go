@@ -88,7 +88,7 @@ Spark and pandas read as one table.`,
 				return err
 			}
 			where.complain(cmd)
-			err = form.print(cmd, runs, func(w io.Writer) error {
+			err = form.print(cmd, runs, func(w io.Writer) {
 				for _, x := range runs {
 					what := "added as run"
 					if !x.Added {
@@ -96,7 +96,6 @@ Spark and pandas read as one table.`,
 					}
 					fmt.Fprintf(w, "%s: %s %d\n", x.Trace, what, x.Run)
 				}
-				return nil
 			}, nil)
 			if failed {
 				return errors.Join(err, exitCode(1))
@@ -211,7 +210,7 @@ func newDBList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, list, func(w io.Writer) error { return printRuns(w, o.tableView(), list) }, func(w io.Writer) error { return printRuns(w, o.tableView(), list) })
+			return o.print(cmd, list, nil, runTable(list))
 		},
 	}
 	databaseFlag(cmd.Flags(), &path)
@@ -219,8 +218,8 @@ func newDBList() *cobra.Command {
 	return cmd
 }
 
-func printRuns(w io.Writer, v show.View, list []database.Listed) error {
-	return show.Print(w, list, v, func(c *show.Row, x database.Listed) {
+func runTable(list []database.Listed) func(io.Writer, show.View) error {
+	return tableOf(list, func(c *show.Row, x database.Listed) {
 		var span, in any = "?", "?"
 		if x.HasTimes {
 			span, in = x.SpanNs, float64(x.MPINs)/float64(max(1, x.Ranks))
@@ -268,11 +267,11 @@ func newDBSQL() *cobra.Command {
 					return nil
 				}
 				err = d.Query(args[0], line, func(values []any) error { return line(texts(values)) })
-				err = errors.Join(err, show.Text(out, rows, 0, func(c *show.Row, cells []string) {
+				show.Text(out, rows, 0, func(c *show.Row, cells []string) {
 					for _, cell := range cells {
 						c.Text("", cell)
 					}
-				}))
+				})
 			}
 			return errors.Join(err, out.Flush())
 		},
@@ -317,7 +316,23 @@ func texts(values []any) []string {
 	return list
 }
 
-func printComparison(w io.Writer, c *database.Comparison, o output) error {
+// printComparison writes a row for each call site of two runs, as text below what they are as a whole.
+func printComparison(w io.Writer, c *database.Comparison, v show.View) error {
+	if !v.CSV {
+		printWhole(w, c)
+	}
+	waits, _ := c.Waits()
+	return show.Print(w, c.Sites, v, func(r *show.Row, s database.SitePair) {
+		r.Count("calls A", s.Calls[0]).Count("calls B", s.Calls[1]).Ns("time A", s.Ns[0]).Ns("time B", s.Ns[1])
+		r.Value("change", changed(float64(s.Ns[0]), float64(s.Ns[1])))
+		if waits {
+			r.Ns("waited A", s.Waited[0]).Ns("waited B", s.Waited[1])
+		}
+		r.Bytes("out A", s.Out[0]).Bytes("out B", s.Out[1]).Text("function, call site", siteText(&s.Site))
+	})
+}
+
+func printWhole(w io.Writer, c *database.Comparison) {
 	for _, p := range c.Whole {
 		if p.Name == "span_ns" && p.KnownA && p.KnownB {
 			fmt.Fprintf(w, "run time: %s → %s, %s\n", show.Duration(p.A), show.Duration(p.B), changed(p.A, p.B))
@@ -334,7 +349,7 @@ func printComparison(w io.Writer, c *database.Comparison, o output) error {
 		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, show.Plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
 	}
 	fmt.Fprintln(w)
-	if err := show.Text(w, c.Whole, 0, func(r *show.Row, p database.Pair) {
+	show.Text(w, c.Whole, 0, func(r *show.Row, p database.Pair) {
 		a, b, change := "?", "?", ""
 		if p.KnownA {
 			a = quantity(p.Name, p.A)
@@ -346,24 +361,8 @@ func printComparison(w io.Writer, c *database.Comparison, o output) error {
 			change = changed(p.A, p.B)
 		}
 		r.Value("", p.Name).Value("A", a).Value("B", b).Value("change", change)
-	}); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	return comparedSites(w, c, o)
-}
-
-// comparedSites writes a row for each call site of two runs.
-func comparedSites(w io.Writer, c *database.Comparison, o output) error {
-	waits, _ := c.Waits()
-	return show.Print(w, c.Sites, o.tableView(), func(r *show.Row, s database.SitePair) {
-		r.Count("calls A", s.Calls[0]).Count("calls B", s.Calls[1]).Ns("time A", s.Ns[0]).Ns("time B", s.Ns[1])
-		r.Value("change", changed(float64(s.Ns[0]), float64(s.Ns[1])))
-		if waits {
-			r.Ns("waited A", s.Waited[0]).Ns("waited B", s.Waited[1])
-		}
-		r.Bytes("out A", s.Out[0]).Bytes("out B", s.Out[1]).Text("function, call site", siteText(&s.Site))
 	})
+	fmt.Fprintln(w)
 }
 
 // quantity writes the value of a column of runs.

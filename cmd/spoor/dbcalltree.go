@@ -67,18 +67,15 @@ func printDBTrees(cmd *cobra.Command, o shape, form output, list []*profile.Prof
 	if err != nil {
 		return err
 	}
-	return form.print(cmd, list, func(w io.Writer) error {
+	return form.print(cmd, list, func(w io.Writer) {
 		for i, p := range list {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
-			if err := o.write(w, p, view); err != nil {
-				return err
-			}
+			o.write(w, p, view)
 		}
 		if others > 0 && o.style != "latex" {
 			fmt.Fprintf(w, "\n%s more: --class, --all\n", show.Plural(others, "class"))
 		}
-		return nil
 	}, nil)
 }

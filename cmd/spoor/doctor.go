@@ -133,7 +133,7 @@ func (h *host) healthy() bool {
 	return h.Program == nil || h.Program.Traceable()
 }
 
-func (h *host) print(w io.Writer) error {
+func (h *host) print(w io.Writer) {
 	for _, p := range h.Parts {
 		switch {
 		case p.Path == "":
@@ -162,7 +162,6 @@ func (h *host) print(w io.Writer) error {
 	if h.Program != nil {
 		h.printProgram(w, h.Program)
 	}
-	return nil
 }
 
 func (h *host) printProgram(w io.Writer, r *launch.Inspection) {

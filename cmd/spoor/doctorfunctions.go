@@ -22,16 +22,14 @@ func listFunctions(cmd *cobra.Command, args []string, o output) error {
 	if c == nil {
 		return fmt.Errorf("%s: MPI has no such function; spoor doctor --functions lists them", args[0])
 	}
-	return o.print(cmd, describe(c), func(w io.Writer) error { return printCall(w, c) }, nil)
+	return o.print(cmd, describe(c), func(w io.Writer) { printCall(w, c) }, nil)
 }
 
 // printFunctionList counts functions by chapter, and lists those that are not traced, and all.
-func printFunctionList(w io.Writer) error {
-	if err := printCoverage(w); err != nil {
-		return err
-	}
+func printFunctionList(w io.Writer) {
+	printCoverage(w)
 	fmt.Fprintln(w)
-	return printAllCalls(w)
+	printAllCalls(w)
 }
 
 // chapters are the titles of the standard's chapters that define functions.
@@ -48,7 +46,7 @@ type coverage struct {
 	counts  [3]int // by mpi.Class
 }
 
-func printCoverage(w io.Writer) error {
+func printCoverage(w io.Writer) {
 	var list []*coverage
 	index := make(map[string]*coverage)
 	total := coverage{}
@@ -68,22 +66,19 @@ func printCoverage(w io.Writer) error {
 		return cmp.Or(cmp.Compare(len(a.chapter), len(b.chapter)), cmp.Compare(a.chapter, b.chapter))
 	})
 	total.chapter = "all"
-	if err := show.Text(w, append(list, &total), 0, func(c *show.Row, k *coverage) {
+	show.Text(w, append(list, &total), 0, func(c *show.Row, k *coverage) {
 		regular, irregular, unwrapped := k.counts[mpi.Regular], k.counts[mpi.Irregular], k.counts[mpi.Unwrapped]
 		c.Value("functions", regular+irregular+unwrapped).Value("regular", regular).Value("irregular", irregular).Value("unwrapped", unwrapped)
 		c.Text("chapter", strings.TrimSpace(k.chapter+" "+chapters[k.chapter]))
-	}); err != nil {
-		return err
+	})
+	if total.counts[mpi.Unwrapped] > 0 {
+		fmt.Fprintf(w, "\nnot traced:\n")
+		printReasons(w)
 	}
-	if total.counts[mpi.Unwrapped] == 0 {
-		return nil
-	}
-	fmt.Fprintf(w, "\nnot traced:\n")
-	return printReasons(w)
 }
 
 // printReasons lists the unwrapped functions, those of one reason together.
-func printReasons(w io.Writer) error {
+func printReasons(w io.Writer) {
 	var order []string
 	names := make(map[string][]string)
 	for _, c := range mpi.Calls() {
@@ -96,14 +91,11 @@ func printReasons(w io.Writer) error {
 		names[c.Reason] = append(names[c.Reason], c.Name)
 	}
 	for _, reason := range order {
-		if _, err := fmt.Fprintf(w, "  %s\n      %s\n", strings.Join(names[reason], ", "), reason); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "  %s\n      %s\n", strings.Join(names[reason], ", "), reason)
 	}
-	return nil
 }
 
-func printAllCalls(w io.Writer) error {
+func printAllCalls(w io.Writer) {
 	section := ""
 	for _, c := range mpi.Calls() {
 		if c.Section != section {
@@ -111,11 +103,8 @@ func printAllCalls(w io.Writer) error {
 			fmt.Fprintf(w, "%s %s\n", c.Section, c.SectionTitle)
 		}
 		line := fmt.Sprintf("  %-34s %-10s %s", c.Name, c.Class, cmp.Or(c.Reason, c.Attrs.String()))
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
-	return nil
 }
 
 type jsonCall struct {
@@ -184,7 +173,7 @@ func remark(p *mpi.Param) string {
 	return strings.Join(list, "; ")
 }
 
-func printCall(w io.Writer, c *mpi.Call) error {
+func printCall(w io.Writer, c *mpi.Call) {
 	j := describe(c)
 	fmt.Fprintf(w, "%s: %s\nsection %s\n", j.Name, strings.Join(append([]string{j.Class}, j.Attrs...), ", "), j.Section)
 	if j.Reason != "" {
@@ -193,19 +182,16 @@ func printCall(w io.Writer, c *mpi.Call) error {
 	if j.Returns != "error" {
 		fmt.Fprintf(w, "returns %s\n", j.Returns)
 	}
-	if err := show.Text(w, j.Params, 0, func(c *show.Row, p jsonParam) {
+	show.Text(w, j.Params, 0, func(c *show.Row, p jsonParam) {
 		kind := p.Kind
 		if p.Length != "" {
 			kind += "[" + p.Length + "]"
 		}
 		c.Text("", "  "+p.Name).Text("", p.Direction).Text("", kind).Text("", p.Remark)
-	}); err != nil {
-		return err
-	}
+	})
 	if c.LargeForm != nil {
 		fmt.Fprintf(w, "large-count form: %s\n", c.LargeForm.Name)
 	}
-	return nil
 }
 
 // findCall finds a function whatever the case, with or without "MPI_".

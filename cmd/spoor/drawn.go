@@ -42,10 +42,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 			if family < 0 || out[family].Of != "" {
 				continue
 			}
-			c, err := k.Called(t)
-			if err != nil {
-				return nil, err
-			}
+			c := k.Called(t)
 			out[family].Of = fmt.Sprintf("%s at %s", c.Name(), where.text(c.Site))
 		}
 	}

@@ -48,13 +48,7 @@ More: docs/efficiency.md`,
 				if err != nil {
 					return err
 				}
-				table := func(w io.Writer) error { return printRankTable(w, list, o.tableView()) }
-				return o.print(cmd, list, func(w io.Writer) error {
-					if o.asTable() {
-						return table(w)
-					}
-					return printRanks(w, list, o.top.Rows, terminalWidth(cmd))
-				}, table)
+				return o.print(cmd, list, func(w io.Writer) { printRanks(w, list, o.top.Rows, terminalWidth(cmd)) }, rankTable(list))
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := efficiency.Of(r, efficiency.Options{
@@ -65,16 +59,8 @@ More: docs/efficiency.md`,
 			if err != nil {
 				return err
 			}
-			table := func(w io.Writer) error { return printEfficiencyTable(w, rep, o.tableView()) }
-			return o.print(cmd, rep, func(w io.Writer) error {
-				if o.asTable() {
-					return table(w)
-				}
-				if all {
-					o.top.Asked = true
-				}
-				return printEfficiency(w, rep, o.top, terminalWidth(cmd))
-			}, table)
+			o.top.Asked = o.top.Asked || all
+			return o.print(cmd, rep, func(w io.Writer) { printEfficiency(w, rep, o.top, terminalWidth(cmd)) }, efficiencyTable(rep))
 		}),
 	}
 	f := cmd.Flags()
@@ -87,9 +73,9 @@ More: docs/efficiency.md`,
 	return cmd
 }
 
-// printEfficiencyTable writes a row for each call site.
-func printEfficiencyTable(w io.Writer, rep *efficiency.Report, v show.View) error {
-	return show.Print(w, rep.Calls, v, func(c *show.Row, x efficiency.Call) {
+// efficiencyTable has a row for each call site.
+func efficiencyTable(rep *efficiency.Report) func(io.Writer, show.View) error {
+	return tableOf(rep.Calls, func(c *show.Row, x efficiency.Call) {
 		d := &x.Duration
 		c.Ns("lost", x.CostNs).Share("of run", x.CostNs, float64(rep.Efficiency.RuntimeNs)*float64(rep.Ranks)).Count("calls", x.Count).Count("ranks", d.Ranks)
 		c.Ns("mean", d.Mean).Ns("least", d.Least.Ns).Value("least rank", d.Least.Rank).Ns("most", d.Most.Ns).Value("most rank", d.Most.Rank)
@@ -97,23 +83,21 @@ func printEfficiencyTable(w io.Writer, rep *efficiency.Report, v show.View) erro
 	})
 }
 
-func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width int) error {
+func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width int) {
 	e := rep.Efficiency
 	if rep.Ranks == 0 {
 		fmt.Fprintln(w, "no rank left a track")
-		return nil
+		return
 	}
 	run := show.Duration(float64(e.RuntimeNs))
 	if e.WithinNs > e.RuntimeNs/200 {
 		run += " ± " + show.Duration(float64(e.WithinNs))
 	}
-	if err := show.Text(w, [][3]string{
+	show.Text(w, [][3]string{
 		{"parallel efficiency", shareText(e.Parallel), "mean useful time over run time, " + run},
 		{"  load balance", shareText(e.LoadBalance), "mean useful time over the largest"},
 		{"  communication", shareText(e.Communication), "largest useful time over run time"},
-	}, 0, func(c *show.Row, x [3]string) { c.Text("", x[0]).Text("", x[1]).Text("", x[2]) }); err != nil {
-		return err
-	}
+	}, 0, func(c *show.Row, x [3]string) { c.Text("", x[0]).Text("", x[1]).Text("", x[2]) })
 	if rep.Missing > 0 {
 		fmt.Fprintf(w, "%s left no track\n", show.Plural(rep.Missing, "rank"))
 	}
@@ -154,7 +138,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 	if len(calls) < len(rep.Calls) {
 		fmt.Fprintln(w)
 	}
-	return rest.Print(w)
+	rest.Print(w)
 }
 
 // shareText is a share as well as it is known.

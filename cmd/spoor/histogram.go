@@ -79,8 +79,8 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 		return fmt.Errorf("%s: rank %d made no such call", r.Name(), o.rank)
 	}
 	defer where.complain(cmd)
-	return o.print(cmd, rep, func(w io.Writer) error { return printHistograms(w, rep, o, terminalWidth(cmd)) },
-		func(w io.Writer) error { return histogramCSV(w, rep) })
+	return o.print(cmd, rep, func(w io.Writer) { printHistograms(w, rep, o, terminalWidth(cmd)) },
+		func(w io.Writer, _ show.View) error { histogramCSV(w, rep); return nil })
 }
 
 // matches reports whether a call site is what the user asked for: a number, or a part of the
@@ -94,7 +94,7 @@ func (p *places) matches(text string, number int, s trace.Site) bool {
 	return text == shown || text == where.Base() || slices.Contains(strings.Fields(shown), filepath.Base(text))
 }
 
-func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, width int) error {
+func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, width int) {
 	known := map[string]string{
 		"exact": "each call's own, exactly", "bounded": "each call's own, within the error that was asked for",
 		"histogram": "histograms of the trace, whose single bins are estimates where they were cut or joined",
@@ -117,9 +117,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 		s := &rep.Sites[i]
 		text, spread := what(&s.Table)
 		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, show.Plural(spread.Count, "call"))
-		if err := printSpread(w, spread, "  ", width); err != nil {
-			return err
-		}
+		printSpread(w, spread, "  ", width)
 		for j := range s.After {
 			if o.top.Rows > 0 && j == o.top.Rows {
 				fmt.Fprintf(w, "\n  after %s more: --top 0\n", show.Plural(len(s.After)-o.top.Rows, "call site"))
@@ -132,19 +130,16 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 				head = fmt.Sprintf("after [%d] %s at %s", a.Number, a.Function, a.Place)
 			}
 			fmt.Fprintf(w, "\n  %s: %s\n", head, show.Plural(spread.Count, "call"))
-			if err := printSpread(w, spread, "    ", width); err != nil {
-				return err
-			}
+			printSpread(w, spread, "    ", width)
 		}
 	}
-	return nil
 }
 
 // longestBar is as many columns as a bar takes where there is room.
 const longestBar = 30
 
 // printSpread writes a line for each bin, with bars as long as there is room for.
-func printSpread(w io.Writer, s *histogram.Spread, indent string, width int) error {
+func printSpread(w io.Writer, s *histogram.Spread, indent string, width int) {
 	rows, most := s.Bins, uint64(0)
 	for i := range rows {
 		most = max(most, rows[i].Count)
@@ -166,11 +161,8 @@ func printSpread(w io.Writer, s *histogram.Spread, indent string, width int) err
 		default:
 			bar = "  all"
 		}
-		if _, err := fmt.Fprintf(w, "%s%s%s\n", indent, line, bar); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "%s%s%s\n", indent, line, bar)
 	}
-	return nil
 }
 
 // levelBar draws n of most as a part of width columns, to an eighth of one. What is not
@@ -194,13 +186,13 @@ func rankText(rank int) string {
 
 // histogramCSV writes a row for each bin. Behind "after" stands the number of the call site
 // that came before: empty where all are together, 0 for first calls of threads.
-func histogramCSV(w io.Writer, rep *histogram.Report) error {
+func histogramCSV(w io.Writer, rep *histogram.Report) {
 	type row struct {
 		histogram.Bin
 		site        histogram.Site
 		after, what string
 	}
-	return show.CSV(w, func(add func(row)) {
+	show.CSV(w, func(add func(row)) {
 		for _, s := range rep.Sites {
 			table := func(after string, t *histogram.Table) {
 				for _, b := range t.Duration.Bins {

@@ -73,12 +73,12 @@ with equal calls, and which parameters take most bytes.`,
 				Drawn    []drawnRounds   `json:"drawn,omitempty"`
 				Partners []drawnMessages `json:"partners,omitempty"`
 				NoWaits  string          `json:"no_waits,omitempty"`
-			}{list, s, merged, loops, who, left}, func(w io.Writer) error {
+			}{list, s, merged, loops, who, left}, func(w io.Writer) {
 				printFindings(w, s, list)
-				if err := printInfo(w, s, merged, loops, who, left, top); err != nil || !storage {
-					return err
+				printInfo(w, s, merged, loops, who, left, top)
+				if storage {
+					printStorage(w, s, top.Rows)
 				}
-				return printStorage(w, s, top.Rows)
 			}, nil)
 		}),
 	}
@@ -128,7 +128,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {
 	fmt.Fprintf(w, "%-10s spoor efficiency --all %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits string, top show.Limit) error {
+func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits string, top show.Limit) {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -214,11 +214,11 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	for i := range who {
 		field("drawn", "%s", who[i].text())
 	}
-	return printFunctions(w, s, top)
+	printFunctions(w, s, top)
 }
 
 // printStorage writes how a trace is stored.
-func printStorage(w io.Writer, s *summary.Summary, top int) error {
+func printStorage(w io.Writer, s *summary.Summary, top int) {
 	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", show.Plural(len(s.Classes), "class"), show.Plural(s.Signatures, "signature"),
 		show.Plural(s.Sites, "call site"))
 	total := int64(0)
@@ -229,15 +229,11 @@ func printStorage(w io.Writer, s *summary.Summary, top int) error {
 	if head := s.Bytes - total; head > 0 {
 		parts = append(parts, summary.Section{Name: "header and directory", Bytes: head})
 	}
-	if err := show.Text(w, parts, 0, func(c *show.Row, x summary.Section) {
+	show.Text(w, parts, 0, func(c *show.Row, x summary.Section) {
 		c.Count("", x.Bytes).Share("", x.Bytes, s.Bytes).Text("", x.Name)
-	}); err != nil {
-		return err
-	}
-	if err := printCosts(w, s, top); err != nil {
-		return err
-	}
-	return printClasses(w, s, top)
+	})
+	printCosts(w, s, top)
+	printClasses(w, s, top)
 }
 
 // timeText says how long the run took.
@@ -283,9 +279,9 @@ func spoorText(s *summary.Summary) string {
 }
 
 // printCosts tells what the sections on calls are made of.
-func printCosts(w io.Writer, s *summary.Summary, top int) error {
+func printCosts(w io.Writer, s *summary.Summary, top int) {
 	fmt.Fprintln(w)
-	return show.Text(w, s.Costs, top, func(c *show.Row, x summary.Cost) {
+	show.Text(w, s.Costs, top, func(c *show.Row, x summary.Cost) {
 		c.Decimal("bytes", x.Bytes, 1).Count("for", x.Count).Text("section", x.Section)
 		c.Text("call", cmp.Or(x.Call, "-")).Text("value", x.Value).Text("stored as", x.Form)
 	})
@@ -328,32 +324,29 @@ func density(s *summary.Summary) string {
 	return fmt.Sprintf("%.3g bytes a call", float64(s.Bytes)/float64(s.Calls))
 }
 
-func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) error {
+func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) {
 	fmt.Fprintln(w)
 	of := "of MPI"
 	if s.FilesNs > 0 {
 		of = "of calls"
 	}
 	top.Asked = top.Asked || s.Timeless
-	shown, rest := show.Worth(s.Functions, top, func(f summary.Function) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) })
-	if err := show.Text(w, shown, 0, func(c *show.Row, f summary.Function) {
+	share := func(f summary.Function) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) }
+	show.Part(w, s.Functions, top, share, func(c *show.Row, f summary.Function) {
 		c.Count("calls", f.Calls)
 		if !s.Timeless {
 			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
 			c.Ns("deviation", f.DevNs).Ns("min", f.MinNs).Ns("max", f.MaxNs).Value("on rank", f.MaxRank)
 		}
 		c.Text("function", f.Name)
-	}); err != nil {
-		return err
-	}
-	return rest.Print(w)
+	})
 }
 
-func printClasses(w io.Writer, s *summary.Summary, top int) error {
+func printClasses(w io.Writer, s *summary.Summary, top int) {
 	fmt.Fprintln(w)
 	order := slices.Clone(s.Classes)
 	slices.SortStableFunc(order, func(a, b summary.Class) int { return cmp.Compare(len(b.Ranks), len(a.Ranks)) })
-	return show.Text(w, order, top, func(c *show.Row, x summary.Class) {
+	show.Text(w, order, top, func(c *show.Row, x summary.Class) {
 		c.Count("ranks", len(x.Ranks)).Value("calls each", span(x.Least, x.Most)).Count("distinct", x.Distinct).Text("class of ranks", shortRanges(x.Ranks))
 	})
 }

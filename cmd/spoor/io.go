@@ -40,19 +40,19 @@ More: docs/io.md`,
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, filesJSON(rep), func(w io.Writer) error {
-				if len(rep.Files) == 0 {
+			return o.print(cmd, filesJSON(rep), nil, func(w io.Writer, v show.View) error {
+				none := len(rep.Files) == 0 && !v.CSV
+				if none {
 					fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s has no calls that work on files; record them with: spoor run --io\n", r.Name())
-					return printLeftOut(w, rep)
-				}
-				if err := printFiles(w, rep, &o, ranks, r.HasTimes()); err != nil {
+				} else if err := printFiles(w, rep, v, ranks, r.HasTimes()); err != nil || v.CSV {
 					return err
 				}
-				if err := printLeftOut(w, rep); err != nil {
-					return err
+				printLeftOut(w, rep)
+				if !none {
+					printSlowest(w, rep, r.HasTimes())
 				}
-				return printSlowest(w, rep, r.HasTimes())
-			}, func(w io.Writer) error { return printFiles(w, rep, &o, ranks, r.HasTimes()) })
+				return nil
+			})
 		}),
 	}
 	f := cmd.Flags()
@@ -82,11 +82,11 @@ func rowsOf(f *files.File) (rows []fileRow) {
 
 // printFiles writes a row for each file. With ranks the part of each rank is below it; CSV and tables that
 // are sorted or of chosen columns have rows of ranks alone.
-func printFiles(w io.Writer, rep *files.Report, o *output, ranks, timed bool) error {
+func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) error {
 	// One kind of calls needs no name, unless it isn't the one that readers expect.
 	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.By != files.Posix })
-	v, who, list, more := o.tableView(), "ranks", rep.Files, 0
-	plain := v.CSV || o.asTable()
+	who, list, more := "ranks", rep.Files, 0
+	plain := v.CSV || v.Sort != "" || v.Columns != nil
 	if ranks && plain {
 		who = "rank"
 	} else if !plain {
@@ -140,21 +140,20 @@ func printFiles(w io.Writer, rep *files.Report, o *output, ranks, timed bool) er
 	}); err != nil {
 		return err
 	}
-	return show.More(w, more)
+	show.More(w, more)
+	return nil
 }
 
 // printLeftOut counts what is not shown.
-func printLeftOut(w io.Writer, rep *files.Report) error {
-	if rep.LeftCalls == 0 {
-		return nil
+func printLeftOut(w io.Writer, rep *files.Report) {
+	if rep.LeftCalls > 0 {
+		fmt.Fprintf(w, "left out: %s on %s in system folders and of what is imported; --system shows them\n",
+			show.Plural(int64(rep.LeftCalls), "call"), show.Plural(int64(rep.LeftFiles), "file"))
 	}
-	_, err := fmt.Fprintf(w, "left out: %s on %s in system folders and of what is imported; --system shows them\n",
-		show.Plural(int64(rep.LeftCalls), "call"), show.Plural(int64(rep.LeftFiles), "file"))
-	return err
 }
 
 // printSlowest says which single call took longest, and what failed.
-func printSlowest(w io.Writer, rep *files.Report, timed bool) error {
+func printSlowest(w io.Writer, rep *files.Report, timed bool) {
 	var slow files.Slow
 	failed := uint64(0)
 	for _, f := range rep.Files {
@@ -173,7 +172,6 @@ func printSlowest(w io.Writer, rep *files.Report, timed bool) error {
 	if failed > 0 {
 		fmt.Fprintf(w, "%s failed: --json says where\n", show.Plural(failed, "call"))
 	}
-	return nil
 }
 
 type rankUse struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,9 +65,7 @@ func newMachineList() *cobra.Command {
 				}
 				list = append(list, m)
 			}
-			return o.print(cmd, list, func(w io.Writer) error {
-				return show.Text(w, list, 0, func(c *show.Row, m *machine.Machine) { c.Text("machine", m.Name).Text("source", m.Source) })
-			}, nil)
+			return o.print(cmd, list, nil, tableOf(list, func(c *show.Row, m *machine.Machine) { c.Text("machine", m.Name).Text("source", m.Source) }))
 		},
 	}
 	jsonFlag(cmd.Flags(), &o.json)

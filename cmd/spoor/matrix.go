@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -102,7 +101,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	}
 	write := func(w io.Writer) error { return writeMatrix(w, m, u, format, o) }
 	if o.out == "" {
-		return write(cmd.OutOrStdout())
+		return buffered(cmd.OutOrStdout(), write)
 	}
 	return writeWhole(o.out, write)
 }
@@ -121,11 +120,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	if err := f.Chmod(0o644); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(f)
-	if err := write(out); err != nil {
-		return err
-	}
-	if err := out.Flush(); err != nil {
+	if err := buffered(f, write); err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
@@ -137,23 +132,26 @@ func writeWhole(path string, write func(io.Writer) error) error {
 func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string, o matrixOptions) error {
 	switch format {
 	case "csv":
-		return m.WriteCSV(w)
+		m.WriteCSV(w)
 	case "png":
 		return m.WritePNG(w, u)
 	case "svg":
-		return m.WriteSVG(w, u)
+		m.WriteSVG(w, u)
 	case "json":
 		return writeJSON(w, jsonMatrix(m, o))
+	default:
+		printMatrix(w, m, u, o)
 	}
-	out := bufio.NewWriter(w)
+	return nil
+}
+
+func printMatrix(out io.Writer, m *matrix.Matrix, u matrix.Measure, o matrixOptions) {
 	fmt.Fprintf(out, "%s, %s; rows send, columns receive", u, strings.Join(o.counted(), ", "))
 	if m.Bin > 1 {
 		fmt.Fprintf(out, "; %d ranks share a row: --bin", m.Bin)
 	}
 	fmt.Fprint(out, "\n\n")
-	if err := m.WriteText(out, u); err != nil {
-		return err
-	}
+	m.WriteText(out, u)
 	fmt.Fprintf(out, "\n%s in %s\n", show.Bytes(int64(m.Total.Bytes)), show.Plural(m.Total.Messages, "message"))
 	if m.Elsewhere.Messages > 0 {
 		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or without a track\n",
@@ -165,7 +163,6 @@ func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string,
 	if m.Unknown > 0 {
 		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.Plural(m.Unknown, "call"))
 	}
-	return out.Flush()
 }
 
 // counted names what is counted.

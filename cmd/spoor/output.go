@@ -50,9 +50,6 @@ func (o *output) tableView() show.View {
 	return show.View{Top: o.top.Rows, Columns: o.columns, Sort: o.sort, CSV: o.csv}
 }
 
-// asTable says that flags ask for a table where the answer is more than that.
-func (o *output) asTable() bool { return o.sort != "" || o.columns != nil }
-
 // wrongColumn makes an error of a column that does not exist one of usage.
 func wrongColumn(cmd *cobra.Command, err error) error {
 	if no := (*show.NoColumn)(nil); errors.As(err, &no) {
@@ -61,21 +58,33 @@ func wrongColumn(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// print prints an answer; a verb without --csv has no such printer.
-func (o output) print(cmd *cobra.Command, answer any, text, csv func(io.Writer) error) (err error) {
-	w := bufio.NewWriter(cmd.OutOrStdout())
-	switch {
-	case o.json:
-		err = writeJSON(w, answer)
-	case o.csv && csv == nil:
+// print prints an answer: as text, unless there is none or flags ask for a table, which not all answers have.
+func (o output) print(cmd *cobra.Command, answer any, text func(io.Writer), table func(io.Writer, show.View) error) error {
+	if o.csv && table == nil {
 		return &usageError{cmd, errors.New("--csv: this answer has no table")}
-	case o.csv:
-		err = csv(w)
-	default:
-		err = text(w)
 	}
-	if err != nil {
-		return wrongColumn(cmd, err)
+	return buffered(cmd.OutOrStdout(), func(w io.Writer) error {
+		switch {
+		case o.json:
+			return writeJSON(w, answer)
+		case text == nil, o.csv, table != nil && (o.sort != "" || o.columns != nil):
+			return wrongColumn(cmd, table(w, o.tableView()))
+		}
+		text(w)
+		return nil
+	})
+}
+
+// tableOf is a table of rows.
+func tableOf[T any](rows []T, cells func(*show.Row, T)) func(io.Writer, show.View) error {
+	return func(w io.Writer, v show.View) error { return show.Print(w, rows, v, cells) }
+}
+
+// buffered has something written that does not look at errors: the first one is found at the end.
+func buffered(to io.Writer, write func(io.Writer) error) error {
+	w := bufio.NewWriter(to)
+	if err := write(w); err != nil {
+		return err
 	}
 	return w.Flush()
 }

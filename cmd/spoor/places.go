@@ -43,10 +43,7 @@ func (p *places) tellApart(r *trace.Reader) error {
 			return err
 		}
 		for t := range k.Terminals() {
-			c, err := k.Called(t)
-			if err != nil {
-				return err
-			}
+			c := k.Called(t)
 			calls := c.Name()
 			for _, frame := range c.Site.Frames() {
 				x := symbolise.Caller{Path: frame.Module, BuildID: frame.BuildID, Offset: frame.Offset, Calls: calls}

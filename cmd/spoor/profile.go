@@ -108,38 +108,35 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		if err := known(show.Sort(f.Rows, o.sort, f.Cells)); err != nil {
 			return wrongColumn(cmd, err)
 		}
+		o.sort = ""
 	}
 	var predicted *traced.Prediction
 	if o.machine != "" {
 		if o.csv || o.byRank || o.columns != nil {
 			return &usageError{cmd, errors.New("--machine can be combined with --json, not with --csv, --columns or --by-rank")}
 		}
-		if predicted, err = predictFlat(cmd, r, f, o.machine); err != nil {
+		if predicted, err = predictFlat(r, f, o.machine); err != nil {
 			return err
 		}
 	}
 	defer where.complain(cmd)
 	switch {
 	case predicted != nil:
-		return o.print(cmd, f, func(w io.Writer) error { return printPredictedFlat(w, f, predicted, o.top) }, nil)
+		return o.print(cmd, f, func(w io.Writer) { printPredictedFlat(w, f, predicted, o.top) }, nil)
 	case o.byRank:
-		ranks := func(w io.Writer) error {
-			v := o.tableView()
+		return o.print(cmd, f, nil, func(w io.Writer, v show.View) error {
 			if !o.top.Asked {
 				v.Top = 0
 			}
 			return known(show.Print(w, f.PerRank, v, f.RankCells))
-		}
-		return o.print(cmd, f, ranks, ranks)
+		})
 	}
-	chosen := func(w io.Writer) error { return known(show.Print(w, f.Rows, o.tableView(), f.Cells)) }
-	return o.print(cmd, f, func(w io.Writer) error {
-		if o.columns != nil {
+	return o.print(cmd, f, func(w io.Writer) { f.Text(w, o.top, terminalWidth(cmd)) }, func(w io.Writer, v show.View) error {
+		if !v.CSV {
 			f.Head(w)
-			return chosen(w)
 		}
-		return f.Text(w, o.top, terminalWidth(cmd))
-	}, chosen)
+		return known(show.Print(w, f.Rows, v, f.Cells))
+	})
 }
 
 func flatOf(cmd *cobra.Command, r *trace.Reader, where *places, of func(*trace.Reader, calltree.Where, func()) (*profile.Flat, error)) (*profile.Flat, error) {

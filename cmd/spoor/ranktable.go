@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -11,59 +10,18 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// A rankColumn is one of the columns behind a rank's totals: the time before or in the calls
-// from one place.
-type rankColumn struct {
-	function, place string
-	mpi             bool
-	sum             float64
-	of              map[int]efficiency.RankTime // by rank
-}
-
-// rankColumns lists the columns of a table, those of most time first.
-func rankColumns(list []efficiency.RankTotals) []*rankColumn {
-	type key struct {
-		function, place string
-		mpi             bool
-	}
-	known := make(map[key]*rankColumn)
-	var cols []*rankColumn
-	for i := range list {
-		for j := range list[i].Sites {
-			s := &list[i].Sites[j]
-			for _, mpi := range []bool{false, true} {
-				t := s.Compute
-				if mpi {
-					t = s.MPI
-				}
-				c := known[key{s.Function, s.Place, mpi}]
-				if c == nil {
-					c = &rankColumn{function: s.Function, place: s.Place, mpi: mpi, of: make(map[int]efficiency.RankTime)}
-					known[key{s.Function, s.Place, mpi}] = c
-					cols = append(cols, c)
-				}
-				before := c.of[list[i].Rank]
-				c.of[list[i].Rank] = efficiency.RankTime{Ns: before.Ns + t.Ns, Within: before.Within + t.Within, Known: t.Known}
-				c.sum += t.Ns
-			}
-		}
-	}
-	slices.SortStableFunc(cols, func(a, b *rankColumn) int { return cmp.Compare(b.sum, a.sum) })
-	return cols
-}
-
 // rankWidth is about how wide a column with a time is.
 const rankWidth = 10
 
 // printRanks writes a row for each rank: what it computed, what it spent in MPI, and as many
 // of the places with most time as there is room for, up to top.
-func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) error {
+func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no rank left a track")
-		return nil
+		return
 	}
 	hosts := slices.ContainsFunc(list, func(r efficiency.RankTotals) bool { return r.Host != list[0].Host })
-	cols := rankColumns(list)
+	cols := efficiency.Columns(list)
 	room := (width - 3*rankWidth) / rankWidth
 	if hosts {
 		room -= 2
@@ -82,7 +40,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) error
 		return "~" + text
 	}
 	time := func(t efficiency.RankTime) string { return known(show.Duration(t.Ns), t.Known) }
-	if err := show.Text(w, list, 0, func(c *show.Row, r efficiency.RankTotals) {
+	show.Text(w, list, 0, func(c *show.Row, r efficiency.RankTotals) {
 		c.Value("rank", r.Rank)
 		if hosts {
 			c.Text("host", r.Host)
@@ -99,26 +57,23 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) error
 		}
 		for i, col := range cols {
 			text := "-"
-			if t, ok := col.of[r.Rank]; ok {
+			if t, ok := col.Of[r.Rank]; ok {
 				text = time(t)
 			}
 			c.Value(fmt.Sprintf("[%d]", i+1), text)
 		}
-	}); err != nil {
-		return err
-	}
+	})
 	fmt.Fprintln(w)
 	for i, c := range cols {
 		what := "compute before"
-		if c.mpi {
+		if c.MPI {
 			what = "in"
 		}
-		fmt.Fprintf(w, "[%d] %s %s at %s\n", i+1, what, c.function, c.place)
+		fmt.Fprintf(w, "[%d] %s %s at %s\n", i+1, what, c.Function, c.Place)
 	}
 	if guessed {
 		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")
 	}
-	return nil
 }
 
 // valueNames lists what was attached on some rank.
@@ -133,9 +88,9 @@ func valueNames(list []efficiency.RankTotals) (names []string) {
 	return names
 }
 
-// printRankTable writes a row for each rank and time, in ns, or name of attached values: first its
+// rankTable has a row for each rank and time, in ns, or name of attached values: first its
 // totals, then by place.
-func printRankTable(w io.Writer, list []efficiency.RankTotals, v show.View) error {
+func rankTable(list []efficiency.RankTotals) func(io.Writer, show.View) error {
 	type row struct {
 		rank                       int
 		host, what, function, site string
@@ -151,7 +106,7 @@ func printRankTable(w io.Writer, list []efficiency.RankTotals, v show.View) erro
 			rows = append(rows, row{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
 		}
 	}
-	return show.Print(w, rows, v, func(c *show.Row, r row) {
+	return tableOf(rows, func(c *show.Row, r row) {
 		c.Value("rank", r.rank).Text("host", r.host).Text("what", r.what).Text("function", r.function).Text("site", r.site)
 		c.Decimal("value", r.Ns, 0).Decimal("within", r.Within, 0).Value("known", r.Known)
 	})

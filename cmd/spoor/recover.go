@@ -108,11 +108,10 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.print(cmd, list, func(w io.Writer) error {
+	return o.print(cmd, list, func(w io.Writer) {
 		for _, r := range list {
 			printRecovered(w, r, o.all)
 		}
-		return nil
 	}, nil)
 }
 

@@ -52,7 +52,7 @@ func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *
 	}
 	rep.Files = o.io != ""
 	rep.MPI, rep.Launcher, rep.Job = runner.Flavour, strings.Join(runner.Line, " "), int64(job)
-	return o.print(cmd, rep, func(w io.Writer) error { return printReplay(w, rep) }, nil)
+	return o.print(cmd, rep, func(w io.Writer) { printReplay(w, rep) }, nil)
 }
 
 // readReports joins what ranks wrote with what the trace says of them.
@@ -101,7 +101,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	return rep, nil
 }
 
-func printReplay(w io.Writer, rep *replayReport) error {
+func printReplay(w io.Writer, rep *replayReport) {
 	seconds := func(ns int64) string { return show.Duration(float64(ns)) }
 	fmt.Fprintf(w, "%s: %s replayed with %s\n", rep.Trace, show.Plural(len(rep.Ranks), "rank"), rep.Launcher)
 	in := "in MPI"
@@ -129,7 +129,7 @@ func printReplay(w io.Writer, rep *replayReport) error {
 	for _, x := range rep.Ranks {
 		different += x.Different
 	}
-	if err := show.Text(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *show.Row, x replayRank) {
+	show.Text(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *show.Row, x replayRank) {
 		c.Value("rank", x.Rank).Count("calls", x.Calls).Ns("wall", x.Wall)
 		if rep.Timeless {
 			c.Ns(in, x.MPI)
@@ -139,9 +139,7 @@ func printReplay(w io.Writer, rep *replayReport) error {
 		c.Ns("original", of.Wall).Ns(in, x.MPI).Ns("held", x.Held).Value("original", sum(of.MPI, of.MPIWithin, of.Known))
 		c.Ns("computing", x.Compute).Value("original", sum(of.Compute, of.ComputeWithin, of.Known))
 		guessed = guessed || !of.Known
-	}); err != nil {
-		return err
-	}
+	})
 	if n := len(rep.Ranks) - room; n > 0 {
 		fmt.Fprintf(w, "and %s (--json has all)\n", show.Plural(n, "more rank"))
 	}
@@ -156,7 +154,7 @@ func printReplay(w io.Writer, rep *replayReport) error {
 		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", show.Plural(receives, "receive"), show.Plural(dropped, "call"))
 	}
 	if different == 0 {
-		return nil
+		return
 	}
 	fmt.Fprintf(w, "\n%s returned something else than in the trace:\n", show.Plural(different, "call"))
 	shown := 0
@@ -167,5 +165,4 @@ func printReplay(w io.Writer, rep *replayReport) error {
 			}
 		}
 	}
-	return nil
 }

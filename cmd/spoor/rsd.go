@@ -52,7 +52,7 @@ func (d *dumper) rsd(ranks []int) error {
 		if d.o.json {
 			err = json.NewEncoder(d.out).Encode(n.JSON(d.where))
 		} else {
-			err = n.WriteText(d.out, d.where)
+			n.WriteText(d.out, d.where)
 		}
 		if err != nil {
 			return err

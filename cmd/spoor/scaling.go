@@ -27,28 +27,25 @@ func history(cmd *cobra.Command, o compareOptions) (worse bool, err error) {
 	if len(tracks) == 0 {
 		return false, fmt.Errorf("%s: no runs with a tag %q", o.database, q.By)
 	}
-	err = o.print(cmd, tracks, func(w io.Writer) error { return printTracks(w, q, tracks) }, nil)
+	err = o.print(cmd, tracks, func(w io.Writer) { printTracks(w, q, tracks) }, nil)
 	return slices.ContainsFunc(tracks, func(t database.Track) bool { return t.First != "" }), err
 }
 
-func printTracks(w io.Writer, q database.Question, tracks []database.Track) error {
+func printTracks(w io.Writer, q database.Question, tracks []database.Track) {
 	for i, t := range tracks {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, show.Plural(t.Ranks, "rank"), t.Machine, q.Metric)
-		if err := show.Text(w, t.Steps, 0, func(c *show.Row, s database.Step) {
+		show.Text(w, t.Steps, 0, func(c *show.Row, s database.Step) {
 			verdict := map[string]string{database.More: "MORE", database.Less: "LESS"}[s.Verdict]
 			c.Value("runs", s.Runs).Value("median", quantity(q.Metric, s.Median)).Value("deviation", quantity(q.Metric, s.Deviation))
 			c.Value("change", fmt.Sprintf("%+.1f %%", 100*s.Change)).Value("", verdict).Text(q.By, s.Value)
-		}); err != nil {
-			return err
-		}
+		})
 		if t.First != "" {
 			fmt.Fprintf(w, "worse from %s=%s on\n", q.By, t.First)
 		}
 	}
-	return nil
 }
 
 func newScaling() *cobra.Command {
@@ -79,7 +76,7 @@ More: docs/compare.md`, stats.LeastPoints),
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, s, func(w io.Writer) error { return printScaling(w, s, o.tableView()) }, func(w io.Writer) error { return scalingTable(w, s, o.tableView()) })
+			return o.print(cmd, s, nil, func(w io.Writer, v show.View) error { return printScaling(w, s, v) })
 		},
 	}
 	f := cmd.Flags()
@@ -90,25 +87,13 @@ More: docs/compare.md`, stats.LeastPoints),
 	return cmd
 }
 
+// printScaling writes a row for each call site.
 func printScaling(w io.Writer, s *database.Scaling, v show.View) error {
 	last := s.Ranks[len(s.Ranks)-1]
-	fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.Plural(len(s.Ranks), "number"), s.Ranks[0], last)
-	if err := scalingTable(w, s, v); err != nil {
-		return err
+	if !v.CSV {
+		fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.Plural(len(s.Ranks), "number"), s.Ranks[0], last)
 	}
-	switch {
-	case !s.Laws:
-		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", stats.LeastPoints)
-	case s.TooFew > 0:
-		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", show.Plural(s.TooFew, "call site"), stats.LeastPoints)
-	}
-	return nil
-}
-
-// scalingTable writes a row for each call site.
-func scalingTable(w io.Writer, s *database.Scaling, v show.View) error {
-	last := s.Ranks[len(s.Ranks)-1]
-	return show.Print(w, s.Sites, v, func(c *show.Row, g database.Growth) {
+	if err := show.Print(w, s.Sites, v, func(c *show.Row, g database.Growth) {
 		if !s.Laws {
 			for _, n := range s.Ranks {
 				var ns any = "-"
@@ -122,5 +107,15 @@ func scalingTable(w io.Writer, s *database.Scaling, v show.View) error {
 			c.Value("times", fmt.Sprintf("%.3g", g.Times)).Value("grows as", g.Grows).Value("error", fmt.Sprintf("%.1f %%", 100*g.Law.Error))
 		}
 		c.Text("function, call site", siteText(g.Site))
-	})
+	}); err != nil {
+		return err
+	}
+	switch {
+	case v.CSV:
+	case !s.Laws:
+		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", stats.LeastPoints)
+	case s.TooFew > 0:
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", show.Plural(s.TooFew, "call site"), stats.LeastPoints)
+	}
+	return nil
 }

@@ -163,10 +163,9 @@ func printSchedule(cmd *cobra.Command, path string, s *goal.Schedule, p goal.Par
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return o.print(cmd, simulateJSON{p, s.Ranks(), len(s.Ops), r.Events, slices.Max(append(r.End, 0)), r.End}, func(w io.Writer) error {
+	return o.print(cmd, simulateJSON{p, s.Ranks(), len(s.Ops), r.Events, slices.Max(append(r.End, 0)), r.End}, func(w io.Writer) {
 		for rank, end := range r.End {
 			fmt.Fprintf(w, "Host %d: %d\n", rank, end) // as LogGOPSim writes it
 		}
-		return nil
 	}, nil)
 }

@@ -188,20 +188,20 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	o.Progress = func(calls uint64) { progress.steps(int(calls)) }
 	o.Machine = list[0]
 	var answer any
-	var text func(io.Writer) error
+	var text func(io.Writer)
 	switch {
 	case s.vary != "":
 		var rows []traced.Varied
 		rows, err = traced.Sweep(r, o, vary)
-		answer, text = rows, func(w io.Writer) error { return printSweep(w, vary, rows) }
+		answer, text = rows, func(w io.Writer) { printSweep(w, vary, rows) }
 	case len(list) > 1:
 		var all []*traced.Prediction
 		all, err = predictEach(r, o, list)
-		answer, text = all, func(w io.Writer) error { return printPredictions(w, all) }
+		answer, text = all, func(w io.Writer) { printPredictions(w, all) }
 	default:
 		var p *traced.Prediction
 		p, err = s.predict(cmd, path, r, o, progress.end)
-		answer, text = p, func(w io.Writer) error { printPrediction(w, p, s.top); return nil }
+		answer, text = p, func(w io.Writer) { printPrediction(w, p, s.top) }
 	}
 	progress.end()
 	if err != nil { // rather than what comes of it
@@ -329,12 +329,9 @@ func predictEach(r *trace.Reader, o traced.Options, list []*machine.Machine) ([]
 	return all, nil
 }
 
-func printPredictions(w io.Writer, all []*traced.Prediction) error {
-	if err := show.Text(w, all, 0, func(c *show.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) }); err != nil {
-		return err
-	}
+func printPredictions(w io.Writer, all []*traced.Prediction) {
+	show.Text(w, all, 0, func(c *show.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) })
 	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", show.Duration(float64(all[0].TracedNs)))
-	return nil
 }
 
 // predictionCells are those of one prediction among several.
@@ -354,15 +351,12 @@ func timeCells(c *show.Row, t *dataflow.Time) {
 	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
 }
 
-func printSweep(out io.Writer, x traced.Range, rows []traced.Varied) error {
-	if err := show.Text(out, rows, 0, func(c *show.Row, v traced.Varied) {
+func printSweep(out io.Writer, x traced.Range, rows []traced.Varied) {
+	show.Text(out, rows, 0, func(c *show.Row, v traced.Varied) {
 		predictionCells(c, x.What, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
-	}); err != nil {
-		return err
-	}
+	})
 	p := rows[0].Prediction
 	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, show.Duration(float64(p.TracedNs)))
-	return nil
 }
 
 // keepPrediction puts a prediction into a database, beside the run that it is about.
@@ -462,25 +456,19 @@ func printPath(w io.Writer, p *traced.Path, top show.Limit) {
 		c.Value("transfer", ps(x.Transfer)).Value("as recorded", ps(x.Recorded))
 	}
 	share := func(x *traced.PathParts) float64 { return float64(x.Sum()) / max(1, float64(p.EndPs)) }
-	sites, rest := show.Worth(p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) })
-	show.Text(w, sites, 0, func(c *show.Row, x traced.PathSite) {
+	show.Part(w, p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathSite) {
 		cells(c, &x.PathParts)
 		c.Text("call", x.Function+" "+x.Place)
 	})
-	rest.Print(w)
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w, "\nby loop:")
-		loops, rest := show.Worth(p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) })
-		show.Text(w, loops, 0, func(c *show.Row, x traced.PathLoop) {
+		show.Part(w, p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathLoop) {
 			c.Share("", x.Sum(), p.EndPs).Text("", strings.Repeat("  ", x.Depth)+x.Loop.String())
 		})
-		rest.Print(w)
 	}
 	fmt.Fprintln(w)
-	ranks, rest := show.Worth(p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) })
-	show.Text(w, ranks, 0, func(c *show.Row, x traced.PathRank) {
+	show.Part(w, p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathRank) {
 		cells(c, &x.PathParts)
 		c.Value("rank", x.Rank)
 	})
-	rest.Print(w)
 }

@@ -135,10 +135,10 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 			return err
 		}
 	}
-	return o.print(cmd, timingJSON(r, &o.Options, results), func(w io.Writer) error { return printTiming(w, &o.Options, len(ranks), results) }, nil)
+	return o.print(cmd, timingJSON(r, &o.Options, results), func(w io.Writer) { printTiming(w, &o.Options, len(ranks), results) }, nil)
 }
 
-func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.Result) error {
+func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.Result) {
 	values := int64(0)
 	for _, r := range results {
 		values = r.Values
@@ -148,7 +148,7 @@ func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.R
 		fmt.Fprintf(w, ", %s %s", name, o.Errors[name])
 	}
 	fmt.Fprint(w, "\n\n")
-	return show.Text(w, results, 0, func(c *show.Row, r *measure.Result) {
+	show.Text(w, results, 0, func(c *show.Row, r *measure.Result) {
 		c.Text("codec", r.Codec).Count("bytes", r.Bytes).Decimal("ratio", r.Ratio(), 2)
 		c.Decimal("gaps", r.Gaps.Ratio(r), 2).Value("PSNR", decibels(r.Gaps.PSNR(r)))
 		c.Decimal("durations", r.Durations.Ratio(r), 2).Value("PSNR", decibels(r.Durations.PSNR(r)))

@@ -76,16 +76,13 @@ More: docs/waits.md`,
 			}
 			rep.Unite()
 			where.complain(cmd)
-			table := func(w io.Writer) error { return printWaitTable(w, rep, o.tableView()) }
-			return o.print(cmd, rep, func(w io.Writer) error {
-				switch {
-				case path:
-					return printCriticalPath(w, rep, o.top)
-				case o.asTable():
-					return table(w)
+			return o.print(cmd, rep, func(w io.Writer) {
+				if path {
+					printCriticalPath(w, rep, o.top)
+				} else {
+					printWaits(w, rep, o.top)
 				}
-				return printWaits(w, rep, o.top)
-			}, table)
+			}, waitTable(rep))
 		}),
 	}
 	f := cmd.Flags()
@@ -100,9 +97,9 @@ More: docs/waits.md`,
 	return cmd
 }
 
-// printWaitTable writes a row for each call site and reason.
-func printWaitTable(w io.Writer, rep *waits.Report, v show.View) error {
-	return show.Print(w, rep.Sites, v, func(c *show.Row, s waits.Site) {
+// waitTable has a row for each call site and reason.
+func waitTable(rep *waits.Report) func(io.Writer, show.View) error {
+	return tableOf(rep.Sites, func(c *show.Row, s waits.Site) {
 		var computed, late any = "-", "-"
 		if share, known := s.Computed(); known {
 			computed = share
@@ -116,10 +113,10 @@ func printWaitTable(w io.Writer, rep *waits.Report, v show.View) error {
 	})
 }
 
-func printWaits(w io.Writer, rep *waits.Report, top show.Limit) error {
+func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	if len(rep.ByRank) == 0 {
 		fmt.Fprintln(w, "no rank left a track")
-		return nil
+		return
 	}
 	part := func(ns int64) string { return show.Share(float64(ns), float64(rep.RunNs)) }
 	who := show.Plural(rep.Ranks, "rank")
@@ -143,11 +140,9 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) error {
 	} else {
 		fmt.Fprintln(w)
 	}
-	if err := show.Text(w, rep.Kinds, 0, func(c *show.Row, k waits.KindSum) {
+	show.Text(w, rep.Kinds, 0, func(c *show.Row, k waits.KindSum) {
 		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.Plural(k.Count, "call"))
-	}); err != nil {
-		return err
-	}
+	})
 	sites, rest := show.Worth(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
 	for _, s := range sites {
 		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), show.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.Plural(s.Count, "call"))
@@ -167,9 +162,7 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) error {
 		rest.Print(w)
 	}
 	if len(rep.Kinds) > 0 {
-		if err := printWaitsOfRanks(w, rep, top.Rows); err != nil {
-			return err
-		}
+		printWaitsOfRanks(w, rep, top.Rows)
 	}
 	var unclear []string
 	for _, f := range rep.Unclear {
@@ -183,7 +176,6 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) error {
 	for _, l := range rep.Losses {
 		fmt.Fprintf(w, "left out: %s %s\n", show.Grouped(l.Count), l.What)
 	}
-	return nil
 }
 
 // mostCauses is how many calls are named for which ranks were late.
@@ -213,14 +205,14 @@ func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 }
 
 // printWaitsOfRanks lists the ranks for which others waited longest, and those that waited longest.
-func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) error {
+func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) {
 	list := slices.Clone(rep.ByRank)
 	slices.SortStableFunc(list, func(a, b waits.RankSum) int {
 		return int(max(-1, min(1, max(b.CausedNs, b.WaitedNs)-max(a.CausedNs, a.WaitedNs))))
 	})
 	list, _ = show.First(list, top)
 	fmt.Fprintln(w)
-	return show.Text(w, list, 0, func(c *show.Row, r waits.RankSum) {
+	show.Text(w, list, 0, func(c *show.Row, r waits.RankSum) {
 		c.Value("rank", r.Rank).Ns("in MPI", r.MPINs).Ns("waited", r.WaitedNs).Ns("others waited for it", r.CausedNs)
 	})
 }

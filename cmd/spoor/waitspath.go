@@ -9,15 +9,15 @@ import (
 )
 
 // printCriticalPath shows the critical path by call site and rank.
-func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) error {
+func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) {
 	p := rep.Path
 	if p == nil {
-		_, err := fmt.Fprintln(w, "ranks waited too often to keep what the path is found from")
-		return err
+		fmt.Fprintln(w, "ranks waited too often to keep what the path is found from")
+		return
 	}
 	if len(p.Sites) == 0 {
-		_, err := fmt.Fprintln(w, "no rank left a track")
-		return err
+		fmt.Fprintln(w, "no rank left a track")
+		return
 	}
 	ns := func(v int64) string { return show.Duration(float64(v)) }
 	part := func(v int64) string { return show.Share(float64(v), float64(p.RunNs)) }
@@ -27,38 +27,22 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) error {
 	}
 	fmt.Fprint(w, "\n\n")
 	share := func(v int64) float64 { return float64(v) / max(1, float64(p.RunNs)) }
-	sites, rest := show.Worth(p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) })
-	if err := show.Text(w, sites, 0, func(c *show.Row, s waits.PathSite) {
+	show.Part(w, p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) }, func(c *show.Row, s waits.PathSite) {
 		c.Share("of path", s.ComputeNs+s.MPINs, p.RunNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
 		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.Rank).Text("call", s.Function+" at "+s.Place)
-	}); err != nil {
-		return err
-	}
-	if err := rest.Print(w); err != nil {
-		return err
-	}
+	})
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)
-		loops, rest := show.Worth(p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) })
-		if err := show.Text(w, loops, 0, func(c *show.Row, l waits.PathLoop) {
+		show.Part(w, p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) }, func(c *show.Row, l waits.PathLoop) {
 			where := "in no loop"
 			if l.First != "" {
 				where = l.Loop.String()
 			}
 			c.Share("of path", l.ComputeNs+l.MPINs, p.RunNs).Ns("computed", l.ComputeNs).Ns("in MPI", l.MPINs).Text("loop, with those in it", where)
-		}); err != nil {
-			return err
-		}
-		if err := rest.Print(w); err != nil {
-			return err
-		}
+		})
 	}
 	fmt.Fprintln(w)
-	ranks, rest := show.Worth(p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) })
-	if err := show.Text(w, ranks, 0, func(c *show.Row, r waits.PathRank) {
+	show.Part(w, p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) }, func(c *show.Row, r waits.PathRank) {
 		c.Value("rank", r.Rank).Share("of path", r.ComputeNs+r.MPINs, p.RunNs).Ns("computed", r.ComputeNs).Ns("in MPI", r.MPINs)
-	}); err != nil {
-		return err
-	}
-	return rest.Print(w)
+	})
 }

@@ -33,14 +33,13 @@ func (w Where) Places(function string, s trace.Site) []symbolise.Place {
 }
 
 // MadeFor names the functions that the threads of a stream were made for; "" where that isn't known.
-func (w Where) MadeFor(k *trace.Rank, stream int) (string, error) {
-	sites, err := k.MadeFor(stream)
+func (w Where) MadeFor(k *trace.Rank, stream int) string {
 	var names []string
-	for _, s := range sites {
+	for _, s := range k.MadeFor(stream) {
 		p := w("", s)
 		names = append(names, p.ThreadFunction())
 	}
-	return strings.Join(names, ", "), err
+	return strings.Join(names, ", ")
 }
 
 // stack returns the functions at a call site, innermost first, those of the
@@ -261,9 +260,7 @@ func Of(r *trace.Reader, rank int, o Options) (*Tree, error) {
 	}
 	b.of = make([]string, k.Streams())
 	for stream := range b.of {
-		if b.of[stream], err = b.Where.MadeFor(k, stream); err != nil {
-			return nil, err
-		}
+		b.of[stream] = b.Where.MadeFor(k, stream)
 	}
 	if err := b.terminals(r); err != nil {
 		return nil, err
@@ -366,10 +363,7 @@ func (b *builder) times(stream int) error {
 				b.shared++
 			}
 			b.each[leaf].Compute = x.Gap / float64(x.Calls)
-			c, err := b.k.Called(t)
-			if err != nil {
-				return err
-			}
+			c := b.k.Called(t)
 			b.each[leaf].Spend(c.Func, x.Duration/float64(x.Calls))
 			b.entry[leaf] = b.each[leaf].Compute
 			if x.Entries > 0 {
@@ -425,10 +419,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 	b.p.terminals = n
 	known := make(map[trace.FunctionSite]int)
 	for t := range n {
-		c, err := b.k.Called(t)
-		if err != nil {
-			return err
-		}
+		c := b.k.Called(t)
 		key := c.FunctionSite()
 		if known[key] == 0 {
 			frames, text := b.Where.Stack(c.Name(), c.Site)

@@ -32,10 +32,6 @@ func NewLoops(r *trace.Reader, o Options) *Loops {
 // Of returns the loops around each distinct call of a rank's thread, by terminal: places in the list, outermost first.
 // For a call that occurs in several places it returns their common loops.
 func (l *Loops) Of(rank, stream int) ([][]int, error) {
-	x, err := l.r.Columns(l.r.ClassOf(rank))
-	if err != nil {
-		return nil, err
-	}
 	key := [2]int{l.r.ClassOf(rank), stream}
 	if list := l.of[key]; list != nil {
 		return list, nil
@@ -52,7 +48,7 @@ func (l *Loops) Of(rank, stream int) ([][]int, error) {
 	}
 	key[1] = stream
 	list := l.of[key]
-	if x.Varies() { // other ranks may run loops more or less often
+	if t.Varies { // other ranks may run loops more or less often
 		for i := range t.Threads {
 			delete(l.of, [2]int{key[0], t.Threads[i].Number})
 		}

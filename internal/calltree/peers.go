@@ -36,11 +36,8 @@ func (b *builder) peersOf(list terms) (string, error) {
 
 var peerSigns = map[string]string{"dest": "→", "source": "←", "root": "root", "target_rank": "→"}
 
-func (b *builder) peersOfTerminal(t int) (string, error) {
-	c, err := b.k.Called(t)
-	if err != nil {
-		return "", err
-	}
+func (b *builder) peersOfTerminal(t int) (_ string, err error) {
+	c := b.k.Called(t)
 	var at *trace.Positions
 	var texts []string
 	for i := range c.Func.Params {

@@ -20,24 +20,16 @@ type placer struct {
 }
 
 func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
-	vertex, err := tree.Vertices(k, c)
-	if err != nil {
-		return nil, err
-	}
 	frames, err := tree.Frames(r)
 	if err != nil {
 		return nil, err
 	}
-	return &placer{frames: frames, code: c, ways: tree.NewWays(c), vertex: vertex}, nil
+	return &placer{frames: frames, code: c, ways: tree.NewWays(c), vertex: tree.Vertices(k, c)}, nil
 }
 
 // cutShort reports whether a call's stack has as many frames as were recorded at most.
 func (b *builder) cutShort(terminal int) bool {
-	c, err := b.k.Called(terminal)
-	if err != nil {
-		b.err = err
-		return false
-	}
+	c := b.k.Called(terminal)
 	return b.placer.frames > 1 && len(c.Site.Frames()) == b.placer.frames
 }
 
@@ -48,11 +40,7 @@ func (b *builder) cutFrames() map[uint64]bool {
 		if v >= 0 || !b.cutShort(terminal) {
 			continue
 		}
-		c, err := b.k.Called(terminal)
-		if err != nil {
-			b.err = err
-			break
-		}
+		c := b.k.Called(terminal)
 		for _, f := range c.Site.Frames() {
 			cut[f.Offset] = true
 		}

@@ -288,10 +288,7 @@ func (x *reading) turn(c *call, terminal int) error {
 		return errNoWay
 	}
 	if x.vertices == nil {
-		var err error
-		if x.vertices, err = tree.Vertices(x.k, w.code); err != nil {
-			return err
-		}
+		x.vertices = tree.Vertices(x.k, w.code)
 	}
 	v := x.vertices[terminal]
 	if v < 0 {

@@ -29,10 +29,7 @@ type operands struct {
 
 // compile takes a terminal apart; nil if it moves nothing.
 func compile(k *trace.Rank, terminal int) (*call, error) {
-	c, err := k.Called(terminal)
-	if err != nil {
-		return nil, err
-	}
+	c := k.Called(terminal)
 	m := meaning.Of(c.Name())
 	starts := c.Func.Has(trace.Starts)
 	if m == nil && !starts {

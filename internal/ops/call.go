@@ -89,16 +89,6 @@ const (
 	Awaited // an operation that a call waits for which never returned
 )
 
-// AtEnd reports whether an act happens when its call returns; else it does when the call begins.
-func (k Kind) AtEnd() bool {
-	switch k {
-	case Recv, SendEnd, RecvEnd, Tested, Cancelled, CollectiveEnd, CommMade, CommFreed, WindowMade, TransferEnd, TransferDone,
-		Lock, Unlock, Posted, FileOpened, FileSought, ReadEnd, WriteEnd:
-		return true
-	}
-	return false
-}
-
 // AllMembers in place of a Peer means all members of the communicator.
 const AllMembers = -2
 

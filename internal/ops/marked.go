@@ -93,15 +93,13 @@ func (m mark) begins(phase string) bool { return phase != "" && (m.level == phas
 func marksOf(k *trace.Rank) ([]mark, error) {
 	list := make([]mark, k.Terminals())
 	for t := range list {
-		c, err := k.Called(t)
-		if err != nil {
-			return nil, err
-		}
+		c := k.Called(t)
 		list[t].name = c.Phase
 		if def, ok := mpi.Lookup(c.Name()); !ok || def.Index("level") < 0 || def.Params[def.Index("level")].Kind != mpi.KindLevel {
 			continue
 		}
-		if c, err = k.Terminal(t); err != nil {
+		c, err := k.Terminal(t)
+		if err != nil {
 			return nil, err
 		}
 		list[t].level = strconv.FormatInt(c.Param("level").In.Num, 10)

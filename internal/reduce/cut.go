@@ -227,10 +227,7 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 	out.Tables(tables)
 	c := &rankCutter{cutter: x, k: k, out: out, begin: begin, objects: make([]bool, k.Terminals()), sites: make([]uint64, k.Terminals())}
 	for t := range c.objects {
-		called, err := k.Called(t)
-		if err != nil {
-			return err
-		}
+		called := k.Called(t)
 		c.objects[t] = concernsObjects(called.Func)
 		c.sites[t] = tables.Sigs[t].Site
 	}

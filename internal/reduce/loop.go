@@ -18,7 +18,7 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 	if w.Loop == MainLoop {
 		begins, err = w.mainLoop(r, k, stream)
 	} else {
-		begins, err = w.named(k)
+		begins = w.named(k)
 	}
 	if err != nil || begins == nil {
 		return s, false, err
@@ -29,9 +29,7 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 	}
 	s.First, _ = x.Nth(w.First)
 	if _, t := x.Nth(w.First); w.begins == nil {
-		if w.begins, err = k.Called(t); err != nil {
-			return s, false, err
-		}
+		w.begins = k.Called(t)
 	}
 	s.End = k.Len(stream)
 	switch {
@@ -46,34 +44,27 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 }
 
 // named returns the calls that a text names: a function, or what a call site is called, or a part of it.
-func (w *Window) named(k *trace.Rank) (func(int) bool, error) {
+func (w *Window) named(k *trace.Rank) func(int) bool {
 	is := make([]bool, k.Terminals())
 	any := false
 	for t := range is {
-		c, err := k.Called(t)
-		if err != nil {
-			return nil, err
-		}
+		c := k.Called(t)
 		name, place, both := strings.Cut(w.Loop, "@")
 		if is[t] = c.Name() == name && (!both || w.Place != nil && strings.Contains(w.Place(c.Name(), c.Site), place)); is[t] {
 			any = true
 		}
 	}
 	if !any {
-		return nil, nil
+		return nil
 	}
-	return func(t int) bool { return is[t] }, nil
+	return func(t int) bool { return is[t] }
 }
 
 // mainLoop finds the loop of the call tree that has most of a thread's calls, and in it the call that is made once a round and
 // least elsewhere. Where there is none, it is the loop in it that has most.
 func (w *Window) mainLoop(r *trace.Reader, k *trace.Rank, stream int) (func(int) bool, error) {
-	x, err := r.Columns(k.Class())
-	if err != nil {
-		return nil, err
-	}
 	key := [2]int{k.Class(), stream}
-	if begins, ok := w.main[key]; ok && !x.Varies() {
+	if begins, ok := w.main[key]; ok && k.Uniform() {
 		return begins, nil
 	}
 	o := w.Tree
@@ -85,19 +76,16 @@ func (w *Window) mainLoop(r *trace.Reader, k *trace.Rank, stream int) (func(int)
 	if w.main == nil {
 		w.main = make(map[[2]int]func(int) bool)
 	}
-	w.main[key], err = begins(k, stream, &t.Threads[stream])
-	return w.main[key], err
+	w.main[key] = begins(k, stream, &t.Threads[stream])
+	return w.main[key], nil
 }
 
 // begins returns which calls begin the rounds of a thread's main loop, nil if it has none.
-func begins(k *trace.Rank, stream int, t *calltree.Thread) (func(int) bool, error) {
+func begins(k *trace.Rank, stream int, t *calltree.Thread) func(int) bool {
 	of, all := make([]trace.FunctionSite, k.Terminals()), make(map[trace.FunctionSite]uint64)
 	counts := k.Counts(stream)
 	for terminal := range of {
-		c, err := k.Called(terminal)
-		if err != nil {
-			return nil, err
-		}
+		c := k.Called(terminal)
 		of[terminal] = c.FunctionSite()
 		all[of[terminal]] += counts[terminal]
 	}
@@ -105,7 +93,7 @@ func begins(k *trace.Rank, stream int, t *calltree.Thread) (func(int) bool, erro
 	for body := t.Body; ; {
 		i := most(body)
 		if i < 0 || !within && body[i].Sums.Calls < t.Total.Calls/2 {
-			return nil, nil
+			return nil
 		}
 		n := body[i]
 		body = n.Body
@@ -133,10 +121,10 @@ func begins(k *trace.Rank, stream int, t *calltree.Thread) (func(int) bool, erro
 			}
 		}
 		if once(n.Body, true); best >= 0 {
-			return func(other int) bool { return of[other] == of[best] }, nil
+			return func(other int) bool { return of[other] == of[best] }
 		}
 		if once(n.Body, false); best >= 0 {
-			return func(other int) bool { return other == best }, nil
+			return func(other int) bool { return other == best }
 		}
 	}
 }

@@ -41,9 +41,7 @@ func newRequests(k *trace.Rank, stream int, spans []ops.Span) *requests {
 	r := &requests{k: k, uses: make([][]use, k.Terminals()), looked: make([]bool, k.Terminals()), several: len(spans) > 1}
 	makes := make([]bool, k.Terminals())
 	for t := range makes {
-		if c, err := k.Called(t); err == nil {
-			makes[t] = c.Func.Has(trace.Nonblocking) && r.makesOne(t)
-		}
+		makes[t] = k.Called(t).Func.Has(trace.Nonblocking) && r.makesOne(t)
 	}
 	r.made = k.Occurrences(stream, func(t int) bool { return makes[t] })
 	now := int64(0)
@@ -67,10 +65,7 @@ func (r *requests) of(terminal int) []use {
 		return r.uses[terminal]
 	}
 	r.looked[terminal] = true
-	c, err := r.k.Called(terminal)
-	if err != nil {
-		return nil
-	}
+	c := r.k.Called(terminal)
 	any := false
 	for i := range c.Func.Params {
 		any = any || c.Func.Params[i].Type == trace.Request

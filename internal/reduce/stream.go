@@ -39,10 +39,7 @@ func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint6
 		if at >= to {
 			break
 		}
-		call, err := c.k.Called(terminal)
-		if err != nil {
-			return err
-		}
+		call := c.k.Called(terminal)
 		number, err := c.out.Call(stream, call.Func.ID, c.sites[terminal], c.values(stream, terminal, at))
 		if err != nil {
 			return err
@@ -92,9 +89,7 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 			break
 		}
 		if called[terminal] == nil {
-			if called[terminal], err = c.k.Called(terminal); err != nil {
-				return 0, err
-			}
+			called[terminal] = c.k.Called(terminal)
 		}
 		number := known[terminal] - 1
 		moved := r.moves(terminal)

@@ -132,11 +132,8 @@ func (s *survey) rank(k *trace.Rank) error {
 			counts[t] += n
 		}
 	}
-	take := func(t int, vals []int64, calls uint64) error {
-		c, err := k.Called(t)
-		if err != nil {
-			return err
-		}
+	take := func(t int, vals []int64, calls uint64) {
+		c := k.Called(t)
 		for i := range plans[t].slots {
 			x := &plans[t].slots[i]
 			key := x.keyIn(vals)
@@ -163,7 +160,6 @@ func (s *survey) rank(k *trace.Rank) error {
 				}
 			}
 		}
-		return nil
 	}
 	for t := range plans {
 		if plans[t], err = planOf(k, t, x.SizeAlways); err != nil {
@@ -171,8 +167,8 @@ func (s *survey) rank(k *trace.Rank) error {
 		}
 		if len(plans[t].slots) > 0 && k.Lane(t) != nil {
 			lanes = true
-		} else if err := take(t, k.Signature(t), counts[t]); err != nil {
-			return err
+		} else {
+			take(t, k.Signature(t), counts[t])
 		}
 	}
 	if !lanes {
@@ -180,11 +176,8 @@ func (s *survey) rank(k *trace.Rank) error {
 	}
 	for stream := range k.Streams() {
 		for t, vals := range k.Signatures(stream) {
-			if len(plans[t].slots) == 0 || k.Lane(t) == nil {
-				continue
-			}
-			if err := take(t, vals, 1); err != nil {
-				return err
+			if len(plans[t].slots) > 0 && k.Lane(t) != nil {
+				take(t, vals, 1)
 			}
 		}
 	}

@@ -170,10 +170,7 @@ func both(a, b []ops.Span) (out []ops.Span) {
 func inner(k *trace.Rank, stream int) ops.Span {
 	are := func(a mpi.Attr) *trace.Occurrences {
 		return k.Occurrences(stream, func(t int) bool {
-			c, err := k.Called(t)
-			if err != nil {
-				return false
-			}
+			c := k.Called(t)
 			def, known := mpi.Lookup(c.Name())
 			return known && def.Has(a)
 		})

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -81,40 +80,17 @@ func numbers(r *trace.Reader, perRank []profile.RankTotal, waited *Waiting, o Op
 	if err != nil {
 		return nil, err
 	}
-	type column struct {
-		name, site string
-		sum        float64
-		guess      bool
-		values     []float32
-	}
-	known := make(map[[2]string]*column)
-	var columns []*column
-	take := func(key [2]string, site string, rank int, t efficiency.RankTime) {
-		c := known[key]
-		if c == nil {
-			c = &column{name: key[0] + key[1], site: site, values: slices.Repeat([]float32{float32(math.NaN())}, ranks)}
-			known[key] = c
-			columns = append(columns, c)
+	for _, c := range efficiency.Columns(each) {
+		name := c.Function + " at " + c.Place
+		if !c.MPI {
+			name += ", time before it"
 		}
-		if math.IsNaN(float64(c.values[rank])) {
-			c.values[rank] = 0
-		}
-		c.values[rank] += float32(t.Ns)
-		c.sum += t.Ns
-		c.guess = c.guess || !t.Known
-	}
-	for i := range each {
-		for j := range each[i].Sites {
-			s := &each[i].Sites[j]
-			at := s.Function + " at " + s.Place
-			take([2]string{at, ""}, s.Place, each[i].Rank, s.MPI)
-			take([2]string{at, ", time before it"}, s.Place, each[i].Rank, s.Compute)
-		}
-	}
-	slices.SortStableFunc(columns, func(a, b *column) int { return cmp.Compare(b.sum, a.sum) })
-	for _, c := range columns {
-		if c.sum > 0 {
-			add(c.name, "ns", c.site, c.guess, func(values []float32) { copy(values, c.values) })
+		if c.Sum > 0 {
+			add(name, "ns", c.Place, c.Guess, func(values []float32) {
+				for rank, t := range c.Of {
+					values[rank] = float32(t.Ns)
+				}
+			})
 		}
 	}
 	return list, nil

@@ -276,8 +276,8 @@ func (row *Row) name(r *trace.Reader, list []thread, o Options) error {
 	if err != nil {
 		return err
 	}
-	row.Of, err = calltree.Where(o.Where).MadeFor(k, list[0].stream)
-	return err
+	row.Of = calltree.Where(o.Where).MadeFor(k, list[0].stream)
+	return nil
 }
 
 // arrange puts threads into no more than maxRows rows: a row for each, if

@@ -1,6 +1,7 @@
 // Package show writes what people read: tables, numbers with units, and command lines.
 //
 // A verb describes a row of a table once, each cell with its column's name; it is printed as aligned text or as CSV.
+// Whoever prints gives it a writer that keeps an error for its end, such as a bufio.Writer.
 package show
 
 import (
@@ -121,13 +122,14 @@ func Print[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
 		}
 	}
 	if !v.CSV {
-		return Text(w, rows, v.Top, cells)
+		Text(w, rows, v.Top, cells)
+		return nil
 	}
 	out := csv.NewWriter(w)
 	keys, plain := programs(rows, cells)
 	out.Write(keys)
 	out.WriteAll(plain)
-	return out.Error()
+	return nil
 }
 
 // Only returns the cells of the columns with these keys.
@@ -289,14 +291,12 @@ func Lines[T any](rows []T, cells func(*Row, T)) []string {
 }
 
 // Text writes the rows as text. If top is positive it writes only the first top rows and counts the rest.
-func Text[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) error {
+func Text[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) {
 	shown, more := First(rows, top)
 	for _, line := range Lines(shown, cells) {
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, line)
 	}
-	return More(w, more)
+	More(w, more)
 }
 
 // First returns the first top rows, or all if top is not positive, and the number of rows left out.
@@ -308,7 +308,7 @@ func First[T any](rows []T, top int) (shown []T, more int) {
 }
 
 // More writes the number of rows left out.
-func More(w io.Writer, n int) error { return Rest{more: n}.Print(w) }
+func More(w io.Writer, n int) { Rest{more: n}.Print(w) }
 
 // A Limit is how many rows are printed of a table whose rows take parts of the run.
 type Limit struct {
@@ -336,10 +336,17 @@ func Worth[T any](rows []T, l Limit, share func(T) float64) ([]T, Rest) {
 	return shown, Rest{len(rows) - len(shown), more == 0 && !l.Asked, len(shown) == 0}
 }
 
+// Part writes the rows within a limit, each of which takes a share of the run, and counts the rest.
+func Part[T any](w io.Writer, rows []T, l Limit, share func(T) float64, cells func(*Row, T)) {
+	shown, rest := Worth(rows, l, share)
+	Text(w, shown, 0, cells)
+	rest.Print(w)
+}
+
 // Print writes a line about the rest.
-func (r Rest) Print(w io.Writer) (err error) {
+func (r Rest) Print(w io.Writer) {
 	if r.more == 0 {
-		return nil
+		return
 	}
 	text := Grouped(r.more)
 	if !r.alone {
@@ -348,13 +355,12 @@ func (r Rest) Print(w io.Writer) (err error) {
 	if r.small {
 		text += " below 1 % of the run"
 	}
-	_, err = fmt.Fprintf(w, "%s: --top 0\n", text)
-	return err
+	fmt.Fprintf(w, "%s: --top 0\n", text)
 }
 
 // CSV writes the columns' names, then each row. The names are those of an empty row, so a table without rows has
 // them, too.
-func CSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) error {
+func CSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) {
 	out := csv.NewWriter(w)
 	var r Row
 	var empty T
@@ -366,7 +372,6 @@ func CSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) error 
 		out.Write(r.cells)
 	})
 	out.Flush()
-	return out.Error()
 }
 
 // Each adds the rows of a list.

@@ -353,13 +353,10 @@ func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 }
 
 // Vertices finds the vertex of each distinct call of a rank, -1 where it could not be placed.
-func Vertices(k *trace.Rank, c *trace.Code) ([]int, error) {
+func Vertices(k *trace.Rank, c *trace.Code) []int {
 	list := make([]int, k.Terminals())
 	for t := range list {
-		var err error
-		if list[t], err = k.Vertex(c, t); err != nil {
-			return nil, err
-		}
+		list[t] = k.Vertex(c, t)
 	}
-	return list, nil
+	return list
 }

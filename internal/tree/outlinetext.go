@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -16,8 +15,7 @@ import (
 const widest = 48
 
 // WriteText writes the outline for people: a function, loop or call on each line, with its place.
-func (o *Outline) WriteText(w io.Writer) error {
-	out := bufio.NewWriter(w)
+func (o *Outline) WriteText(out io.Writer) {
 	fmt.Fprintf(out, "%s: ", filepath.Base(o.Path))
 	if len(o.Functions) == 0 {
 		fmt.Fprintf(out, "none of %s leads to an MPI call\n", show.Plural(o.Of, "function"))
@@ -48,7 +46,6 @@ func (o *Outline) WriteText(w io.Writer) error {
 		p.line(0, f.Name, f.Place.Text())
 		p.nodes(f.Body, f.Branches, 2)
 	}
-	return out.Flush()
 }
 
 // label is what a node's line begins with.
@@ -101,7 +98,7 @@ func width(list []OutlineNode, branches []code.Branch, indent int) (most int) {
 }
 
 type printer struct {
-	out    *bufio.Writer
+	out    io.Writer
 	column int
 }
 

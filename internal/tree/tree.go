@@ -198,10 +198,7 @@ func (m *maker) ends(r *trace.Reader, class int) error {
 		return err
 	}
 	for t := range k.Terminals() {
-		c, err := k.Called(t)
-		if err != nil {
-			return err
-		}
+		c := k.Called(t)
 		if len(c.Site.Frames()) < m.frames {
 			if f := m.outermost(c.Site); f != nil {
 				m.roots[f] = true
@@ -224,24 +221,14 @@ func (m *maker) whole(s trace.Site) bool {
 // class places the calls of a class and lists the steps between them.
 func (m *maker) class(r *trace.Reader, class int) error {
 	ranks := r.Members(class)
-	uniform, err := r.Uniform(class)
-	if err != nil {
-		return err
-	}
 	k, err := r.Rank(ranks[0])
 	if err != nil {
 		return err
 	}
 	leaf := make([]*vertex, k.Terminals())
 	for t := range leaf {
-		c, err := k.Called(t)
-		if err != nil {
-			return err
-		}
-		site, err := k.Place(t)
-		if err != nil {
-			return err
-		}
+		c := k.Called(t)
+		site := k.Place(t)
 		if site < 0 {
 			continue // an unknown place
 		}
@@ -257,7 +244,7 @@ func (m *maker) class(r *trace.Reader, class int) error {
 		}
 		leaf[t] = v
 	}
-	if uniform {
+	if k.Uniform() {
 		ranks = ranks[:1]
 	}
 	each := 1 + len(ranks)/maxVaried

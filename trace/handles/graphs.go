@@ -91,15 +91,15 @@ func (t *Table) findGraphs() (map[*Comm]*graph, error) {
 		}
 		calls := make(map[int]*trace.Call)
 		for n := range k.Terminals() {
-			c, err := k.Called(n)
-			if err == nil && (c.Name() == makesGraph || c.Name() == tellsGraph) {
-				c, err = k.Terminal(n)
-				if err == nil && c.Return == 0 {
-					calls[n] = c
-				}
+			if c := k.Called(n); c.Name() != makesGraph && c.Name() != tellsGraph {
+				continue
 			}
+			c, err := k.Terminal(n)
 			if err != nil {
 				return nil, err
+			}
+			if c.Return == 0 {
+				calls[n] = c
 			}
 		}
 		if len(calls) == 0 {

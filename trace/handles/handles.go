@@ -103,18 +103,15 @@ func newTable(r *trace.Reader) *Table {
 // for.
 func (t *Table) Comms() (*Comms, error) { return t.comms() }
 
-func (t *Table) class(k *trace.Rank) (*class, error) {
+func (t *Table) class(k *trace.Rank) *class {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c := t.classes[k.Class()]; c != nil {
-		return c, nil
+		return c
 	}
 	c := &class{setters: make(map[int]*setter), places: make(map[place]*trace.Occurrences), rare: make(map[int]*rarities)}
 	for n := range k.Terminals() {
-		call, err := k.Called(n)
-		if err != nil {
-			return nil, err
-		}
+		call := k.Called(n)
 		if of, ok := makerOf(call.Func); ok {
 			c.makers = append(c.makers, maker{n, of})
 		}
@@ -122,15 +119,11 @@ func (t *Table) class(k *trace.Rank) (*class, error) {
 			c.setters[n] = s
 		}
 	}
-	var err error
-	if c.uniform, err = t.r.Uniform(k.Class()); err != nil {
-		return nil, err
-	}
-	if c.uniform {
+	if c.uniform = k.Uniform(); c.uniform {
 		c.counts = countsOf(k)
 	}
 	t.classes[k.Class()] = c
-	return c, nil
+	return c
 }
 
 // ranks yields the ranks of the classes that are wanted, in order, without looking at others. It ends with an error.
@@ -143,12 +136,9 @@ func (t *Table) ranks(wanted func(*class) bool) iter.Seq2[*trace.Rank, error] {
 				continue
 			}
 			k, err := t.r.Rank(rank)
-			if err == nil {
-				var c *class
-				if c, err = t.class(k); err == nil && !wanted(c) {
-					out[n] = true
-					continue
-				}
+			if err == nil && !wanted(t.class(k)) {
+				out[n] = true
+				continue
 			}
 			if !yield(k, err) || err != nil {
 				return

@@ -33,11 +33,7 @@ type naming struct {
 // namings yields the calls of a rank that name objects. It ends with an error.
 func (t *Table) namings(k *trace.Rank) iter.Seq2[naming, error] {
 	return func(yield func(naming, error) bool) {
-		c, err := t.class(k)
-		if err != nil {
-			yield(naming{}, err)
-			return
-		}
+		c := t.class(k)
 		for stream := range k.Streams() {
 			if len(c.setters) == 0 {
 				return

@@ -71,10 +71,7 @@ func (t *Table) CommRank(k *trace.Rank) (*Rank, error) {
 
 // view returns one that knows the wanted kinds of objects.
 func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
-	c, err := t.class(k)
-	if err != nil {
-		return nil, err
-	}
+	c := t.class(k)
 	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]made, len(c.makers)), objects: make(map[key]*object), rare: make(map[int]*rarities)}
 	if x.counts == nil {
 		x.counts = countsOf(k)

@@ -84,7 +84,7 @@ func samePlace(a, b spent) bool {
 // placesOf returns those of a stream, in order of their first calls, and whether they are sums of calls' own times.
 func placesOf(r *trace.Reader, k *trace.Rank, stream int) (list []spent, own bool, err error) {
 	leaves := k.Leaves(stream)
-	times, own, err := gaps.Of(r, k, leaves, stream)
+	times, own, err := gaps.Of(r, k, leaves)
 	if err != nil {
 		return nil, false, err
 	}

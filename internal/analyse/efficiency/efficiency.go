@@ -256,16 +256,10 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 		}
 		totals, wanted := make([]total, k.Terminals()), make([]bool, k.Terminals())
 		for terminal := range wanted {
-			c, err := k.Called(terminal)
-			if err != nil {
-				return err
-			}
+			c := k.Called(terminal)
 			wanted[terminal] = o.wanted(c.Func)
 		}
-		whole, err := r.spent.own(k)
-		if err != nil {
-			return err
-		}
+		whole := r.spent.own(k)
 		for stream := range k.Streams() {
 			for c, err := range k.Timings(stream) {
 				if err != nil {
@@ -293,10 +287,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 		whole.settle(own)
 		sums := make(map[*entry]*total)
 		for terminal, x := range totals {
-			c, err := k.Called(terminal)
-			if err != nil {
-				return err
-			}
+			c := k.Called(terminal)
 			if x.count == 0 {
 				continue
 			}
@@ -363,10 +354,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 		of := make(map[*entry]*sums)
 		var order []*entry
 		for terminal, x := range times {
-			c, err := k.Called(terminal)
-			if err != nil {
-				return err
-			}
+			c := k.Called(terminal)
 			if !o.wanted(c.Func) {
 				continue
 			}
@@ -385,10 +373,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			s.gapSums.Merge(x.GapTotals)
 		}
 		for n := range ranks[0].Sites {
-			c, err := k.Called(ranks[0].Sites[n].Terminal)
-			if err != nil {
-				return err
-			}
+			c := k.Called(ranks[0].Sites[n].Terminal)
 			if s := of[p.known[p.one(c)]]; s != nil {
 				s.own.add(ranks, n)
 			}
@@ -400,10 +385,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			e.gaps = append(e.gaps, s.own.gap.parts(spread(s.gap, s.gapSums, members), members)...)
 		}
 		for _, h := range histograms {
-			c, err := k.Called(h.Terminal)
-			if err != nil {
-				return err
-			}
+			c := k.Called(h.Terminal)
 			if o.wanted(c.Func) {
 				e := p.at(c)
 				e.single, e.singleGap = merged(e.single, hist.Of(h.Duration)), merged(e.singleGap, hist.Of(h.Gap))

@@ -30,10 +30,7 @@ func meetingsOf(r *trace.Reader, o *Options) (*meetings, error) {
 		}
 		of := make(map[trace.FunctionSite]bool)
 		for t := range k.Terminals() {
-			c, err := k.Called(t)
-			if err != nil {
-				return nil, err
-			}
+			c := k.Called(t)
 			if key := placeOf(c); c.Func.Has(trace.Collective) && o.wanted(c.Func) && !of[key] {
 				of[key] = true
 				ranks[key] += len(members)
@@ -86,10 +83,7 @@ func (m *meetings) class(class int) error {
 	firsts := k.Firsts(0)
 	done := make(map[trace.FunctionSite]bool)
 	for t, n := range k.Counts(0) {
-		called, err := k.Called(t)
-		if err != nil {
-			return err
-		}
+		called := k.Called(t)
 		key := placeOf(called)
 		if n == 0 || done[key] || !m.of[class][key] || !some(key) {
 			continue
@@ -146,10 +140,7 @@ func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, n
 		return err
 	}
 	_, t := calls.Nth(nth)
-	c, err := k.Called(t)
-	if err != nil {
-		return err
-	}
+	c := k.Called(t)
 	if there := placeOf(c); there.Function == key.Function {
 		a, b := m.root(key), m.root(there)
 		m.same[b], m.same[a] = a, a

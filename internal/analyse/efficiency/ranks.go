@@ -78,10 +78,7 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 			totals := own.Of(i)
 			if of == nil {
 				for _, s := range totals.Sites {
-					c, err := k.Called(s.Terminal)
-					if err != nil {
-						return nil, err
-					}
+					c := k.Called(s.Terminal)
 					p := placeOf(c)
 					n, ok := number[p]
 					if !ok {
@@ -161,12 +158,51 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 		}
 		add(name, "", "", v.ValueTotal)
 		for _, s := range v.Sites {
-			c, err := k.Called(s.Terminal)
-			if err != nil {
-				return nil, err
-			}
+			c := k.Called(s.Terminal)
 			add(name, c.Name(), o.Name(c.Site), s.ValueTotal)
 		}
 	}
 	return list, nil
+}
+
+// A Column is what ranks spent at one place: in its calls, or before them.
+type Column struct {
+	Function, Place string
+	MPI             bool // in the calls
+	Sum             float64
+	Guess           bool // of some ranks it is not their own
+	Of              map[int]RankTime
+}
+
+// Columns lists what ranks spent by place as it is named, most time first.
+func Columns(list []RankTotals) (cols []*Column) {
+	type key struct {
+		function, place string
+		mpi             bool
+	}
+	known := make(map[key]*Column)
+	for i := range list {
+		for j := range list[i].Sites {
+			s := &list[i].Sites[j]
+			for _, mpi := range []bool{false, true} {
+				t := s.Compute
+				if mpi {
+					t = s.MPI
+				}
+				k := key{s.Function, s.Place, mpi}
+				c := known[k]
+				if c == nil {
+					c = &Column{Function: s.Function, Place: s.Place, MPI: mpi, Of: make(map[int]RankTime)}
+					known[k] = c
+					cols = append(cols, c)
+				}
+				before := c.Of[list[i].Rank]
+				c.Of[list[i].Rank] = RankTime{Ns: before.Ns + t.Ns, Within: before.Within + t.Within, Known: t.Known}
+				c.Sum += t.Ns
+				c.Guess = c.Guess || !t.Known
+			}
+		}
+	}
+	slices.SortStableFunc(cols, func(a, b *Column) int { return cmp.Compare(b.Sum, a.Sum) })
+	return cols
 }

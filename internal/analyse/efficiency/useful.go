@@ -232,17 +232,14 @@ type collector struct {
 }
 
 // ends tells which of a rank's distinct calls begin and end MPI.
-func ends(k *trace.Rank) (init, finalize []bool, err error) {
+func ends(k *trace.Rank) (init, finalize []bool) {
 	init, finalize = make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range init {
-		c, err := k.Called(t)
-		if err != nil {
-			return nil, nil, err
-		}
+		c := k.Called(t)
 		def, _ := mpi.ByID(c.Func.ID)
 		init[t], finalize[t] = def.Has(mpi.Begins), def.Has(mpi.Ends)
 	}
-	return init, finalize, nil
+	return init, finalize
 }
 
 // class takes in what the summaries of a class say.
@@ -251,10 +248,7 @@ func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, m
 	if err != nil {
 		return err
 	}
-	init, finalize, err := ends(k)
-	if err != nil {
-		return err
-	}
+	init, finalize := ends(k)
 	list := classSpent(times, members, own, procs)
 	for t := range times {
 		for _, x := range []struct {
@@ -286,15 +280,14 @@ type ownTimes struct {
 }
 
 // own prepares adding up a rank's own times.
-func (u *collector) own(k *trace.Rank) (*ownTimes, error) {
+func (u *collector) own(k *trace.Rank) *ownTimes {
 	o := &ownTimes{x: u.of[k.Number()]}
 	if o.x == nil {
 		o.x = &rankSpent{}
 	}
 	o.x.useful, o.x.mpi = span{}, span{}
-	var err error
-	o.init, o.finalize, err = ends(k)
-	return o, err
+	o.init, o.finalize = ends(k)
+	return o
 }
 
 func (o *ownTimes) add(terminal int, t *trace.Timing) {

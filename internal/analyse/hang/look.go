@@ -119,11 +119,7 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 		if err != nil {
 			return err
 		}
-		sites, err := n.k.MadeFor(stream)
-		if err != nil {
-			return err
-		}
-		for _, s := range sites {
+		for _, s := range n.k.MadeFor(stream) {
 			x.of = strings.TrimPrefix(x.of+", "+v.o.Thread(s), ", ")
 		}
 		finished = finished || x.call != nil && ops.Is(x.call.Func, mpi.Ends)

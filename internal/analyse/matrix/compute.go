@@ -169,10 +169,7 @@ func (b *builder) wanted(k *trace.Rank) ([]int, error) {
 	}
 	list := []int{}
 	for i := range k.Terminals() {
-		c, err := k.Called(i)
-		if err != nil {
-			return nil, err
-		}
+		c := k.Called(i)
 		if b.opts.wants(c.Func) {
 			list = append(list, i)
 		}

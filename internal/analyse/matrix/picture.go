@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"bufio"
 	"fmt"
 	"html"
 	"image"
@@ -64,8 +63,7 @@ func (m *Matrix) Title(u Measure) string {
 }
 
 // WriteSVG writes a heat map.
-func (m *Matrix) WriteSVG(w io.Writer, u Measure) error {
-	out := bufio.NewWriter(w)
+func (m *Matrix) WriteSVG(out io.Writer, u Measure) {
 	l := m.layout(u)
 	least, most := m.Extremes(u)
 	s := scale{least, most}
@@ -112,7 +110,6 @@ func (m *Matrix) WriteSVG(w io.Writer, u Measure) error {
 		}
 	}
 	fmt.Fprint(out, "\n</svg>\n")
-	return out.Flush()
 }
 
 // WritePNG writes a heat map.

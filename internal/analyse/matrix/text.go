@@ -66,7 +66,7 @@ func (m *Matrix) label(i int) string {
 func (m *Matrix) Fit(u Measure, width int) *Matrix {
 	for m.Size() > 2 {
 		var b strings.Builder
-		m.WriteText(&b, u) // a Builder never fails
+		m.WriteText(&b, u)
 		first, _, _ := strings.Cut(b.String(), "\n")
 		if utf8.RuneCountInString(strings.TrimRight(first, " ")) <= width {
 			break
@@ -86,7 +86,7 @@ func (m *Matrix) across(i int) string {
 }
 
 // WriteText writes a table: senders down, receivers across, sums at the edges.
-func (m *Matrix) WriteText(w io.Writer, u Measure) error {
+func (m *Matrix) WriteText(w io.Writer, u Measure) {
 	type line struct {
 		label string
 		cells []uint64
@@ -105,7 +105,7 @@ func (m *Matrix) WriteText(w io.Writer, u Measure) error {
 		sums.sum += x.sum
 		lines = append(lines, x)
 	}
-	return show.Text(w, append(lines, sums), 0, func(c *show.Row, x line) {
+	show.Text(w, append(lines, sums), 0, func(c *show.Row, x line) {
 		c.Value("from\\to", x.label)
 		for i, v := range x.cells {
 			c.Value(m.across(i), u.cell(v))
@@ -122,12 +122,12 @@ func (u Measure) cell(v uint64) string {
 }
 
 // WriteCSV writes a line for each pair that exchanged messages.
-func (m *Matrix) WriteCSV(w io.Writer) error {
+func (m *Matrix) WriteCSV(w io.Writer) {
 	type pair struct {
 		from, to int
 		Cell
 	}
-	return show.CSV(w, func(add func(pair)) {
+	show.CSV(w, func(add func(pair)) {
 		for i, row := range m.Rows() {
 			for _, e := range row {
 				add(pair{i, e.To, e.Cell})

@@ -123,7 +123,7 @@ func (c *Callers) name(n *calltree.Node) string {
 }
 
 // Text writes the tree.
-func (c *Callers) Text(w io.Writer, v View) error {
+func (c *Callers) Text(w io.Writer, v View) {
 	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, show.Plural(c.Ranks, "rank"), show.Grouped(c.Total.Calls),
 		show.Duration(c.Total.Compute), c.Total.InsideText())
 	p := &Profile{&calltree.Tree{Sites: c.Sites}}
@@ -131,18 +131,15 @@ func (c *Callers) Text(w io.Writer, v View) error {
 		p.Times = trace.NoSample.String()
 		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, show.Plural(c.Ranks, "rank"), show.Grouped(c.Total.Calls), trace.ErrNoTimes)
 	}
-	if err := p.lines(w, head, c.Body, c.Total.Time(), v); err != nil {
-		return err
-	}
+	p.lines(w, head, c.Body, c.Total.Time(), v)
 	if !c.Stacks {
 		fmt.Fprintln(w, "\nCalls were recorded without their stacks; spoor run without --stack 0 has them.")
 	}
-	return nil
 }
 
 // CSV writes a line for each call, with the functions that led to it separated
 // by semicolons, times in nanoseconds.
-func (c *Callers) CSV(w io.Writer) error {
+func (c *Callers) CSV(w io.Writer) {
 	type line struct {
 		path, function, module string
 		offset                 uint64
@@ -162,7 +159,7 @@ func (c *Callers) CSV(w io.Writer) error {
 		}
 		walk(c.Body, nil)
 	}
-	return show.CSV(w, lines, func(r *show.Row, x line) {
+	show.CSV(w, lines, func(r *show.Row, x line) {
 		r.Text("path", x.path).Text("function", x.function).Text("module", x.module).Value("offset", fmt.Sprintf("0x%x", x.offset)).Value("calls", x.Calls)
 		if !c.Timeless {
 			r.Value("time_ns", uint64(x.Inside())).Value("compute_ns", uint64(x.Compute))

@@ -94,10 +94,7 @@ func (f *Flat) Predict(r *trace.Reader, times func(class, terminal int) Predicte
 			return err
 		}
 		for t := range k.Terminals() {
-			c, err := k.Called(t)
-			if err != nil {
-				return err
-			}
+			c := k.Called(t)
 			x := times(class, t)
 			p := rows[f.keyOf(c)].Predicted
 			p.Ns += x.Ns
@@ -198,10 +195,7 @@ func (s *flatSums) class(r *trace.Reader, class int, where calltree.Where, step 
 	row := make([]int, len(times))
 	spreads := make(map[int][]trace.Spread) // by row
 	for t := range times {
-		c, err := k.Called(t)
-		if err != nil {
-			return err
-		}
+		c := k.Called(t)
 		i := s.row(c, where)
 		row[t] = i
 		s.durations[i].Merge(times[t].Duration)

@@ -33,14 +33,10 @@ func (f *Flat) Worth(l show.Limit) ([]Row, show.Rest) {
 }
 
 // Text writes the rows of the table within a limit.
-func (f *Flat) Text(w io.Writer, top show.Limit, width int) error {
-	out := &watched{w: w}
+func (f *Flat) Text(out io.Writer, top show.Limit, width int) {
 	f.Head(out)
 	shown, rest := f.Worth(top)
-	cells, err := show.Only(f.fitting(width), f.Cells)
-	if err != nil {
-		return err
-	}
+	cells, _ := show.Only(f.fitting(width), f.Cells) // which are among them
 	for i, line := range show.Lines(shown, cells) {
 		if i == 0 { // the head
 			fmt.Fprintln(out, cut(line+" and place", width))
@@ -57,7 +53,6 @@ func (f *Flat) Text(w io.Writer, top show.Limit, width int) error {
 	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.Deep }) {
 		fmt.Fprintln(out, "What called the functions around these calls: spoor calltree --functions")
 	}
-	return out.err
 }
 
 // fitting are the columns for which there is room, the function last.

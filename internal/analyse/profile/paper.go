@@ -35,34 +35,19 @@ const (
 )
 
 // Paper writes the profile as terms.
-func (p *Profile) Paper(w io.Writer, s Style, v View) error {
+func (p *Profile) Paper(w io.Writer, s Style, v View) {
 	var n notation = textNotation{}
 	if s == LaTeX {
 		n = latexNotation{p.Timeless()}
 	}
-	out := &watched{w: w}
-	n.begin(out, p)
+	n.begin(w, p)
 	for i := range p.Threads {
 		t := &p.Threads[i]
 		x := papers{p: p, n: n, terse: s == Terse, min: max(0, v.MinTime), depth: v.Depth}
 		x.top(plain(t.Body))
-		n.thread(out, p.head(t), x.lines)
+		n.thread(w, p.head(t), x.lines)
 	}
-	n.end(out, p)
-	return out.err
-}
-
-// watched remembers the first error.
-type watched struct {
-	w   io.Writer
-	err error
-}
-
-func (w *watched) Write(b []byte) (int, error) {
-	if w.err == nil {
-		_, w.err = w.w.Write(b)
-	}
-	return len(b), w.err
+	n.end(w, p)
 }
 
 type papers struct {
@@ -104,7 +89,7 @@ func (x *papers) top(nodes []*calltree.Node) {
 			x.lines = append(x.lines, x.timed(cpu, micros(c.Sums.Compute, true)), x.timed(call, micros(c.Sums.Inside(), true)))
 			continue
 		}
-		text, _ := x.node(c, 0)
+		text := x.node(c, 0)
 		x.lines = append(x.lines, x.timed(text, micros(c.Sums.Time(), true)))
 	}
 	flush()
@@ -120,8 +105,8 @@ func (x *papers) call(c *calltree.Node) (cpu, call string) {
 	return x.n.term("CPU", c.Site), x.n.term(name, c.Site)
 }
 
-// node writes a node; sum tells whether it is one.
-func (x *papers) node(c *calltree.Node, level int) (text string, sum bool) {
+// node writes a node.
+func (x *papers) node(c *calltree.Node, level int) string {
 	per := max(1, c.Rounds)
 	switch c.Kind {
 	case "call":
@@ -130,20 +115,20 @@ func (x *papers) node(c *calltree.Node, level int) (text string, sum bool) {
 			cpu = x.timed(cpu, micros(c.Sums.Compute/float64(c.Sums.Calls), false))
 			call = x.timed(call, micros(c.Sums.Inside()/float64(c.Sums.Calls), false))
 		}
-		if text = cpu + x.n.plus() + call; c.Most > 1 {
-			return x.n.rounds(text, times(c), true), false
+		if c.Most > 1 {
+			return x.n.rounds(cpu+x.n.plus()+call, times(c), true)
 		}
-		return text, true
+		return cpu + x.n.plus() + call
 	case "loop":
 		if x.depth >= 0 && level >= x.depth {
-			return x.n.rounds(x.n.rest(), times(c), false), false
+			return x.n.rounds(x.n.rest(), times(c), false)
 		}
-		return x.n.rounds(x.sequence(c.Body, level+1, per), times(c), true), false
+		return x.n.rounds(x.sequence(c.Body, level+1, per), times(c), true)
 	}
 	if c.Body != nil {
 		x.parts = append(x.parts, c)
 	}
-	return x.n.term("part", c.Part), false
+	return x.n.term("part", c.Part)
 }
 
 func (x *papers) sequence(nodes []*calltree.Node, level int, rounds uint64) string {
@@ -158,7 +143,7 @@ func (x *papers) sequence(nodes []*calltree.Node, level int, rounds uint64) stri
 			continue
 		}
 		skipping = false
-		text, _ := x.node(c, level)
+		text := x.node(c, level)
 		if c.Kind != "call" && !x.terse {
 			text = x.timed(text, micros(c.Sums.Time()/float64(max(1, rounds)), false))
 		}

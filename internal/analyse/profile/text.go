@@ -38,24 +38,18 @@ type row struct {
 }
 
 // Text writes the profile as an indented tree.
-func (p *Profile) Text(w io.Writer, v View) error {
+func (p *Profile) Text(w io.Writer, v View) {
 	for i := range p.Threads {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := p.tree(w, &p.Threads[i], v); err != nil {
-			return err
-		}
+		t := &p.Threads[i]
+		p.lines(w, p.head(t), t.Body, t.Total.Time(), v)
 	}
-	return nil
-}
-
-func (p *Profile) tree(w io.Writer, t *calltree.Thread, v View) error {
-	return p.lines(w, p.head(t), t.Body, t.Total.Time(), v)
 }
 
 // lines writes nodes below a title.
-func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total float64, v View) error {
+func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total float64, v View) {
 	hidden := v.MinTime
 	lister := rows{p: p, callers: p.Threads == nil, depth: v.Depth}
 	if hidden >= 0 {
@@ -77,14 +71,11 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
 		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", show.Duration(hidden))
 	}
-	if out.err == nil {
-		out.err = p.legend(w, body)
-	}
-	return out.err
+	p.legend(w, body)
 }
 
 // legend explains the marks of loops that are there.
-func (p *Profile) legend(w io.Writer, body []*calltree.Node) (err error) {
+func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 	any := func(mark func(*calltree.Node) bool) bool {
 		var look func(list []*calltree.Node) bool
 		look = func(list []*calltree.Node) bool {
@@ -103,11 +94,10 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) (err error) {
 		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all rounds of the loop together."},
 		{func(n *calltree.Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
 	} {
-		if any(x.mark) && err == nil {
-			_, err = fmt.Fprintln(w, x.text)
+		if any(x.mark) {
+			fmt.Fprintln(w, x.text)
 		}
 	}
-	return err
 }
 
 // elsewhere explains calls that are nowhere in the code.
@@ -390,7 +380,6 @@ type table struct {
 	w     io.Writer
 	width int
 	total float64
-	err   error
 
 	timeless bool // no columns of times
 	beside   bool // predicted times in place of means
@@ -484,9 +473,7 @@ func (t *table) times(x *row, means bool) string {
 }
 
 func (t *table) line(s string) {
-	if t.err == nil {
-		_, t.err = fmt.Fprintln(t.w, strings.TrimRight(s, " "))
-	}
+	fmt.Fprintln(t.w, strings.TrimRight(s, " "))
 }
 
 // fit shortens a place to a number of columns if that can be done by leaving out

@@ -108,11 +108,7 @@ func unitsOf(r *trace.Reader, ranks []int, thread int, t tolerance, numbers *num
 			return units, fmt.Errorf("rank %d: %w", rank, err)
 		}
 		units = append(units, u)
-		uniform, err := r.Uniform(k.Class())
-		if err != nil {
-			return nil, err
-		}
-		if uniform {
+		if k.Uniform() {
 			known[k.Class()] = u
 		}
 	}
@@ -197,10 +193,7 @@ func (f *filler) rank(rank int, u *unit) error {
 		total := uint64(0)
 		for _, t := range slices.Sorted(maps.Keys(x.item.counts)) {
 			if x.node.Event == nil {
-				c, err := k.Called(t)
-				if err != nil {
-					return err
-				}
+				c := k.Called(t)
 				x.node.Event = newEvent(c, f.r.Ranks())
 			}
 			if err := x.node.Event.add(k, t, x.item.counts[t], marks); err != nil {

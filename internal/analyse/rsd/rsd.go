@@ -48,15 +48,12 @@ func newNumbering(r *trace.Reader) *numbering {
 
 type classTerminal struct{ class, terminal int }
 
-func (n *numbering) context(k *trace.Rank, terminal int) (int, error) {
+func (n *numbering) context(k *trace.Rank, terminal int) (_ int, err error) {
 	at := classTerminal{k.Class(), terminal}
 	if c, ok := n.of[at]; ok {
 		return c, nil
 	}
-	call, err := k.Called(terminal)
-	if err != nil {
-		return 0, err
-	}
+	call := k.Called(terminal)
 	x := context{call.Func.ID, call.Site}
 	c, ok := n.known[x]
 	if !ok {
@@ -197,14 +194,12 @@ func (b *builder) survey(rank int) error {
 	if b.done[class] {
 		return nil
 	}
-	uniform, err := b.r.Uniform(class)
+	k, err := b.r.Rank(rank)
 	if err != nil {
 		return err
 	}
-	b.done[class] = uniform
-	k, err := b.r.Rank(rank)
-	if err != nil || b.thread >= k.Streams() {
-		return err
+	if b.done[class] = k.Uniform(); b.thread >= k.Streams() {
+		return nil
 	}
 	list, err := b.numbers.contexts(k)
 	if err != nil {
@@ -243,10 +238,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 		}
 		place := b.shape.at[list[t]]
 		if b.events[place] == nil {
-			c, err := k.Called(t)
-			if err != nil {
-				return err
-			}
+			c := k.Called(t)
 			b.events[place] = newEvent(c, b.r.Ranks())
 		}
 		if err := b.events[place].add(k, t, count, marks); err != nil {

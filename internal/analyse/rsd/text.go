@@ -19,7 +19,7 @@ import (
 const mostShown = 4
 
 // WriteText writes nests for people; place names a call site.
-func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) error {
+func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) {
 	head := "ranks " + RanksText(n.Ranks)
 	if len(n.Ranks) == 1 {
 		head = "rank " + RanksText(n.Ranks)
@@ -31,22 +31,13 @@ func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) error {
 	if v, same := n.Calls.Same(); same && len(n.Ranks) > 1 {
 		calls = show.Grouped(v) + " calls each"
 	}
-	p := &printer{w: w, place: place}
-	p.printf("%s: %s\n", head, calls)
-	p.nodes(n.Nodes, n.Ranks, 1)
-	return p.err
+	fmt.Fprintf(w, "%s: %s\n", head, calls)
+	(&printer{w, place}).nodes(n.Nodes, n.Ranks, 1)
 }
 
 type printer struct {
 	w     io.Writer
 	place func(trace.Site) string
-	err   error
-}
-
-func (p *printer) printf(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
-	}
 }
 
 func (p *printer) nodes(list []*Node, ranks []int, depth int) {
@@ -69,7 +60,7 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 			}
 			line += reduce.DrawnText(e.Drawn)
 		}
-		p.printf("%s\n", line)
+		fmt.Fprintln(p.w, line)
 		p.nodes(n.Body, n.Ranks, depth+1)
 	}
 }

@@ -29,10 +29,8 @@ func (s *Summary) structure(r *trace.Reader) (*trace.Code, error) {
 }
 
 // place counts calls of a rank that have a vertex.
-func (s *Summary) place(code *trace.Code, k *trace.Rank, terminal int, count uint64) error {
-	v, err := k.Vertex(code, terminal)
-	if v >= 0 {
+func (s *Summary) place(code *trace.Code, k *trace.Rank, terminal int, count uint64) {
+	if k.Vertex(code, terminal) >= 0 {
 		s.Structure.Placed += int64(count)
 	}
-	return err
 }

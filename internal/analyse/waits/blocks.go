@@ -58,7 +58,7 @@ func (x *block) add(c ops.Channel, nth uint64, a arrival, flags int) {
 	if nth != o.next {
 		flags |= otherNumber
 	}
-	if !known || a.within != o.within || a.stream != o.stream || a.place != o.place {
+	if !known || !a.sameWhere(&o.arrival) {
 		flags |= otherPlace
 	}
 	x.b = wire.AppendUvarint(x.b, uint64(n)<<entryFlags|uint64(flags))
@@ -70,20 +70,23 @@ func (x *block) add(c ops.Channel, nth uint64, a arrival, flags int) {
 		x.b = wire.AppendUvarint(x.b, nth)
 	}
 	if flags&otherPlace != 0 {
-		x.b = a.appendWhere(x.b)
+		c := wire.Coder{B: x.b}
+		a.where(&c)
+		x.b = c.B
 	}
 	x.b = wire.AppendVarint(x.b, a.at-x.at)
 	o.next, o.arrival, x.at = nth+1, a, a.at
 }
 
-func (a *arrival) appendWhere(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(a.within))
-	b = wire.AppendUvarint(b, uint64(a.stream))
-	return wire.AppendUvarint(b, uint64(a.place))
+func (a *arrival) sameWhere(o *arrival) bool {
+	return a.within == o.within && a.stream == o.stream && a.place == o.place
 }
 
-func (a *arrival) readWhere(r *wire.Reader) {
-	a.within, a.stream, a.place = int64(r.Uvarint()&math.MaxInt64), int32(r.Int(math.MaxInt32)), place(r.Uvarint())
+// where codes what sameWhere compares.
+func (a *arrival) where(c *wire.Coder) {
+	wire.Naturals(c, &a.within)
+	wire.Int(c, &a.stream, math.MaxInt32)
+	wire.Uints(c, &a.place)
 }
 
 // readBlock reads a block of messages from one rank to another.
@@ -105,7 +108,7 @@ func readBlock(r *wire.Reader, from, to int, take func(c ops.Channel, nth uint64
 			o.next = r.Uvarint()
 		}
 		if flags&otherPlace != 0 {
-			o.readWhere(r)
+			o.where(&wire.Coder{R: r})
 		}
 		at += r.Varint()
 		o.at = at

@@ -162,16 +162,25 @@ type plan struct {
 }
 
 func (p *plan) append(b []byte) []byte {
-	b = append(b, byte(p.left), byte(flag(p.torn)))
-	b = wire.AppendUvarint(b, uint64(p.needs))
-	b = wire.AppendUvarint(b, p.calls)
-	return wire.AppendVarint(wire.AppendVarint(wire.AppendVarint(wire.AppendVarint(b, p.first), p.last), p.began), p.since)
+	c := wire.Coder{B: b}
+	p.code(&c)
+	return c.B
 }
 
 func readPlan(b []byte) (p plan, err error) {
-	r := wire.NewReader(b, "plan")
-	p = plan{left: trace.WaitsLeft(r.Byte()), torn: r.Byte() != 0, needs: int64(r.Uvarint()), calls: r.Uvarint(), first: r.Varint(), last: r.Varint(), began: r.Varint(), since: r.Varint()}
-	return p, r.Done()
+	c := wire.Coder{R: wire.NewReader(b, "plan")}
+	p.code(&c)
+	return p, c.R.Done()
+}
+
+func (p *plan) code(c *wire.Coder) {
+	wire.Byte(c, &p.left)
+	c.Bool(&p.torn)
+	wire.Naturals(c, &p.needs)
+	wire.Uints(c, &p.calls)
+	for _, v := range []*int64{&p.first, &p.last, &p.began, &p.since} {
+		wire.From(c, v, 0)
+	}
 }
 
 // agree joins the plans of all ranks.
@@ -435,100 +444,101 @@ func readFound(b []byte) (f found, err error) {
 //
 //	way = (rank, stream, start, end, hops, (time - that before, rank, stream)…)…
 func (y *way) append(b []byte) []byte {
+	c := wire.Coder{B: b}
 	for _, t := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(t.rank)), uint64(t.stream))
-		b = wire.AppendVarint(wire.AppendVarint(b, y.spans[t].start), y.spans[t].end)
-		b = wire.AppendUvarint(b, uint64(len(y.hops[t])))
-		at := int64(0)
-		for _, h := range y.hops[t] {
-			b = wire.AppendVarint(b, h.at-at)
-			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(h.rank)), uint64(h.stream))
-			at = h.at
-		}
+		y.code(&c, t)
 	}
-	return b
-}
-
-func readThread(r *wire.Reader) thread {
-	return thread{int32(r.Int(math.MaxInt32)), int32(r.Int(math.MaxInt32))}
+	return c.B
 }
 
 func readWay(b []byte, since int64) (*way, error) {
 	y := &way{make(map[thread]span), make(map[thread][]hop), since}
-	r := wire.NewReader(b, "waits of all ranks")
-	for r.Rest() > 0 && r.Err() == nil {
-		t := readThread(r)
-		y.spans[t] = span{r.Varint(), r.Varint()}
-		at := int64(0)
-		for range r.Count(3) {
-			at += r.Varint()
-			to := readThread(r)
-			y.hops[t] = append(y.hops[t], hop{at, to.rank, to.stream})
-		}
+	c := wire.Coder{R: wire.NewReader(b, "waits of all ranks")}
+	for c.R.Rest() > 0 && !c.Failed() {
+		y.code(&c, thread{})
 	}
-	return y, r.Err()
+	return y, c.R.Err()
+}
+
+func (y *way) code(c *wire.Coder, t thread) {
+	wire.Int(c, &t.rank, math.MaxInt32)
+	wire.Int(c, &t.stream, math.MaxInt32)
+	s, list, at := y.spans[t], y.hops[t], int64(0)
+	wire.From(c, &s.start, 0)
+	wire.From(c, &s.end, 0)
+	wire.List(c, &list, 3, func(_ int, h *hop) {
+		wire.From(c, &h.at, at)
+		wire.Int(c, &h.rank, math.MaxInt32)
+		wire.Int(c, &h.stream, math.MaxInt32)
+		at = h.at
+	})
+	if y.spans[t] = s; len(list) > 0 {
+		y.hops[t] = list
+	}
 }
 
 // appendStretches and readStretches carry the path to the ranks.
 func appendStretches(b []byte, on map[thread][]stretch) []byte {
+	c := wire.Coder{B: b}
 	for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(t.rank)), uint64(t.stream))
-		b = wire.AppendUvarint(b, uint64(len(on[t])))
-		at := int64(0)
-		for _, s := range on[t] {
-			b = wire.AppendVarint(wire.AppendVarint(b, s.from-at), s.to-s.from)
-			at = s.to
-		}
+		codeStretches(&c, on, t)
 	}
-	return b
+	return c.B
 }
 
 func readStretches(b []byte) (map[thread][]stretch, error) {
 	on := make(map[thread][]stretch)
-	r := wire.NewReader(b, "critical path")
-	for r.Rest() > 0 && r.Err() == nil {
-		t := readThread(r)
-		at := int64(0)
-		for range r.Count(2) {
-			from := at + r.Varint()
-			at = from + r.Varint()
-			on[t] = append(on[t], stretch{from, at})
-		}
+	c := wire.Coder{R: wire.NewReader(b, "critical path")}
+	for c.R.Rest() > 0 && !c.Failed() {
+		codeStretches(&c, on, thread{})
 	}
-	return on, r.Err()
+	return on, c.R.Err()
+}
+
+func codeStretches(c *wire.Coder, on map[thread][]stretch, t thread) {
+	wire.Int(c, &t.rank, math.MaxInt32)
+	wire.Int(c, &t.stream, math.MaxInt32)
+	list, at := on[t], int64(0)
+	wire.List(c, &list, 2, func(_ int, s *stretch) {
+		wire.From(c, &s.from, at)
+		wire.From(c, &s.to, s.from)
+		at = s.to
+	})
+	on[t] = list
 }
 
 // append and readPathSums carry what ranks have of the path.
 func (x *pathSums) append(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(x.spoor))
-	b = wire.AppendUvarint(b, uint64(len(x.sites)))
-	for _, at := range sorted(x.sites) {
-		s := x.sites[at]
-		for _, v := range []int64{int64(at), s.compute, s.mpi, s.all, int64(s.rank) + 1, s.most} {
-			b = wire.AppendUvarint(b, uint64(v))
-		}
-	}
-	for _, r := range x.ranks {
-		for _, v := range []int64{int64(r.Rank), r.ComputeNs, r.MPINs} {
-			b = wire.AppendUvarint(b, uint64(v))
-		}
-	}
-	return b
+	c := wire.Coder{B: b}
+	x.code(&c)
+	return c.B
 }
 
 func readPathSums(b []byte) (*pathSums, error) {
 	x := newPathSums()
-	r := wire.NewReader(b, "sums of the critical path")
-	u := func() int64 { return int64(r.Uvarint() & math.MaxInt64) }
-	x.spoor = u()
-	for range r.Count(6) {
-		s := x.site(place(r.Uvarint()))
-		s.compute, s.mpi, s.all, s.rank, s.most = u(), u(), u(), int32(r.Int(math.MaxInt32)-1), u()
+	c := wire.Coder{R: wire.NewReader(b, "sums of the critical path")}
+	x.code(&c)
+	return x, c.R.Err()
+}
+
+func (x *pathSums) code(c *wire.Coder) {
+	wire.Naturals(c, &x.spoor)
+	sites := sorted(x.sites)
+	wire.List(c, &sites, 6, func(_ int, at *place) {
+		wire.Uints(c, at)
+		s := x.site(*at)
+		wire.Naturals(c, &s.compute, &s.mpi, &s.all)
+		wire.Above(c, &s.rank, -1, math.MaxInt32)
+		wire.Naturals(c, &s.most)
+	})
+	for i := 0; c.R == nil && i < len(x.ranks) || c.R != nil && c.R.Rest() > 0 && !c.Failed(); i++ {
+		if c.R != nil {
+			x.ranks = append(x.ranks, PathRank{})
+		}
+		r := &x.ranks[i]
+		wire.Naturals(c, &r.Rank)
+		wire.Naturals(c, &r.ComputeNs, &r.MPINs)
 	}
-	for r.Rest() > 0 && r.Err() == nil {
-		x.ranks = append(x.ranks, PathRank{int(u()), u(), u()})
-	}
-	return x, r.Err()
 }
 
 // Together is At for all ranks in one process. logs has their times, by rank.

@@ -279,108 +279,74 @@ const (
 )
 
 func appendComings(b []byte, list []coming) []byte {
-	var before coming
-	at := int64(0)
+	c := wire.Coder{B: b}
+	before := &coming{}
 	for i := range list {
-		c := &list[i]
-		flags := byte(0)
-		if i > 0 && c.key.Circle == before.key.Circle && c.key.started == before.key.started && c.key.number == before.key.number+1 {
-			flags |= nextInCircle
-		}
-		if i > 0 && c.last.stream == before.last.stream && c.last.place == before.last.place && c.last.within == before.last.within {
-			flags |= samePlace
-		}
-		if c.root.rank >= 0 {
-			flags |= hasRoot
-		}
-		if len(c.scans) > 0 {
-			flags |= hasScans
-		}
-		if c.key.started {
-			flags |= isStarted
-		}
-		b = append(b, flags)
-		if flags&nextInCircle == 0 {
-			b = wire.AppendVarint(b, int64(c.key.Comm))
-			b = wire.AppendVarint(b, int64(c.key.Object))
-			b = wire.AppendUvarint(b, c.key.number)
-		}
-		b = wire.AppendUvarint(b, uint64(c.came))
-		b = c.last.append(b, at, flags&samePlace != 0)
-		at = c.last.at
-		if c.root.rank >= 0 {
-			b = c.root.append(b, at, false)
-		}
-		if len(c.scans) > 0 {
-			b = wire.AppendUvarint(b, uint64(len(c.scans)))
-			for j := range c.scans {
-				b = c.scans[j].append(b, at, false)
-			}
-		}
-		before = *c
+		list[i].code(&c, before, i == 0)
+		before = &list[i]
 	}
-	return b
+	return c.B
 }
 
-func (c *comer) append(b []byte, at int64, same bool) []byte {
-	b = wire.AppendVarint(b, c.at-at)
-	b = wire.AppendUvarint(b, uint64(c.rank))
-	b = wire.AppendUvarint(b, uint64(c.self))
-	b = wire.AppendUvarint(b, uint64(max(0, c.free)))
-	if same {
-		return b
-	}
-	b = wire.AppendUvarint(b, uint64(c.within))
-	b = wire.AppendUvarint(b, uint64(c.stream))
-	return wire.AppendUvarint(b, uint64(c.place))
-}
-
-func readComer(r *wire.Reader, at int64, before *comer) (c comer) {
-	c.at = at + r.Varint()
-	c.rank = int32(r.Int(1<<31 - 1))
-	c.self = r.Int(1<<31 - 1)
-	c.free = int64(r.Uvarint() & math.MaxInt64)
-	if before != nil {
-		c.within, c.stream, c.place = before.within, before.stream, before.place
-		return c
-	}
-	c.within, c.stream, c.place = int64(r.Uvarint()), int32(r.Int(1<<31-1)), place(r.Uvarint())
-	return c
-}
-
-func readComings(b []byte) ([]coming, error) {
-	r := wire.NewReader(b, "collective calls")
-	var list []coming
+func readComings(b []byte) (list []coming, err error) {
+	c := wire.Coder{R: wire.NewReader(b, "collective calls")}
 	before := coming{}
-	at := int64(0)
-	for r.Rest() > 0 && r.Err() == nil {
-		flags := r.Byte()
-		c := coming{key: before.key, root: comer{arrival: arrival{rank: -1}}}
-		if flags&nextInCircle != 0 {
-			c.key.number++
-		} else {
-			c.key.Comm, c.key.Object, c.key.number = int(r.Varint()), int(r.Varint()), r.Uvarint()
-		}
-		c.key.started = flags&isStarted != 0
-		c.came = r.Int(1<<31 - 1)
-		same := (*comer)(nil)
-		if flags&samePlace != 0 {
-			same = &before.last
-		}
-		c.last = readComer(r, at, same)
-		at = c.last.at
-		if flags&hasRoot != 0 {
-			c.root = readComer(r, at, nil)
-		}
-		if flags&hasScans != 0 {
-			for range r.Count(4) {
-				c.scans = append(c.scans, readComer(r, at, nil))
-			}
-		}
-		list = append(list, c)
-		before = c
+	for c.R.Rest() > 0 && !c.Failed() {
+		x := coming{root: comer{arrival: arrival{rank: -1}}}
+		x.code(&c, &before, len(list) == 0)
+		list, before = append(list, x), x
 	}
-	return list, r.Err()
+	return list, c.R.Err()
+}
+
+func (x *coming) code(c *wire.Coder, before *coming, first bool) {
+	next := before.key
+	next.number++
+	flags := byte(0)
+	for _, f := range []struct {
+		set bool
+		bit byte
+	}{
+		{!first && x.key == next, nextInCircle}, {!first && x.last.sameWhere(&before.last.arrival), samePlace}, {x.root.rank >= 0, hasRoot},
+		{len(x.scans) > 0, hasScans}, {x.key.started, isStarted},
+	} {
+		if f.set {
+			flags |= f.bit
+		}
+	}
+	if wire.Byte(c, &flags); c.R != nil {
+		x.key = next
+		x.key.started = flags&isStarted != 0
+	}
+	if flags&nextInCircle == 0 {
+		wire.From(c, &x.key.Comm, 0)
+		wire.From(c, &x.key.Object, 0)
+		wire.Uints(c, &x.key.number)
+	}
+	wire.Int(c, &x.came, math.MaxInt32)
+	if flags&samePlace != 0 {
+		x.last.within, x.last.stream, x.last.place = before.last.within, before.last.stream, before.last.place
+	}
+	x.last.code(c, before.last.at, flags&samePlace != 0)
+	if flags&hasRoot != 0 {
+		x.root.code(c, x.last.at, false)
+	}
+	if flags&hasScans != 0 {
+		wire.List(c, &x.scans, 4, func(_ int, s *comer) { s.code(c, x.last.at, false) })
+	}
+}
+
+func (x *comer) code(c *wire.Coder, at int64, same bool) {
+	wire.From(c, &x.at, at)
+	wire.Int(c, &x.rank, math.MaxInt32)
+	wire.Int(c, &x.self, math.MaxInt32)
+	free := max(0, x.free)
+	if wire.Naturals(c, &free); c.R != nil {
+		x.free = free
+	}
+	if !same {
+		x.where(c)
+	}
 }
 
 // meets reports whether acts of a kind are what members do together.

@@ -150,94 +150,58 @@ func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Key
 
 // append and readSums carry sums from rank to rank.
 func (s *sums) append(b []byte) []byte {
-	u := func(v int64) { b = wire.AppendUvarint(b, uint64(v)) }
-	ranks := func(of map[int32]int64) {
-		u(int64(len(of)))
-		for _, rank := range sorted(of) {
-			u(int64(rank))
-			b = wire.AppendVarint(b, of[rank])
-		}
-	}
-	names := func(of map[string]int64) {
-		u(int64(len(of)))
-		for _, name := range sorted(of) {
-			b = wire.AppendString(b, name)
-			u(of[name])
-		}
-	}
-	u(int64(len(s.rows)))
-	for _, key := range slices.SortedFunc(maps.Keys(s.rows), rowKey.compare) {
-		r := s.rows[key]
-		u(int64(key.place))
-		u(int64(key.kind))
-		u(int64(r.count))
-		b = wire.AppendVarint(b, r.waited)
-		ranks(r.ranks)
-		ranks(r.late)
-		u(int64(len(r.causes)))
-		for _, p := range sorted(r.causes) {
-			u(int64(p))
-			b = wire.AppendVarint(b, r.causes[p].waited)
-			b = wire.AppendVarint(b, r.causes[p].compute)
-		}
-	}
-	names(s.Other)
-	losses := make(map[string]int64)
-	for what, n := range s.losses {
-		losses[what] = int64(n)
-	}
-	names(losses)
-	ranks(s.caused)
-	u(int64(s.Messages))
-	u(int64(s.Backwards))
-	u(s.OffNs)
-	u(int64(s.threads))
-	u(int64(len(s.ranks)))
-	for _, r := range s.ranks {
-		u(int64(r.Rank))
-		u(r.RunNs)
-		u(r.MPINs)
-		u(r.WaitedNs)
-	}
-	return b
+	c := wire.Coder{B: b}
+	s.code(&c)
+	return c.B
 }
 
 func readSums(b []byte) (*sums, error) {
-	r := wire.NewReader(b, "sums of waits")
-	out := newSums()
-	s := &out
-	u := func() int64 { return int64(r.Uvarint() & math.MaxInt64) }
+	s := newSums()
+	c := wire.Coder{R: wire.NewReader(b, "sums of waits")}
+	s.code(&c)
+	return &s, c.R.Done()
+}
+
+func (s *sums) code(c *wire.Coder) {
 	ranks := func(of map[int32]int64) {
-		for range r.Count(2) {
-			rank := int32(r.Int(math.MaxInt32))
-			of[rank] = r.Varint()
-		}
+		wire.Map(c, of, 2, func(rank *int32, ns *int64) {
+			wire.Int(c, rank, math.MaxInt32)
+			wire.From(c, ns, 0)
+		})
 	}
-	for range r.Count(7) {
-		key := rowKey{place(r.Uvarint()), Kind(r.Int(int(kinds) - 1))}
-		x := s.row(key)
-		x.count, x.waited = r.Uvarint(), r.Varint()
-		ranks(x.ranks)
-		ranks(x.late)
-		for range r.Count(3) {
-			p := place(r.Uvarint())
-			x.causes[p] = &cause{r.Varint(), r.Varint()}
-		}
-	}
-	for range r.Count(2) {
-		name := r.String()
-		s.Other[name] = u()
-	}
-	for range r.Count(2) {
-		what := r.String()
-		s.losses.Add(what, uint64(u()))
-	}
+	rows := slices.SortedFunc(maps.Keys(s.rows), rowKey.compare)
+	wire.List(c, &rows, 7, func(_ int, key *rowKey) {
+		wire.Uints(c, &key.place)
+		wire.Int(c, &key.kind, int(kinds)-1)
+		r := s.row(*key)
+		wire.Uints(c, &r.count)
+		wire.From(c, &r.waited, 0)
+		ranks(r.ranks)
+		ranks(r.late)
+		causes := sorted(r.causes)
+		wire.List(c, &causes, 3, func(_ int, p *place) {
+			wire.Uints(c, p)
+			x := r.cause(*p)
+			wire.From(c, &x.waited, 0)
+			wire.From(c, &x.compute, 0)
+		})
+	})
+	wire.Map(c, s.Other, 2, func(name *string, ns *int64) {
+		c.String(name)
+		wire.Naturals(c, ns)
+	})
+	wire.Map(c, s.losses, 2, func(what *string, n *uint64) {
+		c.String(what)
+		wire.Naturals(c, n)
+	})
 	ranks(s.caused)
-	s.Messages, s.Backwards, s.OffNs, s.threads = r.Uvarint(), r.Uvarint(), u(), int(u())
-	for range r.Count(4) {
-		s.ranks = append(s.ranks, RankSum{int(u()), u(), u(), u(), 0})
-	}
-	return s, r.Done()
+	wire.Uints(c, &s.Messages, &s.Backwards)
+	wire.Naturals(c, &s.OffNs)
+	wire.Naturals(c, &s.threads)
+	wire.List(c, &s.ranks, 4, func(_ int, r *RankSum) {
+		wire.Naturals(c, &r.Rank)
+		wire.Naturals(c, &r.RunNs, &r.MPINs, &r.WaitedNs)
+	})
 }
 
 // waited is what was waited at each place.

@@ -216,7 +216,7 @@ func (l *lines) chain(u *unit, f function, pc uint64) []Frame {
 	if err != nil || e == nil {
 		return []Frame{{Start: f.lo}}
 	}
-	outer := l.frame(u, e)
+	outer := l.frame(e)
 	outer.Start = f.lo
 	frames := []Frame{outer} // outermost first
 	for e.Children {
@@ -235,7 +235,7 @@ func (l *lines) chain(u *unit, f function, pc uint64) []Frame {
 		if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok && n >= 0 && n < int64(len(u.files)) && u.files[n] != nil {
 			caller.File = u.files[n].Name
 		}
-		inlined := l.frame(u, e)
+		inlined := l.frame(e)
 		inlined.Inlined = true
 		frames = append(frames, inlined)
 	}
@@ -266,7 +266,7 @@ func (l *lines) child(r *dwarf.Reader, pc uint64) *dwarf.Entry {
 
 // frame names a subprogram or an inlined one, following the references to where
 // it was declared.
-func (l *lines) frame(u *unit, e *dwarf.Entry) Frame {
+func (l *lines) frame(e *dwarf.Entry) Frame {
 	const attrMIPSLinkageName = dwarf.Attr(0x2007)
 	var f Frame
 	name := ""

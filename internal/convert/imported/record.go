@@ -148,7 +148,7 @@ func (r *recorder) event(t *thread, e *otf2.Event) error {
 		return nil
 	}
 	if alone(e.ID) { // as tools record that have no regions of MPI
-		c := &open{start: e.Time, end: e.Time, site: r.site(t, nil, e.Source), acts: []otf2.Event{*e}}
+		c := &open{start: e.Time, end: e.Time, site: r.site(t, e.Source), acts: []otf2.Event{*e}}
 		t.ready = append(t.ready, c)
 		return r.flush(t, false)
 	}
@@ -183,7 +183,7 @@ func (r *recorder) enter(t *thread, e *otf2.Event) {
 		f.source = r.w.a.Contexts[uint32(e.Values[0])].Source
 	}
 	if c := r.w.regions[f.region]; c != nil {
-		f.call = &open{call: c, start: e.Time, site: r.site(t, c, f.source), values: t.pending()}
+		f.call = &open{call: c, start: e.Time, site: r.site(t, f.source), values: t.pending()}
 		t.read()
 		t.ready = append(t.ready, f.call)
 	} else {
@@ -326,7 +326,7 @@ func (r *recorder) comm(id uint32) (*comm, int64) {
 }
 
 // site names where a call was made: the line that the trace tells, else the function around it.
-func (r *recorder) site(t *thread, c *mpi.Call, source uint32) uint64 {
+func (r *recorder) site(t *thread, source uint32) uint64 {
 	a := r.w.a
 	if s, ok := a.Sources[source]; ok && source != otf2.Undefined {
 		return r.place(a.String(s.File), s.Line, "")

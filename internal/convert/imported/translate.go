@@ -396,11 +396,11 @@ func (x *translation) collective(id uint32, root, sent, got uint64) {
 	if x.m == nil || x.c.call.Has(mpi.Neighborhood) {
 		return
 	}
-	x.side(x.m.Out, sent, n, rank, isRoot, isOther)
-	x.side(x.m.In, got, n, rank, isRoot, isOther)
+	x.side(x.m.Out, sent, n, isRoot, isOther)
+	x.side(x.m.In, got, n, isRoot, isOther)
 }
 
-func (x *translation) side(s *meaning.Side, bytes uint64, n, rank int, isRoot, isOther bool) {
+func (x *translation) side(s *meaning.Side, bytes uint64, n int, isRoot, isOther bool) {
 	if s == nil || s.OnlyRoot && !isRoot || s.OnlyOthers && !isOther {
 		return
 	}

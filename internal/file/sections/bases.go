@@ -32,14 +32,14 @@ func AppendAll(list []*Pooled, codes []*TimeCodes, ranks int, index func(class i
 		t := TimeCoder{Ranks: ranks, Common: codes[i].common[0] != nil}
 		switch n := w.base[i]; {
 		case n >= 0:
-			t.b, t.Base = wire.AppendUvarint(nil, uint64(2+n)), codes[n]
+			t.B, t.Base = wire.AppendUvarint(nil, uint64(2+n)), codes[n]
 		case t.Common:
-			t.b = append(t.b, 1)
+			t.B = append(t.B, 1)
 		default:
-			t.b = append(t.b, 0)
+			t.B = append(t.B, 0)
 		}
 		t.code(p, codes[i], func(string, int) {})
-		blobs[i] = t.b
+		blobs[i] = t.B
 	}
 	return blobs
 }
@@ -161,7 +161,7 @@ func (c *TimeCodes) Index(p *Pooled) {
 func (p *Pooled) Decode(t *TimeCoder, ranks []int, took func(what string, n int)) *TimeCodes {
 	c := newTimeCodes(p)
 	t.code(p, c, took)
-	if t.Reader.Err() != nil {
+	if t.R.Err() != nil {
 		return c
 	}
 	member := func(i int) int32 {

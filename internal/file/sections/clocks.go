@@ -2,6 +2,7 @@ package sections
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -19,15 +20,20 @@ type Clocks struct {
 //	clocks = clocks uvarint, clock… behind the first, seq of ranks: clock
 //	clock  = at varint, until uvarint, offset varint, (last offset - offset) varint, bound uvarint
 func (c *Clocks) Append(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(len(c.List)))
+	x := wire.Coder{B: wire.AppendUvarint(b, uint64(len(c.List)))}
 	for _, l := range c.List[1:] {
-		b = wire.AppendVarint(b, l.AtNs[0])
-		b = wire.AppendUvarint(b, uint64(max(0, l.AtNs[1]-l.AtNs[0])))
-		b = wire.AppendVarint(b, l.OffsetNs[0])
-		b = wire.AppendVarint(b, l.OffsetNs[1]-l.OffsetNs[0])
-		b = wire.AppendUvarint(b, uint64(l.BoundNs))
+		l.AtNs[1] = max(l.AtNs[0], l.AtNs[1])
+		codeClock(&x, &l)
 	}
-	return column.EncodeSeq(b, &c.Of, nil)
+	return column.EncodeSeq(x.B, &c.Of, nil)
+}
+
+func codeClock(c *wire.Coder, l *model.Clock) {
+	wire.From(c, &l.AtNs[0], 0)
+	wire.Above(c, &l.AtNs[1], l.AtNs[0], math.MaxInt)
+	wire.From(c, &l.OffsetNs[0], 0)
+	wire.From(c, &l.OffsetNs[1], l.OffsetNs[0])
+	wire.Int(c, &l.BoundNs, math.MaxInt)
 }
 
 // Check says what makes the table impossible to write.
@@ -63,12 +69,7 @@ func DecodeClocks(r *wire.Reader, ranks int) *ClockTable {
 	t.List = make([]model.Clock, 1, n)
 	for range n - 1 {
 		var l model.Clock
-		l.AtNs[0] = r.Varint()
-		l.AtNs[1] = l.AtNs[0] + int64(r.Uvarint())
-		l.OffsetNs[0] = r.Varint()
-		l.OffsetNs[1] = l.OffsetNs[0] + r.Varint()
-		l.BoundNs = int64(r.Uvarint())
-		if r.Err() == nil && (l.AtNs[1] < l.AtNs[0] || l.BoundNs < 0) {
+		if codeClock(&wire.Coder{R: r}, &l); l.AtNs[1] < l.AtNs[0] {
 			r.Fail("clock %d: compared from %d to %d, within %d", len(t.List), l.AtNs[0], l.AtNs[1], l.BoundNs)
 		}
 		t.List = append(t.List, l)

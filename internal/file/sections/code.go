@@ -46,8 +46,7 @@ const (
 
 // A codeCoder writes or reads the section: both go the same way.
 type codeCoder struct {
-	r     *wire.Reader // nil when writing
-	b     []byte
+	wire.Coder
 	c     *model.Code
 	calls []CodeCall
 
@@ -67,9 +66,9 @@ type codeCoder struct {
 
 // AppendCode writes what the code says of a trace with such calls. Contexts that are none of these are left out.
 func AppendCode(c *model.Code, calls []CodeCall, b []byte) []byte {
-	x := &codeCoder{b: b, c: c, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1), number: map[string]int{"": 0}}
+	x := &codeCoder{Coder: wire.Coder{B: b}, c: c, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1), number: map[string]int{"": 0}}
 	n := len(c.Vertices)
-	x.b = wire.AppendUvarint(x.b, uint64(n))
+	x.B = wire.AppendUvarint(x.B, uint64(n))
 	x.flags, x.contexts = make([]int, n), make([][]int, n)
 	position := make(map[model.Context]int, len(calls))
 	for i, at := range calls {
@@ -105,16 +104,16 @@ func AppendCode(c *model.Code, calls []CodeCall, b []byte) []byte {
 		set(codeInlined, len(v.Inlined) > 0 && x.anew(i))
 	}
 	x.code()
-	return x.b
+	return x.B
 }
 
 // DecodeCode reads what AppendCode wrote.
 func DecodeCode(r *wire.Reader, calls []CodeCall) *model.Code {
-	x := &codeCoder{r: r, c: &model.Code{}, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1)}
+	x := &codeCoder{Coder: wire.Coder{R: r}, c: &model.Code{}, calls: calls, tree: newCallTree(calls), texts: make([]codeText, 1)}
 	x.c.Vertices = make([]model.Vertex, r.Count(1))
 	x.flags, x.contexts = make([]int, len(x.c.Vertices)), make([][]int, len(x.c.Vertices))
 	x.code()
-	if x.failed() {
+	if x.Failed() {
 		return &model.Code{}
 	}
 	for v, list := range x.contexts {
@@ -139,28 +138,20 @@ func samePlace(v, w *model.Vertex) bool {
 	return v.File == w.File && v.Line == w.Line && slices.Equal(v.Inlined, w.Inlined)
 }
 
-func (x *codeCoder) failed() bool { return x.r != nil && x.r.Err() != nil }
-
 // uvarint and varint write a number, or return the one that is there instead.
 func (x *codeCoder) uvarint(v, limit int) int {
-	if x.r != nil {
-		return x.r.Int(limit)
-	}
-	x.b = wire.AppendUvarint(x.b, uint64(v))
+	wire.Int(&x.Coder, &v, limit)
 	return v
 }
 
 func (x *codeCoder) varint(v int64) int64 {
-	if x.r != nil {
-		return x.r.Varint()
-	}
-	x.b = wire.AppendVarint(x.b, v)
+	wire.From(&x.Coder, &v, 0)
 	return v
 }
 
 func (x *codeCoder) code() {
 	for _, part := range []func(){x.called, x.shape, x.offsets, x.again, x.steps, x.names, x.addresses, x.places, x.strings, x.apart} {
-		if part(); x.failed() {
+		if part(); x.Failed() {
 			return
 		}
 	}
@@ -193,7 +184,7 @@ func (x *codeCoder) imply() {
 
 func (x *codeCoder) offsets() {
 	list := x.c.Vertices
-	if x.r != nil {
+	if x.R != nil {
 		x.imply()
 		for i := range list {
 			list[i].Offset = x.implied[i]
@@ -255,11 +246,11 @@ func (x *codeCoder) again() {
 			around = append(around, at)
 		}
 		up := x.uvarint(slices.Index(around, v.Again), len(around))
-		if x.r == nil {
+		if x.R == nil {
 			continue
 		}
-		if x.failed() || up == len(around) || v.Kind != model.FunctionVertex || x.c.Vertices[around[up]].Kind != model.FunctionVertex {
-			x.r.Fail("vertex %d is no function that is called again", i)
+		if x.Failed() || up == len(around) || v.Kind != model.FunctionVertex || x.c.Vertices[around[up]].Kind != model.FunctionVertex {
+			x.R.Fail("vertex %d is no function that is called again", i)
 			return
 		}
 		v.Again = around[up]
@@ -272,16 +263,16 @@ func (x *codeCoder) steps() {
 	from := 0
 	for i := range n {
 		var s model.Step
-		if x.r == nil {
+		if x.R == nil {
 			s = x.c.Odd[i]
 		}
 		s.From = int(x.varint(int64(s.From-from))) + from
 		s.To = int(x.varint(int64(s.To-s.From))) + s.From
 		s.Way = model.Way(x.varint(int64(s.Way)))
-		if from = s.From; x.r == nil {
+		if from = s.From; x.R == nil {
 			continue
 		}
-		if checkStep(x.r, x.c, s); x.failed() {
+		if checkStep(x.R, x.c, s); x.Failed() {
 			return
 		}
 		x.c.Odd = append(x.c.Odd, s)
@@ -291,34 +282,34 @@ func (x *codeCoder) steps() {
 // apart are the vertices of which at most one is reached in a round.
 func (x *codeCoder) apart() {
 	n := len(x.c.Apart)
-	if x.r != nil {
-		if x.r.Rest() == 0 {
+	if x.R != nil {
+		if x.R.Rest() == 0 {
 			return
 		}
-		if n = x.r.Count(2); n == 0 {
-			x.r.Fail("an empty list of vertices that exclude each other")
+		if n = x.R.Count(2); n == 0 {
+			x.R.Fail("an empty list of vertices that exclude each other")
 			return
 		}
 		x.c.Apart = make([][2]int, n)
 	} else if n == 0 {
 		return
 	} else {
-		x.b = wire.AppendUvarint(x.b, uint64(n))
+		x.B = wire.AppendUvarint(x.B, uint64(n))
 	}
 	last := [2]int{}
 	for i := range x.c.Apart {
 		p := &x.c.Apart[i]
 		p[0] = x.uvarint(p[0]-last[0], len(x.c.Vertices)) + last[0]
 		p[1] = x.uvarint(p[1]-p[0], len(x.c.Vertices)) + p[0]
-		if x.r == nil {
+		if x.R == nil {
 			last = *p
 			continue
 		}
-		if x.failed() {
+		if x.Failed() {
 			return
 		}
 		if p[1] >= len(x.c.Vertices) || p[0] == p[1] || p[0] == last[0] && p[1] <= last[1] || x.c.Vertices[p[0]].Parent != x.c.Vertices[p[1]].Parent {
-			x.r.Fail("vertices %d and %d don't exclude each other", p[0], p[1])
+			x.R.Fail("vertices %d and %d don't exclude each other", p[0], p[1])
 			return
 		}
 		last = *p

@@ -20,8 +20,8 @@ type codeText struct {
 func (x *codeCoder) text(s string, expected, of int) int {
 	const isNew, isAddress, older = 1, 2, 3
 	last := len(x.texts) - 1
-	if x.r != nil {
-		switch n := x.r.Int(last + older); n {
+	if x.R != nil {
+		switch n := x.R.Int(last + older); n {
 		case 0:
 			return expected
 		case isNew, isAddress:
@@ -29,7 +29,7 @@ func (x *codeCoder) text(s string, expected, of int) int {
 			if n == isAddress {
 				t.of = of
 				if of == 0 {
-					x.r.Fail("an address for a name")
+					x.R.Fail("an address for a name")
 				}
 			}
 			x.texts = append(x.texts, t)
@@ -84,7 +84,7 @@ func (x *codeCoder) addresses() {
 		if units&1 != 0 {
 			low = x.uvarint(int(at%16), 15)
 		}
-		if x.r != nil {
+		if x.R != nil {
 			t.s = fmt.Sprintf(nameless, uint64(from>>4-units>>1)<<4+uint64(low))
 		}
 	}
@@ -96,26 +96,26 @@ func (x *codeCoder) strings() {
 		t := &x.texts[i]
 		switch {
 		case t.of != 0:
-		case x.r == nil && strings.IndexByte(t.s, 0) < 0:
-			x.b = append(append(x.b, t.s...), 0)
-		case x.r == nil:
-			x.b = wire.AppendString(append(x.b, 0), t.s)
+		case x.R == nil && strings.IndexByte(t.s, 0) < 0:
+			x.B = append(append(x.B, t.s...), 0)
+		case x.R == nil:
+			x.B = wire.AppendString(append(x.B, 0), t.s)
 		default:
-			n := bytes.IndexByte(x.r.Remaining(), 0)
-			if t.s = string(x.r.Bytes(n)); n == 0 {
-				x.r.Byte()
-				if t.s = x.r.String(); t.s == "" {
-					x.r.Fail("text %d is empty", i)
+			n := bytes.IndexByte(x.R.Remaining(), 0)
+			if t.s = string(x.R.Bytes(n)); n == 0 {
+				x.R.Byte()
+				if t.s = x.R.String(); t.s == "" {
+					x.R.Fail("text %d is empty", i)
 				}
 				break
 			}
-			x.r.Byte()
+			x.R.Byte()
 		}
-		if x.failed() {
+		if x.Failed() {
 			return
 		}
 	}
-	if x.r != nil {
+	if x.R != nil {
 		x.give()
 	}
 }
@@ -187,10 +187,10 @@ func (x *codeCoder) names() {
 			x.name[i] = x.text(v.Name, expected, i)
 		case v.Kind == model.CallVertex && x.flags[i]&codeNamed != 0:
 			x.name[i] = x.text(v.Name, 0, 0)
-		case v.Kind == model.CallVertex && x.r != nil:
+		case v.Kind == model.CallVertex && x.R != nil:
 			v.Name = x.functionOf(i)
 		}
-		if x.failed() {
+		if x.Failed() {
 			return
 		}
 	}
@@ -217,16 +217,16 @@ func (x *codeCoder) places() {
 	x.inlined = make([][]int, len(list))
 	for i := range list {
 		v := &list[i]
-		if n := x.like[i]; x.r != nil && n >= 0 && !x.anew(i) {
+		if n := x.like[i]; x.R != nil && n >= 0 && !x.anew(i) {
 			x.inlined[i] = x.inlined[n]
 		} else if x.flags[i]&codeInlined != 0 && x.anew(i) {
 			for k := range x.uvarint(len(v.Inlined)-1, maxLevels) + 1 {
 				s := ""
-				if x.r == nil {
+				if x.R == nil {
 					s = v.Inlined[k]
 				}
 				x.inlined[i] = append(x.inlined[i], x.text(s, 0, 0))
-				if x.failed() {
+				if x.Failed() {
 					return
 				}
 			}
@@ -254,7 +254,7 @@ func (x *codeCoder) files() {
 			x.file[i] = x.file[x.like[i]]
 		}
 		before[x.in[i]], last = x.file[i], x.file[i]
-		if x.failed() {
+		if x.Failed() {
 			return
 		}
 	}
@@ -275,11 +275,11 @@ func (x *codeCoder) lines() {
 				expected = before
 			}
 			n := x.varint(int64(v.Line-expected)) + int64(expected)
-			if v.Line = int(n); x.r != nil && (n < 0 || n > 1<<31) {
-				x.r.Fail("vertex %d is in line %d", i, n)
+			if v.Line = int(n); x.R != nil && (n < 0 || n > 1<<31) {
+				x.R.Fail("vertex %d is in line %d", i, n)
 				return
 			}
-		} else if n := x.like[i]; x.r != nil && n >= 0 && !x.anew(i) {
+		} else if n := x.like[i]; x.R != nil && n >= 0 && !x.anew(i) {
 			v.Line = list[n].Line
 		}
 		if v.Line > 0 {

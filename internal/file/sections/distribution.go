@@ -8,47 +8,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// appendDistribution and decodeDistribution: what values were, before they were merged or given up.
+// A distribution is what values were, before they were merged or given up.
 //
 //	distribution = least varint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…
 //	bin          = (low - high of the bin before, or least) uvarint, (high - low) uvarint, (value - low) uvarint, count uvarint
-func appendDistribution(b []byte, d *model.Distribution) []byte {
-	b = wire.AppendUvarint(wire.AppendVarint(b, d.Least.Value), uint64(d.Least.Rank))
-	b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(d.Most.Value-d.Least.Value)), uint64(d.Most.Rank))
-	return appendBins(b, d)
+func distribution(c *wire.Coder, d *model.Distribution, ranks int) {
+	wire.From(c, &d.Least.Value, 0)
+	wire.Int(c, &d.Least.Rank, ranks-1)
+	wire.Above(c, &d.Most.Value, d.Least.Value, math.MaxInt)
+	wire.Int(c, &d.Most.Rank, ranks-1)
+	bins(c, d, math.MaxInt)
 }
 
-func appendBins(b []byte, d *model.Distribution) []byte {
-	b = wire.AppendUvarint(b, uint64(len(d.Bins)))
+// bins are those of which no number is above most.
+func bins(c *wire.Coder, d *model.Distribution, most int) {
 	last := d.Least.Value
-	for _, x := range d.Bins {
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Low-last)), uint64(x.High-x.Low))
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Value-x.Low)), x.Count)
+	wire.List(c, &d.Bins, 4, func(_ int, x *model.Bin) {
+		wire.Above(c, &x.Low, last, most)
+		wire.Above(c, &x.High, x.Low, most)
+		wire.Above(c, &x.Value, x.Low, most)
+		wire.Int(c, &x.Count, most)
 		last = x.High
-	}
-	return b
-}
-
-func decodeDistribution(r *wire.Reader, ranks int) (d model.Distribution) {
-	d.Least.Value, d.Least.Rank = r.Varint(), r.Int(ranks-1)
-	d.Most.Value, d.Most.Rank = d.Least.Value+int64(r.Uvarint()), r.Int(ranks-1)
-	decodeBins(r, &d, math.MaxInt)
-	return d
-}
-
-// decodeBins reads bins of which no number is above most.
-func decodeBins(r *wire.Reader, d *model.Distribution, most int) {
-	if n := r.Count(4); n > 0 {
-		d.Bins = make([]model.Bin, n)
-	}
-	last := d.Least.Value
-	for i := range d.Bins {
-		x := &d.Bins[i]
-		x.Low = last + int64(r.Int(most))
-		x.High = x.Low + int64(r.Int(most))
-		x.Value, x.Count = x.Low+int64(r.Int(most)), uint64(r.Int(most))
-		last = x.High
-	}
+	})
 }
 
 // checkDistribution refuses bins that aren't in order or not between the extremes, and ranks that aren't there.

@@ -20,13 +20,9 @@ import (
 //	loop   = (repeated symbol, as a difference to the one before) uvarint, family uvarint, key of each rank seq
 func (c *Content) AppendDrawn(b []byte) []byte {
 	d := c.Drawn
-	b = wire.AppendUvarint(wire.AppendUvarint(b, d.Seed), uint64(len(d.Families)))
-	for i := range d.Families {
-		x := &d.Families[i]
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Precision)), uint64(x.Least.Value))
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(x.Least.Rank)), uint64(x.Most.Value-x.Least.Value))
-		b = appendBins(wire.AppendUvarint(b, uint64(x.Most.Rank)), &x.Distribution)
-	}
+	coder := wire.Coder{B: b}
+	codeFamilies(&coder, d, c.Ranks)
+	b = coder.B
 	for i := range c.Classes {
 		b = wire.AppendUvarint(b, uint64(len(d.Loops[i])))
 		last := 0
@@ -45,21 +41,9 @@ const mostKeys = 1 << 24
 
 // DecodeDrawn reads it, of a world of so many ranks in classes.
 func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *grammar.Drawing {
-	d := &grammar.Drawing{Seed: r.Uvarint(), Loops: make([][]grammar.DrawnLoop, len(classes))}
-	d.Families = make([]model.Drawn, r.Count(7))
-	for i := range d.Families {
-		x := &d.Families[i]
-		x.Precision = r.Int(100)
-		x.Least.Value, x.Least.Rank = int64(r.Int(math.MaxInt32)), r.Int(ranks-1)
-		x.Most.Value, x.Most.Rank = x.Least.Value+int64(r.Int(math.MaxInt32)), r.Int(ranks-1)
-		if decodeBins(r, &x.Distribution, math.MaxInt32); r.Err() != nil {
-			return nil
-		}
-		x.Runs = x.Count()
-		if err := checkFamily(x, ranks); err != nil {
-			r.Check(err)
-			return nil
-		}
+	d := &grammar.Drawing{Loops: make([][]grammar.DrawnLoop, len(classes))}
+	if codeFamilies(&wire.Coder{R: r}, d, ranks); r.Err() != nil {
+		return nil
 	}
 	keys := 0
 	for n, members := range classes {
@@ -87,6 +71,21 @@ func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *grammar.Drawing {
 		d.Loops[n] = list
 	}
 	return d
+}
+
+func codeFamilies(c *wire.Coder, d *grammar.Drawing, ranks int) {
+	wire.Uints(c, &d.Seed)
+	wire.List(c, &d.Families, 7, func(_ int, x *model.Drawn) {
+		wire.Int(c, &x.Precision, 100)
+		wire.Int(c, &x.Least.Value, math.MaxInt32)
+		wire.Int(c, &x.Least.Rank, ranks-1)
+		wire.Above(c, &x.Most.Value, x.Least.Value, math.MaxInt32)
+		wire.Int(c, &x.Most.Rank, ranks-1)
+		if bins(c, &x.Distribution, math.MaxInt32); c.R != nil && !c.Failed() {
+			x.Runs = x.Count()
+			c.Check(checkFamily(x, ranks))
+		}
+	})
 }
 
 var errLanes = errors.New("numbers of rounds are drawn, and values go from call to call")

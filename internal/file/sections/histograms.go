@@ -18,36 +18,31 @@ type Histogram struct {
 //	histograms = count uvarint, (terminal, as a difference to the one before uvarint,
 //	             from + 1 uvarint, durations hist, gaps hist)…
 func AppendHistograms(b []byte, list []Histogram) []byte {
-	b = wire.AppendUvarint(b, uint64(len(list)))
-	last := 0
-	for i := range list {
-		h := &list[i]
-		b = wire.AppendUvarint(b, uint64(h.Terminal-last))
-		last = h.Terminal
-		b = wire.AppendUvarint(b, uint64(h.From-model.FromStart))
-		b = h.Duration.AppendBinary(b)
-		b = h.Gap.AppendBinary(b)
-	}
-	return b
+	c := wire.Coder{B: b}
+	codeHistograms(&c, &list, 0, 0)
+	return c.B
 }
 
 // DecodeHistograms reads those of a class with so many terminals and places.
-func DecodeHistograms(r *wire.Reader, terminals, places int) []Histogram {
-	var list []Histogram
-	last := 0
-	for i := range r.Count(6) {
-		h := Histogram{Terminal: last + r.Int(terminals-1-last), From: model.FromStart + r.Int(places)}
-		if i > 0 && h.Terminal == list[i-1].Terminal && h.From <= list[i-1].From {
-			r.Fail("histograms of terminal %d out of order", h.Terminal)
-		}
-		h.Duration, h.Gap = hist.Decode(r), hist.Decode(r)
-		if r.Err() != nil {
-			return nil
-		}
-		last = h.Terminal
-		list = append(list, h)
+func DecodeHistograms(r *wire.Reader, terminals, places int) (list []Histogram) {
+	if codeHistograms(&wire.Coder{R: r}, &list, terminals, places); r.Err() != nil {
+		return nil
 	}
 	return list
+}
+
+func codeHistograms(c *wire.Coder, list *[]Histogram, terminals, places int) {
+	last := &Histogram{From: model.FromStart - 1}
+	wire.List(c, list, 6, func(_ int, h *Histogram) {
+		wire.Above(c, &h.Terminal, last.Terminal, terminals-1-last.Terminal)
+		wire.Above(c, &h.From, model.FromStart, places)
+		c.Refuse(h.Terminal == last.Terminal && h.From <= last.From, "histograms of terminal %d out of order", h.Terminal)
+		if last = h; c.R != nil {
+			h.Duration, h.Gap = hist.Decode(c.R), hist.Decode(c.R)
+		} else {
+			c.B = h.Gap.AppendBinary(h.Duration.AppendBinary(c.B))
+		}
+	})
 }
 
 // PlacesOf numbers the places of a class's terminals.

@@ -15,47 +15,35 @@ import (
 //	family       = seed uvarint, intervals uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,
 //	               distributions of relative ranks, sizes, tags and numbers
 func appendPartners(b []byte, list []model.Partners) []byte {
-	b = wire.AppendUvarint(b, uint64(len(list)))
-	for i := range list {
-		p := &list[i]
-		b = wire.AppendUvarint(wire.AppendUvarint(b, p.Seed), p.Intervals)
-		b = wire.AppendUvarint(wire.AppendUvarint(b, p.Rounds), uint64(p.Exchanges))
-		ring := byte(0)
-		if p.Ring {
-			ring = 1
-		}
-		b = wire.AppendUvarint(wire.AppendUvarint(append(b, ring), uint64(p.Sent)), uint64(p.Received))
+	c := wire.Coder{B: b}
+	codePartners(&c, &list, 0)
+	return c.B
+}
+
+// DecodePartners reads it, of a world of so many ranks.
+func DecodePartners(r *wire.Reader, ranks int) (list []model.Partners) {
+	codePartners(&wire.Coder{R: r}, &list, ranks)
+	return list
+}
+
+func codePartners(c *wire.Coder, list *[]model.Partners, ranks int) {
+	wire.List(c, list, 27, func(_ int, p *model.Partners) {
+		wire.Uints(c, &p.Seed, &p.Intervals, &p.Rounds)
+		wire.Int(c, &p.Exchanges, math.MaxInt32)
+		c.Bool(&p.Ring)
+		wire.Int(c, &p.Sent, math.MaxInt32)
+		wire.Int(c, &p.Received, math.MaxInt32)
 		for _, d := range distributions(p) {
-			b = appendDistribution(b, d)
+			distribution(c, d, ranks)
 		}
-	}
-	return b
+		if c.R != nil && !c.Failed() {
+			c.Check(checkPartners(p, ranks))
+		}
+	})
 }
 
 func distributions(p *model.Partners) [4]*model.Distribution {
 	return [4]*model.Distribution{&p.Relative, &p.Sizes, &p.Tags, &p.Numbers}
-}
-
-// DecodePartners reads it, of a world of so many ranks.
-func DecodePartners(r *wire.Reader, ranks int) []model.Partners {
-	list := make([]model.Partners, r.Count(27))
-	for i := range list {
-		p := &list[i]
-		p.Seed, p.Intervals, p.Rounds, p.Exchanges = r.Uvarint(), r.Uvarint(), r.Uvarint(), r.Int(math.MaxInt32)
-		p.Ring = r.Int(1) == 1
-		p.Sent, p.Received = int64(r.Int(math.MaxInt32)), int64(r.Int(math.MaxInt32))
-		for _, d := range distributions(p) {
-			*d = decodeDistribution(r, ranks)
-		}
-		if r.Err() != nil {
-			return nil
-		}
-		if err := checkPartners(p, ranks); err != nil {
-			r.Check(err)
-			return nil
-		}
-	}
-	return list
 }
 
 // mostDrawnValue bounds what a distribution is of, so that no difference is too large.

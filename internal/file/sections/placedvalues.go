@@ -42,51 +42,42 @@ func appendPlacedValues(classes []Class) []byte {
 }
 
 func appendPlacedValuesOf(b []byte, names []string, m map[string][]PlacedValue) []byte {
-	for _, name := range names {
-		list, last := m[name], 0
-		b = wire.AppendUvarint(b, uint64(len(list)))
-		for _, x := range list {
-			uneven := uint64(0)
-			if x.Count != x.Calls {
-				uneven = 1
-			}
-			b = wire.AppendUvarint(b, uint64(x.Leaf-last)<<1|uneven)
-			last = x.Leaf
-			b = wire.AppendVarint(wire.AppendUvarint(b, x.Count), x.Sum)
-			if uneven == 1 {
-				b = wire.AppendUvarint(b, x.Calls)
-			}
-		}
-	}
-	return b
+	c := wire.Coder{B: b}
+	codePlacedValues(&c, names, m)
+	return c.B
 }
 
 // DecodePlacedValues reads the values at the leaves of one class.
 func DecodePlacedValues(r *wire.Reader, names []string) map[string][]PlacedValue {
 	m := make(map[string][]PlacedValue)
+	codePlacedValues(&wire.Coder{R: r}, names, m)
+	return m
+}
+
+func codePlacedValues(c *wire.Coder, names []string, m map[string][]PlacedValue) {
 	for _, name := range names {
-		last := uint64(0)
-		var list []PlacedValue
-		for range r.Count(3) {
-			head := r.Uvarint()
-			if last += head >> 1; head>>1 == 0 && len(list) > 0 || last >= 1<<31 {
-				r.Fail("leaf %d after leaf %d", last, last-head>>1)
+		list, last := m[name], 0
+		wire.List(c, &list, 3, func(i int, x *PlacedValue) {
+			head := (x.Leaf-last)<<1 | bit(x.Count != x.Calls)
+			wire.Int(c, &head, 1<<32)
+			step := head >> 1
+			c.Refuse(step == 0 && i > 0 || last+step >= 1<<31, "leaf %d after leaf %d", last+step, last)
+			last += step
+			wire.Uints(c, &x.Count)
+			wire.From(c, &x.Sum, 0)
+			calls := x.Calls
+			if head&1 != 0 {
+				wire.Uints(c, &calls)
+			} else {
+				calls = x.Count
 			}
-			x := PlacedValue{Leaf: int(last), Count: r.Uvarint(), Sum: r.Varint()}
-			if x.Calls = x.Count; head&1 != 0 {
-				x.Calls = r.Uvarint()
+			if c.R != nil {
+				x.Leaf, x.Calls = last, calls
 			}
-			if x.Calls == 0 {
-				r.Fail("values of no calls at leaf %d", last)
-			}
-			if r.Err() != nil {
-				return nil
-			}
-			list = append(list, x)
-		}
-		if list != nil {
+			c.Refuse(calls == 0, "values of no calls at leaf %d", last)
+		})
+		if c.R != nil && list != nil {
 			m[name] = list
 		}
 	}
-	return m
 }

@@ -1,6 +1,8 @@
 package sections
 
 import (
+	"math"
+
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -82,54 +84,39 @@ const (
 
 // appendFunction and decodeFunction are the two sides of one schema entry, less the id.
 func appendFunction(b []byte, f *model.Function) []byte {
-	b = wire.AppendString(b, f.Name)
-	b = wire.AppendString(b, f.Returns)
-	b = wire.AppendUvarint(append(b, byte(f.Result)), uint64(f.Attrs))
-	b = wire.AppendUvarint(b, uint64(len(f.Params)))
-	for i := range f.Params {
-		p := &f.Params[i]
-		b = wire.AppendString(b, p.Name)
-		b = wire.AppendString(b, p.Kind)
-		flags := byte(0)
-		for _, x := range []struct {
-			set bool
-			bit byte
-		}{{p.In, flagIn}, {p.Out, flagOut}, {p.OnlyRoot, flagOnlyRoot}, {p.If != "", flagIf}} {
-			if x.set {
-				flags |= x.bit
-			}
-		}
-		b = append(b, byte(p.Type), byte(p.Dir)|byte(p.Dims)<<4, flags)
-		if p.If != "" {
-			b = wire.AppendString(b, p.If)
-		}
-	}
-	return b
+	c := wire.Coder{B: b}
+	codeFunction(&c, f)
+	return c.B
 }
 
 func decodeFunction(r *wire.Reader, id uint16) model.Function {
-	f := model.Function{ID: id, Name: r.String(), Returns: r.String(), Result: model.Type(r.Byte()), Attrs: model.Attr(r.Int(1<<32 - 1))}
-	if f.Result > model.Status || f.Result == model.Array {
-		r.Fail("function %q: unknown result type %d", f.Name, f.Result)
-	}
-	n := r.Count(5)
-	for range n {
-		p := model.ParamDef{Name: r.String(), Kind: r.String(), Type: model.Type(r.Byte())}
-		d := r.Byte()
-		p.Dir, p.Dims = model.Dir(d&15), int(d>>4)
-		flags := r.Byte()
-		p.In, p.Out, p.OnlyRoot = flags&flagIn != 0, flags&flagOut != 0, flags&flagOnlyRoot != 0
-		if flags&flagIf != 0 {
-			p.If = r.String()
-		}
-		if r.Err() != nil {
-			break
-		}
-		if p.Type > model.Status || p.Type == model.Array || p.Dir > model.DirFree || p.Dims > 2 || flags >= flagIf<<1 {
-			r.Fail("function %q: parameter %q: unknown type, direction or flag", f.Name, p.Name)
-			break
-		}
-		f.Params = append(f.Params, p)
-	}
+	f := model.Function{ID: id}
+	codeFunction(&wire.Coder{R: r}, &f)
 	return f
+}
+
+func codeFunction(c *wire.Coder, f *model.Function) {
+	c.String(&f.Name)
+	c.String(&f.Returns)
+	wire.Byte(c, &f.Result)
+	wire.Int(c, &f.Attrs, math.MaxUint32)
+	c.Refuse(f.Result > model.Status || f.Result == model.Array, "function %q: unknown result type %d", f.Name, f.Result)
+	wire.List(c, &f.Params, 5, func(_ int, p *model.ParamDef) {
+		c.String(&p.Name)
+		c.String(&p.Kind)
+		wire.Byte(c, &p.Type)
+		d := byte(p.Dir) | byte(p.Dims)<<4
+		wire.Byte(c, &d)
+		flags := byte(bit(p.In)*flagIn | bit(p.Out)*flagOut | bit(p.OnlyRoot)*flagOnlyRoot | bit(p.If != "")*flagIf)
+		wire.Byte(c, &flags)
+		if c.R != nil {
+			p.Dir, p.Dims = model.Dir(d&15), int(d>>4)
+			p.In, p.Out, p.OnlyRoot = flags&flagIn != 0, flags&flagOut != 0, flags&flagOnlyRoot != 0
+		}
+		if flags&flagIf != 0 {
+			c.String(&p.If)
+		}
+		c.Refuse(p.Type > model.Status || p.Type == model.Array || p.Dir > model.DirFree || p.Dims > 2 || flags >= flagIf<<1,
+			"function %q: parameter %q: unknown type, direction or flag", f.Name, p.Name)
+	})
 }

@@ -9,29 +9,21 @@ import (
 // A TimeCoder writes or reads the numbers of a class: fields are pointers to them, so that both go the
 // same way.
 type TimeCoder struct {
-	b      []byte
-	Reader *wire.Reader // nil when writing
-	Base   *TimeCodes   // nil: none
-	Common bool         // others refer to this class
-	Ranks  int          // of the run
+	wire.Coder
+	Base   *TimeCodes // nil: none
+	Common bool       // others refer to this class
+	Ranks  int        // of the run
 }
 
-func (t *TimeCoder) uvarint(v *int, limit int) {
-	if t.Reader == nil {
-		t.b = wire.AppendUvarint(t.b, uint64(*v))
-	} else {
-		*v = t.Reader.Int(limit)
-	}
-}
+func (t *TimeCoder) uvarint(v *int, limit int) { wire.Int(&t.Coder, v, limit) }
 
 func (t *TimeCoder) varint(v *int) {
-	if t.Reader == nil {
-		t.b = wire.AppendVarint(t.b, int64(*v))
-	} else if n := t.Reader.Varint(); n >= -1<<20 && n <= 1<<20 {
-		*v = int(n)
-	} else {
-		t.Reader.Fail("a difference of %d", n)
+	n := *v
+	if wire.From(&t.Coder, &n, 0); t.R != nil && (n < -1<<20 || n > 1<<20) {
+		t.R.Fail("a difference of %d", n)
+		return
 	}
+	*v = n
 }
 
 // maxCode is above the number of any time.
@@ -45,8 +37,8 @@ func (t *TimeCoder) number(v *int, base int, signed bool) {
 	}
 	d := *v - base
 	t.varint(&d)
-	if *v = d + base; t.Reader != nil && (*v > maxCode || *v < -maxCode || !signed && *v < 0) {
-		t.Reader.Fail("%d is no number of a time", *v)
+	if *v = d + base; t.R != nil && (*v > maxCode || *v < -maxCode || !signed && *v < 0) {
+		t.R.Fail("%d is no number of a time", *v)
 		*v = 0
 	}
 }
@@ -54,36 +46,36 @@ func (t *TimeCoder) number(v *int, base int, signed bool) {
 // high are the upper bits of a number.
 func (t *TimeCoder) high(v *int) {
 	const more = 255
-	if t.Reader == nil {
+	if t.R == nil {
 		if *v < more {
-			t.b = append(t.b, byte(*v))
+			t.B = append(t.B, byte(*v))
 		} else {
-			t.b = wire.AppendUvarint(append(t.b, more), uint64(*v-more))
+			t.B = wire.AppendUvarint(append(t.B, more), uint64(*v-more))
 		}
 		return
 	}
-	if *v = int(t.Reader.Byte()); *v == more {
-		*v += t.Reader.Int(maxCode>>lowBits - more)
+	if *v = int(t.R.Byte()); *v == more {
+		*v += t.R.Int(maxCode>>lowBits - more)
 	}
 }
 
 // low are its lower bits.
 func (t *TimeCoder) low(v *int) {
 	const mask = 1<<lowBits - 1
-	if t.Reader == nil {
-		t.b = append(t.b, byte(*v&mask))
+	if t.R == nil {
+		t.B = append(t.B, byte(*v&mask))
 	} else {
-		*v = *v<<lowBits | int(t.Reader.Byte()&mask)
+		*v = *v<<lowBits | int(t.R.Byte()&mask)
 	}
 }
 
 func (t *TimeCoder) flag(v *bool) {
-	if t.Reader != nil {
-		*v = t.Reader.Byte() == 0
+	if t.R != nil {
+		*v = t.R.Byte() == 0
 	} else if *v {
-		t.b = append(t.b, 0)
+		t.B = append(t.B, 0)
 	} else {
-		t.b = append(t.b, 1)
+		t.B = append(t.B, 1)
 	}
 }
 
@@ -109,22 +101,18 @@ const (
 	SpreadsCost  = "how ranks differ in a call site's"
 )
 
-func (t *TimeCoder) failed() bool { return t.Reader != nil && t.Reader.Err() != nil }
-
 func (t *TimeCoder) stats(p *Pooled, c *TimeCodes, k int) {
 	list := c.Stats[k]
 	for i := range list {
-		if x := &list[i]; t.Reader == nil {
-			t.b = wire.AppendVarint(t.b, x.missing)
-		} else {
-			x.missing = t.Reader.Varint()
+		x := &list[i]
+		if wire.From(&t.Coder, &x.missing, 0); t.R != nil {
 			x.count = p.Calls[i] + uint64(x.missing)
 		}
 	}
 	each := func(code func(x, base *statCode)) {
 		var none statCode
 		for i := range list {
-			if list[i].count == 0 || t.failed() {
+			if list[i].count == 0 || t.Failed() {
 				continue
 			}
 			base := &none
@@ -141,13 +129,13 @@ func (t *TimeCoder) stats(p *Pooled, c *TimeCodes, k int) {
 	} else {
 		each(func(x, _ *statCode) {
 			high := x.mean >> lowBits
-			if t.high(&high); t.Reader != nil {
+			if t.high(&high); t.R != nil {
 				x.mean = high
 			}
 		})
 		each(func(x, _ *statCode) { t.low(&x.mean) })
 	}
-	if t.Reader != nil {
+	if t.R != nil {
 		c.rows[k] = p.rowsOf(list)
 	}
 }
@@ -156,7 +144,7 @@ func (t *TimeCoder) extremes(p *Pooled, c *TimeCodes, k int) {
 	each := func(has func(x kept) bool, code func(x, base *extremeCode)) {
 		var none extremeCode
 		for i := range c.extremes[k] {
-			if t.failed() || !has(p.keeps(&c.rows[k][i], t.Common)) {
+			if t.Failed() || !has(p.keeps(&c.rows[k][i], t.Common)) {
 				continue
 			}
 			base := &none
@@ -193,7 +181,7 @@ func (t *TimeCoder) spreads(p *Pooled, c *TimeCodes, k int) {
 	var none spreadCode
 	each := func(code func(x, base *spreadCode, mean, baseMean int)) {
 		for i := range list {
-			if list[i].alone || t.failed() {
+			if list[i].alone || t.Failed() {
 				continue
 			}
 			base, baseMean := &none, 0
@@ -209,8 +197,8 @@ func (t *TimeCoder) spreads(p *Pooled, c *TimeCodes, k int) {
 	below := func(v *int, of, base int) {
 		d := of - *v
 		t.number(&d, base, true)
-		if *v = of - d; t.Reader != nil && (*v < 0 || *v > maxCode) {
-			t.Reader.Fail("%d is no number of a total", *v)
+		if *v = of - d; t.R != nil && (*v < 0 || *v > maxCode) {
+			t.R.Fail("%d is no number of a total", *v)
 			*v = 0
 		}
 	}
@@ -234,7 +222,7 @@ func (p *Pooled) cost(c, base *TimeCodes) int {
 	t := TimeCoder{Base: base}
 	t.code(p, c, func(string, int) {})
 	n := 0
-	for _, b := range t.b {
+	for _, b := range t.B {
 		n += bits.Len8(b)
 	}
 	return n

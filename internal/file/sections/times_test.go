@@ -50,7 +50,7 @@ func TestTimesRoundTrip(t *testing.T) {
 				return read[i]
 			}
 			x, r := classes[i], wire.NewReader(blobs[i], "test")
-			c := TimeCoder{Reader: r, Ranks: 10}
+			c := TimeCoder{Coder: wire.Coder{R: r}, Ranks: 10}
 			x.base = r.Int(len(list)+1) - 2
 			if c.Common = x.base == -1; x.base >= 0 {
 				c.Base = decode(x.base)

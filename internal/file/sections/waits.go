@@ -23,94 +23,9 @@ import (
 //
 // A step is a time as timing.Step. A share byte is a part in 200ths.
 func AppendWaits(b []byte, w *model.Waits) []byte {
-	u := func(list ...int) {
-		for _, v := range list {
-			b = wire.AppendUvarint(b, uint64(v))
-		}
-	}
-	step := func(list ...int64) {
-		for _, ns := range list {
-			u(int(timing.StepOf(uint64(max(0, ns)))))
-		}
-	}
-	share := func(v float64) { b = append(b, byte(math.Round(max(0, min(1, v))*wholeShare))) }
-	place := func(p model.WaitPlace) {
-		if u(p.Function + 1); p.Function >= 0 {
-			u(p.Site)
-		}
-	}
-	shares := func(all int, list []model.WaitRankShare) {
-		u(all, len(list))
-		for _, r := range list {
-			u(r.Rank)
-			share(r.Share)
-		}
-	}
-	u(int(w.Left))
-	switch w.Left {
-	case model.LeftTime:
-		step(w.NeedsNs)
-		return b
-	case model.WaitsKnown:
-	default:
-		return b
-	}
-	share(w.Part)
-	u(w.Threads)
-	step(w.RunNs, w.MPINs)
-	u(int(w.Messages), int(w.Backwards))
-	step(w.OffNs)
-	u(len(w.Sites))
-	for i := range w.Sites {
-		s := &w.Sites[i]
-		place(s.WaitPlace)
-		u(s.Kind, int(s.Count))
-		step(s.WaitedNs)
-		shares(s.Waiting, s.Ranks)
-		shares(s.Awaited, s.Late)
-		u(len(s.Causes))
-		for _, c := range s.Causes {
-			place(c.WaitPlace)
-			share(c.Share)
-			share(c.Compute)
-		}
-	}
-	u(len(w.ByRank))
-	before := 0
-	for _, r := range w.ByRank {
-		u(r.Rank - before)
-		before = r.Rank
-		step(r.RunNs, r.MPINs, r.WaitedNs, r.CausedNs)
-	}
-	u(len(w.Other))
-	for _, o := range w.Other {
-		u(o.Function)
-		step(o.Ns)
-	}
-	u(len(w.Losses))
-	for _, l := range w.Losses {
-		b = wire.AppendString(b, l.What)
-		u(int(l.Count))
-	}
-	p := w.Path
-	if p == nil {
-		u(0)
-		return b
-	}
-	u(p.Hops+1, p.Rank)
-	step(p.RunNs, p.OutsideNs, p.SpoorNs)
-	u(len(p.Sites))
-	for _, s := range p.Sites {
-		place(s.WaitPlace)
-		step(s.ComputeNs, s.MPINs, s.MeanNs)
-		u(s.Rank)
-	}
-	u(len(p.Ranks))
-	for _, r := range p.Ranks {
-		u(r.Rank)
-		step(r.ComputeNs, r.MPINs)
-	}
-	return b
+	x := waitCoder{Coder: wire.Coder{B: b}}
+	x.waits(w)
+	return x.B
 }
 
 const wholeShare = 200
@@ -120,82 +35,114 @@ type WaitBounds struct{ Ranks, Functions, Sites, Kinds int }
 
 // DecodeWaits reads what AppendWaits wrote.
 func DecodeWaits(r *wire.Reader, n WaitBounds) *model.Waits {
-	const most = math.MaxInt32
-	step := func() int64 { return int64(math.Round(timing.Step(r.Int(timing.MaxStep)).Ns())) }
-	share := func() float64 {
-		v := r.Byte()
-		if v > wholeShare {
-			r.Fail("a share of %d/%d", v, wholeShare)
+	x, w := waitCoder{wire.Coder{R: r}, n}, &model.Waits{}
+	x.waits(w)
+	return w
+}
+
+type waitCoder struct {
+	wire.Coder
+	n WaitBounds
+}
+
+func (x *waitCoder) steps(list ...*int64) {
+	for _, ns := range list {
+		step := timing.StepOf(uint64(max(0, *ns)))
+		if wire.Int(&x.Coder, &step, timing.MaxStep); x.R != nil {
+			*ns = int64(math.Round(step.Ns()))
 		}
-		return float64(v) / wholeShare
 	}
-	rank := func() int { return r.Int(max(0, n.Ranks-1)) }
-	place := func() (p model.WaitPlace) {
-		if p.Function = r.Int(n.Functions) - 1; p.Function >= 0 {
-			p.Site = r.Int(n.Sites)
-		}
-		return p
+}
+
+func (x *waitCoder) share(v *float64) {
+	part := byte(math.Round(max(0, min(1, *v)) * wholeShare))
+	if wire.Byte(&x.Coder, &part); x.R != nil {
+		*v = float64(part) / wholeShare
 	}
-	shares := func() (all int, list []model.WaitRankShare) {
-		all = r.Int(most)
-		for range r.Count(2) {
-			list = append(list, model.WaitRankShare{Rank: rank(), Share: share()})
-		}
-		return all, list
+	x.Refuse(part > wholeShare, "a share of %d/%d", part, wholeShare)
+}
+
+func (x *waitCoder) rank(v *int) { wire.Int(&x.Coder, v, x.n.Ranks-1) }
+
+func (x *waitCoder) place(p *model.WaitPlace) {
+	if wire.Above(&x.Coder, &p.Function, -1, x.n.Functions); p.Function >= 0 {
+		wire.Int(&x.Coder, &p.Site, x.n.Sites)
 	}
-	w := &model.Waits{Left: model.WaitsLeft(r.Int(math.MaxUint8))}
-	if !w.Left.Valid() {
-		r.Fail("reason %d", w.Left)
-	}
+}
+
+func (x *waitCoder) shares(all *int, list *[]model.WaitRankShare) {
+	wire.Int(&x.Coder, all, math.MaxInt32)
+	wire.List(&x.Coder, list, 2, func(_ int, r *model.WaitRankShare) {
+		x.rank(&r.Rank)
+		x.share(&r.Share)
+	})
+}
+
+func (x *waitCoder) waits(w *model.Waits) {
+	c, n := &x.Coder, x.n
+	wire.Int(c, &w.Left, math.MaxUint8)
+	x.Refuse(!w.Left.Valid(), "reason %d", w.Left)
 	switch w.Left {
 	case model.LeftTime:
-		w.NeedsNs = step()
-		return w
+		x.steps(&w.NeedsNs)
+		return
 	case model.WaitsKnown:
 	default:
-		return w
+		return
 	}
-	w.Part = share()
-	w.Threads, w.RunNs, w.MPINs = r.Int(most), step(), step()
-	w.Messages, w.Backwards, w.OffNs = r.Uvarint()&math.MaxInt64, r.Uvarint()&math.MaxInt64, step()
-	for range r.Count(8) {
-		s := model.WaitSite{WaitPlace: place(), Kind: r.Int(max(0, n.Kinds-1)), Count: r.Uvarint() & math.MaxInt64, WaitedNs: step()}
-		s.Waiting, s.Ranks = shares()
-		s.Awaited, s.Late = shares()
-		for range r.Count(3) {
-			s.Causes = append(s.Causes, model.WaitCause{WaitPlace: place(), Share: share(), Compute: share()})
-		}
-		w.Sites = append(w.Sites, s)
-	}
+	x.share(&w.Part)
+	wire.Int(c, &w.Threads, math.MaxInt32)
+	x.steps(&w.RunNs, &w.MPINs)
+	wire.Naturals(c, &w.Messages, &w.Backwards)
+	x.steps(&w.OffNs)
+	wire.List(c, &w.Sites, 8, func(_ int, s *model.WaitSite) {
+		x.place(&s.WaitPlace)
+		wire.Int(c, &s.Kind, n.Kinds-1)
+		wire.Naturals(c, &s.Count)
+		x.steps(&s.WaitedNs)
+		x.shares(&s.Waiting, &s.Ranks)
+		x.shares(&s.Awaited, &s.Late)
+		wire.List(c, &s.Causes, 3, func(_ int, cause *model.WaitCause) {
+			x.place(&cause.WaitPlace)
+			x.share(&cause.Share)
+			x.share(&cause.Compute)
+		})
+	})
 	before := 0
-	for i := range r.Count(5) {
-		x := model.WaitRank{Rank: before + r.Int(max(0, n.Ranks-1-before))}
-		if i > 0 && x.Rank == before {
-			r.Fail("rank %d twice", before)
-		}
-		before = x.Rank
-		x.RunNs, x.MPINs, x.WaitedNs, x.CausedNs = step(), step(), step(), step()
-		w.ByRank = append(w.ByRank, x)
+	wire.List(c, &w.ByRank, 5, func(i int, r *model.WaitRank) {
+		wire.Above(c, &r.Rank, before, n.Ranks-1-before)
+		x.Refuse(i > 0 && r.Rank == before, "rank %d twice", before)
+		before = r.Rank
+		x.steps(&r.RunNs, &r.MPINs, &r.WaitedNs, &r.CausedNs)
+	})
+	wire.List(c, &w.Other, 2, func(_ int, o *model.WaitOther) {
+		wire.Int(c, &o.Function, n.Functions-1)
+		x.steps(&o.Ns)
+	})
+	wire.List(c, &w.Losses, 2, func(_ int, l *model.WaitLoss) {
+		x.String(&l.What)
+		wire.Naturals(c, &l.Count)
+	})
+	p, hops := w.Path, 0
+	if p != nil {
+		hops = p.Hops + 1
 	}
-	for range r.Count(2) {
-		w.Other = append(w.Other, model.WaitOther{Function: r.Int(max(0, n.Functions-1)), Ns: step()})
+	if wire.Int(c, &hops, math.MaxInt32); hops == 0 || x.Failed() {
+		return
 	}
-	for range r.Count(2) {
-		w.Losses = append(w.Losses, model.WaitLoss{What: r.String(), Count: r.Uvarint() & math.MaxInt64})
+	if p == nil {
+		p = &model.WaitPath{Hops: hops - 1}
+		w.Path = p
 	}
-	hops := r.Int(most)
-	if hops == 0 || r.Err() != nil {
-		return w
-	}
-	p := &model.WaitPath{Hops: hops - 1, Rank: rank(), RunNs: step(), OutsideNs: step(), SpoorNs: step()}
-	for range r.Count(5) {
-		s := model.WaitPathSite{WaitPlace: place(), ComputeNs: step(), MPINs: step(), MeanNs: step()}
-		s.Rank = rank()
-		p.Sites = append(p.Sites, s)
-	}
-	for range r.Count(3) {
-		p.Ranks = append(p.Ranks, model.WaitPathRank{Rank: rank(), ComputeNs: step(), MPINs: step()})
-	}
-	w.Path = p
-	return w
+	x.rank(&p.Rank)
+	x.steps(&p.RunNs, &p.OutsideNs, &p.SpoorNs)
+	wire.List(c, &p.Sites, 5, func(_ int, s *model.WaitPathSite) {
+		x.place(&s.WaitPlace)
+		x.steps(&s.ComputeNs, &s.MPINs, &s.MeanNs)
+		x.rank(&s.Rank)
+	})
+	wire.List(c, &p.Ranks, 3, func(_ int, r *model.WaitPathRank) {
+		x.rank(&r.Rank)
+		x.steps(&r.ComputeNs, &r.MPINs)
+	})
 }

@@ -35,9 +35,9 @@ var (
 // best are encoders of the best level that are not in use. The collector takes them.
 var best sync.Pool
 
-func newEncoder(level zstd.EncoderLevel, window int, more ...zstd.EOption) *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, append(more, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false),
-		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))...)
+func newEncoder(level zstd.EncoderLevel, window int) *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic(err) // the options are constants
 	}

@@ -233,14 +233,3 @@ func (c *Capture) Attach(thread int, ring *event.Ring) error {
 	}
 	return nil
 }
-
-// Calls is the number of calls taken in so far.
-func (c *Capture) Calls() uint64 {
-	c.settleTimes()
-	var n uint64
-	for i := range c.sigs.Len() {
-		duration, _ := c.sigs.TimesOf(uint32(i))
-		n += duration.Count
-	}
-	return n
-}

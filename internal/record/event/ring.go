@@ -88,9 +88,6 @@ func (r *Ring) Stack() (lo, hi, ref uint64) {
 	return r.header[OffStackLo/8], r.header[OffStackHi/8], r.header[OffStackRef/8]
 }
 
-// StartTicks is when the ring was made.
-func (r *Ring) StartTicks() uint64 { return r.header[OffStartTicks/8] }
-
 // ErrCorrupt is what Check returns, wrapped, for a record that can't be.
 var ErrCorrupt = errors.New("corrupt record")
 

@@ -1,10 +1,6 @@
 package lane
 
-import (
-	"slices"
-
-	"github.com/spoor-hpc/spoor/internal/record/signature"
-)
+import "github.com/spoor-hpc/spoor/internal/record/signature"
 
 // Moves is which values of a signature may go into a lane: tags, offsets into memory,
 // windows, files and packed data, tags of statuses, and the place in a file that a call returns. Nothing that is computed from
@@ -51,10 +47,4 @@ func (m *Moves) add(s *signature.Span, vals []int64, varies bool) {
 	case varies:
 		m.Values = append(m.Values, at)
 	}
-}
-
-// Fits reports whether what was found out of some values is true of others of the function.
-func (m *Moves) Fits(of, vals []int64) bool {
-	return !slices.ContainsFunc(m.Forms, func(i int32) bool { return vals[i] != of[i] }) &&
-		!slices.ContainsFunc(m.Segments, func(i int32) bool { return signature.SegClass(vals[i]) != signature.SegClass(of[i]) })
 }

@@ -87,5 +87,5 @@ func (a *Addresses) Load(r *pack.Reader) {
 		a.Stacks[i] = Stack{r.Fixed(), r.Fixed(), r.Fixed()}
 	}
 	a.strays = r.Int()
-	loadMap(r, &a.unknown, 1, maxStrays)
+	loadMap(r, &a.unknown, maxStrays)
 }

@@ -138,12 +138,12 @@ func saveMap(w *pack.Writer, m *Map) {
 	})
 }
 
-// loadMap reads what saveMap wrote; numbers must be between low and high.
-func loadMap(r *pack.Reader, m *Map, low, high int64) {
+// loadMap reads what saveMap wrote; numbers must be between 1 and high.
+func loadMap(r *pack.Reader, m *Map, high int64) {
 	*m = Map{}
 	for range r.Count(9) {
 		key, val := r.Fixed(), r.Int()
-		if val < low || val > high || val == 0 {
+		if val < 1 || val > high {
 			r.Check(errRange)
 			return
 		}

@@ -46,7 +46,7 @@ func (q *Requests) Load(r *pack.Reader) {
 	for range r.Count(9) {
 		q.loadHandle(r)
 	}
-	loadMap(r, &q.places, 1, int64(len(q.entries)))
+	loadMap(r, &q.places, int64(len(q.entries)))
 	free := make([]bool, len(q.entries))
 	q.unused = make([]int32, r.Count(1))
 	for k := range q.unused {

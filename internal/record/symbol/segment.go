@@ -51,5 +51,5 @@ func (s *Segments) Load(r *pack.Reader) {
 	for i := range s.pools {
 		s.pools[i].Load(r)
 	}
-	loadMap(r, &s.names, 1, 1<<48)
+	loadMap(r, &s.names, 1<<48)
 }

@@ -281,5 +281,5 @@ func (s *Sites) Load(r *pack.Reader) {
 		}
 		s.hashed.Set(v.hash, int64(i+1))
 	}
-	loadMap(r, &s.known, 1, int64(len(s.list)))
+	loadMap(r, &s.known, int64(len(s.list)))
 }

@@ -27,7 +27,7 @@ func (w *writer) argument(i int) string {
 		}
 		return w.array(p, in)
 	case p.Dims > 0:
-		return w.outArray(p, in, out, i)
+		return w.outArray(p, out)
 	}
 	switch p.Type {
 	case trace.Int:
@@ -227,14 +227,7 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 
 // segment is the number of a segment.
 func (w *writer) segment(at int) string {
-	if v := w.c.lane[at]; v != "" {
-		return "(" + v + ") >> 8"
-	}
-	seg := w.c.column(at)
-	for i := range seg {
-		seg[i] >>= 8
-	}
-	return w.v.fitter.expr("", seg)
+	return w.from(at, ">> 8", func(v int64) int64 { return v >> 8 })
 }
 
 func (w *writer) giving(function string, at int, more string) string {

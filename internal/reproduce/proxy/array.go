@@ -124,13 +124,13 @@ func (w *writer) array(p *trace.ParamDef, n *node) string {
 }
 
 // outArray is an array that is written.
-func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
-	n, length := w.outLength(i, out)
+func (w *writer) outArray(p *trace.ParamDef, out *node) string {
+	n, length := w.outLength(out)
 	if p.Type == trace.Status {
 		switch {
 		case out.typ == trace.Array && out.n == trace.ArrayNull:
 			return "NULL"
-		case w.ignores(p, out):
+		case w.ignores(out):
 			return "MPI_STATUSES_IGNORE"
 		}
 		return fmt.Sprintf("statuses(%s)", length)
@@ -167,7 +167,7 @@ func (w *writer) outArray(p *trace.ParamDef, in, out *node, i int) string {
 
 // outLength bounds the elements that a call writes to a parameter: what it did
 // write, and what its arguments allow.
-func (w *writer) outLength(i int, out *node) (n int64, text string) {
+func (w *writer) outLength(out *node) (n int64, text string) {
 	n = 16
 	var more []string
 	if l, ok := w.c.lists[out.at]; ok && out.typ == trace.Array {
@@ -242,7 +242,7 @@ func statusForms(n *node, form trace.StatusForm) bool {
 
 // ignores reports whether the program passed MPI_STATUS_IGNORE or the like. Where nothing
 // was filled in, and nothing tells otherwise, nobody looks.
-func (w *writer) ignores(p *trace.ParamDef, out *node) bool {
+func (w *writer) ignores(out *node) bool {
 	if strings.HasPrefix(w.c.f.Name, "MPI_Status_") {
 		return false // which make one
 	}
@@ -258,7 +258,7 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 		switch {
 		case p.Kind != "status":
 			return "room(64)"
-		case w.ignores(p, out):
+		case w.ignores(out):
 			return "MPI_STATUS_IGNORE"
 		}
 		return "&status"
@@ -270,8 +270,7 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 			s = "&status"
 			break
 		}
-		s = fmt.Sprintf("status_of(%s, %s, %s, %s)", w.expr("rank", in.at+signature.StatusSource), w.expr("tag", in.at+signature.StatusTag),
-			w.expr("", in.at+signature.StatusCount), w.expr("", in.at+signature.StatusCancelled))
+		s = "status_of(" + w.came(in) + ")"
 	case trace.StatusAbsent:
 		s = "MPI_STATUS_IGNORE"
 	}
@@ -279,4 +278,10 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 		return "fstatus_of(" + s + ")"
 	}
 	return s
+}
+
+// came lists what a status says.
+func (w *writer) came(status *node) string {
+	return fmt.Sprintf("%s, %s, %s, %s", w.expr("rank", status.at+signature.StatusSource), w.expr("tag", status.at+signature.StatusTag),
+		w.expr("", status.at+signature.StatusCount), w.expr("", status.at+signature.StatusCancelled))
 }

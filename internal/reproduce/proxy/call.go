@@ -225,8 +225,7 @@ func (w *writer) generalised() {
 		if v := w.c.vals[0][request.at]; v <= 0 || v&1 != 0 {
 			return
 		}
-		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s, %s, %s, %s);", w.distance(request.at), w.expr("rank", status.at+signature.StatusSource),
-			w.expr("tag", status.at+signature.StatusTag), w.expr("", status.at+signature.StatusCount), w.expr("", status.at+signature.StatusCancelled)))
+		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s);", w.distance(request.at), w.came(status)))
 	}
 	reissue.Finished(w.c.c, func(request, status reissue.At) {
 		if r, s := nodeAt(w.c.in, request), nodeAt(w.c.out, status); r != nil && s != nil {
@@ -285,12 +284,17 @@ func (w *writer) fixed(at int) bool { return w.c.lane[at] == "" && w.c.same(at) 
 
 // slot is the place of a handle in its array.
 func (w *writer) slot(at int) string {
+	return w.from(at, fmt.Sprintf("- %d", trace.FirstLocal), func(v int64) int64 { return v - trace.FirstLocal })
+}
+
+// from is an expression of what an operation makes of a value.
+func (w *writer) from(at int, operation string, of func(int64) int64) string {
 	if v := w.c.lane[at]; v != "" {
-		return fmt.Sprintf("(%s) - %d", v, trace.FirstLocal)
+		return "(" + v + ") " + operation
 	}
 	col := w.c.column(at)
 	for i := range col {
-		col[i] -= trace.FirstLocal
+		col[i] = of(col[i])
 	}
 	return w.v.fitter.expr("", col)
 }

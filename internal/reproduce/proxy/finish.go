@@ -422,11 +422,11 @@ func (g *generator) finishLine(v *variant, f *finish) *line {
 func (g *generator) finishCall(v *variant, c *call, count, place string) string {
 	w := &writer{g: g, v: v, c: c, sinks: make(map[string]int)}
 	status := "&status"
-	_, length := w.outLength(0, &node{})
+	_, length := w.outLength(&node{})
 	all := "statuses(" + length + ")"
 	for i := range c.f.Params {
 		p := &c.f.Params[i]
-		if p.Kind == "status" && w.ignores(p, &c.out[i]) {
+		if p.Kind == "status" && w.ignores(&c.out[i]) {
 			status, all = "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"
 		}
 	}
@@ -448,7 +448,7 @@ func (g *generator) finishCall(v *variant, c *call, count, place string) string 
 // the gaps of all calls of a step come before its first.
 func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *trace.Leaves) ([]gaps.Leaf, error) {
 	old := k.Leaves(stream)
-	list, _, err := gaps.Of(g.r, k, old, stream)
+	list, _, err := gaps.Of(g.r, k, old)
 	if err != nil {
 		return nil, err
 	}

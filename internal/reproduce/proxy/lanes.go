@@ -58,17 +58,7 @@ func (g *generator) lanes(v *variant) error {
 
 // setTables writes the function that sets lanes and rows.
 func (g *generator) setTables(v *variant) {
-	body := strings.Join(v.tables, "")
-	if body == "" {
-		return
-	}
-	if name, ok := g.setupOf[body]; ok {
-		v.lanes = name
-		return
-	}
-	v.lanes = fmt.Sprintf("lanes_%d", len(g.setups))
-	g.setupOf[body] = v.lanes
-	g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", v.lanes, body))
+	v.lanes = g.function("lanes", strings.Join(v.tables, ""))
 }
 
 // order lists the rules of a lane's grammar, which the members have in common but for

@@ -70,7 +70,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 		if anew != nil {
 			list, err = v.stepTimes(g, k, stream, p.leaves)
 		} else {
-			list, _, err = gaps.Of(g.r, k, p.leaves, stream)
+			list, _, err = gaps.Of(g.r, k, p.leaves)
 		}
 		if err != nil {
 			return nil, err

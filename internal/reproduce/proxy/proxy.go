@@ -137,9 +137,7 @@ func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error)
 	if len(obstacles) > 0 && !o.Partial {
 		return nil, nil, &RefusedError{obstacles}
 	}
-	if err := g.prepare(); err != nil {
-		return nil, nil, fmt.Errorf("proxy: %w", err)
-	}
+	g.prepare()
 	for _, v := range g.list {
 		if err := g.variant(v); err != nil {
 			return nil, nil, fmt.Errorf("proxy: %w", err)

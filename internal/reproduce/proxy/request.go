@@ -42,16 +42,7 @@ func (w *writer) request(i int) string {
 	return place
 }
 
-func (w *writer) kept(at int) string {
-	if v := w.c.lane[at]; v != "" {
-		return "kept[(" + v + ") >> 1]"
-	}
-	col := w.c.column(at)
-	for i := range col {
-		col[i] >>= 1
-	}
-	return "kept[" + w.v.fitter.expr("", col) + "]"
-}
+func (w *writer) kept(at int) string { return "kept[" + w.distance(at) + "]" }
 
 // requests is the place of a request, or of the first of several.
 func (w *writer) requests(param string) string {
@@ -96,14 +87,7 @@ func (w *writer) requests(param string) string {
 }
 
 func (w *writer) distance(at int) string {
-	if v := w.c.lane[at]; v != "" {
-		return "(" + v + ") >> 1"
-	}
-	col := w.c.column(at)
-	for i := range col {
-		col[i] >>= 1
-	}
-	return w.v.fitter.expr("", col)
+	return w.from(at, ">> 1", func(v int64) int64 { return v >> 1 })
 }
 
 func (w *writer) requestArray(p *trace.ParamDef) string {

@@ -40,10 +40,7 @@ func (g *generator) shape(v *variant) error {
 	for stream := range v.stepwise {
 		var first *stepwise
 		for m, k := range v.ranks {
-			vertex, err := tree.Vertices(k, g.o.Code)
-			if err != nil {
-				return err
-			}
+			vertex := tree.Vertices(k, g.o.Code)
 			if v.sources != nil {
 				own := vertex
 				vertex = make([]int, len(v.calls))

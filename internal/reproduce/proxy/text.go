@@ -71,7 +71,7 @@ func (w *writer) text(p *trace.ParamDef, in *node) string {
 	t := w.literalText(in.at)
 	if p.Name == "filename" {
 		w.g.files = true
-		if n, ok := w.exists(in.at); ok {
+		if n, ok := w.exists(); ok {
 			return fmt.Sprintf("scratch_of(%s, %d)", t, n)
 		}
 		return "scratch(" + t + ")"
@@ -81,7 +81,7 @@ func (w *writer) text(p *trace.ParamDef, in *node) string {
 
 // exists tells whether the file was there before the program opened it, and
 // how large it has to be.
-func (w *writer) exists(at int) (int64, bool) {
+func (w *writer) exists() (int64, bool) {
 	const modeCreate = 2
 	i := w.param("amode")
 	if i < 0 || w.c.vals[0][0] != 0 {

@@ -140,7 +140,7 @@ func (g *generator) variants(search *reissue.Search) error {
 }
 
 // prepare makes what the writing of lines needs.
-func (g *generator) prepare() error {
+func (g *generator) prepare() {
 	var found []candidate
 	for _, v := range g.list {
 		found = append(found, g.stepwise(v)...)
@@ -154,7 +154,6 @@ func (g *generator) prepare() error {
 		v.fitter = newFitter(g, v.members)
 	}
 	g.findKeyvals()
-	return nil
 }
 
 // findKeyvals numbers the attribute keys that programs made.

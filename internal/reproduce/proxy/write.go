@@ -54,9 +54,6 @@ func (g *generator) setup(v *variant) string {
 		}
 		list = append(list, e)
 	}
-	if len(list) == 0 {
-		return ""
-	}
 	var b strings.Builder
 	for _, e := range list {
 		switch {
@@ -69,13 +66,17 @@ func (g *generator) setup(v *variant) string {
 		}
 		fmt.Fprintf(&b, "    area(%s, %d, %d, %s, %s);\n", e.class, e.first, e.n, e.low, e.high)
 	}
-	body := b.String()
-	if n, ok := g.setupOf[body]; ok {
-		return n
+	return g.function("memory", b.String())
+}
+
+// function returns the name of the function with these statements; "" if there are none.
+func (g *generator) function(what, body string) string {
+	n, ok := g.setupOf[body]
+	if !ok && body != "" {
+		n = fmt.Sprintf("%s_%d", what, len(g.setups))
+		g.setupOf[body] = n
+		g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", n, body))
 	}
-	n := fmt.Sprintf("memory_%d", len(g.setups))
-	g.setupOf[body] = n
-	g.setups = append(g.setups, fmt.Sprintf("static void %s(void)\n{\n%s}\n", n, body))
 	return n
 }
 
@@ -102,13 +103,8 @@ const maxStatic = 1 << 30
 func (g *generator) program() *Program {
 	var b bytes.Buffer
 	meta := g.r.Meta()
-	calls, err := g.calls()
-	total := ""
-	if err == nil {
-		total = fmt.Sprintf(", %d calls", calls)
-	}
-	fmt.Fprintf(&b, "/*\n * The MPI calls of: %s\n * Ranks: %d%s. Made by `spoor proxy` from %s.\n", comment(meta[trace.MetaCommand]),
-		g.r.Ranks(), total, comment(filepath.Base(g.r.Name())))
+	fmt.Fprintf(&b, "/*\n * The MPI calls of: %s\n * Ranks: %d, %d calls. Made by `spoor proxy` from %s.\n", comment(meta[trace.MetaCommand]),
+		g.r.Ranks(), g.calls(), comment(filepath.Base(g.r.Name())))
 	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime/runtime.h explains the rest.\n */\n#include \"runtime/runtime.h\"\n\n")
 	g.gapTexts()
 	g.declarations(&b)
@@ -194,14 +190,13 @@ func comment(s string) string {
 	return strings.NewReplacer("*/", "* /", "/*", "/ *", "\n", " ", "\\", "/").Replace(s)
 }
 
-func (g *generator) calls() (uint64, error) {
-	n := uint64(0)
+func (g *generator) calls() (n uint64) {
 	for _, v := range g.list {
 		for _, k := range v.ranks {
 			n += k.Total()
 		}
 	}
-	return n, nil
+	return n
 }
 
 // declarations writes the arrays that handles stand in.

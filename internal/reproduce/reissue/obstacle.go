@@ -53,30 +53,45 @@ func (t Target) Foreign(from string) bool {
 type Search struct {
 	from   string // flavour of the trace
 	target Target
-	found  map[obstacleKey]*Obstacle
+	Tally
 }
 
-type obstacleKey struct{ function, reason string }
+// A Tally is what stands in the way of some ranks.
+type Tally map[Cause]*Obstacle
+
+// A Cause tells obstacles apart.
+type Cause struct{ Function, Reason string }
+
+// Add takes in how many calls of a rank each obstacle has.
+func (t Tally) Add(calls map[Cause]uint64) {
+	for at, n := range calls {
+		if t[at] == nil {
+			t[at] = &Obstacle{Function: at.Function, Reason: at.Reason}
+		}
+		t[at].Calls += n
+		t[at].Ranks++
+	}
+}
+
+// List returns what was found, most calls first.
+func (t Tally) List() []Obstacle {
+	list := make([]Obstacle, 0, len(t))
+	for _, o := range t {
+		list = append(list, *o)
+	}
+	slices.SortFunc(list, Obstacle.Compare)
+	return list
+}
 
 // NewSearch begins a search in a trace. Ranks that left no track are obstacles.
 func NewSearch(r *trace.Reader, target Target) *Search {
-	s := &Search{from: r.Meta()[trace.MetaMPI], target: target, found: make(map[obstacleKey]*Obstacle)}
+	s := &Search{from: r.Meta()[trace.MetaMPI], target: target, Tally: make(Tally)}
 	for rank := range r.Ranks() {
 		if r.ClassOf(rank) < 0 {
-			s.add(obstacleKey{"any", "the rank left no track"}, 0)
+			s.Add(map[Cause]uint64{{"any", "the rank left no track"}: 0})
 		}
 	}
 	return s
-}
-
-func (s *Search) add(at obstacleKey, calls uint64) {
-	o := s.found[at]
-	if o == nil {
-		o = &Obstacle{Function: at.function, Reason: at.reason}
-		s.found[at] = o
-	}
-	o.Calls += calls
-	o.Ranks++
 }
 
 // Rank takes in a rank, whose distinct calls these are.
@@ -88,7 +103,7 @@ func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
 			counts[t] += n
 		}
 	}
-	mine := make(map[obstacleKey]uint64)
+	mine := make(map[Cause]uint64)
 	for t, n := range counts {
 		c := calls[t]
 		why := Why(c, s.from, s.target)
@@ -99,22 +114,10 @@ func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
 			why = low.why(c)
 		}
 		if why != "" {
-			mine[obstacleKey{c.Name(), why}] += n
+			mine[Cause{c.Name(), why}] += n
 		}
 	}
-	for at, n := range mine {
-		s.add(at, n)
-	}
-}
-
-// List returns what was found, most calls first.
-func (s *Search) List() []Obstacle {
-	list := make([]Obstacle, 0, len(s.found))
-	for _, o := range s.found {
-		list = append(list, *o)
-	}
-	slices.SortFunc(list, Obstacle.Compare)
-	return list
+	s.Add(mine)
 }
 
 // Obstacles lists what stands in the way of making all calls of a trace again.

@@ -66,7 +66,7 @@ func (s *Stream) array(c *trace.Call, plan *plan, st *step, p *trace.Param, room
 		}
 	}
 	if d.Dir.HasOut() {
-		s.learnArray(c, st, p, at)
+		s.learnArray(st, p, at)
 	}
 	if plan.keeps && d.Dir == mpi.In {
 		return s.keep(at, int(n*width))
@@ -139,7 +139,7 @@ func (s *Stream) sentinel(x mpi.Sentinel) (uint64, error) {
 
 // text is a string parameter: one that goes in, room for one that comes out, or
 // an array of strings.
-func (s *Stream) text(d *mpi.Param, p *trace.Param, room int64) (uint64, error) {
+func (s *Stream) text(p *trace.Param, room int64) (uint64, error) {
 	if p.In.Type == trace.None || p.In.Type != trace.String && p.In.Type != trace.Array {
 		const longest = 1 << 14
 		n := max(longest, room+1)

@@ -33,7 +33,7 @@ func signed(v uint64, width int) int64 {
 }
 
 // learnArray notes the handles that come out in an array.
-func (s *Stream) learnArray(c *trace.Call, st *step, p *trace.Param, at uint64) {
+func (s *Stream) learnArray(st *step, p *trace.Param, at uint64) {
 	k := st.def.Kind
 	h := s.p.handles[k]
 	if h == nil || p.Out.Type != trace.Array {

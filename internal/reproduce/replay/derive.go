@@ -70,47 +70,30 @@ const LargeReceive = "MPI_Irecv_c"
 
 // DeriveObstacles lists the calls because of which receives can't be derived, in a trace of which all calls can be made again.
 func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
-	type key struct{ function, why string }
-	found := make(map[key]*reissue.Obstacle)
-	add := func(ranks map[key]bool, k key, calls uint64) {
-		o := found[k]
-		if o == nil {
-			o = &reissue.Obstacle{Function: k.function, Reason: k.why}
-			found[k] = o
-		}
-		o.Calls += calls
-		if !ranks[k] {
-			ranks[k] = true
-			o.Ranks++
-		}
-	}
+	found := make(reissue.Tally)
 	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, fmt.Errorf("derive: %w", err)
 		}
-		mine := make(map[key]bool)
 		if k.Streams() > 1 {
-			add(mine, key{"any", "on a rank with several threads, whose calls have no one order"}, k.Total())
+			found.Add(map[reissue.Cause]uint64{{Function: "any", Reason: "on a rank with several threads, whose calls have no one order"}: k.Total()})
 			continue
 		}
 		calls, err := k.Distinct()
 		if err != nil {
 			return nil, fmt.Errorf("derive: %w", err)
 		}
+		mine := make(map[reissue.Cause]uint64)
 		for stream := range k.Streams() {
 			for t, n := range k.Counts(stream) {
 				if why := why(calls[t]); why != "" && n > 0 {
-					add(mine, key{calls[t].Name(), why}, n)
+					mine[reissue.Cause{Function: calls[t].Name(), Reason: why}] += n
 				}
 			}
 		}
+		found.Add(mine)
 	}
-	list := make([]reissue.Obstacle, 0, len(found))
-	for _, o := range found {
-		list = append(list, *o)
-	}
-	slices.SortFunc(list, reissue.Obstacle.Compare)
-	return list, nil
+	return found.List(), nil
 }
 
 // why says why receives can't be derived of a trace that has a call; "" if it is none to care about.

@@ -81,11 +81,11 @@ func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room 
 	case form == mpi.FormNone:
 		return 0, nil // argc and argv may be null pointers
 	case form == mpi.FormString:
-		return s.text(d, p, room)
+		return s.text(p, room)
 	case d.Array:
 		return s.array(c, plan, st, p, room)
 	case form == mpi.FormStatus:
-		return s.status(c, d, p)
+		return s.status(d, p)
 	case form == mpi.FormHandle || form == mpi.FormObject:
 		return s.handle(c, st, p)
 	case d.Kind == mpi.KindPointer && d.Name == "extra_state" && plan.call.Has(mpi.Nonblocking):
@@ -215,7 +215,7 @@ func (s *Stream) handle(c *trace.Call, st *step, p *trace.Param) (uint64, error)
 	k := st.def.Kind
 	if !st.def.ByAddress() {
 		if k == mpi.KindToolObj {
-			return s.toolObject(c, p)
+			return s.toolObject(p)
 		}
 		return s.scalar(c, st, &p.In)
 	}
@@ -288,7 +288,7 @@ func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 }
 
 // toolObject is the address of the handle that a tool variable is bound to.
-func (s *Stream) toolObject(c *trace.Call, p *trace.Param) (uint64, error) {
+func (s *Stream) toolObject(p *trace.Param) (uint64, error) {
 	if p.In.Num == 0 {
 		return 0, nil
 	}
@@ -305,7 +305,7 @@ func (s *Stream) toolObject(c *trace.Call, p *trace.Param) (uint64, error) {
 }
 
 // status is a status by address.
-func (s *Stream) status(c *trace.Call, d *mpi.Param, p *trace.Param) (uint64, error) {
+func (s *Stream) status(d *mpi.Param, p *trace.Param) (uint64, error) {
 	if !d.Dir.HasIn() && p.Out.Status != nil && p.Out.Status.Form == trace.StatusIgnored {
 		return s.sentinel(s.p.layout.C.StatusIgnore)
 	}

@@ -31,9 +31,6 @@ type Process struct {
 	Damage error
 }
 
-// Finished reports whether the process came to its proper end.
-func (p *Process) Finished() bool { return p.Track != nil && p.Track.Process.End == track.Finished }
-
 // Dirs lists the process directories that path stands for: path itself, or
 // those right below it.
 func Dirs(path string) ([]string, error) {

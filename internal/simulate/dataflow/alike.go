@@ -28,7 +28,7 @@ func (w *wiring) lump(e *engine, programs []Program) {
 		e.ranks[r].like = first[part]
 	}
 	contexts := e.contexts()
-	_, alike := parted(contexts, of)
+	alike := parted(contexts, of)
 	names := make(map[int32]int32) // of contexts of a kind, that of the first
 	for _, c := range contexts {
 		if _, ok := names[alike[c.number]]; !ok {
@@ -110,9 +110,9 @@ func (n namer) name(text []byte) int32 {
 }
 
 // parted tells contexts apart by how many members of which part know them by which slot.
-func parted(contexts map[int32]*meetingPoint, of []int32) (kinds int, alike map[int32]int32) {
+func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 	names, text := make(namer), []byte(nil)
-	alike = make(map[int32]int32, len(contexts))
+	alike := make(map[int32]int32, len(contexts))
 	for number, c := range contexts {
 		counts := make(map[member]uint64) // rank: the part
 		for _, x := range c.members {
@@ -136,7 +136,7 @@ func parted(contexts map[int32]*meetingPoint, of []int32) (kinds int, alike map[
 		}
 		alike[number] = names.name(text)
 	}
-	return len(names), alike
+	return alike
 }
 
 // refine returns the part of each rank; nil if there are too many to be worth it.
@@ -167,7 +167,7 @@ func (w *wiring) refine(e *engine, programs []Program) []int32 {
 		if 2*n > len(e.ranks) {
 			return nil
 		}
-		_, alike := parted(contexts, of)
+		alike := parted(contexts, of)
 		names, next, text := make(namer), make([]int32, len(of)), []byte(nil)
 		for r := range e.ranks {
 			x := &e.ranks[r]

@@ -227,7 +227,7 @@ func (e *engine) advance(r int32) error {
 	}
 	for {
 		if int(x.at) == len(x.ops) {
-			if more, err := e.fetch(r, x); err != nil || !more {
+			if more, err := e.fetch(x); err != nil || !more {
 				return err
 			}
 			continue
@@ -246,7 +246,7 @@ func (e *engine) advance(r int32) error {
 func tooLong() error { return fmt.Errorf("takes more than %d s", horizon/1_000_000_000_000) }
 
 // fetch gets what a rank does next; false at its end, and where it is to stop.
-func (e *engine) fetch(r int32, x *rank) (more bool, err error) {
+func (e *engine) fetch(x *rank) (more bool, err error) {
 	x.count += uint64(x.at)
 	x.ops, x.at = x.ops[:0], 0
 	if x.visits == nil {

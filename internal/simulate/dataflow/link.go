@@ -20,7 +20,7 @@ func (e *engine) link(programs []Program, alike bool) {
 		}
 	}
 	if some {
-		w := e.wire(programs)
+		w := e.wire()
 		if alike && all {
 			w.lump(e, programs)
 		}
@@ -70,7 +70,7 @@ type end struct{ rank, slot int32 }
 
 // wire numbers the channels of compiled programs: slots have their numbers, or contexts. With
 // many ranks there are millions of ends: those of messages to a rank are brought together, and found by a table.
-func (e *engine) wire(programs []Program) *wiring {
+func (e *engine) wire() *wiring {
 	to := func(x *rank, s *Slot) int32 {
 		if s.Out {
 			return s.Peer

@@ -203,9 +203,9 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 			w.cancel(x.ID)
 			known = true
 		case ops.Collective:
-			known = w.collective(c, x, false) || known
+			known = w.collective(x, false) || known
 		case ops.CollectiveBegin:
-			known = w.collective(c, x, true) || known
+			known = w.collective(x, true) || known
 		case ops.Put, ops.Get, ops.Atomic:
 			known = w.transfer(a) || known
 		case ops.Post, ops.Start, ops.Complete, ops.Posted:
@@ -268,10 +268,10 @@ func (w *writer) group(c *handles.Comm) *group {
 }
 
 // collective adds a collective call; false if there is no model of it.
-func (w *writer) collective(at *ops.Call, x *ops.Operation, begins bool) bool {
+func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	base := w.s.function(x.Function).base
 	if neighbours(base) {
-		return w.exchange(at, x, begins)
+		return w.exchange(x, begins)
 	}
 	if !dataflow.KnownCollective(base) {
 		return false

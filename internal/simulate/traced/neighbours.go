@@ -13,7 +13,7 @@ func neighbours(base string) bool { return strings.HasPrefix(base, "Neighbor_") 
 
 // exchange adds a neighbourhood collective: a message along each edge of the topology. It is false if
 // the edges aren't known.
-func (w *writer) exchange(c *ops.Call, x *ops.Operation, begins bool) bool {
+func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	g := w.group(x.Comm)
 	n := x.Neighbours
 	if g.me < 0 || n == nil {

@@ -259,11 +259,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 	l := s.leaves[[2]int{k.Class(), stream}]
 	if l == nil {
 		l = k.Leaves(stream)
-		same, err := s.r.Uniform(k.Class())
-		if err != nil {
-			return nil, nil, err
-		}
-		if same {
+		if k.Uniform() {
 			s.leaves[[2]int{k.Class(), stream}] = l
 		}
 	}
@@ -272,7 +268,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 		c = gaps.NewClass(s.r)
 		s.classes[k.Class()] = c
 	}
-	list, own, err := c.Of(k, l, stream)
+	list, own, err := c.Of(k, l)
 	for i := range list {
 		s.ns += list[i].Total() + float64(list[i].Calls)*list[i].Duration
 	}

@@ -31,10 +31,7 @@ func (s *Source) visits(k *trace.Rank, calls []compiledCall) (dataflow.Visits, e
 			s.leave(c.name, x.Calls, float64(x.Calls)*x.Duration, true)
 		}
 	}
-	same, err := s.r.Uniform(k.Class())
-	if err != nil {
-		return nil, err
-	}
+	same := k.Uniform()
 	if len(s.placed) == 0 {
 		s.placed = make([]placed, 256)
 	}

@@ -36,8 +36,8 @@ func (l *Leaf) Total() float64 {
 
 // Of returns the times of each leaf of a stream on a rank, and whether they are sums of
 // its calls' own. leaves are those of the rank, or of another of its class.
-func Of(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves, stream int) (list []Leaf, own bool, err error) {
-	return NewClass(r).Of(k, leaves, stream)
+func Of(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves) (list []Leaf, own bool, err error) {
+	return NewClass(r).Of(k, leaves)
 }
 
 // A Class keeps what ranks of one class, with the same leaves, have in common.
@@ -73,15 +73,14 @@ func (c *Class) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTimes,
 	if err != nil {
 		return nil, err
 	}
-	same, err := c.r.Uniform(k.Class())
-	if same && !own {
+	if k.Uniform() && !own {
 		c.times, c.leaves = times, leaves
 	}
-	return times, err
+	return times, nil
 }
 
 // Of is as the function of that name.
-func (c *Class) Of(k *trace.Rank, leaves *trace.Leaves, stream int) (list []Leaf, own bool, err error) {
+func (c *Class) Of(k *trace.Rank, leaves *trace.Leaves) (list []Leaf, own bool, err error) {
 	times, err := c.timesOf(k, leaves)
 	if err != nil {
 		return nil, false, err

@@ -82,7 +82,7 @@ func TestPlacesOfRanks(t *testing.T) {
 			}
 			want := sums(names, func(i int) float64 { return float64(truth[rank][i]) })
 			leaves := k.Leaves(0)
-			list, own, err := Of(r, k, leaves, 0)
+			list, own, err := Of(r, k, leaves)
 			if err != nil || own != (mode == timing.Lossless) {
 				t.Fatalf("%s: %v, own %v", mode, err, own)
 			}
@@ -180,7 +180,7 @@ func TestUnequalSites(t *testing.T) {
 			t.Fatal(err)
 		}
 		leaves := k.Leaves(0)
-		list, _, err := Of(r, k, leaves, 0)
+		list, _, err := Of(r, k, leaves)
 		if err != nil {
 			t.Fatal(err)
 		}

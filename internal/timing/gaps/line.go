@@ -39,7 +39,7 @@ func NewLine(r *trace.Reader, k *trace.Rank, stream int) (*Line, error) {
 	}
 	leaves := k.Leaves(stream)
 	l := &Line{cursor: leaves.Cursor(k), draws: make(map[drawKey]*hist.Draws), from: trace.FromStart}
-	if l.leaves, _, err = Of(r, k, leaves, stream); err != nil {
+	if l.leaves, _, err = Of(r, k, leaves); err != nil {
 		return nil, err
 	}
 	if l.hists, err = HistogramsOf(r, k.Class()); err != nil {

@@ -177,7 +177,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 	var mean mixed
 	for e := range gap {
 		if gap[e].n > 0 || !of.mixed && of.enters == (e == 1) {
-			ns, n := gapsAt(place, e == 1, h, gaps[e])
+			ns, n := gapsAt(place, e == 1, gaps[e])
 			weight := max(1, gap[e].n)
 			mean.n += weight
 			mean.sum += weight * gaps[e].share(gap[e], ns, n)
@@ -200,7 +200,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 
 // gapsAt is what the gaps at a place come to and of how many calls they are: of those that enter a loop, or of the others, where these
 // are known apart.
-func gapsAt(place *model.LeafTimes, enters bool, h *sections.Histogram, all mixed) (ns float64, calls uint64) {
+func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls uint64) {
 	switch {
 	case enters:
 		return place.EntriesGap, place.Entries

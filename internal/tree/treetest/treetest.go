@@ -187,10 +187,7 @@ func Check(path string) (placed, all int, err error) {
 		if err != nil {
 			return placed, all, err
 		}
-		vertices, err := tree.Vertices(k, c)
-		if err != nil {
-			return placed, all, err
-		}
+		vertices := tree.Vertices(k, c)
 		for stream := range k.Streams() {
 			var calls []int
 			for n := range k.Sequence(stream) {
