@@ -216,7 +216,7 @@ func aboutRun(s *ops.Source) map[string]string {
 	return about
 }
 
-// through has the calls go through a writer, and closes it; err says why there is none.
+// through has the calls go through a writer, and closes it; err says why it could not be made.
 func through(s *ops.Source, x interface {
 	ops.Sink
 	Close() error

@@ -58,7 +58,7 @@ func wrongColumn(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// print prints an answer: as text, unless there is none or flags ask for a table, which not all answers have.
+// print prints an answer: as text, or as the flags ask. Not all answers have a text or a table.
 func (o output) print(cmd *cobra.Command, answer any, text func(io.Writer), table func(io.Writer, show.View) error) error {
 	if o.csv && table == nil {
 		return &usageError{cmd, errors.New("--csv: this answer has no table")}

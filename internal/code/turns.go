@@ -25,7 +25,7 @@ type PathPlace struct {
 	Loop    bool
 	Frame   int     // which one it is in, from 0, the innermost
 	Order   uint64  // within its function
-	Counter Counter // of a loop; without a step there is none
+	Counter Counter // of a loop; its step is 0 if no counter was found
 }
 
 // A Frame is a return address in a binary, as it is linked.

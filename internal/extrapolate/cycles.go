@@ -4,9 +4,10 @@ import (
 	"maps"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// A cycle says how the iterations of a loop repeat: after the first ones, every so many are alike. A program that swaps two buffers has
+// A cycle says how the iterations of a loop repeat: after some first ones they are alike at a fixed distance. A program that swaps two buffers has
 // one of two iterations. Without it, every is 0, each iteration is one of its own, and what is kept grows with their number.
 type cycle struct{ first, every int32 }
 
@@ -83,7 +84,7 @@ func (s *shape) cycles(calls []call, ranks []*grammar.Grammar) error {
 			}
 			own := cycleOf(known, users[l.number], len(l.around))
 			if own.every > 0 {
-				own = cycle{max(c.first, own.first), c.every / int32(gcd(int64(c.every), int64(own.every))) * own.every}
+				own = cycle{max(c.first, own.first), c.every / stats.GCD(c.every, own.every) * own.every}
 			}
 			found[l] = own
 			return own.every == 0 || own.every > mostEvery || own.first+rounds*own.every > length[l.number]

@@ -2,8 +2,11 @@ package extrapolate
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/diff"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
@@ -38,34 +41,46 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// TestSwap: what is learned of a loop that swaps two buffers, and has a collective call every tenth time, does not grow with its length.
+// What is learned of a loop that swaps two buffers, and has a collective call every tenth time, does not grow with its length, and gives
+// the calls of the program. Iterations that all differ are too many at some length.
 func TestSwap(t *testing.T) {
-	rows := make(map[int]int)
-	for _, steps := range []int{100, 5000} {
-		m, err := Learn(known(t, func(r *tracktest.Recorder) {
+	swap := func(steps, often int, count func(i int) int64) func(r *tracktest.Recorder) {
+		return func(r *tracktest.Recorder) {
 			next, last := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
 			r.Begin()
 			for i := range steps {
-				r.Irecv(10, int64(4+i%2), last, 1)
-				r.Isend(11, int64(4+i%2), next, 1)
+				r.Irecv(10, count(i), last, 1)
+				r.Isend(11, count(i), next, 1)
 				r.Waitall(12, 2)
-				if i%10 == 9 {
+				if i%often == often-1 {
 					r.Allreduce(13, 1)
 				}
 			}
 			r.End()
-		}, 4, 5, 6, 7), nil)
+		}
+	}
+	two := func(i int) int64 { return int64(4 + i%2) }
+	rows := make(map[int]int)
+	for _, steps := range []int{100, 5000} {
+		m, err := Learn(known(t, swap(steps, 10, two), 4, 5, 6, 7), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, list := range m.m.rows {
 			rows[steps] += len(list)
 		}
-		if _, err := m.At(12); err != nil {
-			t.Errorf("%d iterations: %v", steps, err)
+		for d, err := range diff.Traces(extrapolated(t, m, 12), mergetest.Run(t, 12, swap(steps, 10, two)), diff.Options{}) {
+			t.Fatalf("%d iterations: %+v, %v", steps, d, err)
 		}
 	}
 	if rows[100] != rows[5000] {
 		t.Errorf("%d rows for 100 iterations, %d for 5000", rows[100], rows[5000])
+	}
+	m, err := Learn(known(t, swap(mostGroups+10, 2*mostGroups, func(i int) int64 { return int64(i) }), 4, 5, 6), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.At(12); err == nil || !strings.Contains(err.Error(), "more than 4,096 iterations differ") {
+		t.Errorf("iterations that all differ: %v", err)
 	}
 }

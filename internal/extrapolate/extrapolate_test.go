@@ -26,13 +26,10 @@ func known(t *testing.T, program func(r *tracktest.Recorder), ranks ...int) (lis
 	return list
 }
 
-// Computation that ranks share takes less on more ranks, and what a call takes stays.
-func TestTimes(t *testing.T) {
-	m, err := Learn(known(t, tracktest.Stencil(10), 4, 9, 16, 25, 36), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := m.At(100)
+// extrapolated is the trace that a model gives for a number of ranks.
+func extrapolated(t *testing.T, m *Model, ranks int) *trace.Reader {
+	t.Helper()
+	c, err := m.At(ranks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +41,16 @@ func TestTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r
+}
+
+// Computation that ranks share takes less on more ranks, and what a call takes stays.
+func TestTimes(t *testing.T) {
+	m, err := Learn(known(t, tracktest.Stencil(10), 4, 9, 16, 25, 36), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := extrapolated(t, m, 100)
 	for rank := range r.Ranks() {
 		k, err := r.Rank(rank)
 		if err != nil {
@@ -58,7 +65,7 @@ func TestTimes(t *testing.T) {
 			}
 		}
 	}
-	if c, err = m.At(36*farthest + 36*4 + 9); err == nil && !c.Timeless { // a square
+	if c, err := m.At(36*farthest + 36*4 + 9); err == nil && !c.Timeless { // a square
 		t.Error("there are times far beyond what was run")
 	}
 }
@@ -103,18 +110,7 @@ func TestChosen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := m.At(12)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := sections.Encode(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := trace.NewBytes(file, "extrapolated")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := extrapolated(t, m, 12)
 		for d, err := range diff.Traces(r, mergetest.Run(t, 12, program(steps)), diff.Options{}) {
 			t.Fatalf("%d steps: %+v, %v", steps, d, err)
 		}
@@ -152,7 +148,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Forms that fit a few small numbers by chance are none: these were once given, and wrong.
+// Forms that fit a few small numbers by chance give no value. These values were once given, and wrong.
 func TestChance(t *testing.T) {
 	for _, x := range []struct {
 		of     func(ranks, rank int64) int64

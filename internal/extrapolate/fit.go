@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
 // A fitted is a slot with its forms: all of the simplest kind that fits everything seen.
@@ -212,13 +214,6 @@ func line(u *form, obs []env, vals []int64) (form, bool) {
 	return form{}, false
 }
 
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return max(a, -a)
-}
-
 // usual is up to what a multiplier of shares is one that programs have: values of an element, bytes of some.
 const usual = 64
 
@@ -243,7 +238,7 @@ func shares(obs []env, vals []int64) (out []form) {
 		if v < 0 {
 			return nil
 		}
-		all = gcd(all, v)
+		all = stats.GCD(all, v)
 	}
 	if all == 0 {
 		return nil
@@ -303,7 +298,7 @@ func shares2(obs []env, vals []int64) (out []form) {
 		if v <= 0 {
 			return nil
 		}
-		all = gcd(all, v)
+		all = stats.GCD(all, v)
 	}
 	for i, p := range parts {
 		for _, q := range parts[i+1:] {
@@ -340,7 +335,7 @@ func shares2(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// planes finds a·u + b·w + c. Of values that only differ between runs there are too few for so many pairs of terms: some fit by chance.
+// planes finds a·u + b·w + c. Values that only differ between runs are too few for that many pairs of terms: some would fit by chance.
 func planes(obs []env, vals []int64) (out []form) {
 	same, of := true, make(map[int64]int64)
 	for i, e := range obs {

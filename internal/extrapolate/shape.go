@@ -296,7 +296,7 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 	return nil
 }
 
-// repeats reports whether so many iterations of a loop, from one on, stand for all that follow.
+// repeats reports whether step iterations of a loop, beginning with from, stand for all that follow.
 func (p *parse) repeats(depth int, from, step int32) bool {
 	if depth >= len(p.open) {
 		return false

@@ -39,7 +39,7 @@ const (
 	mostRuns  = 1 << 16
 )
 
-// MostDraws is how many numbers each of so many ranks may draw.
+// MostDraws is how many numbers a rank may draw, by the number of ranks.
 func MostDraws(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
 
 // mostSymbols bounds what a stream comes to.

@@ -2,9 +2,9 @@ package grammar
 
 import "unsafe"
 
-// An index finds the place of a digram in the grammar. The first digram that ends with some terminal stands in a list by
-// terminals, and of the others the first that begins with one: calls never seen before have numbers in a row, and need no
-// more. What is left is in a hash table with open addressing and linear probing; removing moves later entries back, so
+// An index finds the place of a digram in the grammar. The first digram that ends with a terminal has a slot by
+// that terminal. Of the others, the first that begins with a terminal has one, too: terminals of new calls are numbered in
+// turn, so these slots are near in memory. The rest is in a hash table with open addressing and linear probing; removing moves later entries back, so
 // that no tombstones pile up.
 type index struct {
 	ends, begins places
@@ -78,7 +78,8 @@ func (t *index) enter(nodes []node, h uint32, n int32) int32 {
 	}
 }
 
-// at returns the slot of a terminal; nil if it has none, or is none. There are more of them as long as terminals are numbered in turn.
+// at returns the slot of a terminal, or nil if id is a rule or a terminal without a slot. New slots are made as long as terminals are
+// numbered in turn.
 func (p *places) at(id int32) *slot {
 	if have := len(p.slots); int(id) >= have {
 		if p.far = p.far || int(id) > 2*have+firstSlots; p.far {
@@ -97,7 +98,7 @@ func (p *places) take(s *slot, h uint32, n int32) int32 {
 	return n
 }
 
-// leave takes out node n if it stands at a terminal.
+// leave takes node n out if it has the slot of a terminal.
 func (p *places) leave(id, n int32) bool {
 	if id < 0 || int(id) >= len(p.slots) || p.slots[id].node != n {
 		return false

@@ -2,7 +2,7 @@ package stats
 
 import "slices"
 
-// Median is the middle one of numbers, or the mean of both; 0 if there are none.
+// Median is the middle one of numbers, or the mean of both; 0 of an empty list.
 func Median[T float64 | uint64](list []T) float64 {
 	n := len(list)
 	if n == 0 {

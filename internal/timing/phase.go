@@ -285,7 +285,7 @@ func PhaseCost(a, b Phase) uint64 {
 	return uint64(math.Ceil(min(cost, 1<<63)))
 }
 
-// ReducePhases joins neighbours, those that cost least first, until there are at most so many
+// ReducePhases joins neighbours, those that cost least first, until no more than most are left
 // and joining any would cost more than limit.
 func ReducePhases(list []Phase, most int, limit uint64) []Phase {
 	for len(list) > 1 {

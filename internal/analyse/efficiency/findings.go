@@ -32,8 +32,8 @@ const (
 	apart = 1.2  // by so much a rank must differ from the mean to be named
 )
 
-// Findings draws findings from a report on all calls (Options.All), those of most time first. There are none of a run without
-// times, or in which little is lost. waited is who waited for whom; nil if it isn't known. What it says of a call, a rank or the
+// Findings draws findings from a report on all calls (Options.All), those of most time first. A run without times has none,
+// nor one in which little is lost. waited is who waited for whom; nil if it isn't known. What it says of a call, a rank or the
 // critical path stands for what sums of times say of these.
 func Findings(rep *Report, waited *waits.Report) []Finding {
 	runtime := float64(rep.Efficiency.RuntimeNs)

@@ -1,5 +1,7 @@
 package column
 
+import "github.com/spoor-hpc/spoor/internal/stats"
+
 // Grids of ranks have borders, where there is no neighbour and nothing to send;
 // and where N points are dealt to p ranks, the first N mod p get one more. Both
 // are conditions on the rank's place in its block of p·d ranks, d being how far
@@ -275,7 +277,7 @@ func (f *Fitter) edges(n int, at func(i int) bool) (list [][edgeCoefficients]int
 func (f *Fitter) round(a, b int64) int64 {
 	best, most := b, uint64(0)
 	for c := b; c > a && c > b-maxGap; c-- {
-		if g := gcd(uint64(c), uint64(f.size)); g > most {
+		if g := stats.GCD(uint64(c), uint64(f.size)); g > most {
 			best, most = c, g
 		}
 	}

@@ -1,6 +1,10 @@
 package column
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/stats"
+)
 
 // Columns without a closed form are seldom alone: the size of a message stands
 // in its status, too, in other units; and where a pattern wanders over a grid of
@@ -100,7 +104,7 @@ func (f *Fitter) findLike(vals []int64, off, scale int64) (Form, bool) {
 		}
 		form := Form{Kind: Like}
 		form.C[lRef], form.C[lD], form.C[lDX], form.C[lDY] = b.ref, d, dx, dy
-		g := int64(gcd(uint64(scale), uint64(b.scale)))
+		g := int64(stats.GCD(uint64(scale), uint64(b.scale)))
 		form.C[lSub], form.C[lMul], form.C[lDiv], form.C[lAdd] = b.off, scale/g, b.scale/g, off
 		copy(f.bases[i:], f.bases[i+1:])
 		f.bases[len(f.bases)-1] = b
@@ -171,11 +175,4 @@ func (f *Fitter) stored(vals []int64, off, scale int64) {
 // again is how the column stored last is said once more.
 func (f *Fitter) again() fitted {
 	return fitted{form: Form{Kind: Like, C: Coefficients{lRef: f.refs - 1, lD: 1, lMul: 1, lDiv: 1}}}
-}
-
-func gcd(a, b uint64) uint64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

@@ -20,7 +20,7 @@ type Streams struct {
 	Columns []Column           // their counts
 }
 
-// StreamsOf checks the counts of a class of so many ranks: one for each repeated symbol, or nil if
+// StreamsOf checks the counts of a class: one for each repeated symbol, or nil if
 // all ranks repeat as the streams say.
 func StreamsOf(streams []*grammar.Grammar, counts []Column, ranks int) (Streams, error) {
 	out := Streams{List: streams}

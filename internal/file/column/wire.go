@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
 // AppendRuns appends the column as it travels up the merge tree: number of
@@ -90,7 +91,7 @@ func PatternOf(c *Column) (p Pattern, ok bool) {
 			if v != 0 && g == 0 {
 				negative = v < 0
 			}
-			g = gcd(g, uint64(max(v, -v)))
+			g = stats.GCD(g, uint64(max(v, -v)))
 		}
 	}
 	p.factor = int64(g)

@@ -107,7 +107,7 @@ func constant(c *column.Column) bool {
 	return same
 }
 
-// DecodeAllocs reads what AllocEvents.AppendBinary wrote, of a world of so many ranks.
+// DecodeAllocs reads what AllocEvents.AppendBinary wrote.
 func DecodeAllocs(r *wire.Reader, ranks int) (l AllocEvents) {
 	n := r.Int(ranks)
 	if n == 0 && r.Err() == nil {

@@ -39,7 +39,7 @@ func (c *Content) AppendDrawn(b []byte) []byte {
 // mostKeys bounds the keys of a trace, which few bytes may say.
 const mostKeys = 1 << 24
 
-// DecodeDrawn reads it, of a world of so many ranks in classes.
+// DecodeDrawn reads it.
 func DecodeDrawn(r *wire.Reader, ranks int, classes [][]int) *grammar.Drawing {
 	d := &grammar.Drawing{Loops: make([][]grammar.DrawnLoop, len(classes))}
 	if codeFamilies(&wire.Coder{R: r}, d, ranks); r.Err() != nil {

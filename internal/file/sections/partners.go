@@ -20,7 +20,7 @@ func appendPartners(b []byte, list []model.Partners) []byte {
 	return c.B
 }
 
-// DecodePartners reads it, of a world of so many ranks.
+// DecodePartners reads it.
 func DecodePartners(r *wire.Reader, ranks int) (list []model.Partners) {
 	codePartners(&wire.Coder{R: r}, &list, ranks)
 	return list

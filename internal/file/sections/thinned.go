@@ -20,7 +20,7 @@ func appendThinned(b []byte, list []model.Thinned) []byte {
 	return c.B
 }
 
-// DecodeThinned reads it, of a world of so many ranks.
+// DecodeThinned reads it.
 func DecodeThinned(r *wire.Reader, ranks int) (list []model.Thinned) {
 	codeThinned(&wire.Coder{R: r}, &list, ranks)
 	return list

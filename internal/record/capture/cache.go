@@ -22,7 +22,7 @@ type cached struct {
 	handles     uint64       // of the names of handles
 	terminal    uint32
 	tell        uint32 // see index
-	thread      int32  // names of requests and addresses depend on it; anyThread where there are none
+	thread      int32  // names of requests and addresses depend on it; anyThread if it has neither
 	enter       uint16 // words of ENTER; 0: nothing is remembered
 	inEnd       uint16 // words up to here are compared, but for the ticks: those of requests
 	outEnd      uint16 // that are found by name are not

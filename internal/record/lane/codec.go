@@ -31,8 +31,8 @@ type Columns struct {
 // A class without lanes has an empty piece.
 
 // Append writes the lanes of a class, in rising order of terminals, and how often its ranks
-// repeat their steps; see column.StreamsOf. Width tells how many values a terminal has, -1 if
-// there is no such terminal.
+// repeat their steps; see column.StreamsOf. Width returns the number of values of a terminal, or -1 for a terminal that
+// does not exist.
 func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Column, width func(terminal int) int) ([]byte, error) {
 	if len(lanes) == 0 {
 		return b, nil

@@ -69,7 +69,7 @@ func (g *generator) setup(v *variant) string {
 	return g.function("memory", b.String())
 }
 
-// function returns the name of the function with these statements; "" if there are none.
+// function returns the name of the function with these statements; "" if the list is empty.
 func (g *generator) function(what, body string) string {
 	n, ok := g.setupOf[body]
 	if !ok && body != "" {

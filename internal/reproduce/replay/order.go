@@ -85,7 +85,7 @@ func NewOrder(r *trace.Reader, rank int) (*Order, error) {
 // View returns what the calls of a rank are to others.
 func (o *Order) View(rank int) *View { return o.ranks[rank].view }
 
-// Next returns the event that comes next. It looks at so many calls at most, and returns NoEvent if none of them is one.
+// Next returns the event that comes next. It looks at most calls, and returns NoEvent if none of these is an event.
 func (o *Order) Next(most int) (e Event, err error) {
 	for len(o.events) == 0 {
 		if len(o.ready) == 0 {
@@ -193,7 +193,7 @@ type Summary struct {
 	Largest         int64 // message, in bytes
 }
 
-// CheckOrder goes through an order to its end: it returns an error if there is none.
+// CheckOrder goes through an order to its end: it returns an error if there is no order.
 func CheckOrder(r *trace.Reader) (s Summary, err error) {
 	o, err := NewOrder(r, -1)
 	for err == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -49,7 +50,7 @@ func encodeBlock(c Codec, entries []timing.Entry, kinds Kinds) ([]byte, error) {
 	count, last := uint64(0), 0
 	for i, e := range entries {
 		batch.Durations[i], batch.Gaps[i] = e.Duration, e.Gap
-		unit = gcd(e.Gap, gcd(e.Duration, unit))
+		unit = stats.GCD(e.Gap, stats.GCD(e.Duration, unit))
 		if e.Jump != 0 {
 			jumps = wire.AppendUvarint(jumps, uint64(i-last))
 			jumps = wire.AppendVarint(jumps, e.Jump)
@@ -99,11 +100,4 @@ func times(v, unit uint64) uint64 {
 		return math.MaxUint64
 	}
 	return lo
-}
-
-func gcd(a, b uint64) uint64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
