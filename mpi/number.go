@@ -12,6 +12,8 @@ const (
 	CommSelf  = 0x102
 	Packed    = 0x207 // MPI_PACKED
 
+	OrderC = 12 // MPI_ORDER_C
+
 	LockExclusive = 301
 
 	SeekCurrent = 401 // MPI_SEEK_CUR

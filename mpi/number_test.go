@@ -10,7 +10,7 @@ func TestNumbers(t *testing.T) {
 		{"MPI_PROC_NULL", ProcNull}, {"MPI_ROOT", RootHere}, {"MPI_COMM_WORLD", CommWorld},
 		{"MPI_COMM_SELF", CommSelf}, {"MPI_PACKED", Packed}, {"MPI_ERR_IN_STATUS", ErrInStatus},
 		{"MPI_ERR_PENDING", ErrPending}, {"MPI_ANY_SOURCE", AnySource}, {"MPI_ANY_TAG", AnyTag}, {"MPI_UNDEFINED", Undefined},
-		{"MPI_LOCK_EXCLUSIVE", LockExclusive}, {"MPI_SEEK_CUR", SeekCurrent}, {"MPI_SEEK_END", SeekEnd}, {"MPI_MODE_APPEND", ModeAppend},
+		{"MPI_ORDER_C", OrderC}, {"MPI_LOCK_EXCLUSIVE", LockExclusive}, {"MPI_SEEK_CUR", SeekCurrent}, {"MPI_SEEK_END", SeekEnd}, {"MPI_MODE_APPEND", ModeAppend},
 		{"MPI_MODE_CREATE", ModeCreate}, {"MPI_MODE_DELETE_ON_CLOSE", ModeDeleteOnClose}, {"MPI_MODE_EXCL", ModeExclusive},
 		{"MPI_MODE_RDONLY", ModeReadOnly}, {"MPI_MODE_WRONLY", ModeWriteOnly},
 	} {

@@ -83,7 +83,21 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 	if name == nil {
 		name = func(s trace.Site) string { return s.String() }
 	}
+	fitted := make(map[string]bool)
+	for {
+		x, err := learned(list, name, fitted)
+		if e := (*contradiction)(nil); errors.As(err, &e) && !fitted[e.function] {
+			fitted[e.function] = true
+			continue
+		}
+		return x, err
+	}
+}
+
+// learned finds the model of traces in order. Of some functions all results are fitted.
+func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[string]bool) (*Model, error) {
 	p := newProgram(name)
+	p.fitted = fitted
 	timed := !slices.ContainsFunc(list, func(r *trace.Reader) bool { return !r.HasTimes() })
 	var calls [][]*grammar.Grammar
 	for i, r := range list {
@@ -134,6 +148,9 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 			of = append(of, c)
 		}
 		calls = append(calls, of)
+		if err := p.checkSplits(); err != nil {
+			return nil, err
+		}
 		if i > 0 && !slices.ContainsFunc(of, func(g *grammar.Grammar) bool {
 			return slices.ContainsFunc(g.Terminals(), func(n uint32) bool { return int(p.calls[n].place) < places })
 		}) {
@@ -205,9 +222,9 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused := make(map[string]refusal)
+	refused, all := make(map[string]refusal), &together{make(map[splitKey]*colored)}
 	for rank := range ranks {
-		w, took, err := x.m.rankOf(int64(ranks), rank, times, refused)
+		w, took, err := x.m.rankOf(int64(ranks), rank, times, refused, all)
 		if err == nil && len(refused) == 0 {
 			err = to.Add(w, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(took)})
 		}
@@ -218,7 +235,7 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 	}
 	if len(refused) > 0 {
 		follows := func(slot string, r refusal) bool { // from others
-			return r.why == errRequest.Error() || strings.HasPrefix(slot, whichComplete)
+			return r.why == errRequest.Error() || r.why == errUnknown.Error() || strings.HasPrefix(slot, whichComplete)
 		}
 		all := maps.Clone(refused)
 		if maps.DeleteFunc(refused, follows); len(refused) == 0 {
@@ -243,7 +260,7 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 	return c, check(c)
 }
 
-// next returns up to three numbers of ranks, not larger than the largest twice, at which forms differ that fit all traces.
+// next returns up to three other numbers of ranks, not larger than the largest twice, at which forms differ that fit all traces.
 func (x *Model) next(slots map[string]refusal) (list []int) {
 	const most = 3
 	open := slices.Collect(maps.Values(slots))
@@ -251,6 +268,9 @@ func (x *Model) next(slots map[string]refusal) (list []int) {
 	for len(list) < most {
 		best, decided := 0, 0
 		for ranks := 4; ranks <= 2*largest; ranks++ {
+			if slices.ContainsFunc(x.m.runs, func(r *run) bool { return r.ranks == ranks }) {
+				continue
+			}
 			n := 0
 			for _, r := range open {
 				if r.differ(int64(ranks)) {

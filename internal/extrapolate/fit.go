@@ -1,10 +1,12 @@
 package extrapolate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -154,12 +156,30 @@ func simply(obs []env, vals []int64) []form {
 	if len(out) > 0 {
 		return out
 	}
-	for i := range terms {
-		if f, ok := line(&terms[i], obs, vals); ok {
-			out = append(out, f)
+	highest := slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a.rank, b.rank) }).rank // up to which groups are seen
+	if !ofRank(obs, vals, highest) {
+		highest = 0
+	}
+	for _, list := range [][]form{terms, digits[:3*max(0, min(highest, mostInGroup)-1)]} {
+		for i := range list {
+			if f, ok := line(&list[i], obs, vals); ok {
+				out = append(out, f)
+			}
 		}
 	}
 	return append(out, shares(obs, vals)...)
+}
+
+// ofRank reports whether values depend on nothing but the rank.
+func ofRank(obs []env, vals []int64, highest int64) bool {
+	seen := make([]int, highest+1) // observations, from 1
+	for i, e := range obs {
+		if k := seen[e.rank]; k > 0 && vals[k-1] != vals[i] {
+			return false
+		}
+		seen[e.rank] = i + 1
+	}
+	return true
 }
 
 func not(f *form) form {
@@ -257,17 +277,21 @@ func shares(obs []env, vals []int64) (out []form) {
 						n, at := p.of(&obs[i])
 						known = append(known, [2]int64{n, at})
 					}
+					if known[i][0] < 1 { // of what is no list
+						low, high = 1, 0
+						break
+					}
 					n, at, v := known[i][0], known[i][1], vals[i]/m*half
 					low, high = max(low, (v-1)*n+at+1), min(high, (v+half-1)*n+at)
 				}
 				for _, total := range ends(low, high) {
 					one := form{name: fmt.Sprintf(p.name, total), grid: p.grid, at: func(e *env) (int64, bool) {
 						n, at := p.of(e)
-						return share(total, n, at), true
+						return share(total, max(n, 1), at), n > 0
 					}}
 					f := form{scaled(m, one.name, 0), p.grid, func(e *env) (int64, bool) {
-						v, _ := one.at(e)
-						return m * (v / half), true
+						v, ok := one.at(e)
+						return m * (v / half), ok
 					}, &one, false}
 					if half > 1 {
 						f.name, f.of = scaled(m, one.name+" / 2", 0), nil

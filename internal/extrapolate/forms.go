@@ -197,13 +197,17 @@ func numbers(list []int64) string {
 
 // The lists are made once, when something is extrapolated.
 var (
-	atoms []form // that a value may be as it stands
-	terms []form // that a value may be a multiple of, plus a number
-	parts []part // of which something is shared out
-	tests []form // 0 or 1
+	atoms  []form // that a value may be as it stands
+	terms  []form // that a value may be a multiple of, plus a number
+	parts  []part // of which something is shared out
+	digits []form // by the size of groups from 2 on, three each: which group, who in it, and whether its first
+	tests  []form // 0 or 1
 
 	bare = make(map[string]bool) // names of these: no number in them was chosen
 )
+
+// mostInGroup is how many ranks that follow one another are a group, as those of a node.
+const mostInGroup = 64
 
 // A part is one of several among which a total is shared.
 type part struct {
@@ -267,6 +271,18 @@ var makeLists = sync.OnceFunc(func() {
 		return c
 	})
 	parts = append(parts, part{"share(%d, ranks, rank)", -1, true, func(e *env) (int64, int64) { return e.ranks, e.rank }})
+	parts = append(parts, part{"share(%d, m, k)", -1, true, func(e *env) (int64, int64) { return e.m, e.k }})
+	for c := int64(2); c <= mostInGroup; c++ {
+		digits = append(digits,
+			form{name: fmt.Sprintf("rank / %d", c), grid: -1, at: always(func(e *env) int64 { return e.rank / c })},
+			form{name: fmt.Sprintf("rank %% %d", c), grid: -1, at: always(func(e *env) int64 { return e.rank % c })},
+			form{name: fmt.Sprintf("(rank %% %d == 0)", c), grid: -1, at: always(func(e *env) int64 {
+				if e.rank%c == 0 {
+					return 1
+				}
+				return 0
+			})})
+	}
 	even("ranks * ranks", -1, true, func(e *env) int64 { return e.ranks * e.ranks })
 	even("ranks", -1, true, func(e *env) int64 { return e.ranks })
 

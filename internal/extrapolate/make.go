@@ -25,6 +25,8 @@ type maker struct {
 	times   []duration // by place; nil: not known
 	now     uint64
 
+	all      *together
+	objects  *objects
 	requests int           // made so far
 	of       map[int32]int // the same by place
 	pending  []due
@@ -43,6 +45,13 @@ type made struct {
 	number uint32 // of its terminal, from 1
 	plain  bool   // it names no requests
 	makes  bool
+	group  *group // of a call that changes objects, or has values that MPI determines
+	env    env
+}
+
+// together is what the ranks of a run that is made share.
+type together struct {
+	splits map[splitKey]*colored
 }
 
 // A due is a request that is not complete.
@@ -130,6 +139,9 @@ func (x *maker) node(n *node, depth int) error {
 			c.plain = c.plain && f.kind < requests && !p.names(f)
 			c.makes = c.makes || p.makes(f)
 		}
+		if changesObjects(p.function) || slices.ContainsFunc(p.fields, func(f field) bool { return f.kind == determined }) {
+			c.plain, c.group, c.env = false, g, e
+		}
 	}
 	if !c.known {
 		return nil
@@ -158,8 +170,10 @@ func (x *maker) values(g *group, e env) (out []int64, known bool) {
 		}
 		out = append(out, v)
 	}
+	starts := make([]int, len(g.cells))
 	for i := range g.cells {
 		c := &g.cells[i]
+		starts[i] = len(out)
 		take(&c.one, &e)
 		n := out[len(out)-1]
 		for _, each := range c.each {
@@ -169,6 +183,16 @@ func (x *maker) values(g *group, e env) (out []int64, known bool) {
 		}
 		at := e
 		at.m = n
+		if c.sum.factor != 0 && known {
+			if from := starts[c.sum.cell]; out[from] == n {
+				sum := int64(0)
+				for _, v := range out[from+1 : from+1+int(n)] {
+					out = append(out, c.sum.factor*sum)
+					sum += v
+				}
+				continue
+			}
+		}
 		for at.k = 0; c.any != nil && known && at.k < n; at.k++ {
 			for w := range c.any {
 				take(&c.any[w], &at)
@@ -193,6 +217,13 @@ func (x *maker) call(number int32, p *place, c *made) error {
 	if !c.plain || c.makes {
 		var err error
 		if raw, done, err = x.raw(p, c); err != nil {
+			x.refuse(x.m.text(x.m.shape.of[number]), err, nil)
+			return nil
+		}
+	}
+	if c.group != nil {
+		var err error
+		if raw, err = x.determine(p, c, raw); err != nil {
 			x.refuse(x.m.text(x.m.shape.of[number]), err, nil)
 			return nil
 		}
@@ -310,10 +341,10 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 }
 
 // rankOf makes a rank, and returns how long it takes in ns.
-func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refusal) (w *trackwriter.Writer, took uint64, err error) {
+func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refusal, all *together) (w *trackwriter.Writer, took uint64, err error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32]int),
-		times: times,
+		times: times, all: all, objects: newObjects(rank, int(ranks)),
 	}
 	x.out.Tables(m.tables)
 	err = x.loop(m.shape.root, 0, 1)

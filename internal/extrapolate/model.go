@@ -28,6 +28,13 @@ type cell struct {
 	one  fitted
 	each [][]fitted // of a list whose length is the same everywhere: by element and component
 	any  []fitted   // of other lists: by component
+	sum  sum        // of other lists without forms
+}
+
+// A sum says that each element of a list is factor times the sum of those before it in another list, as displacements are of counts.
+type sum struct {
+	cell   int   // of the other list
+	factor int64 // 0: it isn't such a list
 }
 
 // A pattern is what is known of the program.
@@ -413,7 +420,7 @@ func (p *place) labels(cells int) (list []string) {
 			name = "result"
 		}
 		switch {
-		case f.kind == pending || f.kind == statuses:
+		case f.kind == pending || f.kind == statuses || f.kind == determined:
 		case f.kind == words && f.width == len(parts) || f.kind == words && f.width == statusWords:
 			for k := range f.width {
 				list = append(list, name+"."+parts[k])
@@ -433,6 +440,33 @@ func (p *place) labels(cells int) (list []string) {
 		list = append(list, "status."+statusNames[min(k, len(statusNames)-1)])
 	}
 	return list
+}
+
+// sumsOf finds of which list before it in a call a list has sums.
+func sumsOf(cuts [][]cut, c int) sum {
+	for other := range c {
+		s, ok := sum{cell: other}, true
+		for i := 0; i < len(cuts) && ok; i++ {
+			a, b := &cuts[i][other], &cuts[i][c]
+			if ok = a.many && a.width == 1 && len(a.list) == len(b.list); !ok {
+				break
+			}
+			before := int64(0)
+			for k, v := range b.list {
+				if s.factor == 0 && before != 0 {
+					s.factor = v / before
+				}
+				if ok = v == s.factor*before; !ok {
+					break
+				}
+				before += a.list[k]
+			}
+		}
+		if ok && s.factor != 0 {
+			return s
+		}
+	}
+	return sum{}
 }
 
 // mostElements of lists of one length are fitted one by one.
@@ -485,7 +519,10 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 						obs, list = append(obs, e), append(list, cuts[i][c].list[k*width+w])
 					}
 				}
-				if len(obs) > 0 {
+				if s := sumsOf(cuts, c); width == 1 && s.factor != 0 && len(fit(obs, list)) == 0 {
+					x.sum = s
+					x.any = append(x.any, fitted{&tried{wrong: fmt.Sprintf("%d * the sum of %s before", s.factor, names[s.cell])}, text + ", elements"})
+				} else if len(obs) > 0 {
 					x.any = append(x.any, m.fit(text+", elements", obs, list))
 				} else {
 					x.any = append(x.any, fitted{&tried{}, text + ", elements"})

@@ -355,8 +355,13 @@ func (w *programmer) call(n *node, k *kind, depth int, test string) error {
 func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, cell int, length string, put func(at int, text string)) error {
 	elements := -1 // of lists of one length
 	anyLength := false
+	var sums sum
 	for _, g := range k.groups {
 		x := &g.cells[cell]
+		if sums.factor != 0 && x.sum != sums || x.sum.factor != 0 && g.cells[x.sum.cell].any == nil {
+			return errors.New("lists are sums of several others")
+		}
+		sums = x.sum
 		if x.any != nil {
 			anyLength = true
 			continue
@@ -371,7 +376,9 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, ce
 	}
 	element := func(k, word int) func(g *group) (fitted, bool) {
 		return func(g *group) (fitted, bool) {
-			if x := &g.cells[cell]; x.any != nil {
+			if x := &g.cells[cell]; x.sum.factor != 0 {
+				return fitted{}, false
+			} else if x.any != nil {
 				return x.any[word], true
 			} else if len(x.each) > 0 {
 				return x.each[k][word], true
@@ -392,6 +399,9 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, ce
 		}
 		c.Requests[f.param] = fmt.Sprintf("these(%d, A64(%s))", elements, strings.Join(list, ", "))
 	case f.kind == requests:
+	case anyLength && f.width == 1 && sums.factor != 0:
+		of := over(w, n, true, k.groups, func(g *group) (fitted, bool) { return g.cells[sums.cell].any[0], true })
+		c.Lists[at] = proxy.List{Length: length, Element: scaled(sums.factor, "sum_before("+of+")", 0)}
 	case anyLength && f.width == 1:
 		c.Lists[at] = proxy.List{Length: length, Element: over(w, n, anyLength, k.groups, element(0, 0))}
 	case anyLength && f.out:

@@ -15,6 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A place is one call site as reached by one call path, with one layout of values.
@@ -35,13 +36,14 @@ type field struct {
 type fieldKind uint8
 
 const (
-	words     fieldKind = iota
-	list                // a length, then elements
-	absent              // a list that is not there: a negative length
-	requests            // a list of requests, each as its place and how many that place made since
-	pending             // the requests that are pending, all, in the order in which they were made
-	statuses            // a list of statuses that are those that the requests' places have
-	completes           // a list of which of the requests that it names a call completes, where these are not all in any case
+	words      fieldKind = iota
+	list                 // a length, then elements
+	absent               // a list that is not there: a negative length
+	requests             // a list of requests, each as its place and how many that place made since
+	pending              // the requests that are pending, all, in the order in which they were made
+	statuses             // a list of statuses that are those that the requests' places have
+	completes            // a list of which of the requests that it names a call completes, where these are not all in any case
+	determined           // what MPI determines: see rules
 )
 
 // A run is one of the traces.
@@ -76,6 +78,9 @@ type program struct {
 
 	outline *outline
 	uncoded error // why the machine code doesn't say which loops there are
+
+	fitted map[string]bool              // functions whose results are fitted although there is a rule
+	splits map[*handles.Comm][]splitter // of the run that is being read
 }
 
 // A sample is where a call was made.
@@ -88,7 +93,7 @@ func newProgram(name func(trace.Site) string) *program {
 	return &program{
 		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64)},
 		sites:  make(map[string]uint64), callOf: make(map[call]uint32), placeOf: make(map[string]int32), valuesOf: make(map[string]int32),
-		samples: make(map[[2]int32]sample), name: name, names: make(map[uint64]string),
+		samples: make(map[[2]int32]sample), name: name, names: make(map[uint64]string), splits: make(map[*handles.Comm][]splitter),
 		outline: newOutline(),
 	}
 }
@@ -171,6 +176,9 @@ type reading struct {
 	nth     map[int32]int // the same by place
 	pending []*request
 
+	objects *objects
+	comms   *handles.Comms
+
 	vertices []int // by terminal
 	last     int   // vertex of the call before; -1: none
 }
@@ -180,7 +188,10 @@ func (p *program) rank(k *trace.Rank) (*grammar.Grammar, []step, error) {
 	if k.Streams() > 1 {
 		return nil, nil, fmt.Errorf("rank %d has several threads that call MPI", k.Number())
 	}
-	x := &reading{p: p, k: k, steps: make([]step, k.Terminals()), out: grammar.NewBuilder(), nth: make(map[int32]int), last: -1}
+	x := &reading{
+		p: p, k: k, steps: make([]step, k.Terminals()), out: grammar.NewBuilder(), nth: make(map[int32]int), last: -1,
+		objects: newObjects(k.Number(), p.runs[len(p.runs)-1].ranks),
+	}
 	err := x.read()
 	for _, h := range x.held {
 		x.settle(h, nil) // how its request ended is not known
@@ -322,6 +333,10 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return err
 	}
 	fields := []field{{param: signature.Result, kind: words, width: 1}}
+	known, err := x.determined(t, c, spans, vals)
+	if err != nil {
+		return err
+	}
 	out := []int64{vals[0]}
 	var named []*request // by element; nil: none, or not one that is known
 	makes := false
@@ -333,6 +348,8 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 			def = sections.DefOf(c.Func, p)
 		}
 		switch {
+		case known != nil && known(p):
+			fields = append(fields, field{p.Param, p.Out, determined, 0})
 		case def != nil && def.Type == trace.Request && p.Out && c.Func.Has(trace.Nonblocking) && len(v) == 1 && v[0] == 2:
 			makes = true
 			fields, out = append(fields, field{p.Param, p.Out, words, 1}), append(out, 2)
@@ -360,6 +377,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		}
 	}
 	n := x.p.place(c.Func, x.p.site(&c.Site), fields)
+	x.splitAt(t, c, n)
 	if !slices.Contains(s.places, n) {
 		s.places = append(s.places, n)
 	}
@@ -370,7 +388,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return nil
 	}
 	s.values = x.p.intern(out)
-	s.fixed = named == nil && x.k.Lane(t) == nil
+	s.fixed = named == nil && x.k.Lane(t) == nil && !changesObjects(c.Func)
 	x.follow(t, n, s.values, nil)
 	for _, d := range done {
 		if m := named[d.At]; m != nil {

@@ -145,7 +145,7 @@ func TestLoopsOfTheCode(t *testing.T) {
 	}
 	b.run(line...)
 	text, err := os.ReadFile(filepath.Join(b.dir, "log"))
-	for _, want := range []string{"size of MPI_Comm_size at main last.c:7: ranks\n", "whether MPI_Bcast at main last.c:10 is reached: i == n - 1\n"} {
+	for _, want := range []string{"iterations of the loop from MPI_Bcast at main last.c:10: ranks\n", "whether MPI_Bcast at main last.c:10 is reached: i == n - 1\n"} {
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%v: it doesn't say %s\n%s", err, want, text)
 		}
@@ -165,4 +165,26 @@ func TestSquare(t *testing.T) {
 	b.run(b.spoor, "diff", "told.spoor", b.traced(20))
 	binary := b.proxy(append([]string{"--scalable"}, known...)...)
 	b.run(b.spoor, "diff", "--any-address", "told.spoor", b.traced(20, binary))
+}
+
+// What MPI determines needs no form: communicators, groups, grids and datatypes of several kinds; displacements are sums of counts.
+func TestObjects(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			b := &bench{t: t, m: m, spoor: mpis.NeedSpoor(t), dir: t.TempDir(), name: "objects"}
+			b.run(m.CC, "-g", "-O1", "-o", "objects", mpis.Root("test/extrapolate/testdata/objects.c"))
+			b.program = []string{"./objects"}
+			var known []string
+			for _, n := range []int{4, 6, 8, 9, 12, 16} {
+				known = append(known, b.traced(n))
+			}
+			b.run(append([]string{b.spoor, "extrapolate", "--ranks", "20", "-o", "told.spoor"}, known...)...)
+			b.run(b.spoor, "diff", "told.spoor", b.traced(20))
+			b.run(b.spoor, "replay", "--record", "again.spoor", "told.spoor")
+			b.run(b.spoor, "diff", "--any-address", "told.spoor", "again.spoor")
+			binary := b.proxy(append([]string{"--scalable"}, known...)...)
+			b.run(b.spoor, "diff", "--any-address", "objects-9.spoor", b.traced(9, binary))
+			b.run(b.spoor, "diff", "--any-address", "told.spoor", b.traced(20, binary))
+		})
+	}
 }

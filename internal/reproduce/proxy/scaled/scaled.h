@@ -55,6 +55,8 @@ int named(int64_t value, int n, const int64_t *names);
 /* Lists of any length. */
 #define LIST32(length, value) ({ int64_t m = (length); int32_t *list_ = room(4 * (size_t)m + 8); \
 	for (int64_t k = 0; k < m; k++) list_[k] = (int32_t)(value); (void *)list_; })
+/* The sum of the elements of a list before this one. */
+#define sum_before(value) ({ int64_t end_ = k, sum_ = 0; for (int64_t k = 0; k < end_; k++) sum_ += (value); sum_; })
 #define LIST64(length, value) ({ int64_t m = (length); int64_t *list_ = room(8 * (size_t)m + 8); \
 	for (int64_t k = 0; k < m; k++) list_[k] = (value); (void *)list_; })
 

@@ -1,0 +1,191 @@
+package extrapolate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A datatype is what MPI says of one, in bytes: the data, the bounds by which copies follow one another, and those of the data.
+type datatype struct {
+	size, low, high, trueLow, trueHigh int64
+	align                              int64 // of a struct that has it; 0: not known
+}
+
+func (t *datatype) extent() int64 { return t.high - t.low }
+
+// made are the values of a new datatype in the order of signatures.
+func (t *datatype) made() []int64 {
+	return []int64{t.size, t.low, t.extent(), t.trueLow, t.trueHigh - t.trueLow}
+}
+
+func madeType(v []int64) datatype {
+	return datatype{size: v[0], low: v[1], high: v[1] + v[2], trueLow: v[3], trueHigh: v[3] + v[4]}
+}
+
+func (o *objects) datatype(handle int64) datatype {
+	if t, ok := o.types[handle]; ok {
+		return t
+	}
+	size, ok1 := mpi.TypeSize(handle)
+	extent, ok2 := mpi.TypeExtent(handle)
+	if !ok1 || !ok2 || size != extent {
+		panic(errUnknown) // the place of the data of a pair is the library's
+	}
+	return datatype{size: size, high: extent, trueHigh: extent, align: size & -size}
+}
+
+// A block is copies of a datatype, one behind the other.
+type block struct {
+	at, copies int64
+	of         datatype
+}
+
+// assembled is the datatype of blocks; if they are evenly spaced, the first and the last will do for its bounds.
+func assembled(list []block) (t datatype) {
+	first := true
+	for _, b := range list {
+		t.size += b.copies * b.of.size
+		t.align = max(t.align, b.of.align)
+		if b.copies <= 0 {
+			continue
+		}
+		last := b.at + (b.copies-1)*b.of.extent()
+		low, high := min(b.at, last), max(b.at, last)
+		if first {
+			t.low, t.high, t.trueLow, t.trueHigh = low+b.of.low, high+b.of.high, low+b.of.trueLow, high+b.of.trueHigh
+		}
+		first = false
+		t.low, t.high = min(t.low, low+b.of.low), max(t.high, high+b.of.high)
+		t.trueLow, t.trueHigh = min(t.trueLow, low+b.of.trueLow), max(t.trueHigh, high+b.of.trueHigh)
+	}
+	return t
+}
+
+// even is the datatype of count blocks, each stride bytes behind the one before.
+func evenly(count, copies, stride int64, of datatype) datatype {
+	if count <= 0 || copies <= 0 {
+		return datatype{align: of.align}
+	}
+	t := assembled([]block{{0, copies, of}, {(count - 1) * stride, copies, of}})
+	t.size = count * copies * of.size
+	return t
+}
+
+// small reports whether sizes that come out of a call have 32 bits.
+func (a *arguments) small() bool {
+	return !a.f.Has(trace.Large) && slices.ContainsFunc(a.f.Params, func(p trace.ParamDef) bool { return p.Name == "size" && p.Kind == "count" })
+}
+
+func typeRules() map[string]rule {
+	of := func(t datatype) results { return results{typ: &t} }
+	old := func(o *objects, a *arguments) datatype { return o.datatype(a.one("oldtype")) }
+	asks := func(names []string, get func(t *datatype) []int64) rule {
+		return func(o *objects, a *arguments) results {
+			t := o.datatype(a.one("datatype"))
+			r := results{out: make(map[string][]int64)}
+			for i, v := range get(&t) {
+				if names[i] == "size" && v > math.MaxInt32 && a.small() {
+					v = mpi.Undefined
+				}
+				r.out[names[i]] = one(v)
+			}
+			return r
+		}
+	}
+	indexed := func(inBytes, oneLength bool) rule {
+		return func(o *objects, a *arguments) results {
+			t, unit := old(o, a), int64(1)
+			if !inBytes {
+				unit = t.extent()
+			}
+			var list []block
+			for i, at := range a.list("array_of_displacements") {
+				copies := int64(0)
+				if oneLength {
+					copies = a.one("blocklength")
+				} else if lengths := a.list("array_of_blocklengths"); i < len(lengths) {
+					copies = lengths[i]
+				}
+				list = append(list, block{at * unit, copies, t})
+			}
+			return of(assembled(list))
+		}
+	}
+	hvector := func(o *objects, a *arguments) results {
+		return of(evenly(a.one("count"), a.one("blocklength"), a.one("stride"), old(o, a)))
+	}
+	structure := func(o *objects, a *arguments) results {
+		at, copies, types := a.list("array_of_displacements"), a.list("array_of_blocklengths"), a.list("array_of_types")
+		var list []block
+		for i := range at {
+			if len(copies) != len(at) || len(types) != len(at) {
+				panic(errUnknown)
+			}
+			b := block{at[i], copies[i], o.datatype(types[i])}
+			if b.of.align == 0 {
+				panic(errUnknown)
+			}
+			list = append(list, b)
+		}
+		t := assembled(list)
+		if t.align > 0 {
+			t.high = t.low + (t.extent()+t.align-1)/t.align*t.align
+		}
+		return of(t)
+	}
+	return map[string]rule{
+		"MPI_Type_contiguous": func(o *objects, a *arguments) results {
+			return of(evenly(1, a.one("count"), 0, old(o, a)))
+		},
+		"MPI_Type_vector": func(o *objects, a *arguments) results {
+			t := old(o, a)
+			return of(evenly(a.one("count"), a.one("blocklength"), a.one("stride")*t.extent(), t))
+		},
+		"MPI_Type_hvector":               hvector,
+		"MPI_Type_create_hvector":        hvector,
+		"MPI_Type_indexed":               indexed(false, false),
+		"MPI_Type_hindexed":              indexed(true, false),
+		"MPI_Type_create_hindexed":       indexed(true, false),
+		"MPI_Type_create_indexed_block":  indexed(false, true),
+		"MPI_Type_create_hindexed_block": indexed(true, true),
+		"MPI_Type_struct":                structure,
+		"MPI_Type_create_struct":         structure,
+		"MPI_Type_dup":                   func(o *objects, a *arguments) results { return of(old(o, a)) },
+		"MPI_Type_create_resized": func(o *objects, a *arguments) results {
+			t := old(o, a)
+			t.low = a.one("lb")
+			t.high = t.low + a.one("extent")
+			t.align = 0
+			return of(t)
+		},
+		"MPI_Type_create_subarray": func(o *objects, a *arguments) results {
+			t, sizes, parts, starts := old(o, a), a.list("array_of_sizes"), a.list("array_of_subsizes"), a.list("array_of_starts")
+			if len(parts) != len(sizes) || len(starts) != len(sizes) {
+				panic(errUnknown)
+			}
+			order := make([]int, len(sizes)) // dimensions, the slowest first
+			for d := range order {
+				order[d] = d
+			}
+			if a.one("order") != mpi.OrderC {
+				slices.Reverse(order)
+			}
+			first, last, whole, part := int64(0), int64(0), int64(1), int64(1)
+			for _, d := range order {
+				first, last = first*sizes[d]+starts[d], last*sizes[d]+starts[d]+parts[d]-1
+				whole, part = whole*sizes[d], part*parts[d]
+			}
+			e := t.extent()
+			return of(datatype{size: part * t.size, high: whole * e, trueLow: first*e + t.trueLow, trueHigh: last*e + t.trueHigh, align: t.align})
+		},
+		"MPI_Type_size":            asks([]string{"size"}, func(t *datatype) []int64 { return []int64{t.size} }),
+		"MPI_Type_get_extent":      asks([]string{"lb", "extent"}, func(t *datatype) []int64 { return []int64{t.low, t.extent()} }),
+		"MPI_Type_extent":          asks([]string{"extent"}, func(t *datatype) []int64 { return []int64{t.extent()} }),
+		"MPI_Type_lb":              asks([]string{"displacement"}, func(t *datatype) []int64 { return []int64{t.low} }),
+		"MPI_Type_ub":              asks([]string{"displacement"}, func(t *datatype) []int64 { return []int64{t.high} }),
+		"MPI_Type_get_true_extent": asks([]string{"true_lb", "true_extent"}, func(t *datatype) []int64 { return []int64{t.trueLow, t.trueHigh - t.trueLow} }),
+	}
+}
