@@ -98,6 +98,10 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[string]bool) (*Model, error) {
 	p := newProgram(name)
 	p.fitted = fitted
+	var err error
+	if p.builds, p.outline.named, err = buildsOf(list); err != nil {
+		return nil, err
+	}
 	timed := !slices.ContainsFunc(list, func(r *trace.Reader) bool { return !r.HasTimes() })
 	var calls [][]*grammar.Grammar
 	for i, r := range list {
@@ -154,7 +158,7 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 		if i > 0 && !slices.ContainsFunc(of, func(g *grammar.Grammar) bool {
 			return slices.ContainsFunc(g.Terminals(), func(n uint32) bool { return int(p.calls[n].place) < places })
 		}) {
-			return nil, fmt.Errorf("%s and %s have no call site in common: they must be of the same binary", list[0].Name(), r.Name())
+			return nil, fmt.Errorf("%s and %s have no call site in common: they must be of the same binary, or of builds with debug information of the same program", list[0].Name(), r.Name())
 		}
 	}
 	if p.uncoded == nil {
@@ -164,6 +168,32 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 	}
 	m, err := learn(p, calls, false)
 	return &Model{m: m}, err
+}
+
+// buildsOf returns which build IDs all traces have, and whether some have others.
+func buildsOf(list []*trace.Reader) (all map[string]bool, others bool, err error) {
+	count := make(map[string]int)
+	for _, r := range list {
+		sites, err := r.Sites()
+		if err != nil {
+			return nil, false, err
+		}
+		seen := make(map[string]bool)
+		for i := range sites {
+			for _, frame := range sites[i].Frames() {
+				if !seen[frame.BuildID] {
+					seen[frame.BuildID] = true
+					count[frame.BuildID]++
+				}
+			}
+		}
+	}
+	all = map[string]bool{"": true}
+	for id, n := range count {
+		all[id] = all[id] || n == len(list)
+		others = others || n < len(list)
+	}
+	return all, others, nil
 }
 
 // changed are the notes of traces whose calls nobody made.

@@ -10,6 +10,7 @@ import (
 
 // An outline is what the machine code has around the calls of all runs: functions, loops and calls, each in its context.
 type outline struct {
+	named bool // runs are of several builds of a program: their code is compared by names and order
 	nodes []outlined
 	of    map[outlineKey]int32
 }
@@ -44,6 +45,9 @@ func (o *outline) add(c *trace.Code) []int32 {
 	for i := range c.Vertices {
 		v := &c.Vertices[i]
 		k := outlineKey{parent: top, kind: v.Kind, offset: v.Offset, name: v.Name}
+		if o.named {
+			k.offset = 0
+		}
 		if v.Parent >= 0 {
 			k.parent = list[v.Parent]
 		}

@@ -64,6 +64,7 @@ type program struct {
 	runs   []*run
 	tables *track.Track // strings and sites
 	sites  map[string]uint64
+	builds map[string]bool         // build IDs of binaries that all runs had: in others a call site is known by its name
 	name   func(trace.Site) string // of a call site
 	names  map[uint64]string       // of sites
 
@@ -102,11 +103,11 @@ func newProgram(name func(trace.Site) string) *program {
 func (p *program) site(s *trace.Site) uint64 {
 	var b strings.Builder
 	for x := s; x != nil; x = x.Outer {
-		id := x.BuildID
-		if id == "" {
-			id = x.Module
+		if p.builds[x.BuildID] {
+			fmt.Fprintf(&b, "%s+%x<", cmp.Or(x.BuildID, x.Module), x.Offset)
+		} else {
+			b.WriteString(p.name(x.Alone()) + "<")
 		}
-		fmt.Fprintf(&b, "%s+%x<", id, x.Offset)
 	}
 	if n, ok := p.sites[b.String()]; ok {
 		return n

@@ -145,7 +145,7 @@ func TestLoopsOfTheCode(t *testing.T) {
 	}
 	b.run(line...)
 	text, err := os.ReadFile(filepath.Join(b.dir, "log"))
-	for _, want := range []string{"iterations of the loop from MPI_Bcast at main last.c:10: ranks\n", "whether MPI_Bcast at main last.c:10 is reached: i == n - 1\n"} {
+	for _, want := range []string{"iterations of the loop from MPI_Bcast at main last.c:14: ranks\n", "whether MPI_Bcast at main last.c:14 is reached: i == n - 1\n"} {
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%v: it doesn't say %s\n%s", err, want, text)
 		}
@@ -187,4 +187,22 @@ func TestObjects(t *testing.T) {
 			b.run(b.spoor, "diff", "--any-address", "told.spoor", b.traced(20, binary))
 		})
 	}
+}
+
+// Programs that are built for a number of ranks are one program: their call sites have the same names.
+func TestBuilds(t *testing.T) {
+	m := mpis.Need(t)[0]
+	b := &bench{t: t, m: m, spoor: mpis.NeedSpoor(t), dir: t.TempDir(), name: "last"}
+	traced := func(ranks int) string {
+		program := fmt.Sprintf("./last%d", ranks)
+		b.run(m.CC, "-g", "-O1", fmt.Sprintf("-DRANKS=%d", ranks), "-o", program, mpis.Root("test/extrapolate/testdata/last.c"))
+		b.program = []string{program}
+		return b.traced(ranks)
+	}
+	line := []string{b.spoor, "extrapolate", "--ranks", "12", "-o", "told.spoor"}
+	for _, n := range []int{3, 4, 5, 6, 8} {
+		line = append(line, traced(n))
+	}
+	b.run(line...)
+	b.run(b.spoor, "diff", "told.spoor", traced(12))
 }
