@@ -10,14 +10,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A comm is a communicator of a rank.
 type comm struct {
 	members   []int // their ranks in the world; nil: not known
 	own, size int
-	dims      []int64 // of a grid
-	periodic  []int64
+	grid      *handles.Grid // of its topology, if it has one
 }
 
 // objects are what the handles of a rank stand for, so that what the standard says of them need not be fitted.
@@ -168,37 +168,21 @@ func (o *objects) group(a *arguments, name string) []int {
 	return g
 }
 
-// A grid is the communicator of a Cartesian topology.
+// grid is the communicator of a Cartesian topology.
 func (o *objects) grid(a *arguments) *comm {
 	c := o.comm(a, "comm")
-	if c.dims == nil {
+	if c.grid == nil {
 		panic(errUnknown)
 	}
 	return c
 }
 
-// at are the coordinates of a rank of a grid, whose last side varies fastest.
-func (c *comm) at(rank int64) []int64 {
-	dims := slices.Clone(c.dims)
-	slices.Reverse(dims)
-	at := coordinates(dims, rank)
-	slices.Reverse(at)
-	return at
-}
-
 // rankAt is the rank at coordinates of a grid, MPI_PROC_NULL beyond it.
-func (c *comm) rankAt(at []int64) int64 {
-	rank := int64(0)
-	for d, n := range c.dims {
-		x := at[d]
-		if c.periodic[d] != 0 {
-			x = modulo(x, n)
-		} else if x < 0 || x >= n {
-			return mpi.ProcNull
-		}
-		rank = rank*n + x
+func (c *comm) rankAt(at []int) int64 {
+	if rank := c.grid.Rank(at); rank >= 0 {
+		return int64(rank)
 	}
-	return rank
+	return mpi.ProcNull
 }
 
 // chosen are the members of a group at places.
@@ -315,68 +299,71 @@ func init() {
 			return o.among(members[:n], comm{})
 		},
 		"MPI_Cart_create": func(o *objects, a *arguments) results {
-			members, n := o.comm(a, "comm_old").known(), int64(1)
-			dims, periodic := a.list("dims"), a.list("periods")
-			for _, d := range dims {
-				if n *= d; d < 1 || n > int64(len(members)) {
+			members, n := o.comm(a, "comm_old").known(), 1
+			dims, periods := a.list("dims"), a.list("periods")
+			g := &handles.Grid{}
+			for i, d := range dims {
+				if n *= int(d); d < 1 || n > len(members) || len(periods) != len(dims) {
 					panic(errUnknown)
 				}
+				g.Dims, g.Periodic = append(g.Dims, int(d)), append(g.Periodic, periods[i] != 0)
 			}
-			if len(periodic) != len(dims) {
-				panic(errUnknown)
-			}
-			return o.among(members[:n], comm{dims: slices.Clone(dims), periodic: slices.Clone(periodic)})
+			return o.among(members[:n], comm{grid: g})
 		},
 		"MPI_Cart_sub": func(o *objects, a *arguments) results {
 			c, keep := o.grid(a), a.list("remain_dims")
-			if len(keep) != len(c.dims) {
+			if len(keep) != len(c.grid.Dims) {
 				panic(errUnknown)
 			}
-			own := c.at(int64(c.own))
-			sub := comm{dims: []int64{}, periodic: []int64{}}
+			own := c.grid.At(c.own)
 			var members []int
 			for rank, m := range c.known() {
-				at := c.at(int64(rank))
+				at := c.grid.At(rank)
 				for d := range at {
-					if keep[d] == 0 && at[d] != own[d] {
-						at = nil
-						break
+					if keep[d] != 0 {
+						at[d] = own[d]
 					}
 				}
-				if at != nil {
+				if slices.Equal(at, own) {
 					members = append(members, m)
 				}
 			}
-			for d, k := range keep {
-				if k != 0 {
-					sub.dims, sub.periodic = append(sub.dims, c.dims[d]), append(sub.periodic, c.periodic[d])
-				}
-			}
-			return o.among(members, sub)
+			sub := c.grid.Sub(func(d int) bool { return keep[d] != 0 })
+			return o.among(members, comm{grid: &sub})
 		},
 		"MPI_Cartdim_get": func(o *objects, a *arguments) results {
-			return results{out: map[string][]int64{"ndims": one(int64(len(o.grid(a).dims)))}}
+			return results{out: map[string][]int64{"ndims": one(int64(len(o.grid(a).grid.Dims)))}}
 		},
 		"MPI_Cart_get": func(o *objects, a *arguments) results {
 			c := o.grid(a)
-			return results{out: map[string][]int64{"dims": ints(c.dims), "periods": ints(c.periodic), "coords": ints(c.at(int64(c.own)))}}
+			periods := make([]int, len(c.grid.Dims))
+			for d, p := range c.grid.Periodic {
+				if p {
+					periods[d] = 1
+				}
+			}
+			return results{out: map[string][]int64{"dims": ints(c.grid.Dims), "periods": ints(periods), "coords": ints(c.grid.At(c.own))}}
 		},
 		"MPI_Cart_coords": func(o *objects, a *arguments) results {
-			return results{out: map[string][]int64{"coords": ints(o.grid(a).at(a.one("rank")))}}
+			return results{out: map[string][]int64{"coords": ints(o.grid(a).grid.At(int(a.one("rank"))))}}
 		},
 		"MPI_Cart_rank": func(o *objects, a *arguments) results {
-			c, at := o.grid(a), a.list("coords")
-			if len(at) != len(c.dims) {
+			c := o.grid(a)
+			var at []int
+			for _, x := range a.list("coords") {
+				at = append(at, int(x))
+			}
+			if len(at) != len(c.grid.Dims) {
 				panic(errUnknown)
 			}
 			return results{out: map[string][]int64{"rank": one(c.rankAt(at))}}
 		},
 		"MPI_Cart_shift": func(o *objects, a *arguments) results {
-			c, d, by := o.grid(a), a.one("direction"), a.one("disp")
-			if d < 0 || d >= int64(len(c.dims)) {
+			c, d, by := o.grid(a), a.one("direction"), int(a.one("disp"))
+			if d < 0 || d >= int64(len(c.grid.Dims)) {
 				panic(errUnknown)
 			}
-			from, to := c.at(int64(c.own)), c.at(int64(c.own))
+			from, to := c.grid.At(c.own), c.grid.At(c.own)
 			from[d] -= by
 			to[d] += by
 			return results{out: map[string][]int64{"rank_source": one(c.rankAt(from)), "rank_dest": one(c.rankAt(to))}}

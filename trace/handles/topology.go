@@ -98,15 +98,25 @@ func graphEdges(c *trace.Call, self int) ([]int, bool) {
 // maxGrid is more than any grid has ranks.
 const maxGrid = 1 << 31
 
-// A grid is a cartesian topology.
-type grid struct {
-	dims     []int
-	periodic []bool
+// A Grid is a Cartesian topology. The last side varies fastest.
+type Grid struct {
+	Dims     []int
+	Periodic []bool
 }
 
-func (x *Rank) grid(m Making, depth int) (grid, bool) {
+// Sub returns the grid of the dimensions that are kept.
+func (g *Grid) Sub(keep func(d int) bool) (sub Grid) {
+	for d := range g.Dims {
+		if keep(d) {
+			sub.Dims, sub.Periodic = append(sub.Dims, g.Dims[d]), append(sub.Periodic, g.Periodic[d])
+		}
+	}
+	return sub
+}
+
+func (x *Rank) grid(m Making, depth int) (Grid, bool) {
 	c := m.Call
-	var g grid
+	var g Grid
 	switch {
 	case depth > maxDepth:
 	case c.Param("periods") != nil:
@@ -121,8 +131,8 @@ func (x *Rank) grid(m Making, depth int) (grid, bool) {
 				return g, false
 			}
 			size *= n
-			g.dims = append(g.dims, n)
-			g.periodic = append(g.periodic, periods.In.Elems[i].Num != 0)
+			g.Dims = append(g.Dims, n)
+			g.Periodic = append(g.Periodic, periods.In.Elems[i].Num != 0)
 		}
 		return g, true
 	case c.Param("remain_dims") != nil:
@@ -132,16 +142,10 @@ func (x *Rank) grid(m Making, depth int) (grid, bool) {
 		}
 		whole, ok := x.grid(parent, depth+1)
 		remain := c.Param("remain_dims")
-		if !ok || remain == nil || len(remain.In.Elems) != len(whole.dims) {
+		if !ok || remain == nil || len(remain.In.Elems) != len(whole.Dims) {
 			return g, false
 		}
-		for i, v := range remain.In.Elems {
-			if v.Num != 0 {
-				g.dims = append(g.dims, whole.dims[i])
-				g.periodic = append(g.periodic, whole.periodic[i])
-			}
-		}
-		return g, true
+		return whole.Sub(func(d int) bool { return remain.In.Elems[d].Num != 0 }), true
 	default: // a duplicate
 		if parent, ok := x.parent(m); ok {
 			return x.grid(parent, depth+1)
@@ -150,26 +154,41 @@ func (x *Rank) grid(m Making, depth int) (grid, bool) {
 	return g, false
 }
 
+// At returns the coordinates of a rank.
+func (g *Grid) At(rank int) []int {
+	at := make([]int, len(g.Dims))
+	for d := len(g.Dims) - 1; d >= 0; d-- {
+		at[d] = rank % g.Dims[d]
+		rank /= g.Dims[d]
+	}
+	return at
+}
+
+// Rank returns the rank at coordinates, -1 if there is none.
+func (g *Grid) Rank(at []int) int {
+	rank := 0
+	for d, n := range g.Dims {
+		x := at[d]
+		if g.Periodic[d] {
+			x = (x%n + n) % n
+		} else if x < 0 || x >= n {
+			return -1
+		}
+		rank = rank*n + x
+	}
+	return rank
+}
+
 // around lists the neighbours of a rank: in each dimension the one below, then
 // the one above; -1 where there is none.
-func (g *grid) around(rank int) []int {
-	stride := 1
-	list := make([]int, 2*len(g.dims))
-	for d := len(g.dims) - 1; d >= 0; d-- {
-		n := g.dims[d]
-		at := rank / stride % n
-		for k, step := range []int{-1, 1} {
-			next := at + step
-			if next < 0 || next >= n {
-				if !g.periodic[d] {
-					list[2*d+k] = -1
-					continue
-				}
-				next = (next + n) % n
-			}
-			list[2*d+k] = rank + (next-at)*stride
+func (g *Grid) around(rank int) (list []int) {
+	at := g.At(rank)
+	for d := range at {
+		for _, step := range []int{-1, 1} {
+			at[d] += step
+			list = append(list, g.Rank(at))
+			at[d] -= step
 		}
-		stride *= n
 	}
 	return list
 }
