@@ -236,7 +236,7 @@ func (w *programmer) prepare(n *node) error {
 				continue
 			}
 			g := &group{}
-			if err := m.cells(n, g, m.text(n), obs, values); err != nil {
+			if err := m.cells(n, g, m.text(n), obs, values, nil); err != nil {
 				return err
 			}
 			k.groups[key] = g

@@ -93,6 +93,7 @@ int main(int argc, char **argv)
 		displs[r] = r ? displs[r - 1] + counts[r - 1] : 0;
 	}
 	MPI_Allgatherv(u, counts[rank], MPI_DOUBLE, all, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
+	MPI_Gatherv(u, counts[rank], MPI_DOUBLE, all, counts, displs, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	MPI_Comm_split(MPI_COMM_WORLD, rank / 4, rank, &node);
 	MPI_Comm_size(node, &n);
 	MPI_Comm_rank(node, &me);
