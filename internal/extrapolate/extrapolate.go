@@ -271,7 +271,7 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 		if maps.DeleteFunc(refused, follows); len(refused) == 0 {
 			refused = all
 		}
-		e := &Refusal{Ranks: ranks, Slots: make(map[string]string), Next: x.next(refused)}
+		e := &Refusal{Ranks: ranks, Slots: make(map[string]string), Next: x.next(ranks, refused)}
 		for slot, r := range refused {
 			e.Slots[slot] = r.why
 		}
@@ -290,15 +290,15 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 	return c, check(c)
 }
 
-// next returns up to three other numbers of ranks, not larger than the largest twice, at which forms differ that fit all traces.
-func (x *Model) next(slots map[string]refusal) (list []int) {
+// next returns up to three numbers of ranks besides the wanted one, not larger than the largest twice, at which forms differ that fit all traces.
+func (x *Model) next(wanted int, slots map[string]refusal) (list []int) {
 	const most = 3
 	open := slices.Collect(maps.Values(slots))
 	largest := x.m.runs[len(x.m.runs)-1].ranks
 	for len(list) < most {
 		best, decided := 0, 0
 		for ranks := 4; ranks <= 2*largest; ranks++ {
-			if slices.ContainsFunc(x.m.runs, func(r *run) bool { return r.ranks == ranks }) {
+			if ranks == wanted || slices.ContainsFunc(x.m.runs, func(r *run) bool { return r.ranks == ranks }) {
 				continue
 			}
 			n := 0
