@@ -252,7 +252,7 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, all := make(map[string]refusal), &together{make(map[splitKey]*colored)}
+	refused, all := make(map[string]refusal), &together{worldOf(ranks), make(map[splitKey]*colored)}
 	for rank := range ranks {
 		w, took, err := x.m.rankOf(int64(ranks), rank, times, refused, all)
 		if err == nil && len(refused) == 0 {

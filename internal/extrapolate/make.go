@@ -51,6 +51,7 @@ type made struct {
 
 // together is what the ranks of a run that is made share.
 type together struct {
+	world  []int
 	splits map[splitKey]*colored
 }
 
@@ -344,7 +345,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refusal, all *together) (w *trackwriter.Writer, took uint64, err error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32]int),
-		times: times, all: all, objects: newObjects(rank, int(ranks)),
+		times: times, all: all, objects: newObjects(rank, all.world),
 	}
 	x.out.Tables(m.tables)
 	err = x.loop(m.shape.root, 0, 1)

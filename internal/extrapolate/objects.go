@@ -32,16 +32,22 @@ type objects struct {
 	colors func(members []int) (color, key []int64, taking []bool, err error)
 }
 
-func newObjects(rank, ranks int) *objects {
+// newObjects is what a rank has from the beginning. world is all ranks, in order.
+func newObjects(rank int, world []int) *objects {
+	ranks := len(world)
 	o := &objects{rank: rank, ranks: ranks, comms: make(map[int64]*comm), groups: make(map[int64][]int), types: make(map[int64]datatype)}
-	world := make([]int, ranks)
-	for i := range world {
-		world[i] = i
-	}
 	o.comms[mpi.CommWorld] = &comm{members: world, own: rank, size: ranks}
 	o.comms[mpi.CommSelf] = &comm{members: []int{rank}, size: 1}
 	o.made.Init(rank, ranks)
 	return o
+}
+
+func worldOf(ranks int) []int {
+	world := make([]int, ranks)
+	for i := range world {
+		world[i] = i
+	}
+	return world
 }
 
 // An arguments is the values of a call by the names of parameters, as signatures have them: lists begin with their length.
@@ -197,11 +203,11 @@ func chosen(group []int, at []int64) []int {
 	return out
 }
 
-// places are those that triples of first, last and step name.
-func places(triples []int64) (list []int64) {
+// places are those of a group that triples of first, last and step name.
+func places(group []int, triples []int64) (list []int64) {
 	for ; len(triples) >= 3; triples = triples[3:] {
 		first, last, step := triples[0], triples[1], triples[2]
-		if step == 0 {
+		if n := int64(len(group)); step == 0 || first < 0 || first >= n || last < 0 || last >= n {
 			panic(errUnknown)
 		}
 		for k := first; step > 0 && k <= last || step < 0 && k >= last; k += step {
@@ -212,7 +218,11 @@ func places(triples []int64) (list []int64) {
 }
 
 func without(group, others []int) []int {
-	return slices.DeleteFunc(slices.Clone(group), func(m int) bool { return slices.Contains(others, m) })
+	in := make(map[int]bool, len(others))
+	for _, m := range others {
+		in[m] = true
+	}
+	return slices.DeleteFunc(slices.Clone(group), func(m int) bool { return in[m] })
 }
 
 // rules are by function, without the suffixes of large counts.
@@ -256,10 +266,13 @@ func init() {
 			g := o.group(a, "group")
 			return without(g, chosen(g, a.list("ranks")))
 		}),
-		"MPI_Group_range_incl": newGroup(func(o *objects, a *arguments) []int { return chosen(o.group(a, "group"), places(a.list("ranges"))) }),
+		"MPI_Group_range_incl": newGroup(func(o *objects, a *arguments) []int {
+			g := o.group(a, "group")
+			return chosen(g, places(g, a.list("ranges")))
+		}),
 		"MPI_Group_range_excl": newGroup(func(o *objects, a *arguments) []int {
 			g := o.group(a, "group")
-			return without(g, chosen(g, places(a.list("ranges"))))
+			return without(g, chosen(g, places(g, a.list("ranges"))))
 		}),
 		"MPI_Group_union": newGroup(func(o *objects, a *arguments) []int {
 			g := o.group(a, "group1")
@@ -316,19 +329,17 @@ func init() {
 				panic(errUnknown)
 			}
 			own := c.grid.At(c.own)
+			sub := c.grid.Sub(func(d int) bool { return keep[d] != 0 })
 			var members []int
-			for rank, m := range c.known() {
-				at := c.grid.At(rank)
+			for rank := range sub.Size() {
+				at, within := slices.Clone(own), sub.At(rank)
 				for d := range at {
 					if keep[d] != 0 {
-						at[d] = own[d]
+						at[d], within = within[0], within[1:]
 					}
 				}
-				if slices.Equal(at, own) {
-					members = append(members, m)
-				}
+				members = append(members, c.known()[c.grid.Rank(at)])
 			}
-			sub := c.grid.Sub(func(d int) bool { return keep[d] != 0 })
 			return o.among(members, comm{grid: &sub})
 		},
 		"MPI_Cartdim_get": func(o *objects, a *arguments) results {

@@ -191,7 +191,7 @@ func (p *program) rank(k *trace.Rank) (*grammar.Grammar, []step, error) {
 	}
 	x := &reading{
 		p: p, k: k, steps: make([]step, k.Terminals()), out: grammar.NewBuilder(), nth: make(map[int32]int), last: -1,
-		objects: newObjects(k.Number(), p.runs[len(p.runs)-1].ranks),
+		objects: newObjects(k.Number(), worldOf(p.runs[len(p.runs)-1].ranks)),
 	}
 	err := x.read()
 	for _, h := range x.held {

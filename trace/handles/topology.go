@@ -154,6 +154,15 @@ func (x *Rank) grid(m Making, depth int) (Grid, bool) {
 	return g, false
 }
 
+// Size is how many ranks the grid has.
+func (g *Grid) Size() int {
+	n := 1
+	for _, d := range g.Dims {
+		n *= d
+	}
+	return n
+}
+
 // At returns the coordinates of a rank.
 func (g *Grid) At(rank int) []int {
 	at := make([]int, len(g.Dims))
