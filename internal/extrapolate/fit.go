@@ -122,7 +122,7 @@ func fit(obs []env, vals []int64) []form {
 
 // plainly finds forms without a condition.
 func plainly(obs []env, vals []int64) []form {
-	for _, level := range []func([]env, []int64) []form{simply, pairsOfTests, planes, shares2} {
+	for _, level := range []func([]env, []int64) []form{singly, pairsOfTests, planes, shares2} {
 		if list := level(obs, vals); len(list) > 0 {
 			return list
 		}
@@ -130,8 +130,33 @@ func plainly(obs []env, vals []int64) []form {
 	return nil
 }
 
-// simply finds forms without a condition and with one term.
+// singly finds forms without a condition and with one term, which may be about groups of ranks that follow one another.
+func singly(obs []env, vals []int64) []form {
+	if out := barely(obs, vals); len(out) > 0 {
+		return out
+	}
+	out := multiples(obs, vals)
+	highest := slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a.rank, b.rank) }).rank // up to which groups are seen
+	if highest < 2 || !ofRank(obs, vals, highest) {
+		return out
+	}
+	return append(out, lines(digits[:3*(min(highest, mostInGroup)-1)], obs, vals)...)
+}
+
+// simply finds those that are not about groups.
 func simply(obs []env, vals []int64) []form {
+	if out := barely(obs, vals); len(out) > 0 {
+		return out
+	}
+	return multiples(obs, vals)
+}
+
+func multiples(obs []env, vals []int64) []form {
+	return append(lines(terms, obs, vals), shares(obs, vals)...)
+}
+
+// barely finds forms without a number that was chosen, and constants.
+func barely(obs []env, vals []int64) (out []form) {
 	same := true
 	for _, v := range vals {
 		same = same && v == vals[0]
@@ -139,7 +164,6 @@ func simply(obs []env, vals []int64) []form {
 	if same {
 		return []form{constant(vals[0])}
 	}
-	var out []form
 	for i := range atoms {
 		if holds(&atoms[i], obs, vals) {
 			out = append(out, atoms[i])
@@ -153,21 +177,17 @@ func simply(obs []env, vals []int64) []form {
 			out = append(out, f)
 		}
 	}
-	if len(out) > 0 {
-		return out
-	}
-	highest := slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a.rank, b.rank) }).rank // up to which groups are seen
-	if !ofRank(obs, vals, highest) {
-		highest = 0
-	}
-	for _, list := range [][]form{terms, digits[:3*max(0, min(highest, mostInGroup)-1)]} {
-		for i := range list {
-			if f, ok := line(&list[i], obs, vals); ok {
-				out = append(out, f)
-			}
+	return out
+}
+
+// lines finds a·u + b of terms.
+func lines(terms []form, obs []env, vals []int64) (out []form) {
+	for i := range terms {
+		if f, ok := line(&terms[i], obs, vals); ok {
+			out = append(out, f)
 		}
 	}
-	return append(out, shares(obs, vals)...)
+	return out
 }
 
 // ofRank reports whether values depend on nothing but the rank.

@@ -136,6 +136,7 @@ func (x *maker) node(n *node, depth int) error {
 		if c.values, c.known = x.values(g, e); !c.known {
 			return nil
 		}
+		p.resolve(c.values)
 		for _, f := range p.fields {
 			c.plain = c.plain && f.kind < requests && !p.names(f)
 			c.makes = c.makes || p.makes(f)

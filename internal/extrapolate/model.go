@@ -562,7 +562,10 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 			return fmt.Errorf("%s has calls of different kinds", where)
 		}
 	}
-	names, sharing := p.labels(len(cuts[0])), p.shared()
+	names, sharing, bytes := p.labels(len(cuts[0])), p.shared(), -1
+	if status, _, _, ok := p.statusAt(len(cuts[0])); ok { // all cells are single values
+		bytes = status + signature.StatusCount
+	}
 	for c := range cuts[0] {
 		text := fmt.Sprintf("%s of %s", names[c], where)
 		vals := make([]int64, len(cuts))
@@ -575,7 +578,19 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		if s, ok := sharing[c]; ok {
 			other = others[s]
 		}
-		x := cell{one: m.fitShared(text, calls, vals, other)}
+		obs, of := calls, vals
+		if c == bytes { // of the receives from somebody
+			obs, of = nil, nil
+			for i, v := range vals {
+				if v != asked {
+					obs, of = append(obs, calls[i]), append(of, v)
+				}
+			}
+			if len(obs) == 0 {
+				obs, of = calls, vals
+			}
+		}
+		x := cell{one: m.fitShared(text, obs, of, other)}
 		width := cuts[0][c].width
 		switch {
 		case !cuts[0][c].many:

@@ -153,7 +153,8 @@ type request struct {
 	number int64 // of the rank's
 	nth    int   // of its place's
 	by     *held
-	ended  []int64 // its status, once it is known
+	asks   *receive // nil: it is none
+	ended  []int64  // its status, once it is known
 }
 
 // A step is what is known of the calls of a terminal.
@@ -369,6 +370,9 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 			fields, out = append(fields, field{p.Param, p.Out, absent, 1}), append(out, v...)
 		default:
 			fields, out = append(fields, field{p.Param, p.Out, words, len(v)}), append(out, v...)
+			if def != nil && def.Type == trace.Status && p.Dims == 0 && len(v) == statusWords && c.Return == 0 {
+				receiveOf(c).told(out[len(out)-len(v):])
+			}
 		}
 	}
 	if named != nil && !all {
@@ -383,7 +387,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		s.places = append(s.places, n)
 	}
 	if makes {
-		x.pending = append(x.pending, &request{number: x.made, nth: x.nth[n], by: x.follow(t, n, -1, out)})
+		x.pending = append(x.pending, &request{number: x.made, nth: x.nth[n], by: x.follow(t, n, -1, out), asks: receiveOf(c)})
 		x.made++
 		x.nth[n]++
 		return nil
@@ -529,6 +533,7 @@ func (x *reading) derived(s *signature.Span, vals []int64, named []*request) boo
 			full[0], full[4] = v[0], v[1]
 		} else {
 			copy(full, v)
+			named[i].asks.told(full)
 		}
 		named[i].ended = full
 	}
