@@ -28,6 +28,15 @@ func Read(b []byte, what string, code func(c *Coder)) error {
 	return c.R.Done()
 }
 
+// ReadEach has code read all of b, one item after another.
+func ReadEach(b []byte, what string, code func(c *Coder)) error {
+	return Read(b, what, func(c *Coder) {
+		for c.R.Rest() > 0 && !c.Failed() {
+			code(c)
+		}
+	})
+}
+
 // A Number is what is written as a varint.
 type Number interface {
 	~int | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64

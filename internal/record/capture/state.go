@@ -64,13 +64,8 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 
 // codeNoted is what was noted since a checkpoint, items one after another, each of which replay takes in.
 func codeNoted(c *wire.Coder, noted []byte, replay func(x *wire.Coder)) {
-	if c.Blob(&noted); c.R == nil {
-		return
-	}
-	x := wire.Coder{R: wire.NewReader(noted, "checkpoint")}
-	for x.R.Rest() > 0 && !c.Failed() {
-		replay(&x)
-		c.Check(x.R.Err())
+	if c.Blob(&noted); c.R != nil {
+		c.Check(wire.ReadEach(noted, "checkpoint", replay))
 	}
 }
 
