@@ -61,9 +61,7 @@ func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histogram
 		return nil
 	}
 	h := &histograms{sigs: sigs, bins: o.Bins, rank: int32(rank), sites: siteNumbers{sigs: sigs}}
-	if h.bins == 0 {
-		h.bins = hist.DefaultBins
-	}
+	h.bins = cmp.Or(h.bins, hist.DefaultBins)
 	return h
 }
 

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -32,10 +33,7 @@ func newSequence(path string, most int) sequence {
 
 // newGrammar makes the sequence of a thread.
 func (c *Capture) newGrammar(thread int) sequence {
-	most := c.cfg.Live
-	if most == 0 {
-		most = MaxLive
-	}
+	most := cmp.Or(c.cfg.Live, MaxLive)
 	if c.cfg.Dir == "" {
 		return newSequence("", most)
 	}
