@@ -1,6 +1,9 @@
 package mpi
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Call describes one C function of the standard.
 type Call struct {
@@ -31,12 +34,7 @@ func (c *Call) Files() bool { return c != nil && c.Index("fh") >= 0 }
 
 // Index returns the position of the named parameter, or -1.
 func (c *Call) Index(param string) int {
-	for i := range c.Params {
-		if c.Params[i].Name == param {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(c.Params, func(p Param) bool { return p.Name == param })
 }
 
 // Adds reports whether a parameter is an array of displacements that usually are the

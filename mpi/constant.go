@@ -128,10 +128,7 @@ func parseConstants(file, text string) (*constants, error) {
 	for line := range strings.SplitSeq(text, "\n") {
 		number++
 		line, _, _ = strings.Cut(line, "#")
-		words := room[:0]
-		for word := range strings.FieldsSeq(line) {
-			words = append(words, word)
-		}
+		words := slices.AppendSeq(room[:0], strings.FieldsSeq(line))
 		if len(words) == 0 {
 			continue
 		}

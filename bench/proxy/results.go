@@ -61,11 +61,7 @@ func count(w io.Writer, file string) error {
 		}
 		list = append(list, o)
 	}
-	keys := make([]row, 0, len(rows))
-	for r := range rows {
-		keys = append(keys, r)
-	}
-	slices.SortFunc(keys, func(a, b row) int { return strings.Compare(a.mpi+a.ranks, b.mpi+b.ranks) })
+	keys := slices.SortedFunc(maps.Keys(rows), func(a, b row) int { return strings.Compare(a.mpi+a.ranks, b.mpi+b.ranks) })
 	fmt.Fprintln(w, "| MPI | ranks | programs | equal | of these memory too | equal up to order | refused | different |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, r := range keys {

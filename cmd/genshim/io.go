@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -157,10 +158,7 @@ func (p *filePage) guard(c *mpi.Call) {
 			}
 		}
 	}
-	p.Guard = strings.Join(open, " || ")
-	if p.Guard == "" {
-		p.Guard = "1"
-	}
+	p.Guard = cmp.Or(strings.Join(open, " || "), "1")
 	switch c.Name {
 	case "symlink", "symlinkat":
 		p.Guard = "sp_io_path(path)"

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -40,9 +40,7 @@ More: docs/cut.md`,
 				return &usageError{cmd, errors.New("say which part: --from, --until, --phase, --loop, --iteration or --without-init")}
 			}
 			defer part.Close()
-			if out == "" {
-				out = nameOf(r, "part")
-			}
+			out = cmp.Or(out, nameOf(r, "part"))
 			err = part.Write(out, force)
 			size, err := written(out, err)
 			if err != nil {

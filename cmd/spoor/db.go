@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -392,10 +392,7 @@ func changed(a, b float64) string {
 }
 
 func siteText(s *database.Site) string {
-	at := s.Symbol
-	if at == "" {
-		at = s.Module
-	}
+	at := cmp.Or(s.Symbol, s.Module)
 	if s.File != "" {
 		at += " " + s.File
 		if s.Line > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
@@ -110,9 +110,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 		return &usageError{cmd, fmt.Errorf("--to %s takes all ranks from the beginning to the end: in a replay of a part, ranks would wait for what is missing", o.to)}
 	}
 	opts.Values, opts.Messages, opts.Shares = f.values, f.messages, f.shares
-	if o.out == "" {
-		o.out = traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor")) + f.ending
-	}
+	o.out = cmp.Or(o.out, traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor"))+f.ending)
 	if _, err := os.Lstat(o.out); err == nil && !o.force {
 		return fmt.Errorf("%s is there; use --force to replace it", o.out)
 	}

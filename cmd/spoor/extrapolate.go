@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -41,9 +41,7 @@ More: docs/extrapolate.md`,
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				out = nameOf(list[0], fmt.Sprint(ranks))
-			}
+			out = cmp.Or(out, nameOf(list[0], fmt.Sprint(ranks)))
 			if exists(out) && !force && !explain {
 				return thereAlready(out) // not after some seconds
 			}

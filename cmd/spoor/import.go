@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/convert/imported"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -57,9 +57,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 	if mode.Lossy() || mode.Histograms() || !slices.Contains(timing.Modes, mode) {
 		return &usageError{cmd, fmt.Errorf("--timing %q: one of %s, %s, %s", o.timing, timing.Lossless, timing.Stats, timing.None)}
 	}
-	if o.out == "" {
-		o.out = importName(path)
-	}
+	o.out = cmp.Or(o.out, importName(path))
 	if _, err := os.Lstat(o.out); err == nil && !o.force {
 		return thereAlready(o.out)
 	}

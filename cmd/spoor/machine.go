@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/reproduce/replay"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -178,10 +178,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 			return err
 		}
 	}
-	m.Name = o.name
-	if m.Name == "" {
-		m.Name = result.Seats[0].Host
-	}
+	m.Name = cmp.Or(o.name, result.Seats[0].Host)
 	library, _, _ := strings.Cut(strings.Join(strings.Fields(result.Library), " "), ", package")
 	if strings.HasPrefix(library, "Open MPI") {
 		m.Algorithms = machine.OpenMPI

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
@@ -115,9 +115,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 			o.Target.Has = func(name string) bool { return has[name] || flavour.Macro(name) }
 		}
 	}
-	if o.dir == "" {
-		o.dir = traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor")) + "-proxy"
-	}
+	o.dir = cmp.Or(o.dir, traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor"))+"-proxy")
 	if entries, err := os.ReadDir(o.dir); err == nil && len(entries) > 0 && !o.force {
 		return fmt.Errorf("%s has files; use --force to write there all the same", o.dir)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
@@ -95,10 +95,7 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 	progress := newProgress(cmd.ErrOrStderr(), "processes read", len(dirs))
 	processes := recover.Read(dirs, progress.step)
 	progress.end()
-	out := o.out
-	if out == "" {
-		out = recoverName(args[0], processes)
-	}
+	out := cmp.Or(o.out, recoverName(args[0], processes))
 	list, err := writeWorlds(processes, out, o.force, o.tags)
 	for _, p := range processes {
 		if p.Context == nil {

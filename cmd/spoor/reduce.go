@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/reduce/order"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
@@ -52,9 +52,7 @@ More: docs/reduce.md`,
 				return fmt.Errorf("%s: %w", r.Name(), err)
 			}
 			defer x.Close()
-			if out == "" {
-				out = nameOf(r, "reduced")
-			}
+			out = cmp.Or(out, nameOf(r, "reduced"))
 			size, err := written(out, x.Write(out, force))
 			if err != nil {
 				return err

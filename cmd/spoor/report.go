@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -364,9 +365,7 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 		}
 	}
 	if libraries, sets := launch.Preloads(e.args); sets {
-		if libraries == "" {
-			libraries = "LIBRARY"
-		}
+		libraries = cmp.Or(libraries, "LIBRARY")
 		why = []string{"the command sets LD_PRELOAD for the ranks, which takes the recorder out of them; set it for spoor, which passes it on: " +
 			"LD_PRELOAD=" + show.Quote([]string{libraries}) + " spoor run ..."}
 	}

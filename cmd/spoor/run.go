@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
@@ -433,10 +433,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := o.out
-	if out == "" {
-		out = traceName(launch.Program(launch.None, args)) + ".spoor"
-	}
+	out := cmp.Or(o.out, traceName(launch.Program(launch.None, args))+".spoor")
 	if out, err = filepath.Abs(out); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/measure"
@@ -96,10 +96,7 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 		return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
 	}
 	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return r.ClassOf(rank) < 0 })
-	folder := o.folder
-	if folder == "" {
-		folder = filepath.Dir(r.Name())
-	}
+	folder := cmp.Or(o.folder, filepath.Dir(r.Name()))
 	results := make([]*measure.Result, len(codecs))
 	for i, c := range codecs {
 		results[i] = measure.New(c)

@@ -374,9 +374,6 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 
 // String is where a counter is and its step.
 func (k Counter) String() string {
-	where := k.Register
-	if where == "" {
-		where = fmt.Sprintf("CFA%+d", k.Offset)
-	}
+	where := cmp.Or(k.Register, fmt.Sprintf("CFA%+d", k.Offset))
 	return fmt.Sprintf("%s, %+d", where, k.Step)
 }

@@ -4,6 +4,7 @@
 package convert
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -197,9 +198,7 @@ func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
 func (w *TableWriter) Close() error {
 	for _, c := range w.s.Comms.List() {
 		made, parent, remote := c.MadeBy, -1, -1
-		if made == "" {
-			made = "MPI_COMM_WORLD"
-		}
+		made = cmp.Or(made, "MPI_COMM_WORLD")
 		if c.Parent != nil {
 			parent = c.Parent.Number
 		}

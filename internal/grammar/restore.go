@@ -1,5 +1,41 @@
 package grammar
 
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// Code writes the sequence of b. It reads one of terminals below n into a new Builder, which continues it.
+func (b *Builder) Code(c *wire.Coder, n int) *Builder {
+	if c.R == nil {
+		at := len(c.B)
+		c.B = b.AppendBinary(c.B)
+		c.B = slices.Insert(c.B, at, wire.AppendUvarint(nil, uint64(len(c.B)-at))...)
+		return b
+	}
+	g, _, err := Decode(c.R.Blob())
+	if err == nil {
+		err = g.CheckTerminals(n)
+	}
+	if err != nil {
+		c.Check(err)
+		return b
+	}
+	return Restore(g)
+}
+
+// CheckTerminals refuses those that are not below n.
+func (g *Grammar) CheckTerminals(n int) error {
+	for _, t := range g.Terminals() {
+		if int(t) >= n {
+			return fmt.Errorf("grammar: terminal %d of %d", t, n)
+		}
+	}
+	return nil
+}
+
 // Restore returns a Builder that continues the sequence of g, a grammar that
 // passes Check. If g came from a Builder, the new one compresses what follows
 // as well as that one would.

@@ -74,38 +74,27 @@ func (a attachments) inFile(sh *shape) map[string][]model.ValueStat {
 	return m
 }
 
-func (c *class) appendAttached(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(len(c.attached)))
-	for _, name := range slices.Sorted(maps.Keys(c.attached)) {
-		b = wire.AppendString(b, name)
-		for _, s := range c.attached[name] {
-			b = wire.AppendUvarint(b, s.Count)
-			for _, v := range []int64{s.Sum, s.Min, s.Max} {
-				if s.Count > 0 {
-					b = wire.AppendVarint(b, v)
+// code is numbers of so many sites.
+func (a *attachments) code(c *wire.Coder, sites int) {
+	names := slices.Sorted(maps.Keys(*a))
+	wire.List(c, &names, 1, func(_ int, name *string) {
+		c.String(name)
+		list := (*a)[*name]
+		if c.R != nil {
+			list = make([]model.ValueStat, sites)
+		}
+		for i := range list {
+			if s := &list[i]; !c.Failed() {
+				if wire.Uints(c, &s.Count); s.Count > 0 {
+					wire.Integers(c, &s.Sum, &s.Min, &s.Max)
 				}
 			}
 		}
-	}
-	return b
-}
-
-func (c *class) decodeAttached(r *wire.Reader, sh *shape) {
-	_, n := sh.sites()
-	for range r.Count(1) {
-		name := r.String()
-		list := make([]model.ValueStat, n)
-		for i := range list {
-			if list[i].Count = r.Uvarint(); list[i].Count > 0 {
-				list[i].Sum, list[i].Min, list[i].Max = r.Varint(), r.Varint(), r.Varint()
-			}
+		if c.R != nil && *a == nil {
+			*a = make(attachments)
 		}
-		if r.Err() != nil {
-			return
+		if c.R != nil {
+			(*a)[*name] = list
 		}
-		if c.attached == nil {
-			c.attached = make(attachments)
-		}
-		c.attached[name] = list
-	}
+	})
 }

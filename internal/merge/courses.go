@@ -134,44 +134,25 @@ func (c *class) taking(o *class) func(x course) (course, bool) {
 	}
 }
 
-// appendCourses and decodeCourses:
+// codeCourses:
 //
 //	courses = count uvarint, (name string, stream uvarint, terminal uvarint, from varint, phases of gaps, phases of
 //	          durations, phases of counts)…
 //	phases  = count uvarint, (calls uvarint, sum uvarint)…
-func appendCourses(b []byte, courses []course) []byte {
-	b = wire.AppendUvarint(b, uint64(len(courses)))
-	for _, x := range courses {
-		b = wire.AppendString(b, x.name)
-		b = wire.AppendUvarint(b, uint64(x.stream))
-		b = wire.AppendUvarint(b, uint64(x.terminal))
-		b = wire.AppendVarint(b, int64(x.from))
+func codeCourses(c *wire.Coder, courses *[]course, n bounds) {
+	wire.List(c, courses, 7, func(_ int, x *course) {
+		c.String(&x.name)
+		wire.Int(c, &x.stream, n.streams-1)
+		wire.Int(c, &x.terminal, n.terminals-1)
+		codeFrom(c, &x.from)
 		for _, list := range x.lists() {
-			b = wire.AppendUvarint(b, uint64(len(*list)))
-			for _, p := range *list {
-				b = wire.AppendUvarint(b, p.Calls)
-				b = wire.AppendUvarint(b, p.Sum)
-			}
+			wire.List(c, list, 2, func(_ int, p *timing.Phase) { wire.Uints(c, &p.Calls, &p.Sum) })
 		}
-	}
-	return b
+	})
 }
 
-func decodeCourses(r *wire.Reader, sh *shape) (courses []course) {
-	for range r.Count(7) {
-		x := course{name: r.String(), stream: r.Int(len(sh.streams) - 1), terminal: r.Int(sh.terminals() - 1), from: int(r.Varint())}
-		if x.from < track.First || x.from > math.MaxInt32 {
-			r.Fail("times of calls from %d", x.from)
-		}
-		for _, list := range x.lists() {
-			for range r.Count(2) {
-				*list = append(*list, timing.Phase{Calls: r.Uvarint(), Sum: r.Uvarint()})
-			}
-		}
-		if r.Err() != nil {
-			return nil
-		}
-		courses = append(courses, x)
-	}
-	return courses
+// codeFrom is where calls came from.
+func codeFrom(c *wire.Coder, from *int) {
+	wire.Integers(c, from)
+	c.Refuse(*from < track.First || *from > math.MaxInt32, "calls from a place that can't be")
 }

@@ -2,7 +2,6 @@ package merge
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -130,29 +129,15 @@ func (c *class) uniteHists(list []*class) {
 	c.hists = gather(c.hists)
 }
 
-func (c *class) appendHists(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(len(c.hists)))
-	for _, h := range c.hists {
-		b = wire.AppendUvarint(b, uint64(h.terminal))
-		b = wire.AppendVarint(b, int64(h.from))
-		b = h.duration.AppendBinary(b)
-		b = h.gap.AppendBinary(b)
-	}
-	return b
-}
-
-func (c *class) decodeHists(r *wire.Reader, sh *shape) {
-	for range r.Count(6) {
-		h := histogram{terminal: r.Int(sh.terminals() - 1), from: int(r.Varint())}
-		h.duration, h.gap = hist.Decode(r), hist.Decode(r)
-		if h.from < track.First || h.from > math.MaxInt32 {
-			r.Fail("histogram of calls from %d", h.from)
+func (c *class) codeHists(x *wire.Coder, n bounds) {
+	wire.List(x, &c.hists, 6, func(_ int, h *histogram) {
+		wire.Int(x, &h.terminal, n.terminals-1)
+		if codeFrom(x, &h.from); x.R != nil {
+			h.duration, h.gap = hist.Decode(x.R), hist.Decode(x.R)
+		} else {
+			x.B = h.gap.AppendBinary(h.duration.AppendBinary(x.B))
 		}
-		if r.Err() != nil {
-			return
-		}
-		c.hists = append(c.hists, h)
-	}
+	})
 }
 
 // traceHists is what a trace has of them.

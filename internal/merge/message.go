@@ -3,8 +3,6 @@ package merge
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -37,37 +35,59 @@ func (s *State) encode() []byte {
 }
 
 func (s *State) appendBody(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(s.first))
-	b = wire.AppendUvarint(b, uint64(s.ranks))
-	b = wire.AppendUvarint(b, uint64(len(s.Problems)))
-	for _, p := range s.Problems {
-		b = wire.AppendUvarint(b, uint64(p.Rank))
-		b = wire.AppendUvarint(b, uint64(p.Ranks))
-		b = wire.AppendString(b, p.What)
+	return wire.Append(b, func(c *wire.Coder) { s.code(c, nil) })
+}
+
+// code is the body of a message. What the keys of classes say is taken from the state that those read join.
+func (s *State) code(c *wire.Coder, into *State) {
+	wire.Int(c, &s.first, model.MaxRanks)
+	wire.Int(c, &s.ranks, model.MaxRanks)
+	wire.List(c, &s.Problems, 3, func(_ int, p *Problem) {
+		wire.Int(c, &p.Rank, model.MaxRanks)
+		wire.Int(c, &p.Ranks, model.MaxRanks)
+		c.String(&p.What)
+	})
+	n, taken := len(s.classes), 0
+	c.Count(&n, 1)
+	for i := range n {
+		if c.R == nil {
+			c.B = s.classes[i].append(c.B)
+			continue
+		}
+		x := decodeClass(c.R, s, into)
+		if x == nil {
+			return
+		}
+		taken += x.ranks.Len()
+		s.add(x)
 	}
-	b = wire.AppendUvarint(b, uint64(len(s.classes)))
-	for _, c := range s.classes {
-		b = c.append(b)
+	c.Refuse(taken > s.ranks, "%d ranks in classes, %d in all", taken, s.ranks)
+	if c.R != nil {
+		s.strings, s.sites = make(map[uint64]string), make(map[uint64]model.Site)
 	}
-	b = wire.AppendUvarint(b, uint64(len(s.strings)))
-	for _, h := range slices.Sorted(maps.Keys(s.strings)) {
-		b = wire.AppendUint64(b, h)
-		b = wire.AppendString(b, s.strings[h])
+	wire.Map(c, s.strings, 9, func(h *uint64, text *string) {
+		c.Uint64(h)
+		c.String(text)
+	})
+	wire.Map(c, s.sites, 11, func(h *uint64, site *model.Site) {
+		c.Uint64(h)
+		c.String(&site.Module)
+		c.String(&site.BuildID)
+		wire.Uints(c, &site.Offset)
+	})
+	outer := s.outer
+	if c.R != nil {
+		outer = make(map[uint64]uint64)
 	}
-	b = wire.AppendUvarint(b, uint64(len(s.sites)))
-	for _, h := range slices.Sorted(maps.Keys(s.sites)) {
-		site := s.sites[h]
-		b = wire.AppendUint64(b, h)
-		b = wire.AppendString(b, site.Module)
-		b = wire.AppendString(b, site.BuildID)
-		b = wire.AppendUvarint(b, site.Offset)
+	if wire.Map(c, outer, 16, func(inner, h *uint64) { c.Uint64(inner, h) }); len(outer) > 0 {
+		s.outer = outer
 	}
-	b = wire.AppendUvarint(b, uint64(len(s.outer)))
-	for _, h := range slices.Sorted(maps.Keys(s.outer)) {
-		b = wire.AppendUint64(b, h)
-		b = wire.AppendUint64(b, s.outer[h])
+	if c.R == nil {
+		c.B = s.allocs.append(s.processes.AppendBinary(c.B))
+	} else {
+		s.processes = sections.DecodeProcesses(c.R, s.ranks)
+		s.allocs = decodeAllocs(c.R, s.first, s.ranks)
 	}
-	return s.allocs.append(s.processes.AppendBinary(b))
 }
 
 func (c *class) append(b []byte) []byte {
@@ -85,7 +105,23 @@ func (c *class) append(b []byte) []byte {
 	for i := range c.steps {
 		b = c.steps[i].AppendRuns(b)
 	}
-	return c.appendOwn(c.appendRanked(c.appendAttached(appendCourses(c.appendHists(c.appendTimes(b)), c.courses))))
+	return wire.Append(b, func(x *wire.Coder) { c.codeFurther(x, bounds{}) })
+}
+
+// What a class read has by its shape.
+type bounds struct{ streams, terminals, sites, summaries int }
+
+func (c *class) codeFurther(x *wire.Coder, n bounds) {
+	c.codeTimes(x, n)
+	c.codeHists(x, n)
+	codeCourses(x, &c.courses, n)
+	c.attached.code(x, n.sites)
+	if x.R == nil {
+		x.B = c.appendRanked(x.B)
+	} else {
+		c.decodeRanked(x.R)
+	}
+	c.codeOwn(x, n)
 }
 
 // decode reads a message. What the keys of classes say is taken from the state that it
@@ -107,47 +143,9 @@ func decode(msg []byte, into *State) (*State, error) {
 	default:
 		r.Fail("unknown codec %d", codec)
 	}
-	s := decodeBody(r, into)
+	s := new(State)
+	s.code(&wire.Coder{R: r}, into)
 	return s, r.Done()
-}
-
-func decodeBody(r *wire.Reader, into *State) *State {
-	s := &State{first: r.Int(model.MaxRanks), ranks: r.Int(model.MaxRanks)}
-	for range r.Count(3) {
-		s.Problems = append(s.Problems, Problem{r.Int(model.MaxRanks), r.Int(model.MaxRanks), r.String()})
-	}
-	taken := 0
-	for range r.Count(1) {
-		c := decodeClass(r, s, into)
-		if c == nil {
-			return nil
-		}
-		taken += c.ranks.Len()
-		s.add(c)
-	}
-	if taken > s.ranks {
-		r.Fail("%d ranks in classes, %d in all", taken, s.ranks)
-	}
-	s.strings = make(map[uint64]string)
-	for range r.Count(9) {
-		h := r.Uint64()
-		s.strings[h] = r.String()
-	}
-	s.sites = make(map[uint64]model.Site)
-	for range r.Count(11) {
-		h := r.Uint64()
-		s.sites[h] = model.Site{Module: r.String(), BuildID: r.String(), Offset: r.Uvarint()}
-	}
-	if n := r.Count(16); n > 0 {
-		s.outer = make(map[uint64]uint64, n)
-		for range n {
-			h := r.Uint64()
-			s.outer[h] = r.Uint64()
-		}
-	}
-	s.processes = sections.DecodeProcesses(r, s.ranks)
-	s.allocs = decodeAllocs(r, s.first, s.ranks)
-	return s
 }
 
 func decodeClass(r *wire.Reader, s, into *State) *class {
@@ -194,13 +192,8 @@ func decodeClass(r *wire.Reader, s, into *State) *class {
 	for i := range c.steps {
 		c.steps[i] = column.DecodeRuns(r, n)
 	}
-	c.decodeTimes(r, shape)
-	c.decodeHists(r, shape)
-	c.courses = decodeCourses(r, shape)
-	c.decodeAttached(r, shape)
-	c.decodeRanked(r)
-	c.decodeOwn(r, shape)
-	if r.Err() != nil {
+	_, sites := shape.sites()
+	if c.codeFurther(&wire.Coder{R: r}, bounds{len(shape.streams), shape.terminals(), sites, shape.summaries}); r.Err() != nil {
 		return nil
 	}
 	return c

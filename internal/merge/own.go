@@ -147,7 +147,7 @@ func (u *united) own(j *class) {
 	j.own = j.own.bounded()
 }
 
-// appendOwn and decodeOwn: of a single rank nothing, as its class's courses say it.
+// codeOwn: of a single rank nothing, as its class's courses say it.
 //
 //	own = 0: none | 1: too many | 2, per rank courses
 const (
@@ -156,39 +156,28 @@ const (
 	someOwn = 2
 )
 
-func (c *class) appendOwn(b []byte) []byte {
-	switch {
-	case c.ranks.Len() == 1:
-		return b
-	case c.own.lost:
-		return append(b, lostOwn)
-	case c.own.of == nil:
-		return append(b, noOwn)
-	}
-	b = append(b, someOwn)
-	for _, list := range c.own.of {
-		b = appendCourses(b, list)
-	}
-	return b
-}
-
-func (c *class) decodeOwn(r *wire.Reader, sh *shape) {
-	if c.ranks.Len() == 1 {
+func (c *class) codeOwn(x *wire.Coder, n bounds) {
+	ranks := c.ranks.Len()
+	if ranks == 1 {
 		return
 	}
-	switch kind := r.Byte(); kind {
-	case noOwn:
-	case lostOwn:
-		c.own.lost = true
-	case someOwn:
-		if c.ranks.Len() > r.Rest() {
-			r.Fail("courses of %d ranks in %d bytes", c.ranks.Len(), r.Rest())
-			return
-		}
-		for range c.ranks.Len() {
-			c.own.of = append(c.own.of, decodeCourses(r, sh))
-		}
-	default:
-		r.Fail("courses of ranks of kind %d", kind)
+	kind := byte(noOwn)
+	if c.own.lost {
+		kind = lostOwn
+	} else if c.own.of != nil {
+		kind = someOwn
+	}
+	wire.Byte(x, &kind)
+	if x.R != nil && (kind > someOwn || kind == someOwn && ranks > x.R.Rest()) {
+		x.R.Fail("courses of %d ranks of kind %d", ranks, kind)
+	}
+	if c.own.lost = kind == lostOwn; kind != someOwn || x.Failed() {
+		return
+	}
+	if x.R != nil {
+		c.own.of = make([][]course, ranks)
+	}
+	for i := range c.own.of {
+		codeCourses(x, &c.own.of[i], n)
 	}
 }

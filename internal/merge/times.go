@@ -167,59 +167,40 @@ func (c *class) leafTimes(tr *track.Track, rank int) (inside int64) {
 	return inside
 }
 
-func (c *class) appendTimes(b []byte) []byte {
+func (c *class) codeTimes(x *wire.Coder, n bounds) {
+	if x.R != nil {
+		c.times, c.totals = make([]summary, n.summaries), make(totals, n.sites)
+	}
 	for i := range c.times {
-		b = appendStat(b, &c.times[i].duration)
-		b = appendStat(b, &c.times[i].gap)
+		codeStat(x, &c.times[i].duration)
+		codeStat(x, &c.times[i].gap)
 	}
 	for i := range c.totals {
-		b = appendSpread(b, c.totals[i].duration)
-		b = appendSpread(b, c.totals[i].gap)
-	}
-	return b
-}
-
-func (c *class) decodeTimes(r *wire.Reader, sh *shape) {
-	c.times = make([]summary, sh.summaries)
-	for i := range c.times {
-		c.times[i] = summary{decodeStat(r), decodeStat(r)}
-	}
-	_, n := sh.sites()
-	c.totals = make(totals, n)
-	for i := range c.totals {
-		c.totals[i].duration, c.totals[i].gap = decodeSpread(r), decodeSpread(r)
+		codeSpread(x, &c.totals[i].duration)
+		codeSpread(x, &c.totals[i].gap)
 	}
 }
 
-// appendStat writes a summary as little more than what its extremes leave open:
+// codeStat is a summary as little more than what its extremes leave open:
 //
 //	stat = count uvarint, min uvarint, max-min uvarint, sum-least uvarint,
 //	       squares-least (hi varint, lo uvarint), rank of min uvarint, of max varint as a difference to that
-func appendStat(b []byte, s *model.Stat) []byte {
-	for _, v := range [...]uint64{s.Count, s.Min, s.Max - s.Min, s.Sum - leastSum(s.Count, s.Min, s.Max)} {
-		b = wire.AppendUvarint(b, v)
-	}
+func codeStat(c *wire.Coder, s *model.Stat) {
+	span, more := s.Max-s.Min, s.Sum-leastSum(s.Count, s.Min, s.Max)
+	wire.Uints(c, &s.Count, &s.Min, &span, &more)
+	s.Max = s.Min + span
+	s.Sum = leastSum(s.Count, s.Min, s.Max) + more
 	least := leastSquares(s)
 	lo, borrow := bits.Sub64(s.Squares.Lo, least.Lo, 0)
-	hi, _ := bits.Sub64(s.Squares.Hi, least.Hi, borrow)
-	b = wire.AppendUvarint(wire.AppendVarint(b, int64(hi)), lo)
-	b = wire.AppendUvarint(b, uint64(s.MinRank))
-	return wire.AppendVarint(b, int64(s.MaxRank)-int64(s.MinRank))
-}
-
-func decodeStat(r *wire.Reader) model.Stat {
-	s := model.Stat{Count: r.Uvarint(), Min: r.Uvarint()}
-	s.Max = s.Min + r.Uvarint()
-	s.Sum = leastSum(s.Count, s.Min, s.Max) + r.Uvarint()
-	s.Squares = leastSquares(&s).Plus(model.Wide{Hi: uint64(r.Varint()), Lo: r.Uvarint()})
-	s.MinRank = int32(r.Int(model.MaxRanks))
-	last := int64(s.MinRank) + r.Varint()
-	if last < 0 || last > model.MaxRanks {
-		r.Fail("rank %d", last)
-		return model.Stat{}
-	}
-	s.MaxRank = int32(last)
-	return s
+	rest, _ := bits.Sub64(s.Squares.Hi, least.Hi, borrow)
+	hi, rank := int64(rest), int64(s.MaxRank)
+	wire.Integers(c, &hi)
+	wire.Uints(c, &lo)
+	s.Squares = least.Plus(model.Wide{Hi: uint64(hi), Lo: lo})
+	wire.Int(c, &s.MinRank, model.MaxRanks)
+	wire.From(c, &rank, int64(s.MinRank))
+	c.Refuse(rank < 0 || rank > model.MaxRanks, "a rank that isn't there")
+	s.MaxRank = int32(rank)
 }
 
 // leastSum is what n samples come to at least with these extremes.
@@ -252,19 +233,13 @@ func squareOver(v, n uint64) model.Wide {
 }
 
 // A spread has the form of a summary whose samples are totals of ranks.
-func appendSpread(b []byte, s model.Spread) []byte {
-	return appendStat(b, &model.Stat{
+func codeSpread(c *wire.Coder, s *model.Spread) {
+	x := model.Stat{
 		Count: uint64(s.Ranks), Sum: s.Sum, Min: s.Min, Max: s.Max, Squares: s.Squares, MinRank: s.MinRank, MaxRank: s.MaxRank,
-	})
-}
-
-func decodeSpread(r *wire.Reader) model.Spread {
-	s := decodeStat(r)
-	if s.Count > model.MaxRanks {
-		r.Fail("%d ranks", s.Count)
-		return model.Spread{}
 	}
-	return model.Spread{
-		Ranks: int(s.Count), Sum: s.Sum, Min: s.Min, Max: s.Max, Squares: s.Squares, MinRank: s.MinRank, MaxRank: s.MaxRank,
+	codeStat(c, &x)
+	c.Refuse(x.Count > model.MaxRanks, "a spread of too many ranks")
+	*s = model.Spread{
+		Ranks: int(x.Count), Sum: x.Sum, Min: x.Min, Max: x.Max, Squares: x.Squares, MinRank: x.MinRank, MaxRank: x.MaxRank,
 	}
 }

@@ -3,11 +3,10 @@ package merge
 import (
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
+	"pgregory.net/rapid"
 )
 
 // Summaries come back from messages, also such as no samples have: parts of
@@ -28,9 +27,10 @@ func TestStatMessage(t *testing.T) {
 				MinRank: rapid.Int32Range(0, trace.MaxRanks).Draw(t, "least"), MaxRank: rapid.Int32Range(0, trace.MaxRanks).Draw(t, "most"),
 			}
 		}
-		r := wire.NewReader(appendStat(nil, &s), "stat")
-		if got := decodeStat(r); r.Done() != nil || got != s {
-			t.Fatalf("%+v became %+v: %v", s, got, r.Done())
+		var got model.Stat
+		err := wire.Read(wire.Append(nil, func(c *wire.Coder) { codeStat(c, &s) }), "stat", func(c *wire.Coder) { codeStat(c, &got) })
+		if err != nil || got != s {
+			t.Fatalf("%+v became %+v: %v", s, got, err)
 		}
 	})
 }

@@ -330,10 +330,7 @@ func (x *completion) found(c *trace.Call) bool {
 	if x.flag >= 0 {
 		return c.Params[x.flag].Out.Num != 0
 	}
-	if x.count >= 0 {
-		return c.Params[x.count].Out.Num > 0
-	}
-	return true
+	return x.count < 0 || c.Params[x.count].Out.Num > 0
 }
 
 func (x *completion) elementStatus(c *trace.Call, i int) *trace.StatusValue {

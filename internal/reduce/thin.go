@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
@@ -338,11 +339,7 @@ func compare(a, b key) int {
 }
 
 func (f *family) ordered() (list []key) {
-	for k := range f.keys {
-		list = append(list, k)
-	}
-	slices.SortFunc(list, compare)
-	return list
+	return slices.SortedFunc(maps.Keys(f.keys), compare)
 }
 
 // write makes the trace.

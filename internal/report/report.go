@@ -17,6 +17,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"encoding/base64"
 	"fmt"
@@ -89,9 +90,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 		return nil, err
 	}
 	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + version.Number, Summary: s, Live: o.Live}
-	if d.Title == "" {
-		d.Title = d.File
-	}
+	d.Title = cmp.Or(d.Title, d.File)
 	s.File = d.File
 	// The timeline looks at each call that has times of its own, as the imbalance does.
 	painted := make(chan error, 1)

@@ -300,10 +300,7 @@ func same(a, b int) int {
 
 // name numbers a function; where it has no name, it is one of the timeline's own.
 func (c *collector) name(name string, function int) int {
-	key := name
-	if key == "" {
-		key = string(rune(function))
-	}
+	key := cmp.Or(name, string(rune(function)))
 	n, ok := c.names[key]
 	if !ok {
 		n = len(c.single.Names)

@@ -11,7 +11,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // MostPhases is how many phases a PhaseLine has at most, and FewPhases how many those have of which there are
@@ -101,17 +101,10 @@ func (p *PhasePair) Phases(i int) []Phase { return p.line(i).phases() }
 // Calls is how many calls' times were taken in.
 func (p *PhasePair) Calls() uint64 { return p.line(0).calls() }
 
-// Save writes a pair as it is; Load reads it.
-func (p *PhasePair) Save(w *pack.Writer) {
+// Code is a pair as it is, read into a new one.
+func (p *PhasePair) Code(c *wire.Coder) {
 	for i := range p.now {
-		p.line(i).save(w)
-	}
-}
-
-// Load reads what Save wrote.
-func (p *PhasePair) Load(r *pack.Reader) {
-	for i := range p.now {
-		p.line(i).load(r)
+		p.line(i).code(c)
 	}
 }
 
@@ -366,29 +359,20 @@ func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
 	return sum
 }
 
-func (l line) save(w *pack.Writer) {
-	w.Uint(uint64(len(l.past)))
-	for _, p := range append(l.past[:len(l.past):len(l.past)], l.last) {
-		w.Uint(p.Calls)
-		w.Uint(p.Sum)
+func (l line) code(c *wire.Coder) {
+	n := len(l.past)
+	if wire.Index(c, &n, MostPhases); c.R != nil {
+		l.past = append(l.past, make([]Phase, n)...)
 	}
-	for _, v := range [...]uint64{l.mean, l.slack, l.due, l.left, l.total} {
-		w.Uint(v)
+	for i := range l.past {
+		wire.Uints(c, &l.past[i].Calls, &l.past[i].Sum)
 	}
-	w.Int(l.drift)
-}
-
-func (l line) load(r *pack.Reader) {
-	n := r.Index(MostPhases)
-	for range n {
-		l.past = append(l.past, Phase{r.Uint(), r.Uint()})
+	wire.Uints(c, &l.last.Calls, &l.last.Sum, &l.mean, &l.slack, &l.due, &l.left, &l.total)
+	wire.Integers(c, &l.drift)
+	if c.R == nil {
+		return
 	}
-	l.last = Phase{r.Uint(), r.Uint()}
-	l.mean, l.slack, l.due, l.left, l.total = r.Uint(), r.Uint(), r.Uint(), r.Uint(), r.Uint()
-	l.drift = r.Int()
-	if l.left > l.due {
-		r.Fail("%d of %d calls to come", l.left, l.due)
-	}
+	c.Refuse(l.left > l.due, "%d of %d calls to come", l.left, l.due)
 	for i, p := range l.past {
 		next := l.last
 		if i+1 < n {

@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"pgregory.net/rapid"
-
-	"github.com/spoor-hpc/spoor/internal/file/pack"
 )
 
 func lineOf(values ...uint64) *PhaseLine {
@@ -131,13 +130,10 @@ func TestTotals(t *testing.T) {
 		if got := TotalPhase(ReducePhases(l.Phases(), 1, 0)); got != want {
 			t.Fatalf("reduced to %v, want %v", got, want)
 		}
-		var w pack.Writer
-		l.line().save(&w)
 		var m PhaseLine
-		rd := pack.NewReader(w.B)
-		m.line().load(rd)
-		if rd.Err() != nil || !reflect.DeepEqual(m, *l) {
-			t.Fatal(cmp.Diff(l.Phases(), m.Phases()), rd.Err())
+		err := wire.Read(wire.Append(nil, l.line().code), "phases", m.line().code)
+		if err != nil || !reflect.DeepEqual(m, *l) {
+			t.Fatal(cmp.Diff(l.Phases(), m.Phases()), err)
 		}
 		other := lineOf(rapid.SliceOf(rapid.Uint64Max(1<<40)).Draw(t, "another rank")...)
 		both := TotalPhase(other.Phases())

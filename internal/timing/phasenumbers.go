@@ -1,6 +1,6 @@
 package timing
 
-import "github.com/spoor-hpc/spoor/internal/file/pack"
+import "github.com/spoor-hpc/spoor/internal/file/wire"
 
 // PhaseNumbers is how numbers of either sign went on that some of the calls have: the lines of what
 // is below zero of a call, of what is above, and of how many it has. Being no times, they
@@ -51,19 +51,11 @@ func (n *PhaseNumbers) Phases(calls uint64) (below, above, count []Phase) {
 	return n.below.Phases(), n.above.Phases(), n.count.Phases()
 }
 
-// Save writes them as they are; Load reads them into new ones.
-func (n *PhaseNumbers) Save(w *pack.Writer) {
-	w.Uint(n.calls)
+// Code is them as they are, read into new ones.
+func (n *PhaseNumbers) Code(c *wire.Coder) {
+	wire.Uints(c, &n.calls)
 	for _, l := range n.lines() {
-		l.line().save(w)
-	}
-}
-
-// Load reads what Save wrote.
-func (n *PhaseNumbers) Load(r *pack.Reader) {
-	n.calls = r.Uint()
-	for _, l := range n.lines() {
-		l.line().load(r)
+		l.line().code(c)
 	}
 }
 

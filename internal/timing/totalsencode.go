@@ -2,6 +2,7 @@ package timing
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -283,12 +284,7 @@ func entropy(list []int64) float64 {
 		}
 	}
 	n := float64(len(list))
-	counts := make([]int, 0, len(count))
-	for _, k := range count {
-		counts = append(counts, k)
-	}
-	slices.Sort(counts) // the same sum each time
-	for _, k := range counts {
+	for _, k := range slices.Sorted(maps.Values(count)) { // the same sum each time
 		bits -= float64(k) * math.Log2(float64(k)/n)
 	}
 	return bits / 8

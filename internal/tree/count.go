@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/trace"
@@ -275,9 +276,7 @@ func (c *counter) repeated(x *summary, n uint64) *summary {
 	c.step(round, x.last, x.first)
 	round.join(x)
 	out := &summary{first: x.first, last: x.last, runs: make(map[int32]run, len(round.runs)), lost: x.lost + round.lost*(n-1)}
-	for v, r := range x.runs {
-		out.runs[v] = r
-	}
+	maps.Copy(out.runs, x.runs)
 	for v, r := range round.runs {
 		out.put(v, r.times(n-1))
 	}

@@ -15,6 +15,7 @@ package tree
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -455,9 +456,7 @@ func (m *maker) code() *trace.Code {
 			add(child, v.number)
 		}
 		c.Apart = append(c.Apart, v.apart()...)
-		for f, at := range hidden {
-			around[f] = at
-		}
+		maps.Copy(around, hidden)
 	}
 	slices.SortFunc(m.root.list, compareVertices)
 	for _, v := range m.root.list {

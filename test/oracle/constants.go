@@ -100,8 +100,5 @@ func (n names) predefined(kind mpi.Kind, raw uint64) []int64 {
 // null reports whether a handle is the null handle of its kind.
 func (n names) null(kind mpi.Kind, raw uint64) bool {
 	null, ok := mpi.NullHandle(kind)
-	if !ok {
-		return false
-	}
-	return slices.Contains(n.predefined(kind, raw), null)
+	return ok && slices.Contains(n.predefined(kind, raw), null)
 }

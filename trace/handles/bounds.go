@@ -1,6 +1,8 @@
 package handles
 
 import (
+	"cmp"
+
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -92,9 +94,7 @@ func (b *Bounds) Comm(handle int64) CommBound {
 		return CommBound{Local: 1}
 	}
 	x := b.comms[handle]
-	if x.Local == 0 {
-		x.Local = int64(b.ranks)
-	}
+	x.Local = cmp.Or(x.Local, int64(b.ranks))
 	return x
 }
 

@@ -2,6 +2,7 @@ package files
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -76,9 +77,7 @@ func (h *Heat) Used(most int) int {
 	for i := range h.Ranks {
 		rows = append(rows, &h.Ranks[i])
 	}
-	for _, r := range h.Files {
-		rows = append(rows, r)
-	}
+	rows = slices.AppendSeq(rows, maps.Values(h.Files))
 	for _, r := range rows {
 		for i := range heatBins {
 			if r.Read != nil && r.Read[i] > 0 || r.Written != nil && r.Written[i] > 0 {

@@ -2,6 +2,7 @@ package hang
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -25,9 +26,7 @@ type inbox struct{ comm, to int }
 func (s *Snapshot) match() *matching {
 	m := &matching{s: s, taken: make(map[Channel]uint64), perhaps: make(map[Channel]uint64), likely: make(map[Channel]uint64),
 		incoming: make(map[inbox][]Channel), matched: make([]bool, len(s.Operations))}
-	for c, n := range s.Received {
-		m.taken[c] = n
-	}
+	maps.Copy(m.taken, s.Received)
 	for c, n := range s.Sent {
 		if n > m.taken[c] {
 			at := inbox{c.Comm, c.To}

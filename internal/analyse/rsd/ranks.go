@@ -53,10 +53,7 @@ func Spans(list []int) (out []Span) {
 // folded makes one of spans that are alike and equally far apart.
 func folded(list []Span) (out []Span) {
 	alike := func(a, b Span) bool {
-		if len(a.Dims) == 0 || len(a.Dims) != len(b.Dims) {
-			return false
-		}
-		return slices.Equal(a.Dims, b.Dims)
+		return len(a.Dims) > 0 && slices.Equal(a.Dims, b.Dims)
 	}
 	for i := 0; i < len(list); {
 		n := 1

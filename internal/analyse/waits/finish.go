@@ -161,18 +161,6 @@ type plan struct {
 	torn        bool
 }
 
-func (p *plan) append(b []byte) []byte {
-	c := wire.Coder{B: b}
-	p.code(&c)
-	return c.B
-}
-
-func readPlan(b []byte) (p plan, err error) {
-	c := wire.Coder{R: wire.NewReader(b, "plan")}
-	p.code(&c)
-	return p, c.R.Done()
-}
-
 func (p *plan) code(c *wire.Coder) {
 	wire.Byte(c, &p.left)
 	c.Bool(&p.torn)
@@ -188,7 +176,7 @@ func (w *local) agree(own plan) (plan, error) {
 	if w.broken != nil {
 		own.left = trace.LeftFailed
 	}
-	b, err := w.reduce(w.world, w.Rank(), own.append(nil), func(a, b []byte) []byte {
+	b, err := w.reduce(w.world, w.Rank(), wire.Append(nil, own.code), func(a, b []byte) []byte {
 		x, err := readPlan(a)
 		y, err2 := readPlan(b)
 		if err != nil || err2 != nil {
@@ -197,13 +185,15 @@ func (w *local) agree(own plan) (plan, error) {
 		x.left, x.torn = max(x.left, y.left), x.torn || y.torn
 		x.needs, x.calls, x.first, x.last = max(x.needs, y.needs), max(x.calls, y.calls), min(x.first, y.first), max(x.last, y.last)
 		x.began, x.since = min(x.began, y.began), max(x.since, y.since)
-		return x.append(nil)
+		return wire.Append(nil, x.code)
 	})
 	if err != nil {
 		return plan{}, err
 	}
 	return readPlan(b)
 }
+
+func readPlan(b []byte) (p plan, err error) { return p, wire.Read(b, "plan", p.code) }
 
 // begin gets ready to go through the rank's calls.
 func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
@@ -422,9 +412,9 @@ type found struct {
 }
 
 func (f found) append(b []byte) []byte {
-	path := f.path.append(nil)
+	path := wire.Append(nil, f.path.code)
 	b = wire.AppendUvarint(b, uint64(len(path)))
-	return f.sums.append(append(b, path...))
+	return wire.Append(append(b, path...), f.sums.code)
 }
 
 func readFound(b []byte) (f found, err error) {
@@ -444,20 +434,16 @@ func readFound(b []byte) (f found, err error) {
 //
 //	way = (rank, stream, start, end, hops, (time - that before, rank, stream)…)…
 func (y *way) append(b []byte) []byte {
-	c := wire.Coder{B: b}
-	for _, t := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
-		y.code(&c, t)
-	}
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) {
+		for _, t := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
+			y.code(c, t)
+		}
+	})
 }
 
 func readWay(b []byte, since int64) (*way, error) {
 	y := &way{make(map[thread]span), make(map[thread][]hop), since}
-	c := wire.Coder{R: wire.NewReader(b, "waits of all ranks")}
-	for c.R.Rest() > 0 && !c.Failed() {
-		y.code(&c, thread{})
-	}
-	return y, c.R.Err()
+	return y, wire.ReadEach(b, "waits of all ranks", func(c *wire.Coder) { y.code(c, thread{}) })
 }
 
 func (y *way) code(c *wire.Coder, t thread) {
@@ -479,20 +465,16 @@ func (y *way) code(c *wire.Coder, t thread) {
 
 // appendStretches and readStretches carry the path to the ranks.
 func appendStretches(b []byte, on map[thread][]stretch) []byte {
-	c := wire.Coder{B: b}
-	for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {
-		codeStretches(&c, on, t)
-	}
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) {
+		for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {
+			codeStretches(c, on, t)
+		}
+	})
 }
 
 func readStretches(b []byte) (map[thread][]stretch, error) {
 	on := make(map[thread][]stretch)
-	c := wire.Coder{R: wire.NewReader(b, "critical path")}
-	for c.R.Rest() > 0 && !c.Failed() {
-		codeStretches(&c, on, thread{})
-	}
-	return on, c.R.Err()
+	return on, wire.ReadEach(b, "critical path", func(c *wire.Coder) { codeStretches(c, on, thread{}) })
 }
 
 func codeStretches(c *wire.Coder, on map[thread][]stretch, t thread) {
@@ -507,20 +489,12 @@ func codeStretches(c *wire.Coder, on map[thread][]stretch, t thread) {
 	on[t] = list
 }
 
-// append and readPathSums carry what ranks have of the path.
-func (x *pathSums) append(b []byte) []byte {
-	c := wire.Coder{B: b}
-	x.code(&c)
-	return c.B
-}
-
 func readPathSums(b []byte) (*pathSums, error) {
 	x := newPathSums()
-	c := wire.Coder{R: wire.NewReader(b, "sums of the critical path")}
-	x.code(&c)
-	return x, c.R.Err()
+	return x, wire.Read(b, "sums of the critical path", x.code)
 }
 
+// code carries what ranks have of the path.
 func (x *pathSums) code(c *wire.Coder) {
 	wire.Naturals(c, &x.spoor)
 	sites := sorted(x.sites)

@@ -279,24 +279,23 @@ const (
 )
 
 func appendComings(b []byte, list []coming) []byte {
-	c := wire.Coder{B: b}
 	before := &coming{}
-	for i := range list {
-		list[i].code(&c, before, i == 0)
-		before = &list[i]
-	}
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) {
+		for i := range list {
+			list[i].code(c, before, i == 0)
+			before = &list[i]
+		}
+	})
 }
 
 func readComings(b []byte) (list []coming, err error) {
-	c := wire.Coder{R: wire.NewReader(b, "collective calls")}
 	before := coming{}
-	for c.R.Rest() > 0 && !c.Failed() {
+	err = wire.ReadEach(b, "collective calls", func(c *wire.Coder) {
 		x := coming{root: comer{arrival: arrival{rank: -1}}}
-		x.code(&c, &before, len(list) == 0)
+		x.code(c, &before, len(list) == 0)
 		list, before = append(list, x), x
-	}
-	return list, c.R.Err()
+	})
+	return list, err
 }
 
 func (x *coming) code(c *wire.Coder, before *coming, first bool) {

@@ -148,20 +148,12 @@ func (s *sums) join(o *sums, most int) {
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// append and readSums carry sums from rank to rank.
-func (s *sums) append(b []byte) []byte {
-	c := wire.Coder{B: b}
-	s.code(&c)
-	return c.B
-}
-
 func readSums(b []byte) (*sums, error) {
 	s := newSums()
-	c := wire.Coder{R: wire.NewReader(b, "sums of waits")}
-	s.code(&c)
-	return &s, c.R.Done()
+	return &s, wire.Read(b, "sums of waits", s.code)
 }
 
+// code carries sums from rank to rank.
 func (s *sums) code(c *wire.Coder) {
 	ranks := func(of map[int32]int64) {
 		wire.Map(c, of, 2, func(rank *int32, ns *int64) {

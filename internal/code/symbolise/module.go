@@ -198,9 +198,7 @@ func (m *module) lookup(offset uint64, isReturn bool) ([]Frame, Precision) {
 				if outer.Function == "" || outer.Symbol == "" && mangled(s.name) {
 					outer.Function = Demangle(s.name)
 				}
-				if outer.Symbol == "" {
-					outer.Symbol = s.name
-				}
+				outer.Symbol = cmp.Or(outer.Symbol, s.name)
 				outer.Start, outer.Offset = s.lo, addr-s.lo
 			} else if outer.Start != 0 {
 				outer.Offset = addr - outer.Start

@@ -1,7 +1,9 @@
 package imported
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -126,16 +128,7 @@ func (w *world) end(k *rank) string {
 
 func (w *world) meta(began int64, o Options) map[string]string {
 	a := w.a
-	command := a.Properties["SPOOR::COMMAND"]
-	if command == "" {
-		command = w.command
-	}
-	if command == "" {
-		command = a.Description
-	}
-	if command == "" {
-		command = filepath.Base(filepath.Dir(a.Path))
-	}
+	command := cmp.Or(a.Properties["SPOOR::COMMAND"], w.command, a.Description, filepath.Base(filepath.Dir(a.Path)))
 	m := map[string]string{
 		model.MetaCommand: command, model.MetaProducer: o.Producer, model.MetaStart: strconv.FormatInt(began, 10),
 		model.MetaImported: "otf2", model.MetaOptions: "timing=" + string(o.Timing.Mode),
@@ -146,11 +139,7 @@ func (w *world) meta(began int64, o Options) map[string]string {
 	if a.Creator != "" {
 		m[model.MetaImported] += ", written by " + a.Creator
 	}
-	names := make([]string, 0, len(w.notes))
-	for n := range w.notes {
-		names = append(names, n)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(w.notes))
 	if t := a.Properties["SPOOR::TIMES"]; t != "" && t != "exact" {
 		m[model.MetaNote+".times"] = "times are not those of the calls, but as they were exported: " + t
 	}

@@ -1,6 +1,8 @@
 package imported
 
 import (
+	"cmp"
+
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
@@ -322,9 +324,7 @@ func (x *translation) made(m *comm) {
 			x.r.make(x.f, m, p.Name)
 			return
 		}
-		if in == "" {
-			in = p.Name
-		}
+		in = cmp.Or(in, p.Name)
 	}
 }
 

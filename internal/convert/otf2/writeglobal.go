@@ -1,6 +1,7 @@
 package otf2
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -100,9 +101,7 @@ func (a *Writer) system(d *definitions) error {
 	}
 	hosts := make(map[string]int)
 	for rank, p := range procs.All() {
-		if p.Host == "" {
-			p.Host = "unknown host"
-		}
+		p.Host = cmp.Or(p.Host, "unknown host")
 		host, ok := hosts[p.Host]
 		if !ok {
 			host = len(hosts) + 1
@@ -115,10 +114,7 @@ func (a *Writer) system(d *definitions) error {
 			return err
 		}
 		if p.End != "finished" {
-			end := map[string]string{"": "left no track"}[p.End]
-			if end == "" {
-				end = p.End
-			}
+			end := cmp.Or(map[string]string{"": "left no track"}[p.End], p.End)
 			if err := d.properties(DefGroupProperty, rank, map[string]string{"end": end}); err != nil {
 				return err
 			}

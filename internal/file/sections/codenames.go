@@ -2,6 +2,7 @@ package sections
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -270,10 +271,7 @@ func (x *codeCoder) lines() {
 			continue
 		}
 		if x.anew(i) && x.file[i] != 0 {
-			expected := line[x.in[i]]
-			if expected == 0 {
-				expected = before
-			}
+			expected := cmp.Or(line[x.in[i]], before)
 			n := x.varint(int64(v.Line-expected)) + int64(expected)
 			if v.Line = int(n); x.R != nil && (n < 0 || n > 1<<31) {
 				x.R.Fail("vertex %d is in line %d", i, n)

@@ -18,9 +18,7 @@ type Histogram struct {
 //	histograms = count uvarint, (terminal, as a difference to the one before uvarint,
 //	             from + 1 uvarint, durations hist, gaps hist)…
 func AppendHistograms(b []byte, list []Histogram) []byte {
-	c := wire.Coder{B: b}
-	codeHistograms(&c, &list, 0, 0)
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) { codeHistograms(c, &list, 0, 0) })
 }
 
 // DecodeHistograms reads those of a class with so many terminals and places.

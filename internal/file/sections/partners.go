@@ -15,9 +15,7 @@ import (
 //	family       = seed uvarint, intervals uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,
 //	               distributions of relative ranks, sizes, tags and numbers
 func appendPartners(b []byte, list []model.Partners) []byte {
-	c := wire.Coder{B: b}
-	codePartners(&c, &list, 0)
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) { codePartners(c, &list, 0) })
 }
 
 // DecodePartners reads it.

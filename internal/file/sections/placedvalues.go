@@ -42,9 +42,7 @@ func appendPlacedValues(classes []Class) []byte {
 }
 
 func appendPlacedValuesOf(b []byte, names []string, m map[string][]PlacedValue) []byte {
-	c := wire.Coder{B: b}
-	codePlacedValues(&c, names, m)
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) { codePlacedValues(c, names, m) })
 }
 
 // DecodePlacedValues reads the values at the leaves of one class.

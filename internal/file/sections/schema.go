@@ -84,9 +84,7 @@ const (
 
 // appendFunction and decodeFunction are the two sides of one schema entry, less the id.
 func appendFunction(b []byte, f *model.Function) []byte {
-	c := wire.Coder{B: b}
-	codeFunction(&c, f)
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) { codeFunction(c, f) })
 }
 
 func decodeFunction(r *wire.Reader, id uint16) model.Function {

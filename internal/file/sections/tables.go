@@ -6,9 +6,7 @@ import "github.com/spoor-hpc/spoor/internal/file/wire"
 //
 //	meta = count, (key string, value string)…
 func appendMeta(b []byte, meta map[string]string) []byte {
-	c := wire.Coder{B: b}
-	codeMeta(&c, meta)
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) { codeMeta(c, meta) })
 }
 
 // DecodeMeta reads what appendMeta wrote.
@@ -33,9 +31,7 @@ func appendStrings(b []byte, table map[uint64]string) []byte {
 	if len(table) == 0 {
 		return b
 	}
-	c := wire.Coder{B: b}
-	codeStrings(&c, table)
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) { codeStrings(c, table) })
 }
 
 // DecodeStrings reads what appendStrings wrote.

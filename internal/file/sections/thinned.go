@@ -15,9 +15,7 @@ import (
 //	          if there are none: (tags + 1, or 0 for all) uvarint, (tag varint, as a difference to the one before)…,
 //	          precision uvarint, kept uvarint, distribution
 func appendThinned(b []byte, list []model.Thinned) []byte {
-	c := wire.Coder{B: b}
-	codeThinned(&c, &list, 0)
-	return c.B
+	return wire.Append(b, func(c *wire.Coder) { codeThinned(c, &list, 0) })
 }
 
 // DecodeThinned reads it.

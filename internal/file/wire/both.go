@@ -14,9 +14,32 @@ type Coder struct {
 	B []byte
 }
 
+// Append appends what code writes to b.
+func Append(b []byte, code func(c *Coder)) []byte {
+	c := Coder{B: b}
+	code(&c)
+	return c.B
+}
+
+// Read has code read all of b; what names the data in errors.
+func Read(b []byte, what string, code func(c *Coder)) error {
+	c := Coder{R: NewReader(b, what)}
+	code(&c)
+	return c.R.Done()
+}
+
+// ReadEach has code read all of b, one item after another.
+func ReadEach(b []byte, what string, code func(c *Coder)) error {
+	return Read(b, what, func(c *Coder) {
+		for c.R.Rest() > 0 && !c.Failed() {
+			code(c)
+		}
+	})
+}
+
 // A Number is what is written as a varint.
 type Number interface {
-	~int | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
+	~int | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
 // Failed reports whether what is read is damaged.
@@ -50,28 +73,57 @@ func Above[T Number](c *Coder, v *T, base T, most int) {
 
 // Naturals are numbers that aren't negative.
 func Naturals[T Number](c *Coder, list ...*T) {
-	for _, v := range list {
-		if c.R != nil {
-			*v = T(c.R.Uvarint() & math.MaxInt64)
-		} else {
-			c.B = AppendUvarint(c.B, uint64(*v))
+	if c.R == nil {
+		b := c.B
+		for _, v := range list {
+			b = AppendUvarint(b, uint64(*v))
 		}
+		c.B = b
+		return
+	}
+	for _, v := range list {
+		*v = T(c.R.Uvarint() & math.MaxInt64)
 	}
 }
 
 // Uints are numbers of 64 bits.
 func Uints[T ~uint64](c *Coder, list ...*T) {
-	for _, v := range list {
-		if c.R != nil {
-			*v = T(c.R.Uvarint())
-		} else {
-			c.B = AppendUvarint(c.B, uint64(*v))
+	if c.R == nil {
+		b := c.B
+		for _, v := range list {
+			b = AppendUvarint(b, uint64(*v))
 		}
+		c.B = b
+		return
+	}
+	for _, v := range list {
+		*v = T(c.R.Uvarint())
+	}
+}
+
+// Index is a number below n.
+func Index[T Number](c *Coder, v *T, n int) {
+	c.Refuse(n <= 0, "index into nothing")
+	Int(c, v, n-1)
+}
+
+// Integers are numbers of either sign.
+func Integers[T ~int | ~int32 | ~int64](c *Coder, list ...*T) {
+	if c.R == nil {
+		b := c.B
+		for _, v := range list {
+			b = AppendVarint(b, int64(*v))
+		}
+		c.B = b
+		return
+	}
+	for _, v := range list {
+		*v = T(c.R.Varint())
 	}
 }
 
 // From is a number by how far it is from another one.
-func From[T ~int | ~int64](c *Coder, v *T, base T) {
+func From[T ~int | ~int32 | ~int64](c *Coder, v *T, base T) {
 	if c.R != nil {
 		*v = base + T(c.R.Varint())
 	} else {
@@ -88,12 +140,18 @@ func Byte[T ~uint8](c *Coder, v *T) {
 	}
 }
 
-// Uint64 is eight bytes.
-func (c *Coder) Uint64(v *uint64) {
-	if c.R != nil {
+// Uint64 are eight bytes each.
+func (c *Coder) Uint64(list ...*uint64) {
+	if c.R == nil {
+		b := c.B
+		for _, v := range list {
+			b = AppendUint64(b, *v)
+		}
+		c.B = b
+		return
+	}
+	for _, v := range list {
 		*v = c.R.Uint64()
-	} else {
-		c.B = AppendUint64(c.B, *v)
 	}
 }
 
@@ -116,6 +174,32 @@ func (c *Coder) String(v *string) {
 	}
 }
 
+// Blob is counted bytes; those read are the input's.
+func (c *Coder) Blob(b *[]byte) {
+	if c.R != nil {
+		*b = c.R.Blob()
+	} else {
+		c.B = append(AppendUvarint(c.B, uint64(len(*b))), *b...)
+	}
+}
+
+// Integers are counted numbers of either sign.
+func (c *Coder) Integers(list *[]int64) {
+	n := len(*list)
+	if c.Count(&n, 1); c.R != nil {
+		*list = make([]int64, n)
+	}
+	b := c.B
+	for i, v := range *list {
+		if c.R != nil {
+			(*list)[i] = c.R.Varint()
+		} else {
+			b = AppendVarint(b, v)
+		}
+	}
+	c.B = b
+}
+
 // Count is how many items follow, each of which takes at least size bytes.
 func (c *Coder) Count(n *int, size int) {
 	if c.R != nil {
@@ -128,8 +212,10 @@ func (c *Coder) Count(n *int, size int) {
 // List is counted items, each of which takes at least size bytes.
 func List[T any](c *Coder, list *[]T, size int, each func(i int, x *T)) {
 	n := len(*list)
-	if c.Count(&n, size); c.R != nil && n > 0 {
-		*list = make([]T, n)
+	if c.Count(&n, size); c.R != nil {
+		if *list = nil; n > 0 {
+			*list = make([]T, n)
+		}
 	}
 	for i := range *list {
 		if c.Failed() {

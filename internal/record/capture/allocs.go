@@ -3,7 +3,7 @@ package capture
 import (
 	"encoding/binary"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
@@ -96,65 +96,37 @@ func (c *Capture) trackAllocs() *track.AllocEvents {
 	return t
 }
 
-// save writes the allocation events from number first on.
-func (v *allocs) save(w *pack.Writer, first int) {
-	w.Bool(v.cut)
-	w.Uint(uint64(len(v.list) - first))
-	for _, l := range v.list[first:] {
-		w.Bool(l.Free)
-		w.Uint(l.Calls)
-		w.Int(l.Segment)
-		w.Uint(l.Size)
+// code is the allocation events from number first on; those read come after those there are.
+func (v *allocs) code(c *wire.Coder, first int) {
+	c.Bool(&v.cut)
+	var list []track.AllocEvent
+	if c.R == nil {
+		list = v.list[first:]
 	}
-}
-
-func (v *allocs) load(r *pack.Reader) {
-	v.cut = r.Bool()
-	for range r.Count(4) {
-		v.add(track.AllocEvent{Free: r.Bool(), Calls: r.Uint(), Segment: r.Int(), Size: r.Uint()})
-	}
-}
-
-func (l *allocStream) save(w *pack.Writer) {
-	w.Bool(l.grammar != nil)
-	if l.grammar != nil {
-		w.Bytes(l.grammar.AppendBinary(nil))
-	}
-	w.Uint(l.last)
-}
-
-func (l *allocStream) load(r *pack.Reader, allocs int) {
-	if r.Bool() {
-		g, _, err := grammar.Decode([]byte(r.String()))
-		if err != nil {
-			r.Check(err)
-			return
+	wire.List(c, &list, 4, func(_ int, l *track.AllocEvent) {
+		c.Bool(&l.Free)
+		wire.Uints(c, &l.Calls)
+		wire.Integers(c, &l.Segment)
+		if wire.Uints(c, &l.Size); c.R != nil {
+			v.add(*l)
 		}
-		for _, n := range g.Terminals() {
-			if int(n) >= allocs {
-				r.Fail("event %d of %d", n, allocs)
-				return
-			}
-		}
-		l.grammar = grammar.Restore(g)
-	}
-	l.last = r.Uint()
+	})
 }
 
-func (l *allocStream) saveChunk(w *pack.Writer) {
-	w.Bytes(l.numbers)
-	w.Uint(l.last)
+func (l *allocStream) code(c *wire.Coder, allocs int) {
+	has := l.grammar != nil
+	if c.Bool(&has); has {
+		l.grammar = l.grammar.Code(c, allocs)
+	}
+	wire.Uints(c, &l.last)
 }
 
-func (l *allocStream) loadChunk(r *pack.Reader, allocs int) {
-	numbers := pack.NewReader([]byte(r.String()))
-	for numbers.Rest() > 0 && r.Err() == nil {
-		n := numbers.Index(allocs)
-		if numbers.Err() != nil {
-			r.Check(numbers.Err())
-			return
+func (l *allocStream) codeChunk(c *wire.Coder, allocs int) {
+	codeNoted(c, l.numbers, func(x *wire.Coder) {
+		var n uint32
+		if wire.Index(x, &n, allocs); !x.Failed() {
+			l.append(n)
 		}
-		l.append(uint32(n))
-	}
-	l.last = r.Uint()
+	})
+	wire.Uints(c, &l.last)
 }

@@ -1,7 +1,7 @@
 package capture
 
 import (
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -116,23 +116,10 @@ func (c *Capture) trackAsides() []track.Aside {
 	return list
 }
 
-func (a *asides) save(w *pack.Writer) {
-	w.Uint(uint64(len(a.list)))
-	for _, x := range a.list {
-		w.Uint(x.call)
-		w.Uint(x.ticks)
-		w.Bool(x.off)
-	}
-}
-
-func (a *asides) load(r *pack.Reader) {
-	a.list = a.list[:0]
-	for range r.Count(3) {
-		x := aside{call: r.Uint(), ticks: r.Uint(), off: r.Bool()}
-		if n := len(a.list); n > 0 && x.call < a.list[n-1].call {
-			r.Fail("an aside before call %d after one before call %d", x.call, a.list[n-1].call)
-			return
-		}
-		a.list = append(a.list, x)
-	}
+func (a *asides) code(c *wire.Coder) {
+	wire.List(c, &a.list, 3, func(i int, x *aside) {
+		wire.Uints(c, &x.call, &x.ticks)
+		c.Bool(&x.off)
+		c.Refuse(i > 0 && x.call < a.list[i-1].call, "asides out of order")
+	})
 }

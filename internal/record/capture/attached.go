@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -130,63 +130,38 @@ func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[st
 	return m
 }
 
-func (a *attached) save(w *pack.Writer) {
-	w.Uint(uint64(len(a.names)))
-	for id, name := range a.names {
-		w.String(name)
-		w.Uint(uint64(len(a.stats[id])))
-		for _, s := range a.stats[id] {
-			if w.Uint(s.Count); s.Count > 0 {
-				w.Int(s.Sum)
-				w.Int(s.Min)
-				w.Int(s.Max)
-			}
-		}
-	}
-}
-
-func (a *attached) load(r *pack.Reader, terminals int) {
-	*a = attached{}
-	for range min(r.Count(2), maxNames) {
-		a.names = append(a.names, r.String())
-		stats := make([]model.ValueStat, r.Count(1))
-		if len(stats) > terminals {
-			r.Fail("values of %d terminals, there are %d", len(stats), terminals)
-			return
-		}
-		for i := range stats {
-			if stats[i].Count = r.Uint(); stats[i].Count > 0 {
-				stats[i].Sum, stats[i].Min, stats[i].Max = r.Int(), r.Int(), r.Int()
-			}
-		}
-		a.stats = append(a.stats, stats)
-	}
-}
-
-// loadChunk reads what was attached since a state, and the names there are now.
-func (a *attached) loadChunk(r *pack.Reader, terminals int) {
-	n := min(r.Count(1), maxNames)
-	for i := range n {
-		name := r.String()
-		if i == len(a.names) {
-			a.names = append(a.names, name)
+func (a *attached) code(c *wire.Coder, terminals int) {
+	wire.List(c, &a.names, 2, func(id int, name *string) {
+		if c.R != nil {
 			a.stats = append(a.stats, nil)
 		}
-		a.names[i] = name // a lower number may have got its name later
-	}
-	values := pack.NewReader([]byte(r.String()))
-	for values.Rest() > 0 && r.Err() == nil {
-		terminal, id, v := values.Index(terminals), values.Index(len(a.names)), values.Int()
-		if r.Check(values.Err()); values.Err() == nil {
-			a.add(uint64(id), uint32(terminal), v)
-		}
-	}
+		c.String(name)
+		wire.List(c, &a.stats[id], 1, func(_ int, s *model.ValueStat) {
+			if wire.Uints(c, &s.Count); s.Count > 0 {
+				wire.Integers(c, &s.Sum, &s.Min, &s.Max)
+			}
+		})
+		c.Refuse(len(a.stats[id]) > terminals, "values of terminals that there aren't")
+	})
+	c.Refuse(len(a.names) > maxNames, "too many names")
 }
 
-func (a *attached) saveChunk(w *pack.Writer, values []byte) {
-	w.Uint(uint64(len(a.names)))
-	for _, name := range a.names {
-		w.String(name)
+// codeChunk is the names there are now, as a lower number may have got its name later, and what was attached since a
+// state.
+func (a *attached) codeChunk(c *wire.Coder, terminals int, values []byte) {
+	wire.List(c, &a.names, 1, func(_ int, name *string) { c.String(name) })
+	if c.Refuse(len(a.names) < len(a.stats) || len(a.names) > maxNames, "other names"); c.Failed() {
+		return
 	}
-	w.Bytes(values)
+	a.stats = append(a.stats, make([][]model.ValueStat, len(a.names)-len(a.stats))...)
+	codeNoted(c, values, func(x *wire.Coder) {
+		var terminal uint32
+		var id uint64
+		var v int64
+		wire.Index(x, &terminal, terminals)
+		wire.Index(x, &id, len(a.names))
+		if wire.Integers(x, &v); !x.Failed() {
+			a.add(id, terminal, v)
+		}
+	})
 }

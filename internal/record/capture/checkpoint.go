@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // Checkpoints. A state file holds the capture's whole state at one moment;
@@ -52,7 +52,6 @@ type checkpoints struct {
 	current  int // of files: where the newest state is
 	sequence uint64
 	buffer   []byte
-	rules    []byte // of a stream, to be used again
 	state    int64  // bytes of the newest state
 	hists    int64  // of these, of histograms
 	rest     int64  // of these, all but a few histograms, see smallHists
@@ -61,12 +60,12 @@ type checkpoints struct {
 
 	// What a chunk needs, noted since the last checkpoint if chunks is set.
 	chunks bool
-	small  int64       // see smallState
-	keys   int         // signatures that are saved
-	allocs int         // allocation events of segments that are saved
-	values []byte      // terminal, name and number of what was attached
-	times  []byte      // of each call, in order of counting, see noteTimes
-	steps  pack.Writer // calls of lanes, see signature.Note
+	small  int64      // see smallState
+	keys   int        // signatures that are saved
+	allocs int        // allocation events of segments that are saved
+	values []byte     // terminal, name and number of what was attached
+	times  []byte     // of each call, in order of counting, see noteTimes
+	steps  wire.Coder // calls of lanes, see signature.Note
 }
 
 // saveIfNeeded saves the state when a ring needs it.
@@ -177,11 +176,11 @@ const (
 )
 
 // replayTimes takes in what noteTimes took down.
-func (c *Capture) replayTimes(r *pack.Reader, times []byte) {
+func (c *Capture) replayTimes(x *wire.Coder, times []byte) {
 	for known := uint32(c.sigs.Len()); len(times) > 0; {
 		t, size := nextTimes(times)
 		if size == 0 || t.n >= known || t.prev+1 > known {
-			r.Fail("times of terminal %d after %d of %d, %d bytes", t.n, t.prev, known, len(times))
+			x.Refuse(true, "times of terminal %d after %d of %d, %d bytes", t.n, t.prev, known, len(times))
 			return
 		}
 		c.countTimes(t.n, t.prev, 0, t.gap, t.duration)
@@ -204,7 +203,7 @@ func (c *Capture) giveUp() {
 func (c *Capture) saveState() error {
 	k := &c.checkpoints
 	k.begin(stateMagic)
-	k.buffer = c.appendState(k.buffer)
+	k.buffer = wire.Append(k.buffer, c.codeState)
 	k.finish()
 	next := 1 - k.current
 	if err := k.write(c.cfg.Dir, next, 0); err != nil {
@@ -221,7 +220,7 @@ func (c *Capture) saveState() error {
 func (c *Capture) saveChunk() error {
 	k := &c.checkpoints
 	k.begin(chunkMagic)
-	k.buffer = c.appendChunk(k.buffer)
+	k.buffer = wire.Append(k.buffer, c.codeChunk)
 	k.finish()
 	if err := k.write(c.cfg.Dir, k.current, k.end); err != nil {
 		return err
@@ -341,11 +340,11 @@ func (c *Capture) load(s savedState) error {
 	if s.state == nil {
 		return nil
 	}
-	if err := c.loadState(s.state); err != nil {
+	if err := wire.Read(s.state, "checkpoint", c.codeState); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	for _, chunk := range s.chunks {
-		if err := c.loadChunk(chunk); err != nil {
+		if err := wire.Read(chunk, "checkpoint", c.codeChunk); err != nil {
 			return fmt.Errorf("checkpoint: chunk: %w", err)
 		}
 	}

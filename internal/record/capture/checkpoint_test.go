@@ -2,15 +2,15 @@ package capture
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/trace/model"
+	"pgregory.net/rapid"
 )
 
 // What is noted of times is what is counted again, however long they are.
@@ -40,16 +40,15 @@ func TestNoteTimes(t *testing.T) {
 			one.countTimes(n, prev, 0, gap, duration)
 			notes.noteTimes(n, prev, duration, gap)
 		}
-		r := pack.NewReader(nil)
-		if other.replayTimes(r, notes.times); r.Err() != nil {
-			t.Fatal(r.Err())
+		if err := wire.Read(nil, "", func(x *wire.Coder) { other.replayTimes(x, notes.times) }); err != nil {
+			t.Fatal(err)
 		}
-		want, got := new(pack.Writer), new(pack.Writer)
-		for c, w := range map[*Capture]*pack.Writer{one: want, other: got} {
+		want, got := new(wire.Coder), new(wire.Coder)
+		for c, w := range map[*Capture]*wire.Coder{one: want, other: got} {
 			c.settleTimes()
-			c.sigs.Save(w)
+			c.sigs.Code(w, nil)
 			if c.hists != nil {
-				c.hists.save(w)
+				c.hists.code(w)
 			}
 		}
 		if !bytes.Equal(want.B, got.B) {
@@ -61,16 +60,15 @@ func TestNoteTimes(t *testing.T) {
 // Names of attached values need not come in the order of their numbers.
 func TestNamesInChunks(t *testing.T) {
 	one := attached{names: []string{"", "b"}, stats: make([][]model.ValueStat, 2)}
-	var state, chunk pack.Writer
-	one.save(&state)
+	state := func(a *attached) func(c *wire.Coder) { return func(c *wire.Coder) { a.code(c, 0) } }
+	chunk := func(a *attached) func(c *wire.Coder) { return func(c *wire.Coder) { a.codeChunk(c, 0, nil) } }
+	before := wire.Append(nil, state(&one))
 	one.names[0] = "a"
-	one.saveChunk(&chunk, nil)
+	after := wire.Append(nil, chunk(&one))
 	var other attached
-	r := pack.NewReader(state.B)
-	other.load(r, 0)
-	more := pack.NewReader(chunk.B)
-	other.loadChunk(more, 0)
-	if r.Err() != nil || more.Err() != nil || !cmp.Equal(other.names, one.names) {
-		t.Errorf("%q, want %q; %v, %v", other.names, one.names, r.Err(), more.Err())
+	err := wire.Read(before, "state", state(&other))
+	err = errors.Join(err, wire.Read(after, "chunk", chunk(&other)))
+	if err != nil || !cmp.Equal(other.names, one.names) {
+		t.Errorf("%q, want %q; %v", other.names, one.names, err)
 	}
 }

@@ -1,17 +1,16 @@
 package capture
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"iter"
-	"math"
 	"os"
 	"syscall"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
@@ -100,16 +99,11 @@ func (f *frames) close() {
 	}
 }
 
-func (f *frames) save(w *pack.Writer) {
-	w.Uint(uint64(f.size))
-	w.Uint(uint64(f.from))
-	w.Bytes(f.memory) // empty unless the file can't be written
-}
-
-func (f *frames) load(r *pack.Reader) {
-	f.size, f.from = int64(r.Uint()&math.MaxInt64), int64(r.Uint()&math.MaxInt64)
-	f.memory = []byte(r.String())
-	f.pending, f.count = f.pending[:0], 0
+func (f *frames) code(c *wire.Coder) {
+	wire.Naturals(c, &f.size, &f.from)
+	if c.Blob(&f.memory); c.R != nil { // empty unless the file can't be written
+		f.memory, f.pending, f.count = bytes.Clone(f.memory), f.pending[:0], 0
+	}
 }
 
 // drop gives up all that was noted. The file stays as it is: the last checkpoint may refer to it.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -84,9 +85,9 @@ func FuzzCheckpoint(f *testing.F) {
 			f.Fatal(err)
 		}
 		if chunk {
-			f.Add(c.appendState(nil), c.appendChunk(nil))
+			f.Add(wire.Append(nil, c.codeState), wire.Append(nil, c.codeChunk))
 		} else {
-			f.Add(c.appendState(nil), []byte(nil))
+			f.Add(wire.Append(nil, c.codeState), []byte(nil))
 		}
 		c.Close()
 	}
@@ -95,10 +96,10 @@ func FuzzCheckpoint(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.loadState(state); err != nil {
+		if err := wire.Read(state, "state", c.codeState); err != nil {
 			return
 		}
-		if len(chunk) > 0 && c.loadChunk(chunk) != nil {
+		if len(chunk) > 0 && wire.Read(chunk, "chunk", c.codeChunk) != nil {
 			return
 		}
 		threads := len(c.streams)

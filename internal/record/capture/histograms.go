@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
@@ -61,9 +61,7 @@ func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histogram
 		return nil
 	}
 	h := &histograms{sigs: sigs, bins: o.Bins, rank: int32(rank), sites: siteNumbers{sigs: sigs}}
-	if h.bins == 0 {
-		h.bins = hist.DefaultBins
-	}
+	h.bins = cmp.Or(h.bins, hist.DefaultBins)
 	return h
 }
 
@@ -202,37 +200,36 @@ func (h *histograms) grow() {
 	h.sites.grow()
 }
 
-// save writes the histograms, which must be up to date, or paused.
-func (h *histograms) save(w *pack.Writer) {
-	w.B = slices.Grow(w.B, len(h.pairs)*hist.PairState+2*len(h.heads))
-	w.Uint(uint64(len(h.heads)))
-	for n := range h.heads {
-		count := uint64(0)
-		for range h.of(n) {
-			count++
-		}
-		w.Uint(count)
-		for f := range h.of(n) {
-			w.Uint(uint64(f.from))
-			h.pairs[f.number].Save(w, &f.Buffer)
-		}
-	}
-}
-
-// load reads what save wrote. The signatures are there already.
-func (h *histograms) load(r *pack.Reader) {
-	n := r.Count(1)
-	if n > h.sigs.Len() {
-		r.Fail("histograms of %d terminals, there are %d", n, h.sigs.Len())
+// code is the histograms, which must be up to date, or paused. The signatures are there already.
+func (h *histograms) code(c *wire.Coder) {
+	n := len(h.heads)
+	c.Count(&n, 1)
+	if c.Refuse(n > h.sigs.Len(), "histograms of terminals that there aren't"); c.Failed() {
 		return
 	}
-	h.grow()
+	if c.R != nil {
+		h.grow()
+	} else {
+		c.B = slices.Grow(c.B, len(h.pairs)*hist.PairState+2*len(h.heads))
+	}
 	for i := range n {
-		for range r.Count(3) {
-			from := uint32(r.Index(len(h.sites.known) + 1))
+		count := 0
+		for range h.of(i) {
+			count++
+		}
+		c.Count(&count, 3)
+		if c.R == nil {
+			for f := range h.of(i) {
+				wire.Naturals(c, &f.from)
+				h.pairs[f.number].Save(c, &f.Buffer)
+			}
+			continue
+		}
+		for range count {
+			var from uint32
+			wire.Int(c, &from, len(h.sites.known))
 			f := h.put(&h.heads[i], from)
-			h.pairs[f.number] = hist.LoadPair(r, &f.Buffer)
-			if r.Err() != nil {
+			if h.pairs[f.number] = hist.LoadPair(c.R, &f.Buffer); c.Failed() {
 				return
 			}
 		}

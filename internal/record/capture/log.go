@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -154,22 +153,18 @@ func (l *streamLog) close() {
 	l.values.close()
 }
 
-func (l *streamLog) save(w *pack.Writer) {
-	l.frames.save(w)
-	w.Uint(l.calls)
-	w.Int(l.end)
-	w.Uint(l.ended)
-	w.Bool(l.over)
-	w.Uint(l.begins.calls)
-	w.Int(l.begins.end)
-	l.values.save(w)
-}
-
-func (l *streamLog) load(r *pack.Reader) {
-	l.frames.load(r)
-	l.calls, l.end, l.ended, l.over = r.Uint(), r.Int(), r.Uint(), r.Bool()
-	l.marks, l.begins = nil, mark{calls: r.Uint(), end: r.Int()}
-	l.values.load(r)
+func (l *streamLog) code(c *wire.Coder) {
+	if c.R != nil {
+		l.marks, l.begins = nil, mark{}
+	}
+	l.frames.code(c)
+	wire.Uints(c, &l.calls)
+	wire.Integers(c, &l.end)
+	wire.Uints(c, &l.ended)
+	c.Bool(&l.over)
+	wire.Uints(c, &l.begins.calls)
+	wire.Integers(c, &l.begins.end)
+	l.values.code(c)
 }
 
 func parseEntries(data []byte, calls uint32) ([]timing.Entry, error) {

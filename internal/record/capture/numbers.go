@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -62,42 +62,29 @@ func (p *phases) newNumbers() *timing.PhaseNumbers {
 	return timing.NewPhaseNumbers(p.numbers > maxWhole)
 }
 
-// saveNumbers writes what is of attached values; loadNumbers reads it, when the courses are there.
-func (p *phases) saveNumbers(w *pack.Writer) {
-	w.Bool(p.blind)
-	for n := range p.heads {
-		h := &p.heads[n]
-		if h.first == nil || p.blind {
-			continue
-		}
-		w.Bool(h.blind)
-		for x := h.first; x != nil; x = x.next {
-			w.Uint(uint64(len(x.values)))
-			for _, v := range x.values {
-				if w.Bool(v != nil); v != nil {
-					v.Save(w)
-				}
-			}
-		}
+// codeNumbers is what is of attached values, when the courses are there.
+func (p *phases) codeNumbers(c *wire.Coder) {
+	if c.R != nil {
+		p.numbers = 0
 	}
-}
-
-func (p *phases) loadNumbers(r *pack.Reader) {
-	p.numbers, p.blind = 0, r.Bool()
+	c.Bool(&p.blind)
 	for n := range p.heads {
 		h := &p.heads[n]
 		if h.first == nil || p.blind {
 			continue
 		}
-		h.blind = r.Bool()
-		for x := h.first; x != nil; x = x.next {
-			x.values = make([]*timing.PhaseNumbers, r.Index(maxNames+1))
-			for i := range x.values {
-				if r.Bool() && r.Err() == nil {
-					x.values[i] = p.newNumbers()
-					x.values[i].Load(r)
+		c.Bool(&h.blind)
+		for x := h.first; x != nil && !c.Failed(); x = x.next {
+			wire.List(c, &x.values, 1, func(_ int, v **timing.PhaseNumbers) {
+				has := *v != nil
+				if c.Bool(&has); has && c.R != nil {
+					*v = p.newNumbers()
 				}
-			}
+				if has {
+					(*v).Code(c)
+				}
+			})
+			c.Refuse(len(x.values) > maxNames, "too many names")
 		}
 	}
 }

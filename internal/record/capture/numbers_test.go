@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -123,7 +124,7 @@ func TestValuesOfPlaces(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if err := d.loadState(c.appendState(nil)); err != nil {
+						if err := wire.Read(wire.Append(nil, c.codeState), "state", d.codeState); err != nil {
 							t.Fatal(err)
 						}
 						c = d

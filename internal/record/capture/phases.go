@@ -3,7 +3,7 @@ package capture
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -176,45 +176,30 @@ func (s *siteNumbers) stands(order []uint32) map[uint32]int {
 	return m
 }
 
-// save writes the phases whole; load reads them, in place of those that there are.
-func (p *phases) save(w *pack.Writer) {
-	w.Bool(p.over)
-	w.Uint(uint64(len(p.heads)))
-	for n := range p.heads {
-		h := &p.heads[n]
-		w.Uint(uint64(h.count))
-		for x := h.first; x != nil; x = x.next {
-			w.Uint(uint64(x.from))
-			x.times.Save(w)
-		}
+// code is the phases whole, read in place of those that there are.
+func (p *phases) code(c *wire.Coder) {
+	c.Bool(&p.over)
+	n := len(p.heads)
+	if wire.Int(c, &n, maxPhased); c.R != nil {
+		p.heads, p.list = make([]phaseHead, n), nil
+		p.sites.grow()
 	}
-}
-
-func (p *phases) load(r *pack.Reader) {
-	p.heads, p.list, p.over = nil, nil, r.Bool()
-	p.sites.grow()
-	n := r.Count(1)
-	if n > maxPhased {
-		r.Fail("phases of %d terminals", n)
-		return
-	}
-	p.heads = make([]phaseHead, n)
 	for i := range p.heads {
 		h := &p.heads[i]
-		if h.count = int16(r.Index(maxFrom + 2)); h.count > maxFrom {
-			continue
+		if wire.Int(c, &h.count, maxFrom+1); c.R != nil && h.count <= maxFrom {
+			last := &h.first
+			for range h.count {
+				x := &course{terminal: uint32(i)}
+				*last, last = x, &x.next
+				p.list = append(p.list, x)
+			}
 		}
-		last := &h.first
-		for range h.count {
-			x := &course{from: uint32(r.Index(len(p.sites.known) + 1)), terminal: uint32(i)}
-			x.times.Load(r)
-			if r.Err() != nil {
-				return
-			}
-			if *last, last = x, &x.next; h.first == x {
-				h.from = x.from
-			}
-			p.list = append(p.list, x)
+		for x := h.first; x != nil && !c.Failed(); x = x.next {
+			wire.Int(c, &x.from, len(p.sites.known))
+			x.times.Code(c)
+		}
+		if h.first != nil {
+			h.from = h.first.from
 		}
 	}
 }
@@ -289,55 +274,42 @@ func scaled(list []timing.Phase, ns float64) []timing.Phase {
 // is what is new. More are given up.
 const maxChunked = 64 << 10
 
-func (c *Capture) savePhases(w *pack.Writer, p *phases) {
-	if w.Bool(p != nil); p == nil {
-		return
-	}
-	before := len(w.B)
-	if p.save(w); len(w.B)-before > maxChunked {
-		w.B = w.B[:before]
-		*p = *newPhases(c.cfg.Timing, &c.sigs.Table)
-		p.over = true
-		p.save(w)
-	}
-	before = len(w.B)
-	if p.saveNumbers(w); len(w.B)-before > maxChunked {
-		w.B = w.B[:before]
-		p.blind = true
-		p.saveNumbers(w)
-	}
-}
-
-// loadPhases reads what savePhases wrote into p, new ones if that is nil. A thread that had none has none now either:
+// codePhases is the phases p: those read, new ones if p is nil, or none. A thread that had none has none now either:
 // its first calls would be missing.
-func (c *Capture) loadPhases(r *pack.Reader, p *phases) *phases {
-	if !r.Bool() || r.Err() != nil {
+func (c *Capture) codePhases(x *wire.Coder, p *phases) *phases {
+	has := p != nil
+	if x.Bool(&has); !has || x.Failed() {
 		return nil
 	}
 	if p == nil {
 		if p = newPhases(c.cfg.Timing, &c.sigs.Table); p == nil {
-			r.Fail("phases beside the times of all calls")
+			x.Refuse(true, "phases beside the times of all calls")
 			return nil
 		}
 	}
-	p.load(r)
-	p.loadNumbers(r)
+	before := len(x.B)
+	if p.code(x); len(x.B)-before > maxChunked {
+		x.B = x.B[:before]
+		*p = *newPhases(c.cfg.Timing, &c.sigs.Table)
+		p.over = true
+		p.code(x)
+	}
+	before = len(x.B)
+	if p.codeNumbers(x); len(x.B)-before > maxChunked {
+		x.B = x.B[:before]
+		p.blind = true
+		p.codeNumbers(x)
+	}
 	return p
 }
 
-// saveFurther and loadFurther: those of the threads behind the first.
-func (c *Capture) saveFurther(w *pack.Writer) {
-	for _, s := range c.streams[min(1, len(c.streams)):] {
-		c.savePhases(w, s.phases)
-	}
-}
-
-func (c *Capture) loadFurther(r *pack.Reader) {
+// codeFurther is those of the threads after the first.
+func (c *Capture) codeFurther(x *wire.Coder) {
 	for i, s := range c.streams {
 		if i == 0 {
 			s.phases = c.phases
 		} else {
-			s.phases = c.loadPhases(r, s.phases)
+			s.phases = c.codePhases(x, s.phases)
 		}
 	}
 }

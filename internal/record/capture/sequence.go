@@ -1,10 +1,11 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
@@ -32,10 +33,7 @@ func newSequence(path string, most int) sequence {
 
 // newGrammar makes the sequence of a thread.
 func (c *Capture) newGrammar(thread int) sequence {
-	most := c.cfg.Live
-	if most == 0 {
-		most = MaxLive
-	}
+	most := cmp.Or(c.cfg.Live, MaxLive)
 	if c.cfg.Dir == "" {
 		return newSequence("", most)
 	}
@@ -85,7 +83,7 @@ func (q *sequence) Grammar(n int) (*grammar.Grammar, error) {
 		return nil, fmt.Errorf("grammar: %d terminals in its parts, not %d", before, q.before)
 	}
 	g := grammar.Join(append(all, q.Builder.Grammar())...)
-	return g, checkTerminals(g, n)
+	return g, g.CheckTerminals(n)
 }
 
 func parseGrammar(data []byte, items uint32) ([]*grammar.Grammar, error) {
@@ -96,35 +94,9 @@ func parseGrammar(data []byte, items uint32) ([]*grammar.Grammar, error) {
 	return []*grammar.Grammar{g}, err
 }
 
-// checkTerminals refuses those that are not below n.
-func checkTerminals(g *grammar.Grammar, n int) error {
-	for _, t := range g.Terminals() {
-		if int(t) >= n {
-			return fmt.Errorf("grammar: terminal %d of %d", t, n)
-		}
-	}
-	return nil
-}
-
-func (q *sequence) save(w *pack.Writer, buffer []byte) []byte {
-	w.Uint(q.before)
-	q.parts.save(w)
-	buffer = q.AppendBinary(buffer[:0])
-	w.Bytes(buffer)
-	return buffer
-}
-
-// load reads what save wrote of one of terminals below n, into a new one.
-func (q *sequence) load(r *pack.Reader, n int) {
-	q.before = r.Uint()
-	q.parts.load(r)
-	g, _, err := grammar.Decode([]byte(r.String()))
-	if err == nil {
-		err = checkTerminals(g, n)
-	}
-	if err != nil {
-		r.Check(err)
-		return
-	}
-	q.Builder = grammar.Restore(g)
+// code is the sequence, of terminals below n, read into a new one.
+func (q *sequence) code(c *wire.Coder, n int) {
+	wire.Uints(c, &q.before)
+	q.parts.code(c)
+	q.Builder = q.Builder.Code(c, n)
 }

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"pgregory.net/rapid"
-
-	"github.com/spoor-hpc/spoor/internal/file/pack"
 )
 
 // Whatever is packed when, and saved and loaded in between, the terminals are those that
@@ -37,13 +36,11 @@ func TestSequence(t *testing.T) {
 					q.parts.close()
 					path = ""
 				}
-				w := &pack.Writer{}
-				q.save(w, nil)
+				saved := wire.Append(nil, func(c *wire.Coder) { q.code(c, 6) })
 				old := q.parts.size
-				r := pack.NewReader(w.B)
 				q = newSequence(path, 1)
-				if q.load(r, 6); r.Done() != nil {
-					t.Fatal(r.Done())
+				if err := wire.Read(saved, "sequence", func(c *wire.Coder) { q.code(c, 6) }); err != nil {
+					t.Fatal(err)
 				}
 				if err := q.parts.resume(filepath.Join(dir, "grammar")); err != nil || q.parts.size != old {
 					t.Fatalf("%d bytes, not %d: %v", q.parts.size, old, err)
@@ -75,8 +72,7 @@ func TestSequenceDamaged(t *testing.T) {
 		q.Append(n * n % 50)
 		q.settle()
 	}
-	w := &pack.Writer{}
-	q.save(w, nil)
+	saved := wire.Append(nil, func(c *wire.Coder) { q.code(c, 50) })
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -85,9 +81,9 @@ func TestSequenceDamaged(t *testing.T) {
 		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		q, r := newSequence("", 1), pack.NewReader(w.B)
-		if q.load(r, n); r.Done() != nil {
-			return r.Done()
+		q := newSequence("", 1)
+		if err := wire.Read(saved, "sequence", func(c *wire.Coder) { q.code(c, n) }); err != nil {
+			return err
 		}
 		if err := q.parts.resume(path); err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
@@ -55,22 +54,16 @@ func (l *valueLog) flush() {
 	l.last = 0
 }
 
-func (l *valueLog) save(w *pack.Writer) {
-	l.frames.save(w)
-	w.Uint(uint64(len(l.held)))
-	for _, v := range l.held {
-		w.Uint(v.Call)
-		w.Uint(uint64(v.Name))
-		w.Int(v.Value)
+func (l *valueLog) code(c *wire.Coder) {
+	if c.R != nil {
+		l.last = 0
 	}
-}
-
-func (l *valueLog) load(r *pack.Reader) {
-	l.frames.load(r)
-	l.last, l.held = 0, make([]timing.Attached, r.Count(3))
-	for i := range l.held {
-		l.held[i] = timing.Attached{Call: r.Uint(), Name: r.Index(maxNames), Value: r.Int()}
-	}
+	l.frames.code(c)
+	wire.List(c, &l.held, 3, func(_ int, v *timing.Attached) {
+		wire.Uints(c, &v.Call)
+		wire.Index(c, &v.Name, maxNames)
+		wire.Integers(c, &v.Value)
+	})
 }
 
 func (l *valueLog) empty() bool { return l.frames.empty() && len(l.held) == 0 }

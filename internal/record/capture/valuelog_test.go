@@ -4,11 +4,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"pgregory.net/rapid"
 )
 
 // Whatever is attached to which call, calls within calls among them, it stays with that call; also if the recorder dies
@@ -52,7 +52,7 @@ func TestValuesOfCalls(t *testing.T) {
 				if err != nil {
 					r.Fatal(err)
 				}
-				if err := d.loadState(c.appendState(nil)); err != nil {
+				if err := wire.Read(wire.Append(nil, c.codeState), "state", d.codeState); err != nil {
 					r.Fatal(err)
 				}
 				if err := d.streams[0].log.resume(cfg.Dir, 0); err != nil {

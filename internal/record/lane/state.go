@@ -2,40 +2,32 @@ package lane
 
 import (
 	"errors"
+	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
-	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 var errLane = errors.New("a lane that does not fit")
 
-// Save writes the whole table.
-func (t *Table) Save(w *pack.Writer) {
-	t.SaveKeys(w, 0)
-	for _, l := range t.lanes {
-		l.save(w)
+// Code is the whole table.
+func (t *Table) Code(c *wire.Coder, may May) {
+	if c.R != nil {
+		*t = Table{PromoteAfter: t.PromoteAfter}
 	}
-	t.SaveTimes(w)
-}
-
-// Load reads what Save wrote.
-func (t *Table) Load(r *pack.Reader, may May) {
-	*t = Table{PromoteAfter: t.PromoteAfter}
-	t.LoadKeys(r, may)
+	t.CodeKeys(c, 0, may)
 	for _, l := range t.lanes {
-		if r.Err() == nil {
-			l.load(r)
+		if !c.Failed() {
+			l.code(c)
 		}
 	}
-	t.LoadTimes(r)
+	t.CodeTimes(c)
 }
 
-// LoadKeys appends what SaveKeys wrote. What was a lane becomes one again, without
-// its values.
-func (t *Table) LoadKeys(r *pack.Reader, may May) {
-	t.Table.LoadKeys(r, func(k signature.Key) error {
+// CodeKeys is the signatures from number first on. What was a lane becomes one again, without its values.
+func (t *Table) CodeKeys(c *wire.Coder, first int, may May) {
+	t.Table.CodeKeys(c, first, func(k signature.Key) error {
 		if k.HasLane() {
 			return t.loadLaneKey(k, may)
 		}
@@ -81,49 +73,32 @@ func (t *Table) loadLaneKey(k signature.Key, may May) error {
 // maxThread bounds the numbers of threads.
 const maxThread = 1 << 20
 
-func (b *Builder) save(w *pack.Writer) {
-	w.Ints(b.first)
-	w.Ints(b.last)
-	w.Ints(b.steps)
-	w.Uint(uint64(b.prev + 1))
-	w.Bytes(b.order.AppendBinary(nil))
-	b.noted = len(b.chain)
-}
-
-func (b *Builder) load(r *pack.Reader) {
-	first, last, steps := r.Ints(), r.Ints(), r.Ints()
-	width := len(b.words)
-	if len(first) != width || len(last) != width || len(steps)%width != 0 {
-		r.Check(errLane)
-		return
-	}
-	b.first, b.last = first, last
-	for ; len(steps) > 0; steps = steps[width:] {
-		if n := b.Kinds(); b.number(steps[:width]) != uint32(n) {
-			r.Check(errLane)
+func (b *Builder) code(c *wire.Coder) {
+	steps := b.steps
+	c.Integers(&b.first)
+	c.Integers(&b.last)
+	c.Integers(&steps)
+	if width := len(b.words); c.R != nil {
+		if len(b.first) != width || len(b.last) != width || len(steps)%width != 0 {
+			c.Check(errLane)
 			return
 		}
-	}
-	b.prev = uint32(r.Index(b.Kinds()+1)) - 1
-	g, _, err := grammar.Decode([]byte(r.String()))
-	if err != nil {
-		r.Check(err)
-		return
-	}
-	for _, n := range g.Terminals() {
-		if int(n) >= b.Kinds() {
-			r.Check(errLane)
-			return
+		for ; len(steps) > 0; steps = steps[width:] {
+			if n := b.Kinds(); b.number(steps[:width]) != uint32(n) {
+				c.Check(errLane)
+				return
+			}
 		}
 	}
-	b.order, b.noted = grammar.Restore(g), b.Kinds()
+	wire.Above(c, &b.prev, None, b.Kinds())
+	b.order, b.noted = b.order.Code(c, b.Kinds()), b.Kinds()
 }
 
 // CheckLanes refuses lanes that no call came into.
-func (t *Table) CheckLanes(r *pack.Reader) {
+func (t *Table) CheckLanes(c *wire.Coder) {
 	for _, l := range t.lanes {
 		if l.first == nil {
-			r.Check(errLane)
+			c.Check(errLane)
 			return
 		}
 	}
@@ -132,48 +107,49 @@ func (t *Table) CheckLanes(r *pack.Reader) {
 // Note appends the call that a lane took in last to what Replay goes by.
 //
 //	note = terminal, step + 1, values if that is 0, what it adds if it is new
-func (t *Table) Note(w *pack.Writer, n uint32) {
+func (t *Table) Note(c *wire.Coder, n uint32) {
 	l := t.Lane(n)
-	w.Uint(uint64(n))
-	w.Uint(uint64(l.prev + 1))
+	step := l.prev
+	wire.Naturals(c, &n)
+	wire.Above(c, &step, None, math.MaxInt)
 	switch {
 	case l.prev == None:
-		w.Ints(l.first)
+		c.Integers(&l.first)
 	case int(l.prev) >= l.noted:
-		w.Ints(l.Step(l.prev))
+		add := l.Step(l.prev)
+		c.Integers(&add)
 		l.noted = int(l.prev) + 1
 	}
 }
 
 // Replay takes in a call that Note has taken down.
-func (t *Table) Replay(r *pack.Reader) {
-	n := uint32(r.Index(t.Len()))
-	if r.Err() != nil {
+func (t *Table) Replay(c *wire.Coder) {
+	var n uint32
+	if wire.Index(c, &n, t.Len()); c.Failed() {
 		return
 	}
 	l := t.Lane(n)
 	if l == nil {
-		r.Check(errLane)
+		c.Check(errLane)
 		return
 	}
-	step := r.Index(l.Kinds()+2) - 1
+	var step uint32
+	var values []int64
+	wire.Above(c, &step, None, l.Kinds()+1)
+	if step == None || int(step) == l.Kinds() {
+		if c.Integers(&values); c.R.Err() == nil && len(values) != len(l.words) {
+			c.Check(errLane)
+		}
+	}
 	switch {
-	case r.Err() != nil:
-	case step < 0 && l.first == nil:
-		if first := r.Ints(); len(first) == len(l.words) {
-			l.first, l.last = first, slices.Clone(first)
-			return
-		}
-		r.Check(errLane)
-	case step < 0 || l.first == nil:
-		r.Check(errLane)
-	case step == l.Kinds():
-		if add := r.Ints(); len(add) == len(l.words) && l.number(add) == uint32(step) {
-			l.Advance(uint32(step))
-			return
-		}
-		r.Check(errLane)
+	case c.Failed():
+	case (step == None) != (l.first == nil):
+		c.Check(errLane)
+	case step == None:
+		l.first, l.last = values, slices.Clone(values)
+	case int(step) == l.Kinds() && l.number(values) != step:
+		c.Check(errLane)
 	default:
-		l.Advance(uint32(step))
+		l.Advance(step)
 	}
 }

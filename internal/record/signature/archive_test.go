@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // A signature that is packed is found again, with its times, however often it is called
@@ -59,17 +59,20 @@ func TestArchive(t *testing.T) {
 	if size := table.Size() / signatures; size > 180 {
 		t.Errorf("%d bytes a signature", size)
 	}
-	var w pack.Writer
-	table.SaveKeys(&w, 0)
-	table.SaveTimes(&w)
-	var again Table
-	saved := pack.NewReader(w.B)
-	again.LoadKeys(saved, func(k Key) error {
-		again.Insert(k)
-		return nil
+	saved := wire.Append(nil, func(c *wire.Coder) {
+		table.CodeKeys(c, 0, nil)
+		table.CodeTimes(c)
 	})
-	if again.LoadTimes(saved); again.Len() != signatures {
-		t.Fatalf("%d signatures were loaded", again.Len())
+	var again Table
+	err := wire.Read(saved, "table", func(c *wire.Coder) {
+		again.CodeKeys(c, 0, func(k Key) error {
+			again.Insert(k)
+			return nil
+		})
+		again.CodeTimes(c)
+	})
+	if err != nil || again.Len() != signatures {
+		t.Fatalf("%d signatures were loaded: %v", again.Len(), err)
 	}
 	check(&again)
 }

@@ -3,9 +3,8 @@ package signature
 import (
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"pgregory.net/rapid"
-
-	"github.com/spoor-hpc/spoor/internal/file/pack"
 )
 
 func key(call uint16, site uint64, vals ...int64) Key {
@@ -64,32 +63,34 @@ func TestGuess(t *testing.T) {
 // A table that is saved whole, or in two parts, is the same when it is loaded.
 func TestSave(t *testing.T) {
 	var table, whole, parts Table
-	var first, second, all pack.Writer
+	var first, second, all wire.Coder
 	for i := range int64(40) {
 		if i == 25 {
-			table.SaveKeys(&first, 0)
+			table.CodeKeys(&first, 0, nil)
 		}
 		table.Times(table.Number(None, key(3, uint64(i%4), i))).Add(uint64(i), uint64(2*i))
 	}
-	table.SaveKeys(&second, 25)
-	table.SaveKeys(&all, 0)
-	table.SaveTimes(&all)
+	table.CodeKeys(&second, 25, nil)
+	table.CodeKeys(&all, 0, nil)
+	table.CodeTimes(&all)
 	insert := func(t *Table) func(Key) error {
 		return func(k Key) error {
 			t.Insert(k)
 			return nil
 		}
 	}
-	r := pack.NewReader(all.B)
-	whole.LoadKeys(r, insert(&whole))
-	whole.LoadTimes(r)
-	if err := r.Done(); err != nil {
+	err := wire.Read(all.B, "table", func(c *wire.Coder) {
+		whole.CodeKeys(c, 0, insert(&whole))
+		whole.CodeTimes(c)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	r = pack.NewReader(append(first.B, second.B...))
-	parts.LoadKeys(r, insert(&parts))
-	parts.LoadKeys(r, insert(&parts))
-	if err := r.Done(); err != nil {
+	twoParts := func(c *wire.Coder) {
+		parts.CodeKeys(c, 0, insert(&parts))
+		parts.CodeKeys(c, 25, insert(&parts))
+	}
+	if err := wire.Read(append(first.B, second.B...), "table", twoParts); err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint32(40) {
@@ -100,11 +101,8 @@ func TestSave(t *testing.T) {
 			t.Errorf("times %d: %v, want %v", n, *whole.Times(n), *table.Times(n))
 		}
 	}
-	r = pack.NewReader(append(first.B, first.B...))
 	parts = Table{}
-	parts.LoadKeys(r, insert(&parts))
-	parts.LoadKeys(r, insert(&parts))
-	if r.Done() == nil {
+	if wire.Read(append(first.B, first.B...), "table", twoParts) == nil {
 		t.Error("a signature came twice and there was no error")
 	}
 }

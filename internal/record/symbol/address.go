@@ -1,7 +1,7 @@
 package symbol
 
 import (
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
@@ -66,26 +66,10 @@ func (a *Addresses) stray(addr uint64) int64 {
 	return signature.SegName(id-1, 0, signature.SegUnknown)
 }
 
-// Save writes the state, save that of Modules.
-func (a *Addresses) Save(w *pack.Writer) {
-	a.Segments.Save(w)
-	w.Uint(uint64(len(a.Stacks)))
-	for _, s := range a.Stacks {
-		w.Fixed(s.Lo)
-		w.Fixed(s.Hi)
-		w.Fixed(s.Ref)
-	}
-	w.Int(a.strays)
-	saveMap(w, &a.unknown)
-}
-
-// Load reads what Save wrote.
-func (a *Addresses) Load(r *pack.Reader) {
-	a.Segments.Load(r)
-	a.Stacks = make([]Stack, r.Count(24))
-	for i := range a.Stacks {
-		a.Stacks[i] = Stack{r.Fixed(), r.Fixed(), r.Fixed()}
-	}
-	a.strays = r.Int()
-	loadMap(r, &a.unknown, maxStrays)
+// Code is the state, except that of Modules.
+func (a *Addresses) Code(c *wire.Coder) {
+	a.Segments.code(c)
+	wire.List(c, &a.Stacks, 24, func(_ int, s *Stack) { c.Uint64(&s.Lo, &s.Hi, &s.Ref) })
+	wire.Integers(c, &a.strays)
+	a.unknown.code(c, maxStrays)
 }

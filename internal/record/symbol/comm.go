@@ -2,9 +2,10 @@ package symbol
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -114,55 +115,40 @@ func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
 	return name, bound
 }
 
-// Save writes the state.
-func (c *Comms) Save(w *pack.Writer) {
-	c.Handles.Save(w)
-	w.Uint(uint64(len(c.info)))
-	for _, info := range append([]CommInfo{c.world, c.self}, c.info...) {
-		for _, v := range info {
-			w.Int(v)
+// Code is the state.
+func (c *Comms) Code(x *wire.Coder) {
+	c.Handles.Code(x)
+	n := len(c.info)
+	if x.Count(&n, CommWords); x.R != nil {
+		c.info = make([]CommInfo, n)
+	}
+	words := func(info *CommInfo) {
+		for i := range info {
+			wire.Integers(x, &info[i])
 		}
 	}
-	keys := make([]creation, 0, len(c.made))
-	for k := range c.made {
-		keys = append(keys, k)
+	words(&c.world)
+	words(&c.self)
+	for i := range c.info {
+		words(&c.info[i])
 	}
-	slices.SortFunc(keys, func(a, b creation) int {
+	keys := slices.SortedFunc(maps.Keys(c.made), func(a, b creation) int {
 		return cmp.Or(cmp.Compare(a.parent, b.parent), cmp.Compare(a.call, b.call), cmp.Compare(a.leader, b.leader),
 			cmp.Compare(a.hash, b.hash), cmp.Compare(a.remote, b.remote))
 	})
-	w.Uint(uint64(len(keys)))
-	for _, k := range keys {
-		for _, v := range []int64{k.parent, int64(k.call), k.leader, k.hash, k.remote, c.made[k]} {
-			w.Int(v)
+	if x.R != nil {
+		c.made = make(map[creation]int64)
+	}
+	wire.List(x, &keys, 6, func(_ int, k *creation) {
+		call, name := int64(k.call), c.made[*k]
+		wire.Integers(x, &k.parent, &call, &k.leader, &k.hash, &k.remote, &name)
+		if k.call = uint16(call); x.R != nil {
+			c.made[*k] = name
 		}
-	}
-	w.Ints(c.unbound)
-}
-
-// Load reads what Save wrote.
-func (c *Comms) Load(r *pack.Reader) {
-	c.Handles.Load(r)
-	c.info = make([]CommInfo, r.Count(CommWords))
-	read := func(info *CommInfo) {
-		for i := range info {
-			info[i] = r.Int()
-		}
-	}
-	read(&c.world)
-	read(&c.self)
-	for i := range c.info {
-		read(&c.info[i])
-	}
-	c.made = make(map[creation]int64)
-	for range r.Count(6) {
-		k := creation{parent: r.Int(), call: uint16(r.Int()), leader: r.Int(), hash: r.Int(), remote: r.Int()}
-		c.made[k] = r.Int()
-	}
-	c.unbound = r.Ints()
+	})
+	x.Integers(&c.unbound)
 	for _, name := range c.unbound {
-		if i := name - mpi.FirstHandleID; i < 0 || i >= int64(len(c.refs)) {
-			r.Check(errRange)
-		}
+		i := name - mpi.FirstHandleID
+		x.Refuse(i < 0 || i >= int64(len(c.refs)), "a duplicate that is no communicator")
 	}
 }

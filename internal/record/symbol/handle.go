@@ -1,7 +1,7 @@
 package symbol
 
 import (
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -95,40 +95,11 @@ func (h *Handles) Forget(raw uint64) {
 	}
 }
 
-// Save writes the state. Predefined handles aren't part of it.
-func (h *Handles) Save(w *pack.Writer) {
-	h.pool.Save(w)
-	w.Uint(uint64(len(h.refs)))
-	live := 0
-	for _, n := range h.refs {
-		w.Int(int64(n))
-	}
-	h.names.Each(func(_ uint64, v int64) {
-		if v > mpi.FirstHandleID {
-			live++
-		}
+// Code is the state, without predefined handles: it is read into a table that has them.
+func (h *Handles) Code(c *wire.Coder) {
+	h.pool.code(c)
+	wire.List(c, &h.refs, 1, func(_ int, n *int32) { wire.Integers(c, n) })
+	h.names.codeAbove(c, mpi.FirstHandleID, func(_ uint64, v *int64) {
+		wire.Above(c, v, 1+mpi.FirstHandleID, len(h.refs)-1)
 	})
-	w.Uint(uint64(live))
-	if live == 0 {
-		return
-	}
-	h.names.Each(func(raw uint64, v int64) {
-		if v > mpi.FirstHandleID {
-			w.Fixed(raw)
-			w.Uint(uint64(v - 1 - mpi.FirstHandleID))
-		}
-	})
-}
-
-// Load reads what Save wrote, into a table with the same predefined handles.
-func (h *Handles) Load(r *pack.Reader) {
-	h.pool.Load(r)
-	h.refs = make([]int32, r.Count(1))
-	for i := range h.refs {
-		h.refs[i] = int32(r.Int())
-	}
-	for range r.Count(9) {
-		raw := r.Fixed()
-		h.names.Set(raw, 1+mpi.FirstHandleID+int64(r.Index(len(h.refs))))
-	}
 }

@@ -7,13 +7,10 @@
 package symbol
 
 import (
-	"errors"
 	"math/bits"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
-
-var errRange = errors.New("symbol out of range")
 
 // A Map is a hash table from 64-bit keys to non-zero numbers: open addressing,
 // no allocation except when it grows. The zero Map is empty.
@@ -130,23 +127,48 @@ func (m *Map) Each(f func(key uint64, val int64)) {
 	}
 }
 
-func saveMap(w *pack.Writer, m *Map) {
-	w.Uint(uint64(m.Len()))
-	m.Each(func(key uint64, val int64) {
-		w.Fixed(key)
-		w.Int(val)
+// code is the map, with numbers from 1 to most.
+func (m *Map) code(c *wire.Coder, most int64) {
+	if c.R != nil {
+		*m = Map{}
+	}
+	m.codeAbove(c, 0, func(_ uint64, v *int64) {
+		wire.Integers(c, v)
+		c.Refuse(*v > most, "a number that is too large")
 	})
 }
 
-// loadMap reads what saveMap wrote; numbers must be between 1 and high.
-func loadMap(r *pack.Reader, m *Map, high int64) {
-	*m = Map{}
-	for range r.Count(9) {
-		key, val := r.Fixed(), r.Int()
-		if val < 1 || val > high {
-			r.Check(errRange)
+// codeAbove is the entries with numbers above least, which code writes and reads.
+func (m *Map) codeAbove(c *wire.Coder, least int64, code func(key uint64, v *int64)) {
+	n := 0
+	if c.R == nil {
+		m.Each(func(_ uint64, v int64) {
+			if v > least {
+				n++
+			}
+		})
+	}
+	if c.Count(&n, 9); n == 0 {
+		return
+	}
+	var number int64
+	if c.R == nil {
+		m.Each(func(key uint64, v int64) {
+			if v > least {
+				c.Uint64(&key)
+				number = v
+				code(key, &number)
+			}
+		})
+		return
+	}
+	for range n {
+		key := c.R.Uint64()
+		number = 0
+		code(key, &number)
+		if c.Refuse(number <= least, "an entry without a number"); c.Failed() {
 			return
 		}
-		m.Set(key, val)
+		m.Set(key, number)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
@@ -248,32 +248,20 @@ func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 	return signature.SegName(mod.seg-1, 0, signature.SegStatic), int64(offset), true
 }
 
-// Save writes which modules have names. Addresses come from the maps again.
-func (m *Modules) Save(w *pack.Writer) {
-	w.Int(m.segs)
-	w.Uint(uint64(len(m.modules)))
-	for i := range m.modules {
-		mod := &m.modules[i]
-		w.String(mod.path)
-		w.Uint(mod.base)
-		w.Int(mod.seg)
-		w.Bool(mod.opened)
-		w.String(mod.buildID)
-		w.Uint(mod.end)
-	}
-}
-
-// Load reads what Save wrote.
-func (m *Modules) Load(r *pack.Reader) {
-	m.segs = r.Int()
-	m.modules = make([]module, r.Count(6))
-	m.regions = nil
-	for i := range m.modules {
-		mod := &m.modules[i]
-		mod.path, mod.base, mod.seg, mod.opened = r.String(), r.Uint(), r.Int(), r.Bool()
-		mod.buildID, mod.end = r.String(), r.Uint()
-		if mod.opened {
+// Code is which modules have names. Addresses come from the maps again.
+func (m *Modules) Code(c *wire.Coder) {
+	wire.Integers(c, &m.segs)
+	wire.List(c, &m.modules, 6, func(_ int, mod *module) {
+		c.String(&mod.path)
+		wire.Uints(c, &mod.base)
+		wire.Integers(c, &mod.seg)
+		c.Bool(&mod.opened)
+		c.String(&mod.buildID)
+		if wire.Uints(c, &mod.end); c.R != nil && mod.opened {
 			mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
 		}
+	})
+	if c.R != nil {
+		m.regions = nil
 	}
 }

@@ -3,7 +3,7 @@ package symbol
 import (
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // A Pool hands out the lowest free number. The zero Pool is full of them.
@@ -67,21 +67,10 @@ func (p *Pool) Give(v uint32) {
 	p.free[i] = v
 }
 
-// Save writes the pool's state.
-func (p *Pool) Save(w *pack.Writer) {
-	w.Uint(uint64(p.next))
-	w.Uint(uint64(len(p.free)))
-	for _, v := range p.free {
-		w.Uint(uint64(v))
+// code is the pool's state.
+func (p *Pool) code(c *wire.Coder) {
+	wire.Naturals(c, &p.next)
+	if wire.List(c, &p.free, 1, func(_ int, v *uint32) { wire.Naturals(c, v) }); c.R != nil {
+		slices.Sort(p.free) // a sorted list is a heap, whatever was read
 	}
-}
-
-// Load reads what Save wrote.
-func (p *Pool) Load(r *pack.Reader) {
-	p.next = uint32(r.Uint())
-	p.free = make([]uint32, r.Count(1))
-	for i := range p.free {
-		p.free[i] = uint32(r.Uint())
-	}
-	slices.Sort(p.free) // a sorted list is a heap, whatever was read
 }

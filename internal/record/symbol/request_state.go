@@ -1,96 +1,64 @@
 package symbol
 
-import "github.com/spoor-hpc/spoor/internal/file/pack"
+import "github.com/spoor-hpc/spoor/internal/file/wire"
 
-// Save writes the state. Requests keep their indices.
-func (q *Requests) Save(w *pack.Writer) {
-	w.Fixed(q.null)
-	q.pool.Save(w)
-	w.Ints(q.made)
-	w.Uint(uint64(len(q.entries)))
-	w.Uint(uint64(q.handles.Len()))
-	q.handles.Each(func(handle uint64, first int64) {
-		n := 0
-		for i := int32(first) - 1; i != None; i = q.entries[i].newer {
-			n++
-		}
-		w.Fixed(handle)
-		w.Uint(uint64(n))
-		for i := int32(first) - 1; i != None; i = q.entries[i].newer {
-			e := &q.entries[i]
-			w.Uint(uint64(i))
-			w.Fixed(e.place)
-			w.Uint(uint64(e.thread))
-			w.Int(e.number)
-			w.Uint(uint64(e.kind))
+// Code is the state. Requests keep their indices.
+func (q *Requests) Code(c *wire.Coder) {
+	if c.R != nil {
+		*q = Requests{cursor: None}
+	}
+	c.Uint64(&q.null)
+	q.pool.code(c)
+	c.Integers(&q.made)
+	n := len(q.entries)
+	if c.Count(&n, 1); c.R != nil {
+		q.entries = make([]request, n)
+	}
+	q.handles.codeAbove(c, 0, func(handle uint64, first *int64) { q.codeHandle(c, handle, first) })
+	q.places.code(c, int64(len(q.entries)))
+	var free []bool
+	if c.R != nil {
+		free = make([]bool, len(q.entries))
+	}
+	wire.List(c, &q.unused, 1, func(_ int, i *int32) {
+		if wire.Index(c, i, len(q.entries)); c.R != nil && !c.Failed() {
+			c.Refuse(q.entries[*i].live || free[*i], "an entry that is unused twice")
+			free[*i] = true
 		}
 	})
-	saveMap(w, &q.places)
-	w.Uint(uint64(len(q.unused)))
-	for _, i := range q.unused {
-		w.Uint(uint64(i))
-	}
 }
 
-// Load reads what Save wrote.
-func (q *Requests) Load(r *pack.Reader) {
-	*q = Requests{null: r.Fixed(), cursor: None}
-	q.pool.Load(r)
-	q.made = r.Ints()
-	places := r.Uint()
-	if places > uint64(r.Rest()) {
-		r.Check(errRange)
-		return
+// codeHandle is the requests with one handle, oldest first; first is 1 + the index of the first of them.
+func (q *Requests) codeHandle(c *wire.Coder, handle uint64, first *int64) {
+	var chain []int32
+	for i := int32(*first) - 1; i != None; i = q.entries[i].newer {
+		chain = append(chain, i)
 	}
-	q.entries = make([]request, places)
-	for range r.Count(9) {
-		q.loadHandle(r)
-	}
-	loadMap(r, &q.places, int64(len(q.entries)))
-	free := make([]bool, len(q.entries))
-	q.unused = make([]int32, r.Count(1))
-	for k := range q.unused {
-		i := r.Index(len(q.entries))
-		if r.Err() != nil || q.entries[i].live || free[i] {
-			r.Check(errRange)
+	wire.List(c, &chain, 5, func(k int, i *int32) {
+		if wire.Index(c, i, len(q.entries)); c.Failed() {
 			return
 		}
-		q.unused[k], free[i] = int32(i), true
-	}
-}
-
-// loadHandle reads the requests with one handle, oldest first.
-func (q *Requests) loadHandle(r *pack.Reader) {
-	handle := r.Fixed()
-	first, last := int32(None), int32(None)
-	for range r.Count(5) {
-		i := int32(r.Index(len(q.entries)))
-		if r.Err() != nil || q.entries[i].live || q.handles.Get(handle) != 0 {
-			r.Check(errRange)
+		e := &q.entries[*i]
+		if c.R != nil {
+			c.Refuse(e.live || q.handles.Get(handle) != 0, "an entry of two requests")
+			*e = request{handle: handle, older: None, newer: None, live: true}
+		}
+		c.Uint64(&e.place)
+		wire.Index(c, &e.thread, 1<<20)
+		wire.Integers(c, &e.number)
+		if wire.Index(c, &e.kind, int(Transfer)+1); c.R == nil {
 			return
 		}
-		e := &q.entries[i]
-		*e = request{handle: handle, older: last, newer: None, live: true}
-		e.place = r.Fixed()
-		e.thread = int32(r.Index(1 << 20))
-		e.number = r.Int()
-		e.kind = RequestKind(r.Index(int(Transfer) + 1))
-		if e.number >= 0 && int(e.thread) >= len(q.made) {
-			r.Check(errRange)
-			return
-		}
+		c.Refuse(e.number >= 0 && int(e.thread) >= len(q.made), "a request of a thread that made none")
 		if e.number >= 0 {
 			q.alive++
 		}
-		if last == None {
-			first = i
+		if k == 0 {
+			*first = int64(*i) + 1
 		} else {
-			q.entries[last].newer = i
+			e.older = chain[k-1]
+			q.entries[e.older].newer = *i
 		}
-		last = i
-	}
-	if first != None {
-		q.entries[first].newest = last
-		q.handles.Set(handle, int64(first)+1)
-	}
+		q.entries[*first-1].newest = *i
+	})
 }

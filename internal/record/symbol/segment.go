@@ -1,7 +1,7 @@
 package symbol
 
 import (
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
@@ -38,18 +38,9 @@ func (s *Segments) Close(serial uint64) (name int64, closed bool) {
 	return v - 1, v != 0
 }
 
-// Save writes the state.
-func (s *Segments) Save(w *pack.Writer) {
+func (s *Segments) code(c *wire.Coder) {
 	for i := range s.pools {
-		s.pools[i].Save(w)
+		s.pools[i].code(c)
 	}
-	saveMap(w, &s.names)
-}
-
-// Load reads what Save wrote.
-func (s *Segments) Load(r *pack.Reader) {
-	for i := range s.pools {
-		s.pools[i].Load(r)
-	}
-	loadMap(r, &s.names, 1<<48)
+	s.names.code(c, 1<<48)
 }

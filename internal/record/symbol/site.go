@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -241,45 +241,30 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 	return places, outer, inner
 }
 
-// Save writes the state.
-func (s *Sites) Save(w *pack.Writer) {
-	w.Uint(uint64(len(s.lines)))
-	for _, x := range s.lines {
-		w.String(x.file)
-		w.String(x.function)
-		w.String(x.mark)
+// Code is the state, after that of the modules.
+func (s *Sites) Code(c *wire.Coder) {
+	if c.R != nil {
+		s.numbers, s.hashed = make(map[lines]int32), Map{}
 	}
-	w.Uint(uint64(len(s.list)))
-	for i := range s.list {
-		v := &s.list[i]
-		w.Fixed(v.hash)
-		w.Uint(uint64(v.module + 1))
-		w.Uint(uint64(v.line))
-		w.Uint(v.offset)
-		w.Bool(v.outer != 0)
-		if v.outer != 0 {
-			w.Fixed(v.outer)
-			w.Fixed(v.inner)
+	wire.List(c, &s.lines, 3, func(i int, x *lines) {
+		c.String(&x.file)
+		c.String(&x.function)
+		if c.String(&x.mark); c.R != nil {
+			s.numbers[*x] = int32(i + 1)
 		}
-	}
-	saveMap(w, &s.known)
-}
-
-// Load reads what Save wrote, after the modules.
-func (s *Sites) Load(r *pack.Reader) {
-	s.lines, s.numbers = make([]lines, r.Count(3)), make(map[lines]int32)
-	for i := range s.lines {
-		s.lines[i] = lines{r.String(), r.String(), r.String()}
-		s.numbers[s.lines[i]] = int32(i + 1)
-	}
-	s.list, s.hashed = make([]site, r.Count(12)), Map{}
-	for i := range s.list {
-		v := &s.list[i]
-		v.hash, v.module, v.line, v.offset = r.Fixed(), int32(r.Index(len(s.modules.modules)+1))-1, int32(r.Index(len(s.lines)+1)), r.Uint()
-		if r.Bool() {
-			v.outer, v.inner = r.Fixed(), r.Fixed()
+	})
+	wire.List(c, &s.list, 12, func(i int, v *site) {
+		c.Uint64(&v.hash)
+		wire.Above(c, &v.module, -1, len(s.modules.modules))
+		wire.Int(c, &v.line, len(s.lines))
+		wire.Uints(c, &v.offset)
+		inlined := v.outer != 0
+		if c.Bool(&inlined); inlined {
+			c.Uint64(&v.outer, &v.inner)
 		}
-		s.hashed.Set(v.hash, int64(i+1))
-	}
-	loadMap(r, &s.known, int64(len(s.list)))
+		if c.R != nil {
+			s.hashed.Set(v.hash, int64(i+1))
+		}
+	})
+	s.known.code(c, int64(len(s.list)))
 }

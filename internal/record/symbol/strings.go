@@ -3,7 +3,7 @@ package symbol
 import (
 	"encoding/binary"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // Strings remembers the bytes behind content hashes.
@@ -48,19 +48,15 @@ func (t *Strings) Table() map[uint64]string {
 	return m
 }
 
-// Save writes the state.
-func (t *Strings) Save(w *pack.Writer) {
-	w.Uint(uint64(len(t.bytes)))
-	for _, s := range t.bytes {
-		w.String(s)
+// Code is the state.
+func (t *Strings) Code(c *wire.Coder) {
+	list := t.bytes
+	if c.R != nil {
+		*t = Strings{}
 	}
-}
-
-// Load reads what Save wrote.
-func (t *Strings) Load(r *pack.Reader) {
-	*t = Strings{}
-	for range r.Count(1) {
-		s := r.String()
-		t.add(HashString([]byte(s)), s)
-	}
+	wire.List(c, &list, 1, func(_ int, s *string) {
+		if c.String(s); c.R != nil {
+			t.add(HashString([]byte(*s)), *s)
+		}
+	})
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/test/need"
@@ -90,7 +90,7 @@ func TestRequestsCopied(t *testing.T) {
 	equal(t, "left", q.Find(9, 0x100), None)
 }
 
-const maps = `00400000-00401000 r--p 00000000 08:01 1 /bin/none
+const mapping = `00400000-00401000 r--p 00000000 08:01 1 /bin/none
 00401000-00402000 r-xp 00001000 08:01 1 /bin/none
 00402000-00403000 rw-p 00002000 08:01 1 /bin/none
 00403000-00404000 rw-p 00000000 00:00 0 
@@ -101,7 +101,7 @@ const maps = `00400000-00401000 r--p 00000000 08:01 1 /bin/none
 
 func TestModules(t *testing.T) {
 	var m Modules
-	m.Init(nil, func() []byte { return []byte(maps) })
+	m.Init(nil, func() []byte { return []byte(mapping) })
 	a := Addresses{Modules: &m, Stacks: []Stack{{0x7fff0000, 0x7fff9000, 0x7fff8000}, {0x6fff0000, 0x6fff9000, 0x6fff8000}}}
 	for _, c := range []struct {
 		addr     uint64
@@ -129,9 +129,9 @@ func TestModules(t *testing.T) {
 func TestModulesWritten(t *testing.T) {
 	var m Modules
 	asked := 0
-	m.Init(func() []byte { return []byte(maps) }, func() []byte {
+	m.Init(func() []byte { return []byte(mapping) }, func() []byte {
 		asked++
-		return []byte(maps + "7f0000003000-7f0000004000 r--p 00000000 08:01 2 /lib/later.so\n")
+		return []byte(mapping + "7f0000003000-7f0000004000 r--p 00000000 08:01 2 /lib/later.so\n")
 	})
 	if n, at := m.find(0x402010); n != 0 || at != 0x2010 || asked != 0 {
 		t.Errorf("module %d+%#x, the kernel was asked %d times", n, at, asked)
@@ -182,17 +182,19 @@ func TestSites(t *testing.T) {
 		t.Error("hash has 64 bits")
 	}
 	// What a checkpoint restores is the same.
-	var w pack.Writer
-	m.Save(&w)
-	s.Save(&w)
+	saved := wire.Append(nil, func(c *wire.Coder) {
+		m.Code(c)
+		s.Code(c)
+	})
 	var m2 Modules
 	m2.Init(nil, func() []byte { return nil })
 	var s2 Sites
 	s2.Init(&m2)
-	r := pack.NewReader(w.B)
-	m2.Load(r)
-	s2.Load(r)
-	if err := r.Done(); err != nil {
+	err = wire.Read(saved, "sites", func(c *wire.Coder) {
+		m2.Code(c)
+		s2.Code(c)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "restored", s2.Name(base+0x123), h)
@@ -255,9 +257,9 @@ func TestOrdinals(t *testing.T) {
 
 // Stacks: keys for what shares outer frames, and what is saved of them.
 func TestStacks(t *testing.T) {
-	const maps = "1000-9000 r-xp 00000000 08:01 1 /bin/none\n"
+	const mapping = "1000-9000 r-xp 00000000 08:01 1 /bin/none\n"
 	var m Modules
-	m.Init(nil, func() []byte { return []byte(maps) })
+	m.Init(nil, func() []byte { return []byte(mapping) })
 	var s Sites
 	s.Init(&m)
 	s.Stack(1<<63|1, []uint64{0x1100, 0x1200, 0x1300})
@@ -270,13 +272,9 @@ func TestStacks(t *testing.T) {
 	if s.Name(event.TurnKey(1<<63|1, 2)) == s.Name(1<<63|1) || s.Name(event.TurnKey(1<<63|1, 2)) == s.Name(event.TurnKey(1<<63|1, 3)) {
 		t.Error("a turn makes no difference")
 	}
-	var w pack.Writer
-	s.Save(&w)
 	var restored Sites
 	restored.Init(&m)
-	r := pack.NewReader(w.B)
-	restored.Load(r)
-	if err := r.Done(); err != nil {
+	if err := wire.Read(wire.Append(nil, s.Code), "sites", restored.Code); err != nil {
 		t.Fatal(err)
 	}
 	for _, sites := range []*Sites{&s, &restored} {
@@ -321,12 +319,8 @@ func TestSources(t *testing.T) {
 	var s, elsewhere, restored Sites
 	fill(&s, "/home/me/")
 	fill(&elsewhere, "")
-	var w pack.Writer
-	s.Save(&w)
 	restored.Init(&m)
-	r := pack.NewReader(w.B)
-	restored.Load(r)
-	if err := r.Done(); err != nil {
+	if err := wire.Read(wire.Append(nil, s.Code), "sites", restored.Code); err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint64(11) {

@@ -303,9 +303,7 @@ func (g *group) add(rank int, s *share) {
 		f.relative.Add(int64(x.offset), 1, rank)
 		f.sizes.Add(int64(x.bytes), 1, rank)
 		f.tags.Add(x.tag, 1, rank)
-		if f.datatype == 0 {
-			f.datatype = x.datatype
-		}
+		f.datatype = cmp.Or(f.datatype, x.datatype)
 		f.mixed = f.mixed || f.datatype != x.datatype || x.datatype <= 0 || x.datatype >= trace.FirstLocal
 		k := kind{x.tag, x.bytes == 0}
 		if len(g.kinds) >= mostTags && g.kinds[k] == nil {

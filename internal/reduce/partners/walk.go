@@ -1,6 +1,7 @@
 package partners
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
@@ -84,9 +85,7 @@ func (w *walk) End(*trace.Rank) error {
 }
 
 func (w *walk) keep(why string) {
-	if w.share.why == "" {
-		w.share.why = why
-	}
+	w.share.why = cmp.Or(w.share.why, why)
 }
 
 // lost is how much of what calls did isn't known.

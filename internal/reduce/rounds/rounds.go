@@ -102,9 +102,7 @@ type node struct {
 
 // keep notes why a body can't be drawn.
 func (n *node) keep(why string) {
-	if n.why == "" {
-		n.why = why
-	}
+	n.why = cmp.Or(n.why, why)
 }
 
 // A rank is what is known of one.

@@ -100,12 +100,7 @@ func (g *generator) site(s trace.Site) string {
 }
 
 func (w *writer) param(name string) int {
-	for i := range w.c.f.Params {
-		if w.c.f.Params[i].Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(w.c.f.Params, func(p trace.ParamDef) bool { return p.Name == name })
 }
 
 // out returns the value of an integer output on the first member; ok is false
@@ -249,10 +244,7 @@ func nodeAt(list []node, at reissue.At) *node {
 
 // any reports whether a parameter has a wildcard on some rank.
 func (w *writer) any(param int, wildcard int64) bool {
-	if param < 0 || w.c.in[param].typ != trace.Int {
-		return false
-	}
-	return slices.ContainsFunc(w.c.vals, func(v []int64) bool { return v[w.c.in[param].at] == wildcard })
+	return param >= 0 && w.c.in[param].typ == trace.Int && slices.ContainsFunc(w.c.vals, func(v []int64) bool { return v[w.c.in[param].at] == wildcard })
 }
 
 // taken is what a receive or probe says it took: where the number of the rank is

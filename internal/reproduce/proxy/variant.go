@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 
@@ -64,9 +65,7 @@ type generator struct {
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {
-	if o.Compute == "" {
-		o.Compute = "none"
-	}
+	o.Compute = cmp.Or(o.Compute, "none")
 	return &generator{
 		r: r, o: o, flavour: r.Meta()[trace.MetaMPI], plan: &reissue.Plan{}, known: make(map[string]int),
 		lines: make(map[string]*line), tableOf: make(map[string]string), setupOf: make(map[string]string),

@@ -33,10 +33,8 @@ func ByAddress(reason string) bool { return reason == absoluteType || reason == 
 // Absolute reports whether those numbers of a parameter for which IsAddress holds are
 // addresses of the process that was recorded.
 func Absolute(c *trace.Call, p *trace.Param) bool {
-	if p.Name() == "target_disp" {
-		return true
-	}
-	return c.NewType != nil && IsAddress(c.NewType.TrueLowerBound) && (p.Kind() == "aint" || p.Kind() == "disp")
+	return p.Name() == "target_disp" ||
+		c.NewType != nil && IsAddress(c.NewType.TrueLowerBound) && (p.Kind() == "aint" || p.Kind() == "disp")
 }
 
 // IsAddress reports whether a displacement is so large that it must be an address.

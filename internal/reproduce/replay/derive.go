@@ -124,8 +124,6 @@ func why(c *trace.Call) string {
 
 // cancelled reports whether a status is that of a message that was to be sent and never was.
 func cancelled(v *trace.Value) bool {
-	if v.Status != nil && v.Status.Form == trace.StatusSend && v.Status.Cancelled {
-		return true
-	}
-	return slices.ContainsFunc(v.Elems, func(x trace.Value) bool { return cancelled(&x) })
+	return v.Status != nil && v.Status.Form == trace.StatusSend && v.Status.Cancelled ||
+		slices.ContainsFunc(v.Elems, func(x trace.Value) bool { return cancelled(&x) })
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -138,10 +139,7 @@ func (s *Stream) fileOutcome(c *trace.Call) (errno, result int64) {
 		failed = n != nil && result < n.In.Num
 	}
 	if failed && (code != 0 || !s.plan.call.Has(mpi.MayEnd)) {
-		errno = code
-		if errno == 0 {
-			errno = -1
-		}
+		errno = cmp.Or(code, -1)
 	}
 	return errno, result
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -328,9 +329,7 @@ func (s *Stream) issue(t *trace.TimedCall) {
 	s.p.host.Make(s.call)
 	s.since(Idle, s.call.End)
 	s.Wanted += gap
-	if ready == 0 {
-		ready = s.call.Ready
-	}
+	ready = cmp.Or(ready, s.call.Ready)
 	if s.last != 0 {
 		between := max(0, s.call.Begin-s.last)
 		held := min(between, max(0, due-max(byGap, ready, s.last)))
@@ -378,10 +377,7 @@ func (s *Stream) compare(c *trace.Call) {
 	if got != c.Return {
 		s.Different++
 		if len(s.Examples) < 3 {
-			name := mpi.ConstantName(mpi.KindError, got)
-			if name == "" {
-				name = fmt.Sprint(got)
-			}
+			name := cmp.Or(mpi.ConstantName(mpi.KindError, got), fmt.Sprint(got))
 			s.Examples = append(s.Examples, fmt.Sprintf("%s instead of %s: %s", name, c.ReturnName(), c.Text()))
 		}
 	}

@@ -18,6 +18,7 @@
 package deliver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -83,9 +84,7 @@ func (p *parts) add(o *parts) {
 	p.sizes.Concat(o.sizes)
 	p.sum = wire.JoinSums(p.sum, o.sum, o.total)
 	p.total += o.total
-	if p.trouble == "" {
-		p.trouble = o.trouble
-	}
+	p.trouble = cmp.Or(p.trouble, o.trouble)
 }
 
 func (p *parts) encode() []byte {

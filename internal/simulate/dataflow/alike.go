@@ -2,6 +2,7 @@ package dataflow
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
@@ -118,11 +119,7 @@ func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 		for _, x := range c.members {
 			counts[member{of[x.rank], x.slot}]++
 		}
-		list := make([]member, 0, len(counts))
-		for x := range counts {
-			list = append(list, x)
-		}
-		slices.SortFunc(list, func(a, b member) int {
+		list := slices.SortedFunc(maps.Keys(counts), func(a, b member) int {
 			if a.rank != b.rank {
 				return int(a.rank - b.rank)
 			}

@@ -307,10 +307,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 			return e.take(r, x, o)
 		}
 		q := x.request(n)
-		if q == nil {
-			return true
-		}
-		return e.finish(r, x, o.Site, q)
+		return q == nil || e.finish(r, x, o.Site, q)
 	case Compute, Overhead, Recorded, File:
 		time := o.Time
 		if o.Timed {

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -73,9 +74,7 @@ func Parse(name string, text []byte) (*Machine, error) {
 	}
 	p := parser{name: name, lines: linesOf(text)}
 	m := &Machine{Name: f.Name, Source: f.Source, CPU: f.CPU, Combine: f.Combine * 1000}
-	if m.Name == "" {
-		m.Name = name
-	}
+	m.Name = cmp.Or(m.Name, name)
 	if !(f.CPU > 0 && f.CPU <= 1e6) {
 		p.fail("cpu", "cpu is %v: how many times as fast cores are, more than 0", f.CPU)
 	}

@@ -130,9 +130,7 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
 		known: make(map[string]*placedTimes), codes: newCodes(), levels: make(map[*handles.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
-	if s.cpu == 0 {
-		s.cpu = o.Machine.CPU
-	}
+	s.cpu = cmp.Or(s.cpu, o.Machine.CPU)
 	recorder := o.Recorder
 	if recorder == nil {
 		recorder = &o.Machine.Recorder

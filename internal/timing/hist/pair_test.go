@@ -7,10 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"pgregory.net/rapid"
-
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
+	"pgregory.net/rapid"
 )
 
 // drawTime draws zeros, what a tally can hold and what it can't, and times of the usual kind.
@@ -73,9 +72,9 @@ func TestPair(t *testing.T) {
 				a, b := p.Pause(f)
 				sums[0].Merge(a)
 				sums[1].Merge(b)
-				var w, again pack.Writer
+				var w, again wire.Coder
 				p.Save(&w, f)
-				r := pack.NewReader(w.B)
+				r := wire.NewReader(w.B, "histogram")
 				f = new(Buffer)
 				if p = LoadPair(r, f); r.Done() != nil {
 					t.Fatal(r.Err())

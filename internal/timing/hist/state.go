@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/file/pack"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // Bytes that Save writes: of each histogram, of each bin besides ranks, with numbers of 32
@@ -37,7 +37,7 @@ var le = binary.LittleEndian
 //
 //	head = room u16, bins u16, left u16, every u16, rank i32, flags u8, bin…, ranks… if not own
 //	bin  = count, least, most, bound of 4 or 8 bytes, mean and m2 of 8
-func (h *Hist) Save(w *pack.Writer) {
+func (h *Hist) Save(w *wire.Coder) {
 	h.settle()
 	flags, large := byte(isOwn), uint64(0)
 	for i := range h.bins {
@@ -95,8 +95,8 @@ func (h *Hist) Save(w *pack.Writer) {
 }
 
 // Load reads what Save wrote.
-func Load(r *pack.Reader) *Hist {
-	sizes, rank := r.Fixed(), int32(r.Uint32())
+func Load(r *wire.Reader) *Hist {
+	sizes, rank := r.Uint64(), int32(r.Uint32())
 	flags := r.Byte()
 	room, n := int(uint16(sizes)), int(uint16(sizes>>16))
 	if room < 2 || room > MaxBins || n > room {
@@ -108,14 +108,14 @@ func Load(r *pack.Reader) *Hist {
 	if h.left < 1 || h.left > lastInterval || h.every < firstInterval || h.every > lastInterval {
 		r.Fail("bins are balanced after %d of %d samples", h.left, h.every)
 	}
-	number := r.Fixed
+	number := r.Uint64
 	if flags&isNarrow != 0 {
 		number = func() uint64 { return uint64(r.Uint32()) }
 	}
 	for i := range n {
 		b := Bin{Count: number(), Min: number(), Max: number()}
 		h.upto[i] = number()
-		b.Mean, b.m2 = math.Float64frombits(r.Fixed()), math.Float64frombits(r.Fixed())
+		b.Mean, b.m2 = math.Float64frombits(r.Uint64()), math.Float64frombits(r.Uint64())
 		b.MinRank, b.MaxRank = h.rank, h.rank
 		const most = 1e100 // far above what 2^64 samples of 2^64 come to
 		if b.Count == 0 || b.Min > b.Max || h.upto[i] < b.Max || !(b.Mean >= 0 && b.Mean < most) || !(b.m2 >= 0 && b.m2 < most) || i > 0 && b.Min <= h.upto[i-1] {
@@ -141,7 +141,7 @@ func Load(r *pack.Reader) *Hist {
 //
 //	pair  = two histograms, how many tallies follow u8, tally…
 //	tally = histogram<<4 | bin u8, counted, squares u64, least, span u32
-func (p *Pair) Save(w *pack.Writer, f *Buffer) {
+func (p *Pair) Save(w *wire.Coder, f *Buffer) {
 	p.Hists[0].Save(w)
 	p.Hists[1].Save(w)
 	at := len(w.B)
@@ -166,7 +166,7 @@ func (p *Pair) Save(w *pack.Writer, f *Buffer) {
 }
 
 // LoadPair reads what Save wrote into a buffer that has nothing.
-func LoadPair(r *pack.Reader, f *Buffer) *Pair {
+func LoadPair(r *wire.Reader, f *Buffer) *Pair {
 	p := &Pair{Hists: [2]Hist{*Load(r), *Load(r)}}
 	if a, b := cap(p.Hists[0].bins), cap(p.Hists[1].bins); a != b {
 		r.Fail("a pair of histograms of %d and %d bins", a, b)
@@ -181,7 +181,7 @@ func LoadPair(r *pack.Reader, f *Buffer) *Pair {
 	p.open(f)
 	for range n {
 		at := r.Byte()
-		t := tally{counted: r.Fixed(), squares: r.Fixed(), least: r.Uint32(), span: r.Uint32()}
+		t := tally{counted: r.Uint64(), squares: r.Uint64(), least: r.Uint32(), span: r.Uint32()}
 		i, k := int(at>>4), int(at&15)
 		if i > 1 || k >= len(p.Hists[i].bins) || !t.sensible(uint64(lastInterval-p.Hists[i].left)) {
 			r.Fail("a tally of bin %d of histogram %d makes no sense", k, i)

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"pgregory.net/rapid"
-
-	"github.com/spoor-hpc/spoor/internal/file/pack"
 )
 
 // A histogram that was saved and loaded on the way is the same in the end.
@@ -23,9 +22,9 @@ func TestSave(t *testing.T) {
 		var loaded *Hist
 		for i := range len(samples) + 1 {
 			if i == at {
-				var w pack.Writer
+				var w wire.Coder
 				h.Save(&w)
-				r := pack.NewReader(w.B)
+				r := wire.NewReader(w.B, "histogram")
 				loaded = Load(r)
 				if err := r.Done(); err != nil {
 					t.Fatal(err)
@@ -50,11 +49,11 @@ func FuzzLoad(f *testing.F) {
 	for i := range uint64(100) {
 		h.Add(i * i)
 	}
-	var w pack.Writer
+	var w wire.Coder
 	h.Save(&w)
 	f.Add(w.B)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := pack.NewReader(b)
+		r := wire.NewReader(b, "histogram")
 		h := Load(r)
 		if r.Done() == nil {
 			h.Add(7)
@@ -70,11 +69,11 @@ func FuzzLoadPair(f *testing.F) {
 		p.Add(buffer, i*i%97, 1000+i%7)
 	}
 	p.Pause(buffer)
-	var w pack.Writer
+	var w wire.Coder
 	p.Save(&w, buffer)
 	f.Add(w.B)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := pack.NewReader(b)
+		r := wire.NewReader(b, "histogram")
 		buffer := new(Buffer)
 		p := LoadPair(r, buffer)
 		if r.Done() != nil {

@@ -2,6 +2,7 @@ package series
 
 import (
 	"encoding/binary"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -89,11 +90,7 @@ func frequent(list []int32, most int) []int32 {
 	for _, cell := range list {
 		counts[cell]++
 	}
-	bins := make([]int32, 0, len(counts))
-	for cell := range counts {
-		bins = append(bins, cell)
-	}
-	slices.SortFunc(bins, func(a, b int32) int {
+	bins := slices.SortedFunc(maps.Keys(counts), func(a, b int32) int {
 		if counts[a] != counts[b] {
 			return counts[b] - counts[a]
 		}

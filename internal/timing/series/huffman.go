@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -27,11 +28,7 @@ type huffman struct {
 // newHuffman makes the best code for symbols that occur so often. All counts
 // are positive.
 func newHuffman(counts map[uint32]uint64) *huffman {
-	h := new(huffman)
-	for s := range counts {
-		h.symbols = append(h.symbols, s)
-	}
-	slices.Sort(h.symbols)
+	h := &huffman{symbols: slices.Sorted(maps.Keys(counts))}
 	h.lengths = make([]uint8, len(h.symbols))
 	weights := make([]uint64, len(h.symbols))
 	for i, s := range h.symbols {

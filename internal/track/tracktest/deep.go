@@ -1,6 +1,8 @@
 package tracktest
 
 import (
+	"slices"
+
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -22,10 +24,7 @@ func (r *Recorder) ordered(stream int, g *grammar.Grammar) *grammar.Grammar {
 	if order == nil {
 		return g
 	}
-	var calls []uint32
-	for n := range g.All() {
-		calls = append(calls, n)
-	}
+	calls := slices.Collect(g.All())
 	return order.Renumber(func(n uint32) uint32 { return calls[n] })
 }
 

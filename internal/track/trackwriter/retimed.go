@@ -2,6 +2,7 @@ package trackwriter
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -80,9 +81,7 @@ func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	all := t.r.Meta()
 	delete(all, model.MetaTimingError)
 	all[model.MetaOptions] = "timing=" + string(timing.Lossless)
-	for k, v := range meta {
-		all[k] = v
-	}
+	maps.Copy(all, meta)
 	c, err := t.all.Content(all)
 	if err != nil {
 		return nil, err

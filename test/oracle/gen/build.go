@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -110,12 +109,7 @@ func Constants(source, macros string) []string {
 	for _, name := range []string{"MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY"} {
 		names[name] = true
 	}
-	list := make([]string, 0, len(names))
-	for name := range names {
-		list = append(list, name)
-	}
-	sort.Strings(list)
-	return list
+	return slices.Sorted(maps.Keys(names))
 }
 
 func run(name string, args ...string) (string, error) {

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -64,9 +65,7 @@ func emitFunction(b *strings.Builder, f *Function) error {
 	if f.Varargs {
 		list += ", ..."
 	}
-	if list == "" {
-		list = "void"
-	}
+	list = cmp.Or(list, "void")
 
 	fmt.Fprintf(b, "\nstatic %s log_%s(%s)\n{\n", f.Ret, f.Name, join("__typeof__("+f.Name+") *next", params))
 	for _, s := range enter {

@@ -41,12 +41,8 @@ const (
 
 // Write makes the process's directory below parent and returns its name.
 func Write(parent string, p Process) (string, error) {
-	if p.PID == 0 {
-		p.PID = 100 + p.Rank
-	}
-	if p.StartNs == 0 {
-		p.StartNs = 1_700_000_000_000_000_000
-	}
+	p.PID = cmp.Or(p.PID, 100+p.Rank)
+	p.StartNs = cmp.Or(p.StartNs, 1_700_000_000_000_000_000)
 	dir := filepath.Join(parent, fmt.Sprintf("node-%d", p.PID))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
