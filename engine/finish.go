@@ -69,6 +69,7 @@ func (r *recorder) finish() (whole bool, err error) {
 		return whole, errors.Join(trouble, err)
 	}
 	var content *sections.Content
+	places := r.places()
 	d := deliver.Lead(k, func(times *sections.Series) (c *sections.Content, all bool, err error) {
 		err = attempt(func() (err error) {
 			c, err = r.content(s)
@@ -84,11 +85,11 @@ func (r *recorder) finish() (whole bool, err error) {
 			}
 		}
 		return c, err == nil && len(s.Problems) == 0, err
-	}, r.places())
+	}, places)
 	if d.Whole {
 		r.findWaits(&d, content)
 	}
-	r.tell(d)
+	r.tell(d, places)
 	return d.Whole, trouble
 }
 
@@ -223,9 +224,9 @@ func (r *recorder) probe() {
 }
 
 // tell says what users have to know of where the trace is.
-func (r *recorder) tell(d deliver.Delivery) {
+func (r *recorder) tell(d deliver.Delivery, places []deliver.Place) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...) }
-	wanted := r.places()[0].Name
+	wanted := places[0].Name
 	if d.Lost != nil {
 		say("times of calls are missing in the trace, the ranks' records are kept: %v", d.Lost)
 	}
@@ -246,7 +247,7 @@ func (r *recorder) tell(d deliver.Delivery) {
 	case d.Place > 0:
 		say("can't write %s: %v; the trace is %s", wanted, deliver.Reason(d.Failed[0]), d.Path)
 		say("bring it home: %s", deliver.Home(d.Path, wanted))
-	case d.Path != wanted && r.places()[0].Spare:
+	case d.Path != wanted && places[0].Spare:
 		say("%s is for the program that started %s, whose trace is %s", wanted, filepath.Base(r.context.Exe), d.Path)
 	case d.Path != wanted:
 		say("%s exists, the trace is %s", wanted, d.Path)

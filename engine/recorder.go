@@ -158,15 +158,16 @@ func (r *recorder) drain() error {
 		r.large = true
 		debug.SetGCPercent(collectAt)
 	}
-	// Tables that grow leave smaller ones behind, which the collector would keep for long.
-	if held > r.held+r.held/4+muchGrowth {
+	// Tables that grow leave smaller ones behind, and a grammar that is packed leaves all it was; the collector would
+	// keep them for long.
+	if held > r.held+r.held/4+muchGrowth || held+muchGrowth < r.held {
 		r.held = held
 		debug.FreeOSMemory()
 	}
 	return nil
 }
 
-// muchGrowth is how many bytes more are worth giving others back.
+// muchGrowth is how many bytes more, or fewer, are worth giving others back.
 const muchGrowth = 4 << 20
 
 // stop saves what nobody has asked for. After finish everything is in the trace, or in the

@@ -119,7 +119,7 @@ func drafted(path string, mode os.FileMode, overwrite bool, write func(w io.Writ
 	if err := f.Chmod(mode); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := sections.Settle(f); err != nil {
 		return err
 	}
 	return sections.Move(f.Name(), path, overwrite)

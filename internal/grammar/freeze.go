@@ -6,10 +6,14 @@ import "slices"
 // open. The Builder stays as it is.
 func (b *Builder) Grammar() *Grammar { return b.frozen().straighten() }
 
-func (b *Builder) frozen() *Grammar {
-	c := b.clone()
-	c.finish()
-	return c.freeze()
+func (b *Builder) frozen() *Grammar { return b.clone().last() }
+
+// Last is Grammar without a copy of b, to which nothing can be appended any more.
+func (b *Builder) Last() *Grammar { return b.last().straighten() }
+
+func (b *Builder) last() *Grammar {
+	b.finish()
+	return b.freeze()
 }
 
 // none is no terminal.

@@ -78,7 +78,7 @@ func (c *class) held() int {
 	for i := range sh.lanes {
 		n += grammarHeld(sh.lanes[i].steps) + 64
 	}
-	return n + columnsHeld([]column.Column{c.ranks}) + columnsHeld(c.counts) + columnsHeld(c.steps) + columnsHeld(c.values.cols)
+	return n + columnsHeld([]column.Column{c.ranks}) + columnsHeld(c.counts) + columnsHeld(c.steps) + columnsHeld(c.values.cols) + 8*len(c.values.ones)
 }
 
 func grammarHeld(g *grammar.Grammar) int {

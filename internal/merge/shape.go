@@ -75,11 +75,15 @@ func key(tr *track.Track) (string, *shape, []int64) {
 	var counts []int64
 	sh := &shape{}
 	uncounted := func(g *grammar.Grammar) *grammar.Grammar {
-		g = g.Clone()
-		for _, body := range g.Rules {
+		g = &grammar.Grammar{Rules: slices.Clone(g.Rules)}
+		for r, body := range g.Rules {
+			own := false
 			for i := range body {
 				if body[i].Count > 1 {
-					counts = append(counts, int64(body[i].Count))
+					if counts = append(counts, int64(body[i].Count)); !own {
+						body, own = slices.Clone(body), true
+						g.Rules[r] = body
+					}
 					body[i].Count = placeholder
 				}
 			}

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -11,8 +12,9 @@ type fileTerminals struct {
 	sh *shape
 	// The first terminal of each summary has its times, the first one of each place
 	// its totals.
-	pools []int32     // by number of the summary: the first terminal of it
-	sites map[int]int // by first terminal of a place: number of its totals
+	pools []int32      // by number of the summary: the first terminal of it
+	sites map[int]int  // by first terminal of a place: number of its totals
+	room  []column.Run // of the terminal asked for last
 }
 
 func (c *class) terminals(sh *shape) *fileTerminals {
@@ -34,7 +36,7 @@ func (t *fileTerminals) Len() int { return t.sh.terminals() }
 
 func (t *fileTerminals) At(n int, to *sections.Terminal) {
 	k := t.sh.skeleton(n)
-	*to = sections.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.sh.layout, n, k.width)}
+	*to = sections.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.room, &t.sh.layout, n, k.width)}
 }
 
 // Times returns those of a terminal. A class that is not finished has none.

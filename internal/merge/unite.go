@@ -211,7 +211,7 @@ func (u *united) values(sh *shape) values {
 
 // column puts columns of all parts together, those of their members.
 func (u *united) column(from []uint32) column.Column {
-	of := func(k int) *column.Column { return &u.list[k].class.values.cols[from[k]] }
+	of := func(k int) *column.Column { return &u.list[k].class.values.columns()[from[k]] }
 	first, same := of(0).Same()
 	for k := 1; same && k < len(from); k++ {
 		v, ok := of(k).Same()

@@ -20,7 +20,16 @@ import (
 // in the order of their first use.
 type values struct {
 	cols []column.Column
+	ones []int64   // instead of columns, of a single rank: its values
 	nums numberRow // one per value, see layout
+}
+
+// columns returns all columns, made first if the values of a single rank stand for them.
+func (v *values) columns() []column.Column {
+	if v.ones != nil {
+		v.cols, v.ones = column.Each(v.ones), nil
+	}
+	return v.cols
 }
 
 // A kin is what terminals have in common whose values stand together: function
@@ -75,9 +84,7 @@ func (l *layout) at(terminal, value int) int {
 // single returns the values of one rank.
 func single(tr *track.Track, sh *shape) (values, error) {
 	v := values{nums: newNumberRow(sh.width)}
-	var known pairing
-	known.reset()
-	var list []int64
+	var known column.Numbering
 	calls := tr.Distinct()
 	var sig signature.Signature
 	for i := range calls.Len() {
@@ -85,15 +92,14 @@ func single(tr *track.Track, sh *shape) (values, error) {
 			return values{}, err
 		}
 		for k, x := range sig.Vals {
-			n, ok := known.number(uint32(x>>32), uint32(x))
-			if !ok {
-				list = append(list, x)
-			}
+			n, _ := known.Number(x)
 			v.nums.set(sh.at(i, k), n)
 		}
 	}
 	// Now numbers in the order of their first use.
 	const none = ^uint32(0)
+	list := known.List
+	known = column.Numbering{}
 	number, ordered := slices.Repeat([]uint32{none}, len(list)), make([]int64, 0, len(list))
 	v.nums.change(func(_ int, n uint32) uint32 {
 		if number[n] == none {
@@ -102,7 +108,7 @@ func single(tr *track.Track, sh *shape) (values, error) {
 		}
 		return number[n]
 	})
-	v.cols = column.Each(ordered)
+	v.ones = ordered
 	return v, nil
 }
 
@@ -110,6 +116,8 @@ func single(tr *track.Track, sh *shape) (values, error) {
 func (v *values) join(o *values) {
 	type pair struct{ other, num uint32 }
 	const none = ^uint32(0)
+	v.columns()
+	o.columns()
 	usual := slices.Repeat([]pair{{none, none}}, len(v.cols)) // what a column was first joined with
 	rest := make(map[[2]uint32]uint32)
 	cols := make([]column.Column, 0, max(len(v.cols), len(o.cols)))
@@ -133,10 +141,17 @@ func (v *values) join(o *values) {
 	v.cols = cols
 }
 
-// of appends the columns of a terminal to a list.
-func (v *values) of(list []column.Column, l *layout, terminal, width int) []column.Column {
-	for i := range width {
-		list = append(list, v.cols[v.nums.at(l.at(terminal, i))])
+// of appends the columns of a terminal to a list. Runs made for it are in room.
+func (v *values) of(list []column.Column, room *[]column.Run, l *layout, terminal, width int) []column.Column {
+	if v.ones == nil {
+		for i := range width {
+			list = append(list, v.cols[v.nums.at(l.at(terminal, i))])
+		}
+		return list
+	}
+	*room = slices.Grow((*room)[:0], width)[:width]
+	for i := range *room {
+		list = append(list, column.One(&(*room)[i], v.ones[v.nums.at(l.at(terminal, i))]))
 	}
 	return list
 }
@@ -153,7 +168,10 @@ const (
 
 func (v *values) append(b []byte) []byte {
 	begin := len(b)
-	b = wire.AppendUvarint(b, uint64(len(v.cols)))
+	b = wire.AppendUvarint(b, uint64(len(v.cols)+len(v.ones)))
+	for _, x := range v.ones {
+		b = wire.AppendVarint(append(b, constant), x)
+	}
 	type pattern struct{ of, uses int }
 	patterns := make(map[string]pattern)
 	for i := range v.cols {

@@ -54,7 +54,7 @@ func (c *class) evenParts() []*class {
 		}
 		return []*class{c}
 	}
-	if columns := len(c.counts) + len(c.steps) + len(c.values.cols); columns > maxRemovedValues/len(parts) {
+	if columns := len(c.counts) + len(c.steps) + len(c.values.columns()); columns > maxRemovedValues/len(parts) {
 		return nil
 	}
 	of := make([]int, c.ranks.Len())
@@ -64,7 +64,7 @@ func (c *class) evenParts() []*class {
 		}
 	}
 	ranks := split([]column.Column{c.ranks}, parts, of)
-	counts, steps, cols := split(c.counts, parts, of), split(c.steps, parts, of), split(c.values.cols, parts, of)
+	counts, steps, cols := split(c.counts, parts, of), split(c.steps, parts, of), split(c.values.columns(), parts, of)
 	sh := c.shape()
 	left := slices.Clone(c.times)
 	calls := make([][]uint64, len(parts))
@@ -82,7 +82,7 @@ func (c *class) evenParts() []*class {
 	for i := range parts {
 		d := &class{
 			key: c.key, decoded: c.decoded, split: c.split, ranks: ranks[i][0],
-			counts: counts[i], steps: steps[i], values: values{cols[i], c.values.nums},
+			counts: counts[i], steps: steps[i], values: values{cols: cols[i], nums: c.values.nums},
 			times: left, totals: make(totals, len(c.totals)),
 		}
 		if i == 0 {
@@ -191,7 +191,7 @@ type plainTerminal struct {
 
 func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	u.number, u.same, u.like = make(map[uint32]uint32), make(map[string]uint32), make(map[int]bool)
-	u.keys = make([]string, len(u.c.values.cols))
+	u.keys = make([]string, len(u.c.values.columns()))
 	for t := range u.lane {
 		u.like[u.sh.like(int(t))] = true
 	}
@@ -271,7 +271,7 @@ func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 // column returns a value of a terminal, and what tells the column from others.
 func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string) {
 	num := u.c.values.nums.at(u.sh.at(int(x.old), value))
-	col := u.c.values.cols[num]
+	col := u.c.values.columns()[num]
 	if x.at != nil {
 		if i := slices.Index(u.lane[x.old].shape.values, value); i >= 0 {
 			col = sum(&col, x.at[i])

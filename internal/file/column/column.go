@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"unsafe"
 )
 
 // A Run is count values start, start+stride, start+2*stride, ….
@@ -68,6 +69,12 @@ func Each(vals []int64) []Column {
 		list[i] = Column{runs: runs[i : i+1 : i+1], n: 1}
 	}
 	return list
+}
+
+// One returns a column of one value, whose run is r.
+func One(r *Run, v int64) Column {
+	*r = Run{Start: v, Count: 1}
+	return Column{runs: unsafe.Slice(r, 1), n: 1}
 }
 
 // Constant returns a column of n values v.

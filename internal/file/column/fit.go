@@ -332,6 +332,9 @@ func (f *Fitter) Holds(form *Form, c *Column) bool {
 	if len(c.runs) == 0 || form.Eval(f.ranks[0], f.size) != c.runs[0].Start {
 		return false
 	}
+	if c.n == 1 {
+		return true // its run may be room for others, so no entry is made of it
+	}
 	e := f.entry(c)
 	for i, at := range f.probes() {
 		if form.Eval(f.ranks[at], f.size) != e.probes[i] {

@@ -2,6 +2,7 @@ package column
 
 import (
 	"math"
+	"math/bits"
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -163,12 +164,12 @@ func shorter(best []byte, vals []int64, flags byte, try grammars) []byte {
 // their numbers, or best if that is no longer. Values that hardly repeat take that much
 // as they are, and no grammar is made of them.
 func shorterGrammar(best []byte, tag byte, vals []int64) []byte {
-	var known numbering
+	var known Numbering
 	numbers := make([]uint32, len(vals))
 	dict := make([]byte, 0, min(len(best), 1<<12))
 	last := int64(0)
 	for i, v := range vals {
-		k, ok := known.number(v)
+		k, ok := known.Number(v)
 		if !ok {
 			if dict = wire.AppendVarint(dict, int64(uint64(v)-uint64(last))); len(dict) >= len(best) {
 				return best
@@ -181,46 +182,47 @@ func shorterGrammar(best []byte, tag byte, vals []int64) []byte {
 	for _, k := range numbers {
 		builder.Append(k)
 	}
-	b := append(wire.AppendUvarint([]byte{tag}, uint64(len(known.list))), dict...)
+	b := append(wire.AppendUvarint([]byte{tag}, uint64(len(known.List))), dict...)
 	if b = builder.Grammar().AppendBinary(b); len(b) < len(best) {
 		return b
 	}
 	return best
 }
 
-// A numbering numbers distinct values by first use.
-type numbering struct {
-	list  []int64
+// A Numbering numbers distinct values by first use.
+type Numbering struct {
+	List  []int64  // by number
 	slots []uint32 // open addressing: 1 + number
 }
 
-func (k *numbering) number(v int64) (n uint32, known bool) {
-	if 2*len(k.list) >= len(k.slots) {
+// Number returns the number of a value, and whether it was there before.
+func (k *Numbering) Number(v int64) (n uint32, known bool) {
+	if 2*len(k.List) >= len(k.slots) {
 		k.grow()
 	}
 	at := k.find(v)
 	if n = k.slots[at]; n > 0 {
 		return n - 1, true
 	}
-	n = uint32(len(k.list))
-	k.list = append(k.list, v)
+	n = uint32(len(k.List))
+	k.List = append(k.List, v)
 	k.slots[at] = n + 1
 	return n, false
 }
 
 // find returns the slot where a value is, or would be.
-func (k *numbering) find(v int64) uint64 {
+func (k *Numbering) find(v int64) uint64 {
 	mask := uint64(len(k.slots) - 1)
-	at := uint64(v) * 0x9e3779b97f4a7c15 >> 20 & mask
-	for k.slots[at] > 0 && k.list[k.slots[at]-1] != v {
+	at := uint64(v) * 0x9e3779b97f4a7c15 >> bits.LeadingZeros64(mask)
+	for k.slots[at] > 0 && k.List[k.slots[at]-1] != v {
 		at = (at + 1) & mask
 	}
 	return at
 }
 
-func (k *numbering) grow() {
+func (k *Numbering) grow() {
 	k.slots = make([]uint32, max(64, 2*len(k.slots)))
-	for i, v := range k.list {
+	for i, v := range k.List {
 		k.slots[k.find(v)] = uint32(i) + 1
 	}
 }

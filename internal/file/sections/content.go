@@ -76,7 +76,7 @@ type Terminal struct {
 // all at once: List is where they are.
 type Terminals interface {
 	Len() int
-	// At fills in terminal n but for its times. Its Vals are room to be used again.
+	// At fills in terminal n but for its times. Its Vals are room to be used again, and hold until the next At.
 	At(n int, t *Terminal)
 	// Times returns those of terminal n.
 	Times(n int) model.Times

@@ -78,6 +78,9 @@ func drawCalls(t *rapid.T, sites *siteTable) (*signatureWriter, [][]signatureRef
 	for range rapid.IntRange(1, 4).Draw(t, "groups") {
 		g := &Group{Site: rapid.IntRange(1, len(sites.places)-1).Draw(t, "place"), Width: 1}
 		for n := range rapid.IntRange(1, 150).Draw(t, "signatures") {
+			if n == 0 {
+				g.start = []uint32{0}
+			}
 			g.number([]byte{0, byte(n), byte(n >> 8)}, 0)
 		}
 		w.groups = append(w.groups, g)

@@ -119,7 +119,7 @@ func (d *Draft) finish(path string, overwrite bool) error {
 	if err := d.file.Chmod(0o644); err != nil {
 		return err
 	}
-	if err := d.file.Sync(); err != nil {
+	if err := Settle(d.file); err != nil {
 		return err
 	}
 	if err := Move(d.Name(), path, overwrite); err != nil {

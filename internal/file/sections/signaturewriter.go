@@ -1,6 +1,7 @@
 package sections
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -19,13 +20,51 @@ type signatureWriter struct {
 	class  int // classes so far
 	left   int // terminals of this one to come
 	forms  []column.Form
-	key    []byte
+	key    formKey
+	packed []byte
 }
 
+// A formKey is the forms of a signature's values as bytes.
+type formKey struct {
+	forms []byte
+	end   []uint32 // of each form
+}
+
+// add appends a form.
+func (k *formKey) add(f *column.Form) {
+	k.forms = f.Append(k.forms)
+	k.end = append(k.end, uint32(len(k.forms)))
+}
+
+// form returns the bytes of form i.
+func (k *formKey) form(i int) []byte {
+	from := uint32(0)
+	if i > 0 {
+		from = k.end[i-1]
+	}
+	return k.forms[from:k.end[i]]
+}
+
+// pack appends what differs from the key base of as many values: a bit for each value, and the forms whose bit is set.
+func (k *formKey) pack(b []byte, base *formKey) []byte {
+	at := len(b)
+	b = append(b, make([]byte, maskSize(len(k.end)))...)
+	for i := range k.end {
+		if f := k.form(i); !bytes.Equal(f, base.form(i)) {
+			b[at+i/8] |= 1 << (i % 8)
+			b = append(b, f...)
+		}
+	}
+	return b
+}
+
+func maskSize(width int) int { return (width + 7) / 8 }
+
 // writing is what a writer knows of a group. There may be millions of signatures, so
-// each is no more than the bytes of its forms.
+// each is no more than what differs from the first.
 type writing struct {
-	keys       []byte   // forms of the signatures, one behind the other
+	base       formKey  // of the first signature
+	keys       []byte   // what differs from it, of one signature after the other
 	start      []uint32 // of each signature, and where the next one will be
 	slots      []uint32 // open addressing: 1 + number
 	candidates []candidate
@@ -89,17 +128,22 @@ func (w *signatureWriter) add(g *Group, f *column.Fitter, t *Terminal, ranks []b
 	}
 	// Forms of a call with very many values would take a hundred bytes for each.
 	candidates := len(g.candidates) < maxCandidates && len(t.Vals) <= maxCandidateValues
-	w.key, w.forms = w.key[:0], w.forms[:0]
+	w.key.forms, w.key.end, w.forms = w.key.forms[:0], w.key.end[:0], w.forms[:0]
 	for i := range t.Vals {
 		form, payload := f.Fit(&t.Vals[i], ranks[i])
 		*stored = append(*stored, payload...)
-		w.key = form.Append(w.key)
+		w.key.add(&form)
 		if candidates {
 			w.forms = append(w.forms, form)
 		}
 	}
 	w.left--
-	n, known := g.number(w.key, w.left)
+	if len(g.start) == 0 {
+		g.base = formKey{slices.Clone(w.key.forms), slices.Clone(w.key.end)}
+		g.start = append(g.start, 0)
+	}
+	w.packed = w.key.pack(w.packed[:0], &g.base)
+	n, known := g.number(w.packed, w.left)
 	if !known && len(g.keys) > math.MaxUint32 {
 		return 0, errKeys
 	}
@@ -114,12 +158,9 @@ const manySignatures = 1 << 12
 
 var seed = maphash.MakeSeed()
 
-// number returns the number of a signature with such forms, a new one if there is none.
+// number returns the number of the signature with a packed key, a new one if there is none.
 // left is how many more there may be.
 func (g *Group) number(key []byte, left int) (n uint32, known bool) {
-	if len(g.start) == 0 {
-		g.start = append(g.start, 0)
-	}
 	if 4*len(g.start) > 3*len(g.slots) {
 		g.rehash()
 	}
@@ -189,11 +230,22 @@ func (g *Group) encode() (kinds, coefficients []byte) {
 	// Places of the next form of each signature. They end where the next signature
 	// begins.
 	next := append([]uint32(nil), g.start[:n]...)
+	mask := uint32(maskSize(g.Width))
+	for i := range next {
+		next[i] += mask
+	}
 	var list column.FormList
-	for range g.Width {
+	take := func(i, value int) {
+		if g.keys[int(g.start[i])+value/8]&(1<<(value%8)) == 0 {
+			list.Take(g.base.form(value))
+			return
+		}
+		next[i] += uint32(list.Take(g.keys[next[i]:]))
+	}
+	for value := range g.Width {
 		list.Reset()
 		for i := range next {
-			next[i] += uint32(list.Take(g.keys[next[i]:]))
+			take(i, value)
 		}
 		kinds = list.AppendKinds(kinds)
 		coefficients = list.AppendCoefficients(coefficients)
@@ -202,8 +254,11 @@ func (g *Group) encode() (kinds, coefficients []byte) {
 		return kinds, coefficients
 	}
 	list.Reset()
-	for at := 0; at < len(g.keys); {
-		at += list.Take(g.keys[at:])
+	for i := range next {
+		next[i] = g.start[i] + mask
+		for value := range g.Width {
+			take(i, value)
+		}
 	}
 	if g.Width > MaxValues {
 		g.Flat = true
@@ -238,7 +293,7 @@ func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 		orders.Append(order)
 		first = append(first, total)
 		total += g.size
-		g.keys, g.start = nil, nil
+		g.base, g.keys, g.start = formKey{}, nil, nil
 	}
 	b = wire.AppendUvarint(b, uint64(len(w.groups)))
 	for _, c := range []*column.Column{&calls, &sites, &widths, &sizes, &orders} {

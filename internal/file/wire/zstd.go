@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -57,6 +58,7 @@ func Compress(data []byte, thorough bool) ([]byte, bool) {
 	}
 	e, _ := best.Get().(*zstd.Encoder)
 	if e == nil {
+		debug.FreeOSMemory() // what was garbage so far and the tables would be in memory together
 		e = newEncoder(zstd.SpeedBestCompression, maxWindow)
 	}
 	defer best.Put(e)

@@ -63,10 +63,14 @@ func (q *sequence) settle() {
 	q.parts.pending = nil
 }
 
-// Grammar returns the grammar of all terminals, which are below n.
-func (q *sequence) Grammar(n int) (*grammar.Grammar, error) {
+// Grammar returns the grammar of all terminals, which are below n. No more can come if it is the last one.
+func (q *sequence) Grammar(n int, last bool) (*grammar.Grammar, error) {
+	rest := q.Builder.Grammar
+	if last {
+		rest = q.Builder.Last
+	}
 	if q.before == 0 {
-		return q.Builder.Grammar(), nil
+		return rest(), nil
 	}
 	var all []*grammar.Grammar
 	before := uint64(0)
@@ -82,7 +86,7 @@ func (q *sequence) Grammar(n int) (*grammar.Grammar, error) {
 	if before != q.before {
 		return nil, fmt.Errorf("grammar: %d terminals in its parts, not %d", before, q.before)
 	}
-	g := grammar.Join(append(all, q.Builder.Grammar())...)
+	g := grammar.Join(append(all, rest())...)
 	return g, g.CheckTerminals(n)
 }
 

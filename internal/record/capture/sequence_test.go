@@ -50,7 +50,7 @@ func TestSequence(t *testing.T) {
 				t.Fatalf("%d terminals, want %d", q.Len(), len(want))
 			}
 		}
-		g, err := q.Grammar(6)
+		g, err := q.Grammar(6, false)
 		if err == nil {
 			err = g.Check()
 		}
@@ -88,7 +88,7 @@ func TestSequenceDamaged(t *testing.T) {
 		if err := q.parts.resume(path); err != nil {
 			return err
 		}
-		_, err := q.Grammar(n)
+		_, err := q.Grammar(n, false)
 		return err
 	}
 	if err := read(whole, 50); err != nil {

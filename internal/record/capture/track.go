@@ -63,12 +63,15 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 		}
 	}
 	c.settleTimes()
+	if release {
+		c.close()
+	}
 	t := &track.Track{Rank: c.cfg.Rank, Timeless: c.timeless, Strings: c.strings.Table()}
 	t.Sites, t.Outer, t.Inner = c.sites.Table()
 	grammars := make([]*grammar.Grammar, len(c.streams))
 	for i, s := range c.streams {
 		var err error
-		if grammars[i], err = s.grammar.Grammar(c.sigs.Len()); err != nil {
+		if grammars[i], err = s.grammar.Grammar(c.sigs.Len(), release); err != nil {
 			return nil, fmt.Errorf("capture: thread %d: %w", i, err)
 		}
 	}
@@ -120,12 +123,19 @@ func (c *Capture) Held() int {
 // Release gives up what was taken in, for who has a track of it. The capture is good for
 // nothing more: records that come later stay in their rings.
 func (c *Capture) Release() {
-	c.released = true
-	c.sigs, c.hists, c.checkpoints.buffer, c.checkpoints.times = lane.Table{}, nil, nil, nil
+	c.close()
+	c.sigs, c.hists, c.phases, c.checkpoints.buffer, c.checkpoints.times = lane.Table{}, nil, nil, nil, nil
 	for _, s := range c.streams {
 		s.grammar.parts.close()
-		s.grammar, s.terminals = newSequence("", MaxLive), nil
+		s.grammar, s.terminals, s.phases = newSequence("", MaxLive), nil, nil
 	}
+}
+
+// close gives up what takes in calls.
+func (c *Capture) close() {
+	c.released = true
+	c.sigs.Close()
+	c.cache = recordCache{}
 }
 
 // valuesRoom is for how many values of signatures room is made at once.

@@ -100,6 +100,12 @@ func (t *Table) insert(k signature.Key) uint32 {
 	return n
 }
 
+// Close is described with signature.Table.
+func (t *Table) Close() {
+	t.Table.Close()
+	t.families = nil
+}
+
 func (t *Table) grow() {
 	for len(t.laneOf) < t.Len() {
 		t.laneOf, t.older = append(t.laneOf, plain), append(t.older, None)

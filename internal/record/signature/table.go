@@ -45,7 +45,7 @@ func (t *Times) AddEach(durations, gaps []uint64, step int) {
 }
 
 // Len is how many signatures there are.
-func (t *Table) Len() int { return len(t.hash) }
+func (t *Table) Len() int { return int(t.first) + len(t.times) }
 
 // Key returns signature number n. The caller must not change it.
 func (t *Table) Key(n uint32) Key {
@@ -164,6 +164,9 @@ func (t *Table) rehash(size int) {
 		t.slots[i] = uint32(n) + 1
 	}
 }
+
+// Close gives up what finds signatures, for who adds none any more.
+func (t *Table) Close() { t.hash, t.slots, t.next = nil, nil, nil }
 
 // Size is the number of bytes the table holds.
 func (t *Table) Size() int {
