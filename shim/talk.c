@@ -27,7 +27,8 @@ static int tag = 1;
 
 #define SPIN 50000      /* ns */
 #define YIELD 5000000   /* ns, of ranks that have cores enough */
-#define MAX_NAP 1000000 /* ns */
+#define LONG_NAP 500000000 /* ns */
+#define MAX_NAP 1000000 /* ns, for each rank that a core has */
 
 static int64_t now(void)
 {
@@ -49,8 +50,11 @@ static void rest(int64_t waited, int part)
 		if (now() - began > SPIN)
 			cores = -1;
 	} else if (waited >= SPIN) {
-		int64_t nap = waited / part;
-		struct timespec t = {0, nap < MAX_NAP ? nap : MAX_NAP};
+		/* those who look too often keep the core from those who have work */
+		int64_t nap = waited / part, most = MAX_NAP * (sp_run.ranks > cores && cores > 0 ? sp_run.ranks / cores : 1);
+		if (most > LONG_NAP)
+			most = LONG_NAP;
+		struct timespec t = {0, nap < most ? nap : most};
 		nanosleep(&t, NULL);
 	}
 }
