@@ -37,7 +37,7 @@ func (o *objects) datatype(handle int64) datatype {
 	return datatype{size: size, high: extent, trueHigh: extent, align: size & -size}
 }
 
-// A block is copies of a datatype, one behind the other.
+// A block is copies of a datatype that follow one another.
 type block struct {
 	at, copies int64
 	of         datatype
@@ -64,7 +64,7 @@ func assembled(list []block) (t datatype) {
 	return t
 }
 
-// even is the datatype of count blocks, each stride bytes behind the one before.
+// evenly returns the datatype of count blocks, whose beginnings are stride bytes apart.
 func evenly(count, copies, stride int64, of datatype) datatype {
 	if count <= 0 || copies <= 0 {
 		return datatype{align: of.align}

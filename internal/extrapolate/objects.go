@@ -150,7 +150,7 @@ func (o *objects) comm(a *arguments, name string) *comm {
 	panic(errUnknown)
 }
 
-// among makes a communicator of ranks of the world; without this one of them there is none.
+// among makes a communicator of ranks of the world, which this one gets if it is among them.
 func (o *objects) among(members []int, c comm) results {
 	c.members, c.size, c.own = members, len(members), slices.Index(members, o.rank)
 	if c.own < 0 {

@@ -153,7 +153,7 @@ type request struct {
 	number int64 // of the rank's
 	nth    int   // of its place's
 	by     *held
-	asks   *receive // nil: it is none
+	asks   *receive // nil: it is not of a receive
 	ended  []int64  // its status, once it is known
 }
 

@@ -15,7 +15,7 @@ const asked = math.MinInt64 + 1
 // A receive is what a call asks for.
 type receive struct{ source, tag int64 }
 
-// receiveOf is that of a call; nil if it is none.
+// receiveOf returns what a call asks for; nil if it doesn't receive.
 func receiveOf(c *trace.Call) *receive {
 	source, tag := c.Param("source"), c.Param("recvtag")
 	if tag == nil {
@@ -57,7 +57,7 @@ func (r *receive) asking(status []int64) {
 	}
 }
 
-// statusAt is where the values of a place's calls have the status of the receive that it is, and of its source and tag; false: it is none.
+// statusAt is where the values of a place's calls have the status of the receive that it is, and of its source and tag; false: it doesn't receive.
 func (p *place) statusAt(values int) (status, source, tag int, ok bool) {
 	at := 0
 	status, source, tag = -1, -1, -1

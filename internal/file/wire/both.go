@@ -72,22 +72,13 @@ func Above[T Number](c *Coder, v *T, base T, most int) {
 }
 
 // Naturals are numbers that aren't negative.
-func Naturals[T Number](c *Coder, list ...*T) {
-	if c.R == nil {
-		b := c.B
-		for _, v := range list {
-			b = AppendUvarint(b, uint64(*v))
-		}
-		c.B = b
-		return
-	}
-	for _, v := range list {
-		*v = T(c.R.Uvarint() & math.MaxInt64)
-	}
-}
+func Naturals[T Number](c *Coder, list ...*T) { unsigned(c, math.MaxInt64, list) }
 
 // Uints are numbers of 64 bits.
-func Uints[T ~uint64](c *Coder, list ...*T) {
+func Uints[T ~uint64](c *Coder, list ...*T) { unsigned(c, math.MaxUint64, list) }
+
+// unsigned is numbers, of which the bits of a mask are read.
+func unsigned[T Number](c *Coder, mask uint64, list []*T) {
 	if c.R == nil {
 		b := c.B
 		for _, v := range list {
@@ -97,7 +88,7 @@ func Uints[T ~uint64](c *Coder, list ...*T) {
 		return
 	}
 	for _, v := range list {
-		*v = T(c.R.Uvarint())
+		*v = T(c.R.Uvarint() & mask)
 	}
 }
 

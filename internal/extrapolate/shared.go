@@ -1,0 +1,80 @@
+package extrapolate
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A shared is a parameter of a call, which a call of another layout at the same call site has, too.
+type shared struct{ param, word int }
+
+// An observed is values, and where they were seen.
+type observed struct {
+	obs  []env
+	vals []int64
+}
+
+// elsewhere returns what calls of other layouts at a node's call site pass, as those of other ranks than the root do: it is the
+// same expression of the program.
+func (m *pattern) elsewhere(n *node, key [maxDepth + 1]int32) (map[shared]*observed, error) {
+	p := &m.places[n.place]
+	var out map[shared]*observed
+	for _, o := range m.shape.nodes[1:] {
+		if o == n || o.place < 0 || m.places[o.place].function != p.function || m.places[o.place].site != p.site || o.mask != n.mask || !slices.Equal(o.around, n.around) {
+			continue
+		}
+		mask, open := m.fixed(o)
+		for i := range m.rows[o.number] {
+			r := &m.rows[o.number][i]
+			if r.what < 0 || reduced(r.index, mask) != key {
+				continue
+			}
+			cuts, err := m.places[o.place].cut(m.values[r.what])
+			if err != nil {
+				return nil, err
+			}
+			for cell, s := range m.places[o.place].shared() {
+				if out == nil {
+					out = make(map[shared]*observed)
+				}
+				if out[s] == nil {
+					out[s] = &observed{}
+				}
+				out[s].obs, out[s].vals = append(out[s].obs, m.envOf(o, open, r)), append(out[s].vals, cuts[cell].one)
+			}
+		}
+	}
+	return out, nil
+}
+
+// shared are the cells of parameters that go in.
+func (p *place) shared() map[int]shared {
+	out := make(map[int]shared)
+	cell := 0
+	for i := range p.fields {
+		f := &p.fields[i]
+		if f.kind == words && !f.out && f.param >= 0 && !p.names(*f) {
+			for k := range f.width {
+				out[cell+k] = shared{f.param, k}
+			}
+		}
+		cell += f.cells()
+	}
+	return out
+}
+
+// fitShared fits a parameter with what others at its call site pass, if one form does for all.
+func (m *pattern) fitShared(text string, obs []env, vals []int64, other *observed) fitted {
+	if other != nil {
+		all, both := slices.Concat(obs, other.obs), slices.Concat(vals, other.vals)
+		t := &tried{obs: all, vals: both}
+		if m.judge(t, fit); len(t.forms) > 0 && t.wrong == "" {
+			t.obs, t.vals = nil, nil
+			f := fitted{t, text}
+			m.memo[fmt.Sprint("shared", len(m.memo))] = t
+			m.slots = append(m.slots, f)
+			return f
+		}
+	}
+	return m.fit(text, obs, vals)
+}
