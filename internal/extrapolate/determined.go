@@ -35,6 +35,18 @@ func (o *objects) counted(a *arguments) {
 	o.made.Ordinal(a.parent(), a.f.ID, info)
 }
 
+// counts returns what is known of the communicator or datatype that is the result of a call, and counts communicators.
+func (o *objects) counts(a *arguments, r results) []int64 {
+	switch {
+	case r.comm != nil:
+		return o.describe(a, r.comm)
+	case r.typ != nil:
+		return r.typ.made()
+	}
+	o.counted(a)
+	return nil
+}
+
 // A contradiction is a call whose results are not what a rule says.
 type contradiction struct{ function string }
 
@@ -80,15 +92,7 @@ func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals 
 	if err != nil {
 		return nil, &contradiction{f.Name}
 	}
-	var made []int64
-	switch {
-	case r.comm != nil:
-		made = x.objects.moved(a, r.comm)
-	case r.typ != nil:
-		made = r.typ.made()
-	default:
-		x.objects.counted(a)
-	}
+	made := x.objects.counts(a, r)
 	same := slices.Equal(made, a.made)
 	for name, v := range r.out {
 		same = same && slices.Equal(v, a.out[name])
@@ -268,14 +272,7 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case r.comm != nil:
-		a.made = x.objects.moved(a, r.comm)
-	case r.typ != nil:
-		a.made = r.typ.made()
-	default:
-		x.objects.counted(a)
-	}
+	a.made = x.objects.counts(a, r)
 	out := make([]int64, 0, len(raw)+len(a.made))
 	from := 0
 	for k := 0; k < len(open); k += 2 {

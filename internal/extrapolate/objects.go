@@ -112,8 +112,8 @@ func (o *objects) results(a *arguments) (r results, err error) {
 	return ruleOf(a.f)(o, a), nil
 }
 
-// moved is what is known of a new communicator, in the order of signatures.
-func (o *objects) moved(a *arguments, c *comm) []int64 {
+// describe counts a new communicator, and returns what is known of it, in the order of signatures.
+func (o *objects) describe(a *arguments, c *comm) []int64 {
 	info := symbol.CommInfo{int64(c.members[0]), int64(c.own), int64(c.size), -1, 0, 0}
 	if a.in["group"] != nil {
 		info[5] = hash(c.members)
