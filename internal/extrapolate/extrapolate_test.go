@@ -29,7 +29,7 @@ func known(t *testing.T, program func(r *tracktest.Recorder), ranks ...int) (lis
 // extrapolated is the trace that a model gives for a number of ranks.
 func extrapolated(t *testing.T, m *Model, ranks int) *trace.Reader {
 	t.Helper()
-	c, err := m.At(ranks)
+	c, err := m.At(ranks, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestTimes(t *testing.T) {
 			}
 		}
 	}
-	if c, err := m.At(36*farthest + 36*4 + 9); err == nil && !c.Timeless { // a square
+	if c, err := m.At(36*farthest+36*4+9, false); err == nil && !c.Timeless { // a square
 		t.Error("there are times far beyond what was run")
 	}
 }
@@ -129,7 +129,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refusal *Refusal
-	if _, err = m.At(20); !errors.As(err, &refusal) || len(refusal.Slots) != 1 || len(refusal.Next) != 0 {
+	if _, err = m.At(20, false); !errors.As(err, &refusal) || len(refusal.Slots) != 1 || len(refusal.Next) != 0 {
 		t.Errorf("a count without a form: %v", err)
 	}
 	// On powers of two the partner half the ranks away is the rank with the highest bit the other way.
@@ -143,7 +143,7 @@ func TestRefusals(t *testing.T) {
 	if m, err = Learn(known(t, half, 4, 8, 16), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = m.At(24); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.Next, func(n int) bool { return n&(n-1) != 0 }) {
+	if _, err = m.At(24, false); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.Next, func(n int) bool { return n&(n-1) != 0 }) {
 		t.Errorf("how 64 is shared by 24 ranks is not seen on powers of two, but: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestChance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.At(x.wanted); err == nil {
+		if _, err := m.At(x.wanted, false); err == nil {
 			t.Errorf("there is a trace on %d ranks from ones on %v: %v", x.wanted, x.known, m.Slots())
 		}
 	}
