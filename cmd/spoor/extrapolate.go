@@ -17,7 +17,8 @@ func newExtrapolate() *cobra.Command {
 	var ranks int
 	var out string
 	var paths []string
-	var force, explain, partial, asJSON bool
+	var force, explain, asJSON bool
+	var o extrapolate.Options
 	cmd := &cobra.Command{
 		Use:   "extrapolate --ranks N [flags] TRACE TRACE TRACE...",
 		Short: "Make the trace of a run on more ranks, from traces on fewer",
@@ -54,7 +55,7 @@ More: docs/extrapolate.md`,
 			if explain && !asJSON {
 				explainSlots(cmd, m.Slots())
 			}
-			c, err := m.At(ranks, partial)
+			c, err := m.At(ranks, o)
 			refusal := (*extrapolate.Refusal)(nil)
 			if errors.As(err, &refusal) && c != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %v\nThe trace lacks these calls.\n", err)
@@ -87,7 +88,8 @@ More: docs/extrapolate.md`,
 	f := cmd.Flags()
 	f.IntVar(&ranks, "ranks", 0, "`N`: the number of ranks of the wanted run")
 	f.BoolVar(&explain, "explain", false, "print how values depend on the rank and the number of ranks")
-	f.BoolVar(&partial, "partial", false, "write the trace without the calls whose values can't be determined")
+	f.BoolVar(&o.Partial, "partial", false, "write the trace without the calls whose values can't be determined")
+	f.BoolVar(&o.Far, "far", false, "give times also beyond 16 times the largest number of ranks of the traces")
 	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.N.spoor)")
 	forceFlag(f, &force)
 	debugPathFlag(f, &paths)

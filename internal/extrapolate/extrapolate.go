@@ -223,10 +223,17 @@ func (p *program) take(k *trace.Rank) error {
 	return nil
 }
 
+// Options say what a trace may be.
+type Options struct {
+	Partial bool // without calls that can't be determined
+	Far     bool // with times also beyond 16 times the largest number of ranks known
+}
+
 // At returns the trace on a number of ranks; the error is a *Refusal if some of it can't be determined. A partial trace comes with a *Refusal
 // and without the calls that it is about, and those that depend on them: these count as lost.
-func (x *Model) At(ranks int, partial bool) (*sections.Content, error) {
-	c, err := x.at(ranks, false)
+func (x *Model) At(ranks int, o Options) (*sections.Content, error) {
+	whole := Options{Far: o.Far}
+	c, err := x.at(ranks, whole)
 	refusal := (*Refusal)(nil)
 	if !errors.As(err, &refusal) {
 		return c, err
@@ -234,20 +241,20 @@ func (x *Model) At(ranks int, partial bool) (*sections.Content, error) {
 	if x.calls != nil {
 		m, failed := learn(x.m.program, x.calls, false)
 		if failed == nil {
-			if c, failed = (&Model{m: m}).at(ranks, false); failed == nil {
+			if c, failed = (&Model{m: m}).at(ranks, whole); failed == nil {
 				return c, nil
 			}
 		}
 	}
-	if partial {
-		return x.at(ranks, true)
+	if o.Partial {
+		return x.at(ranks, o)
 	}
 	return nil, err
 }
 
-func (x *Model) at(ranks int, partial bool) (*sections.Content, error) {
-	all := &together{world: worldOf(ranks), splits: make(map[splitKey]*colored), partial: partial}
-	if !partial {
+func (x *Model) at(ranks int, o Options) (*sections.Content, error) {
+	all := &together{Options: o, world: worldOf(ranks), splits: make(map[splitKey]*colored)}
+	if !o.Partial {
 		all.sizes = &unsaid{of: make([][]int64, ranks)}
 	}
 	c, err := x.content(ranks, all)
@@ -264,10 +271,13 @@ func (x *Model) at(ranks int, partial bool) (*sections.Content, error) {
 
 // content makes the trace.
 func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
-	times, off := x.m.durations(ranks)
+	times, off := x.m.durations(ranks, all.Far)
 	mode, about := timing.Stats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)
 	if times == nil {
 		mode, about = timing.None, "times are not known"
+		if x.m.far(ranks) {
+			about = fmt.Sprintf("times are not given for more than %d times the largest number of ranks, unless by --far", farthest)
+		}
 	}
 	to, err := trackwriter.NewCollector(ranks, timing.Options{Mode: mode})
 	if err != nil {
@@ -286,7 +296,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	refused, left := make(map[string]refusal), uint64(0)
 	for rank := range ranks {
 		k, err := x.m.rankOf(int64(ranks), rank, times, refused, all)
-		if err == nil && (len(refused) == 0 || all.partial) {
+		if err == nil && (len(refused) == 0 || all.Partial) {
 			err = to.Add(k.out, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(k.now), Lost: k.left})
 		}
 		k.out.Close()
@@ -305,7 +315,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 		return to.Content(meta)
 	}
 	e := x.refusal(ranks, refused)
-	if !all.partial {
+	if !all.Partial {
 		return nil, e
 	}
 	meta[LeftOut] = fmt.Sprintf("it lacks %s at least, which can't be determined: %s", show.Plural(left, "call"), strings.Join(e.list(), "; "))

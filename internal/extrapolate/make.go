@@ -55,11 +55,10 @@ type made struct {
 
 // together is what the ranks of a run that is made share.
 type together struct {
+	Options
 	world  []int
 	splits map[splitKey]*colored
-
-	partial bool    // calls with values that can't be determined are left out
-	sizes   *unsaid // of messages, where receives have none that can be determined; nil: these are not looked up
+	sizes  *unsaid // of messages, where receives have none that can be determined; nil: these are not looked up
 }
 
 // A due is a request that is not complete.

@@ -120,10 +120,10 @@ func TestPartial(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c, err := m.At(12, false); c != nil || err == nil {
+			if c, err := m.At(12, Options{}); c != nil || err == nil {
 				t.Fatalf("it is whole, %v", err)
 			}
-			c, err := m.At(12, true)
+			c, err := m.At(12, Options{Partial: true})
 			if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || c == nil {
 				t.Fatal(err)
 			}
