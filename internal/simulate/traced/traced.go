@@ -178,6 +178,7 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 		if err != nil {
 			return nil, err
 		}
+		k.Forget()
 		s.of[rank] = threadOf{rank, 0}
 		t, err := s.threadsOf(k)
 		if err != nil {
