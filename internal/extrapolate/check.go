@@ -2,6 +2,7 @@ package extrapolate
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -15,7 +16,11 @@ func check(c *sections.Content) error {
 	if err != nil {
 		return err
 	}
+	var sizes error
+	var group sync.WaitGroup
+	group.Go(func() { sizes = sameSizes(r) })
 	rep, err := hang.Of(r, hang.Options{})
+	group.Wait()
 	switch {
 	case err != nil:
 		return err
@@ -28,7 +33,7 @@ func check(c *sections.Content) error {
 	case len(rep.Mismatches) > 0:
 		return fmt.Errorf("the result does not match: ranks of %s call different collective functions", rep.Mismatches[0].Comm)
 	}
-	return sameSizes(r)
+	return sizes
 }
 
 // readerOf reads a trace that was made.
