@@ -36,7 +36,7 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string {
-	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s", show.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(r.list(), "\n  "))
+	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s", show.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(r.list(8), "\n  "))
 	if len(r.Next) > 0 {
 		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Next), " ", ", "), "[]"))
 	}
@@ -44,7 +44,7 @@ func (r *Refusal) Error() string {
 }
 
 // list says of slots why they are refused, of the first ones; those that are equal but for the iteration are one.
-func (r *Refusal) list() (list []string) {
+func (r *Refusal) list(most int) (list []string) {
 	count := make(map[string]int)
 	for _, slot := range slices.Sorted(maps.Keys(r.Slots)) {
 		text := iteration.ReplaceAllString(slot, "")
@@ -52,8 +52,8 @@ func (r *Refusal) list() (list []string) {
 			list = append(list, slot)
 		}
 	}
-	more := len(list) - mostNamed
-	list = list[:min(len(list), mostNamed)]
+	more := len(list) - most
+	list = list[:min(len(list), most)]
 	for i, slot := range list {
 		text := iteration.ReplaceAllString(slot, "")
 		list[i] = text + ": " + r.Slots[slot]
@@ -66,8 +66,6 @@ func (r *Refusal) list() (list []string) {
 	}
 	return list
 }
-
-const mostNamed = 8
 
 // iteration matches what the names of slots in different iterations differ by.
 var iteration = regexp.MustCompile(` in iteration \[[\d ]*\]`)
@@ -318,7 +316,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	if !all.Partial {
 		return nil, e
 	}
-	meta[LeftOut] = fmt.Sprintf("it lacks %s at least, which can't be determined: %s", show.Plural(left, "call"), strings.Join(e.list(), "; "))
+	meta[LeftOut] = fmt.Sprintf("it lacks %s at least, which can't be determined: %s", show.Plural(left, "call"), strings.Join(e.list(2), "; "))
 	c, err := to.Content(meta)
 	return c, cmp.Or[error](err, e)
 }
