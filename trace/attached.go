@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
@@ -40,12 +39,13 @@ func (r *Reader) Values(class int) (map[string][]ValueStat, error) {
 		return nil, err
 	}
 	m := make(map[string][]ValueStat, len(v.Names))
-	w := wire.NewReader(v.Blobs[class], fmt.Sprintf("class %d", class))
-	for _, name := range v.Names {
-		m[name] = sections.DecodeValueStats(w, len(c.Terminals))
-	}
-	if err := w.Done(); err != nil {
-		return nil, r.failed(container.Values, fmt.Errorf("%w: %w", err, ErrFormat))
+	err = r.ofClass(container.Values, class, v.Blobs[class], func(w *wire.Reader) {
+		for _, name := range v.Names {
+			m[name] = sections.DecodeValueStats(w, len(c.Terminals))
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return m, nil
 }

@@ -60,12 +60,7 @@ func (k *Rank) Sequence(stream int) iter.Seq[int] {
 }
 
 // Symbols is how long the structure of a stream is.
-func (k *Rank) Symbols(stream int) (n int) {
-	for _, body := range k.streams[stream].Rules {
-		n += len(body)
-	}
-	return n
-}
+func (k *Rank) Symbols(stream int) int { return k.streams[stream].Symbols() }
 
 // Children returns the parts of a sequence or the body of a loop.
 func (n Node) Children() []Node {

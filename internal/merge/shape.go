@@ -107,11 +107,7 @@ func key(tr *track.Track) (string, *shape, []int64) {
 
 // append writes the key of a shape.
 func (s *shape) append(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(len(s.streams)))
-	for _, g := range s.streams {
-		b = g.AppendBinary(b)
-	}
-	b = s.skeletons.append(b)
+	b = s.skeletons.append(grammar.AppendAll(b, s.streams))
 	b = wire.AppendUvarint(b, uint64(len(s.lanes)))
 	for i := range s.lanes {
 		b = s.lanes[i].append(b)
@@ -136,16 +132,9 @@ func (s *shape) decodeLane(r *wire.Reader) laneShape {
 		l.values = append(l.values, r.Int(1<<30))
 	}
 	l.kinds = r.Int(1 << 30)
-	g, n, err := grammar.Decode(r.Remaining())
-	if r.Check(err); r.Err() != nil {
-		return l
+	if l.steps = grammar.Read(r); r.Err() == nil && l.kinds > len(l.steps.Terminals()) { // each occurs
+		r.Fail("lane of %d kinds of steps, %d occur", l.kinds, len(l.steps.Terminals()))
 	}
-	if l.kinds > len(g.Terminals()) { // each occurs
-		r.Fail("lane of %d kinds of steps, %d occur", l.kinds, len(g.Terminals()))
-		return l
-	}
-	r.Skip(n)
-	l.steps = g
 	return l
 }
 
@@ -203,14 +192,8 @@ func (s *State) shapeOf(key string) (*shape, error) {
 func decodeKey(key string) (*shape, error) {
 	s := &shape{}
 	r := wire.NewReader([]byte(key), "class key")
-	for range r.Count(1) {
-		g, n, err := grammar.Decode(r.Remaining())
-		r.Check(err)
-		if r.Err() != nil {
-			return nil, r.Err()
-		}
-		r.Skip(n)
-		s.streams = append(s.streams, g)
+	if s.streams = grammar.ReadAll(r, r.Count(1)); r.Err() != nil {
+		return nil, r.Err()
 	}
 	s.repeats = grammar.Repeats(s.streams)
 	n, ok := grammar.Terminals(s.streams)

@@ -20,16 +20,10 @@ type AttachedValues struct {
 //	blob   = per name: terminals uvarint, (terminal, as a difference to the one before uvarint,
 //	         count uvarint, min varint, (max - min) uvarint, sum varint)…
 func appendValues(classes []Class) []byte {
-	all := make(map[string]bool)
-	for i := range classes {
-		for name := range classes[i].Values {
-			all[name] = true
-		}
-	}
-	if len(all) == 0 {
+	names := valueNames(classes)
+	if len(names) == 0 {
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(all))
 	b := wire.AppendUvarint(nil, uint64(len(names)))
 	for _, name := range names {
 		b = wire.AppendString(b, name)
@@ -41,6 +35,17 @@ func appendValues(classes []Class) []byte {
 		}
 	}
 	return appendBlobs(b, blobs)
+}
+
+// valueNames are the names under which numbers were attached in some class, in order.
+func valueNames(classes []Class) []string {
+	all := make(map[string]bool)
+	for i := range classes {
+		for name := range classes[i].Values {
+			all[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 // appendValueStats writes those of one name, by terminal.

@@ -10,7 +10,6 @@ import (
 // appendLanes returns the section; nil if no class has lanes.
 func appendLanes(classes []Class) ([]byte, error) {
 	blobs := make([][]byte, len(classes))
-	any := false
 	var t Terminal
 	for i := range classes {
 		c := &classes[i]
@@ -25,12 +24,8 @@ func appendLanes(classes []Class) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("class %d: lanes: %w", i, err)
 		}
-		any = any || len(blobs[i]) > 0
 	}
-	if !any {
-		return nil, nil
-	}
-	return appendBlobs(nil, blobs), nil
+	return appendSome(nil, blobs), nil
 }
 
 // DecodeLanes reads the lanes of a class whose terminals are known.

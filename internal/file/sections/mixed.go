@@ -7,7 +7,7 @@ import "github.com/spoor-hpc/spoor/internal/file/wire"
 //	mixed = per class blob
 //	blob  = (terminals between this run and the one before, terminals in the run - 1)…
 func appendMixed(classes []Class) []byte {
-	blobs, any := make([][]byte, len(classes)), false
+	blobs := make([][]byte, len(classes))
 	for i := range classes {
 		end := 0
 		for list := classes[i].Mixed; len(list) > 0; {
@@ -16,13 +16,10 @@ func appendMixed(classes []Class) []byte {
 				n++
 			}
 			blobs[i] = wire.AppendUvarint(wire.AppendUvarint(blobs[i], uint64(list[0]-end)), uint64(n-1))
-			end, any, list = list[0]+n, true, list[n:]
+			end, list = list[0]+n, list[n:]
 		}
 	}
-	if !any {
-		return nil
-	}
-	return appendBlobs(nil, blobs)
+	return appendSome(nil, blobs)
 }
 
 // DecodeMixed appends the terminals to list, which are below limit.

@@ -1,11 +1,6 @@
 package sections
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/spoor-hpc/spoor/internal/file/wire"
-)
+import "github.com/spoor-hpc/spoor/internal/file/wire"
 
 // PlacedValue is what was attached to the calls at one leaf under one name, over all ranks of a class, where that
 // is not what was attached to all calls from the same site; see Leaves.
@@ -16,33 +11,19 @@ type PlacedValue struct {
 	Sum   int64
 }
 
-// appendPlacedValues and DecodePlacedValues: what leaves have of their own.
+// appendPlacedValues and codePlacedValues: what leaves have of their own.
 //
 //	value-places = per class blob
 //	blob         = per name in section values: leaves uvarint, (2·(leaf, as a difference to the one before) + uneven) uvarint,
 //	               count uvarint, sum varint, calls uvarint if uneven…
 func appendPlacedValues(classes []Class) []byte {
-	all := make(map[string]bool)
-	for i := range classes {
-		for name := range classes[i].Values {
-			all[name] = true
-		}
-	}
-	names := slices.Sorted(maps.Keys(all))
-	blobs, any := make([][]byte, len(classes)), false
+	names, blobs := valueNames(classes), make([][]byte, len(classes))
 	for i := range classes {
 		if m := classes[i].PlacedValues; len(m) > 0 {
-			blobs[i], any = appendPlacedValuesOf(nil, names, m), true
+			blobs[i] = wire.Append(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
 		}
 	}
-	if !any {
-		return nil
-	}
-	return appendBlobs(nil, blobs)
-}
-
-func appendPlacedValuesOf(b []byte, names []string, m map[string][]PlacedValue) []byte {
-	return wire.Append(b, func(c *wire.Coder) { codePlacedValues(c, names, m) })
+	return appendSome(nil, blobs)
 }
 
 // DecodePlacedValues reads the values at the leaves of one class.

@@ -20,7 +20,7 @@ type Placed struct {
 	Outer []float64
 }
 
-// appendPlaces and DecodePlaces: what leaves have of their own.
+// appendPlacesOf and DecodePlaces: what leaves have of their own.
 //
 //	places = per class blob
 //	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean, duration mean,
@@ -28,12 +28,6 @@ type Placed struct {
 //	         entry mean if it is 1, (0 uvarint, mean of outer loops)…
 //
 // A mean has eight significant bits. What a terminal has is that of all of its leaves, but for those that stand there themselves.
-func appendPlaces(blobs [][]byte) []byte {
-	if !slices.ContainsFunc(blobs, func(b []byte) bool { return len(b) > 0 }) {
-		return nil
-	}
-	return appendBlobs(nil, blobs)
-}
 
 // leafMeans are means as a file has them.
 type leafMeans struct{ gap, duration int }

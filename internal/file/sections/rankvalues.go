@@ -2,8 +2,6 @@ package sections
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
@@ -45,15 +43,9 @@ func LeavesOf(streams []*grammar.Grammar) (n int) {
 //
 // Behind the call sites stand leaves, as if they were further terminals.
 func appendRankValues(classes []Class, rest func() int64) []byte {
-	all := make(map[string]bool)
-	for i := range classes {
-		for name := range classes[i].Values {
-			all[name] = true
-		}
-	}
 	var b []byte
 	n := 0
-	for number, name := range slices.Sorted(maps.Keys(all)) {
+	for number, name := range valueNames(classes) {
 		list := make([]*timing.TotalColumns, len(classes))
 		for i := range classes {
 			cols := classes[i].RankedValues[name]

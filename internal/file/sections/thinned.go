@@ -14,8 +14,8 @@ import (
 //	family  = functions uvarint, (function uvarint, as a difference to the one before)…,
 //	          if there are none: (tags + 1, or 0 for all) uvarint, (tag varint, as a difference to the one before)…,
 //	          precision uvarint, kept uvarint, distribution
-func appendThinned(b []byte, list []model.Thinned) []byte {
-	return wire.Append(b, func(c *wire.Coder) { codeThinned(c, &list, 0) })
+func (c *Content) appendThinned(b []byte) []byte {
+	return wire.Append(b, func(x *wire.Coder) { codeThinned(x, &c.Thinned, 0) })
 }
 
 // DecodeThinned reads it.
