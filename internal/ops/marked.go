@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,4 +159,90 @@ func CheckPhase(name string, r *trace.Reader, ranks []int) error {
 		return errors.New("the program marks no phases: it does not call MPI_Pcontrol, and no plugin did")
 	}
 	return fmt.Errorf("there is no phase %s; marked are %s", name, strings.Join(there, ", "))
+}
+
+// A within tells of a thread's positions, in rising order, whether they are in a phase that is wanted.
+// Of a nil one all are.
+type within struct {
+	phases *Phases
+	at     Span
+}
+
+// phases returns what tells that of a thread, nil if all calls are wanted.
+func (s *Source) phases(k *trace.Rank, stream int) (*within, error) {
+	if s.o.Phase == "" {
+		return nil, nil
+	}
+	p, err := PhasesOf(k, stream, s.o.Phase)
+	return &within{phases: p}, err
+}
+
+func (w *within) has(index uint64) bool {
+	if w == nil {
+		return true
+	}
+	if index >= w.at.End {
+		var ok bool
+		if w.at, ok = w.phases.From(index); !ok {
+			w.at = Span{First: math.MaxUint64, End: math.MaxUint64}
+		}
+	}
+	return w.at.First <= index
+}
+
+// An idle walk passes over long stretches of calls that do nothing which matters to a sink: a
+// loop that asks for messages makes any number of them.
+type idle struct {
+	k      *trace.Rank
+	is     []bool             // by terminal
+	others *trace.Occurrences // the calls that are not idle
+	run    int                // so many idle calls were told in a row
+}
+
+// Of a stretch of idle calls so many are told at least; shorter stretches are told as a whole.
+const (
+	idleTold  = 64
+	idleShort = 4096
+)
+
+func newIdle(k *trace.Rank, stream int, is []bool) *idle {
+	return &idle{k: k, is: is, others: k.Occurrences(stream, func(t int) bool { return !is[t] })}
+}
+
+// passes returns the position of the next call to tell after one, the stream's length if there is
+// none; false if it is the next of all.
+func (x *idle) passes(c *trace.Call) (to uint64, ok bool) {
+	if x.run++; !x.is[c.Terminal] {
+		x.run = 0
+	}
+	if x.run < idleTold {
+		return 0, false
+	}
+	x.run = 0
+	to = x.k.Len(c.Stream)
+	if n := x.others.Before(c.Index); n < x.others.Total() {
+		to, _ = x.others.Nth(n)
+	}
+	return to, to > c.Index+idleShort
+}
+
+// idleCalls tells which terminals of a rank are idle, nil if none is.
+func (s *Source) idleCalls(k *trace.Rank) ([]bool, error) {
+	if s.o.Idle == nil {
+		return nil, nil
+	}
+	var is []bool
+	calls, err := k.Distinct()
+	if err != nil {
+		return nil, err
+	}
+	for t, c := range calls {
+		if k.Lane(t) == nil && s.o.Idle(c) {
+			if is == nil {
+				is = make([]bool, k.Terminals())
+			}
+			is[t] = true
+		}
+	}
+	return is, nil
 }
