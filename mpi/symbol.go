@@ -36,3 +36,75 @@ func SymbolName(symbol string) string {
 	}
 	return ""
 }
+
+// A Handles table knows the predefined handles of one kind in one process.
+type Handles struct {
+	abi map[uint64]int64
+	raw map[int64]uint64
+}
+
+// NewHandles makes the table of a kind. Where predefined handles are addresses
+// of objects in the MPI library, address finds them; it reports false for
+// objects that this release of the library doesn't have.
+func NewHandles(f Flavour, kind Kind, address func(symbol string) (uint64, bool)) *Handles {
+	h := &Handles{abi: make(map[uint64]int64), raw: make(map[int64]uint64)}
+	for _, c := range Constants(kind) {
+		var value uint64
+		if symbol := c.Symbol(f); symbol != "" {
+			a, ok := address(symbol)
+			if !ok {
+				continue
+			}
+			value = a
+		} else if v, ok := c.Raw(f); ok {
+			value = uint64(v)
+		} else {
+			continue
+		}
+		if _, ok := h.raw[c.Value]; !ok {
+			h.raw[c.Value] = value
+		}
+		if _, ok := h.abi[value]; !ok {
+			h.abi[value] = c.Value
+		}
+	}
+	return h
+}
+
+// ABI returns the standard ABI's number of a predefined handle.
+func (h *Handles) ABI(raw uint64) (int64, bool) {
+	v, ok := h.abi[raw]
+	return v, ok
+}
+
+// Raw returns the process's value of a predefined handle.
+func (h *Handles) Raw(abi int64) (uint64, bool) {
+	v, ok := h.raw[abi]
+	return v, ok
+}
+
+// HandleSymbols lists the objects whose addresses are predefined handles of a
+// flavour, without repetition, in the order of the table.
+func HandleSymbols(f Flavour) []string {
+	var list []string
+	seen := make(map[string]bool)
+	for _, c := range AllConstants() {
+		if s := c.Symbol(f); s != "" && !seen[s] {
+			seen[s] = true
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// NullHandle returns the standard ABI's number of a kind's null handle.
+func NullHandle(kind Kind) (int64, bool) {
+	v, ok := nullHandles[kind]
+	return v, ok
+}
+
+var nullHandles = map[Kind]int64{
+	KindComm: 0x100, KindGroup: 0x108, KindWin: 0x110, KindFile: 0x118, KindSession: 0x120, KindMessage: 0x128,
+	KindInfo: 0x130, KindErrhandler: 0x140, KindRequest: 0x180, KindDatatype: 0x200, KindOp: 0x20,
+	KindDescriptor: 1, KindStream: 1, KindDirectory: 1, KindMapping: 1,
+}

@@ -14,12 +14,8 @@ func (r *Reader) common(t *tables, n int) (c sections.Common, err error) {
 	if t.together != nil {
 		return t.together[n], nil
 	}
-	w := wire.NewReader(t.classes[n], fmt.Sprintf("class %d", n))
-	c.Streams, c.Varying, c.Sigs = sections.DecodeClass(w, t.sigs)
-	if err := w.Done(); err != nil {
-		return c, r.failed(container.Classes, fmt.Errorf("%w: %w", err, ErrFormat))
-	}
-	return c, nil
+	err = r.ofClass(container.Classes, n, t.classes[n], func(w *wire.Reader) { c.Streams, c.Varying, c.Sigs = sections.DecodeClass(w, t.sigs) })
+	return c, err
 }
 
 // classAt decodes a class, once.
@@ -33,14 +29,39 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 	if c := r.class[n]; c != nil {
 		return c, nil
 	}
-	c := &sections.Decoded{Ranks: r.members[n]}
 	x, err := r.common(t, n)
 	if err != nil {
 		return nil, err
 	}
-	sigs := x.Sigs
-	c.Streams, c.Varying = x.Streams, x.Varying
-	w := wire.NewReader(t.columns[n], fmt.Sprintf("class %d", n))
+	c := &sections.Decoded{Ranks: r.members[n], Streams: x.Streams, Varying: x.Varying}
+	if err := r.ofClass(container.Columns, n, t.columns[n], func(w *wire.Reader) { r.readColumns(w, c, t, x.Sigs) }); err != nil {
+		return nil, err
+	}
+	if t.sigs.Stacked() {
+		c.Stackless = sections.Likes(len(c.Terminals), func(i int) sections.CallKey { return c.Terminals[i].Key() })
+	}
+	blobs, err := r.lanes()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.ofClass(container.Lanes, n, blobs[n], func(w *wire.Reader) { c.Lanes = sections.DecodeLanes(w, c) }); err != nil {
+		return nil, err
+	}
+	d, err := r.drawn()
+	if err != nil {
+		return nil, err
+	}
+	if d != nil {
+		if err := c.Draw(d, n); err != nil {
+			return nil, r.failed(container.Drawn, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
+		}
+	}
+	r.class[n] = c
+	return c, nil
+}
+
+// readColumns reads what differs among the ranks of a class with these signatures.
+func (r *Reader) readColumns(w *wire.Reader, c *sections.Decoded, t *tables, sigs []int) {
 	for range c.Varying {
 		c.Counts = append(c.Counts, column.DecodeSeq(w, c.Ranks))
 	}
@@ -70,34 +91,8 @@ func (r *Reader) classAt(n int) (*sections.Decoded, error) {
 			}
 		}
 		if w.Err() != nil {
-			break
+			return
 		}
 		c.Terminals = append(c.Terminals, term)
 	}
-	if t.sigs.Stacked() {
-		c.Stackless = sections.Likes(len(c.Terminals), func(i int) sections.CallKey { return c.Terminals[i].Key() })
-	}
-	if err := w.Done(); err != nil {
-		return nil, r.failed(container.Columns, fmt.Errorf("%w: %w", err, ErrFormat))
-	}
-	blobs, err := r.lanes()
-	if err != nil {
-		return nil, err
-	}
-	w = wire.NewReader(blobs[n], fmt.Sprintf("class %d", n))
-	c.Lanes = sections.DecodeLanes(w, c)
-	if err := w.Done(); err != nil {
-		return nil, r.failed(container.Lanes, fmt.Errorf("%w: %w", err, ErrFormat))
-	}
-	d, err := r.drawn()
-	if err != nil {
-		return nil, err
-	}
-	if d != nil {
-		if err := c.Draw(d, n); err != nil {
-			return nil, r.failed(container.Drawn, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))
-		}
-	}
-	r.class[n] = c
-	return c, nil
 }

@@ -190,16 +190,12 @@ func (c *costs) classes(t *tables, n int) {
 	w := wire.NewReader(t.classes[n], "class")
 	head := w.Int(1 << 30)
 	for range head >> 1 {
-		g, size, err := grammar.Decode(w.Remaining())
-		if err != nil {
+		rest := w.Rest()
+		g := grammar.Read(w)
+		if w.Err() != nil {
 			return
 		}
-		w.Skip(size)
-		symbols := 0
-		for _, body := range g.Rules {
-			symbols += len(body)
-		}
-		c.add(container.Classes, "", "order of calls", "grammar", symbols, size)
+		c.add(container.Classes, "", "order of calls", "grammar", g.Symbols(), rest-w.Rest())
 	}
 	what := "varying counts"
 	if head&1 == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
@@ -304,3 +305,38 @@ func (c LeafCursor) Main() Round { return c.c.Main() }
 // Left returns how many rounds of a loop are to come, if the next visit begins one of them or
 // comes right behind the last.
 func (c LeafCursor) Left(r Round) (rounds uint64, between bool) { return c.c.Left(r) }
+
+// mixed returns the terminals of a class whose times at single places of the first stream are not known, in rising order.
+func (r *Reader) mixed(class, terminals int) ([]int, error) {
+	blobs, err := r.byClass(container.Mixed)
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	err = r.ofClass(container.Mixed, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeMixed(w, terminals) })
+	return list, err
+}
+
+// isMixed tells of each terminal of a rank whether its times at single places are not known.
+func (k *Rank) isMixed() (func(terminal int) bool, error) {
+	list, err := k.r.mixed(k.nclass, len(k.class.Terminals))
+	return func(t int) bool {
+		_, found := slices.BinarySearch(list, t)
+		return found
+	}, err
+}
+
+// placed returns what the leaves of a class's first thread have of their own.
+func (r *Reader) placed(class int) ([]sections.Placed, error) {
+	blobs, err := r.byClass(container.Places)
+	if err != nil || len(blobs[class]) == 0 {
+		return nil, err
+	}
+	c, err := r.classAt(class)
+	if err != nil {
+		return nil, err
+	}
+	var list []sections.Placed
+	err = r.ofClass(container.Places, class, blobs[class], func(w *wire.Reader) { list = sections.DecodePlaces(w, sections.Leaves(c.Streams)) })
+	return list, err
+}

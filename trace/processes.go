@@ -2,6 +2,8 @@ package trace
 
 import (
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
@@ -39,4 +41,88 @@ func (p *Processes) All() iter.Seq2[int, Process] {
 			}
 		}
 	}
+}
+
+// MadeFor returns where the functions are that the threads of a stream were made for, in the order in which they
+// began to call MPI: what the program passed to pthread_create, the body of a parallel region, and the like. A stream is
+// that of one thread after the other where these don't live at the same time. Of the thread that initialised MPI, and where the recorder could
+// not tell, there is nothing.
+func (k *Rank) MadeFor(stream int) (list []Site) {
+	t := k.tables
+	if len(t.sites.Threads) == 0 {
+		return nil
+	}
+	firsts := k.Occurrences(stream, func(terminal int) bool { return t.sites.Thread(k.class.Terminals[terminal].Site) != nil })
+	for n := range min(firsts.Total(), maxMadeFor) {
+		_, terminal := firsts.Nth(n)
+		if s := t.sites.Thread(k.class.Terminals[terminal].Site); !slices.Contains(list, *s) {
+			list = append(list, *s)
+		}
+	}
+	return list
+}
+
+// maxMadeFor bounds how many threads of a stream are looked at.
+const maxMadeFor = 1000
+
+// FinishNs is how long rank 0 had been in MPI_Finalize when all was there that the trace
+// holds: the recorder's time behind the end of the run, but for writing the file. 0 if it is not known.
+func (r *Reader) FinishNs() (int64, error) {
+	p, err := r.procs()
+	if err != nil {
+		return 0, err
+	}
+	return p.FinishNs, nil
+}
+
+// spreads is into how many parts time is taken of which it is only known that it was spent.
+const spreads = 8
+
+// asidesOf returns the asides of a stream, by call.
+func (k *Rank) asidesOf(stream int) ([]Aside, error) {
+	p, err := k.Process()
+	if err != nil || stream > 0 {
+		return nil, err
+	}
+	var list []Aside
+	n := k.Len(stream)
+	for _, a := range p.Asides {
+		if a.Call != Scattered {
+			list = append(list, a)
+			continue
+		}
+		rest := a.Ns
+		for i := range uint64(spreads) {
+			part := a.Ns / spreads
+			if i == spreads-1 {
+				part = rest
+			}
+			rest -= part
+			at := max(1, n/(spreads+1)*(i+1)+n%(spreads+1)*(i+1)/(spreads+1))
+			list = append(list, Aside{Call: at, Ns: part, Off: a.Off})
+		}
+	}
+	slices.SortStableFunc(list, sections.CompareAsides)
+	return list, nil
+}
+
+// Stretches returns the asides of a stream as means place them on the time line. Where the trace has the time
+// of each call, Timing.Asides places them exactly.
+func (k *Rank) Stretches(stream int) ([]Stretch, error) {
+	m, err := k.means(stream)
+	if err != nil {
+		return nil, err
+	}
+	return m.Stretches(), nil
+}
+
+// Tags returns what the user said of the run, by name.
+func Tags(meta map[string]string) map[string]string {
+	tags := make(map[string]string)
+	for key, value := range meta {
+		if name, ok := strings.CutPrefix(key, MetaTag); ok {
+			tags[name] = value
+		}
+	}
+	return tags
 }

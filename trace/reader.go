@@ -167,7 +167,12 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 	if err != nil {
 		return err
 	}
-	w := wire.NewReader(data, "data")
+	return r.decode(id, "data", data, decode)
+}
+
+// decode has what a section holds decoded, or what it holds of a class. Errors name that.
+func (r *Reader) decode(id byte, what string, data []byte, decode func(w *wire.Reader)) error {
+	w := wire.NewReader(data, what)
 	decode(w)
 	if err := w.Done(); err != nil {
 		return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))
@@ -196,12 +201,7 @@ func (r *Reader) byClass(id byte) (blobs [][]byte, err error) {
 
 // ofClass reads what a section has of a class.
 func (r *Reader) ofClass(id byte, class int, blob []byte, decode func(w *wire.Reader)) error {
-	w := wire.NewReader(blob, fmt.Sprintf("class %d", class))
-	decode(w)
-	if err := w.Done(); err != nil {
-		return r.failed(id, fmt.Errorf("%w: %w", err, ErrFormat))
-	}
-	return nil
+	return r.decode(id, fmt.Sprintf("class %d", class), blob, decode)
 }
 
 // raw returns what a section holds.

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/bench/markdown"
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
@@ -85,7 +84,7 @@ func run() error {
 	}
 	fmt.Print(text.String())
 	if *into != "" {
-		return markdown.Insert(*into, "rounds", text.String())
+		return insert(*into, "rounds", text.String())
 	}
 	return nil
 }
@@ -245,4 +244,20 @@ func (b *bench) leastProgram(program string, flags []string, shared bool) error 
 		}
 	}
 	return nil
+}
+
+// insert replaces what stands in a file between the comments <!-- table --> and
+// <!-- end of table -->, each on a line of its own.
+func insert(file, table, text string) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	begin, end := "<!-- "+table+" -->\n", "<!-- end of "+table+" -->\n"
+	before, rest, ok := strings.Cut(string(b), begin)
+	_, after, found := strings.Cut(rest, end)
+	if !ok || !found {
+		return fmt.Errorf("%s has no place for %s", file, table)
+	}
+	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o666)
 }

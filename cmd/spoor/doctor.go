@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,8 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/code"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/tree"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 func newDoctor() *cobra.Command {
@@ -208,4 +213,23 @@ func (h *host) launcherFor(r *launch.Inspection) string {
 		}
 	}
 	return "mpirun"
+}
+
+// showCode prints the functions and loops around MPI calls in a binary.
+func showCode(cmd *cobra.Command, path string, paths []string, form output) error {
+	m, err := code.Open(path)
+	if r, traced := trace.Open(path); err != nil && traced == nil {
+		r.Close()
+		return fmt.Errorf("%s is a trace; for its loops: spoor calltree %s", path, path)
+	}
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	s := symbolise.New(symbolise.Options{Paths: paths})
+	o := tree.NewOutline(m, s)
+	for _, note := range append(s.Notes(), o.Notes...) {
+		complain(cmd, errors.New(note))
+	}
+	return form.print(cmd, o, o.WriteText, nil)
 }

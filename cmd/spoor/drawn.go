@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
@@ -78,4 +79,96 @@ func drawnMark(list []trace.Drawn, family int) string {
 	}
 	x := &list[family]
 	return fmt.Sprintf(" # rounds drawn of %s..%s", show.Grouped(uint64(x.Least.Value)), show.Grouped(uint64(x.Most.Value)))
+}
+
+// A drawnMessages is a family of messages that are drawn, as people read it.
+type drawnMessages struct {
+	Seed      uint64       `json:"seed"`
+	Intervals uint64       `json:"intervals"`
+	Rounds    uint64       `json:"exchanges"`
+	Different int          `json:"different"`
+	Ring      bool         `json:"ring"`
+	Messages  uint64       `json:"messages"` // before
+	Relative  distribution `json:"relative_ranks"`
+	Sizes     distribution `json:"sizes"`
+	Tags      distribution `json:"tags"`
+	Numbers   distribution `json:"messages_of_a_rank"`
+}
+
+// A distribution is one as people read it.
+type distribution struct {
+	Least     int64       `json:"least"`
+	LeastRank int         `json:"least_rank"`
+	Most      int64       `json:"most"`
+	MostRank  int         `json:"most_rank"`
+	Bins      []mergedBin `json:"bins"`
+}
+
+// partnersOf says which messages of a trace are drawn.
+func partnersOf(r *trace.Reader) ([]drawnMessages, error) {
+	list, err := r.Partners()
+	return drawnMessagesOf(list), err
+}
+
+func drawnMessagesOf(list []trace.Partners) (out []drawnMessages) {
+	of := func(d *trace.Distribution) distribution { return distributionOf(d.Least, d.Most, d.Bins) }
+	for i := range list {
+		p := &list[i]
+		out = append(out, drawnMessages{
+			Seed: p.Seed, Intervals: p.Intervals, Rounds: p.Rounds, Different: p.Exchanges, Ring: p.Ring, Messages: p.Relative.Count(),
+			Relative: of(&p.Relative), Sizes: of(&p.Sizes), Tags: of(&p.Tags), Numbers: of(&p.Numbers),
+		})
+	}
+	return out
+}
+
+type mergedBin struct {
+	Low   int64  `json:"low"`
+	Mean  int64  `json:"mean"`
+	High  int64  `json:"high"`
+	Count uint64 `json:"count"`
+}
+
+func distributionOf(least, most trace.Extreme, bins []trace.Bin) distribution {
+	out := distribution{Least: least.Value, LeastRank: least.Rank, Most: most.Value, MostRank: most.Rank}
+	for _, b := range bins {
+		out.Bins = append(out.Bins, mergedBin{b.Low, b.Value, b.High, b.Count})
+	}
+	return out
+}
+
+// text says it in a line.
+func (d *drawnMessages) text() string {
+	around := ""
+	if d.Ring {
+		around = ", around a ring"
+	}
+	return fmt.Sprintf("%s in %s between collective calls, as %s of %d; distances %+d (rank %d) to %+d (rank %d)%s; sizes %s (rank %d) to %s (rank %d); tags %d to %d; %s to %s from a rank in an interval before; seed %d",
+		show.Plural(d.Messages, "message"), show.Plural(d.Intervals, "interval"), show.Plural(d.Rounds, "exchange"), d.Different,
+		d.Relative.Least, d.Relative.LeastRank, d.Relative.Most, d.Relative.MostRank, around,
+		show.Bytes(d.Sizes.Least), d.Sizes.LeastRank, show.Bytes(d.Sizes.Most), d.Sizes.MostRank,
+		d.Tags.Least, d.Tags.Most, show.Grouped(uint64(d.Numbers.Least)), show.Grouped(uint64(d.Numbers.Most)), d.Seed)
+}
+
+// appendPartnersJSON says the same behind a call in JSON, whose last brace is open again.
+func appendPartnersJSON(b []byte, p *trace.Partners) []byte {
+	return fmt.Appendf(b, `,"partner_drawn":[%d,%d],"bytes_drawn":[%d,%d],"tag_drawn":[%d,%d]}`, p.Relative.Least.Value, p.Relative.Most.Value,
+		p.Sizes.Least.Value, p.Sizes.Most.Value, p.Tags.Least.Value, p.Tags.Most.Value)
+}
+
+// keptPartners says which messages stay, and why.
+func keptPartners(list []partners.Kept) string {
+	var parts []string
+	for i, k := range list {
+		if i == mostKept {
+			parts = append(parts, fmt.Sprintf("and %d other reasons", len(list)-i))
+			break
+		}
+		text := k.Why
+		if k.Intervals > 0 {
+			text += ", in " + show.Plural(k.Intervals, "interval")
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
 }

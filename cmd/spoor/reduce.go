@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spoor-hpc/spoor/internal/reduce"
-	"github.com/spoor-hpc/spoor/internal/reduce/order"
 	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -144,7 +143,7 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Result,
 	p := newProgress(stderr, "ranks gone through, at most", passes*r.Ranks())
 	from := r
 	if o.order {
-		if from, err = order.Of(r, p.steps); err != nil {
+		if from, err = reduce.Ordered(r, p.steps); err != nil {
 			p.end()
 			return nil, nil, err
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // The binary form is the start rule's body; a rule's body stands where the rule
@@ -251,6 +253,35 @@ type scratch struct {
 	begins []int      // of these in room, by depth
 	path   []frame
 	past   past
+}
+
+// AppendAll appends counted grammars.
+func AppendAll(b []byte, list []*Grammar) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, g := range list {
+		b = g.AppendBinary(b)
+	}
+	return b
+}
+
+// ReadAll reads n grammars.
+func ReadAll(r *wire.Reader, n int) (list []*Grammar) {
+	for range n {
+		g := Read(r)
+		if r.Err() != nil {
+			return nil
+		}
+		list = append(list, g)
+	}
+	return list
+}
+
+// Read reads a grammar; nil if it is damaged.
+func Read(r *wire.Reader) *Grammar {
+	g, n, err := Decode(r.Remaining())
+	r.Check(err)
+	r.Skip(n)
+	return g
 }
 
 // Decode reads a grammar from the start of src and returns it with the number

@@ -257,13 +257,17 @@ func (g *Grammar) Rename(f func(uint32) uint32) {
 	}
 }
 
-// Clone returns a copy that can be changed.
-func (g *Grammar) Clone() *Grammar {
-	n := 0
+// Symbols is how many the rules have together.
+func (g *Grammar) Symbols() (n int) {
 	for _, body := range g.Rules {
 		n += len(body)
 	}
-	all, rules := make([]Symbol, 0, n), make([][]Symbol, len(g.Rules))
+	return n
+}
+
+// Clone returns a copy that can be changed.
+func (g *Grammar) Clone() *Grammar {
+	all, rules := make([]Symbol, 0, g.Symbols()), make([][]Symbol, len(g.Rules))
 	for r, body := range g.Rules {
 		all = append(all, body...)
 		rules[r] = all[len(all)-len(body) : len(all) : len(all)]

@@ -3,11 +3,14 @@ package merge
 import (
 	"errors"
 	"math/bits"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -100,4 +103,343 @@ func (c *class) laneContent(out *sections.Class, sh *shape) {
 		}
 		out.Lanes = append(out.Lanes, l)
 	}
+}
+
+// Values that go on in equal steps are a lane on the ranks where they do so for
+// long enough, and distinct calls on the others: the tags of a sweep that wraps
+// around in its middle on some ranks. Such ranks have the same calls and no
+// class in common. To be refined into one, a class is written without lanes.
+
+// A class is written without lanes up to so many calls in them, and so many
+// values of all members in these.
+const (
+	maxRemoved       = 1 << 16
+	maxRemovedValues = 1 << 20
+)
+
+// withoutLanes returns the class without lanes, itself if it has none, nil if that is
+// too much. Members that repeat something unequally often come apart.
+func (c *class) withoutLanes() []*class {
+	sh := c.shape()
+	if len(sh.lanes) == 0 {
+		return []*class{c}
+	}
+	if c.plain != nil {
+		return c.plain
+	}
+	var list []*class
+	for _, d := range c.evenParts() {
+		plain := d.evenWithoutLanes()
+		if plain == nil {
+			return nil
+		}
+		list = append(list, plain)
+	}
+	c.plain = list
+	return list
+}
+
+// evenParts takes a class apart into such whose members repeat everything equally often;
+// nil if there are too many. What is known of the class as a whole goes to the first.
+func (c *class) evenParts() []*class {
+	parts := c.parts()
+	if len(parts) < 2 {
+		if parts == nil {
+			return nil
+		}
+		return []*class{c}
+	}
+	if columns := len(c.counts) + len(c.steps) + len(c.values.columns()); columns > maxRemovedValues/len(parts) {
+		return nil
+	}
+	of := make([]int, c.ranks.Len())
+	for i := range parts {
+		for _, m := range parts[i].members {
+			of[m] = i
+		}
+	}
+	ranks := split([]column.Column{c.ranks}, parts, of)
+	counts, steps, cols := split(c.counts, parts, of), split(c.steps, parts, of), split(c.values.columns(), parts, of)
+	sh := c.shape()
+	left := slices.Clone(c.times)
+	calls := make([][]uint64, len(parts))
+	sum := make([]uint64, len(left))
+	for i := range parts {
+		calls[i] = make([]uint64, len(left))
+		for _, g := range parts[i].repeated() {
+			for t, n := range g.Counts(len(sh.summary)) {
+				calls[i][sh.summary[t]] += n * uint64(len(parts[i].members))
+				sum[sh.summary[t]] += n * uint64(len(parts[i].members))
+			}
+		}
+	}
+	var list []*class
+	for i := range parts {
+		d := &class{
+			key: c.key, decoded: c.decoded, split: c.split, ranks: ranks[i][0],
+			counts: counts[i], steps: steps[i], values: values{cols: cols[i], nums: c.values.nums},
+			times: left, totals: make(totals, len(c.totals)),
+		}
+		if i == 0 {
+			d.totals, d.attached, d.hists, d.courses = c.totals, c.attached, c.hists, c.courses
+		}
+		if i < len(parts)-1 {
+			d.times = make([]summary, len(left))
+			for t := range left {
+				if sum[t] > 0 {
+					d.times[t] = c.times[t].part(calls[i][t], sum[t], &left[t])
+				}
+			}
+		}
+		list = append(list, d)
+	}
+	c.dealRanked(list, parts)
+	return list
+}
+
+// split deals out the values of columns to the parts that their members are of.
+func split(cols []column.Column, parts []part, of []int) [][]column.Column {
+	list := make([][]column.Column, len(parts))
+	for i := range list {
+		list[i] = make([]column.Column, len(cols))
+	}
+	for k := range cols {
+		if v, ok := cols[k].Same(); ok {
+			for i := range list {
+				list[i][k] = column.Constant(v, len(parts[i].members))
+			}
+			continue
+		}
+		m := 0
+		for v := range cols[k].All() {
+			list[of[m]][k].Append(v)
+			m++
+		}
+	}
+	return list
+}
+
+// evenWithoutLanes does so for a class whose members repeat everything equally often.
+func (c *class) evenWithoutLanes() *class {
+	sh := c.shape()
+	streams, orders, ok := c.repeatedAlike()
+	if !ok {
+		return nil
+	}
+	width := 1
+	for _, l := range sh.lanes {
+		width = max(width, len(l.values))
+	}
+	sum := uint64(0)
+	for _, g := range orders {
+		if sum += g.Len() + 1; sum > maxRemoved || sum > uint64(maxRemovedValues/width/c.ranks.Len()) {
+			return nil
+		}
+	}
+	for _, g := range streams {
+		if g.Len() > maxExpanded/minFragments {
+			return nil
+		}
+	}
+	u := &laneRemover{c: c, sh: sh, lane: make(map[uint32]*openLane)}
+	first := 0
+	for i := range sh.lanes {
+		l := &sh.lanes[i]
+		w := &openLane{shape: l, order: slices.Collect(orders[i].All()), first: first}
+		for range l.values {
+			w.at = append(w.at, make([]int64, c.ranks.Len()))
+		}
+		first += l.kinds * len(l.values)
+		u.lane[uint32(l.terminal)] = w
+	}
+	return u.class(streams)
+}
+
+// laneRemover is what withoutLanes goes by.
+type laneRemover struct {
+	c         *class
+	sh        *shape
+	lane      map[uint32]*openLane // by terminal
+	terminals []plainTerminal
+	number    map[uint32]uint32 // of terminals without a lane
+	same      map[string]uint32 // by values, of terminals that look like those with a lane
+	like      map[int]bool      // what these look like
+	keys      []string          // of the class's columns
+}
+
+// A openLane is a lane with where it stands: how far the values of each member
+// are from those of the first call.
+type openLane struct {
+	shape *laneShape
+	order []uint32
+	first int // of the class's columns of steps
+	calls int
+	at    [][]int64 // by value, by member
+}
+
+// An plainTerminal is one with one set of values in place of a lane.
+type plainTerminal struct {
+	old   uint32
+	at    [][]int64         // nil without a lane
+	calls map[uint32]uint64 // by old terminal: several where calls in a lane are like others
+}
+
+func (u *laneRemover) class(streams []*grammar.Grammar) *class {
+	u.number, u.same, u.like = make(map[uint32]uint32), make(map[string]uint32), make(map[int]bool)
+	u.keys = make([]string, len(u.c.values.columns()))
+	for t := range u.lane {
+		u.like[u.sh.like(int(t))] = true
+	}
+	t := track.Track{Inner: u.sh.inner()}
+	for _, g := range streams {
+		b := grammar.NewBuilder()
+		for old := range g.All() {
+			n := u.terminal(old)
+			u.terminals[n].calls[old]++
+			b.Append(n)
+		}
+		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
+	}
+	for _, x := range u.terminals {
+		k := u.sh.skeleton(int(x.old))
+		t.Sigs = append(t.Sigs, signature.Signature{Call: k.call, Site: k.site, Vals: make([]int64, k.width)})
+	}
+	d := &class{ranks: u.c.ranks, totals: u.c.totals, ranked: u.c.ranked, valued: u.c.valued, attached: u.c.attached, split: true}
+	d.setShape(&t)
+	d.values = u.values(d.decoded)
+	d.setTimes(u.times())
+	d.uniteHists([]*class{u.c})
+	d.uniteCourses([]*class{u.c})
+	d.takeOwn(u.c)
+	return d
+}
+
+// terminal returns the number of the next call, one of a terminal.
+func (u *laneRemover) terminal(old uint32) uint32 {
+	next := uint32(len(u.terminals))
+	l := u.lane[old]
+	if l == nil {
+		n, ok := u.number[old]
+		if !ok {
+			n = u.add(plainTerminal{old: old}, next)
+			u.number[old] = n
+		}
+		return n
+	}
+	if l.calls > 0 {
+		step := l.first + int(l.order[l.calls-1])*len(l.at)
+		for i := range l.at {
+			m := 0
+			for d := range u.c.steps[step+i].All() {
+				l.at[i][m] += d
+				m++
+			}
+		}
+	}
+	l.calls++
+	return u.add(plainTerminal{old: old, at: l.at}, next)
+}
+
+// add returns the number of a terminal, next if there is none like it. A call in a
+// lane may be one that came before there was the lane.
+func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
+	if like := u.sh.like(int(x.old)); u.like[like] {
+		id := wire.AppendUvarint(nil, uint64(like))
+		for i := range u.sh.skeleton(int(x.old)).width {
+			_, key := u.column(&x, i)
+			id = wire.AppendString(id, key)
+		}
+		if n, ok := u.same[string(id)]; ok {
+			return n
+		}
+		u.same[string(id)] = next
+	}
+	list := x.at
+	x.at, x.calls = nil, make(map[uint32]uint64)
+	for _, at := range list {
+		x.at = append(x.at, slices.Clone(at))
+	}
+	u.terminals = append(u.terminals, x)
+	return next
+}
+
+// column returns a value of a terminal, and what tells the column from others.
+func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string) {
+	num := u.c.values.nums.at(u.sh.at(int(x.old), value))
+	col := u.c.values.columns()[num]
+	if x.at != nil {
+		if i := slices.Index(u.lane[x.old].shape.values, value); i >= 0 {
+			col = sum(&col, x.at[i])
+			return col, string(col.AppendRuns(nil))
+		}
+	}
+	if u.keys[num] == "" {
+		u.keys[num] = string(col.AppendRuns(nil))
+	}
+	return col, u.keys[num]
+}
+
+// values returns the values of the terminals without lanes.
+func (u *laneRemover) values(sh *shape) values {
+	v := values{nums: newNumberRow(sh.width)}
+	number := make(map[string]uint32)
+	for at, p := range sh.places() {
+		col, id := u.column(&u.terminals[p.terminal], p.value)
+		n, ok := number[id]
+		if !ok {
+			n = uint32(len(v.cols))
+			number[id] = n
+			v.cols = append(v.cols, col)
+		}
+		v.nums.set(at, n)
+	}
+	return v
+}
+
+func sum(c *column.Column, add []int64) column.Column {
+	var out column.Column
+	i := 0
+	for v := range c.All() {
+		out.Append(int64(uint64(v) + uint64(add[i])))
+		i++
+	}
+	return out
+}
+
+// times shares out what is known of the old terminals, in proportion to the calls. The
+// last share is what is left.
+func (u *laneRemover) times() []summary {
+	type share struct {
+		terminal int
+		calls    uint64
+	}
+	before := u.c.byTerminal()
+	shares := make([][]share, len(before))
+	sums := make([]uint64, len(before))
+	for n, x := range u.terminals {
+		for old, calls := range x.calls {
+			shares[old] = append(shares[old], share{n, calls})
+			sums[old] += calls
+		}
+	}
+	list := make([]summary, len(u.terminals))
+	like, calls := make([]int, len(u.terminals)), make([]uint64, len(u.terminals))
+	for n, x := range u.terminals {
+		like[n] = u.sh.like(int(x.old))
+		for _, k := range x.calls {
+			calls[n] += k
+		}
+	}
+	for old, of := range shares {
+		left := before[old]
+		for i, x := range of {
+			p := left
+			if i < len(of)-1 {
+				p = before[old].part(x.calls, sums[old], &left)
+			}
+			list[x.terminal].merge(&p)
+		}
+	}
+	u.c.unpool(list, like, calls)
+	return list
 }

@@ -30,7 +30,7 @@ func (c *class) placing(sh *shape, stream, member int) *placing {
 	}
 	// That the ranks' counts differ changes nothing but which call is in which phase.
 	g := c.repeated(sh.streams[:stream+1], member)[stream]
-	if size(g) > maxPlaced {
+	if g.Symbols() > maxPlaced {
 		return nil
 	}
 	tree := grammar.Unfold(g, grammar.UnfoldLimit)
@@ -96,13 +96,6 @@ func alike(courses []course, same func(a, b *course) bool) iter.Seq[[]course] {
 
 func (x *course) sameTerminal(y *course) bool {
 	return x.name == y.name && x.stream == y.stream && x.terminal == y.terminal
-}
-
-func size(g *grammar.Grammar) (n int) {
-	for _, body := range g.Rules {
-		n += len(body)
-	}
-	return n
 }
 
 // allTime is what all calls of the class and the gaps before them come to.

@@ -104,3 +104,37 @@ func ParseShare(text string) (float64, error) {
 	}
 	return v, nil
 }
+
+// Quote writes arguments as a command line that a shell would take apart into
+// the same arguments.
+func Quote(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = a
+		if a == "" || strings.ContainsFunc(a, special) {
+			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+func special(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./=:,+@%", r))
+}
+
+// A Loop is a loop of a run as every verb names it. Package calltree finds them.
+type Loop struct {
+	Function string `json:"function,omitempty"` // that contains it; empty: not known
+	Place    string `json:"place,omitempty"`    // file and line, or offset; empty: found by the order of calls
+	First    string `json:"first"`              // the first call in it
+	Depth    int    `json:"depth"`              // number of loops around it
+	Rounds   uint64 `json:"rounds"`             // the most of one entry
+	Around   int    `json:"-"`                  // the loop around it, by its place in the list; -1: none
+}
+
+func (l *Loop) String() string {
+	if l.Place != "" {
+		return l.Function + " " + l.Place
+	}
+	return fmt.Sprintf("%s times: %s", Grouped(l.Rounds), l.First)
+}

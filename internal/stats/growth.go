@@ -157,3 +157,24 @@ func (l Law) Grows() string {
 	}
 	return strings.Join(words, " ")
 }
+
+// GCD is the greatest common divisor, never negative.
+func GCD[T ~int32 | ~int64 | ~uint64](a, b T) T {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	if a < 0 {
+		return -a
+	}
+	return a
+}
+
+// Median is the middle one of numbers, or the mean of both; 0 of an empty list.
+func Median[T float64 | uint64](list []T) float64 {
+	n := len(list)
+	if n == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(list))
+	return (float64(s[(n-1)/2]) + float64(s[n/2])) / 2
+}

@@ -118,3 +118,10 @@ func (c *Code) Vertex(function uint16, site int) int {
 	}
 	return c.Contexts[i].Vertex
 }
+
+// A Round is a loop of the outermost sequence of a stream.
+type Round struct {
+	Symbol int32  // which of the sequence's parts it is
+	Count  uint64 // rounds
+	Length uint64 // calls in each
+}

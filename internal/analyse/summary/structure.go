@@ -1,6 +1,13 @@
 package summary
 
-import "github.com/spoor-hpc/spoor/trace"
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
 
 // A Structure is how much of the calls the program's own functions and loops explain. A function or loop that is reached from
 // several places counts once for each.
@@ -33,4 +40,44 @@ func (s *Summary) place(code *trace.Code, k *trace.Rank, terminal int, count uin
 	if k.Vertex(code, terminal) >= 0 {
 		s.Structure.Placed += int64(count)
 	}
+}
+
+// A Counted is a loop with the rounds that the program counted itself, on all ranks.
+type Counted struct {
+	Loop   string `json:"loop"` // file:line function
+	Rounds int64  `json:"rounds"`
+}
+
+// roundsLibrary is the plugin that reads what the program counts.
+const roundsLibrary = "libspoor-rounds.so"
+
+// CountedRounds lists the loops of which a trace has rounds that the program counted (run --rounds), most rounds first; none if it
+// was recorded otherwise.
+func CountedRounds(r *trace.Reader) ([]Counted, error) {
+	counts := false
+	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
+		plugin, is := strings.CutPrefix(word, "SPOOR_PLUGIN=")
+		counts = counts || is && path.Base(plugin) == roundsLibrary
+	}
+	if !counts {
+		return nil, nil
+	}
+	sums := make(map[string]int64)
+	for class := range r.Classes() {
+		values, err := r.Values(class)
+		if err != nil {
+			return nil, err
+		}
+		for name, list := range values {
+			for _, v := range list {
+				sums[name] += v.Sum
+			}
+		}
+	}
+	var list []Counted
+	for name, n := range sums {
+		list = append(list, Counted{name, n})
+	}
+	slices.SortFunc(list, func(a, b Counted) int { return cmp.Or(cmp.Compare(b.Rounds, a.Rounds), cmp.Compare(a.Loop, b.Loop)) })
+	return list, nil
 }

@@ -11,8 +11,13 @@ package symbolise
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A Precision says how well a place is known.
@@ -240,4 +245,90 @@ func (f *Frame) Name() string {
 		return f.Function
 	}
 	return fmt.Sprintf("fn@0x%x", f.Start)
+}
+
+// sourceLine returns the place of a site that is a line of source code.
+func sourceLine(path, buildID string, offset uint64) (Place, bool) {
+	function, ok := model.SourceFunction(buildID)
+	if !ok {
+		return Place{}, false
+	}
+	f := Frame{Function: function, File: path, Line: int(offset)}
+	p := Place{Module: path, Offset: offset, Frames: []Frame{f}, Precision: LineInfo}
+	if path == "" || offset == 0 {
+		p.Precision = Symbol
+	}
+	return p, true
+}
+
+// ThreadFunction names the function that a thread was made for by the place in it where the thread called on; of C++'s
+// threads what they were passed, in place of the library's functions around that. Module and offset where the function isn't known.
+func (p *Place) ThreadFunction() string {
+	if len(p.Frames) == 0 || p.Frames[0].Function == "" {
+		return p.String()
+	}
+	if outer := p.Frames[len(p.Frames)-1].Function; strings.HasPrefix(outer, "std::thread::") {
+		if i := strings.LastIndex(outer, "std::tuple<"); i >= 0 {
+			return upToBracket(outer[i+len("std::tuple<"):])
+		}
+	}
+	return p.Frames[0].Function
+}
+
+// upToBracket is a text up to the bracket that closes what is around it.
+func upToBracket(s string) string {
+	depth := 0
+	for i, c := range s {
+		switch c {
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth < 0 {
+				return strings.TrimSpace(s[:i])
+			}
+		}
+	}
+	return s
+}
+
+// cloneSuffix is what GCC and Clang append to specialised or split functions.
+var cloneSuffix = regexp.MustCompile(`(\.(isra|constprop|part|cold|lto_priv|llvm|localalias|clone)(\.\d+)*|\.\d+)+$`)
+
+var (
+	gnuModule   = regexp.MustCompile(`^__(\w+?)_MOD_(\w+)$`)
+	nagModule   = regexp.MustCompile(`^([a-zA-Z]\w*)_MP_(\w+)$`)
+	intelModule = regexp.MustCompile(`^([a-z]\w*?)_mp_(\w+?)_?$`)
+	fortranName = regexp.MustCompile(`^[a-z]\w*_$`)
+)
+
+// mangled reports whether a linkage name says more than the plain name: that of
+// a C++ or Rust function, or of a procedure in a Fortran module.
+func mangled(symbol string) bool {
+	return strings.HasPrefix(symbol, "_Z") || strings.HasPrefix(symbol, "_R") || gnuModule.MatchString(symbol) ||
+		nagModule.MatchString(symbol) || intelModule.MatchString(symbol)
+}
+
+// Demangle turns a symbol into the name that its programmer knows: C++ and Rust
+// names without parameters, procedures of Fortran modules as module::procedure,
+// others without the underscore that Fortran compilers append.
+func Demangle(symbol string) string {
+	symbol, _, _ = strings.Cut(symbol, "@") // version
+	if s := cloneSuffix.ReplaceAllString(symbol, ""); s != "" {
+		symbol = s
+	}
+	switch {
+	case strings.HasPrefix(symbol, "_Z"), strings.HasPrefix(symbol, "_R"):
+		return demangle.Filter(symbol, demangle.NoParams, demangle.MaxLength(10))
+	case symbol == "MAIN__" || symbol == "MAIN_":
+		return "main program"
+	}
+	for _, form := range []*regexp.Regexp{gnuModule, nagModule, intelModule} {
+		if m := form.FindStringSubmatch(symbol); m != nil {
+			return m[1] + "::" + m[2]
+		}
+	}
+	if fortranName.MatchString(symbol) {
+		return strings.TrimSuffix(strings.TrimSuffix(symbol, "_"), "_")
+	}
+	return symbol
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // A reading goes through bytes. After an error it yields zeros.
@@ -120,4 +121,17 @@ func orderOf(b byte) (binary.ByteOrder, error) {
 		return binary.BigEndian, nil
 	}
 	return nil, fmt.Errorf("byte order %#x: neither little nor big endian", b)
+}
+
+// number is what the bits of a measured value stand for: signed (8), unsigned (4) or a double.
+func number(kind byte, bits uint64) float64 {
+	switch kind {
+	case 4:
+		return float64(bits)
+	case 8:
+		return float64(int64(bits))
+	case TypeDouble:
+		return math.Float64frombits(bits)
+	}
+	return math.NaN()
 }

@@ -273,12 +273,10 @@ func (s *Seq) decodeGrammar(r *wire.Reader) {
 	if r.Err() != nil {
 		return
 	}
-	g, read, err := grammar.Decode(r.Remaining())
-	if err != nil {
-		r.Check(err)
+	g := grammar.Read(r)
+	if r.Err() != nil {
 		return
 	}
-	r.Skip(read)
 	for _, t := range g.Terminals() {
 		if int(t) >= len(s.dict) {
 			r.Fail("column grammar uses value %d of %d", t, len(s.dict))

@@ -27,7 +27,7 @@ func (l *AllocColumns) numbers() [3]*column.Column {
 	return [3]*column.Column{&l.Calls, &l.Segment, &l.Size}
 }
 
-// append and DecodeAllocs: the section of allocation events.
+// appendAllocs and DecodeAllocs: the section of allocation events.
 //
 //	lives = sets uvarint, set…
 //	set   = ranks uvarint, runs of ranks, shape blob, per number: seq over the events, of the first rank,
@@ -35,36 +35,22 @@ func (l *AllocColumns) numbers() [3]*column.Column {
 //	shape = cut uint8, streams uvarint, grammar…, seq over the events: 1 of an end
 //
 // Numbers are calls, segment and size, the size not of ends.
-func appendAllocs(b []byte, sets []AllocEvents) []byte {
-	b = wire.AppendUvarint(b, uint64(len(sets)))
-	for i := range sets {
-		b = sets[i].AppendBinary(b)
+func (c *Content) appendAllocs(b []byte) []byte {
+	b = wire.AppendUvarint(b, uint64(len(c.Allocs)))
+	for i := range c.Allocs {
+		b = c.Allocs[i].AppendBinary(b)
 	}
 	return b
 }
 
 // Shape returns what the allocation events of ranks in one set have in common.
 func (l *AllocEvents) Shape() []byte {
-	b := []byte{0}
-	if l.Cut {
-		b[0] = 1
-	}
-	b = wire.AppendUvarint(b, uint64(len(l.Streams)))
-	for _, g := range l.Streams {
-		b = g.AppendBinary(b)
-	}
+	b := grammar.AppendAll([]byte{byte(bit(l.Cut))}, l.Streams)
 	var ends column.Column
 	for i := range l.List {
-		ends.Append(int64(endOf(l.List[i].Free)))
+		ends.Append(int64(bit(l.List[i].Free)))
 	}
 	return column.EncodeSeq(b, &ends, nil)
-}
-
-func endOf(free bool) int {
-	if free {
-		return 1
-	}
-	return 0
 }
 
 // size is the position of Size among an event's numbers.
@@ -139,20 +125,14 @@ func (l *AllocEvents) decodeShape(r *wire.Reader) {
 	s := wire.NewReader([]byte(r.String()), "shape of allocation events")
 	l.Cut = s.Byte() == 1
 	allocs := 0
-	for range s.Count(1) {
-		g, n, err := grammar.Decode(s.Remaining())
-		s.Check(err)
-		if s.Err() != nil {
-			break
-		}
-		s.Skip(n)
+	l.Streams = grammar.ReadAll(s, s.Count(1))
+	for _, g := range l.Streams {
 		for _, t := range g.Terminals() {
 			if int(t) > allocs {
 				s.Fail("event %d before %d", t, allocs)
 			}
 			allocs = max(allocs, int(t)+1)
 		}
-		l.Streams = append(l.Streams, g)
 	}
 	if allocs == 0 && s.Err() == nil {
 		s.Fail("no allocation events")

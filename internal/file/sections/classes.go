@@ -2,6 +2,7 @@ package sections
 
 import (
 	"math"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -99,6 +100,14 @@ func appendBlobs(b []byte, blobs [][]byte) []byte {
 		b = append(b, x...)
 	}
 	return b
+}
+
+// appendSome appends blobs, or nothing if all are empty.
+func appendSome(b []byte, blobs [][]byte) []byte {
+	if !slices.ContainsFunc(blobs, func(x []byte) bool { return len(x) > 0 }) {
+		return b
+	}
+	return appendBlobs(b, blobs)
 }
 
 // DecodeBlobs reads n blobs.
@@ -238,14 +247,8 @@ func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Gram
 		r.Fail("%d streams in %d bytes", n, r.Rest())
 		return nil, nil, nil
 	}
-	for range n {
-		g, n, err := grammar.Decode(r.Remaining())
-		r.Check(err)
-		if r.Err() != nil {
-			return nil, nil, nil
-		}
-		r.Skip(n)
-		streams = append(streams, g)
+	if streams = grammar.ReadAll(r, n); r.Err() != nil {
+		return nil, nil, nil
 	}
 	known := func(s int64) bool {
 		if s < 0 || s >= int64(table.Calls) {

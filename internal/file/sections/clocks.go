@@ -36,17 +36,18 @@ func codeClock(c *wire.Coder, l *model.Clock) {
 	wire.Int(c, &l.BoundNs, math.MaxInt)
 }
 
-// Check says what makes the table impossible to write.
-func (c *Clocks) Check(ranks int) error {
-	if c.Of.Len() != ranks {
-		return fmt.Errorf("clocks of %d ranks, there are %d", c.Of.Len(), ranks)
+// checkClocks says what makes the table impossible to write.
+func (c *Content) checkClocks() error {
+	t := c.Clocks
+	if t.Of.Len() != c.Ranks {
+		return fmt.Errorf("clocks of %d ranks, there are %d", t.Of.Len(), c.Ranks)
 	}
-	if len(c.List) == 0 || c.List[0] != (model.Clock{}) {
-		return fmt.Errorf("%d clocks, but the first is not the reference", len(c.List))
+	if len(t.List) == 0 || t.List[0] != (model.Clock{}) {
+		return fmt.Errorf("%d clocks, but the first is not the reference", len(t.List))
 	}
-	for v := range c.Of.All() {
-		if v < 0 || v >= int64(len(c.List)) {
-			return fmt.Errorf("a rank has clock %d of %d", v, len(c.List))
+	for v := range t.Of.All() {
+		if v < 0 || v >= int64(len(t.List)) {
+			return fmt.Errorf("a rank has clock %d of %d", v, len(t.List))
 		}
 	}
 	return nil

@@ -37,10 +37,7 @@ type Common struct {
 func appendTogether(b []byte, list []column.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	b = append(b, Together)
 	for i := range list {
-		b = wire.AppendUvarint(b, uint64(len(list[i].List)))
-		for _, g := range list[i].List {
-			b = g.AppendBinary(b)
-		}
+		b = grammar.AppendAll(b, list[i].List)
 	}
 	for i := range list {
 		b = column.AppendVarying(b, list[i].Varying)
@@ -68,16 +65,11 @@ func DecodeTogether(r *wire.Reader, n int, table *SignatureTable) []Common {
 	for i := range list {
 		c := &list[i]
 		rest := r.Rest()
-		for range r.Count(1) {
-			g, n, err := grammar.Decode(r.Remaining())
-			if r.Check(err); r.Err() != nil {
-				return nil
-			}
-			r.Skip(n)
-			c.Streams = append(c.Streams, g)
-			for _, body := range g.Rules {
-				c.Symbols += len(body)
-			}
+		if c.Streams = grammar.ReadAll(r, r.Count(1)); r.Err() != nil {
+			return nil
+		}
+		for _, g := range c.Streams {
+			c.Symbols += g.Symbols()
 		}
 		c.Grammars = rest - r.Rest()
 	}

@@ -14,8 +14,8 @@ import (
 //	partners     = families uvarint, family…
 //	family       = seed uvarint, intervals uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,
 //	               distributions of relative ranks, sizes, tags and numbers
-func appendPartners(b []byte, list []model.Partners) []byte {
-	return wire.Append(b, func(c *wire.Coder) { codePartners(c, &list, 0) })
+func (c *Content) appendPartners(b []byte) []byte {
+	return wire.Append(b, func(x *wire.Coder) { codePartners(x, &c.Partners, 0) })
 }
 
 // DecodePartners reads it.

@@ -38,7 +38,7 @@ func TestBadPartners(t *testing.T) {
 		if c.checkPartners() == nil {
 			t.Errorf("%s: could be written", name)
 		}
-		r := wire.NewReader(appendPartners(nil, c.Partners), "partners")
+		r := wire.NewReader((&Content{Partners: c.Partners}).appendPartners(nil), "partners")
 		if DecodePartners(r, 4); r.Done() == nil {
 			t.Errorf("%s: could be read", name)
 		}
@@ -47,8 +47,8 @@ func TestBadPartners(t *testing.T) {
 
 // FuzzPartners: what is no list of drawn messages is an error, and what is one goes both ways.
 func FuzzPartners(f *testing.F) {
-	f.Add(appendPartners(nil, somePartners(nil)))
-	f.Add(appendPartners(nil, nil))
+	f.Add((&Content{Partners: somePartners(nil)}).appendPartners(nil))
+	f.Add((&Content{Partners: nil}).appendPartners(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "partners")
 		list := DecodePartners(w, 4)
@@ -58,7 +58,7 @@ func FuzzPartners(f *testing.F) {
 		if err := (&Content{Ranks: 4, Partners: list}).checkPartners(); err != nil {
 			t.Fatal(err)
 		}
-		w = wire.NewReader(appendPartners(nil, list), "partners")
+		w = wire.NewReader((&Content{Partners: list}).appendPartners(nil), "partners")
 		again := DecodePartners(w, 4)
 		if err := w.Done(); err != nil || !reflect.DeepEqual(again, list) {
 			t.Fatalf("%+v became %+v: %v", list, again, err)

@@ -20,7 +20,7 @@ type Placed struct {
 	Outer []float64
 }
 
-// appendPlaces and DecodePlaces: what leaves have of their own.
+// appendPlacesOf and DecodePlaces: what leaves have of their own.
 //
 //	places = per class blob
 //	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean, duration mean,
@@ -28,12 +28,6 @@ type Placed struct {
 //	         entry mean if it is 1, (0 uvarint, mean of outer loops)…
 //
 // A mean has eight significant bits. What a terminal has is that of all of its leaves, but for those that stand there themselves.
-func appendPlaces(blobs [][]byte) []byte {
-	if !slices.ContainsFunc(blobs, func(b []byte) bool { return len(b) > 0 }) {
-		return nil
-	}
-	return appendBlobs(nil, blobs)
-}
 
 // leafMeans are means as a file has them.
 type leafMeans struct{ gap, duration int }
@@ -153,3 +147,46 @@ const meanBits = 7
 func appendMean(b []byte, f float64) []byte { return appendRounded(b, f, meanBits) }
 
 func decodeMean(r *wire.Reader) float64 { return DecodeRounded(r, meanBits) }
+
+// appendMixed and DecodeMixed: the terminals of which it is not known what their calls at single places took.
+//
+//	mixed = per class blob
+//	blob  = (terminals between this run and the one before, terminals in the run - 1)…
+func appendMixed(classes []Class) []byte {
+	blobs := make([][]byte, len(classes))
+	for i := range classes {
+		end := 0
+		for list := classes[i].Mixed; len(list) > 0; {
+			n := 1
+			for n < len(list) && list[n] == list[0]+n {
+				n++
+			}
+			blobs[i] = wire.AppendUvarint(wire.AppendUvarint(blobs[i], uint64(list[0]-end)), uint64(n-1))
+			end, list = list[0]+n, list[n:]
+		}
+	}
+	return appendSome(nil, blobs)
+}
+
+// DecodeMixed appends the terminals to list, which are below limit.
+func DecodeMixed(r *wire.Reader, limit int) (list []int) {
+	end := uint64(0)
+	for r.Rest() > 0 && r.Err() == nil {
+		first, n := r.Uvarint(), r.Uvarint()
+		if first > uint64(limit) || n >= uint64(limit) || end+first+n >= uint64(limit) {
+			r.Fail("terminals %d to %d of %d", end+first, end+first+n, limit)
+			return nil
+		}
+		if first == 0 && end > 0 {
+			r.Fail("two runs of terminals meet at %d", end)
+			return nil
+		}
+		for end += first; ; n-- {
+			list = append(list, int(end))
+			if end++; n == 0 {
+				break
+			}
+		}
+	}
+	return list
+}

@@ -20,7 +20,7 @@ func TestBadThinned(t *testing.T) {
 		if c.checkThinned() == nil {
 			t.Errorf("%s: could be written", name)
 		}
-		r := wire.NewReader(appendThinned(nil, c.Thinned), "thinned")
+		r := wire.NewReader((&Content{Thinned: c.Thinned}).appendThinned(nil), "thinned")
 		if DecodeThinned(r, 4); r.Done() == nil {
 			t.Errorf("%s: could be read", name)
 		}
@@ -30,10 +30,10 @@ func TestBadThinned(t *testing.T) {
 // FuzzThinned: what is no list of merged sizes is an error, and what is one goes both ways.
 func FuzzThinned(f *testing.F) {
 	end := func(v int64, rank int) model.Extreme { return model.Extreme{Value: v, Rank: rank} }
-	f.Add(appendThinned(nil, []model.Thinned{
+	f.Add((&Content{Thinned: []model.Thinned{
 		{Functions: []uint16{9, 40}, Precision: 95, Kept: 3, Distribution: model.Distribution{Least: end(0, 1), Most: end(900, 3), Bins: []model.Bin{{Low: 80, High: 84, Value: 82, Count: 5}, {Low: 700, High: 900, Value: 800, Count: 1}}}},
 		{Tags: []int64{-1, 7}, Distribution: model.Distribution{Least: end(-4, 0), Most: end(4, 0)}}, {Tags: []int64{}, Precision: 100}, {},
-	}))
+	}}).appendThinned(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "thinned")
 		list := DecodeThinned(w, 4)
@@ -43,7 +43,7 @@ func FuzzThinned(f *testing.F) {
 		if err := (&Content{Ranks: 4, Thinned: list}).checkThinned(); err != nil {
 			t.Fatal(err)
 		}
-		b := appendThinned(nil, list)
+		b := (&Content{Thinned: list}).appendThinned(nil)
 		w = wire.NewReader(b, "thinned")
 		again := DecodeThinned(w, 4)
 		if err := w.Done(); err != nil || !reflect.DeepEqual(again, list) {

@@ -85,9 +85,11 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 	if err := e.calls(&raw, packed); err != nil {
 		return raw, err
 	}
-	raw[container.Meta] = appendMeta(nil, c.Meta)
+	raw[container.Meta] = wire.Append(nil, func(x *wire.Coder) { codeMeta(x, c.Meta) })
 	raw[container.Schema] = appendSchema(nil, schema)
-	raw[container.Strings] = appendStrings(nil, c.Strings)
+	if len(c.Strings) > 0 {
+		raw[container.Strings] = wire.Append(nil, func(x *wire.Coder) { codeStrings(x, c.Strings) })
+	}
 	raw[container.Sites] = e.sites.append(nil)
 	raw[container.Ranks] = appendRanks(nil, c)
 	if !c.Timeless {
@@ -104,41 +106,31 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 		raw[container.Process] = procs.AppendSection(nil, c.ranked())
 		raw[container.Values], raw[container.PlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
 		if !c.Timeless {
-			raw[container.Places] = appendPlaces(e.places)
+			raw[container.Places] = appendSome(nil, e.places)
 			if c.Series == nil {
 				raw[container.Mixed] = appendMixed(c.Classes)
 			}
 			raw[container.Asides] = c.Processes.appendAsideSection(c.FinishNs)
 		}
-		if len(c.Allocs) > 0 {
-			if err := c.checkAllocs(); err != nil {
+		for _, x := range []struct {
+			id     int
+			there  bool
+			check  func() error
+			append func(b []byte) []byte
+		}{
+			{container.Allocs, len(c.Allocs) > 0, c.checkAllocs, c.appendAllocs},
+			{container.Thinned, len(c.Thinned) > 0, c.checkThinned, c.appendThinned},
+			{container.Partners, len(c.Partners) > 0, c.checkPartners, c.appendPartners},
+			{container.Drawn, c.Drawn != nil, c.checkDrawn, c.AppendDrawn},
+			{container.Clocks, c.Clocks != nil && !c.Timeless, c.checkClocks, c.Clocks.Append},
+		} {
+			if !x.there {
+				continue
+			}
+			if err := x.check(); err != nil {
 				return raw, err
 			}
-			raw[container.Allocs] = appendAllocs(nil, c.Allocs)
-		}
-		if len(c.Thinned) > 0 {
-			if err := c.checkThinned(); err != nil {
-				return raw, err
-			}
-			raw[container.Thinned] = appendThinned(nil, c.Thinned)
-		}
-		if len(c.Partners) > 0 {
-			if err := c.checkPartners(); err != nil {
-				return raw, err
-			}
-			raw[container.Partners] = appendPartners(nil, c.Partners)
-		}
-		if c.Drawn != nil {
-			if err := c.checkDrawn(); err != nil {
-				return raw, err
-			}
-			raw[container.Drawn] = c.AppendDrawn(nil)
-		}
-		if c.Clocks != nil && !c.Timeless {
-			if err := c.Clocks.Check(c.Ranks); err != nil {
-				return raw, err
-			}
-			raw[container.Clocks] = c.Clocks.Append(nil)
+			raw[x.id] = x.append(nil)
 		}
 		for i := range c.Classes {
 			if err := c.Classes[i].checkRanked(); err != nil {

@@ -99,7 +99,7 @@ func (g *generator) exchanges() {
 	n := 0
 	for _, v := range g.list {
 		for stream := range v.stepwise {
-			n += size(v.recorded(v.ranks[0], stream))
+			n += v.recorded(v.ranks[0], stream).Symbols()
 		}
 	}
 	var found []candidate

@@ -106,7 +106,9 @@ type candidate struct {
 
 // take takes the structures that are much shorter, and if there is one, those of all ranks, so that they keep to one program.
 func (g *generator) take(list []candidate) {
-	if slices.ContainsFunc(list, func(c candidate) bool { return shorter*size(c.s.g) <= size(c.v.recorded(c.v.ranks[0], c.stream)) }) {
+	if slices.ContainsFunc(list, func(c candidate) bool {
+		return shorter*c.s.g.Symbols() <= c.v.recorded(c.v.ranks[0], c.stream).Symbols()
+	}) {
 		for _, c := range list {
 			c.v.stepwise[c.stream], c.v.finishes = c.s, c.finishes
 		}
@@ -367,13 +369,6 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 		return nil
 	}
 	return s
-}
-
-func size(g *grammar.Grammar) (n int) {
-	for _, body := range g.Rules {
-		n += len(body)
-	}
-	return n
 }
 
 // structure is the structure of a stream on a member.

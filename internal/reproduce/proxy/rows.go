@@ -24,7 +24,7 @@ func (g *generator) tabulate() {
 	for _, v := range g.list {
 		k := v.ranks[0]
 		if g.o.Gaps == GapsFollowed || g.ends != nil || v.generalised || len(v.members) > 1 || len(v.stepwise) != 1 || v.stepwise[0] != nil ||
-			k.Len(0) > maxStepwise || size(v.recorded(k, 0)) <= fewTabulated {
+			k.Len(0) > maxStepwise || v.recorded(k, 0).Symbols() <= fewTabulated {
 			continue
 		}
 		steps, list := v.tabled()
@@ -40,7 +40,7 @@ func (g *generator) tabulate() {
 			}
 			b.Append(uint32(steps[t]))
 		}
-		if s := (&stepwise{g: b.Grammar(), steps: k.Len(0)}); muchShorter*size(s.g) <= size(v.recorded(k, 0)) {
+		if s := (&stepwise{g: b.Grammar(), steps: k.Len(0)}); muchShorter*s.g.Symbols() <= v.recorded(k, 0).Symbols() {
 			v.stepwise[0], v.finishes = s, list
 		}
 	}

@@ -2,8 +2,15 @@ package replay
 
 import (
 	"encoding/binary"
+	"fmt"
+	"iter"
 	"math/bits"
+	"slices"
 	"unsafe"
+
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // bytesAt returns the n bytes at an address outside of Go's memory.
@@ -147,4 +154,244 @@ func (b *blocks) take(n int) (uint64, error) {
 func (b *blocks) give(p uint64, n int) {
 	class := bits.Len(uint(max(n, 64) - 1))
 	b.free[class] = append(b.free[class], p)
+}
+
+// segments gives the trace's addresses memory of this process. What the MPI
+// allocated itself is where it says.
+type segments struct {
+	host    Host
+	layout  *mpi.Layout
+	planned map[reissue.Place]*reissue.Segment
+	base    map[reissue.Place]uint64 // address of offset 0
+	rooms   map[reissue.Place]room   // of those that begin and end
+	given   map[reissue.Place]bool   // the MPI handed it out, since the segment last began
+	seed    uint64
+	version uint64 // counts what changes base
+
+	spare      []room
+	spareBytes int64
+}
+
+// Around each segment some room is left: an MPI may look at a whole word.
+const (
+	margin   = 64
+	leastFor = 1 << 12 // of a place that the plan does not have
+)
+
+// newSegments allocates what the plan says and fills it, save segments that begin and
+// end as the replay goes on.
+func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *allocs) (*segments, error) {
+	g := &segments{
+		host: h, layout: l, seed: seed, base: make(map[reissue.Place]uint64), rooms: make(map[reissue.Place]room), given: make(map[reissue.Place]bool),
+		planned: make(map[reissue.Place]*reissue.Segment),
+	}
+	for i := range plan.Segments {
+		s := &plan.Segments[i]
+		g.planned[s.Place] = s
+		size, ok := known.largest[s.Place]
+		if ok && known.follow {
+			continue
+		}
+		if !ok {
+			size = mostContent
+		}
+		if err := g.take(s, size); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// take gives a segment memory: address space for all that calls reach, content as far
+// as the segment's size.
+//
+// Calls may reach beyond the segment, as a datatype can go from one piece of memory to
+// the next. They may also seem to, where the number of a datatype stood for a small one
+// and a large one. What is not touched is no memory.
+func (g *segments) take(s *reissue.Segment, size int64) error {
+	low, high := max(min(s.Low, 0), -mostSpace), min(max(s.High, 0), mostSpace)
+	r, used, err := g.room(high - low + 2*margin)
+	if err != nil {
+		return fmt.Errorf("%d bytes for buffers: %w", high-low, err)
+	}
+	g.rooms[s.Place] = r
+	g.version++
+	g.base[s.Place] = r.at + margin - uint64(low)
+	if !s.Given && !used {
+		g.fill(bytesAt(g.base[s.Place], int(min(size, high, mostContent))))
+	}
+	return nil
+}
+
+const (
+	mostContent = 1 << 28 // of a segment of unknown size
+	mostSpace   = 1 << 40 // to either side of a segment's beginning
+)
+
+// fill writes random bytes. Whoever takes them for doubles finds numbers from 1
+// to 2: sums neither overflow nor get slow.
+func (g *segments) fill(b []byte) {
+	x := g.seed*0x9e3779b97f4a7c15 + 1
+	for ; len(b) >= 8; b = b[8:] {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		binary.LittleEndian.PutUint64(b, x>>12|0x3ff<<52)
+	}
+	g.seed = x
+}
+
+// bind says where a segment is that the MPI allocated.
+func (g *segments) bind(l trace.Location, addr uint64) {
+	p := reissue.PlaceOf(&l)
+	g.version++
+	g.base[p], g.given[p] = addr-uint64(l.Offset), true
+}
+
+// address returns the address that a location has here.
+func (g *segments) address(l trace.Location) (uint64, error) {
+	if l.Class == trace.Special {
+		return g.special(l.Offset)
+	}
+	p := reissue.PlaceOf(&l)
+	if base, ok := g.base[p]; ok {
+		return base + uint64(l.Offset), nil
+	}
+	if s := g.planned[p]; s != nil {
+		err := g.take(s, leastFor)
+		return g.base[p] + uint64(l.Offset), err
+	}
+	at, err := g.host.Alloc(leastFor)
+	if err != nil {
+		return 0, err
+	}
+	g.version++
+	g.base[p] = at - uint64(l.Offset)
+	return at, nil
+}
+
+func (g *segments) special(offset int64) (uint64, error) {
+	s := &g.layout.C.Bottom
+	switch offset {
+	case trace.SpecialInPlace:
+		s = &g.layout.C.InPlace
+	case trace.SpecialBufferAutomatic:
+		s = &g.layout.C.BufferAutomatic
+	}
+	if s.Form != mpi.SentinelValue {
+		return 0, fmt.Errorf("this MPI has no special address %d", offset)
+	}
+	return uint64(s.Value), nil
+}
+
+// allocs is what is known of where the segments of a rank's memory begin and end among
+// its calls. Threads of a replay are not as far as each other as they were, so that
+// memory of ranks with several stays as long as the replay, and only sizes are used.
+type allocs struct {
+	largest map[reissue.Place]int64 // by segment: the most memory it ever had
+	follow  bool
+	next    func() (uint64, trace.AllocEvent, bool)
+	at      uint64 // calls that have begun before the event
+	alloc   trace.AllocEvent
+	more    bool
+}
+
+// newAllocs returns the allocation events of a rank.
+func newAllocs(k *trace.Rank) (*allocs, error) {
+	l := &allocs{largest: make(map[reissue.Place]int64)}
+	r, err := k.Allocs()
+	if err != nil || r == nil {
+		return l, err
+	}
+	for i := range r.List {
+		x := &r.List[i]
+		p := reissue.PlaceOf(&x.Segment)
+		l.largest[p] = max(l.largest[p], int64(x.Size))
+	}
+	if r.Cut || k.Streams() > 1 {
+		if r.Cut {
+			clear(l.largest) // segments that are not known may be larger
+		}
+		return l, nil
+	}
+	l.follow = true
+	l.next, _ = iter.Pull2(r.All(0))
+	l.at, l.alloc, l.more = l.next()
+	return l, nil
+}
+
+// pending reports whether segments begin or end before a call.
+func (l *allocs) pending(index uint64) bool { return l.follow && l.more && l.at <= index }
+
+// until begins and ends segments as they did before a call.
+func (l *allocs) until(index uint64, g *segments) error {
+	for l.more && l.at <= index {
+		if l.alloc.Free {
+			g.end(reissue.PlaceOf(&l.alloc.Segment))
+		} else if err := g.begin(reissue.PlaceOf(&l.alloc.Segment), int64(l.alloc.Size)); err != nil {
+			return err
+		}
+		l.at, l.alloc, l.more = l.next()
+	}
+	return nil
+}
+
+// A room is the memory of a segment.
+type room struct {
+	at   uint64
+	size int64
+}
+
+// begin gives a segment memory, of the size that it had.
+func (g *segments) begin(p reissue.Place, size int64) error {
+	s, ok := g.planned[p]
+	if !ok || g.given[p] {
+		return nil // no call touches it, or the MPI has just handed it out
+	}
+	g.end(p)
+	return g.take(s, size)
+}
+
+// end takes a segment's memory away.
+func (g *segments) end(p reissue.Place) {
+	g.version++
+	if g.given[p] {
+		delete(g.given, p)
+		delete(g.base, p)
+	}
+	if r, ok := g.rooms[p]; ok {
+		delete(g.rooms, p)
+		delete(g.base, p)
+		g.giveBack(r)
+	}
+}
+
+// Some rooms are kept for segments that come and go with every turn of a loop.
+const (
+	mostSpare  = 16
+	spareBytes = 32 << 20
+)
+
+func (g *segments) giveBack(r room) {
+	g.spare = append(g.spare, r)
+	g.spareBytes += r.size
+	for len(g.spare) > mostSpare || g.spareBytes > spareBytes {
+		old := g.spare[0]
+		g.spare = slices.Delete(g.spare, 0, 1)
+		g.spareBytes -= old.size
+		g.host.Free(old.at, old.size)
+	}
+}
+
+// room returns memory of a size, and whether there is content in it already.
+func (g *segments) room(size int64) (r room, used bool, err error) {
+	for i, r := range g.spare {
+		if r.size >= size && r.size/2 <= size {
+			g.spare = slices.Delete(g.spare, i, i+1)
+			g.spareBytes -= r.size
+			return r, true, nil
+		}
+	}
+	at, err := g.host.Alloc(size)
+	return room{at, size}, false, err
 }

@@ -1,13 +1,17 @@
 package deliver
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spoor-hpc/spoor/internal/show"
 )
@@ -80,4 +84,86 @@ func Reason(err error) error {
 		return link.Err
 	}
 	return err
+}
+
+// deepest bounds how many processes are between a program and one that it starts.
+const deepest = 100
+
+// Nested reports whether a recorded program that still runs started this one: a process that this one comes from has records beside dir,
+// the process's own folder HOST-PID. The name of the run's trace is that program's.
+func Nested(dir string) bool {
+	host, ok := strings.CutSuffix(strings.TrimSuffix(filepath.Base(dir), filepath.Ext(dir)), "-"+strconv.Itoa(os.Getpid()))
+	if !ok { // the name of a host has dots, too
+		host, ok = strings.CutSuffix(filepath.Base(dir), "-"+strconv.Itoa(os.Getpid()))
+	}
+	if dir == "" || !ok {
+		return false
+	}
+	for pid, n := os.Getppid(), 0; pid > 1 && n < deepest; pid, n = Parent(pid), n+1 {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(dir), host+"-"+strconv.Itoa(pid))); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Parent returns the number of the process that a process comes from, 0 if that isn't known.
+func Parent(pid int) int {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0
+	}
+	// The name, in parentheses, may hold anything.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return 0
+	}
+	n, _ := strconv.Atoi(fields[1])
+	return n
+}
+
+var errElsewhere = errors.New("not the same file")
+
+// Shared opens a file that another process makes, to write into it beside others. It is
+// the same file only if it begins with the token.
+func Shared(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	begin := make([]byte, len(token))
+	if _, err := f.ReadAt(begin, 0); err != nil || !bytes.Equal(begin, token) || !sameHost && !coherent(f) {
+		f.Close()
+		return nil, nil, errElsewhere
+	}
+	return f, func() (err error) {
+		if !sameHost {
+			err = f.Sync()
+		}
+		return errors.Join(err, f.Close())
+	}, nil
+}
+
+// Magic numbers of file systems whose clients may write more of a page than a process
+// wrote, and so undo what another host writes beside it.
+const (
+	nfs  = 0x6969
+	smb  = 0x517b
+	cifs = 0xff534d42
+	smb2 = 0xfe534d42
+	v9fs = 0x01021997
+	fuse = 0x65735546
+)
+
+// coherent reports whether several hosts can write to a file side by side.
+func coherent(f *os.File) bool {
+	var s syscall.Statfs_t
+	if err := syscall.Fstatfs(int(f.Fd()), &s); err != nil {
+		return false
+	}
+	switch uint32(s.Type) {
+	case nfs, smb, cifs, smb2, v9fs, fuse:
+		return false
+	}
+	return true
 }

@@ -2,10 +2,15 @@ package launch
 
 import (
 	"bytes"
+	"context"
 	"debug/elf"
+	"encoding/binary"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A sanitizer is a checker that a compiler builds into a program, and how it is
@@ -57,4 +62,37 @@ func (r *Inspection) sanitize(f *elf.File, libs []string) {
 			r.FirstInOrder = true
 		}
 	}
+}
+
+// Preload tries to preload a library into a program that does nothing, and
+// returns what the loader says against it: a C library that is too old, for
+// instance. It runs no MPI program.
+func Preload(library string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	c := exec.CommandContext(ctx, "/bin/true")
+	c.Env = append(os.Environ(), "LD_PRELOAD="+library)
+	said, err := c.CombinedOutput()
+	if text := strings.TrimSpace(string(said)); text != "" {
+		text = strings.TrimPrefix(text, "ERROR: ld.so: ")
+		return strings.TrimSuffix(text, ": ignored.")
+	}
+	if err != nil {
+		return "loading it: " + err.Error()
+	}
+	return ""
+}
+
+// loops counts the loops of a binary that count their rounds (pass/loops.cpp), by its notes: sizes of name and contents and a kind, the name
+// "spoor" with zeros up to eight bytes, and the third word of the contents.
+func loops(f *elf.File) (n int) {
+	s := f.Section(".note.spoor")
+	if s == nil {
+		return 0
+	}
+	const size = 12 + 8 + 16
+	for data, _ := s.Data(); len(data) >= size && string(data[12:18]) == "spoor\x00"; data = data[size:] {
+		n += int(binary.LittleEndian.Uint32(data[28:]))
+	}
+	return n
 }

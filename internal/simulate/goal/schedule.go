@@ -3,7 +3,11 @@
 // which of them wait for which. Read takes its text, Builder makes one operation by operation.
 package goal
 
-import "fmt"
+import (
+	"bufio"
+	"fmt"
+	"io"
+)
 
 // A Kind says what an operation does. Of operations that become free at once, those of a
 // smaller kind begin first.
@@ -80,3 +84,26 @@ func (s *Schedule) AfterStart(op uint32) []uint32 { return s.dependents[s.starts
 
 // AfterEnd are the operations that wait for the end of one.
 func (s *Schedule) AfterEnd(op uint32) []uint32 { return s.dependents[s.ends[op]:s.starts[op+1]] }
+
+// Write writes a schedule as GOAL's text. Read gives the same schedule again.
+func (s *Schedule) Write(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "num_ranks %d\n", s.Ranks())
+	for rank := range s.Ranks() {
+		fmt.Fprintf(out, "\nrank %d {\n", rank)
+		from, to := s.Rank(rank)
+		for op := from; op < to; op++ {
+			fmt.Fprintf(out, "l%d: %s\n", op-from, s.Ops[op])
+		}
+		for op := from; op < to; op++ {
+			for _, waits := range s.AfterStart(op) {
+				fmt.Fprintf(out, "l%d irequires l%d\n", waits-from, op-from)
+			}
+			for _, waits := range s.AfterEnd(op) {
+				fmt.Fprintf(out, "l%d requires l%d\n", waits-from, op-from)
+			}
+		}
+		fmt.Fprintln(out, "}")
+	}
+	return out.Flush()
+}

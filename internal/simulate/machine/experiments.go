@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -203,4 +204,62 @@ func (p *pair) waits(bytes int64, oneWay float64) (bool, error) {
 	}
 	slices.Sort(samples)
 	return samples[len(samples)/2] > delay/2, nil // either rank may lose its core
+}
+
+// fewest are the calls that a figure needs.
+const fewest = 100
+
+// RecorderCost is what tracing costs: the gaps before calls that were made one after the other,
+// and how much longer calls take that do next to nothing, both in ns as a trace has them. local is
+// how long these take untraced.
+func RecorderCost(gaps, calls []float64, local float64) (Recorder, error) {
+	if len(gaps) < fewest || len(calls) < fewest {
+		return Recorder{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
+	}
+	return Recorder{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
+}
+
+// middle is the mean of the middle half: times come in steps of the clock, so that a median is one of these.
+func middle(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	v = v[len(v)/4 : len(v)-len(v)/4]
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+// What is written and read in one go, and how often. File systems do things beside a program: the median is taken, however much times vary.
+const (
+	fewBytes, manyBytes = 8, 4 << 20
+	fileSamples         = 15
+)
+
+// files measures what the MPI's files take: data goes to the system's memory and comes from there, MPI_File_sync
+// has it written out.
+func (b *bench) files(ranks int) (*Files, error) {
+	var err error
+	usual := func(kind ExperimentKind, bytes int64) float64 {
+		if err != nil {
+			return 0
+		}
+		var samples []int64
+		if samples, err = b.Run(Experiment{Kind: kind, Bytes: bytes, Samples: fileSamples, Inner: 1}); err != nil {
+			return 0
+		}
+		slices.Sort(samples)
+		return max(0, float64(samples[len(samples)/2])-b.clock)
+	}
+	// perByte is what each byte adds, in ps.
+	perByte := func(few, many float64) float64 {
+		return math.Round(max(0, many-few)*1000*1000/(manyBytes-fewBytes)) / 1000
+	}
+	write, read, sync := usual(FileWrites, fewBytes), usual(FileReads, fewBytes), usual(FileSyncs, fewBytes)
+	f := &Files{
+		Open: ps(usual(FileOpens, 0) / 2), Latency: ps((write + read) / 2), Sync: ps(sync),
+		Write: perByte(write, usual(FileWrites, manyBytes)), Read: perByte(read, usual(FileReads, manyBytes)), SyncByte: perByte(sync, usual(FileSyncs, manyBytes)),
+	}
+	f.Shared = math.Round(perByte(usual(FileAlls, fewBytes), usual(FileAlls, manyBytes))*1000/float64(ranks)) / 1000
+	return f, err
 }

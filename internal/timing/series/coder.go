@@ -93,3 +93,124 @@ func (c *coder) finish(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(c.out)))
 	return append(append(dst, c.out...), c.put.Finish()...)
 }
+
+func appendBlob(dst, data []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(data))), data...)
+}
+
+// blob reads what appendBlob wrote, and returns what is behind it.
+func blob(src []byte) (data, rest []byte, err error) {
+	n, rest, err := uvarint(src)
+	if err != nil || n > uint64(len(rest)) {
+		return nil, nil, errShort
+	}
+	return rest[:n], rest[n:], nil
+}
+
+func uvarint(src []byte) (v uint64, rest []byte, err error) {
+	v, n := binary.Uvarint(src)
+	if n <= 0 {
+		return 0, nil, errShort
+	}
+	return v, src[n:], nil
+}
+
+// zigzag makes small numbers of numbers near 0, unzigzag the reverse.
+func zigzag(v int32) uint32   { return uint32(v)<<1 ^ uint32(v>>31) }
+func unzigzag(v uint32) int32 { return int32(v>>1) ^ -int32(v&1) }
+
+func appendUint(dst []byte, n int) []byte { return binary.AppendUvarint(dst, uint64(n)) }
+
+// A mixer predicts bits: several contexts have a probability each, and weights
+// by how well they did lately make one of them. It is what internal/file/wire does
+// for bytes, cut down for speed: a few contexts, whose slots for the decisions of
+// one time lie together, and one input each. The last input is what the decision is
+// mostly, whatever the context: most programs make too few calls to fill all slots.
+type mixer struct {
+	slots []slot
+	sets  [16][inputs]int32
+	nodes [512]slot // by decision
+}
+
+// A slot is an adaptive probability of a one.
+type slot struct {
+	p uint16
+	n uint16 // how often it was used, up to a limit
+}
+
+const (
+	contexts    = 6
+	line        = 16 // slots that lie together: decisions of one time
+	inputs      = contexts + 1
+	slotLimit   = 60
+	firstWeight = 15000 // of 65536
+	learning    = 24
+)
+
+func newMixer(values int) *mixer {
+	bits := 12
+	for bits < 18 && 1<<bits < 8*values {
+		bits++
+	}
+	m := &mixer{slots: make([]slot, 1<<bits)}
+	for i := range m.slots {
+		m.slots[i].p = 1 << 15
+	}
+	for i := range m.nodes {
+		m.nodes[i].p = 1 << 15
+	}
+	for i := range m.sets {
+		for k := range m.sets[i] {
+			m.sets[i][k] = firstWeight
+		}
+	}
+	return m
+}
+
+// code codes one bit in the given contexts with a set of weights.
+func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, bit uint32) uint32 {
+	w := &m.sets[set&15]
+	var cur [inputs]*slot
+	var in [inputs]int32
+	far := node / line * 0x9e3779b1
+	slots := m.slots
+	dot := int64(0)
+	for i, h := range hash {
+		if far != 0 {
+			h = (h ^ far) * 0x85ebca6b
+		}
+		s := &slots[(h&^(line-1)|node&(line-1))&uint32(len(slots)-1)]
+		cur[i] = s
+		in[i] = wire.Stretch(s.p) * confidence[s.n&63] >> 4
+		dot += int64(w[i]) * int64(in[i])
+	}
+	s := &m.nodes[node%uint32(len(m.nodes))]
+	cur[contexts] = s
+	in[contexts] = wire.Stretch(s.p) * confidence[s.n&63] >> 4
+	dot += int64(w[contexts]) * int64(in[contexts])
+	p := min(max(wire.Squash(int32(max(min(dot>>16, wire.LogitLimit), -wire.LogitLimit))), 24), 65536-24)
+	bit = c.code(bit, p)
+	target := int32(bit<<16) - int32(bit)
+	e := (target - p) * learning >> 10
+	for k, s := range &cur {
+		w[k] += (in[k]*e + 1<<9) >> 10
+		n := s.n & 63
+		s.p = uint16(int32(s.p) + (target-int32(s.p))*rate[n]>>16)
+		if n < slotLimit {
+			s.n = n + 1
+		}
+	}
+	return bit
+}
+
+var (
+	rate       [64]int32 // by how often a slot was used, as confidence
+	confidence [64]int32
+)
+
+func init() {
+	for n := range rate {
+		rate[n] = int32(65536 * 2 / (2*n + 3))
+		confidence[n] = int32(16 * (n + 1) / (n + 3))
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -229,4 +230,122 @@ func behind(list []model.Aside) uint64 {
 		}
 	}
 	return 0
+}
+
+// A drift tells how far the sum of times that were kept with an error is from the truth, within a block
+// whose begin and end are known. Times are in ticks.
+type drift struct {
+	known      bool  // where the block ends
+	off        int64 // by how much more than the kept times the block takes
+	less, more float64
+	passed     struct{ less, more float64 } // of these, so far
+}
+
+// add takes a time of the block into account.
+func (d *drift) add(kept uint64, b series.Bound) {
+	less, more := span(kept, b)
+	d.less += less
+	d.more += more
+}
+
+// pass moves on behind a time of the block.
+func (d *drift) pass(kept uint64, b series.Bound) {
+	less, more := span(kept, b)
+	d.passed.less += less
+	d.passed.more += more
+}
+
+// at returns what is to be added to the sum of the times that were passed: their part of what the block lacks or has too
+// much, in proportion to how far they may be off, so that no time becomes less than nothing. The truth is within that many ticks of it.
+func (d *drift) at() (add int64, within float64) {
+	if !d.known {
+		return 0, math.Inf(1)
+	}
+	off := float64(d.off)
+	low := max(-d.passed.less, off-(d.more-d.passed.more))
+	high := min(d.passed.more, off+(d.less-d.passed.less))
+	part := d.passed.more / max(d.more, 1)
+	if off < 0 {
+		part = d.passed.less / max(d.less, 1)
+	}
+	return int64(math.Round(off * part)), max(off*part-low, high-off*part, 0)
+}
+
+// longest is how many ticks a time, or the sum of a block's, may have for anything to be said of it: beyond, ticks wrap around.
+const longest = 1 << 61
+
+// span is how much less and more than a kept time the true one may be.
+func span(kept uint64, b series.Bound) (less, more float64) {
+	ns := float64(kept)
+	if b.Absolute > 0 {
+		return min(ns, float64(b.Absolute)), min(float64(b.Absolute), longest)
+	}
+	// |kept - true| ≤ e·true
+	if less = ns * b.Relative / (1 + b.Relative); b.Relative < 1 {
+		return less, min(ns*b.Relative/(1-b.Relative), longest)
+	}
+	return less, longest
+}
+
+// BlockCalls is how many calls are placed together: as many as have their own times in one block.
+const BlockCalls = series.BlockCalls
+
+// A blockLine puts calls with times that are not all the mean of their place one behind the other. So that a position
+// is found without those before it, each block of calls begins and ends where means have it, and what is between
+// is stretched to fit.
+type blockLine struct {
+	*Means
+	now, ahead Sampler         // the latter a block ahead
+	terminals  *grammar.Cursor // of ahead
+	span       bracket
+	index      uint64
+	at         float64 // sum of times before index
+	stretch    float64 // of the block
+	end        float64 // of the block
+}
+
+// NewBlockLine opens such a line of a stream at a position. open opens what gives its times.
+func NewBlockLine(m *Means, open func(index uint64) Sampler, stream *grammar.Grammar, index uint64) Line {
+	first := min(index, m.Sums.Len())
+	first -= first % BlockCalls
+	l := &blockLine{Means: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first}
+	l.terminals.Seek(first)
+	c := stream.Cursor()
+	for c.Seek(first); l.index < index; {
+		n, ok := c.Next()
+		if !ok {
+			break
+		}
+		l.Next(int(n))
+	}
+	return l
+}
+
+// begin prepares the block that begins with the next call.
+func (l *blockLine) begin() {
+	drawn, n := 0.0, uint64(0)
+	for ; n < BlockCalls; n++ {
+		terminal, ok := l.terminals.Next()
+		if !ok {
+			break
+		}
+		t := l.ahead.sample(int(terminal))
+		drawn += float64(t.Gap.Ns) + float64(t.Duration.Ns)
+	}
+	l.at, l.end = float64(l.Sums.Before(l.index)), float64(l.Sums.Before(l.index+n))
+	l.stretch = 0
+	if drawn > 0 {
+		l.stretch = (l.end - l.at) / drawn
+	}
+}
+
+func (l *blockLine) Next(terminal int) (model.Timing, When, error) {
+	if l.index%BlockCalls == 0 {
+		l.begin()
+	}
+	t := l.now.sample(terminal)
+	begin := min(l.at+l.stretch*float64(t.Gap.Ns), l.end)
+	l.at = min(begin+l.stretch*float64(t.Duration.Ns), l.end)
+	l.index++
+	return t, l.when(int64(begin), int64(l.at), l.now.asideNs(), l.span.next(terminal)), nil
 }

@@ -1,4 +1,4 @@
-package order_test
+package reduce_test
 
 import (
 	"fmt"
@@ -8,14 +8,14 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
-	"github.com/spoor-hpc/spoor/internal/reduce/order"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-const ranks, partners, steps = 8, 5, 12
+const pollers, partners, polls = 8, 5, 12 // ranks, requests, rounds
 
 // poll finishes requests in an order of the rank's own, by calls of a function.
 func poll(r *tracktest.Recorder, random *rand.Rand, function string, between func()) {
@@ -69,7 +69,7 @@ func program(function string, between func(r *tracktest.Recorder)) func(r *track
 	return func(r *tracktest.Recorder) {
 		random := rand.New(rand.NewPCG(uint64(r.Rank), 1))
 		r.Begin()
-		for range steps {
+		for range polls {
 			for i := range partners {
 				r.Irecv(10, 10, int64(r.Rank^1), int64(i))
 			}
@@ -111,11 +111,11 @@ func spent(t *testing.T, r *trace.Reader, rank int) (gap, duration float64, fini
 	return gap, duration, finishing
 }
 
-// TestOf: ranks that finish the same requests in orders of their own are of one class, finish them all, and spent as much as before.
-func TestOf(t *testing.T) {
+// TestOrdered: ranks that finish the same requests in orders of their own are of one class, finish them all, and spent as much as before.
+func TestOrdered(t *testing.T) {
 	for function, want := range map[string]int{"MPI_Waitany": partners, "MPI_Testany": partners, "MPI_Waitsome": 1, "MPI_Testsome": 1} {
 		t.Run(function, func(t *testing.T) {
-			tracks := tracktest.RunAll(ranks, program(function, nil))
+			tracks := tracktest.RunAll(pollers, program(function, nil))
 			for _, x := range tracks {
 				x.Process.SpanNs = 0
 				for i := range x.Times {
@@ -123,26 +123,26 @@ func TestOf(t *testing.T) {
 				}
 			}
 			before := mergetest.Open(t, tracks, nil)
-			after, err := order.Of(before, func(int) {})
+			after, err := reduce.Ordered(before, func(int) {})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := trace.Check(after); err != nil {
 				t.Fatal(err)
 			}
-			if before.Classes() != ranks || after.Classes() != 1 || after.Size() > before.Size()*2/3 {
+			if before.Classes() != pollers || after.Classes() != 1 || after.Size() > before.Size()*2/3 {
 				t.Errorf("%d classes in %d bytes, were %d in %d", after.Classes(), after.Size(), before.Classes(), before.Size())
 			}
 			for d, err := range diff.Traces(before, after, diff.Options{AnyOrder: true}) {
 				t.Errorf("%v, %v", d, err)
 			}
 			var sums [2][2]float64
-			for rank := range ranks {
+			for rank := range pollers {
 				for i, r := range []*trace.Reader{before, after} {
 					gap, duration, n := spent(t, r, rank)
 					sums[i][0], sums[i][1] = sums[i][0]+gap, sums[i][1]+duration
-					if i == 1 && n != want*steps {
-						t.Errorf("rank %d finishes requests in %d calls, want %d", rank, n, want*steps)
+					if i == 1 && n != want*polls {
+						t.Errorf("rank %d finishes requests in %d calls, want %d", rank, n, want*polls)
 					}
 				}
 			}
@@ -155,10 +155,10 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestStays: where the program does something between, other ranks may see the order.
-func TestStays(t *testing.T) {
-	before := mergetest.Run(t, ranks, program("MPI_Waitany", func(r *tracktest.Recorder) { r.Send(14, 1, int64(r.Rank), 9); r.Recv(15, 1, int64(r.Rank), 9) }))
-	after, err := order.Of(before, func(int) {})
+// TestOrderStays: where the program does something between, other ranks may see the order.
+func TestOrderStays(t *testing.T) {
+	before := mergetest.Run(t, pollers, program("MPI_Waitany", func(r *tracktest.Recorder) { r.Send(14, 1, int64(r.Rank), 9); r.Recv(15, 1, int64(r.Rank), 9) }))
+	after, err := reduce.Ordered(before, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

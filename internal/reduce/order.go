@@ -1,13 +1,4 @@
-// Package order gives up in which order requests were finished, where that is another on each rank and in each run, so that ranks that
-// poll are of one class.
-//
-// Invariants:
-//
-//  1. Calls in a row from one place that are given what is left of the same requests, and finish some of them, finish the same after,
-//     in the order of the array. Nothing that other ranks see is between them, so that any order is one that the run could have had.
-//  2. Tests and probes that found nothing are left out, as the program saw nothing of the other ranks by them.
-//  3. What ranks spent MUST stay: a call that takes the place of others takes as long as these together.
-package order
+package reduce
 
 import (
 	"cmp"
@@ -18,16 +9,24 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
-	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Of makes a trace of another in which requests finish in the order of their arrays: the same one if they do so anyway. progress is told
-// of each rank that was looked at.
-func Of(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
+// Ordered gives up in which order requests were finished, where that is another on each rank and in each run, so that ranks that
+// poll are of one class.
+//
+// Invariants:
+//
+//  1. Calls in a row from one place that are given what is left of the same requests, and finish some of them, finish the same after,
+//     in the order of the array. Nothing that other ranks see is between them, so that any order is one that the run could have had.
+//  2. Tests and probes that found nothing are left out, as the program saw nothing of the other ranks by them.
+//  3. What ranks spent MUST stay: a call that takes the place of others takes as long as these together.
+//
+// It is the same trace if they finish in the order of their arrays anyway. progress is told of each rank that was looked at.
+func Ordered(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 	changed := false
-	ch := &reduce.Change{
+	ch := &Change{
 		Note:   "requests finish in array order, and tests in vain are left out",
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error {
@@ -44,7 +43,7 @@ func Of(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 			return nil
 		},
 	}
-	part, err := reduce.Changed(r, ch, progress)
+	part, err := Changed(r, ch, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +107,7 @@ func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 			return false, w.Err()
 		}
 		if x.calls[n] == nil {
-			if x.calls[n], err = read(w.Call(), &t.Sigs[n]); err != nil {
+			if x.calls[n], err = callOf(w.Call(), &t.Sigs[n]); err != nil {
 				return false, err
 			}
 		}
@@ -130,8 +129,8 @@ func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 	return true, nil
 }
 
-// read finds out what a call with a signature does.
-func read(from *trace.Call, s *signature.Signature) (*call, error) {
+// callOf finds out what a call with a signature does.
+func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
 	c := &call{vain: from.Return == 0 && ops.InVain(from), spans: make(map[string]signature.Span)}
 	if from.Return != 0 || c.vain {
 		return c, nil

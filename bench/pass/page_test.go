@@ -1,4 +1,4 @@
-package markdown
+package main
 
 import (
 	"os"
@@ -11,10 +11,10 @@ func TestInsert(t *testing.T) {
 	if err := os.WriteFile(file, []byte("a\n<!-- x -->\nold\n<!-- end of x -->\nb\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Insert(file, "x", "new\n"); err != nil {
+	if err := insert(file, "x", "new\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := Insert(file, "y", "new\n"); err == nil {
+	if err := insert(file, "y", "new\n"); err == nil {
 		t.Error("no error where there is no place")
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b) != "a\n<!-- x -->\nnew\n<!-- end of x -->\nb\n" {
