@@ -32,7 +32,7 @@ func (f *fitted) value(e *env) (int64, error) {
 	first, said := int64(0), -1
 	for i := range f.forms {
 		switch v, ok := f.forms[i].at(e); {
-		case f.natural && v < 0:
+		case f.natural && v < 0 && v != asked:
 		case ok && said < 0:
 			first, said = v, i
 		case ok && v != first:
@@ -124,7 +124,7 @@ func fit(obs []env, vals []int64) []form {
 
 // plainly finds forms without a condition.
 func plainly(obs []env, vals []int64) []form {
-	for _, level := range []func([]env, []int64) []form{singly, pairsOfTests, planes, shares2} {
+	for _, level := range []func([]env, []int64) []form{singly, spreads, remainders, pairsOfTests, planes, shares2, blocks} {
 		if list := level(obs, vals); len(list) > 0 {
 			return list
 		}
@@ -138,6 +138,11 @@ func singly(obs []env, vals []int64) []form {
 		return out
 	}
 	out := multiples(obs, vals)
+	if len(out) == 0 {
+		if out = lines(tests, obs, vals); len(out) > 0 { // two values
+			return out
+		}
+	}
 	highest := slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a.rank, b.rank) }).rank // up to which groups are seen
 	if highest < 2 || !ofRank(obs, vals, highest) {
 		return out
@@ -182,8 +187,11 @@ func barely(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// lines finds a·u + b of terms.
+// lines finds a·u + b of terms, of what are numbers.
 func lines(terms []form, obs []env, vals []int64) (out []form) {
+	if slices.Contains(vals, asked) {
+		return nil
+	}
 	for i := range terms {
 		if f, ok := line(&terms[i], obs, vals); ok {
 			out = append(out, f)
@@ -314,7 +322,7 @@ func shares(obs []env, vals []int64) (out []form) {
 					f := form{scaled(m, one.name, 0), p.grid, func(e *env) (int64, bool) {
 						v, ok := one.at(e)
 						return m * (v / half), ok
-					}, &one, false}
+					}, []form{one}, false}
 					if half > 1 {
 						f.name, f.of = scaled(m, one.name+" / 2", 0), nil
 					}
@@ -389,7 +397,7 @@ func planes(obs []env, vals []int64) (out []form) {
 		same = same && (!known || v == vals[i])
 		of[e.ranks] = vals[i]
 	}
-	if same {
+	if same || slices.Contains(vals, asked) {
 		return nil
 	}
 	for i := range terms {
@@ -440,6 +448,34 @@ func plane(u, w *form, obs []env, vals []int64) (form, bool) {
 		}
 	}
 	return form{}, false
+}
+
+// mostTurns bounds what is taken in turn.
+const mostTurns = 1024
+
+// remainders finds c % u: whose turn it is in an iteration of its own, the first and the next c.
+func remainders(obs []env, vals []int64) (out []form) {
+	if slices.Min(vals) < 0 {
+		return nil
+	}
+	for i := range terms {
+		u := &terms[i]
+		if u.name != "ranks" && !strings.HasPrefix(u.name, "side(") {
+			continue
+		}
+		found := 0
+		for c := slices.Max(vals); c <= mostTurns && found < 2; c++ {
+			f := form{name: fmt.Sprintf("%d %% %s", c, u.name), grid: u.grid, at: func(e *env) (int64, bool) {
+				n, _ := u.at(e)
+				return c % max(n, 1), n > 0
+			}}
+			if holds(&f, obs, vals) {
+				out = append(out, f)
+				found++
+			}
+		}
+	}
+	return out
 }
 
 // pairsOfTests finds two tests of which both hold, or one of both.

@@ -24,8 +24,8 @@ type form struct {
 	name string // in C, with what scaled.h of proxies declares
 	grid int    // in grids; -1: it needs none
 	at   func(e *env) (int64, bool)
-	of   *form // the share that it is a multiple of; nil: it isn't one
-	weak bool  // a part of it may fit by chance
+	of   []form // the shares that it is a multiple of
+	weak bool   // a part of it may fit by chance
 }
 
 // grids are the ways of laying out ranks, with the first side varying fastest.
@@ -200,6 +200,7 @@ var (
 	atoms  []form // that a value may be as it stands
 	terms  []form // that a value may be a multiple of, plus a number
 	parts  []part // of which something is shared out
+	axes   []axis // along which it is
 	digits []form // by the size of groups from 2 on, three each: which group, who in it, and whether its first
 	tests  []form // 0 or 1
 
@@ -215,6 +216,12 @@ type part struct {
 	grid int
 	all  bool // it divides by the number of ranks, too
 	of   func(e *env) (parts, at int64)
+}
+
+// along adds an axis, and what is shared out along it.
+func along(args string, grid int, of func(e *env) (parts, at int64)) {
+	axes = append(axes, axis{args, grid, anywhere, of})
+	parts = append(parts, part{"share(%d, " + args + ")", grid, grid < 0, of})
 }
 
 // even adds parts of which all are as large as the smallest, or as the largest.
@@ -270,8 +277,15 @@ var makeLists = sync.OnceFunc(func() {
 		}
 		return c
 	})
-	parts = append(parts, part{"share(%d, ranks, rank)", -1, true, func(e *env) (int64, int64) { return e.ranks, e.rank }})
-	parts = append(parts, part{"share(%d, m, k)", -1, true, func(e *env) (int64, int64) { return e.m, e.k }})
+	along("ranks, rank", -1, func(e *env) (int64, int64) { return e.ranks, e.rank })
+	along("m, k", -1, func(e *env) (int64, int64) { return e.m, e.k })
+	for more := range int64(2) { // of others in turn
+		i := scaled(1, "i", more)
+		axes = append(axes, axis{"ranks, mod(" + i + ", ranks)", -1, inLoop, func(e *env) (int64, int64) { return e.ranks, modulo(e.i+more, e.ranks) }})
+		for _, s := range []int64{1, -1} {
+			axes = append(axes, axis{"ranks, mod(" + plus("rank", s, inner(i)) + ", ranks)", -1, inLoop, func(e *env) (int64, int64) { return e.ranks, modulo(e.rank+s*(e.i+more), e.ranks) }})
+		}
+	}
 	for c := int64(2); c <= mostInGroup; c++ {
 		digits = append(digits,
 			form{name: fmt.Sprintf("rank / %d", c), grid: -1, at: always(func(e *env) int64 { return e.rank / c })},
@@ -368,11 +382,19 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 	for d := range n {
 		side, coordinate := fmt.Sprintf("side(%s, %d)", name, d), fmt.Sprintf("coordinate(%s, %d)", name, d)
 		term(side, g, func(e *env) int64 { return dims(e.ranks)[d] })
+		atom("i % "+side, g, always(func(e *env) int64 { return e.i % dims(e.ranks)[d] }))
 		term("floor_log2("+side+")", g, func(e *env) int64 { return int64(bits.Len64(uint64(dims(e.ranks)[d])) - 1) })
 		term(coordinate, g, func(e *env) int64 { return coordinates(dims(e.ranks), e.rank)[d] })
-		parts = append(parts, part{"share(%d, " + side + ", " + coordinate + ")", g, false, func(e *env) (int64, int64) {
+		along(side+", "+coordinate, g, func(e *env) (int64, int64) {
 			s := dims(e.ranks)
 			return s[d], coordinates(s, e.rank)[d]
+		})
+		axes = append(axes, axis{fmt.Sprintf("%s, coordinate_of(%s, %d, k)", side, name, d), g, inList, func(e *env) (int64, int64) {
+			if e.k >= e.ranks {
+				return 0, 0
+			}
+			s := dims(e.ranks)
+			return s[d], coordinates(s, e.k)[d]
 		}})
 		even(side, g, false, func(e *env) int64 { return dims(e.ranks)[d] })
 		even("ranks * "+side, g, true, func(e *env) int64 { return e.ranks * dims(e.ranks)[d] })
@@ -384,6 +406,10 @@ func forGrid(g int, name string, dims func(int64) []int64) {
 		test("rank < "+all, g, func(e *env) bool { return e.rank < within(e) })
 	}
 	if n == 2 {
+		test("side("+name+", 0) == side("+name+", 1)", g, func(e *env) bool {
+			s := dims(e.ranks)
+			return s[0] == s[1]
+		})
 		test("coordinate("+name+", 0) == coordinate("+name+", 1)", g, func(e *env) bool {
 			at := coordinates(dims(e.ranks), e.rank)
 			return at[0] == at[1]

@@ -14,7 +14,11 @@ func (m *pattern) quantities() (list []form) {
 	seen := make(map[string]*form)
 	for _, t := range m.memo {
 		for i := range t.forms {
-			if q := t.forms[i].of; q != nil && len(t.forms) <= mostAlike {
+			if len(t.forms) > mostAlike {
+				continue
+			}
+			for k := range t.forms[i].of {
+				q := &t.forms[i].of[k]
 				seen[q.name] = q
 			}
 		}

@@ -145,7 +145,8 @@ func (p *program) intern(vals []int64) int32 {
 type held struct {
 	call
 	terminal int
-	raw      []int64 // values so far of a call whose request is pending, else nil
+	raw      []int64  // values so far of a call whose request is pending, else nil
+	asks     *receive // nil: it is not a receive
 }
 
 // A request is one that a rank made, until it is complete.
@@ -153,8 +154,7 @@ type request struct {
 	number int64 // of the rank's
 	nth    int   // of its place's
 	by     *held
-	asks   *receive // nil: it is not of a receive
-	ended  []int64  // its status, once it is known
+	ended  []int64 // its status, once it is known
 }
 
 // A step is what is known of the calls of a terminal.
@@ -387,7 +387,9 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		s.places = append(s.places, n)
 	}
 	if makes {
-		x.pending = append(x.pending, &request{number: x.made, nth: x.nth[n], by: x.follow(t, n, -1, out), asks: receiveOf(c)})
+		by := x.follow(t, n, -1, out)
+		by.asks = receiveOf(c)
+		x.pending = append(x.pending, &request{number: x.made, nth: x.nth[n], by: by})
 		x.made++
 		x.nth[n]++
 		return nil
@@ -418,7 +420,7 @@ func (x *reading) follow(t int, place, values int32, raw []int64) *held {
 		x.number(t, c)
 		return nil
 	}
-	h := &held{c, t, raw}
+	h := &held{call: c, terminal: t, raw: raw}
 	x.held = append(x.held, h)
 	if len(x.held) > mostHeld {
 		x.settle(x.held[0], nil)
@@ -430,7 +432,11 @@ func (x *reading) follow(t int, place, values int32, raw []int64) *held {
 // settle has a call's request end with a status, nil if it is not known.
 func (x *reading) settle(h *held, status []int64) {
 	if h.raw != nil {
-		h.values = x.p.intern(append(h.raw, append(status, make([]int64, statusWords-len(status))...)...))
+		if status == nil {
+			status = make([]int64, statusWords)
+		}
+		h.asks.told(status)
+		h.values = x.p.intern(append(h.raw, status...))
 		h.raw = nil
 	}
 }
@@ -533,7 +539,6 @@ func (x *reading) derived(s *signature.Span, vals []int64, named []*request) boo
 			full[0], full[4] = v[0], v[1]
 		} else {
 			copy(full, v)
-			named[i].asks.told(full)
 		}
 		named[i].ended = full
 	}

@@ -27,12 +27,16 @@ func receiveOf(c *trace.Call) *receive {
 	return &receive{source.In.Num, tag.In.Num}
 }
 
-// told leaves out of a status what the receive asked for.
+// told leaves out of a status what the receive asked for, and all if it says nothing.
 func (r *receive) told(status []int64) {
-	if r == nil || len(status) <= signature.StatusCount || status[0] != signature.StatusFilled && status[0] != signature.StatusIgnored {
+	if r == nil || len(status) <= signature.StatusCount {
 		return
 	}
 	source, tag, bytes := &status[signature.StatusSource], &status[signature.StatusTag], &status[signature.StatusCount]
+	if !filled(status) {
+		*source, *tag, *bytes = asked, asked, asked // it has none
+		return
+	}
 	nobody := r.source == mpi.ProcNull && *source == mpi.ProcNull && *tag == mpi.AnyTag && *bytes == 0
 	if *source == r.source {
 		*source = asked
@@ -45,8 +49,17 @@ func (r *receive) told(status []int64) {
 	}
 }
 
+// filled reports whether a status says what came.
+func filled(status []int64) bool {
+	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
+}
+
 // asking is told backwards.
 func (r *receive) asking(status []int64) {
+	if !filled(status) {
+		clear(status[signature.StatusSource : signature.StatusCount+1])
+		return
+	}
 	for k, v := range [...]int64{signature.StatusSource: r.source, signature.StatusTag: r.tag, signature.StatusCount: 0} {
 		if k == signature.StatusTag && r.source == mpi.ProcNull {
 			v = mpi.AnyTag

@@ -133,6 +133,13 @@ int64_t lowest_bit(int64_t n) { return n & -n; }
 int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 int64_t share(int64_t total, int64_t parts, int64_t number) { return total / parts + (number < total % parts); }
+int64_t share_start(int64_t total, int64_t parts, int64_t number) { return total / parts * number + least(number, total % parts); }
+int64_t floor_start(int64_t total, int64_t parts, int64_t number) { return number * total / parts; }
+int64_t floor_share(int64_t total, int64_t parts, int64_t number) { return floor_start(total, parts, number + 1) - floor_start(total, parts, number); }
+int64_t rest_start(int64_t total, int64_t parts, int64_t number) { return total / parts * number; }
+int64_t rest_share(int64_t total, int64_t parts, int64_t number) { return number == parts - 1 ? total - rest_start(total, parts, number) : total / parts; }
+int64_t chunk_start(int64_t total, int64_t parts, int64_t number) { return least((total + parts - 1) / parts * number, total); }
+int64_t chunk(int64_t total, int64_t parts, int64_t number) { return chunk_start(total, parts, number + 1) - chunk_start(total, parts, number); }
 int64_t floor_div(int64_t a, int64_t b) { return share(a, b, b - 1); }
 int64_t ceil_div(int64_t a, int64_t b) { return share(a, b, 0); }
 

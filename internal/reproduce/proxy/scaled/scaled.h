@@ -21,6 +21,7 @@ enum grid {
 enum { OPEN, PERIODIC };
 int64_t side(enum grid, int dimension);
 int64_t coordinate(enum grid, int dimension);
+int64_t coordinate_of(enum grid, int dimension, int64_t rank);
 int64_t neighbour(enum grid, int x, int y, int z, int periodic); /* MPI_PROC_NULL as in traces outside of an open one */
 int64_t sheared(enum grid, int dimension, int by, int more); /* moved there by so much for each step in the other, and more, periodic */
 int64_t transposed(enum grid);
@@ -38,6 +39,14 @@ int64_t children(int64_t rank); /* in a binomial tree */
 int64_t least(int64_t, int64_t);
 int64_t most(int64_t, int64_t);
 int64_t share(int64_t total, int64_t parts, int64_t number); /* the first ones have one more if it is uneven */
+/* Other ways of sharing: parts between rounded bounds; all alike but the last; all alike as long as there is something. */
+int64_t floor_share(int64_t total, int64_t parts, int64_t number);
+int64_t rest_share(int64_t total, int64_t parts, int64_t number);
+int64_t chunk(int64_t total, int64_t parts, int64_t number);
+int64_t share_start(int64_t total, int64_t parts, int64_t number); /* what those before have */
+int64_t floor_start(int64_t total, int64_t parts, int64_t number);
+int64_t rest_start(int64_t total, int64_t parts, int64_t number);
+int64_t chunk_start(int64_t total, int64_t parts, int64_t number);
 int64_t floor_div(int64_t, int64_t);
 int64_t ceil_div(int64_t, int64_t);
 

@@ -1,0 +1,344 @@
+package extrapolate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/stats"
+)
+
+// An axis is what totals are shared out along: all ranks, a list, or a side of a grid.
+type axis struct {
+	args  string // of a spread's functions
+	grid  int    // -1: it needs none
+	where where
+	of    func(e *env) (parts, at int64)
+}
+
+// where says of which values an axis may be: of all, of elements of lists, by their number, or of those in a loop, by the iteration.
+type where int
+
+const (
+	anywhere where = iota
+	inList
+	inLoop
+)
+
+// axesOf are those that values may have.
+func axesOf(obs []env) (out []*axis) {
+	list := slices.ContainsFunc(obs, func(e env) bool { return e.k > 0 })
+	loop := slices.ContainsFunc(obs, func(e env) bool { return e.i > 0 })
+	for i := range axes {
+		if w := axes[i].where; w == anywhere || w == inList && list || w == inLoop && loop {
+			out = append(out, &axes[i])
+		}
+	}
+	return out
+}
+
+// A spread is a way of sharing a total out: the names of functions that say how much each gets, and how much those before it get.
+type spread struct {
+	size, start     string
+	sizeOf, startOf func(total, n, at int64) int64
+}
+
+// spreads that programs use, the commonest first.
+var spreadings = []spread{
+	{"share", "share_start", share, func(t, n, at int64) int64 { return t/n*at + min(at, t%n) }},
+	{"floor_share", "floor_start", func(t, n, at int64) int64 { return (at+1)*t/n - at*t/n }, func(t, n, at int64) int64 { return at * t / n }},
+	{"rest_share", "rest_start", func(t, n, at int64) int64 {
+		if at == n-1 {
+			return t - t/n*at
+		}
+		return t / n
+	}, func(t, n, at int64) int64 { return t / n * at }},
+	{"chunk", "chunk_start", func(t, n, at int64) int64 { return chunkStart(t, n, at+1) - chunkStart(t, n, at) }, chunkStart},
+}
+
+func chunkStart(t, n, at int64) int64 { return min((t+n-1)/n*at, t) }
+
+// shared is the form of what one gets of a total, or of what those before it get.
+func (a *axis) shared(name string, of func(total, n, at int64) int64, total int64) form {
+	return form{name: fmt.Sprintf("%s(%d, %s)", name, total, a.args), grid: a.grid, at: func(e *env) (int64, bool) {
+		n, at := a.of(e)
+		return of(total, max(n, 1), at), n > 0
+	}}
+}
+
+// mostHalo is how many elements the sides of a block may have more than its share.
+const mostHalo = 2
+
+// spreads finds m·(share + halo), and m times the start of a share. What the first gets says about what the total is.
+func spreads(obs []env, vals []int64) (out []form) {
+	all := divisor(vals)
+	if all == 0 {
+		return nil
+	}
+	for _, a := range axesOf(obs) {
+		first, start := a.ends(obs, vals, false), a.ends(obs, vals, true)
+		for _, m := range multipliers(all, len(out) > 0) {
+			for halo := range int64(mostHalo + 1) {
+				low, high := totalsOfEnds(first, m, halo)
+				for total := low; total <= high; total++ {
+					for s, way := range spreadings {
+						if s == 0 && halo == 0 && a.where == anywhere { // see shares
+							continue
+						}
+						if f := product([]form{a.shared(way.size, way.sizeOf, total)}, m, halo); holds(&f, obs, vals) {
+							out = append(out, f)
+						}
+					}
+				}
+			}
+			low, high := totalsOfEnds(start, m, 0)
+			for total := low; total <= high; total++ {
+				for _, way := range spreadings {
+					if f := product([]form{a.shared(way.start, way.startOf, total)}, m, 0); holds(&f, obs, vals) {
+						f.of = nil
+						out = append(out, f)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// divisor is what all values are multiples of; 0: there are negative ones, or nothing else than 0.
+func divisor(vals []int64) (all int64) {
+	for _, v := range vals {
+		if v < 0 {
+			return 0
+		}
+		all = stats.GCD(all, v)
+	}
+	return all
+}
+
+// mostTotals are tried.
+const mostTotals = 256
+
+// An end is what is seen of the first parts: how much so many of them get together, in a run with some number of parts.
+type end struct{ n, parts, v int64 }
+
+// ends lists what the first part gets, or where the next one starts.
+func (a *axis) ends(obs []env, vals []int64, starts bool) (out []end) {
+	first := int64(math.MaxInt64)
+	for i := range obs {
+		if n, at := a.of(&obs[i]); n > 0 && (at > 0 || !starts) {
+			first = min(first, at)
+		}
+	}
+	for i := range obs {
+		n, at := a.of(&obs[i])
+		if e := (end{n, 1, vals[i]}); n > 0 && at == first && !slices.ContainsFunc(out, func(o end) bool { return o.n == n && o.v == e.v }) {
+			if starts {
+				e.parts = at
+			}
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// totalsOfEnds are those that may be shared out if the first parts get so much.
+func totalsOfEnds(list []end, m, halo int64) (low, high int64) {
+	low, high = 1, math.MaxInt64
+	for _, e := range list {
+		v := e.v/m - halo
+		low, high = max(low, (v-e.parts)*e.n/e.parts), min(high, (v+e.parts)*e.n/e.parts)
+	}
+	if high-low > mostTotals {
+		return 1, 0
+	}
+	return low, high
+}
+
+// blocks finds m times the product of sides of a block, in a grid or between two ranks: the size of a face, or of the whole. Each side is a share of a
+// total of its own, and all may have some elements more, as a halo. Over the ranks of a run these products add up to the product of the totals.
+func blocks(obs []env, vals []int64) (out []form) {
+	all := divisor(vals)
+	if all == 0 || slices.Contains(vals, 0) {
+		return nil
+	}
+	for _, of := range combined(axesOf(obs)) {
+		runs := added(of, obs, vals)
+		if runs == nil {
+			continue
+		}
+		divisors := divisorsOf(runs[0].sum)
+		for _, m := range multipliers(all, len(out) > 0) {
+			for halo := range int64(mostHalo + 1) {
+				for _, totals := range totalsOf(runs, m, halo, divisors) {
+					for _, way := range spreadings {
+						var shares []form
+						for d, a := range of {
+							shares = append(shares, a.shared(way.size, way.sizeOf, totals[d]))
+						}
+						if f := product(shares, m, halo); holds(&f, obs, vals) {
+							out = append(out, f)
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// combined are axes of which a block may be a product: those of one grid, or the ranks and a list.
+func combined(list []*axis) (out [][]*axis) {
+	for g := range grids {
+		for _, w := range []where{anywhere, inList} {
+			out = append(out, subsets(slices.DeleteFunc(slices.Clone(list), func(a *axis) bool { return a.grid != g || a.where != w }))...)
+		}
+	}
+	return append(out, subsets(slices.DeleteFunc(slices.Clone(list), func(a *axis) bool { return a.grid >= 0 || a.where != anywhere }))...)
+}
+
+// subsets are those of two and more.
+func subsets(list []*axis) (out [][]*axis) {
+	for set := range 1 << len(list) {
+		var some []*axis
+		for i := range list {
+			if set>>i&1 != 0 {
+				some = append(some, list[i])
+			}
+		}
+		if len(some) > 1 {
+			out = append(out, some)
+		}
+	}
+	return out
+}
+
+// An addition is what values of a run add up to, one for each place along some sides of a grid.
+type addition struct {
+	sides []int64
+	sum   int64
+}
+
+// added adds up the values of each run; nil if they don't depend on the place along these sides alone, or some places were not seen.
+func added(of []*axis, obs []env, vals []int64) (out []addition) {
+	index := make(map[int64]int)
+	seen := make([]map[[3]int64]int64, 0)
+	for i := range obs {
+		e := &obs[i]
+		k, known := index[e.ranks]
+		if !known {
+			k = len(out)
+			index[e.ranks] = k
+			out, seen = append(out, addition{}), append(seen, make(map[[3]int64]int64))
+			for _, p := range of {
+				n, _ := p.of(e)
+				out[k].sides = append(out[k].sides, n)
+			}
+		}
+		var at [3]int64
+		for d, p := range of {
+			var n int64
+			if n, at[d] = p.of(e); at[d] >= n {
+				return nil
+			}
+		}
+		v, known := seen[k][at]
+		if known && v != vals[i] {
+			return nil
+		}
+		if !known {
+			seen[k][at] = vals[i]
+			out[k].sum += vals[i]
+		}
+	}
+	for k := range out {
+		places := 1
+		for _, n := range out[k].sides {
+			places *= int(n)
+		}
+		if len(seen[k]) != places {
+			return nil
+		}
+	}
+	return out
+}
+
+// mostSum bounds what is taken apart into factors.
+const mostSum = 1 << 40
+
+func divisorsOf(n int64) (out []int64) {
+	if n > mostSum {
+		return nil
+	}
+	for d := int64(1); d*d <= n; d++ {
+		if n%d == 0 {
+			out = append(out, d)
+			if d*d < n {
+				out = append(out, n/d)
+			}
+		}
+	}
+	return out
+}
+
+// totalsOf finds what may be shared out along the sides, given what is the sum of all blocks of each run.
+func totalsOf(runs []addition, m, halo int64, divisors []int64) (out [][]int64) {
+	first := &runs[0]
+	if first.sum%m != 0 {
+		return nil
+	}
+	totals := make([]int64, len(first.sides))
+	var take func(d int, left int64)
+	try := func(d int, factor, left int64) {
+		if totals[d] = factor - halo*first.sides[d]; totals[d] > 0 {
+			take(d+1, left)
+		}
+	}
+	take = func(d int, left int64) {
+		switch {
+		case d < len(totals)-1:
+			for _, f := range divisors {
+				if left%f == 0 {
+					try(d, f, left/f)
+				}
+			}
+		case d < len(totals):
+			try(d, left, 1)
+		default:
+			for _, r := range runs {
+				sum := m
+				for i, n := range r.sides {
+					sum *= totals[i] + halo*n
+				}
+				if sum != r.sum {
+					return
+				}
+			}
+			out = append(out, slices.Clone(totals))
+		}
+	}
+	take(0, first.sum/m)
+	return out
+}
+
+// product is the form of m times shares, each with a halo.
+func product(shares []form, m, halo int64) form {
+	names := make([]string, len(shares))
+	for i := range shares {
+		if names[i] = scaled(1, shares[i].name, halo); len(shares) > 1 {
+			names[i] = inner(names[i])
+		}
+	}
+	return form{name: scaled(m, strings.Join(names, " * "), 0), grid: shares[0].grid, of: shares, at: func(e *env) (int64, bool) {
+		v := m
+		for i := range shares {
+			x, ok := shares[i].at(e)
+			if !ok {
+				return 0, false
+			}
+			v *= x + halo
+		}
+		return v, true
+	}}
+}
