@@ -228,3 +228,23 @@ func TestContradiction(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 }
+
+// Faces of blocks in a grid have a total for each side.
+func TestFaces(t *testing.T) {
+	program := func(r *tracktest.Recorder) {
+		s := balanced3(int64(r.Size))
+		at := coordinates(s, int64(r.Rank))
+		r.Begin()
+		r.Allreduce(3, share(80, s[0], at[0])*share(96, s[1], at[1]))
+		r.Allreduce(4, 8*(share(96, s[1], at[1])+2)*(share(120, s[2], at[2])+2))
+		r.Allreduce(5, share(80, s[0], at[0])*share(96, s[1], at[1])*share(120, s[2], at[2]))
+		r.End()
+	}
+	m, err := Learn(known(t, program, 12, 18, 24, 27, 36, 48), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, err := range diff.Traces(extrapolated(t, m, 64), mergetest.Run(t, 64, program), diff.Options{}) {
+		t.Fatalf("%+v, %v", d, err)
+	}
+}

@@ -18,8 +18,9 @@ func (m *pattern) quantities() (list []form) {
 				continue
 			}
 			for k := range t.forms[i].of {
-				q := &t.forms[i].of[k]
-				seen[q.name] = q
+				if q := &t.forms[i].of[k]; !variables.MatchString(q.name) { // it is of the rank alone
+					seen[q.name] = q
+				}
 			}
 		}
 	}

@@ -168,14 +168,20 @@ func TestSquare(t *testing.T) {
 }
 
 // What MPI determines needs no form: communicators, groups, grids and datatypes of several kinds; displacements are sums of counts.
-func TestObjects(t *testing.T) {
+func TestObjects(t *testing.T) { whole(t, "objects", 4, 6, 8, 9, 12, 16) }
+
+// Blocks and lists of blocks have forms, however totals are shared out.
+func TestShares(t *testing.T) { whole(t, "shares", 5, 6, 7, 9, 12, 16) }
+
+// whole checks a program of testdata: the extrapolated trace on 20 ranks, a replay of it, and the program for any number of ranks.
+func whole(t *testing.T, name string, ranks ...int) {
 	for _, m := range mpis.Need(t) {
 		t.Run(m.Name, func(t *testing.T) {
-			b := &bench{t: t, m: m, spoor: mpis.NeedSpoor(t), dir: t.TempDir(), name: "objects"}
-			b.run(m.CC, "-g", "-O1", "-o", "objects", mpis.Root("test/extrapolate/testdata/objects.c"))
-			b.program = []string{"./objects"}
+			b := &bench{t: t, m: m, spoor: mpis.NeedSpoor(t), dir: t.TempDir(), name: name}
+			b.run(m.CC, "-g", "-O1", "-o", name, mpis.Root("test/extrapolate/testdata/"+name+".c"))
+			b.program = []string{"./" + name}
 			var known []string
-			for _, n := range []int{4, 6, 8, 9, 12, 16} {
+			for _, n := range ranks {
 				known = append(known, b.traced(n))
 			}
 			b.run(append([]string{b.spoor, "extrapolate", "--ranks", "20", "-o", "told.spoor"}, known...)...)
@@ -183,7 +189,7 @@ func TestObjects(t *testing.T) {
 			b.run(b.spoor, "replay", "--record", "again.spoor", "told.spoor")
 			b.run(b.spoor, "diff", "--any-address", "told.spoor", "again.spoor")
 			binary := b.proxy(append([]string{"--scalable"}, known...)...)
-			b.run(b.spoor, "diff", "--any-address", "objects-9.spoor", b.traced(9, binary))
+			b.run(b.spoor, "diff", "--any-address", name+"-9.spoor", b.traced(9, binary))
 			b.run(b.spoor, "diff", "--any-address", "told.spoor", b.traced(20, binary))
 		})
 	}

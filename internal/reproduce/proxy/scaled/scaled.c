@@ -59,13 +59,14 @@ static void lay_out(int64_t n)
 
 int64_t side(enum grid g, int d) { return sides[g][d]; }
 
-int64_t coordinate(enum grid g, int d)
+int64_t coordinate_of(enum grid g, int d, int64_t r)
 {
-	int64_t r = rank;
 	for (int i = 0; i < d; i++)
 		r /= sides[g][i];
 	return r % sides[g][d];
 }
+
+int64_t coordinate(enum grid g, int d) { return coordinate_of(g, d, rank); }
 
 int64_t neighbour(enum grid g, int x, int y, int z, int periodic)
 {
