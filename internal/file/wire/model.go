@@ -1,9 +1,8 @@
 package wire
 
 import (
-	"bytes"
 	"math/bits"
-	"sync/atomic"
+	"sync"
 )
 
 // A model predicts data bit by bit: each of several contexts (the last bytes,
@@ -93,17 +92,19 @@ func bitsFor(size int) int {
 	return n
 }
 
-// ahead is a model that Learn made.
-var ahead atomic.Pointer[model]
+// ahead are models that Learn made, by where what they know stands.
+var ahead sync.Map
 
 // Learn prepares MixAfter or UnmixAfter of known data and others of a size. A process calls it while it has nothing else to do.
-func Learn(known []byte, size int) { ahead.Store(learned(known, size)) }
+func Learn(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
 
 // learned returns a model that has learned known, for data of this size.
 func learned(known []byte, size int) *model {
 	size += len(known)
-	if m := ahead.Load(); m != nil && m.mask == 1<<bitsFor(size)-1 && bytes.Equal(m.past, known) && ahead.CompareAndSwap(m, nil) {
-		return m
+	if len(known) > 0 {
+		if v, ok := ahead.LoadAndDelete(&known[0]); ok && v.(*model).mask == 1<<bitsFor(size)-1 {
+			return v.(*model)
+		}
 	}
 	m := newModel(size)
 	m.learn(known)
