@@ -111,8 +111,11 @@ bin/libspoor-engine.so: $(GO_SOURCES) $(wildcard engine/*.c engine/*.h) shim/bou
 	CGO_ENABLED=1 $(GO_BUILD) -buildmode=c-shared -ldflags '$(ENGINE_LDFLAGS)' -o $@ ./engine
 	@rm -f bin/libspoor-engine.h
 
+# A copy, as the linker writes pages in any order: the kernel then has them one by one, and each start took 1.5 ms longer.
 bin/spoor: $(GO_SOURCES) $(wildcard internal/reproduce/proxy/runtime/*)
-	$(GO_BUILD) -ldflags '-s -w' -o $@ ./cmd/spoor
+	$(GO_BUILD) -ldflags '-s -w' -o $@.new ./cmd/spoor
+	install $@.new $@
+	@rm $@.new
 
 # The replayer: stand-ins and outcomes in C, all else in Go. It loads an MPI when it runs.
 AGAIN = $(addprefix internal/reproduce/proxy/runtime/,posix.c streams.c scratch.c)

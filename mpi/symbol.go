@@ -7,9 +7,13 @@ import (
 
 // spellings has the C names of MPI's functions by their lower case.
 var spellings = sync.OnceValue(func() map[string]string {
-	names := make(map[string]string)
-	for name := range callTable().names() {
-		names[strings.ToLower(name)] = name
+	t := callTable()
+	names := make(map[string]string, len(t.byID))
+	for _, x := range t.byID {
+		if x.to > 0 {
+			_, name := headOf(t.text[x.head:x.to])
+			names[strings.ToLower(name)] = name
+		}
 	}
 	return names
 })

@@ -45,11 +45,11 @@ func newMan() *cobra.Command {
 }
 
 // examplesOf marks where a page shows the examples of a verb.
-var examplesOf = regexp.MustCompile(`<!-- examples: (\S+) -->\n`)
+const examplesOf = `<!-- examples: (\S+) -->\n`
 
 // withFlags returns a page followed by the flags of the verbs whose examples it shows.
 func withFlags(root *cobra.Command, page []byte) []byte {
-	for _, m := range examplesOf.FindAllSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile(examplesOf).FindAllSubmatch(page, -1) {
 		if c, _, err := root.Find([]string{string(m[1])}); err == nil {
 			page = fmt.Appendf(page, "\n## Flags of %s\n\n```\n%s```\n", c.CommandPath(), strings.TrimPrefix(flagList(c), "\n"))
 		}

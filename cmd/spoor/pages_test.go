@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	examplesShown = regexp.MustCompile("(?s)" + examplesOf.String() + "```\n(.*?)```\n")
+	examplesShown = regexp.MustCompile("(?s)" + examplesOf + "```\n(.*?)```\n")
 	exampleRemark = regexp.MustCompile(`^(.*?\S)(\s{3,})(\S.*)$`)
 	helpPage      = regexp.MustCompile(`More: docs/(\S+\.md)`)
 )

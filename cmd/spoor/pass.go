@@ -42,7 +42,7 @@ More: docs/rounds.md`,
 }
 
 // llvm is how clang and flang tell their version.
-var llvm = regexp.MustCompile(`(?:clang|flang|flang-new) version (\d+)\.`)
+const llvm = `(?:clang|flang|flang-new) version (\d+)\.`
 
 // passFlag is the flag for a compiler, by the version that it says it has.
 func passFlag(compiler string) (string, error) {
@@ -50,7 +50,7 @@ func passFlag(compiler string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s --version: %w", compiler, err)
 	}
-	version := llvm.FindSubmatch(out)
+	version := regexp.MustCompile(llvm).FindSubmatch(out)
 	if version == nil {
 		first, _, _ := strings.Cut(string(out), "\n")
 		return "", fmt.Errorf("%s is neither clang nor flang: it says %q", compiler, first)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -240,7 +241,12 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		looked = watchHang(cmd, scratch, o.hang)
 	}
 	if o.stack > 1 && !o.noCode {
-		go container.Expect(container.Code) // while the job starts
+		go func() { // while the job runs, which has the cores first
+			runtime.LockOSThread() // to the end, so that nothing else has this priority
+			_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)
+			container.Expect(container.Code)
+			container.Expect(container.Meta)
+		}()
 	}
 	code, err := launch.Run(argv, env)
 	looked()

@@ -20,8 +20,8 @@ const (
 // the progression that body begins with; 0 of both if there is none.
 func Progression(body []Symbol) (width, rounds int) {
 	for w := 2; w <= maxWidth && w*MinRounds <= len(body); w++ {
-		a, b, c, d := body[0], body[w], body[2*w], body[3*w]
-		if !goesOn(a, b, c) || !goesOn(b, c, d) {
+		a, b, c, d := &body[0], &body[w], &body[2*w], &body[3*w]
+		if c.ID-b.ID != b.ID-a.ID || !goesOn(*a, *b, *c) || !goesOn(*b, *c, *d) {
 			continue // as nearly everywhere
 		}
 		if slices.Equal(body[:w], body[w:2*w]) || isRow(body[:w], body[w:]) {
@@ -36,7 +36,7 @@ func Progression(body []Symbol) (width, rounds int) {
 
 // goesOn reports whether c comes after b as b after a.
 func goesOn(a, b, c Symbol) bool {
-	return c.Count-b.Count == b.Count-a.Count && c.ID-b.ID == b.ID-a.ID && (a.ID == b.ID || a.ID >= 0 && b.ID >= 0 && c.ID >= 0)
+	return c.ID-b.ID == b.ID-a.ID && c.Count-b.Count == b.Count-a.Count && (a.ID == b.ID || a.ID >= 0 && b.ID >= 0 && c.ID >= 0)
 }
 
 // isRow reports whether no symbol of a round is the same in the next.

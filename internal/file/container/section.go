@@ -132,8 +132,8 @@ func Pack(id int, raw []byte) (stored []byte, codec byte) {
 	return stored, codec
 }
 
-// Expect prepares Pack for a small section.
-func Expect(id int) { wire.Learn(known[id], 0) }
+// Expect prepares Pack and Load for a section of some hundred bytes.
+func Expect(id int) { wire.Learn(known[id], 100) }
 
 // mostOfSmall is up to how many bytes a section may have that every reader needs: text and
 // a few functions don't shrink by more on top of what a dictionary gives.

@@ -14,21 +14,14 @@ import (
 // which a schema is a few bytes. It is part of the format and must never
 // change; a function that looks otherwise one day has its entry in the file.
 //
-//	schema.table = zstd frame of: size before compression uint32,
-//	               count uvarint, (id uvarint, entry blob)…
+//	schema.table = count uvarint, (id uvarint, entry blob)…
 //
 //go:embed schema.table
 var schemaTable []byte
 
 // entries are those of schema.table, by id.
 var entries = sync.OnceValue(func() [][]byte {
-	head := wire.NewReader(schemaTable, "schema.table")
-	size := head.Uint32()
-	raw, err := wire.Expand(head.Remaining(), uint64(size))
-	if err != nil {
-		panic(fmt.Sprintf("trace: %v", err)) // it is in the program
-	}
-	r := wire.NewReader(raw, "schema.table")
+	r := wire.NewReader(schemaTable, "schema.table")
 	n := r.Count(2)
 	table := make([][]byte, n, n+n/4)
 	for range n {
@@ -39,7 +32,7 @@ var entries = sync.OnceValue(func() [][]byte {
 		table[id] = r.Blob()
 	}
 	if err := r.Done(); err != nil {
-		panic(fmt.Sprintf("trace: %v", err))
+		panic(fmt.Sprintf("trace: %v", err)) // it is in the program
 	}
 	return table
 })

@@ -131,25 +131,26 @@ func (t *Table) Follow(prev uint32, thread int, k signature.Key, may May) uint32
 			return g
 		}
 	}
-	if n, ok := t.LookUp(k); ok && (t.laneOf[n] == plain || thread < 0) {
+	n, known := t.LookUp(k)
+	if known && (t.laneOf[n] == plain || thread < 0) {
 		t.Came(prev, n)
 		return n
 	}
 	words := may(k)
-	if len(words) == 0 {
-		return t.Number(prev, k)
+	if len(words) > 0 && thread >= 0 {
+		if n, ok := t.laneFor(thread, k, words); ok {
+			t.Came(prev, n)
+			t.Lane(n).add(k)
+			return n
+		}
 	}
-	n, ok := None, false
-	if thread >= 0 {
-		n, ok = t.laneFor(thread, k, words)
-	}
-	if !ok {
-		n = t.Number(prev, k)
-		t.join(n, words)
-		return n
+	if !known {
+		n = t.insert(k)
 	}
 	t.Came(prev, n)
-	t.Lane(n).add(k)
+	if len(words) > 0 {
+		t.join(n, words)
+	}
 	return n
 }
 

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 
@@ -24,8 +25,7 @@ type Table struct {
 	blocks  []*block // of the others
 	scratch Key
 
-	hash  []uint64
-	slots []uint32 // open addressing: 1 + number
+	slots []uint64 // open addressing: half of the hash, 1 + number
 	next  []uint32 // by 1 + number of the one before
 }
 
@@ -91,7 +91,7 @@ func (t *Table) Came(prev, n uint32) { t.next[prev+1] = n }
 // Number returns the number of a signature, a new one if it is new. prev is
 // the one before it in its stream, None if it is the first.
 func (t *Table) Number(prev uint32, k Key) uint32 {
-	if g := t.Guess(prev); g < uint32(len(t.hash)) && t.Is(g, k) {
+	if g := t.Guess(prev); g < uint32(t.Len()) && t.Is(g, k) {
 		return g
 	}
 	return t.find(prev, k)
@@ -119,7 +119,7 @@ func (t *Table) lookUp(k Key, h uint64) (uint32, bool) {
 	}
 	mask := uint64(len(t.slots) - 1)
 	for i := h & mask; t.slots[i] != 0; i = (i + 1) & mask {
-		if n := t.slots[i] - 1; t.hash[n] == h && t.Is(n, k) {
+		if n := uint32(t.slots[i]) - 1; t.slots[i]>>32 == h&math.MaxUint32 && t.Is(n, k) {
 			return n, true
 		}
 	}
@@ -132,45 +132,46 @@ func (t *Table) insert(k Key, h uint64) uint32 {
 		t.start = append(t.start, 0)
 		t.next = append(t.next, None)
 	}
-	mask := uint64(len(t.slots) - 1)
-	i := h & mask
-	for t.slots[i] != 0 {
-		i = (i + 1) & mask
-	}
 	if len(t.times) == recent {
 		t.archive()
 	}
-	n := uint32(len(t.hash))
-	t.slots[i] = n + 1
+	n := uint32(t.Len())
+	t.enter(h<<32 | uint64(n+1))
 	t.keys = append(t.keys, k...)
 	t.start = append(t.start, len(t.keys))
-	t.hash = append(t.hash, h)
 	t.next = append(t.next, None)
 	t.times = append(t.times, Times{})
-	if 4*len(t.hash) > 3*len(t.slots) {
+	if 4*t.Len() > 3*len(t.slots) {
 		t.rehash(2 * len(t.slots))
 	}
 	return n
 }
 
 func (t *Table) rehash(size int) {
-	t.slots = make([]uint32, size)
-	mask := uint64(size - 1)
-	for n, h := range t.hash {
-		i := h & mask
-		for t.slots[i] != 0 {
-			i = (i + 1) & mask
+	old := t.slots
+	t.slots = make([]uint64, size)
+	for _, s := range old {
+		if s != 0 {
+			t.enter(s)
 		}
-		t.slots[i] = uint32(n) + 1
 	}
 }
 
+func (t *Table) enter(s uint64) {
+	mask := uint64(len(t.slots) - 1)
+	i := s >> 32 & mask
+	for t.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	t.slots[i] = s
+}
+
 // Close gives up what finds signatures, for who adds none any more.
-func (t *Table) Close() { t.hash, t.slots, t.next = nil, nil, nil }
+func (t *Table) Close() { t.slots, t.next = nil, nil }
 
 // Size is the number of bytes the table holds.
 func (t *Table) Size() int {
-	n := 8*(cap(t.keys)+cap(t.start)+cap(t.hash)) + 4*(cap(t.slots)+cap(t.next)) + cap(t.times)*int(unsafe.Sizeof(Times{}))
+	n := 8*(cap(t.keys)+cap(t.start)+cap(t.slots)) + 4*cap(t.next) + cap(t.times)*int(unsafe.Sizeof(Times{}))
 	for _, b := range t.blocks {
 		n += b.size()
 	}

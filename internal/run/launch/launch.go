@@ -98,7 +98,7 @@ func Fits(l Launcher, family string) bool {
 	return l == Environ || l.openMPI() && family == mpi.OpenMPI.Family() || l == Hydra && family == mpi.MPICH.Family()
 }
 
-var openMPIVersion = regexp.MustCompile(`\(open mpi\) v?(\d+)\.`)
+const openMPIVersion = `\(open mpi\) v?(\d+)\.`
 
 // ask runs the launcher with --version.
 func ask(path string) Launcher {
@@ -110,7 +110,7 @@ func ask(path string) Launcher {
 	case strings.Contains(text, "prrte"):
 		return PRRTE
 	case strings.Contains(text, "open mpi"), strings.Contains(text, "openrte"):
-		if m := openMPIVersion.FindStringSubmatch(text); m != nil && (len(m[1]) > 1 || m[1] >= "5") {
+		if m := regexp.MustCompile(openMPIVersion).FindStringSubmatch(text); m != nil && (len(m[1]) > 1 || m[1] >= "5") {
 			return PRRTE
 		}
 		return OpenMPI
