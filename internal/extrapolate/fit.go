@@ -138,10 +138,8 @@ func singly(obs []env, vals []int64) []form {
 		return out
 	}
 	out := multiples(obs, vals)
-	if len(out) == 0 {
-		if out = lines(tests, obs, vals); len(out) > 0 { // two values
-			return out
-		}
+	if two := lines(tests, obs, vals); len(two) > 0 { // two values, told apart by something simple
+		return append(out, two...)
 	}
 	highest := slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a.rank, b.rank) }).rank // up to which groups are seen
 	if highest < 2 || !ofRank(obs, vals, highest) {
