@@ -444,29 +444,15 @@ follow Grosclaude et al., "Tracing MPI binaries for knowledge discovery".`,
 				others = len(list) - 1
 				list = []*profile.Profile{largest}
 			}
-			return printDBTrees(cmd, o, form, list, others)
+			view, err := o.view(cmd)
+			if err != nil {
+				return err
+			}
+			return form.print(cmd, list, func(w io.Writer) { o.trees(w, list, nil, view, others, "--class, --all") }, nil)
 		},
 	}
 	databaseFlag(cmd.Flags(), &path)
 	o.flags(cmd.Flags())
 	jsonFlag(cmd.Flags(), &form.json)
 	return cmd
-}
-
-func printDBTrees(cmd *cobra.Command, o shape, form output, list []*profile.Profile, others int) error {
-	view, err := o.view(cmd)
-	if err != nil {
-		return err
-	}
-	return form.print(cmd, list, func(w io.Writer) {
-		for i, p := range list {
-			if i > 0 {
-				fmt.Fprintln(w)
-			}
-			o.write(w, p, view)
-		}
-		if others > 0 && o.style != "latex" {
-			fmt.Fprintf(w, "\n%s more: --class, --all\n", show.Plural(others, "class"))
-		}
-	}, nil)
 }
