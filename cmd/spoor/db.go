@@ -44,16 +44,8 @@ More: docs/database.md`,
   spoor scaling --app solver
   spoor simulate --machine infiniband -d spoor.db app.spoor
   spoor db sql 'select command, ranks, mpi_ns from run'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("no verb %q", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDBAdd(), newDBList(), newDBSQL(), newDBCalltree())
-	return cmd
+	return ofVerbs(cmd, newDBAdd(), newDBList(), newDBSQL(), newDBCalltree())
 }
 
 func databaseFlag(f *pflag.FlagSet, path *string) {
