@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
@@ -129,6 +130,13 @@ func (k *Rank) Terminals() int { return len(k.class.Terminals) }
 
 // Counts returns how often each terminal occurs in a stream.
 func (k *Rank) Counts(stream int) []uint64 { return k.streams[stream].Counts(k.Terminals()) }
+
+// Forget drops what the rank keeps of its distinct calls, for those who hold many ranks; they are made again when they are asked for.
+func (k *Rank) Forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	clear(k.calls)
+}
 
 // Terminal returns a distinct call, with Index 0 and the IDs of one-shot
 // requests as distances: how many creations ago they were made. If it has a Lane,
@@ -273,6 +281,9 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 	if sums == nil {
 		made := make([]int64, k.Terminals())
 		for i := range made {
+			if !slices.ContainsFunc(k.Called(i).Func.Params, func(p ParamDef) bool { return p.Type == Request }) {
+				continue
+			}
 			t, err := k.template(i)
 			if err != nil {
 				return 0, err

@@ -78,7 +78,7 @@ func TestExtrapolate(t *testing.T) {
 					if !takes(p, n) || n <= from[len(from)-1].Ranks() {
 						continue
 					}
-					c, err := m.At(n)
+					c, err := m.At(n, extrapolate.Options{})
 					var refusal *extrapolate.Refusal
 					switch {
 					case errors.As(err, &refusal):

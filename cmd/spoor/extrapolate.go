@@ -18,6 +18,7 @@ func newExtrapolate() *cobra.Command {
 	var out string
 	var paths []string
 	var force, explain, asJSON bool
+	var o extrapolate.Options
 	cmd := &cobra.Command{
 		Use:   "extrapolate --ranks N [flags] TRACE TRACE TRACE...",
 		Short: "Make the trace of a run on more ranks, from traces on fewer",
@@ -26,7 +27,9 @@ same input. spoor finds how each value depends on the rank and the number of ran
 and writes the trace for the number that is asked for. A value is given only if
 all simplest forms that fit agree on it, and the largest trace is predicted right
 without it. Else spoor writes nothing, lists what is missing, and names numbers of
-ranks that would decide it. spoor info marks the result as extrapolated.
+ranks that would decide it. With --partial it writes the other calls: these can be
+looked at and counted, but not replayed or simulated. spoor info marks the result
+as extrapolated.
 More: docs/extrapolate.md`,
 		Example: `  spoor extrapolate --ranks 1024 app-9.spoor app-12.spoor app-16.spoor app-25.spoor app-36.spoor
   spoor extrapolate --ranks 1024 --explain app-*.spoor
@@ -52,15 +55,18 @@ More: docs/extrapolate.md`,
 			if explain && !asJSON {
 				explainSlots(cmd, m.Slots())
 			}
-			c, err := m.At(ranks)
-			if err != nil {
+			c, err := m.At(ranks, o)
+			refusal := (*extrapolate.Refusal)(nil)
+			if errors.As(err, &refusal) && c != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %v\nThe trace lacks these calls.\n", err)
+			} else if err != nil {
 				return err
 			}
 			size, err := written(out, sections.WriteFile(out, c, force))
 			if err != nil {
 				return err
 			}
-			r, err := openTrace(out)
+			r, err := trace.Open(out)
 			if err != nil {
 				return err
 			}
@@ -69,6 +75,9 @@ More: docs/extrapolate.md`,
 				answer := map[string]any{"trace": out, "ranks": ranks, "calls": callsIn(r), "bytes": size}
 				if explain {
 					answer["slots"] = m.Slots()
+				}
+				if refusal != nil {
+					answer["refused"] = refusal.Slots
 				}
 				return writeJSON(cmd.OutOrStdout(), answer)
 			}
@@ -79,6 +88,8 @@ More: docs/extrapolate.md`,
 	f := cmd.Flags()
 	f.IntVar(&ranks, "ranks", 0, "`N`: the number of ranks of the wanted run")
 	f.BoolVar(&explain, "explain", false, "print how values depend on the rank and the number of ranks")
+	f.BoolVar(&o.Partial, "partial", false, "write the trace without the calls whose values can't be determined")
+	f.BoolVar(&o.Far, "far", false, "give times also beyond 16 times the largest number of ranks of the traces")
 	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.N.spoor)")
 	forceFlag(f, &force)
 	debugPathFlag(f, &paths)

@@ -197,7 +197,7 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 		field("rounds", "%s of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.Counted), "loop"), show.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
 	}
 	if s.Lost > 0 {
-		field("lost", "%s that could not be recorded", show.Plural(s.Lost, "call"))
+		field("lost", "%s that the trace lacks", show.Plural(s.Lost, "call"))
 	}
 	for _, p := range s.Problems {
 		field("problem", "%s", p)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
@@ -20,7 +21,11 @@ func openTrace(path string) (*trace.Reader, error) {
 		}
 		return nil, fmt.Errorf("%s: a directory, not a trace", path)
 	}
-	return trace.Open(path)
+	r, err := trace.Open(path)
+	if err == nil && r.Meta()[extrapolate.LeftOut] != "" {
+		fmt.Fprintf(os.Stderr, "spoor: %s lacks calls that could not be determined: sums are too small; spoor info says which\n", path)
+	}
+	return r, err
 }
 
 // oneTrace wraps a verb that reads one trace.

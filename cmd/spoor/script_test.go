@@ -149,6 +149,13 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 	// As ring, but rank 2 sends one message with another tag.
 	"ring-tag": func(r *tracktest.Recorder, shift int) { ring(r, shift, 2) },
 	// Ranks that run the same loop another number of times.
+	// guess sends something to itself whose size nobody can guess.
+	"guess": func(r *tracktest.Recorder, _ int) {
+		r.Begin()
+		r.Send(3, int64(r.Rank*r.Rank*7919%(r.Size+13)), int64(r.Rank), 1)
+		r.Allreduce(4, 1)
+		r.End()
+	},
 	"uneven": func(r *tracktest.Recorder, _ int) {
 		r.Begin()
 		for range 3 * (r.Rank + 1) {

@@ -80,7 +80,7 @@ func TestSwap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.At(12); err == nil || !strings.Contains(err.Error(), "more than 4,096 iterations differ") {
+	if _, err := m.At(12, Options{}); err == nil || !strings.Contains(err.Error(), "more than 4,096 iterations differ") {
 		t.Errorf("iterations that all differ: %v", err)
 	}
 }

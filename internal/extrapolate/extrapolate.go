@@ -16,7 +16,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/hang"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -26,6 +25,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
+// LeftOut is the key of the meta section that says which calls a partial trace lacks.
+const LeftOut = trace.MetaNote + ".extrapolated.lacks"
+
 // A Refusal lists what can't be determined.
 type Refusal struct {
 	Ranks int
@@ -34,7 +36,15 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string {
-	var list []string
+	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s", show.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(r.list(8), "\n  "))
+	if len(r.Next) > 0 {
+		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Next), " ", ", "), "[]"))
+	}
+	return text
+}
+
+// list says of slots why they are refused, of the first ones; those that are equal but for the iteration are one.
+func (r *Refusal) list(most int) (list []string) {
 	count := make(map[string]int)
 	for _, slot := range slices.Sorted(maps.Keys(r.Slots)) {
 		text := iteration.ReplaceAllString(slot, "")
@@ -42,11 +52,8 @@ func (r *Refusal) Error() string {
 			list = append(list, slot)
 		}
 	}
-	more := ""
-	if len(list) > mostNamed {
-		more = fmt.Sprintf("\n  and %d more", len(list)-mostNamed)
-		list = list[:mostNamed]
-	}
+	more := len(list) - most
+	list = list[:min(len(list), most)]
 	for i, slot := range list {
 		text := iteration.ReplaceAllString(slot, "")
 		list[i] = text + ": " + r.Slots[slot]
@@ -54,14 +61,11 @@ func (r *Refusal) Error() string {
 			list[i] = fmt.Sprintf("%s, in %d iterations that differ: %s", text, n, r.Slots[slot])
 		}
 	}
-	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s%s", show.Plural(len(r.Slots), "value"), r.Ranks, strings.Join(list, "\n  "), more)
-	if len(r.Next) > 0 {
-		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Next), " ", ", "), "[]"))
+	if more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
 	}
-	return text
+	return list
 }
-
-const mostNamed = 8
 
 // iteration matches what the names of slots in different iterations differ by.
 var iteration = regexp.MustCompile(` in iteration \[[\d ]*\]`)
@@ -217,26 +221,61 @@ func (p *program) take(k *trace.Rank) error {
 	return nil
 }
 
-// At returns the trace on a number of ranks; the error is a *Refusal if some of it can't be determined.
-func (x *Model) At(ranks int) (*sections.Content, error) {
-	c, err := x.at(ranks)
-	if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || x.calls == nil {
+// Options say what a trace may be.
+type Options struct {
+	Partial bool // without calls that can't be determined
+	Far     bool // with times also beyond 16 times the largest number of ranks known
+}
+
+// At returns the trace on a number of ranks; the error is a *Refusal if some of it can't be determined. A partial trace comes with a *Refusal
+// and without the calls that it is about, and those that depend on them: these count as lost.
+func (x *Model) At(ranks int, o Options) (*sections.Content, error) {
+	whole := Options{Far: o.Far}
+	c, err := x.at(ranks, whole)
+	refusal := (*Refusal)(nil)
+	if !errors.As(err, &refusal) {
 		return c, err
 	}
-	m, failed := learn(x.m.program, x.calls, false)
-	if failed == nil {
-		if c, failed = (&Model{m: m}).at(ranks); failed == nil {
-			return c, nil
+	if x.calls != nil {
+		m, failed := learn(x.m.program, x.calls, false)
+		if failed == nil {
+			if c, failed = (&Model{m: m}).at(ranks, whole); failed == nil {
+				return c, nil
+			}
 		}
+	}
+	if o.Partial {
+		return x.at(ranks, o)
 	}
 	return nil, err
 }
 
-func (x *Model) at(ranks int) (*sections.Content, error) {
-	times, off := x.m.durations(ranks)
+func (x *Model) at(ranks int, o Options) (*sections.Content, error) {
+	all := &together{Options: o, world: worldOf(ranks), splits: make(map[splitKey]*colored)}
+	if !o.Partial {
+		all.sizes = &unsaid{of: make([][]int64, ranks)}
+	}
+	c, err := x.content(ranks, all)
+	if err == nil && all.sizes != nil && all.sizes.any {
+		if err = all.sizes.lookUp(c); err == nil {
+			c, err = x.content(ranks, all)
+		}
+	}
+	if err == nil {
+		err = check(c)
+	}
+	return c, err
+}
+
+// content makes the trace.
+func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
+	times, off := x.m.durations(ranks, all.Far)
 	mode, about := timing.Stats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)
 	if times == nil {
 		mode, about = timing.None, "times are not known"
+		if x.m.far(ranks) {
+			about = fmt.Sprintf("times are not given for more than %d times the largest number of ranks, unless by --far", farthest)
+		}
 	}
 	to, err := trackwriter.NewCollector(ranks, timing.Options{Mode: mode})
 	if err != nil {
@@ -252,30 +291,17 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, all := make(map[string]refusal), &together{worldOf(ranks), make(map[splitKey]*colored)}
+	refused, left := make(map[string]refusal), uint64(0)
 	for rank := range ranks {
-		w, took, err := x.m.rankOf(int64(ranks), rank, times, refused, all)
-		if err == nil && len(refused) == 0 {
-			err = to.Add(w, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(took)})
+		k, err := x.m.rankOf(int64(ranks), rank, times, refused, all)
+		if err == nil && (len(refused) == 0 || all.Partial) {
+			err = to.Add(k.out, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(k.now), Lost: k.left})
 		}
-		w.Close()
+		k.out.Close()
 		if err != nil {
 			return nil, err
 		}
-	}
-	if len(refused) > 0 {
-		follows := func(slot string, r refusal) bool { // from others
-			return r.why == errRequest.Error() || r.why == errUnknown.Error() || strings.HasPrefix(slot, whichComplete)
-		}
-		all := maps.Clone(refused)
-		if maps.DeleteFunc(refused, follows); len(refused) == 0 {
-			refused = all
-		}
-		e := &Refusal{Ranks: ranks, Slots: make(map[string]string), Next: x.next(ranks, refused)}
-		for slot, r := range refused {
-			e.Slots[slot] = r.why
-		}
-		return nil, e
+		left += k.left
 	}
 	var from []string
 	for _, r := range x.m.runs {
@@ -283,11 +309,32 @@ func (x *Model) at(ranks int) (*sections.Content, error) {
 	}
 	meta := last.Meta()
 	meta[trace.MetaNote+".extrapolated"] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one; %s", strings.Join(from, ", "), about)
-	c, err := to.Content(meta)
-	if err != nil {
-		return nil, err
+	if len(refused) == 0 {
+		return to.Content(meta)
 	}
-	return c, check(c)
+	e := x.refusal(ranks, refused)
+	if !all.Partial {
+		return nil, e
+	}
+	meta[LeftOut] = fmt.Sprintf("it lacks %s at least, which can't be determined: %s", show.Plural(left, "call"), strings.Join(e.list(2), "; "))
+	c, err := to.Content(meta)
+	return c, cmp.Or[error](err, e)
+}
+
+// refusal says what was refused, but for what follows from others.
+func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
+	follows := func(slot string, r refusal) bool {
+		return r.why == errRequest.Error() || r.why == errUnknown.Error() || strings.HasPrefix(slot, whichComplete)
+	}
+	all := maps.Clone(refused)
+	if maps.DeleteFunc(refused, follows); len(refused) == 0 {
+		refused = all
+	}
+	e := &Refusal{Ranks: ranks, Slots: make(map[string]string), Next: x.next(ranks, refused)}
+	for slot, r := range refused {
+		e.Slots[slot] = r.why
+	}
+	return e
 }
 
 // next returns up to three numbers of ranks besides the wanted one, not larger than the largest twice, at which forms differ that fit all traces.
@@ -337,32 +384,6 @@ func (r *refusal) differ(ranks int64) bool {
 		}
 	}
 	return false
-}
-
-// check looks for messages that nobody receives, receives without a message, and collective calls that differ: forms don't depend on it.
-func check(c *sections.Content) error {
-	file, err := sections.Plain(c)
-	if err != nil {
-		return err
-	}
-	r, err := trace.NewBytes(file, "the extrapolated trace")
-	if err != nil {
-		return err
-	}
-	rep, err := hang.Of(r, hang.Options{})
-	switch {
-	case err != nil:
-		return err
-	case len(rep.Receives) > 0:
-		m := rep.Receives[0]
-		return fmt.Errorf("the result does not match: rank %d waits in %s for a message from rank %d that nobody sends", m.Rank, m.Function, m.Source)
-	case len(rep.Messages) > 0:
-		m := rep.Messages[0]
-		return fmt.Errorf("the result does not match: rank %d receives no message that rank %d sends by %s", m.To, m.From, m.Function)
-	case len(rep.Mismatches) > 0:
-		return fmt.Errorf("the result does not match: ranks of %s call different collective functions", rep.Mismatches[0].Comm)
-	}
-	return sameSizes(r)
 }
 
 // A Slot is what is known of one value.

@@ -29,7 +29,7 @@ func known(t *testing.T, program func(r *tracktest.Recorder), ranks ...int) (lis
 // extrapolated is the trace that a model gives for a number of ranks.
 func extrapolated(t *testing.T, m *Model, ranks int) *trace.Reader {
 	t.Helper()
-	c, err := m.At(ranks)
+	c, err := m.At(ranks, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,10 @@ func TestTimes(t *testing.T) {
 			}
 		}
 	}
-	if c, err := m.At(36*farthest + 36*4 + 9); err == nil && !c.Timeless { // a square
-		t.Error("there are times far beyond what was run")
+	for _, far := range []bool{false, true} {
+		if c, err := m.At(36*farthest+36*4+9, Options{Far: far}); err != nil || c.Timeless == far { // a square
+			t.Errorf("times far beyond what was run: want %v, %v", far, err)
+		}
 	}
 }
 
@@ -129,7 +131,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refusal *Refusal
-	if _, err = m.At(20); !errors.As(err, &refusal) || len(refusal.Slots) != 1 || len(refusal.Next) != 0 {
+	if _, err = m.At(20, Options{}); !errors.As(err, &refusal) || len(refusal.Slots) != 1 || len(refusal.Next) != 0 {
 		t.Errorf("a count without a form: %v", err)
 	}
 	// On powers of two the partner half the ranks away is the rank with the highest bit the other way.
@@ -143,7 +145,7 @@ func TestRefusals(t *testing.T) {
 	if m, err = Learn(known(t, half, 4, 8, 16), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = m.At(24); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.Next, func(n int) bool { return n&(n-1) != 0 }) {
+	if _, err = m.At(24, Options{}); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.Next, func(n int) bool { return n&(n-1) != 0 }) {
 		t.Errorf("how 64 is shared by 24 ranks is not seen on powers of two, but: %v", err)
 	}
 }
@@ -168,7 +170,7 @@ func TestChance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.At(x.wanted); err == nil {
+		if _, err := m.At(x.wanted, Options{}); err == nil {
 			t.Errorf("there is a trace on %d ranks from ones on %v: %v", x.wanted, x.known, m.Slots())
 		}
 	}
@@ -204,5 +206,25 @@ func TestRefusalText(t *testing.T) {
   tag of MPI_Send at a.c:1: no form fits`
 	if r.Error() != want {
 		t.Errorf("it says %s", r.Error())
+	}
+}
+
+// A function that does not do what is expected of it is fitted.
+func TestContradiction(t *testing.T) {
+	program := func(r *tracktest.Recorder) {
+		r.Begin()
+		r.Call("MPI_Comm_rank", 3, tracktest.World, int64(r.Rank))
+		r.Call("MPI_Comm_size", 4, tracktest.World, int64(2*r.Size+1))
+		r.End()
+	}
+	m, err := Learn(known(t, program, 4, 5, 6, 7), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := m.m.fitted; !f["MPI_Comm_size"] || f["MPI_Comm_rank"] {
+		t.Errorf("fitted: %v", f)
+	}
+	for d, err := range diff.Traces(extrapolated(t, m, 12), mergetest.Run(t, 12, program), diff.Options{}) {
+		t.Fatalf("%+v, %v", d, err)
 	}
 }

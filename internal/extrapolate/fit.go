@@ -17,7 +17,8 @@ import (
 // A fitted is a slot with its forms: all of the simplest kind that fits everything seen.
 type fitted struct {
 	*tried
-	text string // of what the slot is
+	text    string // of what the slot is
+	natural bool   // it counts something: a form that gives less than nothing is not what the program does
 }
 
 // value returns what all forms agree on.
@@ -31,6 +32,7 @@ func (f *fitted) value(e *env) (int64, error) {
 	first, said := int64(0), -1
 	for i := range f.forms {
 		switch v, ok := f.forms[i].at(e); {
+		case f.natural && v < 0:
 		case ok && said < 0:
 			first, said = v, i
 		case ok && v != first:

@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,6 +31,9 @@ type maker struct {
 	requests int           // made so far
 	of       map[int32]int // the same by place
 	pending  []due
+	unsaid   int // kinds of receives so far whose sizes can't be determined
+
+	lacking
 }
 
 type madeKey struct {
@@ -51,8 +55,10 @@ type made struct {
 
 // together is what the ranks of a run that is made share.
 type together struct {
+	Options
 	world  []int
 	splits map[splitKey]*colored
+	sizes  *unsaid // of messages, where receives have none that can be determined; nil: these are not looked up
 }
 
 // A due is a request that is not complete.
@@ -109,17 +115,20 @@ func (x *maker) node(n *node, depth int) error {
 			why = fmt.Errorf("more than %s iterations differ", show.Grouped(mostGroups))
 		}
 		x.refuse(x.m.text(n), why, nil)
+		x.leave(n)
 		return nil
 	}
 	e := x.m.env(n, open, x.ranks, x.rank, at, func(l *node) int32 { return x.long[len(l.around)] })
 	there, err := g.there.value(&e)
 	if err != nil {
 		x.refuse(g.there.text, err, g.there.forms)
+		x.leave(n)
 		return nil
 	}
 	if n.place < 0 {
-		if there < 0 || there > mostMade {
+		if there > mostMade {
 			x.refuse(g.there.text, fmt.Errorf("rank %d would have %d", x.rank, there), nil)
+			x.leave(n)
 			return nil
 		}
 		return x.loop(n, depth, int32(there))
@@ -133,7 +142,8 @@ func (x *maker) node(n *node, depth int) error {
 	if c == nil {
 		c = &made{plain: true}
 		x.known[id] = c
-		if c.values, c.known = x.values(g, e); !c.known {
+		if c.values, c.known = x.values(p, g, e); !c.known {
+			x.leave(n)
 			return nil
 		}
 		p.resolve(c.values)
@@ -146,9 +156,10 @@ func (x *maker) node(n *node, depth int) error {
 		}
 	}
 	if !c.known {
+		x.leave(n)
 		return nil
 	}
-	return x.call(n.place, p, c)
+	return x.call(n, p, c)
 }
 
 // makes reports whether a field is the request that a call makes.
@@ -162,10 +173,14 @@ func (p *place) names(f field) bool {
 }
 
 // values evaluates all cells: what the calls of the place have in the program's table; false if one of them has no value.
-func (x *maker) values(g *group, e env) (out []int64, known bool) {
+func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	known = true
+	bytes := p.bytesAt(len(g.cells))
 	take := func(f *fitted, e *env) {
 		v, err := f.value(e)
+		if err != nil && len(out) == bytes {
+			v, err = x.size(err)
+		}
 		if err != nil {
 			x.refuse(f.text, err, f.forms)
 			known = false
@@ -207,7 +222,13 @@ func (x *maker) values(g *group, e env) (out []int64, known bool) {
 var errRequest = errors.New("it names a request that nothing made")
 
 // call writes a call.
-func (x *maker) call(number int32, p *place, c *made) error {
+func (x *maker) call(at *node, p *place, c *made) error {
+	number := at.place
+	if x.objectless && p.namesOwn(c.values) {
+		x.refuse(x.m.text(at), errUnknown, nil)
+		x.leave(at)
+		return nil
+	}
 	if c.plain && c.number > 0 {
 		x.out.Again(0, c.number-1)
 		x.track(number, c)
@@ -219,14 +240,17 @@ func (x *maker) call(number int32, p *place, c *made) error {
 	if !c.plain || c.makes {
 		var err error
 		if raw, done, err = x.raw(p, c); err != nil {
-			x.refuse(x.m.text(x.m.shape.of[number]), err, nil)
+			x.refuse(x.m.text(at), err, nil)
+			x.leave(at)
+			x.complete(done)
 			return nil
 		}
 	}
 	if c.group != nil {
 		var err error
 		if raw, err = x.determine(p, c, raw); err != nil {
-			x.refuse(x.m.text(x.m.shape.of[number]), err, nil)
+			x.refuse(x.m.text(at), err, nil)
+			x.leave(at)
 			return nil
 		}
 	}
@@ -237,10 +261,15 @@ func (x *maker) call(number int32, p *place, c *made) error {
 	c.number = n + 1
 	x.track(number, c)
 	x.time(number, n)
+	x.complete(done)
+	return nil
+}
+
+// complete takes requests from those that are pending.
+func (x *maker) complete(done []int) {
 	if len(done) > 0 {
 		x.pending = slices.DeleteFunc(x.pending, func(d due) bool { return slices.Contains(done, d.number) })
 	}
-	return nil
 }
 
 // time has a call take what calls of its place take.
@@ -281,6 +310,13 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 		out, done = append(out, int64(x.requests-n)<<1), append(done, n)
 		return nil
 	}
+	if x.requestless && slices.ContainsFunc(p.fields, func(f field) bool { return f.kind == pending }) {
+		x.requestless = false // it completes those that were left out, too
+		for _, d := range x.pending {
+			done = append(done, d.number)
+		}
+		return nil, done, errRequest
+	}
 	for _, f := range p.fields {
 		switch {
 		case p.names(f):
@@ -299,9 +335,10 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 			n := int(vals[at])
 			out = append(out, int64(n))
 			for k := range n {
-				if err := distance(vals[at+1+2*k], vals[at+2+2*k]); err != nil {
-					return nil, nil, err
-				}
+				err = cmp.Or(err, distance(vals[at+1+2*k], vals[at+2+2*k]))
+			}
+			if err != nil {
+				return nil, done, err
 			}
 			at += 1 + 2*n
 		case f.kind == completes:
@@ -342,13 +379,12 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 	return out, done, nil
 }
 
-// rankOf makes a rank, and returns how long it takes in ns.
-func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refusal, all *together) (w *trackwriter.Writer, took uint64, err error) {
+// rankOf makes a rank.
+func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refusal, all *together) (*maker, error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32]int),
 		times: times, all: all, objects: newObjects(rank, all.world),
 	}
 	x.out.Tables(m.tables)
-	err = x.loop(m.shape.root, 0, 1)
-	return x.out, x.now, err
+	return x, x.loop(m.shape.root, 0, 1)
 }

@@ -210,6 +210,7 @@ func (m *pattern) node(n *node) error {
 			what = "iterations of " + where
 		}
 		g.there = m.fit(what, obs, vals)
+		g.there.natural = true
 		if n.place < 0 || len(calls) == 0 {
 			continue
 		}
@@ -249,7 +250,7 @@ func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
 		t = m.try(obs, vals)
 		m.memo[string(b)] = t
 	}
-	f := fitted{t, text}
+	f := fitted{tried: t, text: text}
 	m.slots = append(m.slots, f)
 	return f
 }
@@ -488,10 +489,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 			return fmt.Errorf("%s has calls of different kinds", where)
 		}
 	}
-	names, sharing, bytes := p.labels(len(cuts[0])), p.shared(), -1
-	if status, _, _, ok := p.statusAt(len(cuts[0])); ok { // all cells are single values
-		bytes = status + signature.StatusCount
-	}
+	names, sharing, bytes := p.labels(len(cuts[0])), p.shared(), p.bytesAt(len(cuts[0]))
 	for c := range cuts[0] {
 		text := fmt.Sprintf("%s of %s", names[c], where)
 		vals := make([]int64, len(cuts))
@@ -517,6 +515,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 			}
 		}
 		x := cell{one: m.fitShared(text, obs, of, other)}
+		x.one.natural = cuts[0][c].many || c == bytes || p.counts(sharing, c)
 		width := cuts[0][c].width
 		switch {
 		case !cuts[0][c].many:
@@ -544,11 +543,11 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 				}
 				if s := sumsOf(cuts, c); width == 1 && s.factor != 0 && len(fit(obs, list)) == 0 {
 					x.sum = s
-					x.any = append(x.any, fitted{&tried{wrong: fmt.Sprintf("%d * the sum of %s before", s.factor, names[s.cell])}, text + ", elements"})
+					x.any = append(x.any, fitted{tried: &tried{wrong: fmt.Sprintf("%d * the sum of %s before", s.factor, names[s.cell])}, text: text + ", elements"})
 				} else if len(obs) > 0 {
 					x.any = append(x.any, m.fit(text+", elements", obs, list))
 				} else {
-					x.any = append(x.any, fitted{&tried{}, text + ", elements"})
+					x.any = append(x.any, fitted{tried: &tried{}, text: text + ", elements"})
 				}
 			}
 		}

@@ -63,6 +63,12 @@ func (p *place) shared() map[int]shared {
 	return out
 }
 
+// counts reports whether a cell is a parameter that says how many.
+func (p *place) counts(sharing map[int]shared, cell int) bool {
+	s, ok := sharing[cell]
+	return ok && s.param < len(p.function.Params) && p.function.Params[s.param].Kind == "count"
+}
+
 // fitShared fits a parameter with what others at its call site pass, if one form does for all.
 func (m *pattern) fitShared(text string, obs []env, vals []int64, other *observed) fitted {
 	if other != nil {
@@ -70,7 +76,7 @@ func (m *pattern) fitShared(text string, obs []env, vals []int64, other *observe
 		t := &tried{obs: all, vals: both}
 		if m.judge(t, fit); len(t.forms) > 0 && t.wrong == "" {
 			t.obs, t.vals = nil, nil
-			f := fitted{t, text}
+			f := fitted{tried: t, text: text}
 			m.memo[fmt.Sprint("shared", len(m.memo))] = t
 			m.slots = append(m.slots, f)
 			return f

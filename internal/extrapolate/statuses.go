@@ -91,3 +91,11 @@ func (p *place) resolve(values []int64) {
 		r.asking(values[status : status+statusWords])
 	}
 }
+
+// bytesAt is where the values of a place's calls have the size of the message that comes; -1: nowhere.
+func (p *place) bytesAt(values int) int {
+	if status, _, _, ok := p.statusAt(values); ok {
+		return status + signature.StatusCount
+	}
+	return -1
+}

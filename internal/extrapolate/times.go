@@ -65,11 +65,10 @@ func (m *pattern) law(place int32, of func(x *sums) float64) (law stats.Law, las
 
 func gapOf(x *sums) float64 { return x.gap }
 
-// durations fits the times of all places; nil if they aren't known, or nothing can be said that far away. off is how far off the
+// durations fits the times of all places; nil if they aren't known, or nothing should be said that far away. off is how far off the
 // fits are from runs that they were not made of, weighed by time: a share.
-func (m *pattern) durations(ranks int) (list []duration, off float64) {
-	largest := m.runs[len(m.runs)-1].ranks
-	if len(m.times) < len(m.runs) || ranks > farthest*largest {
+func (m *pattern) durations(ranks int, far bool) (list []duration, off float64) {
+	if len(m.times) < len(m.runs) || m.far(ranks) && !far {
 		return nil, 0
 	}
 	var weight float64
@@ -92,3 +91,6 @@ func (m *pattern) durations(ranks int) (list []duration, off float64) {
 	}
 	return list, off
 }
+
+// far reports whether a number of ranks is too far from those that are known for times.
+func (m *pattern) far(ranks int) bool { return ranks > farthest*m.runs[len(m.runs)-1].ranks }

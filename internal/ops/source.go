@@ -23,9 +23,9 @@ type Options struct {
 	Starts   func(rank, stream int) uint64
 	Phase    string // only calls of marked phases of that name, by position; empty: all
 	UnderWay bool   // tell what calls were about that never returned: Send, Recv and Awaited
-	// Idle says which distinct calls do nothing that matters: of long stretches of these the first ones
+	// Idle says which calls of a function do nothing that matters, nil: none. Of long stretches of these the first ones
 	// alone are told. They make no requests, and use none up.
-	Idle     func(c *trace.Call) bool
+	Idle     func(f *trace.Function) func(c *trace.Call) bool
 	Values   bool               // tell what was attached to calls
 	Messages bool               // number messages, so that formats can say what was received where
 	Shares   bool               // say what goes to each member of a collective that has an array of counts

@@ -87,6 +87,7 @@ func (f *follower) Begin(k *trace.Rank) error {
 
 func (f *follower) End(*trace.Rank) error {
 	f.now.places = nil
+	f.now.k.Forget()
 	f.now.unsure = f.now.unsure || f.lost() > f.now.losses
 	return nil
 }
@@ -221,8 +222,9 @@ func (f *follower) got(a *ops.Act) {
 
 // poll counts how often in a row a thread asked for something that had not come.
 func (f *follower) poll(c *ops.Call, t *thread, def *mpi.Call, w meaning.Waiting) {
+	idle := idle(c.Func)
 	switch {
-	case !idle(c.Call):
+	case idle == nil || !idle(c.Call):
 		t.polls, t.polled = 0, nil
 		return
 	case !def.Has(mpi.Polls) || c.Return == trace.NeverReturned:
@@ -253,15 +255,20 @@ func Acts(c *mpi.Call) bool {
 	return !c.Has(mpi.Polls) && (!c.Has(mpi.Local) || meaning.Of(c.Name) != nil || c.Attrs&begins != 0)
 }
 
-// idle reports whether a call changed nothing: it asked in vain, or for what the process knows itself.
-func idle(c *trace.Call) bool {
-	def, ok := mpi.Lookup(c.Func.Name)
-	if !ok {
-		return false
+// idle says which calls of a function change nothing, as they ask in vain, or for what the process knows itself; nil: none.
+func idle(f *trace.Function) func(c *trace.Call) bool {
+	def, ok := mpi.Lookup(f.Name)
+	switch {
+	case !ok || !def.Has(mpi.Polls) && Acts(def):
+		return nil
+	case !def.Has(mpi.Polls):
+		return func(c *trace.Call) bool { return c.Return == 0 }
 	}
-	if !def.Has(mpi.Polls) {
-		return c.Return == 0 && !Acts(def)
-	}
+	return inVain
+}
+
+// inVain reports whether a call that polls found nothing.
+func inVain(c *trace.Call) bool {
 	if c.Return == trace.NeverReturned {
 		return true
 	}
@@ -281,9 +288,9 @@ func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		def, _ := mpi.Lookup(c.Func.Name)
-		is[t] = k.Lane(t) == nil && idle(c)
-		asks[t] = is[t] && def.Has(mpi.Polls)
+		idle := idle(c.Func)
+		is[t] = k.Lane(t) == nil && idle != nil && idle(c)
+		asks[t] = is[t] && ops.Is(c.Func, mpi.Polls)
 	}
 	last := uint64(0)
 	if o := k.Occurrences(stream, func(t int) bool { return !is[t] }); o.Total() > 0 {

@@ -125,6 +125,7 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 		finished = finished || x.call != nil && ops.Is(x.call.Func, mpi.Ends)
 		e.threads = append(e.threads, x)
 	}
+	n.k.Forget()
 	e.shown = slices.IndexFunc(e.threads, func(t threadEnd) bool { return t.blocked })
 	e.shown = max(0, e.shown)
 	e.kind = e.threads[e.shown].kind

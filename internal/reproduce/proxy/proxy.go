@@ -116,12 +116,14 @@ func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error)
 	if err := g.count(); err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)
 	}
-	search := reissue.NewSearch(r, o.Target)
-	if err := g.variants(search); err != nil {
+	search, err := reissue.NewSearch(r, o.Target)
+	if err == nil {
+		err = g.variants(search)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)
 	}
 	if o.Partial {
-		var err error
 		if g.ends, err = reissue.FindEnds(r); err != nil {
 			return nil, nil, fmt.Errorf("proxy: %w", err)
 		}

@@ -133,6 +133,7 @@ func (g *generator) variants(search *reissue.Search) error {
 			}
 			v.plan.Join(plan)
 			g.plan.Join(plan)
+			k.Forget()
 		}
 	}
 	return nil

@@ -83,15 +83,22 @@ func (t Tally) List() []Obstacle {
 	return list
 }
 
-// NewSearch begins a search in a trace. Ranks that left no track are obstacles.
-func NewSearch(r *trace.Reader, target Target) *Search {
+// NewSearch begins a search in a trace. Ranks that left no track are obstacles, and calls that it lacks.
+func NewSearch(r *trace.Reader, target Target) (*Search, error) {
 	s := &Search{from: r.Meta()[trace.MetaMPI], target: target, Tally: make(Tally)}
-	for rank := range r.Ranks() {
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	for rank, p := range procs.All() {
 		if r.ClassOf(rank) < 0 {
 			s.Add(map[Cause]uint64{{"any", "the rank left no track"}: 0})
 		}
+		if p.Lost > 0 {
+			s.Add(map[Cause]uint64{{"any", "the trace lacks calls"}: p.Lost})
+		}
 	}
-	return s
+	return s, nil
 }
 
 // Rank takes in a rank, whose distinct calls these are.
@@ -122,7 +129,10 @@ func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
 
 // Obstacles lists what stands in the way of making all calls of a trace again.
 func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
-	s := NewSearch(r, target)
+	s, err := NewSearch(r, target)
+	if err != nil {
+		return nil, fmt.Errorf("reissue: %w", err)
+	}
 	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)

@@ -116,9 +116,16 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 	if err := r.NeedTimes(); err != nil {
 		return nil, err
 	}
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
 	for rank := range r.Ranks() {
 		if r.ClassOf(rank) < 0 {
 			return nil, fmt.Errorf("rank %d left no track: what others wait for can't be known", rank)
+		}
+		if procs.At(rank).Lost > 0 {
+			return nil, fmt.Errorf("the trace lacks calls of rank %d: what others wait for can't be known", rank)
 		}
 		k, err := r.Rank(rank)
 		if err != nil {
@@ -139,7 +146,6 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 		recorder = &o.Machine.Recorder
 	}
 	s.gap, s.call = float64(recorder.Gap)/1000, float64(recorder.Call)/1000
-	var err error
 	if o.Nodes != nil {
 		if s.Placement, err = o.Machine.PlaceOn(o.Nodes); err != nil {
 			return nil, err
@@ -175,6 +181,7 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 		if err != nil {
 			return nil, err
 		}
+		k.Forget()
 		s.of[rank] = threadOf{rank, 0}
 		t, err := s.threadsOf(k)
 		if err != nil {

@@ -1,0 +1,165 @@
+package extrapolate
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/hang"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// check looks for messages that nobody receives, receives without a message, and collective calls that differ: forms don't depend on it.
+func check(c *sections.Content) error {
+	r, err := readerOf(c)
+	if err != nil {
+		return err
+	}
+	var sizes error
+	var group sync.WaitGroup
+	group.Go(func() { sizes = sameSizes(r) })
+	rep, err := hang.Of(r, hang.Options{})
+	group.Wait()
+	switch {
+	case err != nil:
+		return err
+	case len(rep.Receives) > 0:
+		m := rep.Receives[0]
+		return fmt.Errorf("the result does not match: rank %d waits in %s for a message from rank %d that nobody sends", m.Rank, m.Function, m.Source)
+	case len(rep.Messages) > 0:
+		m := rep.Messages[0]
+		return fmt.Errorf("the result does not match: rank %d receives no message that rank %d sends by %s", m.To, m.From, m.Function)
+	case len(rep.Mismatches) > 0:
+		return fmt.Errorf("the result does not match: ranks of %s call different collective functions", rep.Mismatches[0].Comm)
+	}
+	return sizes
+}
+
+// readerOf reads a trace that was made.
+func readerOf(c *sections.Content) (*trace.Reader, error) {
+	file, err := sections.Plain(c)
+	if err != nil {
+		return nil, err
+	}
+	return trace.NewBytes(file, "the extrapolated trace")
+}
+
+// told is called with the messages of a rank: what it sends, and what statuses say that it received.
+type told struct {
+	ops.NoSink
+	rank     int
+	sent     func(rank int, c ops.Channel, a *ops.Act)
+	received func(rank int, c ops.Channel, a *ops.Act)
+}
+
+func (t *told) Begin(k *trace.Rank) error {
+	t.rank = k.Number()
+	return nil
+}
+
+func (t *told) Enter(c *ops.Call) error {
+	for i := range c.Acts {
+		switch a := &c.Acts[i]; a.Kind {
+		case ops.Send, ops.SendBegin:
+			t.sent(t.rank, a.Channel(t.rank, a.World()), a)
+		case ops.Recv, ops.RecvEnd:
+			t.received(t.rank, a.Channel(a.World(), t.rank), a)
+		}
+	}
+	return nil
+}
+
+// messages goes through all messages.
+func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *ops.Act)) error {
+	o, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Untimed: true, Messages: true})
+	if err != nil {
+		return err
+	}
+	return o.Run(&told{sent: sent, received: received})
+}
+
+// sameSizes checks that receivers are told what senders sent. Statuses are values of their own, which have forms.
+func sameSizes(r *trace.Reader) error {
+	type sizes struct {
+		sent, received uint64 // bytes
+		off            uint64 // 0 if each message has the same size at both ends
+	}
+	of := make(map[ops.Channel]sizes)
+	const odd = 0x9e3779b97f4a7c15 // spreads numbers of messages
+	if err := messages(r, func(_ int, c ops.Channel, a *ops.Act) {
+		s := of[c]
+		of[c] = sizes{s.sent + a.Sent, s.received, s.off + (a.Message*odd|1)*a.Sent}
+	}, func(_ int, c ops.Channel, a *ops.Act) {
+		s := of[c]
+		of[c] = sizes{s.sent, s.received + a.Received, s.off - (a.Message*odd|1)*a.Received}
+	}); err != nil {
+		return err
+	}
+	for c, s := range of {
+		if s.off != 0 {
+			return fmt.Errorf("the result does not match: rank %d sends %d B to rank %d with tag %d, which receives %d B, or in another order", c.From, s.sent, c.To, c.Tag, s.received)
+		}
+	}
+	return nil
+}
+
+// unsaid are the sizes of messages whose receives have none that can be determined: these are told what is sent.
+// Until they are looked up each kind of receive of a rank has a size of its own, which no message has.
+type unsaid struct {
+	of     [][]int64 // by rank and kind of receive; negative: not known
+	any    bool
+	looked bool // up
+}
+
+const unsaidSize = 1 << 48
+
+// size is what a receive gets that has no size, which why says.
+func (x *maker) size(why error) (int64, error) {
+	s := x.all.sizes
+	if s == nil {
+		return 0, why
+	}
+	n := x.unsaid
+	x.unsaid++
+	switch of := s.of[x.rank]; {
+	case !s.looked:
+		s.any = true
+		return unsaidSize + int64(n), nil
+	case n < len(of) && of[n] >= 0:
+		return of[n], nil
+	}
+	return 0, why
+}
+
+// lookUp finds the sizes, of the first receive of each kind; that all others get the same is checked later.
+func (s *unsaid) lookUp(c *sections.Content) error {
+	r, err := readerOf(c)
+	if err != nil {
+		return err
+	}
+	s.looked = true
+	const unseen = -2
+	type kind struct{ rank, n int }
+	asking := make(map[uint64][]kind) // by message
+	if err := messages(r, func(int, ops.Channel, *ops.Act) {}, func(rank int, _ ops.Channel, a *ops.Act) {
+		if a.Received < unsaidSize {
+			return
+		}
+		n := int(a.Received - unsaidSize)
+		for n >= len(s.of[rank]) {
+			s.of[rank] = append(s.of[rank], unseen)
+		}
+		if s.of[rank][n] == unseen {
+			s.of[rank][n] = -1
+			asking[a.Message] = append(asking[a.Message], kind{rank, n})
+		}
+	}); err != nil {
+		return err
+	}
+	return messages(r, func(_ int, _ ops.Channel, a *ops.Act) {
+		for _, k := range asking[a.Message] {
+			s.of[k.rank][k.n] = int64(a.Sent)
+		}
+	}, func(int, ops.Channel, *ops.Act) {})
+}

@@ -1,0 +1,158 @@
+package extrapolate
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/diff"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A receiver's size for which there is no form is that of what is sent to it.
+func TestSizesOfSends(t *testing.T) {
+	program := func(r *tracktest.Recorder) {
+		next, last := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+		count := func(rank int64) int64 {
+			if rank == 0 {
+				return 100
+			}
+			return 3*rank + 7
+		}
+		const most = 9999
+		r.Begin()
+		for range 3 {
+			r.Send(3, count(int64(r.Rank)), next, 1)
+			r.Call("MPI_Recv", 4, 1<<40, 0, most, tracktest.IntType, last, 1, tracktest.World, 1, last, 1, 4*count(last), 0)
+			r.Call("MPI_Irecv", 5, 1<<40, 0, most, tracktest.IntType, last, 2, tracktest.World, 2)
+			r.Send(6, count(int64(r.Rank)), next, 2)
+			r.Call("MPI_Wait", 7, 2, 1, last, 2, 4*count(last), 0)
+		}
+		r.End()
+	}
+	m, err := Learn(known(t, program, 4, 5, 6, 7), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(m.Slots(), func(s Slot) bool { return len(s.Forms) == 0 }) {
+		t.Error("there is a form for what receivers get: the test shows nothing")
+	}
+	r := extrapolated(t, m, 12)
+	for d, err := range diff.Traces(r, mergetest.Run(t, 12, program), diff.Options{}) {
+		t.Fatalf("%+v, %v", d, err)
+	}
+}
+
+// A partial trace has what the run would have but for the calls that are not known and those that need them.
+func TestPartial(t *testing.T) {
+	unknown := func(r *tracktest.Recorder) int64 { return int64(r.Rank * r.Rank * 7919 % (r.Size + 13)) }
+	for name, x := range map[string]struct {
+		all, rest func(r *tracktest.Recorder)
+		lost      uint64 // of a rank
+	}{
+		"a count": {
+			func(r *tracktest.Recorder) {
+				for range 5 {
+					r.Allreduce(3, unknown(r))
+					r.Allreduce(4, 8)
+				}
+			},
+			func(r *tracktest.Recorder) {
+				for range 5 {
+					r.Allreduce(4, 8)
+				}
+			}, 5,
+		},
+		"a request": {
+			func(r *tracktest.Recorder) {
+				next, last := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+				r.Irecv(3, 4, last, 1)
+				r.Isend(4, 4, next, unknown(r))
+				r.Waitall(5, 2)
+				r.Isend(6, 4, next, 1)
+				r.Irecv(7, 4, last, 1)
+				r.Waitall(8, 2)
+			},
+			func(r *tracktest.Recorder) {
+				next, last := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+				r.Irecv(3, 4, last, 1)
+				r.Isend(6, 4, next, 1)
+				r.Irecv(7, 4, last, 1)
+				r.Waitall(8, 2)
+			}, 2,
+		},
+		"iterations": {
+			func(r *tracktest.Recorder) {
+				r.Allreduce(3, 8)
+				for range unknown(r) {
+					r.Allreduce(4, 8)
+					r.Allreduce(5, 8)
+				}
+				r.Allreduce(6, 8)
+			},
+			func(r *tracktest.Recorder) {
+				r.Allreduce(3, 8)
+				r.Allreduce(6, 8)
+			}, 2,
+		},
+		"a communicator": {
+			func(r *tracktest.Recorder) {
+				r.Call("MPI_Comm_free", 4, trace.FirstLocal+unknown(r))
+				r.Call("MPI_Barrier", 5, trace.FirstLocal)
+				r.Call("MPI_Barrier", 6, tracktest.World)
+			},
+			func(r *tracktest.Recorder) { r.Call("MPI_Barrier", 6, tracktest.World) }, 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := func(f func(r *tracktest.Recorder)) func(r *tracktest.Recorder) {
+				return func(r *tracktest.Recorder) {
+					r.Begin()
+					f(r)
+					r.End()
+				}
+			}
+			m, err := Learn(known(t, whole(x.all), 4, 5, 6, 7), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, err := m.At(12, Options{}); c != nil || err == nil {
+				t.Fatalf("it is whole, %v", err)
+			}
+			c, err := m.At(12, Options{Partial: true})
+			if refusal := (*Refusal)(nil); !errors.As(err, &refusal) || c == nil {
+				t.Fatal(err)
+			}
+			file, err := sections.Encode(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := trace.NewBytes(file, "partial")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for d, err := range diff.Traces(r, mergetest.Run(t, 12, whole(x.rest)), diff.Options{}) {
+				t.Fatalf("%+v, %v", d, err)
+			}
+			procs, err := r.Processes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rank, p := range procs.All() {
+				if p.Lost != x.lost {
+					t.Errorf("rank %d lacks %d calls, want %d", rank, p.Lost, x.lost)
+				}
+			}
+			if r.Meta()[LeftOut] == "" {
+				t.Error("it does not say what it lacks")
+			}
+			if list, err := reissue.Obstacles(r, reissue.Target{}); err != nil || len(list) == 0 {
+				t.Errorf("it could be replayed: %v", err)
+			}
+		})
+	}
+}
