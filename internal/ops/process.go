@@ -325,12 +325,16 @@ func (s *Source) idleCalls(k *trace.Rank) ([]bool, error) {
 		return nil, nil
 	}
 	var is []bool
-	calls, err := k.Distinct()
-	if err != nil {
-		return nil, err
-	}
-	for t, c := range calls {
-		if k.Lane(t) == nil && s.o.Idle(c) {
+	for t := range k.Terminals() {
+		idle := s.o.Idle(k.Called(t).Func)
+		if idle == nil || k.Lane(t) != nil {
+			continue
+		}
+		c, err := k.Terminal(t)
+		if err != nil {
+			return nil, err
+		}
+		if idle(c) {
 			if is == nil {
 				is = make([]bool, k.Terminals())
 			}
