@@ -48,6 +48,24 @@ func StructureOf(s Sequence) Node {
 // Whole returns the sequence that the node is a part of.
 func (n Node) Whole() Sequence { return Sequence(grammar.Hand(n.g)) }
 
+// Uses counts in how many places each rule below is used.
+func (n Node) Uses() map[int]int {
+	uses := make(map[int]int)
+	var count func(n Node)
+	count = func(n Node) {
+		for _, c := range n.Children() {
+			if c.Rule < 0 {
+				continue
+			}
+			if uses[c.Rule]++; uses[c.Rule] == 1 {
+				count(c)
+			}
+		}
+	}
+	count(n)
+	return uses
+}
+
 // Sequence yields the terminals of a stream in order.
 func (k *Rank) Sequence(stream int) iter.Seq[int] {
 	return func(yield func(int) bool) {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/bench/scale/real"
 	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
-	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
@@ -42,8 +41,6 @@ func run(args []string) error {
 	mpis := f.String("mpi", "openmpi,mpich", "`MPIs` for -real")
 	limit := f.Duration("limit", 2*time.Minute, "how long a run of -real may take")
 	keep := f.String("keep", "", "write the traces to this `folder`")
-	lanes := f.Uint("lane-after", 0, "values are a lane after `so many` new signatures in step, 65535 for never; 0: as usual")
-	statuses := f.Bool("statuses", true, "Waitall says what came")
 	profile := f.String("cpuprofile", "", "write a profile to this `file`")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -59,7 +56,6 @@ func run(args []string) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	vmpi.LaneAfter, vmpi.NoStatuses = uint16(*lanes), !*statuses
 	var st *store
 	if *into != "" {
 		var err error

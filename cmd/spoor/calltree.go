@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -212,8 +211,8 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
 	var list []*profile.Profile
+	var heads []string
 	var there *trace.Reader
 	var predicted *traced.Prediction
 	if o.machine != "" {
@@ -227,7 +226,7 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 			return err
 		}
 	}
-	for i, rank := range ranks {
+	for _, rank := range ranks {
 		p, err := profile.Of(r, rank, calltree.Options{Where: where.called, Code: c, Own: o.ranks != ""})
 		if err != nil {
 			return err
@@ -240,30 +239,33 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 			if err != nil {
 				return err
 			}
-			if !o.json {
-				fmt.Fprintf(out, "%s: %s on %s, %s traced\n", r.Name(), ps(predicted.EndPs), predicted.Machine, show.Duration(float64(predicted.TracedNs)))
-			}
+			heads = append(heads, fmt.Sprintf("%s: %s on %s, %s traced\n", r.Name(), ps(predicted.EndPs), predicted.Machine, show.Duration(float64(predicted.TracedNs))))
 		}
-		switch {
-		case o.json:
-			list = append(list, p)
-			continue
-		case i > 0:
-			fmt.Fprintln(out)
-		}
-		o.write(out, p, view)
+		list = append(list, p)
 	}
-	if o.json {
-		if err := writeJSON(out, list); err != nil {
-			return err
-		}
-	} else if others > 0 && o.style != "latex" {
-		fmt.Fprintf(out, "\n%s more: --class, --rank, --all\n", show.Plural(others, "class"))
+	if err := o.print(cmd, list, func(w io.Writer) { o.trees(w, list, heads, view, others, "--class, --rank, --all") }, nil); err != nil {
+		return err
 	}
 	if kept, err := r.Code(); c == nil || kept == nil || err != nil {
 		where.complain(cmd) // else the trace knows the places without the binaries
 	}
-	return out.Flush()
+	return nil
+}
+
+// trees writes profiles, each with a head if there are heads, and how many others flags show.
+func (o *shape) trees(w io.Writer, list []*profile.Profile, heads []string, view profile.View, others int, flags string) {
+	for i, p := range list {
+		if heads != nil {
+			fmt.Fprint(w, heads[i])
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		o.write(w, p, view)
+	}
+	if others > 0 && o.style != "latex" {
+		fmt.Fprintf(w, "\n%s more: %s\n", show.Plural(others, "class"), flags)
+	}
 }
 
 // styles are those of profile.Style.

@@ -44,16 +44,8 @@ More: docs/database.md`,
   spoor scaling --app solver
   spoor simulate --machine infiniband -d spoor.db app.spoor
   spoor db sql 'select command, ranks, mpi_ns from run'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("no verb %q", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDBAdd(), newDBList(), newDBSQL(), newDBCalltree())
-	return cmd
+	return ofVerbs(cmd, newDBAdd(), newDBList(), newDBSQL(), newDBCalltree())
 }
 
 func databaseFlag(f *pflag.FlagSet, path *string) {
@@ -444,29 +436,15 @@ follow Grosclaude et al., "Tracing MPI binaries for knowledge discovery".`,
 				others = len(list) - 1
 				list = []*profile.Profile{largest}
 			}
-			return printDBTrees(cmd, o, form, list, others)
+			view, err := o.view(cmd)
+			if err != nil {
+				return err
+			}
+			return form.print(cmd, list, func(w io.Writer) { o.trees(w, list, nil, view, others, "--class, --all") }, nil)
 		},
 	}
 	databaseFlag(cmd.Flags(), &path)
 	o.flags(cmd.Flags())
 	jsonFlag(cmd.Flags(), &form.json)
 	return cmd
-}
-
-func printDBTrees(cmd *cobra.Command, o shape, form output, list []*profile.Profile, others int) error {
-	view, err := o.view(cmd)
-	if err != nil {
-		return err
-	}
-	return form.print(cmd, list, func(w io.Writer) {
-		for i, p := range list {
-			if i > 0 {
-				fmt.Fprintln(w)
-			}
-			o.write(w, p, view)
-		}
-		if others > 0 && o.style != "latex" {
-			fmt.Fprintf(w, "\n%s more: --class, --all\n", show.Plural(others, "class"))
-		}
-	}, nil)
 }

@@ -58,15 +58,9 @@ func (d *drawnRounds) text() string {
 
 // keptText says what other loops have numbers of rounds that differ, and why they stay.
 func keptText(list []rounds.Kept) string {
-	var parts []string
-	for i, k := range list {
-		if i == mostKept {
-			parts = append(parts, fmt.Sprintf("and %d other reasons", len(list)-i))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s, of %s", k.Why, show.Plural(k.Runs, "run")))
-	}
-	return strings.Join(parts, "; ")
+	return strings.Join(several(list, mostKept, "other reasons", func(k rounds.Kept) string {
+		return fmt.Sprintf("%s, of %s", k.Why, show.Plural(k.Runs, "run"))
+	}), "; ")
 }
 
 // mostKept is how many reasons are told.
@@ -158,17 +152,10 @@ func appendPartnersJSON(b []byte, p *trace.Partners) []byte {
 
 // keptPartners says which messages stay, and why.
 func keptPartners(list []partners.Kept) string {
-	var parts []string
-	for i, k := range list {
-		if i == mostKept {
-			parts = append(parts, fmt.Sprintf("and %d other reasons", len(list)-i))
-			break
-		}
-		text := k.Why
+	return strings.Join(several(list, mostKept, "other reasons", func(k partners.Kept) string {
 		if k.Intervals > 0 {
-			text += ", in " + show.Plural(k.Intervals, "interval")
+			return k.Why + ", in " + show.Plural(k.Intervals, "interval")
 		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "; ")
+		return k.Why
+	}), "; ")
 }

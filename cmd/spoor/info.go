@@ -304,16 +304,20 @@ func ranksText(s *summary.Summary) string {
 
 // hostsText lists hosts; many of them only in number.
 func hostsText(hosts []summary.Host) string {
-	const room = 4
-	var list []string
-	for i, h := range hosts {
-		if i == room {
-			list = append(list, fmt.Sprintf("and %d more", len(hosts)-room))
-			break
-		}
-		list = append(list, fmt.Sprintf("%s (%s)", h.Name, show.Plural(h.Ranks, "rank")))
-	}
+	list := several(hosts, 4, "more", func(h summary.Host) string { return fmt.Sprintf("%s (%s)", h.Name, show.Plural(h.Ranks, "rank")) })
 	return joinNonEmpty(" ", show.Plural(len(hosts), "host")+":", strings.Join(list, ", "))
+}
+
+// several writes the first most of a list, and how many more there are.
+func several[T any](list []T, most int, more string, text func(T) string) (texts []string) {
+	shown, n := show.First(list, most)
+	for _, x := range shown {
+		texts = append(texts, text(x))
+	}
+	if n > 0 {
+		texts = append(texts, fmt.Sprintf("and %d %s", n, more))
+	}
+	return texts
 }
 
 // density says how small the trace is for what it holds.

@@ -36,16 +36,8 @@ func newMachine() *cobra.Command {
 		Example: `  spoor machine list
   spoor machine measure -o here.toml mpirun -n 2
   spoor simulate --machine here.toml app.spoor`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("no verb %q", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newMachineMeasure(), newMachineList())
-	return cmd
+	return ofVerbs(cmd, newMachineMeasure(), newMachineList())
 }
 
 func newMachineList() *cobra.Command {

@@ -78,19 +78,11 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 			}
 		}
 	}
-	var dirs []string
-	for _, arg := range args {
-		list, err := recover.Dirs(arg)
-		if err != nil {
-			return err
-		}
-		for _, e := range recover.Elsewhere(arg) {
-			complain(cmd, fmt.Errorf("%s: not on this node: what is there of %s (node and job); copy it to one place, or: spoor recover %s -- mpiexec -hosts HOST,HOST -n 2", arg, e, arg))
-		}
-		if len(list) == 0 {
-			return fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
-		}
-		dirs = append(dirs, list...)
+	dirs, err := processDirs(cmd, args, false, func(arg string) string {
+		return fmt.Sprintf(", or: spoor recover %s -- mpiexec -hosts HOST,HOST -n 2", arg)
+	})
+	if err != nil {
+		return err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "processes read", len(dirs))
 	processes := recover.Read(dirs, progress.step)

@@ -45,10 +45,8 @@ func (d *dumper) structure(k *trace.Rank) error {
 			head += fmt.Sprintf(", thread %d", stream)
 		}
 		fmt.Fprintf(d.out, "%s: %s calls\n", head, v.lengths[stream])
-		p := structurePrinter{d: d, k: k, v: v, stream: stream, times: times, uses: make(map[int]int), label: make(map[int]int)}
-		root := k.Structure(stream)
-		p.count(root)
-		if err := p.children(root, 1); err != nil {
+		p := structurePrinter{d: d, k: k, v: v, stream: stream, times: times, uses: k.Structure(stream).Uses(), label: make(map[int]int)}
+		if err := p.children(k.Structure(stream), 1); err != nil {
 			return err
 		}
 	}
@@ -149,17 +147,6 @@ type structurePrinter struct {
 	times  []trace.Times
 	uses   map[int]int // by rule: number of places
 	label  map[int]int // by rule printed
-}
-
-func (p *structurePrinter) count(n trace.Node) {
-	for _, c := range n.Children() {
-		if c.Rule < 0 {
-			continue
-		}
-		if p.uses[c.Rule]++; p.uses[c.Rule] == 1 {
-			p.count(c)
-		}
-	}
 }
 
 func (p *structurePrinter) children(n trace.Node, depth int) error {

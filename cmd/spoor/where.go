@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -160,10 +159,12 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	for _, arg := range args {
 		arrivals = append(arrivals, recover.Arrivals(arg)...)
 	}
-	dirs, err := processDirs(cmd, args, len(arrivals) > 0)
+	dirs, err := processDirs(cmd, args, len(arrivals) > 0, func(string) string { return "" })
 	if err != nil {
 		return false, err
 	}
+	slices.Sort(dirs)
+	dirs = slices.Compact(dirs)
 	alive = slices.ContainsFunc(arrivals, func(a recover.Arrival) bool { return a.Alive })
 	for _, d := range dirs {
 		alive = alive || recover.AliveIn(d)
@@ -224,23 +225,22 @@ func readWhole(dirs []string, step func()) []*recover.Process {
 	return list
 }
 
-// processDirs lists the process directories that arguments stand for.
-func processDirs(cmd *cobra.Command, args []string, mayBeNone bool) (dirs []string, err error) {
+// processDirs lists the process directories that arguments stand for, and says what else is to be done about those on other nodes.
+func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg string) string) (dirs []string, err error) {
 	for _, arg := range args {
 		list, err := recover.Dirs(arg)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range recover.Elsewhere(arg) {
-			complain(cmd, fmt.Errorf("%s: not on this node: what is there of %s (node and job); copy it to one place", arg, e))
+			complain(cmd, fmt.Errorf("%s: not on this node: what is there of %s (node and job); copy it to one place%s", arg, e, or(arg)))
 		}
 		if len(list) == 0 && !mayBeNone {
 			return nil, fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
 		}
 		dirs = append(dirs, list...)
 	}
-	slices.Sort(dirs)
-	return slices.Compact(dirs), nil
+	return dirs, nil
 }
 
 func callsOf(list []*recover.Process) map[string]int64 {
@@ -320,7 +320,6 @@ type wheredWorld struct {
 // tell says where the ranks of worlds are, and which processes are in calls that wait for all.
 func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gatherings func(spawns int) []gathering, name string) error {
 	where := newPlaces(o.debug)
-	out := bufio.NewWriter(to)
 	var reports []wheredWorld
 	spawns := 0
 	for _, w := range list {
@@ -335,32 +334,34 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gath
 		}
 		reports = append(reports, wheredWorld{w.name, rep, nil})
 		spawns = max(spawns, spawnsOf(rep))
-		if !o.json {
-			printWhere(out, w.name, rep, o.all)
-		}
 	}
 	if gatherings != nil {
-		found := gatherings(spawns)
 		if len(reports) == 0 {
 			reports = append(reports, wheredWorld{Name: name})
-			if !o.json {
-				fmt.Fprintf(out, "%s: no rank has records\n", name)
+		}
+		reports[0].Gatherings = gatherings(spawns)
+	}
+	return buffered(to, func(w io.Writer) error {
+		switch {
+		case o.json && len(reports) == 1:
+			return writeJSON(w, reports[0])
+		case o.json:
+			return writeJSON(w, reports)
+		}
+		for _, x := range reports {
+			if x.Report == nil {
+				fmt.Fprintf(w, "%s: no rank has records\n", x.Name)
+			} else {
+				printWhere(w, x.Name, x.Report, o.all)
 			}
 		}
-		reports[0].Gatherings = found
-		for i := range found {
-			if !o.json {
-				found[i].print(out, whereRoom(o.all))
+		for _, x := range reports {
+			for i := range x.Gatherings {
+				x.Gatherings[i].print(w, whereRoom(o.all))
 			}
 		}
-	}
-	var err error
-	if o.json && len(reports) == 1 {
-		err = writeJSON(out, reports[0])
-	} else if o.json {
-		err = writeJSON(out, reports)
-	}
-	return errors.Join(err, out.Flush())
+		return nil
+	})
 }
 
 func callsIn(r *trace.Reader) int {
@@ -369,4 +370,47 @@ func callsIn(r *trace.Reader) int {
 		return 0
 	}
 	return int(s.Calls)
+}
+
+// watchHang tells where the ranks of a run are when none of those on this machine has begun or ended
+// an MPI call for so long; once, until one does. The function that it returns ends that.
+func watchHang(cmd *cobra.Command, scratch string, patience time.Duration) (end func()) {
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		look := time.NewTicker(min(max(patience/8, 50*time.Millisecond), 5*time.Second))
+		defer look.Stop()
+		var recorded uint64
+		var arrived string
+		since, told := time.Now(), false
+		for {
+			select {
+			case <-stop:
+				return
+			case <-look.C:
+			}
+			dirs, err := recover.Dirs(scratch)
+			inside := recover.Arrivals(scratch)
+			if err != nil || len(dirs)+len(inside) == 0 {
+				since, told = time.Now(), false
+				continue
+			}
+			if n, in := recover.Recorded(dirs), fmt.Sprint(inside); n != recorded || in != arrived {
+				recorded, arrived, since, told = n, in, time.Now(), false
+			}
+			if told || time.Since(since) < patience {
+				continue
+			}
+			told = true
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: no rank here has begun or ended an MPI call for %s\n", time.Since(since).Round(time.Second/10))
+			o := whereOptions{settle: 100 * time.Millisecond}
+			if _, err := whereDirs(cmd, cmd.ErrOrStderr(), &o, []string{scratch}); err != nil {
+				complain(cmd, err) // the ranks may just have ended
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-done
+	}
 }

@@ -235,13 +235,16 @@ type Options struct {
 	Bare  bool        // without times, peers, bytes and attached values
 }
 
+// ByOffset is the place of a call in its binary, of which nothing else is known.
+func ByOffset(_ string, s trace.Site) symbolise.Place {
+	return symbolise.Place{Module: s.Module, Offset: s.Offset}
+}
+
 // Of makes the tree of a rank. Where the trace has the time of each call, it takes as long as reading those of some
 // millions.
 func Of(r *trace.Reader, rank int, o Options) (*Tree, error) {
 	if o.Where == nil {
-		o.Where = func(_ string, s trace.Site) symbolise.Place {
-			return symbolise.Place{Module: s.Module, Offset: s.Offset}
-		}
+		o.Where = ByOffset
 	}
 	k, err := r.Rank(rank)
 	if err != nil {

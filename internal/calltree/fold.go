@@ -81,20 +81,8 @@ func newFolder(label []int) *folder {
 
 // fold returns the shape of a stream as a sequence.
 func (f *folder) fold(root trace.Node) []*node {
-	f.leaf, f.lists, f.uses = make(map[int]*node), make(map[int][]*node), make(map[int]int)
-	f.count(root)
+	f.leaf, f.lists, f.uses = make(map[int]*node), make(map[int][]*node), root.Uses()
 	return f.folded(f.rule(root))
-}
-
-func (f *folder) count(n trace.Node) {
-	for _, c := range n.Children() {
-		if c.Rule < 0 {
-			continue
-		}
-		if f.uses[c.Rule]++; f.uses[c.Rule] == 1 {
-			f.count(c)
-		}
-	}
 }
 
 // rule returns one pass through the body of a rule. Short ones are not folded

@@ -216,21 +216,26 @@ func (s *straightener) progression(rounds []Symbol) int32 {
 	return -r
 }
 
-// replace makes a rule of tokens that are compressed once more: a progression may come
-// again and again.
-func (s *straightener) replace(r int32, tokens []Symbol) {
+// Compressed finds what is repeated in a list of symbols: its terminals are the numbers of their ids.
+func Compressed(list []Symbol) (b *Builder, ids []int32) {
 	number := make(map[int32]uint32)
-	var ids []int32
-	b := NewBuilder()
-	for _, x := range tokens {
-		n, ok := number[x.ID]
-		if !ok {
+	b = NewBuilder()
+	for _, x := range list {
+		n, known := number[x.ID]
+		if !known {
 			n = uint32(len(ids))
 			number[x.ID] = n
 			ids = append(ids, x.ID)
 		}
 		b.AppendRun(n, x.Count)
 	}
+	return b, ids
+}
+
+// replace makes a rule of tokens that are compressed once more: a progression may come
+// again and again.
+func (s *straightener) replace(r int32, tokens []Symbol) {
+	b, ids := Compressed(tokens)
 	shift := int32(len(s.rules)) - 1
 	for i, body := range b.frozen().Rules {
 		for k, x := range body {

@@ -116,11 +116,7 @@ func (c *class) codeFurther(x *wire.Coder, n bounds) {
 	c.codeHists(x, n)
 	codeCourses(x, &c.courses, n)
 	c.attached.code(x, n.sites)
-	if x.R == nil {
-		x.B = c.appendRanked(x.B)
-	} else {
-		c.decodeRanked(x.R)
-	}
+	c.codeRanked(x)
 	c.codeOwn(x, n)
 }
 

@@ -109,49 +109,37 @@ func (r ranked) of(members []int) ranked {
 	return out
 }
 
-// append and decodeRanked: what each rank spent, in messages.
+// code is what each rank spent, in messages. It returns what is written or read.
 //
 //	ranked = per list: 1 if it is kept, per rank the difference to the rank before varint
-func (r ranked) append(b []byte) []byte {
-	for _, list := range r {
-		if list == nil {
-			b = append(b, 0)
-			continue
-		}
-		b = append(b, 1)
-		last := int64(0)
-		for _, s := range list {
-			b = wire.AppendVarint(b, int64(s)-last)
-			last = int64(s)
-		}
+func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
+	if c.R != nil {
+		r = make(ranked, firstSite+2*sites)
 	}
-	return b
-}
-
-func decodeRanked(r *wire.Reader, ranks, sites int) ranked {
-	out := make(ranked, firstSite+2*sites)
-	for i := range out {
-		if r.Byte() == 0 || r.Err() != nil {
+	for i := range r {
+		kept := r[i] != nil
+		if c.Bool(&kept); !kept || c.Failed() {
 			continue
 		}
-		if ranks > r.Rest() {
-			r.Fail("times of %d ranks in %d bytes", ranks, r.Rest())
-			return nil
-		}
-		out[i] = make([]timing.Step, ranks)
-		last := int64(0)
-		for k := range out[i] {
-			if last += r.Varint(); last < 0 || last > timing.MaxStep {
-				r.Fail("time of step %d", last)
+		if c.R != nil {
+			if ranks > c.R.Rest() {
+				c.R.Fail("times of %d ranks in %d bytes", ranks, c.R.Rest())
 				return nil
 			}
-			out[i][k] = timing.Step(last)
+			r[i] = make([]timing.Step, ranks)
+		}
+		last := int64(0)
+		for k, s := range r[i] {
+			step := int64(s)
+			if wire.From(c, &step, last); step < 0 || step > timing.MaxStep {
+				c.Refuse(true, "time of step %d", step)
+				return nil
+			}
+			last, r[i][k] = step, timing.Step(step)
 		}
 	}
-	if r.Err() == nil && (out[allGaps] == nil || out[allDurations] == nil) {
-		r.Fail("ranks without totals")
-	}
-	return out
+	c.Refuse(r[allGaps] == nil || r[allDurations] == nil, "ranks without totals")
+	return r
 }
 
 // columns is what a file has of the ranks.
@@ -309,34 +297,26 @@ func (c *class) joinedValues(o *class) map[string]ranked {
 	return out
 }
 
-// appendRanked and decodeRanked: of a single rank nothing, as its totals say it.
+// codeRanked: of a single rank nothing, as its totals say it.
 //
 //	class = ranked, per name of attached values, in rising order: ranked
-func (c *class) appendRanked(b []byte) []byte {
-	if c.ranks.Len() == 1 {
-		return b
-	}
-	b = c.ranked.append(b)
-	for _, name := range slices.Sorted(maps.Keys(c.attached)) {
-		r := c.valued[name]
-		if r == nil {
-			r = noValues(len(c.totals), c.ranks.Len())
-		}
-		b = r.append(b)
-	}
-	return b
-}
-
-func (c *class) decodeRanked(r *wire.Reader) {
-	if c.ranks.Len() == 1 {
+func (c *class) codeRanked(x *wire.Coder) {
+	ranks, sites := c.ranks.Len(), len(c.totals)
+	if ranks == 1 {
 		return
 	}
-	c.ranked = decodeRanked(r, c.ranks.Len(), len(c.totals))
+	c.ranked = c.ranked.code(x, ranks, sites)
 	for _, name := range slices.Sorted(maps.Keys(c.attached)) {
-		if c.valued == nil {
-			c.valued = make(map[string]ranked)
+		r := c.valued[name]
+		if r == nil && x.R == nil {
+			r = noValues(sites, ranks)
 		}
-		c.valued[name] = decodeRanked(r, c.ranks.Len(), len(c.totals))
+		if r = r.code(x, ranks, sites); x.R != nil {
+			if c.valued == nil {
+				c.valued = make(map[string]ranked)
+			}
+			c.valued[name] = r
+		}
 	}
 }
 

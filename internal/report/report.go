@@ -34,7 +34,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -87,9 +86,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	if o.Where == nil {
-		o.Where = func(_ string, s trace.Site) symbolise.Place {
-			return symbolise.Place{Module: s.Module, Offset: s.Offset}
-		}
+		o.Where = calltree.ByOffset
 	}
 	s, err := summary.Of(r)
 	if err != nil {

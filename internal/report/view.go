@@ -18,9 +18,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A Server serves one page.
@@ -114,4 +118,137 @@ func (s *Server) window(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Write(text)
+}
+
+// A Viewer paints parts of a run in more detail than the page has.
+type Viewer struct {
+	mu    sync.Mutex
+	r     *trace.Reader
+	o     Options
+	t     *Timeline
+	calls uint64
+}
+
+// A Window is a part of a timeline. Tiles are those of Timeline and Waiting.
+type Window struct {
+	From      int64   `json:"from"` // ns since the start of the timeline
+	To        int64   `json:"to"`
+	Tiles     int     `json:"tiles"`
+	Main      string  `json:"main"`
+	Share     string  `json:"share"`
+	WaitMain  string  `json:"wait_main,omitempty"`
+	WaitShare string  `json:"wait_share,omitempty"`
+	Single    *Single `json:"single,omitempty"` // where there are few calls
+}
+
+// Bounds of windows.
+const (
+	windowTiles  = 1 << 12 // of a row
+	windowCalls  = 1 << 24 // gone through
+	windowSingle = 50000   // calls one by one
+	wholeCalls   = 1 << 21 // of the run: up to so many are gone through to match messages
+)
+
+// ErrWindow says that a part can't be shown.
+var ErrWindow = errors.New("no such part of the run")
+
+// NewViewer returns what serves the page of a trace, made with the same options; nil if it has no timeline.
+func NewViewer(r *trace.Reader, d *Data, o Options) *Viewer {
+	if d.Timeline == nil || d.Timeline.rows == nil {
+		return nil
+	}
+	o.Progress = func(string, int, int) {}
+	return &Viewer{r: r, o: o, t: d.Timeline, calls: uint64(d.Summary.Calls)}
+}
+
+// Window paints what happened between two times, which count from the timeline's start.
+func (v *Viewer) Window(from, to int64) (*Window, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	from, to = max(0, from), min(to, v.t.EndNs-v.t.StartNs)
+	if to <= from {
+		return nil, ErrWindow
+	}
+	starts, calls, err := v.starts(from, to)
+	if err != nil {
+		return nil, err
+	}
+	if calls > windowCalls {
+		return nil, fmt.Errorf("%w: it has %d calls; zoom in", ErrWindow, calls)
+	}
+	t := *v.t
+	t.StartNs, t.EndNs = v.t.StartNs+from, v.t.StartNs+to
+	t.Functions = slices.Clone(v.t.Functions)
+	t.Tiles = max(64, min(windowTiles, maxTiles/len(v.t.rows)))
+	p := newPainter(&t, v.t.of)
+	p.part = true
+	var main, share []byte
+	for _, list := range v.t.rows {
+		for _, x := range list {
+			if err := p.thread(v.r, x, &Row{}); err != nil {
+				return nil, fmt.Errorf("rank %d: %w", x.rank, err)
+			}
+		}
+		main, share = p.tiles(main, share, len(list))
+		p.clear()
+	}
+	w := &Window{From: from, To: to, Tiles: t.Tiles, Main: packed(main), Share: packed(share)}
+	if v.t.waited != nil {
+		w.WaitMain, w.WaitShare = v.waits(&t)
+	}
+	if calls <= windowSingle && eachAlone(v.t.rows) {
+		if v.calls <= wholeCalls {
+			starts = nil
+		}
+		w.Single, err = v.t.singles(v.r, v.t.rows, from, to, v.o, starts)
+	}
+	return w, err
+}
+
+// starts returns which call each thread is in at the beginning of a part, and how many calls the part has.
+func (v *Viewer) starts(from, to int64) (func(rank, stream int) uint64, uint64, error) {
+	at := make(map[thread]uint64)
+	calls := uint64(0)
+	for _, list := range v.t.rows {
+		for _, x := range list {
+			k, err := v.r.Rank(x.rank)
+			if err != nil {
+				return nil, 0, err
+			}
+			var index [2]uint64
+			for i, ns := range [2]int64{from, to} {
+				m, err := k.At(x.stream, v.t.StartNs+ns)
+				if err != nil {
+					return nil, 0, err
+				}
+				if m.Call.Call != nil {
+					index[i] = m.Call.Index
+				}
+			}
+			at[x] = index[0]
+			calls += index[1] - index[0] + 1
+		}
+	}
+	return func(rank, stream int) uint64 { return at[thread{rank, stream}] }, calls, nil
+}
+
+// waits paints what was waited in a part.
+func (v *Viewer) waits(t *Timeline) (main, share string) {
+	w := &waitSums{t: t}
+	for range v.t.Waiting.Names {
+		w.sums = append(w.sums, make([]float32, len(v.t.rows)*t.Tiles))
+	}
+	offset := v.t.first - t.StartNs
+	for row, list := range v.t.rows {
+		w.ranks = append(w.ranks, len(list))
+		for _, x := range v.t.waited(row) {
+			start, end := max(0, x.From+offset), min(t.EndNs-t.StartNs, x.From+offset+x.Ns)
+			if end <= start {
+				continue
+			}
+			sums := w.sums[x.Kind][row*t.Tiles : (row+1)*t.Tiles]
+			eachTile(t.width(), t.Tiles, float64(start), float64(end), func(tile int, ns float64) { sums[tile] += float32(ns) })
+		}
+	}
+	return w.tiles()
 }

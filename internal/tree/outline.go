@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // An Outline is what one binary says.
@@ -353,11 +354,7 @@ func common(a, b []symbolise.Frame) []symbolise.Frame {
 // Text is the place on one line: file:line, or the offset in the binary where lines aren't known, behind those of
 // functions that were inlined.
 func (p *Place) Text() string {
-	where := fmt.Sprintf("+0x%x", p.Offset)
-	if p.Line > 0 {
-		where = fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line)
-	}
-	return strings.Join(append(slices.Clone(p.Inlined), where), " < ")
+	return (&model.Vertex{Offset: p.Offset, File: p.File, Line: p.Line, Inlined: p.Inlined}).Where()
 }
 
 // widest is the column beyond which places stand no further to the right.

@@ -200,18 +200,7 @@ func (s *shaper) compact(list []grammar.Symbol) []grammar.Symbol {
 	if len(list) <= plainList {
 		return list
 	}
-	number := make(map[int32]uint32)
-	var ids []int32
-	b := grammar.NewBuilder()
-	for _, x := range list {
-		n, known := number[x.ID]
-		if !known {
-			n = uint32(len(ids))
-			number[x.ID] = n
-			ids = append(ids, x.ID)
-		}
-		b.AppendRun(n, x.Count)
-	}
+	b, ids := grammar.Compressed(list)
 	g := b.Grammar()
 	rules := make([]int32, len(g.Rules))
 	var body func(r int) []grammar.Symbol

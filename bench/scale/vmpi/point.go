@@ -1,7 +1,5 @@
 package vmpi
 
-import "github.com/spoor-hpc/spoor/internal/record/signature"
-
 var (
 	idInit, idFinalize = id("MPI_Init"), id("MPI_Finalize")
 	idRank, idSize     = id("MPI_Comm_rank"), id("MPI_Comm_size")
@@ -36,11 +34,16 @@ func (v *Rank) Start(site int) {
 	v.CommSize(site+2, World, int64(v.Size))
 }
 
+// message puts what is sent or received, and the rank and the tag that this is done with.
+func (v *Rank) message(b Buf, count int64, t Type, peer, tag int64) {
+	v.buf(b)
+	v.put(count, t.Handle, peer)
+	v.tag(tag)
+}
+
 func (v *Rank) Send(site int, b Buf, count int64, t Type, dest, tag int64, c Comm) {
 	v.begin()
-	v.buf(b)
-	v.put(count, t.Handle, dest)
-	v.tag(tag)
+	v.message(b, count, t, dest, tag)
 	v.put(c.Handle)
 	v.end(idSend, site)
 }
@@ -52,9 +55,7 @@ func (v *Rank) Recv(site int, b Buf, count int64, t Type, source, tag int64, c C
 // RecvOf is a receive that may get something else than it names.
 func (v *Rank) RecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) {
 	v.begin()
-	v.buf(b)
-	v.put(count, t.Handle, source)
-	v.tag(tag)
+	v.message(b, count, t, source, tag)
 	v.put(c.Handle)
 	v.status(true, st, false)
 	v.end(idRecv, site)
@@ -62,9 +63,7 @@ func (v *Rank) RecvOf(site int, b Buf, count int64, t Type, source, tag int64, c
 
 func (v *Rank) Isend(site int, b Buf, count int64, t Type, dest, tag int64, c Comm) Request {
 	v.begin()
-	v.buf(b)
-	v.put(count, t.Handle, dest)
-	v.tag(tag)
+	v.message(b, count, t, dest, tag)
 	v.put(c.Handle)
 	r := v.create(false, Status{})
 	v.end(idIsend, site)
@@ -78,9 +77,7 @@ func (v *Rank) Irecv(site int, b Buf, count int64, t Type, source, tag int64, c 
 // IrecvOf is a receive that may get something else than it names.
 func (v *Rank) IrecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) Request {
 	v.begin()
-	v.buf(b)
-	v.put(count, t.Handle, source)
-	v.tag(tag)
+	v.message(b, count, t, source, tag)
 	v.put(c.Handle)
 	r := v.create(true, st)
 	v.end(idIrecv, site)
@@ -89,12 +86,8 @@ func (v *Rank) IrecvOf(site int, b Buf, count int64, t Type, source, tag int64, 
 
 func (v *Rank) Sendrecv(site int, s Buf, ns int64, dest, stag int64, r Buf, nr, source, rtag int64, t Type, c Comm) {
 	v.begin()
-	v.buf(s)
-	v.put(ns, t.Handle, dest)
-	v.tag(stag)
-	v.buf(r)
-	v.put(nr, t.Handle, source)
-	v.tag(rtag)
+	v.message(s, ns, t, dest, stag)
+	v.message(r, nr, t, source, rtag)
 	v.put(c.Handle)
 	v.status(true, expected(source, rtag, nr*t.Bytes), true)
 	v.end(idSendrecv, site)
@@ -102,9 +95,7 @@ func (v *Rank) Sendrecv(site int, s Buf, ns int64, dest, stag int64, r Buf, nr, 
 
 func (v *Rank) SendrecvReplace(site int, b Buf, n int64, t Type, dest, stag, source, rtag int64, c Comm) {
 	v.begin()
-	v.buf(b)
-	v.put(n, t.Handle, dest)
-	v.tag(stag)
+	v.message(b, n, t, dest, stag)
 	v.put(source)
 	v.tag(rtag)
 	v.put(c.Handle)
@@ -126,11 +117,7 @@ func (v *Rank) Waitall(site int, rs []Request) {
 	v.requests(rs)
 	v.put(int64(len(rs)))
 	for i := range rs {
-		if NoStatuses {
-			v.put(signature.StatusAbsent)
-		} else {
-			v.status(rs[i].recv, rs[i].st, true)
-		}
+		v.status(rs[i].recv, rs[i].st, true)
 		rs[i] = Request{}
 	}
 	v.end(idWaitall, site)

@@ -45,12 +45,6 @@ type Rank struct {
 	paths   *track.Paths // nil: no histograms
 }
 
-// LaneAfter is how many new signatures in step make a lane; 0: as many as usual.
-var LaneAfter uint16
-
-// NoStatuses has Waitall say nothing of what came.
-var NoStatuses bool
-
 // Run runs a program for one rank of a world.
 func Run(name string, rank, size int, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
@@ -74,7 +68,6 @@ func newRank(name string, rank, size int) *Rank {
 		key: make(signature.Key, signature.KeyHeader, 64), splits: make(map[int64]int64),
 		clock: uint64(rank)*0x9e3779b97f4a7c15 + 1, sites: make(map[uint64]track.Site), hashes: make(map[int]uint64),
 	}
-	v.sigs.PromoteAfter = LaneAfter
 	v.load = 58 + noise(rank)>>50%13
 	return v
 }

@@ -47,43 +47,26 @@ var operations = map[string]int{
 // A Dimemas writes one file. It is an ops.Sink; the trace has to be whole, as a task that is missing
 // would be waited for.
 type Dimemas struct {
-	s    *ops.Source
-	out  *convert.Patched
+	convert.Sequence
 	line []byte
 
 	offsets int64   // where the header says where the offsets stand
 	begins  []int64 // of tasks
 
-	rank   int
-	last   int64 // when the last call ended
-	posted map[uint64]posted
-	tags   map[tag]int
-	comms  map[int]bool // numbers of those that are defined
+	comms map[int]bool // numbers of those that are defined
 }
 
-// A posted receive may turn out to get nothing, or its message from somebody it did not name.
-type posted struct {
-	at, length int64
-	wild       bool
-}
-
-// A tag is that of a message on a communicator that Dimemas can't have.
-type tag struct {
-	comm int
-	tag  int64
-}
-
-// firstOwn is the first of the tags that stand for such.
+// firstOwn is the first of the tags that stand for those of messages on a communicator that Dimemas can't have.
 const firstOwn = 1 << 24
 
 // NewDimemas begins to write. The name is that of the application.
 func NewDimemas(s *ops.Source, f *os.File, name string) (*Dimemas, error) {
-	w := &Dimemas{s: s, out: convert.NewPatched(f), tags: make(map[tag]int), comms: make(map[int]bool)}
-	for rank := range s.Reader.Ranks() {
-		if s.Reader.ClassOf(rank) < 0 {
-			return nil, fmt.Errorf("rank %d left no track, and the others would wait for it in a simulation", rank)
-		}
+	w := &Dimemas{comms: make(map[int]bool)}
+	var err error
+	if w.Sequence, err = convert.NewSequence(s, "simulation", w.nothing); err != nil {
+		return nil, err
 	}
+	w.Out = convert.NewPatched(f)
 	var comms []string
 	for _, c := range s.Comms.List() {
 		text := fmt.Sprintf("d:1:%d:%d", c.Number+1, c.Size)
@@ -100,36 +83,34 @@ func NewDimemas(s *ops.Source, f *os.File, name string) (*Dimemas, error) {
 	head := fmt.Sprintf("#DIMEMAS:%q:1,", strings.NewReplacer(":", " ", "\n", " ", `"`, "").Replace(name))
 	w.offsets = int64(len(head))
 	tasks := strings.TrimSuffix(strings.Repeat("1,", s.Reader.Ranks()), ",")
-	w.out.Add(fmt.Appendf(nil, "%s%019d:%d(%s),%d\n", head, 0, s.Reader.Ranks(), tasks, len(comms)))
+	w.Out.Add(fmt.Appendf(nil, "%s%019d:%d(%s),%d\n", head, 0, s.Reader.Ranks(), tasks, len(comms)))
 	for _, text := range comms {
-		w.out.Add([]byte(text))
+		w.Out.Add([]byte(text))
 	}
-	return w, w.out.Err()
+	return w, w.Out.Err()
 }
 
 // Begin begins a task.
 func (w *Dimemas) Begin(k *trace.Rank) error {
-	w.rank, w.last, w.posted = k.Number(), 0, make(map[uint64]posted)
-	w.begins = append(w.begins, w.out.Position())
-	return w.out.Err()
+	w.Start(k)
+	w.begins = append(w.begins, w.Out.Position())
+	return w.Out.Err()
 }
 
 // End ends it.
 func (w *Dimemas) End(*trace.Rank) error {
-	for id, p := range w.posted { // nobody waits for these
-		w.withdraw(id, p)
-	}
-	return w.out.Err()
+	w.Stop()
+	return w.Out.Err()
 }
 
 // Close writes where tasks begin, and ends the file.
 func (w *Dimemas) Close() error {
-	at := w.out.Position()
+	at := w.Out.Position()
 	for task, begin := range w.begins {
-		w.out.Add(fmt.Appendf(nil, "s:%d:%d\n", task, begin))
+		w.Out.Add(fmt.Appendf(nil, "s:%d:%d\n", task, begin))
 	}
-	w.out.Patch(w.offsets, fmt.Appendf(nil, "%019d", at))
-	return w.out.Close()
+	w.Out.Patch(w.offsets, fmt.Appendf(nil, "%019d", at))
+	return w.Out.Close()
 }
 
 // record writes a record of the task's one thread.
@@ -139,13 +120,13 @@ func (w *Dimemas) record(kind int, fields ...int64) {
 		b = strconv.AppendInt(append(b, ':'), n, 10)
 	}
 	w.line = append(b, '\n')
-	w.out.Add(w.line)
+	w.Out.Add(w.line)
 }
 
 // text begins a record.
 func (w *Dimemas) text(kind int) []byte {
 	b := strconv.AppendInt(w.line[:0], int64(kind), 10)
-	return append(strconv.AppendInt(append(b, ':'), int64(w.rank), 10), ":0"...)
+	return append(strconv.AppendInt(append(b, ':'), int64(w.Rank), 10), ":0"...)
 }
 
 func (w *Dimemas) burst(ns int64) {
@@ -155,7 +136,7 @@ func (w *Dimemas) burst(ns int64) {
 		b[i] += byte(n % 10)
 	}
 	w.line = b
-	w.out.Add(b)
+	w.Out.Add(b)
 }
 
 // nothing is a record of so many bytes that takes no time.
@@ -169,26 +150,17 @@ func (w *Dimemas) nothing(length int64) []byte {
 
 // Enter writes what was computed before a call, and what the call did.
 func (w *Dimemas) Enter(c *ops.Call) error {
-	if c.Stream > 0 {
-		w.s.Losses.Add("calls of threads but the first: a task is one sequence of records, which waits for ever if they exchanged messages", 1)
-		return w.out.Err()
+	gap, ok := w.Computed(c, "a task is one sequence of records")
+	if !ok {
+		return w.Out.Err()
 	}
-	if w.s.Reader.HasTimes() {
-		w.burst(max(0, c.Start-w.last))
+	if w.Source.Reader.HasTimes() {
+		w.burst(gap)
 	}
-	w.last = max(w.last, c.Start)
 	for i := range c.Acts {
 		w.act(&c.Acts[i])
 	}
-	return w.out.Err()
-}
-
-// Leave notes from when on there is computation again.
-func (w *Dimemas) Leave(c *ops.Call) error {
-	if c.Stream == 0 {
-		w.last = max(w.last, c.End)
-	}
-	return nil
+	return w.Out.Err()
 }
 
 func (w *Dimemas) act(x *ops.Act) {
@@ -196,21 +168,20 @@ func (w *Dimemas) act(x *ops.Act) {
 	case ops.Send, ops.SendBegin, ops.Recv, ops.RecvEnd:
 		w.message(x)
 	case ops.RecvBegin:
-		w.post(x)
+		w.Post(x, int64(len(w.late(0, 0, 0, 0))), func(peer int64) {
+			t, comm := w.channel(&x.Operation)
+			w.record(receive, peer, -1, int64(x.Received), t, comm, immediate)
+		})
 	case ops.Cancelled:
-		if p, ok := w.posted[x.ID]; ok {
-			w.withdraw(x.ID, p)
-		}
+		w.Withdraw(x.ID)
 	case ops.Collective, ops.CollectiveBegin:
 		w.collective(x)
 	case ops.Fence, ops.WindowMade, ops.WindowFreed:
 		if w.comms[x.Comm.Number] {
 			w.record(globalOp, 0, int64(x.Comm.Number+1), 0, 0, 0, 0, 0)
 		}
-	case ops.Put, ops.Get, ops.Atomic:
-		w.s.Losses.Add("one-sided transfers", 1)
-	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
-		w.s.Losses.Add("reads and writes of files", 1)
+	default:
+		w.Lost(x)
 	}
 }
 
@@ -221,22 +192,12 @@ func (w *Dimemas) channel(op *ops.Operation) (number, comm int64) {
 	if w.comms[c] {
 		return op.Tag, int64(c + 1)
 	}
-	if op.Comm.Remote != nil {
-		c = min(c, op.Comm.Remote.Number)
-	}
-	t := tag{c, op.Tag}
-	n, ok := w.tags[t]
-	if !ok {
-		n = firstOwn + len(w.tags)
-		w.tags[t] = n
-	}
-	return int64(n), 1
+	return firstOwn + w.Number(convert.TagOf(op)), 1
 }
 
 func (w *Dimemas) message(x *ops.Act) {
-	peer := int64(x.World())
-	if peer < 0 {
-		w.s.Losses.Add("messages to or from processes of another world", 1)
+	peer, ok := w.Peer(x)
+	if !ok {
 		return
 	}
 	t, comm := w.channel(&x.Operation)
@@ -253,12 +214,7 @@ func (w *Dimemas) message(x *ops.Act) {
 	case ops.Recv:
 		w.record(receive, peer, -1, int64(x.Received), t, comm, blocking)
 	case ops.RecvEnd:
-		if p, ok := w.posted[x.ID]; ok {
-			if p.wild {
-				w.out.Patch(p.at, w.late(peer, int64(x.Received), t, comm))
-			}
-			delete(w.posted, x.ID)
-		}
+		w.Received(x, func() []byte { return w.late(peer, int64(x.Received), t, comm) })
 		w.record(receive, peer, -1, int64(x.Received), t, comm, wait)
 	}
 }
@@ -268,40 +224,20 @@ func (w *Dimemas) late(peer, bytes, tag, comm int64) []byte {
 	return fmt.Appendf(w.text(receive), ":%010d:-1:%019d:%010d:%010d:%d\n", peer, bytes, tag, comm, immediate)
 }
 
-// post writes that a receive is posted. Of one with a wildcard it leaves room for what comes out.
-func (w *Dimemas) post(x *ops.Act) {
-	p := posted{at: w.out.Position()}
-	if peer := int64(x.World()); peer >= 0 && x.Tag >= 0 {
-		t, comm := w.channel(&x.Operation)
-		w.record(receive, peer, -1, int64(x.Received), t, comm, immediate)
-	} else {
-		p.wild = true
-		w.out.Add(w.nothing(int64(len(w.late(0, 0, 0, 0)))))
-	}
-	p.length = w.out.Position() - p.at
-	w.posted[x.ID] = p
-}
-
-// withdraw makes nothing of a receive that never got a message.
-func (w *Dimemas) withdraw(id uint64, p posted) {
-	w.out.Patch(p.at, w.nothing(p.length))
-	delete(w.posted, id)
-}
-
 func (w *Dimemas) collective(x *ops.Act) {
 	number, ok := operations[ops.Base(x.Function)]
 	switch {
 	case !ok:
-		w.s.Losses.Add("collectives along a topology (MPI_Neighbor_…)", 1)
+		w.Source.Losses.Add("collectives along a topology (MPI_Neighbor_…)", 1)
 		return
 	case x.Comm.Number < 0: // one rank waits for nobody
 		return
 	case !w.comms[x.Comm.Number]:
-		w.s.Losses.Add("collectives between two groups, or on a communicator whose members the trace does not have", 1)
+		w.Source.Losses.Add("collectives between two groups, or on a communicator whose members the trace does not have", 1)
 		return
 	}
 	root := int64(0)
-	if x.Root >= 0 && x.Comm.WorldRank(x.Root) == w.rank {
+	if x.Root >= 0 && x.Comm.WorldRank(x.Root) == w.Rank {
 		root = 1
 	}
 	w.record(globalOp, int64(number), int64(x.Comm.Number+1), root, 0, int64(x.Sent), int64(x.Received), 0)

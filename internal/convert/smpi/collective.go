@@ -1,6 +1,7 @@
 package smpi
 
 import (
+	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -25,14 +26,14 @@ func (w *Writer) own(c *handles.Comm) int {
 	switch {
 	case c.Number < 0:
 		return 0
-	case c.WorldRank(w.rank) == w.rank:
-		return w.rank
+	case c.WorldRank(w.Rank) == w.Rank:
+		return w.Rank
 	}
 	n, ok := w.self[c]
 	if !ok {
 		n = -1
 		for i := range c.Size {
-			if c.WorldRank(i) == w.rank {
+			if c.WorldRank(i) == w.Rank {
 				n = i
 				break
 			}
@@ -49,7 +50,7 @@ func (w *Writer) everybody(c *handles.Comm) bool {
 	}
 	same, ok := w.world[c]
 	if !ok {
-		same = c.Size == w.s.Reader.Ranks() && c.RemoteSize == 0
+		same = c.Size == w.Source.Reader.Ranks() && c.RemoteSize == 0
 		for i := 0; same && i < c.Size; i++ {
 			same = c.WorldRank(i) == i
 		}
@@ -85,7 +86,7 @@ func (w *Writer) collective(x *ops.Act) {
 	}
 	if lost != "" {
 		if x.Kind != ops.CollectiveEnd {
-			w.s.Losses.Add(lost, 1)
+			w.Source.Losses.Add(lost, 1)
 		}
 		return
 	}
@@ -142,7 +143,7 @@ func (w *Writer) known(p meaning.Pattern, x *ops.Act) bool {
 // inOrder writes steps one after the other. Receives are posted before messages are sent, so that
 // members that send to each other don't wait for ever.
 func (w *Writer) inOrder(c *handles.Comm) {
-	t := w.number(tag{c.Number, collectiveTag})
+	t := w.Number(convert.Tag{Comm: c.Number, Tag: collectiveTag})
 	for _, s := range w.steps {
 		to, from := int64(c.WorldRank(s.to)), int64(c.WorldRank(s.from))
 		switch {
@@ -153,14 +154,14 @@ func (w *Writer) inOrder(c *handles.Comm) {
 		default:
 			w.action("irecv", from, t, size(s.in))
 			w.action("send", to, t, size(s.out))
-			w.action("wait", from, int64(w.rank), t)
+			w.action("wait", from, int64(w.Rank), t)
 		}
 	}
 }
 
 // begin writes that all messages of steps that depend on nothing are under way.
 func (w *Writer) begin(c *handles.Comm) {
-	t := w.number(tag{c.Number, flatTag})
+	t := w.Number(convert.Tag{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
 			w.action("irecv", int64(c.WorldRank(s.from)), t, size(s.in))
@@ -175,13 +176,13 @@ func (w *Writer) begin(c *handles.Comm) {
 
 // end writes that they are waited for.
 func (w *Writer) end(c *handles.Comm) {
-	t := w.number(tag{c.Number, flatTag})
+	t := w.Number(convert.Tag{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
-			w.action("wait", int64(c.WorldRank(s.from)), int64(w.rank), t)
+			w.action("wait", int64(c.WorldRank(s.from)), int64(w.Rank), t)
 		}
 		if s.to >= 0 {
-			w.action("wait", int64(w.rank), int64(c.WorldRank(s.to)), t)
+			w.action("wait", int64(w.Rank), int64(c.WorldRank(s.to)), t)
 		}
 	}
 }

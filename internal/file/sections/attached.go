@@ -27,10 +27,7 @@ func appendValues(classes []Class) []byte {
 	if len(names) == 0 {
 		return nil
 	}
-	b := wire.AppendUvarint(nil, uint64(len(names)))
-	for _, name := range names {
-		b = wire.AppendString(b, name)
-	}
+	b := wire.Append(nil, func(c *wire.Coder) { c.Strings(&names) })
 	blobs := make([][]byte, len(classes))
 	for i := range classes {
 		for _, name := range names {
@@ -98,9 +95,9 @@ func DecodeValueStats(r *wire.Reader, terminals int) []model.ValueStat {
 // DecodeValues reads names, and the blobs of classes as they are.
 func DecodeValues(r *wire.Reader, classes int) *AttachedValues {
 	v := &AttachedValues{}
-	for range r.Count(1) {
-		v.Names = append(v.Names, r.String())
-		if n := len(v.Names); n > 1 && v.Names[n-2] >= v.Names[n-1] {
+	(&wire.Coder{R: r}).Strings(&v.Names)
+	for i := range v.Names {
+		if i > 0 && v.Names[i-1] >= v.Names[i] {
 			r.Fail("names of values out of order")
 			return v
 		}

@@ -259,7 +259,7 @@ func (p *Processes) set(x *model.Process, col int, v int64) {
 //	processes = names, per column its runs, asides
 //	names     = hosts, ends, folders, each: count, string…
 func (p *Processes) AppendBinary(b []byte) []byte {
-	b = appendNames(appendNames(appendNames(b, &p.hosts), &p.ends), &p.folders)
+	b = wire.Append(b, func(c *wire.Coder) { c.Strings(&p.hosts.list, &p.ends.list, &p.folders.list) })
 	for i := range p.cols {
 		b = p.cols[i].AppendRuns(b)
 	}
@@ -268,25 +268,11 @@ func (p *Processes) AppendBinary(b []byte) []byte {
 
 // DecodeProcesses reads a table of n entries.
 func DecodeProcesses(r *wire.Reader, n int) Processes {
-	p := Processes{hosts: decodeNames(r), ends: decodeNames(r), folders: decodeNames(r)}
+	var p Processes
+	(&wire.Coder{R: r}).Strings(&p.hosts.list, &p.ends.list, &p.folders.list)
 	p = p.decode(r, func() column.Column { return column.DecodeRuns(r, n) })
 	p.asides = decodeAsides(r, n)
 	return p
-}
-
-func appendNames(b []byte, n *names) []byte {
-	b = wire.AppendUvarint(b, uint64(len(n.list)))
-	for _, s := range n.list {
-		b = wire.AppendString(b, s)
-	}
-	return b
-}
-
-func decodeNames(r *wire.Reader) (n names) {
-	for range r.Count(1) {
-		n.list = append(n.list, r.String())
-	}
-	return n
 }
 
 // decode takes the columns, which the names are there for.

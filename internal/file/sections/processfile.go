@@ -33,7 +33,7 @@ const totalsWithin = 0.0102
 //	follows   = per rank of which section totals says nothing: ns uvarint
 func (p *Processes) AppendSection(b []byte, totals Ranked) []byte {
 	b = appendNumbered(b, p.hosts.list)
-	b = appendNames(b, &p.ends)
+	b = wire.Append(b, func(c *wire.Coder) { c.Strings(&p.ends.list) })
 	for i := range callsColumn {
 		b = append(b, p.shortest(i, totals)...)
 	}
@@ -199,7 +199,7 @@ func (p *Processes) follows(vals []int64, totals Ranked) []byte {
 func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals func() (Ranked, error)) Processes {
 	var p Processes
 	p.hosts.list = decodeNumbered(r, n+1)
-	p.ends = decodeNames(r)
+	(&wire.Coder{R: r}).Strings(&p.ends.list)
 	next := -1
 	return p.decode(r, func() column.Column {
 		switch next++; next {

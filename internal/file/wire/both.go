@@ -165,6 +165,13 @@ func (c *Coder) String(v *string) {
 	}
 }
 
+// Strings are counted texts.
+func (c *Coder) Strings(lists ...*[]string) {
+	for _, list := range lists {
+		List(c, list, 1, func(_ int, s *string) { c.String(s) })
+	}
+}
+
 // Blob is counted bytes; those read are the input's.
 func (c *Coder) Blob(b *[]byte) {
 	if c.R != nil {

@@ -156,3 +156,95 @@ func (r *Reader) Uint32() uint32 {
 
 // Uint16 reads a varint that fits in 16 bits.
 func (r *Reader) Uint16() uint16 { return uint16(r.Int(math.MaxUint16)) }
+
+// AppendUvarint appends an unsigned varint.
+func AppendUvarint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
+
+// AppendVarint appends a zigzag varint.
+func AppendVarint(b []byte, v int64) []byte {
+	return binary.AppendUvarint(b, uint64(v)<<1^uint64(v>>63))
+}
+
+// AppendString appends a string as counted bytes.
+func AppendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// AppendUint64 appends eight bytes, least significant first.
+func AppendUint64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
+
+// AppendUint32 appends four bytes, least significant first.
+func AppendUint32(b []byte, v uint32) []byte { return binary.LittleEndian.AppendUint32(b, v) }
+
+// UvarintLen returns how many bytes AppendUvarint takes.
+func UvarintLen(v uint64) int {
+	n := 1
+	for ; v >= 0x80; v >>= 7 {
+		n++
+	}
+	return n
+}
+
+// A BitWriter writes bits, least significant first, behind what is in Out.
+type BitWriter struct {
+	Out  []byte
+	word uint64
+	n    uint
+}
+
+// Put writes the low n bits of v, which has no others.
+func (w *BitWriter) Put(v uint64, n uint) {
+	if n > 32 {
+		w.Put(v&(1<<32-1), 32)
+		v, n = v>>32, n-32
+	}
+	w.word |= v << w.n
+	w.n += n
+	for w.n >= 8 {
+		w.Out = append(w.Out, byte(w.word))
+		w.word >>= 8
+		w.n -= 8
+	}
+}
+
+// Finish fills up the last byte and returns all.
+func (w *BitWriter) Finish() []byte {
+	if w.n > 0 {
+		w.Out = append(w.Out, byte(w.word))
+		w.word, w.n = 0, 0
+	}
+	return w.Out
+}
+
+// A BitReader reads what a BitWriter wrote, and zeros behind the end.
+type BitReader struct {
+	In   []byte
+	at   int
+	word uint64
+	n    uint
+}
+
+// Get reads n bits.
+func (r *BitReader) Get(n uint) uint64 {
+	if n > 32 {
+		low := r.Get(32)
+		return low | r.Get(n-32)<<32
+	}
+	for r.n < n {
+		if r.at < len(r.In) {
+			r.word |= uint64(r.In[r.at]) << r.n
+		}
+		r.at++
+		r.n += 8
+	}
+	v := r.word & (1<<n - 1)
+	r.word >>= n
+	r.n -= n
+	return v
+}
+
+// Used returns how many bytes were read.
+func (r *BitReader) Used() int { return r.at }
+
+// Over reports whether it was read beyond the end.
+func (r *BitReader) Over() bool { return r.at > len(r.In) }

@@ -163,10 +163,7 @@ func (w *Writer) Close() (int64, error) {
 		}
 	}
 	if len(w.names) > 0 || w.rank.Mode.Lossy() {
-		b = wire.AppendUvarint(b, uint64(len(w.names)))
-		for _, name := range w.names {
-			b = wire.AppendString(b, name)
-		}
+		b = wire.Append(b, func(c *wire.Coder) { c.Strings(&w.names) })
 		for _, list := range w.blocks {
 			for _, x := range list {
 				if len(w.names) > 0 {
@@ -266,9 +263,7 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 		r.blocks = append(r.blocks, list)
 	}
 	if h.Err() == nil && h.Rest() > 0 {
-		for range h.Count(1) {
-			r.names = append(r.names, h.String())
-		}
+		(&wire.Coder{R: h}).Strings(&r.names)
 		if len(r.names) > MaxNames {
 			h.Fail("%d names of values", len(r.names))
 		}
