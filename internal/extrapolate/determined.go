@@ -181,21 +181,24 @@ type colored struct {
 
 // colors evaluates what all ranks pass to a call of MPI_Comm_split.
 func (x *maker) colors(p *place, g *group, e env) *colored {
+	color, key := g.cells[p.cellOf("color")].one, g.cells[p.cellOf("key")].one
 	at := splitKey{g, e.i, e.j, e.n}
+	if d := max(g.there.turn, color.turn, key.turn); d > 0 {
+		at.i = int64(x.at[d])
+	}
 	if c := x.all.splits[at]; c != nil {
 		return c
 	}
 	c := &colored{make([]bool, x.ranks), make([]int64, x.ranks), make([]int64, x.ranks), nil}
 	x.all.splits[at] = c
-	color, key := g.cells[p.cellOf("color")].one, g.cells[p.cellOf("key")].one
 	for rank := range x.ranks {
 		e.rank = rank
-		v, err := g.there.value(&e)
+		v, err := x.value(&g.there, &e)
 		if c.taking[rank] = v != 0; err == nil && v != 0 {
-			c.color[rank], err = color.value(&e)
+			c.color[rank], err = x.value(&color, &e)
 		}
 		if err == nil && v != 0 {
-			c.key[rank], err = key.value(&e)
+			c.key[rank], err = x.value(&key, &e)
 		}
 		c.err = cmp.Or(c.err, err)
 	}

@@ -248,3 +248,27 @@ func TestFaces(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 }
+
+// Whose turn it is in an iteration is one form for all of them, also where iterations are alike at a distance.
+func TestTurns(t *testing.T) {
+	for _, rounds := range []int{40, 900} {
+		program := func(r *tracktest.Recorder) {
+			r.Begin()
+			for k := range rounds {
+				r.Call("MPI_Bcast", 3, 1<<40, 0, 8, tracktest.IntType, int64(k%r.Size), tracktest.World)
+				if k%r.Size == r.Rank {
+					r.Call("MPI_Wtime", 4)
+				}
+				r.Allreduce(5, 1)
+			}
+			r.End()
+		}
+		m, err := Learn(known(t, program, 4, 6, 8, 9), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d, err := range diff.Traces(extrapolated(t, m, 20), mergetest.Run(t, 20, program), diff.Options{}) {
+			t.Fatalf("%d rounds: %+v, %v", rounds, d, err)
+		}
+	}
+}

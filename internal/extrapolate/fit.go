@@ -19,6 +19,7 @@ type fitted struct {
 	*tried
 	text    string // of what the slot is
 	natural bool   // it counts something: a form that gives less than nothing is not what the program does
+	turn    int    // depth of the loop whose iterations take turns, see turns; 0: none
 }
 
 // value returns what all forms agree on.
@@ -124,7 +125,7 @@ func fit(obs []env, vals []int64) []form {
 
 // plainly finds forms without a condition.
 func plainly(obs []env, vals []int64) []form {
-	for _, level := range []func([]env, []int64) []form{singly, spreads, remainders, pairsOfTests, planes, shares2, blocks} {
+	for _, level := range []func([]env, []int64) []form{singly, spreads, pairsOfTests, planes, shares2, blocks} {
 		if list := level(obs, vals); len(list) > 0 {
 			return list
 		}
@@ -446,34 +447,6 @@ func plane(u, w *form, obs []env, vals []int64) (form, bool) {
 		}
 	}
 	return form{}, false
-}
-
-// mostTurns bounds what is taken in turn.
-const mostTurns = 1024
-
-// remainders finds c % u: whose turn it is in an iteration of its own, the first and the next c.
-func remainders(obs []env, vals []int64) (out []form) {
-	if slices.Min(vals) < 0 {
-		return nil
-	}
-	for i := range terms {
-		u := &terms[i]
-		if u.name != "ranks" && !strings.HasPrefix(u.name, "side(") {
-			continue
-		}
-		found := 0
-		for c := slices.Max(vals); c <= mostTurns && found < 2; c++ {
-			f := form{name: fmt.Sprintf("%d %% %s", c, u.name), grid: u.grid, at: func(e *env) (int64, bool) {
-				n, _ := u.at(e)
-				return c % max(n, 1), n > 0
-			}}
-			if holds(&f, obs, vals) {
-				out = append(out, f)
-				found++
-			}
-		}
-	}
-	return out
 }
 
 // pairsOfTests finds two tests of which both hold, or one of both.

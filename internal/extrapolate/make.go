@@ -119,7 +119,7 @@ func (x *maker) node(n *node, depth int) error {
 		return nil
 	}
 	e := x.m.env(n, open, x.ranks, x.rank, at, func(l *node) int32 { return x.long[len(l.around)] })
-	there, err := g.there.value(&e)
+	there, err := x.value(&g.there, &e)
 	if err != nil {
 		x.refuse(g.there.text, err, g.there.forms)
 		x.leave(n)
@@ -138,6 +138,9 @@ func (x *maker) node(n *node, depth int) error {
 	}
 	p := &x.m.places[n.place]
 	id := madeKey{n.number, int32(e.i), int32(e.j), key}
+	if d := x.m.turned[n.number]; d > 0 {
+		id.i = x.at[d]
+	}
 	c := x.known[id]
 	if c == nil {
 		c = &made{plain: true}
@@ -172,12 +175,22 @@ func (p *place) names(f field) bool {
 	return f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.Request
 }
 
+// value evaluates a slot.
+func (x *maker) value(f *fitted, e *env) (int64, error) {
+	if f.turn == 0 {
+		return f.value(e)
+	}
+	at := *e
+	at.i = int64(x.at[f.turn])
+	return f.value(&at)
+}
+
 // values evaluates all cells: what the calls of the place have in the program's table; false if one of them has no value.
 func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	known = true
 	bytes := p.bytesAt(len(g.cells))
 	take := func(f *fitted, e *env) {
-		v, err := f.value(e)
+		v, err := x.value(f, e)
 		if err != nil && len(out) == bytes {
 			v, err = x.size(err)
 		}

@@ -45,6 +45,7 @@ type pattern struct {
 	rows     [][]seen
 	counts   []map[countKey]int32 // of loops: iterations
 	groups   []map[[maxDepth + 1]int32]*group
+	turned   []int // by node: depth of the loop in which something takes turns, 0: none
 	memo     map[string]*tried
 	slots    []fitted // all, as they were fitted
 	without  int      // slots with different values that no form fits
@@ -93,7 +94,7 @@ func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error)
 			m.counts[n.number][countKey{r.run, r.rank, r.index}] = r.what
 		}
 	}
-	m.groups = make([]map[[maxDepth + 1]int32]*group, len(s.nodes))
+	m.groups, m.turned = make([]map[[maxDepth + 1]int32]*group, len(s.nodes)), make([]int, len(s.nodes))
 	for _, n := range s.nodes[1:] {
 		if err := m.node(n); err != nil {
 			return nil, err
@@ -171,6 +172,17 @@ func (m *pattern) node(n *node) error {
 	if len(open) > 2 {
 		return nil // refused where it is asked for
 	}
+	turn := &turns{}
+	depth := innermost(mask)
+	if depth > 0 && len(open) == 0 && n.place >= 0 {
+		var err error
+		if turn, err = m.turns(n, depth); err != nil {
+			return err
+		}
+		if turn.there != nil || len(turn.cells) > 0 {
+			m.turned[n.number] = depth
+		}
+	}
 	kinds := make(map[string]*group)
 	for _, key := range order {
 		rows := by[key]
@@ -209,7 +221,11 @@ func (m *pattern) node(n *node) error {
 		if n.place < 0 {
 			what = "iterations of " + where
 		}
-		g.there = m.fit(what, obs, vals)
+		if turn.there != nil {
+			g.there = m.slot(turn.there, "whether "+text+" is reached", depth)
+		} else {
+			g.there = m.fit(what, obs, vals)
+		}
 		g.there.natural = true
 		if n.place < 0 || len(calls) == 0 {
 			continue
@@ -218,11 +234,20 @@ func (m *pattern) node(n *node) error {
 		if err != nil {
 			return err
 		}
-		if err := m.cells(n, g, where, calls, values, others); err != nil {
+		if err := m.cells(n, g, where, calls, values, others, turn); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// slot is one that takes turns in a loop.
+func (m *pattern) slot(t *tried, text string, turn int) fitted {
+	f := fitted{tried: t, text: text, turn: turn}
+	if !slices.ContainsFunc(m.slots, func(s fitted) bool { return s.tried == t }) {
+		m.slots = append(m.slots, f)
+	}
+	return f
 }
 
 func (m *pattern) text(n *node) string {
@@ -477,7 +502,7 @@ func sumsOf(cuts [][]cut, c int) sum {
 // mostElements of lists of one length are fitted one by one.
 const mostElements = 64
 
-func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][]int64, others map[shared]*observed) error {
+func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][]int64, others map[shared]*observed, turn *turns) error {
 	p := &m.places[n.place]
 	cuts := make([][]cut, len(values))
 	for i, v := range values {
@@ -491,6 +516,10 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 	}
 	names, sharing, bytes := p.labels(len(cuts[0])), p.shared(), p.bytesAt(len(cuts[0]))
 	for c := range cuts[0] {
+		if t := turn.cells[c]; t != nil {
+			g.cells = append(g.cells, cell{one: m.slot(t, fmt.Sprintf("%s of %s", names[c], m.text(n)), m.turned[n.number])})
+			continue
+		}
 		text := fmt.Sprintf("%s of %s", names[c], where)
 		vals := make([]int64, len(cuts))
 		same := true

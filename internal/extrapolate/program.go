@@ -236,7 +236,7 @@ func (w *programmer) prepare(n *node) error {
 				continue
 			}
 			g := &group{}
-			if err := m.cells(n, g, m.text(n), obs, values, nil); err != nil {
+			if err := m.cells(n, g, m.text(n), obs, values, nil, &turns{}); err != nil {
 				return err
 			}
 			k.groups[key] = g
@@ -419,7 +419,7 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, ce
 }
 
 // variables are the names in forms.
-var variables = regexp.MustCompile(`\b[injkm]\b`)
+var variables = regexp.MustCompile(`\b[injkmt]\b`)
 
 var iterations = regexp.MustCompile(`\b[inj]\b`)
 
@@ -430,6 +430,7 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 	if inList {
 		names["k"], names["m"] = "k", "m"
 	}
+	names["t"] = fmt.Sprintf("i%d", innermost(mask))
 	if len(open) > 0 {
 		names["i"], names["n"] = fmt.Sprintf("i%d", open[0]), fmt.Sprintf("n%d", open[0])
 	}

@@ -106,6 +106,24 @@ static void turns(void)
 	}
 }
 
+/* Whose turn it is changes in loops of a fixed length: rows of an elimination, and panels in rows of a grid. */
+static void elimination(void)
+{
+	int columns = ranks, in = 0, out;
+	for (int side = 1; side * side <= ranks; side++)
+		if (ranks % side == 0)
+			columns = ranks / side;
+	MPI_Comm row;
+	MPI_Comm_split(MPI_COMM_WORLD, rank / columns, rank % columns, &row);
+	for (int k = 0; k < 40; k++)
+		MPI_Bcast(here, 40 - k, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
+	for (int k = 0; k < 24; k++)
+		MPI_Bcast(here, (24 - k) * 32, MPI_DOUBLE, k % columns, row);
+	for (int k = 0; k < 700; k++)
+		MPI_Reduce(&in, &out, 1, MPI_INT, MPI_SUM, k % ranks, MPI_COMM_WORLD);
+	MPI_Comm_free(&row);
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
@@ -117,6 +135,7 @@ int main(int argc, char **argv)
 	lists();
 	transposition();
 	turns();
+	elimination();
 	MPI_Finalize();
 	return 0;
 }
