@@ -115,11 +115,11 @@ static void elimination(void)
 			columns = ranks / side;
 	MPI_Comm row;
 	MPI_Comm_split(MPI_COMM_WORLD, rank / columns, rank % columns, &row);
-	for (int k = 0; k < 40; k++)
-		MPI_Bcast(here, 40 - k, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
-	for (int k = 0; k < 24; k++)
-		MPI_Bcast(here, (24 - k) * 32, MPI_DOUBLE, k % columns, row);
-	for (int k = 0; k < 700; k++)
+	for (int k = 0; k < 20; k++)
+		MPI_Bcast(here, 20 - k, MPI_DOUBLE, k % ranks, MPI_COMM_WORLD);
+	for (int k = 0; k < 12; k++)
+		MPI_Bcast(here, (12 - k) * 32, MPI_DOUBLE, k % columns, row);
+	for (int k = 0; k < 20; k++)
 		MPI_Reduce(&in, &out, 1, MPI_INT, MPI_SUM, k % ranks, MPI_COMM_WORLD);
 	MPI_Comm_free(&row);
 }
