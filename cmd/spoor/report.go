@@ -247,12 +247,16 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 func sayElsewhere(stderr io.Writer, elsewhere int, partial, scratch string, e ending) {
 	name, line := shortPath(partial), bringCommand(e, scratch, partial)
 	if line != nil {
+		all, begin := elsewhere, time.Now()
 		err := bring(line)
+		if err != nil && time.Since(begin) < bringTime()/4 { // it died, as launchers may when others of its processes end; else a host is gone
+			err = bring(line)
+		}
 		if dirs, e := recover.Dirs(partial); e == nil {
-			if left := ranksElsewhere(dirs); left < elsewhere {
-				fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", show.Plural(elsewhere-left, "rank"))
-				elsewhere = left
-			}
+			elsewhere = min(elsewhere, ranksElsewhere(dirs))
+		}
+		if elsewhere < all {
+			fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", show.Plural(all-elsewhere, "rank"))
 		}
 		if elsewhere > 0 && err != nil {
 			fmt.Fprintf(stderr, "spoor: the launcher could not bring it from all hosts: %v\n", err)
