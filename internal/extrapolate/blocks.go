@@ -44,7 +44,7 @@ type spread struct {
 	sizeOf, startOf func(total, n, at int64) int64
 }
 
-// spreads that programs use, the commonest first.
+// spreadings are the ways that programs use, the commonest first.
 var spreadings = []spread{
 	{"share", "share_start", share, func(t, n, at int64) int64 { return t/n*at + min(at, t%n) }},
 	{"floor_share", "floor_start", func(t, n, at int64) int64 { return (at+1)*t/n - at*t/n }, func(t, n, at int64) int64 { return at * t / n }},
@@ -120,7 +120,7 @@ func divisor(vals []int64) (all int64) {
 // mostTotals are tried.
 const mostTotals = 256
 
-// An end is what is seen of the first parts: how much so many of them get together, in a run with some number of parts.
+// An end is what the first parts get: v for some of n.
 type end struct{ n, parts, v int64 }
 
 // ends lists what the first part gets, or where the next one starts.
@@ -223,7 +223,7 @@ type addition struct {
 // added adds up the values of each run; nil if they don't depend on the place along these sides alone, or some places were not seen.
 func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	index := make(map[int64]int)
-	seen := make([]map[[3]int64]int64, 0)
+	var seen []map[[3]int64]int64
 	for i := range obs {
 		e := &obs[i]
 		k, known := index[e.ranks]

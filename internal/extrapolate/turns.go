@@ -6,7 +6,7 @@ import (
 )
 
 // turns are what takes turns over the iterations of a loop that is equally long everywhere, as roots do that are i % ranks: one form for
-// all iterations, in which t is the iteration. Each iteration by itself says too little.
+// all iterations, in which t is the iteration. One iteration says too little.
 type turns struct {
 	there *tried         // whether the call is reached; nil: that takes no turns
 	cells map[int]*tried // of its values
@@ -109,6 +109,7 @@ func remainders() (out []form) {
 	return out
 }
 
+// everyRemainder has those of all grids: a rank's place depends on the order of sides.
 func everyRemainder() (out []form) {
 	for i := range terms {
 		u := &terms[i]
