@@ -45,20 +45,20 @@ func readerOf(c *sections.Content) (*trace.Reader, error) {
 	return trace.NewBytes(file, "the extrapolated trace")
 }
 
-// told is called with the messages of a rank: what it sends, and what statuses say that it received.
-type told struct {
+// A messageSink is told of the messages of a rank: what it sends, and what statuses say that it received.
+type messageSink struct {
 	ops.NoSink
 	rank     int
 	sent     func(rank int, c ops.Channel, a *ops.Act)
 	received func(rank int, c ops.Channel, a *ops.Act)
 }
 
-func (t *told) Begin(k *trace.Rank) error {
+func (t *messageSink) Begin(k *trace.Rank) error {
 	t.rank = k.Number()
 	return nil
 }
 
-func (t *told) Enter(c *ops.Call) error {
+func (t *messageSink) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		switch a := &c.Acts[i]; a.Kind {
 		case ops.Send, ops.SendBegin:
@@ -76,7 +76,7 @@ func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *o
 	if err != nil {
 		return err
 	}
-	return o.Run(&told{sent: sent, received: received})
+	return o.Run(&messageSink{sent: sent, received: received})
 }
 
 // sameSizes checks that receivers are told what senders sent. Statuses are values of their own, which have forms.
