@@ -16,7 +16,17 @@ func (c *Call) Text() string { return string(c.AppendText(nil)) }
 //
 // A parameter with a value both before and after the call has an arrow between
 // them. What is known of a new communicator or datatype follows behind a #.
-func (c *Call) AppendText(b []byte) []byte {
+func (c *Call) AppendText(b []byte) []byte { return c.appendText(b, nil) }
+
+// A gap is where a request's value is left out of a call's text.
+type gap struct {
+	at    int // in the text
+	param int
+	out   bool // the value after the call
+}
+
+// appendText leaves requests out if gaps is not nil, and says where.
+func (c *Call) appendText(b []byte, gaps *[]gap) []byte {
 	b = append(b, c.Name()...)
 	b = append(b, '(')
 	first := true
@@ -30,14 +40,18 @@ func (c *Call) AppendText(b []byte) []byte {
 		}
 		first = false
 		b = append(append(b, p.Name()...), '=')
-		if p.In.Type != None {
-			b = p.In.appendText(b, p.Kind())
-		}
-		if p.In.Type != None && p.Out.Type != None {
-			b = append(b, "->"...)
-		}
-		if p.Out.Type != None {
-			b = p.Out.appendText(b, p.Kind())
+		for out, v := range []*Value{&p.In, &p.Out} {
+			if v.Type == None {
+				continue
+			}
+			if out == 1 && p.In.Type != None {
+				b = append(b, "->"...)
+			}
+			if gaps != nil && p.Def.Type == Request {
+				*gaps = append(*gaps, gap{len(b), i, out == 1})
+			} else {
+				b = v.appendText(b, p.Kind())
+			}
 		}
 	}
 	b = append(b, ") = "...)

@@ -23,11 +23,10 @@ type Walk struct {
 	calls  []numberedCall // by terminal
 	line   timeline.Line  // nil: no times
 
-	now   TimedCall
-	same  bool
-	again bool
-	last  int // terminal
-	err   error
+	now  TimedCall
+	same bool
+	last int // terminal
+	err  error
 }
 
 // A numberedCall is a terminal whose requests are numbered as of a position in the
@@ -35,7 +34,9 @@ type Walk struct {
 type numberedCall struct {
 	call *Call
 	t    template
-	made int64 // before it
+	made int64  // before it
+	text []byte // without its requests, once asked for
+	gaps []gap  // where these stand in the text
 }
 
 // Walk returns a walk that begins at a position of a stream.
@@ -83,7 +84,6 @@ func (w *Walk) Next() bool {
 	x := &w.calls[n]
 	w.same = n == w.last && x.made == w.made && (w.lanes == nil || w.k.lanes[n] == nil)
 	w.last = n
-	w.again = x.call != nil && (x.made == w.made || !x.t.requests) && (w.lanes == nil || w.k.lanes[n] == nil)
 	if !w.same {
 		if w.err = w.evaluate(x, n); w.err != nil {
 			return false
@@ -98,8 +98,29 @@ func (w *Walk) Next() bool {
 	return w.err == nil
 }
 
-// Again reports whether the call is the same, but for its position, as the last one of its terminal.
-func (w *Walk) Again() bool { return w.again }
+// AppendText appends the text of the call that the walk is at, as Call.AppendText does. What is the
+// same for all calls of a terminal is made once.
+func (w *Walk) AppendText(b []byte) []byte {
+	if w.lanes != nil && w.k.lanes[w.last] != nil {
+		return w.now.Call.AppendText(b)
+	}
+	x := &w.calls[w.last]
+	if x.text == nil {
+		x.text = x.call.appendText(nil, &x.gaps)
+	}
+	from := 0
+	for _, g := range x.gaps {
+		b = append(b, x.text[from:g.at]...)
+		from = g.at
+		p := &x.call.Params[g.param]
+		if g.out {
+			b = p.Out.appendText(b, p.Kind())
+		} else {
+			b = p.In.appendText(b, p.Kind())
+		}
+	}
+	return append(b, x.text[from:]...)
+}
 
 // evaluate brings a terminal's call up to where the walk is.
 func (w *Walk) evaluate(x *numberedCall, n int) error {

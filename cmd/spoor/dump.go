@@ -98,7 +98,7 @@ type dumper struct {
 	drawn      []trace.Drawn   // loops whose numbers of rounds are drawn
 	k          *trace.Rank     // at hand, if there are such
 	values     []attachedValue // of the call at hand
-	texts      [][]byte        // of the rank at hand, by terminal
+	extras     [][]byte        // of the rank at hand, by terminal: what stands behind a call
 	walk       *trace.Walk     // to the call at hand
 	printed    int             // calls
 	progress   *progress
@@ -266,7 +266,7 @@ func (d *dumper) rank(k *trace.Rank) error {
 			return err
 		}
 	}
-	d.texts = make([][]byte, k.Terminals())
+	d.extras = make([][]byte, k.Terminals())
 	for stream := range k.Streams() {
 		if d.o.stream >= 0 && stream != d.o.stream {
 			continue
@@ -300,13 +300,14 @@ func (d *dumper) rank(k *trace.Rank) error {
 // stepCalls is after how many calls the clock is read.
 const stepCalls = 1 << 12
 
-// appendText writes a call, with all that doesn't depend on its position: that is the same as before for a call that is.
+// appendText writes a call, with all that doesn't depend on its position.
 func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
-	t := &d.texts[c.Terminal]
-	if !d.walk.Again() || !d.names.None() {
-		*t = d.appendExtras(c.AppendText((*t)[:0]), c, nil)
+	b = d.walk.AppendText(b)
+	x := &d.extras[c.Terminal]
+	if *x == nil || !d.names.None() {
+		*x = d.appendExtras([]byte{}, c, nil)
 	}
-	return append(b, *t...)
+	return append(b, *x...)
 }
 
 // calls yields the wanted calls of a thread, with their times if these are wanted.
