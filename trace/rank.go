@@ -215,11 +215,7 @@ func (k *Rank) Calls(stream int) iter.Seq2[*Call, error] { return k.CallsFrom(st
 func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
 		cursor := k.streams[stream].Cursor()
-		made, err := k.requestsBefore(stream, index)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
+		made, counted := int64(0), index == 0
 		cursor.Seek(index)
 		lanes := k.walkLanes(index)
 		for {
@@ -229,6 +225,10 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 				return
 			}
 			t, err := k.template(int(n))
+			if err == nil && t.requests && !counted {
+				made, err = k.requestsBefore(stream, at)
+				counted = true
+			}
 			if err != nil {
 				yield(nil, err)
 				return
@@ -270,7 +270,7 @@ func (k *Rank) Call(stream int, index uint64) (*Call, error) {
 }
 
 // requestsBefore counts the one-shot requests that a stream made before a
-// position.
+// position: asked for where a call with requests comes, as it takes all that make some.
 func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 	if index == 0 {
 		return 0, nil

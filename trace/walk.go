@@ -15,13 +15,14 @@ import (
 //	}
 //	… w.Err() …
 type Walk struct {
-	k      *Rank
-	stream int
-	cursor *grammar.Cursor
-	lanes  *laneWalk
-	made   int64          // one-shot requests before the next call
-	calls  []numberedCall // by terminal
-	line   timeline.Line  // nil: no times
+	k       *Rank
+	stream  int
+	cursor  *grammar.Cursor
+	lanes   *laneWalk
+	made    int64 // one-shot requests before the next call, once one with requests has come
+	counted bool
+	calls   []numberedCall // by terminal
+	line    timeline.Line  // nil: no times
 
 	now  TimedCall
 	same bool
@@ -41,11 +42,7 @@ type numberedCall struct {
 
 // Walk returns a walk that begins at a position of a stream.
 func (k *Rank) Walk(stream int, index uint64) (*Walk, error) {
-	made, err := k.requestsBefore(stream, index)
-	if err != nil {
-		return nil, err
-	}
-	w := &Walk{k: k, stream: stream, cursor: k.streams[stream].Cursor(), made: made, calls: make([]numberedCall, k.Terminals()), last: -1}
+	w := &Walk{k: k, stream: stream, cursor: k.streams[stream].Cursor(), counted: index == 0, calls: make([]numberedCall, k.Terminals()), last: -1}
 	w.cursor.Seek(index)
 	w.lanes = k.walkLanes(index)
 	return w, nil
@@ -130,6 +127,13 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 			return err
 		}
 		x.t = t
+	}
+	if x.t.requests && !w.counted {
+		var err error
+		if w.made, err = w.k.requestsBefore(w.stream, w.cursor.Pos()-1); err != nil {
+			return err
+		}
+		w.counted = true
 	}
 	from := x.t.call
 	if w.lanes != nil && w.k.lanes[n] != nil {

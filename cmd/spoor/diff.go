@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
+	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -90,6 +91,12 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 		}
 	}
 	for _, r := range []*trace.Reader{a, b} {
+		if extrapolate.Made(r) {
+			o.Memory = true
+			if !o.quiet {
+				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s is extrapolated: its blocks of memory may have other names\n", r.Name())
+			}
+		}
 		if list, err := r.Thinned(); err != nil {
 			return false, err
 		} else if list != nil && !o.quiet {

@@ -81,24 +81,25 @@ func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *o
 
 // sameSizes checks that receivers are told what senders sent. Statuses are values of their own, which have forms.
 func sameSizes(r *trace.Reader) error {
+	type pair struct{ from, to int }
 	type sizes struct {
 		sent, received uint64 // bytes
 		off            uint64 // 0 if each message has the same size at both ends
 	}
-	of := make(map[ops.Channel]sizes)
+	of := make(map[pair]sizes)
 	const odd = 0x9e3779b97f4a7c15 // spreads numbers of messages
 	if err := messages(r, func(_ int, c ops.Channel, a *ops.Act) {
-		s := of[c]
-		of[c] = sizes{s.sent + a.Sent, s.received, s.off + (a.Message*odd|1)*a.Sent}
+		s := of[pair{c.From, c.To}]
+		of[pair{c.From, c.To}] = sizes{s.sent + a.Sent, s.received, s.off + (a.Message*odd|1)*a.Sent}
 	}, func(_ int, c ops.Channel, a *ops.Act) {
-		s := of[c]
-		of[c] = sizes{s.sent, s.received + a.Received, s.off - (a.Message*odd|1)*a.Received}
+		s := of[pair{c.From, c.To}]
+		of[pair{c.From, c.To}] = sizes{s.sent, s.received + a.Received, s.off - (a.Message*odd|1)*a.Received}
 	}); err != nil {
 		return err
 	}
-	for c, s := range of {
+	for p, s := range of {
 		if s.off != 0 {
-			return fmt.Errorf("the result does not match: rank %d sends %d B to rank %d with tag %d, which receives %d B, or in another order", c.From, s.sent, c.To, c.Tag, s.received)
+			return fmt.Errorf("the result does not match: rank %d sends %d B to rank %d, which receives %d B, or in another order", p.from, s.sent, p.to, s.received)
 		}
 	}
 	return nil

@@ -26,7 +26,13 @@ import (
 )
 
 // LeftOut is the key of the meta section that says which calls a partial trace lacks.
-const LeftOut = trace.MetaNote + ".extrapolated.lacks"
+const LeftOut = noted + ".lacks"
+
+// noted is the note of a trace that is extrapolated.
+const noted = trace.MetaNote + ".extrapolated"
+
+// Made reports whether a trace is extrapolated.
+func Made(r *trace.Reader) bool { return r.Meta()[noted] != "" }
 
 // A Refusal lists what can't be determined.
 type Refusal struct {
@@ -308,7 +314,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 		from = append(from, fmt.Sprint(r.ranks))
 	}
 	meta := last.Meta()
-	meta[trace.MetaNote+".extrapolated"] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one; %s", strings.Join(from, ", "), about)
+	meta[noted] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one; %s", strings.Join(from, ", "), about)
 	if len(refused) == 0 {
 		return to.Content(meta)
 	}

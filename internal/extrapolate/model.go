@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
@@ -442,7 +443,7 @@ func (p *place) labels(cells int) (list []string) {
 			case trace.Status:
 				parts = statusNames
 			case trace.Address:
-				parts = []string{"segment", "offset"}
+				parts = []string{segmentPart[1:], "offset"}
 			}
 		case f.kind == completes:
 			name = whichComplete
@@ -526,6 +527,9 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		for i := range cuts {
 			vals[i] = cuts[i][c].one
 			same = same && vals[i] == vals[0]
+		}
+		if strings.HasSuffix(names[c], segmentPart) {
+			m.oneName(calls, vals)
 		}
 		var other *observed
 		if s, ok := sharing[c]; ok {

@@ -123,6 +123,7 @@ func (m *pattern) plans(target reissue.Target) (*reissue.Plan, *needs, error) {
 type kind struct {
 	call   *trace.Call
 	vals   []int64
+	moved  bool // a block of the call has another name
 	groups map[[maxDepth + 1]int32]*group
 }
 
@@ -189,6 +190,10 @@ func (w *programmer) prepare(n *node) error {
 			if err != nil {
 				return err
 			}
+			vals, moved, err := w.m.renamed(place, m.groups[n.number][reduced(r.index, mask)], m.envOf(n, open, r), m.values[r.what], vals)
+			if err != nil {
+				return err
+			}
 			shape, err := proxy.Shape(place.function, vals, anyLength)
 			if err != nil {
 				return err
@@ -196,10 +201,10 @@ func (w *programmer) prepare(n *node) error {
 			if is, ok = byShape[fmt.Sprint(shape)]; !ok {
 				is = len(byShape)
 				byShape[fmt.Sprint(shape)] = is
-				w.kinds[n.number] = append(w.kinds[n.number], &kind{call: c, vals: vals})
+				w.kinds[n.number] = append(w.kinds[n.number], &kind{call: c, vals: vals, moved: moved})
 			}
-			if k := w.kinds[n.number][is]; len(vals) > len(k.vals) {
-				k.call, k.vals = c, vals
+			if k := w.kinds[n.number][is]; len(vals) > len(k.vals) || k.moved && !moved {
+				k.call, k.vals, k.moved = c, vals, moved
 			}
 			known[r.what] = is
 		}

@@ -22,8 +22,9 @@ type matcher struct {
 
 func newMatcher(a, b *trace.Rank, o Options) *matcher {
 	m := &matcher{a: a, b: b, o: o, match: make([]int32, a.Terminals()), miss: make(map[[2]int]bool)}
-	if o.Renamed {
+	if o.Memory {
 		m.names = newRenaming()
+		m.names.files = o.Renamed
 		m.o.names = m.names
 	}
 	return m
@@ -140,7 +141,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 		return false
 	}
 	// How far apart two addresses are is as arbitrary as they are.
-	if !o.equalValues(&x.Result, &y.Result) && !(o.AnyAddress && strings.HasPrefix(x.Name(), "MPI_Aint_")) && !(o.Renamed && betweenSegments(x)) {
+	if !o.equalValues(&x.Result, &y.Result) && !(o.AnyAddress && strings.HasPrefix(x.Name(), "MPI_Aint_")) && !(o.Memory && betweenSegments(x)) {
 		return false
 	}
 	for i := range x.Params {
@@ -180,7 +181,7 @@ func betweenSegments(c *trace.Call) bool {
 // equalTypes compares what is known of new datatypes. Where one that holds addresses
 // begins and how far it reaches are addresses too.
 func (o *Options) equalTypes(x, y *trace.NewType) bool {
-	if (o.AnyAddress || o.Renamed) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
+	if (o.AnyAddress || o.Memory) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
 		return x.Size == y.Size
 	}
 	return equalPointers(x, y)

@@ -1,0 +1,76 @@
+package extrapolate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// segmentPart is the end of the name of a cell that names a block of memory.
+const segmentPart = ".segment"
+
+// oneName gives a block that all ranks of a run call alike the name that the largest run has for it, where some runs were too small for
+// the recorder to follow this block, or others that have numbers before it: that tells nothing of the program.
+func (m *pattern) oneName(obs []env, vals []int64) {
+	names := make(map[int64]int64) // by number of ranks
+	heap, unknown, same := false, false, true
+	for i, e := range obs {
+		if name, ok := names[e.ranks]; ok && name != vals[i] {
+			return
+		}
+		names[e.ranks] = vals[i]
+		same = same && vals[i] == vals[0]
+		switch trace.AddressClass(signature.SegClass(vals[i])) {
+		case trace.Heap:
+			heap = true
+		case trace.UnknownPlace:
+			unknown = true
+		default:
+			return
+		}
+	}
+	last, ok := names[int64(m.runs[len(m.runs)-1].ranks)]
+	if !ok || same || !unknown {
+		return
+	}
+	if !heap {
+		t := &tried{obs: obs, vals: vals}
+		if m.judge(t, fit); len(t.forms) > 0 && t.wrong == "" {
+			return
+		}
+	}
+	for i := range vals {
+		vals[i] = last
+	}
+}
+
+// renamed is the signature of a call that was seen, with the names that oneName gave its blocks, and whether one has another.
+func (m *pattern) renamed(p *place, g *group, e env, values, raw []int64) (vals []int64, moved bool, err error) {
+	cuts, err := p.cut(values)
+	if err != nil || g == nil || len(g.cells) != len(cuts) {
+		return raw, false, err
+	}
+	spans, err := sections.SpansOf(p.function, nil, raw)
+	if err != nil {
+		return nil, false, err
+	}
+	vals = slices.Clone(raw)
+	for c, name := range p.labels(len(cuts)) {
+		if !strings.HasSuffix(name, segmentPart) {
+			continue
+		}
+		v, err := g.cells[c].one.value(&e)
+		if err != nil || v == cuts[c].one {
+			continue
+		}
+		for i := range spans {
+			if s := &spans[i]; s.Param >= 0 && s.Param < len(p.function.Params) && s.Dims == 0 && p.function.Params[s.Param].Name+segmentPart == name && vals[s.At] == cuts[c].one {
+				vals[s.At], moved = v, true
+			}
+		}
+	}
+	return vals, moved, nil
+}
