@@ -75,7 +75,7 @@ static void *next(const char *name)
    MPI takes for itself while it starts, thousands of blocks that no call will ever name. */
 static inline int is_programs(void)
 {
-	return !sp_self.busy && !(sp_self.depth && __atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_EARLY);
+	return !sp_self.in[SP_BUSY] && !(sp_self.depth && __atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_EARLY);
 }
 
 /* ---- sanitizers ---- */
@@ -90,7 +90,7 @@ static void told_born(const volatile void *p, size_t size)
 
 static void told_gone(const volatile void *p)
 {
-	if (p && told_size(p) >= least && !sp_self.busy)
+	if (p && told_size(p) >= least && !sp_self.in[SP_BUSY])
 		sp_segment_remove((const void *)p, told_size(p));
 }
 
@@ -153,9 +153,9 @@ static inline int direct(void)
    allocate. */
 #define INSIDE(call) \
 	({ \
-		sp_mark(&sp_self.allocating, sp_self.allocating + 1); \
+		sp_mark(&sp_self.in[SP_ALLOCATING], sp_self.in[SP_ALLOCATING] + 1); \
 		__auto_type result_ = (call); \
-		sp_mark(&sp_self.allocating, sp_self.allocating - 1); \
+		sp_mark(&sp_self.in[SP_ALLOCATING], sp_self.in[SP_ALLOCATING] - 1); \
 		result_; \
 	})
 
@@ -174,7 +174,7 @@ static void *born(void *p, size_t size)
 static void gone(void *p)
 {
 	size_t room = p && real.usable ? real.usable(p) : 0;
-	if (room >= least && !sp_self.busy) {
+	if (room >= least && !sp_self.in[SP_BUSY]) {
 		int saved = errno;
 		sp_segment_remove(p, room);
 		errno = saved;
@@ -208,9 +208,9 @@ SP_API void free(void *p)
 		return;
 	if (ready()) {
 		gone(p);
-		sp_mark(&sp_self.allocating, sp_self.allocating + 1);
+		sp_mark(&sp_self.in[SP_ALLOCATING], sp_self.in[SP_ALLOCATING] + 1);
 		real.free(p);
-		sp_mark(&sp_self.allocating, sp_self.allocating - 1);
+		sp_mark(&sp_self.in[SP_ALLOCATING], sp_self.in[SP_ALLOCATING] - 1);
 	} else if (direct()) {
 		real.free(p);
 	}

@@ -72,19 +72,19 @@ static void leave_mark(const char *call)
 
 void sp_arrive(const char *call)
 {
-	sp_self.busy++; /* these calls of files aren't the program's */
+	sp_self.in[SP_BUSY]++; /* these calls of files aren't the program's */
 	leave_mark(call);
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 }
 
 void sp_arrive_end(void)
 {
 	if (!*mark)
 		return;
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	unlink(mark);
 	if (ends) /* sp_scratch_remove found the mark there */
 		sp_scratch_leave(mark);
 	*mark = 0;
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 }

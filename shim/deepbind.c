@@ -221,7 +221,7 @@ static void look(int change)
 	if (__atomic_exchange_n(&looking, 1, __ATOMIC_SEQ_CST))
 		return; /* this thread from in here, or another that may wait for a lock of this one's */
 	int saved = errno;
-	t->busy++;
+	t->in[SP_BUSY]++;
 	struct objects *all = malloc(sizeof *all);
 	if (all) {
 		all->n = 0;
@@ -232,7 +232,7 @@ static void look(int change)
 		}
 		free(all);
 	}
-	t->busy--;
+	t->in[SP_BUSY]--;
 	errno = saved;
 	/* what other threads asked for may not be there yet */
 	if (asked && __atomic_sub_fetch(&sp_deepbind_waits, asked, __ATOMIC_SEQ_CST) == 0)

@@ -116,12 +116,12 @@ static void add(const struct sp_sentinel *s, int special)
 
 static void find_specials(void)
 {
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	note_common_blocks();
 	for (int set = 0; set < 2; set++)
 		for (int i = 0; i < SP_F_SPECIALS; i++)
 			add(&sp_f_sentinels[sp_fl.number][set][i], i);
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 	__atomic_store_n(&sp_f_range.known, 1, __ATOMIC_RELEASE);
 }
 

@@ -11,9 +11,9 @@ void *sp_f_room(struct sp_f_pool *pool, size_t bytes)
 		pool->used += need;
 		return p;
 	}
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	void **block = malloc(need + 16);
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 	if (!block)
 		return NULL;
 	*block = pool->more;
@@ -23,13 +23,13 @@ void *sp_f_room(struct sp_f_pool *pool, size_t bytes)
 
 void sp_f_free(struct sp_f_pool *pool)
 {
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	while (pool->more) {
 		void *next = *(void **)pool->more;
 		free(pool->more);
 		pool->more = next;
 	}
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 }
 
 void *sp_f_handles(struct sp_f_pool *pool, void *p, int64_t n, unsigned f2c)

@@ -146,9 +146,9 @@ void sp_hooks_finish(void)
 	if (!sp_plugin.fini)
 		return;
 	sp_push(t);
-	t->hooked++;
+	t->in[SP_HOOKED]++;
 	sp_plugin.fini();
-	t->hooked--;
+	t->in[SP_HOOKED]--;
 	sp_pop(t);
 	sp_plugin.fini = NULL;
 }
@@ -178,11 +178,11 @@ static void call_plugin(struct sp_thread *t, struct sp_hooks *h, void (*f)(const
 	call->elapsed = h->last && call->ticks > h->last ? call->ticks - h->last : 0;
 	current = h;
 	sp_push(t);
-	t->busy++;
-	t->hooked++;
+	t->in[SP_BUSY]++;
+	t->in[SP_HOOKED]++;
 	f(call);
-	t->hooked--;
-	t->busy--;
+	t->in[SP_HOOKED]--;
+	t->in[SP_BUSY]--;
 	sp_pop(t);
 	current = NULL;
 	h->last = sp_ticks();

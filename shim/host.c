@@ -55,7 +55,7 @@ static void guard_engine(struct guard *g)
 {
 	pthread_mutex_lock(&lock);
 	sigaltstack(NULL, &g->stack);
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 }
 
 static void guard_enter(struct guard *g)
@@ -66,7 +66,7 @@ static void guard_enter(struct guard *g)
 
 static void guard_leave(struct guard *g)
 {
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 	stack_t now;
 	if (sigaltstack(NULL, &now) == 0 && (now.ss_sp != g->stack.ss_sp || now.ss_flags != g->stack.ss_flags))
 		sigaltstack(&g->stack, NULL);

@@ -224,5 +224,5 @@ PCONTROL(P, 1)
 SP_API void spoor_apart(int on);
 void spoor_apart(int on)
 {
-	sp_self.hooked += on ? 1 : sp_self.hooked > 0 ? -1u : 0;
+	sp_self.in[SP_HOOKED] += on ? 1 : sp_self.in[SP_HOOKED] > 0 ? -1u : 0;
 }

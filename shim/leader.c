@@ -68,13 +68,13 @@ static int any_left(void)
 static void *watch(void *arg)
 {
 	struct timespec nap = {0, 1000000};
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	prctl(PR_SET_NAME, NAME);
 	do {
 		nanosleep(&nap, NULL);
 		nap.tv_nsec = nap.tv_nsec * 2 < MAX_NAP ? nap.tv_nsec * 2 : MAX_NAP;
 	} while (any_left());
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	exit(0);
 	return arg;
@@ -90,12 +90,12 @@ static void start_watch(void)
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_create(&t, &attr, watch, NULL);
 	pthread_attr_destroy(&attr);
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 }
 

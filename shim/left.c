@@ -71,8 +71,8 @@ static void abandon(struct sp_thread *t)
 		sp_mark(&t->holds, NULL);
 		__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 	}
-	t->hooked = 0;
-	t->busy = 0;
+	t->in[SP_HOOKED] = 0;
+	t->in[SP_BUSY] = 0;
 	t->locked = 0;
 	if (sp_has_ring(t)) {
 		t->head = t->ring->head;

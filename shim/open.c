@@ -11,7 +11,7 @@
 /* No call of the program's is under way. */
 static int may_record(struct sp_thread *t, int mode, int handles)
 {
-	if (t->hooked)
+	if (t->in[SP_HOOKED])
 		return 0;
 	if (mode == SP_MUTED && !handles)
 		return 0;

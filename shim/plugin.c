@@ -130,10 +130,10 @@ int sp_plugin_load(const char *path, void (*attach)(const spoor_call *, int32_t,
 	guard.sa_sigaction = crash;
 	for (int i = 0; i < DEADLY; i++)
 		sigaction(deadly[i], &guard, &before[i]);
-	uint32_t depth = t->depth, busy = t->busy;
+	uint32_t depth = t->depth, busy = t->in[SP_BUSY];
 	sp_push(t);
-	t->busy++;
-	t->hooked++;
+	t->in[SP_BUSY]++;
+	t->in[SP_HOOKED]++;
 	int signal = sigsetjmp(crashed, 1);
 	if (signal == 0) {
 		may_crash = 1;
@@ -142,9 +142,9 @@ int sp_plugin_load(const char *path, void (*attach)(const spoor_call *, int32_t,
 		snprintf(why, room, "%s: spoor_init died of signal %d (%s)", path, signal, strsignal(signal));
 	}
 	may_crash = 0;
-	t->hooked--;
+	t->in[SP_HOOKED]--;
 	t->depth = depth;
-	t->busy = busy;
+	t->in[SP_BUSY] = busy;
 	for (int i = 0; i < DEADLY; i++)
 		sigaction(deadly[i], &before[i], NULL);
 	if (!ok)

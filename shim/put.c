@@ -152,9 +152,9 @@ void *sp_statuses_new(int64_t n, void *few, size_t size)
 	size_t need = (size_t)n * (size_t)sp_fl.status_size;
 	if (need <= size)
 		return memset(few, 0, need);
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	void *p = calloc(1, need);
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 	return p ? p : (void *)(uintptr_t)sp_fl.statuses_ignore;
 }
 
@@ -162,7 +162,7 @@ void sp_statuses_free(void *array, void *few)
 {
 	if (array == few || array == sp_fl.statuses_ignore)
 		return;
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	free(array);
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 }

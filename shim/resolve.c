@@ -79,9 +79,9 @@ static void *find_local(const char *name)
 
 void *sp_symbol_loaded(const char *name)
 {
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	void *h = find_local(name);
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 	return h ? dlsym(h, name) : NULL;
 }
 

@@ -145,7 +145,7 @@ static struct sp_ring *take_ring(int *used)
 int sp_may_work(const struct sp_thread *t)
 {
 	stack_t stack;
-	return !t->allocating && (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_ONSTACK));
+	return !t->in[SP_ALLOCATING] && (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_ONSTACK));
 }
 
 static void take_up(struct sp_thread *t, struct sp_ring *r)
@@ -170,7 +170,7 @@ static int attach(struct sp_thread *t)
 	if (!sp_may_work(t))
 		return 0;
 	int saved = errno; /* which a handler that calls MPI must leave as it was */
-	t->busy++;
+	t->in[SP_BUSY]++;
 	struct sp_ring *r = take_ring(&used);
 	if (r) {
 		take_up(t, r);
@@ -180,7 +180,7 @@ static int attach(struct sp_thread *t)
 		tell_thread(t);
 		pthread_setspecific(vacant.key, t);
 	}
-	t->busy--;
+	t->in[SP_BUSY]--;
 	errno = saved;
 	return r != NULL;
 }
@@ -215,9 +215,9 @@ static void early_stacks(struct sp_thread *t)
 	sp_prepare(t);
 	if (t->ring != &early.ring)
 		return;
-	t->busy++;
+	t->in[SP_BUSY]++;
 	describe_thread(t->ring);
-	t->busy--;
+	t->in[SP_BUSY]--;
 	sp_stack_start();
 }
 

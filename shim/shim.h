@@ -81,16 +81,21 @@ struct sp_open_call {
  *  4. One of sp_lock_begin's (segments, late, layers, deepbind): no other lock of the shim's is taken
  *     under it. deepbind.c and layers.c walk the loader's list of objects, whose lock is below all.
  *
- * What a thread must not be entered for by a handler, a callback, or its own work, as its marks say:
+ * What a thread must not be entered for by a handler, a callback, or its own work, its marks say. Three hold
+ * a place on its stack, by which a jump is found that leaves it:
  *
  *  writing    a record is open: no other may begin
  *  shut       the same without a record: what a handler's calls must not enter
  *  locked     it holds a lock of sp_lock_begin's: no segment may be told of
- *  allocating it is in the C library's allocator: no allocation, and so no engine
- *  busy       it does the shim's own work: allocations and calls of files aren't the program's
- *  hooked     it is in a plugin: no call counts
- *  depth      number of wrappers it is in: further calls are the MPI's own
- */
+ *
+ * depth is the number of wrappers it is in: further calls are the MPI's own. The others count: */
+enum sp_state {
+	SP_ALLOCATING, /* it is in the C library's allocator: no allocation, and so no engine */
+	SP_BUSY,       /* it does the shim's own work: allocations and calls of files aren't the program's */
+	SP_HOOKED,     /* it is in a plugin: no call counts */
+	SP_STATES
+};
+
 struct sp_thread {
 	uint64_t *cur;  /* where the next record starts */
 	uint64_t *lim;  /* a record may start before this place; NULL: see sp_begin_slow */
@@ -102,8 +107,7 @@ struct sp_thread {
 	struct sp_stacks *stacks; /* stack.c: fit for the ring and its thread; NULL: to be made so */
 	uint64_t head;  /* position of cur */
 	uint32_t depth; /* wrappers this thread is inside of */
-	uint32_t allocating; /* inside the C library's allocator: a handler's calls must not allocate */
-	uint32_t busy;  /* inside the shim's own work: allocations don't count */
+	uint32_t in[SP_STATES]; /* how often it is in each */
 	uint64_t shut;  /* inside what a handler's calls must not enter, records aside: the same */
 	uint64_t locked; /* holds a lock of the shim's that a handler must not wait for; what `writing` was, and bit 0 */
 	int *holds;      /* that lock */
@@ -118,7 +122,6 @@ struct sp_thread {
 		};
 		uint64_t waiting; /* for a record to be committed */
 	};
-	uint32_t hooked; /* inside a plugin: no call counts */
 	uint32_t files;  /* of the calls under way, which are of files and not of MPI: bit depth - 1 */
 	int32_t number;
 	struct sp_hooks *hooks;

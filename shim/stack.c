@@ -98,10 +98,10 @@ void sp_stack_start(void)
 		long n = strtol(getenv("SPOOR_STACK"), NULL, 10);
 		/* The interpreter's own frames will be left out. */
 		depth = n < SP_MAX_FRAMES && !sp_python_start() ? (int)n : SP_MAX_FRAMES;
-		sp_self.busy++;
+		sp_self.in[SP_BUSY]++;
 		unwinder = sp_unwind_open();
 		find_end();
-		sp_self.busy--;
+		sp_self.in[SP_BUSY]--;
 		if (unwinder && sp_turn_wanted()) {
 			counting = 1;
 			sp_stack_site = site_with_turn;
@@ -120,10 +120,10 @@ void sp_stack_threads(void)
 	if (done || __atomic_load_n(&threads, __ATOMIC_RELAXED))
 		return;
 	done = 1;
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	if (sp_unwind_open())
 		__atomic_store_n(&threads, 1, __ATOMIC_RELEASE);
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 }
 
 void sp_stack_refresh(void)

@@ -157,7 +157,7 @@ void sp_start(unsigned call, const int64_t *params)
 		return;
 	sp_flavour_late();
 	uint64_t was = sp_shut(&sp_self);
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	char why[256];
 	int one_clock;
 	if (!open_world()) {
@@ -174,7 +174,7 @@ void sp_start(unsigned call, const int64_t *params)
 	} else if (!one_clock) {
 		sp_host_sync();
 	}
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 	if (call == SP_ID_MPI_Init_thread && *(const int *)(intptr_t)params[PROVIDED] != 0)
 		sp_stack_threads();
 	set_on();
@@ -187,7 +187,7 @@ void sp_start_alone(unsigned call, const int64_t *params)
 	uint64_t begin = sp_ticks();
 	sp_flavour_late();
 	uint64_t was = sp_shut(&sp_self);
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	char why[256];
 	if (sp_room_to_start(why, sizeof why))
 		start_engine();
@@ -195,7 +195,7 @@ void sp_start_alone(unsigned call, const int64_t *params)
 		sp_give_up("%s", why);
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_OFF)
 		sp_scratch_told();
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 	set_on();
 	sp_hooks_started(call, params, begin);
 	sp_reopen(&sp_self, was);
@@ -226,7 +226,7 @@ void sp_finish(void)
 		sp_finish_alone();
 	if (!sp_run.comm)
 		return;
-	sp_self.busy++;
+	sp_self.in[SP_BUSY]++;
 	sp_hooks_finish();
 	sp_late(&sp_self, sp_ticks());
 	int ok = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) <= SP_MUTED && sp_host_drain();
@@ -245,5 +245,5 @@ void sp_finish(void)
 	__atomic_store_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
 	sp_host_stop();
 	close_world();
-	sp_self.busy--;
+	sp_self.in[SP_BUSY]--;
 }

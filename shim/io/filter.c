@@ -169,7 +169,7 @@ static int is_file(int fd)
 
 static void keep(int fd, enum sp_io_state state)
 {
-	if ((unsigned)fd < SP_IO_DESCRIPTORS && !sp_self.hooked) /* what a child does between vfork and exec is its own */
+	if ((unsigned)fd < SP_IO_DESCRIPTORS && !sp_self.in[SP_HOOKED]) /* what a child does between vfork and exec is its own */
 		__atomic_store_n(&sp_io_states[fd], state, __ATOMIC_RELAXED);
 }
 
@@ -315,7 +315,7 @@ static int inside_mpi(const struct sp_thread *t)
 int sp_io_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t cfa)
 {
 	int mode = __atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE);
-	if (mode == SP_OFF || t->busy || t->allocating || t->hooked)
+	if (mode == SP_OFF || t->in[SP_BUSY] || t->in[SP_ALLOCATING] || t->in[SP_HOOKED])
 		return 0;
 	int saved = errno, early = mode == SP_EARLY || mode == SP_UNRESOLVED;
 	if (mode == SP_UNRESOLVED)
@@ -360,12 +360,12 @@ int sp_io_vfork_end(long result);
 
 __attribute__((used)) void sp_io_vfork_begin(void)
 {
-	sp_mark(&sp_self.hooked, sp_self.hooked + 1);
+	sp_mark(&sp_self.in[SP_HOOKED], sp_self.in[SP_HOOKED] + 1);
 }
 
 __attribute__((used)) int sp_io_vfork_end(long result)
 {
-	sp_mark(&sp_self.hooked, sp_self.hooked - 1);
+	sp_mark(&sp_self.in[SP_HOOKED], sp_self.in[SP_HOOKED] - 1);
 	if (result < 0) {
 		errno = (int)-result;
 		return -1;

@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) int sp_io_open(struct sp_thread *t,
 {
 	if (sp_unlikely((uintptr_t)site - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start))
 		return 0;
-	if (sp_likely((__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) | t->depth | t->writing | t->busy | t->allocating | t->hooked) == 0))
+	if (sp_likely((__atomic_load_n(&sp_mode, __ATOMIC_RELAXED) | t->depth | t->writing | t->in[SP_BUSY] | t->in[SP_ALLOCATING] | t->in[SP_HOOKED]) == 0))
 		return 1;
 	return sp_io_open_slow(t, handles, site, SP_CFA);
 }
