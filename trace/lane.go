@@ -7,7 +7,9 @@ import (
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 // A Lane gives the values of a terminal that differ from call to call on a rank:
@@ -137,7 +139,8 @@ type laneWalk struct {
 type laneCursor struct {
 	*lane.Cursor
 	values []int
-	sig    []int64 // all values of the call
+	sig    []int64 // all values of the call that was read last
+	held   bool    // it is at the call that comes next
 }
 
 func (k *Rank) walkLanes(index uint64) *laneWalk {
@@ -152,6 +155,77 @@ func (w *laneWalk) call(t *template, terminal int) (*Call, error) {
 	return w.k.evaluate(t, terminal, w.next(terminal))
 }
 
+// set gives a call that was read before the values of the next one. It is false, and
+// the call is to be read, where a value is one that makes a call of another form.
+func (w *laneWalk) set(terminal int, places []*int64) bool {
+	c := w.cursors[terminal]
+	c.Next()
+	if c.held = slices.Contains(c.Vals, signature.UnknownNumber); c.held {
+		return false
+	}
+	for i, p := range places {
+		*p = c.Vals[i]
+	}
+	return true
+}
+
+// places returns where the values of a terminal's lane stand in a call of its, nil if one
+// can't be set there, and in which parameters.
+func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
+	sig, values := w.cursors[terminal].sig, w.cursors[terminal].values
+	var room [sections.SomeSpans]signature.Span
+	spans, err := sections.SpansOf(c.Func, room[:0], sig)
+	if err != nil {
+		return nil, nil
+	}
+	list = make([]*int64, len(values))
+	found := 0
+	in := func(v *Value, s *signature.Span) {
+		for i, p := range values {
+			if p < s.At || p >= s.End {
+				continue
+			}
+			switch {
+			case v.Type == Int && p == s.At:
+				list[i] = &v.Num
+			case v.Type == Address && p == s.At+1:
+				list[i] = &v.Addr.Offset
+			case v.Type == Status && s.Filled(sig) && p == s.At+signature.StatusTag:
+				list[i] = &v.Status.Tag
+			default:
+				continue
+			}
+			found++
+			params = append(params, s.Param)
+		}
+	}
+	for i := range spans {
+		s := &spans[i]
+		if s.Param < 0 || s.Param >= len(c.Params) {
+			continue
+		}
+		v := &c.Params[s.Param].In
+		if s.Out {
+			v = &c.Params[s.Param].Out
+		}
+		if s.Dims == 0 {
+			in(v, s)
+			continue
+		}
+		n := 0
+		for e := range s.Elements(sig) {
+			if n < len(v.Elems) {
+				in(&v.Elems[n], &e)
+			}
+			n++
+		}
+	}
+	if found < len(values) {
+		return nil, nil
+	}
+	return list, params
+}
+
 // next returns the values of the next call of a terminal.
 func (w *laneWalk) next(terminal int) []int64 {
 	c := w.cursors[terminal]
@@ -161,11 +235,12 @@ func (w *laneWalk) next(terminal int) []int64 {
 		if w.index > 0 {
 			before = l.calls().Before(w.index)
 		}
-		c = &laneCursor{l.of.Cursor(before), l.of.Values, w.k.Signature(terminal)}
+		c = &laneCursor{Cursor: l.of.Cursor(before), values: l.of.Values, sig: w.k.Signature(terminal)}
 		w.cursors[terminal] = c
-	} else {
+	} else if !c.held {
 		c.Next()
 	}
+	c.held = false
 	for i, p := range c.values {
 		c.sig[p] = c.Vals[i]
 	}

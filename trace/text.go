@@ -2,6 +2,7 @@ package trace
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/mpi"
@@ -16,17 +17,17 @@ func (c *Call) Text() string { return string(c.AppendText(nil)) }
 //
 // A parameter with a value both before and after the call has an arrow between
 // them. What is known of a new communicator or datatype follows behind a #.
-func (c *Call) AppendText(b []byte) []byte { return c.appendText(b, nil) }
+func (c *Call) AppendText(b []byte) []byte { return c.appendText(b, nil, nil) }
 
-// A gap is where a request's value is left out of a call's text.
+// A gap is where a parameter's value is left out of a call's text.
 type gap struct {
 	at    int // in the text
 	param int
 	out   bool // the value after the call
 }
 
-// appendText leaves requests out if gaps is not nil, and says where.
-func (c *Call) appendText(b []byte, gaps *[]gap) []byte {
+// appendText leaves requests and some parameters out if gaps is not nil, and says where.
+func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 	b = append(b, c.Name()...)
 	b = append(b, '(')
 	first := true
@@ -47,7 +48,7 @@ func (c *Call) appendText(b []byte, gaps *[]gap) []byte {
 			if out == 1 && p.In.Type != None {
 				b = append(b, "->"...)
 			}
-			if gaps != nil && p.Def.Type == Request {
+			if gaps != nil && (p.Def.Type == Request || slices.Contains(some, i)) {
 				*gaps = append(*gaps, gap{len(b), i, out == 1})
 			} else {
 				b = v.appendText(b, p.Kind())

@@ -35,9 +35,12 @@ type Walk struct {
 type numberedCall struct {
 	call *Call
 	t    template
-	made int64  // before it
-	text []byte // without its requests, once asked for
-	gaps []gap  // where these stand in the text
+	made int64    // before it
+	from *Call    // what the call is a copy of
+	lane []*int64 // where the values of its lane stand in the call; nil: it is read anew each time
+	own  []int    // which parameters these are of
+	text []byte   // without requests and these, once asked for
+	gaps []gap    // where they stand in the text
 }
 
 // Walk returns a walk that begins at a position of a stream.
@@ -98,12 +101,13 @@ func (w *Walk) Next() bool {
 // AppendText appends the text of the call that the walk is at, as Call.AppendText does. What is the
 // same for all calls of a terminal is made once.
 func (w *Walk) AppendText(b []byte) []byte {
-	if w.lanes != nil && w.k.lanes[w.last] != nil {
-		return w.now.Call.AppendText(b)
-	}
 	x := &w.calls[w.last]
+	if x.lane == nil && w.lanes != nil && w.k.lanes[w.last] != nil {
+		return x.call.AppendText(b)
+	}
 	if x.text == nil {
-		x.text = x.call.appendText(nil, &x.gaps)
+		x.gaps = x.gaps[:0]
+		x.text = x.call.appendText(nil, &x.gaps, x.own)
 	}
 	from := 0
 	for _, g := range x.gaps {
@@ -135,36 +139,44 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 		}
 		w.counted = true
 	}
-	from := x.t.call
-	if w.lanes != nil && w.k.lanes[n] != nil {
-		var err error
-		if from, err = w.lanes.call(&x.t, n); err != nil {
+	laned := w.lanes != nil && w.k.lanes[n] != nil
+	switch {
+	case x.call == nil && !laned:
+		x.take(x.t.call, w.stream)
+	case laned && !(x.lane != nil && w.lanes.set(n, x.lane)):
+		c, err := w.lanes.call(&x.t, n)
+		if err != nil {
 			return err
 		}
-		x.call = nil
-	}
-	if x.call == nil {
-		d := *from
-		d.Stream = w.stream
-		if x.t.requests {
-			d.Params = slices.Clone(d.Params)
-		}
-		x.call = &d
-	} else if x.made == w.made {
+		x.take(c, w.stream)
+		x.lane, x.own = w.lanes.places(n, x.call)
+		x.text = nil
+	case x.made == w.made:
 		return nil
 	}
 	x.made = w.made
 	if x.t.requests {
-		for i := range from.Params {
-			if from.Params[i].Def.Type != Request {
+		for i := range x.from.Params {
+			from := &x.from.Params[i]
+			if from.Def.Type != Request {
 				continue
 			}
 			p := &x.call.Params[i]
-			renumber(&p.In, &from.Params[i].In, w.made)
-			renumber(&p.Out, &from.Params[i].Out, w.made+x.t.made)
+			renumber(&p.In, &from.In, w.made)
+			renumber(&p.Out, &from.Out, w.made+x.t.made)
 		}
 	}
 	return nil
+}
+
+// take makes the call a copy of one.
+func (x *numberedCall) take(c *Call, stream int) {
+	d := *c
+	d.Stream = stream
+	if x.t.requests {
+		d.Params = slices.Clone(d.Params)
+	}
+	x.from, x.call = c, &d
 }
 
 // renumber is numbered, into a value that is a copy of from, or one of its numbered ones.
