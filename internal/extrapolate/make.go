@@ -242,8 +242,7 @@ func (x *maker) call(at *node, p *place, c *made) error {
 		x.leave(at)
 		return nil
 	}
-	if c.plain && c.number > 0 {
-		x.out.Again(0, c.number-1)
+	if c.plain && c.number > 0 && x.out.Again(0, c.number-1) {
 		x.track(number, c)
 		x.time(number, c.number-1)
 		return nil

@@ -93,7 +93,7 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 		}
 		number := known[terminal] - 1
 		moved := r.moves(terminal)
-		if known[terminal] == 0 {
+		if known[terminal] == 0 || !c.out.Again(stream, number) {
 			vals = slices.Clone(vals)
 			if moved {
 				r.renumber(terminal, at, vals)
@@ -107,8 +107,6 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 			if !moved && c.k.Lane(terminal) == nil {
 				known[terminal] = number + 1
 			}
-		} else {
-			c.out.Again(stream, number)
 		}
 		if c.timed {
 			t, err, _ := next()

@@ -82,6 +82,9 @@ func (t *Table) Lane(n uint32) *Builder {
 	return nil
 }
 
+// Plain reports whether the calls of signature number n are all of it, and no lane fits them.
+func (t *Table) Plain(n uint32) bool { return t.laneOf[n] == plain }
+
 // Lanes returns how many lanes there are.
 func (t *Table) Lanes() int { return len(t.lanes) }
 

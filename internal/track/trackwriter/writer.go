@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -22,6 +23,12 @@ import (
 // a file without a name until they are asked for.
 type Writer struct {
 	*track.Builder
+	Flat    bool // no values go into lanes
+	sigs    lane.Table
+	key     signature.Key
+	moves   lane.Moves
+	words   []int32
+	layouts map[uint16]*layout
 	streams []*stream
 	spool   *spool
 	values  map[string][]model.ValueStat
@@ -31,6 +38,7 @@ type Writer struct {
 
 type stream struct {
 	calls *grammar.Builder
+	last  uint32 // terminal of the latest call
 	at    int64  // where the time line is that durations and gaps make
 	end   uint64 // of the latest call
 	away  uint64 // since then, and not the program's
@@ -41,13 +49,13 @@ type stream struct {
 func New(rank int, from uint64) *Writer {
 	return &Writer{
 		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat),
-		paths: track.NewPaths(rank, true, false), from: int64(from),
+		paths: track.NewPaths(rank, true, false), from: int64(from), layouts: make(map[uint16]*layout),
 	}
 }
 
 func (w *Writer) stream(n int) *stream {
 	for len(w.streams) <= n {
-		w.streams = append(w.streams, &stream{calls: w.Stream(len(w.streams)), at: w.from, end: uint64(w.from)})
+		w.streams = append(w.streams, &stream{calls: w.Stream(len(w.streams)), last: signature.None, at: w.from, end: uint64(w.from)})
 	}
 	return w.streams[n]
 }
@@ -55,22 +63,75 @@ func (w *Writer) stream(n int) *stream {
 // mostDistinct bounds a rank's distinct calls.
 const mostDistinct = 1 << 28
 
+// A layout is how the calls of a function are kept.
+type layout struct {
+	signature.Layout
+	def   *mpi.Call // nil: not known
+	adds  bool      // displacements may be left out
+	lanes bool      // values may go into lanes
+}
+
+func (w *Writer) layout(function uint16) *layout {
+	l := w.layouts[function]
+	if l == nil {
+		l = &layout{}
+		if def, ok := mpi.ByID(function); ok {
+			l.def, l.Layout, l.lanes = def, signature.LayoutOf(def), !def.Binds()
+			for i := range def.Params {
+				l.adds = l.adds || def.Adds(i)
+			}
+		}
+		w.layouts[function] = l
+	}
+	return l
+}
+
+// mayLane returns the words of a key that may be in a lane.
+func (w *Writer) mayLane(k signature.Key) []int32 {
+	l := w.layout(k.Call())
+	if !l.lanes || w.Flat {
+		return nil
+	}
+	spans, err := l.Spans(nil, k.Values())
+	if err != nil {
+		return nil
+	}
+	w.moves.Find(&l.Layout, spans, k.Values())
+	w.words = w.words[:0]
+	for _, at := range w.moves.Values {
+		w.words = append(w.words, at+signature.KeyHeader)
+	}
+	return w.words
+}
+
 // Call takes down a thread's next call and returns the number of its terminal, by which Time and Attach know it.
-// The values are kept.
 func (w *Writer) Call(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
-	if len(w.Sigs) >= mostDistinct {
+	if len(w.Times) >= mostDistinct {
 		return 0, fmt.Errorf("more than %d distinct calls", mostDistinct)
 	}
-	n, known := w.Number(function, site, leaveOut(function, vals), "")
-	if !known {
+	w.key = append(append(w.key[:0], 0, 0), w.layout(function).leaveOut(vals)...)
+	w.key.SetHeader(function, site)
+	s := w.stream(thread)
+	n := w.sigs.Follow(s.last, thread, w.key, w.mayLane)
+	for len(w.Times) < w.sigs.Len() {
+		w.Times = append(w.Times, track.Times{})
 		w.paths.Place(function, site)
 	}
-	w.Again(thread, n)
+	s.last = n
+	s.calls.Append(n)
 	return n, nil
 }
 
-// Again takes down the same call as one before, by its number.
-func (w *Writer) Again(thread int, n uint32) { w.stream(thread).calls.Append(n) }
+// Again takes down the same call as one before, by its number; false if it has to be told once more, as calls of this kind are in a lane now.
+func (w *Writer) Again(thread int, n uint32) bool {
+	if !w.sigs.Plain(n) {
+		return false
+	}
+	s := w.stream(thread)
+	s.last = n
+	s.calls.Append(n)
+	return true
+}
 
 // Away says that so many ns before the call that Time is told of next were not the program's.
 func (w *Writer) Away(thread int, ns uint64) { w.stream(thread).away = ns }
@@ -132,13 +193,36 @@ func (w *Writer) Tables(t *track.Track) {
 // there, as o says, until Close.
 func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	w.stream(0)
-	t, order, number := w.Builder.Finish(w.Grammars())
+	w.Sigs = nil
+	for n := range uint32(w.sigs.Len()) {
+		k := w.sigs.Look(n)
+		w.Sigs = append(w.Sigs, signature.Signature{Call: k.Call(), Site: k.Site(), Vals: slices.Clone(k.Values())})
+	}
+	folding := w.sigs.Fold(w.Grammars())
+	t, order, number := w.Builder.Finish(folding.Streams)
 	values := make(map[string][]model.ValueStat)
+	for i, n := range order {
+		if w.sigs.Lane(n) == nil {
+			continue
+		}
+		l, ok := folding.Lane(n, i, t.Sigs[i].Vals, nil)
+		if !ok {
+			return nil, fmt.Errorf("a lane without values")
+		}
+		t.Lanes = append(t.Lanes, l)
+	}
+	for i, n := range order {
+		for _, m := range folding.From(n) {
+			number[m] = i
+			t.Times[i].Duration.Merge(w.Times[m].Duration)
+			t.Times[i].Gap.Merge(w.Times[m].Gap)
+		}
+	}
 	for name, of := range w.values {
 		list := make([]model.ValueStat, len(order))
-		for i, n := range order {
-			if int(n) < len(of) {
-				list[i] = of[n]
+		for n := range of {
+			if i := number[n]; i >= 0 {
+				list[i].Merge(of[n])
 			}
 		}
 		values[name] = list
@@ -160,23 +244,17 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 func (w *Writer) Close() { w.spool.close() }
 
 // leaveOut leaves out displacements that are sums of the counts before them, as a recorder does.
-func leaveOut(function uint16, vals []int64) []int64 {
-	def, ok := mpi.ByID(function)
-	adds := false
-	for i := 0; ok && i < len(def.Params); i++ {
-		adds = adds || def.Adds(i)
-	}
-	if !adds {
+func (l *layout) leaveOut(vals []int64) []int64 {
+	if !l.adds {
 		return vals
 	}
-	l := signature.LayoutOf(def)
 	spans, err := l.Spans(nil, vals)
 	if err != nil {
 		return vals
 	}
 	vals = slices.Clone(vals)
 	for i := 1; i < len(spans); i++ {
-		if p := spans[i].Param; p > 0 && p < len(def.Params) && def.Adds(p) && spans[i-1].Param == p-1 {
+		if p := spans[i].Param; p > 0 && p < len(l.def.Params) && l.def.Adds(p) && spans[i-1].Param == p-1 {
 			signature.LeaveOut(vals[spans[i-1].At:spans[i-1].End], vals[spans[i].At:spans[i].End])
 		}
 	}
