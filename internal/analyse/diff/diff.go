@@ -20,14 +20,17 @@ type Options struct {
 	Alone      bool   // sites without the functions around them, as where one trace has no stacks
 	Times      bool   // statistics of durations and gaps
 	AnyAddress bool   // addresses are all the same
-	Memory     bool   // addresses may be others, if the same stand for the same
-	Renamed    bool   // so may names of files and attribute keys
+	Renamed    bool   // addresses, names of files and attribute keys may be others, if the same stand for the same
+	Memory     bool   // so may blocks of memory alone; those that a recorder doesn't follow are all the same
 	AnyOrder   bool   // requests may finish in another order, and tests fail more or less often
 	Context    int    // calls to show before the difference
 	Step       func() // called after each rank, if set
 
 	names *renaming
 }
+
+// corresponds reports whether addresses may be others.
+func (o *Options) corresponds() bool { return o.Renamed || o.Memory }
 
 // A Difference is where a rank begins to differ.
 type Difference struct {
@@ -54,7 +57,6 @@ type comparison struct {
 
 // Traces yields the first difference of each rank that has one, by rank.
 func Traces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] {
-	o.Memory = o.Memory || o.Renamed
 	c := &comparison{a, b, o}
 	return func(yield func(*Difference, error) bool) {
 		for rank := range max(a.Ranks(), b.Ranks()) {
@@ -107,7 +109,7 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 		return nil, err
 	}
 	if !same {
-		if c.o.Memory { // what was assumed on the way may be wrong
+		if c.o.corresponds() { // what was assumed on the way may be wrong
 			m = newMatcher(a, b, c.o)
 		}
 		compare := c.stream
@@ -240,7 +242,7 @@ const maxWalked = 1 << 32
 // without looking at each; err if those that have to be looked at are too many.
 func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 	common := uint64(0)
-	if !c.o.Memory && !c.o.AnyOrder && stream < a.Streams() && stream < b.Streams() {
+	if !c.o.corresponds() && !c.o.AnyOrder && stream < a.Streams() && stream < b.Streams() {
 		n, err := c.numbers(a, b)
 		if err != nil {
 			return 0, err
@@ -251,7 +253,7 @@ func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 		return common, nil
 	}
 	left := min(a.Len(stream), b.Len(stream)) - common
-	if left > maxWalked && (c.o.Memory || c.o.AnyOrder || c.lanes(a, b)) {
+	if left > maxWalked && (c.o.corresponds() || c.o.AnyOrder || c.lanes(a, b)) {
 		return 0, fmt.Errorf("rank %d: thread %d: the structures differ, and %d calls are too many to compare one by one", a.Number(), stream, left)
 	}
 	return common, nil

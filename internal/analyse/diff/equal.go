@@ -22,9 +22,9 @@ type matcher struct {
 
 func newMatcher(a, b *trace.Rank, o Options) *matcher {
 	m := &matcher{a: a, b: b, o: o, match: make([]int32, a.Terminals()), miss: make(map[[2]int]bool)}
-	if o.Memory {
+	if o.corresponds() {
 		m.names = newRenaming()
-		m.names.files = o.Renamed
+		m.names.files, m.names.anywhere = o.Renamed, o.Memory
 		m.o.names = m.names
 	}
 	return m
@@ -141,7 +141,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 		return false
 	}
 	// How far apart two addresses are is as arbitrary as they are.
-	if !o.equalValues(&x.Result, &y.Result) && !(o.AnyAddress && strings.HasPrefix(x.Name(), "MPI_Aint_")) && !(o.Memory && betweenSegments(x)) {
+	if !o.equalValues(&x.Result, &y.Result) && !(o.AnyAddress && strings.HasPrefix(x.Name(), "MPI_Aint_")) && !(o.corresponds() && betweenSegments(x)) {
 		return false
 	}
 	for i := range x.Params {
@@ -181,7 +181,7 @@ func betweenSegments(c *trace.Call) bool {
 // equalTypes compares what is known of new datatypes. Where one that holds addresses
 // begins and how far it reaches are addresses too.
 func (o *Options) equalTypes(x, y *trace.NewType) bool {
-	if (o.AnyAddress || o.Memory) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
+	if (o.AnyAddress || o.corresponds()) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
 		return x.Size == y.Size
 	}
 	return equalPointers(x, y)
@@ -268,6 +268,8 @@ type renaming struct {
 
 	threads bool // handles and requests may have other numbers
 	files   bool // so may files and attribute keys
+
+	anywhere bool // memory that a recorder doesn't follow is all the same
 }
 
 // A place is a segment, and how far its addresses are moved.
@@ -306,6 +308,15 @@ func (r *renaming) address(v, w *trace.Location) bool {
 	if v.Class == trace.Special || w.Class == trace.Special {
 		return *v == *w
 	}
+	switch {
+	case !r.anywhere:
+	case !block(v) || !block(w):
+		return *v == *w
+	case v.Class == trace.UnknownPlace || w.Class == trace.UnknownPlace:
+		return true
+	case v.Offset != w.Offset:
+		return false
+	}
 	from := place{v.Class, v.Device, v.ID, 0}
 	to := place{w.Class, w.Device, w.ID, w.Offset - v.Offset}
 	if known, ok := r.there[from]; ok {
@@ -318,6 +329,9 @@ func (r *renaming) address(v, w *trace.Location) bool {
 	r.trial = append(r.trial, func() { delete(r.there, from); delete(r.back, to) })
 	return true
 }
+
+// block reports whether an address is in memory that was allocated, or may be.
+func block(v *trace.Location) bool { return v.Class == trace.Heap || v.Class == trace.UnknownPlace }
 
 func (r *renaming) name(v, w name) bool {
 	if known, ok := r.names[v]; ok {

@@ -7,6 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A wait of each of two requests, in one order or the other. Values are the
@@ -131,6 +132,36 @@ func TestRenamed(t *testing.T) {
 		}
 		if got := len(compare(t, b, a, diff.Options{Renamed: true})) == 0; got != x.equal {
 			t.Errorf("the other way, equal: %t, expected %t", got, x.equal)
+		}
+	}
+}
+
+// Memory that a recorder doesn't follow may be any block, others stand for one another, and what isn't a block stays.
+func TestMemory(t *testing.T) {
+	const heap, static, unknown = 1, 3, 5
+	at := func(segments ...int64) *trace.Reader {
+		return mergetest.Run(t, 1, func(r *tracktest.Recorder) {
+			for i, s := range segments {
+				r.Call("MPI_Send", i, s, 0, 4, 0x209, 0, 5, 0x101)
+			}
+		})
+	}
+	big := at(heap, 1<<8|heap, heap, 1<<8|heap)
+	for _, x := range []struct {
+		other *trace.Reader
+		equal bool
+	}{
+		{at(unknown, 1<<8|unknown, 1<<8|unknown, unknown), true},
+		{at(5<<8|heap, 6<<8|heap, 5<<8|heap, 6<<8|heap), true},
+		{at(heap, 1<<8|heap, 1<<8|heap, heap), false},
+		{at(heap, 1<<8|heap, heap, 1<<8|unknown), true},
+		{at(unknown, unknown, unknown, static), false},
+	} {
+		if got := len(compare(t, big, x.other, diff.Options{Memory: true})) == 0; got != x.equal {
+			t.Errorf("equal: %t, expected %t", got, x.equal)
+		}
+		if len(compare(t, big, x.other, diff.Options{})) == 0 {
+			t.Error("equal without the option")
 		}
 	}
 }

@@ -98,6 +98,13 @@ int main(int argc, char **argv)
 	char *some = calloc(size, 96), *few = calloc(size, 56);
 	MPI_Allgather(u, 96, MPI_BYTE, some, 96, MPI_BYTE, MPI_COMM_WORLD);
 	MPI_Allgather(u, 56, MPI_BYTE, few, 56, MPI_BYTE, MPI_COMM_WORLD);
+	for (int i = 0; i < 3; i++) { /* small blocks come in another order each time */
+		char *one = malloc(56 * size), *two = malloc(56 * size);
+		MPI_Allgather(u, 56, MPI_BYTE, one, 56, MPI_BYTE, MPI_COMM_WORLD);
+		MPI_Allgather(u, 56, MPI_BYTE, two, 56, MPI_BYTE, MPI_COMM_WORLD);
+		free(one);
+		free(two);
+	}
 	MPI_Comm_split(MPI_COMM_WORLD, rank / 4, rank, &node);
 	MPI_Comm_size(node, &n);
 	MPI_Comm_rank(node, &me);
