@@ -3,6 +3,7 @@ package extrapolate
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -109,7 +110,7 @@ func sameSizes(r *trace.Reader) error {
 // Until they are looked up each kind of receive of a rank has a size of its own, which no message has.
 type unsaid struct {
 	of     [][]int64 // by rank and kind of receive; negative: not known
-	any    bool
+	any    atomic.Bool
 	looked bool // up
 }
 
@@ -125,7 +126,7 @@ func (x *maker) size(why error) (int64, error) {
 	x.unsaid++
 	switch of := s.of[x.rank]; {
 	case !s.looked:
-		s.any = true
+		s.any.Store(true)
 		return unsaidSize + int64(n), nil
 	case n < len(of) && of[n] >= 0:
 		return of[n], nil

@@ -186,6 +186,8 @@ func (x *maker) colors(p *place, g *group, e env) *colored {
 	if d := max(g.there.turn, color.turn, key.turn); d > 0 {
 		at.i = int64(x.at[d])
 	}
+	x.all.lock.Lock()
+	defer x.all.lock.Unlock()
 	if c := x.all.splits[at]; c != nil {
 		return c
 	}

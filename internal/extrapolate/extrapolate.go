@@ -15,6 +15,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
@@ -262,7 +263,7 @@ func (x *Model) at(ranks int, o Options) (*sections.Content, error) {
 		all.sizes = &unsaid{of: make([][]int64, ranks)}
 	}
 	c, err := x.content(ranks, all)
-	if err == nil && all.sizes != nil && all.sizes.any {
+	if err == nil && all.sizes != nil && all.sizes.any.Load() {
 		if err = all.sizes.lookUp(c); err == nil {
 			c, err = x.content(ranks, all)
 		}
@@ -272,6 +273,9 @@ func (x *Model) at(ranks int, o Options) (*sections.Content, error) {
 	}
 	return c, err
 }
+
+// sideBySide is how many ranks are made at a time.
+const sideBySide = 16
 
 // content makes the trace.
 func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
@@ -298,16 +302,30 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 		return nil, err
 	}
 	refused, left := make(map[string]refusal), uint64(0)
-	for rank := range ranks {
-		k, err := x.m.rankOf(int64(ranks), rank, times, refused, all)
-		if err == nil && (len(refused) == 0 || all.Partial) {
-			err = to.Add(k.out, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(k.now), Lost: k.left})
+	for first := 0; first < ranks; first += sideBySide {
+		made := make([]*maker, min(sideBySide, ranks-first))
+		errs := make([]error, len(made))
+		var group sync.WaitGroup
+		for i := range made {
+			group.Go(func() { made[i], errs[i] = x.m.rankOf(int64(ranks), first+i, times, all) })
 		}
-		k.out.Close()
-		if err != nil {
-			return nil, err
+		group.Wait()
+		for i, k := range made {
+			for slot, why := range k.refused {
+				if _, known := refused[slot]; !known {
+					refused[slot] = why
+				}
+			}
+			err := errs[i]
+			if err == nil && (len(refused) == 0 || all.Partial) {
+				err = to.Add(k.out, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(k.now), Lost: k.left})
+			}
+			k.out.Close()
+			if err != nil {
+				return nil, err
+			}
+			left += k.left
 		}
-		left += k.left
 	}
 	var from []string
 	for _, r := range x.m.runs {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -346,15 +347,17 @@ var makeLists = sync.OnceFunc(func() {
 	test("i == rank", -1, func(e *env) bool { return e.i == e.rank })
 	test("k == 0", -1, func(e *env) bool { return e.k == 0 })
 	for g, sides := range grids {
-		var known [1 << 12][]int64
+		var known [1 << 12]atomic.Pointer[[]int64]
 		forGrid(g, gridNames[g], func(ranks int64) []int64 {
 			if ranks >= int64(len(known)) {
 				return sides(ranks)
 			}
-			if known[ranks] == nil {
-				known[ranks] = sides(ranks)
+			if list := known[ranks].Load(); list != nil {
+				return *list
 			}
-			return known[ranks]
+			list := sides(ranks)
+			known[ranks].Store(&list)
+			return list
 		})
 	}
 	for _, f := range slices.Concat(atoms, terms, tests) {

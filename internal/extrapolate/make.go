@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/show"
@@ -57,6 +58,7 @@ type made struct {
 type together struct {
 	Options
 	world  []int
+	lock   sync.Mutex // of splits
 	splits map[splitKey]*colored
 	sizes  *unsaid // of messages, where receives have none that can be determined; nil: these are not looked up
 }
@@ -392,9 +394,9 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 }
 
 // rankOf makes a rank.
-func (m *pattern) rankOf(ranks int64, rank int, times []duration, refused map[string]refusal, all *together) (*maker, error) {
+func (m *pattern) rankOf(ranks int64, rank int, times []duration, all *together) (*maker, error) {
 	x := &maker{
-		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: refused, of: make(map[int32]int),
+		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: make(map[string]refusal), of: make(map[int32]int),
 		times: times, all: all, objects: newObjects(rank, all.world),
 	}
 	x.out.Tables(m.tables)
