@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -52,12 +53,7 @@ func printCoverage(w io.Writer) {
 	total := coverage{}
 	for _, c := range mpi.Calls() {
 		chapter, _, _ := strings.Cut(c.Section, ".")
-		k := index[chapter]
-		if k == nil {
-			k = &coverage{chapter: chapter}
-			index[chapter] = k
-			list = append(list, k)
-		}
+		k := once.Listed(index, chapter, &list, func() *coverage { return &coverage{chapter: chapter} })
 		k.counts[c.Class]++
 		total.counts[c.Class]++
 	}

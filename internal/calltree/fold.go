@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -209,13 +210,9 @@ func sizeOf(list []*node) int {
 }
 
 func (f *folder) call(leaf int) *node {
-	n := f.leaf[leaf]
-	if n == nil {
-		n = &node{kind: callKind, size: 1, terms: terms{{leaf, 1}}}
-		n.shape = f.shape('c', f.label[leaf])
-		f.leaf[leaf] = n
-	}
-	return n
+	return once.Of(f.leaf, leaf, func() *node {
+		return &node{kind: callKind, size: 1, terms: terms{{leaf, 1}}, shape: f.shape('c', f.label[leaf])}
+	})
 }
 
 func (f *folder) part(rule int, list []*node) *node {

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -206,10 +207,9 @@ func (x *Perfetto) detail(name string) uint64 {
 
 // intern returns the number of a thing, from 1; the first time the packet says its name.
 func intern[T comparable](x *Perfetto, known map[T]uint64, thing T, kind protowire.Number, name string) uint64 {
-	id, ok := known[thing]
-	if !ok {
-		id = uint64(len(known) + 1)
-		known[thing] = id
+	id, fresh := once.Number(known, thing)
+	id++
+	if fresh {
 		x.state = messageField(x.state, kind, textField(varintField(nil, 1, id), 2, name))
 	}
 	return id

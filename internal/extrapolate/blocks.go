@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
@@ -226,10 +227,8 @@ func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	var seen []map[[3]int64]int64
 	for i := range obs {
 		e := &obs[i]
-		k, known := index[e.ranks]
-		if !known {
-			k = len(out)
-			index[e.ranks] = k
+		k, fresh := once.Number(index, e.ranks)
+		if fresh {
 			out, seen = append(out, addition{}), append(seen, make(map[[3]int64]int64))
 			for _, p := range of {
 				n, _ := p.of(e)

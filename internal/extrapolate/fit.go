@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
@@ -78,10 +79,7 @@ const bitsOfWord, bitsMore = 4, 2
 func evidence(obs []env, vals []int64) (bits float64) {
 	counts := make(map[int64]map[int64]float64)
 	for i, e := range obs {
-		if counts[e.ranks] == nil {
-			counts[e.ranks] = make(map[int64]float64)
-		}
-		counts[e.ranks][vals[i]]++
+		once.Of(counts, e.ranks, func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
 	}
 	logFactorial := func(n float64) float64 {
 		g, _ := math.Lgamma(n + 1)

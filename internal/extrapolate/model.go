@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -270,12 +271,7 @@ func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
 			b = binary.AppendVarint(b, v)
 		}
 	}
-	t, ok := m.memo[string(b)]
-	if !ok {
-		t = m.try(obs, vals)
-		m.memo[string(b)] = t
-	}
-	f := fitted{tried: t, text: text}
+	f := fitted{tried: once.Of(m.memo, string(b), func() *tried { return m.try(obs, vals) }), text: text}
 	m.slots = append(m.slots, f)
 	return f
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // A node of the shape is a place, or a loop around places and loops that follow one another.
@@ -166,10 +167,7 @@ func loopsOf(order []int32, ranks [][]int32) []*span {
 			last = at
 		}
 		for ends := range mine {
-			if byEnds[ends] == nil {
-				byEnds[ends] = &span{lo: ends[0], hi: ends[1]}
-			}
-			x := byEnds[ends]
+			x := once.Of(byEnds, ends, func() *span { return &span{lo: ends[0], hi: ends[1]} })
 			if !slices.ContainsFunc(x.seen, func(o []bool) bool { return slices.Equal(o, seen) }) {
 				x.seen = append(x.seen, seen)
 			}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -52,12 +53,9 @@ func (s *survey) family(k key) *family {
 		s.parent[k] = k
 	}
 	k = s.root(k)
-	f := s.of[k]
-	if f == nil {
-		f = &family{sizes: stats.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
-		s.of[k] = f
-	}
-	return f
+	return once.Of(s.of, k, func() *family {
+		return &family{sizes: stats.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
+	})
 }
 
 // join makes one family of two.

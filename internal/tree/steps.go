@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/code"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -105,12 +106,7 @@ func (m *maker) search(f *function, loop int, round bool, from []position) *sile
 		text = binary.AppendUvarint(binary.AppendUvarint(text, uint64(p.block)), p.addr)
 	}
 	k := searchKey{f, loop, round, string(text)}
-	s, known := m.searches[k]
-	if !known {
-		s = m.follow(f, loop, round, from)
-		m.searches[k] = s
-	}
-	return s
+	return once.Of(m.searches, k, func() *silent { return m.follow(f, loop, round, from) })
 }
 
 func (m *maker) follow(f *function, loop int, round bool, from []position) *silent {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -267,14 +268,13 @@ func (m *maker) class(r *trace.Reader, class int) error {
 
 // function is one with its body, nil if that can't be read.
 func (m *maker) function(f *code.Function, image *code.Image, site trace.Site) *function {
-	x, known := m.functions[f]
-	if !known {
-		if b, err := f.Body(); err == nil {
-			x = &function{Function: f, image: image, body: b, site: site, walls: make(map[int][]uint64)}
+	return once.Of(m.functions, f, func() *function {
+		b, err := f.Body()
+		if err != nil {
+			return nil
 		}
-		m.functions[f] = x
-	}
-	return x
+		return &function{Function: f, image: image, body: b, site: site, walls: make(map[int][]uint64)}
+	})
 }
 
 // place adds the context of a call of an MPI function from a site, and of those before which one loop went round; nil if a frame of it is not at a call that the code has.
@@ -365,13 +365,9 @@ func evaluates(symbol string) bool {
 }
 
 func (v *vertex) child(k key) *vertex {
-	c := v.children[k]
-	if c == nil {
-		c = &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: code.None}
-		v.children[k] = c
-		v.list = append(v.list, c)
-	}
-	return c
+	return once.Listed(v.children, k, &v.list, func() *vertex {
+		return &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: code.None}
+	})
 }
 
 // path lists the vertices down to one, outermost first.

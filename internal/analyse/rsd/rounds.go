@@ -3,6 +3,7 @@ package rsd
 import (
 	"maps"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -58,12 +59,7 @@ func (c *counter) repeated(n trace.Node) *stretch {
 
 func (c *counter) node(n trace.Node) *stretch {
 	if n.Rule >= 0 {
-		x := c.rules[n.Rule]
-		if x == nil {
-			x = c.nodes(n)
-			c.rules[n.Rule] = x
-		}
-		return x
+		return once.Of(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
 	}
 	place := c.of(n.Terminal)
 	x := &stretch{first: place, last: place, runs: make(map[int]*run)}
@@ -98,11 +94,7 @@ func (c *counter) append(a, b *stretch) {
 		if l == common && b.first <= a.last {
 			again = 1
 		}
-		x := a.runs[l]
-		if x == nil {
-			x = &run{head: none, tail: none}
-			a.runs[l] = x
-		}
+		x := once.Of(a.runs, l, func() *run { return &run{head: none, tail: none} })
 		x.join(r, again, c.s.loops[l].has(a.last) && c.s.loops[l].has(b.first))
 	}
 	a.last = b.last

@@ -6,6 +6,7 @@ package rsd
 import (
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
@@ -55,10 +56,8 @@ func (n *numbering) context(k *trace.Rank, terminal int) (_ int, err error) {
 	}
 	call := k.Called(terminal)
 	x := context{call.Func.ID, call.Site}
-	c, ok := n.known[x]
-	if !ok {
-		c = len(n.known)
-		n.known[x] = c
+	c, fresh := once.Number(n.known, x)
+	if fresh {
 		n.fences = append(n.fences, false)
 	}
 	if !n.fences[c] && call.Func.Has(trace.Collective) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -31,10 +32,8 @@ func newOutcomes() *outcomes {
 }
 
 func (o *outcomes) of(x outcome) uint32 {
-	n, ok := o.number[x]
-	if !ok {
-		n = uint32(len(o.list))
-		o.number[x] = n
+	n, fresh := once.Number(o.number, x)
+	if fresh {
 		o.list = append(o.list, x)
 	}
 	return n

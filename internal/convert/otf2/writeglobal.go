@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -102,10 +103,9 @@ func (a *Writer) system(d *definitions) error {
 	hosts := make(map[string]int)
 	for rank, p := range procs.All() {
 		p.Host = cmp.Or(p.Host, "unknown host")
-		host, ok := hosts[p.Host]
-		if !ok {
-			host = len(hosts) + 1
-			hosts[p.Host] = host
+		host, fresh := once.Number(hosts, p.Host)
+		host++ // 0 is the machine
+		if fresh {
 			if err := d.add(DefSystemTreeNode, host, p.Host, "node", 0); err != nil {
 				return err
 			}
@@ -354,11 +354,10 @@ type definitions struct {
 // text returns the number of a string, which is written when it first occurs: before the record
 // that has it, so it must not be asked for in the middle of one.
 func (d *definitions) text(s string) (uint32, error) {
-	if id, ok := d.texts[s]; ok {
+	id, fresh := once.Number(d.texts, s)
+	if !fresh {
 		return id, nil
 	}
-	id := uint32(len(d.texts))
-	d.texts[s] = id
 	d.start(DefString)
 	d.u32(id)
 	d.file.text(s)

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -185,11 +186,7 @@ func (x *rewriting) exchange(n int, s *share) {
 			}
 		}
 	}
-	list, ok := x.written[of]
-	if !ok {
-		list = x.write(of)
-		x.written[of] = list
-	}
+	list := once.Of(x.written, of, func() []uint32 { return x.write(of) })
 	for range l.rounds {
 		for i, call := range list {
 			x.b.Stream(0).Append(call)

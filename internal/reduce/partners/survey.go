@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
@@ -213,16 +214,14 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 			d.kept[l.why]++
 			continue
 		}
-		f := known[fmt.Sprint(l.places)]
-		if f == nil {
-			f = &family{sent: make([]uint64, d.r.Ranks()), received: make([]uint64, d.r.Ranks()), unit: 1, relative: apart, sizes: apart, tags: apart, numbers: apart}
+		f := once.Listed(known, fmt.Sprint(l.places), &list, func() *family {
+			f := &family{sent: make([]uint64, d.r.Ranks()), received: make([]uint64, d.r.Ranks()), unit: 1, relative: apart, sizes: apart, tags: apart, numbers: apart}
 			for _, p := range l.places {
 				f.cost += cost[p]
 				f.bodies += count[p]
 			}
-			known[fmt.Sprint(l.places)] = f
-			list = append(list, f)
-		}
+			return f
+		})
 		f.intervals = append(f.intervals, n)
 	}
 	list = slices.DeleteFunc(list, func(f *family) bool {
@@ -309,12 +308,10 @@ func (g *group) add(rank int, s *share) {
 		if len(g.kinds) >= mostTags && g.kinds[k] == nil {
 			k.tag = manyTags
 		}
-		of := g.kinds[k]
-		if of == nil {
+		of := once.Of(g.kinds, k, func() *drawnKind {
 			apart := stats.Numbers{Apart: true}
-			of = &drawnKind{apart, apart, apart}
-			g.kinds[k] = of
-		}
+			return &drawnKind{apart, apart, apart}
+		})
 		of.offsets.Add(int64(x.offset), 1, rank)
 		of.sizes.Add(int64(x.bytes), 1, rank)
 		of.tags.Add(x.tag, 1, rank)

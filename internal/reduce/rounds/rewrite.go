@@ -7,6 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -105,13 +106,11 @@ func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 		g    *grammar.Grammar
 		rule int32
 	}
-	known := make(map[place]int32)
+	known := map[place]int32{{g, 0}: 0}
 	var put func(at place, to int32)
 	rule := func(at place) int32 {
-		r, ok := known[at]
-		if !ok {
-			r = int32(len(out.Rules))
-			known[at] = r
+		r, fresh := once.Number(known, at)
+		if fresh {
 			out.Rules = append(out.Rules, nil)
 			put(at, r)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -279,12 +280,7 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 				fmt.Fprint(&key, l.Free, p.Class, p.Device, ";")
 			}
 		}
-		b := of[key.String()]
-		if b == nil {
-			b = &group{list: list}
-			of[key.String()] = b
-			groups = append(groups, b)
-		}
+		b := once.Listed(of, key.String(), &groups, func() *group { return &group{list: list} })
 		b.members, b.ranks = append(b.members, i), append(b.ranks, v.members[i])
 	}
 	for _, b := range groups {

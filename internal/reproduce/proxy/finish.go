@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -330,10 +331,8 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 		}
 		if now.none = requests == 0; !now.none {
 			key := fmt.Sprintf("%d %s", requests, last)
-			n, ok := number[key]
-			if !ok {
-				n = len(v.finishes)
-				number[key] = n
+			n, fresh := once.Number(number, key)
+			if fresh {
 				v.finishes = append(v.finishes, finish{terminal: terminal, place: g.placeOf(v, terminal, lists), requests: requests, what: key})
 			}
 			b.Append(uint32(len(v.calls) + n))

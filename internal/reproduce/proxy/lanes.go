@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -85,10 +86,8 @@ func (v *variant) order(of []*trace.Lane) ([]string, error) {
 			}
 			id := c.Terminal
 			if c.Rule >= 0 {
-				r, ok := number[c.Rule]
-				if !ok {
-					r = len(rules)
-					number[c.Rule] = r
+				r, fresh := once.Number(number, c.Rule)
+				if fresh {
 					below := make([]trace.Node, len(of))
 					for i := range of {
 						below[i] = children[i][k]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
@@ -113,12 +114,9 @@ func (g *generator) variants(search *reissue.Search) error {
 				}
 			}
 			search.Rank(k, all)
-			v := of[string(key)]
-			if v == nil {
-				v = &variant{number: len(g.list), calls: calls, hists: hists, generalised: generalised}
-				of[string(key)] = v
-				g.list = append(g.list, v)
-			}
+			v := once.Listed(of, string(key), &g.list, func() *variant {
+				return &variant{number: len(g.list), calls: calls, hists: hists, generalised: generalised, plan: &reissue.Plan{}}
+			})
 			for t := range calls {
 				v.calls[t].vals = append(v.calls[t].vals, vals[t])
 			}
@@ -128,9 +126,6 @@ func (g *generator) variants(search *reissue.Search) error {
 			}
 			v.members, v.ranks, v.plans = append(v.members, rank), append(v.ranks, k), append(v.plans, plan)
 			v.made = append(v.made, reissue.Made(all))
-			if v.plan == nil {
-				v.plan = &reissue.Plan{}
-			}
 			v.plan.Join(plan)
 			g.plan.Join(plan)
 			k.Forget()
@@ -173,9 +168,7 @@ func (g *generator) findKeyvals() {
 						if name("keyval", key) != "" {
 							continue
 						}
-						if _, ok := g.keyvals[key]; !ok {
-							g.keyvals[key] = len(g.keyvals)
-						}
+						once.Number(g.keyvals, key)
 					}
 				}
 			}

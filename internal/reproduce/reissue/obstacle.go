@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -65,11 +66,9 @@ type Cause struct{ Function, Reason string }
 // Add takes in how many calls of a rank each obstacle has.
 func (t Tally) Add(calls map[Cause]uint64) {
 	for at, n := range calls {
-		if t[at] == nil {
-			t[at] = &Obstacle{Function: at.Function, Reason: at.Reason}
-		}
-		t[at].Calls += n
-		t[at].Ranks++
+		o := once.Of(t, at, func() *Obstacle { return &Obstacle{Function: at.Function, Reason: at.Reason} })
+		o.Calls += n
+		o.Ranks++
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -93,10 +94,8 @@ func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.S
 			switch o.Kind {
 			case dataflow.Send, dataflow.Receive, dataflow.Meet:
 				s := dataflow.Slot{Meet: o.Kind == dataflow.Meet, Out: o.Kind == dataflow.Send, Peer: o.Peer, Context: o.Context, Tag: o.Tag}
-				n, ok := number[s]
-				if !ok {
-					n = int32(len(slots))
-					number[s] = n
+				n, fresh := once.Number(number, s)
+				if fresh {
 					slots = append(slots, s)
 				}
 				o.Slot, o.Peer, o.Context, o.Tag = n, 0, 0, 0

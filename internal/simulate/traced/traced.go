@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
@@ -271,12 +272,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 			s.leaves[[2]int{k.Class(), stream}] = l
 		}
 	}
-	c := s.classes[k.Class()]
-	if c == nil {
-		c = gaps.NewClass(s.r)
-		s.classes[k.Class()] = c
-	}
-	list, own, err := c.Of(k, l)
+	list, own, err := once.Of(s.classes, k.Class(), func() *gaps.Class { return gaps.NewClass(s.r) }).Of(k, l)
 	for i := range list {
 		s.ns += list[i].Total() + float64(list[i].Calls)*list[i].Duration
 	}
@@ -310,11 +306,7 @@ func (s *Source) level(c *handles.Comm) *machine.Level {
 }
 
 func (s *Source) leave(what string, calls uint64, ns float64, kept bool) {
-	u := s.left[what]
-	if u == nil {
-		u = &Unmodelled{Kept: kept}
-		s.left[what] = u
-	}
+	u := once.Of(s.left, what, func() *Unmodelled { return &Unmodelled{Kept: kept} })
 	u.Calls += calls
 	u.Ns += ns
 }

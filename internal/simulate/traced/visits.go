@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
@@ -110,11 +111,7 @@ func (s *Source) times(of *trace.Leaves, leaves []gaps.Leaf, calls []compiledCal
 
 // structure numbers the structures that ranks share.
 func (s *Source) structure(of *trace.Leaves) int {
-	n, ok := s.structures[of]
-	if !ok {
-		n = len(s.structures)
-		s.structures[of] = n
-	}
+	n, _ := once.Number(s.structures, of)
 	return n
 }
 

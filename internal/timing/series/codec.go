@@ -26,6 +26,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -219,11 +220,7 @@ func KindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Signat
 		if !ok {
 			n = uint32(len(known))
 			known[string(key)] = n
-			f, ok := functions[s.Call]
-			if !ok {
-				f = uint32(len(functions))
-				functions[s.Call] = f
-			}
+			f, _ := once.Number(functions, s.Call)
 			k.Groups = append(k.Groups, f)
 			if o.Mode.Lossy() {
 				k.Bounds = append(k.Bounds, Ticks(o.Bound(names[t]), ticksPerNs))

@@ -3,6 +3,8 @@ package series
 import (
 	"errors"
 	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // Place codes each time as its distance from what is usual at its place: the
@@ -130,17 +132,8 @@ func groupsOf(c *Calls, first []uint32) (groups []uint32, list []*levels) {
 		if c.Groups != nil {
 			id.group = c.Groups[k]
 		}
-		n, ok := numbers[id]
-		if !ok {
-			n = uint32(len(numbers))
-			numbers[id] = n
-		}
-		l := byBound[id.bound]
-		if l == nil {
-			l = levelsOf(id.bound)
-			byBound[id.bound] = l
-		}
-		groups, list = append(groups, n), append(list, l)
+		n, _ := once.Number(numbers, id)
+		groups, list = append(groups, n), append(list, once.Of(byBound, id.bound, func() *levels { return levelsOf(id.bound) }))
 	}
 	return groups, list
 }
