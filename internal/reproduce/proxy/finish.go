@@ -128,7 +128,7 @@ func (g *generator) stepwise(v *variant) (list []candidate) {
 	lists := v.wholeLists()
 	for t := range v.calls {
 		same[t], done[t] = g.finisher(v, t, lists)
-		if same[t] != "" && v.calls[t].all() {
+		if same[t] != "" && !slices.Contains(v.calls[t].requests(), 0) { // none was finished before
 			whole[same[t]] = true
 		}
 	}
@@ -269,20 +269,6 @@ func (c *call) partOf(whole *call) bool {
 	for i, v := range c.requests() {
 		if v != 0 && v != all[i] {
 			return false
-		}
-	}
-	return true
-}
-
-// all reports whether none of a call's requests was finished before.
-func (c *call) all() bool {
-	for i := range c.f.Params {
-		if c.f.Params[i].Kind == "request" {
-			for _, n := range c.in[i].elems {
-				if c.vals[0][n.at] == 0 {
-					return false
-				}
-			}
 		}
 	}
 	return true

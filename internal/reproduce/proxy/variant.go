@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
@@ -183,15 +182,6 @@ func (c *call) column(at int) []int64 {
 		col[i] = v[at]
 	}
 	return col
-}
-
-// membership lists the ranks of a variant as arithmetic runs.
-func (v *variant) membership() []column.Run {
-	var col column.Column
-	for _, r := range v.members {
-		col.Append(int64(r))
-	}
-	return col.Runs()
 }
 
 // A line is a call of the program as it is written, shared by all variants

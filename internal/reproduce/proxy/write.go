@@ -385,7 +385,8 @@ func (g *generator) main(b *bytes.Buffer) {
 			b.WriteString("    member = rank;\n    return program0();\n}\n")
 			return
 		}
-		runs := v.membership()
+		ranks := columnOf(v.members)
+		runs := ranks.Runs()
 		list := make([]string, len(runs))
 		for i, r := range runs {
 			list[i] = fmt.Sprintf("{%d, %d, %d}", r.Start, r.Stride, r.Count)

@@ -54,7 +54,7 @@ func (s *Stream) setHandle(h *handleTable, number int64, v uint64) {
 	at, ok := h.cell[s.number][number]
 	if !ok {
 		var err error
-		if at, err = s.p.cells.take(); err != nil {
+		if at, err = s.p.cell(); err != nil {
 			s.arena.err = err
 			return
 		}
