@@ -310,11 +310,7 @@ func (w *writer) synchronised(comm *handles.Comm, function string, bytes int64) 
 		Function: function, Members: comm.Size, Me: g.me, Root: -1, Rank: comm.WorldRank, Context: context(comm) + 1,
 		Sent: bytes, Received: bytes * int64(comm.Size),
 	})
-	if c.Steps() {
-		w.steps(&c)
-	} else {
-		w.add(c.Meet(g.level))
-	}
+	w.together(&c, &c, g.level, 0, false)
 	return true
 }
 
