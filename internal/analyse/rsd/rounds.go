@@ -28,8 +28,12 @@ type counter struct {
 	rules map[int]*stretch
 }
 
+func newStretch(place int) *stretch {
+	return &stretch{first: place, last: place, runs: make(map[int]*run)}
+}
+
 func (c *counter) nodes(n trace.Node) *stretch {
-	sum := &stretch{first: none, last: none, runs: make(map[int]*run)}
+	sum := newStretch(none)
 	for _, x := range n.Children() {
 		c.append(sum, c.repeated(x))
 	}
@@ -38,7 +42,7 @@ func (c *counter) nodes(n trace.Node) *stretch {
 
 // repeated is what a child comes to with all its rounds.
 func (c *counter) repeated(n trace.Node) *stretch {
-	sum := &stretch{first: none, last: none, runs: make(map[int]*run)}
+	sum := newStretch(none)
 	if n.Count == 0 {
 		return sum
 	}
@@ -50,7 +54,7 @@ func (c *counter) repeated(n trace.Node) *stretch {
 		if count >>= 1; count == 0 {
 			return sum
 		}
-		twice := &stretch{first: none, last: none, runs: make(map[int]*run)}
+		twice := newStretch(none)
 		c.append(twice, part)
 		c.append(twice, part)
 		part = twice
@@ -61,9 +65,8 @@ func (c *counter) node(n trace.Node) *stretch {
 	if n.Rule >= 0 {
 		return once.Of(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
 	}
-	place := c.of(n.Terminal)
-	x := &stretch{first: place, last: place, runs: make(map[int]*run)}
-	for l := c.s.inner[place]; l != none; l = c.s.outer[l] {
+	x := newStretch(c.of(n.Terminal))
+	for l := c.s.inner[x.first]; l != none; l = c.s.outer[l] {
 		x.runs[l] = &run{through: true}
 	}
 	return x
