@@ -80,15 +80,12 @@ func (s *survey) join(a, b key) {
 }
 
 func (f *family) commonUnit(unit int64) {
-	a, b := f.unit, unit
-	for b != 0 {
-		a, b = b, a%b
-	}
-	if unit <= 0 || unit > largestUnit || f.unit/a*unit > largestUnit {
+	common := f.unit / stats.GCD(f.unit, unit) * unit
+	if unit <= 0 || unit > largestUnit || common > largestUnit {
 		f.fixed = true
 		return
 	}
-	f.unit = f.unit / a * unit
+	f.unit = common
 }
 
 // surveyOf finds the families.

@@ -264,15 +264,8 @@ func (x *rewriting) finish() {
 	}
 	out, _, _ := x.b.Finish(x.b.Grammars())
 	*t = *out
-	t.Courses = nil // of places that others have now
+	t.Moved()
 	t.Sites, t.Outer, t.Inner = joined(t.Sites, x.w.sites.Sites), joined(t.Outer, x.w.sites.Outer), joined(t.Inner, x.w.sites.Inner)
-	var asides []track.Aside
-	for _, a := range t.Process.Asides {
-		if a.Call == 0 { // others are at calls that others are now
-			asides = append(asides, a)
-		}
-	}
-	t.Process.Asides = asides
 }
 
 func joined[K comparable, V any](a, b map[K]V) map[K]V {

@@ -168,12 +168,7 @@ func (l *interval) add(s *share) {
 	l.balance[0] += s.balance[0]
 	l.balance[1] += s.balance[1]
 	l.messages += uint64(len(s.sent))
-	for a, b := l.rounds, s.rounds; ; a, b = b, a%b {
-		if b == 0 {
-			l.rounds = a
-			break
-		}
-	}
+	l.rounds = stats.GCD(l.rounds, s.rounds)
 	if !s.closed {
 		l.keep("no collective call ends it")
 	}
@@ -186,11 +181,7 @@ func (l *interval) add(s *share) {
 			l.keep("messages are in another communicator than the collective call after them")
 		}
 	}
-	for _, p := range places(s.sent) {
-		if at, ok := slices.BinarySearch(l.places, p); !ok {
-			l.places = slices.Insert(l.places, at, p)
-		}
-	}
+	l.places = places(l.places, s.sent)
 }
 
 // group makes families of the intervals that can be drawn, and says of the others why not.

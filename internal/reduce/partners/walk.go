@@ -366,8 +366,8 @@ func body(list []message) uint64 {
 	return h
 }
 
-// places are the call sites that messages are sent from, in rising order.
-func places(list []message) (out []int) {
+// places adds the call sites that messages are sent from to others, in rising order.
+func places(out []int, list []message) []int {
 	for i := range list {
 		if at, ok := slices.BinarySearch(out, list[i].place); !ok {
 			out = slices.Insert(out, at, list[i].place)

@@ -72,8 +72,7 @@ func (x *rank) rewrite(d *grammar.Drawing) {
 		s.Duration, s.Gap = track.Scaled(s.Duration, now[t]), track.Scaled(s.Gap, now[t])
 		x.ns += int64(s.Duration.Sum + s.Gap.Sum)
 	}
-	p := &x.t.Process
-	p.Asides = slices.DeleteFunc(slices.Clone(p.Asides), func(a track.Aside) bool { return a.Call > 0 }) // at calls that are others now
+	x.t.Moved()
 }
 
 // span has ranks that make as many calls more than they did run as much longer, about: those that wait for each other end together.
