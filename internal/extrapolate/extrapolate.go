@@ -210,9 +210,7 @@ func (p *program) take(k *trace.Rank) error {
 		return err
 	}
 	t := track.Handed(h).Track()
-	for v, s := range t.Strings {
-		p.tables.Strings[v] = s
-	}
+	maps.Copy(p.tables.Strings, t.Strings)
 	for v, s := range t.Sites {
 		if v > 1<<32 { // the hash of one that is a value
 			p.tables.Sites[v] = s

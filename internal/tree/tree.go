@@ -42,7 +42,6 @@ type vertex struct {
 	at   position  // of a call: the instruction
 	tail bool
 	site trace.Site       // in the module of in
-	name string           // of the function called, as far as known by the linker
 	end  uint64           // of a call: what follows the instruction
 	turn int              // of a call of MPI, see trace.Call.Turn
 	read []code.PathPlace // what the recorder read at it; nil: nothing

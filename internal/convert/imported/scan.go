@@ -82,7 +82,9 @@ func (w *world) scan(k *rank, all *outcomes) error {
 				}
 			case otf2.EvLeave, otf2.EvCallingContextLeave:
 				k.last = max(k.last, e.Time)
-				inside = left(inside, w.regions[w.region(e)])
+				if i := lastIndex(inside, func(c *mpi.Call) bool { return c == w.regions[w.region(e)] }); i >= 0 {
+					inside = slices.Delete(inside, i, i+1)
+				}
 			case otf2.EvMpiIrecvRequest, otf2.EvCollectiveRequest:
 				id := e.Values[0]
 				n := uint32(0)
@@ -139,15 +141,14 @@ func (w *world) scan(k *rank, all *outcomes) error {
 	return nil
 }
 
-// left takes a function off the stack, with all that was entered since: some tools leave in
-// another order.
-func left[F comparable](stack []F, f F) []F {
-	for i := len(stack) - 1; i >= 0; i-- {
-		if stack[i] == f {
-			return slices.Delete(stack, i, i+1)
+// lastIndex is that of the innermost of a stack which is such a one, -1 if none is: some tools leave functions in another order.
+func lastIndex[F any](stack []F, is func(F) bool) int {
+	for i, f := range slices.Backward(stack) {
+		if is(f) {
+			return i
 		}
 	}
-	return stack
+	return -1
 }
 
 func (k *rank) use(comm uint32) {

@@ -159,7 +159,6 @@ type step struct {
 	index int // in the trace's parameters
 	width int // bytes of one element
 	table *mpi.Table
-	room  int64 // elements of an output, at least
 }
 
 // plan returns the plan of a function, made at first use. The lock is held.

@@ -59,7 +59,6 @@ type usual struct {
 	at              int32 // the centre that distances are counted from, in cells
 	last            [2]int8
 	seen            uint16
-	group           int32
 }
 
 // A placer holds the state of coding one batch.
