@@ -17,20 +17,17 @@ import (
 // listFunctions prints how the functions of the standard are traced, or all of one.
 func listFunctions(cmd *cobra.Command, args []string, o output) error {
 	if len(args) == 0 {
-		return o.print(cmd, callList(mpi.Calls()), printFunctionList, nil)
+		return o.print(cmd, callList(mpi.Calls()), func(w io.Writer) {
+			printCoverage(w)
+			fmt.Fprintln(w)
+			printAllCalls(w)
+		}, nil)
 	}
 	c := findCall(args[0])
 	if c == nil {
 		return fmt.Errorf("%s: MPI has no such function; spoor doctor --functions lists them", args[0])
 	}
 	return o.print(cmd, describe(c), func(w io.Writer) { printCall(w, c) }, nil)
-}
-
-// printFunctionList counts functions by chapter, and lists those that are not traced, and all.
-func printFunctionList(w io.Writer) {
-	printCoverage(w)
-	fmt.Fprintln(w)
-	printAllCalls(w)
 }
 
 // chapters are the titles of the standard's chapters that define functions.

@@ -100,12 +100,6 @@ type distribution struct {
 	Bins      []mergedBin `json:"bins"`
 }
 
-// partnersOf says which messages of a trace are drawn.
-func partnersOf(r *trace.Reader) ([]drawnMessages, error) {
-	list, err := r.Partners()
-	return drawnMessagesOf(list), err
-}
-
 func drawnMessagesOf(list []trace.Partners) (out []drawnMessages) {
 	of := func(d *trace.Distribution) distribution { return distributionOf(d.Least, d.Most, d.Bins) }
 	for i := range list {

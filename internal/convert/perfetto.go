@@ -168,7 +168,7 @@ func (x *Perfetto) Enter(c *ops.Call) error {
 	b = varintField(varintField(b, eventName, x.function(c.Func)), eventLocation, x.site(c.Place))
 	x.details = Details(c, x.details[:0])
 	for _, d := range x.details {
-		x.other = varintField(x.other[:0], annotationName, x.detail(d.Name))
+		x.other = varintField(x.other[:0], annotationName, intern(x, x.names, d.Name, internedDetail, d.Name))
 		if d.Text != "" {
 			x.other = textField(x.other, annotationString, d.Text)
 		} else {
@@ -199,10 +199,6 @@ func (x *Perfetto) Leave(c *ops.Call) error {
 
 func (x *Perfetto) function(f *trace.Function) uint64 {
 	return intern(x, x.functions, f, internedName, f.Name)
-}
-
-func (x *Perfetto) detail(name string) uint64 {
-	return intern(x, x.names, name, internedDetail, name)
 }
 
 // intern returns the number of a thing, from 1; the first time the packet says its name.

@@ -96,7 +96,7 @@ func newProgram(name func(trace.Site) string) *program {
 		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64)},
 		sites:  make(map[string]uint64), callOf: make(map[call]uint32), placeOf: make(map[string]int32), valuesOf: make(map[string]int32),
 		samples: make(map[[2]int32]sample), name: name, names: make(map[uint64]string), splits: make(map[*handles.Comm][]splitter),
-		outline: newOutline(),
+		outline: &outline{nodes: make([]outlined, 1), of: make(map[outlineKey]int32)},
 	}
 }
 

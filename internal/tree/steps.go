@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -38,7 +39,7 @@ func (m *maker) wallsOf(f *function, block int) []uint64 {
 	f.walls[block] = nil // while it is found out
 	var list []uint64
 	for _, c := range f.callsOf(block) {
-		if mpiCall(&c) || c.Callee != nil && m.calls(m.functions[c.Callee]) {
+		if mpi.SymbolName(c.Symbol) != "" || c.Callee != nil && m.calls(m.functions[c.Callee]) {
 			list = append(list, c.Addr)
 		}
 	}

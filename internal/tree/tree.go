@@ -24,7 +24,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/once"
-	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -296,7 +295,7 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 		if f == nil {
 			return nil
 		}
-		if evaluates(f.Symbol()) {
+		if f.Symbol() == "_PyEval_EvalFrameDefault" { // in which an interpreter, CPython, runs its language
 			m.evaluated = true
 			return nil
 		}
@@ -356,11 +355,6 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 		v.read = m.planner.Path(read)
 	}
 	return v
-}
-
-// evaluates reports whether a function is the one in which an interpreter, CPython, runs its language.
-func evaluates(symbol string) bool {
-	return symbol == "_PyEval_EvalFrameDefault"
 }
 
 func (v *vertex) child(k key) *vertex {
@@ -538,6 +532,3 @@ func (m *maker) nameOf(f *function) string {
 	}
 	return (&symbolise.Frame{Start: f.Start()}).Name()
 }
-
-// mpiCall reports whether a call is one of MPI's that is recorded.
-func mpiCall(c *code.Call) bool { return mpi.SymbolName(c.Symbol) != "" }

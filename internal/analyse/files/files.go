@@ -8,6 +8,7 @@ package files
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/once"
@@ -200,7 +201,7 @@ func eachRank(r *trace.Reader, folders []string, before, after func(*follower)) 
 	for rank := range r.Ranks() {
 		k, err := r.Rank(rank)
 		if err != nil {
-			if r.Ranks() > 1 && isGone(err) {
+			if r.Ranks() > 1 && errors.Is(err, trace.ErrNoTrack) {
 				continue
 			}
 			return err

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"errors"
 	"iter"
 	"path"
 	"strings"
@@ -11,8 +10,6 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
-
-func isGone(err error) bool { return errors.Is(err, trace.ErrNoTrack) }
 
 // An opened is an open file, as descriptors, streams and handles of a rank stand for it.
 type opened struct {

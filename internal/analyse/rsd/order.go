@@ -115,7 +115,7 @@ func align(units []*unit, t tolerance, fence func(context int) bool) (all []*sha
 			all = list
 			continue
 		}
-		a := newAligner(t)
+		a := &aligner{t, make(map[weighing]float64), make(map[splitting]*sharedItem)}
 		if all = a.merge(all, list); size(all) > mostNodes {
 			return nil, ErrWide
 		}

@@ -27,10 +27,6 @@ type outcomes struct {
 	list   []outcome
 }
 
-func newOutcomes() *outcomes {
-	return &outcomes{map[outcome]uint32{{}: 0}, []outcome{{}}}
-}
-
 func (o *outcomes) of(x outcome) uint32 {
 	n, fresh := once.Number(o.number, x)
 	if fresh {
@@ -172,7 +168,7 @@ func (w *world) region(e *otf2.Event) uint32 {
 
 // scanAll goes through the events of all ranks.
 func (w *world) scanAll(progress func()) (*outcomes, error) {
-	all := newOutcomes()
+	all := &outcomes{map[outcome]uint32{{}: 0}, []outcome{{}}}
 	for _, k := range w.ranks {
 		if err := w.scan(k, all); err != nil {
 			return nil, fmt.Errorf("rank %d: %w", k.number, err)

@@ -45,7 +45,7 @@ func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 	case ops.Get:
 		return a.transfer(f, time, EvRmaGet, x, x.Received)
 	case ops.Atomic:
-		return a.atomic(f, time, x)
+		return f.add(time, EvRmaAtomic, x.Window.Number, x.Peer, atomics[a.base(x.Function)], x.Sent, x.Received, x.ID)
 	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
 		return a.fileBegin(f, time, x)
 	}
@@ -155,10 +155,6 @@ func (a *Writer) windowEnd(f *file, time uint64, x *ops.Act) error {
 
 func (a *Writer) transfer(f *file, time uint64, id byte, x *ops.Act, bytes uint64) error {
 	return f.add(time, id, x.Window.Number, x.Peer, bytes, x.ID)
-}
-
-func (a *Writer) atomic(f *file, time uint64, x *ops.Act) error {
-	return f.add(time, EvRmaAtomic, x.Window.Number, x.Peer, atomics[a.base(x.Function)], x.Sent, x.Received, x.ID)
 }
 
 // lock writes that memory is locked or unlocked; that of all members, one by one.

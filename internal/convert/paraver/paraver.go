@@ -269,7 +269,8 @@ func (w *Writer) join() error {
 		}
 	}
 	err := w.ends.each(func(key uint64, data []byte) error {
-		x := readEnd(data)
+		at := fields(data)
+		x := at.end()
 		if !open || key != number || x.side == first.side {
 			lost()
 			first, number, open = x, key, true

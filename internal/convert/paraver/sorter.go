@@ -188,11 +188,6 @@ func (f *fields) end() (e end) {
 	return e
 }
 
-func readEnd(b []byte) end {
-	f := fields(b)
-	return f.end()
-}
-
 func (m *message) append(b []byte) []byte { return m.to.append(m.from.append(b)) }
 
 // fields are numbers behind each other, as this package itself wrote them.

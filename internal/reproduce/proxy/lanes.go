@@ -57,11 +57,6 @@ func (g *generator) lanes(v *variant) error {
 	return nil
 }
 
-// setTables writes the function that sets lanes and rows.
-func (g *generator) setTables(v *variant) {
-	v.lanes = g.function("lanes", strings.Join(v.tables, ""))
-}
-
 // order lists the rules of a lane's grammar, which the members have in common but for
 // counts: {step, count} or {-rule, count}, and {0, 0} behind each rule.
 func (v *variant) order(of []*trace.Lane) ([]string, error) {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/trace"
@@ -55,7 +56,7 @@ func (g *generator) variant(v *variant) error {
 	for n := range v.finishes {
 		lines = append(lines, g.finishLine(v, &v.finishes[n]))
 	}
-	g.setTables(v)
+	v.lanes = g.function("lanes", strings.Join(v.tables, ""))
 	for stream := range v.ranks[0].Streams() {
 		roots := make([]trace.Node, len(v.ranks))
 		for i, k := range v.ranks {

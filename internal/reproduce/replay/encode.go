@@ -23,7 +23,7 @@ func (s *Stream) encode(c *trace.Call) (*plan, error) {
 			return nil, err
 		}
 	}
-	s.arena.reset()
+	s.arena.used = 0
 	s.after = s.after[:0]
 	s.vain = false
 	if plan.through != 0 {

@@ -61,8 +61,6 @@ type arena struct {
 
 const arenaSize = 1 << 20
 
-func (a *arena) reset() { a.used = 0 }
-
 // take returns n bytes, aligned for anything. What is in them is arbitrary.
 // After a failure it returns 0, and err says why.
 func (a *arena) take(n int64) uint64 {

@@ -72,10 +72,6 @@ type codes struct {
 	names map[string]uint64
 }
 
-func newCodes() *codes {
-	return &codes{calls: make(map[string][]dataflow.Op), codes: make(map[string]*dataflow.Code), names: make(map[string]uint64)}
-}
-
 // of returns the code of a rank's calls and what stands in its slots.
 func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.Slot) {
 	var slots []dataflow.Slot

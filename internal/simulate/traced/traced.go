@@ -139,7 +139,7 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
 		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
-		known: make(map[string]*placedTimes), codes: newCodes(), levels: make(map[*handles.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
+		known: make(map[string]*placedTimes), codes: &codes{make(map[string][]dataflow.Op), make(map[string]*dataflow.Code), nil, make(map[string]uint64)}, levels: make(map[*handles.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	s.cpu = cmp.Or(s.cpu, o.Machine.CPU)
 	recorder := o.Recorder
