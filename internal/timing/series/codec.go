@@ -48,7 +48,7 @@ type Calls struct {
 	Bound Bound
 	// Bounds, if not nil, has the bound for each key instead.
 	Bounds []Bound
-	// Bins and Sample are what HistSig makes its tables with: so many bins for a
+	// Bins and Sample are what histSig makes its tables with: so many bins for a
 	// key, the most frequent of so many calls. 0: DefaultBins and DefaultSample.
 	Bins, Sample int
 }
@@ -149,7 +149,7 @@ func (l Lists) make(n int) (b Batch) {
 func Codecs() []Codec { return slices.Clone(all) }
 
 var all = []Codec{
-	Raw{}, Zstd{}, Lossless{}, CFG{}, HistSig{}, SZ{}, SZ{Clustered: true}, ZFP{}, ZFP{Clustered: true}, Place{},
+	Raw{}, Zstd{}, Lossless{}, cfg, histSig, sz, szSig, ZFP{}, ZFP{Clustered: true}, Place{},
 }
 
 // CodecNamed finds a codec.
