@@ -225,10 +225,8 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 		return nil, err
 	}
 	if d.o.at != "" {
-		for _, name := range append(windowNames(), "call", "comm", "range", "times", "sites") {
-			if cmd.Flags().Changed(name) {
-				return nil, fmt.Errorf("--at shows one call of each thread; leave out --%s", name)
-			}
+		if name := given(cmd, append(windowNames(), "call", "comm", "range", "times", "sites")...); name != "" {
+			return nil, fmt.Errorf("--at shows one call of each thread; leave out --%s", name)
 		}
 		if d.at, err = parseMoment(d.o.at); err != nil {
 			return nil, fmt.Errorf("--at: %w", err)
