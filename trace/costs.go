@@ -9,6 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 )
 
@@ -90,12 +91,7 @@ func (c *costs) add(section int, call, value, form string, count, bytes int) {
 		return
 	}
 	k := costKey{container.Names[section], call, value, form}
-	x := c.byKey[k]
-	if x == nil {
-		x = &Cost{Section: k.section, Call: call, Value: value, Form: form}
-		c.byKey[k] = x
-		c.order = append(c.order, x)
-	}
+	x := once.Listed(c.byKey, k, &c.order, func() *Cost { return &Cost{Section: k.section, Call: call, Value: value, Form: form} })
 	x.Count += count
 	x.Raw += int64(bytes)
 }
@@ -165,10 +161,7 @@ func (r *Reader) formCosts(c *costs) error {
 		f := r.byID[p.g.Call]
 		value := "all values"
 		if !p.g.Flat {
-			if names[p.g] == nil {
-				names[p.g] = valueNames(f, p.g.Sample(r.Ranks()))
-			}
-			value = names[p.g][p.list]
+			value = once.Of(names, p.g, func() []string { return valueNames(f, p.g.Sample(r.Ranks())) })[p.list]
 		}
 		c.add(container.Signatures, f.Name, value, p.kind.String(), p.forms, p.bytes)
 	}
@@ -233,15 +226,13 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 			if !kind.Columns() {
 				continue
 			}
-			if names[g] == nil {
-				names[g] = valueNames(f, term.Vals(class, 0, first, r.Ranks()))
-			}
+			of := once.Of(names, g, func() []string { return valueNames(f, term.Vals(class, 0, first, r.Ranks())) })
 			coding, bytes := seqCost(w, class.Ranks)
 			form := "column, " + coding
 			if kind != column.Stored {
 				form = "exceptions, " + coding
 			}
-			c.add(container.Columns, f.Name, names[g][p], form, 1, bytes)
+			c.add(container.Columns, f.Name, of[p], form, 1, bytes)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -16,20 +17,17 @@ import (
 // listFunctions prints how the functions of the standard are traced, or all of one.
 func listFunctions(cmd *cobra.Command, args []string, o output) error {
 	if len(args) == 0 {
-		return o.print(cmd, callList(mpi.Calls()), printFunctionList, nil)
+		return o.print(cmd, callList(mpi.Calls()), func(w io.Writer) {
+			printCoverage(w)
+			fmt.Fprintln(w)
+			printAllCalls(w)
+		}, nil)
 	}
 	c := findCall(args[0])
 	if c == nil {
 		return fmt.Errorf("%s: MPI has no such function; spoor doctor --functions lists them", args[0])
 	}
 	return o.print(cmd, describe(c), func(w io.Writer) { printCall(w, c) }, nil)
-}
-
-// printFunctionList counts functions by chapter, and lists those that are not traced, and all.
-func printFunctionList(w io.Writer) {
-	printCoverage(w)
-	fmt.Fprintln(w)
-	printAllCalls(w)
 }
 
 // chapters are the titles of the standard's chapters that define functions.
@@ -52,12 +50,7 @@ func printCoverage(w io.Writer) {
 	total := coverage{}
 	for _, c := range mpi.Calls() {
 		chapter, _, _ := strings.Cut(c.Section, ".")
-		k := index[chapter]
-		if k == nil {
-			k = &coverage{chapter: chapter}
-			index[chapter] = k
-			list = append(list, k)
-		}
+		k := once.Listed(index, chapter, &list, func() *coverage { return &coverage{chapter: chapter} })
 		k.counts[c.Class]++
 		total.counts[c.Class]++
 	}

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/reduce/partners"
-	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
+	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -56,10 +55,13 @@ func (d *drawnRounds) text() string {
 		d.Least, d.LeastRank, d.Most, d.MostRank, show.Plural(d.Runs, "run"), toleranceText(d.Precision), d.Seed)
 }
 
-// keptText says what other loops have numbers of rounds that differ, and why they stay.
-func keptText(list []rounds.Kept) string {
-	return strings.Join(several(list, mostKept, "other reasons", func(k rounds.Kept) string {
-		return fmt.Sprintf("%s, of %s", k.Why, show.Plural(k.Runs, "run"))
+// keptText says what stays that was to be drawn, and why.
+func keptText(list []reduce.Kept, of, what string) string {
+	return strings.Join(several(list, mostKept, "other reasons", func(k reduce.Kept) string {
+		if k.Count == 0 {
+			return k.Why
+		}
+		return k.Why + ", " + of + " " + show.Plural(k.Count, what)
 	}), "; ")
 }
 
@@ -96,12 +98,6 @@ type distribution struct {
 	Most      int64       `json:"most"`
 	MostRank  int         `json:"most_rank"`
 	Bins      []mergedBin `json:"bins"`
-}
-
-// partnersOf says which messages of a trace are drawn.
-func partnersOf(r *trace.Reader) ([]drawnMessages, error) {
-	list, err := r.Partners()
-	return drawnMessagesOf(list), err
 }
 
 func drawnMessagesOf(list []trace.Partners) (out []drawnMessages) {
@@ -148,14 +144,4 @@ func (d *drawnMessages) text() string {
 func appendPartnersJSON(b []byte, p *trace.Partners) []byte {
 	return fmt.Appendf(b, `,"partner_drawn":[%d,%d],"bytes_drawn":[%d,%d],"tag_drawn":[%d,%d]}`, p.Relative.Least.Value, p.Relative.Most.Value,
 		p.Sizes.Least.Value, p.Sizes.Most.Value, p.Tags.Least.Value, p.Tags.Most.Value)
-}
-
-// keptPartners says which messages stay, and why.
-func keptPartners(list []partners.Kept) string {
-	return strings.Join(several(list, mostKept, "other reasons", func(k partners.Kept) string {
-		if k.Intervals > 0 {
-			return k.Why + ", in " + show.Plural(k.Intervals, "interval")
-		}
-		return k.Why
-	}), "; ")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
@@ -224,10 +225,8 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 		return nil, err
 	}
 	if d.o.at != "" {
-		for _, name := range append(windowNames(), "call", "comm", "range", "times", "sites") {
-			if cmd.Flags().Changed(name) {
-				return nil, fmt.Errorf("--at shows one call of each thread; leave out --%s", name)
-			}
+		if name := given(cmd, append(windowNames(), "call", "comm", "range", "times", "sites")...); name != "" {
+			return nil, fmt.Errorf("--at shows one call of each thread; leave out --%s", name)
 		}
 		if d.at, err = parseMoment(d.o.at); err != nil {
 			return nil, fmt.Errorf("--at: %w", err)
@@ -312,40 +311,45 @@ func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
 
 // calls yields the wanted calls of a thread, with their times if these are wanted.
 func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace.TimedCall, error] {
-	f := newFinder(wanted, d.first, d.end)
 	return func(yield func(trace.TimedCall, error) bool) {
-		if d.window.Whole() {
-			d.part(k, stream, f, yield)
-			return
-		}
-		spans, err := d.window.Of(d.r, k, stream)
-		if err != nil {
-			yield(trace.TimedCall{}, err)
-			return
+		spans := []ops.Span{{First: 0, End: k.Len(stream)}}
+		if !d.window.Whole() {
+			var err error
+			if spans, err = d.window.Of(d.r, k, stream); err != nil {
+				yield(trace.TimedCall{}, err)
+				return
+			}
 		}
 		for _, s := range spans {
-			if f.first, f.end = max(d.first, s.First), min(d.end, s.End); f.first < f.end && !d.part(k, stream, f, yield) {
+			if s.First, s.End = max(d.first, s.First), min(d.end, s.End); s.First < s.End && !d.part(k, stream, s, wanted, yield) {
 				return
 			}
 		}
 	}
 }
 
-// part yields the calls that a finder is to find, and reports whether to go on.
-func (d *dumper) part(k *trace.Rank, stream int, f *finder, yield func(trace.TimedCall, error) bool) bool {
-	if root := k.Structure(stream); f.sparse(root) {
-		return f.find(root, 0, func(at uint64) bool {
+// dense is about what finding one call costs, in calls that are gone through.
+const dense = 16
+
+// part yields the wanted calls of a span, and reports whether to go on. A few calls among billions are found at once.
+func (d *dumper) part(k *trace.Rank, stream int, s ops.Span, wanted []bool, yield func(trace.TimedCall, error) bool) bool {
+	if x := k.Occurrences(stream, func(t int) bool { return wanted[t] }); x.Total()*dense < k.Len(stream) {
+		for n, end := x.Before(s.First), x.Before(s.End); n < end; n++ {
+			at, _ := x.Nth(n)
 			for c, err := range d.from(k, stream, at) {
-				return yield(c, err)
+				if !yield(c, err) {
+					return false
+				}
+				break
 			}
-			return true
-		})
+		}
+		return true
 	}
-	for c, err := range d.from(k, stream, min(f.first, k.Len(stream))) {
-		if err == nil && c.Index >= f.end {
+	for c, err := range d.from(k, stream, s.First) {
+		if err == nil && c.Index >= s.End {
 			return true
 		}
-		if (err != nil || f.wanted[c.Terminal]) && !yield(c, err) {
+		if (err != nil || wanted[c.Terminal]) && !yield(c, err) {
 			return false
 		}
 	}

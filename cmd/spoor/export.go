@@ -171,22 +171,20 @@ func (o *exportOptions) source(r *trace.Reader) (x ops.Options, err error) {
 			return x, fmt.Errorf("--rank: %w", err)
 		}
 	}
-	for _, t := range []struct {
-		flag, text string
-		to         *int64
-	}{{"from", o.from, &x.From}, {"until", o.until, &x.To}} {
-		if t.text == "" {
-			continue
-		}
+	if o.from+o.until != "" {
 		if err := r.NeedTimes(); err != nil {
 			return x, err
 		}
-		if *t.to, err = parseMoment(t.text); err != nil {
-			return x, fmt.Errorf("--%s: %w", t.flag, err)
-		}
 	}
-	if x.From > x.To {
-		return x, fmt.Errorf("--until %s is before --from %s", o.until, o.from)
+	from, until, err := moments(o.from, o.until)
+	if err != nil {
+		return x, err
+	}
+	if from != nil {
+		x.From = *from
+	}
+	if until != nil {
+		x.To = *until
 	}
 	x.Phase = o.phase
 	return x, checkPhase(o.phase, r, x.Ranks)

@@ -58,10 +58,11 @@ with equal calls, and which parameters take most bytes.`,
 			if err != nil {
 				return err
 			}
-			who, err := partnersOf(r)
+			partners, err := r.Partners()
 			if err != nil {
 				return err
 			}
+			who := drawnMessagesOf(partners)
 			left, err := waits.Left(r)
 			if err != nil {
 				return err

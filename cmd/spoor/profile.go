@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -73,12 +74,18 @@ More: docs/profile.md`,
 }
 
 func refuseFlags(cmd *cobra.Command, names []string, why string) error {
-	for _, name := range names {
-		if cmd.Flags().Changed(name) {
-			return &usageError{cmd, fmt.Errorf("--%s: %s", name, why)}
-		}
+	if name := given(cmd, names...); name != "" {
+		return &usageError{cmd, fmt.Errorf("--%s: %s", name, why)}
 	}
 	return nil
+}
+
+// given is the first of some flags that is given, "" if none is.
+func given(cmd *cobra.Command, names ...string) string {
+	if i := slices.IndexFunc(names, cmd.Flags().Changed); i >= 0 {
+		return names[i]
+	}
+	return ""
 }
 
 // runFlat prints a table of call sites, or of ranks.

@@ -168,16 +168,16 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Result,
 		stays = append(stays, "sizes stay: merged, they would take no less")
 	}
 	if d, ok := x.Drawer.(*rounds.Drawer); ok {
-		if text := keptText(d.Kept()); text != "" {
+		if text := keptText(d.Kept(), "of", "run"); text != "" {
 			stays = append(stays, "numbers of rounds that stay: "+text)
 		}
 	}
 	if who != nil {
 		kept := who.Kept()
 		if x.Larger {
-			kept = append(kept, partners.Kept{Why: "the trace would be no smaller"})
+			kept = append(kept, reduce.Kept{Why: "the trace would be no smaller"})
 		}
-		if text := keptPartners(kept); text != "" {
+		if text := keptText(kept, "in", "interval"); text != "" {
 			stays = append(stays, "messages that stay: "+text)
 		}
 	}

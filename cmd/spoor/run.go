@@ -203,7 +203,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if program == "" {
 		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(args, " "))
 	}
-	if l == launch.None && !o.quiet && isExecutable(args[0]) && (o.io.whose == "" || usesMPI(args[0])) {
+	if l == launch.None && !o.quiet && isExecutable(args[0], o.io.whose != "") {
 		fmt.Fprintf(stderr, "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
 			args[0], strings.Join(args, " "))
 	}
@@ -262,14 +262,10 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	return nil
 }
 
-func isExecutable(name string) bool {
+// isExecutable reports whether a file is a program, of MPI if that is asked.
+func isExecutable(name string, ofMPI bool) bool {
 	r, err := launch.Inspect(lookPath(name))
-	return err == nil && r.Kind == "executable"
-}
-
-func usesMPI(name string) bool {
-	r, err := launch.Inspect(lookPath(name))
-	return err == nil && len(r.MPI) > 0
+	return err == nil && r.Kind == "executable" && (!ofMPI || len(r.MPI) > 0)
 }
 
 // rankVars are the environment variables that the shim reads in each rank.

@@ -48,17 +48,13 @@ More: docs/simulate.md`,
 				if err := overheadOf(cmd, out, &p); err != nil {
 					return err
 				}
-				for _, name := range slices.Concat([]string{"machine"}, traceFlags, windowNames()) {
-					if cmd.Flags().Changed(name) {
-						return fmt.Errorf("--%s does not go with --model loggops, which has -L to -S", name)
-					}
+				if name := given(cmd, slices.Concat([]string{"machine"}, traceFlags, windowNames())...); name != "" {
+					return fmt.Errorf("--%s does not go with --model loggops, which has -L to -S", name)
 				}
 				return simulateSchedule(cmd, args[0], p, t.output)
 			case isTrace(args[0]) || len(t.machines) > 0:
-				for _, name := range loggopsFlags {
-					if cmd.Flags().Changed(name) {
-						return fmt.Errorf("--%s is for schedules and --model loggops; a trace has its machine from --machine", name)
-					}
+				if name := given(cmd, loggopsFlags...); name != "" {
+					return fmt.Errorf("--%s is for schedules and --model loggops; a trace has its machine from --machine", name)
 				}
 				t.out = out
 				return simulateTrace(cmd, args[0], t)
@@ -66,10 +62,8 @@ More: docs/simulate.md`,
 			if err := overheadOf(cmd, out, &p); err != nil {
 				return err
 			}
-			for _, name := range slices.Concat(traceFlags, windowNames()) {
-				if cmd.Flags().Changed(name) {
-					return fmt.Errorf("--%s is for traces; %s is a schedule", name, args[0])
-				}
+			if name := given(cmd, slices.Concat(traceFlags, windowNames())...); name != "" {
+				return fmt.Errorf("--%s is for traces; %s is a schedule", name, args[0])
 			}
 			if cmd.Flags().Changed("model") && model != "loggops" {
 				return fmt.Errorf("--model %s is for traces; schedules are simulated under loggops", model)

@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
@@ -116,10 +117,8 @@ func readNodes(path string, ranks int, unknown error) (nodes []int, err error) {
 		if len(nodes) == ranks {
 			return nil, fmt.Errorf("%s:%d: a node for rank %d, the trace has %d ranks", path, line, ranks, ranks)
 		}
-		if _, ok := numbers[names[0]]; !ok {
-			numbers[names[0]] = len(numbers)
-		}
-		nodes = append(nodes, numbers[names[0]])
+		n, _ := once.Number(numbers, names[0])
+		nodes = append(nodes, n)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

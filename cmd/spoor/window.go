@@ -38,23 +38,31 @@ func windowNames() (names []string) {
 	return names
 }
 
-// window says what the flags mean for ranks of a trace; nil are all.
-func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err error) {
+// moments are those of --from and --until; nil: it is not given.
+func moments(from, until string) (begin, end *int64, err error) {
 	for _, b := range []struct {
 		name, text string
 		to         **int64
-	}{{"from", w.from, &x.From}, {"until", w.until, &x.Until}} {
+	}{{"from", from, &begin}, {"until", until, &end}} {
 		if b.text == "" {
 			continue
 		}
 		ns, err := parseMoment(b.text)
 		if err != nil {
-			return x, fmt.Errorf("--%s: %w", b.name, err)
+			return nil, nil, fmt.Errorf("--%s: %w", b.name, err)
 		}
 		*b.to = &ns
 	}
-	if x.From != nil && x.Until != nil && *x.Until < *x.From {
-		return x, fmt.Errorf("--until %s is before --from %s", w.until, w.from)
+	if begin != nil && end != nil && *end < *begin {
+		return nil, nil, fmt.Errorf("--until %s is before --from %s", until, from)
+	}
+	return begin, end, nil
+}
+
+// window says what the flags mean for ranks of a trace; nil are all.
+func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err error) {
+	if x.From, x.Until, err = moments(w.from, w.until); err != nil {
+		return x, err
 	}
 	if err = checkPhase(w.phase, r, ranks); err != nil {
 		return x, err

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -138,12 +139,10 @@ func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
 				continue
 			}
 			at := place[t]
-			if s[at] == nil {
-				s[at] = make(map[string]trace.ValueStat)
-			}
-			sum := s[at][name]
+			values := once.Of(s, at, func() map[string]trace.ValueStat { return make(map[string]trace.ValueStat) })
+			sum := values[name]
 			sum.Merge(stat)
-			s[at][name] = sum
+			values[name] = sum
 		}
 	}
 	return nil

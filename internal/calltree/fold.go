@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -181,7 +182,7 @@ func (f *folder) pass(list []*node, w int) []*node {
 			out = append(out[:last+1-w], f.withRoundBefore(x, out[last+1-w:]))
 			i++
 		// Twice the same.
-		case i+2*w <= len(list) && !(w == 1 && joins(x, list[i+1])) && sameShapes(list[i:i+w], list[i+w:i+2*w]):
+		case i+2*w <= len(list) && !(w == 1 && joins(x, list[i+1])) && slices.EqualFunc(list[i:i+w], list[i+w:i+2*w], func(x, y *node) bool { return x.shape == y.shape }):
 			out = append(out, f.withRound(f.loop(list[i:i+w], 1), list[i+w:i+2*w]))
 			i += 2 * w
 		default:
@@ -209,13 +210,9 @@ func sizeOf(list []*node) int {
 }
 
 func (f *folder) call(leaf int) *node {
-	n := f.leaf[leaf]
-	if n == nil {
-		n = &node{kind: callKind, size: 1, terms: terms{{leaf, 1}}}
-		n.shape = f.shape('c', f.label[leaf])
-		f.leaf[leaf] = n
-	}
-	return n
+	return once.Of(f.leaf, leaf, func() *node {
+		return &node{kind: callKind, size: 1, terms: terms{{leaf, 1}}, shape: f.shape('c', f.label[leaf])}
+	})
 }
 
 func (f *folder) part(rule int, list []*node) *node {
@@ -320,10 +317,6 @@ func (f *folder) rotated(loop *node, out, next []*node) (turned *node, before, a
 
 func sameAs(body []item, list []*node) bool {
 	return slices.EqualFunc(body, list, func(x item, y *node) bool { return x.n.shape == y.shape })
-}
-
-func sameShapes(a, b []*node) bool {
-	return slices.EqualFunc(a, b, func(x, y *node) bool { return x.shape == y.shape })
 }
 
 // isLoopOver reports whether a node is a loop whose body is list. Runs are dealt

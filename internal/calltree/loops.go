@@ -1,6 +1,7 @@
 package calltree
 
 import (
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -111,10 +112,8 @@ func (w *around) loop(n *Node, function string, chain []int) int {
 	if n.Place == "" {
 		key.first = x.First
 	}
-	i, ok := w.l.known[key]
-	if !ok {
-		i = len(w.l.List)
-		w.l.known[key] = i
+	i, fresh := once.Number(w.l.known, key)
+	if fresh {
 		w.l.List = append(w.l.List, x)
 	}
 	w.l.List[i].Rounds = max(w.l.List[i].Rounds, n.Most)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/code/insn"
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // A Counter is where a loop keeps a number that each of its rounds changes by the same step, whatever way it takes, and that a
@@ -341,11 +342,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		m.counted, m.counters = f, f.newCounters(b) // of one function at a time: it is more than its body
 	}
 	c := m.counters
-	x := c.loops[loop]
-	if x == nil {
-		x = c.loop(b, loop)
-		c.loops[loop] = x
-	}
+	x := once.Of(c.loops, loop, func() *loopState { return c.loop(b, loop) })
 	if x.at[call.Block] == nil || len(x.steps) == 0 {
 		return Counter{}, false
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -143,12 +144,10 @@ func (x *Chrome) flow(phase string, c *ops.Call, ns int64, id uint64) error {
 
 // text returns a string as JSON.
 func (x *Chrome) text(s string) []byte {
-	b, ok := x.texts[s]
-	if !ok {
-		b, _ = json.Marshal(s)
-		x.texts[s] = b
-	}
-	return b
+	return once.Of(x.texts, s, func() []byte {
+		b, _ := json.Marshal(s)
+		return b
+	})
 }
 
 func (x *Chrome) site(place int) []byte {

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -167,7 +168,7 @@ func (x *Perfetto) Enter(c *ops.Call) error {
 	b = varintField(varintField(b, eventName, x.function(c.Func)), eventLocation, x.site(c.Place))
 	x.details = Details(c, x.details[:0])
 	for _, d := range x.details {
-		x.other = varintField(x.other[:0], annotationName, x.detail(d.Name))
+		x.other = varintField(x.other[:0], annotationName, intern(x, x.names, d.Name, internedDetail, d.Name))
 		if d.Text != "" {
 			x.other = textField(x.other, annotationString, d.Text)
 		} else {
@@ -200,16 +201,11 @@ func (x *Perfetto) function(f *trace.Function) uint64 {
 	return intern(x, x.functions, f, internedName, f.Name)
 }
 
-func (x *Perfetto) detail(name string) uint64 {
-	return intern(x, x.names, name, internedDetail, name)
-}
-
 // intern returns the number of a thing, from 1; the first time the packet says its name.
 func intern[T comparable](x *Perfetto, known map[T]uint64, thing T, kind protowire.Number, name string) uint64 {
-	id, ok := known[thing]
-	if !ok {
-		id = uint64(len(known) + 1)
-		known[thing] = id
+	id, fresh := once.Number(known, thing)
+	id++
+	if fresh {
 		x.state = messageField(x.state, kind, textField(varintField(nil, 1, id), 2, name))
 	}
 	return id

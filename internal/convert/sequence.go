@@ -3,6 +3,7 @@ package convert
 import (
 	"fmt"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -83,11 +84,7 @@ func (q *Sequence) Leave(c *ops.Call) error {
 
 // Number returns a small number for a tag, the same on all ranks.
 func (q *Sequence) Number(t Tag) int64 {
-	n, ok := q.tags[t]
-	if !ok {
-		n = len(q.tags)
-		q.tags[t] = n
-	}
+	n, _ := once.Number(q.tags, t)
 	return int64(n)
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // A Pair is one quantity in two runs.
@@ -103,10 +105,8 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 				rows.Close()
 				return nil, d.failed(err)
 			}
-			at, ok := index[s.ID]
-			if !ok {
-				at = len(c.Sites)
-				index[s.ID] = at
+			at, fresh := once.Number(index, s.ID)
+			if fresh {
 				c.Sites = append(c.Sites, SitePair{})
 			}
 			x := &c.Sites[at]

@@ -14,6 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -194,18 +195,14 @@ func (f *facts) class(r *trace.Reader, class int, index map[trace.FunctionSite]i
 		if err != nil {
 			return err
 		}
-		key := c.FunctionSite()
-		s, ok := index[key]
-		if !ok {
-			s = len(f.sites)
-			index[key] = s
+		s, fresh := once.Number(index, c.FunctionSite())
+		if fresh {
 			f.sites = append(f.sites, site{function: c.Name(), at: c.Site})
 		}
-		if row[t], ok = of[s]; !ok {
-			row[t] = len(f.calls)
-			of[s] = row[t]
+		row[t] = once.Of(of, s, func() int {
 			f.calls = append(f.calls, siteCalls{class: class, site: s, ranks: len(members)})
-		}
+			return len(f.calls) - 1
+		})
 		if t < len(times) {
 			f.calls[row[t]].time.Merge(times[t].Duration)
 			f.calls[row[t]].gap += times[t].Gap.Sum

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
@@ -76,10 +77,8 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.Place, &x.Line, &ns); err != nil {
 			return nil, d.failed(err)
 		}
-		if values[x.ID] == nil {
-			values[x.ID] = make(map[int][]float64)
-		}
-		values[x.ID][ranks] = append(values[x.ID][ranks], ns/float64(ranks))
+		of := once.Of(values, x.ID, func() map[int][]float64 { return make(map[int][]float64) })
+		of[ranks] = append(of[ranks], ns/float64(ranks))
 		sites[x.ID] = &x
 		seen[ranks] = true
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // shape writes what a class of ranks looks like: its threads, and the nodes of their loops in the
@@ -151,12 +152,9 @@ func (x *restored) rank(rows *sql.Rows) error {
 	if err := rows.Scan(&class, &rank); err != nil {
 		return err
 	}
-	p := x.of[class]
-	if p == nil {
-		p = &profile.Profile{Tree: &calltree.Tree{Trace: x.run.Path, Command: x.run.Command, World: x.run.Ranks, Class: class, Threads: []calltree.Thread{}}}
-		x.of[class] = p
-		x.list = append(x.list, p)
-	}
+	p := once.Listed(x.of, class, &x.list, func() *profile.Profile {
+		return &profile.Profile{Tree: &calltree.Tree{Trace: x.run.Path, Command: x.run.Command, World: x.run.Ranks, Class: class, Threads: []calltree.Thread{}}}
+	})
 	p.Ranks = append(p.Ranks, rank)
 	return nil
 }

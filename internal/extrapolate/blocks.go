@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
@@ -61,8 +62,12 @@ func chunkStart(t, n, at int64) int64 { return min((t+n-1)/n*at, t) }
 
 // shared is the form of what one gets of a total, or of what those before it get.
 func (a *axis) shared(name string, of func(total, n, at int64) int64, total int64) form {
-	return form{name: fmt.Sprintf("%s(%d, %s)", name, total, a.args), grid: a.grid, at: func(e *env) (int64, bool) {
-		n, at := a.of(e)
+	return sharedOut(fmt.Sprintf("%s(%d, %s)", name, total, a.args), a.grid, a.of, of, total)
+}
+
+func sharedOut(name string, grid int, places func(e *env) (parts, at int64), of func(total, n, at int64) int64, total int64) form {
+	return form{name: name, grid: grid, at: func(e *env) (int64, bool) {
+		n, at := places(e)
 		return of(total, max(n, 1), at), n > 0
 	}}
 }
@@ -226,10 +231,8 @@ func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	var seen []map[[3]int64]int64
 	for i := range obs {
 		e := &obs[i]
-		k, known := index[e.ranks]
-		if !known {
-			k = len(out)
-			index[e.ranks] = k
+		k, fresh := once.Number(index, e.ranks)
+		if fresh {
 			out, seen = append(out, addition{}), append(seen, make(map[[3]int64]int64))
 			for _, p := range of {
 				n, _ := p.of(e)

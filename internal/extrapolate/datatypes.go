@@ -21,10 +21,6 @@ func (t *datatype) made() []int64 {
 	return []int64{t.size, t.low, t.extent(), t.trueLow, t.trueHigh - t.trueLow}
 }
 
-func madeType(v []int64) datatype {
-	return datatype{size: v[0], low: v[1], high: v[1] + v[2], trueLow: v[3], trueHigh: v[3] + v[4]}
-}
-
 func (o *objects) datatype(handle int64) datatype {
 	if t, ok := o.types[handle]; ok {
 		return t

@@ -229,6 +229,17 @@ func (f *field) cells() int {
 	return 0
 }
 
+// values is how many of a place's values are those of a field, which they begin with.
+func (f *field) values(vals []int64) int {
+	switch f.kind {
+	case words, absent:
+		return f.width
+	case list, requests, completes:
+		return 1 + int(vals[0])*f.width
+	}
+	return 0
+}
+
 // determine adds the values that MPI determines to those of a call, and takes down what the call does to objects.
 func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	f := p.function
@@ -237,14 +248,11 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	var open []int // fields, and where their values go
 	for i := range p.fields {
 		q := &p.fields[i]
-		n := q.width
-		switch q.kind {
-		case list:
-			n = 1 + int(raw[at])*q.width
-		case determined:
+		if q.kind == determined {
 			open = append(open, i, at)
 			continue
 		}
+		n := q.values(raw[at:])
 		switch v := raw[at : at+n]; {
 		case q.param == signature.Made:
 			a.made = v

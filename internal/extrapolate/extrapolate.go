@@ -13,12 +13,12 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -90,7 +90,7 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 		return nil, errors.New("three traces at least are needed, on different numbers of ranks")
 	}
 	list := slices.Clone(traces)
-	sort.SliceStable(list, func(i, j int) bool { return list[i].Ranks() < list[j].Ranks() })
+	slices.SortStableFunc(list, func(a, b *trace.Reader) int { return cmp.Compare(a.Ranks(), b.Ranks()) })
 	if name == nil {
 		name = func(s trace.Site) string { return s.String() }
 	}
@@ -217,9 +217,7 @@ func (p *program) take(k *trace.Rank) error {
 		return err
 	}
 	t := track.Handed(h).Track()
-	for v, s := range t.Strings {
-		p.tables.Strings[v] = s
-	}
+	maps.Copy(p.tables.Strings, t.Strings)
 	for v, s := range t.Sites {
 		if v > 1<<32 { // the hash of one that is a value
 			p.tables.Sites[v] = s
@@ -426,12 +424,11 @@ func (x *Model) Slots() (list []Slot) {
 		for i := range f.forms {
 			s.Forms = append(s.Forms, f.forms[i].name)
 		}
-		key := fmt.Sprint(s)
-		if _, ok := known[key]; !ok {
-			known[key] = len(list)
+		n, fresh := once.Number(known, fmt.Sprint(s))
+		if fresh {
 			list, count = append(list, s), append(count, 0)
 		}
-		count[known[key]]++
+		count[n]++
 	}
 	for i, n := range count {
 		if n > 1 {

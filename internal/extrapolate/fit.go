@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/stats"
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // A fitted is a slot with its forms: all of the simplest kind that fits everything seen.
@@ -78,10 +78,7 @@ const bitsOfWord, bitsMore = 4, 2
 func evidence(obs []env, vals []int64) (bits float64) {
 	counts := make(map[int64]map[int64]float64)
 	for i, e := range obs {
-		if counts[e.ranks] == nil {
-			counts[e.ranks] = make(map[int64]float64)
-		}
-		counts[e.ranks][vals[i]]++
+		once.Of(counts, e.ranks, func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
 	}
 	logFactorial := func(n float64) float64 {
 		g, _ := math.Lgamma(n + 1)
@@ -161,13 +158,13 @@ func multiples(obs []env, vals []int64) []form {
 	return append(lines(terms, obs, vals), shares(obs, vals)...)
 }
 
+func alike(vals []int64) bool {
+	return !slices.ContainsFunc(vals, func(v int64) bool { return v != vals[0] })
+}
+
 // barely finds forms without a number that was chosen, and constants.
 func barely(obs []env, vals []int64) (out []form) {
-	same := true
-	for _, v := range vals {
-		same = same && v == vals[0]
-	}
-	if same {
+	if alike(vals) {
 		return []form{constant(vals[0])}
 	}
 	for i := range atoms {
@@ -282,13 +279,7 @@ func multipliers(all int64, found bool) (out []int64) {
 // shares finds m·share(total, parts, at), and m times the half of that. A share grows with the total: the smallest and the largest total that fit
 // stand for all between.
 func shares(obs []env, vals []int64) (out []form) {
-	all := int64(0)
-	for _, v := range vals {
-		if v < 0 {
-			return nil
-		}
-		all = stats.GCD(all, v)
-	}
+	all := divisor(vals)
 	if all == 0 {
 		return nil
 	}
@@ -314,18 +305,15 @@ func shares(obs []env, vals []int64) (out []form) {
 					low, high = max(low, (v-1)*n+at+1), min(high, (v+half-1)*n+at)
 				}
 				for _, total := range ends(low, high) {
-					one := form{name: fmt.Sprintf(p.name, total), grid: p.grid, at: func(e *env) (int64, bool) {
-						n, at := p.of(e)
-						return share(total, max(n, 1), at), n > 0
-					}}
-					f := form{scaled(m, one.name, 0), p.grid, func(e *env) (int64, bool) {
+					one := p.share(total)
+					if half == 1 {
+						out = append(out, product([]form{one}, m, 0))
+						continue
+					}
+					out = append(out, form{name: scaled(m, one.name+" / 2", 0), grid: p.grid, at: func(e *env) (int64, bool) {
 						v, ok := one.at(e)
 						return m * (v / half), ok
-					}, []form{one}, false}
-					if half > 1 {
-						f.name, f.of = scaled(m, one.name+" / 2", 0), nil
-					}
-					out = append(out, f)
+					}})
 				}
 			}
 		}
@@ -346,12 +334,9 @@ func ends(low, high int64) []int64 {
 
 // shares2 finds m times the product of two shares of one total, on different sides of a grid.
 func shares2(obs []env, vals []int64) (out []form) {
-	all := int64(0)
-	for _, v := range vals {
-		if v <= 0 {
-			return nil
-		}
-		all = stats.GCD(all, v)
+	all := divisor(vals)
+	if all == 0 || slices.Contains(vals, 0) {
+		return nil
 	}
 	for i, p := range parts {
 		for _, q := range parts[i+1:] {
@@ -375,10 +360,8 @@ func shares2(obs []env, vals []int64) (out []form) {
 					high = min(high, int64(sort.Search(int(most), func(n int) bool { return at(int64(n), &obs[k]) > v }))-1)
 				}
 				for _, total := range ends(low, high) {
-					f := form{name: scaled(m, fmt.Sprintf(p.name+" * "+q.name, total, total), 0), grid: p.grid, at: func(e *env) (int64, bool) {
-						return m * at(total, e), true
-					}}
-					if holds(&f, obs, vals) {
+					f := product([]form{p.share(total), q.share(total)}, m, 0)
+					if f.of = nil; holds(&f, obs, vals) {
 						out = append(out, f)
 					}
 				}

@@ -20,6 +20,11 @@ type env struct {
 	k, m        int64 // element of a list, and its length
 }
 
+// variableNames are those of values, in forms.
+var variableNames = []string{"ranks", "rank", "i", "n", "j", "k", "m"}
+
+func (e *env) values() [7]int64 { return [...]int64{e.ranks, e.rank, e.i, e.n, e.j, e.k, e.m} }
+
 // A form says what a value is; false where it does not say.
 type form struct {
 	name string // in C, with what scaled.h of proxies declares
@@ -219,6 +224,11 @@ type part struct {
 	of   func(e *env) (parts, at int64)
 }
 
+// share is the form of what one gets of a total.
+func (p *part) share(total int64) form {
+	return sharedOut(fmt.Sprintf(p.name, total), p.grid, p.of, share, total)
+}
+
 // along adds an axis, and what is shared out along it.
 func along(args string, grid int, of func(e *env) (parts, at int64)) {
 	axes = append(axes, axis{args, grid, anywhere, of})
@@ -244,12 +254,17 @@ func term(name string, grid int, f func(e *env) int64) {
 }
 
 func test(name string, grid int, f func(e *env) bool) {
-	tests = append(tests, form{name: name, grid: grid, at: func(e *env) (int64, bool) {
+	tests = append(tests, condition(name, grid, f))
+}
+
+// condition is the form of whether something is so.
+func condition(name string, grid int, f func(e *env) bool) form {
+	return form{name: name, grid: grid, at: func(e *env) (int64, bool) {
 		if f(e) {
 			return 1, true
 		}
 		return 0, true
-	}})
+	}}
 }
 
 var makeLists = sync.OnceFunc(func() {
@@ -291,12 +306,7 @@ var makeLists = sync.OnceFunc(func() {
 		digits = append(digits,
 			form{name: fmt.Sprintf("rank / %d", c), grid: -1, at: always(func(e *env) int64 { return e.rank / c })},
 			form{name: fmt.Sprintf("rank %% %d", c), grid: -1, at: always(func(e *env) int64 { return e.rank % c })},
-			form{name: fmt.Sprintf("(rank %% %d == 0)", c), grid: -1, at: always(func(e *env) int64 {
-				if e.rank%c == 0 {
-					return 1
-				}
-				return 0
-			})})
+			condition(fmt.Sprintf("(rank %% %d == 0)", c), -1, func(e *env) bool { return e.rank%c == 0 }))
 	}
 	even("ranks * ranks", -1, true, func(e *env) int64 { return e.ranks * e.ranks })
 	even("ranks", -1, true, func(e *env) int64 { return e.ranks })

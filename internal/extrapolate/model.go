@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -267,16 +268,12 @@ func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
 	var b []byte
 	for i := range obs {
 		e := &obs[i]
-		for _, v := range [...]int64{e.ranks, e.rank, e.i, e.n, e.j, e.k, e.m, vals[i]} {
+		for _, v := range e.values() {
 			b = binary.AppendVarint(b, v)
 		}
+		b = binary.AppendVarint(b, vals[i])
 	}
-	t, ok := m.memo[string(b)]
-	if !ok {
-		t = m.try(obs, vals)
-		m.memo[string(b)] = t
-	}
-	f := fitted{tried: t, text: text}
+	f := fitted{tried: once.Of(m.memo, string(b), func() *tried { return m.try(obs, vals) }), text: text}
 	m.slots = append(m.slots, f)
 	return f
 }
@@ -299,11 +296,8 @@ func (m *pattern) try(obs []env, vals []int64) *tried {
 		return &tried{wrong: fmt.Sprintf("not tried, as no form fits %d others", m.without), obs: obs, vals: vals}
 	}
 	t := &tried{obs: obs, vals: vals}
-	m.judge(t, fit)
-	if len(t.forms) == 0 {
+	if m.judge(t, fit); len(t.forms) == 0 {
 		m.without++
-	} else {
-		t.obs, t.vals = nil, nil
 	}
 	return t
 }
@@ -312,21 +306,22 @@ func (t *tried) likely(f form) bool { return f.likely(t.said) }
 
 // judge fits a slot, and as a check fits all but what the largest run has.
 func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
-	t.forms = fit(t.obs, t.vals)
+	if t.forms = fit(t.obs, t.vals); len(t.forms) == 0 {
+		return
+	}
+	obs, vals := t.obs, t.vals
+	t.obs, t.vals = nil, nil
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less, most []env
 	var lessVals, mostVals []int64
-	for i, e := range t.obs {
+	for i, e := range obs {
 		if e.ranks == largest {
-			most, mostVals = append(most, e), append(mostVals, t.vals[i])
+			most, mostVals = append(most, e), append(mostVals, vals[i])
 		} else {
-			less, lessVals = append(less, e), append(lessVals, t.vals[i])
+			less, lessVals = append(less, e), append(lessVals, vals[i])
 		}
 	}
-	if len(t.forms) == 0 {
-		return
-	}
-	if t.said = evidence(t.obs, t.vals); !slices.ContainsFunc(t.forms, t.likely) {
+	if t.said = evidence(obs, vals); !slices.ContainsFunc(t.forms, t.likely) {
 		t.wrong = fmt.Sprintf("%s may fit by chance: more traces are needed", t.forms[0].name)
 	}
 	if t.wrong != "" || len(less) == 0 {
@@ -523,10 +518,8 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		}
 		text := fmt.Sprintf("%s of %s", names[c], where)
 		vals := make([]int64, len(cuts))
-		same := true
 		for i := range cuts {
 			vals[i] = cuts[i][c].one
-			same = same && vals[i] == vals[0]
 		}
 		if strings.HasSuffix(names[c], segmentPart) {
 			m.oneName(calls, vals)
@@ -552,7 +545,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		width := cuts[0][c].width
 		switch {
 		case !cuts[0][c].many:
-		case same && vals[0] <= mostElements:
+		case alike(vals) && vals[0] <= mostElements:
 			for k := range int(vals[0]) {
 				var each []fitted
 				for w := range width {

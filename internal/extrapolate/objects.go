@@ -436,7 +436,8 @@ func (o *objects) bind(a *arguments, r results) {
 			if r.typ != nil {
 				o.types[v[0]] = *r.typ
 			} else if len(a.made) == len(typeNames) {
-				o.types[v[0]] = madeType(a.made)
+				m := a.made
+				o.types[v[0]] = datatype{size: m[0], low: m[1], high: m[1] + m[2], trueLow: m[3], trueHigh: m[3] + m[4]}
 			}
 		}
 	}

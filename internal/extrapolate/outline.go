@@ -33,10 +33,6 @@ type outlineKey struct {
 // top is the node around the outermost functions.
 const top = 0
 
-func newOutline() *outline {
-	return &outline{nodes: make([]outlined, 1), of: make(map[outlineKey]int32)}
-}
-
 // add takes in the code of a run, and returns the node of each vertex.
 func (o *outline) add(c *trace.Code) []int32 {
 	list := make([]int32, len(c.Vertices))

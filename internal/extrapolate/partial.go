@@ -46,17 +46,7 @@ func (x *maker) lack(place int32, loop bool) {
 func (p *place) namesOwn(values []int64) bool {
 	at := 0
 	for _, f := range p.fields {
-		n := f.width
-		switch f.kind {
-		case list:
-			n = 1 + int(values[at])*f.width
-		case requests:
-			n = 1 + 2*int(values[at])
-		case completes:
-			n = 1 + int(values[at])
-		case pending, statuses, determined:
-			continue
-		}
+		n := f.values(values[at:])
 		if f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.Handle &&
 			slices.ContainsFunc(values[at:at+n], func(v int64) bool { return v >= trace.FirstLocal }) {
 			return true

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/trace"
@@ -198,9 +199,8 @@ func (w *programmer) prepare(n *node) error {
 			if err != nil {
 				return err
 			}
-			if is, ok = byShape[fmt.Sprint(shape)]; !ok {
-				is = len(byShape)
-				byShape[fmt.Sprint(shape)] = is
+			var fresh bool
+			if is, fresh = once.Number(byShape, fmt.Sprint(shape)); fresh {
 				w.kinds[n.number] = append(w.kinds[n.number], &kind{call: c, vals: vals, moved: moved})
 			}
 			if k := w.kinds[n.number][is]; len(vals) > len(k.vals) || k.moved && !moved {
@@ -502,17 +502,10 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 		fmt.Fprintf(&b, "    %s\n        return %s;\n", strings.Join(list, " "), text)
 	}
 	body := b.String()
-	name := w.functions[body]
-	if name == "" {
-		name = fmt.Sprintf("value%d", len(w.functions))
-		w.functions[body] = name
-		unused := ""
-		for _, v := range []string{"i", "n", "j", "k", "m"} {
-			unused += "(void)" + v + ", "
-		}
-		text := fmt.Sprintf("static int64_t %s(int64_t at, int64_t i, int64_t n, int64_t j, int64_t k, int64_t m)\n{\n    %s;\n    switch (at) {\n%s    }\n    return only_traced(%q, 0);\n}\n\n",
-			name, strings.TrimSuffix(unused, ", "), body, w.m.text(n))
-		w.top = append(w.top, proxy.Definition{Name: name, Text: text})
-	}
+	name := w.defined(body, func(name string) string {
+		const unused = "(void)i, (void)n, (void)j, (void)k, (void)m"
+		return fmt.Sprintf("static int64_t %s(int64_t at, int64_t i, int64_t n, int64_t j, int64_t k, int64_t m)\n{\n    %s;\n    switch (at) {\n%s    }\n    return only_traced(%q, 0);\n}\n\n",
+			name, unused, body, w.m.text(n))
+	})
 	return fmt.Sprintf("%s(%s, %s, %s, %s, %s, %s)", name, at, names["i"], names["n"], names["j"], names["k"], names["m"])
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 )
 
@@ -32,13 +33,16 @@ func (w *programmer) numbers(texts []string, cases map[string][]int64) (string, 
 		return plus(fmt.Sprint(list[0]), list[1]-list[0], "(%s)"), true
 	}
 	body := strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
-	name := w.functions[body]
-	if name == "" {
-		name = fmt.Sprintf("value%d", len(w.functions))
-		w.functions[body] = name
-		w.top = append(w.top, proxy.Definition{Name: name, Text: fmt.Sprintf("static const int64_t %s[] = {%s};\n\n", name, body)})
-	}
-	return name + "[%s]", true
+	return w.defined(body, func(name string) string { return fmt.Sprintf("static const int64_t %s[] = {%s};\n\n", name, body) }) + "[%s]", true
+}
+
+// defined is the name of what has a body, which is defined at the top when it first occurs.
+func (w *programmer) defined(body string, text func(name string) string) string {
+	return once.Of(w.functions, body, func() string {
+		name := fmt.Sprintf("value%d", len(w.functions))
+		w.top = append(w.top, proxy.Definition{Name: name, Text: text(name)})
+		return name
+	})
 }
 
 // text is what a slot is as an expression of the names in forms. What the traces don't determine is a parameter.
@@ -86,19 +90,13 @@ func joined(forms []form) string {
 
 // lookUp writes a table of what was seen.
 func (w *programmer) lookUp(name string, f fitted) (text string, values int, expression string) {
-	columns := []struct {
-		name string
-		of   func(e *env) int64
-	}{
-		{"ranks", func(e *env) int64 { return e.ranks }}, {"rank", func(e *env) int64 { return e.rank }}, {"i", func(e *env) int64 { return e.i }},
-		{"n", func(e *env) int64 { return e.n }}, {"j", func(e *env) int64 { return e.j }}, {"k", func(e *env) int64 { return e.k }}, {"m", func(e *env) int64 { return e.m }},
-	}
+	columns := []int{0, 1, 2, 3, 4, 5, 6} // of variableNames
 	table := func() (rows [][]int64, ok bool) {
 		known := make(map[string]int64)
 		for i := range f.obs {
 			var row []int64
 			for _, c := range columns {
-				row = append(row, c.of(&f.obs[i]))
+				row = append(row, f.obs[i].values()[c])
 			}
 			v, seen := known[fmt.Sprint(row)]
 			if seen && v != f.vals[i] {
@@ -121,7 +119,7 @@ func (w *programmer) lookUp(name string, f fitted) (text string, values int, exp
 	slices.SortFunc(rows, slices.Compare)
 	var names, lines []string
 	for _, c := range columns {
-		names = append(names, c.name)
+		names = append(names, variableNames[c])
 	}
 	for _, r := range rows {
 		lines = append(lines, strings.Trim(strings.ReplaceAll(fmt.Sprint(r), " ", ", "), "[]"))

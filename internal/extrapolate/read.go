@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -95,7 +96,7 @@ func newProgram(name func(trace.Site) string) *program {
 		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), Outer: make(map[uint64]uint64), Inner: make(map[uint64]uint64)},
 		sites:  make(map[string]uint64), callOf: make(map[call]uint32), placeOf: make(map[string]int32), valuesOf: make(map[string]int32),
 		samples: make(map[[2]int32]sample), name: name, names: make(map[uint64]string), splits: make(map[*handles.Comm][]splitter),
-		outline: newOutline(),
+		outline: &outline{nodes: make([]outlined, 1), of: make(map[outlineKey]int32)},
 	}
 }
 
@@ -450,10 +451,8 @@ func (x *reading) flush() {
 }
 
 func (x *reading) number(terminal int, c call) {
-	n, ok := x.p.callOf[c]
-	if !ok {
-		n = uint32(len(x.p.calls))
-		x.p.callOf[c] = n
+	n, fresh := once.Number(x.p.callOf, c)
+	if fresh {
 		x.p.calls = append(x.p.calls, c)
 		key := [2]int32{c.place, c.values}
 		if _, ok := x.p.samples[key]; !ok {
@@ -556,10 +555,8 @@ func (p *program) place(f *trace.Function, site uint64, fields []field) int32 {
 		key = append(binary.AppendVarint(key, int64(x.param)), out, byte(x.kind))
 		key = binary.AppendVarint(key, int64(x.width))
 	}
-	n, ok := p.placeOf[string(key)]
-	if !ok {
-		n = int32(len(p.places))
-		p.placeOf[string(key)] = n
+	n, fresh := once.Number(p.placeOf, string(key))
+	if fresh {
 		p.places = append(p.places, place{f, site, fields})
 	}
 	return n

@@ -1,13 +1,15 @@
 package extrapolate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
-	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // A node of the shape is a place, or a loop around places and loops that follow one another.
@@ -72,9 +74,7 @@ func orderedShape(p *program, all []*grammar.Grammar) (*shape, error) {
 	}
 	order := orderOf(places, ranks)
 	loops := loopsOf(order, ranks)
-	sort.Slice(loops, func(i, j int) bool {
-		return loops[i].lo < loops[j].lo || loops[i].lo == loops[j].lo && loops[i].hi > loops[j].hi
-	})
+	slices.SortFunc(loops, func(a, b *span) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(b.hi, a.hi)) })
 	s := newShape(places)
 	open := []*node{s.root}
 	for at, p := range order {
@@ -123,7 +123,7 @@ func orderOf(places int, ranks [][]int32) []int32 {
 			firsts = append(firsts, list)
 		}
 	}
-	sort.SliceStable(firsts, func(i, j int) bool { return len(firsts[i]) > len(firsts[j]) })
+	slices.SortStableFunc(firsts, func(a, b []int32) int { return cmp.Compare(len(b), len(a)) })
 	var order []int32
 	for _, list := range firsts {
 		at := 0 // where the next new place goes
@@ -166,21 +166,14 @@ func loopsOf(order []int32, ranks [][]int32) []*span {
 			last = at
 		}
 		for ends := range mine {
-			if byEnds[ends] == nil {
-				byEnds[ends] = &span{lo: ends[0], hi: ends[1]}
-			}
-			x := byEnds[ends]
+			x := once.Of(byEnds, ends, func() *span { return &span{lo: ends[0], hi: ends[1]} })
 			if !slices.ContainsFunc(x.seen, func(o []bool) bool { return slices.Equal(o, seen) }) {
 				x.seen = append(x.seen, seen)
 			}
 		}
 	}
-	var list []*span
-	for _, x := range byEnds {
-		list = append(list, x)
-	}
-	sort.Slice(list, func(i, j int) bool {
-		return list[i].hi-list[i].lo < list[j].hi-list[j].lo || list[i].hi-list[i].lo == list[j].hi-list[j].lo && list[i].lo < list[j].lo
+	list := slices.SortedFunc(maps.Values(byEnds), func(a, b *span) int {
+		return cmp.Or(cmp.Compare(a.hi-a.lo, b.hi-b.lo), cmp.Compare(a.lo, b.lo))
 	})
 	for again := true; again; {
 		again = false
@@ -432,9 +425,8 @@ func larger(mask uint, depth int) (list []uint) {
 			list = append(list, m)
 		}
 	}
-	sort.Slice(list, func(i, j int) bool {
-		a, b := bits.OnesCount(list[i]), bits.OnesCount(list[j])
-		return a < b || a == b && list[i] > list[j]
+	slices.SortFunc(list, func(a, b uint) int {
+		return cmp.Or(cmp.Compare(bits.OnesCount(a), bits.OnesCount(b)), cmp.Compare(b, a))
 	})
 	return list
 }

@@ -3,6 +3,8 @@ package extrapolate
 import (
 	"fmt"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // A shared is a parameter of a call, which a call of another layout at the same call site has, too.
@@ -37,10 +39,8 @@ func (m *pattern) elsewhere(n *node, key [maxDepth + 1]int32) (map[shared]*obser
 				if out == nil {
 					out = make(map[shared]*observed)
 				}
-				if out[s] == nil {
-					out[s] = &observed{}
-				}
-				out[s].obs, out[s].vals = append(out[s].obs, m.envOf(o, open, r)), append(out[s].vals, cuts[cell].one)
+				x := once.Of(out, s, func() *observed { return new(observed) })
+				x.obs, x.vals = append(x.obs, m.envOf(o, open, r)), append(x.vals, cuts[cell].one)
 			}
 		}
 	}
@@ -75,7 +75,6 @@ func (m *pattern) fitShared(text string, obs []env, vals []int64, other *observe
 		all, both := slices.Concat(obs, other.obs), slices.Concat(vals, other.vals)
 		t := &tried{obs: all, vals: both}
 		if m.judge(t, fit); len(t.forms) > 0 && t.wrong == "" {
-			t.obs, t.vals = nil, nil
 			f := fitted{tried: t, text: text}
 			m.memo[fmt.Sprint("shared", len(m.memo))] = t
 			m.slots = append(m.slots, f)

@@ -76,11 +76,7 @@ func (m *pattern) turns(n *node, depth int) (*turns, error) {
 
 // inTurn fits values of all iterations; nil if no form does, or several do.
 func (m *pattern) inTurn(obs []env, vals []int64, forms func() []form) *tried {
-	same := true
-	for _, v := range vals {
-		same = same && v == vals[0]
-	}
-	if same {
+	if alike(vals) {
 		return nil
 	}
 	t := &tried{obs: obs, vals: vals}
@@ -95,7 +91,6 @@ func (m *pattern) inTurn(obs []env, vals []int64, forms func() []form) *tried {
 	if len(t.forms) != 1 || t.wrong != "" {
 		return nil
 	}
-	t.obs, t.vals = nil, nil
 	return t
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
@@ -33,11 +34,8 @@ func (c *class) histKeys() (unit, place []int) {
 	number := make(map[at]int)
 	for t := range sh.of {
 		k := sh.skeleton(t)
-		p := at{k.call, k.inner}
-		if _, ok := number[p]; !ok {
-			number[p] = len(number)
-		}
-		place = append(place, number[p])
+		n, _ := once.Number(number, at{k.call, k.inner})
+		place = append(place, n)
 	}
 	if !c.split {
 		return sh.pools(), place

@@ -9,6 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -319,12 +320,7 @@ func (u *laneRemover) terminal(old uint32) uint32 {
 	next := uint32(len(u.terminals))
 	l := u.lane[old]
 	if l == nil {
-		n, ok := u.number[old]
-		if !ok {
-			n = u.add(plainTerminal{old: old}, next)
-			u.number[old] = n
-		}
-		return n
+		return once.Of(u.number, old, func() uint32 { return u.add(plainTerminal{old: old}, next) })
 	}
 	if l.calls > 0 {
 		step := l.first + int(l.order[l.calls-1])*len(l.at)
@@ -385,10 +381,8 @@ func (u *laneRemover) values(sh *shape) values {
 	number := make(map[string]uint32)
 	for at, p := range sh.places() {
 		col, id := u.column(&u.terminals[p.terminal], p.value)
-		n, ok := number[id]
-		if !ok {
-			n = uint32(len(v.cols))
-			number[id] = n
+		n, fresh := once.Number(number, id)
+		if fresh {
 			v.cols = append(v.cols, col)
 		}
 		v.nums.set(at, n)

@@ -50,12 +50,10 @@ type valuePlaces struct {
 	site    []int      // of terminals
 }
 
-func (x *course) sameName(y *course) bool { return x.name == y.name }
-
 // ofClass returns what was attached at leaves, by name, where that is not what was attached to all calls from the same site.
 func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 	room := maxPlacedValues
-	for named := range alike(v.c.courses, (*course).sameName) {
+	for named := range alike(v.c.courses, func(x, y *course) bool { return x.name == y.name }) {
 		name := named[0].name
 		all := v.c.attached[name]
 		if name == "" || all == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -219,11 +220,7 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 			most = ways[i].Loops
 		}
 		for loops := range most + 1 {
-			s := sums[at{ways[i].Leaf, loops}]
-			if s == nil {
-				s = new(share)
-				sums[at{ways[i].Leaf, loops}] = s
-			}
+			s := once.Of(sums, at{ways[i].Leaf, loops}, func() *share { return new(share) })
 			s.calls += part
 			s.time += time
 		}

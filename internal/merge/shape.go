@@ -6,6 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -257,12 +258,7 @@ func (s *skeletons) findSites() {
 	first := make(map[skeleton]int)
 	for n, k := range s.kinds {
 		k.site = k.inner
-		f, known := first[k]
-		if !known {
-			f = s.first[n]
-			first[k] = f
-		}
-		s.site[n] = f
+		s.site[n] = once.Of(first, k, func() int { return s.first[n] })
 	}
 	s.known = nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
@@ -232,10 +233,7 @@ func (u *united) column(from []uint32) column.Column {
 	known := make(map[*column.Column]*column.Reader)
 	for k := range readers {
 		x := of(k)
-		if known[x] == nil {
-			known[x] = x.Reader()
-		}
-		readers[k] = known[x]
+		readers[k] = once.Of(known, x, x.Reader)
 	}
 	for _, m := range u.members {
 		c.Append(readers[m.part].At(m.at))

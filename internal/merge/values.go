@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
@@ -50,10 +51,8 @@ func layoutOf(s *skeletons) layout {
 	kin := make([]int, len(s.kinds)) // by kind
 	var members, next []int          // by number of a kin
 	for k := range s.kinds {
-		n, known := number[s.kinds[k].kin()]
-		if !known {
-			n = len(members)
-			number[s.kinds[k].kin()] = n
+		n, fresh := once.Number(number, s.kinds[k].kin())
+		if fresh {
 			members, next = append(members, 0), append(next, s.kinds[k].width)
 		}
 		kin[k] = n

@@ -319,7 +319,7 @@ func (c *call) shares(get values, v *view) (a Shares) {
 type blocks uint8
 
 const (
-	once     blocks = iota
+	oneBlock blocks = iota
 	members         // one for each process of the (other) group
 	sources         // one for each neighbor that sends
 	targets         // one for each neighbor that gets something
@@ -334,7 +334,7 @@ func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
 	case m.Array(x.Count):
 		return array
 	case x.Of == "":
-		return once
+		return oneBlock
 	case x.Times == mpi.InDegree:
 		return sources
 	case x.Times == mpi.OutDegree:
@@ -348,11 +348,11 @@ func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
 func (c *call) instead(get values, v *view, comm group, x *meaning.Side, o operands) Share {
 	n := blocksOf(c.means, x)
 	switch {
-	case blocksOf(c.means, c.means.Out) == blocksOf(c.means, c.means.In) && n != once:
+	case blocksOf(c.means, c.means.Out) == blocksOf(c.means, c.means.In) && n != oneBlock:
 	case n == array:
 		n = ownBlock
 	case n == members:
-		n = once
+		n = oneBlock
 	}
 	return c.share(get, v, comm, n, o)
 }

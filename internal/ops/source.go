@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -189,20 +190,20 @@ func (s *Source) Rank(number int, sink Sink) error {
 
 // window returns the window that a communicator's ranks made together as their n-th.
 func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
-	return shared(s.windows, &s.Windows, madeBy{comm.Key(), n}, func(number int) *Window { return &Window{Number: number, MadeBy: function, Comm: comm, Ordinal: n} })
+	return once.Listed(s.windows, madeBy{comm.Key(), n}, &s.Windows, func() *Window {
+		return &Window{Number: len(s.Windows), MadeBy: function, Comm: comm, Ordinal: n}
+	})
 }
 
 // file returns the file that a communicator's ranks opened together as their n-th.
 func (s *Source) file(comm *handles.Comm, n int, name string) *File {
-	return shared(s.files, &s.Files, madeBy{comm.Key(), n}, func(number int) *File { return &File{number, name, comm, n} })
+	return once.Listed(s.files, madeBy{comm.Key(), n}, &s.Files, func() *File { return &File{len(s.Files), name, comm, n} })
 }
 
 // place numbers a call site.
 func (s *Source) place(site trace.Site) int {
-	n, ok := s.places[site]
-	if !ok {
-		n = len(s.Places)
-		s.places[site] = n
+	n, fresh := once.Number(s.places, site)
+	if fresh {
 		s.Places = append(s.Places, site)
 	}
 	return n
@@ -214,15 +215,4 @@ func AtPlace[T any](s *Source, list *[]T, place int, make func(trace.Site) T) T 
 		*list = append(*list, make(s.Places[len(*list)]))
 	}
 	return (*list)[place]
-}
-
-// shared returns what was made so, numbered in the order in which ranks tell of it.
-func shared[T any](known map[madeBy]*T, list *[]*T, by madeBy, make func(number int) *T) *T {
-	x := known[by]
-	if x == nil {
-		x = make(len(*list))
-		known[by] = x
-		*list = append(*list, x)
-	}
-	return x
 }

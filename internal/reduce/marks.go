@@ -3,6 +3,7 @@ package reduce
 import (
 	"fmt"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -63,12 +64,7 @@ func (m *Marks) Of(c *trace.Call) []Mark {
 	if m == nil || m.list == nil {
 		return nil
 	}
-	list, ok := m.known[c.Terminal]
-	if !ok {
-		list = m.find(c)
-		m.known[c.Terminal] = list
-	}
-	return list
+	return once.Of(m.known, c.Terminal, func() []Mark { return m.find(c) })
 }
 
 func (m *Marks) find(c *trace.Call) (list []Mark) {

@@ -124,8 +124,7 @@ func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 	}
 	out, _, _ := x.b.Finish(x.b.Grammars())
 	*t = *out
-	t.Courses = nil // of places that others have now
-	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a track.Aside) bool { return a.Call > 0 })
+	t.Moved()
 	return true, nil
 }
 

@@ -66,11 +66,7 @@ func (r *requests) of(terminal int) []use {
 	}
 	r.looked[terminal] = true
 	c := r.k.Called(terminal)
-	any := false
-	for i := range c.Func.Params {
-		any = any || c.Func.Params[i].Type == trace.Request
-	}
-	if !any {
+	if !slices.ContainsFunc(c.Func.Params, func(p trace.ParamDef) bool { return p.Type == trace.Request }) {
 		return nil
 	}
 	spans, err := sections.SpansOf(c.Func, nil, r.k.Signature(terminal))

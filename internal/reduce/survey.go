@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -52,12 +53,9 @@ func (s *survey) family(k key) *family {
 		s.parent[k] = k
 	}
 	k = s.root(k)
-	f := s.of[k]
-	if f == nil {
-		f = &family{sizes: stats.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
-		s.of[k] = f
-	}
-	return f
+	return once.Of(s.of, k, func() *family {
+		return &family{sizes: stats.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
+	})
 }
 
 // join makes one family of two.
@@ -82,15 +80,12 @@ func (s *survey) join(a, b key) {
 }
 
 func (f *family) commonUnit(unit int64) {
-	a, b := f.unit, unit
-	for b != 0 {
-		a, b = b, a%b
-	}
-	if unit <= 0 || unit > largestUnit || f.unit/a*unit > largestUnit {
+	common := f.unit / stats.GCD(f.unit, unit) * unit
+	if unit <= 0 || unit > largestUnit || common > largestUnit {
 		f.fixed = true
 		return
 	}
-	f.unit = f.unit / a * unit
+	f.unit = common
 }
 
 // surveyOf finds the families.

@@ -44,6 +44,21 @@ type Drawer interface {
 	Limit(families int)              // to be given up from now on, those that take most first
 }
 
+// A Kept is why something stays that was to be given up, and how often it does.
+type Kept struct {
+	Why   string
+	Count uint64
+}
+
+// KeptOf lists what stays by why it does, most first.
+func KeptOf(counts map[string]uint64) (list []Kept) {
+	for why, n := range counts {
+		list = append(list, Kept{why, n})
+	}
+	slices.SortFunc(list, func(a, b Kept) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Why, b.Why)) })
+	return list
+}
+
 // Partners gives up whom messages go to, too: it makes a trace in which they are drawn, of which all else is then given up. With a
 // budget it is asked where all else is not enough.
 type Partners interface {
@@ -97,19 +112,13 @@ var errThinned = errors.New("was reduced before; take the trace that it was made
 
 // Thin thins a trace. progress is told of each rank that was looked at.
 func Thin(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
-	if list, err := r.Thinned(); err != nil {
+	sizes, failed := r.Thinned()
+	loops, failed2 := r.Drawn()
+	who, failed3 := r.Partners()
+	if err := cmp.Or(failed, failed2, failed3); err != nil {
 		return nil, err
-	} else if list != nil {
-		return nil, errThinned
 	}
-	if list, err := r.Drawn(); err != nil {
-		return nil, err
-	} else if list != nil {
-		return nil, errThinned
-	}
-	if list, err := r.Partners(); err != nil {
-		return nil, err
-	} else if list != nil {
+	if sizes != nil || loops != nil || who != nil {
 		return nil, errThinned
 	}
 	if o.Budget > 0 && r.Size() <= o.Budget {
@@ -200,8 +209,8 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, erro
 		drawer = o.Rounds(r)
 	}
 	list := s.families()
-	// try merges the first n families and writes the trace.
-	try := func(n, precision int) (*Result, error) {
+	// merge merges the first n families and writes the trace.
+	merge := func(n, precision int, d Drawer) (*Result, error) {
 		for i, f := range list {
 			if i < n {
 				f.merge(precision)
@@ -209,21 +218,16 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, erro
 				f.merge(100)
 			}
 		}
-		return s.write(list, precision, nil, progress)
+		return s.write(list, precision, d, progress)
 	}
+	try := func(n, precision int) (*Result, error) { return merge(n, precision, nil) }
 	if o.Budget == 0 {
-		for _, f := range list {
-			f.merge(o.Precision)
-		}
-		x, err := s.write(list, o.Precision, drawer, progress)
+		x, err := merge(len(list), o.Precision, drawer)
 		if err != nil || x.Content.Thinned == nil {
 			return x, err
 		}
 		// Sizes that are nearly alike may take more than those that there were, as these may follow from others.
-		for _, f := range list {
-			f.merge(100)
-		}
-		y, err := s.write(list, o.Precision, drawer, progress)
+		y, err := merge(0, o.Precision, drawer)
 		if err != nil {
 			x.Close()
 			return nil, err

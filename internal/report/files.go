@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/files"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -103,11 +104,9 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 		if a.File == nil {
 			continue
 		}
-		f := w.files[a.File.Name]
-		if f == nil {
-			f = &fileSums{File: File{Name: a.File.Name, From: c.Start}, opened: make(map[int]bool), ranks: make(map[int]bool)}
-			w.files[a.File.Name] = f
-		}
+		f := once.Of(w.files, a.File.Name, func() *fileSums {
+			return &fileSums{File: File{Name: a.File.Name, From: c.Start}, opened: make(map[int]bool), ranks: make(map[int]bool)}
+		})
 		f.From, f.To = min(f.From, c.Start), max(f.To, c.End)
 		f.ranks[c.Rank] = true
 		id := [2]uint64{uint64(c.Rank), a.ID}

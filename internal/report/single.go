@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -188,10 +189,8 @@ func (c *collector) Enter(x *ops.Call) error {
 // describe says what a call did, as far as a form has it.
 func (c *collector) describe(x *ops.Call) form {
 	f := form{name: c.name(x.Name(), c.function(x.Name())), comm: -1, file: -1, peer: -1, other: -1}
-	n, ok := c.sites[x.Site]
-	if !ok {
-		n = len(c.single.Sites)
-		c.sites[x.Site] = n
+	n, fresh := once.Number(c.sites, x.Site)
+	if fresh {
 		c.single.Sites = append(c.single.Sites, c.where(x.Name(), x.Site))
 	}
 	f.site = n
@@ -211,10 +210,8 @@ func (c *collector) describe(x *ops.Call) form {
 		}
 	})
 	if c.about != "" {
-		n, ok := c.comms[c.about]
-		if !ok {
-			n = len(c.single.Comms)
-			c.comms[c.about] = n
+		n, fresh := once.Number(c.comms, c.about)
+		if fresh {
 			c.single.Comms = append(c.single.Comms, c.about)
 		}
 		f.comm = n
@@ -262,10 +259,8 @@ func (c *collector) take(f *form, a *ops.Act) {
 		f.act = moves
 		f.out, f.in = f.out+a.Sent, f.in+a.Received
 		if a.File != nil {
-			n, ok := c.files[a.File.Name]
-			if !ok {
-				n = len(c.single.Files)
-				c.files[a.File.Name] = n
+			n, fresh := once.Number(c.files, a.File.Name)
+			if fresh {
 				c.single.Files = append(c.single.Files, a.File.Name)
 			}
 			f.file = n
@@ -301,10 +296,8 @@ func same(a, b int) int {
 // name numbers a function; where it has no name, it is one of the timeline's own.
 func (c *collector) name(name string, function int) int {
 	key := cmp.Or(name, string(rune(function)))
-	n, ok := c.names[key]
-	if !ok {
-		n = len(c.single.Names)
-		c.names[key] = n
+	n, fresh := once.Number(c.names, key)
+	if fresh {
 		c.single.Names, c.single.Of = append(c.single.Names, name), append(c.single.Of, function)
 	}
 	return n

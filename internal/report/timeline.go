@@ -242,7 +242,8 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	for i := range t.Rows {
 		t.Rows[i].Host = procs.At(t.Rows[i].First).Host
 	}
-	if t.own, err = hasOwnTimes(r); err != nil {
+	kind, err := r.TimeKind()
+	if t.own = kind.Own(); err != nil {
 		return nil, err
 	}
 	t.folded = !t.own && calls > maxExpanded
@@ -253,12 +254,6 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 		}
 	}
 	return rows, nil
-}
-
-// hasOwnTimes reports whether the trace has the times of single calls.
-func hasOwnTimes(r *trace.Reader) (bool, error) {
-	kind, err := r.TimeKind()
-	return kind.Own(), err
 }
 
 // width is how long a tile is, in ns.

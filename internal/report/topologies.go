@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -208,11 +209,7 @@ func (g *graphs) collect(rank int) error {
 }
 
 func (g *graphs) add(comm *handles.Comm, self int, out []int, known bool) {
-	x := g.of[comm]
-	if x == nil {
-		x = &graph{}
-		g.of[comm] = x
-	}
+	x := once.Of(g.of, comm, func() *graph { return &graph{} })
 	if x.much = x.much || len(x.edges)+len(out) > maxGraphEdges; x.much || !known || self < 0 {
 		return
 	}

@@ -23,6 +23,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -109,10 +110,8 @@ func (c *Clocks) number(runs []run) (list []run) {
 	index := make(map[uint64]uint64)
 	rank := uint64(0)
 	for _, r := range runs {
-		n, ok := index[r.id]
-		if !ok {
-			n = uint64(len(list))
-			index[r.id] = n
+		n, fresh := once.Number(index, r.id)
+		if fresh {
 			list = append(list, run{r.id, rank})
 		}
 		c.runs = append(c.runs, run{n, r.ranks})

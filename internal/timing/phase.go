@@ -318,7 +318,7 @@ func MergePhases(a, b []Phase) []Phase {
 			ends = append(ends, times(sum, x.unit))
 		}
 	}
-	sortEnds(ends)
+	slices.SortFunc(ends, func(a, b bits128) int { return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo)) })
 	out := make([]Phase, 0, len(ends))
 	var before [2]Phase
 	for i, e := range ends {
@@ -468,10 +468,4 @@ func (x bits128) over(n uint64) uint64 {
 	lo, carry := bits.Add64(x.lo, n/2, 0)
 	q, _ := bits.Div64(x.hi+carry, lo, n)
 	return q
-}
-
-func sortEnds(list []bits128) {
-	slices.SortFunc(list, func(a, b bits128) int {
-		return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo))
-	})
 }

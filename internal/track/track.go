@@ -6,6 +6,7 @@ package track
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
@@ -40,6 +41,12 @@ type Track struct {
 	Outer    map[uint64]uint64 // hash of a site → hash of the one its function was called from
 	Inner    map[uint64]uint64 // of those: hash of the site without its stack
 	Process  Process
+}
+
+// Moved has the track forget what it has of calls by their place, where others are now.
+func (t *Track) Moved() {
+	t.Courses = nil
+	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a Aside) bool { return a.Call > 0 })
 }
 
 // A Handed is a track that goes through a package whose API says nothing of tracks.

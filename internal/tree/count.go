@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -32,15 +33,13 @@ func NewWays(c *trace.Code) *Ways {
 
 // path lists the vertices down to one, outermost first.
 func (w *Ways) path(v int) []int {
-	p, known := w.paths[v]
-	if !known {
+	return once.Of(w.paths, v, func() (p []int) {
 		for i := v; i >= 0; i = w.code.Vertices[i].Parent {
 			p = append(p, i)
 		}
 		slices.Reverse(p)
-		w.paths[v] = p
-	}
-	return p
+		return p
+	})
 }
 
 // shared is how many vertices are around two calls; both are beyond these.

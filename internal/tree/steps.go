@@ -6,6 +6,8 @@ import (
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/code"
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -37,7 +39,7 @@ func (m *maker) wallsOf(f *function, block int) []uint64 {
 	f.walls[block] = nil // while it is found out
 	var list []uint64
 	for _, c := range f.callsOf(block) {
-		if mpiCall(&c) || c.Callee != nil && m.calls(m.functions[c.Callee]) {
+		if mpi.SymbolName(c.Symbol) != "" || c.Callee != nil && m.calls(m.functions[c.Callee]) {
 			list = append(list, c.Addr)
 		}
 	}
@@ -105,12 +107,7 @@ func (m *maker) search(f *function, loop int, round bool, from []position) *sile
 		text = binary.AppendUvarint(binary.AppendUvarint(text, uint64(p.block)), p.addr)
 	}
 	k := searchKey{f, loop, round, string(text)}
-	s, known := m.searches[k]
-	if !known {
-		s = m.follow(f, loop, round, from)
-		m.searches[k] = s
-	}
-	return s
+	return once.Of(m.searches, k, func() *silent { return m.follow(f, loop, round, from) })
 }
 
 func (m *maker) follow(f *function, loop int, round bool, from []position) *silent {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -77,24 +78,17 @@ func alone(s model.Site) model.Site {
 // image opens the module of a site.
 func (f *TailCalls) image(s *model.Site) *code.Image {
 	k := module{s.Module, s.BuildID}
-	m, known := f.images[k]
-	if !known {
+	return once.Of(f.images, k, func() (m *code.Image) {
 		if path := f.symbols.File(k.path, k.buildID); path != "" {
 			m, _ = code.Open(path) // without it, stacks stay as they are
 		}
-		f.images[k] = m
-	}
-	return m
+		return m
+	})
 }
 
 // find returns the frames that a pair leaves out, innermost first.
 func (f *TailCalls) find(k pair) []symbolise.Frame {
-	frames, known := f.between[k]
-	if !known {
-		frames = f.search(k)
-		f.between[k] = frames
-	}
-	return frames
+	return once.Of(f.between, k, func() []symbolise.Frame { return f.search(k) })
 }
 
 // A jump is a tail call on the way.

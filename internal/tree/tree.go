@@ -23,7 +23,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
-	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -41,7 +41,6 @@ type vertex struct {
 	at   position  // of a call: the instruction
 	tail bool
 	site trace.Site       // in the module of in
-	name string           // of the function called, as far as known by the linker
 	end  uint64           // of a call: what follows the instruction
 	turn int              // of a call of MPI, see trace.Call.Turn
 	read []code.PathPlace // what the recorder read at it; nil: nothing
@@ -267,14 +266,13 @@ func (m *maker) class(r *trace.Reader, class int) error {
 
 // function is one with its body, nil if that can't be read.
 func (m *maker) function(f *code.Function, image *code.Image, site trace.Site) *function {
-	x, known := m.functions[f]
-	if !known {
-		if b, err := f.Body(); err == nil {
-			x = &function{Function: f, image: image, body: b, site: site, walls: make(map[int][]uint64)}
+	return once.Of(m.functions, f, func() *function {
+		b, err := f.Body()
+		if err != nil {
+			return nil
 		}
-		m.functions[f] = x
-	}
-	return x
+		return &function{Function: f, image: image, body: b, site: site, walls: make(map[int][]uint64)}
+	})
 }
 
 // place adds the context of a call of an MPI function from a site, and of those before which one loop went round; nil if a frame of it is not at a call that the code has.
@@ -297,7 +295,7 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 		if f == nil {
 			return nil
 		}
-		if evaluates(f.Symbol()) {
+		if f.Symbol() == "_PyEval_EvalFrameDefault" { // in which an interpreter, CPython, runs its language
 			m.evaluated = true
 			return nil
 		}
@@ -359,19 +357,10 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 	return v
 }
 
-// evaluates reports whether a function is the one in which an interpreter, CPython, runs its language.
-func evaluates(symbol string) bool {
-	return symbol == "_PyEval_EvalFrameDefault"
-}
-
 func (v *vertex) child(k key) *vertex {
-	c := v.children[k]
-	if c == nil {
-		c = &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: code.None}
-		v.children[k] = c
-		v.list = append(v.list, c)
-	}
-	return c
+	return once.Listed(v.children, k, &v.list, func() *vertex {
+		return &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: code.None}
+	})
 }
 
 // path lists the vertices down to one, outermost first.
@@ -543,6 +532,3 @@ func (m *maker) nameOf(f *function) string {
 	}
 	return (&symbolise.Frame{Start: f.Start()}).Name()
 }
-
-// mpiCall reports whether a call is one of MPI's that is recorded.
-func mpiCall(c *code.Call) bool { return mpi.SymbolName(c.Symbol) != "" }

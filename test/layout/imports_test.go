@@ -16,7 +16,7 @@ import (
 // layers are folders from the bottom up; the longest name that fits counts. A package may import those of its own layer and of lower ones.
 var layers = [][]string{
 	// the standard, what a call is, machine code
-	{"mpi", "trace/model", "internal/code", "internal/show", "internal/stats", "internal/version", "internal/tags", "internal/run/oneproc"},
+	{"mpi", "trace/model", "internal/code", "internal/show", "internal/stats", "internal/once", "internal/version", "internal/tags", "internal/run/oneproc"},
 	// codings: of sequences, numbers, times, signatures
 	{"internal/grammar", "internal/file", "internal/timing", "internal/record/event", "internal/record/signature", "internal/record/lane"},
 	// what one process recorded, what all did, and the file of it

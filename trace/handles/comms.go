@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -253,10 +254,8 @@ func (u *uniter) add(key commKey, c *trace.Call, parent *Comm) *Comm {
 	u.list = append(u.list, comm)
 	if n.RemoteSize > 0 {
 		p := pairKey{c.Func.ID, n.Ordinal, min(n.Leader, n.RemoteLeader), max(n.Leader, n.RemoteLeader)}
-		pair, ok := u.pairs[p]
-		if !ok {
-			pair = len(u.sides)
-			u.pairs[p] = pair
+		pair, fresh := once.Number(u.pairs, p)
+		if fresh {
 			u.sides = append(u.sides, nil)
 		}
 		comm.pair = pair

@@ -3,6 +3,7 @@ package handles
 import (
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -123,11 +124,9 @@ func (t *Table) findGraphs() (map[*Comm]*graph, error) {
 				if comm == nil || comm.Size < 1 || comm.Size > t.r.Ranks() {
 					continue
 				}
-				g := graphs[comm]
-				if g == nil {
-					g = &graph{out: make([][]int, comm.Size), in: make([][]int, comm.Size), order: make(map[int]neighbours)}
-					graphs[comm] = g
-				}
+				g := once.Of(graphs, comm, func() *graph {
+					return &graph{out: make([][]int, comm.Size), in: make([][]int, comm.Size), order: make(map[int]neighbours)}
+				})
 				g.tracks++
 				ok := g.add(c)
 				if edges += len(c.Param("destinations").In.Elems); !ok || edges > maxEdges {

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // A Thinned is a family of sizes that belong together, some of which were merged when the trace was
 // made smaller: those of messages with some tags, at the sender, the receiver and in statuses, or those
 // of collective functions. Sizes are in bytes.
@@ -26,15 +28,7 @@ type Bin struct {
 
 // Has reports whether a family is of messages with a tag.
 func (t *Thinned) Has(tag int64) bool {
-	if len(t.Functions) > 0 {
-		return false
-	}
-	for _, x := range t.Tags {
-		if x == tag {
-			return true
-		}
-	}
-	return t.Tags == nil
+	return len(t.Functions) == 0 && (t.Tags == nil || slices.Contains(t.Tags, tag))
 }
 
 // Bin returns the bin that a size in the trace stands for, nil if it is as it was.

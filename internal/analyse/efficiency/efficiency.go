@@ -29,6 +29,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace"
 
@@ -191,13 +192,10 @@ func placesOf(r *trace.Reader, o *Options) (*places, error) {
 
 func (p *places) at(c *trace.Call) *entry {
 	key := p.one(c)
-	e := p.known[key]
-	if e == nil {
-		e = &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func), alone: true}
-		p.known[key] = e
+	return once.Of(p.known, key, func() *entry {
 		p.order = append(p.order, key)
-	}
-	return e
+		return &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func), alone: true}
+	})
 }
 
 func (r *Report) finish(p *places, o Options, hosts func(int) string) {
@@ -293,11 +291,9 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 			}
 			e := p.at(c)
 			e.alone = e.alone && lone[k.Class()][terminal]
-			if sums[e] == nil {
-				sums[e] = &total{}
-			}
-			sums[e].duration += x.duration
-			sums[e].gap += x.gap
+			sum := once.Of(sums, e, func() *total { return new(total) })
+			sum.duration += x.duration
+			sum.gap += x.gap
 			e.count += x.count
 			e.single, e.singleGap = merged(e.single, x.single), merged(e.singleGap, x.singleGap)
 		}
@@ -360,13 +356,12 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 			}
 			e := p.at(c)
 			e.alone = e.alone && lone[terminal]
-			s := of[e]
-			if s == nil {
-				s = &sums{}
+			s := once.Of(of, e, func() *sums {
+				s := &sums{}
 				s.own.begin(len(members))
-				of[e] = s
 				order = append(order, e)
-			}
+				return s
+			})
 			s.duration.Merge(x.Duration)
 			s.gap.Merge(x.Gap)
 			s.durationTotals.Merge(x.DurationTotals)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -80,10 +81,8 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 				for _, s := range totals.Sites {
 					c := k.Called(s.Terminal)
 					p := placeOf(c)
-					n, ok := number[p]
-					if !ok {
-						n = len(order)
-						number[p] = n
+					n, fresh := once.Number(number, p)
+					if fresh {
 						order = append(order, p)
 					}
 					if names[p] == "" {
@@ -190,12 +189,9 @@ func Columns(list []RankTotals) (cols []*Column) {
 					t = s.MPI
 				}
 				k := key{s.Function, s.Place, mpi}
-				c := known[k]
-				if c == nil {
-					c = &Column{Function: s.Function, Place: s.Place, MPI: mpi, Of: make(map[int]RankTime)}
-					known[k] = c
-					cols = append(cols, c)
-				}
+				c := once.Listed(known, k, &cols, func() *Column {
+					return &Column{Function: s.Function, Place: s.Place, MPI: mpi, Of: make(map[int]RankTime)}
+				})
 				before := c.Of[list[i].Rank]
 				c.Of[list[i].Rank] = RankTime{Ns: before.Ns + t.Ns, Within: before.Within + t.Within, Known: t.Known}
 				c.Sum += t.Ns

@@ -8,8 +8,10 @@ package files
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -119,6 +121,9 @@ type Options struct {
 // An id is what a File is of.
 type id struct{ name, by string }
 
+// use is what a rank did with the file.
+func (f *File) use(rank int) *Use { return once.Of(f.Ranks, rank, func() *Use { return new(Use) }) }
+
 // Compute goes through the calls of all ranks.
 func Compute(r *trace.Reader, o Options) (*Report, error) {
 	rep := &Report{Kind: trace.ExactSample}
@@ -132,15 +137,8 @@ func Compute(r *trace.Reader, o Options) (*Report, error) {
 	files := make(map[id]*File)
 	err = eachRank(r, folders, func(f *follower) {
 		f.use = func(name, by string) *Use {
-			x := files[id{name, by}]
-			if x == nil {
-				x = &File{Path: name, By: by, Ranks: make(map[int]*Use)}
-				files[id{name, by}] = x
-			}
-			if x.Ranks[f.rank] == nil {
-				x.Ranks[f.rank] = &Use{}
-			}
-			return x.Ranks[f.rank]
+			x := once.Of(files, id{name, by}, func() *File { return &File{Path: name, By: by, Ranks: make(map[int]*Use)} })
+			return x.use(f.rank)
 		}
 	}, func(f *follower) { rep.Kind = min(rep.Kind, f.kind) })
 	if err != nil {
@@ -155,10 +153,7 @@ func Compute(r *trace.Reader, o Options) (*Report, error) {
 		at := id{names[k], k.by}
 		if to := byName[at]; to != nil {
 			for rank, u := range f.Ranks {
-				if to.Ranks[rank] == nil {
-					to.Ranks[rank] = &Use{}
-				}
-				to.Ranks[rank].add(u)
+				to.use(rank).add(u)
 			}
 			continue
 		}
@@ -206,7 +201,7 @@ func eachRank(r *trace.Reader, folders []string, before, after func(*follower)) 
 	for rank := range r.Ranks() {
 		k, err := r.Rank(rank)
 		if err != nil {
-			if r.Ranks() > 1 && isGone(err) {
+			if r.Ranks() > 1 && errors.Is(err, trace.ErrNoTrack) {
 				continue
 			}
 			return err

@@ -1,17 +1,15 @@
 package files
 
 import (
-	"errors"
 	"iter"
 	"path"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
-
-func isGone(err error) bool { return errors.Is(err, trace.ErrNoTrack) }
 
 // An opened is an open file, as descriptors, streams and handles of a rank stand for it.
 type opened struct {
@@ -112,12 +110,10 @@ func untimed(k *trace.Rank, stream int) iter.Seq2[trace.TimedCall, error] {
 }
 
 func (f *follower) def(fn *trace.Function) *mpi.Call {
-	d, ok := f.defs[fn]
-	if !ok {
-		d, _ = mpi.Lookup(fn.Name)
-		f.defs[fn] = d
-	}
-	return d
+	return once.Of(f.defs, fn, func() *mpi.Call {
+		d, _ := mpi.Lookup(fn.Name)
+		return d
+	})
 }
 
 func number(c *trace.TimedCall, param string) (int64, bool) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // absolute returns a name as it is from the root, given the folder that it starts from; as it is where that is not known.
@@ -96,12 +98,7 @@ func united(claims []claim) map[string]string {
 	var forms []*form
 	for i, c := range claims {
 		for _, p := range patternsOf(c, widths) {
-			f := byPattern[p.text]
-			if f == nil {
-				f = &form{pattern: p.text, marks: p.marks}
-				byPattern[p.text] = f
-				forms = append(forms, f)
-			}
+			f := once.Listed(byPattern, p.text, &forms, func() *form { return &form{pattern: p.text, marks: p.marks} })
 			f.of = append(f.of, i)
 		}
 	}

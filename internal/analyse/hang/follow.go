@@ -3,6 +3,7 @@ package hang
 import (
 	"fmt"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -325,11 +326,9 @@ func (f *follower) place(c *ops.Call) int {
 
 func (f *follower) placeOf(c *trace.Call) int {
 	p := c.FunctionSite()
-	n, ok := f.number[p]
-	if !ok {
-		n = len(f.places)
+	n, fresh := once.Number(f.number, p)
+	if fresh {
 		f.places = append(f.places, p)
-		f.number[p] = n
 	}
 	return n
 }

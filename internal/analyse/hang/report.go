@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
@@ -163,10 +164,8 @@ func (v *view) states(a *Analysis) []State {
 			t = &e.threads[e.shown]
 			k.place = t.place
 		}
-		n, ok := index[k]
-		if !ok {
-			n = len(list)
-			index[k] = n
+		n, fresh := once.Number(index, k)
+		if fresh {
 			s := State{Kind: e.kind, Stuck: k.stuck}
 			if k.place >= 0 {
 				s.Function, s.Place = v.places[k.place].Function, v.o.Name(v.places[k.place].Site)

@@ -13,6 +13,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -172,10 +173,8 @@ func newCollector(r *trace.Reader, o Options) (*collector, error) {
 
 func (c *collector) site(call *trace.Call) int {
 	p := call.FunctionSite().Alone() // histograms are of places, whatever called the functions around
-	n, ok := c.of[p]
-	if !ok {
-		n = len(c.sites)
-		c.of[p] = n
+	n, fresh := once.Number(c.of, p)
+	if fresh {
 		s := Site{Number: n + 1, Function: p.Function, Place: c.o.Name(p.Site), Site: p.Site}
 		c.sites = append(c.sites, s)
 		c.wanted = append(c.wanted, c.o.Wanted == nil || c.o.Wanted(&s))
@@ -188,12 +187,8 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 	type pair struct{ duration, gap *hist.Hist }
 	sums := make(map[key]*pair)
 	add := func(k key, h *trace.Histogram) {
-		p := sums[k]
-		if p == nil {
-			// With more room than each has, less is lost of what they have together.
-			p = &pair{hist.New(Bins, hist.NoRank), hist.New(Bins, hist.NoRank)}
-			sums[k] = p
-		}
+		// With more room than each has, less is lost of what they have together.
+		p := once.Of(sums, k, func() *pair { return &pair{hist.New(Bins, hist.NoRank), hist.New(Bins, hist.NoRank)} })
 		p.duration.Merge(hist.Of(h.Duration))
 		p.gap.Merge(hist.Of(h.Gap))
 	}
@@ -272,11 +267,7 @@ func (c *collector) series(r *trace.Reader, rep *Report) error {
 	rep.Ranks = c.ranks
 	sums := make(map[key]*tallies)
 	add := func(k key, rank int, t *trace.Timing) {
-		s := sums[k]
-		if s == nil {
-			s = newTallies()
-			sums[k] = s
-		}
+		s := once.Of(sums, k, newTallies)
 		s.duration.add(t.Duration.Ns, int32(rank))
 		s.gap.add(t.Gap.Ns, int32(rank))
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -20,10 +21,7 @@ const maxEntries = 1 << 26
 // Compute counts the traffic of a trace from its compressed form.
 func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
 	return build(r, opts, func(w *worker, k *trace.Rank) error {
-		wanted, err := w.b.wanted(k)
-		if err != nil {
-			return err
-		}
+		wanted := w.b.wanted(k)
 		for stream := range k.Streams() {
 			for _, terminal := range wanted {
 				if w.x.Count(stream, terminal) == 0 {
@@ -161,21 +159,17 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 }
 
 // wanted returns which terminals of a rank's class count.
-func (b *builder) wanted(k *trace.Rank) ([]int, error) {
+func (b *builder) wanted(k *trace.Rank) []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if list, ok := b.lists[k.Class()]; ok {
-		return list, nil
-	}
-	list := []int{}
-	for i := range k.Terminals() {
-		c := k.Called(i)
-		if b.opts.wants(c.Func) {
-			list = append(list, i)
+	return once.Of(b.lists, k.Class(), func() (list []int) {
+		for i := range k.Terminals() {
+			if b.opts.wants(k.Called(i).Func) {
+				list = append(list, i)
+			}
 		}
-	}
-	b.lists[k.Class()] = list
-	return list, nil
+		return list
+	})
 }
 
 // add puts the cells of a rank into the matrix.

@@ -9,6 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -269,10 +270,8 @@ func (f *Flat) keyOf(c *trace.Call) trace.FunctionSite {
 // row returns the number of the row of a call.
 func (s *flatSums) row(c *trace.Call, where calltree.Where) int {
 	key := s.f.keyOf(c)
-	i, ok := s.rows[key]
-	if !ok {
-		i = len(s.f.Rows)
-		s.rows[key] = i
+	i, fresh := once.Number(s.rows, key)
+	if fresh {
 		frames, text := where.Stack(c.Name(), key.Site)
 		s.f.Rows = append(s.f.Rows, Row{
 			Function: c.Name(), Module: c.Site.Module, Offset: c.Site.Offset, Frames: frames, Place: text,

@@ -49,10 +49,6 @@ type splitting struct {
 	rounds uint64
 }
 
-func newAligner(t tolerance) *aligner {
-	return &aligner{t, make(map[weighing]float64), make(map[splitting]*sharedItem)}
-}
-
 type weighing struct {
 	a, b   *sharedItem
 	fences bool

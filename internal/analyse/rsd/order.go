@@ -28,21 +28,13 @@ type unitNode struct {
 // before a loop and in it. Loops match if their numbers of rounds do at a precision: 100 asks for the same, 0 for any.
 // ErrWide is wrapped if the calls have no order that is short.
 func ByOrder(r *trace.Reader, ranks []int, precision int) ([]*Nests, error) {
-	most, err := threads(r, ranks)
-	if err != nil {
-		return nil, err
-	}
-	var out []*Nests
-	for thread := range most {
+	return ofThreads(r, ranks, func(thread int) (*Nests, error) {
 		n, err := byOrder(r, ranks, thread, precision)
 		if err != nil {
-			return nil, fmt.Errorf("thread %d: %w", thread, err)
+			err = fmt.Errorf("thread %d: %w", thread, err)
 		}
-		if len(n.Ranks) > 0 {
-			out = append(out, n)
-		}
-	}
-	return out, nil
+		return n, err
+	})
 }
 
 func byOrder(r *trace.Reader, ranks []int, thread, precision int) (*Nests, error) {
@@ -123,7 +115,7 @@ func align(units []*unit, t tolerance, fence func(context int) bool) (all []*sha
 			all = list
 			continue
 		}
-		a := newAligner(t)
+		a := &aligner{t, make(map[weighing]float64), make(map[splitting]*sharedItem)}
 		if all = a.merge(all, list); size(all) > mostNodes {
 			return nil, ErrWide
 		}
@@ -193,8 +185,7 @@ func (f *filler) rank(rank int, u *unit) error {
 		total := uint64(0)
 		for _, t := range slices.Sorted(maps.Keys(x.item.counts)) {
 			if x.node.Event == nil {
-				c := k.Called(t)
-				x.node.Event = newEvent(c, f.r.Ranks())
+				x.node.Event = newEvent(k.Called(t), f.r.Ranks())
 			}
 			if err := x.node.Event.add(k, t, x.item.counts[t], marks); err != nil {
 				return err

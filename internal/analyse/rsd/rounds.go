@@ -3,6 +3,7 @@ package rsd
 import (
 	"maps"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -27,8 +28,12 @@ type counter struct {
 	rules map[int]*stretch
 }
 
+func newStretch(place int) *stretch {
+	return &stretch{first: place, last: place, runs: make(map[int]*run)}
+}
+
 func (c *counter) nodes(n trace.Node) *stretch {
-	sum := &stretch{first: none, last: none, runs: make(map[int]*run)}
+	sum := newStretch(none)
 	for _, x := range n.Children() {
 		c.append(sum, c.repeated(x))
 	}
@@ -37,7 +42,7 @@ func (c *counter) nodes(n trace.Node) *stretch {
 
 // repeated is what a child comes to with all its rounds.
 func (c *counter) repeated(n trace.Node) *stretch {
-	sum := &stretch{first: none, last: none, runs: make(map[int]*run)}
+	sum := newStretch(none)
 	if n.Count == 0 {
 		return sum
 	}
@@ -49,7 +54,7 @@ func (c *counter) repeated(n trace.Node) *stretch {
 		if count >>= 1; count == 0 {
 			return sum
 		}
-		twice := &stretch{first: none, last: none, runs: make(map[int]*run)}
+		twice := newStretch(none)
 		c.append(twice, part)
 		c.append(twice, part)
 		part = twice
@@ -58,16 +63,10 @@ func (c *counter) repeated(n trace.Node) *stretch {
 
 func (c *counter) node(n trace.Node) *stretch {
 	if n.Rule >= 0 {
-		x := c.rules[n.Rule]
-		if x == nil {
-			x = c.nodes(n)
-			c.rules[n.Rule] = x
-		}
-		return x
+		return once.Of(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
 	}
-	place := c.of(n.Terminal)
-	x := &stretch{first: place, last: place, runs: make(map[int]*run)}
-	for l := c.s.inner[place]; l != none; l = c.s.outer[l] {
+	x := newStretch(c.of(n.Terminal))
+	for l := c.s.inner[x.first]; l != none; l = c.s.outer[l] {
 		x.runs[l] = &run{through: true}
 	}
 	return x
@@ -98,11 +97,7 @@ func (c *counter) append(a, b *stretch) {
 		if l == common && b.first <= a.last {
 			again = 1
 		}
-		x := a.runs[l]
-		if x == nil {
-			x = &run{head: none, tail: none}
-			a.runs[l] = x
-		}
+		x := once.Of(a.runs, l, func() *run { return &run{head: none, tail: none} })
 		x.join(r, again, c.s.loops[l].has(a.last) && c.s.loops[l].has(b.first))
 	}
 	a.last = b.last

@@ -6,6 +6,7 @@ package rsd
 import (
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
@@ -55,10 +56,8 @@ func (n *numbering) context(k *trace.Rank, terminal int) (_ int, err error) {
 	}
 	call := k.Called(terminal)
 	x := context{call.Func.ID, call.Site}
-	c, ok := n.known[x]
-	if !ok {
-		c = len(n.known)
-		n.known[x] = c
+	c, fresh := once.Number(n.known, x)
+	if fresh {
 		n.fences = append(n.fences, false)
 	}
 	if !n.fences[c] && call.Func.Has(trace.Collective) {
@@ -103,28 +102,18 @@ func (n *numbering) contexts(k *trace.Rank) ([]int, error) {
 	return list, nil
 }
 
-// threads returns how many streams the ranks have at most.
-func threads(r *trace.Reader, ranks []int) (most int, err error) {
+// ofThreads finds the nests of each thread that some of the ranks have.
+func ofThreads(r *trace.Reader, ranks []int, find func(thread int) (*Nests, error)) (out []*Nests, err error) {
+	most := 0
 	for _, rank := range ranks {
 		k, err := r.Rank(rank)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		most = max(most, k.Streams())
 	}
-	return most, nil
-}
-
-// BySites finds the nests of ranks from call sites alone: each stands at one place of the program, in the order in which
-// the ranks first come there, and a step back is another round of a loop. So ranks are aligned whatever the data made them do.
-func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
-	most, err := threads(r, ranks)
-	if err != nil {
-		return nil, err
-	}
-	var out []*Nests
 	for thread := range most {
-		n, err := bySites(r, ranks, thread)
+		n, err := find(thread)
 		if err != nil {
 			return nil, err
 		}
@@ -133,6 +122,12 @@ func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
 		}
 	}
 	return out, nil
+}
+
+// BySites finds the nests of ranks from call sites alone: each stands at one place of the program, in the order in which
+// the ranks first come there, and a step back is another round of a loop. So ranks are aligned whatever the data made them do.
+func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
+	return ofThreads(r, ranks, func(thread int) (*Nests, error) { return bySites(r, ranks, thread) })
 }
 
 func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
@@ -238,8 +233,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 		}
 		place := b.shape.at[list[t]]
 		if b.events[place] == nil {
-			c := k.Called(t)
-			b.events[place] = newEvent(c, b.r.Ranks())
+			b.events[place] = newEvent(k.Called(t), b.r.Ranks())
 		}
 		if err := b.events[place].add(k, t, count, marks); err != nil {
 			return err

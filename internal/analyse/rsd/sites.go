@@ -3,6 +3,7 @@ package rsd
 import (
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -92,12 +93,7 @@ func (s *survey) node(n trace.Node) step {
 		}
 		return step{c, c}
 	}
-	x, ok := s.rules[n.Rule]
-	if !ok {
-		x = s.nodes(n)
-		s.rules[n.Rule] = x
-	}
-	return x
+	return once.Of(s.rules, n.Rule, func() step { return s.nodes(n) })
 }
 
 // merge puts contexts that aren't in the order yet behind those that come before them.

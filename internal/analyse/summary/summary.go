@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -241,10 +242,8 @@ func (s *Summary) processes(r *trace.Reader, files map[int]float64) error {
 		if s.Ends[end]++; end == Missing {
 			continue
 		}
-		i, ok := index[p.Host]
-		if !ok {
-			i = len(s.Hosts)
-			index[p.Host] = i
+		i, fresh := once.Number(index, p.Host)
+		if fresh {
 			s.Hosts = append(s.Hosts, Host{Name: p.Host})
 		}
 		s.Hosts[i].Ranks++

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
@@ -38,31 +39,24 @@ const (
 
 // blockFor returns the block for a rank.
 func blockFor(of map[int]*block, rank int) *block {
-	x := of[rank]
-	if x == nil {
-		x = &block{channels: make(map[ops.Channel]int)}
-		of[rank] = x
-	}
-	return x
+	return once.Of(of, rank, func() *block { return &block{channels: make(map[ops.Channel]int)} })
 }
 
 // add says one thing.
 func (x *block) add(c ops.Channel, nth uint64, a arrival, flags int) {
-	n, known := x.channels[c]
-	if !known {
-		n = len(x.of)
-		x.channels[c] = n
+	n, fresh := once.Number(x.channels, c)
+	if fresh {
 		x.of = append(x.of, inBlock{Channel: c, next: 1})
 	}
 	o := &x.of[n]
 	if nth != o.next {
 		flags |= otherNumber
 	}
-	if !known || !a.sameWhere(&o.arrival) {
+	if fresh || !a.sameWhere(&o.arrival) {
 		flags |= otherPlace
 	}
 	x.b = wire.AppendUvarint(x.b, uint64(n)<<entryFlags|uint64(flags))
-	if !known {
+	if fresh {
 		x.b = wire.AppendVarint(x.b, int64(c.Comm))
 		x.b = wire.AppendVarint(x.b, c.Tag)
 	}

@@ -528,9 +528,7 @@ func together(ranks []Transport, r *trace.Reader, logs []*track.Log, always bool
 	errs = make([]error, len(ranks))
 	var wait sync.WaitGroup
 	for i, t := range ranks {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			w, err := At(t, Finish{Trace: r, Log: logs[i], Always: always})
 			if errs[i] = err; err != nil {
 				failed()
@@ -538,7 +536,7 @@ func together(ranks []Transport, r *trace.Reader, logs []*track.Log, always bool
 			if i == 0 {
 				out = w
 			}
-		}()
+		})
 	}
 	wait.Wait()
 	return out, errs

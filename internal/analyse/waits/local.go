@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -372,11 +373,7 @@ func (w *local) add(b *blocked, kind Kind, sign int64) {
 		c.compute += sign * min(b.waited, b.free)
 		return
 	}
-	x := w.asks[int(b.by.rank)]
-	if x == nil {
-		x = &asking{}
-		w.asks[int(b.by.rank)] = x
-	}
+	x := once.Of(w.asks, int(b.by.rank), func() *asking { return &asking{} })
 	x.ask(question{b.at, b.waited, b.place, b.by.place, kind, b.by.stream, sign})
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -68,13 +69,7 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 			continue // somebody left no track, and never comes
 		}
 		name := fmt.Sprint(members)
-		g := known[name]
-		if g == nil {
-			g = &group{members: members, self: c.RankOf(rank)}
-			known[name] = g
-			list = append(list, g)
-		}
-		of[c.Key()] = g
+		of[c.Key()] = once.Listed(known, name, &list, func() *group { return &group{members: members, self: c.RankOf(rank)} })
 	}
 	return list, of
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
@@ -47,11 +48,7 @@ func (w *local) completesSend(m *outgoing, b *blocked) {
 // receives says that a message was received that a receive was posted for, by a call in which
 // its rank waited for it.
 func (w *local) receives(x *ops.Act, from int, posted arrival, b *blocked) {
-	m := w.got[x.Message]
-	if m == nil {
-		m = &incoming{}
-		w.got[x.Message] = m
-	}
+	m := once.Of(w.got, x.Message, func() *incoming { return &incoming{} })
 	w.turn++
 	m.isGot, m.posted, m.call, m.turn, m.channel, m.nth = true, posted, b, w.turn, x.Channel(from, w.Rank()), x.Nth
 	w.order.takes(b)
@@ -94,11 +91,7 @@ func (w *local) hearSent(from int, r *wire.Reader) {
 	readBlock(r, from, w.Rank(), func(c ops.Channel, nth uint64, sent arrival, _ int) {
 		sent.rank = int32(from)
 		number := c.Number(nth)
-		m := w.got[number]
-		if m == nil {
-			m = &incoming{}
-			w.got[number] = m
-		}
+		m := once.Of(w.got, number, func() *incoming { return &incoming{} })
 		m.isSent, m.sent = true, sent
 		if m.isGot {
 			w.matched(number, m)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -225,12 +226,7 @@ type pathSums struct {
 func newPathSums() *pathSums { return &pathSums{sites: make(map[place]*siteSums)} }
 
 func (x *pathSums) site(at place) *siteSums {
-	s := x.sites[at]
-	if s == nil {
-		s = &siteSums{rank: -1}
-		x.sites[at] = s
-	}
-	return s
+	return once.Of(x.sites, at, func() *siteSums { return &siteSums{rank: -1} })
 }
 
 // join takes in what ranks with higher numbers have.
@@ -402,11 +398,7 @@ func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 		chain = []int{-1}
 	}
 	for _, n := range chain {
-		l := x.loops[n]
-		if l == nil {
-			l = &PathLoop{Loop: show.Loop{Around: -1}}
-			x.loops[n] = l
-		}
+		l := once.Of(x.loops, n, func() *PathLoop { return &PathLoop{Loop: show.Loop{Around: -1}} })
 		l.ComputeNs += compute
 		l.MPINs += mpi
 	}

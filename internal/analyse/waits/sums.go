@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
@@ -32,12 +33,7 @@ type row struct {
 type cause struct{ waited, compute int64 }
 
 func (r *row) cause(p place) *cause {
-	c := r.causes[p]
-	if c == nil {
-		c = &cause{}
-		r.causes[p] = c
-	}
-	return c
+	return once.Of(r.causes, p, func() *cause { return &cause{} })
 }
 
 // A span is from when to when a thread was there.
@@ -64,12 +60,9 @@ func newSums() sums {
 }
 
 func (s *sums) row(k rowKey) *row {
-	r := s.rows[k]
-	if r == nil {
-		r = &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[place]*cause)}
-		s.rows[k] = r
-	}
-	return r
+	return once.Of(s.rows, k, func() *row {
+		return &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[place]*cause)}
+	})
 }
 
 // own sums up the rank.

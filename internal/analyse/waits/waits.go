@@ -176,13 +176,11 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	errs := make([]error, len(list))
 	var wait sync.WaitGroup
 	for i, w := range list {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			if errs[i] = w.all(r, torn, windows); errs[i] != nil {
 				ranks[i].(*virtual).close()
 			}
-		}()
+		})
 	}
 	wait.Wait()
 	for _, err := range errs {

@@ -34,10 +34,6 @@ func (c *comm) sides(rank int) (own, other []int) {
 
 // findComms translates definitions of communicators into ranks.
 func (w *world) findComms() error {
-	at := make(map[uint64]int)
-	for i, k := range w.ranks {
-		at[k.threads[0]] = i
-	}
 	var order []uint64
 	groups := make(map[uint32]otf2.Group)
 	for _, g := range w.a.Groups {

@@ -238,10 +238,15 @@ func (x *translation) moves(peer int64, out, in, id uint64) {
 		}
 		x.f.set("datatype", t)
 	}
+	x.moving(ownsWindow, id)
+}
+
+// moving has the call make the request of a transfer, if it makes one.
+func (x *translation) moving(of uint8, id uint64) {
 	if x.f.has("request") {
 		x.t.made++
 		x.f.give("request", 2)
-		x.r.transfers[transferKey{ownsWindow, id}] = request{thread: x.t.number, number: x.t.made}
+		x.r.transfers[transferKey{of, id}] = request{thread: x.t.number, number: x.t.made}
 	}
 }
 
@@ -300,11 +305,7 @@ func (x *translation) file(e *otf2.Event) {
 	case otf2.EvIoOperationBegin:
 		x.f.set("count", int64(v[3]))
 		x.f.set("datatype", byteType)
-		if x.f.has("request") {
-			x.t.made++
-			x.f.give("request", 2)
-			x.r.transfers[transferKey{ownsFile, v[4]}] = request{thread: x.t.number, number: x.t.made}
-		}
+		x.moving(ownsFile, v[4])
 	case otf2.EvIoOperationComplete:
 		status := received(mpi.AnySource, mpi.AnyTag, v[1])
 		if x.c.call.Has(mpi.Completes) {

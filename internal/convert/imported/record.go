@@ -47,9 +47,8 @@ type thread struct {
 	events  *otf2.Events
 	more    bool
 	stack   []entered
-	made    int64 // one-shot requests
-	begun   int   // of rank.begun
-	under   []uint64
+	made    int64   // one-shot requests
+	begun   int     // of rank.begun
 	ready   []*open // calls that wait for the outermost to end
 	metrics []measured
 	counted map[string]*counter
@@ -158,10 +157,8 @@ func (r *recorder) event(t *thread, e *otf2.Event) error {
 
 // innermost is the MPI function that is under way.
 func (t *thread) innermost() *open {
-	for i := len(t.stack) - 1; i >= 0; i-- {
-		if c := t.stack[i].call; c != nil {
-			return c
-		}
+	if i := lastIndex(t.stack, func(f entered) bool { return f.call != nil }); i >= 0 {
+		return t.stack[i].call
 	}
 	return nil
 }
@@ -194,16 +191,13 @@ func (r *recorder) enter(t *thread, e *otf2.Event) {
 
 func (r *recorder) leave(t *thread, e *otf2.Event) error {
 	region := r.w.region(e)
-	for i := len(t.stack) - 1; i >= 0; i-- {
-		if f := t.stack[i]; f.region == region {
-			if f.call != nil {
-				f.call.end = max(e.Time, f.call.start)
-				f.call.acts = append(f.call.acts, otf2.Event{}) // it returned
-				t.read()
-			}
-			t.stack = slices.Delete(t.stack, i, i+1)
-			break
+	if i := lastIndex(t.stack, func(f entered) bool { return f.region == region }); i >= 0 {
+		if c := t.stack[i].call; c != nil {
+			c.end = max(e.Time, c.start)
+			c.acts = append(c.acts, otf2.Event{}) // it returned
+			t.read()
 		}
+		t.stack = slices.Delete(t.stack, i, i+1)
 	}
 	return r.flush(t, false)
 }
@@ -331,11 +325,9 @@ func (r *recorder) site(t *thread, source uint32) uint64 {
 	if s, ok := a.Sources[source]; ok && source != otf2.Undefined {
 		return r.place(a.String(s.File), s.Line, "")
 	}
-	for i := len(t.stack) - 1; i >= 0; i-- {
-		if f := t.stack[i]; f.call == nil {
-			g := a.Regions[f.region]
-			return r.place(a.String(g.File), g.Line, a.String(g.Name))
-		}
+	if i := lastIndex(t.stack, func(f entered) bool { return f.call == nil }); i >= 0 {
+		g := a.Regions[t.stack[i].region]
+		return r.place(a.String(g.File), g.Line, a.String(g.Name))
 	}
 	return 0
 }

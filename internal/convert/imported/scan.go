@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -26,15 +27,9 @@ type outcomes struct {
 	list   []outcome
 }
 
-func newOutcomes() *outcomes {
-	return &outcomes{map[outcome]uint32{{}: 0}, []outcome{{}}}
-}
-
 func (o *outcomes) of(x outcome) uint32 {
-	n, ok := o.number[x]
-	if !ok {
-		n = uint32(len(o.list))
-		o.number[x] = n
+	n, fresh := once.Number(o.number, x)
+	if fresh {
 		o.list = append(o.list, x)
 	}
 	return n
@@ -83,7 +78,9 @@ func (w *world) scan(k *rank, all *outcomes) error {
 				}
 			case otf2.EvLeave, otf2.EvCallingContextLeave:
 				k.last = max(k.last, e.Time)
-				inside = left(inside, w.regions[w.region(e)])
+				if i := lastIndex(inside, func(c *mpi.Call) bool { return c == w.regions[w.region(e)] }); i >= 0 {
+					inside = slices.Delete(inside, i, i+1)
+				}
 			case otf2.EvMpiIrecvRequest, otf2.EvCollectiveRequest:
 				id := e.Values[0]
 				n := uint32(0)
@@ -140,15 +137,14 @@ func (w *world) scan(k *rank, all *outcomes) error {
 	return nil
 }
 
-// left takes a function off the stack, with all that was entered since: some tools leave in
-// another order.
-func left[F comparable](stack []F, f F) []F {
-	for i := len(stack) - 1; i >= 0; i-- {
-		if stack[i] == f {
-			return slices.Delete(stack, i, i+1)
+// lastIndex is that of the innermost of a stack which is such a one, -1 if none is: some tools leave functions in another order.
+func lastIndex[F any](stack []F, is func(F) bool) int {
+	for i, f := range slices.Backward(stack) {
+		if is(f) {
+			return i
 		}
 	}
-	return stack
+	return -1
 }
 
 func (k *rank) use(comm uint32) {
@@ -172,7 +168,7 @@ func (w *world) region(e *otf2.Event) uint32 {
 
 // scanAll goes through the events of all ranks.
 func (w *world) scanAll(progress func()) (*outcomes, error) {
-	all := newOutcomes()
+	all := &outcomes{map[outcome]uint32{{}: 0}, []outcome{{}}}
 	for _, k := range w.ranks {
 		if err := w.scan(k, all); err != nil {
 			return nil, fmt.Errorf("rank %d: %w", k.number, err)

@@ -2,6 +2,7 @@ package imported
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
@@ -367,12 +368,7 @@ func (x *translation) collective(id uint32, root, sent, got uint64) {
 		return
 	}
 	own, other := c.sides(x.r.k.number)
-	n, rank := len(own), -1
-	for i, m := range own {
-		if m == x.r.k.number {
-			rank = i
-		}
-	}
+	n, rank := len(own), slices.Index(own, x.r.k.number)
 	if c.handle == mpi.CommSelf {
 		n, rank = 1, 0
 	}
@@ -405,11 +401,7 @@ func (x *translation) side(s *meaning.Side, bytes uint64, n int, isRoot, isOther
 		return
 	}
 	if x.m.Array(s.Type) {
-		list := make([]int64, n)
-		for i := range list {
-			list[i] = byteType
-		}
-		x.f.set(s.Type, array(list)...)
+		x.f.set(s.Type, array(slices.Repeat([]int64{byteType}, n))...)
 	} else {
 		x.f.set(s.Type, byteType)
 	}

@@ -3,6 +3,7 @@ package imported
 import (
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -32,11 +33,7 @@ type form struct {
 }
 
 func newForm(c *mpi.Call, known map[*mpi.Call]signature.Layout, empty int64) *form {
-	l, ok := known[c]
-	if !ok {
-		l = signature.LayoutOf(c)
-		known[c] = l
-	}
+	l := once.Of(known, c, func() signature.Layout { return signature.LayoutOf(c) })
 	return &form{call: c, layout: l, in: make(map[string][]int64), out: make(map[string][]int64), ended: true, empty: empty}
 }
 

@@ -31,17 +31,15 @@ type world struct {
 	comms   []*comm
 	byID    map[uint32]*comm // by the archive's number
 	notes   ops.Losses
-	command string // as the first rank's events have it; "" if they don't
-	first   uint64 // ticks
-	bounds  bool   // some rank has a call of MPI_Init or MPI_Finalize
-	windows map[uint32]*window
+	command string               // as the first rank's events have it; "" if they don't
+	first   uint64               // ticks
+	bounds  bool                 // some rank has a call of MPI_Init or MPI_Finalize
 	regions map[uint32]*mpi.Call // nil: a function that is not MPI's
 }
 
 // A rank is a process with what the first pass found in its events.
 type rank struct {
 	number  int
-	name    string
 	host    string
 	threads []uint64 // locations, the one that MPI knows first
 	first   uint64   // ticks of its first call
@@ -54,7 +52,6 @@ type rank struct {
 	used             map[uint32]int
 	ends             bool // some completion of a request is recorded
 	begins, finished bool // MPI_Init is recorded, MPI_Finalize is
-	windows          map[uint32]bool
 }
 
 // A maker is a call that makes a communicator.
@@ -69,9 +66,6 @@ type use struct {
 	makers int
 }
 
-// A window is one for one-sided communication.
-type window struct{ comm uint32 }
-
 var errNoRanks = errors.New("no process takes part in MPI: no locations of MPI processes are defined")
 
 // mostRanks is of how many processes traces can be.
@@ -83,7 +77,7 @@ func newWorld(path string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{a: a, byID: make(map[uint32]*comm), notes: make(ops.Losses), windows: make(map[uint32]*window), regions: make(map[uint32]*mpi.Call)}
+	w := &world{a: a, byID: make(map[uint32]*comm), notes: make(ops.Losses), regions: make(map[uint32]*mpi.Call)}
 	if a.Clock.Resolution == 0 {
 		return nil, fmt.Errorf("%s: its clock is not defined, or does not tick", a.Path)
 	}
@@ -137,7 +131,7 @@ func (w *world) findRanks() error {
 		if of[p] != nil {
 			return fmt.Errorf("process %d is two ranks", p)
 		}
-		k := &rank{number: len(w.ranks), name: a.String(processes[p].Name), threads: []uint64{id}, used: make(map[uint32]int), windows: make(map[uint32]bool)}
+		k := &rank{number: len(w.ranks), threads: []uint64{id}, used: make(map[uint32]int)}
 		k.host = a.String(a.Nodes[processes[p].Node].Name)
 		of[p] = k
 		w.ranks = append(w.ranks, k)

@@ -108,6 +108,32 @@ func (x *file) end(time uint64) error {
 	return x.write(time)
 }
 
+// A field is one value of a record: uint8 (one byte), uint32, uint64, int (which must fit into 32 bits) or a list of uint64.
+type field any
+
+// add writes a record with a length.
+func (x *file) add(time uint64, id byte, fields ...field) error {
+	x.start(id)
+	for _, v := range fields {
+		switch v := v.(type) {
+		case uint8:
+			x.u8(v)
+		case uint32:
+			x.u32(v)
+		case int:
+			x.u32(uint32(v))
+		case uint64:
+			x.u64(v)
+		case []uint64:
+			x.u32(uint32(len(v)))
+			for _, n := range v {
+				x.u64(n)
+			}
+		}
+	}
+	return x.end(time)
+}
+
 // measure gives a part of the record its length, which begins with an id and room for that.
 func (x *file) measure(at int) {
 	n := len(x.record) - at - 2

@@ -39,14 +39,13 @@ func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 		}
 		return f.end(time)
 	case ops.WindowMade, ops.WindowFreed, ops.Fence:
-		f.start(EvRmaCollectiveBegin)
-		return f.end(time)
+		return f.add(time, EvRmaCollectiveBegin)
 	case ops.Put:
 		return a.transfer(f, time, EvRmaPut, x, x.Sent)
 	case ops.Get:
 		return a.transfer(f, time, EvRmaGet, x, x.Received)
 	case ops.Atomic:
-		return a.atomic(f, time, x)
+		return f.add(time, EvRmaAtomic, x.Window.Number, x.Peer, atomics[a.base(x.Function)], x.Sent, x.Received, x.ID)
 	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
 		return a.fileBegin(f, time, x)
 	}
@@ -75,15 +74,13 @@ func (a *Writer) ended(f *file, time uint64, x *ops.Act) error {
 		if x.Kind == ops.CommFreed {
 			id = EvCommDestroy
 		}
-		f.start(id)
-		f.u32(a.comm(x.Comm))
-		return f.end(time)
+		return f.add(time, id, a.comm(x.Comm))
 	case ops.WindowMade, ops.WindowFreed, ops.Fence:
 		return a.windowEnd(f, time, x)
 	case ops.TransferEnd:
-		return a.transferEnd(f, time, EvRmaCompleteBlocking, x)
+		return f.add(time, EvRmaCompleteBlocking, x.Window.Number, x.ID)
 	case ops.TransferDone:
-		return a.transferEnd(f, time, EvRmaCompleteRequested, x)
+		return f.add(time, EvRmaCompleteRequested, x.Window.Number, x.ID)
 	case ops.Lock, ops.Unlock:
 		return a.lock(f, time, x)
 	}
@@ -98,15 +95,11 @@ func identified(f *file, time uint64, id byte, request uint64) error {
 }
 
 func (a *Writer) message(f *file, time uint64, id byte, x *ops.Act, bytes uint64) error {
-	f.start(id)
-	f.u32(uint32(x.Peer))
-	f.u32(a.comm(x.Comm))
-	f.u32(uint32(x.Tag))
-	f.u64(bytes)
-	if x.ID > 0 {
-		f.u64(x.ID)
+	fields := []field{x.Peer, a.comm(x.Comm), uint32(x.Tag), bytes, x.ID}
+	if x.ID == 0 {
+		fields = fields[:4]
 	}
-	return f.end(time)
+	return f.add(time, id, fields...)
 }
 
 // collective returns which operation a collective is; those along a topology have none.
@@ -121,20 +114,10 @@ func (a *Writer) collectiveEnd(f *file, time uint64, x *ops.Act) error {
 		a.s.Losses.Add("collectives along a topology (MPI_Neighbor_…): calls, without the collective", 1)
 		return nil
 	}
-	id := byte(EvMpiCollectiveEnd)
 	if x.ID > 0 {
-		id = EvCollectiveComplete
+		return f.add(time, EvCollectiveComplete, op, a.comm(x.Comm), root(x.Root), x.Sent, x.Received, x.ID)
 	}
-	f.start(id)
-	f.u8(op)
-	f.u32(a.comm(x.Comm))
-	f.u32(root(x.Root))
-	f.u64(x.Sent)
-	f.u64(x.Received)
-	if x.ID > 0 {
-		f.u64(x.ID)
-	}
-	return f.end(time)
+	return f.add(time, EvMpiCollectiveEnd, op, a.comm(x.Comm), root(x.Root), x.Sent, x.Received)
 }
 
 func root(rank int) uint32 {
@@ -148,7 +131,6 @@ func root(rank int) uint32 {
 }
 
 func (a *Writer) windowEnd(f *file, time uint64, x *ops.Act) error {
-	win := uint32(x.Window.Number)
 	op, id := collectives["Barrier"], byte(0)
 	own := x.Window.MadeBy == "MPI_Win_create" || x.Window.MadeBy == "MPI_Win_create_dynamic"
 	switch {
@@ -164,47 +146,15 @@ func (a *Writer) windowEnd(f *file, time uint64, x *ops.Act) error {
 		}
 	}
 	if id != 0 {
-		f.start(id)
-		f.u32(win)
-		if err := f.end(time); err != nil {
+		if err := f.add(time, id, x.Window.Number); err != nil {
 			return err
 		}
 	}
-	f.start(EvRmaCollectiveEnd)
-	f.u8(op)
-	f.u32(syncAll)
-	f.u32(win)
-	f.u32(Undefined)
-	f.u64(0)
-	f.u64(0)
-	return f.end(time)
+	return f.add(time, EvRmaCollectiveEnd, op, syncAll, x.Window.Number, uint32(Undefined), uint64(0), uint64(0))
 }
 
 func (a *Writer) transfer(f *file, time uint64, id byte, x *ops.Act, bytes uint64) error {
-	f.start(id)
-	f.u32(uint32(x.Window.Number))
-	f.u32(uint32(x.Peer))
-	f.u64(bytes)
-	f.u64(x.ID)
-	return f.end(time)
-}
-
-func (a *Writer) atomic(f *file, time uint64, x *ops.Act) error {
-	f.start(EvRmaAtomic)
-	f.u32(uint32(x.Window.Number))
-	f.u32(uint32(x.Peer))
-	f.u8(atomics[a.base(x.Function)])
-	f.u64(x.Sent)
-	f.u64(x.Received)
-	f.u64(x.ID)
-	return f.end(time)
-}
-
-func (a *Writer) transferEnd(f *file, time uint64, id byte, x *ops.Act) error {
-	f.start(id)
-	f.u32(uint32(x.Window.Number))
-	f.u64(x.ID)
-	return f.end(time)
+	return f.add(time, id, x.Window.Number, x.Peer, bytes, x.ID)
 }
 
 // lock writes that memory is locked or unlocked; that of all members, one by one.
@@ -218,18 +168,11 @@ func (a *Writer) lock(f *file, time uint64, x *ops.Act) error {
 		kind = 0
 	}
 	for peer := first; peer <= last; peer++ {
-		id := byte(EvRmaAcquireLock)
+		id, fields := byte(EvRmaAcquireLock), []field{x.Window.Number, peer, uint64(peer), kind} // there is one lock for each member
 		if x.Kind == ops.Unlock {
-			id = EvRmaReleaseLock
+			id, fields = EvRmaReleaseLock, fields[:3]
 		}
-		f.start(id)
-		f.u32(uint32(x.Window.Number))
-		f.u32(uint32(peer))
-		f.u64(uint64(peer)) // there is one lock for each member
-		if x.Kind == ops.Lock {
-			f.u8(kind)
-		}
-		if err := f.end(time); err != nil {
+		if err := f.add(time, id, fields...); err != nil {
 			return err
 		}
 	}
@@ -258,13 +201,7 @@ func (a *Writer) fileBegin(f *file, time uint64, x *ops.Act) error {
 	if x.Function.Has(trace.Collective) {
 		flags |= collectivelyRun
 	}
-	f.start(EvIoOperationBegin)
-	f.u32(uint32(x.File.Number))
-	f.u8(mode)
-	f.u32(flags)
-	f.u64(x.Wanted)
-	f.u64(x.ID)
-	return f.end(time)
+	return f.add(time, EvIoOperationBegin, x.File.Number, mode, flags, x.Wanted, x.ID)
 }
 
 func (a *Writer) fileEnd(f *file, time uint64, x *ops.Act) error {
@@ -272,34 +209,19 @@ func (a *Writer) fileEnd(f *file, time uint64, x *ops.Act) error {
 	case ops.FileOpened:
 		return a.opened(f, time, x)
 	case ops.FileClosed:
-		f.start(EvIoDestroyHandle)
-		f.u32(uint32(x.File.Number))
+		return f.add(time, EvIoDestroyHandle, x.File.Number)
 	case ops.FileDeleted:
-		f.start(EvIoDeleteFile)
-		f.u8(0) // the one paradigm
-		f.u32(a.path(x.File.Name))
+		return f.add(time, EvIoDeleteFile, uint8(0), a.path(x.File.Name)) // of the one paradigm
 	case ops.FileSought:
 		return a.sought(f, time, x)
 	case ops.ReadBegin, ops.WriteBegin:
-		f.start(EvIoOperationIssued)
-		f.u32(uint32(x.File.Number))
-		f.u64(x.ID)
+		return f.add(time, EvIoOperationIssued, x.File.Number, x.ID)
 	case ops.Read, ops.ReadEnd:
-		return a.completed(f, time, x, x.Received)
+		return f.add(time, EvIoOperationComplete, x.File.Number, x.Received, x.ID)
 	case ops.Write, ops.WriteEnd:
-		return a.completed(f, time, x, x.Sent)
-	default:
-		return nil
+		return f.add(time, EvIoOperationComplete, x.File.Number, x.Sent, x.ID)
 	}
-	return f.end(time)
-}
-
-func (a *Writer) completed(f *file, time uint64, x *ops.Act, bytes uint64) error {
-	f.start(EvIoOperationComplete)
-	f.u32(uint32(x.File.Number))
-	f.u64(bytes)
-	f.u64(x.ID)
-	return f.end(time)
+	return nil
 }
 
 func (a *Writer) opened(f *file, time uint64, x *ops.Act) error {
@@ -321,12 +243,7 @@ func (a *Writer) opened(f *file, time uint64, x *ops.Act) error {
 			status |= flag
 		}
 	}
-	f.start(EvIoCreateHandle)
-	f.u32(uint32(x.File.Number))
-	f.u8(access)
-	f.u32(creation)
-	f.u32(status)
-	return f.end(time)
+	return f.add(time, EvIoCreateHandle, x.File.Number, access, creation, status)
 }
 
 // sought writes where a file's pointer went. Where it is then, MPI says in units of the view.
@@ -339,12 +256,7 @@ func (a *Writer) sought(f *file, time uint64, x *ops.Act) error {
 	case mpi.SeekEnd:
 		from = 2
 	}
-	f.start(EvIoSeek)
-	f.u32(uint32(x.File.Number))
-	f.u64(uint64(offset))
-	f.u8(from)
-	f.u64(uint64(max(0, offset)))
-	return f.end(time)
+	return f.add(time, EvIoSeek, x.File.Number, uint64(offset), from, uint64(max(0, offset)))
 }
 
 func param(c *trace.Call, name string) int64 {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -74,13 +75,7 @@ func (a *Writer) run(d *definitions) error {
 			uint8(decimal), uint64(0), "#"); err != nil {
 			return err
 		}
-		d.start(DefMetricClass)
-		d.u32(uint32(i))
-		d.u8(1)
-		d.u32(uint32(i))
-		d.u8(strict)
-		d.u8(onThread)
-		if err := d.end(0); err != nil {
+		if err := d.add(DefMetricClass, i, uint8(1), i, uint8(strict), uint8(onThread)); err != nil {
 			return err
 		}
 	}
@@ -102,10 +97,9 @@ func (a *Writer) system(d *definitions) error {
 	hosts := make(map[string]int)
 	for rank, p := range procs.All() {
 		p.Host = cmp.Or(p.Host, "unknown host")
-		host, ok := hosts[p.Host]
-		if !ok {
-			host = len(hosts) + 1
-			hosts[p.Host] = host
+		host, fresh := once.Number(hosts, p.Host)
+		host++ // 0 is the machine
+		if fresh {
 			if err := d.add(DefSystemTreeNode, host, p.Host, "node", 0); err != nil {
 				return err
 			}
@@ -330,12 +324,7 @@ func (a *Writer) anchor(definitions uint64, size int) error {
 func (a *Writer) metrics(f *file, time uint64, list []trace.CallValue) error {
 	for i := range list {
 		v := &list[i]
-		f.start(EvMetric)
-		f.u32(a.class[v.Name])
-		f.u8(1)
-		f.u8(TypeDouble)
-		f.u64(math.Float64bits(v.Sum))
-		if err := f.end(time); err != nil {
+		if err := f.add(time, EvMetric, a.class[v.Name], uint8(1), uint8(TypeDouble), math.Float64bits(v.Sum)); err != nil {
 			return err
 		}
 	}
@@ -354,22 +343,17 @@ type definitions struct {
 // text returns the number of a string, which is written when it first occurs: before the record
 // that has it, so it must not be asked for in the middle of one.
 func (d *definitions) text(s string) (uint32, error) {
-	if id, ok := d.texts[s]; ok {
+	id, fresh := once.Number(d.texts, s)
+	if !fresh {
 		return id, nil
 	}
-	id := uint32(len(d.texts))
-	d.texts[s] = id
 	d.start(DefString)
 	d.u32(id)
 	d.file.text(s)
 	return id, d.end(0)
 }
 
-// A field is one value of a record; a string is written as its number.
-type field any
-
-// record writes a definition. Fields are uint8 (one byte), uint32, uint64, int (which must fit into
-// 32 bits) or string.
+// add writes a definition. A string among its fields is written as its number.
 func (d *definitions) add(id byte, fields ...field) error {
 	for i, v := range fields {
 		if s, ok := v.(string); ok {
@@ -380,25 +364,7 @@ func (d *definitions) add(id byte, fields ...field) error {
 			fields[i] = n
 		}
 	}
-	d.start(id)
-	for _, v := range fields {
-		switch v := v.(type) {
-		case uint8:
-			d.u8(v)
-		case uint32:
-			d.u32(v)
-		case int:
-			d.u32(uint32(v))
-		case uint64:
-			d.u64(v)
-		case []uint64:
-			d.u32(uint32(len(v)))
-			for _, n := range v {
-				d.u64(n)
-			}
-		}
-	}
-	return d.end(0)
+	return d.file.add(0, id, fields...)
 }
 
 // properties writes texts about what has a number.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -123,21 +124,12 @@ func (a *Writer) Leave(c *ops.Call) error {
 
 // path numbers a file by its name.
 func (a *Writer) path(name string) uint32 {
-	n, ok := a.paths[name]
-	if !ok {
-		n = uint32(len(a.paths))
-		a.paths[name] = n
-	}
+	n, _ := once.Number(a.paths, name)
 	return n
 }
 
 func (a *Writer) base(f *trace.Function) string {
-	s, ok := a.bases[f]
-	if !ok {
-		s = ops.Base(f)
-		a.bases[f] = s
-	}
-	return s
+	return once.Of(a.bases, f, func() string { return ops.Base(f) })
 }
 
 // numberComms numbers communicators without gaps. Both sides of an intercommunicator are one.

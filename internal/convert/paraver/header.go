@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -39,10 +40,8 @@ func newNodes(r *trace.Reader) (*nodes, error) {
 		if rank < procs.Len() {
 			host = cmp.Or(procs.At(rank).Host, host)
 		}
-		at, ok := index[host]
-		if !ok {
-			at = len(n.names)
-			index[host] = at
+		at, fresh := once.Number(index, host)
+		if fresh {
 			n.names, n.ranks = append(n.names, host), append(n.ranks, 0)
 		}
 		n.node[rank] = at

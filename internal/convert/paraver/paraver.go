@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -215,12 +216,7 @@ func collects(x *ops.Act) bool {
 }
 
 func (w *Writer) function(f *trace.Function) *function {
-	x := w.functions[f.ID]
-	if x == nil {
-		x = describe(f)
-		w.functions[f.ID] = x
-	}
-	return x
+	return once.Of(w.functions, f.ID, func() *function { return describe(f) })
 }
 
 // value returns the type of events with what was attached to calls under a name.
@@ -273,7 +269,8 @@ func (w *Writer) join() error {
 		}
 	}
 	err := w.ends.each(func(key uint64, data []byte) error {
-		x := readEnd(data)
+		at := fields(data)
+		x := at.end()
 		if !open || key != number || x.side == first.side {
 			lost()
 			first, number, open = x, key, true

@@ -9,7 +9,7 @@ import (
 // events and these before messages.
 type printer struct {
 	out    io.Writer
-	steps  merge
+	steps  merge[*position]
 	s      *steps
 	text   []byte // not yet written
 	at     int64

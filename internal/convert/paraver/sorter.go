@@ -2,7 +2,7 @@ package paraver
 
 import (
 	"bufio"
-	"container/heap"
+	"cmp"
 	"encoding/binary"
 	"io"
 	"os"
@@ -52,13 +52,7 @@ func (s *sorter) add(key uint64, data []byte) error {
 
 func (s *sorter) sort() {
 	slices.SortFunc(s.records, func(a, b record) int {
-		switch {
-		case a.key < b.key:
-			return -1
-		case a.key > b.key:
-			return 1
-		}
-		return int(a.from) - int(b.from)
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.from, b.from))
 	})
 }
 
@@ -113,30 +107,19 @@ func (s *sorter) each(f func(key uint64, data []byte) error) error {
 		return err
 	}
 	s.records, s.data = nil, nil
-	var h cursors
+	var m merge[*cursor]
 	ahead := min(max(s.most/len(s.runs), 1<<12), 1<<16) // so many bytes of each run in memory
 	for i, r := range s.runs {
-		c := &cursor{order: i, r: bufio.NewReaderSize(io.NewSectionReader(s.f, r.from, r.to-r.from), ahead)}
-		if more, err := c.next(); err != nil {
+		if err := m.add(&cursor{order: i, r: bufio.NewReaderSize(io.NewSectionReader(s.f, r.from, r.to-r.from), ahead)}); err != nil {
 			return err
-		} else if more {
-			h = append(h, c)
 		}
 	}
-	heap.Init(&h)
-	for len(h) > 0 {
-		c := h[0]
-		if err := f(c.key, c.data); err != nil {
+	for len(m) > 0 {
+		if err := f(m[0].key, m[0].data); err != nil {
 			return err
 		}
-		more, err := c.next()
-		if err != nil {
+		if err := m.step(); err != nil {
 			return err
-		}
-		if more {
-			heap.Fix(&h, 0)
-		} else {
-			heap.Pop(&h)
 		}
 	}
 	return nil
@@ -150,7 +133,7 @@ type cursor struct {
 	data  []byte
 }
 
-func (c *cursor) next() (more bool, err error) {
+func (c *cursor) advance() (more bool, err error) {
 	var key [8]byte
 	if _, err := io.ReadFull(c.r, key[:]); err == io.EOF {
 		return false, nil
@@ -166,20 +149,7 @@ func (c *cursor) next() (more bool, err error) {
 	return true, err
 }
 
-type cursors []*cursor
-
-func (h cursors) Len() int { return len(h) }
-func (h cursors) Less(i, j int) bool {
-	return h[i].key < h[j].key || h[i].key == h[j].key && h[i].order < h[j].order
-}
-func (h cursors) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *cursors) Push(x any)   { *h = append(*h, x.(*cursor)) }
-func (h *cursors) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
+func (c *cursor) before(o *cursor) bool { return c.key < o.key || c.key == o.key && c.order < o.order }
 
 // A message is what is known of its two ends.
 type message struct{ from, to end }
@@ -216,11 +186,6 @@ func (f *fields) end() (e end) {
 	e.physical = e.logical + f.signed()
 	e.bytes, e.tag = f.unsigned(), f.signed()
 	return e
-}
-
-func readEnd(b []byte) end {
-	f := fields(b)
-	return f.end()
 }
 
 func (m *message) append(b []byte) []byte { return m.to.append(m.from.append(b)) }

@@ -155,27 +155,38 @@ func (c *position) advance() (bool, error) {
 	return true, nil
 }
 
-// A merge is a heap of positions, first the one whose step is the earliest.
-type merge []*position
+func (c *position) before(o *position) bool { return c.at < o.at || c.at == o.at && c.order < o.order }
 
 // merged begins to go through the steps of all threads in the order of time.
-func (s *steps) merged() (m merge, err error) {
+func (s *steps) merged() (m merge[*position], err error) {
 	for i, t := range s.timelines {
-		c := &position{timeline: t, s: s, order: i, until: t.begin, next: t.chunks}
-		if more, err := c.advance(); err != nil {
+		if err := m.add(&position{timeline: t, s: s, order: i, until: t.begin, next: t.chunks}); err != nil {
 			return nil, err
-		} else if more {
-			m = append(m, c)
 		}
-	}
-	for i := len(m)/2 - 1; i >= 0; i-- {
-		m.sink(i)
 	}
 	return m, nil
 }
 
-// step goes on from the earliest step to the next one.
-func (m *merge) step() error {
+// A merge is a heap of what is gone through side by side, first the one that is at the earliest.
+type merge[T interface {
+	advance() (more bool, err error) // to the next; the first one at the beginning
+	before(T) bool
+}] []T
+
+// add begins to go through one more.
+func (m *merge[T]) add(x T) error {
+	more, err := x.advance()
+	if more {
+		*m = append(*m, x)
+		for i := len(*m) - 1; i > 0 && x.before((*m)[(i-1)/2]); i = (i - 1) / 2 {
+			(*m)[i], (*m)[(i-1)/2] = (*m)[(i-1)/2], x
+		}
+	}
+	return err
+}
+
+// step goes on from the earliest to what comes next.
+func (m *merge[T]) step() error {
 	more, err := (*m)[0].advance()
 	if !more {
 		last := len(*m) - 1
@@ -186,21 +197,17 @@ func (m *merge) step() error {
 	return err
 }
 
-// sink moves a position down to where it belongs.
-func (m merge) sink(i int) {
+// sink moves one down to where it belongs.
+func (m merge[T]) sink(i int) {
 	for {
 		least := 2*i + 1
-		if least+1 < len(m) && m.before(least+1, least) {
+		if least+1 < len(m) && m[least+1].before(m[least]) {
 			least++
 		}
-		if least >= len(m) || !m.before(least, i) {
+		if least >= len(m) || !m[least].before(m[i]) {
 			return
 		}
 		m[i], m[least] = m[least], m[i]
 		i = least
 	}
-}
-
-func (m merge) before(i, j int) bool {
-	return m[i].at < m[j].at || m[i].at == m[j].at && m[i].order < m[j].order
 }

@@ -2,6 +2,7 @@ package smpi
 
 import (
 	"github.com/spoor-hpc/spoor/internal/convert"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -48,15 +49,13 @@ func (w *Writer) everybody(c *handles.Comm) bool {
 	if c.Number < 0 {
 		return false
 	}
-	same, ok := w.world[c]
-	if !ok {
-		same = c.Size == w.Source.Reader.Ranks() && c.RemoteSize == 0
+	return once.Of(w.world, c, func() bool {
+		same := c.Size == w.Source.Reader.Ranks() && c.RemoteSize == 0
 		for i := 0; same && i < c.Size; i++ {
 			same = c.WorldRank(i) == i
 		}
-		w.world[c] = same
-	}
-	return same
+		return same
+	})
 }
 
 // barrier has all members of a communicator wait for each other.

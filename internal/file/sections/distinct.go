@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // Distinct calls of a trace with stacks are a signature and a site each, stack and all. Each stands behind the one that came before it where it came
@@ -160,11 +161,7 @@ func (p *signaturesAt) came(sig, at int) {
 func byPlaces(groups []*Group, first []int) map[int]*signaturesAt {
 	at := make(map[int]*signaturesAt)
 	for i, g := range groups {
-		p := at[g.Site]
-		if p == nil {
-			p = &signaturesAt{}
-			at[g.Site] = p
-		}
+		p := once.Of(at, g.Site, func() *signaturesAt { return &signaturesAt{} })
 		p.groups, p.first, p.used = append(p.groups, g), append(p.first, first[i]), append(p.used, 0)
 	}
 	return at
@@ -189,10 +186,8 @@ func (x *distinctCalls) add(refs []signatureRef) []int {
 	list := make([]int, len(refs))
 	last := int32(0) // 0 is the start, n + 1 call n
 	for k, ref := range refs {
-		n, known := x.number[ref]
-		if !known {
-			n = int32(len(x.calls))
-			x.number[ref] = n
+		n, fresh := once.Number(x.number, ref)
+		if fresh {
 			x.calls = append(x.calls, ref)
 			x.behind = append(x.behind, x.behind[last])
 			x.behind[last] = n

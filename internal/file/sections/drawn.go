@@ -116,18 +116,13 @@ func (c *Content) checkDrawn() error {
 	return nil
 }
 
-// unrolled returns the streams of a class as they are read, with counts.
-func (c *Content) unrolled(i int, s *column.Streams) (*grammar.Unrolled, error) {
-	return c.Drawn.Unroll(s.List, s.Varying, c.Drawn.Loops[i], c.Classes[i].Ranks.Len())
-}
-
 // calls returns how often the ranks of a class call each terminal, in all.
 func (c *Content) calls(i int, s *column.Streams, terminals int) ([]uint64, error) {
 	members := c.Classes[i].Ranks.Len()
 	if c.Drawn == nil || len(c.Drawn.Loops[i]) == 0 {
 		return s.Calls(terminals, members)
 	}
-	u, err := c.unrolled(i, s)
+	u, err := c.Drawn.Unroll(s.List, s.Varying, c.Drawn.Loops[i], c.Classes[i].Ranks.Len())
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package sections
 
 import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -51,11 +52,8 @@ func PlacesOf(groups []*Group) (of []int, n int) {
 	}
 	number := make(map[place]int)
 	for _, g := range groups {
-		p := place{g.Call, g.Site}
-		if _, ok := number[p]; !ok {
-			number[p] = len(number)
-		}
-		of = append(of, number[p])
+		n, _ := once.Number(number, place{g.Call, g.Site})
+		of = append(of, n)
 	}
 	return of, len(number)
 }

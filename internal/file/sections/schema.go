@@ -86,17 +86,6 @@ const (
 	flagIf
 )
 
-// appendFunction and decodeFunction are the two sides of one schema entry, less the id.
-func appendFunction(b []byte, f *model.Function) []byte {
-	return wire.Append(b, func(c *wire.Coder) { codeFunction(c, f) })
-}
-
-func decodeFunction(r *wire.Reader, id uint16) model.Function {
-	f := model.Function{ID: id}
-	codeFunction(&wire.Coder{R: r}, &f)
-	return f
-}
-
 func codeFunction(c *wire.Coder, f *model.Function) {
 	c.String(&f.Name)
 	c.String(&f.Returns)
@@ -167,7 +156,7 @@ func appendSchema(b []byte, schema []model.Function) []byte {
 	last := uint16(0)
 	for i := range schema {
 		f := &schema[i]
-		entry := appendFunction(nil, f)
+		entry := wire.Append(nil, func(c *wire.Coder) { codeFunction(c, f) })
 		step := uint64(f.ID-last) << 1
 		last = f.ID
 		if bytes.Equal(known(f.ID), entry) {
@@ -194,7 +183,8 @@ func DecodeSchema(r *wire.Reader) []*model.Function {
 			}
 			entry = wire.NewReader(known(uint16(id)), "schema.table")
 		}
-		f := decodeFunction(entry, uint16(id))
+		f := model.Function{ID: uint16(id)}
+		codeFunction(&wire.Coder{R: entry}, &f)
 		if r.Err() != nil {
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -105,10 +106,8 @@ func (w *signatureWriter) begin(terminals int) {
 // group returns the number of a terminal's group, a new one if there is none so far.
 func (w *signatureWriter) group(t *Terminal, site int, f *model.Function) int32 {
 	key := skeleton{t.Call, site, len(t.Vals)}
-	n, ok := w.index[key]
-	if !ok {
-		n = int32(len(w.groups))
-		w.index[key] = n
+	n, fresh := once.Number(w.index, key)
+	if fresh {
 		w.groups = append(w.groups, &Group{Call: t.Call, Site: site, Width: len(t.Vals), Function: f})
 	}
 	return n

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // far is how much of all time may stand with calls through other callers than those that took it.
@@ -36,11 +38,7 @@ func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts 
 	alike := make(map[int32]*stackless)
 	for i, n := range of {
 		t := class.Terminals.Times(i)
-		s := alike[like[i]]
-		if s == nil {
-			s = &stackless{left: true}
-			alike[like[i]] = s
-		}
+		s := once.Of(alike, like[i], func() *stackless { return &stackless{left: true} })
 		x := stackCalls{
 			terminal: i, calls: float64(counts[i]),
 			pooled: callTime{p.Stats[1][n].Mean(), p.Stats[0][n].Mean()}, own: callTime{t.Gap.Mean(), t.Duration.Mean()},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -67,12 +68,7 @@ func Likes(n int, key func(i int) CallKey) []int32 {
 		k := key(i)
 		b := base{k.group, k.sig, again[k]}
 		again[k]++
-		f, known := first[b]
-		if !known {
-			f = int32(i)
-			first[b] = f
-		}
-		list[i] = f
+		list[i] = once.Of(first, b, func() int32 { return int32(i) })
 	}
 	return list
 }
@@ -86,11 +82,7 @@ func NumbersOf(list []*Group) []int32 {
 			of[i] = of[i-1]
 			continue
 		}
-		n, ok := number[g]
-		if !ok {
-			n = int32(len(number))
-			number[g] = n
-		}
+		n, _ := once.Number(number, g)
 		of[i] = n
 	}
 	return of

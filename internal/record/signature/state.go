@@ -1,13 +1,9 @@
 package signature
 
 import (
-	"errors"
-
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
-
-var errTwice = errors.New("a signature appears twice")
 
 // CodeKeys is the signatures from number first on; insert takes in those that are read. None is ever taken back, so
 // whoever has the older ones needs no more.

@@ -14,9 +14,7 @@
 package partners
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/reduce"
@@ -51,20 +49,8 @@ func (d *Drawer) Families() (int, error) {
 	return len(d.families), nil
 }
 
-// A Kept is why messages stay as they are, and of how many intervals.
-type Kept struct {
-	Why       string
-	Intervals uint64
-}
-
-// Kept says what of the trace stays though messages were to be drawn.
-func (d *Drawer) Kept() (list []Kept) {
-	for why, n := range d.kept {
-		list = append(list, Kept{why, n})
-	}
-	slices.SortFunc(list, func(a, b Kept) int { return cmp.Or(cmp.Compare(b.Intervals, a.Intervals), cmp.Compare(a.Why, b.Why)) })
-	return list
-}
+// Kept says what of the trace stays though messages were to be drawn, and of how many intervals.
+func (d *Drawer) Kept() []reduce.Kept { return reduce.KeptOf(d.kept) }
 
 // Draw makes the trace in which messages of the first so many families are drawn.
 func (d *Drawer) Draw(families int) (*trace.Reader, error) {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
@@ -185,11 +186,7 @@ func (x *rewriting) exchange(n int, s *share) {
 			}
 		}
 	}
-	list, ok := x.written[of]
-	if !ok {
-		list = x.write(of)
-		x.written[of] = list
-	}
+	list := once.Of(x.written, of, func() []uint32 { return x.write(of) })
 	for range l.rounds {
 		for i, call := range list {
 			x.b.Stream(0).Append(call)
@@ -267,15 +264,8 @@ func (x *rewriting) finish() {
 	}
 	out, _, _ := x.b.Finish(x.b.Grammars())
 	*t = *out
-	t.Courses = nil // of places that others have now
+	t.Moved()
 	t.Sites, t.Outer, t.Inner = joined(t.Sites, x.w.sites.Sites), joined(t.Outer, x.w.sites.Outer), joined(t.Inner, x.w.sites.Inner)
-	var asides []track.Aside
-	for _, a := range t.Process.Asides {
-		if a.Call == 0 { // others are at calls that others are now
-			asides = append(asides, a)
-		}
-	}
-	t.Process.Asides = asides
 }
 
 func joined[K comparable, V any](a, b map[K]V) map[K]V {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
@@ -167,12 +168,7 @@ func (l *interval) add(s *share) {
 	l.balance[0] += s.balance[0]
 	l.balance[1] += s.balance[1]
 	l.messages += uint64(len(s.sent))
-	for a, b := l.rounds, s.rounds; ; a, b = b, a%b {
-		if b == 0 {
-			l.rounds = a
-			break
-		}
-	}
+	l.rounds = stats.GCD(l.rounds, s.rounds)
 	if !s.closed {
 		l.keep("no collective call ends it")
 	}
@@ -185,11 +181,7 @@ func (l *interval) add(s *share) {
 			l.keep("messages are in another communicator than the collective call after them")
 		}
 	}
-	for _, p := range places(s.sent) {
-		if at, ok := slices.BinarySearch(l.places, p); !ok {
-			l.places = slices.Insert(l.places, at, p)
-		}
-	}
+	l.places = places(l.places, s.sent)
 }
 
 // group makes families of the intervals that can be drawn, and says of the others why not.
@@ -213,16 +205,14 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 			d.kept[l.why]++
 			continue
 		}
-		f := known[fmt.Sprint(l.places)]
-		if f == nil {
-			f = &family{sent: make([]uint64, d.r.Ranks()), received: make([]uint64, d.r.Ranks()), unit: 1, relative: apart, sizes: apart, tags: apart, numbers: apart}
+		f := once.Listed(known, fmt.Sprint(l.places), &list, func() *family {
+			f := &family{sent: make([]uint64, d.r.Ranks()), received: make([]uint64, d.r.Ranks()), unit: 1, relative: apart, sizes: apart, tags: apart, numbers: apart}
 			for _, p := range l.places {
 				f.cost += cost[p]
 				f.bodies += count[p]
 			}
-			known[fmt.Sprint(l.places)] = f
-			list = append(list, f)
-		}
+			return f
+		})
 		f.intervals = append(f.intervals, n)
 	}
 	list = slices.DeleteFunc(list, func(f *family) bool {
@@ -309,12 +299,10 @@ func (g *group) add(rank int, s *share) {
 		if len(g.kinds) >= mostTags && g.kinds[k] == nil {
 			k.tag = manyTags
 		}
-		of := g.kinds[k]
-		if of == nil {
+		of := once.Of(g.kinds, k, func() *drawnKind {
 			apart := stats.Numbers{Apart: true}
-			of = &drawnKind{apart, apart, apart}
-			g.kinds[k] = of
-		}
+			return &drawnKind{apart, apart, apart}
+		})
 		of.offsets.Add(int64(x.offset), 1, rank)
 		of.sizes.Add(int64(x.bytes), 1, rank)
 		of.tags.Add(x.tag, 1, rank)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -299,15 +300,13 @@ func (w *walk) member(c *handles.Comm) int {
 	if c.Number == 0 {
 		return w.rank
 	}
-	of := w.members[c.Number]
-	if of == nil {
-		of = make(map[int]int)
+	return once.Of(w.members, c.Number, func() map[int]int {
+		of := make(map[int]int)
 		for i, world := range c.Members() {
 			of[world] = i
 		}
-		w.members[c.Number] = of
-	}
-	return of[w.rank]
+		return of
+	})[w.rank]
 }
 
 // meet counts a collective call of some ranks, so that it shows where not all of them make it in one interval.
@@ -367,8 +366,8 @@ func body(list []message) uint64 {
 	return h
 }
 
-// places are the call sites that messages are sent from, in rising order.
-func places(list []message) (out []int) {
+// places adds the call sites that messages are sent from to others, in rising order.
+func places(out []int, list []message) []int {
 	for i := range list {
 		if at, ok := slices.BinarySearch(out, list[i].place); !ok {
 			out = slices.Insert(out, at, list[i].place)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
@@ -75,12 +76,7 @@ func (d *Drawer) match(p *parser) {
 	var list []*group
 	for _, x := range d.ranks {
 		for _, n := range x.list {
-			g := groups[root(n)]
-			if g == nil {
-				g = &group{}
-				groups[root(n)] = g
-				list = append(list, g)
-			}
+			g := once.Listed(groups, root(n), &list, func() *group { return new(group) })
 			g.nodes = append(g.nodes, n)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
@@ -71,8 +72,7 @@ func (x *rank) rewrite(d *grammar.Drawing) {
 		s.Duration, s.Gap = track.Scaled(s.Duration, now[t]), track.Scaled(s.Gap, now[t])
 		x.ns += int64(s.Duration.Sum + s.Gap.Sum)
 	}
-	p := &x.t.Process
-	p.Asides = slices.DeleteFunc(slices.Clone(p.Asides), func(a track.Aside) bool { return a.Call > 0 }) // at calls that are others now
+	x.t.Moved()
 }
 
 // span has ranks that make as many calls more than they did run as much longer, about: those that wait for each other end together.
@@ -105,13 +105,11 @@ func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 		g    *grammar.Grammar
 		rule int32
 	}
-	known := make(map[place]int32)
+	known := map[place]int32{{g, 0}: 0}
 	var put func(at place, to int32)
 	rule := func(at place) int32 {
-		r, ok := known[at]
-		if !ok {
-			r = int32(len(out.Rules))
-			known[at] = r
+		r, fresh := once.Number(known, at)
+		if fresh {
 			out.Rules = append(out.Rules, nil)
 			put(at, r)
 		}

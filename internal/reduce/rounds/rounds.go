@@ -55,21 +55,13 @@ func (d *Drawer) Limit(families int) { d.most = families }
 // Families is how many there were to be given up in the trace that was made last.
 func (d *Drawer) Families() int { return len(d.families) }
 
-// A Kept is why loops stay as they are, and how often such loops were run.
-type Kept struct {
-	Why  string
-	Runs uint64
-}
-
-// Kept says what of the trace that was made last is as it was though it has other numbers of rounds each time.
-func (d *Drawer) Kept() (list []Kept) {
+// Kept says what of the trace that was made last is as it was though it has other numbers of rounds each time, and how often
+// such loops were run.
+func (d *Drawer) Kept() []reduce.Kept {
+	list := reduce.KeptOf(d.kept)
 	if d.failed != nil {
-		list = append(list, Kept{Why: d.failed.Error()})
+		list = append(list, reduce.Kept{Why: d.failed.Error()})
 	}
-	for why, n := range d.kept {
-		list = append(list, Kept{why, n})
-	}
-	slices.SortFunc(list, func(a, b Kept) int { return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Why, b.Why)) })
 	return list
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -262,10 +263,7 @@ func (w *walk) body(at uint64) *body {
 				keep("a communicator isn't known, or is between groups")
 				continue
 			}
-			if ops[ch] == nil {
-				ops[ch] = &traffic{with: c}
-			}
-			ops[ch].each++
+			once.Of(ops, ch, func() *traffic { return &traffic{with: c} }).each++
 		}
 		for _, back := range e.completes {
 			if id := made - back; !pending[id] {
@@ -298,13 +296,7 @@ func (x *rank) node(b *body, ops map[channel]*traffic) *node {
 	for _, ch := range slices.SortedFunc(maps.Keys(ops), compareChannels) {
 		key += fmt.Sprintf("%v*%d ", ch, ops[ch].each)
 	}
-	n := x.nodes[key]
-	if n == nil {
-		n = &node{rank: x, shape: shape, ops: ops}
-		x.nodes[key] = n
-		x.list = append(x.list, n)
-	}
-	return n
+	return once.Listed(x.nodes, key, &x.list, func() *node { return &node{rank: x, shape: shape, ops: ops} })
 }
 
 // passed notes where in its channels a round began, and that it was the same channels.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -122,11 +123,7 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*
 	first := make(map[what]int)
 	like := make([]int, len(allocs.List))
 	for n, l := range allocs.List {
-		w := what{l.Free, l.Segment, l.Size}
-		if _, ok := first[w]; !ok {
-			first[w] = n
-		}
-		like[n] = first[w]
+		like[n] = once.Of(first, what{l.Free, l.Segment, l.Size}, func() int { return n })
 	}
 	for stream := range k.Streams() {
 		root := v.structure(k, stream)
@@ -202,12 +199,8 @@ func (g *generator) allocations(v *variant) error {
 			}
 			p := reissue.PlaceOf(&l.Segment)
 			old, seen := size[p]
-			if _, known := m.stays[p]; !known {
-				m.stays[p] = true
-			}
-			if seen && old != l.Size {
-				m.stays[p] = false
-			}
+			stays, known := m.stays[p]
+			m.stays[p] = (stays || !known) && (!seen || old == l.Size)
 			size[p] = max(old, l.Size)
 		}
 		if found[i] = v.visits(k, allocs); found[i] == nil {
@@ -258,7 +251,7 @@ func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.Place]bool) (e events, ok bool) {
 	type group struct {
 		members, ranks []int
-		list           []*trace.AllocEvent // of the first member
+		lists          [][]*trace.AllocEvent // by member of the group
 	}
 	var groups []*group
 	of := make(map[string]*group)
@@ -279,16 +272,12 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 				fmt.Fprint(&key, l.Free, p.Class, p.Device, ";")
 			}
 		}
-		b := of[key.String()]
-		if b == nil {
-			b = &group{list: list}
-			of[key.String()] = b
-			groups = append(groups, b)
-		}
-		b.members, b.ranks = append(b.members, i), append(b.ranks, v.members[i])
+		b := once.Listed(of, key.String(), &groups, func() *group { return new(group) })
+		b.members, b.ranks, b.lists = append(b.members, i), append(b.ranks, v.members[i]), append(b.lists, list)
 	}
 	for _, b := range groups {
-		if len(b.list) == 0 {
+		first := b.lists[0]
+		if len(first) == 0 {
 			continue
 		}
 		who := ""
@@ -299,48 +288,26 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 			}
 			who = "if (" + c + ") "
 		}
-		for n := range b.list {
+		for n, event := range first {
 			// Ranks that don't take part have what the first that does has.
 			id, size := make([]int64, len(v.ranks)), make([]int64, len(v.ranks))
 			for i := range id {
-				id[i], size[i] = b.list[n].Segment.ID, int64(b.list[n].Size)
+				id[i], size[i] = event.Segment.ID, int64(event.Size)
 			}
-			k := n
-			for _, i := range b.members {
-				l := v.allocAt(s, i, k, all, found, given)
-				id[i], size[i] = l.Segment.ID, int64(l.Size)
+			for k, i := range b.members {
+				id[i], size[i] = b.lists[k][n].Segment.ID, int64(b.lists[k][n].Size)
 			}
-			class := strings.ToUpper(segments[b.list[n].Segment.Class])
-			text := fmt.Sprintf("%srelease(%s, %s);", who, class, v.fitter.expr("", id))
-			if !b.list[n].Free {
-				text = fmt.Sprintf("%sblock(%s, %s, %s);", who, class, v.fitter.expr("", id), v.fitter.expr("", size))
-			}
+			class := strings.ToUpper(segments[event.Segment.Class])
 			// What begins is allocated by the call behind, and what is freed had begun
 			// before: unless it is one segment, the order doesn't matter.
-			if b.list[n].Free {
-				e.frees = append(e.frees, text)
+			if event.Free {
+				e.frees = append(e.frees, fmt.Sprintf("%srelease(%s, %s);", who, class, v.fitter.expr("", id)))
 			} else {
-				e.begins = append(e.begins, text)
+				e.begins = append(e.begins, fmt.Sprintf("%sblock(%s, %s, %s);", who, class, v.fitter.expr("", id), v.fitter.expr("", size)))
 			}
 		}
 	}
 	return e, true
-}
-
-// allocAt is the n-th event at a boundary of a member that counts.
-func (v *variant) allocAt(s boundary, member, n int, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.Place]bool) *trace.AllocEvent {
-	for _, k := range found[member][s].allocs {
-		l := &all[member].List[k]
-		p := reissue.PlaceOf(&l.Segment)
-		if given[p] || !l.Free && v.allocs.stays[p] {
-			continue
-		}
-		if n == 0 {
-			return l
-		}
-		n--
-	}
-	return nil // not reached: members of a group have equally many
 }
 
 // arrange puts what begins before a loop and again between its repetitions into

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,14 +17,11 @@ func (w *writer) numbers(kind string, n *node, wide bool) string {
 		bits = "64"
 	}
 	const many = 24
-	constant := true
-	for k := range n.elems {
-		constant = constant && w.fixed(n.elems[k].at)
-	}
+	constant := !slices.ContainsFunc(n.elems, func(e node) bool { return !w.fixed(e.at) })
+	list := n.texts(func(at int) string { return w.expr(kind, at) })
 	if constant && len(n.elems) > many {
 		// Arithmetic runs, if there are few.
 		var runs []string
-		count := 0
 		for k := 0; k < len(n.elems); {
 			start := w.c.vals[0][n.elems[k].at]
 			stride, to := int64(0), k+1
@@ -34,21 +32,17 @@ func (w *writer) numbers(kind string, n *node, wide bool) string {
 				}
 			}
 			runs = append(runs, literal(kind, start), number(stride), strconv.Itoa(to-k))
-			count++
 			k = to
 		}
-		if 3*count < len(n.elems) {
-			list := w.g.table("int64_t", runs)
-			return fmt.Sprintf("ramp%s(%d, %s)", bits, count, list)
+		if len(runs) < len(n.elems) {
+			return fmt.Sprintf("ramp%s(%d, %s)", bits, len(runs)/3, w.g.table("int64_t", runs))
 		}
 	}
 	if !constant && len(n.elems) > many {
 		var all []string
 		varying := 0
-		exprs := make([]string, len(n.elems))
-		for k := range n.elems {
-			exprs[k] = w.expr(kind, n.elems[k].at)
-			if strings.Contains(exprs[k], "member") {
+		for _, e := range list {
+			if strings.Contains(e, "member") {
 				varying++
 			}
 		}
@@ -60,10 +54,6 @@ func (w *writer) numbers(kind string, n *node, wide bool) string {
 			}
 			return fmt.Sprintf("row%s(%s, %d)", bits, w.g.table("int64_t", all), len(n.elems))
 		}
-	}
-	list := make([]string, len(n.elems))
-	for k := range n.elems {
-		list[k] = w.expr(kind, n.elems[k].at)
 	}
 	if constant && len(list) > many {
 		typ := "int"
@@ -108,16 +98,10 @@ func (w *writer) array(p *trace.ParamDef, n *node) string {
 	case trace.Int:
 		return w.numbers(p.Kind, n, w.wide(p))
 	case trace.Handle:
-		list := make([]string, len(n.elems))
-		for k := range n.elems {
-			list[k] = w.handle(p.Kind, n.elems[k].at)
-		}
+		list := n.texts(func(at int) string { return w.handle(p.Kind, at) })
 		return fmt.Sprintf("(%s[]){%s}", handleTypes[p.Kind], strings.Join(list, ", "))
 	case trace.String:
-		list := make([]string, len(n.elems))
-		for k := range n.elems {
-			list[k] = "(char *)" + w.literalText(n.elems[k].at)
-		}
+		list := n.texts(func(at int) string { return "(char *)" + w.literalText(at) })
 		return fmt.Sprintf("(char *[]){%s, NULL}", strings.Join(list, ", "))
 	}
 	return "NULL"
@@ -231,11 +215,7 @@ func statusForms(n *node, form trace.StatusForm) bool {
 	case trace.Status:
 		return n.n == int64(form)
 	case trace.Array:
-		for k := range n.elems {
-			if n.elems[k].typ == trace.Status && n.elems[k].n == int64(form) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(n.elems, func(e node) bool { return e.typ == trace.Status && e.n == int64(form) })
 	}
 	return false
 }

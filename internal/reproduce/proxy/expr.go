@@ -19,11 +19,7 @@ func name(kind string, v int64) string {
 	if !ok {
 		return ""
 	}
-	n := mpi.ConstantName(k, v)
-	if n == "" {
-		return ""
-	}
-	return strings.ReplaceAll(n, "|", " | ")
+	return strings.ReplaceAll(mpi.ConstantName(k, v), "|", " | ")
 }
 
 func number(v int64) string {
@@ -49,19 +45,22 @@ func literal(kind string, v int64) string {
 type fitter struct {
 	g       *generator
 	members []int
-	ranks   column.Column
 	fit     *column.Fitter
 	memo    map[string]string
 	tabled  []tabled // long ones
 }
 
 func newFitter(g *generator, members []int) *fitter {
-	f := &fitter{g: g, members: members, memo: make(map[string]string)}
-	for _, r := range members {
-		f.ranks.Append(int64(r))
-	}
-	f.fit = column.NewFitter(f.ranks, g.r.Ranks())
-	return f
+	return &fitter{g: g, members: members, fit: fitterOf(g, members), memo: make(map[string]string)}
+}
+
+// columnOf is a column of ranks.
+func columnOf(ranks []int) column.Column {
+	return column.OfNumbers(len(ranks), func(i int) uint32 { return uint32(ranks[i]) })
+}
+
+func fitterOf(g *generator, ranks []int) *column.Fitter {
+	return column.NewFitter(columnOf(ranks), g.r.Ranks())
 }
 
 func same(vals []int64) bool {
@@ -74,20 +73,14 @@ func (f *fitter) expr(kind string, vals []int64) string {
 	if same(vals) {
 		return literal(kind, vals[0])
 	}
-	var col column.Column
-	for _, v := range vals {
-		col.Append(v)
-	}
+	col := column.Of(vals...)
 	key := kind + string(col.AppendRuns(nil))
 	if e, ok := f.memo[key]; ok {
 		return e
 	}
 	e := f.search(kind, vals)
-	for _, v := range vals {
-		if v > wide || v < -wide {
-			e = rankWord.ReplaceAllString(e, "(int64_t)rank") // the arithmetic of int has an end
-			break
-		}
+	if slices.ContainsFunc(vals, func(v int64) bool { return v > wide || v < -wide }) {
+		e = rankWord.ReplaceAllString(e, "(int64_t)rank") // the arithmetic of int has an end
 	}
 	f.memo[key] = e
 	return e
@@ -151,17 +144,10 @@ func (f *fitter) search(kind string, vals []int64) string {
 }
 
 func (f *fitter) others(who []int) []int {
-	in := make(map[int]bool, len(who))
-	for _, r := range who {
-		in[r] = true
-	}
-	var rest []int
-	for _, r := range f.members {
-		if !in[r] {
-			rest = append(rest, r)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(f.members), func(r int) bool {
+		_, in := slices.BinarySearch(who, r)
+		return in
+	})
 }
 
 // condition tells some ranks from others.

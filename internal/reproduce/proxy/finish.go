@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -127,7 +128,7 @@ func (g *generator) stepwise(v *variant) (list []candidate) {
 	lists := v.wholeLists()
 	for t := range v.calls {
 		same[t], done[t] = g.finisher(v, t, lists)
-		if same[t] != "" && v.calls[t].all() {
+		if same[t] != "" && !slices.Contains(v.calls[t].requests(), 0) { // none was finished before
 			whole[same[t]] = true
 		}
 	}
@@ -273,20 +274,6 @@ func (c *call) partOf(whole *call) bool {
 	return true
 }
 
-// all reports whether none of a call's requests was finished before.
-func (c *call) all() bool {
-	for i := range c.f.Params {
-		if c.f.Params[i].Kind == "request" {
-			for _, n := range c.in[i].elems {
-				if c.vals[0][n.at] == 0 {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
 // place says where a call's requests are, whichever of them are finished already.
 func (c *call) place() (string, bool) {
 	for i := range c.f.Params {
@@ -330,10 +317,8 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 		}
 		if now.none = requests == 0; !now.none {
 			key := fmt.Sprintf("%d %s", requests, last)
-			n, ok := number[key]
-			if !ok {
-				n = len(v.finishes)
-				number[key] = n
+			n, fresh := once.Number(number, key)
+			if fresh {
 				v.finishes = append(v.finishes, finish{terminal: terminal, place: g.placeOf(v, terminal, lists), requests: requests, what: key})
 			}
 			b.Append(uint32(len(v.calls) + n))

@@ -14,16 +14,9 @@ import (
 func (f *fitter) formed(kind string, ranks []int, vals []int64) (string, bool) {
 	fit := f.fit
 	if len(ranks) != len(f.members) {
-		var col column.Column
-		for _, r := range ranks {
-			col.Append(int64(r))
-		}
-		fit = column.NewFitter(col, f.g.r.Ranks())
+		fit = fitterOf(f.g, ranks)
 	}
-	var col column.Column
-	for _, v := range vals {
-		col.Append(v)
-	}
+	col := column.Of(vals...)
 	form, _ := fit.Fit(&col, false)
 	if !form.Kind.Closed() {
 		return "", false

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -56,11 +57,6 @@ func (g *generator) lanes(v *variant) error {
 	return nil
 }
 
-// setTables writes the function that sets lanes and rows.
-func (g *generator) setTables(v *variant) {
-	v.lanes = g.function("lanes", strings.Join(v.tables, ""))
-}
-
 // order lists the rules of a lane's grammar, which the members have in common but for
 // counts: {step, count} or {-rule, count}, and {0, 0} behind each rule.
 func (v *variant) order(of []*trace.Lane) ([]string, error) {
@@ -71,29 +67,21 @@ func (v *variant) order(of []*trace.Lane) ([]string, error) {
 		rules[0] = append(rules[0], l.Structure())
 	}
 	for n := 0; n < len(rules); n++ {
-		children := make([][]trace.Node, len(of))
-		for i := range of {
-			children[i] = rules[n][i].Children()
-			if len(children[i]) != len(children[0]) {
-				return nil, fmt.Errorf("ranks %d and %d of a class have lanes of different structure", v.members[0], v.members[i])
-			}
+		children, err := v.children(rules[n])
+		if err != nil {
+			return nil, fmt.Errorf("lanes: %w", err)
 		}
 		for k, c := range children[0] {
+			all := nth(children, k)
 			counts := make([]int64, len(of))
 			for i := range of {
-				counts[i] = int64(children[i][k].Count)
+				counts[i] = int64(all[i].Count)
 			}
 			id := c.Terminal
 			if c.Rule >= 0 {
-				r, ok := number[c.Rule]
-				if !ok {
-					r = len(rules)
-					number[c.Rule] = r
-					below := make([]trace.Node, len(of))
-					for i := range of {
-						below[i] = children[i][k]
-					}
-					rules = append(rules, below)
+				r, fresh := once.Number(number, c.Rule)
+				if fresh {
+					rules = append(rules, all)
 				}
 				id = -r
 			}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -115,17 +116,16 @@ func (p *placed) at(member, leaf int) gaps.Leaf {
 // computed is what ranks computed, as multiples of the first one's.
 func computed(ranks []*trace.Rank) ([]float64, error) {
 	list := make([]float64, len(ranks))
+	first := 0.0
 	for i, k := range ranks {
 		p, err := k.Process()
 		if err != nil {
 			return nil, err
 		}
 		list[i] = float64(max(1, p.SpanNs-p.MPINs))
-		if list[i] /= max(1, list[0]); i == 0 {
-			list[0] = float64(max(1, p.SpanNs-p.MPINs))
-		}
+		first = cmp.Or(first, list[0])
+		list[i] /= first
 	}
-	list[0] = 1
 	return list, nil
 }
 

@@ -208,6 +208,15 @@ type node struct {
 	elems []node
 }
 
+// texts are the elements of an array, written.
+func (n *node) texts(of func(at int) string) []string {
+	list := make([]string, len(n.elems))
+	for k := range n.elems {
+		list[k] = of(n.elems[k].at)
+	}
+	return list
+}
+
 // A call is a distinct call of a variant: its function and where its values
 // are.
 type call struct {

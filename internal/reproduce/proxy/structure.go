@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/trace"
@@ -55,7 +56,7 @@ func (g *generator) variant(v *variant) error {
 	for n := range v.finishes {
 		lines = append(lines, g.finishLine(v, &v.finishes[n]))
 	}
-	g.setTables(v)
+	v.lanes = g.function("lanes", strings.Join(v.tables, ""))
 	for stream := range v.ranks[0].Streams() {
 		roots := make([]trace.Node, len(v.ranks))
 		for i, k := range v.ranks {
@@ -78,6 +79,26 @@ func (g *generator) variant(v *variant) error {
 	return nil
 }
 
+// children lists what a rule consists of, given as it is on each member.
+func (v *variant) children(nodes []trace.Node) ([][]trace.Node, error) {
+	list := make([][]trace.Node, len(nodes))
+	for i := range nodes {
+		if list[i] = nodes[i].Children(); len(list[i]) != len(list[0]) {
+			return nil, fmt.Errorf("ranks %d and %d of a class have different structures", v.members[0], v.members[i])
+		}
+	}
+	return list, nil
+}
+
+// nth is one of the children as it is on each member.
+func nth(children [][]trace.Node, k int) []trace.Node {
+	list := make([]trace.Node, len(children))
+	for i := range children {
+		list[i] = children[i][k]
+	}
+	return list
+}
+
 // rule makes the part of one rule, given as it is on each member: ranks of a
 // class differ in counts alone.
 func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.Node, done map[int]int) (int, error) {
@@ -85,12 +106,9 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 	if n, ok := done[id]; ok && id >= 0 {
 		return n, nil
 	}
-	children := make([][]trace.Node, len(nodes))
-	for i := range nodes {
-		children[i] = nodes[i].Children()
-		if len(children[i]) != len(children[0]) {
-			return 0, fmt.Errorf("ranks %d and %d of a class have different structures", v.members[0], v.members[i])
-		}
+	children, err := v.children(nodes)
+	if err != nil {
+		return 0, err
 	}
 	p := &part{named: g.name(v, stream, id), first: v.allocs.at[boundary{stream, id, -1, false}].all()}
 	before := &p.first
@@ -101,11 +119,7 @@ func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.No
 		*s = step{part: -1, between: v.allocs.at[boundary{stream, id, k, true}], after: v.allocs.at[boundary{stream, id, k, false}].all()}
 		s.arrange(before)
 		if c.Rule >= 0 {
-			below := make([]trace.Node, len(nodes))
-			for i := range nodes {
-				below[i] = children[i][k]
-			}
-			n, err := g.rule(v, lines, stream, below, done)
+			n, err := g.rule(v, lines, stream, nth(children, k), done)
 			if err != nil {
 				return 0, err
 			}

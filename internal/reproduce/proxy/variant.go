@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
@@ -113,12 +113,9 @@ func (g *generator) variants(search *reissue.Search) error {
 				}
 			}
 			search.Rank(k, all)
-			v := of[string(key)]
-			if v == nil {
-				v = &variant{number: len(g.list), calls: calls, hists: hists, generalised: generalised}
-				of[string(key)] = v
-				g.list = append(g.list, v)
-			}
+			v := once.Listed(of, string(key), &g.list, func() *variant {
+				return &variant{number: len(g.list), calls: calls, hists: hists, generalised: generalised, plan: &reissue.Plan{}}
+			})
 			for t := range calls {
 				v.calls[t].vals = append(v.calls[t].vals, vals[t])
 			}
@@ -128,9 +125,6 @@ func (g *generator) variants(search *reissue.Search) error {
 			}
 			v.members, v.ranks, v.plans = append(v.members, rank), append(v.ranks, k), append(v.plans, plan)
 			v.made = append(v.made, reissue.Made(all))
-			if v.plan == nil {
-				v.plan = &reissue.Plan{}
-			}
 			v.plan.Join(plan)
 			g.plan.Join(plan)
 			k.Forget()
@@ -173,9 +167,7 @@ func (g *generator) findKeyvals() {
 						if name("keyval", key) != "" {
 							continue
 						}
-						if _, ok := g.keyvals[key]; !ok {
-							g.keyvals[key] = len(g.keyvals)
-						}
+						once.Number(g.keyvals, key)
 					}
 				}
 			}
@@ -190,15 +182,6 @@ func (c *call) column(at int) []int64 {
 		col[i] = v[at]
 	}
 	return col
-}
-
-// membership lists the ranks of a variant as arithmetic runs.
-func (v *variant) membership() []column.Run {
-	var col column.Column
-	for _, r := range v.members {
-		col.Append(int64(r))
-	}
-	return col.Runs()
 }
 
 // A line is a call of the program as it is written, shared by all variants

@@ -168,7 +168,8 @@ func (g *generator) written(text []byte, ranks string, folders ...string) map[st
 			}
 			text = bytes.ReplaceAll(text, []byte("@RANKS@"), []byte(ranks))
 			text = bytes.ReplaceAll(text, []byte("@COMMAND@"), []byte(comment(meta[trace.MetaCommand])))
-			text = bytes.ReplaceAll(text, []byte("@LIBRARY@"), []byte(comment(firstLine(meta[trace.MetaLibrary]))))
+			library, _, _ := strings.Cut(meta[trace.MetaLibrary], "\n")
+			text = bytes.ReplaceAll(text, []byte("@LIBRARY@"), []byte(comment(library)))
 			name := f.Name()
 			if ext := filepath.Ext(name); ext == ".c" || ext == ".h" {
 				name = "runtime/" + name
@@ -180,11 +181,6 @@ func (g *generator) written(text []byte, ranks string, folders ...string) map[st
 }
 
 var tableName = regexp.MustCompile(`\btable\d+\b`)
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
-}
 
 func comment(s string) string {
 	return strings.NewReplacer("*/", "* /", "/*", "/ *", "\n", " ", "\\", "/").Replace(s)
@@ -385,7 +381,8 @@ func (g *generator) main(b *bytes.Buffer) {
 			b.WriteString("    member = rank;\n    return program0();\n}\n")
 			return
 		}
-		runs := v.membership()
+		ranks := columnOf(v.members)
+		runs := ranks.Runs()
 		list := make([]string, len(runs))
 		for i, r := range runs {
 			list[i] = fmt.Sprintf("{%d, %d, %d}", r.Start, r.Stride, r.Count)

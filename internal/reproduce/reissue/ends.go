@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -81,11 +82,7 @@ type position struct {
 }
 
 func (x *ends) note(m meeting, side, sides int, p position) {
-	list := x.met[m]
-	if list == nil {
-		list = make([][]position, sides)
-		x.met[m] = list
-	}
+	list := once.Of(x.met, m, func() [][]position { return make([][]position, sides) })
 	list[side] = append(list[side], p)
 }
 

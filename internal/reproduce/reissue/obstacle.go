@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -65,12 +66,26 @@ type Cause struct{ Function, Reason string }
 // Add takes in how many calls of a rank each obstacle has.
 func (t Tally) Add(calls map[Cause]uint64) {
 	for at, n := range calls {
-		if t[at] == nil {
-			t[at] = &Obstacle{Function: at.Function, Reason: at.Reason}
-		}
-		t[at].Calls += n
-		t[at].Ranks++
+		o := once.Of(t, at, func() *Obstacle { return &Obstacle{Function: at.Function, Reason: at.Reason} })
+		o.Calls += n
+		o.Ranks++
 	}
+}
+
+// Find takes in a rank, whose distinct calls these are. why says why one is an obstacle, if it is.
+func (t Tally) Find(k *trace.Rank, calls []*trace.Call, why func(*trace.Call) string) {
+	reasons, mine := make([]string, len(calls)), make(map[Cause]uint64)
+	for i, c := range calls {
+		reasons[i] = why(c)
+	}
+	for stream := range k.Streams() {
+		for i, n := range k.Counts(stream) {
+			if reasons[i] != "" {
+				mine[Cause{calls[i].Name(), reasons[i]}] += n
+			}
+		}
+	}
+	t.Add(mine)
 }
 
 // List returns what was found, most calls first.
@@ -104,27 +119,9 @@ func NewSearch(r *trace.Reader, target Target) (*Search, error) {
 // Rank takes in a rank, whose distinct calls these are.
 func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
 	made, low := Made(calls), lowTypesOf(calls)
-	counts := make([]uint64, len(calls))
-	for stream := range k.Streams() {
-		for t, n := range k.Counts(stream) {
-			counts[t] += n
-		}
-	}
-	mine := make(map[Cause]uint64)
-	for t, n := range counts {
-		c := calls[t]
-		why := Why(c, s.from, s.target)
-		if why == "" {
-			why = made.Why(c, s.target.Foreign(s.from))
-		}
-		if why == "" {
-			why = low.why(c)
-		}
-		if why != "" {
-			mine[Cause{c.Name(), why}] += n
-		}
-	}
-	s.Add(mine)
+	s.Find(k, calls, func(c *trace.Call) string {
+		return cmp.Or(Why(c, s.from, s.target), made.Why(c, s.target.Foreign(s.from)), low.why(c))
+	})
 }
 
 // Obstacles lists what stands in the way of making all calls of a trace again.

@@ -12,17 +12,13 @@ func (s *Stream) learn(c *trace.Call, st *step, p *trace.Param, at uint64) {
 	switch out.Type {
 	case trace.Int:
 		if what, ok := numbered(c, st.def.Kind); ok && st.def.Dir != mpi.In {
-			s.learnNumber(what, out.Num, at, st.width)
+			s.after = append(s.after, func() { s.p.numbers[numberKey{what, out.Num}] = signed(load(at, st.width), st.width) })
 		}
 	case trace.Address:
 		if st.def.Kind == mpi.KindPointerOut && reissue.Gives(c.Name()) {
 			s.after = append(s.after, func() { s.p.segments.bind(out.Addr, load(at, 8)) })
 		}
 	}
-}
-
-func (s *Stream) learnNumber(what string, number int64, at uint64, width int) {
-	s.after = append(s.after, func() { s.p.numbers[numberKey{what, number}] = signed(load(at, width), width) })
 }
 
 func signed(v uint64, width int) int64 {
@@ -54,7 +50,7 @@ func (s *Stream) setHandle(h *handleTable, number int64, v uint64) {
 	at, ok := h.cell[s.number][number]
 	if !ok {
 		var err error
-		if at, err = s.p.cells.take(); err != nil {
+		if at, err = s.p.cell(); err != nil {
 			s.arena.err = err
 			return
 		}

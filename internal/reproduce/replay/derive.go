@@ -83,15 +83,7 @@ func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 		if err != nil {
 			return nil, fmt.Errorf("derive: %w", err)
 		}
-		mine := make(map[reissue.Cause]uint64)
-		for stream := range k.Streams() {
-			for t, n := range k.Counts(stream) {
-				if why := why(calls[t]); why != "" && n > 0 {
-					mine[reissue.Cause{Function: calls[t].Name(), Reason: why}] += n
-				}
-			}
-		}
-		found.Add(mine)
+		found.Find(k, calls, why)
 	}
 	return found.List(), nil
 }

@@ -23,7 +23,7 @@ func (s *Stream) encode(c *trace.Call) (*plan, error) {
 			return nil, err
 		}
 	}
-	s.arena.reset()
+	s.arena.used = 0
 	s.after = s.after[:0]
 	s.vain = false
 	if plan.through != 0 {
@@ -263,7 +263,7 @@ func (s *Stream) forget(c *trace.Call, st *step, number int64) {
 	delete(h.cell[i], number) // its value or number may be another thread's next before the call has come out
 	delete(h.alive, cell)
 	delete(h.beneath, cell)
-	s.after = append(s.after, func() { s.p.cells.give(cell) })
+	s.after = append(s.after, func() { s.p.blocks.give(cell, cellSize) })
 }
 
 // cell is the place where the value of one of the program's handles is kept.
@@ -275,7 +275,7 @@ func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 		h.again(at)
 		return at, nil
 	}
-	at, err := s.p.cells.take()
+	at, err := s.p.cell()
 	if err != nil {
 		return 0, err
 	}
@@ -324,7 +324,7 @@ func (s *Stream) status(d *mpi.Param, p *trace.Param) (uint64, error) {
 
 // image is the status that a generalized request is to have, for its callback.
 func (s *Stream) image() (uint64, error) {
-	at, err := s.p.images.take()
+	at, err := s.p.blocks.take(imageSize)
 	if err != nil {
 		return 0, err
 	}

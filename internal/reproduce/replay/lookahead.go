@@ -31,10 +31,6 @@ type completion struct {
 // farthest is how many calls a lookahead looks ahead for one request.
 const farthest = 1 << 20
 
-func newLookahead(k *trace.Rank, stream int, places bool) *lookahead {
-	return &lookahead{k: k, stream: stream, places: places, completions: make(map[int64]*completion)}
-}
-
 // completion returns what becomes of the request that the call makes, nil if it makes
 // none or if nothing is to be known of it.
 func (f *lookahead) completion(c *trace.Call) (*completion, error) {

@@ -61,8 +61,6 @@ type arena struct {
 
 const arenaSize = 1 << 20
 
-func (a *arena) reset() { a.used = 0 }
-
 // take returns n bytes, aligned for anything. What is in them is arbitrary.
 // After a failure it returns 0, and err says why.
 func (a *arena) take(n int64) uint64 {
@@ -82,43 +80,22 @@ func (a *arena) take(n int64) uint64 {
 	return p
 }
 
-// cells hands out places for one handle each, which stay where they are as long
-// as the handle lives: a tracer tells requests apart by the variable that holds
-// them, and an MPI may fill in a communicator later.
-type cells struct {
-	alloc func(size int64) (uint64, error)
-	size  int
-	free  []uint64
-	next  uint64
-	left  int
-}
-
 const (
 	cellBlock = 1 << 16
+	cellSize  = 8
 	imageSize = 64 // no MPI's status is larger
 )
 
-func (c *cells) take() (uint64, error) {
-	if n := len(c.free); n > 0 {
-		p := c.free[n-1]
-		c.free = c.free[:n-1]
-		store(p, 8, 0)
-		return p, nil
+// cell returns a place for one handle, which stays where it is as long as the handle
+// lives: a tracer tells requests apart by the variable that holds them, and an MPI may
+// fill in a communicator later.
+func (p *Process) cell() (uint64, error) {
+	at, err := p.blocks.take(cellSize)
+	if err == nil {
+		store(at, cellSize, 0)
 	}
-	if c.left == 0 {
-		p, err := c.alloc(cellBlock)
-		if err != nil {
-			return 0, err
-		}
-		c.next, c.left = p, cellBlock/c.size
-	}
-	p := c.next
-	c.next += uint64(c.size)
-	c.left--
-	return p, nil
+	return at, err
 }
-
-func (c *cells) give(p uint64) { c.free = append(c.free, p) }
 
 // blocks hands out pieces of memory of any size, in powers of two. Small ones are cut
 // from large ones: what Alloc returns has pages of its own.
@@ -130,7 +107,7 @@ type blocks struct {
 }
 
 func (b *blocks) take(n int) (uint64, error) {
-	class := bits.Len(uint(max(n, 64) - 1))
+	class := classOf(n)
 	if list := b.free[class]; len(list) > 0 {
 		b.free[class] = list[:len(list)-1]
 		return list[len(list)-1], nil
@@ -152,9 +129,11 @@ func (b *blocks) take(n int) (uint64, error) {
 }
 
 func (b *blocks) give(p uint64, n int) {
-	class := bits.Len(uint(max(n, 64) - 1))
+	class := classOf(n)
 	b.free[class] = append(b.free[class], p)
 }
+
+func classOf(n int) int { return bits.Len(uint(max(n, cellSize) - 1)) }
 
 // segments gives the trace's addresses memory of this process. What the MPI
 // allocated itself is where it says.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -142,11 +143,7 @@ func (o *Order) add(e Event) {
 // meet has a rank wait for the others in a collective call. The last one lets all go on.
 func (o *Order) meet(rank int, index uint64, a *Act) error {
 	number := a.with.Channel()
-	g := o.groups[number]
-	if g == nil {
-		g = &group{comm: a.with, members: a.with.Size + a.with.RemoteSize}
-		o.groups[number] = g
-	}
+	g := once.Of(o.groups, number, func() *group { return &group{comm: a.with, members: a.with.Size + a.with.RemoteSize} })
 	if len(g.there) == 0 {
 		g.function = a.function
 	} else if g.function != a.function {

@@ -33,10 +33,6 @@ type pacer struct {
 	line bool
 }
 
-func newPacer(o Options) *pacer {
-	return &pacer{o: o, line: o.Pace != PaceGaps && !o.NoCompute && o.Speed == 1}
-}
-
 // gap is how long to compute before a call.
 func (p *pacer) gap(g trace.Sample) int64 {
 	if p.o.NoCompute {

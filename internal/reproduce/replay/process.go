@@ -59,8 +59,6 @@ type Process struct {
 	segments   *segments
 	allocs     *allocs // of segments of memory
 	relocation *relocation
-	cells      cells
-	images     cells
 	blocks     blocks
 	plans      map[*trace.Function]*plan
 	own        *Call            // for calls that aren't the trace's
@@ -104,7 +102,7 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), trace: r, rank: k,
 		numbers:  make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*plan), created: make(map[int64]string),
-		cells: cells{alloc: h.Alloc, size: 8}, images: cells{alloc: h.Alloc, size: imageSize}, blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
+		blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
 	}
 	own, err := h.Alloc(cellBlock) // C keeps no pointer to memory of Go
 	if err != nil {
@@ -161,7 +159,6 @@ type step struct {
 	index int // in the trace's parameters
 	width int // bytes of one element
 	table *mpi.Table
-	room  int64 // elements of an output, at least
 }
 
 // plan returns the plan of a function, made at first use. The lock is held.

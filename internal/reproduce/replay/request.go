@@ -119,7 +119,7 @@ type block struct {
 // array that the program uses it in, if it is known and matters.
 func (s *Stream) placeFor() (uint64, error) {
 	if s.completion == nil || s.completion.array == 0 {
-		return s.p.cells.take()
+		return s.p.cell()
 	}
 	w := s.requestHandles().width
 	b := s.blocks[s.completion.array]
@@ -144,7 +144,7 @@ func (s *Stream) placeFor() (uint64, error) {
 func (s *Stream) release(at uint64) {
 	if p, ok := s.images[at]; ok {
 		delete(s.images, at)
-		s.p.images.give(p)
+		s.p.blocks.give(p, imageSize)
 	}
 	if list, ok := s.kept[at]; ok {
 		delete(s.kept, at)
@@ -152,7 +152,7 @@ func (s *Stream) release(at uint64) {
 	}
 	n, ok := s.inBlock[at]
 	if !ok {
-		s.p.cells.give(at)
+		s.p.blocks.give(at, cellSize)
 		return
 	}
 	delete(s.inBlock, at)

@@ -125,8 +125,8 @@ func newStream(p *Process, number int) (*Stream, error) {
 			return nil, err
 		}
 	}
-	s.ahead = newLookahead(p.rank, number, p.host.Traced())
-	s.pace = newPacer(p.o)
+	s.ahead = &lookahead{k: p.rank, stream: number, places: p.host.Traced(), completions: make(map[int64]*completion)}
+	s.pace = &pacer{o: p.o, line: p.o.Pace != PaceGaps && !p.o.NoCompute && p.o.Speed == 1}
 	if p.o.NoCompute && p.rank.Streams() == 1 {
 		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was
 		return s, err

@@ -109,7 +109,7 @@ func scriptOf(path string, r *Inspection) (*Inspection, error) {
 }
 
 func (r *Inspection) examine(f *elf.File) {
-	if f.Section(".interp") == nil && f.Type == elf.ET_EXEC || !hasInterp(f) && definesMPI(f) {
+	if f.Section(".interp") == nil && f.Type == elf.ET_EXEC || !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) && definesMPI(f) {
 		r.UsesMPI = definesMPI(f)
 		r.Obstacle = "it is statically linked: nothing can be preloaded; link MPI dynamically"
 		return
@@ -143,10 +143,6 @@ func families(libs []Library) int {
 		seen[l.Family] = true
 	}
 	return len(seen)
-}
-
-func hasInterp(f *elf.File) bool {
-	return slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
 // definesMPI reports whether MPI itself is part of the file.

@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
@@ -195,18 +196,10 @@ func Worlds(list []*Process) []*World {
 	var order []*World
 	for _, p := range sorted {
 		k := key{spawned: p.Context.Spawned, alone: p.Context.Alone, ranks: p.Context.Ranks}
-		if seen[k] == nil {
-			seen[k] = make(map[int]int)
-		}
-		kind := k
-		k.nth = seen[kind][p.Context.Rank]
-		seen[kind][p.Context.Rank]++
-		w := worlds[k]
-		if w == nil {
-			w = &World{Ranks: max(1, p.Context.Ranks), Spawned: p.Context.Spawned}
-			worlds[k] = w
-			order = append(order, w)
-		}
+		kin := once.Of(seen, k, func() map[int]int { return make(map[int]int) })
+		k.nth = kin[p.Context.Rank]
+		kin[p.Context.Rank]++
+		w := once.Listed(worlds, k, &order, func() *World { return &World{Ranks: max(1, p.Context.Ranks), Spawned: p.Context.Spawned} })
 		w.Ranks = max(w.Ranks, p.Context.Rank+1)
 		w.Processes = append(w.Processes, p)
 	}

@@ -107,23 +107,26 @@ func (g *generator) ring(block int64) {
 func gather(g *generator)  { g.up(func(members int) int64 { return g.Sent * int64(members) }, 0) }
 func scatter(g *generator) { g.down(func(members int) int64 { return g.bytes() * int64(members) }) }
 
-// gatherv sends to the root what each member has.
-func gatherv(g *generator) {
+func gatherv(g *generator) { g.linear(g.Sent, 0) }
+
+// linear has all members send to the root, which combines one after the other.
+func (g *generator) linear(bytes, combine int64) {
 	if g.Me != g.Root {
-		g.send(g.Root, g.Sent)
+		g.send(g.Root, bytes)
 		return
 	}
 	for i := range g.Members {
 		if i != g.Root {
 			g.receive(i)
+			g.combine(combine)
 		}
 	}
 }
 
 // to is what goes to a member, if that is known of each; else as much as to all others.
-func (g *generator) to(member int, bytes int64) int64 {
-	if member < len(g.SentTo) {
-		return int64(min(g.SentTo[member], 1<<50))
+func (c *Collective) to(member int, bytes int64) int64 {
+	if member < len(c.SentTo) {
+		return int64(min(c.SentTo[member], 1<<50))
 	}
 	return bytes
 }
@@ -153,10 +156,6 @@ func (g *generator) from(member int) int64 {
 func allgather(g *generator) {
 	if g.Received < allgatherLarge {
 		g.bruck()
-		return
-	}
-	if g.ReceivedFrom == nil {
-		g.ring(g.Received / int64(g.Members))
 		return
 	}
 	for i := range g.Members - 1 {

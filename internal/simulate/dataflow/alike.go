@@ -1,10 +1,12 @@
 package dataflow
 
 import (
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
@@ -23,18 +25,13 @@ func (w *wiring) lump(e *engine, programs []Program) {
 	e.lumped = true
 	first := make(map[int32]int32)
 	for r, part := range of {
-		if _, ok := first[part]; !ok {
-			first[part] = int32(r)
-		}
-		e.ranks[r].like = first[part]
+		e.ranks[r].like = once.Of(first, part, func() int32 { return int32(r) })
 	}
 	contexts := e.contexts()
 	alike := parted(contexts, of)
 	names := make(map[int32]int32) // of contexts of a kind, that of the first
 	for _, c := range contexts {
-		if _, ok := names[alike[c.number]]; !ok {
-			names[alike[c.number]] = c.number
-		}
+		once.Of(names, alike[c.number], func() int32 { return c.number })
 	}
 	for r := range e.ranks {
 		x := &e.ranks[r]
@@ -89,10 +86,8 @@ func (e *engine) contexts() map[int32]*meetingPoint {
 			if !s.Meet {
 				continue
 			}
-			if list[s.Context] == nil {
-				list[s.Context] = &meetingPoint{number: s.Context}
-			}
-			list[s.Context].members = append(list[s.Context].members, member{int32(r), int32(i)})
+			p := once.Of(list, s.Context, func() *meetingPoint { return &meetingPoint{number: s.Context} })
+			p.members = append(p.members, member{int32(r), int32(i)})
 		}
 	}
 	return list
@@ -120,10 +115,7 @@ func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 			counts[member{of[x.rank], x.slot}]++
 		}
 		list := slices.SortedFunc(maps.Keys(counts), func(a, b member) int {
-			if a.rank != b.rank {
-				return int(a.rank - b.rank)
-			}
-			return int(a.slot - b.slot)
+			return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.slot, b.slot))
 		})
 		text = text[:0]
 		for _, x := range list {

@@ -266,12 +266,7 @@ func (x *between) linear() {
 }
 
 // part is what goes to a member of the other group.
-func (x *between) part(other int) int64 {
-	if other < len(x.SentTo) {
-		return int64(min(x.SentTo[other], 1<<50))
-	}
-	return x.Sent / int64(x.Others)
-}
+func (x *between) part(other int) int64 { return x.to(other, x.Sent/int64(x.Others)) }
 
 func (x *between) allgather() {
 	x.near("Gather", x.Sent, 0)

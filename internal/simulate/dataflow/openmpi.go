@@ -33,15 +33,15 @@ func openBcast(g *generator) {
 	case b < openBcastLarge:
 		g.splitBinary(b, 1<<10)
 	case n < 1.6134e-6*size+2.1102:
-		g.chain(b, 128<<10)
+		g.handOn(1, b, 128<<10)
 	case g.Members < 13:
 		g.splitBinary(b, 8<<10)
 	case n < 2.3679e-6*size+1.1787:
-		g.chain(b, 64<<10)
+		g.handOn(1, b, 64<<10)
 	case n < 3.2118e-6*size+8.7936:
-		g.chain(b, 16<<10)
+		g.handOn(1, b, 16<<10)
 	default:
-		g.chain(b, 8<<10)
+		g.handOn(1, b, 8<<10)
 	}
 }
 
@@ -50,19 +50,19 @@ func openReduce(g *generator) {
 	kb := float64(b) / 1024
 	switch {
 	case g.Members < 8 && b < 512:
-		g.linearReduce(b)
+		g.linear(b, b)
 	case g.Members < 8 && b < 20480:
 		g.up(func(int) int64 { return b }, b)
 	case b < 2048:
-		g.binaryReduce(b, b)
+		g.takeIn(2, b, b)
 	case n > 0.6016*kb+1.3496:
-		g.binaryReduce(b, 1<<10)
+		g.takeIn(2, b, 1<<10)
 	case n > 0.0410*kb+9.7128:
-		g.chainReduce(b, 1<<10)
+		g.takeIn(1, b, 1<<10)
 	case n > 0.0033*kb+1.6761:
-		g.chainReduce(b, 32<<10)
+		g.takeIn(1, b, 32<<10)
 	default:
-		g.chainReduce(b, 64<<10)
+		g.takeIn(1, b, 64<<10)
 	}
 }
 
@@ -130,53 +130,37 @@ func segments(bytes, size int64) (list []int64) {
 
 const mostSegments = 256
 
-// chain hands pieces on from member to member.
-func (g *generator) chain(bytes, size int64) {
-	r := g.relative()
-	for _, b := range segments(bytes, size) {
-		if r > 0 {
-			g.receive(g.absolute(r - 1))
-		}
-		if r < g.Members-1 {
-			g.send(g.absolute(r+1), b)
-		}
-	}
-}
-
-// chainReduce takes pieces in from member to member, up to the root.
-func (g *generator) chainReduce(bytes, size int64) {
-	r := g.relative()
-	for _, b := range segments(bytes, size) {
-		if r < g.Members-1 {
-			g.receive(g.absolute(r + 1))
-			g.combine(b)
-		}
-		if r > 0 {
-			g.send(g.absolute(r-1), b)
-		}
-	}
-}
-
-// below are the members below one in a binary tree, of which the root is 0.
-func (g *generator) below(r int) (list []int) {
-	for _, c := range []int{2*r + 1, 2*r + 2} {
-		if c < g.Members {
-			list = append(list, c)
-		}
+// below are the members below one in a tree of a degree, of which the root is 0: 1 is a chain, 2 a binary tree.
+func (g *generator) below(degree, r int) (list []int) {
+	for c := degree*r + 1; c <= degree*r+degree && c < g.Members; c++ {
+		list = append(list, c)
 	}
 	return list
 }
 
-// binaryReduce takes pieces in along a binary tree.
-func (g *generator) binaryReduce(bytes, size int64) {
+// handOn hands pieces on down such a tree.
+func (g *generator) handOn(degree int, bytes, size int64) {
 	r := g.relative()
 	for _, b := range segments(bytes, size) {
-		for _, c := range g.below(r) {
+		if r > 0 {
+			g.receive(g.absolute((r - 1) / degree))
+		}
+		for _, c := range g.below(degree, r) {
+			g.send(g.absolute(c), b)
+		}
+	}
+}
+
+// takeIn combines pieces up such a tree.
+func (g *generator) takeIn(degree int, bytes, size int64) {
+	r := g.relative()
+	for _, b := range segments(bytes, size) {
+		for _, c := range g.below(degree, r) {
 			g.receive(g.absolute(c))
 			g.combine(b)
 		}
 		if r > 0 {
-			g.send(g.absolute((r-1)/2), b)
+			g.send(g.absolute((r-1)/degree), b)
 		}
 	}
 }
@@ -185,7 +169,7 @@ func (g *generator) binaryReduce(bytes, size int64) {
 // then members of both halves exchange theirs in pairs. Whoever has no partner gets the rest of the root.
 func (g *generator) splitBinary(bytes, size int64) {
 	if g.Members < 3 {
-		g.chain(bytes, size)
+		g.handOn(1, bytes, size)
 		return
 	}
 	half := [2]int64{bytes - bytes/2, bytes / 2}
@@ -202,12 +186,7 @@ func (g *generator) splitBinary(bytes, size int64) {
 			}
 		}
 	} else {
-		for _, b := range segments(half[mine], size) {
-			g.receive(g.absolute((r - 1) / 2))
-			for _, c := range g.below(r) {
-				g.send(g.absolute(c), b)
-			}
-		}
+		g.handOn(2, half[mine], size)
 	}
 	// The n-th member on the left and the n-th on the right are partners.
 	var sides [2][]int
@@ -238,20 +217,6 @@ func side(r int) int {
 		r = (r - 1) / 2
 	}
 	return max(0, r-1)
-}
-
-// linearReduce has all members send to the root, which combines one after the other.
-func (g *generator) linearReduce(bytes int64) {
-	if g.Me != g.Root {
-		g.send(g.Root, bytes)
-		return
-	}
-	for i := range g.Members {
-		if i != g.Root {
-			g.receive(i)
-			g.combine(bytes)
-		}
-	}
 }
 
 // ringReduce hands each part around once, each member adding its own.

@@ -1,5 +1,7 @@
 package goal
 
+import "github.com/spoor-hpc/spoor/internal/once"
+
 // none ends a list of operations.
 const none = ^uint32(0)
 
@@ -45,10 +47,8 @@ func (e *engine) assignChannels() {
 		if mixed {
 			k.peer, k.tag = Any, Any
 		}
-		n, known := numbers[k]
-		if !known {
-			n = uint32(len(e.channels))
-			numbers[k] = n
+		n, fresh := once.Number(numbers, k)
+		if fresh {
 			empty := list{none, none}
 			e.channels = append(e.channels, channel{empty, empty, mixed, noCPU})
 		}

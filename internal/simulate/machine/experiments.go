@@ -295,7 +295,7 @@ const (
 	FileAlls                             // all ranks write Bytes each in one call
 )
 
-// MeasuredCollectives are the collectives that are measured.
+// MeasuredCollectives are the collectives that are measured, and that machines may have tables of: all members wait for each other in them.
 var MeasuredCollectives = []string{"Barrier", "Allreduce", "Allgather", "Alltoall", "Reduce_scatter"}
 
 // An Experiment is what is to be done, Samples times.

@@ -24,7 +24,7 @@ func Calibrate(lab Lab, o CalibrateOptions) (*Machine, error) {
 		return nil, err
 	}
 	m.Combine = math.Round(combine * 1000)
-	for _, name := range []string{"core", "socket", "node", "switch"} {
+	for _, name := range distances {
 		x, y, ok := apart(seats, name)
 		if !ok {
 			continue

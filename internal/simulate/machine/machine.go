@@ -301,7 +301,7 @@ func (m *Machine) With(c Change) *Machine {
 	for i := range m.Levels {
 		x.Levels[i] = m.Levels[i].with(c)
 	}
-	x.Collectives = append([]Collective(nil), m.Collectives...)
+	x.Collectives = slices.Clone(m.Collectives)
 	for i := range x.Collectives {
 		x.Collectives[i].Times = x.Collectives[i].Times.with(0, c)
 	}

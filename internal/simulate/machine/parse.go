@@ -234,8 +234,8 @@ func (p *parser) collective(f *file, i int) Collective {
 	at := func(key string) string { return fmt.Sprintf("collective.%d.%s", i, key) }
 	c := Collective{Function: x.Function, Level: x.Level, Members: x.Members, Times: p.table(at("times"), x.Times)}
 	switch {
-	case !slices.Contains(CollectiveFunctions, x.Function):
-		p.fail(at("function"), "no collective %q with a table: they are %s", x.Function, strings.Join(CollectiveFunctions, ", "))
+	case !slices.Contains(MeasuredCollectives, x.Function):
+		p.fail(at("function"), "no collective %q with a table: they are %s", x.Function, strings.Join(MeasuredCollectives, ", "))
 	case !slices.ContainsFunc(f.Levels, func(l level) bool { return l.Name == x.Level }):
 		p.fail(at("level"), "level is %q, which does not exist", x.Level)
 	case x.Members < 2 || x.Members > 1<<24:
@@ -250,9 +250,6 @@ func (p *parser) collective(f *file, i int) Collective {
 	}
 	return c
 }
-
-// CollectiveFunctions are those that tables may be for: all members wait for each other in them.
-var CollectiveFunctions = []string{"Barrier", "Allreduce", "Allgather", "Alltoall", "Reduce_scatter"}
 
 func (p *parser) table(key string, rows [][]float64) Table { return p.rows(key, rows, true) }
 

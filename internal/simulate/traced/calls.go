@@ -288,33 +288,45 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	if x.Comm.RemoteSize > 0 {
 		return w.between(g, x, c, begins)
 	}
-	if !w.s.o.apart {
-		if t, ok := w.s.o.Machine.Collective(c.Tabled(g.level)); ok {
-			o := c.Meet(g.level)
-			o.Meeting, o.Time = dataflow.All, t
-			if begins {
-				w.begin(x.ID, o)
-			} else {
-				w.add(o)
-			}
-			return true
-		}
+	if t, ok := w.s.o.Machine.Collective(c.Tabled(g.level)); ok && !w.s.o.apart {
+		o := c.Meet(g.level)
+		o.Meeting, o.Time = dataflow.All, t
+		w.meet(x.ID, o, begins)
+		return true
 	}
+	w.together(c, c, g.level, x.ID, begins)
+	return true
+}
+
+// A joint call is a collective, within a group or between two.
+type joint interface {
+	Steps() bool
+	Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op
+	Meet(l *machine.Level) dataflow.Op
+}
+
+// together adds a joint call: as messages, which go on beside all else if it only begins and all is taken apart, or as a meeting.
+func (w *writer) together(call joint, c *dataflow.Collective, l *machine.Level, id uint64, begins bool) {
 	switch {
-	case w.s.o.apart && begins:
-		w.beside(x.ID, c, c.Append)
-		return true
-	case !begins && c.Steps():
-		w.steps(c)
-		return true
+	case w.s.o.apart && begins: // several may be under way at a time
+		w.numbers[c.Context]++
+		c.Tag = w.numbers[c.Context]
+		rank := w.k.Number()
+		w.s.beside[rank] = append(w.s.beside[rank], call.Append(nil, [2]int32{0, 1}))
+		w.begin(id, dataflow.Op{Kind: dataflow.Meet})
+	case !begins && call.Steps():
+		w.steps(call)
+	default:
+		w.meet(id, call.Meet(l), begins)
 	}
-	o := c.Meet(g.level)
+}
+
+func (w *writer) meet(id uint64, o dataflow.Op, begins bool) {
 	if begins {
-		w.begin(x.ID, o)
+		w.begin(id, o)
 	} else {
 		w.add(o)
 	}
-	return true
 }
 
 // between adds a collective between two groups.
@@ -326,28 +338,8 @@ func (w *writer) between(g *group, x *ops.Operation, c *dataflow.Collective, beg
 	case ops.RootThisSide:
 		b.Root = dataflow.RootNear
 	}
-	switch {
-	case w.s.o.apart && begins:
-		w.beside(x.ID, &b.Collective, b.Append)
-	case !begins && b.Steps():
-		from := len(w.ops)
-		w.ops = b.Append(w.ops, [2]int32{0, 1})
-		w.sited(from)
-	case begins:
-		w.begin(x.ID, b.Meet(g.level))
-	default:
-		w.add(b.Meet(g.level))
-	}
+	w.together(&b, &b.Collective, g.level, x.ID, begins)
 	return true
-}
-
-// beside has the messages of a collective go on beside all else. Several may be under way at a time.
-func (w *writer) beside(id uint64, c *dataflow.Collective, take func([]dataflow.Op, [2]int32) []dataflow.Op) {
-	w.numbers[c.Context]++
-	c.Tag = w.numbers[c.Context]
-	rank := w.k.Number()
-	w.s.beside[rank] = append(w.s.beside[rank], take(nil, [2]int32{0, 1}))
-	w.begin(id, dataflow.Op{Kind: dataflow.Meet})
 }
 
 // inRun adds to a call what is so in the whole run, or is asked for.
@@ -358,14 +350,9 @@ func (w *writer) inRun(c dataflow.Collective) dataflow.Collective {
 }
 
 // steps adds the messages of a collective.
-func (w *writer) steps(c *dataflow.Collective) {
+func (w *writer) steps(c joint) {
 	from := len(w.ops)
 	w.ops = c.Append(w.ops, [2]int32{0, 1})
-	w.sited(from)
-}
-
-// sited says which call the operations from one on are a part of.
-func (w *writer) sited(from int) {
 	for i := range w.ops[from:] {
 		w.ops[from+i].Site, w.ops[from+i].Thread = w.site, w.thread
 	}
@@ -408,11 +395,7 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	w.steps(&x)
 	if c.Param("color") != nil {
 		x.Function, x.Sent, x.Received = "Allgather", memberKey, memberKey*int64(parent.Size)
-		if x.Steps() {
-			w.steps(&x)
-		} else {
-			w.add(x.Meet(g.level))
-		}
+		w.together(&x, &x, g.level, 0, false)
 	}
 	return true
 }
@@ -433,10 +416,11 @@ func (w *writer) joins(c *trace.Call) bool {
 	}
 	x := w.inRun(dataflow.Collective{Function: "Allreduce", Members: local.Size, Me: g.me, Rank: local.WorldRank, Context: context(local) + 1, Sent: contextMask})
 	w.steps(&x)
-	if leader := int(c.Param("local_leader").In.Num); leader == g.me {
+	leader := int(c.Param("local_leader").In.Num)
+	if leader == g.me {
 		w.meetsLeader(c, at("peer_comm"), int64(local.Size)*memberID)
 	}
-	x.Function, x.Root = "Bcast", int(c.Param("local_leader").In.Num)
+	x.Function, x.Root = "Bcast", leader
 	if c.NewComm != nil {
 		x.Sent = int64(c.NewComm.RemoteSize) * memberID
 		x.Received = x.Sent

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -71,10 +72,6 @@ type codes struct {
 	names map[string]uint64
 }
 
-func newCodes() *codes {
-	return &codes{calls: make(map[string][]dataflow.Op), codes: make(map[string]*dataflow.Code), names: make(map[string]uint64)}
-}
-
 // of returns the code of a rank's calls and what stands in its slots.
 func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.Slot) {
 	var slots []dataflow.Slot
@@ -93,10 +90,8 @@ func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.S
 			switch o.Kind {
 			case dataflow.Send, dataflow.Receive, dataflow.Meet:
 				s := dataflow.Slot{Meet: o.Kind == dataflow.Meet, Out: o.Kind == dataflow.Send, Peer: o.Peer, Context: o.Context, Tag: o.Tag}
-				n, ok := number[s]
-				if !ok {
-					n = int32(len(slots))
-					number[s] = n
+				n, fresh := once.Number(number, s)
+				if fresh {
 					slots = append(slots, s)
 				}
 				o.Slot, o.Peer, o.Context, o.Tag = n, 0, 0, 0

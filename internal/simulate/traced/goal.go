@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/goal"
@@ -98,10 +99,7 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 	}
 	out, in = make(map[goalKey]*goalMessages), make(map[goalKey]*goalMessages)
 	note := func(to map[goalKey]*goalMessages, k goalKey, run messageRun) {
-		if to[k] == nil {
-			to[k] = &goalMessages{}
-		}
-		to[k].add(run)
+		once.Of(to, k, func() *goalMessages { return new(goalMessages) }).add(run)
 	}
 	for rank := first; rank < len(programs); rank += step {
 		w, ok := programs[rank].(*written)
@@ -222,11 +220,7 @@ func (g *goalWriter) tag(k goalTag) int {
 	if k == g.lastTag && len(g.tags) > 0 {
 		return g.lastN
 	}
-	n, ok := g.tags[k]
-	if !ok {
-		n = len(g.tags)
-		g.tags[k] = n
-	}
+	n, _ := once.Number(g.tags, k)
 	g.lastTag, g.lastN = k, n
 	return n
 }

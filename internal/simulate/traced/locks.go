@@ -42,10 +42,13 @@ const unordered = "locks of windows, which nobody waits for, as the times of sin
 // findLocks goes through the trace if ranks lock memory for themselves alone, and finds who waited for whom: they take turns as
 // they did.
 func (s *Source) findLocks() error {
-	locks, err := s.anyLocks()
-	if err != nil || !locks || s.o.apart {
-		return err
+	locks := slices.ContainsFunc(s.r.Schema(), func(f *trace.Function) bool {
+		return slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Name == "lock_type" })
+	})
+	if !locks || s.o.apart {
+		return nil
 	}
+	var err error
 	if s.exact, err = s.timesKept(); err != nil || !s.exact {
 		return err
 	}
@@ -115,21 +118,6 @@ func order(list []*locked) {
 			last, since = l, nil
 		}
 	}
-}
-
-// anyLocks reports whether some rank locks a member's memory.
-func (s *Source) anyLocks() (bool, error) {
-	for class := range s.r.Classes() {
-		k, err := s.r.Rank(s.r.Members(class)[0])
-		if err != nil {
-			return false, err
-		}
-		calls, err := k.Distinct()
-		if err != nil || slices.ContainsFunc(calls, func(c *trace.Call) bool { return c.Param("lock_type") != nil }) {
-			return err == nil, err
-		}
-	}
-	return false, nil
 }
 
 // A lockSink finds epochs.
@@ -310,11 +298,7 @@ func (w *writer) synchronised(comm *handles.Comm, function string, bytes int64) 
 		Function: function, Members: comm.Size, Me: g.me, Root: -1, Rank: comm.WorldRank, Context: context(comm) + 1,
 		Sent: bytes, Received: bytes * int64(comm.Size),
 	})
-	if c.Steps() {
-		w.steps(&c)
-	} else {
-		w.add(c.Meet(g.level))
-	}
+	w.together(&c, &c, g.level, 0, false)
 	return true
 }
 

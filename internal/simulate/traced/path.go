@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/trace"
@@ -98,24 +99,15 @@ func CriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Path, err
 			}
 		}
 		for _, n := range around[int(s.Site)] {
-			if in[n] == nil {
-				in[n] = &PathLoop{}
-			}
-			in[n].add(s)
+			once.Of(in, n, func() *PathLoop { return new(PathLoop) }).add(s)
 		}
 		c, err := k.Terminal(int(s.Site))
 		if err != nil {
 			return nil, err
 		}
 		at := key{c.Name(), c.Site}
-		if sites[at] == nil {
-			sites[at] = &PathSite{Function: at.function, Site: at.site}
-		}
-		sites[at].add(s)
-		if ranks[x.rank] == nil {
-			ranks[x.rank] = &PathRank{Rank: x.rank}
-		}
-		ranks[x.rank].add(s)
+		once.Of(sites, at, func() *PathSite { return &PathSite{Function: at.function, Site: at.site} }).add(s)
+		once.Of(ranks, x.rank, func() *PathRank { return &PathRank{Rank: x.rank} }).add(s)
 	}
 	for n, l := range loops.List { // of those that stand in the list, all around stand in it, too
 		if in[n] != nil {

@@ -31,13 +31,13 @@ type Sensitivity struct {
 
 // variations are by 10 %.
 var variations = []struct {
-	what   string
-	change machine.Change
+	what, of string // of changes
+	factor   float64
 }{
-	{"latency 10 % less", machine.Change{Latency: 0.9, Bytes: 1, Overhead: 1, Compute: 1}},
-	{"bandwidth 10 % more", machine.Change{Latency: 1, Bytes: 1 / 1.1, Overhead: 1, Compute: 1}},
-	{"overhead of messages 10 % less", machine.Change{Latency: 1, Bytes: 1, Overhead: 0.9, Compute: 1}},
-	{"cores 10 % faster", machine.Change{Latency: 1, Bytes: 1, Overhead: 1, Compute: 1 / 1.1}},
+	{"latency 10 % less", "latency", 0.9},
+	{"bandwidth 10 % more", "bandwidth", 1.1},
+	{"overhead of messages 10 % less", "overhead", 0.9},
+	{"cores 10 % faster", "cpu", 1.1},
 }
 
 // Vary predicts a run on machines that differ from one on which it takes as long as p says.
@@ -56,7 +56,7 @@ func Vary(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 		s.Variations = append(s.Variations, Variation{What: what})
 	}
 	for _, v := range variations {
-		vary(v.what, base.With(v.change), o.factors)
+		vary(v.what, base.With(changes[v.of](v.factor)), o.factors)
 	}
 	mean := p.Mean()
 	factors := make([]float64, len(p.Ranks)) // a tenth of the way to the mean

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
@@ -138,7 +139,7 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 	s := &Source{
 		Placement: o.Machine.Place(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPU, calls: calls,
 		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*gaps.Class), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
-		known: make(map[string]*placedTimes), codes: newCodes(), levels: make(map[*handles.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
+		known: make(map[string]*placedTimes), codes: &codes{make(map[string][]dataflow.Op), make(map[string]*dataflow.Code), nil, make(map[string]uint64)}, levels: make(map[*handles.Comm]*machine.Level), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	s.cpu = cmp.Or(s.cpu, o.Machine.CPU)
 	recorder := o.Recorder
@@ -271,12 +272,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 			s.leaves[[2]int{k.Class(), stream}] = l
 		}
 	}
-	c := s.classes[k.Class()]
-	if c == nil {
-		c = gaps.NewClass(s.r)
-		s.classes[k.Class()] = c
-	}
-	list, own, err := c.Of(k, l)
+	list, own, err := once.Of(s.classes, k.Class(), func() *gaps.Class { return gaps.NewClass(s.r) }).Of(k, l)
 	for i := range list {
 		s.ns += list[i].Total() + float64(list[i].Calls)*list[i].Duration
 	}
@@ -310,11 +306,7 @@ func (s *Source) level(c *handles.Comm) *machine.Level {
 }
 
 func (s *Source) leave(what string, calls uint64, ns float64, kept bool) {
-	u := s.left[what]
-	if u == nil {
-		u = &Unmodelled{Kept: kept}
-		s.left[what] = u
-	}
+	u := once.Of(s.left, what, func() *Unmodelled { return &Unmodelled{Kept: kept} })
 	u.Calls += calls
 	u.Ns += ns
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
@@ -80,7 +81,8 @@ type placedTimes struct {
 // times returns what the engine needs of places. Ranks share it if all of it is the same.
 func (s *Source) times(of *trace.Leaves, leaves []gaps.Leaf, calls []compiledCall, alike bool, factor float64) *placedTimes {
 	list := make([]placedTime, len(leaves))
-	text := binary.AppendUvarint(nil, uint64(s.structure(of)))
+	number, _ := once.Number(s.structures, of) // of those that ranks share
+	text := binary.AppendUvarint(nil, uint64(number))
 	for i := range leaves {
 		x, c := &leaves[i], &calls[of.Terminal(i)]
 		list[i].gap = s.computed((x.Gap - s.gap) * factor)
@@ -106,16 +108,6 @@ func (s *Source) times(of *trace.Leaves, leaves []gaps.Leaf, calls []compiledCal
 	}
 	s.known[string(text)] = t
 	return t
-}
-
-// structure numbers the structures that ranks share.
-func (s *Source) structure(of *trace.Leaves) int {
-	n, ok := s.structures[of]
-	if !ok {
-		n = len(s.structures)
-		s.structures[of] = n
-	}
-	return n
 }
 
 // placed are the calls of a rank of which the times of places are known.

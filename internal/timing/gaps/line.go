@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -95,11 +96,7 @@ func (l *Line) Next(t *trace.TimedCall) {
 		return
 	}
 	key := drawKey{leaf, enters, l.from}
-	d, ok := l.draws[key]
-	if !ok {
-		d = l.draw(l.hists.Gaps(t.Terminal, l.from), key, mean)
-		l.draws[key] = d
-	}
+	d := once.Of(l.draws, key, func() *hist.Draws { return l.draw(l.hists.Gaps(t.Terminal, l.from), key, mean) })
 	l.from = l.hists.Place(t.Terminal)
 	if d != nil {
 		t.Timing.Gap = trace.Sample{Ns: uint64(d.Next() + 0.5), Kind: trace.HistogramSample}

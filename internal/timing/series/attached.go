@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -143,12 +144,7 @@ func encodeNumbers(b Batch, kinds *Kinds) (least []byte, err error) {
 
 // before returns the sums before of calls of the kind of a call.
 func (k *Kinds) before(m map[uint32]*suggestion, call int) *suggestion {
-	s := m[k.Of[call]]
-	if s == nil {
-		s = new(suggestion)
-		m[k.Of[call]] = s
-	}
-	return s
+	return once.Of(m, k.Of[call], func() *suggestion { return new(suggestion) })
 }
 
 // exactly is what the exact codec is told of calls.

@@ -26,6 +26,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
@@ -47,7 +48,7 @@ type Calls struct {
 	Bound Bound
 	// Bounds, if not nil, has the bound for each key instead.
 	Bounds []Bound
-	// Bins and Sample are what HistSig makes its tables with: so many bins for a
+	// Bins and Sample are what histSig makes its tables with: so many bins for a
 	// key, the most frequent of so many calls. 0: DefaultBins and DefaultSample.
 	Bins, Sample int
 }
@@ -148,7 +149,7 @@ func (l Lists) make(n int) (b Batch) {
 func Codecs() []Codec { return slices.Clone(all) }
 
 var all = []Codec{
-	Raw{}, Zstd{}, Lossless{}, CFG{}, HistSig{}, SZ{}, SZ{Clustered: true}, ZFP{}, ZFP{Clustered: true}, Place{},
+	Raw{}, Zstd{}, Lossless{}, cfg, histSig, sz, szSig, ZFP{}, ZFP{Clustered: true}, Place{},
 }
 
 // CodecNamed finds a codec.
@@ -219,11 +220,7 @@ func KindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Signat
 		if !ok {
 			n = uint32(len(known))
 			known[string(key)] = n
-			f, ok := functions[s.Call]
-			if !ok {
-				f = uint32(len(functions))
-				functions[s.Call] = f
-			}
+			f, _ := once.Number(functions, s.Call)
 			k.Groups = append(k.Groups, f)
 			if o.Mode.Lossy() {
 				k.Bounds = append(k.Bounds, Ticks(o.Bound(names[t]), ticksPerNs))

@@ -9,11 +9,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// HistSig is the histogram code of the paper, HIST (section 2.3.2): of each key, the
+// histSig is the histogram code of the paper, HIST (section 2.3.2): of each key, the
 // bins that are most frequent among its first calls have short codes of one bit and
 // the bin's number in the table; all other times have one bit and the number of
 // their bin. zstd comes behind. Here a bin is a cell.
-type HistSig struct{}
+var histSig = cellCodec{"hist-sig", appendHistSig, decodeHistSig, true}
 
 // What the paper took: 2³ bins, whose codes have four bits, and 100 calls.
 const (
@@ -22,21 +22,6 @@ const (
 )
 
 const mostBins = 1 << 16
-
-// Name implements Codec.
-func (HistSig) Name() string { return "hist-sig" }
-
-// Append implements Codec.
-func (HistSig) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
-	return appendCells(dst, b, c, histCells)
-}
-
-// Decode implements Codec.
-func (HistSig) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
-	return decodeCells(src, want, c, histCells)
-}
-
-var histCells = cellCodec{appendHistSig, decodeHistSig, true}
 
 // hist = size uvarint, zstd of body
 // body = per key: bins uvarint, their cells uvarint…
@@ -80,8 +65,7 @@ func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 		}
 		list = list[n:]
 	}
-	body := append(tables, codes.Finish()...)
-	return appendZstd(appendSize(dst, body), body)
+	return appendSized(dst, append(tables, codes.Finish()...))
 }
 
 // frequent returns the cells that a list has most often, at most so many.
@@ -109,21 +93,15 @@ func decodeHistSig(src []byte, p *planned) ([]int32, error) {
 	}
 	tables := make([][]int32, len(p.levels))
 	for key := range tables {
-		var n uint64
-		if n, body, err = uvarint(body); err != nil || n > uint64(len(body)) || n > mostBins {
-			return nil, errShort
+		tables[key] = make([]int32, body.Int(min(body.Rest(), mostBins)))
+		for i := range tables[key] {
+			tables[key][i] = int32(body.Int(int(p.levels[key].count()) - 1))
 		}
-		bins := make([]int32, n)
-		for i := range bins {
-			var cell uint64
-			if cell, body, err = uvarint(body); err != nil || cell >= uint64(p.levels[key].count()) {
-				return nil, errShort
-			}
-			bins[i] = int32(cell)
-		}
-		tables[key] = bins
 	}
-	list, in := make([]int32, len(p.keys)), wire.BitReader{In: body}
+	if err := body.Err(); err != nil {
+		return nil, err
+	}
+	list, in := make([]int32, len(p.keys)), wire.BitReader{In: body.Remaining()}
 	for i, key := range p.keys {
 		if bins := tables[key]; in.Get(1) == 0 {
 			list[i] = int32(in.Get(bitsFor(int(p.levels[key].count()))))

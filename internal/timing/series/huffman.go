@@ -3,7 +3,6 @@ package series
 import (
 	"container/heap"
 	"encoding/binary"
-	"errors"
 	"maps"
 	"math/bits"
 	"slices"
@@ -137,45 +136,34 @@ func (h *huffman) appendTable(dst []byte) []byte {
 	return append(dst, w.Finish()...)
 }
 
-var errHuffman = errors.New("no Huffman code")
-
 // readHuffman reads a table.
-func readHuffman(src []byte) (*huffman, []byte, error) {
-	n, src, err := uvarint(src)
-	if err != nil || n == 0 || n > uint64(len(src)) {
-		return nil, nil, errShort
-	}
+func readHuffman(r *wire.Reader) (*huffman, error) {
+	n := r.Count(1)
 	h := &huffman{symbols: make([]uint32, n), lengths: make([]uint8, n)}
 	last := uint64(0)
 	for i := range h.symbols {
-		var d uint64
-		if d, src, err = uvarint(src); err != nil {
-			return nil, nil, err
-		}
+		d := r.Uvarint()
 		if last += d; last >= 1<<32 || i > 0 && d == 0 {
-			return nil, nil, errHuffman
+			r.Fail("no Huffman code")
 		}
 		h.symbols[i] = uint32(last)
 	}
-	size := (5*len(h.symbols) + 7) / 8
-	if size > len(src) {
-		return nil, nil, errShort
-	}
-	r := wire.BitReader{In: src[:size]}
+	in := wire.BitReader{In: r.Bytes((5*n + 7) / 8)}
 	room := uint64(0) // in units of the longest code
 	for i := range h.lengths {
-		l := uint8(r.Get(5))
+		l := uint8(in.Get(5))
 		if l > longest || l == 0 && n > 1 {
-			return nil, nil, errHuffman
+			r.Fail("no Huffman code")
+			break
 		}
 		h.lengths[i] = l
 		room += 1 << (longest - l)
 	}
 	if room != 1<<longest {
-		return nil, nil, errHuffman
+		r.Fail("no Huffman code")
 	}
 	h.assign()
-	return h, src[size:], nil
+	return h, r.Err()
 }
 
 // index returns where each symbol is.

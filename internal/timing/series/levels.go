@@ -228,19 +228,22 @@ func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint6
 	return values, nil
 }
 
-// A cellCodec is the part in which codecs of cells differ: it writes and reads
-// one list.
+// A cellCodec is a codec of cells. Such codecs differ in how one list is written and read.
 type cellCodec struct {
+	name   string
 	append func(dst []byte, list []int32, p *planned) []byte
 	decode func(src []byte, p *planned) ([]int32, error)
 	// clustered: times of a key are put together, keys in order of first use.
 	clustered bool
 }
 
-// appendCells appends the lists of a batch.
+// Name implements Codec.
+func (f cellCodec) Name() string { return f.name }
+
+// Append implements Codec.
 //
 //	per list: blob of cells, blob of what they don't say
-func appendCells(dst []byte, b Batch, c *Calls, f cellCodec) ([]byte, error) {
+func (f cellCodec) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
 	if _, err := b.lists(c); err != nil {
 		return nil, err
 	}
@@ -256,20 +259,18 @@ func appendCells(dst []byte, b Batch, c *Calls, f cellCodec) ([]byte, error) {
 	return dst, nil
 }
 
-func decodeCells(src []byte, want Lists, c *Calls, f cellCodec) (b Batch, err error) {
+// Decode implements Codec.
+func (f cellCodec) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
 	if err := c.check(); err != nil {
 		return Batch{}, err
 	}
-	p := plan(c, f.clustered)
+	p, r := plan(c, f.clustered), wire.NewReader(src, "times")
 	for i, to := range []*[]uint64{&b.Gaps, &b.Durations} {
 		if want>>i&1 == 0 {
 			continue
 		}
-		var coded, rest []byte
-		if coded, src, err = blob(src); err == nil {
-			rest, src, err = blob(src)
-		}
-		if err != nil {
+		coded, rest := r.Blob(), r.Blob()
+		if err := r.Err(); err != nil {
 			return Batch{}, err
 		}
 		list, err := f.decode(coded, p)

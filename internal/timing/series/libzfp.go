@@ -10,7 +10,6 @@
 package series
 
 import (
-	"errors"
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -115,9 +114,6 @@ func (w *writer) block(values *[blockSize]float64, minExp int) {
 	}
 }
 
-// ErrShort is returned for a stream that ends before its values do.
-var ErrShort = errors.New("zfp: stream cut short")
-
 // decodeDoubles reads as many values as dst has places from src, and returns how many
 // bytes they took.
 func decodeDoubles(dst []float64, src []byte, minExp int) (int, error) {
@@ -127,7 +123,7 @@ func decodeDoubles(dst []float64, src []byte, minExp int) (int, error) {
 		r.block(&block, minExp)
 		dst = dst[copy(dst, block[:]):]
 		if r.Over() {
-			return 0, ErrShort
+			return 0, errShort
 		}
 	}
 	return r.Used(), nil

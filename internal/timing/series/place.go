@@ -3,6 +3,8 @@ package series
 import (
 	"errors"
 	"math/bits"
+
+	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // Place codes each time as its distance from what is usual at its place: the
@@ -57,7 +59,6 @@ type usual struct {
 	at              int32 // the centre that distances are counted from, in cells
 	last            [2]int8
 	seen            uint16
-	group           int32
 }
 
 // A placer holds the state of coding one batch.
@@ -130,17 +131,8 @@ func groupsOf(c *Calls, first []uint32) (groups []uint32, list []*levels) {
 		if c.Groups != nil {
 			id.group = c.Groups[k]
 		}
-		n, ok := numbers[id]
-		if !ok {
-			n = uint32(len(numbers))
-			numbers[id] = n
-		}
-		l := byBound[id.bound]
-		if l == nil {
-			l = levelsOf(id.bound)
-			byBound[id.bound] = l
-		}
-		groups, list = append(groups, n), append(list, l)
+		n, _ := once.Number(numbers, id)
+		groups, list = append(groups, n), append(list, once.Of(byBound, id.bound, func() *levels { return levelsOf(id.bound) }))
 	}
 	return groups, list
 }

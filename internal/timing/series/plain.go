@@ -106,31 +106,16 @@ func expandZstd(src []byte, size int) ([]byte, error) {
 	return src, nil
 }
 
-// CFG is the paper's grammar: a Sequitur grammar of the numbers of cells, one
+// cfg is the paper's grammar: a Sequitur grammar of the numbers of cells, one
 // for the gaps and one for the durations.
-type CFG struct{}
-
-// Name implements Codec.
-func (CFG) Name() string { return "cfg" }
-
-// Append implements Codec.
-func (CFG) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
-	return appendCells(dst, b, c, cfgCells)
-}
-
-// Decode implements Codec.
-func (CFG) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
-	return decodeCells(src, want, c, cfgCells)
-}
-
-var cfgCells = cellCodec{
+var cfg = cellCodec{
+	name: "cfg",
 	append: func(dst []byte, list []int32, _ *planned) []byte {
 		g := grammar.NewBuilder()
 		for _, v := range list {
 			g.Append(uint32(v))
 		}
-		plain := g.Grammar().AppendBinary(nil)
-		return appendZstd(appendSize(dst, plain), plain)
+		return appendSized(dst, g.Grammar().AppendBinary(nil))
 	},
 	decode: func(src []byte, p *planned) ([]int32, error) {
 		n := len(p.keys)
@@ -138,7 +123,7 @@ var cfgCells = cellCodec{
 		if err != nil {
 			return nil, err
 		}
-		g, _, err := grammar.Decode(plain)
+		g, _, err := grammar.Decode(plain.Remaining())
 		if err != nil {
 			return nil, err
 		}
@@ -153,17 +138,18 @@ var cfgCells = cellCodec{
 	},
 }
 
-// appendSize and expandSized are for compressed data whose size is not known
+// appendSized and expandSized are for compressed data whose size is not known
 // from elsewhere, but bounded.
-func appendSize(dst, plain []byte) []byte { return appendUint(dst, len(plain)) }
+func appendSized(dst, plain []byte) []byte {
+	return appendZstd(binary.AppendUvarint(dst, uint64(len(plain))), plain)
+}
 
-func expandSized(src []byte, limit int) ([]byte, error) {
-	size, src, err := uvarint(src)
-	if err != nil {
+func expandSized(src []byte, limit int) (*wire.Reader, error) {
+	r := wire.NewReader(src, "times")
+	size := r.Int(limit)
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if size > uint64(limit) {
-		return nil, fmt.Errorf("%d bytes, at most %d expected", size, limit)
-	}
-	return expandZstd(src, int(size))
+	plain, err := expandZstd(r.Remaining(), size)
+	return wire.NewReader(plain, "times"), err
 }

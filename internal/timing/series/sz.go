@@ -6,32 +6,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// SZ is what SZ does for one dimension and a pointwise relative bound: it
+// sz is what SZ does for one dimension and a pointwise relative bound: it
 // quantises the logarithm of each value, predicts the quantum from those before
 // it (the last one, or straight on from the last two, whichever suits the
-// list), and codes what is left with a Huffman code, and that with zstd. With
-// Clustered, times of calls with the same key stand together, as in the paper.
-type SZ struct{ Clustered bool }
-
-// Name implements Codec.
-func (s SZ) Name() string {
-	if s.Clustered {
-		return "sz-sig"
-	}
-	return "sz"
-}
-
-// Append implements Codec.
-func (s SZ) Append(dst []byte, b Batch, c *Calls) ([]byte, error) {
-	return appendCells(dst, b, c, s.cells())
-}
-
-// Decode implements Codec.
-func (s SZ) Decode(src []byte, want Lists, c *Calls) (Batch, error) {
-	return decodeCells(src, want, c, s.cells())
-}
-
-func (s SZ) cells() cellCodec { return cellCodec{appendSZ, decodeSZ, s.Clustered} }
+// list), and codes what is left with a Huffman code, and that with zstd. In
+// szSig, times of calls with the same key stand together, as in the paper.
+var (
+	sz    = cellCodec{"sz", appendSZ, decodeSZ, false}
+	szSig = cellCodec{"sz-sig", appendSZ, decodeSZ, true}
+)
 
 // Differences beyond the code's range are symbol 0, and kept beside it.
 const szRange = 1 << 15
@@ -90,7 +73,7 @@ func appendSZ(dst []byte, list []int32, _ *planned) []byte {
 		body = appendBlob(h.appendTable(nil), codes.Finish())
 		body = append(body, outliers.Finish()...)
 	}
-	return appendZstd(appendSize(dst, body), body)
+	return appendSized(dst, body)
 }
 
 func szSymbol(v int32) uint32 {
@@ -114,15 +97,15 @@ func decodeSZ(src []byte, p *planned) ([]int32, error) {
 	if n == 0 {
 		return list, nil
 	}
-	h, body, err := readHuffman(body)
+	h, err := readHuffman(body)
 	if err != nil {
 		return nil, err
 	}
-	codes, outliers, err := blob(body)
-	if err != nil {
+	codes := body.Blob()
+	if err := body.Err(); err != nil {
 		return nil, err
 	}
-	reader, in, far := h.reader(), wire.BitReader{In: codes}, wire.BitReader{In: outliers}
+	reader, in, far := h.reader(), wire.BitReader{In: codes}, wire.BitReader{In: body.Remaining()}
 	var a, b int32
 	for i := range list {
 		v := int32(0)

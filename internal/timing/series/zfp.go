@@ -2,9 +2,10 @@ package series
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
 // ZFP keeps the logarithms of times in zfp's fixed-accuracy mode, in the stream
@@ -155,7 +156,7 @@ func (z ZFP) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
 	if err := c.check(); err != nil {
 		return Batch{}, err
 	}
-	p := plan(c, z.Clustered)
+	p, r := plan(c, z.Clustered), wire.NewReader(src, "times")
 	bounds, positions := p.byBound(c)
 	for i, to := range []*[]uint64{&b.Gaps, &b.Durations} {
 		if want>>i&1 == 0 {
@@ -163,20 +164,18 @@ func (z ZFP) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
 		}
 		list := make([]uint64, len(p.keys))
 		for _, bound := range bounds {
-			var part []byte
-			if part, src, err = blob(src); err != nil {
-				return Batch{}, err
-			}
+			part := wire.NewReader(r.Blob(), "times")
 			at := positions[bound]
 			values := make([]uint64, len(at))
 			if bound.exact() {
-				if len(part) != 8*len(at) {
-					return Batch{}, errShort
-				}
 				for i := range values {
-					values[i], part = binary.LittleEndian.Uint64(part), part[8:]
+					values[i] = part.Uint64()
 				}
-			} else if err := decodeZFP(values, part, bound); err != nil {
+				r.Check(part.Done())
+			} else {
+				r.Check(decodeZFP(values, part, bound))
+			}
+			if err := r.Err(); err != nil {
 				return Batch{}, err
 			}
 			for i, k := range at {
@@ -188,15 +187,13 @@ func (z ZFP) Decode(src []byte, want Lists, c *Calls) (b Batch, err error) {
 	return b, nil
 }
 
-var errFixes = errors.New("corrections of times out of range")
-
-func decodeZFP(values []uint64, src []byte, bound Bound) error {
-	exp, n := binary.Varint(src)
-	if n <= 0 || exp < -1100 || exp > 1100 {
-		return errShort
+// decodeZFP reads as many values as there are places: at least one.
+func decodeZFP(values []uint64, r *wire.Reader, bound Bound) error {
+	exp, stream := r.Varint(), r.Blob()
+	if exp < -1100 || exp > 1100 {
+		r.Fail("a bound of 2^%d", exp)
 	}
-	stream, src, err := blob(src[n:])
-	if err != nil {
+	if err := r.Err(); err != nil {
 		return err
 	}
 	logs := make([]float64, len(values))
@@ -206,25 +203,12 @@ func decodeZFP(values []uint64, src []byte, bound Bound) error {
 	for i, l := range logs {
 		values[i] = bound.fromZFP(l)
 	}
-	count, src, err := uvarint(src)
-	if err != nil || count > uint64(len(src)) {
-		return errShort
+	at := 0
+	for range r.Count(1) {
+		at += r.Int(len(values) - 1 - at)
+		values[at] = r.Uvarint()
 	}
-	at := uint64(0)
-	for range count {
-		var d, v uint64
-		if d, src, err = uvarint(src); err != nil {
-			return err
-		}
-		if v, src, err = uvarint(src); err != nil {
-			return err
-		}
-		if at += d; d >= uint64(len(values)) || at >= uint64(len(values)) {
-			return errFixes
-		}
-		values[at] = v
-	}
-	return nil
+	return r.Err()
 }
 
 // fromLog is 2^l, rounded, as every machine computes it: without the library's

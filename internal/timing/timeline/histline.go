@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -88,11 +89,7 @@ func TerminalAt(g *grammar.Grammar, index uint64) int {
 func (l *histLine) sample(terminal int) model.Timing {
 	t := l.meanLine.sample(terminal)
 	key := drawKey{l.leaf, l.from}
-	d, ok := l.draws[key]
-	if !ok {
-		d = l.drawing(terminal)
-		l.draws[key] = d
-	}
+	d := once.Of(l.draws, key, func() *drawing { return l.drawing(terminal) })
 	l.index++
 	l.from = l.places[terminal]
 	if d.h != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 )
 
-// Whatever is wanted, and in whatever range, the finder finds what going
+// Whatever is wanted, and in whatever range, what is printed is what going
 // through all calls finds.
-func TestFinder(t *testing.T) {
+func TestPart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 60).Draw(t, "steps")
 		rounds := rapid.IntRange(1, 5).Draw(t, "rounds")
@@ -40,11 +40,13 @@ func TestFinder(t *testing.T) {
 				want = append(want, c.Index)
 			}
 		}
-		f := newFinder(wanted, first, end)
-		f.find(k.Structure(0), 0, func(at uint64) bool {
-			got = append(got, at)
-			return true
-		})
+		d := &dumper{r: r, first: first, end: end}
+		for c, err := range d.calls(k, 0, wanted) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, c.Index)
+		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("found %v, want %v", got, want)
 		}
