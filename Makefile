@@ -210,6 +210,7 @@ RACE = ./engine ./replayer ./mpi/... ./trace ./internal/file/sections ./internal
 
 race: all
 	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 15m $(RACE)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -run 'TestTimes|TestSizes' ./internal/extrapolate
 
 clean:
 	rm -rf bin build
