@@ -17,7 +17,6 @@ type follower struct {
 	ops.NoSink
 	s      *ops.Source
 	snap   Snapshot
-	sender map[Channel]int // place of the last message sent
 	groups map[ops.Circle]int
 	names  []fmt.Stringer // by group, as this
 
@@ -70,8 +69,8 @@ type thread struct {
 
 func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
-		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Sent: make(map[Channel]uint64), Received: make(map[Channel]uint64)},
-		sender: make(map[Channel]int), groups: make(map[ops.Circle]int), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
+		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Messages: make(map[Channel]Count)},
+		groups: make(map[ops.Circle]int), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
 	}
 }
 
@@ -155,7 +154,9 @@ func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective
 		f.now.hold(a.ID, collective)
 	case ops.Cancelled:
 		if b := f.now.pending[a.ID]; b != nil && b.known && b.Kind == Send {
-			f.snap.Sent[b.channel()]--
+			n := f.snap.Messages[b.channel()]
+			n.Sent--
+			f.snap.Messages[b.channel()] = n
 		}
 		delete(f.now.pending, a.ID)
 	case ops.SendEnd, ops.CollectiveEnd, ops.TransferDone, ops.ReadEnd, ops.WriteEnd:
@@ -189,10 +190,10 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	b.Operation = Operation{Kind: Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
 	// Only a buffered send waits for nobody, whatever happens.
 	b.known = !ops.Is(a.Function, mpi.Buffered)
-	ch := b.channel()
-	f.snap.Sent[ch]++
-	b.Serial = f.snap.Sent[ch]
-	f.sender[ch] = b.place
+	n := f.snap.Messages[b.channel()]
+	n.Sent, n.place = n.Sent+1, b.place
+	f.snap.Messages[b.channel()] = n
+	b.Serial = n.Sent
 	return b
 }
 
@@ -217,7 +218,10 @@ func (f *follower) wanted(kind Kind, c *ops.Call, comm *handles.Comm, source, ta
 // got counts a message that a receive has taken.
 func (f *follower) got(a *ops.Act) {
 	if from := a.World(); from >= 0 {
-		f.snap.Received[Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}]++
+		ch := Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}
+		n := f.snap.Messages[ch]
+		n.Received++
+		f.snap.Messages[ch] = n
 	}
 }
 

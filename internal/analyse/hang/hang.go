@@ -216,13 +216,18 @@ func (v *view) unmet() []Unmatched {
 
 // A Snapshot is where all ranks of a world are: what each is inside of, and what it has begun.
 type Snapshot struct {
-	Ranks  []RankWait
-	Groups []Group // communicators
-	// Sent and Received count messages by channel: those that were begun, and those that a
-	// receive took which has completed.
-	Sent, Received map[Channel]uint64
+	Ranks    []RankWait
+	Groups   []Group // communicators
+	Messages map[Channel]Count
 	// Operations are those that had not completed: of a rank in the order in which it began them.
 	Operations []Operation
+}
+
+// A Count is of the messages of a channel.
+type Count struct {
+	Sent     uint64 // begun
+	Received uint64 // taken by receives that have completed
+	place    int    // where the last one was sent
 }
 
 // A RankWait is where one rank is.

@@ -55,7 +55,7 @@ func (v *view) look() error {
 		}
 	}
 	v.last = make([]rankEnd, v.r.Ranks())
-	patient := Snapshot{Sent: v.snap.Sent, Received: v.snap.Received}
+	patient := Snapshot{Messages: v.snap.Messages}
 	for rank := range v.last {
 		e := &v.last[rank]
 		e.process, e.kind = v.o.Process(rank), KindUnknown

@@ -3,7 +3,6 @@ package hang
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -15,7 +14,7 @@ import (
 // A matching says which operations on messages have found their other end.
 type matching struct {
 	s        *Snapshot
-	taken    map[Channel]uint64 // messages that receives took for certain, completed or not
+	taken    map[Channel]uint64 // messages that receives took for certain which have not completed
 	perhaps  map[Channel]uint64 // how many receives with wildcards there are that may have taken one
 	likely   map[Channel]uint64 // of these, how many are thought to have
 	incoming map[inbox][]Channel
@@ -32,9 +31,8 @@ type inbox struct{ comm, to int }
 func (s *Snapshot) match() *matching {
 	m := &matching{s: s, taken: make(map[Channel]uint64), perhaps: make(map[Channel]uint64), likely: make(map[Channel]uint64),
 		incoming: make(map[inbox][]Channel), matched: make([]bool, len(s.Operations))}
-	maps.Copy(m.taken, s.Received)
-	for c, n := range s.Sent {
-		if n > m.taken[c] {
+	for c, n := range s.Messages {
+		if n.Sent > n.Received {
 			at := inbox{c.Comm, c.To}
 			m.incoming[at] = append(m.incoming[at], c)
 		}
@@ -72,7 +70,7 @@ func (s *Snapshot) match() *matching {
 	for i := range s.Operations {
 		switch o := &s.Operations[i]; o.Kind {
 		case Send:
-			m.matched[i] = o.Serial <= m.taken[o.channel()]+m.perhaps[o.channel()]
+			m.matched[i] = o.Serial <= s.Messages[o.channel()].Received+m.taken[o.channel()]+m.perhaps[o.channel()]
 		case Probe:
 			list, _ := m.find(o, demand)
 			m.matched[i] = len(list) > 0
@@ -84,7 +82,10 @@ func (s *Snapshot) match() *matching {
 // from is the channel that a receive without wildcards gets its message from.
 func (o *Operation) from() Channel { return Channel{o.Comm, o.Peer, o.Rank, o.Tag} }
 
-func (m *matching) surplus(c Channel) int { return int(m.s.Sent[c]) - int(m.taken[c]) }
+func (m *matching) surplus(c Channel) int {
+	n := m.s.Messages[c]
+	return int(n.Sent) - int(n.Received) - int(m.taken[c])
+}
 
 // find returns the channels that have a message for a receive or probe, and the one of them that
 // has most to spare.

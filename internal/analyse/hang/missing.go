@@ -79,17 +79,12 @@ func (m *missing) tracks() []string {
 func (m *missing) messages(unreceived bool) (list []string) {
 	type count struct {
 		Channel
-		sent, received uint64
+		Count
 	}
 	var odd []count
-	for ch, n := range m.snap.Received {
-		if n > m.snap.Sent[ch] && m.sure(ch.From) && m.sure(ch.To) {
-			odd = append(odd, count{ch, m.snap.Sent[ch], n})
-		}
-	}
-	for ch, n := range m.snap.Sent {
-		if unreceived && n > m.snap.Received[ch] && m.sure(ch.From) && m.sure(ch.To) && m.ended[ch.To] {
-			odd = append(odd, count{ch, n, m.snap.Received[ch]})
+	for ch, n := range m.snap.Messages {
+		if (n.Received > n.Sent || unreceived && n.Sent > n.Received && m.ended[ch.To]) && m.sure(ch.From) && m.sure(ch.To) {
+			odd = append(odd, count{ch, n})
 		}
 	}
 	slices.SortFunc(odd, func(a, b count) int {
@@ -97,7 +92,7 @@ func (m *missing) messages(unreceived bool) (list []string) {
 	})
 	for _, x := range odd {
 		list = append(list, fmt.Sprintf("rank %d sent %s with tag %d to rank %d on %s, which received %d",
-			x.From, show.Plural(x.sent, "message"), x.Tag, x.To, m.names[x.Comm], x.received))
+			x.From, show.Plural(x.Sent, "message"), x.Tag, x.To, m.names[x.Comm], x.Received))
 	}
 	return list
 }

@@ -256,8 +256,8 @@ func (v *view) messages() []Messages {
 	list := []Messages{}
 	for _, m := range v.analysis.Unreceived {
 		x := Messages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.Comm].String(), Count: m.Count}
-		if at, ok := v.sender[m.Channel]; ok {
-			p := v.places[at]
+		if n := v.snap.Messages[m.Channel]; n.Sent > 0 {
+			p := v.places[n.place]
 			x.Function, x.Place = p.Function, v.o.Name(p.Site)
 		}
 		list = append(list, x)

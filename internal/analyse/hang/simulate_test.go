@@ -45,15 +45,14 @@ type world struct {
 	requests [][]*envelope
 	entered  []int // collectives
 	roots    [][]int
-	sent     map[Channel]uint64
-	received map[Channel]uint64
+	counts   map[Channel]Count
 }
 
 func newWorld(programs [][]instruction) *world {
 	n := len(programs)
 	return &world{
 		programs: programs, pc: make([]int, n), inside: make([]bool, n), open: make([]*envelope, n), requests: make([][]*envelope, n),
-		entered: make([]int, n), roots: make([][]int, n), sent: make(map[Channel]uint64), received: make(map[Channel]uint64),
+		entered: make([]int, n), roots: make([][]int, n), counts: make(map[Channel]Count),
 	}
 }
 
@@ -64,8 +63,10 @@ func fits(r, m *envelope) bool {
 func (w *world) send(from int, i instruction) *envelope {
 	m := &envelope{from: from, to: i.peer, tag: i.tag}
 	c := Channel{0, from, i.peer, int64(i.tag)}
-	w.sent[c]++
-	m.serial = w.sent[c]
+	n := w.counts[c]
+	n.Sent++
+	w.counts[c] = n
+	m.serial = n.Sent
 	w.messages = append(w.messages, m)
 	for _, r := range w.posted {
 		if fits(r, m) {
@@ -164,13 +165,16 @@ func (w *world) step(r int) {
 func (w *world) finish(e *envelope) {
 	if e.receive {
 		m := e.partner
-		w.received[Channel{0, m.from, m.to, int64(m.tag)}]++
+		c := Channel{0, m.from, m.to, int64(m.tag)}
+		n := w.counts[c]
+		n.Received++
+		w.counts[c] = n
 	}
 }
 
 // snapshot is what a recorder knows of the world: not which message a receive got that has not completed.
 func (w *world) snapshot() *Snapshot {
-	s := &Snapshot{Sent: w.sent, Received: w.received, Ranks: make([]RankWait, len(w.programs)), Groups: make([]Group, 1)}
+	s := &Snapshot{Messages: w.counts, Ranks: make([]RankWait, len(w.programs)), Groups: make([]Group, 1)}
 	for r := range w.programs {
 		s.Groups[0].Members = append(s.Groups[0].Members, r)
 		p := Progress{Count: uint64(w.entered[r])}
