@@ -26,7 +26,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A Call is one MPI call with what it did. It is good until its Leave has returned.
+// A Call is one MPI call with what it did. It is good until its Leave has returned; values and position of the
+// trace's Call only until its Enter has, then they may be those of the next call of its kind.
 type Call struct {
 	*trace.Call
 	Start, End int64             // ns since the first call of any rank

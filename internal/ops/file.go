@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/trace"
@@ -39,6 +40,9 @@ func closesFile(p *process, _ *thread, _ *plan, c *Call) {
 
 func seeks(p *process, _ *thread, _ *plan, c *Call) {
 	if op, ok := p.file(c); ok {
+		own := *c.Call // the walk's own may be the next seek when this one is left
+		own.Params = slices.Clone(own.Params)
+		op.Call = &own
 		c.add(FileSought, &op)
 	}
 }
