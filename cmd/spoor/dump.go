@@ -320,8 +320,12 @@ func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace
 				return
 			}
 		}
+		found := k.Occurrences(stream, func(t int) bool { return wanted[t] })
+		if found.Total()*dense >= k.Len(stream) {
+			found = nil // all are gone through
+		}
 		for _, s := range spans {
-			if s.First, s.End = max(d.first, s.First), min(d.end, s.End); s.First < s.End && !d.part(k, stream, s, wanted, yield) {
+			if s.First, s.End = max(d.first, s.First), min(d.end, s.End); s.First < s.End && !d.part(k, stream, s, wanted, found, yield) {
 				return
 			}
 		}
@@ -331,11 +335,11 @@ func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace
 // dense is about what finding one call costs, in calls that are gone through.
 const dense = 16
 
-// part yields the wanted calls of a span, and reports whether to go on. A few calls among billions are found at once.
-func (d *dumper) part(k *trace.Rank, stream int, s ops.Span, wanted []bool, yield func(trace.TimedCall, error) bool) bool {
-	if x := k.Occurrences(stream, func(t int) bool { return wanted[t] }); x.Total()*dense < k.Len(stream) {
-		for n, end := x.Before(s.First), x.Before(s.End); n < end; n++ {
-			at, _ := x.Nth(n)
+// part yields the wanted calls of a span, and reports whether to go on. found are these calls if they are few, else nil.
+func (d *dumper) part(k *trace.Rank, stream int, s ops.Span, wanted []bool, found *trace.Occurrences, yield func(trace.TimedCall, error) bool) bool {
+	if found != nil {
+		for n, end := found.Before(s.First), found.Before(s.End); n < end; n++ {
+			at, _ := found.Nth(n)
 			for c, err := range d.from(k, stream, at) {
 				if !yield(c, err) {
 					return false

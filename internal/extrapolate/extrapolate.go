@@ -308,21 +308,21 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 			group.Go(func() { made[i], errs[i] = x.m.rankOf(int64(ranks), first+i, times, all) })
 		}
 		group.Wait()
-		for i, k := range made {
+		err := cmp.Or(errs...)
+		for _, k := range made {
 			for slot, why := range k.refused {
 				if _, known := refused[slot]; !known {
 					refused[slot] = why
 				}
 			}
-			err := errs[i]
 			if err == nil && (len(refused) == 0 || all.Partial) {
 				err = to.Add(k.out, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(k.now), Lost: k.left})
 			}
 			k.out.Close()
-			if err != nil {
-				return nil, err
-			}
 			left += k.left
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	var from []string

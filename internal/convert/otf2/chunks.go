@@ -129,6 +129,8 @@ func (x *file) add(time uint64, id byte, fields ...field) error {
 			for _, n := range v {
 				x.u64(n)
 			}
+		default:
+			panic(fmt.Sprintf("otf2: no field is a %T", v))
 		}
 	}
 	return x.end(time)

@@ -52,7 +52,10 @@ func (s *sorter) add(key uint64, data []byte) error {
 
 func (s *sorter) sort() {
 	slices.SortFunc(s.records, func(a, b record) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.from, b.from))
+		if c := cmp.Compare(a.key, b.key); c != 0 { // this is where the time of an export goes
+			return c
+		}
+		return cmp.Compare(a.from, b.from)
 	})
 }
 

@@ -48,8 +48,8 @@ type Calls struct {
 	Bound Bound
 	// Bounds, if not nil, has the bound for each key instead.
 	Bounds []Bound
-	// Bins and Sample are what histSig makes its tables with: so many bins for a
-	// key, the most frequent of so many calls. 0: DefaultBins and DefaultSample.
+	// Bins is the number of bins of histSig's table for a key, Sample the number of calls whose most
+	// frequent values it takes. 0: DefaultBins and DefaultSample.
 	Bins, Sample int
 }
 

@@ -1,16 +1,15 @@
-package trackwriter
+package trackwriter_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
 	"github.com/spoor-hpc/spoor/mpi"
-	"github.com/spoor-hpc/spoor/trace"
-	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // TestLanes: values that count become a lane of one terminal, on each thread its own; calls, times and
@@ -19,7 +18,7 @@ func TestLanes(t *testing.T) {
 	send, _ := mpi.Lookup("MPI_Send")
 	recv, _ := mpi.Lookup("MPI_Recv")
 	for _, flat := range []bool{false, true} {
-		w := New(0, 0)
+		w := trackwriter.New(0, 0)
 		w.Flat = flat
 		var told [2][]string
 		measured, now := uint64(0), [2]uint64{}
@@ -58,25 +57,8 @@ func TestLanes(t *testing.T) {
 		if lanes := len(tr.Lanes) > 0; lanes == flat || !flat && len(tr.Sigs) > 600 {
 			t.Errorf("flat %v: %d distinct calls, %d lanes", flat, len(tr.Sigs), len(tr.Lanes))
 		}
-		all, err := NewCollector(1, timing.Options{Mode: timing.Lossless})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := all.Add(w, track.Process{}); err != nil {
-			t.Fatal(err)
-		}
-		c, err := all.Content(map[string]string{model.MetaMPI: "none"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := sections.Plain(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := trace.NewBytes(file, "lanes")
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr.Process.Threads = len(tr.Streams)
+		r := mergetest.Open(t, []*track.Track{tr}, nil)
 		k, err := r.Rank(0)
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +72,6 @@ func TestLanes(t *testing.T) {
 				t.Errorf("flat %v, thread %d: other calls", flat, thread)
 			}
 		}
-		all.Close()
 		w.Close()
 	}
 }
