@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -12,17 +13,18 @@ import (
 // segmentPart is the end of the name of a cell that names a block of memory.
 const segmentPart = ".segment"
 
-// oneName gives a block that all ranks of a run call alike the name that the largest run has for it, where some runs were too small for
-// the recorder to follow this block, or others that have numbers before it: that tells nothing of the program.
+// oneName gives a block the name that all ranks of the largest run have for it, where some runs were too small for the recorder to follow
+// this block, or others that have numbers before it: that tells nothing of the program. Where the C library has small blocks come in another
+// order on each rank, and no form says which, it has one of these names on all: that of the run's first call, whose blocks differ.
 func (m *pattern) oneName(obs []env, vals []int64) {
-	names := make(map[int64]int64) // by number of ranks
-	heap, unknown, same := false, false, true
+	largest := int64(m.runs[len(m.runs)-1].ranks)
+	first := slices.IndexFunc(obs, func(e env) bool { return e.ranks == largest })
+	if first < 0 || alike(vals) {
+		return
+	}
+	heap, unknown, same, uniform := false, false, true, make(map[int64]int64) // by number of ranks: the name
 	for i, e := range obs {
-		if name, ok := names[e.ranks]; ok && name != vals[i] {
-			return
-		}
-		names[e.ranks] = vals[i]
-		same = same && vals[i] == vals[0]
+		same = same && once.Of(uniform, e.ranks, func() int64 { return vals[i] }) == vals[i]
 		switch trace.AddressClass(signature.SegClass(vals[i])) {
 		case trace.Heap:
 			heap = true
@@ -32,8 +34,7 @@ func (m *pattern) oneName(obs []env, vals []int64) {
 			return
 		}
 	}
-	last, ok := names[int64(m.runs[len(m.runs)-1].ranks)]
-	if !ok || same || !unknown {
+	if !unknown || heap && !same {
 		return
 	}
 	if !heap {
@@ -42,8 +43,9 @@ func (m *pattern) oneName(obs []env, vals []int64) {
 			return
 		}
 	}
+	name := vals[first]
 	for i := range vals {
-		vals[i] = last
+		vals[i] = name
 	}
 }
 

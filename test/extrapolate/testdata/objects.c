@@ -98,8 +98,12 @@ int main(int argc, char **argv)
 	char *some = calloc(size, 96), *few = calloc(size, 56);
 	MPI_Allgather(u, 96, MPI_BYTE, some, 96, MPI_BYTE, MPI_COMM_WORLD);
 	MPI_Allgather(u, 56, MPI_BYTE, few, 56, MPI_BYTE, MPI_COMM_WORLD);
-	for (int i = 0; i < 3; i++) { /* small blocks come in another order each time */
-		char *one = malloc(56 * size), *two = malloc(56 * size);
+	for (int i = 0; i < 3; i++) { /* small blocks come in another order each time, and on each rank */
+		char *one = malloc(56 * size), *two = malloc(56 * size), *other = one;
+		if ((rank * 7 + size * 3 + i) * 2654435761u >> 30 & 1) {
+			one = two;
+			two = other;
+		}
 		MPI_Allgather(u, 56, MPI_BYTE, one, 56, MPI_BYTE, MPI_COMM_WORLD);
 		MPI_Allgather(u, 56, MPI_BYTE, two, 56, MPI_BYTE, MPI_COMM_WORLD);
 		free(one);
