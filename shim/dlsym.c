@@ -10,7 +10,7 @@
  * library, and into that which the wrappers forward to. Whoever asks whether there
  * is an MPI in the process, or whether it has a function, is not misled.
  *
- * dlopen is passed on the same way, so that deepbind.c learns of RTLD_DEEPBIND.
+ * dlopen is passed on the same way, so that bind.c learns of what is loaded.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,9 +21,11 @@
 
 #include "arch/arch.h"
 #include "calls.h"
-#include "deepbind.h"
+#include "bind.h"
+#include "object.h"
 #include "resolve.h"
 #include "runtime.h"
+#include "trampoline.h"
 
 #ifdef SP_ENTRY
 
@@ -53,56 +55,13 @@ SP_ENTRY(dlopen);
    read. No function of the C library is called: sanitizers look up the originals of
    these before they can forward to them. */
 
-static int same(const char *a, const char *b)
-{
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
-
-static void *address(const struct link_map *l, ElfW(Addr) p)
-{
-	return (void *)(p < l->l_addr ? p + l->l_addr : p);
-}
-
-static void *defined(const struct link_map *l, const char *name)
-{
-	const ElfW(Sym) *symbols = NULL;
-	const char *strings = NULL;
-	const uint32_t *table = NULL;
-	const uint16_t *versions = NULL;
-	for (const ElfW(Dyn) *d = l->l_ld; d && d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_SYMTAB)
-			symbols = address(l, d->d_un.d_ptr);
-		else if (d->d_tag == DT_STRTAB)
-			strings = address(l, d->d_un.d_ptr);
-		else if (d->d_tag == DT_GNU_HASH)
-			table = address(l, d->d_un.d_ptr);
-		else if (d->d_tag == DT_VERSYM)
-			versions = address(l, d->d_un.d_ptr);
-	}
-	if (!symbols || !strings || !table || !table[0])
-		return NULL;
-	uint32_t hash = 5381;
-	for (const char *c = name; *c; c++)
-		hash = hash * 33 + (unsigned char)*c;
-	const uint32_t *buckets = table + 4 + table[2] * (sizeof(ElfW(Addr)) / 4), *chains = buckets + table[0];
-	for (uint32_t i = buckets[hash % table[0]]; i >= table[1] && i; i++) {
-		const ElfW(Sym) *s = &symbols[i];
-		if ((chains[i - table[1]] | 1) == (hash | 1) && s->st_shndx != SHN_UNDEF && (s->st_info & 15) == STT_FUNC
-		    && !(versions && versions[i] & 0x8000) && same(strings + s->st_name, name))
-			return (void *)(l->l_addr + s->st_value);
-		if (chains[i - table[1]] & 1)
-			break;
-	}
-	return NULL;
-}
-
 static void *next_of(const char *name)
 {
+	struct sp_object o;
 	int passed = 0;
 	for (const struct link_map *l = _r_debug.r_map; l; l = l->l_next) {
-		void *p = passed ? defined(l, name) : NULL;
+		sp_object_read(&o, l->l_addr, l->l_ld);
+		void *p = passed ? sp_object_function(&o, name) : NULL;
 		if (p)
 			return p;
 		passed |= (const char *)l->l_addr == __ehdr_start;
@@ -148,12 +107,32 @@ static void *holder(const void *p)
 	return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
+/* Of the manglings mpi_x, mpi_x__ and MPI_X that which is exported, mpi_x_; 0 for other names. */
+static int exported(char *out, size_t n, const char *name)
+{
+	size_t k = strlen(name), lower = 0, upper = 0;
+	while (k && name[k - 1] == '_')
+		k--;
+	if (k + 2 > n)
+		return 0;
+	for (size_t i = 0; i < k; i++) {
+		lower += name[i] >= 'a' && name[i] <= 'z';
+		upper += name[i] >= 'A' && name[i] <= 'Z';
+		out[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
+	}
+	memcpy(out + k, "_", 2);
+	return !lower || !upper;
+}
+
 static void *wrapper(const char *name)
 {
 	static void *self;
+	char usual[128];
 	if (!self)
 		self = holder(__ehdr_start);
 	void *p = self ? sp_dlsym_next(self, name) : NULL;
+	if (self && !sp_is_own(p) && exported(usual, sizeof usual, name))
+		p = sp_dlsym_next(self, usual);
 	return sp_is_own(p) ? p : NULL;
 }
 
@@ -219,10 +198,9 @@ void *sp_reference(void *handle, const char *name, void *p)
 
 struct answer sp_dlopen_own(const char *file, int flags, const void *caller)
 {
-	(void)file;
 	find_next();
-	if ((flags & RTLD_DEEPBIND) && !sp_is_own(caller))
-		sp_deepbind_asked(flags);
+	if (file && !(flags & RTLD_NOLOAD) && !sp_is_below(caller))
+		sp_bind_asked(flags);
 	return (struct answer){NULL, 0};
 }
 
@@ -230,8 +208,8 @@ struct answer sp_dlsym_own(void *handle, const char *name, const void *caller)
 {
 	struct answer go_on = {NULL, 0};
 	find_next();
-	if (sp_unlikely(sp_deepbind_waits) && !sp_is_own(caller))
-		sp_deepbind_look();
+	if (sp_unlikely(sp_bind_waits) && !sp_is_own(caller))
+		sp_bind_look();
 	if (!sp_is_mpi_symbol(name) || sp_is_own(caller) || !sp_dlsym_next)
 		return go_on;
 	if (handle == RTLD_NEXT && (is_after(caller) || is_behind(name))) {
@@ -244,7 +222,9 @@ struct answer sp_dlsym_own(void *handle, const char *name, const void *caller)
 		return go_on;
 	}
 	p = sp_dlsym_next(handle, name);
-	if (sp_is_own(p)) {
+	if (sp_is_own(p) && sp_is_foreign(name, dlsym(RTLD_NEXT, name))) {
+		p = dlsym(RTLD_NEXT, name);
+	} else if (sp_is_own(p)) {
 		/* in the search order, where the MPI isn't or comes later */
 		if (is_behind(name)) {
 			dlerror();
@@ -258,8 +238,8 @@ struct answer sp_dlsym_own(void *handle, const char *name, const void *caller)
 			dlclose(h);
 		if (!p)
 			sp_dlsym_next(RTLD_NEXT, name); /* leaves the error behind */
-	} else if (p && handle != RTLD_DEFAULT) {
-		p = wrapped(handle, name, p, w);
+	} else if (p) {
+		p = wrapped(handle == RTLD_DEFAULT ? RTLD_NEXT : handle, name, p, w);
 	}
 	if (p)
 		dlerror();

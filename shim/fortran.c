@@ -31,6 +31,8 @@ static void *behind_plain(const char *prefix, const char *name, const char *suff
 	for (size_t i = 0; !p && i < sizeof ends / sizeof *ends; i++) {
 		snprintf(text, sizeof text, "%s%s%s%s", prefix, name, suffix, ends[i]);
 		p = behind(text);
+		if (sp_is_foreign(text, p))
+			p = NULL;
 	}
 	if (p)
 		return p;

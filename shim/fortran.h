@@ -23,6 +23,7 @@
 
 #include "calls.h"
 #include "put.h"
+#include "trampoline.h"
 
 /* How the procedure's name is made, and what goes with it. */
 enum sp_f_form {
@@ -41,11 +42,8 @@ enum sp_f_form {
 	SP_F_SLOTS = 2 * SP_F_PMPI
 };
 
-/* The three further manglings of a name. */
-#define SP_F_ALIASES(lower, upper) \
-	SP_F_ALIAS(lower, lower##_); \
-	SP_F_ALIAS(lower##__, lower##_); \
-	SP_F_ALIAS(upper, lower##_)
+/* Of a name's four manglings only mpi_x_ is exported: mpi_x, mpi_x__ and MPI_X are more often functions of other
+   libraries. What refers to the MPI's by them is led here by bind.c. */
 #define SP_F_ALIAS(name, of) extern __typeof__(of) name SP_API __attribute__((alias(#of)))
 
 /* ---- the procedures behind ---- */

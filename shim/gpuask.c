@@ -32,7 +32,6 @@ struct hsa_info {
 };
 
 #define MAX_AGENTS 64
-#define HOST_PAGES 64 /* a power of two */
 
 static struct {
 	int there;
@@ -50,9 +49,6 @@ static int lock;
 static unsigned asked;
 static uint64_t agents[MAX_AGENTS]; /* GPUs in the order in which they were met */
 static unsigned nagents;
-
-/* Pages that no driver knows, plus 1, of this thread. */
-static __thread uint64_t host[HOST_PAGES] __attribute__((tls_model("initial-exec")));
 
 static int count_loads(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -123,7 +119,10 @@ static int ask_hsa(uint64_t addr, struct sp_gpu_range *out)
 
 int sp_gpu_ask(uint64_t addr, struct sp_gpu_range *out)
 {
-	uint64_t *page = &host[addr >> 12 & (HOST_PAGES - 1)];
+	struct sp_tables *tables = sp_tables(&sp_self);
+	if (!tables)
+		return 0;
+	uint64_t *page = &tables->host[addr >> 12 & (SP_HOST_PAGES - 1)];
 	if (*page == (addr >> 12) + 1)
 		return 0;
 	*page = (addr >> 12) + 1;

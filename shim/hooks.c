@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 
 #include "calls.h"
-#include "deepbind.h"
+#include "bind.h"
 #include "flavour.h"
 #include "phase.h"
 #include "plugin.h"
@@ -285,7 +285,7 @@ const void *sp_before(struct sp_thread *t, const void *site, unsigned id, const 
 		return site;
 	uint64_t was = sp_shut(t);
 	if (extra & SP_LOADED)
-		sp_deepbind_called();
+		sp_bind_called();
 	if ((extra & SP_HOOKS) && id < SP_NCALLS) /* files are nothing to a plugin */
 		hooks_before(t, site, id, params);
 	const void *from = extra & SP_PYTHON ? sp_python_site(t, site, id >= SP_NCALLS) : site;

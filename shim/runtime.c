@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bind.h"
 #include "bounds.h"
 #include "calls.h"
 #include "flavour.h"
@@ -77,6 +78,18 @@ int sp_writable(const struct sp_thread *t)
 	return t->ring && t->ring != &nowhere.ring;
 }
 
+/* A page of its own, by a system call: handlers and threads that have just begun need it too. */
+struct sp_tables *sp_make_tables(struct sp_thread *t)
+{
+	void *p = mmap(NULL, sizeof *t->tables, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sp_tables *none = NULL;
+	if (p == MAP_FAILED)
+		return NULL;
+	if (!__atomic_compare_exchange_n(&t->tables, &none, p, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		munmap(p, sizeof *t->tables); /* a handler came in between */
+	return t->tables;
+}
+
 static size_t stack_words;
 
 static void describe_thread(struct sp_ring *r)
@@ -121,6 +134,10 @@ static void thread_ends(void *arg)
 	t->stacks = NULL;
 	t->cur = t->lim = t->due = t->end = NULL;
 	t->attached = 0;
+	t->npending = 0;
+	if (t->tables)
+		munmap(t->tables, sizeof *t->tables);
+	t->tables = NULL;
 }
 
 /* A new ring, or a vacant one; NULL if there is neither. */
@@ -486,7 +503,7 @@ uint64_t *sp_room_slow(struct sp_thread *t, uint64_t *w, size_t words)
 		return moved;
 	/* The segments of the record are known by now, whether it is written or not. */
 	if ((sp_has_ring(t) || t->ring == &early.ring) && t->npending) {
-		memcpy(t->cur, t->pending, t->npending * 8);
+		memcpy(t->cur, t->tables->pending, t->npending * 8);
 		advance(t, t->npending);
 	}
 	lose(t);
@@ -503,7 +520,8 @@ void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0)
 	uint32_t n = t->npending;
 	uint64_t words = (uint64_t)(w - t->cur);
 	memmove(t->cur + n, t->cur, words * 8);
-	memcpy(t->cur, t->pending, n * 8);
+	if (n)
+		memcpy(t->cur, t->tables->pending, n * 8);
 	t->cur[n] = word0;
 	t->npending = 0;
 	advance(t, words + n);
@@ -516,11 +534,12 @@ void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0)
 
 void sp_tell_segment(struct sp_thread *t, const uint64_t record[6])
 {
-	if (t->npending + 6 > SP_PENDING) {
+	struct sp_tables *tables = sp_tables(t);
+	if (!tables || t->npending + 6 > SP_PENDING) {
 		sp_drop(1);
 		return;
 	}
-	memcpy(t->pending + t->npending, record, 6 * 8);
+	memcpy(tables->pending + t->npending, record, 6 * 8);
 	t->npending += 6;
 }
 
@@ -535,7 +554,8 @@ void sp_tell_freed(uint64_t serial)
 		uint32_t n = t->npending; /* its own SEGMENT may be among these */
 		if (has_room(t, n + 3)) {
 			uint64_t record[3] = {SP_WORD0(3, 0, SP_FREED, 0), sp_ticks(), serial};
-			memcpy(t->cur, t->pending, n * 8);
+			if (n)
+				memcpy(t->cur, t->tables->pending, n * 8);
 			memcpy(t->cur + n, record, sizeof record);
 			t->npending = 0;
 			advance(t, n + 3);
@@ -590,4 +610,5 @@ __attribute__((constructor)) void sp_loaded(void)
 	sp_leader_open();
 	pthread_key_create(&vacant.key, thread_ends);
 	pthread_atfork(NULL, NULL, forked);
+	sp_bind_start();
 }

@@ -10,7 +10,6 @@
 #define SHARDS 64
 #define FILTER 256 /* counters per shard; a power of two */
 #define CLASSES 56   /* larger segments are not entered */
-#define CACHE 16     /* recently used segments per thread; a power of two */
 
 struct entry {
 	uint64_t key; /* granule << 6 | its size class, plus 1; 0 is a free slot */
@@ -26,16 +25,11 @@ struct shard {
 	uint8_t filter[FILTER]; /* entries by hash, stuck at 255; written under the lock */
 };
 
-struct cached {
-	uint64_t base, size, word0, epoch;
-};
-
 static struct shard shards[SHARDS];
 static uint64_t classes;             /* bit set of size classes that ever had an entry */
 static uint64_t serials;             /* last serial given */
 static uint64_t epoch = 1;           /* advances when a used segment goes away */
 static int off;
-static __thread struct cached cache[CACHE] __attribute__((tls_model("initial-exec")));
 
 /* The thread holds no other lock: see enterable. */
 static void lock(int *l)
@@ -243,7 +237,7 @@ static int find(uint64_t key, uint64_t addr, uint64_t *serial, struct entry *out
 	return found;
 }
 
-static int locate_slow(uint64_t addr, struct cached *c)
+static int locate_slow(uint64_t addr, struct sp_cached *c)
 {
 	struct entry e, first;
 	/* A record that leads nowhere names nothing. */
@@ -263,14 +257,14 @@ static int locate_slow(uint64_t addr, struct cached *c)
 			uint64_t record[6] = {SP_WORD0(6, 0, SP_SEGMENT, 0), sp_ticks(), serial, e.size, e.device, e.class};
 			sp_tell_segment(&sp_self, record);
 		}
-		*c = (struct cached){e.base, e.size, (uint64_t)e.class << 56 | serial, now};
+		*c = (struct sp_cached){e.base, e.size, (uint64_t)e.class << 56 | serial, now};
 		return 1;
 	}
 	return 0;
 }
 
 /* An address that no allocation led to may still be a device's. */
-static int locate_asked(uint64_t addr, struct cached *c)
+static int locate_asked(uint64_t addr, struct sp_cached *c)
 {
 	struct sp_gpu_range r;
 	if (!sp_gpu_ask(addr, &r))
@@ -291,7 +285,10 @@ void sp_locate(const void *p, uint64_t out[2])
 		return;
 	if (addr >= t->ring->stack_lo && addr < t->ring->stack_hi)
 		return;
-	struct cached *c = &cache[hash(addr >> 8) & (CACHE - 1)];
+	struct sp_tables *tables = sp_tables(&sp_self);
+	if (sp_unlikely(!tables))
+		return;
+	struct sp_cached *c = &tables->cached[hash(addr >> 8) & (SP_CACHED - 1)];
 	if (c->epoch != __atomic_load_n(&epoch, __ATOMIC_RELAXED) || addr - c->base >= c->size)
 		if (!locate_slow(addr, c) && !locate_asked(addr, c))
 			return;

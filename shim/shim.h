@@ -46,7 +46,7 @@
 #define SP_SLACK 128
 #define SP_PENDING 32 /* words of SEGMENT records that wait for a record to close */
 #define SP_MAX_THREADS 1024
-#define SP_MAX_OPEN 32 /* calls of a thread inside of each other that can be recorded */
+#define SP_MAX_OPEN 16 /* calls of a thread inside of each other that can be recorded */
 
 enum sp_mode {
 	SP_ON = 0,
@@ -63,7 +63,7 @@ enum sp_extra {
 	SP_LATE = 4,   /* late.c: records that wait to be written */
 	SP_PYTHON = 8, /* python.c */
 	SP_PHASES = 16, /* phase.c: names behind the level of MPI_Pcontrol */
-	SP_LOADED = 32, /* deepbind.c: libraries that wait to be looked at */
+	SP_LOADED = 32, /* bind.c: libraries that wait to be looked at */
 	SP_AFTER = SP_HOOKS | SP_LATE, /* what there is to do behind a call */
 };
 
@@ -78,8 +78,8 @@ struct sp_open_call {
  *  1. names_lock (hooks.c): a NAME record may be written under it, for which the engine may run.
  *  2. The engine's (host.c), all signals blocked.
  *  3. attach_lock (runtime.c); windows (mpimem.c). Neither is taken under the other.
- *  4. One of sp_lock_begin's (segments, late, layers, deepbind): no other lock of the shim's is taken
- *     under it. deepbind.c and layers.c walk the loader's list of objects, whose lock is below all.
+ *  4. One of sp_lock_begin's (segments, late, layers, bind): no other lock of the shim's is taken
+ *     under it. bind.c and layers.c walk the loader's list of objects, whose lock is below all.
  *
  * What a thread must not be entered for by a handler, a callback, or its own work, its marks say. Three hold
  * a place on its stack, by which a jump is found that leaves it:
@@ -126,8 +126,22 @@ struct sp_thread {
 	int32_t number;
 	struct sp_hooks *hooks;
 	const void *request_at; /* a Fortran wrapper's request variable, which C has a copy of */
-	uint64_t pending[SP_PENDING];
+	struct sp_tables *tables; /* see sp_tables; NULL: not there yet */
 	struct sp_open_call open[SP_MAX_OPEN + 2]; /* by depth, from 1 on */
+};
+
+/* What else a thread has. The C library keeps little room for thread-local variables of libraries like this one,
+   and where something else took it (an auditor of the loader's) programs would not start: all that this
+   library has there must stay below 512 bytes (TestThreadLocals). */
+#define SP_CACHED 16     /* a power of two */
+#define SP_HOST_PAGES 64 /* a power of two */
+
+struct sp_tables {
+	uint64_t pending[SP_PENDING];
+	struct sp_cached { /* segments.c: recently used ones */
+		uint64_t base, size, word0, epoch;
+	} cached[SP_CACHED];
+	uint64_t host[SP_HOST_PAGES]; /* gpuask.c: pages that no driver knows, plus 1 */
 };
 
 extern __thread struct sp_thread sp_self __attribute__((tls_model("initial-exec")));
@@ -154,6 +168,14 @@ int sp_unsupported(void);
 
 /* Where to go on writing when sp_room failed: the record leads nowhere. */
 uint64_t *sp_room_none(void);
+
+/* The calling thread's tables; NULL if there is no memory. */
+struct sp_tables *sp_make_tables(struct sp_thread *t);
+
+static inline struct sp_tables *sp_tables(struct sp_thread *t)
+{
+	return sp_likely(t->tables != NULL) ? t->tables : sp_make_tables(t);
+}
 
 /* Whether the thread has a ring of its own to write to. */
 int sp_has_ring(const struct sp_thread *t);

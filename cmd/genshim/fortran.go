@@ -102,7 +102,7 @@ func (g *fortran) name() string {
 
 type fortranPage struct {
 	ID                  uint16
-	Name, Upper, Short  string
+	Name, Short         string
 	Returns             string // "" for a subroutine
 	Params, Types, Args string // of the procedure, ierror and lengths included
 	Record              string // arguments of the recording functions
@@ -120,7 +120,7 @@ func (g *fortran) emit() (string, error) {
 		return "", err
 	}
 	p := fortranPage{
-		ID: g.ID, Name: g.name(), Upper: strings.ToUpper(g.name()), Short: g.short(),
+		ID: g.ID, Name: g.name(), Short: g.short(),
 		Code: g.returnsCode(), Handwritten: handwritten[g.Name], Pool: g.pool,
 		Before: append(g.early, g.late...), After: g.after, Request: g.request, Forms: g.forms(),
 	}

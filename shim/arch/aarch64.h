@@ -81,3 +81,38 @@ static inline uint64_t sp_arch_pc(uint64_t pc)
 	"ldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\n" \
 	"1: ret\n" \
 	".cfi_endproc\n.size vfork, .-vfork\n")
+
+/* `name` jumps through a slot, see trampoline.h. X16 and X17 are nobody's between a call and its function. */
+#define SP_TRAMPOLINE_CODE(name, wrapper)                                                    \
+	__asm__(".pushsection .data.sp_slots,\"aw\",%progbits\n.balign 8\n"                  \
+		"sp_slot_" #name ": .quad 1f\n.long " #wrapper " - .\n.long 2f - .\n"         \
+		".popsection\n.pushsection .rodata.sp_slots,\"a\",%progbits\n2: .string \"" #name "\"\n" \
+		".popsection\n.text\n.balign 16\n.globl " #name "\n.type " #name ", %function\n" #name ":\n" \
+		".cfi_startproc\n"                                                          \
+		"hint #34\n"                                                                \
+		"adrp x16, sp_slot_" #name "\n"                                             \
+		"add x16, x16, :lo12:sp_slot_" #name "\n"                                   \
+		"ldr x17, [x16]\n"                                                          \
+		"br x17\n"                                                                  \
+		"1: hint #34\n"                                                             \
+		"b sp_trampoline_first\n"                                                   \
+		".cfi_endproc\n.size " #name ", .-" #name "\n")
+
+/* Keeps all registers that may hold arguments, but for what SVE adds to them. */
+#define SP_TRAMPOLINE_FIRST \
+	__asm__(".text\n.hidden sp_trampoline_first\n.globl sp_trampoline_first\n.type sp_trampoline_first, %function\n" \
+	"sp_trampoline_first:\n" \
+	".cfi_startproc\n" \
+	"hint #34\n" \
+	"stp x29, x30, [sp, #-224]!\n.cfi_def_cfa_offset 224\n.cfi_offset 29, -224\n.cfi_offset 30, -216\n" \
+	"stp x0, x1, [sp, #16]\nstp x2, x3, [sp, #32]\nstp x4, x5, [sp, #48]\nstp x6, x7, [sp, #64]\nstr x8, [sp, #80]\n" \
+	"stp q0, q1, [sp, #96]\nstp q2, q3, [sp, #128]\nstp q4, q5, [sp, #160]\nstp q6, q7, [sp, #192]\n" \
+	"mov x0, x16\n" \
+	"mov x1, x30\n" \
+	"bl sp_trampoline_target\n" \
+	"mov x17, x0\n" \
+	"ldp q0, q1, [sp, #96]\nldp q2, q3, [sp, #128]\nldp q4, q5, [sp, #160]\nldp q6, q7, [sp, #192]\n" \
+	"ldp x0, x1, [sp, #16]\nldp x2, x3, [sp, #32]\nldp x4, x5, [sp, #48]\nldp x6, x7, [sp, #64]\nldr x8, [sp, #80]\n" \
+	"ldp x29, x30, [sp], #224\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\n" \
+	"br x17\n" \
+	".cfi_endproc\n.size sp_trampoline_first, .-sp_trampoline_first\n")

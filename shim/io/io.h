@@ -24,6 +24,7 @@
 #include "context.h"
 #include "put.h"
 #include "runtime.h"
+#include "trampoline.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -22,7 +22,7 @@ static int64_t sp_f_Aint_add(const void *site_, int form_, void *f_base, void *f
 	return rc_;
 }
 
-SP_API int64_t mpi_aint_add_(void *f_base, void *f_disp)
+__attribute__((used)) static int64_t wrap_mpi_aint_add_(void *f_base, void *f_disp)
 {
 	return sp_f_Aint_add(__builtin_return_address(0), SP_F_PLAIN, f_base, f_disp);
 }
@@ -31,8 +31,7 @@ SP_API int64_t pmpi_aint_add_(void *f_base, void *f_disp)
 {
 	return sp_f_Aint_add(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_base, f_disp);
 }
-SP_F_ALIASES(mpi_aint_add, MPI_AINT_ADD);
-SP_F_ALIASES(pmpi_aint_add, PMPI_AINT_ADD);
+SP_TRAMPOLINE(mpi_aint_add_, wrap_mpi_aint_add_);
 
 SP_API int64_t mpi_aint_add_f08_(void *f_base, void *f_disp)
 {

@@ -37,7 +37,7 @@ static void sp_f_Alltoallw(const void *site_, int form_, void *f_sendbuf, void *
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_alltoallw_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls, void *f_sendtypes, void *f_recvbuf, void *f_recvcounts, void *f_rdispls, void *f_recvtypes, void *f_comm, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_alltoallw_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls, void *f_sendtypes, void *f_recvbuf, void *f_recvcounts, void *f_rdispls, void *f_recvtypes, void *f_comm, void *f_ierror)
 {
 	sp_f_Alltoallw(__builtin_return_address(0), SP_F_PLAIN, f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
 }
@@ -46,8 +46,7 @@ SP_API void pmpi_alltoallw_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls
 {
 	sp_f_Alltoallw(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_sendbuf, f_sendcounts, f_sdispls, f_sendtypes, f_recvbuf, f_recvcounts, f_rdispls, f_recvtypes, f_comm, f_ierror);
 }
-SP_F_ALIASES(mpi_alltoallw, MPI_ALLTOALLW);
-SP_F_ALIASES(pmpi_alltoallw, PMPI_ALLTOALLW);
+SP_TRAMPOLINE(mpi_alltoallw_, wrap_mpi_alltoallw_);
 
 SP_API void mpi_alltoallw_f08_(void *f_sendbuf, void *f_sendcounts, void *f_sdispls, void *f_sendtypes, void *f_recvbuf, void *f_recvcounts, void *f_rdispls, void *f_recvtypes, void *f_comm, void *f_ierror)
 {

@@ -38,7 +38,7 @@ static void sp_f_Cart_create(const void *site_, int form_, void *f_comm_old, voi
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_cart_create_(void *f_comm_old, void *f_ndims, void *f_dims, void *f_periods, void *f_reorder, void *f_comm_cart, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_cart_create_(void *f_comm_old, void *f_ndims, void *f_dims, void *f_periods, void *f_reorder, void *f_comm_cart, void *f_ierror)
 {
 	sp_f_Cart_create(__builtin_return_address(0), SP_F_PLAIN, f_comm_old, f_ndims, f_dims, f_periods, f_reorder, f_comm_cart, f_ierror);
 }
@@ -47,8 +47,7 @@ SP_API void pmpi_cart_create_(void *f_comm_old, void *f_ndims, void *f_dims, voi
 {
 	sp_f_Cart_create(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_comm_old, f_ndims, f_dims, f_periods, f_reorder, f_comm_cart, f_ierror);
 }
-SP_F_ALIASES(mpi_cart_create, MPI_CART_CREATE);
-SP_F_ALIASES(pmpi_cart_create, PMPI_CART_CREATE);
+SP_TRAMPOLINE(mpi_cart_create_, wrap_mpi_cart_create_);
 
 SP_API void mpi_cart_create_f08_(void *f_comm_old, void *f_ndims, void *f_dims, void *f_periods, void *f_reorder, void *f_comm_cart, void *f_ierror)
 {

@@ -27,7 +27,7 @@ static void sp_f_Comm_set_attr(const void *site_, int form_, void *f_comm, void 
 	sp_leave_Comm_set_attr(t_, rc_, comm, comm_keyval, attribute_val);
 }
 
-SP_API void mpi_comm_set_attr_(void *f_comm, void *f_comm_keyval, void *f_attribute_val, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_comm_set_attr_(void *f_comm, void *f_comm_keyval, void *f_attribute_val, void *f_ierror)
 {
 	sp_f_Comm_set_attr(__builtin_return_address(0), SP_F_PLAIN, f_comm, f_comm_keyval, f_attribute_val, f_ierror);
 }
@@ -36,8 +36,7 @@ SP_API void pmpi_comm_set_attr_(void *f_comm, void *f_comm_keyval, void *f_attri
 {
 	sp_f_Comm_set_attr(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_comm, f_comm_keyval, f_attribute_val, f_ierror);
 }
-SP_F_ALIASES(mpi_comm_set_attr, MPI_COMM_SET_ATTR);
-SP_F_ALIASES(pmpi_comm_set_attr, PMPI_COMM_SET_ATTR);
+SP_TRAMPOLINE(mpi_comm_set_attr_, wrap_mpi_comm_set_attr_);
 
 SP_API void mpi_comm_set_attr_f08_(void *f_comm, void *f_comm_keyval, void *f_attribute_val, void *f_ierror)
 {

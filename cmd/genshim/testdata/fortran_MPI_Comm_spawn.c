@@ -40,7 +40,7 @@ static void sp_f_Comm_spawn(const void *site_, int form_, void *f_command, void 
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_comm_spawn_(void *f_command, void *f_argv, void *f_maxprocs, void *f_info, void *f_root, void *f_comm, void *f_intercomm, void *f_array_of_errcodes, void *f_ierror, size_t l_command, size_t l_argv)
+__attribute__((used)) static void wrap_mpi_comm_spawn_(void *f_command, void *f_argv, void *f_maxprocs, void *f_info, void *f_root, void *f_comm, void *f_intercomm, void *f_array_of_errcodes, void *f_ierror, size_t l_command, size_t l_argv)
 {
 	sp_f_Comm_spawn(__builtin_return_address(0), SP_F_PLAIN, f_command, f_argv, f_maxprocs, f_info, f_root, f_comm, f_intercomm, f_array_of_errcodes, f_ierror, l_command, l_argv);
 }
@@ -49,8 +49,7 @@ SP_API void pmpi_comm_spawn_(void *f_command, void *f_argv, void *f_maxprocs, vo
 {
 	sp_f_Comm_spawn(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_command, f_argv, f_maxprocs, f_info, f_root, f_comm, f_intercomm, f_array_of_errcodes, f_ierror, l_command, l_argv);
 }
-SP_F_ALIASES(mpi_comm_spawn, MPI_COMM_SPAWN);
-SP_F_ALIASES(pmpi_comm_spawn, PMPI_COMM_SPAWN);
+SP_TRAMPOLINE(mpi_comm_spawn_, wrap_mpi_comm_spawn_);
 
 SP_API void mpi_comm_spawn_f08_(void *f_command, void *f_argv, void *f_maxprocs, void *f_info, void *f_root, void *f_comm, void *f_intercomm, void *f_array_of_errcodes, void *f_ierror, size_t l_command, size_t l_argv)
 {

@@ -37,7 +37,7 @@ static void sp_f_File_open(const void *site_, int form_, void *f_comm, void *f_f
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_file_open_(void *f_comm, void *f_filename, void *f_amode, void *f_info, void *f_fh, void *f_ierror, size_t l_filename)
+__attribute__((used)) static void wrap_mpi_file_open_(void *f_comm, void *f_filename, void *f_amode, void *f_info, void *f_fh, void *f_ierror, size_t l_filename)
 {
 	sp_f_File_open(__builtin_return_address(0), SP_F_PLAIN, f_comm, f_filename, f_amode, f_info, f_fh, f_ierror, l_filename);
 }
@@ -46,8 +46,7 @@ SP_API void pmpi_file_open_(void *f_comm, void *f_filename, void *f_amode, void 
 {
 	sp_f_File_open(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_comm, f_filename, f_amode, f_info, f_fh, f_ierror, l_filename);
 }
-SP_F_ALIASES(mpi_file_open, MPI_FILE_OPEN);
-SP_F_ALIASES(pmpi_file_open, PMPI_FILE_OPEN);
+SP_TRAMPOLINE(mpi_file_open_, wrap_mpi_file_open_);
 
 SP_API void mpi_file_open_f08_(void *f_comm, void *f_filename, void *f_amode, void *f_info, void *f_fh, void *f_ierror, size_t l_filename)
 {

@@ -38,7 +38,7 @@ static void sp_f_Info_get(const void *site_, int form_, void *f_info, void *f_ke
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_info_get_(void *f_info, void *f_key, void *f_valuelen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
+__attribute__((used)) static void wrap_mpi_info_get_(void *f_info, void *f_key, void *f_valuelen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
 {
 	sp_f_Info_get(__builtin_return_address(0), SP_F_PLAIN, f_info, f_key, f_valuelen, f_value, f_flag, f_ierror, l_key, l_value);
 }
@@ -47,8 +47,7 @@ SP_API void pmpi_info_get_(void *f_info, void *f_key, void *f_valuelen, void *f_
 {
 	sp_f_Info_get(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_info, f_key, f_valuelen, f_value, f_flag, f_ierror, l_key, l_value);
 }
-SP_F_ALIASES(mpi_info_get, MPI_INFO_GET);
-SP_F_ALIASES(pmpi_info_get, PMPI_INFO_GET);
+SP_TRAMPOLINE(mpi_info_get_, wrap_mpi_info_get_);
 
 SP_API void mpi_info_get_f08_(void *f_info, void *f_key, void *f_valuelen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
 {

@@ -41,7 +41,7 @@ static void sp_f_Info_get_string(const void *site_, int form_, void *f_info, voi
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_info_get_string_(void *f_info, void *f_key, void *f_buflen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
+__attribute__((used)) static void wrap_mpi_info_get_string_(void *f_info, void *f_key, void *f_buflen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
 {
 	sp_f_Info_get_string(__builtin_return_address(0), SP_F_PLAIN, f_info, f_key, f_buflen, f_value, f_flag, f_ierror, l_key, l_value);
 }
@@ -50,8 +50,7 @@ SP_API void pmpi_info_get_string_(void *f_info, void *f_key, void *f_buflen, voi
 {
 	sp_f_Info_get_string(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_info, f_key, f_buflen, f_value, f_flag, f_ierror, l_key, l_value);
 }
-SP_F_ALIASES(mpi_info_get_string, MPI_INFO_GET_STRING);
-SP_F_ALIASES(pmpi_info_get_string, PMPI_INFO_GET_STRING);
+SP_TRAMPOLINE(mpi_info_get_string_, wrap_mpi_info_get_string_);
 
 SP_API void mpi_info_get_string_f08_(void *f_info, void *f_key, void *f_buflen, void *f_value, void *f_flag, void *f_ierror, size_t l_key, size_t l_value)
 {

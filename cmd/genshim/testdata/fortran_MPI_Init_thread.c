@@ -1,6 +1,6 @@
 
 
-SP_API void mpi_init_thread_(void *f_required, void *f_provided, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_init_thread_(void *f_required, void *f_provided, void *f_ierror)
 {
 	sp_f_Init_thread(__builtin_return_address(0), SP_F_PLAIN, f_required, f_provided, f_ierror);
 }
@@ -9,8 +9,7 @@ SP_API void pmpi_init_thread_(void *f_required, void *f_provided, void *f_ierror
 {
 	sp_f_Init_thread(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_required, f_provided, f_ierror);
 }
-SP_F_ALIASES(mpi_init_thread, MPI_INIT_THREAD);
-SP_F_ALIASES(pmpi_init_thread, PMPI_INIT_THREAD);
+SP_TRAMPOLINE(mpi_init_thread_, wrap_mpi_init_thread_);
 
 SP_API void mpi_init_thread_f08_(void *f_required, void *f_provided, void *f_ierror)
 {

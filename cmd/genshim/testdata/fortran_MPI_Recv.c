@@ -35,7 +35,7 @@ static void sp_f_Recv(const void *site_, int form_, void *f_buf, void *f_count, 
 	sp_leave_Recv(t_, rc_, buf, count, datatype, source, tag, comm, status, ignored_);
 }
 
-SP_API void mpi_recv_(void *f_buf, void *f_count, void *f_datatype, void *f_source, void *f_tag, void *f_comm, void *f_status, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_recv_(void *f_buf, void *f_count, void *f_datatype, void *f_source, void *f_tag, void *f_comm, void *f_status, void *f_ierror)
 {
 	sp_f_Recv(__builtin_return_address(0), SP_F_PLAIN, f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
 }
@@ -44,8 +44,7 @@ SP_API void pmpi_recv_(void *f_buf, void *f_count, void *f_datatype, void *f_sou
 {
 	sp_f_Recv(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_buf, f_count, f_datatype, f_source, f_tag, f_comm, f_status, f_ierror);
 }
-SP_F_ALIASES(mpi_recv, MPI_RECV);
-SP_F_ALIASES(pmpi_recv, PMPI_RECV);
+SP_TRAMPOLINE(mpi_recv_, wrap_mpi_recv_);
 
 SP_API void mpi_recv_f08_(void *f_buf, void *f_count, void *f_datatype, void *f_source, void *f_tag, void *f_comm, void *f_status, void *f_ierror)
 {

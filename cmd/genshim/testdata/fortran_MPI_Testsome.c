@@ -48,7 +48,7 @@ static void sp_f_Testsome(const void *site_, int form_, void *f_incount, void *f
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_testsome_(void *f_incount, void *f_array_of_requests, void *f_outcount, void *f_array_of_indices, void *f_array_of_statuses, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_testsome_(void *f_incount, void *f_array_of_requests, void *f_outcount, void *f_array_of_indices, void *f_array_of_statuses, void *f_ierror)
 {
 	sp_f_Testsome(__builtin_return_address(0), SP_F_PLAIN, f_incount, f_array_of_requests, f_outcount, f_array_of_indices, f_array_of_statuses, f_ierror);
 }
@@ -57,8 +57,7 @@ SP_API void pmpi_testsome_(void *f_incount, void *f_array_of_requests, void *f_o
 {
 	sp_f_Testsome(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_incount, f_array_of_requests, f_outcount, f_array_of_indices, f_array_of_statuses, f_ierror);
 }
-SP_F_ALIASES(mpi_testsome, MPI_TESTSOME);
-SP_F_ALIASES(pmpi_testsome, PMPI_TESTSOME);
+SP_TRAMPOLINE(mpi_testsome_, wrap_mpi_testsome_);
 
 SP_API void mpi_testsome_f08_(void *f_incount, void *f_array_of_requests, void *f_outcount, void *f_array_of_indices, void *f_array_of_statuses, void *f_ierror)
 {

@@ -38,7 +38,7 @@ static void sp_f_Type_get_contents(const void *site_, int form_, void *f_datatyp
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_type_get_contents_(void *f_datatype, void *f_max_integers, void *f_max_addresses, void *f_max_datatypes, void *f_array_of_integers, void *f_array_of_addresses, void *f_array_of_datatypes, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_type_get_contents_(void *f_datatype, void *f_max_integers, void *f_max_addresses, void *f_max_datatypes, void *f_array_of_integers, void *f_array_of_addresses, void *f_array_of_datatypes, void *f_ierror)
 {
 	sp_f_Type_get_contents(__builtin_return_address(0), SP_F_PLAIN, f_datatype, f_max_integers, f_max_addresses, f_max_datatypes, f_array_of_integers, f_array_of_addresses, f_array_of_datatypes, f_ierror);
 }
@@ -47,8 +47,7 @@ SP_API void pmpi_type_get_contents_(void *f_datatype, void *f_max_integers, void
 {
 	sp_f_Type_get_contents(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_datatype, f_max_integers, f_max_addresses, f_max_datatypes, f_array_of_integers, f_array_of_addresses, f_array_of_datatypes, f_ierror);
 }
-SP_F_ALIASES(mpi_type_get_contents, MPI_TYPE_GET_CONTENTS);
-SP_F_ALIASES(pmpi_type_get_contents, PMPI_TYPE_GET_CONTENTS);
+SP_TRAMPOLINE(mpi_type_get_contents_, wrap_mpi_type_get_contents_);
 
 SP_API void mpi_type_get_contents_f08_(void *f_datatype, void *f_max_integers, void *f_max_addresses, void *f_max_datatypes, void *f_array_of_integers, void *f_array_of_addresses, void *f_array_of_datatypes, void *f_ierror)
 {

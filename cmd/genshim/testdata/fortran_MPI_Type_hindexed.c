@@ -37,7 +37,7 @@ static void sp_f_Type_hindexed(const void *site_, int form_, void *f_count, void
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_type_hindexed_(void *f_count, void *f_array_of_blocklengths, void *f_array_of_displacements, void *f_oldtype, void *f_newtype, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_type_hindexed_(void *f_count, void *f_array_of_blocklengths, void *f_array_of_displacements, void *f_oldtype, void *f_newtype, void *f_ierror)
 {
 	sp_f_Type_hindexed(__builtin_return_address(0), SP_F_PLAIN, f_count, f_array_of_blocklengths, f_array_of_displacements, f_oldtype, f_newtype, f_ierror);
 }
@@ -46,6 +46,5 @@ SP_API void pmpi_type_hindexed_(void *f_count, void *f_array_of_blocklengths, vo
 {
 	sp_f_Type_hindexed(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_count, f_array_of_blocklengths, f_array_of_displacements, f_oldtype, f_newtype, f_ierror);
 }
-SP_F_ALIASES(mpi_type_hindexed, MPI_TYPE_HINDEXED);
-SP_F_ALIASES(pmpi_type_hindexed, PMPI_TYPE_HINDEXED);
+SP_TRAMPOLINE(mpi_type_hindexed_, wrap_mpi_type_hindexed_);
 

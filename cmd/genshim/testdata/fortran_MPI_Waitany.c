@@ -44,7 +44,7 @@ static void sp_f_Waitany(const void *site_, int form_, void *f_count, void *f_ar
 	sp_f_done(&pool_);
 }
 
-SP_API void mpi_waitany_(void *f_count, void *f_array_of_requests, void *f_index, void *f_status, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_waitany_(void *f_count, void *f_array_of_requests, void *f_index, void *f_status, void *f_ierror)
 {
 	sp_f_Waitany(__builtin_return_address(0), SP_F_PLAIN, f_count, f_array_of_requests, f_index, f_status, f_ierror);
 }
@@ -53,8 +53,7 @@ SP_API void pmpi_waitany_(void *f_count, void *f_array_of_requests, void *f_inde
 {
 	sp_f_Waitany(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_count, f_array_of_requests, f_index, f_status, f_ierror);
 }
-SP_F_ALIASES(mpi_waitany, MPI_WAITANY);
-SP_F_ALIASES(pmpi_waitany, PMPI_WAITANY);
+SP_TRAMPOLINE(mpi_waitany_, wrap_mpi_waitany_);
 
 SP_API void mpi_waitany_f08_(void *f_count, void *f_array_of_requests, void *f_index, void *f_status, void *f_ierror)
 {

@@ -34,7 +34,7 @@ static void sp_f_Win_allocate(const void *site_, int form_, void *f_size, void *
 	sp_leave_Win_allocate(t_, rc_, size, disp_unit, info, comm, baseptr, win);
 }
 
-SP_API void mpi_win_allocate_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_win_allocate_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
 {
 	sp_f_Win_allocate(__builtin_return_address(0), SP_F_PLAIN, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
 }
@@ -43,10 +43,9 @@ SP_API void pmpi_win_allocate_(void *f_size, void *f_disp_unit, void *f_info, vo
 {
 	sp_f_Win_allocate(__builtin_return_address(0), SP_F_PLAIN | SP_F_PMPI, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
 }
-SP_F_ALIASES(mpi_win_allocate, MPI_WIN_ALLOCATE);
-SP_F_ALIASES(pmpi_win_allocate, PMPI_WIN_ALLOCATE);
+SP_TRAMPOLINE(mpi_win_allocate_, wrap_mpi_win_allocate_);
 
-SP_API void mpi_win_allocate_cptr_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
+__attribute__((used)) static void wrap_mpi_win_allocate_cptr_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
 {
 	sp_f_Win_allocate(__builtin_return_address(0), SP_F_CPTR, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
 }
@@ -55,8 +54,7 @@ SP_API void pmpi_win_allocate_cptr_(void *f_size, void *f_disp_unit, void *f_inf
 {
 	sp_f_Win_allocate(__builtin_return_address(0), SP_F_CPTR | SP_F_PMPI, f_size, f_disp_unit, f_info, f_comm, f_baseptr, f_win, f_ierror);
 }
-SP_F_ALIASES(mpi_win_allocate_cptr, MPI_WIN_ALLOCATE_CPTR);
-SP_F_ALIASES(pmpi_win_allocate_cptr, PMPI_WIN_ALLOCATE_CPTR);
+SP_TRAMPOLINE(mpi_win_allocate_cptr_, wrap_mpi_win_allocate_cptr_);
 
 SP_API void mpi_win_allocate_f08_(void *f_size, void *f_disp_unit, void *f_info, void *f_comm, void *f_baseptr, void *f_win, void *f_ierror)
 {
