@@ -3,6 +3,7 @@
 #include "arrive.h"
 #include "flavour.h"
 #include "fortran.h"
+#include "layers.h"
 #include "runtime.h"
 
 typedef void with_error(void *ierror);
@@ -27,11 +28,14 @@ void sp_f_Init(const void *site, int form, void *ierror)
 	*(void **)&real = sp_f_next(next, "mpi_init", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
+	const int64_t params[] = {0, 0};
+	int *error = error_or(ierror, &own);
 	if (!sp_open_start(t, site, form & SP_F_PMPI)) {
-		real(ierror);
+		real(error);
+		if (*error == 0 && (form & SP_F_PMPI))
+			sp_start_inside(site, SP_ID_MPI_Init, params);
 		return;
 	}
-	int *error = error_or(ierror, &own);
 	sp_enter_Init(t, site, SP_FORTRAN_FLAG, NULL, NULL);
 	sp_arrive("MPI_Init");
 	sp_entered(t);
@@ -40,7 +44,7 @@ void sp_f_Init(const void *site, int form, void *ierror)
 	sp_back(t);
 	sp_leave_Init(t, *error, NULL, NULL);
 	if (*error == 0 && t->depth == 0)
-		sp_start(SP_ID_MPI_Init, (const int64_t[]){0, 0});
+		sp_start(SP_ID_MPI_Init, params);
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	sp_arrive_end();
 }
@@ -54,11 +58,14 @@ void sp_f_Init_thread(const void *site, int form, void *required, void *provided
 	*(void **)&real = sp_f_next(next, "mpi_init_thread", form);
 	if (sp_f_is_absent(*(void **)&real, ierror))
 		return;
+	int *error = error_or(ierror, &own), level = (int)sp_ld32(required);
+	const int64_t params[] = {0, 0, level, (int64_t)(intptr_t)provided};
 	if (!sp_open_start(t, site, form & SP_F_PMPI)) {
-		real(required, provided, ierror);
+		real(required, provided, error);
+		if (*error == 0 && (form & SP_F_PMPI))
+			sp_start_inside(site, SP_ID_MPI_Init_thread, params);
 		return;
 	}
-	int *error = error_or(ierror, &own), level = (int)sp_ld32(required);
 	sp_enter_Init_thread(t, site, SP_FORTRAN_FLAG, NULL, NULL, level, provided);
 	sp_arrive("MPI_Init_thread");
 	sp_entered(t);
@@ -67,7 +74,7 @@ void sp_f_Init_thread(const void *site, int form, void *required, void *provided
 	sp_back(t);
 	sp_leave_Init_thread(t, *error, NULL, NULL, level, provided);
 	if (*error == 0 && t->depth == 0)
-		sp_start(SP_ID_MPI_Init_thread, (const int64_t[]){0, 0, level, (int64_t)(intptr_t)provided});
+		sp_start(SP_ID_MPI_Init_thread, params);
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	sp_arrive_end();
 }
@@ -86,11 +93,19 @@ void sp_f_Finalize(const void *site, int form, void *ierror)
 		sp_entered(t);
 		sp_leave_Finalize(t, 0);
 	}
-	if (open || t->depth == 0) {
+	int later = open && !(form & SP_F_PMPI) && sp_finish_inside();
+	if (open || t->depth == 0 || ((form & SP_F_PMPI) && sp_is_layer(site))) {
 		sp_arrive("MPI_Finalize");
-		sp_finish();
+		if (!later)
+			sp_finish();
 	}
+	if (later)
+		sp_push(t);
 	real(ierror);
+	if (later) {
+		sp_pop(t);
+		sp_finish_missed();
+	}
 	sp_arrive_end();
 }
 

@@ -50,8 +50,13 @@ COMMON call_Init(const void *site, int pmpi, int *argc, char ***argv)
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Init);
-	if (!sp_open_start(t, site, pmpi))
-		return FORWARD(Init, argc, argv);
+	const int64_t params[] = {(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv};
+	if (!sp_open_start(t, site, pmpi)) {
+		int rc = FORWARD(Init, argc, argv);
+		if (rc == 0 && pmpi)
+			sp_start_inside(site, SP_ID_MPI_Init, params);
+		return rc;
+	}
 	sp_enter_Init(t, site, 0, argc, argv);
 	sp_arrive("MPI_Init");
 	sp_entered(t);
@@ -60,7 +65,7 @@ COMMON call_Init(const void *site, int pmpi, int *argc, char ***argv)
 	sp_back(t);
 	sp_leave_Init(t, rc, argc, argv);
 	if (rc == 0)
-		sp_start(SP_ID_MPI_Init, (const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv});
+		sp_start(SP_ID_MPI_Init, params);
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	sp_arrive_end();
 	return rc;
@@ -71,8 +76,13 @@ COMMON call_Init_thread(const void *site, int pmpi, int *argc, char ***argv, int
 {
 	struct sp_thread *t = &sp_self;
 	sp_require(SP_ID_MPI_Init_thread);
-	if (!sp_open_start(t, site, pmpi))
-		return FORWARD(Init_thread, argc, argv, required, provided);
+	const int64_t params[] = {(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv, required, (int64_t)(intptr_t)provided};
+	if (!sp_open_start(t, site, pmpi)) {
+		int rc = FORWARD(Init_thread, argc, argv, required, provided);
+		if (rc == 0 && pmpi)
+			sp_start_inside(site, SP_ID_MPI_Init_thread, params);
+		return rc;
+	}
 	sp_enter_Init_thread(t, site, 0, argc, argv, required, provided);
 	sp_arrive("MPI_Init_thread");
 	sp_entered(t);
@@ -81,8 +91,7 @@ COMMON call_Init_thread(const void *site, int pmpi, int *argc, char ***argv, int
 	sp_back(t);
 	sp_leave_Init_thread(t, rc, argc, argv, required, provided);
 	if (rc == 0)
-		sp_start(SP_ID_MPI_Init_thread,
-			(const int64_t[]){(int64_t)(intptr_t)argc, (int64_t)(intptr_t)argv, required, (int64_t)(intptr_t)provided});
+		sp_start(SP_ID_MPI_Init_thread, params);
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	sp_arrive_end();
 	return rc;
@@ -99,11 +108,19 @@ COMMON call_Finalize(const void *site, int pmpi)
 		sp_entered(t);
 		sp_leave_Finalize(t, 0);
 	}
-	if (open || t->depth == 0) {
+	int later = open && !pmpi && sp_finish_inside();
+	if (open || t->depth == 0 || (pmpi && sp_is_layer(site))) {
 		sp_arrive("MPI_Finalize");
-		sp_finish();
+		if (!later)
+			sp_finish();
 	}
+	if (later)
+		sp_push(t);
 	int rc = pmpi ? P_MPI_Finalize() : N_MPI_Finalize();
+	if (later) {
+		sp_pop(t);
+		sp_finish_missed();
+	}
 	sp_arrive_end();
 	return rc;
 }

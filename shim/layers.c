@@ -5,11 +5,14 @@
  * is to the wrappers as the program is. One below gets the program's calls from the
  * wrappers (sp_next), and what it calls in its turn is not recorded.
  *
- * A layer may keep ranks for itself, and show the program an MPI_COMM_WORLD without
- * them. They mostly never return from MPI_Init, so that the ranks which do must not
- * wait for them: the recording then runs over the program's world. Whether it is
- * another one is asked of the layer, whose count of calls that may change; so only one
- * is asked that could do this, and did something in MPI_Init that could be it.
+ * A layer may keep ranks for itself, which mostly never return from MPI_Init: those that do must not wait for
+ * them. All ranks pass the layer's own call of PMPI_Init, and of PMPI_Finalize: recording starts and ends
+ * there (sp_start_inside).
+ *
+ * But a layer may also show the program an MPI_COMM_WORLD without these ranks. The recording then runs over
+ * the program's world, so it starts when MPI_Init returns to the program. Whether it is another world is asked
+ * of the layer, whose count of calls that may change; so only one is asked that could do this, and did
+ * something in MPI_Init that could be it.
  */
 #define _GNU_SOURCE
 #include "layers.h"
@@ -132,12 +135,17 @@ void sp_layer_initialises(const void *site)
 		__atomic_store_n(&initialised, 1, __ATOMIC_RELAXED);
 }
 
+int sp_layers_may_change_world(void)
+{
+	return sp_is_layer(sp_next[SP_ID_MPI_Comm_size]) && sp_is_layer(sp_next[SP_ID_MPI_Comm_rank])
+		&& sp_is_layer(sp_next[SP_ID_MPI_Comm_dup]);
+}
+
 int sp_layers_change_world(void)
 {
 	int size = 0, all = 0, rank = 0, own = 0;
 	uint64_t moved = 0, any = 0;
-	if (!sp_is_layer(sp_next[SP_ID_MPI_Comm_size]) || !sp_is_layer(sp_next[SP_ID_MPI_Comm_rank])
-	    || !sp_is_layer(sp_next[SP_ID_MPI_Comm_dup]) || (initialised && !made_handles))
+	if (!sp_layers_may_change_world() || (initialised && !made_handles))
 		return 0;
 	P_MPI_Comm_size(sp_fl.comm_world, &all);
 	P_MPI_Comm_rank(sp_fl.comm_world, &own);

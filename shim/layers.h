@@ -17,6 +17,8 @@ const char *sp_layer_path(int i);
 void sp_layer_calls(const void *site, int handles);
 /* MPI was initialised by a call from `site`. */
 void sp_layer_initialises(const void *site);
+/* Whether a layer has functions by which it could show the program another MPI_COMM_WORLD. */
+int sp_layers_may_change_world(void);
 /* After MPI_Init: whether a layer shows the program another MPI_COMM_WORLD than the MPI's. All
    ranks that the program sees have to ask. */
 int sp_layers_change_world(void);

@@ -15,6 +15,8 @@ void sp_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void sp_loaded(void);
 /* After PMPI_Init: start recording for good. */
 void sp_start(unsigned call, const int64_t *params);
+/* The same where a layer called PMPI_Init from `site`: it may keep this rank, and never return to the program. */
+void sp_start_inside(const void *site, unsigned call, const int64_t *params);
 /* The same without MPI_COMM_WORLD. */
 void sp_start_alone(unsigned call, const int64_t *params);
 /* A wrapper is inside of a function that initialises MPI, or at its own start. */
@@ -23,6 +25,10 @@ extern int sp_initialising;
 void sp_start_late(void);
 /* Before PMPI_Finalize: merge, write, clean up, and stop. */
 void sp_finish(void);
+/* The program calls MPI_Finalize: whether that is left to the layer's call of PMPI_Finalize. */
+int sp_finish_inside(void);
+/* The layer came back: it may have found another way to finalize MPI. */
+void sp_finish_missed(void);
 /* The same where there was no start together: the records are complete. */
 void sp_finish_alone(void);
 /* After PMPI_Session_init and before PMPI_Session_finalize: in a program that
@@ -53,7 +59,9 @@ void sp_early_claim(struct sp_thread *t);
 extern struct sp_run {
 	int rank, ranks, spawned;
 	int alone;     /* sessions only: there is no MPI_COMM_WORLD */
-	int late;      /* MPI_Init was not seen */
+	int late;      /* MPI_Init was not seen, or not all ranks returned from it */
+	int inside;    /* recording started in a layer's call of PMPI_Init */
+	int finalizing; /* the program called MPI_Finalize, and a layer will call PMPI_Finalize */
 	int start_off; /* switched off before MPI_Init */
 	intptr_t comm;        /* private duplicate of MPI_COMM_WORLD */
 	intptr_t world_group; /* of MPI_COMM_WORLD; 0 if there is none */

@@ -11,9 +11,11 @@
 
 #include "calls.h"
 #include "context.h"
+#include "depart.h"
 #include "flavour.h"
 #include "hooks.h"
 #include "host.h"
+#include "layers.h"
 #include "phase.h"
 #include "ring.h"
 #include "room.h"
@@ -52,7 +54,10 @@ static int all_agree(enum answer yes, const char *why, int *one_clock, int endin
 	struct sp_vote vote = {
 		.clock = sp_clock_id(), .yes = yes == YES, .cramped = yes == NO_ROOM ? sp_run.rank : -1, .one_clock = 1,
 	};
+	if (ending && sp_run.rank == 0)
+		sp_depart_offer(&vote.departure);
 	int agreed = sp_talk_agree(&vote, ending);
+	sp_depart_join(&vote.departure);
 	if (sp_run.rank == 0 && vote.cramped == 0)
 		sp_give_up("%s", why);
 	else if (sp_run.rank == 0 && vote.cramped > 0)
@@ -74,17 +79,19 @@ static uint64_t ring_bytes(void)
 	return size;
 }
 
+/* 0, SPOOR_LATE or another error. */
 static int open_world(void)
 {
 	intptr_t parent = 0;
-	if (!sp_talk_open())
-		return 0;
+	int rc = sp_talk_open();
+	if (rc != 0)
+		return rc;
 	P_MPI_Comm_rank(sp_run.comm, &sp_run.rank);
 	P_MPI_Comm_size(sp_run.comm, &sp_run.ranks);
 	P_MPI_Comm_group(sp_run.comm, &sp_run.world_group);
 	if (P_MPI_Comm_get_parent(&parent) == 0)
 		sp_run.spawned = ((uint64_t)parent & sp_fl.handle_mask) != (uint64_t)sp_fl.comm_null;
-	return 1;
+	return 0;
 }
 
 static int start_engine(void)
@@ -150,6 +157,20 @@ static void set_on(void)
 /* Of MPI_Init_thread's parameters; MPI_THREAD_SINGLE is 0 in all MPIs. */
 #define PROVIDED 3
 
+/* Of those who are here nobody else will take part: the records are complete at the end, and merged after the run. */
+static void go_alone(void)
+{
+	char why[256];
+	P_MPI_Comm_rank(sp_fl.comm_world, &sp_run.rank);
+	P_MPI_Comm_size(sp_fl.comm_world, &sp_run.ranks);
+	P_MPI_Comm_group(sp_fl.comm_world, &sp_run.world_group);
+	sp_run.alone = sp_run.late = 1;
+	if (sp_room_to_start(why, sizeof why))
+		start_engine();
+	else
+		sp_give_up("%s", why);
+}
+
 void sp_start(unsigned call, const int64_t *params)
 {
 	uint64_t begin = sp_ticks();
@@ -159,8 +180,11 @@ void sp_start(unsigned call, const int64_t *params)
 	uint64_t was = sp_shut(&sp_self);
 	sp_self.in[SP_BUSY]++;
 	char why[256];
-	int one_clock;
-	if (!open_world()) {
+	int one_clock, rc = open_world();
+	if (rc == SPOOR_LATE) {
+		go_alone();
+		sp_warn("rank %d: other ranks did not come out of MPI_Init, so it is recorded without them", sp_run.rank);
+	} else if (rc != 0) {
 		sp_give_up("can't duplicate MPI_COMM_WORLD, not tracing");
 	} else if (!all_agree(sp_room_to_start(why, sizeof why) ? start_engine() : NO_ROOM, why, &one_clock, 0)) {
 		if (sp_run.rank == 0) {
@@ -180,6 +204,14 @@ void sp_start(unsigned call, const int64_t *params)
 	set_on();
 	sp_hooks_started(call, params, begin);
 	sp_reopen(&sp_self, was);
+}
+
+void sp_start_inside(const void *site, unsigned call, const int64_t *params)
+{
+	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) != SP_EARLY || !sp_self.depth || !sp_is_layer(site) || sp_layers_may_change_world())
+		return;
+	sp_run.inside = 1;
+	sp_start(call, params);
 }
 
 void sp_start_alone(unsigned call, const int64_t *params)
@@ -220,12 +252,23 @@ void sp_start_late(void)
 
 /* ---- finish ---- */
 
+/* The last that MPI sees of spoor is a message that all wait for; what takes time comes before it. */
+static void part(void)
+{
+	sp_host_stop();
+	sp_talk_together();
+	close_world();
+	sp_depart();
+}
+
 void sp_finish(void)
 {
 	if (sp_run.late)
 		sp_finish_alone();
 	if (!sp_run.comm)
 		return;
+	if (sp_self.depth && !sp_run.finalizing) /* a layer never returned from MPI_Init to the program */
+		sp_leave_all(&sp_self);
 	sp_self.in[SP_BUSY]++;
 	sp_hooks_finish();
 	sp_late(&sp_self, sp_ticks());
@@ -243,7 +286,27 @@ void sp_finish(void)
 		sp_give_up("another rank stopped tracing: see `spoor recover`");
 	}
 	__atomic_store_n(&sp_mode, SP_OFF, __ATOMIC_SEQ_CST);
-	sp_host_stop();
-	close_world();
+	part();
 	sp_self.in[SP_BUSY]--;
+}
+
+int sp_finish_inside(void)
+{
+	sp_run.finalizing = sp_run.inside && sp_run.comm;
+	return sp_run.finalizing;
+}
+
+void sp_finish_missed(void)
+{
+	int over = 0;
+	if (!sp_run.comm)
+		return;
+	if (P_MPI_Finalized(&over) == 0 && !over) {
+		sp_finish();
+		return;
+	}
+	sp_run.comm = 0;
+	sp_run.world_group = 0;
+	sp_run.alone = 1;
+	sp_finish_alone();
 }

@@ -100,21 +100,51 @@ static int complete(intptr_t *request, int64_t limit)
 	return rc;
 }
 
+/* Ranks come back from MPI_Init at about the same time, if they come. */
+#define OPENING_SECONDS 60
+
+static int64_t opening_limit(void)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	int all = 0;
+	int64_t limit = OPENING_SECONDS * INT64_C(1000000000);
+	if (P_MPI_Comm_size(sp_fl.comm_world, &all) == 0 && cores > 0 && all > cores)
+		limit *= all / cores;
+	return limit < patience() ? limit : patience();
+}
+
+/* A collective operation can't be cancelled: where it stays open, the variables have to stay as well. */
+static int duplicate(void)
+{
+	static intptr_t request, comm;
+	uint64_t status[8];
+	int done = 0;
+	int rc = P_MPI_Comm_idup(sp_fl.comm_world, &comm, &request);
+	int64_t began = now(), limit = opening_limit();
+	while (rc == 0 && !done && (rc = P_MPI_Test(&request, &done, status)) == 0 && !done) {
+		int64_t waited = now() - began;
+		if (waited > limit)
+			return SPOOR_LATE;
+		rest(waited, 4);
+	}
+	sp_run.comm = comm;
+	return rc;
+}
+
 int sp_talk_open(void)
 {
-	intptr_t request = 0;
 	int rc;
 	if (sp_layers_change_world())
 		rc = N_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);
 	else if (P_MPI_Comm_idup)
-		rc = P_MPI_Comm_idup(sp_fl.comm_world, &sp_run.comm, &request) || complete(&request, INT64_MAX);
+		rc = duplicate();
 	else
 		rc = P_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);
 	if (rc != 0)
 		sp_run.comm = 0;
 	else
 		P_MPI_Comm_set_errhandler(sp_run.comm, sp_fl.errors_return);
-	return rc == 0;
+	return rc;
 }
 
 void sp_talk_close(void)
@@ -185,13 +215,11 @@ static void count(struct sp_vote *all, const struct sp_vote *v)
 
 /* Up a tree to rank 0 and down again. Who hears nothing takes it for a no, and goes on:
    others wait for it. */
-int sp_talk_agree(struct sp_vote *vote, int ending)
+static void up_and_down(struct sp_vote *vote, int64_t limit)
 {
 	const struct sp_vote no = {.cramped = -1};
-	int64_t limit = ending ? INT64_MAX : patience();
 	struct sp_vote other;
 	int step = 1;
-	tag = 1;
 	for (; step < sp_run.ranks && !(sp_run.rank & step); step <<= 1)
 		if (sp_run.rank + step < sp_run.ranks)
 			count(vote, recv_within(sp_run.rank + step, &other, sizeof other, limit) == 0 ? &other : &no);
@@ -201,5 +229,18 @@ int sp_talk_agree(struct sp_vote *vote, int ending)
 	while (step >>= 1)
 		if (sp_run.rank + step < sp_run.ranks)
 			sp_talk_send(sp_run.rank + step, vote, sizeof *vote);
+}
+
+int sp_talk_agree(struct sp_vote *vote, int ending)
+{
+	tag = 1;
+	up_and_down(vote, ending ? INT64_MAX : patience());
 	return vote->yes;
+}
+
+void sp_talk_together(void)
+{
+	struct sp_vote vote = {.yes = 1, .cramped = -1};
+	tag = 3;
+	up_and_down(&vote, patience());
 }

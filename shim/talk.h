@@ -4,7 +4,10 @@
 
 #include <stdint.h>
 
-/* Make the duplicate, sp_run.comm, of the MPI_COMM_WORLD that the program sees; 0 if that fails. */
+#include "depart.h"
+
+/* Make the duplicate, sp_run.comm, of the MPI_COMM_WORLD that the program sees: 0, SPOOR_LATE if other ranks don't take part
+   in it, or another error. */
 int sp_talk_open(void);
 void sp_talk_close(void);
 
@@ -24,11 +27,14 @@ struct sp_vote {
 	int32_t cramped;   /* the lowest rank that has no room to, -1: none */
 	int32_t one_clock; /* all read the same */
 	int32_t unused;
+	struct sp_departure departure; /* of rank 0, at the end */
 };
 
 /* Whether all ranks say yes. Rank 0 then knows who is cramped, all whether there is one clock.
    At the end of a run no wait is too long: others may still compute, and MPI_Finalize would
    wait for them as well. */
 int sp_talk_agree(struct sp_vote *vote, int ending);
+/* Wait until all ranks are here. */
+void sp_talk_together(void);
 
 #endif

@@ -299,3 +299,34 @@ func TestInitNotSeen(t *testing.T) {
 		}
 	})
 }
+
+// A layer may keep ranks that never return from MPI_Init, and show the program the same MPI_COMM_WORLD. Recording starts and ends
+// where these pass as well. One that finds the MPI by dlsym can't be seen to do so: then ranks are recorded alone after a while.
+func TestKeptRank(t *testing.T) {
+	each(t, func(m made) {
+		program := m.linked("kept", "kept.c", m.compile("libkeeps.so", "keeps.c"))
+		for _, args := range [][]string{{program}, {program, "thread"}} {
+			init := map[bool]string{true: "Init_thread", false: "Init"}[len(args) > 1]
+			m.wants(m.same(nil, 3, args...), 3, map[string]int{init: 3, "Comm_rank": 2, "Comm_size": 2, "Allreduce": 20, "Finalize": 2})
+		}
+		fortran := m.linked("kept_f", "kept.f90", m.compile("libkeepsf.so", "keeps.c", "-DFORTRAN"))
+		m.wants(m.same(nil, 3, fortran), 3, map[string]int{"Init": 3, "Comm_rank": 2, "Comm_size": 20, "Finalize": 2})
+
+		file := m.path("hidden.spoor")
+		hidden := m.linked("hidden", "kept.c", m.compile("libhidden.so", "keeps.c", "-DBY_DLSYM"))
+		want := m.job(nil, m.mpi.Command(3, hidden)...)
+		r := mpis.Job{MPI: m.mpi, Dir: m.dir, Temp: m.t.TempDir(), Env: []string{"SPOOR_PATIENCE=1"}}.Run(
+			append([]string{m.spoor, "run", "-o", file}, m.mpi.Command(3, hidden)...)...)
+		for _, line := range want { // UCX says that an operation stays open
+			if r.Err != nil || !strings.Contains(r.Stdout, line) || !strings.Contains(r.Stderr, "other ranks did not come out of MPI_Init") {
+				m.t.Fatalf("%v", r)
+			}
+		}
+		if out, err := exec.Command(m.spoor, "recover", "-o", file, file+".partial").CombinedOutput(); err != nil {
+			m.t.Fatalf("recover: %v\n%s", err, out)
+		}
+		if got := m.account(file); got.Calls["Allreduce"] != 20 {
+			m.t.Errorf("the trace has %v", got.Calls)
+		}
+	})
+}
