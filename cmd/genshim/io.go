@@ -44,7 +44,7 @@ type filePage struct {
 func fileCalls(calls []*mpi.Call) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(fileHead)
-	index := 0
+	index, names := 0, ""
 	for _, c := range calls {
 		for _, s := range c.Symbols() {
 			p, err := newFilePage(c, &s, index)
@@ -52,12 +52,13 @@ func fileCalls(calls []*mpi.Call) ([]byte, error) {
 				return nil, fmt.Errorf("%s: %w", s.Name, err)
 			}
 			index++
+			names += fmt.Sprintf("\t%q,\n", s.Name)
 			if err := fileWrapper.Execute(&b, p); err != nil {
 				return nil, err
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\nvoid *sp_io_functions[%d];\n", index)
+	fmt.Fprintf(&b, "\nvoid *sp_io_functions[%d];\nconst char *const sp_io_names[] = {\n%s\tNULL,\n};\n", index, names)
 	return b.Bytes(), nil
 }
 

@@ -19,6 +19,7 @@
 #undef MAP_ANONYMOUS
 #include "io.h"
 
+#include "object.h"
 #include "resolve.h"
 
 uint8_t sp_io_states[SP_IO_DESCRIPTORS];
@@ -253,8 +254,23 @@ void sp_io_unmapped(const void *at)
 
 /* ---- whose call it is ---- */
 
-/* Where the program itself is. */
+/* Where the program itself is, and whether it has functions with names of files' functions: what the MPI calls by such a name
+   leads to the program first, which hands it on. */
 static uintptr_t program_lo, program_hi;
+static int program_interposes;
+
+static int interposes(struct dl_phdr_info *info)
+{
+	struct sp_object o;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+			sp_object_read(&o, info->dlpi_addr, (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
+			for (const char *const *name = sp_io_names; *name; name++)
+				if (sp_object_function(&o, *name))
+					return 1;
+		}
+	return 0;
+}
 
 static int first_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -267,15 +283,17 @@ static int first_object(struct dl_phdr_info *info, size_t size, void *arg)
 				program_lo = lo;
 			hi = lo + info->dlpi_phdr[i].p_memsz;
 		}
+	program_interposes = interposes(info);
 	__atomic_store_n(&program_hi, hi, __ATOMIC_RELEASE);
 	return 1;
 }
 
-static int is_programs(const void *site)
+/* Whether a call inside of one of MPI is that of a callback. */
+static int is_callback(const void *site)
 {
 	if (!__atomic_load_n(&program_hi, __ATOMIC_ACQUIRE))
 		dl_iterate_phdr(first_object, NULL);
-	return (uintptr_t)site >= program_lo && (uintptr_t)site < program_hi;
+	return (uintptr_t)site >= program_lo && (uintptr_t)site < program_hi && !program_interposes;
 }
 
 /* Whether what the MPI does for itself counts too. */
@@ -325,7 +343,7 @@ int sp_io_open_slow(struct sp_thread *t, int handles, const void *site, uint64_t
 	int yes = 0;
 	if (mode == SP_MUTED && !handles)
 		;
-	else if (inside_mpi(t) && !is_programs(site) && (early || !all_count()))
+	else if (inside_mpi(t) && !is_callback(site) && (early || !all_count()))
 		;
 	else if (t->writing || t->depth >= SP_MAX_OPEN)
 		sp_drop(2);

@@ -42,6 +42,7 @@ enum sp_io_state {
 #define SP_IO_DESCRIPTORS 65536
 extern uint8_t sp_io_states[SP_IO_DESCRIPTORS];
 extern void *sp_io_functions[];
+extern const char *const sp_io_names[]; /* of all wrappers; the last is NULL */
 
 void *sp_io_find(int index, const char *name);
 

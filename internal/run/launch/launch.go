@@ -130,6 +130,12 @@ func Command(l Launcher, args []string, vars []Var) (argv, env []string) {
 	env = os.Environ()
 	switch l {
 	case OpenMPI, PRRTE:
+		if at, _ := listFile(l, args); at > 0 {
+			if argv, err := withVars(args, at, vars); err == nil {
+				return argv, extend(env, vars)
+			}
+			return args, extend(env, vars) // for ranks of this host
+		}
 		var opts []string
 		for _, v := range vars {
 			opts = append(opts, "-x", v.Name+"="+v.Value)
@@ -163,9 +169,12 @@ func extend(env []string, vars []Var) []string {
 }
 
 // Program guesses the program among the launcher's arguments: the first one
-// that can be executed, behind what wraps it; for an interpreter, the script behind it. Empty if
-// there is none.
+// that can be executed, behind what wraps it; for an interpreter, the script behind it. Where a file
+// names programs, the first of them. Empty if there is none.
 func Program(l Launcher, args []string) string {
+	if p := listed(l, args); p != "" {
+		return p
+	}
 	i := command(l, args)
 	if i < 0 {
 		return ""
@@ -204,7 +213,7 @@ func command(l Launcher, args []string) int {
 // Instead returns the launcher's line with another command in place of the program, or of each of several: it runs on the same hosts.
 // Nil if there is no launcher, or a program isn't found.
 func Instead(l Launcher, args, program []string) (line []string) {
-	if l == None {
+	if at, _ := listFile(l, args); l == None || at > 0 {
 		return nil
 	}
 	line = append(line, args[0])
