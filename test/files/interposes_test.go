@@ -2,6 +2,7 @@ package files
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,9 @@ func TestProgramsOwnFunctions(t *testing.T) {
 					t.Fatal(err)
 				}
 				got = append(got, c.Name())
+			}
+			if i := slices.Index(got, "MPI_Init"); i > 0 {
+				got = got[i:] // what libraries do when they are loaded
 			}
 			if text := strings.Join(got, " "); text != "MPI_Init fopen fclose MPI_Barrier MPI_Finalize" {
 				t.Error(text)
