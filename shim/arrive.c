@@ -8,6 +8,7 @@
  *   call NAME
  *   host NAME
  *   pid N
+ *   namespace N              of process numbers; where it is not the host's, the mark is locked
  *   start NS                 since 1970
  *   rank N                   where it is known, with
  *   ranks N
@@ -24,12 +25,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lives.h"
 #include "ring.h"
 #include "runtime.h"
 
 extern char **environ;
 
 static char mark[4096];
+static int held = -1; /* its descriptor */
 static int ends; /* the folder isn't needed any more */
 
 static int of_launcher(const char *variable)
@@ -60,13 +63,15 @@ static void leave_mark(const char *call)
 		return;
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
-	fprintf(f, "spoor-arrival 1\ncall %s\nhost %s\npid %d\nstart %" PRId64 "\n", call, host, (int)getpid(), now.tv_sec * INT64_C(1000000000) + now.tv_nsec);
+	fprintf(f, "spoor-arrival 1\ncall %s\nhost %s\npid %d\nnamespace %" PRIu64 "\nstart %" PRId64 "\n", call, host,
+		(int)getpid(), sp_lives_namespace(), now.tv_sec * INT64_C(1000000000) + now.tv_nsec);
 	if (sp_run.ranks > 0)
 		fprintf(f, "rank %d\nranks %d\n", sp_run.rank, sp_run.ranks);
 	for (char **e = environ; e && *e; e++)
 		if (of_launcher(*e))
 			fprintf(f, "env %s\n", *e);
 	fclose(f);
+	held = sp_lives_lock(mark, 0);
 	ends = sp_run.ranks > 0;
 }
 
@@ -83,6 +88,9 @@ void sp_arrive_end(void)
 		return;
 	sp_self.in[SP_BUSY]++;
 	unlink(mark);
+	if (held >= 0)
+		close(held);
+	held = -1;
 	if (ends) /* sp_scratch_remove found the mark there */
 		sp_scratch_leave(mark);
 	*mark = 0;

@@ -12,6 +12,7 @@
  *   alone 0|1                sessions only, no MPI_COMM_WORLD
  *   host NAME
  *   pid N
+ *   namespace N              of process numbers, as /proc names it
  *   exe PATH
  *   cwd PATH                 at the first call that is recorded, or MPI_Init
  *   clock tsc|monotonic      what a tick is
@@ -22,6 +23,7 @@
  *   handle KIND ABI RAW      a predefined handle: standard ABI's number, and
  *                            its value in this process in hex
  *
+ * Where process numbers are not those of the host, as in a container, `lives` is locked while the process runs.
  * `maps` is /proc/self/maps, written again when libraries come or go. A file
  * `finished` says that the process ended well and only the merge is missing.
  */
@@ -41,6 +43,7 @@
 #include "calls.h"
 #include "flavour.h"
 #include "layers.h"
+#include "lives.h"
 #include "ring.h"
 #include "runtime.h"
 #include "stack.h"
@@ -142,7 +145,7 @@ static int write_maps(void)
 
 int sp_context_write(void)
 {
-	char path[4096], host[256] = "";
+	char path[4096], lives[4096], host[256] = "";
 	const char *layer;
 	if (!sp_scratch_dir())
 		return 1;
@@ -154,7 +157,7 @@ int sp_context_write(void)
 	put_library(f);
 	fprintf(f, "rank %d\nranks %d\nspawned %d\nalone %d\n", sp_run.rank, sp_run.ranks, sp_run.spawned, sp_run.alone);
 	put_text(f, "host", host, sizeof host);
-	fprintf(f, "pid %d\n", (int)getpid());
+	fprintf(f, "pid %d\nnamespace %" PRIu64 "\n", (int)getpid(), sp_lives_namespace());
 	put_link(f, "exe", "/proc/self/exe");
 	sp_context_folder();
 	put_text(f, "cwd", first_folder, sizeof first_folder);
@@ -164,6 +167,8 @@ int sp_context_write(void)
 	for (int i = 0; (layer = sp_layer_path(i)); i++)
 		put_text(f, "layer", layer, strlen(layer));
 	put_handles(f);
+	snprintf(lives, sizeof lives, "%s/lives", sp_scratch_dir());
+	sp_lives_lock(lives, O_CREAT);
 	return publish(f, "context", path);
 }
 

@@ -11,9 +11,14 @@
 #define _GNU_SOURCE
 #include "talk.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -131,15 +136,59 @@ static int duplicate(void)
 	return rc;
 }
 
+static int open_comm(void)
+{
+	if (sp_layers_change_world())
+		return N_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);
+	if (P_MPI_Comm_idup)
+		return duplicate();
+	return P_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);
+}
+
+/* MPIs make communicators with frames of 100 KB. A program that makes none may have a smaller stack. */
+#define STACK_NEEDED (1ul << 20)
+
+static int is_stack_small(void)
+{
+	struct rlimit limit;
+	pthread_attr_t attr;
+	size_t size = 0;
+	if (syscall(SYS_gettid) == getpid())
+		return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_NEEDED;
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return 0;
+	pthread_attr_getstacksize(&attr, &size);
+	pthread_attr_destroy(&attr);
+	return size < STACK_NEEDED;
+}
+
+static struct {
+	ucontext_t from, on;
+	int rc;
+} larger;
+
+static void open_there(void)
+{
+	larger.rc = open_comm();
+}
+
+static int open_on_larger_stack(void)
+{
+	void *stack = mmap(NULL, STACK_NEEDED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (stack == MAP_FAILED || getcontext(&larger.on) != 0)
+		return open_comm();
+	larger.on.uc_stack.ss_sp = stack;
+	larger.on.uc_stack.ss_size = STACK_NEEDED;
+	larger.on.uc_link = &larger.from;
+	makecontext(&larger.on, open_there, 0);
+	swapcontext(&larger.from, &larger.on);
+	munmap(stack, STACK_NEEDED);
+	return larger.rc;
+}
+
 int sp_talk_open(void)
 {
-	int rc;
-	if (sp_layers_change_world())
-		rc = N_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);
-	else if (P_MPI_Comm_idup)
-		rc = duplicate();
-	else
-		rc = P_MPI_Comm_dup(sp_fl.comm_world, &sp_run.comm);
+	int rc = is_stack_small() ? open_on_larger_stack() : open_comm();
 	if (rc != 0)
 		sp_run.comm = 0;
 	else

@@ -208,7 +208,7 @@ func recorderCost(path string, local float64, run func([]launch.Var) error) (cos
 	if err != nil {
 		return cost, err
 	}
-	scratch, err := makeScratch("")
+	scratch, err := makeScratch("", "")
 	if err != nil {
 		return cost, err
 	}

@@ -375,7 +375,7 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 	if err != nil {
 		return 0, err
 	}
-	scratch, err := makeScratch("")
+	scratch, err := makeScratch("", "")
 	if err != nil {
 		return 0, err
 	}

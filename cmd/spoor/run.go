@@ -214,7 +214,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err := deliver.Probe(out); err != nil {
 		return fmt.Errorf("%w; name another place for the trace with -o", err)
 	}
-	scratch, err := makeScratch(o.scratch)
+	scratch, err := makeScratch(o.scratch, out)
 	if err != nil {
 		return err
 	}
@@ -408,16 +408,22 @@ func traceName(program string) string {
 
 // makeScratch makes a directory for this run below the user's choice, or the
 // first of the usual places that has room. The shim makes it on other nodes.
-func makeScratch(chosen string) (string, error) {
+func makeScratch(chosen, out string) (string, error) {
 	parent, err := scratchParent(chosen)
 	if err != nil {
 		return "", err
 	}
 	dir, err := os.MkdirTemp(parent, "spoor-")
-	if err != nil && chosen == "" {
-		return os.MkdirTemp("", "spoor-")
+	if err == nil || chosen != "" {
+		return dir, err
 	}
-	return dir, err
+	// A slow folder of the job's is better than no job.
+	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", filepath.Dir(out)} {
+		if dir, err := os.MkdirTemp(parent, "spoor-"); err == nil {
+			return dir, nil
+		}
+	}
+	return "", err
 }
 
 func scratchParent(chosen string) (string, error) {

@@ -22,6 +22,8 @@ type Context struct {
 	Alone       bool // sessions only, no MPI_COMM_WORLD
 	Host        string
 	PID         int
+	Namespace   uint64 // of process numbers; 0: not known
+	Lives       string // the file that the process locks while it runs, if its numbers are not those of the host
 	Exe, Cwd    string
 	Args        []string
 	Layers      []string // files of other libraries that wrap MPI functions, below the recorder
@@ -45,7 +47,11 @@ func ReadContext(dir string) (*Context, error) {
 		return nil, fmt.Errorf("context: %w", err)
 	}
 	defer f.Close()
-	return ParseContext(f)
+	c, err := ParseContext(f)
+	if err == nil {
+		c.Lives = filepath.Join(dir, "lives")
+	}
+	return c, err
 }
 
 // writtenMaps is what the shim last wrote of a process's address space, nil if there is nothing.
@@ -101,6 +107,8 @@ func (c *Context) set(key, value string) (err error) {
 		c.Host = unescape(value)
 	case "pid":
 		c.PID, err = strconv.Atoi(value)
+	case "namespace":
+		c.Namespace, err = strconv.ParseUint(value, 10, 64)
 	case "exe":
 		c.Exe = unescape(value)
 	case "cwd":

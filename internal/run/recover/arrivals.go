@@ -20,10 +20,11 @@ type Arrival struct {
 	Call    string
 	Host    string
 	PID     int
-	StartNs int64 // since 1970
-	Rank    int   // -1: not known
-	Ranks   int   // of the job; 0: not known
-	Local   int   // of these on the host; 0: not known
+	StartNs int64  // since 1970
+	space   uint64 // namespace of PID; 0: not known
+	Rank    int    // -1: not known
+	Ranks   int    // of the job; 0: not known
+	Local   int    // of these on the host; 0: not known
 	Job     string
 	Alive   bool // it runs on this machine
 
@@ -45,7 +46,7 @@ func Arrivals(path string) []Arrival {
 		}
 		if a, err := ReadArrival(text); err == nil {
 			a.path = file
-			a.Alive = Alive(&capture.Context{Host: a.Host, PID: a.PID, StartNs: a.StartNs})
+			a.Alive = Alive(&capture.Context{Host: a.Host, PID: a.PID, Namespace: a.space, Lives: file, StartNs: a.StartNs})
 			list = append(list, *a)
 		}
 	}
@@ -82,6 +83,8 @@ func ReadArrival(text []byte) (*Arrival, error) {
 			a.Host = value
 		case key == "pid":
 			a.PID, err = strconv.Atoi(value)
+		case key == "namespace":
+			a.space, err = strconv.ParseUint(value, 10, 64)
 		case key == "start":
 			a.StartNs, err = strconv.ParseInt(value, 10, 64)
 		case key == "rank":

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 
 	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/record/event"
@@ -109,9 +111,30 @@ func Alive(c *capture.Context) bool {
 	if err != nil || c == nil || c.Host != host || c.PID <= 0 {
 		return false
 	}
+	if c.Namespace != 0 && c.Namespace != ownNamespace() { // here its number is another process's, or nobody's
+		return isLocked(c.Lives)
+	}
 	state, started, ok := processStat(c.PID)
 	// Another process may have got its number: that one began later.
 	return ok && state != 'Z' && state != 'X' && started <= c.StartNs
+}
+
+// ownNamespace is that of the process numbers that we see; 0 if it isn't known.
+var ownNamespace = sync.OnceValue(func() uint64 {
+	text, _ := os.Readlink("/proc/self/ns/pid")
+	_, text, _ = strings.Cut(text, "[")
+	n, _ := strconv.ParseUint(strings.TrimSuffix(text, "]"), 10, 64)
+	return n
+})
+
+func isLocked(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	l := syscall.Flock_t{Type: syscall.F_WRLCK}
+	return syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &l) == nil && l.Type != syscall.F_UNLCK
 }
 
 // AliveIn is Alive for a process directory.
