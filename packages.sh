@@ -16,6 +16,10 @@ package_of() {
 	scalapack) echo scalapack-mpi-test ;;
 	mpi4py) echo python3-mpi4py ;;
 	petsc4py) echo python3-petsc4py ;;
+	rmpi) echo r-cran-rmpi ;;
+	meep) echo meep-mpi-default ;;
+	dgord) echo ptscotch ;;
+	coarrays) echo libcoarrays-openmpi-dev ;;
 	h5py-mpi) echo python3-h5py-mpi ;;
 	NPopenmpi) echo netpipe-openmpi ;;
 	NPmpich2) echo netpipe-mpich2 ;;
@@ -52,6 +56,9 @@ present() {
 	clang-1*) command -v $1 && command -v llvm-config-${1#clang-} ;;
 	node) command -v node && command -v npm ;;
 	modulecmd) [ -e /usr/lib/x86_64-linux-gnu/modulecmd.tcl ] ;;
+	meep) ldd /usr/bin/meep | grep libmpi ;;
+	rmpi) [ -e /usr/lib/R/site-library/Rmpi/libs/Rmpi.so ] ;;
+	coarrays) [ -d /usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin ] ;;
 	petsc4py) ls /usr/lib/petscdir/petsc3.*/*-real/lib/python3/dist-packages/petsc4py ;;
 	h5py-mpi) [ -d /usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi ] ;;
 	pip) /usr/bin/python3 -c "import pip, setuptools" ;;

@@ -81,6 +81,23 @@ func programs() []program {
 		name: "cp2k", mpi: "openmpi", ranks: 4, needs: "/usr/bin/cp2k.psmp", args: []string{"cp2k.psmp", "-i", "water.inp"},
 		files: map[string]string{"water.inp": inputs.CP2K}, tells: regexp.MustCompile(`Total energy: +-\d+\.\d{7}`),
 	})
+	// Interpreters with glue of their own, a library that uses MPI in several threads, and Fortran's coarrays.
+	const coarrays = "/usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin/OpenCoarrays-2.10.1-tests/co_reduce_test"
+	petsc, _ := filepath.Glob("/usr/lib/petscdir/petsc3.*/*-real")
+	list = append(list, program{
+		name: "rmpi", mpi: "openmpi", ranks: 2, anyOrder: true, needs: "/usr/lib/R/site-library/Rmpi/libs/Rmpi.so", args: []string{"Rscript", abs("rmpi.R")},
+	}, program{
+		name: "meep", mpi: "openmpi", ranks: 2, needs: "/usr/bin/meep", args: []string{"meep", "waveguide.ctl"},
+		files: map[string]string{"waveguide.ctl": inputs.Meep}, tells: regexp.MustCompile(`run 0 finished at t = \S+ \(\d+ timesteps\)`),
+	}, program{
+		name: "dgord", mpi: "openmpi", ranks: 3, needs: "/usr/bin/dgord", args: []string{"dgord", "grid.grf", "grid.ord"},
+		files: map[string]string{"grid.grf": inputs.Grid(30)}, out: "grid.ord",
+	}, program{
+		name: "petsc4py", mpi: "openmpi", ranks: 2, needs: "/usr/lib/petscdir",
+		args: []string{"env", "PETSC_DIR=" + strings.Join(petsc, ""), "/usr/bin/python3", abs("petsc.py")},
+	}, program{
+		name: "coarrays", mpi: "openmpi", ranks: 4, needs: coarrays, args: []string{coarrays},
+	})
 	// Ranks spin while they wait: four of them on two cores take minutes, so only some
 	// programs have them.
 	fours := map[string]bool{"xdlu": true, "xdsvd": true, "xddblu": true} // xdsvd aborts with fewer

@@ -14,7 +14,9 @@ import (
 func TestSmallStack(t *testing.T) {
 	each(t, "stencil", func(s *shell) {
 		ranks := s.mpi.Command(2, "sh", "-c", "'ulimit -s 128; exec ./app'")
-		line := func(before ...string) []string { return []string{"sh", "-c", strings.Join(append(before, ranks...), " ")} }
+		line := func(before ...string) []string {
+			return []string{"sh", "-c", strings.Join(append(before, ranks...), " ")}
+		}
 		if code, _, stderr := s.run(line()...); code != 0 {
 			s.t.Skipf("the MPI itself doesn't: %s", stderr)
 		}
