@@ -2,7 +2,7 @@
 // any of them can go on: of the records that a program left that was killed, or of those that a
 // running one has made so far.
 //
-// It goes through all calls once (package export says what each did) and keeps what has not come
+// It goes through all calls once (package ops says what each did) and keeps what has not come
 // to its end; graph.go decides. Memory follows the channels that messages go on, and what
 // is under way.
 //
