@@ -51,7 +51,7 @@ func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 			if gaps != nil && (p.Def.Type == Request || slices.Contains(some, i)) {
 				*gaps = append(*gaps, gap{len(b), i, out == 1})
 			} else {
-				b = v.appendText(b, p.Kind())
+				b = p.appendText(b, v)
 			}
 		}
 	}
@@ -215,6 +215,16 @@ func (v *Value) appendRequest(b []byte) []byte {
 		return strconv.AppendInt(append(b, ".request-"...), v.ID, 10)
 	}
 	return append(b, "request?"...)
+}
+
+// appendText renders what a parameter passes or gives back.
+func (p *Param) appendText(b []byte, v *Value) []byte {
+	if v.Type == FunctionRef {
+		if name := mpi.CallbackName(p.Name(), v.Num); name != "" {
+			return append(b, name...)
+		}
+	}
+	return v.appendText(b, p.Kind())
 }
 
 func (v *Value) appendFunction(b []byte) []byte {

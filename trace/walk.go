@@ -115,9 +115,9 @@ func (w *Walk) AppendText(b []byte) []byte {
 		from = g.at
 		p := &x.call.Params[g.param]
 		if g.out {
-			b = p.Out.appendText(b, p.Kind())
+			b = p.appendText(b, &p.Out)
 		} else {
-			b = p.In.appendText(b, p.Kind())
+			b = p.appendText(b, &p.In)
 		}
 	}
 	return append(b, x.text[from:]...)

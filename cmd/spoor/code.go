@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -26,7 +30,20 @@ const maxCopied = 1 << 30
 
 // addCode puts into the file of a trace with call stacks what the binaries, which are at hand now, say of its calls, so that they need not
 // be there when it is read. Where they say nothing, the file stays as it is. The reader has what there was.
+// Somebody waits for the trace: it takes a second, or a hundredth of the run, and gives up then.
 func addCode(r *trace.Reader) error {
+	procs, err := r.Processes()
+	if err != nil {
+		return err
+	}
+	budget := time.Second
+	for _, p := range procs.All() {
+		budget = max(budget, time.Duration(p.WholeNs()/100))
+	}
+	return addCodeWithin(r, budget)
+}
+
+func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 	info, err := os.Stat(r.Name())
 	if err != nil || info.Size() > maxCopied {
 		return err
@@ -34,12 +51,33 @@ func addCode(r *trace.Reader) error {
 	if frames, err := tree.Frames(r); err != nil || frames < 2 {
 		return err
 	}
-	places := newPlaces(nil)
 	c, err := r.Code()
 	if err != nil || c != nil {
 		return err
 	}
-	if c, err = tree.Of(r, places.s, places.tails); err != nil || c == nil {
+	ctx, cancel := context.WithTimeout(context.Background(), budget)
+	defer cancel()
+	found := make(chan error, 1)
+	go func() { // which is left behind if it doesn't hear of the end of its time, as within debug information
+		own, err := trace.Open(r.Name()) // nobody else reads it
+		if err == nil {
+			defer own.Close()
+			places := newPlaces(nil)
+			c, err = tree.Of(ctx, own, places.s, places.tails, tree.Options{})
+		}
+		found <- err
+	}()
+	select {
+	case err = <-found:
+	case <-time.After(budget + budget/10):
+		err = context.DeadlineExceeded
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		name := shortPath(r.Name())
+		return fmt.Errorf("%s is complete, but for the program's functions and loops: finding them takes more than %s; spoor calltree %s does it when asked",
+			name, show.Duration(float64(budget)), name)
+	case err != nil || c == nil:
 		return err
 	}
 	if err := trace.AddCode(r.Name(), c, r); err != nil && !errors.Is(err, os.ErrPermission) {

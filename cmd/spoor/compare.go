@@ -123,6 +123,7 @@ func runsOf(cmd *cobra.Command, args []string, path string, paths []string, wind
 	if d, err = database.Open(filepath.Join(dir, "runs.db")); err != nil {
 		return nil, nil, nil, err
 	}
+	d.Rename("these traces")
 	done = func() { d.Close(); os.RemoveAll(dir) }
 	where := newPlaces(paths)
 	added, failed, err := addTraces(cmd, d, args, database.Options{Place: where.called}, "", where, window)

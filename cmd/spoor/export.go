@@ -111,8 +111,8 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	}
 	opts.Values, opts.Messages, opts.Shares = f.values, f.messages, f.shares
 	o.out = cmp.Or(o.out, traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor"))+f.ending)
-	if _, err := os.Lstat(o.out); err == nil && !o.force {
-		return fmt.Errorf("%s is there; use --force to replace it", o.out)
+	if err := mayWrite(o.out, o.force); err != nil {
+		return err
 	}
 	var p *progress
 	opts.Progress = func(calls uint64) { p.steps(int(calls)) }

@@ -45,8 +45,8 @@ More: docs/extrapolate.md`,
 				return err
 			}
 			out = cmp.Or(out, nameOf(list[0], fmt.Sprint(ranks)))
-			if exists(out) && !force && !explain {
-				return thereAlready(out) // not after some seconds
+			if err := mayWrite(out, force); err != nil && !explain { // not after some seconds
+				return err
 			}
 			m, err := extrapolate.Learn(list, newPlaces(paths).text)
 			if err != nil {

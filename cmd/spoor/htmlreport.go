@@ -19,7 +19,7 @@ import (
 
 func newReport() *cobra.Command {
 	var out string
-	var asJSON bool
+	var asJSON, force bool
 	var paths []string
 	var window windowFlags
 	var serving bool
@@ -62,7 +62,7 @@ More: docs/report.md`,
 				base := filepath.Base(r.Name())
 				out = strings.TrimSuffix(base, filepath.Ext(base)) + ".html"
 			}
-			if err := writeWhole(out, func(w io.Writer) error { return page.Write(w, d) }); err != nil {
+			if err := writeWhole(out, force, func(w io.Writer) error { return page.Write(w, d) }); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s\n", shortPath(out))
@@ -71,6 +71,7 @@ More: docs/report.md`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.html)")
+	forceFlag(f, &force)
 	f.BoolVar(&asJSON, "json", false, "print the page's data as JSON")
 	debugPathFlag(f, &paths)
 	f.BoolVar(&serving, "serve", false, "show the page in a browser, with every call of long runs")

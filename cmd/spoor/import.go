@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,8 +57,8 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 		return &usageError{cmd, fmt.Errorf("--timing %q: one of %s, %s, %s", o.timing, timing.Lossless, timing.Stats, timing.None)}
 	}
 	o.out = cmp.Or(o.out, importName(path))
-	if _, err := os.Lstat(o.out); err == nil && !o.force {
-		return thereAlready(o.out)
+	if err := mayWrite(o.out, o.force); err != nil {
+		return err
 	}
 	var p *progress
 	x, err := imported.OTF2(path, imported.Options{

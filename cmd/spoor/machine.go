@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,7 +178,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	}
 	m.Source = fmt.Sprintf("spoor machine measure %s, %s", strings.Join(args, " "), time.Now().UTC().Format(time.DateOnly))
 	comment := fmt.Sprintf("Measured on %s with %s.", result.Seats[0].Host, units72(library))
-	return os.WriteFile(o.out, m.Text(comment), 0o666)
+	return writeWhole(o.out, true, func(w io.Writer) error { _, err := w.Write(m.Text(comment)); return err })
 }
 
 // fileIn returns the name of a file that a folder doesn't have.

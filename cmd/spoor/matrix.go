@@ -12,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 type matrixOptions struct {
 	out                           string
+	force                         bool
 	collectives, rma, noP2P, json bool
 	messages                      bool
 	bin                           int
@@ -44,6 +46,7 @@ More: docs/matrix.md`,
 	}
 	f := cmd.Flags()
 	window.add(f)
+	forceFlag(f, &o.force)
 	f.StringVarP(&o.out, "output", "o", "", "write to this `file`: .txt, .csv, .json, .png or .svg")
 	f.BoolVar(&o.collectives, "collectives", false, "count collectives as well")
 	f.BoolVar(&o.rma, "rma", false, "count one-sided transfers as well")
@@ -59,7 +62,7 @@ const textRows = 16
 
 func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.out), "."))
-	if o.out == "" {
+	if o.out == "" || sections.Special(o.out) != "" { // whose name says nothing
 		format = "txt"
 		if o.json {
 			format = "json"
@@ -103,11 +106,22 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	if o.out == "" {
 		return buffered(cmd.OutOrStdout(), write)
 	}
-	return writeWhole(o.out, write)
+	return writeWhole(o.out, o.force, write)
 }
 
-// writeWhole writes a file that appears when it is complete.
-func writeWhole(path string, write func(io.Writer) error) error {
+// writeWhole writes a file that appears when it is complete. A device or a FIFO gets what is written at once, and stays.
+func writeWhole(path string, force bool, write func(io.Writer) error) error {
+	switch sections.Special(path) {
+	case "device", "FIFO":
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(buffered(f, write), f.Close())
+	}
+	if err := mayWrite(path, force); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
 	if failed := (*os.PathError)(nil); errors.As(err, &failed) { // its own name says nothing
 		return fmt.Errorf("%s: %w", path, failed.Err)

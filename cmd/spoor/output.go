@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -94,6 +95,17 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 // thereAlready says what to do about a file that is there and was not to be replaced.
 func thereAlready(path string) error {
 	return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", path)
+}
+
+// mayWrite returns an error if a file is not to be replaced, or is none.
+func mayWrite(path string, force bool) error {
+	if err := sections.NoFile(path); err != nil {
+		return err
+	}
+	if exists(path) && !force {
+		return thereAlready(path)
+	}
+	return nil
 }
 
 // written takes what came of writing a file, and returns the file's size.

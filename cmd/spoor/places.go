@@ -1,7 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +21,7 @@ import (
 type places struct {
 	s     *symbolise.Symboliser
 	tails *tree.TailCalls
+	late  bool // machine code took too long
 }
 
 func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
@@ -25,7 +30,7 @@ func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
 
 func newPlaces(paths []string) *places {
 	s := symbolise.New(symbolise.Options{Paths: paths})
-	return &places{s, tree.NewTailCalls(s)}
+	return &places{s: s, tails: tree.NewTailCalls(s)}
 }
 
 // placesOf names the call sites of a trace so that no two print the same.
@@ -103,8 +108,23 @@ func (p *places) code(r *trace.Reader) (*trace.Code, error) {
 	if c, err := r.Code(); c != nil || err != nil {
 		return c, err
 	}
-	return tree.Of(r, p.s, p.tails)
+	progress := newProgress(os.Stderr, "pairs of calls looked at in machine code", 0)
+	defer progress.end()
+	ctx, cancel := context.WithTimeout(context.Background(), longestSearch)
+	defer cancel()
+	c, err := tree.Of(ctx, r, p.s, p.tails, tree.Options{Step: func(done, total int) {
+		progress.total = total
+		progress.steps(done - progress.done)
+	}})
+	if errors.Is(err, context.DeadlineExceeded) {
+		p.late = true
+		return nil, nil
+	}
+	return c, err
 }
+
+// longestSearch is how long a verb looks for loops and functions in machine code that the trace has not.
+const longestSearch = 2 * time.Minute
 
 // tree says which tree has the loops and functions of a trace: that of its machine code, where it is known.
 func (p *places) tree(r *trace.Reader) (o calltree.Options, err error) {
@@ -117,5 +137,8 @@ func (p *places) tree(r *trace.Reader) (o calltree.Options, err error) {
 func (p *places) complain(cmd *cobra.Command) {
 	for _, note := range p.s.Notes() {
 		complain(cmd, errors.New(note))
+	}
+	if p.late {
+		complain(cmd, fmt.Errorf("loops are by the order of calls: those of the machine code were not found within %s", longestSearch))
 	}
 }

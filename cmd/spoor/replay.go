@@ -39,6 +39,7 @@ type replayOptions struct {
 	receives  string
 	mostCalls uint64
 	record    string
+	force     bool
 	output
 	quiet bool
 	io    string // which calls on files the trace has, as spoor run --io says it
@@ -81,6 +82,7 @@ More: docs/replay.md`,
 	f.BoolVar(&o.partial, "partial", false, "for a program that did not finish: make the calls that all ranks reached")
 	f.StringVar(&o.receives, "receives", o.receives, "`which`: recorded: the receives of the trace; derived: one for each message that is sent")
 	f.Uint64Var(&o.mostCalls, "most-calls", o.mostCalls, "largest number of calls for --receives derived; 0: any")
+	forceFlag(f, &o.force)
 	f.StringVar(&o.record, "record", "", "trace the replay into this `file`")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report")
@@ -366,7 +368,7 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 		argv, env := launch.Command(l, args, vars)
 		return launch.Run(argv, env)
 	}
-	ro := runOptions{out: o.record, quiet: true, io: fileOptions{whose: o.io}}
+	ro := runOptions{out: o.record, force: o.force, quiet: true, io: fileOptions{whose: o.io}}
 	shim, err := findLibrary(ro.io.library())
 	if err != nil {
 		return 0, err
@@ -380,6 +382,11 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 		return 0, err
 	}
 	defer os.Remove(scratch) // if it is empty
+	if o.force {
+		if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return 0, err
+		}
+	}
 	old := tracesOf(out)
 	argv, env := launch.Command(l, args, append(vars, rankVars(ro, shim, out, scratch)...))
 	code, err := launch.Run(argv, env)

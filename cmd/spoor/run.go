@@ -376,10 +376,7 @@ func outputPath(o runOptions, program string) (string, error) {
 		if st, err := os.Stat(filepath.Dir(path)); err != nil || !st.IsDir() {
 			return "", fmt.Errorf("%s: no such directory for the trace", filepath.Dir(o.out))
 		}
-		if exists(path) && !o.force {
-			return "", fmt.Errorf("%s exists; use --force to write over it", o.out)
-		}
-		return path, nil
+		return path, mayWrite(o.out, o.force)
 	}
 	dir, err := os.Getwd()
 	if err != nil {

@@ -266,10 +266,7 @@ func (s *traceSimulation) writable() error {
 	case len(s.machines) > 1 || s.vary != "":
 		return errors.New("-o writes one prediction: neither several machines nor --vary go with it")
 	}
-	if _, err := os.Lstat(s.out); err == nil && !s.force {
-		return fmt.Errorf("%s exists; use --force to write over it, or another name", s.out)
-	}
-	return nil
+	return mayWrite(s.out, s.force)
 }
 
 // predicted is the prediction, which it writes as a trace if that is wanted.

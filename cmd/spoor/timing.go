@@ -255,7 +255,7 @@ func parseErrors(o *timing.Options, list []string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
 		if _, ok := mpi.Lookup(name); !ok {
-			return fmt.Errorf("--error: MPI has no function %q; spoor calls lists them", name)
+			return fmt.Errorf("--error: MPI has no function %q; spoor profile lists those of a trace", name)
 		}
 	}
 	return nil

@@ -169,9 +169,11 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	for _, d := range dirs {
 		alive = alive || recover.AliveIn(d)
 	}
-	var before map[string]int64
+	var before map[string]look
 	if alive && o.settle > 0 {
-		before = callsOf(recover.Read(dirs, func() {}))
+		progress := newProgress(cmd.ErrOrStderr(), "processes read", len(dirs))
+		before = looksAt(recover.Read(dirs, progress.step))
+		progress.end()
 		time.Sleep(o.settle)
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "processes read", len(dirs))
@@ -243,14 +245,20 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 	return dirs, nil
 }
 
-func callsOf(list []*recover.Process) map[string]int64 {
-	calls := make(map[string]int64)
+// A look is what the first look at a process saw.
+type look struct {
+	calls int64 // that it had made
+	held  byte  // as recover.Held
+}
+
+func looksAt(list []*recover.Process) map[string]look {
+	looks := make(map[string]look)
 	for _, p := range list {
 		if p.Track != nil {
-			calls[p.Dir] = madeBy(p)
+			looks[p.Dir] = look{madeBy(p), recover.Held(p.Context)}
 		}
 	}
-	return calls
+	return looks
 }
 
 // madeBy counts the calls of a process that can be progress, those under way as well.
@@ -265,16 +273,29 @@ func madeBy(p *recover.Process) (n int64) {
 	return n
 }
 
-// processesOf says what is known of the processes of a world; before is how many calls each had
-// made at the first look.
-func processesOf(w *recover.World, before map[string]int64) func(rank int) hang.Process {
+// held says what keeps a process from running, of the states of Held. Many wait for a disk for a moment.
+func held(state byte, first look, twice bool) string {
+	switch {
+	case state == 'T':
+		return hang.HeldBySignal
+	case state == 't':
+		return hang.HeldByDebugger
+	case state == 'D' && (!twice || first.held == 'D'):
+		return hang.HeldByDevice
+	}
+	return ""
+}
+
+// processesOf says what is known of the processes of a world; before is what the first look at each saw.
+func processesOf(w *recover.World, before map[string]look) func(rank int) hang.Process {
 	list := make(map[int]hang.Process)
 	any := false
 	for _, p := range w.Processes {
 		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.Alive(p.Context), Damaged: p.Damage != nil}
 		any = any || x.Alive
-		if n, ok := before[p.Dir]; ok && p.Track != nil {
-			x.Moved = madeBy(p) != n
+		first, twice := before[p.Dir]
+		if x.Held = held(recover.Held(p.Context), first, twice); twice && p.Track != nil && x.Held == "" {
+			x.Moved = madeBy(p) != first.calls
 		}
 		list[p.Context.Rank] = x
 	}

@@ -13,7 +13,7 @@ import (
 // printWhere tells where the ranks of a world are.
 func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.Plural(r.Ranks, "rank"), show.Plural(countCalls(r), "call"), verdictText(r))
-	v := whereView{w, whereRoom(all)}
+	v := whereView{w, whereRoom(all), roundsOf(r)}
 	v.cycles(r.Cycles)
 	if r.Verdict == hang.Waiting || r.Verdict == hang.Stuck || r.Verdict == hang.Deadlock {
 		v.awaited(r)
@@ -106,8 +106,43 @@ func waitingText(r *hang.Report) string {
 
 // A whereView writes lists that may be long.
 type whereView struct {
-	w    io.Writer
-	room int
+	w      io.Writer
+	room   int
+	rounds map[string]bool // communicators of which ranks are in different collective calls
+}
+
+func roundsOf(r *hang.Report) map[string]bool {
+	first, several := make(map[string]uint64), make(map[string]bool)
+	for i := range r.States {
+		s := &r.States[i]
+		if n, seen := first[s.Comm]; seen && n != s.Round {
+			several[s.Comm] = true
+		}
+		if s.Round > 0 {
+			first[s.Comm] = s.Round
+		}
+	}
+	return several
+}
+
+// more says of a state what its place doesn't: which of several collective calls it is, and that nobody runs there.
+func (v *whereView) more(s *hang.State, ranks []hang.RankState) (text string) {
+	if s.Round > 0 && v.rounds[s.Comm] {
+		text = fmt.Sprintf(", collective call %s on %s", show.Grouped(s.Round), s.Comm)
+	}
+	process := "their processes are"
+	if len(ranks) == 1 {
+		process = fmt.Sprintf("its process %d is", ranks[0].PID)
+	}
+	switch s.Held {
+	case hang.HeldBySignal:
+		text += "; " + process + " stopped by a signal"
+	case hang.HeldByDebugger:
+		text += "; " + process + " held by a debugger"
+	case hang.HeldByDevice:
+		text += "; " + process + " waiting for a disk or another device"
+	}
+	return text
 }
 
 func (v *whereView) section(title string, n int, line func(i int)) {
@@ -165,7 +200,7 @@ func (v *whereView) awaited(r *hang.Report) {
 		for k := range r.States {
 			for n := range r.States[k].Ranks {
 				if r.States[k].Ranks[n].Rank == a.Rank {
-					how = placeText(&r.States[k], &r.States[k].Ranks[n])
+					how = placeText(&r.States[k], &r.States[k].Ranks[n]) + v.more(&r.States[k], r.States[k].Ranks[n:n+1])
 				}
 			}
 		}
@@ -202,7 +237,7 @@ func (v *whereView) state(s *hang.State) {
 	if most > least && least > 0 {
 		text = strings.Replace(text, forText(least, least), forText(least, most), 1)
 	}
-	fmt.Fprintf(v.w, "  %s%s: %s\n", theseRanks(ranks), stuck, text)
+	fmt.Fprintf(v.w, "  %s%s: %s%s\n", theseRanks(ranks), stuck, text, v.more(s, s.Ranks))
 	switch {
 	case s.For != "":
 		fmt.Fprintf(v.w, "    waiting for %s\n", s.For)

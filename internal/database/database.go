@@ -62,6 +62,9 @@ func Open(path string) (*DB, error) {
 	return d, nil
 }
 
+// Rename has messages name the database so: a file of traces' runs that nobody asked for has a name that says nothing.
+func (d *DB) Rename(name string) { d.path = name }
+
 // OpenRead opens a database that is there, to read alone.
 func OpenRead(path string) (*DB, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

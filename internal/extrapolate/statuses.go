@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -17,14 +18,10 @@ type receive struct{ source, tag int64 }
 
 // receiveOf returns what a call asks for; nil if it doesn't receive.
 func receiveOf(c *trace.Call) *receive {
-	source, tag := c.Param("source"), c.Param("recvtag")
-	if tag == nil {
-		tag = c.Param("tag")
+	if r, ok := ops.Receives(c); ok {
+		return &receive{r.Source.In.Num, r.Tag.In.Num}
 	}
-	if source == nil || tag == nil || source.In.Type == trace.None || tag.In.Type == trace.None {
-		return nil
-	}
-	return &receive{source.In.Num, tag.In.Num}
+	return nil
 }
 
 // told leaves out of a status what the receive asked for, and all if it says nothing.

@@ -171,7 +171,7 @@ func (c *Class) Each(f func(member int, counts []uint64, totals []Amount) error)
 func (c *Class) Rank(number int) (counts []uint64, totals []Amount, err error) {
 	member, ok := slices.BinarySearch(c.x.Ranks(), number)
 	if !ok {
-		return nil, nil, fmt.Errorf("volume: rank %d is of another class", number)
+		return nil, nil, fmt.Errorf("ops: rank %d is of another class", number)
 	}
 	if err = c.all(); err != nil {
 		return nil, nil, err
@@ -382,7 +382,7 @@ type Member struct{ w *evaluator }
 func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
 	member, ok := slices.BinarySearch(c.x.Ranks(), k.Number())
 	if !ok {
-		return nil, fmt.Errorf("volume: rank %d is of another class", k.Number())
+		return nil, fmt.Errorf("ops: rank %d is of another class", k.Number())
 	}
 	return &Member{&evaluator{c: c, member: member, k: k, x: x}}, nil
 }

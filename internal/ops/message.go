@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -38,6 +39,27 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	if p.received(&op, q.in.told(c.Call)) {
 		c.add(Recv, &op)
 	}
+}
+
+// A Receive is which message a call asks for, of those that it receives or looks for.
+type Receive struct {
+	Source, Tag *trace.Param // of the call
+	Wild        bool         // messages of several ranks or tags would do
+}
+
+// Receives returns which message a call asks for; false if it asks for none, or has one at hand by a handle.
+func Receives(c *trace.Call) (r Receive, ok bool) {
+	def, _ := mpi.ByID(c.Func.ID)
+	w := meaning.WaitingOf(def)
+	if w.Source == "" || w.Tag == "" {
+		return r, false
+	}
+	r.Source, r.Tag = c.Param(w.Source), c.Param(w.Tag)
+	if r.Source == nil || r.Tag == nil || r.Source.In.Type != trace.Int || r.Tag.In.Type != trace.Int {
+		return r, false
+	}
+	r.Wild = meaning.Wild(r.Source.In.Num, r.Tag.In.Num)
+	return r, true
 }
 
 // matches is what a probe does that takes a message out of the others' reach.

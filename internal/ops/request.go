@@ -267,6 +267,7 @@ func completes(p *process, t *thread, q *plan, c *Call) {
 type Completion struct {
 	At      int // in the call's array of requests; 0 of a single one
 	Request *trace.Value
+	Status  *trace.StatusValue // nil: not known
 }
 
 // Completed returns the requests that a call completes, or gives up; none if it finds nothing, or fails.
@@ -274,7 +275,7 @@ func Completed(c *trace.Call) (list []Completion) {
 	if x := completionOf(c); x.found(c) && (c.Return == 0 || c.Return == mpi.ErrInStatus) {
 		x.each(c, func(at int, v *trace.Value, s *trace.StatusValue) {
 			if !s.Pending() {
-				list = append(list, Completion{at, v})
+				list = append(list, Completion{at, v, s})
 			}
 		})
 	}

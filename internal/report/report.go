@@ -139,7 +139,7 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 		if d.Imbalance, err = efficiency.Of(r, efficiency.Options{
 			All: true, Name: name, Progress: func(done, total int) { o.Progress("adding up times", done, total) },
 		}); err != nil {
-			return fmt.Errorf("imbalance: %w", err)
+			return fmt.Errorf("efficiency: %w", err)
 		}
 	}
 	d.Classes, d.Hosts = r.Classes(), len(d.Summary.Hosts)

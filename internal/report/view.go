@@ -39,7 +39,7 @@ type Server struct {
 func NewServer(port int, page []byte, viewer *Viewer) (*Server, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return nil, fmt.Errorf("view: %w", err)
+		return nil, fmt.Errorf("report: %w", err)
 	}
 	return &Server{l, rand.Text(), page, viewer}, nil
 }
@@ -53,7 +53,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { h.Close() })
 	defer stop()
 	if err := h.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("view: %w", err)
+		return fmt.Errorf("report: %w", err)
 	}
 	return nil
 }

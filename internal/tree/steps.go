@@ -119,6 +119,7 @@ func (m *maker) follow(f *function, loop int, round bool, from []position) *sile
 		header = f.body.Graph.Loops[loop].Header
 	}
 	var work []int
+	left := make([]bool, n)
 	pass := func(block int, after uint64) {
 		for _, w := range m.wallsOf(f, block) {
 			if w > after {
@@ -138,7 +139,7 @@ func (m *maker) follow(f *function, loop int, round bool, from []position) *sile
 		}
 		pass(p.block, p.addr)
 	}
-	for len(work) > 0 && m.searched < m.most {
+	for len(work) > 0 && m.searched < m.most && m.ctx.Err() == nil {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
 		next := f.body.Blocks[b].Next
@@ -153,7 +154,10 @@ func (m *maker) follow(f *function, loop int, round bool, from []position) *sile
 					continue
 				}
 			case !f.body.Graph.Inside(f.body.Graph.Loop[to], loop):
-				s.out = append(s.out, position{to, 0})
+				if !left[to] {
+					left[to] = true
+					s.out = append(s.out, position{to, 0})
+				}
 				continue
 			}
 			if !s.starts[to] {

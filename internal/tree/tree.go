@@ -15,6 +15,7 @@ package tree
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"path"
 	"slices"
@@ -70,19 +71,20 @@ type function struct {
 	walls map[int][]uint64
 }
 
-// A context is a function called from a site.
-type context struct {
+// A callContext is a function called from a site.
+type callContext struct {
 	function uint16
 	site     int
 }
 
 // A maker makes the tree of a trace.
 type maker struct {
+	ctx       context.Context
 	symbols   *symbolise.Symboliser
 	tails     *TailCalls
 	functions map[*code.Function]*function
 	root      *vertex
-	leaves    map[context]*vertex
+	leaves    map[callContext]*vertex
 	steps     map[[2]*vertex]trace.Way
 	seen      [][2]*vertex // pairs of calls of which one follows the other
 	asked     map[[2]*vertex]bool
@@ -102,19 +104,24 @@ const maxVaried = 64
 
 // Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no call
 // could be placed, if the trace has no call stacks and not all calls are made in main, or if calls are made from a language with an
-// interpreter: the loops of machine code are not the program's then.
-func Of(r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls) (*trace.Code, error) {
-	return Searched(r, s, tails, maxSearched)
-}
-
-// Searched is Of with a bound of its own: once so many blocks of code were looked at for ways without a call of MPI, it isn't known
-// which there are, and the loops around what follows are marked.
-func Searched(r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, most int) (*trace.Code, error) {
-	c, _, err := made(r, s, tails, most)
+// interpreter: the loops of machine code are not the program's then. Once the context is done it gives up with its error.
+func Of(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
+	if o.Blocks == 0 {
+		o.Blocks = maxSearched
+	}
+	c, _, err := made(ctx, r, s, tails, o)
 	return c, err
 }
 
-func made(r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, most int) (*trace.Code, *maker, error) {
+// Options say how to make a tree.
+type Options struct {
+	// Blocks is how many blocks of code are looked at for ways without a call of MPI: then it isn't known which there
+	// are, and the loops around what follows are marked. 0: as many as takes a second or so; less: none.
+	Blocks int
+	Step   func(done, total int) // called after each pair of calls, if set
+}
+
+func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, *maker, error) {
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, nil, err
@@ -129,8 +136,8 @@ func made(r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, most int) 
 		return nil, nil, err
 	}
 	m := &maker{
-		most: most, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
-		leaves: make(map[context]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
+		ctx: ctx, most: o.Blocks, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
+		leaves: make(map[callContext]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
 	if slices.Contains(strings.Fields(r.Meta()[trace.MetaOptions]), "SPOOR_LOOP_COUNTERS=1") {
 		m.planner = &code.PathPlanner{}
@@ -151,13 +158,19 @@ func made(r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, most int) 
 		}
 	}
 	// Only now is it known which functions lead to MPI.
-	for _, s := range m.seen {
-		m.step(s[0], s[1])
+	for i, s := range m.seen {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if m.step(s[0], s[1]); o.Step != nil {
+			o.Step(i+1, len(m.seen))
+		}
 	}
 	if len(m.root.list) == 0 {
 		return nil, nil, nil
 	}
-	return m.code(), m, nil
+	c := m.code()
+	return c, m, ctx.Err()
 }
 
 // MostFrames is how many frames of a stack the recorder can keep (SP_MAX_FRAMES).
@@ -227,12 +240,15 @@ func (m *maker) class(r *trace.Reader, class int) error {
 	}
 	leaf := make([]*vertex, k.Terminals())
 	for t := range leaf {
+		if m.ctx.Err() != nil {
+			return m.ctx.Err()
+		}
 		c := k.Called(t)
 		site := k.Place(t)
 		if site < 0 {
 			continue // an unknown place
 		}
-		at := context{c.Func.ID, site}
+		at := callContext{c.Func.ID, site}
 		v, placed := m.leaves[at]
 		if !placed {
 			if m.whole(c.Site) {
@@ -411,6 +427,9 @@ func (m *maker) code() *trace.Code {
 	around := make(map[*code.Function]int)
 	var add func(v *vertex, parent int)
 	add = func(v *vertex, parent int) {
+		if m.ctx.Err() != nil {
+			return
+		}
 		v.number = len(c.Vertices)
 		x := trace.Vertex{Kind: v.key.kind, Parent: parent, Again: -1, Tail: v.tail, AtLeast: v.atLeast, Unsure: v.unsure}
 		hidden := make(map[*code.Function]int)

@@ -25,6 +25,9 @@ type Waiting struct {
 	Probes    bool // look for a message, and take no more than hold of it
 	Receives  bool // get a message from a rank that sends, or make a request that does
 	Blocks    bool // return only when another rank has done something about a message or request
+
+	// Parameters that choose the message to receive or to look for; empty: the call has a message at hand, or none.
+	Source, Tag string
 }
 
 // WaitingOf returns that of a function; nothing of one that nobody knows.
@@ -60,10 +63,15 @@ func waitingOf(c *mpi.Call) Waiting {
 	}
 	w.Completes = w.Choice != NoRequest && c.Has(mpi.Completes)
 	if m := Of(c.Name); m != nil {
-		w.Receives = m.In != nil && (m.Pattern == Receive || m.Pattern == ToPeer)
-	} else {
-		w.Probes = has("source") && has("tag") && has("status")
+		if w.Receives = m.In != nil && (m.Pattern == Receive || m.Pattern == ToPeer); w.Receives {
+			w.Source, w.Tag = m.In.Peer, m.In.Tag
+		}
+	} else if w.Probes = has("source") && has("tag") && has("status"); w.Probes {
+		w.Source, w.Tag = "source", "tag"
 	}
 	w.Blocks = (w.Completes || w.Receives || w.Probes) && !c.Has(mpi.Local) && !c.Has(mpi.Nonblocking) && !c.Has(mpi.Persistent)
 	return w
 }
+
+// Wild reports whether a receive with this source and tag takes messages of several ranks or tags.
+func Wild(source, tag int64) bool { return source == mpi.AnySource || tag == mpi.AnyTag }

@@ -32,6 +32,14 @@ Table = Union["pandas.DataFrame", "list[dict[str, Any]]"]
 Ranks = Union[int, str, Sequence[int], None]
 
 
+def _place(site: Mapping[str, Any]) -> str:
+    """Where a call site is: file:line, or module+offset where no debug information tells."""
+    for frame in site["frames"]:
+        if frame.get("line"):
+            return f"{os.path.basename(frame['file'])}:{frame['line']}"
+    return f"{os.path.basename(site['module'])}+{site['offset']:#x}" if site.get("module") else ""
+
+
 class SpoorError(Exception):
     """What the tool printed instead of an answer."""
 
@@ -65,7 +73,7 @@ class Trace:
 
     def profile(self) -> Table:
         """A row for each call site over all ranks: `spoor profile`."""
-        return _table(self._json("profile")["sites"])
+        return _table([{**s, "place": _place(s)} for s in self._json("profile")["sites"]])
 
     def calltree(self, rank: Ranks = None) -> list[dict[str, Any]]:
         """Trees of functions, loops and calls of ranks (default: of the largest class): `spoor calltree --json`."""

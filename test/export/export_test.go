@@ -21,7 +21,7 @@ import (
 var programs = []string{
 	"intercomm.c", "rma_lock.c", "rma_fence.c", "rma_requests.c", "rma_pscw.c", "threads.c", "threads_handover.c", "persistent.c", "icollectives.c",
 	"file_individual.c", "file_explicit.c", "file_shared.c", "cancel.c", "mprobe.c", "waitsome.c", "neighbours.c", "sendmodes.c", "sendrecv.c",
-	"attributes.c", "nulls.c", "wildcards.c", "commsplit.c", "cart.c", "handles_reused.c", "partitioned.c", "isendrecv.c", "vectors.c",
+	"attributes.c", "nulls.c", "wildcards.c", "commsplit.c", "comms_of_self.c", "cart.c", "handles_reused.c", "partitioned.c", "isendrecv.c", "vectors.c",
 }
 
 // tool returns the path of a reader.

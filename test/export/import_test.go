@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
+	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -99,5 +100,14 @@ func back(t *testing.T, x traced) {
 		if got, want := calls("back.spoor"), calls("app.spoor"); !slices.Equal(got, want) || len(got) != x.r.Ranks() {
 			t.Errorf("the import's replay makes %v calls, the original's %v", got, want)
 		}
+	}
+}
+
+// TestSwitchedOff: ranks that switched recording off, so that nobody recorded their MPI_Finalize, can be replayed.
+func TestSwitchedOff(t *testing.T) {
+	dir := t.TempDir()
+	spoor(t, dir, "import", "-o", "off.spoor", mpis.Root("internal", "convert", "imported", "testdata", "off"))
+	for _, m := range mpis.Need(t) {
+		spoor(t, dir, "replay", "-q", "--mpi", m.Name, "off.spoor")
 	}
 }

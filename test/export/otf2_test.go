@@ -330,3 +330,20 @@ func TestOTF2Values(t *testing.T) {
 		t.Errorf("%d metrics, want %d", metrics, 2*rounds)
 	}
 }
+
+// TestOTF2Corpus has otf2-print complain of no definition of any trace of the corpus.
+func TestOTF2Corpus(t *testing.T) {
+	traces, err := filepath.Glob(mpis.Root("test", "powers", "testdata", "*.spoor"))
+	if err != nil || len(traces) == 0 {
+		t.Fatal("no corpus", err)
+	}
+	for _, path := range traces {
+		dir := t.TempDir()
+		spoor(t, dir, "export", "--to", "otf2", "-o", "archive", path)
+		for _, flag := range []string{"-A", "-G"} {
+			if out, err := exec.Command(tool(t, "otf2-print"), flag, filepath.Join(dir, "archive", "traces.otf2")).CombinedOutput(); err != nil || strings.Contains(string(out), "warning") {
+				t.Errorf("%s: %v\n%s", filepath.Base(path), err, mpis.Tail(string(out)))
+			}
+		}
+	}
+}

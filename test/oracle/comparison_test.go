@@ -31,7 +31,7 @@ func Compare(p *Process, streams [][]trace.Call, comms CommFinder) *Report {
 		comms:     comms,
 		names:     newNames(p.Constants),
 		handles:   make(map[mpi.Kind]*pairs),
-		functions: newPairs(),
+		functions: make(map[string]*pairs),
 		addresses: newAddresses(),
 		requests:  requests{made: make(map[int]int64)},
 	}
@@ -77,7 +77,7 @@ type comparer struct {
 	comms     CommFinder
 	names     names
 	handles   map[mpi.Kind]*pairs
-	functions *pairs
+	functions map[string]*pairs // by parameter: predefined ones have one value for several kinds of objects
 	addresses addresses
 	requests  requests
 	report    Report

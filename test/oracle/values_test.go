@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 
+	perParam "github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -120,7 +121,7 @@ func (c *comparer) scalar(a *arg, raw Value, v *trace.Value) string {
 		}
 	case trace.FunctionRef:
 		if raw.Form == Pointer {
-			_, wrong := c.functions.used(raw.Raw, v.Num)
+			_, wrong := perParam.Of(c.functions, a.def.Name, newPairs).used(raw.Raw, v.Num)
 			return wrong
 		}
 	case trace.String:

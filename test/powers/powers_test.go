@@ -194,7 +194,7 @@ func TestPowers(t *testing.T) {
 		for _, verb := range verbs {
 			slots <- struct{}{}
 			wait.Go(func() {
-				key, value := ask(t, spoor, dir, filepath.Base(path), verb)
+				key, value := ask(t, spoor, dir, filepath.Base(path), "", verb)
 				mu.Lock()
 				got[key] = value
 				mu.Unlock()
@@ -227,13 +227,15 @@ func TestPowers(t *testing.T) {
 }
 
 // ask runs a verb in the folder of the traces, and returns what it printed and wrote as a line of the answers.
-func ask(t *testing.T, spoor, dir, trace, verb string) (key, value string) {
-	out := strings.ReplaceAll(strings.TrimSuffix(verb, " T"), " ", "") + "-" + strings.TrimSuffix(trace, ".spoor")
+func ask(t *testing.T, spoor, dir, trace, other, verb string) (key, value string) {
+	out := strings.NewReplacer(" T", "", " U", "", " ", "").Replace(verb) + "-" + strings.TrimSuffix(trace, ".spoor")
 	var args []string
 	for _, word := range strings.Fields(verb) {
 		switch {
 		case word == "T":
 			word = trace
+		case word == "U":
+			word = other
 		case word == "O" || strings.HasPrefix(word, "O."):
 			word = out + word[1:]
 			out = word

@@ -160,7 +160,7 @@ func marksUnsearched(t *testing.T, dir string) {
 		t.Fatalf("%v, error %v", known, err)
 	}
 	s := symbolise.New(symbolise.Options{})
-	got, err := tree.Searched(r, s, tree.NewTailCalls(s), 0)
+	got, err := tree.Of(t.Context(), r, s, tree.NewTailCalls(s), tree.Options{Blocks: -1})
 	if err != nil || got == nil || len(got.Vertices) != len(known.Vertices) {
 		t.Fatalf("%+v, error %v", got, err)
 	}

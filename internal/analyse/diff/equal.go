@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -73,18 +74,19 @@ func (m *matcher) same(x, y *trace.Call) (bool, error) {
 func (m *matcher) equalButSource(x, y *trace.Call) bool {
 	c := *y
 	c.Params = slices.Clone(y.Params)
-	p, source, tag := c.Param("status"), c.Param("source"), c.Param("tag")
-	if p == nil || p.Out.Status == nil {
+	p := c.Param("status")
+	asked, ok := ops.Receives(x)
+	got, known := ops.Receives(&c)
+	if !ok || !known || p == nil || p.Out.Status == nil {
 		return false
 	}
 	s := p.Out.Status
 	for _, q := range []struct {
-		at    *trace.Param
-		value int64
-	}{{source, s.Source}, {tag, s.Tag}} {
-		old := x.Param(q.at.Name()).In
-		if old.Num < 0 && q.at.In.Num == q.value {
-			q.at.In = old
+		old, at *trace.Param
+		value   int64
+	}{{asked.Source, got.Source, s.Source}, {asked.Tag, got.Tag, s.Tag}} {
+		if q.old.In.Num < 0 && q.at.In.Num == q.value {
+			q.at.In = q.old.In
 		}
 	}
 	equal := m.o.equalCalls(x, &c)

@@ -1,9 +1,13 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -40,53 +44,6 @@ func completes(c *trace.Call) bool {
 	return flag != nil && flag.Out.Type == trace.Int && flag.Out.Num == 0
 }
 
-// finished yields what a call finished, with its status if known.
-func finished(c *trace.Call) iter.Seq2[*trace.Value, *trace.StatusValue] {
-	return func(yield func(*trace.Value, *trace.StatusValue) bool) {
-		if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitingOf(def).Completes || c.Return != 0 && c.Return != mpi.ErrInStatus {
-			return
-		}
-		if f := c.Param("flag"); f != nil && f.Out.Num == 0 {
-			return
-		}
-		if r := c.Param("request"); r != nil {
-			yield(&r.In, c.Param("status").Out.Status)
-			return
-		}
-		list := c.Param("array_of_requests")
-		if list == nil {
-			return
-		}
-		one := func(request int64, status *trace.StatusValue) bool {
-			return request < 0 || request >= int64(len(list.In.Elems)) || yield(&list.In.Elems[request], status)
-		}
-		if i := c.Param("index"); i != nil {
-			one(i.Out.Num, c.Param("status").Out.Status)
-			return
-		}
-		statuses := c.Param("array_of_statuses").Out.Elems
-		at := func(i int) *trace.StatusValue {
-			if i < len(statuses) {
-				return statuses[i].Status
-			}
-			return nil
-		}
-		if i := c.Param("array_of_indices"); i != nil {
-			for k := range i.Out.Elems {
-				if !one(i.Out.Elems[k].Num, at(k)) {
-					return
-				}
-			}
-			return
-		}
-		for k := range list.In.Elems {
-			if !one(int64(k), at(k)) {
-				return
-			}
-		}
-	}
-}
-
 // A tally cancels what both traces finished.
 type tally struct {
 	open  map[finish]*trace.StatusValue
@@ -94,7 +51,8 @@ type tally struct {
 	times [2]map[int64]int64
 	live  [2]map[int64]bool         // persistent requests that are active
 	bad   *trace.Call               // first call whose status differs
-	wild  [2]map[int64]bool         // one-shot requests of receives that take any message
+	wild  [2]map[finish]bool        // requests of receives that take any message
+	found [2]map[int64]bool         // by message handle: whether a probe for any message made it
 	came  map[trace.StatusValue]int // to such: more often in the first trace than in the second
 }
 
@@ -103,15 +61,19 @@ func newTally() *tally {
 		open: make(map[finish]*trace.StatusValue), owner: make(map[finish]bool),
 		times: [2]map[int64]int64{make(map[int64]int64), make(map[int64]int64)},
 		live:  [2]map[int64]bool{make(map[int64]bool), make(map[int64]bool)},
-		wild:  [2]map[int64]bool{make(map[int64]bool), make(map[int64]bool)},
+		wild:  [2]map[finish]bool{make(map[finish]bool), make(map[finish]bool)},
+		found: [2]map[int64]bool{make(map[int64]bool), make(map[int64]bool)},
 		came:  make(map[trace.StatusValue]int),
 	}
 }
 
-// takesAny reports whether a call receives what comes first.
-func takesAny(c *trace.Call) bool {
-	source, tag := c.Param("source"), c.Param("tag")
-	return source != nil && tag != nil && (source.In.Num == mpi.AnySource || tag.In.Num == mpi.AnyTag)
+// takesAny reports whether a call receives or looks for what comes first, or receives what such a call found.
+func (t *tally) takesAny(c *trace.Call, second bool) bool {
+	if m := c.Param("message"); m != nil && m.In.Type == trace.Handle {
+		return t.found[side(second)][m.In.Num]
+	}
+	r, _ := ops.Receives(c)
+	return r.Wild
 }
 
 // made notes the receives that take any message, and what is started.
@@ -129,9 +91,27 @@ func (t *tally) made(c *trace.Call, second bool) {
 			}
 		}
 	}
-	if r := c.Param("request"); r != nil && r.Out.Form == trace.RequestOnce && takesAny(c) {
-		t.wild[side(second)][r.Out.ID] = true
+	wild := t.takesAny(c, second)
+	if r := c.Param("request"); r != nil && r.Out.Type == trace.Request {
+		set(t.wild[side(second)], finish{form: r.Out.Form, id: r.Out.ID}, wild)
 	}
+	if m := c.Param("message"); m != nil && m.Out.Type == trace.Handle && m.In.Type != trace.Handle {
+		set(t.found[side(second)], m.Out.Num, wild)
+	}
+}
+
+// set has a set contain a member or not.
+func set[T comparable](members map[T]bool, x T, is bool) {
+	if is {
+		members[x] = true
+	} else {
+		delete(members, x)
+	}
+}
+
+// earlier is an order of messages.
+func earlier(s, t trace.StatusValue) int {
+	return cmp.Or(cmp.Compare(s.Source, t.Source), cmp.Compare(s.Tag, t.Tag), cmp.Compare(s.Count, t.Count))
 }
 
 func side(second bool) int {
@@ -143,7 +123,7 @@ func side(second bool) int {
 
 // message notes a message that came to a receive of any.
 func (t *tally) message(s *trace.StatusValue, second bool) {
-	if s == nil {
+	if s == nil || s.Form == trace.StatusAbsent {
 		return
 	}
 	m := trace.StatusValue{Source: s.Source, Tag: s.Tag, Count: s.Count, Cancelled: s.Cancelled}
@@ -154,20 +134,13 @@ func (t *tally) message(s *trace.StatusValue, second bool) {
 
 // add notes what a call of one of the traces finished.
 func (t *tally) add(c *trace.Call, second bool) {
-	for r, s := range finished(c) {
-		if s.Pending() {
-			continue
-		}
-		if wild := t.wild[side(second)]; r.Form == trace.RequestOnce && wild[r.ID] {
-			delete(wild, r.ID)
-			if s != nil && s.Form != trace.StatusAbsent {
-				t.message(s, second)
-			}
-			s = nil
-		}
+	for _, done := range ops.Completed(c) {
+		r, s := done.Request, done.Status
 		f := finish{form: r.Form, id: r.ID}
+		wild := t.wild[side(second)][f]
 		switch r.Form {
 		case trace.RequestOnce:
+			delete(t.wild[side(second)], f)
 		case trace.RequestPersistent:
 			if !t.live[side(second)][r.ID] {
 				continue // the status of an inactive send says as much as that of an active one
@@ -177,6 +150,10 @@ func (t *tally) add(c *trace.Call, second bool) {
 			t.times[side(second)][r.ID]++
 		default:
 			continue
+		}
+		if wild {
+			t.message(s, second)
+			s = nil
 		}
 		other, ok := t.open[f]
 		if !ok || t.owner[f] == second {
@@ -244,10 +221,10 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 			} else if equal {
 				continue
 			}
-			if x.Name() == y.Name() && takesAny(x) && m.equalButSource(x, y) {
+			if x.Name() == y.Name() && t.takesAny(x, false) && m.equalButSource(x, y) {
 				continue
 			}
-			if x.Name() == y.Name() && takesAny(x) && takesAny(y) && m.equalButStatus(x, y) {
+			if x.Name() == y.Name() && t.takesAny(x, false) && t.takesAny(y, true) && m.equalButStatus(x, y) {
 				t.message(x.Param("status").Out.Status, false)
 				t.message(y.Param("status").Out.Status, true)
 				continue
@@ -263,9 +240,10 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 	if t.bad != nil {
 		return &Difference{Rank: a.Number(), Stream: stream, What: "a request finished with another status: " + t.bad.Text()}, nil
 	}
-	for s, n := range t.came {
+	if len(t.came) > 0 {
+		s := slices.MinFunc(slices.Collect(maps.Keys(t.came)), earlier) // so that the answer is always the same
 		only := "first"
-		if n < 0 {
+		if t.came[s] < 0 {
 			only = "second"
 		}
 		return &Difference{Rank: a.Number(), Stream: stream, What: fmt.Sprintf(

@@ -1,12 +1,15 @@
 package diff_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -162,6 +165,81 @@ func TestMemory(t *testing.T) {
 		}
 		if len(compare(t, big, x.other, diff.Options{})) == 0 {
 			t.Error("equal without the option")
+		}
+	}
+}
+
+// Two messages come to receives of any in one order or the other, by every function that receives: only with AnyOrder
+// is that no difference, and another message is one all the same, the same one each time.
+func TestWildcards(t *testing.T) {
+	const anySource, anyTag, procNull = mpi.AnySource, mpi.AnyTag, mpi.ProcNull
+	const made = trace.FirstLocal
+	status := func(from int64) []int64 { return []int64{1, from, 7, 16, 0} }
+	with := func(vals []int64, more ...int64) []int64 { return append(slices.Clone(vals), more...) }
+	send := []int64{0, 0, 4, 0x209, procNull, 3}
+	buffer := []int64{1<<8 | 1, 0, 4, 0x209}
+	for name, receive := range map[string]func(r *tracktest.Recorder, from int64){
+		"Recv": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Recv", 1, with(buffer, with([]int64{anySource, 7, 0x101}, status(from)...)...)...)
+		},
+		"Recv of any tag": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Recv", 1, with(buffer, 1, anyTag, 0x101, 1, 1, from, 16, 0)...)
+		},
+		"Sendrecv": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Sendrecv", 1, with(send, with(buffer, with([]int64{anySource, 7, 0x101}, status(from)...)...)...)...)
+		},
+		"Sendrecv_replace": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Sendrecv_replace", 1, with(buffer, with([]int64{procNull, 3, anySource, 7, 0x101}, status(from)...)...)...)
+		},
+		"Irecv": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Irecv", 1, with(buffer, anySource, 7, 0x101, 2)...)
+			r.Call("MPI_Wait", 2, with([]int64{2}, status(from)...)...)
+		},
+		"Isendrecv": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Isendrecv", 1, with(send, with(buffer, anySource, 7, 0x101, 2)...)...)
+			r.Call("MPI_Wait", 2, with([]int64{2}, status(from)...)...)
+		},
+		"Recv_init": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Recv_init", 1, with(buffer, anySource, 7, 0x101, 1)...)
+			r.Call("MPI_Start", 2, 1)
+			r.Call("MPI_Wait", 3, with([]int64{1}, status(from)...)...)
+			r.Call("MPI_Request_free", 4, 1)
+		},
+		"Probe": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Probe", 1, with([]int64{anySource, 7, 0x101}, status(from)...)...)
+		},
+		"Mrecv": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Mprobe", 1, with([]int64{anySource, 7, 0x101, made}, status(from)...)...)
+			r.Call("MPI_Mrecv", 2, with(buffer, with([]int64{made}, status(from)...)...)...)
+		},
+		"Imrecv": func(r *tracktest.Recorder, from int64) {
+			r.Call("MPI_Improbe", 1, with([]int64{anySource, 7, 0x101, 1, made}, status(from)...)...)
+			r.Call("MPI_Imrecv", 2, with(buffer, made, 2)...)
+			r.Call("MPI_Wait", 3, with([]int64{2}, status(from)...)...)
+		},
+	} {
+		run := func(order ...int64) *trace.Reader {
+			return mergetest.Run(t, 1, func(r *tracktest.Recorder) {
+				for _, from := range order {
+					receive(r, from)
+				}
+			})
+		}
+		a, b := run(1, 2, 3), run(3, 1, 2)
+		if list := compare(t, a, b, diff.Options{}); len(list) != 1 {
+			t.Errorf("%s: another order is no difference: %v", name, list)
+		}
+		if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
+			t.Errorf("%s: another order is a difference: %+v", name, list[0])
+		}
+		said := make(map[string]bool)
+		for range 20 {
+			for _, d := range compare(t, a, run(6, 4, 5), diff.Options{AnyOrder: true}) {
+				said[d.What] = true
+			}
+		}
+		if len(said) != 1 {
+			t.Errorf("%s: of other messages is said: %q", name, slices.Collect(maps.Keys(said)))
 		}
 	}
 }

@@ -45,6 +45,7 @@ type meeting struct {
 // An arrival says who is missing in one.
 type arrival struct {
 	missing   []int // ranks of the world that have not come, or came with another call
+	held      []int // that are in it, and whose processes don't run
 	absent    map[int]bool
 	everybody *Condition
 	somebody  *Condition
@@ -69,8 +70,11 @@ func (s *Snapshot) Analyse() *Analysis {
 }
 
 // Missing lists the ranks of the world that have not come to a collective operation, or have
-// come with another call.
-func (a *Analysis) Missing(operation int) []int { return a.arrival(&a.s.Operations[operation]).missing }
+// come with another call; held those that are in it, and whose processes don't run.
+func (a *Analysis) Missing(operation int) (missing, held []int) {
+	x := a.arrival(&a.s.Operations[operation])
+	return x.missing, x.held
+}
 
 // condition returns what a rank waits for, nil if it may do something by itself.
 func (a *Analysis) condition(r *RankWait) *Condition {
@@ -138,7 +142,7 @@ func (a *Analysis) operation(o *Operation) *Condition {
 // collective returns what a collective operation waits for, nil if nobody is missing.
 func (a *Analysis) collective(o *Operation) *Condition {
 	x := a.arrival(o)
-	if len(x.missing) == 0 {
+	if len(x.missing)+len(x.held) == 0 || len(x.missing) == 0 && a.s.Ranks[o.Rank].Held {
 		return nil
 	}
 	switch o.Need {
@@ -195,7 +199,16 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 			x.absent[r] = true
 		}
 	}
-	x.everybody.Ranks, x.somebody.Ranks = x.missing, x.missing
+	if len(x.missing) == 0 { // all have come: only who doesn't run keeps them
+		for i := range a.s.Operations {
+			if p := &a.s.Operations[i]; p.Kind == Collective && p.Comm == o.Comm && p.Position == o.Position && a.s.Ranks[p.Rank].Held {
+				x.held = append(x.held, p.Rank)
+				x.absent[p.Rank] = true
+			}
+		}
+	}
+	late := slices.Concat(x.missing, x.held)
+	x.everybody.Ranks, x.somebody.Ranks = late, late
 	a.meeting[key] = x
 	return x
 }

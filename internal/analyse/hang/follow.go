@@ -2,6 +2,7 @@ package hang
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -15,10 +16,17 @@ import (
 // not received, requests, and how far each rank has come with each communicator's collectives.
 type follower struct {
 	ops.NoSink
-	s      *ops.Source
-	snap   Snapshot
-	groups map[ops.Circle]int
-	names  []fmt.Stringer // by group, as this
+	s           *ops.Source
+	snap        Snapshot
+	groups      map[ops.Circle]int
+	recent      ops.Circle // that was asked for last, as looking it up takes long
+	recentGroup int
+	counts      map[Channel]*Count
+	last        [16]struct { // of these the last ones
+		Channel
+		n *Count
+	}
+	names []fmt.Stringer // by group, as this
 
 	places []trace.FunctionSite
 	number map[trace.FunctionSite]int
@@ -34,9 +42,43 @@ type rankState struct {
 	order   int
 	threads []*thread
 	places  []int  // by terminal: 1 more than where it is called; 0: not looked up yet
+	kinds   []kind // by terminal
 	losses  uint64 // before this rank
 	unsure  bool   // not all that it did is known
 	vague   bool   // it has statuses of MPI_Isendrecv, which MPICH leaves without the message's source and tag
+}
+
+// A kind is what calls of a terminal have to do with this, for their function.
+type kind struct {
+	known      bool
+	moves      bool // data, or may
+	collective bool
+	blocks     bool // it waits where it doesn't return at once
+	vague      bool // its status may say less than it got
+	polls      bool
+	waiting    meaning.Waiting
+	idle       func(c *trace.Call) bool // nil: never
+	plain      string                   // its name without what says that counts are large: the two may meet
+	root       int                      // parameter; -1: none
+}
+
+// kind looks a function up once for each terminal.
+func (n *rankState) kind(c *ops.Call) *kind {
+	x := &n.kinds[c.Terminal]
+	if !x.known {
+		def, _ := mpi.Lookup(c.Func.Name)
+		nonblocking := c.Func.Has(trace.Nonblocking)
+		plain := c.Func.Name
+		if def != nil {
+			plain = def.Plain().Name
+		}
+		*x = kind{
+			known: true, moves: meaning.Of(c.Func.Name) != nil, collective: c.Func.Has(trace.Collective), blocks: !nonblocking,
+			vague: nonblocking && both(c.Func.Name), polls: def.Has(mpi.Polls), waiting: meaning.WaitingOf(def), idle: idle(c.Func),
+			plain: plain, root: slices.IndexFunc(c.Params, func(p trace.Param) bool { return p.Name() == "root" }),
+		}
+	}
+	return x
 }
 
 // lost counts what is not known.
@@ -70,13 +112,13 @@ type thread struct {
 func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
 		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Messages: make(map[Channel]Count)},
-		groups: make(map[ops.Circle]int), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
+		groups: make(map[ops.Circle]int), counts: make(map[Channel]*Count), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
 	}
 }
 
 // Begin is of ops.Sink, as all of these.
 func (f *follower) Begin(k *trace.Rank) error {
-	f.now = &rankState{k: k, pending: make(map[uint64]*begun), places: make([]int, k.Terminals())}
+	f.now = &rankState{k: k, pending: make(map[uint64]*begun), places: make([]int, k.Terminals()), kinds: make([]kind, k.Terminals())}
 	for range k.Streams() {
 		f.now.threads = append(f.now.threads, &thread{})
 	}
@@ -86,37 +128,35 @@ func (f *follower) Begin(k *trace.Rank) error {
 }
 
 func (f *follower) End(*trace.Rank) error {
-	f.now.places = nil
+	f.now.places, f.now.kinds = nil, nil
 	f.now.k.Forget()
 	f.now.unsure = f.now.unsure || f.lost() > f.now.losses
 	return nil
 }
 
 func (f *follower) Enter(c *ops.Call) error {
-	t := f.now.threads[c.Stream]
+	t, x := f.now.threads[c.Stream], f.now.kind(c)
 	open := c.Return == trace.NeverReturned
-	if c.Return != 0 && !open && meaning.Of(c.Func.Name) != nil {
+	if c.Return != 0 && !open && x.moves {
 		f.now.unsure = true // it may have taken a message, or not
 	}
-	f.now.vague = f.now.vague || c.Func.Has(trace.Nonblocking) && both(c.Func.Name)
+	f.now.vague = f.now.vague || x.vague
 	var collective *begun
-	if c.Func.Has(trace.Collective) {
+	if x.collective {
 		collective = f.collective(c)
-		if open && collective != nil && !c.Func.Has(trace.Nonblocking) {
+		if open && collective != nil && x.blocks {
 			t.under = append(t.under, collective)
 		}
 	}
 	for i := range c.Acts {
 		f.act(c, t, &c.Acts[i], open, collective)
 	}
-	def, _ := mpi.Lookup(c.Func.Name)
-	w := meaning.WaitingOf(def)
-	if open && w.Probes && w.Blocks {
+	if open && x.waiting.Probes && x.waiting.Blocks {
 		if b := f.probe(c); b != nil {
 			t.under = append(t.under, b)
 		}
 	}
-	f.poll(c, t, def, w)
+	f.poll(c, t, x)
 	return nil
 }
 
@@ -154,9 +194,7 @@ func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective
 		f.now.hold(a.ID, collective)
 	case ops.Cancelled:
 		if b := f.now.pending[a.ID]; b != nil && b.known && b.Kind == Send {
-			n := f.snap.Messages[b.channel()]
-			n.Sent--
-			f.snap.Messages[b.channel()] = n
+			f.count(b.channel()).Sent--
 		}
 		delete(f.now.pending, a.ID)
 	case ops.SendEnd, ops.CollectiveEnd, ops.TransferDone, ops.ReadEnd, ops.WriteEnd:
@@ -190,9 +228,8 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	b.Operation = Operation{Kind: Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
 	// Only a buffered send waits for nobody, whatever happens.
 	b.known = !ops.Is(a.Function, mpi.Buffered)
-	n := f.snap.Messages[b.channel()]
+	n := f.count(b.channel())
 	n.Sent, n.place = n.Sent+1, b.place
-	f.snap.Messages[b.channel()] = n
 	b.Serial = n.Sent
 	return b
 }
@@ -215,28 +252,34 @@ func (f *follower) wanted(kind Kind, c *ops.Call, comm *handles.Comm, source, ta
 	return b
 }
 
+// count returns the count of a channel.
+func (f *follower) count(by Channel) *Count {
+	x := &f.last[uint64(by.From^by.To^int(by.Tag))%uint64(len(f.last))]
+	if x.n == nil || x.Channel != by {
+		x.Channel, x.n = by, once.Of(f.counts, by, func() *Count { return &Count{} })
+	}
+	return x.n
+}
+
 // got counts a message that a receive has taken.
 func (f *follower) got(a *ops.Act) {
 	if from := a.World(); from >= 0 {
 		ch := Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}
-		n := f.snap.Messages[ch]
-		n.Received++
-		f.snap.Messages[ch] = n
+		f.count(ch).Received++
 	}
 }
 
 // poll counts how often in a row a thread asked for something that had not come.
-func (f *follower) poll(c *ops.Call, t *thread, def *mpi.Call, w meaning.Waiting) {
-	idle := idle(c.Func)
+func (f *follower) poll(c *ops.Call, t *thread, x *kind) {
 	switch {
-	case idle == nil || !idle(c.Call):
+	case x.idle == nil || !x.idle(c.Call):
 		t.polls, t.polled = 0, nil
 		return
-	case !def.Has(mpi.Polls) || c.Return == trace.NeverReturned:
+	case !x.polls || c.Return == trace.NeverReturned:
 		return
 	}
 	var asked []*begun
-	if w.Probes {
+	if x.waiting.Probes {
 		if b := f.probe(c); b != nil {
 			asked = append(asked, b)
 		}

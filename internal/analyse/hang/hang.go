@@ -2,7 +2,7 @@
 // any of them can go on: of the records that a program left that was killed, or of those that a
 // running one has made so far.
 //
-// It goes through all calls once (package export says what each did) and keeps what has not come
+// It goes through all calls once (package ops says what each did) and keeps what has not come
 // to its end; graph.go decides. Memory follows the channels that messages go on, and what
 // is under way.
 //
@@ -30,12 +30,20 @@ type Options struct {
 type Process struct {
 	Host  string
 	PID   int
-	Alive bool // it runs
-	Ended bool // it doesn't, although others of its world do
-	Moved bool // it made calls while it was looked at
+	Alive bool   // it runs
+	Ended bool   // it doesn't, although others of its world do
+	Moved bool   // it made calls while it was looked at
+	Held  string // what keeps it from running, one of the Held… constants; empty: nothing
 	// Damaged says that not all of its records could be read.
 	Damaged bool
 }
+
+// What keeps a process from running.
+const (
+	HeldBySignal   = "stopped"
+	HeldByDebugger = "traced"
+	HeldByDevice   = "device" // a disk, or what else the kernel waits for
+)
 
 // A Report is where all ranks of a world are.
 type Report struct {
@@ -86,6 +94,9 @@ type State struct {
 	Place    string      `json:"place"`
 	For      string      `json:"for"` // what they wait for, where that is the same for all
 	Stuck    bool        `json:"stuck"`
+	Held     string      `json:"held,omitempty"`     // what keeps their processes from running
+	Round    uint64      `json:"round,omitempty"`    // in a collective call: which one of the communicator it is, from 1
+	Comm     string      `json:"comm,omitempty"`     // that one
 	Of       string      `json:"made_for,omitempty"` // of a thread: what the program made it for
 	Ranks    []RankState `json:"ranks"`
 }
@@ -183,12 +194,24 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 
 // follow goes through all calls of a trace.
 func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
-	s, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, UnderWay: true, Idle: idle, Progress: progress})
+	o := ops.Options{From: ops.FromStart, To: ops.ToEnd, UnderWay: true, Idle: idle, Progress: progress}
+	s, err := ops.New(r, o)
+	if err == nil {
+		if o.Untimed, err = s.OneThread(); o.Untimed && err == nil { // else times say which thread's call came first
+			s, err = ops.New(r, o)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	f := newFollower(s, r.Ranks())
-	return f, s.Run(f)
+	if err := s.Run(f); err != nil {
+		return nil, err
+	}
+	for by, n := range f.counts {
+		f.snap.Messages[by] = *n
+	}
+	return f, nil
 }
 
 // manyPolls is how often a thread must have asked in vain to be said to poll.
@@ -233,6 +256,7 @@ type Count struct {
 // A RankWait is where one rank is.
 type RankWait struct {
 	Gone bool
+	Held bool // its process does not run
 	// Threads are the threads that wait. A rank waits if none of its threads does anything else.
 	Threads []Wait
 	Busy    bool // another thread is outside of MPI, or in a call that waits for nobody

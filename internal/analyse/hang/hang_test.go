@@ -2,6 +2,7 @@ package hang_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -361,6 +362,31 @@ func TestProcesses(t *testing.T) {
 		}})
 		if err != nil || rep.Verdict != x.want {
 			t.Errorf("rank 1 %s: %v, %v", name, rep.Verdict, err)
+		}
+	}
+}
+
+// TestHeld: ranks that are all in one collective wait for the one whose process doesn't run.
+func TestHeld(t *testing.T) {
+	barriers := func(r rank) { r.barrier(world) }
+	for held, want := range map[string]struct {
+		verdict hang.Verdict
+		awaited []hang.Awaited
+	}{"": {hang.Progressing, []hang.Awaited{}}, hang.HeldBySignal: {hang.Waiting, []hang.Awaited{{Rank: 2, By: []int{0, 1}}}}} {
+		rep, err := hang.Of(run(t, 3, hour, barriers), hang.Options{Process: func(rank int) (p hang.Process) {
+			if p.Alive = true; rank == 2 {
+				p.Held = held
+			}
+			return p
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Verdict != want.verdict || !reflect.DeepEqual(rep.Awaited, want.awaited) {
+			t.Errorf("held %q: %s, awaited %v, want %v", held, rep.Verdict, rep.Awaited, want)
+		}
+		if s := rep.States[0]; s.Round != 1 || s.Comm != "MPI_COMM_WORLD" || (s.For == "rank 2 to go on in MPI_Barrier on MPI_COMM_WORLD") != (held != "") {
+			t.Errorf("held %q: %+v", held, s)
 		}
 	}
 }

@@ -43,7 +43,8 @@ type threadEnd struct {
 	polls   uint64
 	wait    Wait
 	blocked bool
-	of      string // what the program made it for
+	in      *Operation // the collective that it is in; nil: none
+	of      string     // what the program made it for
 }
 
 // look finds where each rank is, and analyses that.
@@ -67,6 +68,7 @@ func (v *view) look() error {
 			}
 			w, p = e.waits()
 		}
+		w.Held, p.Held = e.process.Held != "", e.process.Held != ""
 		v.snap.Ranks[rank] = w
 		patient.Ranks = append(patient.Ranks, p)
 	}
@@ -198,6 +200,13 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 		}
 	}
 	t := n.threads[stream]
+	if open {
+		for _, b := range t.under {
+			if b.known && b.Kind == Collective {
+				x.in = &b.Operation
+			}
+		}
+	}
 	polls := t.polls
 	if polls > 0 { // not all were looked at
 		if polls, err = pollsAtEnd(n.k, stream); err != nil {

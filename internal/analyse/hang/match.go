@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
-	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -140,12 +139,17 @@ func (f *follower) group(c *handles.Comm) int { return f.circle(&ops.Meeting{Com
 
 // circle numbers those who make collective calls in one order.
 func (f *follower) circle(m *ops.Meeting) int {
-	n, ok := f.groups[m.Circle()]
-	if ok {
+	by := m.Circle()
+	if by == f.recent && len(f.names) > 0 {
+		return f.recentGroup
+	}
+	n, ok := f.groups[by]
+	if f.recent = by; ok {
+		f.recentGroup = n
 		return n
 	}
 	n = len(f.names)
-	f.groups[m.Circle()] = n
+	f.groups[by], f.recentGroup = n, n
 	var name fmt.Stringer = m.Comm
 	switch {
 	case m.Window != nil:
@@ -170,7 +174,7 @@ func (f *follower) channelGroup(c *handles.Comm) int {
 	return f.group(c)
 }
 
-// keep is how many collective calls of a rank are remembered for each communicator: members are
+// keep is how many collective calls of a rank are remembered for each communicator, at least: members are
 // rarely farther apart than that.
 const keep = 8
 
@@ -186,12 +190,10 @@ func (f *follower) collective(c *ops.Call) *begun {
 	if g.Entered == nil {
 		g.Entered = make([]Progress, len(g.Members))
 	}
-	root, function := -1, c.Func.Name
-	if q := c.Param("root"); q != nil {
-		root = int(q.In.Num)
-	}
-	if def, ok := mpi.Lookup(function); ok {
-		function = def.Plain().Name // the two may meet
+	x := f.now.kind(c)
+	root := -1
+	if x.root >= 0 {
+		root = int(c.Params[x.root].In.Num)
 	}
 	p := &g.Entered[m.Self]
 	b := &begun{place: f.place(c), known: true}
@@ -199,10 +201,10 @@ func (f *follower) collective(c *ops.Call) *begun {
 	if root >= 0 && root < len(g.Members) {
 		b.Root = g.Members[root]
 	}
-	if len(p.Last) == keep {
-		p.Last = slices.Delete(p.Last, 0, 1)
+	if len(p.Last) == 2*keep {
+		p.Last = p.Last[:copy(p.Last, p.Last[keep:])]
 	}
-	p.Last = append(p.Last, CollectiveCall{Function: function, Root: root, Where: b.place})
+	p.Last = append(p.Last, CollectiveCall{Function: x.plain, Root: root, Where: b.place})
 	p.Count = m.Nth + 1
 	return b
 }

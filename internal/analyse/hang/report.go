@@ -137,9 +137,16 @@ func (v *view) describe(i int, o *Operation) string {
 
 // meeting says who is missing in a collective.
 func (v *view) meeting(i int, o *Operation) string {
-	missing := v.analysis.Missing(i)
+	missing, held := v.analysis.Missing(i)
 	on := v.names[o.Comm].String()
 	function := v.places[v.placeOfOperation[i]].Function
+	if len(missing) == 0 && len(held) > 0 {
+		ranks := "ranks"
+		if len(held) == 1 {
+			ranks = "rank"
+		}
+		return fmt.Sprintf("%s %s to go on in %s on %s", ranks, show.Ranges(held), function, on)
+	}
 	if len(missing) == 1 {
 		return fmt.Sprintf("rank %d to call %s on %s", missing[0], function, on)
 	}
@@ -153,20 +160,29 @@ func (v *view) states(a *Analysis) []State {
 		kind  string
 		place int
 		stuck bool
+		held  string
+		comm  int
+		round uint64
 	}
 	index := make(map[key]int)
 	list := []State{}
 	for rank := range v.last {
 		e := &v.last[rank]
-		k := key{kind: e.kind, place: -1, stuck: a.Stuck(rank)}
+		k := key{kind: e.kind, place: -1, stuck: a.Stuck(rank), held: e.process.Held, comm: -1}
 		var t *threadEnd
 		if e.known && e.threads[e.shown].call != nil {
 			t = &e.threads[e.shown]
 			k.place = t.place
+			if t.in != nil {
+				k.comm, k.round = t.in.Comm, t.in.Position+1
+			}
 		}
 		n, fresh := once.Number(index, k)
 		if fresh {
-			s := State{Kind: e.kind, Stuck: k.stuck}
+			s := State{Kind: e.kind, Stuck: k.stuck, Held: k.held, Round: k.round}
+			if k.comm >= 0 {
+				s.Comm = v.names[k.comm].String()
+			}
 			if k.place >= 0 {
 				s.Function, s.Place = v.places[k.place].Function, v.o.Name(v.places[k.place].Site)
 			}

@@ -163,22 +163,31 @@ func (x *translation) assume() {
 	}
 }
 
+// createsWindow has the call make a window.
+func (x *translation) createsWindow(e *otf2.Event) {
+	if x.c.call == nil || !x.c.call.Has(mpi.CreatesWin) {
+		x.misfit(e)
+		return
+	}
+	id := uint32(e.Values[0])
+	h := int64(x.r.winPool.Take()) + mpi.FirstHandleID
+	x.r.windows[id] = h
+	_, comm := x.r.comm(x.r.w.a.Windows[id].Comm)
+	x.f.set("comm", comm)
+	x.f.give("win", h)
+}
+
 // window fills in one-sided communication.
 func (x *translation) window(e *otf2.Event) {
-	if x.f == nil {
+	if !x.f.has("win") {
+		x.misfit(e)
 		return
 	}
 	id := uint32(e.Values[0])
 	if e.ID == otf2.EvRmaCollectiveEnd {
 		id = uint32(e.Values[2])
-	}
-	if e.ID == otf2.EvRmaWinCreate {
-		h := int64(x.r.winPool.Take()) + mpi.FirstHandleID
-		x.r.windows[id] = h
-		_, comm := x.r.comm(x.r.w.a.Windows[id].Comm)
-		x.f.set("comm", comm)
-		x.f.give("win", h)
-		return
+	} else if e.ID == otf2.EvRmaGroupSync {
+		id = uint32(e.Values[1])
 	}
 	h, ok := x.r.windows[id]
 	if !ok {
@@ -188,7 +197,7 @@ func (x *translation) window(e *otf2.Event) {
 		x.r.w.notes.Add("one-sided operations on windows that were not seen being made", 1)
 		h = symbol.Unknown
 	}
-	if _, own := x.f.out["win"]; !own && e.ID != otf2.EvRmaCompleteRequested {
+	if _, own := x.f.out["win"]; !own {
 		x.f.set("win", h)
 	}
 	peer := int64(int32(e.Values[1]))
@@ -198,22 +207,30 @@ func (x *translation) window(e *otf2.Event) {
 			delete(x.r.windows, id)
 			x.r.winPool.Give(uint32(h - mpi.FirstHandleID))
 		}
-	case otf2.EvRmaAcquireLock, otf2.EvRmaReleaseLock:
+	case otf2.EvRmaReleaseLock:
 		x.f.set("rank", peer)
-		if kind := int64(lockShared); e.ID == otf2.EvRmaAcquireLock {
-			if e.Values[3] == otf2.LockExclusive {
-				kind = mpi.LockExclusive
-			}
-			x.f.set("lock_type", kind)
+	case otf2.EvRmaRequestLock, otf2.EvRmaAcquireLock, otf2.EvRmaTryLock:
+		x.f.set("rank", peer)
+		kind := int64(lockShared)
+		if e.Values[3] == otf2.LockExclusive {
+			kind = mpi.LockExclusive
 		}
+		x.f.set("lock_type", kind)
 	case otf2.EvRmaPut:
 		x.moves(peer, e.Values[2], 0, e.Values[3])
 	case otf2.EvRmaGet:
 		x.moves(peer, 0, e.Values[2], e.Values[3])
 	case otf2.EvRmaAtomic:
 		x.moves(peer, e.Values[3], e.Values[4], e.Values[5])
-	case otf2.EvRmaCompleteRequested:
-		x.done(e.Values[1], []int64{signature.StatusEmpty}, ownsWindow)
+	}
+}
+
+// transferred notes that a one-sided transfer with a request is complete, or was asked about.
+func (x *translation) transferred(e *otf2.Event) {
+	if x.c.call.Has(mpi.Completes) {
+		x.done(e.Values[1], []int64{signature.StatusEmpty}, ownsWindow, e.ID == otf2.EvRmaTest)
+	} else if !x.f.has("win") {
+		x.misfit(e)
 	}
 }
 
@@ -261,27 +278,39 @@ const (
 	ownsFile
 )
 
-// done completes a transfer that has a request.
-func (x *translation) done(id uint64, status []int64, of uint8) {
+// done completes a transfer that has a request, or tests it in vain.
+func (x *translation) done(id uint64, status []int64, of uint8, pending bool) {
 	key := transferKey{of, id}
 	q, ok := x.r.transfers[key]
 	if !ok {
+		x.r.w.notes.Add("completions of operations that were not seen being begun", 1)
 		return
 	}
-	delete(x.r.transfers, key)
-	x.add(completion{name: x.name(q), status: status})
+	if !pending {
+		delete(x.r.transfers, key)
+	}
+	x.add(completion{name: x.name(q), status: status, pending: pending})
 }
 
-// file fills in operations on files.
-func (x *translation) file(e *otf2.Event) {
-	if x.f == nil || !x.f.has("fh") && !x.c.call.Has(mpi.Completes) && e.ID != otf2.EvIoDeleteFile {
-		x.r.w.notes.Add("operations on files outside of MPI's functions for these", 1)
+func (x *translation) deletes(e *otf2.Event) {
+	if x.c.call == nil || !x.f.has("filename") {
+		x.misfit(e)
 		return
 	}
+	x.f.set("filename", x.r.out.Text(x.r.w.a.String(x.r.w.a.Files[uint32(e.Values[1])])))
+}
+
+// file fills in operations on files. What an MPI library does with files of the system is no call of the program's:
+// their handles belong to no communicator.
+func (x *translation) file(e *otf2.Event) {
 	v := &e.Values
 	id := uint32(v[0])
-	if e.ID == otf2.EvIoDeleteFile {
-		x.f.set("filename", x.r.out.Text(x.r.w.a.String(x.r.w.a.Files[uint32(v[1])])))
+	if x.r.w.a.Handles[id].Comm == otf2.Undefined {
+		x.r.w.notes.Add("records of files that were not opened by MPI: "+otf2.RecordName(e.ID), 1)
+		return
+	}
+	if !x.f.has("fh") && !x.c.call.Has(mpi.Completes) {
+		x.misfit(e)
 		return
 	}
 	if e.ID == otf2.EvIoCreateHandle {
@@ -306,10 +335,18 @@ func (x *translation) file(e *otf2.Event) {
 		x.f.set("count", int64(v[3]))
 		x.f.set("datatype", byteType)
 		x.moving(ownsFile, v[4])
+	case otf2.EvIoOperationTest:
+		if x.c.call.Has(mpi.Completes) {
+			x.done(v[1], []int64{signature.StatusEmpty}, ownsFile, true)
+		}
+	case otf2.EvIoOperationCancelled:
+		if x.c.call.Has(mpi.Completes) {
+			x.done(v[1], []int64{signature.StatusIgnored, mpi.AnySource, mpi.AnyTag, 0, 1}, ownsFile, false)
+		}
 	case otf2.EvIoOperationComplete:
 		status := received(mpi.AnySource, mpi.AnyTag, v[1])
 		if x.c.call.Has(mpi.Completes) {
-			x.done(v[2], status, ownsFile)
+			x.done(v[2], status, ownsFile, false)
 			return
 		}
 		x.f.give("status", status...)

@@ -119,6 +119,9 @@ func (w *world) end(k *rank) string {
 	switch {
 	case k.finished:
 		return track.Finished
+	case slices.Contains(k.off, true): // that it ended is as likely not recorded as all else
+		w.notes.Add("ranks without MPI_Finalize, as recording was switched off: taken for finished", 1)
+		return track.Finished
 	case k.calls > 0 && !w.bounds:
 		w.notes.Add("ranks without MPI_Init or MPI_Finalize: taken for finished", 1)
 		return track.Finished

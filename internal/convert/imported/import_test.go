@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,10 +190,12 @@ func TestEnds(t *testing.T) {
 }
 
 // copied is the archive in a folder that can be changed.
-func copied(t testing.TB) string {
+func copied(t testing.TB) string { return copyOf(t, eztrace) }
+
+func copyOf(t testing.TB, archive string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "x")
-	if err := os.CopyFS(dir, os.DirFS(eztrace)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(archive)); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -368,7 +371,7 @@ func TestUnknownRecords(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS("testdata/scorep")); err != nil {
 		t.Fatal(err)
 	}
-	for name, ids := range map[string][]byte{"traces.def": {7, 27, 29, 99, 200, 255}, "traces/0.evt": {79, 99, 200, 255}} {
+	for name, ids := range map[string][]byte{"traces.def": {7, 27, 29, 99, 200, 255}, "traces/0.evt": {99, 200, 255}} {
 		path := filepath.Join(dir, name)
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -387,5 +390,159 @@ func TestUnknownRecords(t *testing.T) {
 	}
 	if r.Ranks() != 2 {
 		t.Errorf("%d ranks", r.Ranks())
+	}
+}
+
+// aRequest is numbered by how many were made before.
+var aRequest = regexp.MustCompile(`request[0-9]+`)
+
+// lines are all calls of a trace as text.
+func lines(t *testing.T, r *trace.Reader) (list []string) {
+	t.Helper()
+	for rank := range r.Ranks() {
+		k, err := r.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c, err := range k.Calls(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, fmt.Sprintf("%d %s", rank, c.Text()))
+		}
+	}
+	return list
+}
+
+// TestWindows imports records that synchronise windows and ask about transfers (testdata/windows.py): they name their window
+// or file, and files of the system that an MPI library opens are none of the program's.
+func TestWindows(t *testing.T) {
+	r, x, err := read(t, "testdata/windows", timing.Lossless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := lines(t, r)
+	for _, want := range []string{
+		"MPI_Win_lock(lock_type=MPI_LOCK_EXCLUSIVE, rank=1, assert=0, win=win1)", "MPI_Win_lock(lock_type=MPI_LOCK_SHARED, rank=1, assert=0, win=win1)",
+		"MPI_Win_sync(win=win1)", "MPI_Win_start(group=group?, assert=0, win=win1)", "MPI_Win_post(group=group?, assert=0, win=win1)",
+		"MPI_Win_complete(win=win1)", "MPI_Win_wait(win=win1)", "MPI_Test(request=request0, flag=0, status=empty)", "MPI_Wait(request=request0, status=empty)",
+		"MPI_File_set_atomicity(fh=file1, flag=0)", "MPI_Test(request=request1, flag=0, status=empty)",
+		"MPI_Wait(request=request1, status=ignored{source=MPI_ANY_SOURCE, tag=MPI_ANY_TAG, bytes=32})", "MPI_File_close(fh=file1)",
+	} {
+		if !slices.Contains(all, "0 "+want+" = MPI_SUCCESS") {
+			t.Errorf("no call %s in\n%s", want, strings.Join(all, "\n"))
+		}
+	}
+	want := ops.Losses{"records of files that were not opened by MPI: IoCreateHandle": 4, "records of files that were not opened by MPI: IoChangeStatusFlags": 2}
+	if diff := cmp.Diff(want, x.Notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestOff imports ranks that switched recording off between their calls and at their end: they finished.
+func TestOff(t *testing.T) {
+	r, x, err := read(t, "testdata/off", timing.Lossless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	procs, err := r.Processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, p := range procs.All() {
+		if p.End != track.Finished {
+			t.Errorf("rank %d: %s", rank, p.End)
+		}
+	}
+	if n := x.Notes["times that recording was switched off: calls of MPI in between are missing, and count as computing"]; n != 4 {
+		t.Errorf("%v, want 4 times that recording was switched off", x.Notes)
+	}
+	if len(lines(t, r)) != 2*3 {
+		t.Errorf("%q", lines(t, r))
+	}
+}
+
+// encoded is a record of an event: of what it refers to it names the first.
+func encoded(id byte) []byte {
+	layout := otf2.Records[id].Layout
+	if otf2.Records[id].Name == "" {
+		return append([]byte{id, 9, 8}, bytes.Repeat([]byte{0xee}, 8)...)
+	}
+	var b []byte
+	for _, k := range strings.TrimPrefix(layout, "-") {
+		switch k {
+		case 'b':
+			b = append(b, 1)
+		case 't':
+			b = append(b, make([]byte, 8)...)
+		case 'w':
+			b = append(b, 1, 1)
+		default:
+			b = append(b, 0)
+		}
+	}
+	switch id {
+	case otf2.EvMetric:
+		b = append(b, 0)
+	case otf2.EvProgramBegin:
+		b = append(b, 0)
+	}
+	if strings.HasPrefix(layout, "-") {
+		return append([]byte{id}, b...)
+	}
+	return append([]byte{id, byte(len(b))}, b...)
+}
+
+// TestEachRecord has one more record of each id, within a barrier and outside of any function of MPI: other calls stay as
+// they are, and what it changes nothing by is counted, unless it says nothing of MPI.
+func TestEachRecord(t *testing.T) {
+	r, plain, err := read(t, "testdata/windows", timing.Stats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := lines(t, r)
+	dir := copyOf(t, "testdata/windows")
+	path := filepath.Join(dir, "traces/0.evt")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	barrier := bytes.Index(b, []byte{otf2.EvEnter, 1, 19})
+	if barrier < 0 {
+		t.Fatal("rank 0 enters no barrier")
+	}
+	for id := range 256 {
+		switch id {
+		case otf2.EndChunk, otf2.EndBuffer, otf2.EndFile, otf2.BeginChunk, otf2.Timestamp, otf2.AttributeList,
+			otf2.EvEnter, otf2.EvLeave, otf2.EvCallingContextEnter, otf2.EvCallingContextLeave:
+			continue
+		}
+		for where, at := range map[string]int{"outside": otf2.ChunkHead, "in a barrier": barrier + 3} {
+			name := otf2.RecordName(byte(id)) + " " + where
+			if err := os.WriteFile(path, slices.Insert(slices.Clone(b), at, encoded(byte(id))...), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			r, x, err := read(t, dir, timing.Stats)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			after := lines(t, r)
+			plainly := func(c string) string { return aRequest.ReplaceAllString(c, "request") }
+			left := before
+			for _, c := range after {
+				if len(left) > 0 && (plainly(c) == plainly(left[0]) || strings.HasPrefix(c, "0 MPI_Barrier") && strings.HasPrefix(left[0], "0 MPI_Barrier")) {
+					left = left[1:]
+				}
+			}
+			if len(left) > 0 {
+				t.Errorf("%s: calls are other ones, from %s on:\n%s", name, left[0], strings.Join(after, "\n"))
+			}
+			counted := !cmp.Equal(plain.Notes, x.Notes)
+			silent := id == otf2.EvMpiCollectiveBegin || id == otf2.EvMpiCollectiveEnd || id == otf2.EvRmaCollectiveBegin // a barrier's
+			if rows[id].at == nil && !counted && slices.Equal(before, after) && (!silent || where == "outside") {
+				t.Errorf("%s: nothing is said of it", name)
+			}
+		}
 	}
 }

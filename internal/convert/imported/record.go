@@ -50,6 +50,7 @@ type thread struct {
 	made    int64   // one-shot requests
 	begun   int     // of rank.begun
 	ready   []*open // calls that wait for the outermost to end
+	off     *uint64 // when recording was switched off; nil: it is on
 	metrics []measured
 	counted map[string]*counter
 }
@@ -113,10 +114,15 @@ func (r *recorder) run() error {
 			return err
 		}
 		for i := range t.stack {
-			if c := t.stack[i].call; c != nil {
+			if c := t.stack[i].call; c != nil && c.end != 0 {
+				c.acts = append(c.acts, otf2.Event{}) // it returned while recording was off
+			} else if c != nil {
 				c.end = max(c.start, r.k.last)
 				r.w.notes.Add("calls that never returned", 1)
 			}
+		}
+		if t.off != nil {
+			r.unrecorded(max(r.k.last, *t.off) - *t.off)
 		}
 		if err := r.flush(t, true); err != nil {
 			return err
@@ -129,29 +135,55 @@ func (r *recorder) run() error {
 }
 
 func (r *recorder) event(t *thread, e *otf2.Event) error {
-	switch e.ID {
-	case otf2.EvEnter, otf2.EvCallingContextEnter:
-		r.enter(t, e)
-		return nil
-	case otf2.EvLeave, otf2.EvCallingContextLeave:
-		return r.leave(t, e)
-	case otf2.EvMetric:
-		r.metric(t, e)
-		return nil
-	}
-	if !concerns(e.ID) {
+	x := &rows[e.ID]
+	switch {
+	case x.at != nil:
+		return x.at(r, t, e)
+	case x.in == nil:
+		r.w.notes.Add("records that are not read: "+otf2.RecordName(e.ID), 1)
 		return nil
 	}
 	if c := t.innermost(); c != nil {
 		c.acts = append(c.acts, *e)
 		return nil
 	}
-	if alone(e.ID) { // as tools record that have no regions of MPI
+	if x.alone {
 		c := &open{start: e.Time, end: e.Time, site: r.site(t, e.Source), acts: []otf2.Event{*e}}
 		t.ready = append(t.ready, c)
 		return r.flush(t, false)
 	}
-	r.w.notes.Add("records of MPI outside of any MPI function", 1)
+	r.w.notes.Add("records outside of any MPI function: "+otf2.RecordName(e.ID), 1)
+	return nil
+}
+
+// switched notes that recording is switched off, or on again: calls of in between are not there.
+func (r *recorder) switched(t *thread, e *otf2.Event) error {
+	if e.Values[0] != otf2.RecordingOff {
+		if t.off != nil {
+			r.unrecorded(e.Time - *t.off)
+		}
+		t.off = nil
+		return nil
+	}
+	if t.off == nil {
+		at := e.Time
+		t.off = &at
+	}
+	for i := range t.stack {
+		if c := t.stack[i].call; c != nil && c.end == 0 {
+			c.end = e.Time
+		}
+	}
+	return nil
+}
+
+func (r *recorder) unrecorded(ticks uint64) {
+	r.w.notes.Add("times that recording was switched off: calls of MPI in between are missing, and count as computing", 1)
+	r.w.notes.Add("µs in which recording was switched off, summed over threads", r.w.ns(ticks)/1000)
+}
+
+func (r *recorder) flushed(_ *thread, _ *otf2.Event) error {
+	r.w.notes.Add("times that the recording tool wrote its buffers, which counts as computing or as part of a call", 1)
 	return nil
 }
 
@@ -161,17 +193,6 @@ func (t *thread) innermost() *open {
 		return t.stack[i].call
 	}
 	return nil
-}
-
-// concerns reports whether a record says what MPI does.
-func concerns(id uint8) bool {
-	return id >= otf2.EvMpiSend && id <= otf2.EvMpiCollectiveEnd || id >= otf2.EvRmaWinCreate && id <= otf2.EvRmaCompleteRequested ||
-		id >= otf2.EvIoCreateHandle && id <= otf2.EvIoOperationComplete || id >= otf2.EvCollectiveRequest && id <= otf2.EvCommDestroy
-}
-
-// alone reports whether a record is a message by itself.
-func alone(id uint8) bool {
-	return id == otf2.EvMpiSend || id == otf2.EvMpiIsend || id == otf2.EvMpiRecv || id == otf2.EvMpiIrecvRequest
 }
 
 func (r *recorder) enter(t *thread, e *otf2.Event) {
@@ -249,23 +270,17 @@ func (r *recorder) record(t *thread, c *open) error {
 // commsOf has the communicators made that a record uses and no call made.
 func (r *recorder) commsOf(t *thread, c *open, e *otf2.Event) error {
 	id := uint32(otf2.Undefined)
-	switch e.ID {
-	case otf2.EvMpiSend, otf2.EvMpiIsend, otf2.EvMpiRecv, otf2.EvMpiCollectiveEnd:
-		id = uint32(e.Values[1])
-	case otf2.EvMpiIrecvRequest, otf2.EvCollectiveRequest:
+	switch uses := rows[e.ID].uses; {
+	case e.ID == otf2.EvMpiIrecvRequest || e.ID == otf2.EvCollectiveRequest: // its completion names it
 		if n := t.begun; n < len(r.k.begun[t.number]) {
 			if o := r.all.list[r.k.begun[t.number][n]]; o.kind != 0 {
 				id = o.comm
 			}
 		}
-	case otf2.EvRmaWinCreate:
-		id = r.w.a.Windows[uint32(e.Values[0])].Comm
-	case otf2.EvIoCreateHandle:
-		if h, ok := r.w.a.Handles[uint32(e.Values[0])]; ok {
-			id = h.Comm
-		}
-	default:
+	case uses == nil || rows[e.ID].ends:
 		return nil
+	default:
+		id = uses(r.w, e)
 	}
 	m := r.w.byID[id]
 	if m == nil || m.handle != 0 || r.comms[m] != 0 {

@@ -51,6 +51,7 @@ func (w *world) scan(k *rank, all *outcomes) error {
 	early := make(map[uint64]outcome) // of another thread, whose events come later here
 	k.first = math.MaxUint64
 	k.begun = make([][]uint32, len(k.threads))
+	k.off = make([]bool, len(k.threads))
 	for thread, location := range k.threads {
 		es, err := w.a.Events(location)
 		if err != nil {
@@ -59,11 +60,18 @@ func (w *world) scan(k *rank, all *outcomes) error {
 		inside := make([]*mpi.Call, 0, 8)
 		for es.Next() {
 			e := &es.Event
-			if alone(e.ID) && !slices.ContainsFunc(inside, func(c *mpi.Call) bool { return c != nil }) {
+			row := &rows[e.ID]
+			if row.alone && !slices.ContainsFunc(inside, func(c *mpi.Call) bool { return c != nil }) {
 				k.first, k.last = min(k.first, e.Time), max(k.last, e.Time)
 				k.calls++
 			}
+			if row.uses != nil {
+				k.use(row.uses(w, e))
+			}
+			k.ends = k.ends || row.ends
 			switch e.ID {
+			case otf2.EvMeasurementOnOff:
+				k.off[thread] = e.Values[0] == otf2.RecordingOff
 			case otf2.EvEnter, otf2.EvCallingContextEnter:
 				c := w.regions[w.region(e)]
 				if inside = append(inside, c); c == nil {
@@ -92,12 +100,10 @@ func (w *world) scan(k *rank, all *outcomes) error {
 				}
 				k.begun[thread] = append(k.begun[thread], n)
 			case otf2.EvMpiIrecv, otf2.EvCollectiveComplete:
-				k.ends = true
 				id := e.Values[4]
 				if e.ID == otf2.EvCollectiveComplete {
 					id = e.Values[5]
 				}
-				k.use(uint32(e.Values[1]))
 				if p, ok := open[id]; ok {
 					k.begun[p.thread][p.at] = all.of(outcomeOf(e))
 					delete(open, id)
@@ -111,16 +117,6 @@ func (w *world) scan(k *rank, all *outcomes) error {
 						words[i] = w.a.String(s)
 					}
 					w.command = show.Quote(words)
-				}
-			case otf2.EvMpiIsendComplete:
-				k.ends = true
-			case otf2.EvMpiSend, otf2.EvMpiIsend, otf2.EvMpiRecv, otf2.EvMpiCollectiveEnd:
-				k.use(uint32(e.Values[1]))
-			case otf2.EvRmaWinCreate:
-				k.use(w.a.Windows[uint32(e.Values[0])].Comm)
-			case otf2.EvIoCreateHandle:
-				if h, ok := w.a.Handles[uint32(e.Values[0])]; ok {
-					k.use(h.Comm)
 				}
 			case otf2.EvCommCreate:
 				if n := len(k.makers); n > 0 && len(inside) > 0 && inside[len(inside)-1] == k.makers[n-1].call {

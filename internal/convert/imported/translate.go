@@ -27,6 +27,7 @@ type translation struct {
 	ended bool
 	more  []filled // what the function has no parameters for
 	used  bool     // some record fits the function itself
+	makes bool     // some record tells which communicator it makes
 
 	completed []completion
 }
@@ -47,34 +48,9 @@ func (x *translation) forms() []filled {
 			x.blank()
 		}
 	}
-	made := false
 	for i := range x.c.acts {
 		e := &x.c.acts[i]
-		switch e.ID {
-		case otf2.EvMpiSend, otf2.EvMpiIsend:
-			x.send(e)
-		case otf2.EvMpiRecv:
-			x.receive(e)
-		case otf2.EvMpiIrecvRequest:
-			x.post(e)
-		case otf2.EvMpiCollectiveEnd:
-			x.collective(uint32(e.Values[1]), e.Values[2], e.Values[3], e.Values[4])
-		case otf2.EvCollectiveRequest:
-			x.begin(e)
-		case otf2.EvMpiIsendComplete, otf2.EvMpiIrecv, otf2.EvCollectiveComplete, otf2.EvMpiRequestTest, otf2.EvMpiRequestCancelled:
-			x.complete(e)
-		case otf2.EvCommCreate:
-			made = x.makes(uint32(e.Values[0])) || made
-		case otf2.EvMpiCollectiveBegin, otf2.EvRmaCollectiveBegin, otf2.EvIoOperationIssued:
-		case otf2.EvCommDestroy:
-			x.frees(uint32(e.Values[0]))
-		default:
-			if e.ID >= otf2.EvIoCreateHandle && e.ID <= otf2.EvIoOperationComplete {
-				x.file(e)
-			} else {
-				x.window(e)
-			}
-		}
+		rows[e.ID].in(x, e)
 	}
 	if x.f == nil {
 		return x.more
@@ -82,7 +58,7 @@ func (x *translation) forms() []filled {
 	if x.c.call.Has(mpi.CreatesComm) {
 		at := x.r.makers
 		x.r.makers++
-		if !made {
+		if !x.makes {
 			x.makesUntold(at)
 		}
 	}
@@ -293,14 +269,15 @@ func (x *translation) begin(e *otf2.Event) {
 	x.request(x.f, e.Values[0], o, true)
 }
 
-// makes has the call make a communicator, and reports whether it can.
-func (x *translation) makes(id uint32) bool {
-	m := x.r.w.byID[id]
+// create has the call make a communicator, if it can.
+func (x *translation) create(e *otf2.Event) {
+	m := x.r.w.byID[uint32(e.Values[0])]
 	if m == nil || x.f == nil || m.handle != 0 || !x.c.call.Has(mpi.CreatesComm) {
-		return false
+		x.misfit(e)
+		return
 	}
 	x.made(m)
-	return true
+	x.makes = true
 }
 
 // makesUntold has a call make what nothing else makes, if there is such.
@@ -341,9 +318,10 @@ func (x *translation) parent(in string, m *comm) {
 	}
 }
 
-func (x *translation) frees(id uint32) {
-	m, h := x.r.comm(id)
+func (x *translation) frees(e *otf2.Event) {
+	m, h := x.r.comm(uint32(e.Values[0]))
 	if m == nil || m.handle != 0 || h == symbol.Unknown {
+		x.misfit(e)
 		return
 	}
 	delete(x.r.comms, m)
@@ -351,6 +329,10 @@ func (x *translation) frees(id uint32) {
 	if x.f != nil {
 		x.f.set("comm", h)
 	}
+}
+
+func (x *translation) collectiveEnd(e *otf2.Event) {
+	x.collective(uint32(e.Values[1]), e.Values[2], e.Values[3], e.Values[4])
 }
 
 // collective fills in what a collective moved.

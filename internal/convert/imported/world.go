@@ -50,8 +50,9 @@ type rank struct {
 	makers           []maker
 	uses             []use // of communicators, in the order of first use
 	used             map[uint32]int
-	ends             bool // some completion of a request is recorded
-	begins, finished bool // MPI_Init is recorded, MPI_Finalize is
+	ends             bool   // some completion of a request is recorded
+	begins, finished bool   // MPI_Init is recorded, MPI_Finalize is
+	off              []bool // by thread: recording was switched off to the end
 }
 
 // A maker is a call that makes a communicator.

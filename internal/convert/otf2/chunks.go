@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // Chunks have a fixed size and are filled up with zeros, but for the last one of a file:
@@ -132,6 +133,46 @@ func (x *file) add(time uint64, id byte, fields ...field) error {
 		default:
 			panic(fmt.Sprintf("otf2: no field is a %T", v))
 		}
+	}
+	return x.end(time)
+}
+
+// event writes an event as the layout of its record says.
+func (x *file) event(time uint64, id byte, fields ...field) error {
+	x.start(id)
+	layout := Records[id].Layout
+	bare := strings.HasPrefix(layout, "-")
+	if bare {
+		x.record, layout = x.record[:1], layout[1:]
+	}
+	if len(fields) != len(layout) {
+		panic(fmt.Sprintf("otf2: %d fields in a record %s", len(fields), RecordName(id)))
+	}
+	for i, v := range fields {
+		n := uint64(0)
+		switch v := v.(type) {
+		case uint8:
+			n = uint64(v)
+		case uint32:
+			n = uint64(v)
+		case int:
+			n = uint64(uint32(v))
+		case uint64:
+			n = v
+		default:
+			panic(fmt.Sprintf("otf2: no field is a %T", v))
+		}
+		switch layout[i] {
+		case 'b':
+			x.u8(byte(n))
+		case 'q', 'i':
+			x.u64(n)
+		default:
+			x.u32(uint32(n))
+		}
+	}
+	if bare {
+		return x.write(time)
 	}
 	return x.end(time)
 }

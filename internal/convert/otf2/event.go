@@ -15,24 +15,6 @@ type Event struct {
 	Refs   []uint32  // strings of an EvProgramBegin: the program and its arguments, until then
 }
 
-// layouts say what stands in records, by id: b one byte, w 32 bits, q 64 bits, i 64 bits with a
-// sign; r a region, c a communicator, n a window, h a handle of a file, f a file, x a calling
-// context, m a metric, s a string. A - in front of all else says that the record has no length. Of others that are not listed
-// nothing is read.
-var layouts = [256]string{
-	EvEnter: "-r", EvLeave: "-r", EvMpiSend: "wcwq", EvMpiIsend: "wcwqq", EvMpiIsendComplete: "-q", EvMpiIrecvRequest: "-q",
-	EvMpiRecv: "wcwq", EvMpiIrecv: "wcwqq", EvMpiRequestTest: "-q", EvMpiRequestCancelled: "-q", EvMpiCollectiveEnd: "bcwqq",
-	EvOmpFork: "-w", EvOmpTaskCreate: "-q", EvOmpTaskSwitch: "-q", EvOmpTaskComplete: "-q",
-	EvRmaWinCreate: "n", EvRmaWinDestroy: "n", EvRmaCollectiveEnd: "bwnwqq", EvRmaAcquireLock: "nwqb", EvRmaReleaseLock: "nwq",
-	EvRmaPut: "nwqq", EvRmaGet: "nwqq", EvRmaAtomic: "nwbqqq", EvRmaCompleteBlocking: "nq", EvRmaCompleteRequested: "nq",
-	EvCallingContextEnter: "xw", EvCallingContextLeave: "x",
-	EvIoCreateHandle: "hbww", EvIoDestroyHandle: "h", EvIoSeek: "hibq", EvIoDeleteFile: "bf", EvIoOperationBegin: "hbwqq",
-	EvIoOperationIssued: "hq", EvIoOperationComplete: "hqq", EvCollectiveRequest: "q", EvCollectiveComplete: "bcwqqq",
-	EvCommCreate: "c", EvCommDestroy: "c", EvMetric: "m", EvProgramBegin: "sw",
-}
-
-var kinds = map[byte]int{'r': mapRegion, 'c': mapComm, 'n': mapWindow, 'h': mapHandle, 'f': mapFile, 'x': mapContext, 'm': mapMetric, 's': mapString}
-
 // Events are those of one location, in order.
 type Events struct {
 	Event
@@ -104,7 +86,7 @@ func (e *Events) Next() bool {
 
 func (e *Events) record(id byte) {
 	e.ID, e.Values = id, [6]uint64{}
-	layout := layouts[id]
+	layout := Records[id].Layout
 	r := &e.c.reading
 	if layout == "" || layout[0] != '-' {
 		n := r.length()
@@ -135,6 +117,8 @@ func (e *Events) fields(layout string, r *reading) {
 			*v = r.u64()
 		case 'i':
 			*v = uint64(r.i64())
+		case 't':
+			*v = r.full64()
 		default:
 			*v = uint64(e.local.global(kinds[k], r.u32()))
 		}

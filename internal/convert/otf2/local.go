@@ -11,7 +11,10 @@ import (
 const (
 	mapString    = 0
 	mapRegion    = 3
+	mapGroup     = 4
 	mapComm      = 6
+	mapParameter = 7
+	mapInterrupt = 11
 	mapWindow    = 8
 	mapSource    = 9
 	mapContext   = 10

@@ -104,3 +104,44 @@ func TestEvents(t *testing.T) {
 		}
 	}
 }
+
+// What OTF2's own library writes has the fields that the table of records says: in records.py's archive 1, 2, 3, …
+func TestRecords(t *testing.T) {
+	a, err := Open("testdata/records")
+	if err != nil {
+		t.Fatal(err)
+	}
+	es, err := a.Events(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer es.Close()
+	seen := make(map[uint8]bool)
+	for es.Next() {
+		e := &es.Event
+		name, layout := Records[e.ID].Name, strings.TrimPrefix(Records[e.ID].Layout, "-")
+		if seen[e.ID] = true; name == "" {
+			t.Errorf("record %d is in no row", e.ID)
+		}
+		for i := range len(layout) {
+			if e.ID != EvParameterString && e.ID != EvProgramBegin && e.Values[i] != uint64(i+1) {
+				t.Errorf("%s: %v, want 1, 2, 3, …", name, e.Values[:len(layout)])
+				break
+			}
+		}
+		if len(layout) < len(e.Values) && e.Values[len(layout)] != 0 {
+			t.Errorf("%s has more than its layout: %v", name, e.Values)
+		}
+	}
+	if err := es.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for id, x := range Records {
+		if len(strings.TrimPrefix(x.Layout, "-")) > len(Event{}.Values) {
+			t.Errorf("%s: more fields than an event has room for", x.Name)
+		}
+		if x.Name != "" && !seen[uint8(id)] && id != EvMetric {
+			t.Errorf("%s isn't in the archive", x.Name)
+		}
+	}
+}

@@ -27,25 +27,23 @@ func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 	case ops.SendBegin:
 		return a.message(f, time, EvMpiIsend, x, x.Sent)
 	case ops.RecvBegin:
-		return identified(f, time, EvMpiIrecvRequest, x.ID)
+		return f.event(time, EvMpiIrecvRequest, x.ID)
 	case ops.Collective, ops.CollectiveBegin:
 		if _, ok := a.collective(x); !ok {
 			return nil
 		}
-		f.start(EvMpiCollectiveBegin)
 		if x.Kind == ops.CollectiveBegin {
-			f.start(EvCollectiveRequest)
-			f.u64(x.ID)
+			return f.event(time, EvCollectiveRequest, x.ID)
 		}
-		return f.end(time)
+		return f.event(time, EvMpiCollectiveBegin)
 	case ops.WindowMade, ops.WindowFreed, ops.Fence:
-		return f.add(time, EvRmaCollectiveBegin)
+		return f.event(time, EvRmaCollectiveBegin)
 	case ops.Put:
 		return a.transfer(f, time, EvRmaPut, x, x.Sent)
 	case ops.Get:
 		return a.transfer(f, time, EvRmaGet, x, x.Received)
 	case ops.Atomic:
-		return f.add(time, EvRmaAtomic, x.Window.Number, x.Peer, atomics[a.base(x.Function)], x.Sent, x.Received, x.ID)
+		return f.event(time, EvRmaAtomic, x.Window.Number, x.Peer, atomics[a.base(x.Function)], x.Sent, x.Received, x.ID)
 	case ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
 		return a.fileBegin(f, time, x)
 	}
@@ -60,13 +58,13 @@ func (a *Writer) ended(f *file, time uint64, x *ops.Act) error {
 	case ops.RecvEnd:
 		return a.message(f, time, EvMpiIrecv, x, x.Received)
 	case ops.SendEnd:
-		return identified(f, time, EvMpiIsendComplete, x.ID)
+		return f.event(time, EvMpiIsendComplete, x.ID)
 	case ops.Tested:
 		if x.File == nil && x.Window == nil {
-			return identified(f, time, EvMpiRequestTest, x.ID)
+			return f.event(time, EvMpiRequestTest, x.ID)
 		}
 	case ops.Cancelled:
-		return identified(f, time, EvMpiRequestCancelled, x.ID)
+		return f.event(time, EvMpiRequestCancelled, x.ID)
 	case ops.Collective, ops.CollectiveEnd:
 		return a.collectiveEnd(f, time, x)
 	case ops.CommMade, ops.CommFreed:
@@ -74,24 +72,17 @@ func (a *Writer) ended(f *file, time uint64, x *ops.Act) error {
 		if x.Kind == ops.CommFreed {
 			id = EvCommDestroy
 		}
-		return f.add(time, id, a.comm(x.Comm))
+		return f.event(time, id, a.comm(x.Comm))
 	case ops.WindowMade, ops.WindowFreed, ops.Fence:
 		return a.windowEnd(f, time, x)
 	case ops.TransferEnd:
-		return f.add(time, EvRmaCompleteBlocking, x.Window.Number, x.ID)
+		return f.event(time, EvRmaCompleteBlocking, x.Window.Number, x.ID)
 	case ops.TransferDone:
-		return f.add(time, EvRmaCompleteRequested, x.Window.Number, x.ID)
+		return f.event(time, EvRmaCompleteRequested, x.Window.Number, x.ID)
 	case ops.Lock, ops.Unlock:
 		return a.lock(f, time, x)
 	}
 	return a.fileEnd(f, time, x)
-}
-
-// identified writes one of the records that have a request and no length.
-func identified(f *file, time uint64, id byte, request uint64) error {
-	f.record = append(f.record[:0], id)
-	f.u64(request)
-	return f.write(time)
 }
 
 func (a *Writer) message(f *file, time uint64, id byte, x *ops.Act, bytes uint64) error {
@@ -99,7 +90,7 @@ func (a *Writer) message(f *file, time uint64, id byte, x *ops.Act, bytes uint64
 	if x.ID == 0 {
 		fields = fields[:4]
 	}
-	return f.add(time, id, fields...)
+	return f.event(time, id, fields...)
 }
 
 // collective returns which operation a collective is; those along a topology have none.
@@ -115,9 +106,9 @@ func (a *Writer) collectiveEnd(f *file, time uint64, x *ops.Act) error {
 		return nil
 	}
 	if x.ID > 0 {
-		return f.add(time, EvCollectiveComplete, op, a.comm(x.Comm), root(x.Root), x.Sent, x.Received, x.ID)
+		return f.event(time, EvCollectiveComplete, op, a.comm(x.Comm), root(x.Root), x.Sent, x.Received, x.ID)
 	}
-	return f.add(time, EvMpiCollectiveEnd, op, a.comm(x.Comm), root(x.Root), x.Sent, x.Received)
+	return f.event(time, EvMpiCollectiveEnd, op, a.comm(x.Comm), root(x.Root), x.Sent, x.Received)
 }
 
 func root(rank int) uint32 {
@@ -146,15 +137,15 @@ func (a *Writer) windowEnd(f *file, time uint64, x *ops.Act) error {
 		}
 	}
 	if id != 0 {
-		if err := f.add(time, id, x.Window.Number); err != nil {
+		if err := f.event(time, id, x.Window.Number); err != nil {
 			return err
 		}
 	}
-	return f.add(time, EvRmaCollectiveEnd, op, syncAll, x.Window.Number, uint32(Undefined), uint64(0), uint64(0))
+	return f.event(time, EvRmaCollectiveEnd, op, syncAll, x.Window.Number, uint32(Undefined), uint64(0), uint64(0))
 }
 
 func (a *Writer) transfer(f *file, time uint64, id byte, x *ops.Act, bytes uint64) error {
-	return f.add(time, id, x.Window.Number, x.Peer, bytes, x.ID)
+	return f.event(time, id, x.Window.Number, x.Peer, bytes, x.ID)
 }
 
 // lock writes that memory is locked or unlocked; that of all members, one by one.
@@ -172,7 +163,7 @@ func (a *Writer) lock(f *file, time uint64, x *ops.Act) error {
 		if x.Kind == ops.Unlock {
 			id, fields = EvRmaReleaseLock, fields[:3]
 		}
-		if err := f.add(time, id, fields...); err != nil {
+		if err := f.event(time, id, fields...); err != nil {
 			return err
 		}
 	}
@@ -201,7 +192,7 @@ func (a *Writer) fileBegin(f *file, time uint64, x *ops.Act) error {
 	if x.Function.Has(trace.Collective) {
 		flags |= collectivelyRun
 	}
-	return f.add(time, EvIoOperationBegin, x.File.Number, mode, flags, x.Wanted, x.ID)
+	return f.event(time, EvIoOperationBegin, x.File.Number, mode, flags, x.Wanted, x.ID)
 }
 
 func (a *Writer) fileEnd(f *file, time uint64, x *ops.Act) error {
@@ -209,17 +200,17 @@ func (a *Writer) fileEnd(f *file, time uint64, x *ops.Act) error {
 	case ops.FileOpened:
 		return a.opened(f, time, x)
 	case ops.FileClosed:
-		return f.add(time, EvIoDestroyHandle, x.File.Number)
+		return f.event(time, EvIoDestroyHandle, x.File.Number)
 	case ops.FileDeleted:
-		return f.add(time, EvIoDeleteFile, uint8(0), a.path(x.File.Name)) // of the one paradigm
+		return f.event(time, EvIoDeleteFile, uint8(0), a.path(x.File.Name)) // of the one paradigm
 	case ops.FileSought:
 		return a.sought(f, time, x)
 	case ops.ReadBegin, ops.WriteBegin:
-		return f.add(time, EvIoOperationIssued, x.File.Number, x.ID)
+		return f.event(time, EvIoOperationIssued, x.File.Number, x.ID)
 	case ops.Read, ops.ReadEnd:
-		return f.add(time, EvIoOperationComplete, x.File.Number, x.Received, x.ID)
+		return f.event(time, EvIoOperationComplete, x.File.Number, x.Received, x.ID)
 	case ops.Write, ops.WriteEnd:
-		return f.add(time, EvIoOperationComplete, x.File.Number, x.Sent, x.ID)
+		return f.event(time, EvIoOperationComplete, x.File.Number, x.Sent, x.ID)
 	}
 	return nil
 }
@@ -243,7 +234,7 @@ func (a *Writer) opened(f *file, time uint64, x *ops.Act) error {
 			status |= flag
 		}
 	}
-	return f.add(time, EvIoCreateHandle, x.File.Number, access, creation, status)
+	return f.event(time, EvIoCreateHandle, x.File.Number, access, creation, status)
 }
 
 // sought writes where a file's pointer went. Where it is then, MPI says in units of the view.
@@ -256,7 +247,7 @@ func (a *Writer) sought(f *file, time uint64, x *ops.Act) error {
 	case mpi.SeekEnd:
 		from = 2
 	}
-	return f.add(time, EvIoSeek, x.File.Number, uint64(offset), from, uint64(max(0, offset)))
+	return f.event(time, EvIoSeek, x.File.Number, uint64(offset), from, uint64(max(0, offset)))
 }
 
 func param(c *trace.Call, name string) int64 {

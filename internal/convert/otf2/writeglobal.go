@@ -228,29 +228,28 @@ func (a *Writer) groups(d *definitions) error {
 	if err := group(self+1, CommSelf, nil); err != nil {
 		return err
 	}
-	for i, c := range list {
-		parent, flags, name := uint32(Undefined), madeAndFreed, "MPI_COMM_WORLD"
-		id := a.comm(c)
+	for id, c := range a.comms {
+		parent, flags, name := uint32(Undefined), madeAndFreed, convert.CommName(c)
 		if c.Parent != nil {
 			parent = a.comm(c.Parent)
 		}
-		if i == 0 {
-			flags = 0
-		} else {
-			name = convert.CommName(c)
-		}
 		var err error
 		switch {
-		case c.Remote == nil:
-			err = d.add(DefComm, id, name, i+1, parent, flags)
-		case c.Remote.Number > c.Number:
-			err = d.add(DefInterComm, id, name, i+1, c.Remote.Number+1, uint32(Undefined), flags)
+		case c.Number == selfNumber:
+			err = d.add(DefComm, id, "MPI_COMM_SELF", self+1, parent, 0)
+		case c.Remote != nil:
+			err = d.add(DefInterComm, id, name, c.Number+1, c.Remote.Number+1, uint32(Undefined), flags)
+		default:
+			if c.Number == 0 {
+				flags, name = 0, "MPI_COMM_WORLD"
+			}
+			err = d.add(DefComm, id, name, c.Number+1, parent, flags)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return d.add(DefComm, a.self, "MPI_COMM_SELF", self+1, uint32(Undefined), 0)
+	return nil
 }
 
 func windowName(w *ops.Window) string {

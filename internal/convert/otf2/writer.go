@@ -27,15 +27,15 @@ type Writer struct {
 	paths  map[string]uint32
 	names  []string          // of attached values
 	class  map[string]uint32 // of their metrics
-	comms  []uint32          // numbers of communicators, by those that the trace gives them
-	self   uint32            // that of MPI_COMM_SELF
+	comms  []*handles.Comm   // communicators in the order of their numbers
+	ids    map[int]uint32    // these, by the numbers that the trace gives them
 }
 
 // New begins an archive in a folder that is there.
 func New(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
 	a := &Writer{
 		s: s, dir: dir, o: o, regions: make(map[uint16]uint32), bases: make(map[*trace.Function]string), events: make(map[uint64]uint64),
-		paths: make(map[string]uint32), class: make(map[string]uint32),
+		paths: make(map[string]uint32), class: make(map[string]uint32), ids: make(map[int]uint32),
 	}
 	for i, f := range s.Reader.Schema() {
 		a.regions[f.ID] = uint32(i)
@@ -132,22 +132,37 @@ func (a *Writer) base(f *trace.Function) string {
 	return once.Of(a.bases, f, func() string { return ops.Base(f) })
 }
 
-// numberComms numbers communicators without gaps. Both sides of an intercommunicator are one.
+// selfNumber is the one that the trace gives MPI_COMM_SELF.
+const selfNumber = -1
+
+// numberComms numbers communicators without gaps in the order in which they are defined: after those that they were made of.
+// Both sides of an intercommunicator are one.
 func (a *Writer) numberComms() {
-	for _, c := range a.s.Comms.List() {
-		if c.Remote != nil && c.Remote.Number < c.Number {
-			a.comms = append(a.comms, a.comms[c.Remote.Number])
-			continue
+	self := &handles.Comm{Number: selfNumber}
+	var number func(c *handles.Comm)
+	number = func(c *handles.Comm) {
+		if c.Number < 0 {
+			c = self
+		} else if c.Remote != nil && c.Remote.Number < c.Number {
+			c = c.Remote
 		}
-		a.comms = append(a.comms, a.self)
-		a.self++
+		if _, done := a.ids[c.Number]; done {
+			return
+		}
+		if c.Parent != nil {
+			number(c.Parent)
+		}
+		a.ids[c.Number] = uint32(len(a.comms))
+		if c.Remote != nil {
+			a.ids[c.Remote.Number] = uint32(len(a.comms))
+		}
+		a.comms = append(a.comms, c)
 	}
+	for _, c := range a.s.Comms.List() {
+		number(c)
+	}
+	number(self)
 }
 
 // comm returns the number of a communicator.
-func (a *Writer) comm(c *handles.Comm) uint32 {
-	if c.Number < 0 {
-		return a.self
-	}
-	return a.comms[c.Number]
-}
+func (a *Writer) comm(c *handles.Comm) uint32 { return a.ids[max(c.Number, selfNumber)] }

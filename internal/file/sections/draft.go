@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
@@ -64,6 +65,9 @@ const TokenSize = container.HeadSize
 
 // Draft makes a file beside path that is to become the trace.
 func (e *Encoded) Draft(path string) (*Draft, error) {
+	if err := NoFile(path); err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+DraftPattern)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
@@ -132,6 +136,9 @@ func (d *Draft) finish(path string, overwrite bool) error {
 
 // Move gives a file another name in its folder. One that another file has is an error unless overwrite is set.
 func Move(from, to string, overwrite bool) error {
+	if err := NoFile(to); err != nil {
+		return err
+	}
 	if overwrite {
 		return os.Rename(from, to)
 	}
@@ -148,6 +155,34 @@ func Move(from, to string, overwrite bool) error {
 		return err // the folder is gone
 	}
 	return os.Rename(from, to) // this file system has no links
+}
+
+// NoFile returns an error if a path is that of a device, a FIFO or a socket, which a new file must not replace.
+func NoFile(path string) error {
+	if what := Special(path); what != "" {
+		return fmt.Errorf("%s is a %s: name a file", path, what)
+	}
+	return nil
+}
+
+// Special is what there is at a path if it is neither a file nor a folder, nor nothing: a device, a FIFO or a socket.
+// Links among devices lead to what others have open, and count as such.
+func Special(path string) string {
+	if abs, err := filepath.Abs(path); err == nil && (strings.HasPrefix(abs, "/dev/") && !strings.HasPrefix(abs, "/dev/shm/") || strings.HasPrefix(abs, "/proc/")) {
+		if _, err := os.Lstat(abs); err == nil {
+			return "device"
+		}
+	}
+	st, err := os.Stat(path)
+	switch {
+	case err != nil || st.Mode().IsRegular() || st.IsDir():
+		return ""
+	case st.Mode()&fs.ModeNamedPipe != 0:
+		return "FIFO"
+	case st.Mode()&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
 }
 
 // Discard removes the draft.

@@ -1,5 +1,5 @@
 // Package opstest computes what calls move the plain way: every call of a
-// rank in turn, from its decoded parameters. Tests compare package volume, which
+// rank in turn, from its decoded parameters. Tests compare package ops, which
 // never does that, with it; nothing else imports it.
 package opstest
 

@@ -118,7 +118,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 		f.key = append(f.key, name)
 		return p + 1, nil
 	case codeFunction:
-		f.key = append(f.key, int64(c.sites.Name(w)))
+		f.key = append(f.key, int64(c.sites.Function(w)))
 		return p + 1, nil
 	case codeFlag:
 		f.flag = int64(w)

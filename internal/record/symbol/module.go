@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Modules is the process's address space as far as it comes from files: the
@@ -191,6 +193,30 @@ func (mod *module) open() {
 		}
 	}
 	mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
+}
+
+// callback returns which predefined callback an MPI library has at an offset from where its file's first byte is mapped.
+func (mod *module) callback(offset uint64) (v uint64, ok bool) {
+	if !strings.HasPrefix(filepath.Base(mod.path), "libmpi") {
+		return 0, false
+	}
+	e, err := elf.Open(mod.path)
+	if err != nil {
+		return 0, false
+	}
+	defer e.Close()
+	list, err := e.DynamicSymbols()
+	if err != nil {
+		return 0, false
+	}
+	for _, x := range list {
+		if x.Value == offset && elf.ST_TYPE(x.Info) == elf.STT_FUNC {
+			if v, ok := mpi.CallbackNamed(x.Name); ok {
+				return v, true
+			}
+		}
+	}
+	return 0, false
 }
 
 func (mod *module) inspect(e *elf.File) {

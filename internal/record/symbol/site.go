@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -23,6 +25,8 @@ type Sites struct {
 	list    []site
 	lines   []lines
 	numbers map[lines]int32
+
+	callbacks map[uint64]uint64 // by address
 }
 
 // lines are those of a function in source code; or a mark, see model.PhaseMark, model.ThreadMark and model.TurnMark: then file and function are a
@@ -42,7 +46,7 @@ type site struct {
 }
 
 // Init sets where addresses are looked up.
-func (s *Sites) Init(m *Modules) { s.modules = m }
+func (s *Sites) Init(m *Modules) { s.modules, s.callbacks = m, make(map[uint64]uint64) }
 
 // Name returns the content hash of a code address, or of a stack by its key; 0
 // for none.
@@ -54,6 +58,21 @@ func (s *Sites) Name(addr uint64) uint64 {
 		return 0
 	}
 	return s.add(addr)
+}
+
+// Function returns what stands for a callback: a predefined one's value in the standard ABI, else the hash of its site.
+func (s *Sites) Function(addr uint64) uint64 {
+	if addr == mpi.NullFunction || addr == mpi.DupFunction {
+		return addr
+	}
+	return once.Of(s.callbacks, addr, func() uint64 {
+		if m, offset := s.modules.find(addr); m != None {
+			if v, ok := s.modules.modules[m].callback(offset); ok {
+				return v
+			}
+		}
+		return s.Name(addr)
+	})
 }
 
 func (s *Sites) add(addr uint64) uint64 {

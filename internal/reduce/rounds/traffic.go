@@ -149,7 +149,7 @@ func eventOf(c *trace.Call) (e event) {
 			if peer == mpi.ProcNull {
 				continue
 			}
-			if o.kind == receiving && (peer == mpi.AnySource || o.tag == mpi.AnyTag) {
+			if o.kind == receiving && meaning.Wild(peer, o.tag) {
 				e.wild, e.why = true, "receives take any source or tag"
 			}
 			e.ops = append(e.ops, o)

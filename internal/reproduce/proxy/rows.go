@@ -7,6 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -94,7 +95,8 @@ func (v *variant) likeness(t int, c *call) string {
 
 // numbers lists where the values of a message are that may be in a table: integers without a name, and who sent what came from any rank.
 func (c *call) numbers() (list []int) {
-	any := false
+	wild := false
+	asks := meaning.WaitingOf(c.def)
 	for i := range c.f.Params {
 		p, n := &c.f.Params[i], &c.in[i]
 		if n.typ != trace.Int || p.Dir != trace.DirIn {
@@ -102,12 +104,12 @@ func (c *call) numbers() (list []int) {
 		}
 		if v := c.vals[0][n.at]; name(p.Kind, v) == "" {
 			list = append(list, n.at)
-		} else if p.Name == "source" {
-			any = v == mpi.AnySource
+		} else if p.Name == asks.Source {
+			wild = v == mpi.AnySource
 		}
 	}
 	for i := range c.out {
-		if n := &c.out[i]; n.filled() && (any || c.def.Has(mpi.Polls)) {
+		if n := &c.out[i]; n.filled() && (wild || c.def.Has(mpi.Polls)) {
 			list = append(list, n.at+signature.StatusSource, n.at+signature.StatusTag)
 		}
 	}

@@ -73,7 +73,7 @@ func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 	found := make(reissue.Tally)
 	for k, err := range r.Tracks() {
 		if err != nil {
-			return nil, fmt.Errorf("derive: %w", err)
+			return nil, fmt.Errorf("replay: %w", err)
 		}
 		if k.Streams() > 1 {
 			found.Add(map[reissue.Cause]uint64{{Function: "any", Reason: "on a rank with several threads, whose calls have no one order"}: k.Total()})
@@ -81,7 +81,7 @@ func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 		}
 		calls, err := k.Distinct()
 		if err != nil {
-			return nil, fmt.Errorf("derive: %w", err)
+			return nil, fmt.Errorf("replay: %w", err)
 		}
 		found.Find(k, calls, why)
 	}

@@ -131,9 +131,16 @@ func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error)
 	case trace.Address:
 		return s.p.segments.address(v.Addr)
 	case trace.FunctionRef:
-		null := v.Num == 0 // which stands for a function where the trace's MPI, unlike the one at hand, has it for one
+		if symbol := mpi.CallbackSymbol(s.p.flavour, st.def.Name, v.Num); symbol != "" {
+			if f, ok := s.p.host.Symbol(symbol); ok {
+				return f, nil
+			}
+		} else if v.Num == mpi.DupFunction {
+			return mpi.DupFunction, nil
+		}
+		null := v.Num == mpi.NullFunction // which Open MPI has a function for
 		kind, ok := reissue.StandInFor(st.def.Name, null)
-		if !ok || null && s.p.flavour == mpi.MPICH {
+		if !ok || null && s.p.flavour != mpi.OpenMPI {
 			return 0, nil
 		}
 		return s.p.host.StandIn(kind), nil

@@ -204,7 +204,7 @@ func CheckOrder(r *trace.Reader) (s Summary, err error) {
 		}
 	}
 	if err != nil {
-		return s, fmt.Errorf("derive: %w", err)
+		return s, fmt.Errorf("replay: %w", err)
 	}
 	s.Calls = o.Calls
 	return s, nil

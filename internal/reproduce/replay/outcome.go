@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -136,20 +137,8 @@ func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, ind
 // wildcard reports whether a receive or probe takes messages of several senders
 // or tags.
 func wildcard(c *trace.Call) bool {
-	for i := range c.Params {
-		p := &c.Params[i]
-		switch p.Kind() {
-		case "rank":
-			if p.In.Type == trace.Int && p.In.Num == mpi.AnySource {
-				return true
-			}
-		case "tag":
-			if p.In.Type == trace.Int && p.In.Num == mpi.AnyTag {
-				return true
-			}
-		}
-	}
-	return false
+	r, _ := ops.Receives(c)
+	return r.Wild
 }
 
 // statusOf returns the status of a call that has one, if it tells of a message.

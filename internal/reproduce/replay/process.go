@@ -47,6 +47,7 @@ type Process struct {
 	o       Options
 	flavour mpi.Flavour
 	unseen  bool // no call initialises MPI
+	unended bool // a call initialises it, and none finalizes it: what was imported may lack its end
 	foreign bool // the trace was made under an MPI of another flavour
 	layout  *mpi.Layout
 	trace   *trace.Reader
@@ -131,10 +132,12 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 // before streams run; they finalize it if no call does.
 func (p *Process) Unseen() (bool, error) {
 	calls, err := p.rank.Distinct()
-	p.unseen = err == nil && len(calls) > 0 && !slices.ContainsFunc(calls, func(c *trace.Call) bool {
-		def, ok := mpi.Lookup(c.Name())
-		return ok && (def.Has(mpi.Begins) || def.Name == "MPI_Session_init")
-	})
+	has := func(is func(def *mpi.Call) bool) bool {
+		return slices.ContainsFunc(calls, func(c *trace.Call) bool { def, ok := mpi.Lookup(c.Name()); return ok && is(def) })
+	}
+	begins := has(func(def *mpi.Call) bool { return def.Has(mpi.Begins) })
+	p.unseen = err == nil && len(calls) > 0 && !begins && !has(func(def *mpi.Call) bool { return def.Name == "MPI_Session_init" })
+	p.unended = begins && !has(func(def *mpi.Call) bool { return def.Has(mpi.Ends) })
 	return p.unseen, err
 }
 

@@ -245,7 +245,7 @@ func (s *Stream) run() error {
 	if s.derived != nil {
 		return s.derived.end()
 	}
-	if s.p.o.Ends == nil && !s.p.unseen || s.number > 0 {
+	if s.p.o.Ends == nil && !s.p.unseen && !s.p.unended || s.number > 0 {
 		return nil
 	}
 	return s.finish()

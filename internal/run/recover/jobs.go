@@ -143,9 +143,33 @@ func AliveIn(dir string) bool {
 	return err == nil && Alive(c)
 }
 
+// Held returns the state, as /proc has it, that keeps a process of this host from running: T if a signal stopped it, t if a
+// debugger holds it, D if it, or a thread of it, waits for a disk or another device; 0 if nothing does, or nothing is known.
+func Held(c *capture.Context) byte {
+	if !Alive(c) {
+		return 0
+	}
+	threads, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(c.PID), "task", "*", "stat"))
+	held := byte(0)
+	for _, path := range threads {
+		switch state, _, _ := stat(path); {
+		case state == 'T', state == 't':
+			return state
+		case state == 'D':
+			held = state
+		}
+	}
+	return held
+}
+
 // processStat returns what a process does and when it began, ns since 1970.
 func processStat(pid int) (state byte, startedNs int64, ok bool) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	return stat(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+}
+
+// stat is that of a process or a thread, by its file.
+func stat(path string) (state byte, startedNs int64, ok bool) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, 0, false
 	}

@@ -2,6 +2,7 @@
 package treetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -176,7 +177,7 @@ func Check(path string) (placed, all int, err error) {
 	c, err := r.Code()
 	if err == nil && c == nil {
 		s := symbolise.New(symbolise.Options{})
-		c, err = tree.Of(r, s, tree.NewTailCalls(s))
+		c, err = tree.Of(context.Background(), r, s, tree.NewTailCalls(s), tree.Options{})
 	}
 	if err != nil || c == nil {
 		return 0, 0, fmt.Errorf("no tree: %w", err)

@@ -1,0 +1,57 @@
+package mpi
+
+import "strings"
+
+// Predefined callbacks, as the standard ABI has them. In other MPIs some are functions of the library.
+const (
+	NullFunction = 0 // MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN and the like
+	DupFunction  = 1 // MPI_COMM_DUP_FN and the like
+)
+
+// callbacks are the names of predefined ones by the parameter that takes them; empty: there is none.
+var callbacks = map[string][2]string{
+	"comm_copy_attr_fn": {"MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN"}, "comm_delete_attr_fn": {"MPI_COMM_NULL_DELETE_FN", ""},
+	"type_copy_attr_fn": {"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN"}, "type_delete_attr_fn": {"MPI_TYPE_NULL_DELETE_FN", ""},
+	"win_copy_attr_fn": {"MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN"}, "win_delete_attr_fn": {"MPI_WIN_NULL_DELETE_FN", ""},
+	"read_conversion_fn": {"MPI_CONVERSION_FN_NULL", ""}, "write_conversion_fn": {"MPI_CONVERSION_FN_NULL", ""},
+	"copy_fn": {"MPI_NULL_COPY_FN", "MPI_DUP_FN"}, "delete_fn": {"MPI_NULL_DELETE_FN", ""},
+}
+
+// CallbackName returns the name of a predefined callback that is passed for a parameter, "" if it is none.
+func CallbackName(param string, v int64) string {
+	if v != NullFunction && v != DupFunction {
+		return ""
+	}
+	return callbacks[param][v]
+}
+
+// CallbackNamed returns the predefined callback that a function of an MPI library is, in C or in Fortran; false if it is none.
+func CallbackNamed(symbol string) (v uint64, ok bool) {
+	name := strings.ToUpper(strings.TrimRight(symbol, "_"))
+	if name == "MPIR_DUP_FN" { // MPICH's, for all kinds of objects
+		return DupFunction, true
+	}
+	name = strings.TrimPrefix(name, "OMPI_C_")
+	for _, names := range callbacks {
+		for v, n := range names {
+			if n != "" && name == n {
+				return uint64(v), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// CallbackSymbol returns what an MPI library calls a predefined callback that it has as a function, or "" if it has the value itself.
+func CallbackSymbol(f Flavour, param string, v int64) string {
+	name := CallbackName(param, v)
+	switch {
+	case name == "" || strings.HasSuffix(param, "conversion_fn"):
+		return ""
+	case f == OpenMPI:
+		return "OMPI_C_" + name
+	case f == MPICH && v == DupFunction:
+		return "MPIR_Dup_fn"
+	}
+	return ""
+}
