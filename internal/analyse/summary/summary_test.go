@@ -36,6 +36,10 @@ func TestBrief(t *testing.T) {
 		if !reflect.DeepEqual(full, &want) {
 			t.Errorf("%s:\n%+v, want\n%+v", path, &want, full)
 		}
+		// What ranks have at least and at most holds their mean, whatever the number of their threads.
+		if n := int64(full.Ranks - full.Ends[Missing]); full.MPINs > n*full.MostMPI+full.FilesNs || full.MPINs < n*full.LeastMPI {
+			t.Errorf("%s: %d threads a rank, %d ns in MPI on %d ranks, %d to %d a rank", path, full.Threads, full.MPINs, n, full.LeastMPI, full.MostMPI)
+		}
 		if brief.Calls != full.Calls {
 			t.Errorf("%s: %d calls, want %d", path, brief.Calls, full.Calls)
 		}

@@ -24,7 +24,7 @@ export const overview = () => {
       el("p", { className: "notice", textContent: k === "missing" ? `${plural(n, "rank")} left no track.` : `${plural(n, "rank")} did not reach MPI_Finalize.` })),
     el("dl", { className: "cards" },
       s.no_times ? card("Times", "none", "recorded with --timing none") : [card("Run time", time(s.end_ns), s.spoor_ns > 0 ? `${time(s.spoor_ns / Math.max(1, s.ranks - (s.ends.missing || 0)))} per rank in spoor` : "from rank 0's first call to the end"),
-      card("In MPI", percent(s.thread_ns ? s.mpi_ns / s.thread_ns : 0), `${time(s.least_mpi_ns)} to ${time(s.most_mpi_ns)} per ${s.threads > 1 ? "thread" : "rank"}`, s.thread_ns ? s.mpi_ns / s.thread_ns : 0)],
+      card("In MPI", percent(s.thread_ns ? s.mpi_ns / s.thread_ns : 0), `${time(s.least_mpi_ns)} to ${time(s.most_mpi_ns)} per rank${s.threads > 1 ? ", all threads" : ""}`, s.thread_ns ? s.mpi_ns / s.thread_ns : 0)],
       card("MPI calls", count(s.calls), `at ${plural(s.call_sites, "call site")}`),
       card("Trace", bytes(s.bytes), s.calls ? `${(s.bytes / s.calls).toPrecision(2)} bytes per call` : "no calls")),
     e?.runtime_ns > 0 && [
