@@ -49,7 +49,7 @@ func TestTimeInMPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	s, err := Brief(r)
+	s, err := Of(r)
 	if err != nil {
 		t.Fatal(err)
 	}
