@@ -48,6 +48,9 @@ More: docs/waits.md`,
 			if err != nil {
 				return err
 			}
+			if err := waits.Computable(r); err != nil {
+				return err
+			}
 			var loops waits.Loops
 			if path {
 				tree, err := where.tree(r)

@@ -162,6 +162,19 @@ func Left(r *trace.Reader) (string, error) {
 	return Why(w), nil
 }
 
+// Computable is ErrLeft, with the reason, of a trace that has neither wait states nor the times to compute them from.
+func Computable(r *trace.Reader) error {
+	kind, err := r.TimeKind()
+	if err != nil || kind.Own() {
+		return err
+	}
+	why, err := Left(r)
+	if err == nil && why != "" {
+		err = fmt.Errorf("%w: %s", ErrLeft, why)
+	}
+	return err
+}
+
 // Kept is the report of what a trace keeps; nil if it keeps nothing. called is Options.Name.
 func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*Report, error) {
 	w, err := r.Waits()
