@@ -97,7 +97,7 @@ func (w *Window) spans(r *trace.Reader) ([][][]ops.Span, error) {
 		}
 	}
 	if w.Loop != "" && !rounds {
-		return nil, fmt.Errorf("no rank has such a loop: %s", w.Loop)
+		return nil, fmt.Errorf("--loop %s: no rank has such a loop; spoor calltree shows which there are", w.Loop)
 	}
 	return all, nil
 }
