@@ -134,7 +134,7 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	field("trace", "%s, %s", s.File, show.Bytes(s.Bytes))
-	field("command", "%s", cmp.Or(s.Command, "unknown"))
+	field("command", "%s", show.Short(cmp.Or(s.Command, "unknown")))
 	library, _, _ := strings.Cut(s.Library, "\n")
 	family := "unknown"
 	if flavour, ok := mpi.FlavourNamed(s.MPI); ok {
@@ -264,14 +264,18 @@ func spoorText(s *summary.Summary) string {
 	n := float64(max(1, s.Ranks-s.Ends[summary.Missing]))
 	if s.SpoorNs > 0 {
 		whole := float64(s.TotalNs + s.SpoorNs + s.OffNs)
-		text := fmt.Sprintf("%s a rank, %s of its time: %s to start", show.Duration(float64(s.SpoorNs)/n), show.Share(float64(s.SpoorNs), whole), show.Duration(float64(s.SpoorStart)/n))
+		parts := show.Duration(float64(s.SpoorStart)/n) + " to start"
 		if rest := s.SpoorNs - s.SpoorStart; rest > 0 {
-			text += fmt.Sprintf(", %s to take in records", show.Duration(float64(rest)/n))
+			parts += fmt.Sprintf(", %s to take in records", show.Duration(float64(rest)/n))
 		}
-		list = append(list, text)
+		list = append(list, fmt.Sprintf("%s a rank during the run, %s of its time (%s)", show.Duration(float64(s.SpoorNs)/n), show.Share(float64(s.SpoorNs), whole), parts))
 	}
-	if s.MergeNs > 0 {
-		list = append(list, fmt.Sprintf("%s in MPI_Finalize, after the program's last call", show.Duration(float64(s.MergeNs))))
+	if s.MergeNs > 0 { // which is in none of these
+		text := show.Duration(float64(s.MergeNs)) + " in MPI_Finalize, after the program's last call"
+		if len(list) > 0 {
+			text = list[0] + ", and " + text
+		}
+		list = []string{text}
 	}
 	if s.OffNs > 0 {
 		list = append(list, fmt.Sprintf("not traced for %s a rank", show.Duration(float64(s.OffNs)/n)))

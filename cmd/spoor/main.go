@@ -23,6 +23,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/version"
 )
 
@@ -85,7 +86,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "spoor: %s%v\nusage: %s\nsee: %s --help\n", verbPrefix(usage.cmd), err, usage.cmd.UseLine(), usage.cmd.CommandPath())
+		fmt.Fprintf(stderr, "spoor: %s%s\nusage: %s\nsee: %s --help\n", verbPrefix(usage.cmd), show.Short(err.Error()), usage.cmd.UseLine(), usage.cmd.CommandPath())
 		return 2
 	}
 	complain(cmd, err)
@@ -122,7 +123,12 @@ func newRoot(args ...string) *cobra.Command {
 	root.SetHelpTemplate(helpText)
 	root.SetHelpCommandGroupID("")
 	root.SetVersionTemplate("spoor {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, inWords(err)} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if !cmd.HasParent() && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+			return rootVerb(cmd, args) // flags of what is no verb are not this one's
+		}
+		return &usageError{cmd, inWords(err)}
+	})
 	made := verbs
 	if len(args) > 0 && args[0] == "run" { // a job waits for it, and to make all takes longer than what is done before the job
 		made = func() []verbGroup { return []verbGroup{{"Record", []*cobra.Command{newRun()}}} }
@@ -244,5 +250,5 @@ func verbs() []verbGroup {
 // complain prints an error of a verb that goes on or ends with a code of its own.
 func complain(cmd *cobra.Command, err error) {
 	// Errors name file and section; which package found out is no news.
-	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), strings.TrimPrefix(err.Error(), "trace: "))
+	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), show.Short(strings.TrimPrefix(err.Error(), "trace: ")))
 }

@@ -214,7 +214,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	processes := show.Plural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
 	what := show.Plural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
-	if !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) {
+	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) { // there are no others
 		what = "what " + processes + " recorded is in"
 	}
 	note := fmt.Sprintf(leftNote, filepath.Base(partial), scratch)
@@ -348,6 +348,7 @@ func lookPath(program string) string {
 
 // explainNothing looks for the reason why nothing was recorded.
 func explainNothing(stderr io.Writer, e ending, files bool) {
+	more := ""
 	why := []string{"the program did not call MPI_Init, or stopped before it"}
 	if e.launcher != launch.None {
 		why = append(why, "the launcher did not hand the environment to the ranks; try: mpirun ... spoor run "+e.program)
@@ -360,9 +361,13 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}
 		case r.Kind == "executable" && len(r.MPI) == 0:
-			why = append([]string{"it does not link with an MPI library (one that it loads with dlmopen can't be followed)"}, why...)
+			// What it may load is seen, too, but for dlmopen's: with that it has called no MPI_Init.
+			why = []string{"it links with no MPI library, and called MPI_Init of none that it loads (what dlmopen loads can't be followed)"}
+			if e.launcher != launch.None && e.code != 0 {
+				why = append(why, fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code))
+			}
 			if files && e.launcher != launch.None {
-				why = append(why, "without a launcher, what a program without MPI does with files is recorded: spoor run --io "+e.program)
+				more = "without a launcher, what a program without MPI does with files is recorded: spoor run --io " + e.program
 			}
 		case len(r.Missing) > 0:
 			why = append([]string{"libraries it needs were not found: " + strings.Join(r.Missing, ", ")}, why...)
@@ -380,6 +385,9 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 	}
 	for _, w := range why {
 		fmt.Fprintf(stderr, "spoor: %s %s\n", lead, w)
+	}
+	if more != "" {
+		fmt.Fprintf(stderr, "spoor: %s\n", more)
 	}
 	fmt.Fprintf(stderr, "spoor: more: spoor doctor %s\n", e.program)
 }

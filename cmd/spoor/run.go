@@ -20,6 +20,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
+	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
@@ -205,7 +206,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	}
 	if l == launch.None && !o.quiet && isExecutable(args[0], o.io.whose != "") {
 		fmt.Fprintf(stderr, "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
-			args[0], strings.Join(args, " "))
+			show.Short(args[0]), show.Short(strings.Join(args, " ")))
 	}
 	out, err := outputPath(o, program)
 	if err != nil {

@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -97,7 +98,10 @@ func (w *Window) spans(r *trace.Reader) ([][][]ops.Span, error) {
 		}
 	}
 	if w.Loop != "" && !rounds {
-		return nil, fmt.Errorf("no rank has such a loop: %s", w.Loop)
+		if w.Loop == MainLoop {
+			return nil, errors.New("no rank has a loop")
+		}
+		return nil, errors.New("no rank has such a loop; spoor calltree shows which there are")
 	}
 	return all, nil
 }

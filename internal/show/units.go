@@ -105,6 +105,21 @@ func ParseShare(text string) (float64, error) {
 	return v, nil
 }
 
+// What Short keeps of a text, at its beginning and at its end.
+const (
+	shortHead = 1500
+	shortTail = 200
+)
+
+// Short returns a text for people without the middle of what nobody would read: an argument of a command may be as long as a book.
+func Short(text string) string {
+	left := len(text) - shortHead - shortTail
+	if left <= shortTail {
+		return text
+	}
+	return strings.ToValidUTF8(text[:shortHead], "") + fmt.Sprintf(" … (%s left out) … ", Bytes(int64(left))) + strings.ToValidUTF8(text[len(text)-shortTail:], "")
+}
+
 // Quote writes arguments as a command line that a shell would take apart into
 // the same arguments.
 func Quote(args []string) string {

@@ -1,6 +1,10 @@
 package show
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
 
 func TestDuration(t *testing.T) {
 	for ns, want := range map[float64]string{0: "0 ns", 42: "42 ns", 999.4: "999 ns", 999.6: "1 µs", 1.23e6: "1.23 ms", 5e9: "5 s", 1234e9: "1234 s"} {
@@ -55,5 +59,18 @@ func TestParseShare(t *testing.T) {
 		if got, err := ParseShare(text); err == nil {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+}
+
+func TestShort(t *testing.T) {
+	for _, n := range []int{0, 1000, shortHead + 2*shortTail, shortHead + 2*shortTail + 1, 100_000} {
+		text := strings.Repeat("ä", n/2) + "end"
+		short := Short(text)
+		if len(short) > shortHead+2*shortTail+100 || !utf8.ValidString(short) || !strings.HasSuffix(short, "end") || n <= shortHead && short != text {
+			t.Errorf("%d bytes: %d, %.40q", n, len(short), short)
+		}
+	}
+	if !strings.Contains(Short(strings.Repeat("x", 100_000)), "left out") {
+		t.Error("nothing says that something is left out")
 	}
 }
