@@ -160,6 +160,7 @@ func (c *Capture) requestPart(s *stream, f *frame, code code, rec []uint64, p in
 		switch {
 		case f.prog.persistent:
 			name = c.requests.MakePersistent(s.thread, handle, place, f.prog.request)
+			c.madeAt(mpi.KindRequest, symbol.Persistent(name), f.place)
 		case f.prog.makes:
 			name = c.requests.Make(s.thread, handle, place, f.prog.request)
 		}
@@ -180,6 +181,9 @@ func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
 	r := namedRequest{name: c.requests.Name(i, handle, s.thread)}
 	if i != symbol.None {
 		r.kind = c.requests.Kind(i)
+	}
+	if len(c.streams) > 1 && !f.muted() {
+		c.gets(s, mpi.KindRequest, symbol.Persistent(r.name), f.place.index)
 	}
 	f.requests = append(f.requests, i)
 	f.named = append(f.named, r)
@@ -283,6 +287,7 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 		if made {
 			act = handleMade
 			c.renamed++
+			c.madeAt(st.kind, name-mpi.FirstHandleID, f.place)
 		}
 		f.noteHandle(p, act, st.kind, st.handles, name)
 		return name
@@ -294,6 +299,7 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 	}
 	if null, _ := mpi.NullHandle(mpi.KindComm); f.prog.delayed && known == null {
 		f.newComm = c.comms.ReserveUnbound()
+		c.madeAt(mpi.KindComm, f.newComm-mpi.FirstHandleID, f.place)
 		return f.newComm
 	}
 	if f.prog.newComm && known >= mpi.FirstHandleID {
@@ -305,6 +311,7 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 	if made {
 		c.renamed++
 		f.newComm = name
+		c.madeAt(mpi.KindComm, name-mpi.FirstHandleID, f.place)
 	}
 	return name
 }

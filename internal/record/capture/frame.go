@@ -26,8 +26,9 @@ type frame struct {
 	array    int // where in the key the array before begins
 	pending  []bool
 	rc       int64
-	newComm  int64 // name; -1: none
-	error    int64 // of the status read last
+	newComm  int64  // name; -1: none
+	place    making // of the call
+	error    int64  // of the status read last
 
 	// Where the ENTER record stands, and the epoch of the names behind it, of a call
 	// whose LEAVE did not follow at once.

@@ -137,7 +137,7 @@ func (c *Capture) renew(e *cached, rec []uint64) {
 }
 
 // rename does to names what a cached call does.
-func (c *Capture) rename(e *cached, rec []uint64) {
+func (c *Capture) rename(e *cached, rec []uint64, place making) {
 	for i := range e.handleWords {
 		m := &e.handleWords[i]
 		switch m.act {
@@ -146,6 +146,7 @@ func (c *Capture) rename(e *cached, rec []uint64) {
 		case handleMade:
 			m.handles.Acquire(rec[m.at])
 			c.renamed++
+			c.madeAt(m.kind, m.name-mpi.FirstHandleID, place)
 		case handleFreed:
 			c.release(m.kind, m.handles, rec[m.at])
 		}

@@ -174,15 +174,27 @@ func (v *variant) runs(k *trace.Rank, stream int) *stepwise {
 	return v.sources[m].v.stepwise[stream]
 }
 
-// A trace doesn't say when a thread began. The program's begin when everything
-// is there that they use and the first thread made, and are waited for before
-// any of that goes.
+// A trace doesn't say when a thread began. The program's begin with MPI, and wait for each other where the trace says that
+// one uses what another made. Where it doesn't, they begin when everything is there that they use and the first thread made,
+// and are waited for before any of that goes.
 
 // threads finds out where a variant's threads begin and end.
 func (g *generator) threads(v *variant) {
 	v.begin = -1
 	streams := v.ranks[0].Streams()
 	if streams < 2 {
+		return
+	}
+	if g.turns != nil {
+		for t, c := range v.calls {
+			if v.begin < 0 && (c.f.Name == "MPI_Init" || c.f.Name == "MPI_Init_thread") {
+				v.begin = t
+			}
+		}
+		v.end = make(map[int]bool)
+		for t, c := range v.calls {
+			v.end[t] = c.f.Name == "MPI_Finalize"
+		}
 		return
 	}
 	main, others := v.ranks[0].Counts(0), make([]uint64, len(v.calls))

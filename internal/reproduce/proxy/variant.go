@@ -59,6 +59,7 @@ type generator struct {
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
 	ends    reissue.Ends     // nil: all ranks finish
+	turns   []string         // of threads, rank by rank; nil: none are known
 	files   bool             // some calls are on files
 	scaled  error            // of a program for any number of ranks: what can't be written
 	counted map[string]int64 // rounds that the program counted of loops, by file:line; 0: there are several

@@ -206,6 +206,9 @@ int finish(void);
 /* So many calls of each thread of a rank, rank by rank, are all that the program came to,
    or that can be made without what others did not come to. Then ranks finish. */
 void ends(int threads, const int64_t *calls);
+/* Calls of a thread that begin after a call of another is over: both use one object. */
+struct later { int rank, thread; uint64_t call; int of; uint64_t after; };
+void turns(int n, const struct later *);
 void stack_is(int64_t id, char *from, int64_t size);
 void data_is(int64_t id, char *from);
 int64_t stack_size(int64_t id);

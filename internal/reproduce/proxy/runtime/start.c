@@ -115,7 +115,7 @@ void begin_threads(int n, void (*const *list)(void))
 		if (pthread_create(&threads[i], NULL, run_thread, (void *)(intptr_t)(i + 1)))
 			fail("no thread", NULL);
 		/* Threads have their numbers from the order of their first calls. */
-		while (calls_of(i + 1) < 1)
+		while (!has_begun(i + 1))
 			sched_yield();
 		usleep(2000);
 	}
