@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -46,7 +47,7 @@ type Track struct {
 
 // Moved has the track forget what it has of calls by their place, where others are now.
 func (t *Track) Moved() {
-	t.Courses = nil
+	t.Courses, t.Handovers = nil, nil
 	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a Aside) bool { return a.Call > 0 })
 }
 
@@ -234,4 +235,33 @@ type Aside struct {
 	Call uint64 // before which of its calls; in rising order
 	Ns   int64
 	Off  bool // tracing was switched off; else the recorder or a plugin took it
+}
+
+// HandoverEvents returns handovers, by stream in the order of their calls, as a track has them; nil if there are none.
+func HandoverEvents(lists [][]model.Handover) *AllocEvents {
+	e := &AllocEvents{}
+	number := make(map[AllocEvent]uint32)
+	for _, list := range lists {
+		b := grammar.NewBuilder()
+		at, made := uint64(0), make(map[int]uint64)
+		for _, h := range list {
+			id := h.Number
+			if h.Kind != "request" {
+				id -= model.FirstLocal
+			}
+			kind := slices.Index(model.HandedKinds[:], h.Kind)
+			x := AllocEvent{Calls: h.Index - at, Segment: PackHandover(kind, id, h.Stream), Size: h.Made - made[h.Stream]}
+			at, made[h.Stream] = h.Index, h.Made
+			n, fresh := once.Number(number, x)
+			if fresh {
+				e.List = append(e.List, x)
+			}
+			b.Append(uint32(n))
+		}
+		e.Streams = append(e.Streams, b.Grammar())
+	}
+	if len(e.List) == 0 {
+		return nil
+	}
+	return e
 }
