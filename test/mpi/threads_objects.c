@@ -1,5 +1,5 @@
 // Objects made by one thread and used by another, under numbers that come again and mean something else each round.
-// ranks: 1 2 4
+// ranks: 2 4
 // mpi: mpich openmpi
 #include "check.h"
 #include <mpi.h>
