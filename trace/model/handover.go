@@ -6,7 +6,7 @@ type Handover struct {
 	Number int64  // of the handle; of a persistent request its ID
 	Index  uint64 // the first call that means this object
 	Stream int    // the thread of its maker
-	Made   uint64 // a call of that thread: it made the object, or was the last to use it before others did
+	Made   uint64 // a call of that thread: it made the object, or made it ready for use
 }
 
 // HandedKinds are the kinds of objects that threads hand over. Files number them so.

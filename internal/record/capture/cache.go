@@ -235,7 +235,7 @@ func (c *Capture) repeats(s *stream, e *cached, rest []uint64, limit uint64) boo
 		c.rename(e, rec, making{stream: int32(s.thread), index: s.begun() + uint64(c.batch.n)})
 	case e.how == namesHandles:
 		c.renew(e, rec)
-		c.prepares(s, e.handleWords, s.begun()+uint64(c.batch.n))
+		c.prepares(s, e.handleWords, int(e.enter), s.begun()+uint64(c.batch.n))
 	}
 	return true
 }

@@ -35,11 +35,8 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 		c.finalized = true
 	}
 	f.entered = len(rec)
-	if !f.muted() {
-		c.prepares(s, f.handleWords, f.place.index)
-		if len(c.streams) > 1 {
-			c.getsAll(s, f.handleWords, f.entered, f.place.index)
-		}
+	if len(c.streams) > 1 && !f.muted() {
+		c.getsAll(s, f.handleWords, f.entered, f.place.index)
 	}
 	return nil
 }
@@ -71,6 +68,12 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 	}
 	if p.completes {
 		c.complete(f, flags&event.NoOut == 0)
+	}
+	if len(f.handleWords) > 0 && !f.muted() {
+		c.prepares(s, f.handleWords, f.entered, f.place.index)
+	}
+	if len(f.frees) > 0 {
+		c.freesEnd(f)
 	}
 	return nil
 }

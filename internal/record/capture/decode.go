@@ -101,7 +101,11 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 	w := rec[p]
 	switch code {
 	case codeFree:
-		name := c.release(st.kind, st.handles, w)
+		name := st.handles.Name(w)
+		if name >= mpi.FirstHandleID {
+			st.handles.Dies(w)
+			f.frees = append(f.frees, freed{st.kind, w})
+		}
 		f.noteHandle(p, handleFreed, st.kind, st.handles, name)
 		f.key = append(f.key, name)
 		return p + 1, nil
@@ -293,6 +297,9 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 		return name
 	}
 	f.opaque = true // what it is depends on more than its handle
+	if c.comms.Die(raw) {
+		c.release(mpi.KindComm, &c.comms.Handles, raw)
+	}
 	known := c.comms.Name(raw)
 	if f.prog.call.Index("parent") >= 0 && known != symbol.Unknown {
 		return known // asking for the parent twice doesn't make two of it
@@ -314,6 +321,16 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 		c.madeAt(mpi.KindComm, name-mpi.FirstHandleID, f.place)
 	}
 	return name
+}
+
+// freesEnd gives back what a call freed, now that it has ended.
+func (c *Capture) freesEnd(f *frame) {
+	for _, x := range f.frees {
+		if t := c.handles[x.kind]; t.Die(x.raw) {
+			c.release(x.kind, t, x.raw)
+		}
+	}
+	f.frees = f.frees[:0]
 }
 
 // release names a handle that the program gives back.

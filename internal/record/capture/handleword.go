@@ -70,7 +70,7 @@ func (f *frame) handleUse() (how handleUse, late, ok bool) {
 		case noHandle:
 			how = changesHandles
 		}
-		late = late || int(m.at) >= f.entered && m.act != noHandle
+		late = late || int(m.at) >= f.entered && m.act != noHandle || m.act == handleFreed // which is at the end
 	}
 	return how, late, changes == 0 || changes == 1 && references == 0
 }
@@ -99,6 +99,9 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 			}
 		case noHandle:
 		default:
+			if m.act == handleShared && m.handles.Dying(rec[at]) {
+				return false // the MPI has it back already, and it is a new one
+			}
 			if rec[at] != e.words[at] || e.handles != c.renamed {
 				if m.handles.Name(rec[at]) != m.name {
 					return false

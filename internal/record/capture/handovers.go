@@ -13,11 +13,11 @@ import (
 // as it made the object itself. Where another thread did, a handover says which call that was. Who reads the trace so knows it
 // without the times of calls.
 
-// A making is the call that made an object, or a later one by which its maker made it ready for others: all that it does to the
-// object before it hands that over comes before what others do.
+// A making is the call that made an object, or the one by which its maker made it ready for use.
 type making struct {
 	stream int32 // -1: no call that is in the trace
 	index  uint64
+	ready  bool
 	handed bool // somebody has it: the index stays
 }
 
@@ -96,13 +96,16 @@ func (c *Capture) getsAll(s *stream, words []handleWord, enter int, index uint64
 	}
 }
 
-// prepares notes that a call which may change what is known of a name passes handles: while nobody else has an object that the
-// thread made, it is the last one that does.
-func (c *Capture) prepares(s *stream, words []handleWord, index uint64) {
+// prepares notes that a call gives a handle back changed: the first one, MPI_Type_commit, comes before others have the object.
+func (c *Capture) prepares(s *stream, words []handleWord, enter int, index uint64) {
 	for i := range words {
 		w := &words[i]
-		if m := of(c.handovers.makers, w.kind, w.name-mpi.FirstHandleID); w.act == handleNamed && int(m.stream) == s.thread && !m.handed {
-			c.madeAt(w.kind, w.name-mpi.FirstHandleID, making{m.stream, max(m.index, index), false})
+		number := w.name - mpi.FirstHandleID
+		if w.act != handleNamed || int(w.at) < enter {
+			continue
+		}
+		if m := of(c.handovers.makers, w.kind, number); int(m.stream) == s.thread && !m.handed && !m.ready {
+			c.madeAt(w.kind, number, making{stream: m.stream, index: index, ready: true})
 		}
 	}
 }
@@ -110,12 +113,13 @@ func (c *Capture) prepares(s *stream, words []handleWord, index uint64) {
 func (m *making) code(x *wire.Coder, streams int) {
 	wire.Above(x, &m.stream, -1, streams)
 	wire.Uints(x, &m.index)
+	x.Bool(&m.ready)
 	x.Bool(&m.handed)
 }
 
 func codeMakings(x *wire.Coder, list *[][]making, streams int) {
 	wire.List(x, list, 1, func(_ int, of *[]making) {
-		wire.List(x, of, 3, func(_ int, m *making) { m.code(x, streams) })
+		wire.List(x, of, 4, func(_ int, m *making) { m.code(x, streams) })
 	})
 }
 

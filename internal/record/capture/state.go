@@ -188,5 +188,10 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 	wire.Index(x, &f.slot, 1<<31)
 	wire.Integers(x, &f.parent)
 	f.place.code(x, len(c.streams))
+	wire.List(x, &f.frees, 9, func(_ int, h *freed) {
+		wire.Index(x, &h.kind, len(c.handles))
+		x.Uint64(&h.raw)
+		x.Refuse(!x.Failed() && c.handles[h.kind] == nil, "call under way: frees a handle of kind %d", h.kind)
+	})
 	wire.List(x, &f.requests, 1, func(_ int, i *int) { wire.Above(x, i, -1, c.requests.Len()) })
 }

@@ -29,6 +29,7 @@ type variant struct {
 	made        []reissue.Handles
 	roots       [][2]int     // part for each stream, and which copy
 	generalised bool         // there are generalised requests
+	nested      map[int]bool // terminals that free what their callbacks still use
 	begin       int          // terminal after which the other threads begin, or -1
 	end         map[int]bool // terminals before which they have to be over
 	memory      string       // name of the function that tells of memory

@@ -123,10 +123,17 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	if err != nil {
 		return nil, err
 	}
+	nested, err := handles.NestedFrees(k)
+	if err != nil {
+		return nil, err
+	}
 	for i := range k.Streams() {
 		s, err := newStream(p, i)
 		if err != nil {
 			return nil, err
+		}
+		if nested != nil {
+			s.nested = nested[i]
 		}
 		if s.turns = turns[i]; len(s.turns) > 0 {
 			p.turns = turns
