@@ -45,8 +45,13 @@ func (l *RankAllocs) All(stream int) iter.Seq2[uint64, AllocEvent] {
 }
 
 func (r *Reader) readAllocs() (t *sections.AllocTable, err error) {
+	return r.allocTable(container.Allocs)
+}
+
+// allocTable reads a section of allocation events, or one of its form.
+func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
 	t = &sections.AllocTable{Of: make(map[int][2]int)}
-	err = r.optional(container.Allocs, func(w *wire.Reader) {
+	err = r.optional(section, func(w *wire.Reader) {
 		for range w.Count(4) {
 			l := sections.DecodeAllocs(w, r.ranks.Ranks)
 			if w.Err() != nil {

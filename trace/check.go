@@ -64,6 +64,9 @@ func (r *Reader) checkTables() error {
 	if _, err := r.Clocks(); err != nil {
 		return err
 	}
+	if _, err := r.handovers(); err != nil {
+		return err
+	}
 	if _, err := r.allocs(); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type (
 
 	AddressClass = model.AddressClass
 	AllocEvent   = model.AllocEvent
+	Handover     = model.Handover
 
 	Thinned = model.Thinned
 	Drawn   = model.Drawn

@@ -37,26 +37,27 @@ type Reader struct {
 	places  func() *sections.Placement
 	lists   func() [][]int
 
-	tables func() (*tables, error)
-	procs  func() (*sections.Processes, error)
-	mu     sync.Mutex
-	class  map[int]*sections.Decoded
-	timing func() ([][]byte, error)
-	series func() (*sections.SeriesIndex, error)
-	values func() (*sections.AttachedValues, error)
-	totals func() ([]*timing.ClassTotals, error)
-	valued func() (map[string][]*timing.ClassTotals, error)
-	clocks func() (*sections.ClockTable, error)
-	origin func() (int64, error)
-	allocs func() (*sections.AllocTable, error)
-	lanes  func() ([][]byte, error)
-	code   func() (*Code, error)
-	waits  func() (*Waits, error)
-	drawn  func() (*grammar.Drawing, error)
-	bases  sync.Map                        // *TimeCodes by class: of those that others refer to
-	slow   map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
-	shared sync.Map                        // see Shared
-	latest latestTimes
+	tables    func() (*tables, error)
+	procs     func() (*sections.Processes, error)
+	mu        sync.Mutex
+	class     map[int]*sections.Decoded
+	timing    func() ([][]byte, error)
+	series    func() (*sections.SeriesIndex, error)
+	values    func() (*sections.AttachedValues, error)
+	totals    func() ([]*timing.ClassTotals, error)
+	valued    func() (map[string][]*timing.ClassTotals, error)
+	clocks    func() (*sections.ClockTable, error)
+	origin    func() (int64, error)
+	allocs    func() (*sections.AllocTable, error)
+	handovers func() (*sections.AllocTable, error)
+	lanes     func() ([][]byte, error)
+	code      func() (*Code, error)
+	waits     func() (*Waits, error)
+	drawn     func() (*grammar.Drawing, error)
+	bases     sync.Map                        // *TimeCodes by class: of those that others refer to
+	slow      map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
+	shared    sync.Map                        // see Shared
+	latest    latestTimes
 }
 
 // tables are the sections behind the calls of all ranks.
@@ -136,6 +137,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.clocks = sync.OnceValues(r.readClocks)
 	r.origin = sync.OnceValues(r.findOrigin)
 	r.allocs = sync.OnceValues(r.readAllocs)
+	r.handovers = sync.OnceValues(r.readHandovers)
 	r.lanes = sync.OnceValues(func() ([][]byte, error) { return r.byClass(container.Lanes) })
 	r.code = sync.OnceValues(r.readCode)
 	r.waits = sync.OnceValues(r.readWaits)

@@ -53,6 +53,14 @@ func (k *Rank) track() (*track.Track, error) {
 			out.Lanes = append(out.Lanes, lane.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, By: l.of.By})
 		}
 	}
+	handovers := make([][]Handover, k.Streams())
+	for stream := range handovers {
+		var err error
+		if handovers[stream], err = k.Handovers(stream); err != nil {
+			return nil, err
+		}
+	}
+	out.Handovers = track.HandoverEvents(handovers)
 	p, err := k.Process()
 	if err != nil {
 		return nil, err

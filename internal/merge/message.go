@@ -15,7 +15,7 @@ import (
 // an error there must not take the program down.
 //
 //	message = codec uint8, [raw size uvarint], body, compressed if codec is 1
-//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes, allocation events
+//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes, allocation events, handovers
 const (
 	plainMessage      = 0
 	compressedMessage = 1
@@ -83,10 +83,11 @@ func (s *State) code(c *wire.Coder, into *State) {
 		s.outer = outer
 	}
 	if c.R == nil {
-		c.B = s.allocs.append(s.processes.AppendBinary(c.B))
+		c.B = s.handovers.append(s.allocs.append(s.processes.AppendBinary(c.B)))
 	} else {
 		s.processes = sections.DecodeProcesses(c.R, s.ranks)
 		s.allocs = decodeAllocs(c.R, s.first, s.ranks)
+		s.handovers = decodeAllocs(c.R, s.first, s.ranks)
 	}
 }
 

@@ -25,6 +25,7 @@ type State struct {
 	outer        map[uint64]uint64 // see sections.Content
 	processes    sections.Processes
 	allocs       allocs
+	handovers    allocs
 	keepsLanes   bool // times of single calls are coded by the lanes as they were recorded
 
 	// Problems says what could not be kept, and of which ranks.
@@ -136,7 +137,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		s.sites[h] = model.Site{Module: site.Module, BuildID: site.BuildID, Offset: site.Offset}
 	}
 	s.add(c)
-	s.allocs = leafAllocs(tr.Allocs, rank)
+	s.allocs, s.handovers = leafAllocs(tr.Allocs, rank), leafAllocs(tr.Handovers, rank)
 	p := tr.Process
 	if !sh.namesFiles() {
 		p.Folder = ""
@@ -221,6 +222,7 @@ func (s *State) join(o *State) error {
 	}
 	s.processes.Concat(&o.processes)
 	s.allocs.join(&o.allocs)
+	s.handovers.join(&o.handovers)
 	s.ranks += o.ranks
 	s.keepsLanes = s.keepsLanes || o.keepsLanes
 	s.Problems = append(s.Problems, o.Problems...)
@@ -281,7 +283,7 @@ func (s *State) Content(meta map[string]string) (*sections.Content, error) {
 // contentOf is what a trace holds of the state with these classes.
 func (s *State) contentOf(list []*class) (*sections.Content, error) {
 	c := &sections.Content{
-		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Allocs: s.allocs.inFile(),
+		Ranks: s.ranks, Strings: s.strings, Sites: s.sites, Outer: s.outer, Processes: s.processes, Allocs: s.allocs.inFile(), Handovers: s.handovers.inFile(),
 	}
 	for _, cl := range list {
 		out, err := cl.inFile()

@@ -67,7 +67,7 @@ func freesWindow(p *process, _ *thread, _ *plan, c *Call) {
 	}
 	w.complete(c, AllMembers)
 	c.add(WindowFreed, &op)
-	delete(p.windows, number(c.Call, "win"))
+
 }
 
 func oneSided(p *process, _ *thread, q *plan, c *Call) {

@@ -50,7 +50,8 @@ type thread struct {
 	plans  []plan
 	open   []*Call // under way, the innermost last
 	spare  []*Call
-	last   int64 // the last time that was told
+	last   int64          // the last time that was told
+	turns  []handles.Turn // of calls that are still to come
 }
 
 func (s *Source) process(k *trace.Rank) (*process, error) {
@@ -68,8 +69,12 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	turns, err := handles.Turns(k)
+	if err != nil {
+		return nil, err
+	}
 	for stream := range k.Streams() {
-		t := &thread{stream: stream, plans: make([]plan, k.Terminals())}
+		t := &thread{stream: stream, turns: turns[stream], plans: make([]plan, k.Terminals())}
 		at := uint64(0)
 		if s.o.Starts != nil {
 			at = s.o.Starts(k.Number(), stream)
@@ -122,14 +127,36 @@ func (p *process) begin() error {
 	return nil
 }
 
-// earliest returns the thread whose next call began first, nil if none has any left.
+// earliest returns the thread whose next call began first, nil if none has any left. Where times are means, threads take turns as they
+// passed objects to each other.
 func (p *process) earliest() (next *thread) {
+	var waiting *thread
 	for _, t := range p.threads {
-		if t.more && (next == nil || p.start(t) < p.start(next)) {
+		switch {
+		case !t.more:
+		case !p.hasTurn(t):
+			if waiting == nil || p.start(t) < p.start(waiting) {
+				waiting = t
+			}
+		case next == nil || p.start(t) < p.start(next):
 			next = t
 		}
 	}
+	if next == nil {
+		return waiting // of a damaged file
+	}
 	return next
+}
+
+// hasTurn reports whether others have made the calls that the next one of a thread came after.
+func (p *process) hasTurn(t *thread) bool {
+	at := t.walk.Call().Index
+	for ; len(t.turns) > 0 && t.turns[0].Index <= at; t.turns = t.turns[1:] {
+		if o := p.threads[t.turns[0].Stream]; o.more && o.walk.Call().Index <= t.turns[0].Call {
+			return false
+		}
+	}
+	return true
 }
 
 // step tells of the next call of a thread.

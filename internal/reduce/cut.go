@@ -232,11 +232,15 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 		c.objects[t] = concernsObjects(called.Func)
 		c.sites[t] = tables.Sigs[t].Site
 	}
+	if c.handovers, err = newHandovers(k); err != nil {
+		return err
+	}
 	for stream := range k.Streams() {
 		if err := c.stream(stream); err != nil {
 			return err
 		}
 	}
+	out.Handovers = c.handovers.events()
 	p := tables.Process
 	if x.timed {
 		p.StartNs = x.base + begin
@@ -331,13 +335,14 @@ func concernsObjects(f *trace.Function) bool {
 // A rankCutter cuts one rank.
 type rankCutter struct {
 	*cutter
-	k       *trace.Rank
-	out     *trackwriter.Writer
-	begin   int64
-	objects []bool   // by terminal: whether it stays where the part isn't
-	sites   []uint64 // by terminal
-	asides  []track.Aside
-	count   uint64 // calls of stream 0 so far
+	k         *trace.Rank
+	out       *trackwriter.Writer
+	begin     int64
+	objects   []bool   // by terminal: whether it stays where the part isn't
+	sites     []uint64 // by terminal
+	asides    []track.Aside
+	count     uint64 // calls of stream 0 so far
+	handovers *handovers
 }
 
 // CodeOf has the part have what another trace knows of the program's code.

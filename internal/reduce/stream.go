@@ -45,6 +45,7 @@ func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint6
 			return err
 		}
 		c.part.Stayed++
+		c.handovers.keep(stream, at)
 		c.note(stream, number, when, when)
 	}
 	return nil
@@ -88,6 +89,7 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 		if at >= s.End {
 			break
 		}
+		c.handovers.keep(stream, at)
 		if called[terminal] == nil {
 			called[terminal] = c.k.Called(terminal)
 		}

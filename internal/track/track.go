@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -24,28 +25,29 @@ import (
 type Track struct {
 	Rank int
 	// Timeless says that nothing was kept of times.
-	Timeless bool
-	Streams  []Stream
-	Sigs     []signature.Signature
-	Times    []Times                      // parallel to Sigs; none of them has a time if Timeless
-	Calls    Calls                        // in place of Sigs and Times, if not nil
-	Hists    []Hist                       // in rising order of Terminal and From; nil if there are none
-	Courses  []Course                     // in rising order of Name, Stream, Terminal and From
-	Lanes    []lane.Lane                  // in rising order of Terminal
-	Log      *Log                         // for the trace; nil if single times are not to be in it
-	Clock    *Log                         // the same, but for what is found out before the trace is done; nil if they were not kept
-	Values   map[string][]model.ValueStat // what was attached to calls, by name, parallel to Sigs
-	Allocs   *AllocEvents                 // of segments of memory; nil if there are none
-	Strings  map[uint64]string
-	Sites    map[uint64]Site
-	Outer    map[uint64]uint64 // hash of a site → hash of the one its function was called from
-	Inner    map[uint64]uint64 // of those: hash of the site without its stack
-	Process  Process
+	Timeless  bool
+	Streams   []Stream
+	Sigs      []signature.Signature
+	Times     []Times                      // parallel to Sigs; none of them has a time if Timeless
+	Calls     Calls                        // in place of Sigs and Times, if not nil
+	Hists     []Hist                       // in rising order of Terminal and From; nil if there are none
+	Courses   []Course                     // in rising order of Name, Stream, Terminal and From
+	Lanes     []lane.Lane                  // in rising order of Terminal
+	Log       *Log                         // for the trace; nil if single times are not to be in it
+	Clock     *Log                         // the same, but for what is found out before the trace is done; nil if they were not kept
+	Values    map[string][]model.ValueStat // what was attached to calls, by name, parallel to Sigs
+	Allocs    *AllocEvents                 // of segments of memory; nil if there are none
+	Handovers *AllocEvents                 // of objects that other threads made, see PackHandover; nil if there are none
+	Strings   map[uint64]string
+	Sites     map[uint64]Site
+	Outer     map[uint64]uint64 // hash of a site → hash of the one its function was called from
+	Inner     map[uint64]uint64 // of those: hash of the site without its stack
+	Process   Process
 }
 
 // Moved has the track forget what it has of calls by their place, where others are now.
 func (t *Track) Moved() {
-	t.Courses = nil
+	t.Courses, t.Handovers = nil, nil
 	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a Aside) bool { return a.Call > 0 })
 }
 
@@ -144,6 +146,18 @@ type AllocEvent struct {
 	Size    uint64 // bytes; 0 of an end
 }
 
+// PackHandover is the Segment of an event that says which object a number stands for from a call of the thread on:
+// its kind, as in model.HandedKinds, its number and the stream of the call that made it. The event is no end. Its Size,
+// of either sign, is how many calls later that call is than the one of the event before that has the same maker.
+func PackHandover(kind int, number int64, maker int) int64 {
+	return number<<28 | int64(maker)<<4 | int64(kind)
+}
+
+// UnpackHandover takes apart what PackHandover made.
+func UnpackHandover(v int64) (kind int, number int64, maker int) {
+	return int(v & 15), v >> 28, int(v >> 4 & (1<<24 - 1))
+}
+
 // A Hist has histograms of the calls of one signature, all of them or those that
 // came after a call of one place, in nanoseconds.
 type Hist struct {
@@ -221,4 +235,33 @@ type Aside struct {
 	Call uint64 // before which of its calls; in rising order
 	Ns   int64
 	Off  bool // tracing was switched off; else the recorder or a plugin took it
+}
+
+// HandoverEvents returns handovers, by stream in the order of their calls, as a track has them; nil if there are none.
+func HandoverEvents(lists [][]model.Handover) *AllocEvents {
+	e := &AllocEvents{}
+	number := make(map[AllocEvent]uint32)
+	for _, list := range lists {
+		b := grammar.NewBuilder()
+		at, made := uint64(0), make(map[int]uint64)
+		for _, h := range list {
+			id := h.Number
+			if h.Kind != "request" {
+				id -= model.FirstLocal
+			}
+			kind := slices.Index(model.HandedKinds[:], h.Kind)
+			x := AllocEvent{Calls: h.Index - at, Segment: PackHandover(kind, id, h.Stream), Size: h.Made - made[h.Stream]}
+			at, made[h.Stream] = h.Index, h.Made
+			n, fresh := once.Number(number, x)
+			if fresh {
+				e.List = append(e.List, x)
+			}
+			b.Append(uint32(n))
+		}
+		e.Streams = append(e.Streams, b.Grammar())
+	}
+	if len(e.List) == 0 {
+		return nil
+	}
+	return e
 }

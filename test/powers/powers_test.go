@@ -92,6 +92,7 @@ var corpus = []recording{
 	{name: "checkpoint", flags: []string{"--io"}, ranks: 4},
 	{name: "threads", source: "threads.c", ranks: 2},
 	{name: "rma_fence", source: "rma_fence.c", ranks: 3},
+	{name: "handovers", source: "threads_objects.c", ranks: 3},
 	{name: "persistent", source: "persistent.c", ranks: 3},
 	{name: "wildcards-exact", source: "wildcards.c", flags: []string{"--timing", "lossless"}, ranks: 4},
 	{name: "neighbours", source: "neighbours.c", ranks: 4},

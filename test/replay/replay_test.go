@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/test/need"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // sampled is true for about one of n programs, always the same.
@@ -206,6 +208,13 @@ func sameOf(t *testing.T, m *mpis.MPI, name string, ranks int, command ...string
 		t.Logf("equal but for the order of completion\n%s", mpis.Tail(out))
 		return "equal but for order"
 	}
+	if e.Order {
+		if a, b := calls(t, filepath.Join(dir, "a.spoor")), calls(t, filepath.Join(dir, "b.spoor")); !maps.Equal(a, b) {
+			t.Errorf("the replay makes %v, the program %v", b, a)
+			return "failed"
+		}
+		return "equal but for order"
+	}
 	if e.Reason != "" {
 		if call := differsFromItself(t, m, dir, ranks, command, differing(out)); call != "" {
 			t.Logf("%s: two runs of the program differ there too, in %s\n%s", e.Reason, call, mpis.Tail(out))
@@ -216,6 +225,28 @@ func sameOf(t *testing.T, m *mpis.MPI, name string, ranks int, command ...string
 	}
 	t.Errorf("the replay made other calls: %v\n%s", err, mpis.Tail(out))
 	return "failed"
+}
+
+// calls counts the calls of a trace, by rank and function.
+func calls(t *testing.T, path string) map[string]uint64 {
+	t.Helper()
+	r, err := trace.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	counts := make(map[string]uint64)
+	for k, err := range r.Tracks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for stream := range k.Streams() {
+			for n, count := range k.Counts(stream) {
+				counts[fmt.Sprint(k.Number(), k.Called(n).Name())] += count
+			}
+		}
+	}
+	return counts
 }
 
 // differing finds the functions that the output of spoor diff says calls of differ.

@@ -173,11 +173,11 @@ func (t *Table) findComms() (*Comms, error) {
 	return u.Comms, t.nameComms(u.Comms)
 }
 
-// rank takes in the communicators that a rank made.
+// rank takes in the communicators that a rank made. What a stream has from another is taken in after it was made.
 func (u *uniter) rank(x *Rank) {
 	bound := make(map[int64]history[*Comm])
 	u.bound[x.k.Number()] = bound
-	for stream, list := range x.makings(func(o *object) extent {
+	lists := slices.Clone(x.makings(func(o *object) extent {
 		switch o.state {
 		case lost:
 			return noneOf
@@ -185,16 +185,43 @@ func (u *uniter) rank(x *Rank) {
 			return allOf
 		}
 		return firstOf
-	}) {
-		for _, at := range list {
-			m, handle := x.made[at.maker].call, x.made[at.maker].name.id
-			if m.Param("parent") != nil && len(bound[handle]) > 0 {
-				continue // asking for the parents twice doesn't make two of them
-			}
-			if c := u.comm(m, x.k.Number(), stream, at.index); c != nil {
-				bound[handle] = append(bound[handle], binding[*Comm]{stream, at.index, c})
+	}))
+	got := slices.Clone(x.handed)
+	rest := func() (n int) {
+		for stream := range lists {
+			n += len(lists[stream]) + len(got[stream])
+		}
+		return n
+	}
+	for forced := false; rest() > 0; {
+		before := rest()
+		for stream, list := range lists {
+			for len(list)+len(got[stream]) > 0 {
+				if len(got[stream]) > 0 && (len(list) == 0 || got[stream][0].Index <= list[0].index) {
+					h := &got[stream][0]
+					if from := lists[h.Stream]; !forced && len(from) > 0 && from[0].index <= h.Made {
+						break // it isn't made yet
+					}
+					forced = false
+					if b, ok := bound[h.id].of(h.Stream).last(h.Made); ok {
+						bound[h.id] = bound[h.id].with(binding[*Comm]{stream, h.Index, b.to})
+					}
+					got[stream] = got[stream][1:]
+					continue
+				}
+				at := list[0]
+				list = list[1:]
+				lists[stream] = list
+				m, handle := x.made[at.maker].call, x.made[at.maker].name.id
+				if m.Param("parent") != nil && len(bound[handle]) > 0 {
+					continue // asking for the parents twice doesn't make two of them
+				}
+				if c := u.comm(m, x.k.Number(), stream, at.index); c != nil {
+					bound[handle] = bound[handle].with(binding[*Comm]{stream, at.index, c})
+				}
 			}
 		}
+		forced = rest() == before // of a damaged file
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAt compares with a look at every binding.
+// TestHistory compares with a look at every binding.
 func TestHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h history[int]
@@ -26,7 +26,12 @@ func TestHistory(t *testing.T) {
 		}
 		want := h[0]
 		for _, b := range h {
-			if b.stream != stream || b.index <= index {
+			if b.stream != stream {
+				want = b
+			}
+		}
+		for _, b := range h {
+			if b.stream == stream && b.index <= index {
 				want = b
 			}
 		}

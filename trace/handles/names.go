@@ -1,7 +1,6 @@
 package handles
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 
@@ -117,9 +116,7 @@ func (t *Table) Names(k *trace.Rank) (*Names, error) {
 		}
 	}
 	for _, list := range names.past {
-		slices.SortFunc(list, func(a, b binding[string]) int {
-			return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.index, b.index))
-		})
+		slices.SortFunc(list, order)
 	}
 	return names, nil
 }

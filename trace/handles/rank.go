@@ -25,6 +25,7 @@ type Rank struct {
 	made    []made // by maker of the class
 	objects map[key]*object
 	located bool
+	handed  [][]handed        // by stream
 	rare    map[int]*rarities // by stream; of a class that isn't uniform
 }
 
@@ -40,7 +41,7 @@ type object struct {
 	makers []Making // by stream; Index is 0
 	total  uint64   // how often they ran
 	state  state
-	past   history[*trace.Call] // if ambiguous, once that was asked for
+	past   history[Making] // if ambiguous, once that was asked for
 }
 
 type state uint8
@@ -101,7 +102,34 @@ func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 		}
 	}
 	x.bound()
-	return x, nil
+	return x, x.findHanded()
+}
+
+// A handed object is one that a stream has from another.
+type handed struct {
+	key
+	trace.Handover
+}
+
+// findHanded looks up which objects streams have from others, of those with names that are ambiguous.
+func (x *Rank) findHanded() error {
+	x.handed = make([][]handed, len(x.counts))
+	for stream := range x.handed {
+		if len(x.handed) == 1 {
+			break
+		}
+		list, err := x.k.Handovers(stream)
+		if err != nil {
+			return err
+		}
+		for _, h := range list {
+			of := slices.Index(kindNames[:], h.Kind)
+			if k := (key{kind(of), h.Number}); of >= 0 && x.ambiguous(k) {
+				x.handed[stream] = append(x.handed[stream], handed{k, h})
+			}
+		}
+	}
+	return nil
 }
 
 // bound finds what is ambiguous, and gives up what is too much.
@@ -224,7 +252,7 @@ func (x *Rank) find(sought []extent) [][]making {
 
 // past returns all that an ambiguous name stood for. Where the objects of names were made is found for all
 // of them when first asked for.
-func (x *Rank) past(o *object) history[*trace.Call] {
+func (x *Rank) past(o *object) history[Making] {
 	if !x.located {
 		x.located = true
 		for stream, list := range x.makings(func(o *object) extent {
@@ -235,8 +263,21 @@ func (x *Rank) past(o *object) history[*trace.Call] {
 		}) {
 			for _, at := range list {
 				m := &x.made[at.maker]
-				m.past = append(m.past, binding[*trace.Call]{stream, at.index, m.call})
+				m.past = append(m.past, binding[Making]{stream, at.index, Making{m.call, stream, at.index}})
 			}
+		}
+		got := make(map[key]history[Making])
+		for stream, list := range x.handed {
+			for _, h := range list {
+				if m, ok := x.objects[h.key].past.of(h.Stream).last(h.Made); ok {
+					got[h.key] = append(got[h.key], binding[Making]{stream, h.Index, m.to})
+				}
+			}
+		}
+		for k, list := range got {
+			o := x.objects[k]
+			o.past = append(o.past, list...)
+			slices.SortStableFunc(o.past, order)
 		}
 	}
 	return o.past
@@ -252,7 +293,7 @@ func (x *Rank) at(name key, stream int, index uint64) (Making, bool) {
 		return o.makers[len(o.makers)-1], true
 	}
 	b, ok := x.past(o).at(stream, index)
-	return Making{b.to, b.stream, b.index}, ok
+	return b.to, ok
 }
 
 // A Piece is occurrences of a terminal in a stream for which all handles that
@@ -268,7 +309,7 @@ func (x *Rank) Pieces(stream int, c *trace.Call) (list []Piece) {
 	if total == 0 {
 		return nil
 	}
-	var pasts []history[*trace.Call] // of what changes its meaning, in this stream
+	var pasts []history[Making] // of what changes its meaning, in this stream
 	changes := uint64(0)
 	uses(c, func(name key) {
 		if x.ambiguous(name) {
@@ -469,7 +510,7 @@ func (x *Rank) Maker(handle int64, stream int, index uint64) (Making, bool) {
 	return x.at(key{comm, handle}, stream, index)
 }
 
-// A binding is the call that bound a number to an object.
+// A binding is the call from which on a number stands for an object: it made that, or uses what another thread made.
 type binding[T any] struct {
 	stream int
 	index  uint64
@@ -479,20 +520,32 @@ type binding[T any] struct {
 // A history is all bindings of one number on a rank, by stream and index.
 type history[T any] []binding[T]
 
+func order[T any](a, b binding[T]) int {
+	return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.index, b.index))
+}
+
+// with adds a binding, at the end if that is its place.
+func (h history[T]) with(b binding[T]) history[T] {
+	n := len(h)
+	for n > 0 && order(h[n-1], b) > 0 {
+		n--
+	}
+	return slices.Insert(h, n, b)
+}
+
 // at returns the binding that holds in a call of a stream; false if there is none. A thread's
-// own hold from the call on. What another thread bound holds from the beginning, its last for all;
-// where several did, that of the highest number counts.
+// own hold from the call on. Before these, where no recorder said whose object it is, what another thread bound
+// holds, its last for all; where several did, that of the highest number counts.
 func (h history[T]) at(stream int, index uint64) (b binding[T], ok bool) {
-	for rest := h; len(rest) > 0; {
-		last := rest[len(rest)-1]
-		if last.stream != stream {
-			return last, true
-		}
-		own := rest.of(stream)
-		if b, ok := own.last(index); ok {
-			return b, true
-		}
-		rest = rest[:len(rest)-len(own)]
+	own := h.of(stream)
+	if b, ok := own.last(index); ok {
+		return b, true
+	}
+	if n := len(h); n > 0 && h[n-1].stream != stream {
+		return h[n-1], true
+	}
+	if others := h[:len(h)-len(own)]; len(others) > 0 {
+		return others[len(others)-1], true
 	}
 	if len(h) > 0 {
 		return h[0], true

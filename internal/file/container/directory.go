@@ -70,7 +70,11 @@ func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), ser
 		entry(Series, CodecRaw, series.Size, series.Size, true)
 		dir = wire.AppendUint32(dir, series.Sum)
 	}
-	file := wire.AppendUvarint(append([]byte(Magic), Version, 0), uint64(len(dir)))
+	version := byte(0)
+	for _, id := range ids {
+		version = max(version, versionOf(byte(id)))
+	}
+	file := wire.AppendUvarint(append([]byte(Magic), version, 0), uint64(len(dir)))
 	file = append(file, dir...)
 	file = wire.AppendUint32(file, crc32.Checksum(file[len(Magic):], castagnoli))
 	return append(file, body...)
@@ -86,7 +90,7 @@ func place(id byte) int {
 }
 
 // optional sections may be missing.
-var optional = [End]bool{Strings: true, Columns: true, Times: true, Series: true, Values: true, Clocks: true, Lanes: true, Allocs: true, Places: true, Totals: true, RankValues: true, Asides: true, PlacedValues: true, Code: true, Mixed: true, Thinned: true, Drawn: true, Partners: true, Waits: true}
+var optional = [End]bool{Strings: true, Columns: true, Times: true, Series: true, Values: true, Clocks: true, Lanes: true, Allocs: true, Places: true, Totals: true, RankValues: true, Asides: true, PlacedValues: true, Code: true, Mixed: true, Thinned: true, Drawn: true, Partners: true, Waits: true, Handovers: true}
 
 const (
 	isSummed = 4 // bit of an entry's first byte
@@ -108,8 +112,8 @@ func Read(src io.ReaderAt, size int64) (Sections, error) {
 		return nil, fmt.Errorf("header: no magic number: %w", ErrFormat)
 	}
 	r := wire.NewReader(head[len(Magic)+2:], "header")
-	if of := binary.LittleEndian.Uint16(head[len(Magic):]); of != Version {
-		return nil, fmt.Errorf("header: format version %d, this release reads version %d: %w", of, Version, ErrFormat)
+	if of := binary.LittleEndian.Uint16(head[len(Magic):]); of < 1 || of > Version {
+		return nil, fmt.Errorf("header: format version %d, this release reads versions 1 to %d: %w", of, Version, ErrFormat)
 	}
 	dirSize := r.Uvarint()
 	if err := r.Err(); err != nil {
@@ -231,7 +235,11 @@ func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 	if at == len(list) {
 		entry(&added, true)
 	}
-	head := wire.AppendUvarint(append([]byte(Magic), Version, 0), uint64(len(dir)))
+	version := versionOf(id)
+	for i := range list {
+		version = max(version, versionOf(list[i].ID))
+	}
+	head := wire.AppendUvarint(append([]byte(Magic), version, 0), uint64(len(dir)))
 	head = append(head, dir...)
 	head = wire.AppendUint32(head, crc32.Checksum(head[len(Magic):], castagnoli))
 	behind := list[at-1].Offset + list[at-1].Stored

@@ -21,7 +21,7 @@ import (
 // The header of a file, see directory.go.
 const (
 	Magic   = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
-	Version = 1               // what may change without another one: docs/format.md
+	Version = 2               // the last one; what may change without another one: docs/format.md
 )
 
 // Sections, in the order in which they stand.
@@ -52,14 +52,23 @@ const (
 	Drawn        = 24 // there only if numbers of rounds were given up to make the trace smaller
 	Partners     = 25 // there only if messages were given up to make the trace smaller
 	Waits        = 26 // there only if ranks were asked at the end of the run who waited for whom
-	End          = 27
+	Handovers    = 27 // there only if threads used objects that others made
+	End          = 28
 )
 
 // Names are the names of sections.
 var Names = [End]string{
 	Meta: "meta", Schema: "schema", Strings: "strings", Sites: "sites", Ranks: "ranks",
 	Signatures: "signatures", Classes: "classes", Columns: "columns", Times: "times",
-	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn", Partners: "partners", Waits: "waits",
+	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn", Partners: "partners", Waits: "waits", Handovers: "handovers",
+}
+
+// versionOf is the first version of the format whose readers know a section.
+func versionOf(id byte) byte {
+	if id >= Handovers {
+		return 2
+	}
+	return 1
 }
 
 // Codecs of sections.

@@ -35,12 +35,16 @@ func (l *AllocColumns) numbers() [3]*column.Column {
 //	shape = cut uint8, streams uvarint, grammar…, seq over the events: 1 of an end
 //
 // Numbers are calls, segment and size, the size not of ends.
-func (c *Content) appendAllocs(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(len(c.Allocs)))
-	for i := range c.Allocs {
-		b = c.Allocs[i].AppendBinary(b)
+//
+// Section handovers has the same form.
+func appendAllocs(list []AllocEvents) func(b []byte) []byte {
+	return func(b []byte) []byte {
+		b = wire.AppendUvarint(b, uint64(len(list)))
+		for i := range list {
+			b = list[i].AppendBinary(b)
+		}
+		return b
 	}
-	return b
 }
 
 // Shape returns what the allocation events of ranks in one set have in common.
@@ -196,25 +200,27 @@ func (l *AllocEvents) decodeNumbers(r *wire.Reader, k, ranks int) {
 }
 
 // checkAllocs says what makes the allocation events impossible to write.
-func (c *Content) checkAllocs() error {
-	seen := make(map[int64]bool)
-	for i := range c.Allocs {
-		l := &c.Allocs[i]
-		for rank := range l.Ranks.All() {
-			if rank < 0 || rank >= int64(c.Ranks) || seen[rank] {
-				return fmt.Errorf("allocation events: rank %d is out of range or occurs twice", rank)
+func (c *Content) checkAllocs(list []AllocEvents) func() error {
+	return func() error {
+		seen := make(map[int64]bool)
+		for i := range list {
+			l := &list[i]
+			for rank := range l.Ranks.All() {
+				if rank < 0 || rank >= int64(c.Ranks) || seen[rank] {
+					return fmt.Errorf("allocation events: rank %d is out of range or occurs twice", rank)
+				}
+				seen[rank] = true
 			}
-			seen[rank] = true
-		}
-		for k := range l.List {
-			for _, n := range l.List[k].numbers() {
-				if n.Len() != l.Ranks.Len() {
-					return fmt.Errorf("allocation events: %d numbers of %d ranks", n.Len(), l.Ranks.Len())
+			for k := range l.List {
+				for _, n := range l.List[k].numbers() {
+					if n.Len() != l.Ranks.Len() {
+						return fmt.Errorf("allocation events: %d numbers of %d ranks", n.Len(), l.Ranks.Len())
+					}
 				}
 			}
 		}
+		return nil
 	}
-	return nil
 }
 
 // An AllocTable is the allocation events as read.

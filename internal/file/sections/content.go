@@ -23,6 +23,7 @@ type Content struct {
 	Series    *Series          // nil: no times of single calls
 	Clocks    *Clocks          // nil: one clock, or not compared
 	Allocs    []AllocEvents    // sets of ranks; those without segments are in none
+	Handovers []AllocEvents    // the same, see track.PackHandover
 	Thinned   []model.Thinned  // values that were merged to make the trace smaller
 	Drawn     *grammar.Drawing // loops whose numbers of rounds are drawn; nil: none
 	Partners  []model.Partners // messages whose partners, sizes and tags are drawn

@@ -118,7 +118,8 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 			check  func() error
 			append func(b []byte) []byte
 		}{
-			{container.Allocs, len(c.Allocs) > 0, c.checkAllocs, c.appendAllocs},
+			{container.Allocs, len(c.Allocs) > 0, c.checkAllocs(c.Allocs), appendAllocs(c.Allocs)},
+			{container.Handovers, len(c.Handovers) > 0, c.checkAllocs(c.Handovers), appendAllocs(c.Handovers)},
 			{container.Thinned, len(c.Thinned) > 0, c.checkThinned, c.appendThinned},
 			{container.Partners, len(c.Partners) > 0, c.checkPartners, c.appendPartners},
 			{container.Drawn, c.Drawn != nil, c.checkDrawn, c.AppendDrawn},

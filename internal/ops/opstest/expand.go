@@ -44,22 +44,51 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 	for _, c := range calls {
 		w.make(c, false)
 	}
+	turns, err := handles.Turns(k)
+	if err != nil {
+		return nil, err
+	}
 	totals := make(map[int]ops.Amount)
-	for stream := range k.Streams() {
-		for c, err := range k.Calls(stream) {
-			if err != nil {
-				return nil, err
-			}
-			w.stream, w.index = stream, c.Index
-			if a := w.call(c); a != (ops.Amount{}) {
-				sum := totals[c.Terminal]
-				sum.Add(a, 1)
-				totals[c.Terminal] = sum
-			}
-			w.make(c, true)
+	walks := make([]*trace.Walk, k.Streams())
+	for stream := range walks {
+		if walks[stream], err = k.Walk(stream, 0); err != nil {
+			return nil, err
 		}
 	}
-	return totals, nil
+	at := make([]uint64, len(walks))
+	// One thread after the other, but for where one waits for what another does.
+	for {
+		stream := next(k, turns, at)
+		if stream < 0 {
+			return totals, nil
+		}
+		if !walks[stream].Next() {
+			return nil, walks[stream].Err()
+		}
+		c := walks[stream].Call()
+		at[stream]++
+		w.stream, w.index = stream, c.Index
+		if a := w.call(c); a != (ops.Amount{}) {
+			sum := totals[c.Terminal]
+			sum.Add(a, 1)
+			totals[c.Terminal] = sum
+		}
+		w.make(c, true)
+	}
+}
+
+// next returns the first stream of which a call is left that waits for none; -1 if there is none.
+func next(k *trace.Rank, turns [][]handles.Turn, at []uint64) int {
+	for stream := range at {
+		list := &turns[stream]
+		for len(*list) > 0 && (*list)[0].Index <= at[stream] && at[(*list)[0].Stream] > (*list)[0].Call {
+			*list = (*list)[1:]
+		}
+		if at[stream] < k.Len(stream) && (len(*list) == 0 || (*list)[0].Index > at[stream]) {
+			return stream
+		}
+	}
+	return -1
 }
 
 func in(c *trace.Call, name string) *trace.Value {

@@ -31,25 +31,32 @@ type allocStream struct {
 
 // alloc takes in the beginning or the end of a segment.
 func (c *Capture) alloc(s *stream, l track.AllocEvent) {
-	if c.allocs.cut {
+	c.note(&c.allocs, &s.allocStream, s.begun(), l)
+}
+
+// note takes in an event of a stream, of which so many calls had begun.
+func (c *Capture) note(v *allocs, l *allocStream, begun uint64, e track.AllocEvent) {
+	if v.cut {
 		return
 	}
-	begun := s.grammar.Len() + uint64(len(s.held))
-	l.Calls = begun - s.allocStream.last
-	n, ok := c.allocs.number[l]
+	e.Calls = begun - l.last
+	n, ok := v.number[e]
 	if !ok {
-		if len(c.allocs.list) == maxAllocs {
-			c.allocs.cut = true
+		if len(v.list) == maxAllocs {
+			v.cut = true
 			return
 		}
-		n = c.allocs.add(l)
+		n = v.add(e)
 	}
-	s.allocStream.append(n)
-	s.allocStream.last = begun
+	l.append(n)
+	l.last = begun
 	if c.checkpoints.chunks {
-		s.allocStream.numbers = binary.AppendUvarint(s.allocStream.numbers, uint64(n))
+		l.numbers = binary.AppendUvarint(l.numbers, uint64(n))
 	}
 }
+
+// begun is how many calls of a stream have begun.
+func (s *stream) begun() uint64 { return s.grammar.Len() + uint64(len(s.held)) }
 
 func (v *allocs) add(l track.AllocEvent) uint32 {
 	if v.number == nil {
@@ -69,18 +76,18 @@ func (l *allocStream) append(n uint32) {
 }
 
 // trackAllocs returns the allocation events, numbered by first occurrence over the streams.
-func (c *Capture) trackAllocs() *track.AllocEvents {
-	if len(c.allocs.list) == 0 {
+func (c *Capture) trackAllocs(v *allocs, of func(*stream) *allocStream) *track.AllocEvents {
+	if len(v.list) == 0 {
 		return nil
 	}
-	t := &track.AllocEvents{Cut: c.allocs.cut}
+	t := &track.AllocEvents{Cut: v.cut}
 	const unseen = ^uint32(0)
-	number := make([]uint32, len(c.allocs.list))
+	number := make([]uint32, len(v.list))
 	for i := range number {
 		number[i] = unseen
 	}
 	for _, s := range c.streams {
-		b := s.allocStream.grammar
+		b := of(s).grammar
 		if b == nil {
 			b = grammar.NewBuilder()
 		}
@@ -88,7 +95,7 @@ func (c *Capture) trackAllocs() *track.AllocEvents {
 		for _, n := range g.Terminals() {
 			if number[n] == unseen {
 				number[n] = uint32(len(t.List))
-				t.List = append(t.List, c.allocs.list[n])
+				t.List = append(t.List, v.list[n])
 			}
 		}
 		t.Streams = append(t.Streams, g.Renumber(func(n uint32) uint32 { return number[n] }))

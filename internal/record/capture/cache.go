@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // Most calls of most programs repeat a record: the same words as when the same call
@@ -132,7 +133,7 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 		return // no gap before a thread's first call
 	}
 	words := s.ring.Words(s.pos, head)
-	at, steady := 0, true
+	at, steady, several := 0, true, len(c.streams) > 1
 	epoch, b, l := c.epoch(), c.batch, lapsOf(s.round)
 	b.prev = s.prev
 	for at+2 <= len(words) && words[at+1] <= limit {
@@ -153,6 +154,9 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 			if e.inLane && c.checkpoints.chunks {
 				c.sigs.Note(&c.checkpoints.steps, n)
 			}
+		}
+		if several && e.how != usesNoHandles {
+			c.getsAll(s, e.handleWords, int(e.enter), s.begun()+uint64(b.n))
 		}
 		begin, end := rest[1], rest[e.enter+1]
 		k := b.n & (batchCalls - 1)
@@ -228,9 +232,10 @@ func (c *Capture) repeats(s *stream, e *cached, rest []uint64, limit uint64) boo
 	case !c.sameHandles(e, rec), e.use != noRequests && !c.again(s, e, rec):
 		return false
 	case e.how == changesHandles:
-		c.rename(e, rec)
+		c.rename(e, rec, making{stream: int32(s.thread), index: s.begun() + uint64(c.batch.n)})
 	case e.how == namesHandles:
 		c.renew(e, rec)
+		c.prepares(s, e.handleWords, int(e.enter), s.begun()+uint64(c.batch.n))
 	}
 	return true
 }
@@ -244,7 +249,11 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 		if !e.lasting {
 			return c.requests.Make(s.thread, handle, place, e.kind) != 0
 		}
-		return c.requests.NextPersistent() == e.more.made && c.requests.MakePersistent(s.thread, handle, place, e.kind) != 0
+		if c.requests.NextPersistent() != e.more.made || c.requests.MakePersistent(s.thread, handle, place, e.kind) == 0 {
+			return false
+		}
+		c.madeAt(mpi.KindRequest, symbol.Persistent(e.more.made), making{stream: int32(s.thread), index: s.begun() + uint64(c.batch.n)})
+		return true
 	case namesRequests:
 		if int(e.inEnd) == len(enter) {
 			return e.more.requests == c.requests.Version
@@ -280,6 +289,9 @@ func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 		}
 		if i != symbol.None && c.requests.Kind(i) != named[k].kind {
 			return false
+		}
+		if len(c.streams) > 1 {
+			c.gets(s, mpi.KindRequest, symbol.Persistent(named[k].name), s.begun()+uint64(c.batch.n))
 		}
 		c.found = append(c.found, i)
 		place += stride

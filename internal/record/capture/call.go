@@ -19,6 +19,9 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 		c.first = ticks // a thread may publish its first record late
 	}
 	f.reset(p, rec, ticks, s.last)
+	if f.place = (making{stream: int32(s.thread), index: s.begun()}); f.muted() {
+		f.place = unseenMaking
+	}
 	if len(s.begins) > 0 && rec.Flags()&event.Muted == 0 {
 		f.key[1], f.opaque = int64(c.sites.Thread(rec[2], s.begins)), true
 		s.begins = s.begins[:0]
@@ -32,6 +35,9 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 		c.finalized = true
 	}
 	f.entered = len(rec)
+	if len(c.streams) > 1 && !f.muted() {
+		c.getsAll(s, f.handleWords, f.entered, f.place.index)
+	}
 	return nil
 }
 
@@ -62,6 +68,12 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 	}
 	if p.completes {
 		c.complete(f, flags&event.NoOut == 0)
+	}
+	if len(f.handleWords) > 0 && !f.muted() {
+		c.prepares(s, f.handleWords, f.entered, f.place.index)
+	}
+	if len(f.frees) > 0 {
+		c.freesEnd(f)
 	}
 	return nil
 }

@@ -87,8 +87,9 @@ type Capture struct {
 	streams []*stream
 	turns   []turn // to be used again
 
-	attached attached
-	allocs   allocs
+	attached  attached
+	allocs    allocs
+	handovers handovers
 
 	released  bool // see Release
 	lost      uint64
@@ -128,6 +129,7 @@ type stream struct {
 
 	terminals   []byte // appended since the last checkpoint, if that notes them
 	allocStream allocStream
+	handovers   handoverStream
 }
 
 func (c *Capture) newStream(thread int) *stream {

@@ -59,13 +59,14 @@ type checkpoints struct {
 	written  uint64 // bytes, all in all
 
 	// What a chunk needs, noted since the last checkpoint if chunks is set.
-	chunks bool
-	small  int64      // see smallState
-	keys   int        // signatures that are saved
-	allocs int        // allocation events of segments that are saved
-	values []byte     // terminal, name and number of what was attached
-	times  []byte     // of each call, in order of counting, see noteTimes
-	steps  wire.Coder // calls of lanes, see signature.Note
+	chunks    bool
+	small     int64 // see smallState
+	keys      int   // signatures that are saved
+	allocs    int   // allocation events of segments that are saved
+	handovers int
+	values    []byte     // terminal, name and number of what was attached
+	times     []byte     // of each call, in order of counting, see noteTimes
+	steps     wire.Coder // calls of lanes, see signature.Note
 }
 
 // saveIfNeeded saves the state when a ring needs it.
@@ -106,10 +107,11 @@ func (c *Capture) Checkpoint() {
 	if cap(k.buffer) > muchBuffer {
 		k.buffer = nil
 	}
-	k.keys, k.allocs = c.sigs.Len(), len(c.allocs.list)
+	k.keys, k.allocs, k.handovers = c.sigs.Len(), len(c.allocs.list), len(c.handovers.events.list)
 	k.times, k.values, k.steps.B = k.times[:0], k.values[:0], k.steps.B[:0]
 	for _, s := range c.streams {
 		s.terminals, s.allocStream.numbers = s.terminals[:0], s.allocStream.numbers[:0]
+		s.handovers.events.numbers = s.handovers.events.numbers[:0]
 		s.ring.SetKept(s.pos)
 	}
 }

@@ -101,7 +101,11 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 	w := rec[p]
 	switch code {
 	case codeFree:
-		name := c.release(st.kind, st.handles, w)
+		name := st.handles.Name(w)
+		if name >= mpi.FirstHandleID {
+			st.handles.Dies(w)
+			f.frees = append(f.frees, freed{st.kind, w})
+		}
 		f.noteHandle(p, handleFreed, st.kind, st.handles, name)
 		f.key = append(f.key, name)
 		return p + 1, nil
@@ -160,6 +164,7 @@ func (c *Capture) requestPart(s *stream, f *frame, code code, rec []uint64, p in
 		switch {
 		case f.prog.persistent:
 			name = c.requests.MakePersistent(s.thread, handle, place, f.prog.request)
+			c.madeAt(mpi.KindRequest, symbol.Persistent(name), f.place)
 		case f.prog.makes:
 			name = c.requests.Make(s.thread, handle, place, f.prog.request)
 		}
@@ -180,6 +185,9 @@ func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
 	r := namedRequest{name: c.requests.Name(i, handle, s.thread)}
 	if i != symbol.None {
 		r.kind = c.requests.Kind(i)
+	}
+	if len(c.streams) > 1 && !f.muted() {
+		c.gets(s, mpi.KindRequest, symbol.Persistent(r.name), f.place.index)
 	}
 	f.requests = append(f.requests, i)
 	f.named = append(f.named, r)
@@ -283,17 +291,22 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 		if made {
 			act = handleMade
 			c.renamed++
+			c.madeAt(st.kind, name-mpi.FirstHandleID, f.place)
 		}
 		f.noteHandle(p, act, st.kind, st.handles, name)
 		return name
 	}
 	f.opaque = true // what it is depends on more than its handle
+	if c.comms.Die(raw) {
+		c.release(mpi.KindComm, &c.comms.Handles, raw)
+	}
 	known := c.comms.Name(raw)
 	if f.prog.call.Index("parent") >= 0 && known != symbol.Unknown {
 		return known // asking for the parent twice doesn't make two of it
 	}
 	if null, _ := mpi.NullHandle(mpi.KindComm); f.prog.delayed && known == null {
 		f.newComm = c.comms.ReserveUnbound()
+		c.madeAt(mpi.KindComm, f.newComm-mpi.FirstHandleID, f.place)
 		return f.newComm
 	}
 	if f.prog.newComm && known >= mpi.FirstHandleID {
@@ -305,8 +318,19 @@ func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
 	if made {
 		c.renamed++
 		f.newComm = name
+		c.madeAt(mpi.KindComm, name-mpi.FirstHandleID, f.place)
 	}
 	return name
+}
+
+// freesEnd gives back what a call freed, now that it has ended.
+func (c *Capture) freesEnd(f *frame) {
+	for _, x := range f.frees {
+		if t := c.handles[x.kind]; t.Die(x.raw) {
+			c.release(x.kind, t, x.raw)
+		}
+	}
+	f.frees = f.frees[:0]
 }
 
 // release names a handle that the program gives back.

@@ -282,6 +282,7 @@ func (c *Capture) left(s *stream, n uint64) {
 	for uint64(s.depth) > n {
 		f := &s.frames[s.depth-1]
 		f.key[rcAt] = Left
+		c.freesEnd(f)
 		c.finish(s, f, max(f.begin, s.last))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A frame is one call under way.
@@ -26,8 +27,10 @@ type frame struct {
 	array    int // where in the key the array before begins
 	pending  []bool
 	rc       int64
-	newComm  int64 // name; -1: none
-	error    int64 // of the status read last
+	newComm  int64   // name; -1: none
+	place    making  // of the call
+	frees    []freed // handles that go when it ends
+	error    int64   // of the status read last
 
 	// Where the ENTER record stands, and the epoch of the names behind it, of a call
 	// whose LEAVE did not follow at once.
@@ -36,6 +39,12 @@ type frame struct {
 	handleWords []handleWord
 	entered     int  // words of the ENTER record, once it is read
 	opaque      bool // the call can't be cached
+}
+
+// A freed handle is one that a call gives back.
+type freed struct {
+	kind mpi.Kind
+	raw  uint64
 }
 
 // position of the return code in a key.
@@ -51,7 +60,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.parent, f.flag, f.index, f.newComm = 0, -1, -1, symbol.Unknown
 	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
 	f.indices, f.pending = f.indices[:0], f.pending[:0]
-	f.statuses, f.rc = 0, 0
+	f.statuses, f.rc, f.frees = 0, 0, f.frees[:0]
 	f.handleWords, f.entered, f.opaque = f.handleWords[:0], 0, false
 }
 

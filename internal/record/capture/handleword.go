@@ -70,7 +70,7 @@ func (f *frame) handleUse() (how handleUse, late, ok bool) {
 		case noHandle:
 			how = changesHandles
 		}
-		late = late || int(m.at) >= f.entered && m.act != noHandle
+		late = late || int(m.at) >= f.entered && m.act != noHandle || m.act == handleFreed // which is at the end
 	}
 	return how, late, changes == 0 || changes == 1 && references == 0
 }
@@ -99,6 +99,9 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 			}
 		case noHandle:
 		default:
+			if m.act == handleShared && m.handles.Dying(rec[at]) {
+				return false // the MPI has it back already, and it is a new one
+			}
 			if rec[at] != e.words[at] || e.handles != c.renamed {
 				if m.handles.Name(rec[at]) != m.name {
 					return false
@@ -137,7 +140,7 @@ func (c *Capture) renew(e *cached, rec []uint64) {
 }
 
 // rename does to names what a cached call does.
-func (c *Capture) rename(e *cached, rec []uint64) {
+func (c *Capture) rename(e *cached, rec []uint64, place making) {
 	for i := range e.handleWords {
 		m := &e.handleWords[i]
 		switch m.act {
@@ -146,6 +149,7 @@ func (c *Capture) rename(e *cached, rec []uint64) {
 		case handleMade:
 			m.handles.Acquire(rec[m.at])
 			c.renamed++
+			c.madeAt(m.kind, m.name-mpi.FirstHandleID, place)
 		case handleFreed:
 			c.release(m.kind, m.handles, rec[m.at])
 		}

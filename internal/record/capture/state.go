@@ -29,8 +29,10 @@ func (c *Capture) codeState(x *wire.Coder) {
 	c.attached.code(x, c.sigs.Len())
 	c.codeStreams(x, func(s *stream) { s.grammar.code(x, c.sigs.Len()) })
 	c.allocs.code(x, 0)
+	c.handovers.events.code(x, 0)
 	for _, s := range c.streams {
 		s.allocStream.code(x, len(c.allocs.list))
+		s.handovers.events.code(x, len(c.handovers.events.list))
 	}
 	c.codeNames(x)
 }
@@ -56,8 +58,10 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 		})
 	})
 	c.allocs.code(x, k.allocs)
+	c.handovers.events.code(x, k.handovers)
 	for _, s := range c.streams {
 		s.allocStream.codeChunk(x, len(c.allocs.list))
+		s.handovers.events.codeChunk(x, len(c.handovers.events.list))
 	}
 	c.codeNames(x)
 }
@@ -117,6 +121,7 @@ func (c *Capture) codeNames(x *wire.Coder) {
 	c.modules.Code(x)
 	c.sites.Code(x)
 	c.strings.Code(x)
+	c.handovers.codeNames(x, c.streams)
 	for _, s := range c.streams {
 		if !x.Failed() {
 			c.codeStream(x, s)
@@ -182,5 +187,11 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 	wire.Uints(x, &f.begin, &f.gap)
 	wire.Index(x, &f.slot, 1<<31)
 	wire.Integers(x, &f.parent)
+	f.place.code(x, len(c.streams))
+	wire.List(x, &f.frees, 9, func(_ int, h *freed) {
+		wire.Index(x, &h.kind, len(c.handles))
+		x.Uint64(&h.raw)
+		x.Refuse(!x.Failed() && c.handles[h.kind] == nil, "call under way: frees a handle of kind %d", h.kind)
+	})
 	wire.List(x, &f.requests, 1, func(_ int, i *int) { wire.Above(x, i, -1, c.requests.Len()) })
 }

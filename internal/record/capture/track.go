@@ -106,7 +106,8 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 		t.Log = t.Clock
 	}
 	t.Values = c.attached.byTerminal(order, folding.From)
-	t.Allocs = c.trackAllocs()
+	t.Allocs = c.trackAllocs(&c.allocs, func(s *stream) *allocStream { return &s.allocStream })
+	t.Handovers = c.trackAllocs(&c.handovers.events, func(s *stream) *allocStream { return &s.handovers.events })
 	t.Process = c.process(end)
 	return t, nil
 }

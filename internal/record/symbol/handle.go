@@ -1,6 +1,8 @@
 package symbol
 
 import (
+	"slices"
+
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -14,7 +16,8 @@ const Unknown = -1
 type Handles struct {
 	names Map // raw handle → name+1
 	pool  Pool
-	refs  []int32 // by name-FirstHandleID
+	refs  []int32  // by name-FirstHandleID
+	dying []uint64 // raw handles that calls under way give back
 }
 
 // Predefine gives a raw handle the standard ABI's number. The first call for
@@ -36,6 +39,9 @@ func (h *Handles) Name(raw uint64) int64 {
 // Acquire returns the name of a handle that the MPI handed out, and whether it
 // is a new one.
 func (h *Handles) Acquire(raw uint64) (name int64, made bool) {
+	if len(h.dying) > 0 && h.Die(raw) {
+		h.Release(raw) // the MPI has it back, though the call that frees it is under way in another thread
+	}
 	if v := h.names.Get(raw); v != 0 {
 		if v > mpi.FirstHandleID {
 			h.refs[v-1-mpi.FirstHandleID]++
@@ -50,7 +56,7 @@ func (h *Handles) Acquire(raw uint64) (name int64, made bool) {
 // Next is the name that Acquire would give a handle, if that were a new one; else
 // Unknown.
 func (h *Handles) Next(raw uint64) int64 {
-	if h.names.Get(raw) != 0 {
+	if len(h.dying) > 0 || h.names.Get(raw) != 0 {
 		return Unknown
 	}
 	return int64(h.pool.Next()) + mpi.FirstHandleID
@@ -68,6 +74,21 @@ func (h *Handles) Reserve() int64 {
 
 // Bind gives a reserved name its raw handle.
 func (h *Handles) Bind(raw uint64, name int64) { h.names.Set(raw, name+1) }
+
+// Dies notes that a call begins which gives a handle back. Until it ends, the handle means what it did: callbacks use it.
+func (h *Handles) Dies(raw uint64) { h.dying = append(h.dying, raw) }
+
+// Dying reports whether a call under way gives a handle back.
+func (h *Handles) Dying(raw uint64) bool { return len(h.dying) > 0 && slices.Contains(h.dying, raw) }
+
+// Die reports whether a handle that a call gave back is still waiting for that to end, and ends it.
+func (h *Handles) Die(raw uint64) bool {
+	i := slices.Index(h.dying, raw)
+	if i >= 0 {
+		h.dying = slices.Delete(h.dying, i, i+1)
+	}
+	return i >= 0
+}
 
 // Release returns the name of a handle that the program gives back, and
 // whether that was the last reference to it.
@@ -99,6 +120,7 @@ func (h *Handles) Forget(raw uint64) {
 func (h *Handles) Code(c *wire.Coder) {
 	h.pool.code(c)
 	wire.List(c, &h.refs, 1, func(_ int, n *int32) { wire.Integers(c, n) })
+	wire.List(c, &h.dying, 8, func(_ int, raw *uint64) { c.Uint64(raw) })
 	h.names.codeAbove(c, mpi.FirstHandleID, func(_ uint64, v *int64) {
 		wire.Above(c, v, 1+mpi.FirstHandleID, len(h.refs)-1)
 	})

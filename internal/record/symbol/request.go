@@ -77,6 +77,14 @@ func (q *Requests) MakePersistent(thread int, handle, place uint64, kind Request
 	return 2*id + 1
 }
 
+// Persistent returns the number of a persistent request that has a name; -1 if it is another one.
+func Persistent(name int64) int64 {
+	if name < 0 || name&1 == 0 {
+		return -1
+	}
+	return name >> 1
+}
+
 // NextPersistent is the name that MakePersistent would give.
 func (q *Requests) NextPersistent() int64 { return 2*int64(q.pool.Next()) + 1 }
 

@@ -162,6 +162,9 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	case hasFlag && !vain && is.Choice == meaning.NoRequest && !is.Probes:
 		do = "UNTIL("
 	}
+	if w.v.nested != nil {
+		w.freesLate()
+	}
 	if w.v.end[w.t] {
 		w.first = append(w.first, "end_threads();")
 	}
@@ -191,6 +194,11 @@ func (w *writer) call() (text string, args []string) {
 		if w.c.f.Params[i].Kind != "varargs" {
 			args = append(args, w.argument(i))
 		}
+	}
+	if w.v.nested[w.t] {
+		i := slices.IndexFunc(w.c.f.Params, func(p trace.ParamDef) bool { return p.Dir == trace.DirFree })
+		kind := w.c.f.Params[i].Kind
+		return fmt.Sprintf("FREE_LATER(%s, %s, &%s[%s])", w.c.f.Name, handleTypes[kind], handleArrays[kind], w.slot(w.c.in[i].at)), args
 	}
 	return fmt.Sprintf("%s(%s)", w.c.f.Name, strings.Join(args, ", ")), args
 }

@@ -93,7 +93,7 @@ const fewRecorded = 1000
 
 // exchanges looks for streams that are much shorter with exchanges.
 func (g *generator) exchanges() {
-	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil {
+	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil || g.turns != nil {
 		return
 	}
 	n := 0

@@ -119,7 +119,7 @@ func (g *generator) take(list []candidate) {
 // stepwise looks for streams whose structure is much shorter with FINISH.
 func (g *generator) stepwise(v *variant) (list []candidate) {
 	v.stepwise = make([]*stepwise, v.ranks[0].Streams())
-	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil || v.generalised {
+	if g.o.Recorded || g.o.Gaps == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised {
 		return nil
 	}
 	same := make([]string, len(v.calls)) // by terminal: calls of one loop have the same; "" if it is none

@@ -128,6 +128,9 @@ func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error)
 			return nil, nil, fmt.Errorf("proxy: %w", err)
 		}
 	}
+	if err := g.findTurns(r); err != nil {
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
 	obstacles, windows, err := reissue.SetAside(r, search.List())
 	if g.windows = windows; err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)

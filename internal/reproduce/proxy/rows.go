@@ -24,7 +24,7 @@ const (
 func (g *generator) tabulate() {
 	for _, v := range g.list {
 		k := v.ranks[0]
-		if g.o.Gaps == GapsFollowed || g.ends != nil || v.generalised || len(v.members) > 1 || len(v.stepwise) != 1 || v.stepwise[0] != nil ||
+		if g.o.Gaps == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised || len(v.members) > 1 || len(v.stepwise) != 1 || v.stepwise[0] != nil ||
 			k.Len(0) > maxStepwise || v.recorded(k, 0).Symbols() <= fewTabulated {
 			continue
 		}

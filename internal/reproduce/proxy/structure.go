@@ -39,6 +39,9 @@ type step struct {
 
 // variant makes the parts of a variant.
 func (g *generator) variant(v *variant) error {
+	if err := v.findNested(); err != nil {
+		return err
+	}
 	g.threads(v)
 	if err := g.shape(v); err != nil {
 		return err

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Ranks whose requests finish in another order are in classes of their own. Where FINISH stands for that order they make the same
@@ -174,15 +176,61 @@ func (v *variant) runs(k *trace.Rank, stream int) *stepwise {
 	return v.sources[m].v.stepwise[stream]
 }
 
-// A trace doesn't say when a thread began. The program's begin when everything
-// is there that they use and the first thread made, and are waited for before
-// any of that goes.
+// A trace doesn't say when a thread began. The program's begin with MPI, and wait for each other where the trace says that
+// one uses what another made. Where it doesn't, they begin when everything is there that they use and the first thread made,
+// and are waited for before any of that goes.
+
+// findNested finds the calls of a variant that free what callbacks, whose calls come after them, still use.
+func (v *variant) findNested() error {
+	for _, k := range v.ranks {
+		lists, err := handles.NestedFrees(k)
+		if err != nil {
+			return err
+		}
+		for _, list := range lists {
+			for _, x := range list {
+				if v.nested == nil {
+					v.nested = make(map[int]bool)
+				}
+				v.nested[x.Terminal] = true
+			}
+		}
+	}
+	return nil
+}
+
+// freesLate has what is still to be freed go before its place is needed for another object, and at the end.
+func (w *writer) freesLate() {
+	if w.c.def.Has(mpi.Ends) {
+		w.first = append(w.first, "free_now(NULL);")
+	}
+	for i, p := range w.c.f.Params {
+		if p.Kind != "comm" && p.Kind != "datatype" && p.Kind != "win" || p.Dir == trace.DirIn || p.Dir == trace.DirInOut || p.Dir == trace.DirFree {
+			continue
+		}
+		if n := w.c.out[i]; n.typ == trace.Handle && w.c.vals[0][n.at] >= trace.FirstLocal {
+			w.first = append(w.first, fmt.Sprintf("free_now(&%s[%s]);", handleArrays[p.Kind], w.slot(n.at)))
+		}
+	}
+}
 
 // threads finds out where a variant's threads begin and end.
 func (g *generator) threads(v *variant) {
 	v.begin = -1
 	streams := v.ranks[0].Streams()
 	if streams < 2 {
+		return
+	}
+	if g.turns != nil {
+		for t, c := range v.calls {
+			if v.begin < 0 && (c.f.Name == "MPI_Init" || c.f.Name == "MPI_Init_thread") {
+				v.begin = t
+			}
+		}
+		v.end = make(map[int]bool)
+		for t, c := range v.calls {
+			v.end[t] = c.f.Name == "MPI_Finalize"
+		}
 		return
 	}
 	main, others := v.ranks[0].Counts(0), make([]uint64, len(v.calls))

@@ -29,6 +29,7 @@ type variant struct {
 	made        []reissue.Handles
 	roots       [][2]int     // part for each stream, and which copy
 	generalised bool         // there are generalised requests
+	nested      map[int]bool // terminals that free what their callbacks still use
 	begin       int          // terminal after which the other threads begin, or -1
 	end         map[int]bool // terminals before which they have to be over
 	memory      string       // name of the function that tells of memory
@@ -59,6 +60,7 @@ type generator struct {
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
 	ends    reissue.Ends     // nil: all ranks finish
+	turns   []string         // of threads, rank by rank; nil: none are known
 	files   bool             // some calls are on files
 	scaled  error            // of a program for any number of ranks: what can't be written
 	counted map[string]int64 // rounds that the program counted of loops, by file:line; 0: there are several

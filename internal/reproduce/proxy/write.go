@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 //go:embed runtime scaled
@@ -331,6 +332,43 @@ func (g *generator) ending() string {
 	return fmt.Sprintf("    ends(%d, %s);\n", threads, g.table("int64_t", entries))
 }
 
+// mostTurns bounds the table of turns.
+const mostTurns = 1 << 16
+
+// findTurns finds which calls of threads wait for calls of others.
+func (g *generator) findTurns(r *trace.Reader) error {
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return err
+		}
+		if k.Streams() == 1 {
+			continue
+		}
+		lists, err := handles.Turns(k)
+		if err != nil {
+			return err
+		}
+		for stream, list := range lists {
+			for _, t := range list {
+				g.turns = append(g.turns, fmt.Sprintf("{%d, %d, %d, %d, %d}", k.Number(), stream, t.Index, t.Stream, t.Call))
+			}
+		}
+		if len(g.turns) > mostTurns {
+			g.turns = nil
+			return nil
+		}
+	}
+	return nil
+}
+
+// turning says which these are.
+func (g *generator) turning() string {
+	if g.turns == nil {
+		return ""
+	}
+	return fmt.Sprintf("    turns(%d, %s);\n", len(g.turns), g.table("struct later", g.turns))
+}
+
 // statics are the statements about static data: there is one program, and static data is its own.
 func (g *generator) statics() string {
 	var b strings.Builder
@@ -372,6 +410,7 @@ func (g *generator) main(b *bytes.Buffer) {
 	}
 	b.WriteString(g.setAside())
 	b.WriteString(g.ending())
+	b.WriteString(g.turning())
 	if g.o.Gaps == GapsFollowed {
 		b.WriteString("    follow();\n")
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Options say how to replay.
@@ -65,6 +66,7 @@ type Process struct {
 	own        *Call            // for calls that aren't the trace's
 	created    map[int64]string // by symbolic id: files opened to be created
 	streams    []*Stream
+	turns      [][]handles.Turn // nil: not known
 
 	started chan struct{} // closed when MPI is initialised, or never will be
 	origin  int64         // when MPI was initialised, on the host's clock
@@ -118,10 +120,24 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 			p.handles[kind] = newHandles(kind, f, k.Streams(), h.Symbol)
 		}
 	}
+	turns, err := handles.Turns(k)
+	if err != nil {
+		return nil, err
+	}
+	nested, err := handles.NestedFrees(k)
+	if err != nil {
+		return nil, err
+	}
 	for i := range k.Streams() {
 		s, err := newStream(p, i)
 		if err != nil {
 			return nil, err
+		}
+		if nested != nil {
+			s.nested = nested[i]
+		}
+		if s.turns = turns[i]; len(s.turns) > 0 {
+			p.turns = turns
 		}
 		p.streams = append(p.streams, s)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A Stream replays one thread of a rank. Run must be called on a thread that
@@ -58,7 +59,11 @@ type Stream struct {
 	notBefore atomic.Int64            // when the call is to be made
 	next      atomic.Int64            // when the call under way was made in the original
 	done      atomic.Bool
-	begun     atomic.Bool // its first call has come out
+	begun     atomic.Bool          // its first call has come out
+	over      atomic.Uint64        // calls that are through
+	turns     []handles.Turn       // that are still to come
+	nested    []handles.NestedFree // the same
+	deferred  []handles.NestedFree // whose calls are still to be made
 }
 
 // A requestKey is a request's number, and whether it is a persistent one.
@@ -226,16 +231,31 @@ func (s *Stream) run() error {
 			s.last = s.Begin
 			s.p.start(t.Start, s.Begin)
 		}
-		if len(s.p.streams) > 1 && frees(c) {
+		if len(s.nested) > 0 && s.nested[0].Free == c.Index {
+			// No callback of ours makes the calls of the program's; they come first.
+			s.deferred = append(s.deferred, s.nested[0])
+			s.nested = s.nested[1:]
+			s.over.Store(c.Index + 1)
+			continue
+		}
+		switch {
+		case s.p.turns != nil:
+			s.awaitTurns(c.Index)
+		case len(s.p.streams) > 1 && frees(c):
 			s.letOthersCatchUp(t.Start)
 		}
 		if s.vain && w.Repeated() {
 			s.again.add(s, t)
+			s.over.Store(c.Index + 1)
 			continue
 		}
 		s.again.make(s)
 		if err := s.make(t); err != nil {
 			return fmt.Errorf("rank %d: call %d of thread %d, %s: %w", c.Rank, c.Index, s.number, c.Name(), err)
+		}
+		s.over.Store(c.Index + 1)
+		if err := s.makeDeferred(c.Index); err != nil {
+			return err
 		}
 	}
 	s.again.make(s)
@@ -249,6 +269,26 @@ func (s *Stream) run() error {
 		return nil
 	}
 	return s.finish()
+}
+
+// makeDeferred makes calls that free what none uses any more after one.
+func (s *Stream) makeDeferred(after uint64) error {
+	for i := 0; i < len(s.deferred); {
+		x := s.deferred[i]
+		if x.Last > after {
+			i++
+			continue
+		}
+		s.deferred = slices.Delete(s.deferred, i, i+1)
+		c, err := s.p.rank.Call(s.number, x.Free)
+		if err == nil {
+			err = s.make(&trace.TimedCall{Call: c, Start: s.next.Load()})
+		}
+		if err != nil {
+			return fmt.Errorf("rank %d: call %d of thread %d: %w", s.p.rank.Number(), x.Free, s.number, err)
+		}
+	}
+	return nil
 }
 
 // finish ends MPI where no call of the trace does.
@@ -419,6 +459,16 @@ func frees(c *trace.Call) bool {
 // patience is how long a thread may be in a call before others stop waiting for
 // it to catch up.
 const patience = 3 * time.Second
+
+// awaitTurns waits until other threads have made the calls that one needs.
+func (s *Stream) awaitTurns(index uint64) {
+	for ; len(s.turns) > 0 && s.turns[0].Index <= index; s.turns = s.turns[1:] {
+		for t, o := s.turns[0], s.p.streams[s.turns[0].Stream]; o.over.Load() <= t.Call && !o.done.Load() && s.p.failed.Load() == nil; {
+			s.is(Waiting)
+			time.Sleep(20 * time.Microsecond)
+		}
+	}
+}
 
 // letOthersCatchUp waits until the other threads have made the calls that they
 // had made at a time of the original: what is to be freed may be in use.

@@ -54,6 +54,9 @@ func (w *writer) take(c *ops.Call) {
 	} else {
 		w.local(dataflow.Compute, w.s.computed((gap-w.s.gap)*w.s.factor(c.Rank)))
 	}
+	if w.threads != nil {
+		w.threads.wait(w, c.Index)
+	}
 	if off := float64(c.Timing.Off); off > 0 {
 		w.s.ns += off
 		w.s.leave(switchedOff, 1, off, true)

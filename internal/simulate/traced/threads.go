@@ -1,13 +1,16 @@
 package traced
 
 import (
+	"cmp"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A strand is what the writer knows of the thread whose call it is at.
@@ -29,9 +32,17 @@ type threads struct {
 	from    []int64 // the end of the main thread's call before
 	told    []bool  // that it begins, by the main thread
 	begun   []bool
-	last    int64 // end of the main thread's last call
-	final   int   // whose MPI_Finalize it is; -1: nobody's so far
-	context int32 // of the first stream's beginning, others follow it; the main thread's is that of the end
+	last    int64           // end of the main thread's last call
+	final   int             // whose MPI_Finalize it is; -1: nobody's so far
+	turns   [][]turnMeeting // in which a stream is the one that is waited for, by stream
+	waits   [][]turnMeeting // in which it waits
+	context int32           // of the first stream's beginning, others follow it; the main thread's is that of the end
+}
+
+// A turnMeeting is where a thread waits for a call of another.
+type turnMeeting struct {
+	call    uint64 // of the stream at hand
+	context int32
 }
 
 // threadContexts is below all contexts of communicators: there the threads of ranks wait for each other.
@@ -60,7 +71,59 @@ func (s *Source) threadsOf(k *trace.Rank) (*threads, error) {
 	t.main = max(t.main, 0)
 	t.context = threadContexts + s.strands
 	s.strands += int32(n)
+	if err := t.findTurns(s, k); err != nil {
+		return nil, err
+	}
+	waits := func(stream int) bool { return len(t.waits[stream]) > 0 && t.waits[stream][0].call == 0 }
+	for _, stream := range t.with {
+		if waits(t.main) && !waits(stream) {
+			t.main = stream
+		}
+	}
 	return t, nil
+}
+
+// findTurns finds where threads wait for each other as one uses what another made.
+func (t *threads) findTurns(s *Source, k *trace.Rank) error {
+	t.turns, t.waits = make([][]turnMeeting, k.Streams()), make([][]turnMeeting, k.Streams())
+	if s.o.apart {
+		return nil // threads of a schedule wait for nothing else
+	}
+	lists, err := handles.Turns(k)
+	if err != nil {
+		return err
+	}
+	for stream, list := range lists {
+		for _, x := range list {
+			context := threadContexts + s.strands
+			s.strands++
+			t.waits[stream] = append(t.waits[stream], turnMeeting{x.Index, context})
+			t.turns[x.Stream] = append(t.turns[x.Stream], turnMeeting{x.Call, context})
+		}
+	}
+	for _, list := range t.turns {
+		slices.SortStableFunc(list, func(a, b turnMeeting) int { return cmp.Compare(a.call, b.call) })
+	}
+	return nil
+}
+
+// let has the stream at hand let others go on that wait for its calls before one.
+func (t *threads) let(w *writer, call uint64) {
+	list := &t.turns[w.thread]
+	for ; len(*list) > 0 && (*list)[0].call < call; *list = (*list)[1:] {
+		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Root: true, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
+	}
+}
+
+// wait has it wait before a call.
+func (t *threads) wait(w *writer, call uint64) {
+	list := &t.waits[w.thread]
+	if int(w.thread) == t.main && len(*list) > 0 && (*list)[0].call <= call {
+		t.tell(w, math.MaxInt64) // those that it waits for have begun, whatever means say
+	}
+	for ; len(*list) > 0 && (*list)[0].call <= call; *list = (*list)[1:] {
+		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
+	}
 }
 
 // meet is a meeting of threads of a rank.
@@ -78,6 +141,7 @@ func (w *writer) turn(stream int) {
 
 // before adds what threads wait for before a call, and returns the gap before it.
 func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
+	t.let(w, c.Index)
 	if c.Stream == t.main {
 		t.tell(w, c.End)
 		t.last = c.End
@@ -120,7 +184,9 @@ func (t *threads) end(w *writer) {
 	w.turn(t.main)
 	t.tell(w, math.MaxInt64)
 	for _, stream := range t.with {
-		if w.turn(stream); t.final >= 0 && stream != t.final {
+		w.turn(stream)
+		t.let(w, math.MaxUint64)
+		if t.final >= 0 && stream != t.final {
 			w.add(t.meet(t.main, dataflow.ToRoot, false, len(t.with)))
 		}
 	}

@@ -35,11 +35,48 @@ type Recorder struct {
 
 	allocOrders map[int]*grammar.Grammar
 
-	allocs       *track.AllocEvents
-	allocStreams []*grammar.Builder
-	allocsAt     []uint64 // calls at the last event, by stream
-	phase        string   // that the next call begins; empty: none
-	from         int      // the site that the next calls' functions are called from; 0: not known
+	allocs    eventList
+	handovers eventList
+	made      map[[2]int]uint64 // by stream and maker: the call of the last handover
+	phase     string            // that the next call begins; empty: none
+	from      int               // the site that the next calls' functions are called from; 0: not known
+}
+
+// An eventList is events among the calls of streams.
+type eventList struct {
+	list    []track.AllocEvent
+	streams []*grammar.Builder
+	at      []uint64 // calls at the last event, by stream
+}
+
+// add takes one down that comes after so many calls of a stream.
+func (x *eventList) add(stream int, calls uint64, e track.AllocEvent) {
+	for len(x.streams) <= stream {
+		x.streams, x.at = append(x.streams, grammar.NewBuilder()), append(x.at, 0)
+	}
+	e.Calls = calls - x.at[stream]
+	x.at[stream] = calls
+	n := slices.Index(x.list, e)
+	if n < 0 {
+		n = len(x.list)
+		x.list = append(x.list, e)
+	}
+	x.streams[stream].Append(uint32(n))
+}
+
+// track returns them for a track of so many streams; nil if there are none.
+func (x *eventList) track(streams int) *track.AllocEvents {
+	if len(x.list) == 0 {
+		return nil
+	}
+	e := &track.AllocEvents{List: x.list}
+	for len(x.streams) < streams {
+		x.streams = append(x.streams, grammar.NewBuilder())
+	}
+	for _, b := range x.streams {
+		e.Streams = append(e.Streams, b.Grammar())
+	}
+	return e
 }
 
 // laneValues is the values of a terminal that differ from call to call, by stream.
@@ -118,22 +155,23 @@ func (r *Recorder) record(stream int, call uint16, site int, more string, vals [
 
 // AllocEvent takes down that a segment begins, with its size, or ends.
 func (r *Recorder) AllocEvent(stream int, free bool, segment int64, size uint64) {
-	if r.allocs == nil {
-		r.allocs = &track.AllocEvents{}
-	}
-	for len(r.allocStreams) <= stream {
-		r.allocStreams, r.allocsAt = append(r.allocStreams, grammar.NewBuilder()), append(r.allocsAt, 0)
-	}
-	calls := r.track.Stream(stream).Len()
-	l := track.AllocEvent{Free: free, Calls: calls - r.allocsAt[stream], Segment: segment, Size: size}
-	r.allocsAt[stream] = calls
-	n := slices.Index(r.allocs.List, l)
-	if n < 0 {
-		n = len(r.allocs.List)
-		r.allocs.List = append(r.allocs.List, l)
-	}
-	r.allocStreams[stream].Append(uint32(n))
+	r.allocs.add(stream, r.track.Stream(stream).Len(), track.AllocEvent{Free: free, Segment: segment, Size: size})
 }
+
+// Handover takes down that the next call of a stream uses an object which a call of another one made.
+func (r *Recorder) Handover(stream int, kind string, number int64, maker int, made uint64) {
+	if r.made == nil {
+		r.made = make(map[[2]int]uint64)
+	}
+	of := [2]int{stream, maker}
+	r.handovers.add(stream, r.track.Stream(stream).Len(), track.AllocEvent{
+		Segment: track.PackHandover(slices.Index(model.HandedKinds[:], kind), number, maker), Size: made - r.made[of],
+	})
+	r.made[of] = made
+}
+
+// Calls returns how many calls of a stream were recorded.
+func (r *Recorder) Calls(stream int) uint64 { return r.track.Stream(stream).Len() }
 
 // String makes a string known and returns its value.
 func (r *Recorder) String(s string) int64 {
@@ -200,19 +238,12 @@ func (r *Recorder) Track() *track.Track {
 			t.Lanes = append(t.Lanes, out)
 		}
 	}
-	if r.allocs != nil {
-		l := *r.allocs
-		for len(r.allocStreams) < len(t.Streams) {
-			r.allocStreams = append(r.allocStreams, grammar.NewBuilder())
-		}
-		for _, b := range r.allocStreams {
-			l.Streams = append(l.Streams, b.Grammar())
-		}
+	if t.Allocs = r.allocs.track(len(t.Streams)); t.Allocs != nil {
 		for stream, g := range r.allocOrders {
-			l.Streams[stream] = g
+			t.Allocs.Streams[stream] = g
 		}
-		t.Allocs = &l
 	}
+	t.Handovers = r.handovers.track(len(t.Streams))
 	t.Process = track.Process{
 		Host: fmt.Sprintf("node%02d", r.Rank/32), PID: 4000 + r.Rank%32, End: track.Finished,
 		Threads: len(grammars), StartNs: 1_700_000_000_000_000_000, SpanNs: 5_000_000_000 + int64(r.Rank)*977,

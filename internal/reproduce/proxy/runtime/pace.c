@@ -12,6 +12,8 @@ static struct {
 	const char *volatile call;
 	volatile uint64_t number; /* of the call */
 	volatile uint64_t steps;  /* any progress */
+	volatile uint64_t over;   /* calls that are through */
+	volatile int waiting;     /* for another thread, before its first call */
 } streams[THREADS];
 _Thread_local int stream;
 static int limit = 120; /* seconds */
@@ -101,6 +103,30 @@ int ended(void) { return last != NULL; }
 
 uint64_t calls_made(void) { return streams[stream].number; }
 
+static const struct later *later; /* in order of ranks, threads and calls */
+static int laters;
+
+void turns(int n, const struct later *list)
+{
+	later = list;
+	laters = n;
+}
+
+/* Wait until other threads have made the calls that the next one needs. */
+static void await_turns(uint64_t call)
+{
+	static _Thread_local const struct later *next;
+	if (!next)
+		for (next = later; next < later + laters && (next->rank < rank || (next->rank == rank && next->thread < stream)); next++)
+			;
+	if (call == 0 && stream > 1) /* threads are numbered by their first calls */
+		for (; !streams[stream - 1].steps; usleep(20))
+			streams[stream].waiting = 1;
+	for (; next < later + laters && next->rank == rank && next->thread == stream && next->call <= call; next++)
+		for (; __atomic_load_n(&streams[next->of].over, __ATOMIC_ACQUIRE) <= next->after; usleep(20))
+			streams[stream].waiting = 1;
+}
+
 static _Thread_local int same; /* the call is that before once more */
 
 /* The next call of the trace; returns what it comes after. */
@@ -108,6 +134,8 @@ static double next(double gap)
 {
 	if (last && stream < lasts && streams[stream].number >= (uint64_t)last[stream])
 		over(streams[stream].number);
+	if (later && !same)
+		await_turns(streams[stream].number);
 	streams[stream].number++;
 	if (follows)
 		gap = same ? 0 : followed();
@@ -125,9 +153,12 @@ int again(void)
 	return 1;
 }
 
+static void through(void) { __atomic_store_n(&streams[stream].over, streams[stream].number, __ATOMIC_RELEASE); }
+
 void pass(double gap)
 {
 	passed += next(gap);
+	through();
 }
 
 void entered(double gap) { entry = gap; }
@@ -151,6 +182,7 @@ void after(void)
 	if (compute != NONE)
 		left = time_now();
 	streams[stream].call = NULL;
+	through();
 }
 
 void waits_in(const char *what)
@@ -159,7 +191,7 @@ void waits_in(const char *what)
 	streams[stream].call = what;
 }
 
-uint64_t calls_of(int thread) { return streams[thread].steps; }
+int has_begun(int thread) { return streams[thread].steps || streams[thread].waiting; }
 
 void stream_over(void) { streams[stream].call = NULL; }
 

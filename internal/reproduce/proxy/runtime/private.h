@@ -26,7 +26,7 @@ int requests_late(void); /* how many should have been finished by now */
 
 void waits_in(const char *what); /* for the watchdog */
 void stream_over(void);
-uint64_t calls_of(int thread);
+int has_begun(int thread); /* its first call, or waits for its turn to begin it */
 int ended(void);                           /* the trace tells how far the program came */
 uint64_t calls_made(void);                 /* by this thread */
 _Noreturn void over(uint64_t calls);       /* that is here */

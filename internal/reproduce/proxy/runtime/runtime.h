@@ -36,6 +36,10 @@ extern int rank, ranks, member;
 #define POLL(open, gap, ...) do { if (open) DO(gap, __VA_ARGS__); else PASS(gap); } while (0)
 #define PASS(gap) pass(gap)   /* time goes by, without a call */
 #define ENTER(gap) entered(gap) /* the next call comes after so much, whatever its line says */
+/* What callbacks of a call use is freed when its place is needed: they are no callbacks here, and their calls come behind. */
+#define FREE_LATER(free, type, place) free_later((int (*)(void *))(free), place, sizeof(type))
+void free_later(int (*)(void *), const void *place, size_t size);
+void free_now(const void *place); /* NULL: all */
 #define UNTIL(gap, ...) do DO(gap, __VA_ARGS__); while (!flag && again())
 /* Calls until so many requests are finished, or none is left. */
 #define FINISH(n, got, gap, ...) do { int64_t left_ = (n); DO(gap, __VA_ARGS__); \
@@ -206,6 +210,9 @@ int finish(void);
 /* So many calls of each thread of a rank, rank by rank, are all that the program came to,
    or that can be made without what others did not come to. Then ranks finish. */
 void ends(int threads, const int64_t *calls);
+/* Calls of a thread that begin after a call of another is over: both use one object. */
+struct later { int rank, thread; uint64_t call; int of; uint64_t after; };
+void turns(int n, const struct later *);
 void stack_is(int64_t id, char *from, int64_t size);
 void data_is(int64_t id, char *from);
 int64_t stack_size(int64_t id);

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int rank, ranks, member;
@@ -15,6 +16,39 @@ void fail(const char *what, const char *detail)
 	fprintf(stderr, "proxy: rank %d: %s%s%s\n", rank, what, detail ? ": " : "", detail ? detail : "");
 	fflush(stderr);
 	_exit(1);
+}
+
+static struct later_free {
+	int (*free)(void *);
+	const void *place;
+	char handle[sizeof(void *)];
+	struct later_free *next;
+} *later_frees;
+
+void free_later(int (*f)(void *), const void *place, size_t size)
+{
+	struct later_free *x = malloc(sizeof *x), **end = &later_frees;
+	if (!x)
+		fail("out of memory", NULL);
+	*x = (struct later_free){.free = f, .place = place};
+	memcpy(x->handle, place, size);
+	while (*end)
+		end = &(*end)->next;
+	*end = x;
+}
+
+void free_now(const void *place)
+{
+	for (struct later_free **at = &later_frees; *at;) {
+		struct later_free *x = *at;
+		if (place && x->place != place) {
+			at = &x->next;
+			continue;
+		}
+		*at = x->next;
+		x->free(x->handle);
+		free(x);
+	}
 }
 
 int position(const struct run *run, int runs)
@@ -115,7 +149,7 @@ void begin_threads(int n, void (*const *list)(void))
 		if (pthread_create(&threads[i], NULL, run_thread, (void *)(intptr_t)(i + 1)))
 			fail("no thread", NULL);
 		/* Threads have their numbers from the order of their first calls. */
-		while (calls_of(i + 1) < 1)
+		while (!has_begun(i + 1))
 			sched_yield();
 		usleep(2000);
 	}

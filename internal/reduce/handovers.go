@@ -1,0 +1,82 @@
+package reduce
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// handovers are those of a rank's threads, on the way to where their calls are in a part.
+type handovers struct {
+	lists  [][]trace.Handover
+	wanted [][]wanted // by stream, in the order of calls
+	kept   []uint64   // calls of each stream so far
+	next   []int      // of wanted
+}
+
+// wanted is where a call of the trace is in the part: the first one that stays from it on, and the last one up to it.
+type wanted struct {
+	call, first, last uint64
+	there             bool // there is a first one
+}
+
+func newHandovers(k *trace.Rank) (*handovers, error) {
+	n := k.Streams()
+	h := &handovers{lists: make([][]trace.Handover, n), wanted: make([][]wanted, n), kept: make([]uint64, n), next: make([]int, n)}
+	for stream := range h.lists {
+		var err error
+		if h.lists[stream], err = k.Handovers(stream); err != nil {
+			return nil, err
+		}
+		for _, x := range h.lists[stream] {
+			h.wanted[stream] = append(h.wanted[stream], wanted{call: x.Index})
+			h.wanted[x.Stream] = append(h.wanted[x.Stream], wanted{call: x.Made})
+		}
+	}
+	for stream, list := range h.wanted {
+		slices.SortFunc(list, byCall)
+		h.wanted[stream] = slices.CompactFunc(list, func(a, b wanted) bool { return a.call == b.call })
+	}
+	return h, nil
+}
+
+func byCall(a, b wanted) int { return cmp.Compare(a.call, b.call) }
+
+// keep notes that a call stays. Calls of a stream come in order.
+func (h *handovers) keep(stream int, call uint64) {
+	list := h.wanted[stream]
+	for ; h.next[stream] < len(list) && list[h.next[stream]].call <= call; h.next[stream]++ {
+		x := &list[h.next[stream]]
+		x.first, x.there = h.kept[stream], true
+		if x.last = h.kept[stream]; x.call < call {
+			x.last = max(h.kept[stream], 1) - 1
+		}
+	}
+	h.kept[stream]++
+}
+
+// events returns the handovers of the part.
+func (h *handovers) events() *track.AllocEvents {
+	at := func(stream int, call uint64) *wanted {
+		i, _ := slices.BinarySearchFunc(h.wanted[stream], wanted{call: call}, byCall)
+		x := &h.wanted[stream][i]
+		if !x.there {
+			x.last = max(h.kept[stream], 1) - 1
+		}
+		return x
+	}
+	out := make([][]trace.Handover, len(h.lists))
+	for stream, list := range h.lists {
+		for _, x := range list {
+			index := at(stream, x.Index)
+			if !index.there || h.kept[x.Stream] == 0 {
+				continue
+			}
+			x.Index, x.Made = index.first, at(x.Stream, x.Made).last
+			out[stream] = append(out[stream], x)
+		}
+	}
+	return track.HandoverEvents(out)
+}

@@ -1,0 +1,63 @@
+package handles
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A NestedFree is a call that frees an object which callbacks of that call still use. It comes before them in its stream.
+type NestedFree struct {
+	Free, Last uint64 // the call, and the last one that uses the object
+	Terminal   int    // of the first
+}
+
+// haveDeleters are the kinds of objects that have attributes.
+var haveDeleters = []string{"comm", "datatype", "win"}
+
+// NestedFrees returns them by stream, in the order of the calls that free; nil if the rank has no callbacks that could be.
+func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
+	distinct, err := k.Distinct()
+	if err != nil || !slices.ContainsFunc(distinct, deletes) {
+		return nil, err
+	}
+	t := &turner{k: k, distinct: distinct, uses: make(map[turnKey]*trace.Occurrences), handed: make([][]trace.Handover, k.Streams())}
+	lists := make([][]NestedFree, k.Streams())
+	for stream := range lists {
+		if t.handed[stream], err = k.Handovers(stream); err != nil {
+			return nil, err
+		}
+	}
+	for n, c := range distinct {
+		for i := range c.Params {
+			p := &c.Params[i]
+			if c.Return != 0 || p.Def.Dir != trace.DirFree || p.In.Type != trace.Handle || p.In.Num < trace.FirstLocal || !slices.Contains(haveDeleters, p.Kind()) {
+				continue
+			}
+			for stream := range lists {
+				h := &trace.Handover{Kind: p.Kind(), Number: p.In.Num}
+				for at := range k.Occurrences(stream, func(t int) bool { return t == n }).All() {
+					if last, ok := t.lastUse(stream, h, at+1); ok && len(lists[stream]) < maxNested {
+						lists[stream] = append(lists[stream], NestedFree{at, last, n})
+					}
+				}
+			}
+		}
+	}
+	for _, list := range lists {
+		slices.SortFunc(list, func(a, b NestedFree) int { return cmp.Compare(a.Free, b.Free) })
+	}
+	return lists, nil
+}
+
+// maxNested bounds how many of them are found in a stream.
+const maxNested = 1 << 20
+
+// deletes reports whether a call names a function that is called when an attribute goes.
+func deletes(c *trace.Call) bool {
+	return slices.ContainsFunc(c.Params, func(p trace.Param) bool {
+		return p.Kind() == "function" && strings.Contains(p.Name(), "delete")
+	})
+}

@@ -1,0 +1,76 @@
+package trace
+
+import (
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+func (r *Reader) readHandovers() (*sections.AllocTable, error) {
+	return r.allocTable(container.Handovers)
+}
+
+// Handovers returns the objects that a stream has from others, in the order of its calls. A trace of an old release, or
+// one that no recorder made, has none.
+func (k *Rank) Handovers(stream int) ([]Handover, error) {
+	t, err := k.r.handovers()
+	if err != nil {
+		return nil, err
+	}
+	at, ok := t.Of[k.number]
+	if !ok {
+		return nil, nil
+	}
+	set := &t.Sets[at[0]]
+	if stream >= len(set.Streams) {
+		return nil, nil
+	}
+	var list []Handover
+	index, made := uint64(0), make(map[int]uint64)
+	for n := range set.Streams[stream].All() {
+		e := &set.List[n]
+		kind, number, maker := track.UnpackHandover(e.Segment.At(at[1]))
+		index += uint64(e.Calls.At(at[1]))
+		made[maker] += uint64(e.Size.At(at[1]))
+		if kind >= len(model.HandedKinds) || maker >= k.Streams() || made[maker] >= k.Len(maker) || index >= k.Len(stream) || len(list) == maxHandovers {
+			break // of a damaged file
+		}
+		name := model.HandedKinds[kind]
+		if name != "request" {
+			number += FirstLocal
+		}
+		list = append(list, Handover{name, number, index, maker, made[maker]})
+	}
+	return list, nil
+}
+
+// maxHandovers bounds what is held in memory of a stream.
+const maxHandovers = 1 << 22
+
+// SameHandovers reports whether streams of ranks have the same objects from others at the same calls.
+func (r *Reader) SameHandovers(ranks []int) (bool, error) {
+	t, err := r.handovers()
+	if err != nil || len(t.Sets) == 0 {
+		return err == nil, err
+	}
+	first, some := t.Of[ranks[0]]
+	for _, rank := range ranks {
+		if at, ok := t.Of[rank]; ok != some || at[0] != first[0] {
+			return false, nil
+		}
+	}
+	if !some {
+		return true, nil
+	}
+	for i := range t.Sets[first[0]].List {
+		e := &t.Sets[first[0]].List[i]
+		for _, c := range []*column.Column{&e.Calls, &e.Segment, &e.Size} {
+			if _, same := c.Same(); !same {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
