@@ -1,5 +1,4 @@
-// Attributes with predefined callbacks, MPI_COMM_NULL_COPY_FN and MPI_COMM_DUP_FN and those of datatypes and windows: what a duplicate has
-// decides which calls follow.
+// Attributes with predefined callbacks: MPI_COMM_NULL_COPY_FN, MPI_COMM_DUP_FN and those of datatypes and windows.
 // ranks: 1 2
 // mpi: mpich openmpi
 #include "check.h"
