@@ -31,18 +31,18 @@ type (
 	Extreme = model.Extreme
 	Bin     = model.Bin
 
-	Waits         = model.Waits
-	WaitSite      = model.WaitSite
-	WaitCause     = model.WaitCause
-	WaitRank      = model.WaitRank
-	WaitRankShare = model.WaitRankShare
-	WaitOther     = model.WaitOther
-	WaitLoss      = model.WaitLoss
-	WaitPath      = model.WaitPath
-	WaitPathSite  = model.WaitPathSite
-	WaitPathRank  = model.WaitPathRank
-	WaitPlace     = model.WaitPlace
-	WaitsLeft     = model.WaitsLeft
+	Waits        = model.Waits
+	WaitSite     = model.WaitSite
+	WaitCause    = model.WaitCause
+	WaitRank     = model.WaitRank
+	WaitRankNs   = model.WaitRankNs
+	WaitOther    = model.WaitOther
+	WaitLoss     = model.WaitLoss
+	WaitPath     = model.WaitPath
+	WaitPathSite = model.WaitPathSite
+	WaitPathRank = model.WaitPathRank
+	WaitPlace    = model.WaitPlace
+	WaitsLeft    = model.WaitsLeft
 
 	Partners     = model.Partners
 	Distribution = model.Distribution

@@ -28,11 +28,7 @@ const (
 	LeftLog                // a rank made more calls than times are kept of
 	LeftFailed             // a rank could not do it
 	LeftDistinct           // there are too many distinct calls
-	waitsLeft
 )
-
-// Valid reports whether a reason is one.
-func (l WaitsLeft) Valid() bool { return l < waitsLeft }
 
 // A WaitPlace is a function, by its place in the schema, and where it is called, as a number in the trace's sites, from 1. Function is -1
 // where several are taken together.
@@ -44,17 +40,17 @@ type WaitSite struct {
 	Kind     int // see package waits
 	Count    uint64
 	WaitedNs int64
-	Ranks    []WaitRankShare // that waited most, of Waiting ranks
-	Late     []WaitRankShare // that were waited for most, of Awaited ranks
+	Ranks    []WaitRankNs // that waited most, of Waiting ranks
+	Late     []WaitRankNs // that were waited for most, of Awaited ranks
 	Waiting  int
 	Awaited  int
 	Causes   []WaitCause // to which they came late
 }
 
-// A WaitRankShare is a rank's part of a time.
-type WaitRankShare struct {
-	Rank  int
-	Share float64 // 0 to 1
+// A WaitRankNs is a rank's part of a time.
+type WaitRankNs struct {
+	Rank int
+	Ns   int64
 }
 
 // A WaitCause is a call to which ranks came late.

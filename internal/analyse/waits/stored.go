@@ -14,14 +14,14 @@ import (
 
 // Limits of what a trace keeps: call sites, ranks and causes of a site, ranks, call sites and ranks of the path.
 const (
-	mostSites     = 40
-	mostShares    = 6
-	mostCauses    = 3
-	mostRanks     = 64
-	mostPathSites = 16
-	mostPathRanks = 8
-	fewSites      = 3    // are there in any case
-	leastPart     = 1000 // the others have at least 1/1000 of the run, or of the path
+	mostSites       = 40
+	mostRanksOfSite = 6
+	mostCauses      = 3
+	mostRanks       = 64
+	mostPathSites   = 16
+	mostPathRanks   = 8
+	fewSites        = 3    // are there in any case
+	leastPart       = 1000 // the others have at least 1/1000 of the run, or of the path
 )
 
 // kept is what of the sums of all ranks goes into the trace.
@@ -47,8 +47,8 @@ func (s *sums) kept(x *places, path *Path, on *pathSums) *trace.Waits {
 			continue
 		}
 		site := trace.WaitSite{WaitPlace: x.wait(key.place), Kind: int(key.kind), Count: r.count, WaitedNs: r.waited}
-		site.Waiting, site.Ranks = shares(r.ranks, r.waited)
-		site.Awaited, site.Late = shares(r.late, r.waited)
+		site.Waiting, site.Ranks = ofRanks(r.ranks)
+		site.Awaited, site.Late = ofRanks(r.late)
 		causes := slices.SortedFunc(maps.Keys(r.causes), func(a, b place) int {
 			return cmp.Or(cmp.Compare(r.causes[b].waited, r.causes[a].waited), cmp.Compare(a, b))
 		})
@@ -127,10 +127,10 @@ func (x *places) placeAt(p trace.WaitPlace) place {
 	return place(p.Function)<<placeBits | place(p.Site)
 }
 
-func shares(of map[int32]int64, all int64) (n int, list []trace.WaitRankShare) {
+func ofRanks(of map[int32]int64) (n int, list []trace.WaitRankNs) {
 	for _, r := range most(of) {
-		if n++; n <= mostShares {
-			list = append(list, trace.WaitRankShare{Rank: r.Rank, Share: float64(r.WaitedNs) / float64(max(1, all))})
+		if n++; n <= mostRanksOfSite {
+			list = append(list, trace.WaitRankNs{Rank: r.Rank, Ns: r.WaitedNs})
 		}
 	}
 	return n, list
@@ -211,9 +211,9 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 			continue
 		}
 		part := func(share float64) int64 { return int64(share * float64(s.WaitedNs)) }
-		of := func(list []trace.WaitRankShare) (out []RankNs) {
+		of := func(list []trace.WaitRankNs) (out []RankNs) {
 			for _, r := range list {
-				out = append(out, RankNs{r.Rank, part(r.Share)})
+				out = append(out, RankNs{r.Rank, r.Ns})
 			}
 			return out
 		}

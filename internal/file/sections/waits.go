@@ -10,39 +10,44 @@ import (
 
 // AppendWaits and DecodeWaits: the section of waits. Numbers are uvarints unless said otherwise.
 //
-//	waits   = left; of 1: step; of 0:
+//	waits   = left; of 1: step; of 5:
 //	          part share byte, threads, run step, MPI step, messages, backwards, off step, sites, site…, ranks, rank…, others, (function, step)…,
 //	          losses, (what string, count)…, path
-//	site    = place, kind, count, waited step, shares of those that waited, shares of those that were late, causes, cause…
+//	site    = place, kind, count, waited step, times of those that waited, times of those for which they did, causes, cause…
 //	place   = function + 1, if that isn't 0: site
-//	shares  = ranks in all, ranks here, (rank, share byte)…
+//	times   = ranks in all, ranks here, (rank, step)…
 //	cause   = place, share byte, computed byte
 //	rank    = number - that before it, run step, MPI step, waited step, caused step
 //	path    = 0 if there is none, else 1 + hops, rank, run step, outside step, spoor step, sites, (place, computed step, MPI step,
 //	          mean step, rank)…, ranks, (rank, computed step, MPI step)…
 //
-// A step is a time as timing.Step. A share byte is a part in 200ths.
+// A step is a time as timing.Step. A share byte is a part in 200ths. In version 1 left was 0 in place of 5, with share bytes in place of
+// the steps of times, which were 3 % off where sixteen ranks waited.
 func AppendWaits(b []byte, w *model.Waits) []byte {
 	x := waitCoder{Coder: wire.Coder{B: b}}
 	x.waits(w)
 	return x.B
 }
 
-const wholeShare = 200
+const (
+	wholeShare = 200
+	knownSteps = 5
+)
 
 // WaitBounds is how many ranks, functions, sites and kinds there are.
 type WaitBounds struct{ Ranks, Functions, Sites, Kinds int }
 
 // DecodeWaits reads what AppendWaits wrote.
 func DecodeWaits(r *wire.Reader, n WaitBounds) *model.Waits {
-	x, w := waitCoder{wire.Coder{R: r}, n}, &model.Waits{}
+	x, w := waitCoder{Coder: wire.Coder{R: r}, n: n}, &model.Waits{}
 	x.waits(w)
 	return w
 }
 
 type waitCoder struct {
 	wire.Coder
-	n WaitBounds
+	n      WaitBounds
+	shares bool // of version 1
 }
 
 func (x *waitCoder) steps(list ...*int64) {
@@ -70,18 +75,30 @@ func (x *waitCoder) place(p *model.WaitPlace) {
 	}
 }
 
-func (x *waitCoder) shares(all *int, list *[]model.WaitRankShare) {
+func (x *waitCoder) times(all *int, list *[]model.WaitRankNs, waited int64) {
 	wire.Int(&x.Coder, all, math.MaxInt32)
-	wire.List(&x.Coder, list, 2, func(_ int, r *model.WaitRankShare) {
+	wire.List(&x.Coder, list, 2, func(_ int, r *model.WaitRankNs) {
 		x.rank(&r.Rank)
-		x.share(&r.Share)
+		if !x.shares {
+			x.steps(&r.Ns)
+			return
+		}
+		share := 0.0
+		x.share(&share)
+		r.Ns = int64(share * float64(waited))
 	})
 }
 
 func (x *waitCoder) waits(w *model.Waits) {
 	c, n := &x.Coder, x.n
-	wire.Int(c, &w.Left, math.MaxUint8)
-	x.Refuse(!w.Left.Valid(), "reason %d", w.Left)
+	left := int(w.Left)
+	if w.Left == model.WaitsKnown {
+		left = knownSteps
+	}
+	if wire.Int(c, &left, knownSteps); x.R != nil {
+		x.shares = left == int(model.WaitsKnown)
+		w.Left = model.WaitsLeft(left % knownSteps)
+	}
 	switch w.Left {
 	case model.LeftTime:
 		x.steps(&w.NeedsNs)
@@ -100,8 +117,8 @@ func (x *waitCoder) waits(w *model.Waits) {
 		wire.Int(c, &s.Kind, n.Kinds-1)
 		wire.Naturals(c, &s.Count)
 		x.steps(&s.WaitedNs)
-		x.shares(&s.Waiting, &s.Ranks)
-		x.shares(&s.Awaited, &s.Late)
+		x.times(&s.Waiting, &s.Ranks, s.WaitedNs)
+		x.times(&s.Awaited, &s.Late, s.WaitedNs)
 		wire.List(c, &s.Causes, 3, func(_ int, cause *model.WaitCause) {
 			x.place(&cause.WaitPlace)
 			x.share(&cause.Share)

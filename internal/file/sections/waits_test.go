@@ -2,6 +2,7 @@ package sections
 
 import (
 	"bytes"
+	"math"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -10,14 +11,14 @@ import (
 
 // FuzzWaits: what is no section of waits is an error, and what is one goes both ways.
 func FuzzWaits(f *testing.F) {
-	share := []model.WaitRankShare{{Rank: 1, Share: 0.75}, {Rank: 0, Share: 0.25}}
+	ranks := []model.WaitRankNs{{Rank: 1, Ns: 30}, {Rank: 0, Ns: 10}}
 	for _, w := range []model.Waits{
 		{Left: model.LeftTime, NeedsNs: 100},
 		{Left: model.LeftLog},
 		{
 			Part: 1, Threads: 2, RunNs: 99, MPINs: 50, Messages: 7, Backwards: 1, OffNs: 3,
 			Sites: []model.WaitSite{
-				{WaitPlace: model.WaitPlace{Function: 1, Site: 2}, Kind: 3, Count: 4, WaitedNs: 40, Ranks: share, Late: share[:1], Waiting: 2, Awaited: 3,
+				{WaitPlace: model.WaitPlace{Function: 1, Site: 2}, Kind: 3, Count: 4, WaitedNs: 40, Ranks: ranks, Late: ranks[:1], Waiting: 2, Awaited: 3,
 					Causes: []model.WaitCause{{WaitPlace: model.WaitPlace{Function: 0, Site: 1}, Share: 1, Compute: 0.5}}},
 				{WaitPlace: model.WaitPlace{Function: -1}, Kind: 1, Count: 1, WaitedNs: 10},
 			},
@@ -46,4 +47,24 @@ func FuzzWaits(f *testing.F) {
 			t.Fatalf("%x became %x", b, second)
 		}
 	})
+}
+
+// Each rank's waiting is within 1 % of its own, also where it is a small part of the site's.
+func TestWaitingOfRanks(t *testing.T) {
+	site := model.WaitSite{Count: 16, Waiting: 16}
+	for rank := range 16 {
+		ns := int64(1_000_000 + 37_123*rank)
+		site.WaitedNs += ns
+		site.Ranks = append(site.Ranks, model.WaitRankNs{Rank: rank, Ns: ns})
+	}
+	r := wire.NewReader(AppendWaits(nil, &model.Waits{Part: 1, Threads: 1, Sites: []model.WaitSite{site}}), "waits")
+	w := DecodeWaits(r, WaitBounds{Ranks: 16, Functions: 1, Sites: 1, Kinds: 1})
+	if err := r.Done(); err != nil || len(w.Sites) != 1 || len(w.Sites[0].Ranks) != 16 {
+		t.Fatalf("%v: %+v", err, w)
+	}
+	for i, got := range w.Sites[0].Ranks {
+		if want := site.Ranks[i]; got.Rank != want.Rank || math.Abs(float64(got.Ns)/float64(want.Ns)-1) > 0.01 {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
 }
