@@ -43,8 +43,10 @@ void sp_f_Init(const void *site, int form, void *ierror)
 	real(error);
 	sp_back(t);
 	sp_leave_Init(t, *error, NULL, NULL);
-	if (*error == 0 && t->depth == 0)
+	if (*error == 0 && t->depth == 0) {
 		sp_start(SP_ID_MPI_Init, params);
+		sp_started_inside(SP_ID_MPI_Init, params);
+	}
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	sp_arrive_end();
 }
@@ -73,8 +75,10 @@ void sp_f_Init_thread(const void *site, int form, void *required, void *provided
 	real(required, provided, error);
 	sp_back(t);
 	sp_leave_Init_thread(t, *error, NULL, NULL, level, provided);
-	if (*error == 0 && t->depth == 0)
+	if (*error == 0 && t->depth == 0) {
 		sp_start(SP_ID_MPI_Init_thread, params);
+		sp_started_inside(SP_ID_MPI_Init_thread, params);
+	}
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	sp_arrive_end();
 }

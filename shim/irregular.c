@@ -64,8 +64,10 @@ COMMON call_Init(const void *site, int pmpi, int *argc, char ***argv)
 	int rc = FORWARD(Init, argc, argv);
 	sp_back(t);
 	sp_leave_Init(t, rc, argc, argv);
-	if (rc == 0)
+	if (rc == 0) {
 		sp_start(SP_ID_MPI_Init, params);
+		sp_started_inside(SP_ID_MPI_Init, params);
+	}
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	sp_arrive_end();
 	return rc;
@@ -90,8 +92,10 @@ COMMON call_Init_thread(const void *site, int pmpi, int *argc, char ***argv, int
 	int rc = FORWARD(Init_thread, argc, argv, required, provided);
 	sp_back(t);
 	sp_leave_Init_thread(t, rc, argc, argv, required, provided);
-	if (rc == 0)
+	if (rc == 0) {
 		sp_start(SP_ID_MPI_Init_thread, params);
+		sp_started_inside(SP_ID_MPI_Init_thread, params);
+	}
 	__atomic_fetch_sub(&sp_initialising, 1, __ATOMIC_SEQ_CST);
 	sp_arrive_end();
 	return rc;

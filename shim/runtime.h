@@ -17,6 +17,8 @@ void sp_loaded(void);
 void sp_start(unsigned call, const int64_t *params);
 /* The same where a layer called PMPI_Init from `site`: it may keep this rank, and never return to the program. */
 void sp_start_inside(const void *site, unsigned call, const int64_t *params);
+/* After the LEAVE of the call that it was in: the time for that is not the call's. */
+void sp_started_inside(unsigned call, const int64_t *params);
 /* The same without MPI_COMM_WORLD. */
 void sp_start_alone(unsigned call, const int64_t *params);
 /* A wrapper is inside of a function that initialises MPI, or at its own start. */

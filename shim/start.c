@@ -171,6 +171,9 @@ static void go_alone(void)
 		sp_give_up("%s", why);
 }
 
+/* How long the start took in a layer's call of PMPI_Init, until MPI_Init has returned. */
+static uint64_t inside_ticks;
+
 void sp_start(unsigned call, const int64_t *params)
 {
 	uint64_t begin = sp_ticks();
@@ -202,7 +205,10 @@ void sp_start(unsigned call, const int64_t *params)
 	if (call == SP_ID_MPI_Init_thread && *(const int *)(intptr_t)params[PROVIDED] != 0)
 		sp_stack_threads();
 	set_on();
-	sp_hooks_started(call, params, begin);
+	if (sp_run.inside)
+		inside_ticks = sp_ticks() - begin;
+	else
+		sp_hooks_started(call, params, begin);
 	sp_reopen(&sp_self, was);
 }
 
@@ -212,6 +218,23 @@ void sp_start_inside(const void *site, unsigned call, const int64_t *params)
 		return;
 	sp_run.inside = 1;
 	sp_start(call, params);
+}
+
+void sp_started_inside(unsigned call, const int64_t *params)
+{
+	struct sp_thread *t = &sp_self;
+	if (!inside_ticks || !sp_has_ring(t))
+		return;
+	/* as if recording had started after the call: its LEAVE, the last record, is earlier by that */
+	for (int n = 2; n <= 4; n++)
+		if ((uint32_t)t->cur[-n] == (uint32_t)n && (t->cur[-n] >> 48 & 0xff) == SP_LEAVE) {
+			t->cur[1 - n] -= inside_ticks;
+			break;
+		}
+	uint64_t was = sp_shut(t);
+	sp_hooks_started(call, params, sp_ticks() - inside_ticks);
+	sp_reopen(t, was);
+	inside_ticks = 0;
 }
 
 void sp_start_alone(unsigned call, const int64_t *params)

@@ -87,7 +87,8 @@ static void withdraw(intptr_t *request)
 	}
 }
 
-static int complete(intptr_t *request, int64_t limit)
+/* SPOOR_LATE: it is still open. */
+static int test_until(intptr_t *request, int64_t limit)
 {
 	uint64_t status[8];
 	int64_t began = 0;
@@ -96,12 +97,18 @@ static int complete(intptr_t *request, int64_t limit)
 		int64_t at = now();
 		if (!began)
 			began = at;
-		if (at - began > limit) {
-			withdraw(request);
+		if (at - began > limit)
 			return SPOOR_LATE;
-		}
 		rest(at - began, 4);
 	}
+	return rc;
+}
+
+static int complete(intptr_t *request, int64_t limit)
+{
+	int rc = test_until(request, limit);
+	if (rc == SPOOR_LATE)
+		withdraw(request);
 	return rc;
 }
 
@@ -122,16 +129,10 @@ static int64_t opening_limit(void)
 static int duplicate(void)
 {
 	static intptr_t request, comm;
-	uint64_t status[8];
-	int done = 0;
+	int64_t limit = opening_limit();
 	int rc = P_MPI_Comm_idup(sp_fl.comm_world, &comm, &request);
-	int64_t began = now(), limit = opening_limit();
-	while (rc == 0 && !done && (rc = P_MPI_Test(&request, &done, status)) == 0 && !done) {
-		int64_t waited = now() - began;
-		if (waited > limit)
-			return SPOOR_LATE;
-		rest(waited, 4);
-	}
+	if (rc == 0)
+		rc = test_until(&request, limit);
 	sp_run.comm = comm;
 	return rc;
 }
