@@ -41,7 +41,7 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 		if name != "request" {
 			number += FirstLocal
 		}
-		list = append(list, Handover{name, number, index, maker, made[maker]})
+		list = append(list, Handover{Kind: name, Number: number, Index: index, Stream: maker, Made: made[maker]})
 	}
 	return list, nil
 }

@@ -53,8 +53,8 @@ type WaitSite struct {
 
 // A WaitRankShare is a rank's part of a time.
 type WaitRankShare struct {
-	Rank  int
-	Share float64 // 0 to 1
+	Rank int
+	Ns   int64
 }
 
 // A WaitCause is a call to which ranks came late.

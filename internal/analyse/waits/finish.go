@@ -29,7 +29,7 @@ type Finish struct {
 const (
 	callNs   = 600
 	talkNs   = 300_000
-	freeNs   = 100_000_000
+	freeNs   = 1_000_000_000
 	runShare = 100 // 1 % of the run time
 )
 

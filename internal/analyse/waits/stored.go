@@ -47,8 +47,8 @@ func (s *sums) kept(x *places, path *Path, on *pathSums) *trace.Waits {
 			continue
 		}
 		site := trace.WaitSite{WaitPlace: x.wait(key.place), Kind: int(key.kind), Count: r.count, WaitedNs: r.waited}
-		site.Waiting, site.Ranks = shares(r.ranks, r.waited)
-		site.Awaited, site.Late = shares(r.late, r.waited)
+		site.Waiting, site.Ranks = shares(r.ranks)
+		site.Awaited, site.Late = shares(r.late)
 		causes := slices.SortedFunc(maps.Keys(r.causes), func(a, b place) int {
 			return cmp.Or(cmp.Compare(r.causes[b].waited, r.causes[a].waited), cmp.Compare(a, b))
 		})
@@ -127,10 +127,10 @@ func (x *places) placeAt(p trace.WaitPlace) place {
 	return place(p.Function)<<placeBits | place(p.Site)
 }
 
-func shares(of map[int32]int64, all int64) (n int, list []trace.WaitRankShare) {
+func shares(of map[int32]int64) (n int, list []trace.WaitRankShare) {
 	for _, r := range most(of) {
 		if n++; n <= mostShares {
-			list = append(list, trace.WaitRankShare{Rank: r.Rank, Share: float64(r.WaitedNs) / float64(max(1, all))})
+			list = append(list, trace.WaitRankShare{Rank: r.Rank, Ns: r.WaitedNs})
 		}
 	}
 	return n, list
@@ -200,11 +200,11 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 		part := func(share float64) int64 { return int64(share * float64(s.WaitedNs)) }
 		of := func(list []trace.WaitRankShare) (out []RankNs) {
 			for _, r := range list {
-				out = append(out, RankNs{r.Rank, part(r.Share)})
+				out = append(out, RankNs{r.Rank, r.Ns})
 			}
 			return out
 		}
-		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), Late: of(s.Late), Waiting: s.Waiting, Awaited: s.Awaited}
+		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), Late: of(s.Late), Waiting: s.Waiting, Awaited: s.Awaited, LeftOut: max(0, s.Waiting-len(s.Ranks)), LateOut: max(0, s.Awaited-len(s.Late))}
 		site.Function, site.Place = name(s.WaitPlace)
 		site.At = x.at(x.placeAt(s.WaitPlace))
 		for _, c := range s.Causes {

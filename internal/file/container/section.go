@@ -65,7 +65,7 @@ var Names = [End]string{
 
 // versionOf is the first version of the format whose readers know a section.
 func versionOf(id byte) byte {
-	if id >= Handovers {
+	if id >= Waits { // which had another form
 		return 2
 	}
 	return 1

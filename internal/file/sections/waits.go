@@ -10,12 +10,12 @@ import (
 
 // AppendWaits and DecodeWaits: the section of waits. Numbers are uvarints unless said otherwise.
 //
-//	waits   = left; of 1: step; of 0:
+//	waits   = left; of 1: step; of 0 and 5:
 //	          part share byte, threads, run step, MPI step, messages, backwards, off step, sites, site…, ranks, rank…, others, (function, step)…,
 //	          losses, (what string, count)…, path
 //	site    = place, kind, count, waited step, shares of those that waited, shares of those that were late, causes, cause…
 //	place   = function + 1, if that isn't 0: site
-//	shares  = ranks in all, ranks here, (rank, share byte)…
+//	shares  = ranks in all, ranks here, (rank, step; of 0: share byte)…
 //	cause   = place, share byte, computed byte
 //	rank    = number - that before it, run step, MPI step, waited step, caused step
 //	path    = 0 if there is none, else 1 + hops, rank, run step, outside step, spoor step, sites, (place, computed step, MPI step,
@@ -35,14 +35,18 @@ type WaitBounds struct{ Ranks, Functions, Sites, Kinds int }
 
 // DecodeWaits reads what AppendWaits wrote.
 func DecodeWaits(r *wire.Reader, n WaitBounds) *model.Waits {
-	x, w := waitCoder{wire.Coder{R: r}, n}, &model.Waits{}
+	x, w := waitCoder{Coder: wire.Coder{R: r}, n: n}, &model.Waits{}
 	x.waits(w)
 	return w
 }
 
+// withTimes is the reason in a file that ranks know all, and sites have times of ranks; files of version 1 have shares.
+const withTimes = 5
+
 type waitCoder struct {
 	wire.Coder
-	n WaitBounds
+	n      WaitBounds
+	shared bool // sites have shares of ranks
 }
 
 func (x *waitCoder) steps(list ...*int64) {
@@ -70,18 +74,31 @@ func (x *waitCoder) place(p *model.WaitPlace) {
 	}
 }
 
-func (x *waitCoder) shares(all *int, list *[]model.WaitRankShare) {
+func (x *waitCoder) shares(site *model.WaitSite, all *int, list *[]model.WaitRankShare) {
 	wire.Int(&x.Coder, all, math.MaxInt32)
 	wire.List(&x.Coder, list, 2, func(_ int, r *model.WaitRankShare) {
-		x.rank(&r.Rank)
-		x.share(&r.Share)
+		if x.rank(&r.Rank); !x.shared {
+			x.steps(&r.Ns)
+			return
+		}
+		share := 0.0
+		x.share(&share)
+		r.Ns = int64(share * float64(site.WaitedNs))
 	})
 }
 
 func (x *waitCoder) waits(w *model.Waits) {
 	c, n := &x.Coder, x.n
-	wire.Int(c, &w.Left, math.MaxUint8)
-	x.Refuse(!w.Left.Valid(), "reason %d", w.Left)
+	left := w.Left
+	if left == model.WaitsKnown {
+		left = withTimes
+	}
+	wire.Int(c, &left, math.MaxUint8)
+	x.shared = left == model.WaitsKnown
+	if w.Left = left; left == withTimes {
+		w.Left = model.WaitsKnown
+	}
+	x.Refuse(!w.Left.Valid(), "reason %d", left)
 	switch w.Left {
 	case model.LeftTime:
 		x.steps(&w.NeedsNs)
@@ -100,8 +117,8 @@ func (x *waitCoder) waits(w *model.Waits) {
 		wire.Int(c, &s.Kind, n.Kinds-1)
 		wire.Naturals(c, &s.Count)
 		x.steps(&s.WaitedNs)
-		x.shares(&s.Waiting, &s.Ranks)
-		x.shares(&s.Awaited, &s.Late)
+		x.shares(s, &s.Waiting, &s.Ranks)
+		x.shares(s, &s.Awaited, &s.Late)
 		wire.List(c, &s.Causes, 3, func(_ int, cause *model.WaitCause) {
 			x.place(&cause.WaitPlace)
 			x.share(&cause.Share)

@@ -10,7 +10,7 @@ import (
 
 // FuzzWaits: what is no section of waits is an error, and what is one goes both ways.
 func FuzzWaits(f *testing.F) {
-	share := []model.WaitRankShare{{Rank: 1, Share: 0.75}, {Rank: 0, Share: 0.25}}
+	share := []model.WaitRankShare{{Rank: 1, Ns: 3_000_000}, {Rank: 0, Ns: 1_000_000}}
 	for _, w := range []model.Waits{
 		{Left: model.LeftTime, NeedsNs: 100},
 		{Left: model.LeftLog},
