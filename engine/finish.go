@@ -30,6 +30,9 @@ import (
 func (r *recorder) finish() (whole bool, err error) {
 	r.finished = true
 	began := time.Now()
+	if r.capture != nil {
+		r.capture.AllCame(r.host.ticks()) // the shim's agreement came before this
+	}
 	table, err := r.clocks.finish(r.host)
 	if err != nil {
 		// Everything else can still be kept, unless MPI is broken.

@@ -126,7 +126,7 @@ func mkwaits(args []string) error {
 			at := trace.WaitPlace{Function: slices.Index(r.Schema(), c.Func), Site: slices.Index(sites, c.Site) + 1}
 			w.Sites = []trace.WaitSite{{
 				WaitPlace: at, Kind: int(waits.AtAll), Count: 9, WaitedNs: int64(1e6 * share), Waiting: 3, Awaited: 1,
-				Ranks: []trace.WaitRankShare{{Rank: 0, Share: 0.5}, {Rank: 1, Share: 0.25}, {Rank: 2, Share: 0.25}}, Late: []trace.WaitRankShare{{Rank: 3, Share: 1}},
+				Ranks: []trace.WaitRankNs{{Rank: 0, Ns: int64(5e5 * share)}, {Rank: 1, Ns: int64(25e4 * share)}, {Rank: 2, Ns: int64(25e4 * share)}}, Late: []trace.WaitRankNs{{Rank: 3, Ns: int64(1e6 * share)}},
 				Causes: []trace.WaitCause{{WaitPlace: at, Share: 1, Compute: 0.9}},
 			}}
 		}

@@ -32,6 +32,8 @@ work than others; if little, they were waiting in MPI themselves.
   late receiver          the send could not go on without its receive
   wait at barrier        not all ranks had reached the barrier
   wait at all-to-all     the same, for collectives that need data of all ranks
+  wait at init           not all ranks had started
+  wait at finalize       not all ranks had reached MPI_Finalize
   late root, early root  broadcast or scatter; reduction or gather
   early scan             a scan before the lower ranks had reached it
 
@@ -48,11 +50,12 @@ More: docs/waits.md`,
 			if err != nil {
 				return err
 			}
-			if err := waits.Computable(r); err != nil {
+			kind, err := r.TimeKind()
+			if err != nil {
 				return err
 			}
 			var loops waits.Loops
-			if path {
+			if path && kind.Own() { // else the trace says what it has, without a look at the program
 				tree, err := where.tree(r)
 				if err != nil {
 					return err

@@ -116,7 +116,12 @@ type local struct {
 	got     map[uint64]*incoming
 	order   order
 	groups  []*group
-	in      map[int]*group // by communicator
+	asked   struct { // edge, last
+		function *trace.Function
+		kind     Kind
+		ok       bool
+	}
+	in map[int]*group // by communicator
 
 	tell, answers map[int]*block  // by rank: what the others are to know
 	asks          map[int]*asking // by rank
@@ -138,7 +143,7 @@ const slack = 4
 
 func newLocal(t Transport, s *ops.Source, p *places) *local {
 	return &local{
-		world: world(t.Size()), since: math.MinInt64, talk: talk{t}, s: s, places: p, each: func(Wait) {}, direct: maxDirect,
+		world: world(t.Size()), part: 1, since: math.MinInt64, talk: talk{t}, s: s, places: p, each: func(Wait) {}, direct: maxDirect,
 		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
@@ -192,7 +197,8 @@ func (w *local) Enter(c *ops.Call) error {
 	w.MPINs += w.threads[c.Stream].add(c.Start, c.End)
 	at := w.placeOf(c)
 	w.ownNs[c.Terminal] += int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns)
-	if len(c.Acts) == 0 {
+	edge, isEdge := w.edge(c.Func)
+	if len(c.Acts) == 0 && (!isEdge || c.Return != 0) {
 		w.Other[c.Name()] += c.End - c.Start
 		return nil
 	}
@@ -204,6 +210,9 @@ func (w *local) Enter(c *ops.Call) error {
 	*b = blocked{arrival: here, end: c.End}
 	for i := range c.Acts {
 		w.act(c, &c.Acts[i], here, free, b)
+	}
+	if isEdge && c.Return == 0 {
+		w.meetsAll(edge, here, free, b)
 	}
 	if !b.known {
 		w.Other[c.Name()] += c.End - c.Start
@@ -299,6 +308,33 @@ func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *bl
 		w.joined[act.ID] = x
 		return
 	}
+	x.ends(w, b)
+}
+
+// edge returns why ranks wait in the call with which MPI begins or ends; false if a function is no such.
+func (w *local) edge(f *trace.Function) (kind Kind, ok bool) {
+	if f != w.asked.function {
+		w.asked.function, w.asked.kind, w.asked.ok = f, AtInit, false
+		switch {
+		case ops.Is(f, mpi.Begins):
+			w.asked.ok = true
+		case ops.Is(f, mpi.Ends):
+			w.asked.kind, w.asked.ok = AtFinalize, true
+		}
+	}
+	return w.asked.kind, w.asked.ok
+}
+
+// meetsAll takes a call that all ranks of the world make together, though they pass no communicator.
+func (w *local) meetsAll(kind Kind, here arrival, free int64, b *blocked) {
+	world := w.s.Comms.World()
+	g := w.in[world.Key()]
+	if b.known = true; g == nil {
+		return
+	}
+	key := meetingKey{Circle: ops.Circle{Comm: world.Key(), Object: -int(kind)}}
+	x := &meeting{group: g, key: key, self: w.Rank(), when: here, free: free, need: need{kind: kind}}
+	g.pending = append(g.pending, x)
 	x.ends(w, b)
 }
 

@@ -341,7 +341,7 @@ func (x *pathSums) thread(w *local, of thread, list []stretch, chains [][]int) e
 			list = list[1:]
 		}
 		if !began && len(list) > 0 {
-			before = min(list[0].from, c.start) // what came before the first call, if that is on the path
+			before, c.asides = min(list[0].from, c.start), nil // what came before the first call, if that is on the path
 		}
 		if len(list) > 0 {
 			gap, call := on(before, c.start), on(max(before, c.start), c.end)

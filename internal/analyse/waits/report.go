@@ -48,11 +48,13 @@ type Site struct {
 	Kind     Kind               `json:"kind"`
 	Count    uint64             `json:"count"`
 	WaitedNs int64              `json:"waited_ns"`
-	Ranks    []RankNs           `json:"ranks"`   // that waited, by time
-	Causes   []Cause            `json:"causes"`  // by time
-	Late     []RankNs           `json:"late"`    // that came last, by time
-	Waiting  int                `json:"waiting"` // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
-	Awaited  int                `json:"awaited"` // the same of Late
+	Ranks    []RankNs           `json:"ranks"`          // that waited, by time
+	Causes   []Cause            `json:"causes"`         // by time
+	Late     []RankNs           `json:"late"`           // that came last, by time
+	Waiting  int                `json:"waiting"`        // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
+	Awaited  int                `json:"awaited"`        // the same of Late
+	LeftOut  int                `json:"ranks_left_out"` // of Ranks
+	LateOut  int                `json:"late_left_out"`  // of Late
 }
 
 // LateRank is the rank that others waited longest for, if that is more than half of the time; else -1.

@@ -162,19 +162,6 @@ func Left(r *trace.Reader) (string, error) {
 	return Why(w), nil
 }
 
-// Computable is ErrLeft, with the reason, of a trace that has neither wait states nor the times to compute them from.
-func Computable(r *trace.Reader) error {
-	kind, err := r.TimeKind()
-	if err != nil || kind.Own() {
-		return err
-	}
-	why, err := Left(r)
-	if err == nil && why != "" {
-		err = fmt.Errorf("%w: %s", ErrLeft, why)
-	}
-	return err
-}
-
 // Kept is the report of what a trace keeps; nil if it keeps nothing. called is Options.Name.
 func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*Report, error) {
 	w, err := r.Waits()
@@ -217,7 +204,7 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 			}
 			return out
 		}
-		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), Late: of(s.Late), Waiting: s.Waiting, Awaited: s.Awaited}
+		site := Site{Kind: Kind(s.Kind), Count: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), Late: of(s.Late), Waiting: s.Waiting, Awaited: s.Awaited, LeftOut: max(0, s.Waiting-len(s.Ranks)), LateOut: max(0, s.Awaited-len(s.Late))}
 		site.Function, site.Place = name(s.WaitPlace)
 		site.At = x.at(x.placeAt(s.WaitPlace))
 		for _, c := range s.Causes {

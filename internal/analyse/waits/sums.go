@@ -78,6 +78,9 @@ func (w *local) own() *sums {
 	for _, t := range s.Threads {
 		run += t.end - t.start
 	}
+	if p, err := w.k.Process(); err == nil && w.part == 1 { // what belongs neither to calls nor to the program is no part of the run
+		run = max(0, run-p.SpoorNs()-p.OffNs())
+	}
 	s.threads = len(s.Threads)
 	s.ranks = []RankSum{{w.Rank(), run, s.MPINs, s.WaitedNs, 0}}
 	for _, r := range s.rows {

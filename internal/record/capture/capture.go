@@ -94,6 +94,7 @@ type Capture struct {
 	released  bool // see Release
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
+	came      uint64 // ticks when all ranks had come to it; 0: not known
 	first     uint64 // ticks of the first call; 0: none yet
 	latest    uint64
 	until     int64 // when a dead process ended, ns since 1970; 0: not known

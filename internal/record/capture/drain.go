@@ -141,7 +141,7 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 				continue
 			}
 			// Nearly always the call's LEAVE comes right behind.
-			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave && end.Ticks() <= limit {
+			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave && end.Ticks() <= limit && !c.program(rec.Call()).stays() {
 				if err := c.whole(s, rec, end); err != nil {
 					return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
 				}
@@ -267,6 +267,10 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 	if err := c.leave(s, f, rec); err != nil {
 		f.key, f.key[rcAt] = f.key[:inputs], NeverReturned
 		return err
+	}
+	if f.prog.stays() {
+		f.left, c.latest = rec.Ticks(), max(c.latest, rec.Ticks())
+		return nil
 	}
 	enter := c.lone(s, f)
 	c.finish(s, f, rec.Ticks())

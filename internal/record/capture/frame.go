@@ -13,6 +13,7 @@ type frame struct {
 	flags uint8
 	begin uint64 // ticks
 	gap   uint64
+	left  uint64        // ticks at which the record of a call ended that stays under way; 0: it has not
 	slot  int           // of its terminal in the stream's held
 	key   signature.Key // in the order of recording: return code, inputs, outputs, aux words
 
@@ -52,7 +53,7 @@ const rcAt = signature.KeyHeader
 
 func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.prog, f.flags = p, rec.Flags()
-	f.begin, f.gap = ticks, 0
+	f.begin, f.gap, f.left = ticks, 0, 0
 	if last != 0 && ticks > last {
 		f.gap = ticks - last
 	}

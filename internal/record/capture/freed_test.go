@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
@@ -41,5 +42,23 @@ func TestFreedAtTheEnd(t *testing.T) {
 	check(t, barriers, []int64{mpi.FirstHandleID, mpi.FirstHandleID, symbol.Unknown})
 	if got.Handovers == nil || got.Handovers.Streams[0].Len() != 1 {
 		t.Errorf("the second object is not noted as the other thread's: %+v", got.Handovers)
+	}
+}
+
+// MPI_Finalize lasts until all ranks have come, though its record ends before the recorder asks the others.
+func TestFinalizeLasts(t *testing.T) {
+	s := newSynth(t, 0, 1<<16)
+	s.commRank()
+	s.enter("MPI_Finalize")
+	s.leave("MPI_Finalize")
+	c := drained(t, s)
+	c.AllCame(s.w.Now + 5000)
+	got, err := c.Track(track.Finished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := got.Times[len(got.Times)-1].Duration
+	if got.Streams[0].Grammar.Len() != 2 || last.Sum < 2500 || last.Sum > 2600 {
+		t.Errorf("%d calls, the last one of %d ns", got.Streams[0].Grammar.Len(), last.Sum)
 	}
 }

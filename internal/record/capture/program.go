@@ -304,3 +304,6 @@ func (p *program) setRequests() {
 	p.endsPlainly = last.code == codeRequest || last.code == codeRequestFree || p.requestArray && last.element == codeRequest
 	p.requestAt = 3 + n - 1
 }
+
+// stays reports whether a call is under way until the track is asked for: recorders end its record early, and its end is known later.
+func (p *program) stays() bool { return p != nil && p.call.Has(mpi.Ends) }

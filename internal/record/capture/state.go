@@ -184,7 +184,7 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 		f.flag, f.index, f.newComm = -1, -1, symbol.Unknown
 	}
 	wire.Int(x, &f.flags, math.MaxUint8)
-	wire.Uints(x, &f.begin, &f.gap)
+	wire.Uints(x, &f.begin, &f.gap, &f.left)
 	wire.Index(x, &f.slot, 1<<31)
 	wire.Integers(x, &f.parent)
 	f.place.code(x, len(c.streams))

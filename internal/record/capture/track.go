@@ -7,13 +7,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
-	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // Track ends the capture and returns what it found. Calls still under way are
 // kept with the return code NeverReturned, except MPI_Finalize in a process
-// that lives: it is the one that asks. They have lasted until the process ended, if that is known.
+// that lives: it is the one that asks, see AllCame. They have lasted until the process ended, if that is known.
 func (c *Capture) Track(end string) (*track.Track, error) {
 	t, err := c.leanTrack(end, false)
 	if err != nil {
@@ -39,6 +38,9 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	return t, nil
 }
 
+// AllCame says when all ranks had come to MPI_Finalize, by the clock of the records. The call is under way: it lasts until then.
+func (c *Capture) AllCame(ticks uint64) { c.came = ticks }
+
 // LeanTrack does the same but leaves the distinct calls in the capture. A capture that
 // holds much is saved first, and given up when the track's calls are released: it must
 // not be in memory beside what is made of it. Should the merge fail, it is in the process
@@ -56,10 +58,13 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	for _, s := range c.streams {
 		for s.depth > 0 {
 			f := &s.frames[s.depth-1]
-			if f.prog.call.Has(mpi.Ends) && end == track.Finished {
-				f.key[rcAt] = 0
+			left := until
+			if f.left != 0 {
+				left = max(f.left, c.came)
+			} else if f.prog.stays() && end == track.Finished {
+				f.key[rcAt], left = 0, max(until, c.came)
 			}
-			c.finish(s, f, max(f.begin, until))
+			c.finish(s, f, max(f.begin, left))
 		}
 	}
 	c.settleTimes()
