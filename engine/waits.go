@@ -10,6 +10,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -31,6 +32,7 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	if r.timing.Waits == timing.Never || r.timing.Mode == timing.None || os.Getenv("SPOOR_MODEL") != "" {
 		return
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // it makes garbage with each call
 	C.host_apart(r.host.c)
 	file, left := []byte(nil), trace.WaitsKnown
 	if r.host.Rank() == 0 {

@@ -48,7 +48,12 @@ func TestStopped(t *testing.T) {
 		}
 		defer syscall.Kill(pid, syscall.SIGCONT)
 		said := ""
-		for range 50 { // until the others have come to where they wait
+		for i := range 75 { // until the others have come to where they wait
+			if i%25 == 24 { // it was stopped between two calls, or while its records were taken in: another place
+				_ = syscall.Kill(pid, syscall.SIGCONT)
+				time.Sleep(50 * time.Millisecond)
+				_ = syscall.Kill(pid, syscall.SIGSTOP)
+			}
 			time.Sleep(100 * time.Millisecond)
 			x := look()
 			said = fmt.Sprint(x)

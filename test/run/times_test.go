@@ -42,8 +42,8 @@ func TestMemoryOfTimes(t *testing.T) {
 		s.limit = 2*time.Minute + time.Duration(ranks*calls)*5*time.Microsecond
 		scratch := s.scratch() // on disk, where so many times have room
 		plain := s.loop(ranks, 10, append(scratch, "-o", "few.spoor")...)
-		few := s.loop(ranks, 100_000, append(scratch, "--timing", "lossless", "-o", "some.spoor")...)
-		many := s.loop(ranks, calls, append(scratch, "--timing", "lossless", "-o", "many.spoor")...)
+		few := s.loop(ranks, 100_000, append(scratch, "--timing", "lossless", "--waits", "never", "-o", "some.spoor")...)
+		many := s.loop(ranks, calls, append(scratch, "--timing", "lossless", "--waits", "never", "-o", "many.spoor")...)
 		s.t.Logf("%d ranks: %.1f MB with 10 calls, %.1f MB with 100,000 and their times, %.1f MB with %d", ranks, mb(plain), mb(few), mb(many), calls)
 		if many > few+4<<20 || many > plain+40<<20 {
 			s.t.Errorf("too much")
