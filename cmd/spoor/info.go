@@ -242,15 +242,15 @@ func timeText(s *summary.Summary) string {
 	if s.Timeless {
 		return trace.ErrNoTimes.Error()
 	}
-	of, each := "", "rank"
+	of, each := "", "a rank"
 	if s.Threads > 1 {
-		of, each = " of its threads' time", "thread"
+		of, each = " of the time of all threads", "a rank, in all its threads together"
 	}
 	time := show.Duration(float64(s.EndNs))
 	if s.FirstNs < -s.EndNs/1000 {
 		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", show.Duration(float64(-s.FirstNs)))
 	}
-	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s a %s)", time, show.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
+	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s %s)", time, show.Share(float64(s.MPINs), float64(s.ThreadNs)), of,
 		show.Duration(float64(s.LeastMPI)), show.Duration(float64(s.MostMPI)), each)
 	if s.FilesNs > 0 {
 		text += fmt.Sprintf(", in files %s (%s)", show.Share(float64(s.FilesNs), float64(s.ThreadNs)), show.Duration(float64(s.FilesNs)))

@@ -51,7 +51,7 @@ type Summary struct {
 	MPINs      int64          `json:"mpi_ns"`             // inside MPI, all ranks
 	FilesNs    int64          `json:"files_ns,omitempty"` // in calls that work on files, all ranks
 	ThreadNs   int64          `json:"thread_ns"`          // of all threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
-	LeastMPI   int64          `json:"least_mpi_ns"`       // of a rank; of several threads, the mean
+	LeastMPI   int64          `json:"least_mpi_ns"`       // of a rank, in all of its threads
 	MostMPI    int64          `json:"most_mpi_ns"`
 
 	Calls      int64      `json:"calls"`
@@ -254,7 +254,7 @@ func (s *Summary) processes(r *trace.Reader, files map[int]float64) error {
 		s.SpoorNs += p.SpoorNs()
 		s.OffNs += p.OffNs()
 		s.SpoorStart += p.StartedNs()
-		mpi := max(0, p.MPINs-int64(files[rank])) / int64(max(1, p.Threads))
+		mpi := max(0, p.MPINs-int64(files[rank]))
 		s.MostMPI = max(s.MostMPI, mpi)
 		if first || mpi < s.LeastMPI {
 			s.LeastMPI, first = mpi, false

@@ -41,3 +41,27 @@ func TestBrief(t *testing.T) {
 		}
 	}
 }
+
+// The least and the most time of a rank in MPI is that of all its threads, whatever each of them did.
+func TestTimeOfThreads(t *testing.T) {
+	r, err := trace.Open("../../../test/powers/testdata/threads.spoor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s, err := Of(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	procs, err := r.Processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	least, most, threads := int64(1<<62), int64(0), 0
+	for _, p := range procs.All() {
+		least, most, threads = min(least, p.MPINs), max(most, p.MPINs), max(threads, p.Threads)
+	}
+	if threads < 2 || s.LeastMPI != least || s.MostMPI != most {
+		t.Errorf("%d threads, %d to %d ns in MPI, want %d to %d", threads, s.LeastMPI, s.MostMPI, least, most)
+	}
+}
