@@ -3,6 +3,7 @@ package capture
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/record/event"
@@ -65,6 +66,12 @@ func (a *attached) add(id uint64, terminal uint32, v int64) {
 // attach reads a Values record: of the call that ended last, and what went by
 // since the record before.
 func (c *Capture) attach(s *stream, rec event.Record) error {
+	if s.depth > 0 {
+		if f := &s.frames[s.depth-1]; f.left != 0 { // of a call that stays under way
+			f.values = append(f.values, slices.Clone(rec))
+			return nil
+		}
+	}
 	switch {
 	case s.off != 0: // that is part of another time
 	case s.depth > 0:

@@ -9,13 +9,14 @@ import (
 
 // A frame is one call under way.
 type frame struct {
-	prog  *program
-	flags uint8
-	begin uint64 // ticks
-	gap   uint64
-	left  uint64        // ticks at which the record of a call ended that stays under way; 0: it has not
-	slot  int           // of its terminal in the stream's held
-	key   signature.Key // in the order of recording: return code, inputs, outputs, aux words
+	prog   *program
+	flags  uint8
+	begin  uint64 // ticks
+	gap    uint64
+	left   uint64        // ticks at which the record of a call ended that stays under way; 0: it has not
+	values [][]uint64    // what was attached to such a call
+	slot   int           // of its terminal in the stream's held
+	key    signature.Key // in the order of recording: return code, inputs, outputs, aux words
 
 	parent   int64 // communicator that a new one is made from
 	requests []int // of the inputs, in order: index or symbol.None
@@ -53,7 +54,7 @@ const rcAt = signature.KeyHeader
 
 func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.prog, f.flags = p, rec.Flags()
-	f.begin, f.gap, f.left = ticks, 0, 0
+	f.begin, f.gap, f.left, f.values = ticks, 0, 0, nil
 	if last != 0 && ticks > last {
 		f.gap = ticks - last
 	}

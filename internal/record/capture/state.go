@@ -185,6 +185,10 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 	}
 	wire.Int(x, &f.flags, math.MaxUint8)
 	wire.Uints(x, &f.begin, &f.gap, &f.left)
+	wire.List(x, &f.values, 4, func(_ int, rec *[]uint64) {
+		wire.List(x, rec, 1, func(_ int, w *uint64) { wire.Uints(x, w) })
+		x.Refuse(!x.Failed() && len(*rec) < 3, "values in %d words", len(*rec))
+	})
 	wire.Index(x, &f.slot, 1<<31)
 	wire.Integers(x, &f.parent)
 	f.place.code(x, len(c.streams))

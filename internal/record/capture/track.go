@@ -65,6 +65,11 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 				f.key[rcAt], left = 0, max(until, c.came)
 			}
 			c.finish(s, f, max(f.begin, left))
+			for _, rec := range f.values {
+				if err := c.attach(s, rec); err != nil {
+					return nil, fmt.Errorf("capture: thread %d: %w", s.thread, err)
+				}
+			}
 		}
 	}
 	c.settleTimes()
