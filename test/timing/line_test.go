@@ -182,7 +182,7 @@ func (a *app) checkLine(r *trace.Reader, polls int) {
 	if info.End != end || !about(info.Spoor, all.spoor, 0.02, 0) || !about(info.Start, all.started, 0.02, 0) || !about(info.All+info.Spoor, all.whole, 0.02, 0) {
 		t.Errorf("info says %+v; the end is %d, spoor's time %.0f, %.0f to start, calls and gaps %.0f", info, end, all.spoor, all.started, all.gaps+all.calls)
 	}
-	if text := a.spoor("info", "t.spoor"); !regexp.MustCompile(`(?m)^spoor +[\d.]+ [mµn]?s a rank, .* to start`).MatchString(text) {
+	if text := a.spoor("info", "t.spoor"); !regexp.MustCompile(`(?m)^spoor +[\d.]+ [mµn]?s a rank during the run, .* to start`).MatchString(text) {
 		t.Errorf("info has no line of spoor's time:\n%s", text)
 	}
 	var im struct {
