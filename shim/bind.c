@@ -62,6 +62,7 @@ struct object {
 struct objects {
 	struct object list[MAX_OBJECTS];
 	int n, all;
+	int passed; /* how many the loader has told of */
 };
 
 /* What came of the references of an object. */
@@ -81,19 +82,8 @@ static uintptr_t *known_slot(uintptr_t base)
 	return &known[h];
 }
 
-static int note_known(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	uintptr_t *slot = known_slot(info->dlpi_addr);
-	(void)size;
-	(void)arg;
-	if (!*slot && nknown < MAX_KNOWN / 2) {
-		*slot = info->dlpi_addr | 1;
-		nknown++;
-	}
-	seen_loaded = info->dlpi_adds;
-	seen_unloaded = info->dlpi_subs;
-	return 0;
-}
+/* How many objects there were at the last look: new ones come behind them, unless some have gone meanwhile. */
+static int nseen;
 
 struct kept {
 	uintptr_t base[MAX_KNOWN / 2];
@@ -127,6 +117,7 @@ static void forget_unloaded(void)
 	if (dl_iterate_phdr(collect_known, &k))
 		return;
 	memset(known, 0, sizeof known);
+	nseen = 0;
 	nknown = k.n;
 	for (int i = 0; i < k.n; i++)
 		*known_slot(k.base[i]) = k.base[i] | 1;
@@ -161,13 +152,20 @@ static int has_names(const struct sp_object *o, uint32_t n)
 static int collect_new(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct objects *all = arg;
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	(void)size;
+	if (all->passed++ < nseen && info->dlpi_subs == seen_unloaded)
+		return 0;
+	seen_loaded = info->dlpi_adds;
+	uintptr_t *slot = known_slot(info->dlpi_addr);
+	if (*slot || nknown == MAX_KNOWN / 2)
+		return 0;
+	*slot = info->dlpi_addr | 1;
+	nknown++;
 	if (all->all ? !info->dlpi_name : !info->dlpi_name || !*info->dlpi_name)
 		return 0;
-	if (all->n == MAX_OBJECTS || *known_slot(info->dlpi_addr) || (const char *)info->dlpi_addr == __ehdr_start
-	    || sp_is_mpi_name(info->dlpi_name))
+	if (all->n == MAX_OBJECTS || (const char *)info->dlpi_addr == __ehdr_start || sp_is_mpi_name(info->dlpi_name))
 		return 0;
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	struct object *o = &all->list[all->n];
 	*o = (struct object){.base = info->dlpi_addr, .lo = UINTPTR_MAX};
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -285,8 +283,9 @@ static void look_at(int all, int change)
 	static struct objects found;
 	found.n = 0;
 	found.all = all;
+	found.passed = 0;
 	dl_iterate_phdr(collect_new, &found);
-	dl_iterate_phdr(note_known, NULL);
+	nseen = found.passed;
 	for (int i = 0; i < found.n; i++) {
 		treat(&found.list[i], change);
 		free(found.list[i].path);
