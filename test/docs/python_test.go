@@ -45,7 +45,7 @@ func TestPython(t *testing.T) {
 			}
 		}
 		if strings.Contains(code, "read_parquet") && exec.Command("/usr/bin/python3", "-c", "import pyarrow").Run() != nil {
-			need.Absent(t, "Python has no pyarrow")
+			t.Skip("Python has no pyarrow, which Debian doesn't have") // the tables themselves are read in test/export
 		}
 		c := exec.Command("/usr/bin/python3", "-B", "-c", code)
 		c.Dir, c.Env = dir, append(os.Environ(), "PYTHONPATH="+mpis.Root("packaging", "python"), "SPOOR="+tool)
