@@ -39,7 +39,7 @@ func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
 			for stream := range lists {
 				h := &trace.Handover{Kind: p.Kind(), Number: p.In.Num}
 				for at := range k.Occurrences(stream, func(t int) bool { return t == n }).All() {
-					if last, ok := t.lastUse(stream, h, at+1); ok && len(lists[stream]) < maxNested {
+					if last, ok := t.lastUse(stream, h, at); ok && last > at && len(lists[stream]) < maxNested {
 						lists[stream] = append(lists[stream], NestedFree{at, last, n})
 					}
 				}

@@ -134,6 +134,11 @@ func (t *tally) message(s *trace.StatusValue, second bool) {
 
 // add notes what a call of one of the traces finished.
 func (t *tally) add(c *trace.Call, second bool) {
+	for _, name := range []string{"request", "array_of_requests"} {
+		if p := c.Param(name); p != nil && p.Def.Dir == trace.DirIn {
+			return // MPI_Request_get_status leaves requests as they are
+		}
+	}
 	for _, done := range ops.Completed(c) {
 		r, s := done.Request, done.Status
 		f := finish{form: r.Form, id: r.ID}
