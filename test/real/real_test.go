@@ -85,7 +85,8 @@ func programs() []program {
 	const coarrays = "/usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin/OpenCoarrays-2.10.1-tests/co_reduce_test"
 	petsc, _ := filepath.Glob("/usr/lib/petscdir/petsc3.*/*-real")
 	list = append(list, program{
-		name: "rmpi", mpi: "openmpi", ranks: 2, anyOrder: true, needs: "/usr/lib/R/site-library/Rmpi/libs/Rmpi.so", args: []string{"Rscript", abs("rmpi.R")},
+		name: "rmpi", mpi: "openmpi", ranks: 2, needs: "/usr/lib/R/site-library/Rmpi/libs/Rmpi.so", args: []string{"Rscript", abs("rmpi.R")},
+		out: "result", tells: regexp.MustCompile(`1`),
 	}, program{
 		name: "meep", mpi: "openmpi", ranks: 2, needs: "/usr/bin/meep", args: []string{"meep", "waveguide.ctl"},
 		files: map[string]string{"waveguide.ctl": inputs.Meep}, tells: regexp.MustCompile(`run 0 finished at t = \S+ \(\d+ timesteps\)`),
