@@ -6,10 +6,10 @@
  *
  *  1. A library that the program loads with RTLD_DEEPBIND finds the MPI among its own dependencies before it
  *     does here.
- *  2. Of Fortran's manglings only mpi_x_ is exported here. One who wants the MPI's mpi_x, mpi_x__ or MPI_X finds
- *     the MPI.
- *  3. One who wants a function mpi_x_ of another library, which is none of the MPI's, finds a trampoline
- *     here. That leads on (trampoline.h), but has another address.
+ *  2. Of Fortran's manglings only mpi_x_ is exported here. References to the MPI's mpi_x, mpi_x__ or MPI_X
+ *     lead to the MPI.
+ *  3. Another library may have a function of its own named mpi_x_. References to it lead to a trampoline here,
+ *     which calls it (trampoline.h), but has another address.
  *
  * Objects that the program starts with are looked at when this library is loaded. For others dlopen has to be
  * called by the program, whose search paths go by the caller; so dlsym.c only notes that it was. New objects

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Where the page is by which they know of each other: all zero for none. */
+/* Where rank 0 has the page that they share; all zero if it has no page. */
 struct sp_departure {
 	uint64_t token; /* what stands in it */
 	int32_t pid, fd;

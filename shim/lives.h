@@ -6,7 +6,7 @@
 
 /* The namespace of process numbers that this process is in; 0: not known. */
 uint64_t sp_lives_namespace(void);
-/* Where that is not the host's, lock a file until the process ends: its descriptor, -1 for none. */
+/* If that is not the host's, lock a file until the process ends. Returns its descriptor, or -1. */
 int sp_lives_lock(const char *path, int flags);
 
 #endif

@@ -31,6 +31,18 @@ static uint64_t serials;             /* last serial given */
 static uint64_t epoch = 1;           /* advances when a used segment goes away */
 static int off;
 
+/* A page of its own, by a system call: handlers and threads that have just begun need it too. */
+struct sp_tables *sp_make_tables(struct sp_thread *t)
+{
+	void *p = mmap(NULL, sizeof *t->tables, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sp_tables *none = NULL;
+	if (p == MAP_FAILED)
+		return NULL;
+	if (!__atomic_compare_exchange_n(&t->tables, &none, p, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		munmap(p, sizeof *t->tables); /* a handler came in between */
+	return t->tables;
+}
+
 /* The thread holds no other lock: see enterable. */
 static void lock(int *l)
 {

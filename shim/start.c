@@ -157,14 +157,18 @@ static void set_on(void)
 /* Of MPI_Init_thread's parameters; MPI_THREAD_SINGLE is 0 in all MPIs. */
 #define PROVIDED 3
 
-/* Of those who are here nobody else will take part: the records are complete at the end, and merged after the run. */
-static void go_alone(void)
+/* The other ranks don't take part: the records are complete at the end, and `spoor run` merges them. */
+static void leave_others(void)
 {
-	char why[256];
 	P_MPI_Comm_rank(sp_fl.comm_world, &sp_run.rank);
 	P_MPI_Comm_size(sp_fl.comm_world, &sp_run.ranks);
 	P_MPI_Comm_group(sp_fl.comm_world, &sp_run.world_group);
 	sp_run.alone = sp_run.late = 1;
+}
+
+static void start_engine_alone(void)
+{
+	char why[256];
 	if (sp_room_to_start(why, sizeof why))
 		start_engine();
 	else
@@ -185,7 +189,8 @@ void sp_start(unsigned call, const int64_t *params)
 	char why[256];
 	int one_clock, rc = open_world();
 	if (rc == SPOOR_LATE) {
-		go_alone();
+		leave_others();
+		start_engine_alone();
 		sp_warn("rank %d: other ranks did not come out of MPI_Init, so it is recorded without them", sp_run.rank);
 	} else if (rc != 0) {
 		sp_give_up("can't duplicate MPI_COMM_WORLD, not tracing");
@@ -243,11 +248,7 @@ void sp_start_alone(unsigned call, const int64_t *params)
 	sp_flavour_late();
 	uint64_t was = sp_shut(&sp_self);
 	sp_self.in[SP_BUSY]++;
-	char why[256];
-	if (sp_room_to_start(why, sizeof why))
-		start_engine();
-	else
-		sp_give_up("%s", why);
+	start_engine_alone();
 	if (__atomic_load_n(&sp_mode, __ATOMIC_ACQUIRE) == SP_OFF)
 		sp_scratch_told();
 	sp_self.in[SP_BUSY]--;
@@ -260,10 +261,7 @@ void sp_start_alone(unsigned call, const int64_t *params)
    call, and so start one by one. */
 static void start_late(void)
 {
-	P_MPI_Comm_rank(sp_fl.comm_world, &sp_run.rank);
-	P_MPI_Comm_size(sp_fl.comm_world, &sp_run.ranks);
-	P_MPI_Comm_group(sp_fl.comm_world, &sp_run.world_group);
-	sp_run.alone = sp_run.late = 1;
+	leave_others();
 	sp_start_alone(SP_ID_MPI_Init, (const int64_t[]){0, 0});
 }
 

@@ -22,8 +22,7 @@
 #define SP_TRAMPOLINE(name, wrapper) extern __typeof__(wrapper) name SP_API __attribute__((alias(#wrapper)))
 #endif
 
-/* Whether a function that this library would forward to, as it has the name of a wrapper, is none that
-   the wrapper was made for. */
+/* Whether a function has the name of a wrapper by accident, so that the wrapper must not forward to it. */
 int sp_is_foreign(const char *name, const void *function);
 
 #endif
