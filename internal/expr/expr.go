@@ -153,6 +153,9 @@ func Xor(a, b *Expr) *Expr { return two(opXor, a, b) }
 // Equal is 1 if both are.
 func Equal(a, b *Expr) *Expr { return two(opEqual, a, b) }
 
+// Unequal is 1 if they differ.
+func Unequal(a, b *Expr) *Expr { return two(opUnequal, a, b) }
+
 // Less is 1 if the first is the smaller one.
 func Less(a, b *Expr) *Expr { return two(opLess, a, b) }
 

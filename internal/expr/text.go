@@ -31,6 +31,7 @@ func (e *Expr) bind() int {
 // A Style says how C text looks. The zero Style is that of Parse.
 type Style struct {
 	Number   func(n int64) string
+	Factor   func(n int64) string // a number that something is multiplied by; nil: as others
 	Variable func(v Variable) string
 }
 
@@ -48,10 +49,20 @@ func (s Style) complete() Style {
 	if s.Number == nil {
 		s.Number = func(n int64) string { return strconv.FormatInt(n, 10) }
 	}
+	if s.Factor == nil {
+		s.Factor = s.Number
+	}
 	if s.Variable == nil {
 		s.Variable = Variable.String
 	}
 	return s
+}
+
+// Operand is the formula in C, in parentheses if it is less than a sum in precedence.
+func (e *Expr) Operand(s Style) string {
+	w := writer{style: s.complete()}
+	w.expr(e, signs[opPlus].bind)
+	return w.b.String()
 }
 
 type writer struct {
@@ -121,7 +132,11 @@ func (w *writer) two(e *Expr) {
 			sign, second, right = "-", n, bind+1
 		}
 	}
-	w.expr(e.args[0], left)
+	if first := e.args[0]; e.op == opTimes && first.op == opNumber && first.name == "" {
+		w.b.WriteString(w.style.Factor(first.n))
+	} else {
+		w.expr(first, left)
+	}
 	w.b.WriteString(" " + sign + " ")
 	w.expr(second, right)
 }

@@ -171,9 +171,9 @@ func TestExpressions(t *testing.T) {
 		{"rank", func(r int64) int64 { return (r + 1) % p }, "(rank + 1) % ranks"},
 		{"rank", func(r int64) int64 { return (r + p - 1) % p }, "(rank + 15) % ranks"},
 		{"rank", func(r int64) int64 { return r ^ 4 }, "(rank ^ 4)"},
-		{"color", func(r int64) int64 { return r % 4 }, "(rank % 4)"},
-		{"color", func(r int64) int64 { return r / 4 }, "(rank / 4)"},
-		{"rank", func(r int64) int64 { return r%4*4 + r/4 }, "4 * (rank % 4) + (rank / 4)"},
+		{"color", func(r int64) int64 { return r % 4 }, "rank % 4"},
+		{"color", func(r int64) int64 { return r / 4 }, "rank / 4"},
+		{"rank", func(r int64) int64 { return r%4*4 + r/4 }, "4 * (rank % 4) + rank / 4"},
 		{"rank", func(r int64) int64 {
 			if r == 0 {
 				return -3
@@ -200,7 +200,7 @@ func TestExpressions(t *testing.T) {
 		}, "(rank < 6 ? 10 : 12)"},
 		{"tag", func(r int64) int64 { return (r+1)%p*1000 + 7 }, "1000 * ((rank + 1) % ranks) + 7"},
 		{"tag", func(r int64) int64 { return (r + p - 1) % p * 1000 }, "1000 * ((rank + 15) % ranks)"},
-		{"offset", func(r int64) int64 { return r << 30 }, "1073741824 * (int64_t)rank"},
+		{"offset", func(r int64) int64 { return r << 30 }, "INT64_C(1073741824) * (int64_t)rank"},
 		{"count", func(r int64) int64 { return 600 * (4 + (19-r)/16) }, "600 * (rank < 4 ? 5 : 4)"},
 		{"offset", func(r int64) int64 { return 1 << 20 * (4000 + (19-r)/16) }, "INT64_C(1048576) * ((int64_t)rank < 4 ? 4001 : 4000)"},
 		{"rank", func(r int64) int64 { return r/4*4 + (r+1)%4 }, "rank / 4 * 4 + mod(rank + 1, 4)"},
