@@ -328,8 +328,8 @@ func (d *DB) made(t *testing.T, app, commit string, ranks, started int, mpi floa
 	f.table, f.known.Times = &sums.Table{}, true
 	for name, ns := range of {
 		at, sum := trace.FunctionSite{Function: name}, trace.Stat{Count: 1, Sum: uint64(ns * float64(ranks))}
-		f.table.Rows = append(f.table.Rows, sums.Row{At: at, Calls: 1, Time: sum})
-		f.totals = append(f.totals, sites.Site{At: at, Calls: 1, Time: sum})
+		f.table.Rows = append(f.table.Rows, sums.Row{At: at, Sums: sums.Sums{Calls: 1, Time: sum}})
+		f.totals = append(f.totals, sites.Site{At: at, Sums: sums.Sums{Calls: 1, Time: sum}})
 		f.rows = append(f.rows, len(f.sites))
 		f.index[at] = len(f.sites)
 		f.sites = append(f.sites, site{function: name, module: app, symbol: "main"})

@@ -240,13 +240,17 @@ func (list Columns[T]) Headings() []Heading {
 }
 
 func member(b *bytes.Buffer, name string, value any) error {
-	v, err := json.Marshal(value)
-	if err != nil {
+	fmt.Fprintf(b, "%q:", name)
+	if err := encode(b, value); err != nil {
 		return fmt.Errorf("column %s: %w", name, err)
 	}
-	fmt.Fprintf(b, "%q:", name)
-	b.Write(v)
 	return nil
+}
+
+func encode(b *bytes.Buffer, value any) error {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	return e.Encode(value)
 }
 
 type field struct {
@@ -256,11 +260,11 @@ type field struct {
 
 // fields are those that a struct has as JSON, in order.
 func fields(x any) (list []field, err error) {
-	data, err := json.Marshal(x)
-	if err != nil || len(data) == 0 || data[0] != '{' {
+	var data bytes.Buffer
+	if err := encode(&data, x); err != nil || data.Bytes()[0] != '{' {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
+	d := json.NewDecoder(&data)
 	d.Token() // {
 	for d.More() {
 		name, err := d.Token()

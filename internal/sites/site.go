@@ -13,7 +13,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/once"
-	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -32,16 +31,13 @@ type Site struct {
 	Frames    []symbolise.Frame `json:"frames"`
 	Addresses int               `json:"-"` // that are this call site
 
-	Calls    uint64       `json:"-"`
-	Time     trace.Stat   `json:"-"`                             // of single calls, in ns
-	Before   trace.Stat   `json:"-"`                             // outside of calls, before each of these
-	Spent    trace.Spread `json:"-"`                             // ranks' totals of Time
-	AtLeast  bool         `json:"imbalance_estimated,omitempty"` // the largest of Spent is an estimate from below
-	Bytes    ops.Amount   `json:"-"`
-	WaitedNs int64        `json:"-"` // for other ranks
+	sums.Sums
+	Spent    trace.Spread     `json:"-"`                             // ranks' totals of Time
+	AtLeast  bool             `json:"imbalance_estimated,omitempty"` // the largest of Spent is an estimate from below
+	WaitedNs int64            `json:"-"`                             // for other ranks
+	Attached []calltree.Value `json:"values,omitempty"`              // to the calls
 
-	Values    []calltree.Value `json:"values,omitempty"` // attached to the calls
-	Predicted *Prediction      `json:"predicted,omitempty"`
+	Predicted *Prediction `json:"predicted,omitempty"`
 }
 
 // A Prediction is what calls take on another machine, in ns and over all ranks: themselves, and what is computed before them.
@@ -69,7 +65,6 @@ func Of(t *sums.Table, named *Naming, stacks bool) []Site {
 	}
 	numbers := make(map[trace.FunctionSite]int)
 	list := []Site{}
-	values := make([]map[string]trace.ValueStat, 0)
 	for first := 0; first < len(t.Rows); {
 		class := t.Rows[first].Class
 		spent := make(map[int][]trace.Spread) // by site
@@ -79,19 +74,10 @@ func Of(t *sums.Table, named *Naming, stacks bool) []Site {
 			n, fresh := once.Number(numbers, at)
 			if fresh {
 				list = append(list, siteOf(x, at, named))
-				values = append(values, make(map[string]trace.ValueStat))
 			}
 			s := &list[n]
-			s.Calls += x.Calls
-			s.Time.Merge(x.Time)
-			s.Before.Merge(x.Before)
-			s.Bytes.Add(x.Bytes, 1)
+			s.Merge(&x.Sums)
 			spent[n] = append(spent[n], x.Spent...)
-			for name, v := range x.Values {
-				sum := values[n][name]
-				sum.Merge(v)
-				values[n][name] = sum
-			}
 		}
 		for n, parts := range spent {
 			if len(parts) == 0 { // no times
@@ -103,9 +89,9 @@ func Of(t *sums.Table, named *Naming, stacks bool) []Site {
 		}
 	}
 	for n := range list {
-		for _, name := range slices.Sorted(maps.Keys(values[n])) {
-			v := values[n][name]
-			list[n].Values = append(list[n].Values, calltree.Value{Name: name, Count: v.Count, Sum: v.Sum, Mean: v.Mean(), Min: v.Min, Max: v.Max})
+		for _, name := range slices.Sorted(maps.Keys(list[n].Values)) {
+			v := list[n].Values[name]
+			list[n].Attached = append(list[n].Attached, calltree.Value{Name: name, Count: v.Count, Sum: v.Sum, Mean: v.Mean(), Min: v.Min, Max: v.Max})
 		}
 	}
 	sort(list, t.Reader.HasTimes())

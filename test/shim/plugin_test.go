@@ -98,7 +98,7 @@ func checkProfile(t *testing.T, r *trace.Reader, want map[string]trace.ValueStat
 	}
 	got := make(map[string]trace.ValueStat)
 	for i := range flat.Rows {
-		for _, v := range flat.Rows[i].Values {
+		for _, v := range flat.Rows[i].Attached {
 			key := flat.Rows[i].At.Function + " " + v.Name
 			s := got[key]
 			s.Merge(trace.ValueStat{Count: v.Count, Sum: v.Sum, Min: v.Min, Max: v.Max})

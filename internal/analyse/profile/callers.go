@@ -51,7 +51,7 @@ func (f *Flat) Callers() *Callers {
 	leaves := make(map[*calltree.Node][]*calltree.Node)
 	for i := range f.Rows {
 		x := &f.Rows[i]
-		sums := calltree.Sums{Calls: x.Calls, Compute: float64(x.Before.Sum), BytesOut: x.Bytes.Out, BytesIn: x.Bytes.In, Values: attachedOf(x.Values)}
+		sums := calltree.Sums{Calls: x.Calls, Compute: float64(x.Before.Sum), BytesOut: x.Bytes.Out, BytesIn: x.Bytes.In, Values: attachedOf(x.Attached)}
 		sums.Spend(x.Def, float64(x.Time.Sum))
 		c.Total.Add(&sums)
 		c.Stacks = c.Stacks || x.Deep

@@ -24,18 +24,43 @@ type Table struct {
 	Ranks   []Rank // of all ranks of the run, also of those without a track
 }
 
-// A Row is the calls of one class from one call site. Times are in ns.
+// A Row is the calls of one class from one call site.
 type Row struct {
-	Class  int
-	At     trace.FunctionSite // with the frames around it that were recorded
-	Def    *trace.Function
-	Calls  uint64
-	Time   trace.Stat     // of single calls
-	Before trace.Stat     // outside of calls, before each of these
-	Spent  []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
-	Idle   []trace.Spread // of Before
-	Bytes  ops.Amount
-	Values map[string]trace.ValueStat // attached to the calls
+	Class int
+	At    trace.FunctionSite // with the frames around it that were recorded
+	Def   *trace.Function
+	Sums
+	Spent []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
+	Idle  []trace.Spread // of Before
+}
+
+// Sums are what calls have in all. Times are in ns.
+type Sums struct {
+	Calls  uint64                     `json:"-"`
+	Time   trace.Stat                 `json:"-"` // of single calls
+	Before trace.Stat                 `json:"-"` // outside of calls, before each of these
+	Bytes  ops.Amount                 `json:"-"`
+	Values map[string]trace.ValueStat `json:"-"` // attached to the calls
+}
+
+// Merge adds those of other calls.
+func (s *Sums) Merge(o *Sums) {
+	s.Calls += o.Calls
+	s.Time.Merge(o.Time)
+	s.Before.Merge(o.Before)
+	s.Bytes.Add(o.Bytes, 1)
+	for name, v := range o.Values {
+		s.attach(name, v)
+	}
+}
+
+func (s *Sums) attach(name string, v trace.ValueStat) {
+	if s.Values == nil {
+		s.Values = make(map[string]trace.ValueStat)
+	}
+	sum := s.Values[name]
+	sum.Merge(v)
+	s.Values[name] = sum
 }
 
 // A Class is what the ranks of a class have in common.
@@ -148,13 +173,7 @@ func (t *Table) values(class int, rows []int) error {
 			if v.Count == 0 {
 				continue
 			}
-			x := &t.Rows[rows[n]]
-			if x.Values == nil {
-				x.Values = make(map[string]trace.ValueStat)
-			}
-			sum := x.Values[name]
-			sum.Merge(v)
-			x.Values[name] = sum
+			t.Rows[rows[n]].attach(name, v)
 		}
 	}
 	return err
