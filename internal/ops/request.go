@@ -206,7 +206,7 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 	}
 	for i := range c.Params {
 		q := &c.Params[i]
-		if q.Kind() != "request" {
+		if q.Kind() != mpi.KindRequest {
 			continue
 		}
 		if q.In.Type == trace.Request {

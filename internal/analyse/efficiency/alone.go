@@ -144,7 +144,7 @@ func (v *company) always(c *trace.Call, terminal int) (bool, error) {
 // peers are the ranks that a call names which is not collective.
 func peers(c *trace.Call) (list []int) {
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == "rank" && p.In.Type == trace.Int && !c.Func.Has(trace.Collective) {
+		if p := &c.Params[i]; p.Kind() == mpi.KindRank && p.In.Type == trace.Int && !c.Func.Has(trace.Collective) {
 			list = append(list, int(p.In.Num))
 		}
 	}
@@ -163,7 +163,7 @@ func (v *company) within(c *trace.Call, peers []int, stream int, at uint64) bool
 		return v.r.Ranks() == 1
 	}
 	for i := range c.Params { // MPI_Intercomm_create passes two
-		if p := &c.Params[i]; p.Kind() == "comm" && p.In.Type == trace.Handle {
+		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.In.Type == trace.Handle {
 			if x := v.view.Comm(&p.In, stream, at); x == nil || x.Size+x.RemoteSize > 1 {
 				return v.toItself(peers, comm.Peer)
 			}

@@ -185,7 +185,7 @@ func concernsObjects(f *trace.Function) bool {
 		switch {
 		case p.Out && (p.Type == trace.Handle || p.Type == trace.Object):
 			return true
-		case p.Kind == "win" || p.Kind == "file" || p.Kind == "message" || p.Kind == "session":
+		case p.Kind == mpi.KindWin || p.Kind == mpi.KindFile || p.Kind == mpi.KindMessage || p.Kind == mpi.KindSession:
 			return true
 		}
 	}

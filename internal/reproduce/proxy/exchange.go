@@ -227,7 +227,7 @@ func (c *call) asksStatus() bool {
 	status := false
 	for i := range c.f.Params {
 		switch p := &c.f.Params[i]; {
-		case p.Kind == "status" && p.Dir == trace.DirIn:
+		case p.Kind == mpi.KindStatus && p.Dir == trace.DirIn:
 			status = true
 		case p.Dir != trace.DirIn && c.in[i].typ != trace.None, p.Dir == trace.DirOut && p.Type != trace.Int:
 			return false
@@ -483,7 +483,7 @@ func (x *exchanger) answer(k *kind, known *[]int, rest []item) {
 // buffer is the address of a message; nil if the call has none.
 func (c *call) buffer() *node {
 	for i := range c.in {
-		if c.f.Params[i].Kind == "buffer" && c.in[i].typ == trace.Address {
+		if c.f.Params[i].Kind == mpi.KindBuffer && c.in[i].typ == trace.Address {
 			return &c.in[i]
 		}
 	}
