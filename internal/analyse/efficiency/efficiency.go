@@ -243,7 +243,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 		}
 		rank := k.Number()
 		if lone[k.Class()] == nil {
-			if lone[k.Class()], err = alone(t, t.Members(k.Class())); err != nil {
+			if lone[k.Class()], err = aloneIn(t, t.Members(k.Class())); err != nil {
 				return err
 			}
 		}
@@ -338,7 +338,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 		if err != nil {
 			return err
 		}
-		lone, err := alone(t, members)
+		lone, err := aloneIn(t, members)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -262,15 +263,15 @@ func (w *writer) generalised() {
 		}
 		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s);", w.distance(request.at), w.came(status)))
 	}
-	reissue.Finished(w.c.c, func(request, status reissue.At) {
-		if r, s := nodeAt(w.c.in, request), nodeAt(w.c.out, status); r != nil && s != nil {
+	for _, done := range ops.FoundComplete(w.c.c) {
+		if r, s := nodeAt(w.c.in, done.RequestAt), nodeAt(w.c.out, done.StatusAt); r != nil && s != nil {
 			one(r, s)
 		}
-	})
+	}
 }
 
 // nodeAt is the node at a place of a call; nil if there is none.
-func nodeAt(list []node, at reissue.At) *node {
+func nodeAt(list []node, at ops.Place) *node {
 	switch {
 	case at.Param < 0:
 		return nil

@@ -237,6 +237,7 @@ func (c *call) asksStatus() bool {
 }
 
 // finished lists how many creations ago the requests were made that a call finishes; 0 is a request of another kind.
+// It is ops.Completed over the values of one member: only the first member's call is kept as a whole.
 func (c *call) finished(vals []int64) (list []int64) {
 	one := func(n *node) {
 		v := vals[n.at]

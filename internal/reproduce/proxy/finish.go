@@ -74,8 +74,8 @@ func (s *stepwise) end() uint64 {
 	return r.first + r.calls + (s.steps - after)
 }
 
-// finishedBy is the output that says how many requests a call has finished; empty if it is no
-// call that FINISH makes.
+// finishedBy is the output that says how many requests a call has finished, which FINISH reads in the program; empty if it
+// is no call that FINISH makes.
 func (c *call) finishedBy() string {
 	if !meaning.WaitingOf(c.def).Completes {
 		return ""

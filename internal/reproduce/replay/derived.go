@@ -165,7 +165,7 @@ func (d *derived) dropped(t *trace.TimedCall) error {
 	s, c := d.s, t.Call
 	if c.Func.Has(trace.Completes) && strings.HasSuffix(c.Name(), "_free") {
 		for _, v := range ops.Requests(c) {
-			if at := d.persistent(&v); at != 0 {
+			if at := d.persistent(v); at != 0 {
 				d.beforeFree(c)
 				d.finishStarted(at, 0)
 				return d.makeOne(t, 0)
@@ -210,14 +210,14 @@ func (d *derived) send(t *trace.TimedCall) error {
 func (d *derived) start(t *trace.TimedCall) error {
 	one := *t
 	for _, v := range ops.Requests(t.Call) {
-		at := d.persistent(&v)
+		at := d.persistent(v)
 		if at == 0 {
 			continue
 		}
 		d.finishStarted(at, 0)
 		d.started[at] = true
 		c := *t.Call
-		c.Func, c.Params = start, []trace.Param{{Def: &start.Params[0], In: v}}
+		c.Func, c.Params = start, []trace.Param{{Def: &start.Params[0], In: *v}}
 		one.Call = &c
 		if err := d.makeOne(&one, 0); err != nil {
 			return err
