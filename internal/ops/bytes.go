@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -120,7 +121,7 @@ func (c *Class) sameHandles() (bool, error) {
 		for i := range made.Params {
 			switch kind := made.Params[i].Kind(); {
 			case at.Params[i].Out < 0:
-			case kind == "datatype" || kind == "comm" || kind == "request":
+			case kind == mpi.KindDatatype || kind == mpi.KindComm || kind == mpi.KindRequest:
 				matters = append(matters, at.Params[i].Out)
 			}
 		}

@@ -248,7 +248,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 		}
 		rank := k.Number()
 		if lone[k.Class()] == nil {
-			if lone[k.Class()], err = alone(t, t.Members(k.Class())); err != nil {
+			if lone[k.Class()], err = aloneIn(t, t.Members(k.Class())); err != nil {
 				return err
 			}
 		}
@@ -350,7 +350,7 @@ func (r *Report) class(table *sums.Table, class int, p *places, o *Options) erro
 	if err := r.spent.class(t, k, c.Times, c.Members, ranks); err != nil {
 		return err
 	}
-	lone, err := alone(t, c.Members)
+	lone, err := aloneIn(t, c.Members)
 	if err != nil {
 		return err
 	}

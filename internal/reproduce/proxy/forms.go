@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // formed finds a form that traces know for the values of some ranks. kind names
 // constants at edges.
-func (f *fitter) formed(kind string, ranks []int, vals []int64) (string, bool) {
+func (f *fitter) formed(kind mpi.Kind, ranks []int, vals []int64) (string, bool) {
 	fit := f.fit
 	if len(ranks) != len(f.members) {
 		fit = fitterOf(f.g, ranks)
@@ -26,7 +27,7 @@ func (f *fitter) formed(kind string, ranks []int, vals []int64) (string, bool) {
 
 // formula writes a form as an expression of the rank. Of an edge the first
 // coefficients are those of the form inside.
-func formula(kind string, form *column.Form) (string, bool) {
+func formula(kind mpi.Kind, form *column.Form) (string, bool) {
 	if form.Kind&column.Edge != 0 {
 		inner := form.Inner()
 		inside, ok := formula(kind, &inner)
@@ -138,9 +139,9 @@ func mixed(form *column.Form) string {
 // closed finds an expression of the rank.
 func (f *fitter) closed(ranks []int, vals []int64) (string, bool) {
 	if form, ok := column.As(ranks, vals, f.g.r.Ranks(), column.Const, column.Rank, column.Ring, column.Xor, column.Line, column.Turn, column.Plane); ok {
-		return formula("", &form)
+		return formula(mpi.KindNone, &form)
 	}
-	if e, ok := f.formed("", ranks, vals); ok {
+	if e, ok := f.formed(mpi.KindNone, ranks, vals); ok {
 		return e, true
 	}
 	return pieces(ranks, vals)
@@ -200,7 +201,7 @@ func pieces(ranks []int, vals []int64) (string, bool) {
 			return "", false
 		}
 		line, _ := column.As(ranks[from:to], vals[from:to], 0, column.Line)
-		e, _ := formula("", &line)
+		e, _ := formula(mpi.KindNone, &line)
 		if to < len(ranks) {
 			fmt.Fprintf(&b, "rank < %d ? %s : ", ranks[to], e)
 		} else {
@@ -213,7 +214,7 @@ func pieces(ranks []int, vals []int64) (string, bool) {
 
 // table puts values into a table over the members, or over a part of their
 // numbers if the table repeats itself.
-func (f *fitter) table(kind string, vals []int64) string {
+func (f *fitter) table(kind mpi.Kind, vals []int64) string {
 	index := "member"
 	n := len(vals)
 	best := vals
