@@ -53,7 +53,7 @@ func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Namin
 
 // apartFlag adds the flag that has each address as a call site of its own.
 func apartFlag(f *pflag.FlagSet, apart *bool) {
-	f.BoolVar(apart, "sites", false, "tell addresses of one source line apart: compilers copy calls")
+	f.BoolVar(apart, "sites", false, "a call site for each address: compilers copy calls")
 }
 
 // tellApart has addresses print apart that are not the same place, and with lines those of one source line as well.

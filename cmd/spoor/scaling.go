@@ -97,7 +97,7 @@ func scalingTable(s *database.Scaling) show.Table[database.Growth] {
 	last := s.Ranks[len(s.Ranks)-1]
 	var list show.Columns[growth]
 	at := func(ranks int, value func(g growth) any) {
-		list = append(list, show.Column[growth]{Name: "at " + show.Grouped(ranks), Unit: show.Ns, Doc: "time of a rank on so many", Value: value})
+		list = append(list, show.Column[growth]{Name: "at " + show.Grouped(ranks), Unit: show.Ns, Doc: "time of a rank at this number of ranks", Value: value})
 	}
 	if !s.Laws {
 		for _, n := range s.Ranks {
