@@ -107,3 +107,27 @@ func TestColumns(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// The median is of single calls: of those that move anything, by what each sends, over all ranks.
+func TestMedianSize(t *testing.T) {
+	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
+		r.Begin()
+		for i := range 7 {
+			r.Allreduce(3, int64(i/2*100)) // 0, 0, 100, 100, 200, 200, 300 integers
+		}
+		r.End()
+	})
+	table, err := sums.Of(r, sums.Options{Bytes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range table.Rows {
+		want := uint64(0)
+		if table.Rows[i].At.Function == "MPI_Allreduce" {
+			want = 800
+		}
+		if got := table.Rows[i].MedianSize(); got != want {
+			t.Errorf("%s: %d bytes, want %d", table.Rows[i].At.Function, got, want)
+		}
+	}
+}

@@ -9,7 +9,10 @@
 package sums
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -40,6 +43,7 @@ type Sums struct {
 	Time   trace.Stat                 `json:"-"` // of single calls
 	Before trace.Stat                 `json:"-"` // outside of calls, before each of these
 	Bytes  ops.Amount                 `json:"-"`
+	Sizes  map[uint64]uint64          `json:"-"` // calls by the bytes that each sends, or receives if it sends none; without those that move nothing
 	Values map[string]trace.ValueStat `json:"-"` // attached to the calls
 }
 
@@ -49,9 +53,36 @@ func (s *Sums) Merge(o *Sums) {
 	s.Time.Merge(o.Time)
 	s.Before.Merge(o.Before)
 	s.Bytes.Add(o.Bytes, 1)
+	for size, calls := range o.Sizes {
+		s.size(size, calls)
+	}
 	for name, v := range o.Values {
 		s.attach(name, v)
 	}
+}
+
+func (s *Sums) size(bytes, calls uint64) {
+	if bytes == 0 || calls == 0 {
+		return
+	}
+	if s.Sizes == nil {
+		s.Sizes = make(map[uint64]uint64)
+	}
+	s.Sizes[bytes] += calls
+}
+
+// MedianSize is the size that half of the calls that move anything don't exceed; 0 if there are none.
+func (s *Sums) MedianSize() uint64 {
+	var all, below uint64
+	for _, calls := range s.Sizes {
+		all += calls
+	}
+	for _, size := range slices.Sorted(maps.Keys(s.Sizes)) {
+		if below += s.Sizes[size]; 2*below >= all {
+			return size
+		}
+	}
+	return 0
 }
 
 func (s *Sums) attach(name string, v trace.ValueStat) {
@@ -211,7 +242,11 @@ func (t *Table) bytes(class int, c *Class, step func()) error {
 	return amounts.Each(func(member int, counts []uint64, totals []ops.Amount) error {
 		rank := &t.Ranks[c.Members[member]]
 		for n, count := range counts {
-			t.Rows[c.RowOf[n]].Bytes.Add(totals[n], 1)
+			row := &t.Rows[c.RowOf[n]]
+			row.Bytes.Add(totals[n], 1)
+			for _, m := range amounts.Moved(n) {
+				row.size(cmp.Or(m.Each.Out, m.Each.In), m.Calls)
+			}
 			rank.BytesOut += totals[n].Out
 			rank.BytesIn += totals[n].In
 			t.counted(c, rank, n, count)
