@@ -121,6 +121,8 @@ const (
 	KindWinFlavor // value of the attribute WIN_CREATE_FLAVOR
 	KindWinModel  // value of the attribute WIN_MODEL
 
+	KindUnknown // what a newer release calls a kind in a trace
+
 	kindEnd
 )
 
@@ -262,6 +264,7 @@ var kindTable = [kindEnd]kindInfo{
 	KindLimit:     {name: "limit"},
 	KindWinFlavor: {name: "winflavor"},
 	KindWinModel:  {name: "winmodel"},
+	KindUnknown:   {name: "unknown"},
 }
 
 func int32Kind(name string) kindInfo {

@@ -73,8 +73,8 @@ type Param struct {
 // Name is the parameter's name in the standard.
 func (p *Param) Name() string { return p.Def.Name }
 
-// Kind is the parameter's kind as calls.txt names it: count, rank, comm, ….
-func (p *Param) Kind() string { return p.Def.Kind }
+// Kind is the parameter's kind as calls.txt has it: count, rank, comm, ….
+func (p *Param) Kind() mpi.Kind { return p.Def.Kind }
 
 // What an Array's Num says when there are no elements to look at.
 const (

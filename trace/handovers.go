@@ -5,6 +5,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -38,7 +39,7 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 			break // of a damaged file
 		}
 		name := model.HandedKinds[kind]
-		if name != "request" {
+		if name != mpi.KindRequest {
 			number += FirstLocal
 		}
 		list = append(list, Handover{Kind: name, Number: number, Index: index, Stream: maker, Made: made[maker]})

@@ -97,7 +97,7 @@ func (c *Call) appendOutcome(b []byte) []byte {
 		return append(b, c.ReturnName()...)
 	}
 	switch {
-	case c.Func.Returns == "descriptor" && c.Return != 0:
+	case c.Func.Returns == mpi.KindDescriptor && c.Return != 0:
 		b = append(b, "-1"...)
 	case c.Result.Type != None:
 		b = c.Result.appendText(b, c.Func.Returns)
@@ -129,24 +129,15 @@ func (c *Call) ReturnName() string {
 }
 
 // Render renders a value; kind is that of its parameter.
-func (v *Value) Render(kind string) string { return string(v.appendText(nil, kind)) }
+func (v *Value) Render(kind mpi.Kind) string { return string(v.appendText(nil, kind)) }
 
-// constantName names a value if the kind has a name for it.
-func constantName(kind string, v int64) string {
-	k, ok := mpi.KindNamed(kind)
-	if !ok {
-		return ""
-	}
-	return mpi.ConstantName(k, v)
-}
-
-func (v *Value) appendText(b []byte, kind string) []byte {
+func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 	switch v.Type {
 	case Int:
-		if name := constantName(kind, v.Num); name != "" {
+		if name := mpi.ConstantName(kind, v.Num); name != "" {
 			return append(b, name...)
 		}
-		if kind == "filemode" {
+		if kind == mpi.KindFileMode {
 			b = append(b, '0')
 			return strconv.AppendInt(b, v.Num, 8)
 		}
@@ -188,14 +179,14 @@ var arrayNames = [...]string{
 	-ArrayInsignificant: "-", -ArrayStatusesIgnore: "MPI_STATUSES_IGNORE",
 }
 
-func (v *Value) appendHandle(b []byte, kind string) []byte {
+func (v *Value) appendHandle(b []byte, kind mpi.Kind) []byte {
 	if id, ok := v.Num-FirstLocal, v.Num >= FirstLocal; ok {
-		return strconv.AppendInt(append(b, kind...), id, 10)
+		return strconv.AppendInt(append(b, kind.Name()...), id, 10)
 	}
-	if name := constantName(kind, v.Num); name != "" {
+	if name := mpi.ConstantName(kind, v.Num); name != "" {
 		return append(b, name...)
 	}
-	b = append(append(b, kind...), '?')
+	b = append(append(b, kind.Name()...), '?')
 	if v.Num == UnknownHandle {
 		return b
 	}
@@ -253,9 +244,9 @@ func (s *StatusValue) appendText(b []byte) []byte {
 		return b
 	}
 	b = append(b, "{source="...)
-	b = appendNamed(b, "rank", s.Source)
+	b = appendNamed(b, mpi.KindRank, s.Source)
 	b = append(b, ", tag="...)
-	b = appendNamed(b, "tag", s.Tag)
+	b = appendNamed(b, mpi.KindTag, s.Tag)
 	b = append(b, ", bytes="...)
 	if s.Count < 0 {
 		b = append(b, "MPI_UNDEFINED"...)
@@ -267,12 +258,12 @@ func (s *StatusValue) appendText(b []byte) []byte {
 	}
 	if s.HasError {
 		b = append(b, ", error="...)
-		b = appendNamed(b, "error", s.Error)
+		b = appendNamed(b, mpi.KindError, s.Error)
 	}
 	return append(b, '}')
 }
 
-func appendNamed(b []byte, kind string, v int64) []byte {
+func appendNamed(b []byte, kind mpi.Kind, v int64) []byte {
 	n := Value{Type: Int, Num: v}
 	return n.appendText(b, kind)
 }
@@ -380,12 +371,12 @@ func (c *Call) appendNewJSON(b []byte) []byte {
 	return b
 }
 
-func (v *Value) appendJSON(b []byte, kind string) []byte {
+func (v *Value) appendJSON(b []byte, kind mpi.Kind) []byte {
 	switch v.Type {
 	case None, Time:
 		return append(b, "null"...)
 	case Int:
-		if constantName(kind, v.Num) == "" {
+		if mpi.ConstantName(kind, v.Num) == "" {
 			return strconv.AppendInt(b, v.Num, 10)
 		}
 	case String:
@@ -421,9 +412,9 @@ func (s *StatusValue) appendJSON(b []byte) []byte {
 		b = append(b, `{"sent":true`...)
 	default:
 		b = append(b, `{"source":`...)
-		b = appendNamedJSON(b, "rank", s.Source)
+		b = appendNamedJSON(b, mpi.KindRank, s.Source)
 		b = append(b, `,"tag":`...)
-		b = appendNamedJSON(b, "tag", s.Tag)
+		b = appendNamedJSON(b, mpi.KindTag, s.Tag)
 		b = append(b, `,"bytes":`...)
 		b = strconv.AppendInt(b, s.Count, 10)
 	}
@@ -435,12 +426,12 @@ func (s *StatusValue) appendJSON(b []byte) []byte {
 	}
 	if s.HasError {
 		b = append(b, `,"error":`...)
-		b = appendNamedJSON(b, "error", s.Error)
+		b = appendNamedJSON(b, mpi.KindError, s.Error)
 	}
 	return append(b, '}')
 }
 
-func appendNamedJSON(b []byte, kind string, v int64) []byte {
+func appendNamedJSON(b []byte, kind mpi.Kind, v int64) []byte {
 	n := Value{Type: Int, Num: v}
 	return n.appendJSON(b, kind)
 }

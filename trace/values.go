@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // lookup finds what hashes in values stand for.
@@ -32,7 +33,7 @@ func readCall(f *Function, vals []int64, find *lookup, rank int) (*Call, error) 
 			continue
 		}
 		v, ok := find.value(sections.DefOf(f, s), s, vals)
-		if v.Type == String && sections.DefOf(f, s).Kind == "path" {
+		if v.Type == String && sections.DefOf(f, s).Kind == mpi.KindPath {
 			v.Text = signature.OfRank(v.Text, rank)
 		}
 		switch {

@@ -21,6 +21,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -110,7 +111,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64, places: newPlaces(o.paths),
 	}
 	if o.sites {
-		if err := d.places.tellApart(r); err != nil {
+		if err := d.places.tellApart(r, true); err != nil {
 			return err
 		}
 	}
@@ -423,11 +424,11 @@ func (d *dumper) matchesComm(c *trace.Call) bool {
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.Kind() != "comm" {
+		if p.Kind() != mpi.KindComm {
 			continue
 		}
 		for _, v := range []*trace.Value{&p.In, &p.Out} {
-			if v.Type != trace.None && slices.Contains(d.o.comms, v.Render("comm")) {
+			if v.Type != trace.None && slices.Contains(d.o.comms, v.Render(mpi.KindComm)) {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,10 +9,13 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/sites"
 )
 
 var (
 	examplesShown = regexp.MustCompile("(?s)" + examplesOf + "```\n(.*?)```\n")
+	columnsShown  = regexp.MustCompile(`(?s)<!-- columns -->\n\n.*?\n\n`)
 	exampleRemark = regexp.MustCompile(`^(.*?\S)(\s{3,})(\S.*)$`)
 	helpPage      = regexp.MustCompile(`More: docs/(\S+\.md)`)
 )
@@ -40,10 +44,11 @@ func TestPages(t *testing.T) {
 			shown[verb] = filepath.Base(path)
 			return "<!-- examples: " + verb + " -->\n```\n" + examples(cmd) + "```\n"
 		})
+		now = columnsShown.ReplaceAllLiteralString(now, "<!-- columns -->\n\n"+columnsTable()+"\n")
 		switch {
 		case now == string(text):
 		case !*update:
-			t.Errorf("%s: its examples are not those of --help; write them with: go test ./cmd/spoor -run TestPages -update", path)
+			t.Errorf("%s: its examples or columns are not those of spoor; write them with: go test ./cmd/spoor -run TestPages -update", path)
 		default:
 			if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
 				t.Fatal(err)
@@ -55,6 +60,16 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: its help names %s, which has no <!-- examples: %s -->", cmd.Name(), m[1], cmd.Name())
 		}
 	}
+}
+
+// columnsTable has the columns of call sites.
+func columnsTable() string {
+	var b strings.Builder
+	b.WriteString("| column | meaning |\n|---|---|\n")
+	for _, h := range sites.Measures(sites.Known{Times: true, Waits: true}).Headings() {
+		fmt.Fprintf(&b, "| %s | %s |\n", h.Name, h.Doc)
+	}
+	return b.String()
 }
 
 // examples are those of a verb's help, with remarks as a shell takes them.

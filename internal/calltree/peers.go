@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -43,7 +44,7 @@ func (b *builder) peersOfTerminal(t int) (_ string, err error) {
 	for i := range c.Func.Params {
 		p := &c.Func.Params[i]
 		sign := peerSigns[p.Name]
-		if p.Kind != "rank" || sign == "" || p.Dims > 0 {
+		if p.Kind != mpi.KindRank || sign == "" || p.Dims > 0 {
 			continue
 		}
 		if at == nil {
@@ -62,7 +63,7 @@ func (b *builder) peersOfTerminal(t int) (_ string, err error) {
 func (b *builder) rankText(t, at int) string {
 	name := func(v int64) string {
 		x := trace.Value{Type: trace.Int, Num: v}
-		switch s := x.Render("rank"); s {
+		switch s := x.Render(mpi.KindRank); s {
 		case "MPI_PROC_NULL":
 			return "none"
 		case "MPI_ANY_SOURCE":

@@ -72,7 +72,7 @@ func evenly(count, copies, stride int64, of datatype) datatype {
 
 // small reports whether sizes that come out of a call have 32 bits.
 func (a *arguments) small() bool {
-	return !a.f.Has(trace.Large) && slices.ContainsFunc(a.f.Params, func(p trace.ParamDef) bool { return p.Name == "size" && p.Kind == "count" })
+	return !a.f.Has(trace.Large) && slices.ContainsFunc(a.f.Params, func(p trace.ParamDef) bool { return p.Name == "size" && p.Kind == mpi.KindCount })
 }
 
 func typeRules() map[string]rule {

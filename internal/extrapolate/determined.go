@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -15,14 +16,14 @@ import (
 // changesObjects reports whether calls of a function make objects of which rules know, or end them.
 func changesObjects(f *trace.Function) bool {
 	return f.Has(trace.CreatesComm) || f.Has(trace.CreatesType) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool {
-		return p.Kind == "group" && p.Out || p.Kind == "comm" && p.Dir == trace.DirFree
+		return p.Kind == mpi.KindGroup && p.Out || p.Kind == mpi.KindComm && p.Dir == trace.DirFree
 	})
 }
 
 // counted takes down that a call made or ended a communicator, where its number among others does not come from results.
 func (o *objects) counted(a *arguments) {
 	for i := range a.f.Params {
-		if p := &a.f.Params[i]; p.Kind == "comm" && p.Dir == trace.DirFree && len(a.in[p.Name]) == 1 {
+		if p := &a.f.Params[i]; p.Kind == mpi.KindComm && p.Dir == trace.DirFree && len(a.in[p.Name]) == 1 {
 			o.made.ForgetChildren(a.in[p.Name][0])
 		}
 	}

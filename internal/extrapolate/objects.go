@@ -123,7 +123,7 @@ func (o *objects) describe(a *arguments, c *comm) []int64 {
 
 func (a *arguments) parent() int64 {
 	for i := range a.f.Params {
-		if p := &a.f.Params[i]; p.Kind == "comm" && len(a.in[p.Name]) == 1 {
+		if p := &a.f.Params[i]; p.Kind == mpi.KindComm && len(a.in[p.Name]) == 1 {
 			return a.in[p.Name][0]
 		}
 	}
@@ -422,16 +422,16 @@ func (o *objects) bind(a *arguments, r results) {
 			continue
 		}
 		switch {
-		case p.Kind == "group":
+		case p.Kind == mpi.KindGroup:
 			delete(o.groups, v[0])
 			if r.group != nil {
 				o.groups[v[0]] = r.group
 			}
-		case p.Kind == "comm" && f.Has(trace.CreatesComm) && r.comm != nil:
+		case p.Kind == mpi.KindComm && f.Has(trace.CreatesComm) && r.comm != nil:
 			o.comms[v[0]] = r.comm
-		case p.Kind == "comm" && f.Has(trace.CreatesComm) && len(a.made) > 3:
+		case p.Kind == mpi.KindComm && f.Has(trace.CreatesComm) && len(a.made) > 3:
 			o.comms[v[0]] = &comm{own: int(a.made[2]), size: int(a.made[3])}
-		case p.Kind == "datatype" && f.Has(trace.CreatesType):
+		case p.Kind == mpi.KindDatatype && f.Has(trace.CreatesType):
 			delete(o.types, v[0])
 			if r.typ != nil {
 				o.types[v[0]] = *r.typ

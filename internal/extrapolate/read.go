@@ -326,11 +326,8 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		x.follow(t, s.places[0], s.values, nil)
 		return nil
 	}
-	var done []ops.Completion
-	all := false // requests that it names
-	if c.Func.Has(trace.Completes) {
-		done, all = ops.Completed(c), c.Return == 0 && ops.CompletesAll(c)
-	}
+	done := ops.Completed(c)
+	all := c.Func.Has(trace.Completes) && c.Return == 0 && ops.CompletesAll(c) // requests that it names
 	spans, err := sections.SpansOf(c.Func, nil, vals)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // A shared is a parameter of a call, which a call of another layout at the same call site has, too.
@@ -66,7 +67,7 @@ func (p *place) shared() map[int]shared {
 // counts reports whether a cell is a parameter that says how many.
 func (p *place) counts(sharing map[int]shared, cell int) bool {
 	s, ok := sharing[cell]
-	return ok && s.param < len(p.function.Params) && p.function.Params[s.param].Kind == "count"
+	return ok && s.param < len(p.function.Params) && p.function.Params[s.param].Kind == mpi.KindCount
 }
 
 // fitShared fits a parameter with what others at its call site pass, if one form does for all.

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/mpi"
@@ -113,17 +114,26 @@ func transferKind(m *meaning.Call) Kind {
 	return Get
 }
 
-// Requests lists the requests that a call is given.
-func Requests(c *trace.Call) []trace.Value {
-	for i := range c.Params {
-		if p := &c.Params[i]; p.Def.Type == trace.Request && p.In.Type != trace.None {
-			if p.In.Type == trace.Array {
-				return p.In.Elems
+// Requests yields the requests that a call is given, numbered.
+func Requests(c *trace.Call) iter.Seq2[int, *trace.Value] {
+	return func(yield func(int, *trace.Value) bool) {
+		for i := range c.Params {
+			p := &c.Params[i]
+			if p.Def.Type != trace.Request || p.In.Type == trace.None {
+				continue
 			}
-			return []trace.Value{p.In}
+			if p.In.Type != trace.Array {
+				yield(0, &p.In)
+				return
+			}
+			for k := range p.In.Elems {
+				if !yield(k, &p.In.Elems[k]) {
+					return
+				}
+			}
+			return
 		}
 	}
-	return nil
 }
 
 // transfers says what a call moves that stands at a position; of one that makes a persistent

@@ -83,7 +83,7 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 	}
 	if starts {
 		for i := range c.Func.Params {
-			if c.Func.Params[i].Kind == "request" {
+			if c.Func.Params[i].Kind == mpi.KindRequest {
 				p.starts = at.Params[i].In
 				p.array = c.Func.Params[i].Dims > 0
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -21,6 +22,12 @@ func (a *Amount) Add(b Amount, n uint64) {
 	a.In += b.In * n
 }
 
+// Moved is a number of calls that move the same.
+type Moved struct {
+	Each  Amount
+	Calls uint64
+}
+
 // A Class computes the amounts of the ranks of one class.
 type Class struct {
 	r     *trace.Reader
@@ -34,6 +41,7 @@ type Class struct {
 	odd      map[int]bool // terminals whose signatures are laid out differently from rank to rank
 	counts   []uint64
 	totals   []Amount
+	moved    [][]Moved
 
 	// Whether handles mean the same on all ranks, which is found when first needed;
 	// then what they mean on the first is good for all.
@@ -89,7 +97,7 @@ func (c *Class) all() error {
 		}
 	}
 	n := len(c.calls)
-	c.constant, c.amounts, c.totals = make([]bool, n), make([]Amount, n), make([]Amount, n)
+	c.constant, c.amounts, c.totals, c.moved = make([]bool, n), make([]Amount, n), make([]Amount, n), make([][]Moved, n)
 	return nil
 }
 
@@ -120,7 +128,7 @@ func (c *Class) sameHandles() (bool, error) {
 		for i := range made.Params {
 			switch kind := made.Params[i].Kind(); {
 			case at.Params[i].Out < 0:
-			case kind == "datatype" || kind == "comm" || kind == "request":
+			case kind == mpi.KindDatatype || kind == mpi.KindComm || kind == mpi.KindRequest:
 				matters = append(matters, at.Params[i].Out)
 			}
 		}
@@ -200,8 +208,8 @@ func (c *Class) rank(member int) error {
 	for t := range c.calls {
 		if c.calls[t] == nil || member > 0 && c.constant[t] {
 			if member == 0 || c.x.Varies() {
-				c.totals[t] = Amount{}
-				c.totals[t].Add(c.amounts[t], c.counts[t])
+				c.move(t, nil)
+				c.move(t, &Moved{c.amounts[t], c.counts[t]})
 			}
 			continue
 		}
@@ -211,6 +219,19 @@ func (c *Class) rank(member int) error {
 	}
 	return w.err
 }
+
+// move adds calls of a terminal to those of the rank; nil begins anew.
+func (c *Class) move(t int, m *Moved) {
+	if m == nil {
+		c.totals[t], c.moved[t] = Amount{}, c.moved[t][:0]
+		return
+	}
+	c.totals[t].Add(m.Each, m.Calls)
+	c.moved[t] = append(c.moved[t], *m)
+}
+
+// Moved returns what the single calls of a terminal move on the rank that Each is at.
+func (c *Class) Moved(t int) []Moved { return c.moved[t] }
 
 // An evaluator looks at the signatures of one rank.
 type evaluator struct {
@@ -337,7 +358,7 @@ func (w *evaluator) total(t int) error {
 	c := w.c
 	var v view
 	a := w.amount(t, &v)
-	c.totals[t] = Amount{}
+	c.move(t, nil)
 	always := true // it is the same wherever the call stands
 	if v.askedHandle {
 		list, err := w.piecesOf(t)
@@ -349,7 +370,7 @@ func (w *evaluator) total(t int) error {
 			for _, p := range list[stream] {
 				at := view{stream: stream, index: p.At}
 				b := w.amount(t, &at)
-				c.totals[t].Add(b, p.Count)
+				c.move(t, &Moved{b, p.Count})
 				v.varies, v.askedRank = v.varies || at.varies, v.askedRank || at.askedRank
 				always = always && (pieces == 0 || a == b)
 				a = b
@@ -357,7 +378,7 @@ func (w *evaluator) total(t int) error {
 			}
 		}
 	} else {
-		c.totals[t].Add(a, c.counts[t])
+		c.move(t, &Moved{a, c.counts[t]})
 	}
 	if w.member > 0 {
 		return nil

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -41,9 +42,9 @@ func meetsOn(c *trace.Call) int {
 	on := -1
 	for i := range c.Params {
 		switch p := &c.Params[i]; p.Kind() {
-		case "tag":
+		case mpi.KindTag:
 			return -1
-		case "comm", "win", "file":
+		case mpi.KindComm, mpi.KindWin, mpi.KindFile:
 			if on < 0 && p.In.Type == trace.Handle {
 				on = i
 			}
@@ -66,13 +67,13 @@ func (p *process) meets(q *plan, c *Call) {
 	on := &c.Params[q.on]
 	m := &c.Met
 	switch on.Kind() {
-	case "comm":
+	case mpi.KindComm:
 		m.Comm = q.comm
-	case "win":
+	case mpi.KindWin:
 		if w := p.windows[on.In.Num]; w != nil {
 			m.Comm, m.Window = w.Comm, w.Window
 		}
-	case "file":
+	case mpi.KindFile:
 		if f := p.files[on.In.Num]; f != nil {
 			m.Comm, m.File = f.Comm, f
 		}
@@ -114,7 +115,7 @@ func On(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*trace.Occurrences,
 		if err != nil {
 			return nil, err
 		}
-		if on := meetsOn(c); on < 0 || c.Params[on].Kind() != "comm" {
+		if on := meetsOn(c); on < 0 || c.Params[on].Kind() != mpi.KindComm {
 			continue
 		}
 		for i, piece := range x.Pieces(0, c) {
@@ -145,7 +146,7 @@ func collective(p *process, _ *thread, q *plan, c *Call) {
 func makesComm(p *process, _ *thread, _ *plan, c *Call) {
 	for i := range c.Params {
 		q := &c.Params[i]
-		if q.Kind() != "comm" || q.Out.Type != trace.Handle || c.NewComm == nil {
+		if q.Kind() != mpi.KindComm || q.Out.Type != trace.Handle || c.NewComm == nil {
 			continue
 		}
 		if comm := p.x.Comm(&q.Out, c.Stream, c.Index); comm != nil {

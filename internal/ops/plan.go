@@ -71,7 +71,7 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	if len(q.pieces) > 1 {
 		q.pieces = q.pieces[1:]
 	}
-	if q.on >= 0 && c.Params[q.on].Kind() == "comm" {
+	if q.on >= 0 && c.Params[q.on].Kind() == mpi.KindComm {
 		q.count = nil
 		q.comm = p.x.Comm(&c.Params[q.on].In, t.stream, c.Index)
 	}

@@ -1,7 +1,7 @@
 package ops
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -204,17 +204,8 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 		}
 		p.hold(requestKey{-1, v.ID}, c.Acts[from:])
 	}
-	for i := range c.Params {
-		q := &c.Params[i]
-		if q.Kind() != "request" {
-			continue
-		}
-		if q.In.Type == trace.Request {
-			start(&q.In)
-		}
-		for j := range q.In.Elems {
-			start(&q.In.Elems[j])
-		}
+	for _, v := range Requests(c.Call) {
+		start(v)
 	}
 }
 
@@ -224,18 +215,33 @@ type completion struct {
 	request, requests int
 	flag, count       int // found anything, or how many
 	index, indices    int // of those that completed
-	statuses          int
+	status, statuses  int
 	frees             bool // it only gives them up
 }
 
-func completionOf(c *trace.Call) (x completion) {
-	for at, name := range map[*int]string{
-		&x.request: "request", &x.requests: "array_of_requests", &x.flag: "flag", &x.count: "outcount",
-		&x.index: "index", &x.indices: "array_of_indices", &x.statuses: "array_of_statuses",
-	} {
-		*at = slices.IndexFunc(c.Params, func(p trace.Param) bool { return p.Name() == name })
+func completionOf(c *trace.Call) completion {
+	x := completion{-1, -1, -1, -1, -1, -1, -1, -1, false}
+	for i := range c.Params {
+		switch c.Params[i].Name() {
+		case "request":
+			x.request = i
+		case "array_of_requests":
+			x.requests = i
+		case "flag":
+			x.flag = i
+		case "outcount":
+			x.count = i
+		case "index":
+			x.index = i
+		case "array_of_indices":
+			x.indices = i
+		case "status":
+			x.status = i
+		case "array_of_statuses":
+			x.statuses = i
+		}
 	}
-	def, _ := mpi.Lookup(c.Name())
+	def, _ := mpi.ByID(c.Func.ID)
 	x.frees = !meaning.WaitingOf(def).Completes
 	return x
 }
@@ -244,23 +250,46 @@ func completionOf(c *trace.Call) (x completion) {
 func completes(p *process, t *thread, q *plan, c *Call) {
 	x := &q.completion
 	if x.found(c.Call) {
-		x.each(c.Call, func(_ int, v *trace.Value, s *trace.StatusValue) {
-			if x.frees {
+		x.each(c.Call, func(request, status Place) {
+			if v := request.Value(c.Call, false); x.frees {
 				p.forget(t, v)
 			} else {
-				p.completed(t, c, v, s)
+				p.completed(t, c, v, status.status(c.Call))
 			}
 		})
 		return
 	}
-	if x.request >= 0 && c.Params[x.request].In.Type != trace.None {
-		p.tested(t, c, &c.Params[x.request].In)
-	} else if x.requests >= 0 {
-		list := c.Params[x.requests].In.Elems
-		for i := range list {
-			p.tested(t, c, &list[i])
-		}
+	for _, v := range Requests(c.Call) {
+		p.tested(t, c, v)
 	}
+}
+
+// A Place is where a call has a value: the number of a parameter, -1 for none, and which element of an array, or -1.
+type Place struct{ Param, Elem int }
+
+// Value returns what goes in at a place, or comes out; nil if nothing does.
+func (a Place) Value(c *trace.Call, out bool) *trace.Value {
+	if a.Param < 0 {
+		return nil
+	}
+	v := &c.Params[a.Param].In
+	if out {
+		v = &c.Params[a.Param].Out
+	}
+	switch {
+	case a.Elem < 0:
+		return v
+	case a.Elem < len(v.Elems):
+		return &v.Elems[a.Elem]
+	}
+	return nil
+}
+
+func (a Place) status(c *trace.Call) *trace.StatusValue {
+	if v := a.Value(c, true); v != nil {
+		return v.Status
+	}
+	return nil
 }
 
 // A Completion is a request that a call completes.
@@ -268,19 +297,36 @@ type Completion struct {
 	At      int // in the call's array of requests; 0 of a single one
 	Request *trace.Value
 	Status  *trace.StatusValue // nil: not known
+
+	RequestAt, StatusAt Place
 }
 
 // Completed returns the requests that a call completes, or gives up; none if it finds nothing, or fails.
-func Completed(c *trace.Call) (list []Completion) {
-	if x := completionOf(c); x.found(c) && (c.Return == 0 || c.Return == mpi.ErrInStatus) {
-		x.each(c, func(at int, v *trace.Value, s *trace.StatusValue) {
-			if !s.Pending() {
-				list = append(list, Completion{at, v, s})
+func Completed(c *trace.Call) []Completion {
+	if !c.Func.Has(trace.Completes) {
+		return nil
+	}
+	return FoundComplete(c)
+}
+
+// FoundComplete returns the requests that a call completes, or finds complete and leaves as they are, as MPI_Request_get_status does.
+func FoundComplete(c *trace.Call) (list []Completion) {
+	def, _ := mpi.ByID(c.Func.ID)
+	if !c.Func.Has(trace.Completes) && meaning.WaitingOf(def).Choice == meaning.NoRequest {
+		return nil
+	}
+	if x := completionOf(c); x.found(c) && ended(c) {
+		x.each(c, func(request, status Place) {
+			if s := status.status(c); !s.Pending() {
+				list = append(list, Completion{max(0, request.Elem), request.Value(c, false), s, request, status})
 			}
 		})
 	}
 	return list
 }
+
+// ended reports whether a call did what it was to do, though some of its requests may have failed.
+func ended(c *trace.Call) bool { return c.Return == 0 || c.Return == mpi.ErrInStatus }
 
 // CompletesAll reports whether a call completes all requests that it is given, whatever its outcome: it neither tests nor chooses.
 func CompletesAll(c *trace.Call) bool {
@@ -290,55 +336,72 @@ func CompletesAll(c *trace.Call) bool {
 
 // InVain reports whether a call is a test or a probe that finds nothing.
 func InVain(c *trace.Call) bool {
+	if def, _ := mpi.ByID(c.Func.ID); !def.Has(mpi.Polls) || !ended(c) {
+		return false
+	}
 	x := completionOf(c)
-	return Is(c.Func, mpi.Polls) && !x.found(c)
+	return !x.found(c)
 }
 
 // each visits the requests that a call completes which finds something, with what it says of each.
-func (x *completion) each(c *trace.Call, visit func(at int, v *trace.Value, s *trace.StatusValue)) {
+func (x *completion) each(c *trace.Call, visit func(request, status Place)) {
 	if x.request >= 0 && c.Params[x.request].In.Type != trace.None {
-		visit(0, &c.Params[x.request].In, scalarStatus(c))
+		visit(Place{x.request, -1}, Place{x.status, -1})
 		return
 	}
 	if x.requests < 0 {
 		return
 	}
 	list := c.Params[x.requests].In.Elems
-	one := func(n int64, s *trace.StatusValue) {
+	one := func(n int64, status Place) {
 		if n >= 0 && n < int64(len(list)) {
-			visit(int(n), &list[n], s)
+			visit(Place{x.requests, int(n)}, status)
 		}
 	}
 	switch {
 	case x.index >= 0:
 		if at := &c.Params[x.index].Out; at.Type == trace.Int {
-			one(at.Num, scalarStatus(c))
+			one(at.Num, Place{x.status, -1})
 		}
 	case x.indices >= 0:
 		some := c.Params[x.indices].Out.Elems
 		for i := range some {
-			one(some[i].Num, x.elementStatus(c, i))
+			one(some[i].Num, Place{x.statuses, i})
 		}
 	default:
 		for i := range list {
-			visit(i, &list[i], x.elementStatus(c, i))
+			one(int64(i), Place{x.statuses, i})
 		}
 	}
 }
 
-// found reports whether a test found what it looked for. Other calls wait for that.
+// CheckCompleted returns an error if a call says that it completed requests which it was not given.
+func CheckCompleted(c *trace.Call) error {
+	x := completionOf(c)
+	if x.requests < 0 || !ended(c) {
+		return nil
+	}
+	var said []trace.Value
+	switch {
+	case x.index >= 0 && x.found(c) && c.Params[x.index].Out.Num != mpi.Undefined:
+		said = []trace.Value{c.Params[x.index].Out}
+	case x.indices >= 0:
+		said = c.Params[x.indices].Out.Elems
+	}
+	for i := range said {
+		if at, n := said[i].Num, len(c.Params[x.requests].In.Elems); at < 0 || at >= int64(n) {
+			return fmt.Errorf("request %d of %d is said to have finished", at, n)
+		}
+	}
+	return nil
+}
+
+// found reports whether a test found what it looked for, or that there is nothing to look for. Other calls wait for that.
 func (x *completion) found(c *trace.Call) bool {
 	if x.flag >= 0 {
 		return c.Params[x.flag].Out.Num != 0
 	}
-	return x.count < 0 || c.Params[x.count].Out.Num > 0
-}
-
-func (x *completion) elementStatus(c *trace.Call, i int) *trace.StatusValue {
-	if x.statuses < 0 || i >= len(c.Params[x.statuses].Out.Elems) {
-		return nil
-	}
-	return c.Params[x.statuses].Out.Elems[i].Status
+	return x.count < 0 || c.Params[x.count].Out.Num != 0
 }
 
 func (p *process) forget(t *thread, v *trace.Value) {
@@ -435,18 +498,11 @@ func (p *process) underWay(t *thread, q *plan, c *Call) {
 
 // awaits tells which operations a call waits for, or asks about.
 func (p *process) awaits(t *thread, c *Call) {
-	await := func(v *trace.Value) {
+	for _, v := range Requests(c.Call) {
 		if x, _ := p.find(t, v); x != nil {
 			for i := range x.n {
 				c.add(Awaited, &x.acts[i].Operation)
 			}
-		}
-	}
-	if v := input(c.Call, "request"); v != nil {
-		await(v)
-	} else if v := input(c.Call, "array_of_requests"); v != nil {
-		for i := range v.Elems {
-			await(&v.Elems[i])
 		}
 	}
 }

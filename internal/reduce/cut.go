@@ -25,6 +25,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -313,7 +314,7 @@ func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64,
 }
 
 // fleeting are kinds of handles that are used up at once.
-var fleeting = map[string]bool{"message": true}
+var fleeting = map[mpi.Kind]bool{mpi.KindMessage: true}
 
 // concernsObjects reports whether a call of a function makes or frees what later calls name.
 func concernsObjects(f *trace.Function) bool {

@@ -130,7 +130,7 @@ func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 
 // callOf finds out what a call with a signature does.
 func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
-	c := &call{vain: from.Return == 0 && ops.InVain(from), spans: make(map[string]signature.Span)}
+	c := &call{vain: ops.InVain(from), spans: make(map[string]signature.Span)}
 	if from.Return != 0 || c.vain {
 		return c, nil
 	}

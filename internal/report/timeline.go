@@ -8,7 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -90,7 +90,7 @@ func category(f *trace.Function) int {
 	switch {
 	case strings.HasPrefix(name, "File_"), f.Has(trace.Posix):
 		return 4
-	case strings.HasPrefix(name, "Win_") || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == "win" && p.Dir == trace.DirIn }):
+	case strings.HasPrefix(name, "Win_") || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == mpi.KindWin && p.Dir == trace.DirIn }):
 		return 3
 	case f.Has(trace.Completes):
 		return 1
@@ -271,7 +271,7 @@ func (row *Row) name(r *trace.Reader, list []thread, o Options) error {
 	if err != nil {
 		return err
 	}
-	row.Of = calltree.Where(o.Where).MadeFor(k, list[0].stream)
+	row.Of = o.Named.Where.MadeFor(k, list[0].stream)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -92,7 +93,7 @@ type made struct {
 
 func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m made) {
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == "comm" && p.Out.Type == trace.Handle {
+		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.Handle {
 			m.handle = p.Out.Num
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -246,7 +247,7 @@ func HandoverEvents(lists [][]model.Handover) *AllocEvents {
 		at, made := uint64(0), make(map[int]uint64)
 		for _, h := range list {
 			id := h.Number
-			if h.Kind != "request" {
+			if h.Kind != mpi.KindRequest {
 				id -= model.FirstLocal
 			}
 			kind := slices.Index(model.HandedKinds[:], h.Kind)

@@ -107,7 +107,7 @@ func logKeys(calls []*Call) []string {
 		entry, _ := mpi.Lookup(call.Name)
 		for i := range entry.Params {
 			p := &entry.Params[i]
-			if plain(p.Kind.Name()) && !p.Array && p.Dir == mpi.In && i < len(call.In) && call.In[i].Int > 0 {
+			if plain(p.Kind) && !p.Array && p.Dir == mpi.In && i < len(call.In) && call.In[i].Int > 0 {
 				key += fmt.Sprintf(" %d", call.In[i].Int)
 			}
 		}
@@ -131,4 +131,4 @@ func traceKeys(calls []trace.Call) []string {
 	return keys
 }
 
-func plain(kind string) bool { return kind == "count" || kind == "tag" }
+func plain(kind mpi.Kind) bool { return kind == mpi.KindCount || kind == mpi.KindTag }

@@ -264,13 +264,13 @@ func (c *comparer) made(p *pending) {
 // argument compares parameter i at one end of the call.
 func (c *comparer) argument(p *pending, i int, logged []Value, v *trace.Value, exit bool) {
 	def := p.trace.Params[i].Def
-	kind, ok := mpi.KindNamed(def.Kind)
+	kind := def.Kind
 	var wrong string
 	switch {
 	case i >= len(logged) && kind != mpi.KindVarargs:
 		wrong = fmt.Sprintf("log has only %d arguments", len(logged))
-	case !ok:
-		wrong = "unknown kind " + def.Kind
+	case kind == mpi.KindUnknown:
+		wrong = "unknown kind"
 	case v.Type == trace.None:
 		wrong = fmt.Sprintf("not in the trace, logged %v", logged[i])
 	default:
@@ -295,20 +295,19 @@ func (c *comparer) returned(p *pending) {
 	f := p.trace.Func
 	var wrong string
 	switch {
-	case f.Returns == "error":
+	case f.Returns == mpi.KindError:
 		wrong = c.names.integer(mpi.KindError, p.log.Ret.Int, p.trace.Return)
 	case p.trace.Return != 0:
 		wrong = fmt.Sprintf("trace has code %d of a function that returns none", p.trace.Return)
-	case f.Returns == "request":
+	case f.Returns == mpi.KindRequest:
 		c.excuse(ConvertedRequest)
 	default:
-		kind, ok := mpi.KindNamed(f.Returns)
-		if !ok || p.trace.Result.Type == trace.None {
+		if p.trace.Result.Type == trace.None {
 			wrong = "not in the trace"
 			break
 		}
 		def := trace.ParamDef{Kind: f.Returns, Type: f.Result}
-		wrong = c.scalar(&arg{call: p, def: &def, kind: kind, exit: true}, p.log.Ret, &p.trace.Result)
+		wrong = c.scalar(&arg{call: p, def: &def, kind: f.Returns, exit: true}, p.log.Ret, &p.trace.Result)
 	}
 	if wrong != "" {
 		c.wrong("stream %d call %d: %s: returned: %s", p.stream, p.trace.Index, p.log.Name, wrong)
@@ -330,7 +329,7 @@ func (c *comparer) valid(p *pending, flag string) bool {
 
 // released notes that a handle was given back.
 func (c *comparer) released(p *pending, i int) {
-	kind, _ := mpi.KindNamed(p.trace.Params[i].Def.Kind)
+	kind := p.trace.Params[i].Def.Kind
 	if i < len(p.log.In) && p.log.In[i].Form == Handle {
 		c.pairsOf(kind).stale[p.log.In[i].Raw] = true
 	}

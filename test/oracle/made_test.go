@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -34,7 +35,7 @@ func (c *comparer) newComm(p *pending) string {
 	}
 	handle := int64(-1)
 	for i := range p.trace.Params {
-		if v := &p.trace.Params[i].Out; v.Type == trace.Handle && p.trace.Params[i].Def.Kind == "comm" {
+		if v := &p.trace.Params[i].Out; v.Type == trace.Handle && p.trace.Params[i].Def.Kind == mpi.KindComm {
 			handle = v.Num
 		}
 	}

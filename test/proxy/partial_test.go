@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -96,7 +97,7 @@ func upTo(t *testing.T, a, b *trace.Reader, ends reissue.Ends) {
 				t.Fatal(err)
 			}
 			for k := range c.Params { // memory of a replay lies elsewhere
-				if c.Params[k].Kind() == "buffer" {
+				if c.Params[k].Kind() == mpi.KindBuffer {
 					d.Params[k] = c.Params[k]
 				}
 			}

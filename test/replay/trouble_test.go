@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/test/need"
 	"github.com/spoor-hpc/spoor/trace"
@@ -198,7 +199,7 @@ func sameQuestion(c, d *trace.Call) bool {
 	}
 	for i := range c.Params {
 		switch c.Params[i].Kind() {
-		case "keyval", "error", "errorclass", "fint": // the MPI's own numbers
+		case mpi.KindKeyval, mpi.KindError, mpi.KindErrorClass, mpi.KindFint: // the MPI's own numbers
 			continue
 		}
 		if !sameInput(&c.Params[i].In, &d.Params[i].In) {

@@ -32,9 +32,9 @@ func (b *Bounds) Note(c *trace.Call) {
 			continue
 		}
 		switch {
-		case c.NewType != nil && p.Kind() == "datatype":
+		case c.NewType != nil && p.Kind() == mpi.KindDatatype:
 			b.datatype(p.Out.Num, c.NewType)
-		case c.NewComm != nil && p.Kind() == "comm":
+		case c.NewComm != nil && p.Kind() == mpi.KindComm:
 			x := b.comms[p.Out.Num]
 			in, out := degrees(c, c.NewComm.Size)
 			b.comms[p.Out.Num] = CommBound{max(x.Local, c.NewComm.Size), max(x.Remote, c.NewComm.RemoteSize), max(x.In, in), max(x.Out, out)}

@@ -261,7 +261,7 @@ func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
 // parentOf returns the handle of the communicator that a call makes another from; false if there is none.
 func parentOf(c *trace.Call) (handle int64, ok bool) {
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == kindNames[comm] && p.In.Type == trace.Handle {
+		if p := &c.Params[i]; p.Kind() == mpiKinds[comm] && p.In.Type == trace.Handle {
 			return p.In.Num, true
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -40,11 +41,11 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"datatype", "win", "request", "comm", "file"}
+var mpiKinds = [kinds]mpi.Kind{mpi.KindDatatype, mpi.KindWin, mpi.KindRequest, mpi.KindComm, mpi.KindFile}
 
 // kindOf is the kind of a parameter's objects; false if it passes none.
 func kindOf(p *trace.Param) (kind, bool) {
-	i := slices.Index(kindNames[:], p.Kind())
+	i := slices.Index(mpiKinds[:], p.Kind())
 	return kind(i), i >= 0
 }
 
@@ -172,7 +173,7 @@ func makerOf(f *trace.Function) (of kind, ok bool) {
 	default:
 		return 0, false
 	}
-	return of, slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Out && p.Kind == kindNames[of] })
+	return of, slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Out && p.Kind == mpiKinds[of] })
 }
 
 // makes tells what a call of a maker makes; false if it makes nothing.
@@ -181,7 +182,7 @@ func makes(of kind, c *trace.Call) (key, bool) {
 		return key{}, false
 	}
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == kindNames[of] {
+		if p := &c.Params[i]; p.Kind() == mpiKinds[of] {
 			if id, ok := own(of, &p.Out); ok {
 				return key{of, id}, true
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // passing has one thread make communicators of all ranks and of half of them, and types of two sizes, in turn, and another use them.
@@ -21,8 +22,8 @@ func passing(rounds int) func(r *tracktest.Recorder) {
 			split(r, 10+i%2, tracktest.World, int64(i%2*members[0]), local, int64(i), members)
 			n := int64(1 + i%2)
 			r.Call("MPI_Type_contiguous", 41, n, double, local, 8*n, 0, 8*n, 0, 8*n)
-			r.Handover(1, "comm", 0, 0, made)
-			r.Handover(1, "datatype", 0, 0, made+1)
+			r.Handover(1, mpi.KindComm, 0, 0, made)
+			r.Handover(1, mpi.KindDatatype, 0, 0, made+1)
 			r.CallOn(1, "MPI_Send", 40, 0, 1, 0, 1, local, int64((r.Rank+1)%len(members)), 1, local)
 			r.CallOn(1, "MPI_Barrier", 43, 0, local)
 			r.Call("MPI_Type_free", 42, local)
@@ -93,9 +94,9 @@ func TestHandedOver(t *testing.T) {
 func TestDamagedHandovers(t *testing.T) {
 	r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
 		r.Begin()
-		r.Handover(1, "comm", 0, 0, 77)
+		r.Handover(1, mpi.KindComm, 0, 0, 77)
 		r.CallOn(1, "MPI_Barrier", 43, 0, local)
-		r.Handover(1, "comm", 5, 9, 0)
+		r.Handover(1, mpi.KindComm, 5, 9, 0)
 		r.CallOn(1, "MPI_Barrier", 43, 0, local+5)
 		r.End()
 	})

@@ -136,7 +136,7 @@ func (n *Names) Of(c *trace.Call, f func(handle, name string)) {
 		if k := (key{of, id}); ok && !seen[k] {
 			seen[k] = true
 			if b, ok := n.past[k].at(c.Stream, c.Index); ok && b.to != "" && (b.stream != c.Stream || b.index <= c.Index) {
-				f(v.Render(kindNames[of]), b.to)
+				f(v.Render(mpiKinds[of]), b.to)
 			}
 		}
 	}

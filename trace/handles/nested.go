@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -15,7 +16,7 @@ type NestedFree struct {
 }
 
 // haveDeleters are the kinds of objects that have attributes.
-var haveDeleters = []string{"comm", "datatype", "win"}
+var haveDeleters = []mpi.Kind{mpi.KindComm, mpi.KindDatatype, mpi.KindWin}
 
 // NestedFrees returns them by stream, in the order of the calls that free; nil if the rank has no callbacks that could be.
 func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
@@ -58,6 +59,6 @@ const maxNested = 1 << 20
 // deletes reports whether a call names a function that is called when an attribute goes.
 func deletes(c *trace.Call) bool {
 	return slices.ContainsFunc(c.Params, func(p trace.Param) bool {
-		return p.Kind() == "function" && strings.Contains(p.Name(), "delete")
+		return p.Kind() == mpi.KindFunction && strings.Contains(p.Name(), "delete")
 	})
 }

@@ -123,7 +123,7 @@ func (x *Rank) findHanded() error {
 			return err
 		}
 		for _, h := range list {
-			of := slices.Index(kindNames[:], h.Kind)
+			of := slices.Index(mpiKinds[:], h.Kind)
 			if k := (key{kind(of), h.Number}); of >= 0 && x.ambiguous(k) {
 				x.handed[stream] = append(x.handed[stream], handed{k, h})
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -15,7 +16,9 @@ type Turn struct {
 }
 
 // endsAtFree are the kinds of objects of which the first call that gives one back is the last that uses it.
-var endsAtFree = map[string]bool{"comm": true, "win": true, "file": true, "op": true, "session": true, "request": true}
+var endsAtFree = map[mpi.Kind]bool{
+	mpi.KindComm: true, mpi.KindWin: true, mpi.KindFile: true, mpi.KindOp: true, mpi.KindSession: true, mpi.KindRequest: true,
+}
 
 // A turner finds the turns of a rank.
 type turner struct {
@@ -28,7 +31,7 @@ type turner struct {
 
 // A turnKey is calls of a stream that use an object, or those that make or free it.
 type turnKey struct {
-	kind   string
+	kind   mpi.Kind
 	number int64
 	stream int
 	which  which
@@ -152,10 +155,10 @@ func (t *turner) calls(h *trace.Handover, stream int, w which) *trace.Occurrence
 }
 
 // does reports whether a call uses an object with a number, or makes or frees one.
-func does(c *trace.Call, kind string, number int64, w which) bool {
+func does(c *trace.Call, kind mpi.Kind, number int64, w which) bool {
 	is := func(v *trace.Value) bool {
 		if v.Type == trace.Request {
-			return kind == "request" && v.Form == trace.RequestPersistent && v.ID == number
+			return kind == mpi.KindRequest && v.Form == trace.RequestPersistent && v.ID == number
 		}
 		return v.Type == trace.Handle && v.Num == number
 	}

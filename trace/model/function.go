@@ -28,10 +28,11 @@ const FirstLocal = mpi.FirstHandleID
 type Function struct {
 	ID      uint16
 	Name    string
-	Returns string // kind of what it returns, nearly always "error"
-	Result  Type   // of what it returns instead of an error code, else None
+	Returns mpi.Kind // nearly always KindError
+	Result  Type     // of what it returns instead of an error code, else None
 	Attrs   Attr
 	Params  []ParamDef
+	Unknown []string // the names of its kinds that are mpi.KindUnknown, in order: files made of this one keep them
 }
 
 // Has reports whether the function has all attributes of a.
@@ -59,8 +60,8 @@ const (
 // of signatures are to be taken apart.
 type ParamDef struct {
 	Name     string
-	Kind     string // as in package mpi
-	Type     Type   // of one element
+	Kind     mpi.Kind
+	Type     Type // of one element
 	Dir      Dir
 	Dims     int // 0 scalar, 1 array, 2 array of arrays
 	In, Out  bool

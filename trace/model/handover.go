@@ -1,13 +1,18 @@
 package model
 
+import "github.com/spoor-hpc/spoor/mpi"
+
 // A Handover says that from a call of a thread on a number stands for an object which another thread made.
 type Handover struct {
-	Kind   string // of the object, one of HandedKinds
-	Number int64  // of the handle; of a persistent request its ID
-	Index  uint64 // the first call that means this object
-	Stream int    // the thread of its maker
-	Made   uint64 // a call of that thread: it made the object, or made it ready for use
+	Kind   mpi.Kind // of the object, one of HandedKinds
+	Number int64    // of the handle; of a persistent request its ID
+	Index  uint64   // the first call that means this object
+	Stream int      // the thread of its maker
+	Made   uint64   // a call of that thread: it made the object, or made it ready for use
 }
 
 // HandedKinds are the kinds of objects that threads hand over. Files number them so.
-var HandedKinds = [...]string{"comm", "group", "datatype", "op", "request", "message", "win", "file", "info", "errhandler", "session"}
+var HandedKinds = [...]mpi.Kind{
+	mpi.KindComm, mpi.KindGroup, mpi.KindDatatype, mpi.KindOp, mpi.KindRequest, mpi.KindMessage, mpi.KindWin, mpi.KindFile,
+	mpi.KindInfo, mpi.KindErrhandler, mpi.KindSession,
+}

@@ -131,7 +131,7 @@ func ofMPI(c *trace.Call, p *trace.Param) bool {
 		return false
 	}
 	for i := range c.Params {
-		if k := &c.Params[i]; k.Kind() == "keyval" {
+		if k := &c.Params[i]; k.Kind() == mpi.KindKeyval {
 			return mpi.ConstantName(mpi.KindKeyval, k.In.Num) != ""
 		}
 	}
@@ -246,7 +246,7 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 		return v.Form == w.Form && v.ID == w.ID
 	case trace.Int:
 		return v.Num == w.Num || isAddress(v.Num) && isAddress(w.Num) &&
-			(o.AnyAddress || o.names != nil && o.names.name(name{kind: "address", num: v.Num}, name{kind: "address", num: w.Num}))
+			(o.AnyAddress || o.names != nil && o.names.name(name{kind: mpi.KindAddress, num: v.Num}, name{kind: mpi.KindAddress, num: w.Num}))
 	case trace.Array:
 		return v.Num == w.Num && slices.EqualFunc(v.Elems, w.Elems, func(a, b trace.Value) bool { return o.equalValues(&a, &b) })
 	}
@@ -284,10 +284,13 @@ type place struct {
 
 // A name is a value of a kind that a run makes up.
 type name struct {
-	kind string
+	kind mpi.Kind
 	text string
 	num  int64
 }
+
+// threadNumber is the kind of a thread's number, which is no parameter's.
+const threadNumber = mpi.KindNone
 
 func newRenaming() *renaming {
 	return &renaming{
@@ -358,10 +361,10 @@ func (r *renaming) renamed(p *trace.Param, v, w *trace.Value) (equal, ok bool) {
 	switch {
 	case !r.files:
 	case v.Type == trace.String && p.Name() == "filename" && !v.Null && !w.Null:
-		return r.name(name{kind: "file", text: v.Text}, name{kind: "file", text: w.Text}), true
-	case v.Type == trace.String && p.Kind() == "path" && !v.Null && !w.Null:
-		return r.name(name{kind: "path", text: v.Text}, name{kind: "path", text: w.Text}), true
-	case v.Type == trace.Int && (p.Kind() == "keyval" || p.Kind() == "fint"):
+		return r.name(name{kind: mpi.KindFile, text: v.Text}, name{kind: mpi.KindFile, text: w.Text}), true
+	case v.Type == trace.String && p.Kind() == mpi.KindPath && !v.Null && !w.Null:
+		return r.name(name{kind: mpi.KindPath, text: v.Text}, name{kind: mpi.KindPath, text: w.Text}), true
+	case v.Type == trace.Int && (p.Kind() == mpi.KindKeyval || p.Kind() == mpi.KindFint):
 		return v.Num == w.Num || r.name(name{kind: p.Kind(), num: v.Num}, name{kind: p.Kind(), num: w.Num}), true
 	}
 	return false, false

@@ -40,8 +40,7 @@ func completes(c *trace.Call) bool {
 	if c.Param("message") == nil && c.Param("win") == nil {
 		return true // the requests are dealt with, or nothing is taken
 	}
-	flag := c.Param("flag")
-	return flag != nil && flag.Out.Type == trace.Int && flag.Out.Num == 0
+	return ops.InVain(c)
 }
 
 // A tally cancels what both traces finished.
@@ -79,15 +78,9 @@ func (t *tally) takesAny(c *trace.Call, second bool) bool {
 // made notes the receives that take any message, and what is started.
 func (t *tally) made(c *trace.Call, second bool) {
 	if c.Func.Has(trace.Starts) {
-		for i := range c.Params {
-			list := c.Params[i].In.Elems
-			if c.Params[i].In.Type == trace.Request {
-				list = []trace.Value{c.Params[i].In}
-			}
-			for _, r := range list {
-				if r.Type == trace.Request && r.Form == trace.RequestPersistent {
-					t.live[side(second)][r.ID] = true
-				}
+		for _, r := range ops.Requests(c) {
+			if r.Form == trace.RequestPersistent {
+				t.live[side(second)][r.ID] = true
 			}
 		}
 	}
@@ -134,11 +127,6 @@ func (t *tally) message(s *trace.StatusValue, second bool) {
 
 // add notes what a call of one of the traces finished.
 func (t *tally) add(c *trace.Call, second bool) {
-	for _, name := range []string{"request", "array_of_requests"} {
-		if p := c.Param(name); p != nil && p.Def.Dir == trace.DirIn {
-			return // MPI_Request_get_status leaves requests as they are
-		}
-	}
 	for _, done := range ops.Completed(c) {
 		r, s := done.Request, done.Status
 		f := finish{form: r.Form, id: r.ID}

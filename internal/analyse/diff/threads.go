@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -65,7 +66,7 @@ func (t *threadMatcher) equal(i, j int) (bool, error) {
 		return false, nil
 	}
 	trial := &renaming{names: maps.Clone(t.names.names), old: maps.Clone(t.names.old), threads: true, files: t.c.o.Renamed}
-	if !trial.name(name{kind: "thread", num: int64(i)}, name{kind: "thread", num: int64(j)}) {
+	if !trial.name(name{kind: threadNumber, num: int64(i)}, name{kind: threadNumber, num: int64(j)}) {
 		return false, nil
 	}
 	o := t.c.o
@@ -103,7 +104,7 @@ func (r *renaming) again(v, w name) bool {
 
 // own compares handles and requests whose numbers depend on the order of threads; ok is false for others. made says that
 // a call made them.
-func (r *renaming) own(kind string, v, w *trace.Value, made bool) (equal, ok bool) {
+func (r *renaming) own(kind mpi.Kind, v, w *trace.Value, made bool) (equal, ok bool) {
 	same := r.name
 	if made {
 		same = r.again
@@ -112,9 +113,9 @@ func (r *renaming) own(kind string, v, w *trace.Value, made bool) (equal, ok boo
 	case v.Type == trace.Handle && v.Num >= trace.FirstLocal && w.Num >= trace.FirstLocal:
 		return same(name{kind: kind, num: v.Num}, name{kind: kind, num: w.Num}), true
 	case v.Type == trace.Request && v.Form == w.Form && v.Form == trace.RequestPersistent:
-		return same(name{kind: "request", num: v.ID}, name{kind: "request", num: w.ID}), true
+		return same(name{kind: mpi.KindRequest, num: v.ID}, name{kind: mpi.KindRequest, num: w.ID}), true
 	case v.Type == trace.Request && v.Form == w.Form && v.Form == trace.RequestForeign: // how many came since depends on time
-		return r.name(name{kind: "thread", num: int64(v.Thread)}, name{kind: "thread", num: int64(w.Thread)}), true
+		return r.name(name{kind: threadNumber, num: int64(v.Thread)}, name{kind: threadNumber, num: int64(w.Thread)}), true
 	case v.Type == trace.Array && v.Num == w.Num && len(v.Elems) == len(w.Elems) && len(v.Elems) > 0:
 		if x := v.Elems[0].Type; x != trace.Handle && x != trace.Request {
 			return false, false

@@ -34,16 +34,16 @@ type follower struct {
 	use    func(name, by string) *Use
 	moved  func(name string, written bool, bytes, start, end int64) // told of calls of POSIX; may be nil
 	folder string                                                   // the working folder; "" if not known
-	open   map[string]map[int64]*opened                             // by kind of handle, by number
+	open   map[mpi.Kind]map[int64]*opened                           // by kind of handle, by number
 	kind   trace.SampleKind
 	defs   map[*trace.Function]*mpi.Call
 	io     *mpiIO // nil: the rank doesn't use MPI-IO
 }
 
 func newFollower(k *trace.Rank, folder string) *follower {
-	f := &follower{rank: k.Number(), k: k, folder: folder, open: make(map[string]map[int64]*opened), kind: trace.ExactSample, defs: make(map[*trace.Function]*mpi.Call)}
+	f := &follower{rank: k.Number(), k: k, folder: folder, open: make(map[mpi.Kind]map[int64]*opened), kind: trace.ExactSample, defs: make(map[*trace.Function]*mpi.Call)}
 	for _, k := range []mpi.Kind{mpi.KindDescriptor, mpi.KindStream, mpi.KindDirectory, mpi.KindMapping, mpi.KindFile} {
-		f.open[k.Name()] = make(map[int64]*opened)
+		f.open[k] = make(map[int64]*opened)
 	}
 	return f
 }
@@ -425,7 +425,7 @@ func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name str
 			o = &opened{name: name, use: u, append: opensToAppend(c)}
 			u.Opens++
 		}
-		f.open[def.Returns.Name()][c.Result.Num] = o
+		f.open[def.Returns][c.Result.Num] = o
 	case o == nil || c.Return != 0:
 	case def.Has(mpi.Closes):
 		for i := range c.Params {

@@ -73,7 +73,7 @@ func (x *mpiIO) change(f *follower, c *trace.TimedCall, def *mpi.Call, o *opened
 	if c.Return != 0 {
 		return
 	}
-	files := f.open[mpi.KindFile.Name()]
+	files := f.open[mpi.KindFile]
 	fh := c.Param("fh")
 	switch def.Name {
 	case "MPI_File_open":

@@ -312,20 +312,7 @@ func idle(f *trace.Function) func(c *trace.Call) bool {
 	case !def.Has(mpi.Polls):
 		return func(c *trace.Call) bool { return c.Return == 0 }
 	}
-	return inVain
-}
-
-// inVain reports whether a call that polls found nothing.
-func inVain(c *trace.Call) bool {
-	if c.Return == trace.NeverReturned {
-		return true
-	}
-	for _, name := range []string{"flag", "outcount"} {
-		if q := c.Param(name); q != nil {
-			return c.Return == 0 && q.Out.Num == 0
-		}
-	}
-	return false
+	return func(c *trace.Call) bool { return c.Return == trace.NeverReturned || ops.InVain(c) }
 }
 
 // pollsAtEnd counts how often a stream has asked since its last call that was not idle.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
-	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // Nests are those of one thread of all ranks that have it.
@@ -62,32 +62,12 @@ func (n *numbering) context(k *trace.Rank, terminal int) (_ int, err error) {
 		n.fences = append(n.fences, false)
 	}
 	if !n.fences[c] && call.Func.Has(trace.Collective) {
-		if n.fences[c], err = n.joins(k, terminal); err != nil {
+		if n.fences[c], err = ops.OthersOf(n.r, k, false).In(terminal); err != nil {
 			return 0, err
 		}
 	}
 	n.of[at] = c
 	return c, nil
-}
-
-// joins reports whether others than the rank take part in collective calls. Where it isn't known they do.
-func (n *numbering) joins(k *trace.Rank, terminal int) (bool, error) {
-	x, err := handles.Of(n.r).Rank(k)
-	if err != nil {
-		return false, err
-	}
-	c, err := k.Terminal(terminal)
-	if err != nil {
-		return false, err
-	}
-	for stream := range k.Streams() {
-		for _, piece := range x.Pieces(stream, c) {
-			if comm := x.CommOf(c, stream, piece.At); comm == nil || comm.Size+comm.RemoteSize > 1 {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
 }
 
 // contexts numbers all contexts of a rank, by terminal.

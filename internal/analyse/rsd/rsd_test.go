@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -278,7 +279,7 @@ func TestFormulas(t *testing.T) {
 		{func(r int64) int64 { return (r%4+1)%4 + 4*(r/4) }, "(x+1 mod 4, y) of a grid 4 wide"},
 		{func(r int64) int64 { return r * r % 12 }, ""},
 	} {
-		s := &Slot{kind: "rank"}
+		s := &Slot{kind: mpi.KindRank}
 		for _, r := range all {
 			s.take(&taken{num: true, v: c.of(int64(r))}, 2, r)
 		}
@@ -286,7 +287,7 @@ func TestFormulas(t *testing.T) {
 			t.Errorf("%q, want %q", s.Formula, c.want)
 		}
 	}
-	s := &Slot{kind: "count"}
+	s := &Slot{kind: mpi.KindCount}
 	for _, r := range []int{0, 5} {
 		s.take(&taken{num: true, v: int64(10 * r)}, 1, r)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/stats"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -173,7 +174,7 @@ func (s *Slot) numbersText(ranks []int) string {
 	if s.Formula != "" {
 		return s.Formula
 	}
-	if s.kind == "rank" {
+	if s.kind == mpi.KindRank {
 		if list, ok := s.relative.Distinct(2 * mostShown); ok {
 			if own, ok := s.Numbers.Distinct(len(list)); !ok || len(list) < len(own) {
 				return "rank" + braced(list, func(v int64) string { return fmt.Sprintf("%+d", v) + ofRanks(s.distant.of[v], ranks) })

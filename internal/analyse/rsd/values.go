@@ -27,7 +27,7 @@ type Slot struct {
 	Moving  bool              // some move on from call to call: of Numbers, only count and extremes are those of all calls
 
 	part     part
-	kind     string
+	kind     mpi.Kind
 	relative stats.Numbers // to the rank, if the value is one
 	sets     valueSets[int64]
 	distant  valueSets[int64] // of relative
@@ -67,7 +67,7 @@ const shortArray = 8
 type taken struct {
 	name string
 	part part
-	kind string
+	kind mpi.Kind
 	text string // of what is no number
 	num  bool
 	v    int64
@@ -87,10 +87,10 @@ func valuesOf(c *trace.Call) (list []taken) {
 		}
 	}
 	if n := c.NewComm; n != nil {
-		list = append(list, number("new.rank", within, "rank", n.Rank), number("new.size", within, "", n.Size))
+		list = append(list, number("new.rank", within, mpi.KindRank, n.Rank), number("new.size", within, mpi.KindNone, n.Size))
 	}
 	if n := c.NewType; n != nil {
-		list = append(list, number("new.bytes", within, "", n.Size), number("new.extent", within, "", n.Extent))
+		list = append(list, number("new.bytes", within, mpi.KindNone, n.Size), number("new.extent", within, mpi.KindNone, n.Extent))
 	}
 	if c.Result.Type != trace.None {
 		list = appendValue(list, "result", whole, c.Func.Returns, &c.Result)
@@ -101,16 +101,14 @@ func valuesOf(c *trace.Call) (list []taken) {
 	return list
 }
 
-func number(name string, p part, kind string, v int64) taken {
-	if k, ok := mpi.KindNamed(kind); ok {
-		if text := mpi.ConstantName(k, v); text != "" {
-			return taken{name: name, part: p, kind: kind, text: text}
-		}
+func number(name string, p part, kind mpi.Kind, v int64) taken {
+	if text := mpi.ConstantName(kind, v); text != "" {
+		return taken{name: name, part: p, kind: kind, text: text}
 	}
 	return taken{name: name, part: p, kind: kind, num: true, v: v}
 }
 
-func appendValue(list []taken, name string, p part, kind string, v *trace.Value) []taken {
+func appendValue(list []taken, name string, p part, kind mpi.Kind, v *trace.Value) []taken {
 	switch v.Type {
 	case trace.Int, trace.Time:
 		return append(list, number(name, p, kind, v.Num))
@@ -120,13 +118,13 @@ func appendValue(list []taken, name string, p part, kind string, v *trace.Value)
 			break
 		}
 		at.Offset = 0
-		return append(list, taken{name: name, part: p, text: at.Text()}, number(name+".offset", offset, "", v.Addr.Offset))
+		return append(list, taken{name: name, part: p, text: at.Text()}, number(name+".offset", offset, mpi.KindNone, v.Addr.Offset))
 	case trace.Status:
 		s := v.Status
 		if s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored {
 			break
 		}
-		return append(list, number(name+".source", within, "rank", s.Source), number(name+".tag", within, "tag", s.Tag), number(name+".bytes", within, "", s.Count))
+		return append(list, number(name+".source", within, mpi.KindRank, s.Source), number(name+".tag", within, mpi.KindTag, s.Tag), number(name+".bytes", within, mpi.KindNone, s.Count))
 	case trace.Array:
 		if v.Num < 0 {
 			break
@@ -135,7 +133,7 @@ func appendValue(list []taken, name string, p part, kind string, v *trace.Value)
 		if len(v.Elems) <= shortArray {
 			text = v.Render(kind)
 		}
-		list = append(list, taken{name: name, part: p, text: text}, number(name+".length", length, "", v.Num))
+		list = append(list, taken{name: name, part: p, text: text}, number(name+".length", length, mpi.KindNone, v.Num))
 		for i := range v.Elems {
 			if t := v.Elems[i].Type; t != trace.Request { // how far back each was made says little
 				list = appendValue(list, name+"[]", within, kind, &v.Elems[i])
@@ -162,7 +160,7 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 	}
 	s.Numbers.Add(v.v, count, rank)
 	s.sets.add(v.v, rank, mostShown)
-	if s.kind == "rank" {
+	if s.kind == mpi.KindRank {
 		s.distant.add(v.v-int64(rank), rank, 2*mostShown)
 		s.relative.Add(v.v-int64(rank), count, rank)
 	}
@@ -189,7 +187,7 @@ func (s *Slot) fit(size int) {
 	if ok && len(s.ranks) < 3 && form.C[0] != 1 { // two ranks are evidence of a distance alone
 		ok = false
 	}
-	if !ok && s.kind == "rank" {
+	if !ok && s.kind == mpi.KindRank {
 		form, ok = column.As(s.ranks, s.vals, size, column.Ring, column.Xor, column.Digits)
 	}
 	if ok {

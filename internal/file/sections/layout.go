@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/record/lane"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -88,7 +89,7 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 					ranks[e.At+signature.StatusSource] = true
 				}
 			}
-		case p.Type == model.Int && p.Kind == "rank":
+		case p.Type == model.Int && p.Kind == mpi.KindRank:
 			for at := s.At + min(s.Dims, 1); at < s.End; at++ {
 				ranks[at] = true
 			}

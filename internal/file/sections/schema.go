@@ -24,7 +24,7 @@ var attrOf = []struct {
 
 // FunctionOf makes the schema's entry for a function of package mpi.
 func FunctionOf(c *mpi.Call) model.Function {
-	f := model.Function{ID: c.ID, Name: c.Name, Returns: c.Returns.Name()}
+	f := model.Function{ID: c.ID, Name: c.Name, Returns: c.Returns}
 	for _, a := range attrOf {
 		if c.Has(a.from) {
 			f.Attrs |= a.to
@@ -46,7 +46,7 @@ func FunctionOf(c *mpi.Call) model.Function {
 			continue
 		}
 		f.Params = append(f.Params, model.ParamDef{
-			Name: p.Name, Kind: p.Kind.Name(), Type: typeOf(p.Kind), Dir: model.Dir(p.Dir), Dims: parts[len(f.Params)].Dims,
+			Name: p.Name, Kind: p.Kind, Type: typeOf(p.Kind), Dir: model.Dir(p.Dir), Dims: parts[len(f.Params)].Dims,
 			In: p.HasIn(), Out: p.HasOut(), OnlyRoot: p.OnlyRoot, If: p.If,
 		})
 	}
@@ -88,13 +88,14 @@ const (
 
 func codeFunction(c *wire.Coder, f *model.Function) {
 	c.String(&f.Name)
-	c.String(&f.Returns)
+	unknown := f.Unknown
+	codeKind(c, &f.Returns, &unknown)
 	wire.Byte(c, &f.Result)
 	wire.Int(c, &f.Attrs, math.MaxUint32)
 	c.Refuse(f.Result > model.Status || f.Result == model.Array, "function %q: unknown result type %d", f.Name, f.Result)
 	wire.List(c, &f.Params, 5, func(_ int, p *model.ParamDef) {
 		c.String(&p.Name)
-		c.String(&p.Kind)
+		codeKind(c, &p.Kind, &unknown)
 		wire.Byte(c, &p.Type)
 		d := byte(p.Dir) | byte(p.Dims)<<4
 		wire.Byte(c, &d)
@@ -110,6 +111,28 @@ func codeFunction(c *wire.Coder, f *model.Function) {
 		c.Refuse(p.Type > model.Status || p.Type == model.Array || p.Dir > model.DirFree || p.Dims > 2 || flags >= flagIf<<1,
 			"function %q: parameter %q: unknown type, direction or flag", f.Name, p.Name)
 	})
+	if c.R != nil {
+		f.Unknown = unknown
+	}
+}
+
+// codeKind: a kind by its name. A newer release may know more kinds; their names are read into unknown, and written from it.
+func codeKind(c *wire.Coder, k *mpi.Kind, unknown *[]string) {
+	name := k.Name()
+	if c.R == nil && *k == mpi.KindUnknown {
+		name, *unknown = (*unknown)[0], (*unknown)[1:]
+	}
+	c.String(&name)
+	if c.R == nil {
+		return
+	}
+	var ok bool
+	if *k, ok = mpi.KindNamed(name); !ok && name != mpi.KindNone.Name() {
+		*k = mpi.KindUnknown
+	}
+	if *k == mpi.KindUnknown {
+		*unknown = append(*unknown, name)
+	}
 }
 
 // The entries of functions as they were when the file was made, with

@@ -106,17 +106,17 @@ func (w *walk) make(c *trace.Call, again bool) {
 	for i := range c.Params {
 		out := c.Params[i].Out
 		switch kind := c.Params[i].Kind(); {
-		case kind == "datatype" && out.Type == trace.Handle && c.NewType != nil:
+		case kind == mpi.KindDatatype && out.Type == trace.Handle && c.NewType != nil:
 			if _, known := w.types[out.Num]; again || !known {
 				w.types[out.Num] = c.NewType.Size
 			}
 			return
-		case kind == "comm" && out.Type == trace.Handle && c.NewComm != nil:
+		case kind == mpi.KindComm && out.Type == trace.Handle && c.NewComm != nil:
 			if _, known := w.comms[out.Num]; again || !known {
 				w.comms[out.Num] = w.newComm(c)
 			}
 			return
-		case kind == "request" && out.Type == trace.Request && strings.HasSuffix(strings.TrimSuffix(c.Name(), "_c"), "_init"):
+		case kind == mpi.KindRequest && out.Type == trace.Request && strings.HasSuffix(strings.TrimSuffix(c.Name(), "_c"), "_init"):
 			if _, known := w.started[out.Num]; again || !known {
 				base := strings.TrimSuffix(strings.TrimSuffix(c.Name(), "_c"), "_init")
 				w.started[out.Num] = w.moved(c, strings.ToLower(strings.TrimPrefix(base, "MPI_")))

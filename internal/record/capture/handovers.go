@@ -75,7 +75,7 @@ func (c *Capture) gets(s *stream, k mpi.Kind, number int64, index uint64) {
 	m.handed = true
 	*at(&c.handovers.makers, k, number) = m
 	*at(&h.told, k, number) = m
-	kind := slices.Index(model.HandedKinds[:], k.Name())
+	kind := slices.Index(model.HandedKinds[:], k)
 	if kind < 0 {
 		return
 	}

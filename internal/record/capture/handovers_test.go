@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
@@ -42,7 +43,7 @@ func TestHandovers(t *testing.T) {
 		kind, number, maker := track.UnpackHandover(e.Segment)
 		index += e.Calls
 		made += e.Size
-		if model.HandedKinds[kind] != "comm" || number != 0 || maker != 0 || e.Free {
+		if model.HandedKinds[kind] != mpi.KindComm || number != 0 || maker != 0 || e.Free {
 			t.Fatalf("handover %d is of %s %d by %d", n, model.HandedKinds[kind], number, maker)
 		}
 		if index != 3*n || made != 2*n {

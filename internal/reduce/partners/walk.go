@@ -205,7 +205,7 @@ func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 		p := &c.Func.Params[i]
 		request = request || p.Type == trace.Request
 		status = status || p.Type == trace.Status && !p.Out
-		if p.Kind == "win" {
+		if p.Kind == mpi.KindWin {
 			return false, "one-sided calls are in it"
 		}
 	}

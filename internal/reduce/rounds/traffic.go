@@ -97,6 +97,9 @@ func (p *parser) lose(x *rank, o op, all bool) {
 	}
 }
 
+// eventOf looks at a distinct call, once for all its occurrences. ops.Account.At tells of one occurrence, with the
+// communicator that the handle stands for there and the bytes: too much for a walk over all calls of a run, which asks for
+// the communicator of each alone (channelOf), and nothing of what keeps a call from being repeated (why).
 func eventOf(c *trace.Call) (e event) {
 	number := func(name string) (int64, bool) {
 		if v := c.Param(name); v != nil && name != "" {
@@ -185,7 +188,7 @@ func concernsObjects(f *trace.Function) bool {
 		switch {
 		case p.Out && (p.Type == trace.Handle || p.Type == trace.Object):
 			return true
-		case p.Kind == "win" || p.Kind == "file" || p.Kind == "message" || p.Kind == "session":
+		case p.Kind == mpi.KindWin || p.Kind == mpi.KindFile || p.Kind == mpi.KindMessage || p.Kind == mpi.KindSession:
 			return true
 		}
 	}

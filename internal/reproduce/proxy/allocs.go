@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -301,9 +302,9 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 			// What begins is allocated by the call behind, and what is freed had begun
 			// before: unless it is one segment, the order doesn't matter.
 			if event.Free {
-				e.frees = append(e.frees, fmt.Sprintf("%srelease(%s, %s);", who, class, v.fitter.expr("", id)))
+				e.frees = append(e.frees, fmt.Sprintf("%srelease(%s, %s);", who, class, v.fitter.expr(mpi.KindNone, id)))
 			} else {
-				e.begins = append(e.begins, fmt.Sprintf("%sblock(%s, %s, %s);", who, class, v.fitter.expr("", id), v.fitter.expr("", size)))
+				e.begins = append(e.begins, fmt.Sprintf("%sblock(%s, %s, %s);", who, class, v.fitter.expr(mpi.KindNone, id), v.fitter.expr(mpi.KindNone, size)))
 			}
 		}
 	}

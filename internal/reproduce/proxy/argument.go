@@ -17,9 +17,9 @@ func (w *writer) argument(i int) string {
 	w.far = w.hasAddresses(i)
 	defer func() { w.far = false }()
 	switch {
-	case p.Kind == "argc" || p.Kind == "argvp" || w.left(p, in, out):
+	case p.Kind == mpi.KindArgc || p.Kind == mpi.KindArgv || w.left(p, in, out):
 		return "NULL"
-	case p.Kind == "request":
+	case p.Kind == mpi.KindRequest:
 		return w.request(i)
 	case p.Dims > 0 && p.In && p.Dir != trace.DirOut:
 		if w.far {
@@ -69,36 +69,36 @@ func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
 		return all(in, zero) && all(out, zero)
 	case out.typ == trace.Int && slices.Contains(toolKinds, p.Kind):
 		return all(out, func(v int64) bool { return name(p.Kind, v) == "" })
-	case out.typ == trace.Handle && p.Kind == "datatype" && p.Dir == trace.DirOut: // none is made
+	case out.typ == trace.Handle && p.Kind == mpi.KindDatatype && p.Dir == trace.DirOut: // none is made
 		return all(out, func(v int64) bool { return v >= trace.FirstLocal })
 	}
 	return false
 }
 
 // toolKinds are those of whose numbers 0 is none.
-var toolKinds = []string{"bindtype", "varscope", "verbosity", "pvarclass"}
+var toolKinds = []mpi.Kind{mpi.KindBindType, mpi.KindVarScope, mpi.KindVerbosity, mpi.KindPvarClass}
 
 func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
 	if p.Dir == trace.DirIn {
 		switch {
-		case p.Kind == "rank" && p.Name == "source" && w.any(w.param("source"), -1):
+		case p.Kind == mpi.KindRank && p.Name == "source" && w.any(w.param("source"), -1):
 			return w.wildcard(p, in)
-		case p.Kind == "keyval":
+		case p.Kind == mpi.KindKeyval:
 			return w.keyval(in.at)
-		case p.Kind == "fint" && w.g.o.Target.Foreign(w.g.flavour) && reissue.FromInteger(w.c.f.Name):
+		case p.Kind == mpi.KindFint && w.g.o.Target.Foreign(w.g.flavour) && reissue.FromInteger(w.c.f.Name):
 			return fmt.Sprintf("P%s(%s)", reissue.ToInteger(w.c.f.Name), w.handle(w.c.f.Returns, w.c.result.at))
 		}
 		return w.expr(p.Kind, in.at)
 	}
 	switch {
-	case p.Kind == "keyval" && p.Dir == trace.DirOut:
+	case p.Kind == mpi.KindKeyval && p.Dir == trace.DirOut:
 		if out.typ == trace.Int {
 			if k, ok := w.g.keyvals[w.c.vals[0][out.at]]; ok {
 				return fmt.Sprintf("&keyval[%d]", k)
 			}
 		}
 		return w.sink("number")
-	case p.Kind == "keyval":
+	case p.Kind == mpi.KindKeyval:
 		return "A32(" + w.keyval(in.at) + ")"
 	case p.Dir != trace.DirOut && w.wide(p):
 		return "A64(" + w.expr(p.Kind, in.at) + ")"
@@ -112,11 +112,11 @@ func (w *writer) intSink(p *trace.ParamDef) string {
 	switch {
 	case p.Name == "flag":
 		return "&flag"
-	case p.Kind == "aint":
+	case p.Kind == mpi.KindAint:
 		return w.sink("aint")
-	case p.Kind == "offset" || p.Kind == "filedisp":
+	case p.Kind == mpi.KindOffset || p.Kind == mpi.KindFileDisp:
 		return w.sink("offset")
-	case p.Kind == "count64" || p.Kind == "tick":
+	case p.Kind == mpi.KindCount64 || p.Kind == mpi.KindTick:
 		return w.sink("count64")
 	case w.wide(p):
 		return "(void *)" + w.sink("count64")
@@ -128,8 +128,8 @@ func (w *writer) intSink(p *trace.ParamDef) string {
 
 func (w *writer) keyval(at int) string {
 	col := w.c.column(at)
-	if n := name("keyval", col[0]); n != "" || !same(col) {
-		return w.expr("keyval", at)
+	if n := name(mpi.KindKeyval, col[0]); n != "" || !same(col) {
+		return w.expr(mpi.KindKeyval, at)
 	}
 	return fmt.Sprintf("keyval[%d]", w.g.keyvals[col[0]])
 }
@@ -146,12 +146,12 @@ func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
 
 func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 	typ := handleTypes[p.Kind]
-	if p.Kind == "toolobj" { // the trace doesn't say which object; most are communicators
+	if p.Kind == mpi.KindToolObj { // the trace doesn't say which object; most are communicators
 		return "(MPI_Comm[]){MPI_COMM_WORLD}"
 	}
 	switch p.Dir {
 	case trace.DirIn:
-		if p.Kind == "pvar" && w.c.vals[0][in.at] == trace.UnknownHandle && w.c.vals[0][0] == 0 && reissue.AllHandles(w.c.f.Name) {
+		if p.Kind == mpi.KindPvar && w.c.vals[0][in.at] == trace.UnknownHandle && w.c.vals[0][0] == 0 && reissue.AllHandles(w.c.f.Name) {
 			return "MPI_T_PVAR_ALL_HANDLES"
 		}
 		return w.handle(p.Kind, in.at)
@@ -198,12 +198,12 @@ func (w *writer) memory(at int, null string) string {
 	if same(off) {
 		return sum(e, term(off[0], ""))
 	}
-	return e + " + " + w.v.fitter.expr("", off)
+	return e + " + " + w.v.fitter.expr(mpi.KindNone, off)
 }
 
 func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 	switch {
-	case p.Kind == "buffer":
+	case p.Kind == mpi.KindBuffer:
 		if in.typ != trace.Address {
 			return "NULL"
 		}
@@ -212,14 +212,14 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 			w.after = append(w.after, w.giving("taken", in.at, ""))
 		}
 		return m
-	case p.Kind == "pointerout":
+	case p.Kind == mpi.KindPointerOut:
 		if reissue.Gives(w.c.f.Name) && out.typ == trace.Address && signature.SegClass(w.c.vals[0][out.at]) != signature.SegSpecial {
 			w.given(out.at)
 		}
 		return "&pointer"
-	case p.Kind == "address" && p.Dir == trace.DirIn:
+	case p.Kind == mpi.KindAddress && p.Dir == trace.DirIn:
 		return "(MPI_Aint)(" + w.memory(in.at, "NULL") + ")"
-	case p.Kind == "address":
+	case p.Kind == mpi.KindAddress:
 		return w.sink("aint")
 	}
 	return w.memory(in.at, "NULL")
@@ -250,7 +250,7 @@ func (w *writer) given(at int) {
 	}
 	base := "pointer"
 	if off := w.c.column(at + 1); !same(off) || off[0] != 0 {
-		base = "(char *)pointer - " + operand(w.v.fitter.expr("", off))
+		base = "(char *)pointer - " + operand(w.v.fitter.expr(mpi.KindNone, off))
 	}
 	w.after = append(w.after, w.giving("gave", at, ", "+base+", "+win))
 }
@@ -280,7 +280,7 @@ func (w *writer) attribute() {
 		return
 	}
 	number := w.c.vals[0][w.c.in[key].at]
-	if name("keyval", number) != "" {
+	if name(mpi.KindKeyval, number) != "" {
 		// In Fortran values are numbers. One that the program uses too, be it by
 		// chance, is what this MPI says.
 		if w.v.passes(w.c.vals[0][got.at]) {

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // numbers is an array of integers that goes in.
-func (w *writer) numbers(kind string, n *node, wide bool) string {
+func (w *writer) numbers(kind mpi.Kind, n *node, wide bool) string {
 	bits := "32"
 	if wide {
 		bits = "64"
@@ -66,7 +67,7 @@ func (w *writer) numbers(kind string, n *node, wide bool) string {
 }
 
 // special is what stands for an array that is none.
-func (w *writer) special(n int64, kind string) (string, bool) {
+func (w *writer) special(n int64, kind mpi.Kind) (string, bool) {
 	switch n {
 	case trace.ArrayUnweighted:
 		return "MPI_UNWEIGHTED", true
@@ -78,7 +79,7 @@ func (w *writer) special(n int64, kind string) (string, bool) {
 		return "NULL", true
 	case 0:
 		switch kind {
-		case "datatype", "info":
+		case mpi.KindDatatype, mpi.KindInfo:
 			return "NULL", true
 		}
 		return "A64(0)", true
@@ -126,7 +127,7 @@ func (w *writer) outArray(p *trace.ParamDef, out *node) string {
 	}
 	if p.Type == trace.Handle {
 		clean := "%s"
-		if p.Kind == "datatype" { // Open MPI looks at all that there is room for
+		if p.Kind == mpi.KindDatatype { // Open MPI looks at all that there is room for
 			w.g.plan.Elements = max(w.g.plan.Elements, int(n))
 			clean = fmt.Sprintf("no_types(%%s, %d)", n)
 		}
@@ -233,7 +234,7 @@ func (w *writer) ignores(out *node) bool {
 func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 	if p.Dir == trace.DirOut {
 		switch {
-		case p.Kind != "status":
+		case p.Kind != mpi.KindStatus:
 			return "room(64)"
 		case w.ignores(out):
 			return "MPI_STATUS_IGNORE"
@@ -251,7 +252,7 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 	case trace.StatusAbsent:
 		s = "MPI_STATUS_IGNORE"
 	}
-	if p.Kind == "fstatus" {
+	if p.Kind == mpi.KindFStatus {
 		return "fstatus_of(" + s + ")"
 	}
 	return s
@@ -259,6 +260,6 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 
 // came lists what a status says.
 func (w *writer) came(status *node) string {
-	return fmt.Sprintf("%s, %s, %s, %s", w.expr("rank", status.at+signature.StatusSource), w.expr("tag", status.at+signature.StatusTag),
-		w.expr("", status.at+signature.StatusCount), w.expr("", status.at+signature.StatusCancelled))
+	return fmt.Sprintf("%s, %s, %s, %s", w.expr(mpi.KindRank, status.at+signature.StatusSource), w.expr(mpi.KindTag, status.at+signature.StatusTag),
+		w.expr(mpi.KindNone, status.at+signature.StatusCount), w.expr(mpi.KindNone, status.at+signature.StatusCancelled))
 }

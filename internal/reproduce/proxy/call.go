@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -27,19 +28,51 @@ type writer struct {
 	first []string       // statements before the call
 }
 
-var handleArrays = map[string]string{
-	"comm": "comm", "group": "group", "datatype": "type", "op": "op", "message": "message", "win": "win", "file": "file",
-	"info": "info", "errhandler": "errhandler", "session": "session", "cvar": "cvar", "pvar": "pvar",
-	"pvarsession": "pvarsession", "event": "event", "eventreg": "eventreg", "enum": "enums",
-	"descriptor": "descriptor", "stream": "streams", "directory": "directories", "mapping": "mappings",
+var handleArrays = map[mpi.Kind]string{
+	mpi.KindComm:        "comm",
+	mpi.KindGroup:       "group",
+	mpi.KindDatatype:    "type",
+	mpi.KindOp:          "op",
+	mpi.KindMessage:     "message",
+	mpi.KindWin:         "win",
+	mpi.KindFile:        "file",
+	mpi.KindInfo:        "info",
+	mpi.KindErrhandler:  "errhandler",
+	mpi.KindSession:     "session",
+	mpi.KindCvar:        "cvar",
+	mpi.KindPvar:        "pvar",
+	mpi.KindPvarSession: "pvarsession",
+	mpi.KindEvent:       "event",
+	mpi.KindEventReg:    "eventreg",
+	mpi.KindEnum:        "enums",
+	mpi.KindDescriptor:  "descriptor",
+	mpi.KindStream:      "streams",
+	mpi.KindDirectory:   "directories",
+	mpi.KindMapping:     "mappings",
 }
 
-var handleTypes = map[string]string{
-	"comm": "MPI_Comm", "group": "MPI_Group", "datatype": "MPI_Datatype", "op": "MPI_Op", "message": "MPI_Message",
-	"win": "MPI_Win", "file": "MPI_File", "info": "MPI_Info", "errhandler": "MPI_Errhandler", "session": "MPI_Session",
-	"cvar": "MPI_T_cvar_handle", "pvar": "MPI_T_pvar_handle", "pvarsession": "MPI_T_pvar_session",
-	"event": "MPI_T_event_instance", "eventreg": "MPI_T_event_registration", "enum": "MPI_T_enum",
-	"request": "MPI_Request", "descriptor": "int", "stream": "FILE *", "directory": "DIR *", "mapping": "void *",
+var handleTypes = map[mpi.Kind]string{
+	mpi.KindComm:        "MPI_Comm",
+	mpi.KindGroup:       "MPI_Group",
+	mpi.KindDatatype:    "MPI_Datatype",
+	mpi.KindOp:          "MPI_Op",
+	mpi.KindMessage:     "MPI_Message",
+	mpi.KindWin:         "MPI_Win",
+	mpi.KindFile:        "MPI_File",
+	mpi.KindInfo:        "MPI_Info",
+	mpi.KindErrhandler:  "MPI_Errhandler",
+	mpi.KindSession:     "MPI_Session",
+	mpi.KindCvar:        "MPI_T_cvar_handle",
+	mpi.KindPvar:        "MPI_T_pvar_handle",
+	mpi.KindPvarSession: "MPI_T_pvar_session",
+	mpi.KindEvent:       "MPI_T_event_instance",
+	mpi.KindEventReg:    "MPI_T_event_registration",
+	mpi.KindEnum:        "MPI_T_enum",
+	mpi.KindRequest:     "MPI_Request",
+	mpi.KindDescriptor:  "int",
+	mpi.KindStream:      "FILE *",
+	mpi.KindDirectory:   "DIR *",
+	mpi.KindMapping:     "void *",
 }
 
 // line writes a terminal of a variant.
@@ -113,7 +146,7 @@ func (w *writer) out(name string) (int64, bool) {
 	return w.c.vals[0][w.c.out[i].at], true
 }
 
-func (w *writer) expr(kind string, at int) string {
+func (w *writer) expr(kind mpi.Kind, at int) string {
 	switch v := w.c.lane[at]; {
 	case v != "" && w.c.lists != nil:
 		return constants(kind, v)
@@ -154,9 +187,9 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	case vain && is.Choice == meaning.OneRequest:
 		do = "POLL(pending(" + w.requests("request") + "), "
 	case vain && is.Choice == meaning.AllRequests:
-		do = fmt.Sprintf("POLL(any_pending(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
+		do = fmt.Sprintf("POLL(any_pending(%s, %s), ", w.expr(mpi.KindInt, w.c.in[0].at), w.requests("array_of_requests"))
 	case vain && is.Choice != meaning.NoRequest:
-		do = fmt.Sprintf("POLL(none_done(%s, %s), ", w.expr("int", w.c.in[0].at), w.requests("array_of_requests"))
+		do = fmt.Sprintf("POLL(none_done(%s, %s), ", w.expr(mpi.KindInt, w.c.in[0].at), w.requests("array_of_requests"))
 	case vain && is.Probes:
 		do = fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2])
 	case hasFlag && !vain && is.Choice == meaning.NoRequest && !is.Probes:
@@ -191,7 +224,7 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 // call is the call and its arguments.
 func (w *writer) call() (text string, args []string) {
 	for i := range w.c.f.Params {
-		if w.c.f.Params[i].Kind != "varargs" {
+		if w.c.f.Params[i].Kind != mpi.KindVarargs {
 			args = append(args, w.argument(i))
 		}
 	}
@@ -230,15 +263,15 @@ func (w *writer) generalised() {
 		}
 		w.first = append(w.first, fmt.Sprintf("told(request(%s), %s);", w.distance(request.at), w.came(status)))
 	}
-	reissue.Finished(w.c.c, func(request, status reissue.At) {
-		if r, s := nodeAt(w.c.in, request), nodeAt(w.c.out, status); r != nil && s != nil {
+	for _, done := range ops.FoundComplete(w.c.c) {
+		if r, s := nodeAt(w.c.in, done.RequestAt), nodeAt(w.c.out, done.StatusAt); r != nil && s != nil {
 			one(r, s)
 		}
-	})
+	}
 }
 
 // nodeAt is the node at a place of a call; nil if there is none.
-func nodeAt(list []node, at reissue.At) *node {
+func nodeAt(list []node, at ops.Place) *node {
 	switch {
 	case at.Param < 0:
 		return nil
@@ -275,7 +308,7 @@ func (w *writer) taken() (at int, ok bool) {
 func (w *writer) arrives() {
 	if at, ok := w.taken(); ok && w.c.def.Has(mpi.Polls) {
 		w.first = append(w.first, fmt.Sprintf("arrived(%s, %s, %s);",
-			w.expr("rank", at), w.expr("tag", at+1), w.argument(w.param("comm"))))
+			w.expr(mpi.KindRank, at), w.expr(mpi.KindTag, at+1), w.argument(w.param("comm"))))
 	}
 }
 
@@ -296,11 +329,11 @@ func (w *writer) from(at int, operation string, of func(int64) int64) string {
 	for i := range col {
 		col[i] = of(col[i])
 	}
-	return w.v.fitter.expr("", col)
+	return w.v.fitter.expr(mpi.KindNone, col)
 }
 
 // handle is a handle that goes in.
-func (w *writer) handle(kind string, at int) string {
+func (w *writer) handle(kind mpi.Kind, at int) string {
 	v := w.c.vals[0][at]
 	if v >= trace.FirstLocal {
 		return fmt.Sprintf("%s[%s]", handleArrays[kind], w.slot(at))
@@ -311,10 +344,8 @@ func (w *writer) handle(kind string, at int) string {
 	if v == 0 {
 		return "0"
 	}
-	if k, ok := mpi.KindNamed(kind); ok {
-		if null, ok := mpi.NullHandle(k); ok {
-			return mpi.ConstantName(k, null)
-		}
+	if null, ok := mpi.NullHandle(kind); ok {
+		return mpi.ConstantName(kind, null)
 	}
 	return "NULL"
 }
@@ -327,6 +358,5 @@ func (w *writer) sink(variable string) string {
 }
 
 func (w *writer) wide(p *trace.ParamDef) bool {
-	k, _ := mpi.KindNamed(p.Kind)
-	return k.Width(w.c.def.Large) == mpi.Width64
+	return p.Kind.Width(w.c.def.Large) == mpi.Width64
 }

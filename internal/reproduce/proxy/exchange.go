@@ -227,7 +227,7 @@ func (c *call) asksStatus() bool {
 	status := false
 	for i := range c.f.Params {
 		switch p := &c.f.Params[i]; {
-		case p.Kind == "status" && p.Dir == trace.DirIn:
+		case p.Kind == mpi.KindStatus && p.Dir == trace.DirIn:
 			status = true
 		case p.Dir != trace.DirIn && c.in[i].typ != trace.None, p.Dir == trace.DirOut && p.Type != trace.Int:
 			return false
@@ -237,6 +237,7 @@ func (c *call) asksStatus() bool {
 }
 
 // finished lists how many creations ago the requests were made that a call finishes; 0 is a request of another kind.
+// It is ops.Completed over the values of one member: only the first member's call is kept as a whole.
 func (c *call) finished(vals []int64) (list []int64) {
 	one := func(n *node) {
 		v := vals[n.at]
@@ -483,7 +484,7 @@ func (x *exchanger) answer(k *kind, known *[]int, rest []item) {
 // buffer is the address of a message; nil if the call has none.
 func (c *call) buffer() *node {
 	for i := range c.in {
-		if c.f.Params[i].Kind == "buffer" && c.in[i].typ == trace.Address {
+		if c.f.Params[i].Kind == mpi.KindBuffer && c.in[i].typ == trace.Address {
 			return &c.in[i]
 		}
 	}

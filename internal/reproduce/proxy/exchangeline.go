@@ -184,7 +184,7 @@ func (g *generator) rows(v *variant, width, members int, of func(m int) [][]int6
 	}) {
 		number[key] = k
 		for _, x := range rows[key] {
-			values = append(values, literal("", x))
+			values = append(values, literal(mpi.KindNone, x))
 		}
 	}
 	for m := range members {

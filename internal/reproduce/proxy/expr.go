@@ -14,12 +14,8 @@ import (
 )
 
 // name is the C name of a constant of a kind, or "".
-func name(kind string, v int64) string {
-	k, ok := mpi.KindNamed(kind)
-	if !ok {
-		return ""
-	}
-	return strings.ReplaceAll(mpi.ConstantName(k, v), "|", " | ")
+func name(kind mpi.Kind, v int64) string {
+	return strings.ReplaceAll(mpi.ConstantName(kind, v), "|", " | ")
 }
 
 func number(v int64) string {
@@ -34,10 +30,10 @@ func number(v int64) string {
 	return strconv.FormatInt(v, 10)
 }
 
-func literal(kind string, v int64) string { return constant(kind, v).C(expr.Style{Number: number}) }
+func literal(kind mpi.Kind, v int64) string { return constant(kind, v).C(expr.Style{Number: number}) }
 
 // constant is a value by its name in C, if it has one.
-func constant(kind string, v int64) *expr.Expr {
+func constant(kind mpi.Kind, v int64) *expr.Expr {
 	if n := name(kind, v); n != "" {
 		return expr.Named(n, v)
 	}
@@ -59,12 +55,18 @@ type fitter struct {
 	g       *generator
 	members []int
 	fit     *column.Fitter
-	memo    map[string]string
+	memo    map[memoKey]string
 	tabled  []tabled // long ones
 }
 
+// A memoKey is what an expression was found for.
+type memoKey struct {
+	kind mpi.Kind
+	runs string // of the column
+}
+
 func newFitter(g *generator, members []int) *fitter {
-	return &fitter{g: g, members: members, fit: fitterOf(g, members), memo: make(map[string]string)}
+	return &fitter{g: g, members: members, fit: fitterOf(g, members), memo: make(map[memoKey]string)}
 }
 
 // columnOf is a column of ranks.
@@ -82,12 +84,12 @@ func same(vals []int64) bool {
 
 // expr is a value over the members as a C expression. Named constants among
 // the values keep their names.
-func (f *fitter) expr(kind string, vals []int64) string {
+func (f *fitter) expr(kind mpi.Kind, vals []int64) string {
 	if same(vals) {
 		return literal(kind, vals[0])
 	}
 	col := column.Of(vals...)
-	key := kind + string(col.AppendRuns(nil))
+	key := memoKey{kind, string(col.AppendRuns(nil))}
 	if e, ok := f.memo[key]; ok {
 		return e
 	}
@@ -104,7 +106,7 @@ func (f *fitter) expr(kind string, vals []int64) string {
 }
 
 // search finds a formula.
-func (f *fitter) search(kind string, vals []int64) (*expr.Expr, bool) {
+func (f *fitter) search(kind mpi.Kind, vals []int64) (*expr.Expr, bool) {
 	special := func(v int64) bool { return v < 0 && name(kind, v) != "" }
 	var plain []int64
 	var at []int

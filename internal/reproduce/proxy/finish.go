@@ -74,8 +74,8 @@ func (s *stepwise) end() uint64 {
 	return r.first + r.calls + (s.steps - after)
 }
 
-// finishedBy is the output that says how many requests a call has finished; empty if it is no
-// call that FINISH makes.
+// finishedBy is the output that says how many requests a call has finished, which FINISH reads in the program; empty if it
+// is no call that FINISH makes.
 func (c *call) finishedBy() string {
 	if !meaning.WaitingOf(c.def).Completes {
 		return ""
@@ -225,7 +225,7 @@ func (c *call) at() site { return site{c.f.Name, c.site, len(c.requests())} }
 // requests are those of an array that a call is given on the first member.
 func (c *call) requests() (list []int64) {
 	for i := range c.f.Params {
-		if c.f.Params[i].Kind == "request" {
+		if c.f.Params[i].Kind == mpi.KindRequest {
 			for _, n := range c.in[i].elems {
 				list = append(list, c.vals[0][n.at])
 			}
@@ -277,7 +277,7 @@ func (c *call) partOf(whole *call) bool {
 // place says where a call's requests are, whichever of them are finished already.
 func (c *call) place() (string, bool) {
 	for i := range c.f.Params {
-		if c.f.Params[i].Kind != "request" {
+		if c.f.Params[i].Kind != mpi.KindRequest {
 			continue
 		}
 		n := &c.in[i]
@@ -406,7 +406,7 @@ func (g *generator) finishCall(v *variant, c *call, count, place string) string 
 	all := "statuses(" + length + ")"
 	for i := range c.f.Params {
 		p := &c.f.Params[i]
-		if p.Kind == "status" && w.ignores(&c.out[i]) {
+		if p.Kind == mpi.KindStatus && w.ignores(&c.out[i]) {
 			status, all = "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"
 		}
 	}

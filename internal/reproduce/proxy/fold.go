@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -115,11 +116,11 @@ func (f *folder) count(k, width int) string {
 	}
 	switch {
 	case grows && same(more):
-		return operand(f.v.fitter.expr("", counts)) + plus(more[0])
+		return operand(f.v.fitter.expr(mpi.KindNone, counts)) + plus(more[0])
 	case grows:
-		return operand(f.v.fitter.expr("", counts)) + " + round * " + operand(f.v.fitter.expr("", more))
+		return operand(f.v.fitter.expr(mpi.KindNone, counts)) + " + round * " + operand(f.v.fitter.expr(mpi.KindNone, more))
 	case most > 1:
-		return f.v.fitter.expr("", counts)
+		return f.v.fitter.expr(mpi.KindNone, counts)
 	}
 	return ""
 }

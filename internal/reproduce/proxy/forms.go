@@ -8,10 +8,11 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // formed finds a form that traces know for the values of some ranks. kind names constants.
-func (f *fitter) formed(kind string, ranks []int, vals []int64) (*expr.Expr, bool) {
+func (f *fitter) formed(kind mpi.Kind, ranks []int, vals []int64) (*expr.Expr, bool) {
 	fit := f.fit
 	if len(ranks) != len(f.members) {
 		fit = fitterOf(f.g, ranks)
@@ -32,7 +33,7 @@ func (f *fitter) closed(ranks []int, vals []int64) (*expr.Expr, bool) {
 	if form, ok := column.As(ranks, vals, f.g.r.Ranks(), column.Const, column.Rank, column.Ring, column.Xor, column.Line, column.Turn, column.Plane); ok {
 		return form.Expr(expr.Int), true
 	}
-	if e, ok := f.formed("", ranks, vals); ok {
+	if e, ok := f.formed(mpi.KindNone, ranks, vals); ok {
 		return e, true
 	}
 	return pieces(ranks, vals, maxPieces)
@@ -100,7 +101,7 @@ func pieces(ranks []int, vals []int64, most int) (*expr.Expr, bool) {
 
 // table puts values into a table over the members, or over a part of their
 // numbers if the table repeats itself.
-func (f *fitter) table(kind string, vals []int64) string {
+func (f *fitter) table(kind mpi.Kind, vals []int64) string {
 	index := "member"
 	n := len(vals)
 	best := vals

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -31,7 +32,7 @@ func (g *generator) lanes(v *variant) error {
 		var steps []string
 		for k, at := range of[0].Values() {
 			c.lane[at] = fmt.Sprintf("LANE(%d, %d)", n, k)
-			first[k] = v.fitter.expr("", c.column(at))
+			first[k] = v.fitter.expr(mpi.KindNone, c.column(at))
 		}
 		for s := range of[0].Steps() {
 			for k := range first {
@@ -39,7 +40,7 @@ func (g *generator) lanes(v *variant) error {
 				for i := range of {
 					col[i] = of[i].Steps()[s][k]
 				}
-				steps = append(steps, v.fitter.expr("", col))
+				steps = append(steps, v.fitter.expr(mpi.KindNone, col))
 			}
 		}
 		order, err := v.order(of)
@@ -85,7 +86,7 @@ func (v *variant) order(of []*trace.Lane) ([]string, error) {
 				}
 				id = -r
 			}
-			list = append(list, fmt.Sprintf("{%d, %s}", id, v.fitter.expr("", counts)))
+			list = append(list, fmt.Sprintf("{%d, %s}", id, v.fitter.expr(mpi.KindNone, counts)))
 		}
 		list = append(list, "{0, 0}")
 	}

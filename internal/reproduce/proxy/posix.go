@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -21,7 +22,7 @@ func (w *writer) onFile() func(string) string {
 	result := &w.c.result
 	got := "0"
 	if result.typ == trace.Int {
-		got = w.expr("", result.at)
+		got = w.expr(mpi.KindNone, result.at)
 	}
 	call := fmt.Sprintf("again_%s(%s)", w.c.f.Name, strings.Join(append(args, got, number(w.c.vals[0][0])), ", "))
 	if result.typ == trace.Handle && w.c.vals[0][0] == 0 && w.c.vals[0][result.at] >= trace.FirstLocal {
@@ -44,7 +45,7 @@ func (w *writer) noFile() string {
 	}
 	w.g.files = true
 	none := "NULL"
-	if w.c.f.Returns == "descriptor" {
+	if w.c.f.Returns == mpi.KindDescriptor {
 		none = "NO_DESCRIPTOR"
 	}
 	return fmt.Sprintf("%s[%s] = %s; ", handleArrays[w.c.f.Returns], w.slot(result.at), none)
@@ -60,7 +61,7 @@ func (w *writer) fileArgument(i int) (text string, ok bool) {
 		if n := w.param("iovcnt"); n < 0 || w.c.vals[0][w.c.in[n].at] != int64(len(in.elems)) || len(in.elems) == 0 {
 			return "NULL", true // it could not be read
 		}
-		return w.numbers("", in, true), true
+		return w.numbers(mpi.KindNone, in, true), true
 	case trace.Handle:
 		v := w.c.vals[0][in.at]
 		if v >= trace.FirstLocal {
@@ -69,7 +70,7 @@ func (w *writer) fileArgument(i int) (text string, ok bool) {
 		if n := name(p.Kind, v); n != "" && w.c.same(in.at) {
 			return n, true
 		}
-		if p.Kind == "descriptor" {
+		if p.Kind == mpi.KindDescriptor {
 			return "NO_DESCRIPTOR", true
 		}
 		return "NULL", true
@@ -79,7 +80,7 @@ func (w *writer) fileArgument(i int) (text string, ok bool) {
 		}
 		return w.literalText(in.at), true
 	}
-	return w.expr("", in.at), true
+	return w.expr(mpi.KindNone, in.at), true
 }
 
 // same reports whether a value is the same on all members.
@@ -111,7 +112,7 @@ func (w *writer) numbered(texts []string) (string, bool) {
 			return "", false
 		}
 	}
-	e := w.v.fitter.expr("", values)
+	e := w.v.fitter.expr(mpi.KindNone, values)
 	if strings.HasPrefix(e, "table") {
 		return "", false // no shorter than the texts
 	}

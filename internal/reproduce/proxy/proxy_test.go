@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -159,58 +160,58 @@ func TestExpressions(t *testing.T) {
 	}
 	random := []int64{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3}
 	tests := []struct {
-		kind string
+		kind mpi.Kind
 		f    func(r int64) int64
 		want string
 	}{
-		{"rank", func(r int64) int64 { return 3 }, "3"},
-		{"rank", func(r int64) int64 { return -3 }, "MPI_PROC_NULL"},
-		{"rank", func(r int64) int64 { return r }, "rank"},
-		{"count", func(r int64) int64 { return r + 100 }, "rank + 100"},
-		{"count", func(r int64) int64 { return 1000 - 8*r }, "-8 * rank + 1000"},
-		{"rank", func(r int64) int64 { return (r + 1) % p }, "(rank + 1) % ranks"},
-		{"rank", func(r int64) int64 { return (r + p - 1) % p }, "(rank + 15) % ranks"},
-		{"rank", func(r int64) int64 { return r ^ 4 }, "(rank ^ 4)"},
-		{"color", func(r int64) int64 { return r % 4 }, "rank % 4"},
-		{"color", func(r int64) int64 { return r / 4 }, "rank / 4"},
-		{"rank", func(r int64) int64 { return r%4*4 + r/4 }, "4 * (rank % 4) + rank / 4"},
-		{"rank", func(r int64) int64 {
+		{mpi.KindRank, func(r int64) int64 { return 3 }, "3"},
+		{mpi.KindRank, func(r int64) int64 { return -3 }, "MPI_PROC_NULL"},
+		{mpi.KindRank, func(r int64) int64 { return r }, "rank"},
+		{mpi.KindCount, func(r int64) int64 { return r + 100 }, "rank + 100"},
+		{mpi.KindCount, func(r int64) int64 { return 1000 - 8*r }, "-8 * rank + 1000"},
+		{mpi.KindRank, func(r int64) int64 { return (r + 1) % p }, "(rank + 1) % ranks"},
+		{mpi.KindRank, func(r int64) int64 { return (r + p - 1) % p }, "(rank + 15) % ranks"},
+		{mpi.KindRank, func(r int64) int64 { return r ^ 4 }, "(rank ^ 4)"},
+		{mpi.KindColor, func(r int64) int64 { return r % 4 }, "rank % 4"},
+		{mpi.KindColor, func(r int64) int64 { return r / 4 }, "rank / 4"},
+		{mpi.KindRank, func(r int64) int64 { return r%4*4 + r/4 }, "4 * (rank % 4) + rank / 4"},
+		{mpi.KindRank, func(r int64) int64 {
 			if r == 0 {
 				return -3
 			}
 			return r - 1
 		}, "(rank == 0 ? MPI_PROC_NULL : rank - 1)"},
-		{"rank", func(r int64) int64 {
+		{mpi.KindRank, func(r int64) int64 {
 			if r%4 == 3 {
 				return -3
 			}
 			return r + 1
 		}, "(rank % 4 == 3 ? MPI_PROC_NULL : rank + 1)"},
-		{"color", func(r int64) int64 {
+		{mpi.KindColor, func(r int64) int64 {
 			if r < 5 {
 				return -32766
 			}
 			return 1
 		}, "(rank < 5 ? MPI_UNDEFINED : 1)"},
-		{"count", func(r int64) int64 {
+		{mpi.KindCount, func(r int64) int64 {
 			if r < 6 {
 				return 10
 			}
 			return 12
 		}, "(rank < 6 ? 10 : 12)"},
-		{"tag", func(r int64) int64 { return (r+1)%p*1000 + 7 }, "1000 * ((rank + 1) % ranks) + 7"},
-		{"tag", func(r int64) int64 { return (r + p - 1) % p * 1000 }, "1000 * ((rank + 15) % ranks)"},
-		{"offset", func(r int64) int64 { return r << 30 }, "INT64_C(1073741824) * (int64_t)rank"},
-		{"count", func(r int64) int64 { return 600 * (4 + (19-r)/16) }, "600 * (rank < 4 ? 5 : 4)"},
-		{"offset", func(r int64) int64 { return 1 << 20 * (4000 + (19-r)/16) }, "INT64_C(1048576) * ((int64_t)rank < 4 ? 4001 : 4000)"},
-		{"rank", func(r int64) int64 { return r/4*4 + (r+1)%4 }, "rank / 4 * 4 + mod(rank + 1, 4)"},
-		{"count", func(r int64) int64 { return []int64{5, 9, 2, 7}[r%4] }, "table0[member % 4]"},
-		{"count", func(r int64) int64 { return []int64{50, 90, 20, 70}[r/4] }, "table1[member / 4]"},
-		{"count", func(r int64) int64 { return random[r] }, "table2[member]"},
-		{"offset", func(r int64) int64 { return 8*random[r] + 4096 }, "(8 * table2[member] + 4096)"},
-		{"offset", func(r int64) int64 { return 4096 - random[r] }, "(-1 * table2[member] + 4096)"},
-		{"offset", func(r int64) int64 { return random[r] << 30 }, "(1073741824 * (int64_t)table2[member])"},
-		{"rank", func(r int64) int64 { return random[r] - 4 }, "table3[member]"},
+		{mpi.KindTag, func(r int64) int64 { return (r+1)%p*1000 + 7 }, "1000 * ((rank + 1) % ranks) + 7"},
+		{mpi.KindTag, func(r int64) int64 { return (r + p - 1) % p * 1000 }, "1000 * ((rank + 15) % ranks)"},
+		{mpi.KindOffset, func(r int64) int64 { return r << 30 }, "INT64_C(1073741824) * (int64_t)rank"},
+		{mpi.KindCount, func(r int64) int64 { return 600 * (4 + (19-r)/16) }, "600 * (rank < 4 ? 5 : 4)"},
+		{mpi.KindOffset, func(r int64) int64 { return 1 << 20 * (4000 + (19-r)/16) }, "INT64_C(1048576) * ((int64_t)rank < 4 ? 4001 : 4000)"},
+		{mpi.KindRank, func(r int64) int64 { return r/4*4 + (r+1)%4 }, "rank / 4 * 4 + mod(rank + 1, 4)"},
+		{mpi.KindCount, func(r int64) int64 { return []int64{5, 9, 2, 7}[r%4] }, "table0[member % 4]"},
+		{mpi.KindCount, func(r int64) int64 { return []int64{50, 90, 20, 70}[r/4] }, "table1[member / 4]"},
+		{mpi.KindCount, func(r int64) int64 { return random[r] }, "table2[member]"},
+		{mpi.KindOffset, func(r int64) int64 { return 8*random[r] + 4096 }, "(8 * table2[member] + 4096)"},
+		{mpi.KindOffset, func(r int64) int64 { return 4096 - random[r] }, "(-1 * table2[member] + 4096)"},
+		{mpi.KindOffset, func(r int64) int64 { return random[r] << 30 }, "(1073741824 * (int64_t)table2[member])"},
+		{mpi.KindRank, func(r int64) int64 { return random[r] - 4 }, "table3[member]"},
 	}
 	g := &generator{r: record(t, p, func(r *tracktest.Recorder) { r.Allreduce(1, 1) }), tableOf: make(map[string]string)}
 	f := newFitter(g, all)

@@ -83,7 +83,7 @@ func (w *writer) requests(param string) string {
 	case keptRow:
 		return "&" + w.kept(n.elems[0].at)
 	}
-	return fmt.Sprintf("these(%d, %s)", n.n, w.numbers("", n, true))
+	return fmt.Sprintf("these(%d, %s)", n.n, w.numbers(mpi.KindNone, n, true))
 }
 
 func (w *writer) distance(at int) string {
@@ -96,7 +96,7 @@ func (w *writer) requestArray(p *trace.ParamDef) string {
 	if w.c.in[i].n <= 0 {
 		return place
 	}
-	count := w.expr("int", w.c.in[0].at)
+	count := w.expr(mpi.KindInt, w.c.in[0].at)
 	flag, hasFlag := w.out("flag")
 	switch meaning.WaitingOf(w.c.def).Choice {
 	case meaning.AllRequests:
@@ -109,12 +109,12 @@ func (w *writer) requestArray(p *trace.ParamDef) string {
 	case meaning.AnyRequest:
 		index := &w.c.out[w.param("index")]
 		if (!hasFlag || flag != 0) && index.typ == trace.Int && w.c.vals[0][index.at] >= 0 {
-			return fmt.Sprintf("only(%s, %s, %s)", w.expr("index", index.at), count, place)
+			return fmt.Sprintf("only(%s, %s, %s)", w.expr(mpi.KindIndex, index.at), count, place)
 		}
 	case meaning.SomeRequests:
 		indices := &w.c.out[w.param("array_of_indices")]
 		if indices.typ == trace.Array && indices.n > 0 {
-			return fmt.Sprintf("some(%d, %s, %s, %s)", indices.n, w.numbers("index", indices, false), count, place)
+			return fmt.Sprintf("some(%d, %s, %s, %s)", indices.n, w.numbers(mpi.KindIndex, indices, false), count, place)
 		}
 	}
 	return place

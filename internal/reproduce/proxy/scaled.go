@@ -422,13 +422,13 @@ func (g *generator) cannot(format string, args ...any) {
 }
 
 // constants has an expression give constants as the MPI at hand has them.
-func constants(kind, text string) string {
-	k, ok := mpi.KindNamed(kind)
-	if !ok || slices.Contains([]string{"int", "count", "count64", "disp"}, kind) { // MPI_UNDEFINED is no input of them
+func constants(kind mpi.Kind, text string) string {
+	switch kind {
+	case mpi.KindInt, mpi.KindCount, mpi.KindCount64, mpi.KindDisp: // MPI_UNDEFINED is no input of them
 		return text
 	}
 	var pairs []string
-	for _, c := range mpi.Constants(k) {
+	for _, c := range mpi.Constants(kind) {
 		if c.Value < 0 {
 			pairs = append(pairs, fmt.Sprintf("%d, %s", c.Value, c.Name))
 		}
@@ -436,7 +436,7 @@ func constants(kind, text string) string {
 	switch {
 	case len(pairs) == 0:
 		return text
-	case kind == "rank":
+	case kind == mpi.KindRank:
 		return "RANK(" + text + ")"
 	}
 	return fmt.Sprintf("named(%s, %d, (const int64_t[]){%s})", text, len(pairs), strings.Join(pairs, ", "))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -130,7 +131,7 @@ func (c *call) fileSize() (int64, bool) {
 func (c *call) fileAccess() (reads, writes bool) {
 	if c.def.Files() {
 		for i := range c.f.Params {
-			if p := &c.f.Params[i]; p.Kind == "buffer" {
+			if p := &c.f.Params[i]; p.Kind == mpi.KindBuffer {
 				reads, writes = p.Dir != trace.DirIn, p.Dir == trace.DirIn
 			}
 		}
@@ -152,7 +153,7 @@ func (v *variant) fileSize() int64 {
 			end := int64(0)
 			for i := range c.f.Params {
 				switch {
-				case c.f.Params[i].Kind == "offset" && c.in[i].typ == trace.Int:
+				case c.f.Params[i].Kind == mpi.KindOffset && c.in[i].typ == trace.Int:
 					end += c.vals[0][c.in[i].at]
 				case c.out[i].typ == trace.Status && (c.out[i].n == 1 || c.out[i].n == 2):
 					end += max(0, c.vals[0][c.out[i].at+signature.StatusCount])

@@ -205,7 +205,7 @@ func (w *writer) freesLate() {
 		w.first = append(w.first, "free_now(NULL);")
 	}
 	for i, p := range w.c.f.Params {
-		if p.Kind != "comm" && p.Kind != "datatype" && p.Kind != "win" || p.Dir == trace.DirIn || p.Dir == trace.DirInOut || p.Dir == trace.DirFree {
+		if p.Kind != mpi.KindComm && p.Kind != mpi.KindDatatype && p.Kind != mpi.KindWin || p.Dir == trace.DirIn || p.Dir == trace.DirInOut || p.Dir == trace.DirFree {
 			continue
 		}
 		if n := w.c.out[i]; n.typ == trace.Handle && w.c.vals[0][n.at] >= trace.FirstLocal {
@@ -240,7 +240,7 @@ func (g *generator) threads(v *variant) {
 		}
 	}
 	type handle struct {
-		kind string
+		kind mpi.Kind
 		num  int64
 	}
 	used := make(map[handle]bool)

@@ -8,6 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/timing/gaps"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -157,7 +158,7 @@ func (g *generator) findKeyvals() {
 	for _, v := range g.list {
 		for _, c := range v.calls {
 			for i := range c.f.Params {
-				if c.f.Params[i].Kind != "keyval" {
+				if c.f.Params[i].Kind != mpi.KindKeyval {
 					continue
 				}
 				for _, n := range []*node{&c.in[i], &c.out[i]} {
@@ -166,7 +167,7 @@ func (g *generator) findKeyvals() {
 					}
 					for _, vals := range c.vals {
 						key := vals[n.at]
-						if name("keyval", key) != "" {
+						if name(mpi.KindKeyval, key) != "" {
 							continue
 						}
 						once.Number(g.keyvals, key)

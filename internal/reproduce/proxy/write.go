@@ -44,9 +44,9 @@ func (g *generator) setup(v *variant) string {
 		}
 		e := entry{class: strings.ToUpper(segments[s.Class]), first: s.ID, n: 1}
 		if size, ok := v.sizes(s.Place, low, high); ok {
-			e.size = v.fitter.expr("", size)
+			e.size = v.fitter.expr(mpi.KindNone, size)
 		} else {
-			e.low, e.high = v.fitter.expr("", low), v.fitter.expr("", high)
+			e.low, e.high = v.fitter.expr(mpi.KindNone, low), v.fitter.expr(mpi.KindNone, high)
 		}
 		e.key = e.class + e.low + "," + e.high + "," + e.size
 		if n := len(list); n > 0 && list[n-1].key == e.key && list[n-1].first+list[n-1].n == e.first {
@@ -198,12 +198,12 @@ func (g *generator) calls() (n uint64) {
 
 // declarations writes the arrays that handles stand in.
 func (g *generator) declarations(b *bytes.Buffer) {
-	for _, kind := range slices.Sorted(maps.Keys(handleArrays)) {
-		k, ok := mpi.KindNamed(kind)
-		if !ok || g.plan.Slots[k] == 0 {
+	byName := func(a, b mpi.Kind) int { return strings.Compare(a.Name(), b.Name()) }
+	for _, kind := range slices.SortedFunc(maps.Keys(handleArrays), byName) {
+		if g.plan.Slots[kind] == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "%s %s[%d];\n", handleTypes[kind], handleArrays[kind], g.plan.Slots[k])
+		fmt.Fprintf(b, "%s %s[%d];\n", handleTypes[kind], handleArrays[kind], g.plan.Slots[kind])
 	}
 	for _, s := range g.plan.Segments {
 		if n := s.High - s.Low&^63; s.Class == trace.Static && n < maxStatic {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -34,7 +35,7 @@ func ByAddress(reason string) bool { return reason == absoluteType || reason == 
 // addresses of the process that was recorded.
 func Absolute(c *trace.Call, p *trace.Param) bool {
 	return p.Name() == "target_disp" ||
-		c.NewType != nil && IsAddress(c.NewType.TrueLowerBound) && (p.Kind() == "aint" || p.Kind() == "disp")
+		c.NewType != nil && IsAddress(c.NewType.TrueLowerBound) && (p.Kind() == mpi.KindAint || p.Kind() == mpi.KindDisp)
 }
 
 // IsAddress reports whether a displacement is so large that it must be an address.
@@ -50,7 +51,7 @@ func absolute(c *trace.Call) string {
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.Kind() != "aint" && p.Kind() != "disp" {
+		if p.Kind() != mpi.KindAint && p.Kind() != mpi.KindDisp {
 			continue
 		}
 		for j := range p.In.Elems {
@@ -132,7 +133,7 @@ func lowTypesOf(calls []*trace.Call) lowTypes {
 	low := make(lowTypes)
 	for _, c := range calls {
 		for i := range c.Params {
-			if p := &c.Params[i]; c.NewType != nil && p.Kind() == "datatype" && p.Out.Type == trace.Handle {
+			if p := &c.Params[i]; c.NewType != nil && p.Kind() == mpi.KindDatatype && p.Out.Type == trace.Handle {
 				before, known := low[p.Out.Num]
 				low[p.Out.Num] = !IsAddress(c.NewType.TrueLowerBound) && c.NewType.TrueExtent > 0 && (before || !known)
 			}
@@ -145,11 +146,11 @@ func lowTypesOf(calls []*trace.Call) lowTypes {
 func (low lowTypes) why(c *trace.Call) string {
 	for i := range c.Params {
 		b := &c.Params[i]
-		if b.Kind() != "buffer" || b.In.Type != trace.Address || b.In.Addr.Class != trace.Special || b.In.Addr.Offset != trace.SpecialNull {
+		if b.Kind() != mpi.KindBuffer || b.In.Type != trace.Address || b.In.Addr.Class != trace.Special || b.In.Addr.Offset != trace.SpecialNull {
 			continue
 		}
 		if i+2 < len(c.Params) && c.Params[i+1].In.Type == trace.Int && c.Params[i+1].In.Num > 0 && low[c.Params[i+2].In.Num] &&
-			c.Params[i+2].Kind() == "datatype" {
+			c.Params[i+2].Kind() == mpi.KindDatatype {
 			return "MPI_BOTTOM with a datatype of low addresses of the original process"
 		}
 	}

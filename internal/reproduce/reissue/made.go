@@ -3,6 +3,7 @@ package reissue
 import (
 	"strings"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -11,7 +12,7 @@ import (
 type Handles map[handle]bool
 
 type handle struct {
-	kind string
+	kind mpi.Kind
 	num  int64
 }
 
@@ -43,7 +44,7 @@ func Made(calls []*trace.Call) Handles {
 	}
 }
 
-func (h Handles) note(kind string, v *trace.Value, made bool) {
+func (h Handles) note(kind mpi.Kind, v *trace.Value, made bool) {
 	switch v.Type {
 	case trace.Handle, trace.Object:
 		at := handle{kind, v.Num}

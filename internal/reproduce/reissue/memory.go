@@ -37,7 +37,7 @@ func (p *planner) memory(c *trace.Call) {
 	buffers := false
 	for i := range c.Params {
 		q := &c.Params[i]
-		if q.Kind() != "buffer" {
+		if q.Kind() != mpi.KindBuffer {
 			continue
 		}
 		buffers = true
@@ -61,9 +61,9 @@ func (p *planner) memory(c *trace.Call) {
 			continue
 		}
 		if !buffers {
-			p.touch(&q.In, 0, enough, gives && q.Kind() == "pointerout")
+			p.touch(&q.In, 0, enough, gives && q.Kind() == mpi.KindPointerOut)
 		}
-		p.touch(&q.Out, 0, 1, gives && q.Kind() == "pointerout")
+		p.touch(&q.Out, 0, 1, gives && q.Kind() == mpi.KindPointerOut)
 	}
 }
 

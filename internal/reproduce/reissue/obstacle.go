@@ -249,7 +249,7 @@ func AllHandles(name string) bool {
 func whyValue(p *trace.Param, v *trace.Value) string {
 	switch v.Type {
 	case trace.Handle, trace.Object:
-		if v.Num == trace.UnknownHandle && p.Kind() != "toolobj" {
+		if v.Num == trace.UnknownHandle && p.Kind() != mpi.KindToolObj {
 			return "a handle that was not seen being made (" + p.Name() + ")"
 		}
 	case trace.Request:

@@ -148,12 +148,11 @@ func (p *planner) slots(c *trace.Call) {
 	}
 }
 
-func (p *planner) value(kind string, v *trace.Value) {
+func (p *planner) value(kind mpi.Kind, v *trace.Value) {
 	switch v.Type {
 	case trace.Handle, trace.Object:
-		k, ok := mpi.KindNamed(kind)
-		if ok && v.Num >= trace.FirstLocal {
-			p.plan.Slots[k] = max(p.plan.Slots[k], int(v.Num-trace.FirstLocal)+1)
+		if kind != mpi.KindUnknown && v.Num >= trace.FirstLocal {
+			p.plan.Slots[kind] = max(p.plan.Slots[kind], int(v.Num-trace.FirstLocal)+1)
 		}
 	case trace.Request:
 		switch v.Form {

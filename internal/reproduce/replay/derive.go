@@ -96,7 +96,7 @@ func why(c *trace.Call) string {
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.Kind() == "win" {
+		if p.Kind() == mpi.KindWin {
 			return "whom one-sided calls wait for doesn't follow from sends"
 		}
 		if cancelled(&p.Out) {

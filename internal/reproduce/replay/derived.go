@@ -151,7 +151,7 @@ func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 		return err
 	}
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == "comm" && p.Out.Type == trace.Handle && p.Out.Num >= trace.FirstLocal {
+		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.Handle && p.Out.Num >= trace.FirstLocal {
 			if comm := d.view.Comm(&p.Out, c); comm != nil {
 				d.comms[comm.Number] = p.Out.Num
 			}
@@ -165,7 +165,7 @@ func (d *derived) dropped(t *trace.TimedCall) error {
 	s, c := d.s, t.Call
 	if c.Func.Has(trace.Completes) && strings.HasSuffix(c.Name(), "_free") {
 		for _, v := range ops.Requests(c) {
-			if at := d.persistent(&v); at != 0 {
+			if at := d.persistent(v); at != 0 {
 				d.beforeFree(c)
 				d.finishStarted(at, 0)
 				return d.makeOne(t, 0)
@@ -210,14 +210,14 @@ func (d *derived) send(t *trace.TimedCall) error {
 func (d *derived) start(t *trace.TimedCall) error {
 	one := *t
 	for _, v := range ops.Requests(t.Call) {
-		at := d.persistent(&v)
+		at := d.persistent(v)
 		if at == 0 {
 			continue
 		}
 		d.finishStarted(at, 0)
 		d.started[at] = true
 		c := *t.Call
-		c.Func, c.Params = start, []trace.Param{{Def: &start.Params[0], In: v}}
+		c.Func, c.Params = start, []trace.Param{{Def: &start.Params[0], In: *v}}
 		one.Call = &c
 		if err := d.makeOne(&one, 0); err != nil {
 			return err
@@ -231,8 +231,8 @@ func (d *derived) start(t *trace.TimedCall) error {
 }
 
 // start is the function of the calls that persistent requests are started by.
-var start = &trace.Function{Name: "MPI_Start", Returns: "error", Params: []trace.ParamDef{
-	{Name: "request", Kind: "request", Type: trace.Request, Dir: trace.DirInOut, In: true, Out: true},
+var start = &trace.Function{Name: "MPI_Start", Returns: mpi.KindError, Params: []trace.ParamDef{
+	{Name: "request", Kind: mpi.KindRequest, Type: trace.Request, Dir: trace.DirInOut, In: true, Out: true},
 }}
 
 // upTo goes through the order to an own call that has a place in it, and posts what others send before.
@@ -467,7 +467,7 @@ func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 		if !ok {
 			return nil, fmt.Errorf("no function %s is known", to)
 		}
-		x = &swap{function: &trace.Function{ID: def.ID, Name: to, Returns: "error"}}
+		x = &swap{function: &trace.Function{ID: def.ID, Name: to, Returns: mpi.KindError}}
 		for i := range def.Params {
 			name, at := def.Params[i].Name, -1
 			for j := range c.Params {
@@ -475,7 +475,7 @@ func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 					at = j
 				}
 			}
-			p := trace.ParamDef{Name: name, Kind: "request", Type: trace.Request, Dir: trace.DirOut, Out: true}
+			p := trace.ParamDef{Name: name, Kind: mpi.KindRequest, Type: trace.Request, Dir: trace.DirOut, Out: true}
 			if at >= 0 {
 				p = *c.Params[at].Def
 				p.Name = name

@@ -175,11 +175,10 @@ func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
 // fint asks the MPI for the integer of the handle that a conversion gave: the one of the trace is
 // that of another MPI.
 func (s *Stream) fint(c *trace.Call) (uint64, error) {
-	k, ok := mpi.KindNamed(c.Func.Returns)
-	if !ok {
+	if !c.Func.Returns.IsHandle() {
 		return 0, fmt.Errorf("%s gives no handle", c.Name())
 	}
-	v, err := s.find(k, c.Result.Num)
+	v, err := s.find(c.Func.Returns, c.Result.Num)
 	if err != nil {
 		return 0, err
 	}

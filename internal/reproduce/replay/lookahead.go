@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -123,13 +123,9 @@ func (f *lookahead) look(d *trace.Call) {
 		}
 	}
 	if some {
-		reissue.Finished(d, func(request, status reissue.At) {
-			var s *trace.StatusValue
-			if v := status.Value(d, true); v != nil {
-				s = v.Status
-			}
-			f.status(request.Value(d, false), s, d)
-		})
+		for _, done := range ops.FoundComplete(d) {
+			f.status(done.Request, done.Status, d)
+		}
 	}
 }
 
@@ -146,17 +142,13 @@ func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, va
 	}
 }
 
-// status notes the status of a request that has completed; a test that said no
-// leaves it open, and so does a wait that ended before it.
+// status notes the status of a request that has completed.
 func (f *lookahead) status(r *trace.Value, s *trace.StatusValue, d *trace.Call) {
 	if r.Form != trace.RequestOnce {
 		return
 	}
 	v := f.completions[r.ID]
-	if v == nil || !v.wantMatch || s.Pending() || s == nil && !d.Func.Has(trace.Completes) {
-		return
-	}
-	if flag := d.Param("flag"); flag != nil && flag.Out.Num == 0 {
+	if v == nil || !v.wantMatch || s == nil && !d.Func.Has(trace.Completes) {
 		return
 	}
 	v.wantMatch = false

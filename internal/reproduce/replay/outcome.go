@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -42,40 +41,23 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 	case c.Return != 0 && c.Return != mpi.ErrInStatus:
 		return 0, nil
 	}
-	out := func(name string) *trace.Value {
-		if p := c.Param(name); p != nil {
-			return &p.Out
-		}
-		return new(trace.Value)
+	if err := ops.CheckCompleted(c); err != nil {
+		return 0, err
 	}
-	flag, polls := out("flag").Num, plan.call.Has(mpi.Polls)
-	var indices []trace.Value
+	vain, polls := ops.InVain(c), plan.call.Has(mpi.Polls)
+	var done []ops.Completion
 	var match *trace.StatusValue
 	switch is := plan.waits; {
-	case is.Choice == meaning.AnyRequest:
-		at := *out("index")
-		switch {
-		case polls && flag == 0:
-		case at.Num == mpi.Undefined:
-			return 0, nil
-		default:
-			indices = []trace.Value{at}
-		}
-	case is.Choice == meaning.SomeRequests:
-		if out("outcount").Num == mpi.Undefined {
+	case is.Choice == meaning.AnyRequest || is.Choice == meaning.SomeRequests:
+		if done = ops.Completed(c); len(done) == 0 && !vain { // no request was active
 			return 0, nil
 		}
-		indices = out("array_of_indices").Elems
 	case is.Choice == meaning.AllRequests && !polls:
 		if c.Return != mpi.ErrInStatus {
 			return 0, nil
 		}
-		for i, v := range out("array_of_statuses").Elems {
-			if !v.Status.Pending() {
-				indices = append(indices, trace.Value{Num: int64(i)})
-			}
-		}
-	case polls && !is.Probes || polls && flag == 0:
+		done = ops.Completed(c)
+	case polls && !is.Probes || vain:
 	case !polls && !wildcard(c):
 		return 0, nil
 	case plan.call.Has(mpi.Nonblocking):
@@ -90,33 +72,17 @@ func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
 			return 0, nil
 		}
 	}
-	if err := within(c, indices); err != nil {
-		return 0, err
+	flag := int64(0)
+	if p := c.Param("flag"); p != nil {
+		flag = p.Out.Num
 	}
-	s.vain = polls && flag == 0 && len(indices) == 0 && len(s.p.streams) == 1 && s.derived == nil
-	return s.layOut(c, flag, match, indices), s.arena.err
+	s.vain = vain && len(s.p.streams) == 1 && s.derived == nil
+	return s.layOut(c, flag, match, done), s.arena.err
 }
 
-// within checks that what a call finishes is among its requests.
-func within(c *trace.Call, indices []trace.Value) error {
-	if len(indices) == 0 {
-		return nil
-	}
-	n := 0
-	if p := c.Param("array_of_requests"); p != nil {
-		n = len(p.In.Elems)
-	}
-	for i := range indices {
-		if at := indices[i].Num; at < 0 || at >= int64(n) {
-			return fmt.Errorf("request %d of %d is said to have finished", at, n)
-		}
-	}
-	return nil
-}
-
-func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, indices []trace.Value) uint64 {
+func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, done []ops.Completion) uint64 {
 	name := s.cstring(&trace.Value{Text: "P" + c.Name()})
-	at := s.arena.take(int64(32 + 4*len(indices)))
+	at := s.arena.take(int64(32 + 4*len(done)))
 	if at == 0 {
 		return 0
 	}
@@ -127,9 +93,9 @@ func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, ind
 		store(at+12, 4, uint64(mpi.Translation(s.p.flavour, mpi.KindRank).Raw(match.Source)))
 		store(at+16, 4, uint64(mpi.Translation(s.p.flavour, mpi.KindTag).Raw(match.Tag)))
 	}
-	store(at+20, 4, uint64(len(indices)))
-	for i := range indices {
-		store(at+32+4*uint64(i), 4, uint64(indices[i].Num))
+	store(at+20, 4, uint64(len(done)))
+	for i := range done {
+		store(at+32+4*uint64(i), 4, uint64(done[i].At))
 	}
 	return at
 }

@@ -410,7 +410,7 @@ func (s *Stream) compare(c *trace.Call) {
 		s.compareFile(c)
 		return
 	}
-	if c.Func.Returns != "error" {
+	if c.Func.Returns != mpi.KindError {
 		return
 	}
 	got := mpi.Translation(s.p.flavour, mpi.KindError).ABI(int64(int32(s.call.Result)))

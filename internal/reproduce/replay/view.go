@@ -122,7 +122,7 @@ func (v *View) members(def *mpi.Call, c *trace.Call) (of *handles.Comm, err erro
 			break
 		}
 		for i := range c.Params {
-			if p := &c.Params[i]; p.Kind() == "comm" && p.Out.Type == trace.Handle {
+			if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.Handle {
 				of = v.Comm(&p.Out, c)
 			}
 		}

@@ -48,8 +48,8 @@ func (w *writer) take(c *ops.Call) {
 		w.s.ns += gap + duration
 	}
 	def := f.Call
-	polls, vain := lookedFor(def, c.Call)
-	if w.looking && polls && gap <= polling {
+	vain := ops.InVain(c.Call)
+	if w.looking && def.Has(mpi.Polls) && gap <= polling {
 		w.s.leave(foundNothing, 0, gap, false)
 	} else {
 		w.local(dataflow.Compute, w.s.computed((gap-w.s.gap)*w.s.factor(c.Rank)))
@@ -105,21 +105,6 @@ func (s *Source) function(f *trace.Function) *function {
 	return x
 }
 
-// lookedFor reports whether a call says what has come about by now, and whether that is nothing.
-func lookedFor(def *mpi.Call, c *trace.Call) (polls, vain bool) {
-	if def == nil || !def.Has(mpi.Polls) {
-		return false, false
-	}
-	if c.Return != 0 && c.Return != mpi.ErrInStatus {
-		return true, false
-	}
-	if p := c.Param("outcount"); p != nil {
-		return true, p.Out.Num == 0
-	}
-	p := c.Param("flag")
-	return true, p != nil && p.Out.Num == 0
-}
-
 // A role is what the simulation does with a call that moves nothing it knows of.
 type role int
 
@@ -146,10 +131,8 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	case flushes(w.s.function(c.Func).base) && !w.s.o.apart:
 		return waitsLater // for nothing
 	}
-	for _, name := range []string{"dest", "source", "target_rank"} {
-		if p := c.Param(name); p != nil && p.In.Num == mpi.ProcNull {
-			return local
-		}
+	if ops.ToNobody(c.Call) {
+		return local
 	}
 	return unknown
 }

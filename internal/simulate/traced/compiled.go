@@ -221,7 +221,7 @@ func repeatable(c *trace.Call) bool {
 	}
 	for i := range c.Params {
 		switch c.Params[i].Kind() {
-		case "message", "win", "file":
+		case mpi.KindMessage, mpi.KindWin, mpi.KindFile:
 			return false
 		}
 	}

@@ -29,12 +29,13 @@ func (w *writer) handles() *handles.Rank {
 // several it is that of the act at hand, if each has one.
 func (w *writer) started(c *trace.Call) (id int64, m handles.Making, ok bool) {
 	var v *trace.Value
-	if p := c.Param("request"); p != nil {
-		v = &p.In
-	} else if p := c.Param("array_of_requests"); p != nil && len(p.In.Elems) == w.acting {
-		v = &p.In.Elems[w.act]
+	n := 0
+	for i, r := range ops.Requests(c) {
+		if n = i + 1; i == w.act || v == nil {
+			v = r
+		}
 	}
-	if v == nil || v.Type != trace.Request || v.Form != trace.RequestPersistent || w.handles() == nil {
+	if v == nil || n > 1 && n != w.acting || v.Type != trace.Request || v.Form != trace.RequestPersistent || w.handles() == nil {
 		return 0, m, false
 	}
 	m, ok = w.own.Request(v.ID, c.Stream, c.Index)

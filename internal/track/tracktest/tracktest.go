@@ -159,7 +159,7 @@ func (r *Recorder) AllocEvent(stream int, free bool, segment int64, size uint64)
 }
 
 // Handover takes down that the next call of a stream uses an object which a call of another one made.
-func (r *Recorder) Handover(stream int, kind string, number int64, maker int, made uint64) {
+func (r *Recorder) Handover(stream int, kind mpi.Kind, number int64, maker int, made uint64) {
 	if r.made == nil {
 		r.made = make(map[[2]int]uint64)
 	}

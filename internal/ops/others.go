@@ -1,0 +1,128 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// Others finds the distinct calls of a rank that another rank has to do with. None has to do with a collective call on a
+// communicator of one process, a message to the rank itself or to MPI_PROC_NULL, or access to a file that only the rank
+// opened. What is not known has others in it.
+type Others struct {
+	r    *trace.Reader
+	k    *trace.Rank
+	none bool
+	view *handles.Rank // nil until something is asked of it
+}
+
+// NoOthers reports whether the run was of one rank that met no other world, so that no call has others in it.
+func NoOthers(r *trace.Reader) (bool, error) {
+	if r.Ranks() > 1 {
+		return false, nil
+	}
+	procs, err := r.Processes()
+	if err != nil {
+		return false, err
+	}
+	if p := procs.At(0); p.OffNs() > 0 {
+		return false, nil // it may have met one meanwhile
+	}
+	comms, err := handles.Of(r).Comms()
+	return err == nil && !slices.ContainsFunc(comms.List(), func(c *handles.Comm) bool { return c.RemoteSize > 0 }), err
+}
+
+// OthersOf returns those of a rank's calls. none is what NoOthers says of the trace.
+func OthersOf(r *trace.Reader, k *trace.Rank, none bool) *Others {
+	return &Others{r: r, k: k, none: none}
+}
+
+// In reports whether another rank has to do with some occurrence of a distinct call, by what the call names: what its
+// requests stand for is not looked at.
+func (o *Others) In(terminal int) (bool, error) {
+	if o.none {
+		return false, nil
+	}
+	// What a lane changes from call to call lies between two, which mostly are the same.
+	least, most, err := o.k.Extremes(terminal)
+	if err != nil {
+		return false, err
+	}
+	in, err := o.in(least, terminal)
+	if !in && err == nil && o.k.Lane(terminal) != nil {
+		in, err = o.in(most, terminal)
+	}
+	return in, err
+}
+
+// in reports it of all occurrences with the values of a call.
+func (o *Others) in(c *trace.Call, terminal int) (bool, error) {
+	if m := meaning.Of(c.Name()); m != nil && m.Pattern == meaning.File && !c.Func.Has(trace.Collective) {
+		return false, nil
+	}
+	if ToNobody(c) {
+		return false, nil
+	}
+	peers := peers(c)
+	if p := c.Param("comm"); p != nil && p.In.Type == trace.Handle && p.In.Num == mpi.CommWorld && o.r.Ranks() > 1 {
+		// Most calls are such, and need no view.
+		return !o.toItself(peers, func(n int) int { return n }), nil
+	}
+	if o.view == nil {
+		var err error
+		if o.view, err = handles.Of(o.r).CommRank(o.k); err != nil {
+			return false, err
+		}
+	}
+	for stream := range o.k.Streams() {
+		if o.view.Count(stream, terminal) == 0 {
+			continue
+		}
+		for _, piece := range o.view.Pieces(stream, c) {
+			if o.at(c, peers, stream, piece.At) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// ToNobody reports whether all ranks that a call names are MPI_PROC_NULL; false if it names none.
+func ToNobody(c *trace.Call) bool {
+	list := peers(c)
+	return len(list) > 0 && !slices.ContainsFunc(list, func(n int) bool { return n != mpi.ProcNull })
+}
+
+// peers are the ranks that a call names which is not collective.
+func peers(c *trace.Call) (list []int) {
+	for i := range c.Params {
+		if p := &c.Params[i]; p.Kind() == mpi.KindRank && p.In.Type == trace.Int && !c.Func.Has(trace.Collective) {
+			list = append(list, int(p.In.Num))
+		}
+	}
+	return list
+}
+
+// toItself reports whether the peers are the rank itself or nobody; world gives the rank in the world.
+func (o *Others) toItself(peers []int, world func(int) int) bool {
+	return len(peers) > 0 && !slices.ContainsFunc(peers, func(n int) bool { return n != mpi.ProcNull && world(n) != o.k.Number() })
+}
+
+// at reports it of a call at a position.
+func (o *Others) at(c *trace.Call, peers []int, stream int, index uint64) bool {
+	comm := o.view.CommOf(c, stream, index)
+	if comm == nil { // as of MPI_Init
+		return o.r.Ranks() > 1
+	}
+	for i := range c.Params { // MPI_Intercomm_create passes two
+		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.In.Type == trace.Handle {
+			if x := o.view.Comm(&p.In, stream, index); x == nil || x.Size+x.RemoteSize > 1 {
+				return !o.toItself(peers, comm.Peer)
+			}
+		}
+	}
+	return comm.Size+comm.RemoteSize > 1 && !o.toItself(peers, comm.Peer)
+}
