@@ -81,15 +81,14 @@ func merged(items int, courses []Course) (order []int) {
 		if !slices.ContainsFunc(list, func(c int) bool { return !known[c] }) {
 			continue
 		}
-		at := 0 // where the next new item goes
-		for _, c := range list {
+		at := len(order) // new items stand before the next that is known
+		for _, c := range slices.Backward(list) {
 			if known[c] {
-				at = max(at, slices.Index(order, c)+1)
+				at = min(at, slices.Index(order, c))
 				continue
 			}
 			order = slices.Insert(order, at, c)
 			known[c] = true
-			at++
 		}
 	}
 	return order
