@@ -205,10 +205,14 @@ func called(name string, args []*Expr, definition bool) (*Expr, error) {
 		return nil, fmt.Errorf("%s is of %s, which is no grid", name, args[0])
 	}
 	c := &call{fn: f}
-	if !definition {
+	switch {
+	case definition:
+	case f.ofGrid():
 		compiling.Lock()
-		defer compiling.Unlock()
-		c.compiled, c.open = f.prepared(args, 0)
+		c.compiled, c.open = f.compile(args, 0)
+		compiling.Unlock()
+	default:
+		c.compiled, c.open = f.whole, args
 	}
 	return &Expr{op: opCall, call: c, args: args}, nil
 }

@@ -36,10 +36,10 @@ func axesOf(obs []env) (out []*axis) {
 	return out
 }
 
-// spreadings are the ways of sharing a total out that programs use, the commonest first: the functions that say how much each gets, and how much those
-// before it get.
-var spreadings = []struct{ size, start string }{
-	{"share", "share_start"}, {"floor_share", "floor_start"}, {"rest_share", "rest_start"}, {"chunk", "chunk_start"},
+// A spreading is a way of sharing a total out: the functions that say how much each gets, and how much those before it get.
+type spreading struct {
+	size, start     string
+	sizeOf, startOf func(total, parts, number int64) int64
 }
 
 // shared is the form of what one gets of a total, or of what those before it get.
@@ -57,13 +57,17 @@ func spreads(obs []env, vals []int64) (out []form) {
 		return nil
 	}
 	for _, a := range axesOf(obs) {
+		n, at := a.of(&obs[0])
+		if n < 1 {
+			continue
+		}
 		first, start := a.ends(obs, vals, false), a.ends(obs, vals, true)
 		for _, m := range multipliers(all, len(out) > 0) {
 			for halo := range int64(mostHalo + 1) {
 				low, high := totalsOfEnds(first, m, halo)
 				for total := low; total <= high; total++ {
 					for s, way := range spreadings {
-						if s == 0 && halo == 0 && a.where == anywhere { // see shares
+						if s == 0 && halo == 0 && a.where == anywhere || m*(way.sizeOf(total, n, at)+halo) != vals[0] { // see shares
 							continue
 						}
 						if f := product([]form{a.shared(way.size, total)}, m, halo); holds(&f, obs, vals) {
@@ -75,6 +79,9 @@ func spreads(obs []env, vals []int64) (out []form) {
 			low, high := totalsOfEnds(start, m, 0)
 			for total := low; total <= high; total++ {
 				for _, way := range spreadings {
+					if m*way.startOf(total, n, at) != vals[0] {
+						continue
+					}
 					if f := product([]form{a.shared(way.start, total)}, m, 0); holds(&f, obs, vals) {
 						f.of = nil
 						out = append(out, f)
@@ -153,6 +160,14 @@ func blocks(obs []env, vals []int64) (out []form) {
 			for halo := range int64(mostHalo + 1) {
 				for _, totals := range totalsOf(runs, m, halo, divisors) {
 					for _, way := range spreadings {
+						first := m
+						for d, a := range of {
+							n, at := a.of(&obs[0])
+							first *= way.sizeOf(totals[d], n, at) + halo
+						}
+						if first != vals[0] {
+							continue
+						}
 						var shares []form
 						for d, a := range of {
 							shares = append(shares, a.shared(way.size, totals[d]))

@@ -37,14 +37,15 @@ func sharedGrid(grids ...int) (grid int, ok bool) {
 
 // The lists are made once, when something is extrapolated.
 var (
-	atoms     []form     // that a value may be as it stands
-	terms     []form     // that a value may be a multiple of, plus a number
-	tests     []form     // 0 or 1
-	nots      []form     // 1 or 0
-	digits    []form     // by the size of groups from 2 on, three each: which group, who in it, and whether its first
-	parts     []part     // of which something is shared out
-	axes      []axis     // along which it is
-	rotations []rotation // that what takes turns may go
+	atoms      []form      // that a value may be as it stands
+	terms      []form      // that a value may be a multiple of, plus a number
+	tests      []form      // 0 or 1
+	nots       []form      // 1 or 0
+	digits     []form      // by the size of groups from 2 on, three each: which group, who in it, and whether its first
+	parts      []part      // of which something is shared out
+	axes       []axis      // along which it is
+	spreadings []spreading // that programs use, the commonest first
+	rotations  []rotation  // that what takes turns may go
 
 	listed []*form // all of atoms, terms, tests and digits
 
@@ -123,6 +124,9 @@ exists(rank ± DISTANCE)`
 
 var makeLists = sync.OnceFunc(func() {
 	share = expr.Function("share")
+	for _, names := range [][2]string{{"share", "share_start"}, {"floor_share", "floor_start"}, {"rest_share", "rest_start"}, {"chunk", "chunk_start"}} {
+		spreadings = append(spreadings, spreading{names[0], names[1], expr.Function(names[0]), expr.Function(names[1])})
+	}
 	terms = formulas(`
 		ranks
 		rank
