@@ -74,8 +74,10 @@ func typeOf(k mpi.Kind) model.Type {
 		return model.String
 	case mpi.FormStatus:
 		return model.Status
+	case mpi.FormNone:
+		return model.None
 	}
-	return model.None
+	panic(fmt.Sprintf("sections: parameters of kind %s have no type in files", k))
 }
 
 // Flags of a parameter in the schema section.
