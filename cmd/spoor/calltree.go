@@ -21,6 +21,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -169,7 +170,7 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := flatOf(cmd, r, where, profile.StacksOf)
+	f, err := flatOf(cmd, r, sites.Apart(where.called), profile.StacksOf)
 	if err != nil {
 		return err
 	}
@@ -362,13 +363,14 @@ func predictFlat(r *trace.Reader, f *profile.Flat, name string) (*traced.Predict
 	if err != nil {
 		return nil, err
 	}
-	return p, f.Predict(r, func(class, terminal int) profile.PredictedTime {
+	f.Predict(func(class, terminal int) sites.Prediction {
 		if terminal >= len(p.Sites[class]) {
-			return profile.PredictedTime{}
+			return sites.Prediction{}
 		}
 		t := &p.Sites[class][terminal]
-		return profile.PredictedTime{Ns: float64(t.Overhead+t.Wait+t.Transfer+t.Recorded) / 1000, ComputeNs: float64(t.Compute) / 1000}
+		return sites.Prediction{Ns: float64(t.Overhead+t.Wait+t.Transfer+t.Recorded) / 1000, ComputeNs: float64(t.Compute) / 1000}
 	})
+	return p, nil
 }
 
 // predictedTrace is a trace's prediction for a machine, as a trace.
@@ -394,9 +396,9 @@ func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Predic
 func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top show.Limit) {
 	fmt.Fprintf(w, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, show.Duration(float64(p.TracedNs)))
 	rows, rest := f.Worth(top)
-	show.Text(w, rows, 0, func(c *show.Row, x profile.Row) {
-		c.Ns("time", x.Ns).Ns("predicted", x.Predicted.Ns).Ns("compute", x.ComputeNs).Ns("predicted", x.Predicted.ComputeNs)
-		c.Count("calls", x.Calls).Text("function and place", x.Function+" "+x.Place)
+	show.Text(w, rows, 0, func(c *show.Row, x sites.Site) {
+		c.Ns("time", x.Time.Sum).Ns("predicted", x.Predicted.Ns).Ns("compute", x.Before.Sum).Ns("predicted", x.Predicted.ComputeNs)
+		c.Count("calls", x.Calls).Text("function and place", x.At.Function+" "+x.Place)
 	})
 	rest.Print(w)
 }

@@ -160,7 +160,10 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 		list = append(list, c)
 	}
 	if len(list) == 1 {
-		err = o.print(cmd, list[0], nil, func(w io.Writer, v show.View) error { return printComparison(w, list[0], v) })
+		err = o.print(cmd, struct {
+			*database.Comparison
+			Sites show.Table[database.SitePair] `json:"sites"`
+		}{list[0], show.Table[database.SitePair]{Rows: list[0].Sites, Columns: list[0].Columns()}}, nil, func(w io.Writer, v show.View) error { return printComparison(w, list[0], v) })
 	} else {
 		err = o.print(cmd, list, nil, scalabilityTable(list))
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -204,7 +203,8 @@ func newDBList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, list, nil, runTable(list))
+			table := runTable(list)
+			return o.print(cmd, table, nil, table.Print)
 		},
 	}
 	databaseFlag(cmd.Flags(), &path)
@@ -212,19 +212,29 @@ func newDBList() *cobra.Command {
 	return cmd
 }
 
-func runTable(list []database.Listed) func(io.Writer, show.View) error {
-	return tableOf(list, func(c *show.Row, x database.Listed) {
-		var span, in any = "?", "?"
-		if x.HasTimes {
-			span, in = x.SpanNs, float64(x.MPINs)/float64(max(1, x.Ranks))
+func runTable(list []database.Listed) show.Table[database.Listed] {
+	type run = database.Listed
+	timed := func(x run, ns any) any {
+		if !x.HasTimes {
+			return nil
 		}
-		text := x.Command
-		for _, name := range slices.Sorted(maps.Keys(x.Tags)) {
-			text += "  " + name + "=" + x.Tags[name]
-		}
-		c.Value("run", x.ID).Value("started", wallClock(x.Started)).Value("ranks", x.Ranks).Ns("time", span).Ns("in MPI", in)
-		c.Count("calls", x.Calls).Text("command, tags", text)
-	})
+		return ns
+	}
+	return show.Table[run]{Rows: list, Columns: show.Columns[run]{
+		{Name: "run", Doc: "number", Value: func(x run) any { return x.ID }},
+		{Name: "started", Doc: "in UTC", Value: func(x run) any { return wallClock(x.Started) }},
+		{Name: "ranks", Doc: "number of ranks", Value: func(x run) any { return x.Ranks }},
+		{Name: "time", Unit: show.Ns, Doc: "of the rank that took longest", Value: func(x run) any { return timed(x, x.SpanNs) }},
+		{Name: "in MPI", Unit: show.Ns, Doc: "of a rank, on average", Value: func(x run) any { return timed(x, float64(x.MPINs)/float64(max(1, x.Ranks))) }},
+		{Name: "calls", Unit: show.Count, Doc: "number of calls", Value: func(x run) any { return x.Calls }},
+		{Name: "command, tags", Unit: show.Word, Doc: "what ran", Value: func(x run) any {
+			text := x.Command
+			for _, name := range slices.Sorted(maps.Keys(x.Tags)) {
+				text += "  " + name + "=" + x.Tags[name]
+			}
+			return text
+		}},
+	}}
 }
 
 func newDBSQL() *cobra.Command {
@@ -315,26 +325,18 @@ func printComparison(w io.Writer, c *database.Comparison, v show.View) error {
 	if !v.CSV {
 		printWhole(w, c)
 	}
-	waits, _ := c.Waits()
-	return show.Print(w, c.Sites, v, func(r *show.Row, s database.SitePair) {
-		r.Count("calls A", s.Calls[0]).Count("calls B", s.Calls[1]).Ns("time A", s.Ns[0]).Ns("time B", s.Ns[1])
-		r.Value("change", changed(float64(s.Ns[0]), float64(s.Ns[1])))
-		if waits {
-			r.Ns("waited A", s.Waited[0]).Ns("waited B", s.Waited[1])
-		}
-		r.Bytes("out A", s.Out[0]).Bytes("out B", s.Out[1]).Text("function, call site", siteText(&s.Site))
-	})
+	return show.Table[database.SitePair]{Rows: c.Sites, Columns: c.Columns()}.Print(w, v)
 }
 
 func printWhole(w io.Writer, c *database.Comparison) {
 	for _, p := range c.Whole {
 		if p.Name == "span_ns" && p.KnownA && p.KnownB {
-			fmt.Fprintf(w, "run time: %s → %s, %s\n", show.Duration(p.A), show.Duration(p.B), changed(p.A, p.B))
+			fmt.Fprintf(w, "run time: %s → %s, %s\n", show.Duration(p.A), show.Duration(p.B), show.Change(p.A, p.B))
 		}
 	}
 	_, most := c.Waits()
 	if most != nil {
-		fmt.Fprintf(w, "waiting grew most in %s: from %s to %s\n", siteText(&most.Site), show.Duration(float64(most.Waited[0])), show.Duration(float64(most.Waited[1])))
+		fmt.Fprintf(w, "waiting grew most in %s: from %s to %s\n", most.Site.String(), show.Duration(most.Number(0, "waited_ns")), show.Duration(most.Number(1, "waited_ns")))
 	}
 	for _, x := range []struct {
 		name string
@@ -352,7 +354,7 @@ func printWhole(w io.Writer, c *database.Comparison) {
 			b = quantity(p.Name, p.B)
 		}
 		if p.KnownA && p.KnownB {
-			change = changed(p.A, p.B)
+			change = show.Change(p.A, p.B)
 		}
 		r.Value("", p.Name).Value("A", a).Value("B", b).Value("change", change)
 	})
@@ -370,30 +372,6 @@ func quantity(name string, v float64) string {
 		return show.Share(v, 1)
 	}
 	return show.Grouped(int64(v))
-}
-
-// changed writes how far b is from a.
-func changed(a, b float64) string {
-	switch {
-	case a == b:
-		return "="
-	case a == 0:
-		return "new"
-	case b == 0:
-		return "gone"
-	}
-	return fmt.Sprintf("%+.1f %%", 100*(b-a)/a)
-}
-
-func siteText(s *database.Site) string {
-	at := cmp.Or(s.Symbol, s.Module)
-	if s.File != "" {
-		at += " " + s.File
-		if s.Line > 0 {
-			at += ":" + strconv.Itoa(s.Line)
-		}
-	}
-	return fmt.Sprintf("%s, %s, call %d", s.Function, at, s.Place+1)
 }
 
 func newDBCalltree() *cobra.Command {

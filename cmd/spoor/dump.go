@@ -111,7 +111,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		o: o, r: r, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), end: math.MaxUint64, places: newPlaces(o.paths),
 	}
 	if o.sites {
-		if err := d.places.tellApart(r); err != nil {
+		if err := d.places.tellApart(r, true); err != nil {
 			return err
 		}
 	}

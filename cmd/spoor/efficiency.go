@@ -17,7 +17,7 @@ import (
 
 func newEfficiency() *cobra.Command {
 	var o output
-	var all, inside, byRank bool
+	var all, inside, byRank, apart bool
 	var paths []string
 	var window windowFlags
 	cmd := &cobra.Command{
@@ -41,12 +41,12 @@ More: docs/efficiency.md`,
 			if err := r.NeedTimes(); err != nil {
 				return err
 			}
-			where, err := placesOf(r, paths)
+			where, named, err := sitesOf(r, paths, apart)
 			if err != nil {
 				return err
 			}
 			if byRank {
-				list, err := efficiency.EachRank(r, efficiency.Options{Name: where.text})
+				list, err := efficiency.EachRank(r, efficiency.Options{Name: where.text, Named: named})
 				if err != nil {
 					return err
 				}
@@ -54,7 +54,7 @@ More: docs/efficiency.md`,
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := efficiency.Of(r, efficiency.Options{
-				All: all, Inside: inside, Name: where.text,
+				All: all, Inside: inside, Name: where.text, Named: named,
 				Progress: func(done, total int) { p.done, p.total = done-1, total; p.step() },
 			})
 			p.end()
@@ -62,7 +62,11 @@ More: docs/efficiency.md`,
 				return err
 			}
 			o.top.Asked = o.top.Asked || all
-			return o.print(cmd, rep, func(w io.Writer) { printEfficiency(w, rep, o.top, terminalWidth(cmd)) }, efficiencyTable(rep))
+			table := efficiencyTable(rep)
+			return o.print(cmd, struct {
+				*efficiency.Report
+				Calls show.Table[efficiency.Call] `json:"calls"`
+			}{rep, table}, func(w io.Writer) { printEfficiency(w, rep, o.top, terminalWidth(cmd)) }, table.Print)
 		}),
 	}
 	f := cmd.Flags()
@@ -72,17 +76,27 @@ More: docs/efficiency.md`,
 	f.BoolVar(&byRank, "by-rank", false, "a row for each rank: time in MPI and outside, by call site")
 	o.tableFlags(cmd, 10, "calls")
 	debugPathFlag(f, &paths)
+	apartFlag(f, &apart)
 	return cmd
 }
 
 // efficiencyTable has a row for each call site.
-func efficiencyTable(rep *efficiency.Report) func(io.Writer, show.View) error {
-	return tableOf(rep.Calls, func(c *show.Row, x efficiency.Call) {
-		d := &x.Duration
-		c.Ns("lost", x.CostNs).Share("of run", x.CostNs, float64(rep.Efficiency.RuntimeNs)*float64(rep.Ranks)).Count("calls", x.Count).Count("ranks", d.Ranks)
-		c.Ns("mean", d.Mean).Ns("least", d.Least.Ns).Value("least rank", d.Least.Rank).Ns("most", d.Most.Ns).Value("most rank", d.Most.Rank)
-		c.Text("function", x.Function).Text("place", x.Place)
-	})
+func efficiencyTable(rep *efficiency.Report) show.Table[efficiency.Call] {
+	type call = efficiency.Call
+	whole := max(1, float64(rep.Efficiency.RuntimeNs)*float64(rep.Ranks))
+	return show.Table[call]{Rows: rep.Calls, Columns: show.Columns[call]{
+		{Name: "lost", Unit: show.Ns, Doc: "what ranks waited, in sum", Value: func(x call) any { return x.CostNs }},
+		{Name: "of run", Unit: show.Fraction, Doc: "its share of all ranks' run time", Value: func(x call) any { return x.CostNs / whole }},
+		{Name: "calls", Unit: show.Count, Doc: "number of calls", Value: func(x call) any { return x.Count }},
+		{Name: "ranks", Unit: show.Count, Doc: "ranks that make them", Value: func(x call) any { return x.Duration.Ranks }},
+		{Name: "mean", Unit: show.Ns, Doc: "total of a rank, on average", Value: func(x call) any { return x.Duration.Mean }},
+		{Name: "least", Unit: show.Ns, Doc: "smallest total of a rank", Value: func(x call) any { return x.Duration.Least.Ns }},
+		{Name: "least rank", Doc: "rank that has it", Value: func(x call) any { return x.Duration.Least.Rank }},
+		{Name: "most", Unit: show.Ns, Doc: "largest total of a rank", Value: func(x call) any { return x.Duration.Most.Ns }},
+		{Name: "most rank", Doc: "rank that has it", Value: func(x call) any { return x.Duration.Most.Rank }},
+		{Name: "function", Unit: show.Word, Doc: "MPI function", Value: func(x call) any { return x.Function }},
+		{Name: "place", Unit: show.Word, Doc: "call site", Value: func(x call) any { return x.Place }},
+	}}
 }
 
 func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width int) {

@@ -108,14 +108,14 @@ func serve(cmd *cobra.Command, r *trace.Reader, o page.Options, p *progress, por
 
 // reportOptions are those of a page, which tells a progress how far it is.
 func reportOptions(cmd *cobra.Command, r *trace.Reader, paths []string) (page.Options, *progress, error) {
-	where, err := placesOf(r, paths)
+	where, named, err := sitesOf(r, paths, false)
 	if err != nil {
 		return page.Options{}, nil, err
 	}
 	var mu sync.Mutex
 	p := newProgress(cmd.ErrOrStderr(), "", 0)
 	code, err := where.code(r)
-	return page.Options{Where: where.called, Code: code, Progress: func(what string, done, total int) {
+	return page.Options{Named: named, Code: code, Progress: func(what string, done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
 		p.what, p.done, p.total = what, done-1, total

@@ -104,17 +104,20 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]efficien
 	if err != nil || kind.Own() && s.Calls > expandable {
 		return []efficiency.Finding{}, err
 	}
-	where, err := placesOf(r, paths)
+	where, named, err := sitesOf(r, paths, false)
 	if err != nil {
 		return nil, err
 	}
-	rep, err := efficiency.Of(r, efficiency.Options{All: true, Name: where.text})
+	rep, err := efficiency.Of(r, efficiency.Options{All: true, Name: where.text, Named: named})
 	if err != nil {
 		return nil, err
 	}
 	w, err := waits.Known(r, s.Calls, where.atCall)
 	if err != nil {
 		return nil, err
+	}
+	if w != nil {
+		w.Unite()
 	}
 	return efficiency.Findings(rep, w), nil
 }

@@ -40,7 +40,7 @@ More: docs/io.md`,
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, filesJSON(rep), nil, func(w io.Writer, v show.View) error {
+			return o.print(cmd, filesJSON(rep, r.HasTimes()), nil, func(w io.Writer, v show.View) error {
 				none := len(rep.Files) == 0 && !v.CSV
 				if none {
 					fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s has no calls that work on files; record them with: spoor run --io\n", r.Name())
@@ -80,6 +80,53 @@ func rowsOf(f *files.File) (rows []fileRow) {
 	return rows
 }
 
+// fileColumns say what was done with a file, by all ranks or by one.
+func fileColumns(timed bool) show.Columns[fileRow] {
+	share := func(n func(r fileRow) uint64) func(r fileRow) any {
+		return func(r fileRow) any {
+			all := r.Sequential + r.Strided + r.Random
+			if all == 0 {
+				return nil
+			}
+			return float64(n(r)) / float64(all)
+		}
+	}
+	time := func(value func(r fileRow) float64) func(r fileRow) any {
+		return func(r fileRow) any {
+			if !timed {
+				return nil
+			}
+			return value(r)
+		}
+	}
+	return show.Columns[fileRow]{
+		{Name: "ranks", As: "shared_by", Room: 1, Doc: "ranks that worked on it", Value: func(r fileRow) any { return r.who }},
+		{Name: "opens", Room: 1, Doc: "how often it was opened", Value: func(r fileRow) any { return r.Opens }},
+		{Name: "reads", Room: 1, Doc: "calls that read", Value: func(r fileRow) any { return r.Reads.Calls }},
+		{Name: "read", Unit: show.Size, Room: 1, Doc: "bytes read", Value: func(r fileRow) any { return r.Reads.Bytes }},
+		{Name: "writes", Room: 1, Doc: "calls that wrote", Value: func(r fileRow) any { return r.Writes.Calls }},
+		{Name: "written", Unit: show.Size, Room: 1, Doc: "bytes written", Value: func(r fileRow) any { return r.Writes.Bytes }},
+		{Name: "seq", Unit: show.Fraction, Room: 1, Doc: "accesses where the last one ended", Value: share(func(r fileRow) uint64 { return r.Sequential })},
+		{Name: "strided", Unit: show.Fraction, Room: 1, Doc: "at the distance of the one before", Value: share(func(r fileRow) uint64 { return r.Strided })},
+		{Name: "random", Unit: show.Fraction, Room: 1, Doc: "elsewhere", Value: share(func(r fileRow) uint64 { return r.Random })},
+		{Name: "off 4 KB", Unit: show.Fraction, Room: 1, Doc: "not at a multiple of 4 KB", Value: share(func(r fileRow) uint64 { return r.Unaligned })},
+		{Name: "meta", Room: 1, Doc: "other calls, such as opening", Value: func(r fileRow) any { return r.Meta }},
+		{Name: "in data", Unit: show.Ns, Room: 1, Doc: "time of reading and writing", Value: time(func(r fileRow) float64 { return r.DataTime })},
+		{Name: "in meta", Unit: show.Ns, Room: 1, Doc: "time of other calls", Value: time(func(r fileRow) float64 { return r.MetaTime })},
+		{Name: "bandwidth", Unit: show.PerSec, Room: 1, Doc: "of reading and writing", Value: func(r fileRow) any {
+			if !timed || r.bandwidth <= 0 {
+				return nil
+			}
+			return r.bandwidth
+		}},
+		{Name: "extent", Unit: show.Size, Doc: "furthest byte", Value: func(r fileRow) any { return r.Extent }},
+		{Name: "failed", Doc: "calls that failed", Value: func(r fileRow) any { return r.Failed }},
+		{Name: "library calls", Doc: "calls that the MPI library made for itself", Value: func(r fileRow) any { return r.Library }},
+		{Name: "by", Room: 1, Doc: "interface", Value: func(r fileRow) any { return r.by }},
+		{Name: "file", Unit: show.Word, Room: 1, Doc: "path", Value: func(r fileRow) any { return r.name }},
+	}
+}
+
 // printFiles writes a row for each file. With ranks the part of each rank is below it; CSV and tables that
 // are sorted or of chosen columns have rows of ranks alone.
 func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) error {
@@ -107,37 +154,15 @@ func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) 
 			}
 		}
 	}
-	if err := show.Print(w, rows, v, func(c *show.Row, r fileRow) {
-		share := func(name string, n uint64) {
-			var part any = "-"
-			all := r.Sequential + r.Strided + r.Random
-			if all > 0 {
-				part = n
-			}
-			c.Share(name, part, all)
-		}
-		c.Value(who, r.who).Value("opens", r.Opens).Value("reads", r.Reads.Calls).Bytes("read", r.Reads.Bytes)
-		c.Value("writes", r.Writes.Calls).Bytes("written", r.Writes.Bytes)
-		share("seq", r.Sequential)
-		share("strided", r.Strided)
-		share("random", r.Random)
-		share("off 4 KB", r.Unaligned)
-		var data, meta, speed any = "-", "-", "-"
-		if timed {
-			data, meta = r.DataTime, r.MetaTime
-			if r.bandwidth > 0 {
-				speed = r.bandwidth
-			}
-		}
-		c.Value("meta", r.Meta).Ns("in data", data).Ns("in meta", meta).Rate("bandwidth", speed)
-		if plain {
-			c.Bytes("extent", r.Extent).Value("failed", r.Failed).Value("library calls", r.Library)
-		}
-		if several || plain {
-			c.Value("by", r.by)
-		}
-		c.Text("file", r.name)
-	}); err != nil {
+	columns := fileColumns(timed)
+	columns[0].Name = who
+	if who == "rank" {
+		columns[0].As = who
+	}
+	if !plain {
+		columns = slices.DeleteFunc(columns, func(c show.Column[fileRow]) bool { return c.Room == 0 || c.Name == "by" && !several })
+	}
+	if err := show.Print(w, rows, v, columns.Cells); err != nil {
 		return err
 	}
 	show.More(w, more)
@@ -186,21 +211,27 @@ type fileJSON struct {
 	Ranks     []rankUse `json:"ranks"`
 }
 
-func filesJSON(rep *files.Report) any {
-	out := struct {
-		Bounds    []int64    `json:"size_bounds"`
-		Times     string     `json:"times"`
-		Folder    string     `json:"folder"`
-		LeftFiles int        `json:"left_out_files"`
-		LeftCalls uint64     `json:"left_out_calls"`
-		Files     []fileJSON `json:"files"`
-	}{files.Bounds, rep.Kind.String(), rep.Folder, rep.LeftFiles, rep.LeftCalls, []fileJSON{}}
+func filesJSON(rep *files.Report, timed bool) any {
+	rows := []fileJSON{}
 	for _, f := range rep.Files {
 		x := fileJSON{File: f, Shared: f.Shared(), Bandwidth: f.Bandwidth()}
 		for _, rank := range slices.Sorted(maps.Keys(f.Ranks)) {
 			x.Ranks = append(x.Ranks, rankUse{rank, f.Ranks[rank]})
 		}
-		out.Files = append(out.Files, x)
+		rows = append(rows, x)
 	}
-	return out
+	var columns show.Columns[fileJSON]
+	for _, c := range fileColumns(timed)[1:] { // the first one has what shared_by has
+		columns = append(columns, show.Column[fileJSON]{Name: c.Name, Unit: c.Unit, Doc: c.Doc, Value: func(x fileJSON) any {
+			return c.Value(fileRow{x.Total, "", x.By, x.Path, x.Bandwidth})
+		}})
+	}
+	return struct {
+		Bounds    []int64              `json:"size_bounds"`
+		Times     string               `json:"times"`
+		Folder    string               `json:"folder"`
+		LeftFiles int                  `json:"left_out_files"`
+		LeftCalls uint64               `json:"left_out_calls"`
+		Files     show.Table[fileJSON] `json:"files"`
+	}{files.Bounds, rep.Kind.String(), rep.Folder, rep.LeftFiles, rep.LeftCalls, show.Table[fileJSON]{Rows: rows, Columns: columns}}
 }

@@ -58,7 +58,11 @@ func newMachineList() *cobra.Command {
 				}
 				list = append(list, m)
 			}
-			return o.print(cmd, list, nil, tableOf(list, func(c *show.Row, m *machine.Machine) { c.Text("machine", m.Name).Text("source", m.Source) }))
+			table := show.Table[*machine.Machine]{Rows: list, Columns: show.Columns[*machine.Machine]{
+				{Name: "machine", Unit: show.Word, Doc: "its name", Value: func(m *machine.Machine) any { return m.Name }},
+				{Name: "source", Unit: show.Word, Doc: "where its figures are from", Value: func(m *machine.Machine) any { return m.Source }},
+			}}
+			return o.print(cmd, table, nil, table.Print)
 		},
 	}
 	jsonFlag(cmd.Flags(), &o.json)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -33,13 +34,30 @@ func newPlaces(paths []string) *places {
 	return &places{s: s, tails: tree.NewTailCalls(s)}
 }
 
-// placesOf names the call sites of a trace so that no two print the same.
+// placesOf names the call sites of a trace so that no two addresses print the same.
 func placesOf(r *trace.Reader, paths []string) (*places, error) {
 	p := newPlaces(paths)
-	return p, p.tellApart(r)
+	return p, p.tellApart(r, true)
 }
 
-func (p *places) tellApart(r *trace.Reader) error {
+// sitesOf names the call sites of a trace. Addresses of one source line in one call path are one call site, unless these are to be
+// told apart.
+func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Naming, error) {
+	p := newPlaces(paths)
+	if err := p.tellApart(r, apart); err != nil || apart {
+		return p, sites.Apart(p.called), err
+	}
+	named, err := sites.ByLine(r, p.called)
+	return p, named, err
+}
+
+// apartFlag adds the flag that has each address as a call site of its own.
+func apartFlag(f *pflag.FlagSet, apart *bool) {
+	f.BoolVar(apart, "sites", false, "tell addresses of one source line apart: compilers copy calls")
+}
+
+// tellApart has addresses print apart that are not the same place, and with lines those of one source line as well.
+func (p *places) tellApart(r *trace.Reader, lines bool) error {
 	var list []symbolise.Caller
 	seen := make(map[symbolise.Caller]bool)
 	for class := range r.Classes() {
@@ -52,7 +70,7 @@ func (p *places) tellApart(r *trace.Reader) error {
 			calls := c.Name()
 			for _, frame := range c.Site.Frames() {
 				x := symbolise.Caller{Path: frame.Module, BuildID: frame.BuildID, Offset: frame.Offset, Calls: calls}
-				if !seen[x] {
+				if place := p.of(frame); !seen[x] && (lines || place.Precision < symbolise.LineInfo) {
 					seen[x] = true
 					list = append(list, x)
 				}

@@ -10,9 +10,10 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
+	"github.com/spoor-hpc/spoor/internal/sites"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -23,6 +24,7 @@ type profileOptions struct {
 	paths     []string
 	histogram histogramOptions
 	asked     bool // for histograms
+	apart     bool // addresses of one line
 }
 
 func newProfile() *cobra.Command {
@@ -49,7 +51,7 @@ More: docs/profile.md`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if o.asked {
-				if err := refuseFlags(cmd, []string{"sort", "columns", "by-rank", "machine"}, "not with --histogram"); err != nil {
+				if err := refuseFlags(cmd, []string{"sort", "columns", "by-rank", "machine", "sites"}, "not with --histogram"); err != nil {
 					return err
 				}
 				o.histogram.output, o.histogram.debug = o.output, o.paths
@@ -66,6 +68,7 @@ More: docs/profile.md`,
 	f.BoolVar(&o.byRank, "by-rank", false, "a row for each rank instead of each call site")
 	f.StringVar(&o.machine, "machine", "", "`name`: add the times predicted for a machine, or its file")
 	debugPathFlag(f, &o.paths)
+	apartFlag(f, &o.apart)
 	f.BoolVar(&o.asked, "histogram", false, "how the times of single calls are distributed, by call site")
 	o.histogram.flags(f)
 	inGroup(f, "Histograms", append([]string{"histogram"}, histogramFlags...)...)
@@ -90,11 +93,11 @@ func given(cmd *cobra.Command, names ...string) string {
 
 // runFlat prints a table of call sites, or of ranks.
 func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
-	where, err := placesOf(r, o.paths)
+	where, named, err := sitesOf(r, o.paths, o.apart)
 	if err != nil {
 		return err
 	}
-	f, err := flatOf(cmd, r, where, profile.FlatOf)
+	f, err := flatOf(cmd, r, named, profile.FlatOf)
 	if err != nil {
 		return err
 	}
@@ -112,7 +115,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		return err
 	}
 	if !o.byRank {
-		if err := known(show.Sort(f.Rows, o.sort, f.Cells)); err != nil {
+		if err := known(show.Sort(f.Rows, o.sort, f.Columns().Cells)); err != nil {
 			return wrongColumn(cmd, err)
 		}
 		o.sort = ""
@@ -135,19 +138,19 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 			if !o.top.Asked {
 				v.Top = 0
 			}
-			return known(show.Print(w, f.PerRank, v, f.RankCells))
+			return known(show.Table[sums.Rank]{Rows: f.PerRank, Columns: f.RankColumns()}.Print(w, v))
 		})
 	}
 	return o.print(cmd, f, func(w io.Writer) { f.Text(w, o.top, terminalWidth(cmd)) }, func(w io.Writer, v show.View) error {
 		if !v.CSV {
 			f.Head(w)
 		}
-		return known(show.Print(w, f.Rows, v, f.Cells))
+		return known(show.Print(w, f.Rows, v, f.Columns().Cells))
 	})
 }
 
-func flatOf(cmd *cobra.Command, r *trace.Reader, where *places, of func(*trace.Reader, calltree.Where, func()) (*profile.Flat, error)) (*profile.Flat, error) {
+func flatOf(cmd *cobra.Command, r *trace.Reader, named *sites.Naming, of func(*trace.Reader, *sites.Naming, func()) (*profile.Flat, error)) (*profile.Flat, error) {
 	progress := newProgress(cmd.ErrOrStderr(), "ranks added up", r.Ranks())
 	defer progress.end()
-	return of(r, where.called, progress.step)
+	return of(r, named, progress.step)
 }

@@ -76,7 +76,11 @@ More: docs/compare.md`, stats.LeastPoints),
 			if err != nil {
 				return err
 			}
-			return o.print(cmd, s, nil, func(w io.Writer, v show.View) error { return printScaling(w, s, v) })
+			table := scalingTable(s)
+			return o.print(cmd, struct {
+				*database.Scaling
+				Sites show.Table[database.Growth] `json:"sites"`
+			}{s, table}, nil, func(w io.Writer, v show.View) error { return printScaling(w, s, table, v) })
 		},
 	}
 	f := cmd.Flags()
@@ -87,27 +91,42 @@ More: docs/compare.md`, stats.LeastPoints),
 	return cmd
 }
 
-// printScaling writes a row for each call site.
-func printScaling(w io.Writer, s *database.Scaling, v show.View) error {
+// scalingTable has a row for each call site.
+func scalingTable(s *database.Scaling) show.Table[database.Growth] {
+	type growth = database.Growth
 	last := s.Ranks[len(s.Ranks)-1]
-	if !v.CSV {
-		fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.Plural(len(s.Ranks), "number"), s.Ranks[0], last)
+	var list show.Columns[growth]
+	at := func(ranks int, value func(g growth) any) {
+		list = append(list, show.Column[growth]{Name: "at " + show.Grouped(ranks), Unit: show.Ns, Doc: "time of a rank on so many", Value: value})
 	}
-	if err := show.Print(w, s.Sites, v, func(c *show.Row, g database.Growth) {
-		if !s.Laws {
-			for _, n := range s.Ranks {
-				var ns any = "-"
-				if slices.Contains(g.Ranks, float64(n)) {
-					ns = g.At(float64(n))
+	if !s.Laws {
+		for _, n := range s.Ranks {
+			at(n, func(g growth) any {
+				if !slices.Contains(g.Ranks, float64(n)) {
+					return nil
 				}
-				c.Ns("at "+show.Grouped(n), ns)
-			}
-		} else {
-			c.Ns("at "+show.Grouped(last), g.Values[len(g.Values)-1]).Ns("at "+show.Grouped(s.Ahead), g.Ahead).Share("share", g.Share, 1)
-			c.Value("times", fmt.Sprintf("%.3g", g.Times)).Value("grows as", g.Grows).Value("error", fmt.Sprintf("%.1f %%", 100*g.Law.Error))
+				return g.At(float64(n))
+			})
 		}
-		c.Text("function, call site", siteText(g.Site))
-	}); err != nil {
+	} else {
+		at(last, func(g growth) any { return g.Values[len(g.Values)-1] })
+		at(s.Ahead, func(g growth) any { return g.Ahead })
+		list = append(list,
+			show.Column[growth]{Name: "share", Unit: show.Fraction, Doc: "its part in the predicted time of all call sites", Value: func(g growth) any { return g.Share }},
+			show.Column[growth]{Name: "times", Doc: "predicted over measured time", Value: func(g growth) any { return g.Times }, Text: func(g growth) string { return fmt.Sprintf("%.3g", g.Times) }},
+			show.Column[growth]{Name: "grows as", Doc: "the law", Value: func(g growth) any { return g.Grows }},
+			show.Column[growth]{Name: "error", Unit: show.Fraction, Doc: "how far predictions of measured times were off", Value: func(g growth) any { return g.Law.Error }, Text: func(g growth) string { return fmt.Sprintf("%.1f %%", 100*g.Law.Error) }})
+	}
+	list = append(list, show.Column[growth]{Name: "function, call site", Unit: show.Word, Doc: "where", Value: func(g growth) any { return g.Site.String() }})
+	return show.Table[growth]{Rows: s.Sites, Columns: list}
+}
+
+// printScaling writes a row for each call site.
+func printScaling(w io.Writer, s *database.Scaling, table show.Table[database.Growth], v show.View) error {
+	if !v.CSV {
+		fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.Plural(len(s.Ranks), "number"), s.Ranks[0], s.Ranks[len(s.Ranks)-1])
+	}
+	if err := table.Print(w, v); err != nil {
 		return err
 	}
 	switch {

@@ -18,6 +18,7 @@ func newWaits() *cobra.Command {
 	var o output
 	var path, exact bool
 	var paths []string
+	var apart bool
 	var window windowFlags
 	cmd := &cobra.Command{
 		Use:   "waits [flags] TRACE",
@@ -46,7 +47,7 @@ More: docs/waits.md`,
   spoor waits --json app.spoor | jq '.sites[0]'`,
 		Args: exactly(1, "one trace"),
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			where, err := placesOf(r, paths)
+			where, _, err := sitesOf(r, paths, apart)
 			if err != nil {
 				return err
 			}
@@ -82,13 +83,17 @@ More: docs/waits.md`,
 			}
 			rep.Unite()
 			where.complain(cmd)
-			return o.print(cmd, rep, func(w io.Writer) {
+			table := waitTable(rep)
+			return o.print(cmd, struct {
+				*waits.Report
+				Sites show.Table[waits.Site] `json:"sites"`
+			}{rep, table}, func(w io.Writer) {
 				if path {
 					printCriticalPath(w, rep, o.top)
 				} else {
 					printWaits(w, rep, o.top)
 				}
-			}, waitTable(rep))
+			}, table.Print)
 		}),
 	}
 	f := cmd.Flags()
@@ -96,6 +101,7 @@ More: docs/waits.md`,
 	f.BoolVar(&exact, "exact", false, "compute it from the times of all calls, also for long traces (--timing lossless)")
 	f.BoolVar(&path, "path", false, "the critical path: what determines the end of the run")
 	debugPathFlag(f, &paths)
+	apartFlag(f, &apart)
 	window.add(f)
 	for _, table := range []string{"csv", "sort", "columns"} {
 		cmd.MarkFlagsMutuallyExclusive(table, "path")
@@ -104,19 +110,30 @@ More: docs/waits.md`,
 }
 
 // waitTable has a row for each call site and reason.
-func waitTable(rep *waits.Report) func(io.Writer, show.View) error {
-	return tableOf(rep.Sites, func(c *show.Row, s waits.Site) {
-		var computed, late any = "-", "-"
-		if share, known := s.Computed(); known {
-			computed = share
-		}
-		if rank := s.LateRank(); rank >= 0 {
-			late = rank
-		}
-		c.Ns("waited", s.WaitedNs).Share("of run", s.WaitedNs, rep.RunNs).Count("calls", s.Count)
-		c.Count("ranks", s.Waiting).Count("late ranks", s.Awaited).Value("late rank", late).Share("late computed", computed, 1)
-		c.Text("kind", s.Kind.String()).Text("function", s.Function).Text("place", s.Place)
-	})
+func waitTable(rep *waits.Report) show.Table[waits.Site] {
+	type site = waits.Site
+	return show.Table[site]{Rows: rep.Sites, Columns: show.Columns[site]{
+		{Name: "waited", Unit: show.Ns, Doc: "time in which ranks waited", Value: func(s site) any { return s.WaitedNs }},
+		{Name: "of run", Unit: show.Fraction, Doc: "its share of all ranks' time", Value: func(s site) any { return float64(s.WaitedNs) / float64(max(1, rep.RunNs)) }},
+		{Name: "calls", Unit: show.Count, Old: "count", Doc: "calls that waited", Value: func(s site) any { return s.Count }},
+		{Name: "ranks", As: "waiting", Unit: show.Count, Doc: "ranks that waited", Value: func(s site) any { return s.Waiting }},
+		{Name: "late ranks", As: "awaited", Unit: show.Count, Doc: "ranks that they waited for", Value: func(s site) any { return s.Awaited }},
+		{Name: "late rank", Doc: "rank that they waited longest for, if that is more than half", Value: func(s site) any {
+			if rank := s.LateRank(); rank >= 0 {
+				return rank
+			}
+			return nil
+		}},
+		{Name: "late computed", Unit: show.Fraction, Doc: "share of the time in which the late ranks computed", Value: func(s site) any {
+			if share, known := s.Computed(); known {
+				return share
+			}
+			return nil
+		}},
+		{Name: "kind", Unit: show.Word, Doc: "reason", Value: func(s site) any { return s.Kind.String() }},
+		{Name: "function", Unit: show.Word, Doc: "MPI function", Value: func(s site) any { return s.Function }},
+		{Name: "place", Unit: show.Word, Doc: "call site", Value: func(s site) any { return s.Place }},
+	}}
 }
 
 func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {

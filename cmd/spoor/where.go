@@ -344,7 +344,7 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gath
 	var reports []wheredWorld
 	spawns := 0
 	for _, w := range list {
-		if err := where.tellApart(w.r); err != nil {
+		if err := where.tellApart(w.r, true); err != nil {
 			return err
 		}
 		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))

@@ -1,19 +1,23 @@
 package database
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -126,14 +130,10 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 
 // waiting inserts what was waited at call sites. ids are those of the facts' sites.
 func (w *writer) waiting(run int64, f *facts, ids []int64) {
-	at := make(map[trace.FunctionSite]int64)
-	for i, s := range f.sites {
-		at[trace.FunctionSite{Function: s.function, Site: s.at}] = ids[i]
-	}
 	insert := w.insert("waiting", "run", "site", "kind", "calls", "waited_ns", "ranks", "late_rank", "computed")
 	for i := range f.waits.Sites {
 		s := &f.waits.Sites[i]
-		id, ok := at[s.At]
+		n, ok := f.index[s.At]
 		if !ok {
 			continue
 		}
@@ -144,14 +144,41 @@ func (w *writer) waiting(run int64, f *facts, ids []int64) {
 		if share, ok := s.Computed(); ok {
 			computed = share
 		}
-		insert(run, id, s.Kind.String(), s.Count, s.WaitedNs, s.Waiting, late, computed)
+		insert(run, ids[n], s.Kind.String(), s.Count, s.WaitedNs, s.Waiting, late, computed)
+	}
+}
+
+// lineOrNull is the source line; nil where it isn't known.
+func (s *site) lineOrNull() any {
+	if s.line > 0 {
+		return s.line
+	}
+	return nil
+}
+
+// totals inserts what call sites have over all classes: the columns of package sites.
+func (w *writer) totals(run int64, f *facts, ids []int64) {
+	columns := sites.Measures(f.known)
+	names := []string{"run", "site", "line"}
+	for i := range columns {
+		names = append(names, columns[i].Key())
+	}
+	insert := w.insert("total", names...)
+	for _, x := range f.totals {
+		n := f.index[x.At]
+		insert(append([]any{run, ids[n], f.sites[n].lineOrNull()}, columns.Values(x)...)...)
 	}
 }
 
 func (w *writer) parts(run int64, f *facts) {
 	rank := w.insert("rank", "run", "rank", "class", "host", "calls", "span_ns", "mpi_ns", "bytes_out", "bytes_in")
-	for i, x := range f.ranks {
-		rank(run, i, x.class, x.host, x.calls, x.span, x.mpi, x.amount.Out, x.amount.In)
+	for i := range f.table.Ranks {
+		x := &f.table.Ranks[i]
+		var class any
+		if x.Class >= 0 {
+			class = x.Class
+		}
+		rank(run, i, class, x.Host, x.Calls, x.SpanNs, x.MPINs, x.BytesOut, x.BytesIn)
 	}
 	function := w.insert("function", "run", "name", "calls", "ns", "min_ns", "max_ns", "deviation_ns")
 	for _, x := range f.summary.Functions {
@@ -160,32 +187,33 @@ func (w *writer) parts(run int64, f *facts) {
 	ids := w.sites(f)
 	callsite := w.insert("callsite", "run", "class", "site", "line", "module_offset", "build_id", "ranks", "calls", "ns", "min_ns", "max_ns", "deviation_ns",
 		"gap_ns", "bytes_out", "bytes_in")
-	for _, x := range f.calls {
-		s := &f.sites[x.site]
-		var line any
-		if s.line > 0 {
-			line = s.line
+	value := w.insert("value", "run", "class", "site", "name", "count", "sum", "min", "max")
+	for i := range f.table.Rows {
+		x := &f.table.Rows[i]
+		s := &f.sites[f.rows[i]]
+		id := ids[f.rows[i]]
+		callsite(run, x.Class, id, s.lineOrNull(), s.at.Offset, s.at.BuildID, len(f.table.Classes[x.Class].Members), x.Calls, x.Time.Sum, x.Time.Min, x.Time.Max,
+			x.Time.Deviation(), x.Before.Sum, x.Bytes.Out, x.Bytes.In)
+		for _, name := range slices.Sorted(maps.Keys(x.Values)) {
+			v := x.Values[name]
+			value(run, x.Class, id, name, v.Count, v.Sum, v.Min, v.Max)
 		}
-		callsite(run, x.class, ids[x.site], line, s.at.Offset, s.at.BuildID, x.ranks, x.calls, x.time.Sum, x.time.Min, x.time.Max, x.time.Deviation(),
-			x.gap, x.amount.Out, x.amount.In)
 	}
+	w.totals(run, f, ids)
 	if f.waits != nil {
 		w.waiting(run, f, ids)
 	}
-	of := make(map[int][]int64) // by class, in the order in which its profile has them, too
-	for _, x := range f.calls {
-		of[x.class] = append(of[x.class], ids[x.site])
-	}
 	for i, p := range f.profiles {
-		w.shape(run, p, of[p.Class])
-		if f.coded != nil {
-			w.nodes(run, f.coded[i], of[p.Class])
+		list, err := f.numbered(i)
+		w.err = cmp.Or(w.err, err)
+		of := make([]int64, len(list))
+		for n, s := range list {
+			of[n] = ids[s]
 		}
-	}
-	value := w.insert("value", "run", "class", "site", "name", "count", "sum", "min", "max")
-	for _, v := range f.values {
-		x := &f.calls[v.calls]
-		value(run, x.class, ids[x.site], v.name, v.Count, v.Sum, v.Min, v.Max)
+		w.shape(run, p, of)
+		if f.coded != nil {
+			w.nodes(run, f.coded[i], of)
+		}
 	}
 	comm := w.insert("communicator", "run", "number", "made_by", "parent", "size", "remote", "name")
 	for _, c := range f.comms {

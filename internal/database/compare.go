@@ -2,11 +2,17 @@ package database
 
 import (
 	"cmp"
+	"database/sql"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites"
 )
 
 // A Pair is one quantity in two runs.
@@ -19,15 +25,74 @@ type Pair struct {
 	KnownB bool `json:"known_b"`
 }
 
-// A SitePair is one call site in two runs; of a run that doesn't have it all is 0.
+// A SitePair is one call site in two runs.
 type SitePair struct {
-	Site   `json:"site"`
-	Calls  [2]int64 `json:"calls"`
-	Ns     [2]int64 `json:"ns"`
-	Gap    [2]int64 `json:"gap_ns"`
-	Out    [2]int64 `json:"bytes_out"`
-	In     [2]int64 `json:"bytes_in"`
-	Waited [2]int64 `json:"waited_ns"` // for others
+	Site
+	values [2]map[string]any // by the key of a column; nil of a run that doesn't have the site
+}
+
+// Of is a value of a run, 0 for A and 1 for B, by the key of a column: nil if it isn't known. Of a run that doesn't have the site it
+// is 0.
+func (p *SitePair) Of(run int, key string) any {
+	if p.values[run] == nil {
+		return int64(0)
+	}
+	return p.values[run][key]
+}
+
+// Number is a value as a number, 0 if it isn't known.
+func (p *SitePair) Number(run int, key string) float64 {
+	switch v := p.Of(run, key).(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return 0
+}
+
+// MarshalJSON has the site, and pairs under the names of release 1.0.
+func (p SitePair) MarshalJSON() ([]byte, error) {
+	pair := func(key string) [2]float64 { return [2]float64{p.Number(0, key), p.Number(1, key)} }
+	return json.Marshal(struct {
+		Site
+		Calls  [2]float64 `json:"calls"`
+		Ns     [2]float64 `json:"ns"`
+		Gap    [2]float64 `json:"gap_ns"`
+		Out    [2]float64 `json:"bytes_out"`
+		In     [2]float64 `json:"bytes_in"`
+		Waited [2]float64 `json:"waited_ns"`
+	}{p.Site, pair("calls"), pair("time_ns"), pair("compute_ns"), pair("bytes_out"), pair("bytes_in"), pair("waited_ns")})
+}
+
+// shownInPairs are the columns of call sites that a comparison shows unasked.
+var shownInPairs = []string{"calls", "time_ns", "waited_ns", "bytes_out"}
+
+// Columns are those of the sites: each of a table of call sites for both runs, with the change of their time.
+func (c *Comparison) Columns() (list show.Columns[SitePair]) {
+	waits, _ := c.Waits()
+	for _, m := range sites.Measures(sites.Known{Times: c.A.HasTimes && c.B.HasTimes, Waits: waits}) {
+		key, room := m.Key(), 0
+		if slices.Contains(shownInPairs, key) {
+			room = 1
+		}
+		for run, name := range []string{" A", " B"} {
+			list = append(list, show.Column[SitePair]{
+				Name: m.Name + name, Unit: m.Unit, Doc: m.Doc, Room: room, Value: func(p SitePair) any { return p.Of(run, key) },
+			})
+		}
+		if key == "time_ns" {
+			list = append(list, show.Column[SitePair]{Name: "change", Room: 1, Doc: "of the time, as a share of that of A",
+				Value: func(p SitePair) any {
+					if p.Number(0, key) == 0 {
+						return nil
+					}
+					return p.Number(1, key)/p.Number(0, key) - 1
+				},
+				Text: func(p SitePair) string { return show.Change(p.Number(0, key), p.Number(1, key)) }})
+		}
+	}
+	return append(list, show.Column[SitePair]{Name: "function, call site", Unit: show.Word, Room: 1, Value: func(p SitePair) any { return p.Site.String() }})
 }
 
 // A Site is a call site as all builds have it.
@@ -39,6 +104,18 @@ type Site struct {
 	File     string `json:"file"`
 	Place    int    `json:"place"`
 	Line     int    `json:"line,omitempty"` // in the last run that was asked for
+}
+
+// String names the site.
+func (s *Site) String() string {
+	at := cmp.Or(s.Symbol, s.Module)
+	if s.File != "" {
+		at += " " + s.File
+		if s.Line > 0 {
+			at += ":" + strconv.Itoa(s.Line)
+		}
+	}
+	return fmt.Sprintf("%s, %s, call %d", s.Function, at, s.Place+1)
 }
 
 // A Comparison is two runs side by side.
@@ -55,10 +132,11 @@ func (c *Comparison) Waits() (known bool, most *SitePair) {
 	if i < 0 || !c.Whole[i].KnownA || !c.Whole[i].KnownB {
 		return false, nil
 	}
-	grown := int64(0)
+	grown := 0.0
 	for i := range c.Sites {
-		if x := &c.Sites[i]; x.Waited[1]-x.Waited[0] > grown {
-			grown, most = x.Waited[1]-x.Waited[0], x
+		x := &c.Sites[i]
+		if more := x.Number(1, "waited_ns") - x.Number(0, "waited_ns"); more > grown {
+			grown, most = more, x
 		}
 	}
 	return true, most
@@ -90,35 +168,40 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 		}
 		c.Whole = append(c.Whole, p)
 	}
+	have, err := d.measured()
+	if err != nil {
+		return nil, d.failed(err)
+	}
 	index := make(map[int64]int)
 	for i, id := range []int64{a.ID, b.ID} {
-		rows, err := d.db.Query(`select site, function, module, symbol, file, place, coalesce(min(line), 0), sum(calls), sum(ns), sum(gap_ns), sum(bytes_out), sum(bytes_in),
-				coalesce((select sum(waited_ns) from waiting where waiting.run = callsite.run and waiting.site = callsite.site), 0)
-			from callsite join site on site.id = callsite.site where run = ? group by site`, id)
-		if err != nil {
-			return nil, d.failed(err)
-		}
-		for rows.Next() {
+		ask := "select site, function, module, symbol, file, place, coalesce(line, 0), " + strings.Join(have, ", ") + " from total join site on site.id = total.site where run = ?"
+		if err := d.each(ask, []any{id}, func(rows *sql.Rows) error {
 			var s Site
-			var calls, ns, gap, out, in, waited int64
-			if err := rows.Scan(&s.ID, &s.Function, &s.Module, &s.Symbol, &s.File, &s.Place, &s.Line, &calls, &ns, &gap, &out, &in, &waited); err != nil {
-				rows.Close()
-				return nil, d.failed(err)
+			values := make([]any, len(have))
+			to := []any{&s.ID, &s.Function, &s.Module, &s.Symbol, &s.File, &s.Place, &s.Line}
+			for n := range values {
+				to = append(to, &values[n])
+			}
+			if err := rows.Scan(to...); err != nil {
+				return err
 			}
 			at, fresh := once.Number(index, s.ID)
 			if fresh {
 				c.Sites = append(c.Sites, SitePair{})
 			}
 			x := &c.Sites[at]
-			x.Site, x.Calls[i], x.Ns[i], x.Gap[i], x.Out[i], x.In[i], x.Waited[i] = s, calls, ns, gap, out, in, waited
-		}
-		if err := rows.Close(); err != nil {
+			x.Site, x.values[i] = s, make(map[string]any)
+			for n, v := range values {
+				x.values[i][have[n]] = v
+			}
+			return nil
+		}); err != nil {
 			return nil, d.failed(err)
 		}
 	}
 	slices.SortStableFunc(c.Sites, func(x, y SitePair) int {
-		off := func(p *SitePair) float64 { return math.Abs(float64(p.Ns[1]) - float64(p.Ns[0])) }
-		return cmp.Or(cmp.Compare(off(&y), off(&x)), cmp.Compare(y.Calls[1], x.Calls[1]), cmp.Compare(x.ID, y.ID))
+		off := func(p *SitePair) float64 { return math.Abs(p.Number(1, "time_ns") - p.Number(0, "time_ns")) }
+		return cmp.Or(cmp.Compare(off(&y), off(&x)), cmp.Compare(y.Number(1, "calls"), x.Number(1, "calls")), cmp.Compare(x.ID, y.ID))
 	})
 	return c, nil
 }

@@ -44,7 +44,7 @@ func Open(path string) (*DB, error) {
 			err = errors.New("a database of something else")
 		}
 		if err == nil {
-			_, err = d.db.Exec("begin immediate; " + schema + " commit;")
+			_, err = d.db.Exec("begin immediate; " + schema + totals() + " commit;")
 		}
 	}
 	for ; err == nil && have != 0 && have != version; have++ {
@@ -54,6 +54,9 @@ func Open(path string) (*DB, error) {
 			break
 		}
 		_, err = d.db.Exec("begin immediate; " + upgrade + " commit;")
+	}
+	if err == nil {
+		err = d.complete()
 	}
 	if err != nil {
 		d.Close()

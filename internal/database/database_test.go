@@ -16,6 +16,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
+	"github.com/spoor-hpc/spoor/internal/sites"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -302,7 +304,7 @@ func TestSites(t *testing.T) {
 	}
 	places := make(map[string]bool)
 	for _, s := range c.Sites {
-		if s.Calls[0] != s.Calls[1] || s.Calls[0] == 0 {
+		if s.Number(0, "calls") != s.Number(1, "calls") || s.Number(0, "calls") == 0 {
 			t.Errorf("%+v", s)
 		}
 		if s.Function == "MPI_Allreduce" {
@@ -315,18 +317,24 @@ func TestSites(t *testing.T) {
 }
 
 // made is a run that never was.
-func (d *DB) made(t *testing.T, app, commit string, ranks, started int, mpi float64, sites map[string]float64) {
+func (d *DB) made(t *testing.T, app, commit string, ranks, started int, mpi float64, of map[string]float64) {
 	t.Helper()
 	tx, err := d.db.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &writer{tx: tx}
-	f := &facts{summary: &summary.Summary{Command: app + " -x", Ranks: ranks, StartNs: int64(started), MPINs: int64(mpi)}}
-	for name, ns := range sites {
-		f.calls = append(f.calls, siteCalls{site: len(f.sites), ranks: ranks, calls: 1, time: trace.Stat{Count: 1, Sum: uint64(ns * float64(ranks))}})
+	f := &facts{index: make(map[trace.FunctionSite]int), summary: &summary.Summary{Command: app + " -x", Ranks: ranks, StartNs: int64(started), MPINs: int64(mpi)}}
+	f.table, f.known.Times = &sums.Table{}, true
+	for name, ns := range of {
+		at, sum := trace.FunctionSite{Function: name}, trace.Stat{Count: 1, Sum: uint64(ns * float64(ranks))}
+		f.table.Rows = append(f.table.Rows, sums.Row{At: at, Sums: sums.Sums{Calls: 1, Time: sum}})
+		f.totals = append(f.totals, sites.Site{At: at, Sums: sums.Sums{Calls: 1, Time: sum}})
+		f.rows = append(f.rows, len(f.sites))
+		f.index[at] = len(f.sites)
 		f.sites = append(f.sites, site{function: name, module: app, symbol: "main"})
 	}
+	f.table.Classes = []sums.Class{{Members: make([]int, ranks)}}
 	id := w.run(f, strings.Join([]string{app, commit, string(rune(started + 1000))}, " "), app+".spoor")
 	w.parts(id, f)
 	w.tags(id, map[string]string{"commit": commit})

@@ -2,7 +2,6 @@ package database
 
 import (
 	"cmp"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/once"
-	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/sites"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -23,10 +23,12 @@ import (
 // facts are what is kept of a trace.
 type facts struct {
 	summary *summary.Summary
-	ranks   []rankFacts
+	table   *sums.Table
+	known   sites.Known
 	sites   []site
-	calls   []siteCalls
-	values  []siteValue
+	index   map[trace.FunctionSite]int // of sites
+	rows    []int                      // the sites of the table's rows
+	totals  []sites.Site               // over all classes, in any order
 	// What the first rank of each class does.
 	profiles []*profile.Profile // of classes, by the order of calls
 	coded    []*profile.Profile // the same by the machine code; nil: not known
@@ -39,34 +41,11 @@ type facts struct {
 	parallel, balance, communication any           // float64, or nil
 }
 
-type rankFacts struct {
-	class     any // int, nil without a track
-	host      string
-	calls     int64
-	span, mpi int64
-	amount    ops.Amount
-}
-
 // A site is where a function is called.
 type site struct {
 	function, module, symbol, file string
 	place, line                    int
 	at                             trace.Site
-}
-
-// siteCalls are the calls from a site that a class of ranks makes.
-type siteCalls struct {
-	class, site, ranks int
-	calls, gap         uint64
-	time               trace.Stat
-	amount             ops.Amount
-}
-
-// A siteValue is what was attached to these calls under a name.
-type siteValue struct {
-	calls int // which of the facts'
-	name  string
-	trace.ValueStat
 }
 
 type traffic struct {
@@ -88,27 +67,30 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	if f.summary, err = summary.Of(r); err != nil {
 		return nil, err
 	}
-	procs, err := r.Processes()
+	named, err := sites.ByLine(r, o.Place)
 	if err != nil {
 		return nil, err
 	}
-	f.ranks = make([]rankFacts, r.Ranks())
-	for rank, p := range procs.All() {
-		f.ranks[rank] = rankFacts{host: p.Host, calls: p.Calls, span: p.SpanNs, mpi: p.MPINs}
+	if f.table, err = sums.Of(r, sums.Options{Bytes: true, One: named.Of}); err != nil {
+		return nil, err
 	}
-	index := make(map[trace.FunctionSite]int)
+	f.known.Times = r.HasTimes()
+	for i := range f.table.Ranks {
+		x := &f.table.Ranks[i]
+		f.out += x.BytesOut
+		f.in += x.BytesIn
+		f.known.TimeNs += x.TimeNs
+	}
+	f.index = make(map[trace.FunctionSite]int)
+	for i := range f.table.Rows {
+		at := f.table.Rows[i].At
+		n, fresh := once.Number(f.index, at)
+		if fresh {
+			f.sites = append(f.sites, site{function: at.Function, at: at.Site})
+		}
+		f.rows = append(f.rows, n)
+	}
 	for class := range r.Classes() {
-		files, err := r.FilesNs(class)
-		if err != nil {
-			return nil, err
-		}
-		for i, ns := range files {
-			x := &f.ranks[r.Members(class)[i]]
-			x.mpi = max(0, x.mpi-int64(ns))
-		}
-		if err := f.class(r, class, index); err != nil {
-			return nil, err
-		}
 		p, err := profile.Of(r, r.Members(class)[0], calltree.Options{Where: o.Place})
 		if err != nil {
 			return nil, err
@@ -153,6 +135,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		if f.waits, err = waits.Known(r, f.summary.Calls, func(string, trace.Site) string { return "" }); err != nil {
 			return nil, err
 		}
+		f.known.Waits = f.waits != nil
 		report, err := efficiency.Of(r, efficiency.Options{})
 		if err != nil {
 			return nil, err
@@ -166,6 +149,13 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		e := report.Efficiency
 		f.parallel, f.balance, f.communication = share(e.Parallel), share(e.LoadBalance), share(e.Communication)
 	}
+	f.totals = sites.Of(f.table, named, true)
+	if f.waits != nil {
+		for i := range f.waits.Sites {
+			f.waits.Sites[i].At = named.Of(f.waits.Sites[i].At)
+		}
+		sites.Waited(f.totals, named, f.waits.At)
+	}
 	return f, nil
 }
 
@@ -177,64 +167,22 @@ func pairs(m *matrix.Matrix) (n int) {
 	return n
 }
 
-// class adds up the calls of a class by call site.
-func (f *facts) class(r *trace.Reader, class int, index map[trace.FunctionSite]int) error {
-	members := r.Members(class)
-	k, err := r.Rank(members[0])
+// numbered returns the call sites of a class as its profile numbers them: by their addresses, in the order of first calls.
+func (f *facts) numbered(class int) (list []int, err error) {
+	c := &f.table.Classes[class]
+	k, err := f.table.Reader.Rank(c.Members[0])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	times, err := r.Times(class)
-	if err != nil {
-		return err
-	}
-	row := make([]int, k.Terminals()) // of f.calls
-	of := make(map[int]int)           // by site
-	for t := range row {
-		c, err := k.Terminal(t)
-		if err != nil {
-			return err
-		}
-		s, fresh := once.Number(index, c.FunctionSite())
-		if fresh {
-			f.sites = append(f.sites, site{function: c.Name(), at: c.Site})
-		}
-		row[t] = once.Of(of, s, func() int {
-			f.calls = append(f.calls, siteCalls{class: class, site: s, ranks: len(members)})
-			return len(f.calls) - 1
-		})
-		if t < len(times) {
-			f.calls[row[t]].time.Merge(times[t].Duration)
-			f.calls[row[t]].gap += times[t].Gap.Sum
+	seen := make(map[trace.FunctionSite]bool)
+	for t, row := range c.RowOf {
+		called := k.Called(t)
+		if at := called.FunctionSite(); !seen[at] {
+			seen[at] = true
+			list = append(list, f.rows[row])
 		}
 	}
-	values, err := r.Values(class)
-	if err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		for t, v := range values[name] { // the first terminal of a site has those of all
-			if v.Count > 0 {
-				f.values = append(f.values, siteValue{row[t], name, v})
-			}
-		}
-	}
-	amounts, err := ops.ClassOf(r, class)
-	if err != nil {
-		return err
-	}
-	return amounts.Each(func(member int, counts []uint64, totals []ops.Amount) error {
-		rank := &f.ranks[members[member]]
-		rank.class = class
-		for t, n := range counts {
-			f.calls[row[t]].calls += n
-			f.calls[row[t]].amount.Add(totals[t], 1)
-			rank.amount.Add(totals[t], 1)
-			f.out += totals[t].Out
-			f.in += totals[t].In
-		}
-		return nil
-	})
+	return list, nil
 }
 
 // name finds what call sites are called in all builds.

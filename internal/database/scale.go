@@ -59,9 +59,9 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 			return nil, fmt.Errorf("%s: runs of %d programs: choose one of %q", d.path, len(apps), apps)
 		}
 	}
-	rows, err := d.db.Query(`select run.ranks, site.id, site.function, site.module, site.symbol, site.file, site.place, coalesce(min(line), 0), sum(ns)
-		from run join callsite on callsite.run = run.id join site on site.id = callsite.site
-		where run.app = ? and run.has_times group by run.id, site.id order by site.id`, app)
+	rows, err := d.db.Query(`select run.ranks, site.id, site.function, site.module, site.symbol, site.file, site.place, coalesce(line, 0), time_ns
+		from run join total on total.run = run.id join site on site.id = total.site
+		where run.app = ? and run.has_times order by site.id`, app)
 	if err != nil {
 		return nil, d.failed(err)
 	}

@@ -1,5 +1,15 @@
 package database
 
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites"
+)
+
 // schema makes the tables of a new file. Times are nanoseconds, sizes bytes, counts sums over all calls.
 const schema = `
 create table run (
@@ -205,11 +215,7 @@ create table prediction (
 	not_modelled real not null,    -- share of the traced time of all ranks in such calls
 	primary key (run, machine, mapping, cpu, gaps)
 ) without rowid;
-create view calls_by_site as
-	select run, site, function, module, symbol, file, min(line) as line, sum(ranks) as ranks, sum(calls) as calls, sum(ns) as ns,
-		min(min_ns) as min_ns, max(max_ns) as max_ns, sum(gap_ns) as gap_ns, sum(bytes_out) as bytes_out, sum(bytes_in) as bytes_in
-	from callsite join site on site.id = callsite.site group by run, site;
-pragma user_version = 6;
+pragma user_version = 7;
 `
 
 // waiting makes a table of its own, which older versions lack.
@@ -227,7 +233,7 @@ const waiting = `create table waiting (
 `
 
 // version is that of the schema above.
-const version = 6
+const version = 7
 
 // upgrades make the tables of the version after that of the key.
 var upgrades = map[int]string{
@@ -240,4 +246,57 @@ var upgrades = map[int]string{
 		pragma user_version = 4;`,
 	4: "alter table run add column waited_ns integer;" + waiting + "pragma user_version = 5;",
 	5: "alter table node add column branches text; pragma user_version = 6;",
+	6: "drop view calls_by_site; " + totals() + `
+		insert into total (run, site, line, ranks, calls, time_ns, min_ns, max_ns, mean_ns, compute_ns, bytes_out, bytes_in, bytes, waited_ns)
+		select run, site, min(line), sum(ranks), sum(calls), sum(ns), min(min_ns), max(max_ns), sum(ns) * 1.0 / max(1, sum(calls)), sum(gap_ns), sum(bytes_out), sum(bytes_in),
+			sum(bytes_out) + sum(bytes_in), (select sum(waited_ns) from waiting where waiting.run = callsite.run and waiting.site = callsite.site)
+		from callsite group by run, site; pragma user_version = 7;`,
+}
+
+// measures are the columns of call sites, with all that can be known.
+var measures = sites.Measures(sites.Known{Times: true, Waits: true})
+
+// typeOf is the type of a column of a table.
+func typeOf(u show.Unit) string {
+	switch u {
+	case show.Fraction, show.Ratio:
+		return "real"
+	}
+	return "numeric"
+}
+
+// totals makes the table of call sites over all classes, with the columns of package sites, and a view of it with what call sites are.
+func totals() string {
+	var b strings.Builder
+	b.WriteString("create table total (run integer not null references run on delete cascade, site integer not null references site, line integer")
+	for _, c := range measures {
+		fmt.Fprintf(&b, ", %s %s", c.Key(), typeOf(c.Unit))
+	}
+	b.WriteString(", primary key (run, site)) without rowid; create index total_site on total (site, run);")
+	b.WriteString("create view calls_by_site as select total.*, time_ns as ns, compute_ns as gap_ns, function, module, symbol, file from total join site on site.id = site;")
+	return b.String()
+}
+
+// measured are the keys of those columns that the database has.
+func (d *DB) measured() (have []string, err error) {
+	err = d.each("select name from pragma_table_info('total')", nil, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		if slices.ContainsFunc(measures, func(c show.Column[sites.Site]) bool { return c.Key() == name }) {
+			have = append(have, name)
+		}
+		return err
+	})
+	return have, err
+}
+
+// complete adds the columns that a database lacks which another release of spoor made.
+func (d *DB) complete() error {
+	have, err := d.measured()
+	for _, c := range measures {
+		if err == nil && !slices.Contains(have, c.Key()) {
+			_, err = d.db.Exec(fmt.Sprintf("alter table total add column %s %s", c.Key(), typeOf(c.Unit)))
+		}
+	}
+	return err
 }

@@ -22,11 +22,11 @@ func TestUpgrade(t *testing.T) {
 	if _, _, err := d.Add(name, r, Options{Place: nowhere}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.db.Exec("drop view loop; drop table waiting; alter table run drop column waited_ns; alter table communicator drop column name; alter table node drop column by_code; alter table node drop column place; alter table node drop column at_least; alter table node drop column unsure; alter table node drop column branches; create view loop as select 1; pragma user_version = 2"); err != nil {
+	if _, err := d.db.Exec("drop view calls_by_site; drop table total; create view calls_by_site as select 1; drop view loop; drop table waiting; alter table run drop column waited_ns; alter table communicator drop column name; alter table node drop column by_code; alter table node drop column place; alter table node drop column at_least; alter table node drop column unsure; alter table node drop column branches; create view loop as select 1; pragma user_version = 2"); err != nil {
 		t.Fatal(err)
 	}
 	d.Close()
-	if d, err = OpenRead(path); err == nil || !strings.Contains(err.Error(), "spoor db add brings them to 6") {
+	if d, err = OpenRead(path); err == nil || !strings.Contains(err.Error(), "spoor db add brings them to 7") {
 		t.Fatalf("%v, %v", d, err)
 	}
 	if d, err = Open(path); err != nil {
@@ -37,7 +37,7 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if row := one(t, d, "select (select count(*) from run), (select name from communicator where number = 0)"); row[0] != int64(1) || row[1] != nil {
+	if row := one(t, d, "select (select count(*) from run), (select name from communicator where number = 0), (select sum(calls) from total), (select sum(calls) from callsite)"); row[0] != int64(1) || row[1] != nil || row[2] != row[3] {
 		t.Errorf("it has %v", row)
 	}
 }

@@ -1,21 +1,18 @@
 package extrapolate
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
 // An axis is what totals are shared out along: all ranks, a list, or a side of a grid.
 type axis struct {
-	args  string // of a spread's functions
-	grid  int    // -1: it needs none
+	division
 	where where
-	of    func(e *env) (parts, at int64)
 }
 
 // where says of which values an axis may be: of all, of elements of lists, by their number, or of those in a loop, by the iteration.
@@ -29,8 +26,8 @@ const (
 
 // axesOf are those that values may have.
 func axesOf(obs []env) (out []*axis) {
-	list := slices.ContainsFunc(obs, func(e env) bool { return e.k > 0 })
-	loop := slices.ContainsFunc(obs, func(e env) bool { return e.i > 0 })
+	list := slices.ContainsFunc(obs, func(e env) bool { return e[expr.Element] > 0 })
+	loop := slices.ContainsFunc(obs, func(e env) bool { return e[expr.Iteration] > 0 })
 	for i := range axes {
 		if w := axes[i].where; w == anywhere || w == inList && list || w == inLoop && loop {
 			out = append(out, &axes[i])
@@ -39,37 +36,15 @@ func axesOf(obs []env) (out []*axis) {
 	return out
 }
 
-// A spread is a way of sharing a total out: the names of functions that say how much each gets, and how much those before it get.
-type spread struct {
-	size, start     string
-	sizeOf, startOf func(total, n, at int64) int64
+// spreadings are the ways of sharing a total out that programs use, the commonest first: the functions that say how much each gets, and how much those
+// before it get.
+var spreadings = []struct{ size, start string }{
+	{"share", "share_start"}, {"floor_share", "floor_start"}, {"rest_share", "rest_start"}, {"chunk", "chunk_start"},
 }
-
-// spreadings are the ways that programs use, the commonest first.
-var spreadings = []spread{
-	{"share", "share_start", share, func(t, n, at int64) int64 { return t/n*at + min(at, t%n) }},
-	{"floor_share", "floor_start", func(t, n, at int64) int64 { return (at+1)*t/n - at*t/n }, func(t, n, at int64) int64 { return at * t / n }},
-	{"rest_share", "rest_start", func(t, n, at int64) int64 {
-		if at == n-1 {
-			return t - t/n*at
-		}
-		return t / n
-	}, func(t, n, at int64) int64 { return t / n * at }},
-	{"chunk", "chunk_start", func(t, n, at int64) int64 { return chunkStart(t, n, at+1) - chunkStart(t, n, at) }, chunkStart},
-}
-
-func chunkStart(t, n, at int64) int64 { return min((t+n-1)/n*at, t) }
 
 // shared is the form of what one gets of a total, or of what those before it get.
-func (a *axis) shared(name string, of func(total, n, at int64) int64, total int64) form {
-	return sharedOut(fmt.Sprintf("%s(%d, %s)", name, total, a.args), a.grid, a.of, of, total)
-}
-
-func sharedOut(name string, grid int, places func(e *env) (parts, at int64), of func(total, n, at int64) int64, total int64) form {
-	return form{name: name, grid: grid, at: func(e *env) (int64, bool) {
-		n, at := places(e)
-		return of(total, max(n, 1), at), n > 0
-	}}
+func (a *axis) shared(function string, total int64) form {
+	return form{Expr: expr.Call(function, expr.Int(total), a.number, a.division.at), grid: a.grid}
 }
 
 // mostHalo is how many elements the sides of a block may have more than its share.
@@ -91,7 +66,7 @@ func spreads(obs []env, vals []int64) (out []form) {
 						if s == 0 && halo == 0 && a.where == anywhere { // see shares
 							continue
 						}
-						if f := product([]form{a.shared(way.size, way.sizeOf, total)}, m, halo); holds(&f, obs, vals) {
+						if f := product([]form{a.shared(way.size, total)}, m, halo); holds(&f, obs, vals) {
 							out = append(out, f)
 						}
 					}
@@ -100,7 +75,7 @@ func spreads(obs []env, vals []int64) (out []form) {
 			low, high := totalsOfEnds(start, m, 0)
 			for total := low; total <= high; total++ {
 				for _, way := range spreadings {
-					if f := product([]form{a.shared(way.start, way.startOf, total)}, m, 0); holds(&f, obs, vals) {
+					if f := product([]form{a.shared(way.start, total)}, m, 0); holds(&f, obs, vals) {
 						f.of = nil
 						out = append(out, f)
 					}
@@ -180,7 +155,7 @@ func blocks(obs []env, vals []int64) (out []form) {
 					for _, way := range spreadings {
 						var shares []form
 						for d, a := range of {
-							shares = append(shares, a.shared(way.size, way.sizeOf, totals[d]))
+							shares = append(shares, a.shared(way.size, totals[d]))
 						}
 						if f := product(shares, m, halo); holds(&f, obs, vals) {
 							out = append(out, f)
@@ -195,7 +170,7 @@ func blocks(obs []env, vals []int64) (out []form) {
 
 // combined are axes of which a block may be a product: those of one grid, or the ranks and a list.
 func combined(list []*axis) (out [][]*axis) {
-	for g := range grids {
+	for g := range expr.Grids() {
 		for _, w := range []where{anywhere, inList} {
 			out = append(out, subsets(slices.DeleteFunc(slices.Clone(list), func(a *axis) bool { return a.grid != g || a.where != w }))...)
 		}
@@ -231,7 +206,7 @@ func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	var seen []map[[3]int64]int64
 	for i := range obs {
 		e := &obs[i]
-		k, fresh := once.Number(index, e.ranks)
+		k, fresh := once.Number(index, e[expr.Ranks])
 		if fresh {
 			out, seen = append(out, addition{}), append(seen, make(map[[3]int64]int64))
 			for _, p := range of {
@@ -327,21 +302,9 @@ func totalsOf(runs []addition, m, halo int64, divisors []int64) (out [][]int64) 
 
 // product is the form of m times shares, each with a halo.
 func product(shares []form, m, halo int64) form {
-	names := make([]string, len(shares))
+	factors := []*expr.Expr{expr.Int(m)}
 	for i := range shares {
-		if names[i] = scaled(1, shares[i].name, halo); len(shares) > 1 {
-			names[i] = inner(names[i])
-		}
+		factors = append(factors, scaled(1, shares[i].Expr, halo))
 	}
-	return form{name: scaled(m, strings.Join(names, " * "), 0), grid: shares[0].grid, of: shares, at: func(e *env) (int64, bool) {
-		v := m
-		for i := range shares {
-			x, ok := shares[i].at(e)
-			if !ok {
-				return 0, false
-			}
-			v *= x + halo
-		}
-		return v, true
-	}}
+	return form{Expr: expr.Product(factors...), grid: shares[0].grid, of: shares}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -183,7 +184,7 @@ type colored struct {
 // colors evaluates what all ranks pass to a call of MPI_Comm_split.
 func (x *maker) colors(p *place, g *group, e env) *colored {
 	color, key := g.cells[p.cellOf("color")].one, g.cells[p.cellOf("key")].one
-	at := splitKey{g, e.i, e.j, e.n}
+	at := splitKey{g, e[expr.Iteration], e[expr.Outer], e[expr.Length]}
 	if d := max(g.there.turn, color.turn, key.turn); d > 0 {
 		at.i = int64(x.at[d])
 	}
@@ -195,7 +196,7 @@ func (x *maker) colors(p *place, g *group, e env) *colored {
 	c := &colored{make([]bool, x.ranks), make([]int64, x.ranks), make([]int64, x.ranks), nil}
 	x.all.splits[at] = c
 	for rank := range x.ranks {
-		e.rank = rank
+		e[expr.Rank] = rank
 		v, err := x.value(&g.there, &e)
 		if c.taking[rank] = v != 0; err == nil && v != 0 {
 			c.color[rank], err = x.value(&color, &e)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/once"
@@ -395,8 +396,8 @@ func (r *refusal) differ(ranks int64) bool {
 	for rank := range ranks {
 		first, said := int64(0), false
 		for i := range r.forms {
-			e := env{ranks: ranks, rank: rank}
-			v, ok := r.forms[i].at(&e)
+			e := env{expr.Ranks: ranks, expr.Rank: rank}
+			v, ok := r.forms[i].Eval(&e)
 			if ok && said && v != first {
 				return true
 			}
@@ -422,7 +423,7 @@ func (x *Model) Slots() (list []Slot) {
 	for _, f := range x.m.slots {
 		s := Slot{What: iteration.ReplaceAllString(f.text, ""), Forms: []string{}, Wrong: f.wrong}
 		for i := range f.forms {
-			s.Forms = append(s.Forms, f.forms[i].name)
+			s.Forms = append(s.Forms, f.forms[i].String())
 		}
 		n, fresh := once.Number(known, fmt.Sprint(s))
 		if fresh {

@@ -2,11 +2,13 @@ package extrapolate
 
 import (
 	"errors"
+	"math/bits"
 	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -159,7 +161,7 @@ func TestChance(t *testing.T) {
 	}{
 		{func(n, _ int64) int64 { return n % 3 }, []int{8, 15, 18, 27, 36}, 50},
 		{func(n, _ int64) int64 { return min(n, 16) }, []int{4, 10, 18, 24}, 49},
-		{func(n, _ int64) int64 { return whole(n) * 3 / 2 }, []int{8, 9, 10, 20, 24}, 38},
+		{func(n, _ int64) int64 { return 1 << bits.Len64(uint64(n)) * 3 / 4 }, []int{8, 9, 10, 20, 24}, 38},
 		{func(n, rank int64) int64 { return n * 7919 % 5 * max(0, rank-n+2) }, []int{6, 10, 16, 20}, 53},
 	} {
 		m, err := Learn(known(t, func(r *tracktest.Recorder) {
@@ -232,12 +234,14 @@ func TestContradiction(t *testing.T) {
 // Faces of blocks in a grid have a total for each side.
 func TestFaces(t *testing.T) {
 	program := func(r *tracktest.Recorder) {
-		s := balanced3(int64(r.Size))
-		at := coordinates(s, int64(r.Rank))
+		share := func(total int64, d int) int64 {
+			v, _ := expr.Must("share(%d, side(GRID_3D_BALANCED, %d), coordinate(GRID_3D_BALANCED, %[2]d))", total, d).Eval(&env{expr.Ranks: int64(r.Size), expr.Rank: int64(r.Rank)})
+			return v
+		}
 		r.Begin()
-		r.Allreduce(3, share(80, s[0], at[0])*share(96, s[1], at[1]))
-		r.Allreduce(4, 8*(share(96, s[1], at[1])+2)*(share(120, s[2], at[2])+2))
-		r.Allreduce(5, share(80, s[0], at[0])*share(96, s[1], at[1])*share(120, s[2], at[2]))
+		r.Allreduce(3, share(80, 0)*share(96, 1))
+		r.Allreduce(4, 8*(share(96, 1)+2)*(share(120, 2)+2))
+		r.Allreduce(5, share(80, 0)*share(96, 1)*share(120, 2))
 		r.End()
 	}
 	m, err := Learn(known(t, program, 12, 18, 24, 27, 36, 48), nil)

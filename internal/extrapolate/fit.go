@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"sort"
-	"strconv"
-	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
@@ -32,16 +30,16 @@ func (f *fitted) value(e *env) (int64, error) {
 	}
 	first, said := int64(0), -1
 	for i := range f.forms {
-		switch v, ok := f.forms[i].at(e); {
+		switch v, ok := f.forms[i].Eval(e); {
 		case f.natural && v < 0 && v != asked:
 		case ok && said < 0:
 			first, said = v, i
 		case ok && v != first:
-			return 0, fmt.Errorf("rank %d has %d by %s, %d by %s", e.rank, first, f.forms[said].name, v, f.forms[i].name)
+			return 0, fmt.Errorf("rank %d has %d by %s, %d by %s", e[expr.Rank], first, f.forms[said], v, f.forms[i])
 		}
 	}
 	if said < 0 {
-		return 0, fmt.Errorf("%s says nothing of rank %d", f.forms[0].name, e.rank)
+		return 0, fmt.Errorf("%s says nothing of rank %d", f.forms[0], e[expr.Rank])
 	}
 	return first, nil
 }
@@ -49,36 +47,21 @@ func (f *fitted) value(e *env) (int64, error) {
 // holds reports whether a form gives all values.
 func holds(f *form, obs []env, vals []int64) bool {
 	for i := range obs {
-		if v, ok := f.at(&obs[i]); !ok || v != vals[i] {
+		if v, ok := f.Eval(&obs[i]); !ok || v != vals[i] {
 			return false
 		}
 	}
 	return true
 }
 
-// tokens are what the text of a form is made of, without the name of the grid, which a program has one of.
-var tokens = regexp.MustCompile(`\b[a-z]\w*|\b\d+\b`)
-
-// cost is how long the text of a form is, in bits.
-func cost(name string) (bits float64) {
-	for _, t := range tokens.FindAllString(name, -1) {
-		if n, err := strconv.ParseFloat(t, 64); err == nil {
-			bits += math.Log2(1 + n)
-		} else {
-			bits += bitsOfWord
-		}
-	}
-	return bits
-}
-
-const bitsOfWord, bitsMore = 4, 2
+const bitsMore = 2
 
 // evidence is how much values say, in bits: each its own the first time that it occurs, one in each other run, and which of a run's observations
 // have it.
 func evidence(obs []env, vals []int64) (bits float64) {
 	counts := make(map[int64]map[int64]float64)
 	for i, e := range obs {
-		once.Of(counts, e.ranks, func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
+		once.Of(counts, e[expr.Ranks], func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
 	}
 	logFactorial := func(n float64) float64 {
 		g, _ := math.Lgamma(n + 1)
@@ -105,11 +88,11 @@ func evidence(obs []env, vals []int64) (bits float64) {
 
 // likely reports whether a form is shorter than what the values say that it fits, so that it does not do so by chance.
 func (f *form) likely(evidence float64) bool {
-	return bare[f.name] || !f.weak && cost(f.name)+bitsMore <= evidence
+	return !f.weak && f.Bits()+bitsMore <= evidence || bare[f.String()]
 }
 
 func constant(c int64) form {
-	return form{name: fmt.Sprint(c), grid: -1, at: func(*env) (int64, bool) { return c, true }}
+	return form{Expr: expr.Int(c), grid: gridless}
 }
 
 // fit finds the simplest forms for values seen.
@@ -139,7 +122,7 @@ func singly(obs []env, vals []int64) []form {
 	if two := lines(tests, obs, vals); len(two) > 0 { // two values, told apart by something simple
 		return append(out, two...)
 	}
-	highest := slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a.rank, b.rank) }).rank // up to which groups are seen
+	highest := slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a[expr.Rank], b[expr.Rank]) })[expr.Rank] // up to which groups are seen
 	if highest < 2 || !ofRank(obs, vals, highest) {
 		return out
 	}
@@ -167,17 +150,22 @@ func barely(obs []env, vals []int64) (out []form) {
 	if alike(vals) {
 		return []form{constant(vals[0])}
 	}
+	look := outlookOf(obs)
 	for i := range atoms {
-		if holds(&atoms[i], obs, vals) {
+		if look.may(&atoms[i], vals) && holds(&atoms[i], obs, vals) {
 			out = append(out, atoms[i])
 		}
 	}
-	for i := range tests {
-		if holds(&tests[i], obs, vals) {
+	if !logical(vals) {
+		return out
+	}
+	wanted := bitsOf(len(vals), func(i int) bool { return vals[i] != 0 })
+	for i, c := range columns(obs) {
+		switch {
+		case slices.Equal(c[0], wanted):
 			out = append(out, tests[i])
-		}
-		if f := not(&tests[i]); holds(&f, obs, vals) {
-			out = append(out, f)
+		case slices.Equal(c[1], wanted):
+			out = append(out, nots[i])
 		}
 	}
 	return out
@@ -188,8 +176,9 @@ func lines(terms []form, obs []env, vals []int64) (out []form) {
 	if slices.Contains(vals, asked) {
 		return nil
 	}
+	look := outlookOf(obs)
 	for i := range terms {
-		if f, ok := line(&terms[i], obs, vals); ok {
+		if f, ok := line(&terms[i], &look, obs, vals); ok {
 			out = append(out, f)
 		}
 	}
@@ -200,64 +189,49 @@ func lines(terms []form, obs []env, vals []int64) (out []form) {
 func ofRank(obs []env, vals []int64, highest int64) bool {
 	seen := make([]int, highest+1) // observations, from 1
 	for i, e := range obs {
-		if k := seen[e.rank]; k > 0 && vals[k-1] != vals[i] {
+		if k := seen[e[expr.Rank]]; k > 0 && vals[k-1] != vals[i] {
 			return false
 		}
-		seen[e.rank] = i + 1
+		seen[e[expr.Rank]] = i + 1
 	}
 	return true
 }
 
-func not(f *form) form {
-	at := f.at
-	return form{name: "!" + inner(f.name), grid: f.grid, at: func(e *env) (int64, bool) {
-		v, ok := at(e)
-		return 1 - v, ok
-	}}
+func not(f *form) form { return form{Expr: expr.Not(f.Expr), grid: f.grid} }
+
+// scaled is a·u + b.
+func scaled(a int64, u *expr.Expr, b int64) *expr.Expr {
+	return expr.Sum(expr.Product(expr.Int(a), u), expr.Int(b))
 }
 
-// scaled names a·u + b.
-func scaled(a int64, u string, b int64) string {
-	if a != 1 {
-		u = fmt.Sprintf("%d * %s", a, inner(u))
-	}
-	if b != 0 {
-		u = plus(u, b, "")
-	}
-	return u
-}
-
-// line finds a·u + b.
-func line(u *form, obs []env, vals []int64) (form, bool) {
-	u0, ok0 := u.at(&obs[0])
-	if !ok0 {
+// line finds a·u + b, of which look says what u is where a slot was seen first and last.
+func line(u *form, look *outlook, obs []env, vals []int64) (form, bool) {
+	u0, u1 := look.first.values[u.number], look.last.values[u.number]
+	v0, v1 := vals[0], vals[len(vals)-1]
+	if u0 == expr.Nothing || u1 == expr.Nothing {
 		return form{}, false
 	}
-	for i := range obs {
-		u1, ok := u.at(&obs[i])
-		if !ok {
+	for i := 0; u1 == u0; i++ { // two that differ decide
+		if v1 != v0 || i == len(obs) {
 			return form{}, false
 		}
-		if u1 == u0 {
-			if vals[i] != vals[0] {
-				return form{}, false
-			}
-			continue
-		}
-		dv, du := vals[i]-vals[0], u1-u0
-		if dv%du != 0 {
+		var ok bool
+		if u1, ok = u.Eval(&obs[i]); !ok {
 			return form{}, false
 		}
-		a := dv / du
-		b := vals[0] - a*u0
-		at := u.at
-		f := form{name: scaled(a, u.name, b), grid: u.grid, at: func(e *env) (int64, bool) {
-			v, ok := at(e)
-			return a*v + b, ok
-		}}
-		return f, holds(&f, obs, vals)
+		v1 = vals[i]
 	}
-	return form{}, false
+	if (v1-v0)%(u1-u0) != 0 {
+		return form{}, false
+	}
+	a := (v1 - v0) / (u1 - u0)
+	b := v0 - a*u0
+	for i := range obs {
+		if v, ok := u.Eval(&obs[i]); !ok || a*v+b != vals[i] {
+			return form{}, false
+		}
+	}
+	return form{Expr: scaled(a, u.Expr, b), grid: u.grid}, true
 }
 
 // usual is up to what a multiplier of shares is one that programs have: values of an element, bytes of some.
@@ -284,11 +258,13 @@ func shares(obs []env, vals []int64) (out []form) {
 		return nil
 	}
 	var known [][2]int64 // parts and number of some values
-	for _, p := range parts {
-		known = known[:0]
+	look := glanceAt(&obs[0])
+	for i := range parts {
+		p := &parts[i]
+		known = append(known[:0], look.parts[i])
 		for _, m := range multipliers(all, len(out) > 0) {
 			for half := int64(1); half <= 2; half++ {
-				if half > 1 && !strings.HasPrefix(p.name, "share") { // a program halves its own block
+				if half > 1 && p.function != "share" { // a program halves its own block
 					break
 				}
 				low, high := int64(0), int64(math.MaxInt64)
@@ -310,10 +286,7 @@ func shares(obs []env, vals []int64) (out []form) {
 						out = append(out, product([]form{one}, m, 0))
 						continue
 					}
-					out = append(out, form{name: scaled(m, one.name+" / 2", 0), grid: p.grid, at: func(e *env) (int64, bool) {
-						v, ok := one.at(e)
-						return m * (v / half), ok
-					}})
+					out = append(out, form{Expr: scaled(m, expr.Quotient(one.Expr, expr.Int(half)), 0), grid: p.grid})
 				}
 			}
 		}
@@ -338,26 +311,23 @@ func shares2(obs []env, vals []int64) (out []form) {
 	if all == 0 || slices.Contains(vals, 0) {
 		return nil
 	}
-	for i, p := range parts {
-		for _, q := range parts[i+1:] {
+	for i := range parts {
+		for k := range parts[i+1:] {
+			p, q := &parts[i], &parts[i+1+k]
 			if p.grid != q.grid || p.grid < 0 || p.all || q.all {
 				continue
 			}
 			for _, m := range multipliers(all, len(out) > 0) {
-				at := func(total int64, e *env) int64 {
-					a, x := p.of(e)
-					b, y := q.of(e)
-					return share(total, a, x) * share(total, b, y)
-				}
 				low, high := int64(1), int64(1<<40)
 				for k := 0; k < len(obs) && low <= high; k++ {
 					v := vals[k] / m
 					most := int64(math.Sqrt(float64(v)))
-					a, _ := p.of(&obs[k])
-					b, _ := q.of(&obs[k])
+					a, x := p.of(&obs[k])
+					b, y := q.of(&obs[k])
 					most = (most + 2) * max(a, b)
-					low = max(low, int64(sort.Search(int(most), func(n int) bool { return at(int64(n), &obs[k]) >= v })))
-					high = min(high, int64(sort.Search(int(most), func(n int) bool { return at(int64(n), &obs[k]) > v }))-1)
+					of := func(total int) int64 { return share(int64(total), a, x) * share(int64(total), b, y) }
+					low = max(low, int64(sort.Search(int(most), func(n int) bool { return of(n) >= v })))
+					high = min(high, int64(sort.Search(int(most), func(n int) bool { return of(n) > v }))-1)
 				}
 				for _, total := range ends(low, high) {
 					f := product([]form{p.share(total), q.share(total)}, m, 0)
@@ -375,9 +345,9 @@ func shares2(obs []env, vals []int64) (out []form) {
 func planes(obs []env, vals []int64) (out []form) {
 	same, of := true, make(map[int64]int64)
 	for i, e := range obs {
-		v, known := of[e.ranks]
+		v, known := of[e[expr.Ranks]]
 		same = same && (!known || v == vals[i])
-		of[e.ranks] = vals[i]
+		of[e[expr.Ranks]] = vals[i]
 	}
 	if same || slices.Contains(vals, asked) {
 		return nil
@@ -385,7 +355,7 @@ func planes(obs []env, vals []int64) (out []form) {
 	for i := range terms {
 		for k := range terms[:i] {
 			u, w := &terms[i], &terms[k]
-			if u.grid >= 0 && w.grid >= 0 && u.grid != w.grid {
+			if _, ok := sharedGrid(u.grid, w.grid); !ok {
 				continue
 			}
 			if f, ok := plane(u, w, obs, vals); ok {
@@ -398,8 +368,8 @@ func planes(obs []env, vals []int64) (out []form) {
 
 func plane(u, w *form, obs []env, vals []int64) (form, bool) {
 	at := func(i int) (x, y, z int64) {
-		x, _ = u.at(&obs[i])
-		y, _ = w.at(&obs[i])
+		x, _ = u.Eval(&obs[i])
+		y, _ = w.Eval(&obs[i])
 		return x, y, vals[i]
 	}
 	x0, y0, z0 := at(0)
@@ -420,51 +390,70 @@ func plane(u, w *form, obs []env, vals []int64) (form, bool) {
 			}
 			a, b := na/det, nb/det
 			c := z0 - a*x0 - b*y0
-			fu, fw := u.at, w.at
-			f := form{name: scaled(a, u.name, 0) + " + " + scaled(b, w.name, c), grid: max(u.grid, w.grid), at: func(e *env) (int64, bool) {
-				x, ok1 := fu(e)
-				y, ok2 := fw(e)
-				return a*x + b*y + c, ok1 && ok2
-			}}
+			f := form{Expr: expr.Sum(scaled(a, u.Expr, 0), scaled(b, w.Expr, c)), grid: max(u.grid, w.grid)}
 			return f, holds(&f, obs, vals)
 		}
 	}
 	return form{}, false
 }
 
-// pairsOfTests finds two tests of which both hold, or one of both.
-func pairsOfTests(obs []env, vals []int64) (out []form) {
-	for _, v := range vals {
-		if v != 0 && v != 1 {
-			return nil
+// logical reports whether all values are 0 or 1.
+func logical(vals []int64) bool {
+	return !slices.ContainsFunc(vals, func(v int64) bool { return v != 0 && v != 1 })
+}
+
+// bitsOf has a bit for each of n.
+func bitsOf(n int, of func(i int) bool) []uint64 {
+	list := make([]uint64, (n+63)/64)
+	for i := range n {
+		if of(i) {
+			list[i/64] |= 1 << (i % 64)
 		}
 	}
-	var both []form
-	for i := range tests {
-		both = append(both, tests[i], not(&tests[i]))
+	return list
+}
+
+// columns say where each test holds, and where it does not.
+func columns(obs []env) [][2][]uint64 {
+	at := make([]*truth, len(obs))
+	for i := range obs {
+		at[i] = truthAt(&obs[i])
 	}
-	for i := range both {
-		for k := range both[:i] {
-			a, b := both[i], both[k]
-			if a.grid >= 0 && b.grid >= 0 && a.grid != b.grid {
+	list := make([][2][]uint64, len(tests))
+	for t := range list {
+		list[t][0] = bitsOf(len(obs), func(i int) bool { return at[i].holds(t) })
+		list[t][1] = bitsOf(len(obs), func(i int) bool { return !at[i].holds(t) })
+	}
+	return list
+}
+
+// pairsOfTests finds two tests of which both hold, or one of both.
+func pairsOfTests(obs []env, vals []int64) (out []form) {
+	if !logical(vals) {
+		return nil
+	}
+	wanted := bitsOf(len(vals), func(i int) bool { return vals[i] != 0 })
+	var both []*form
+	var where [][]uint64
+	for i, c := range columns(obs) {
+		both, where = append(both, &tests[i], &nots[i]), append(where, c[0], c[1])
+	}
+	for i, a := range both {
+		for k, b := range both[:i] {
+			grid, ok := sharedGrid(a.grid, b.grid)
+			if !ok {
 				continue
 			}
-			for _, either := range []bool{false, true} {
-				word := " && "
-				if either {
-					word = " || "
-				}
-				f := form{name: inner(a.name) + word + inner(b.name), grid: max(a.grid, b.grid), at: func(e *env) (int64, bool) {
-					x, ok1 := a.at(e)
-					y, ok2 := b.at(e)
-					if either {
-						return x | y, ok1 && ok2
-					}
-					return x & y, ok1 && ok2
-				}}
-				if holds(&f, obs, vals) {
-					out = append(out, f)
-				}
+			and, or := true, true
+			for w, x := range wanted {
+				and = and && where[i][w]&where[k][w] == x
+				or = or && where[i][w]|where[k][w] == x
+			}
+			if and {
+				out = append(out, form{Expr: expr.And(a.Expr, b.Expr), grid: grid})
+			}
+			if or {
+				out = append(out, form{Expr: expr.Or(a.Expr, b.Expr), grid: grid})
 			}
 		}
 	}
@@ -473,12 +462,19 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 
 // splits finds a test that separates two kinds of ranks, of which one has a simple form, and the other that or a product of shares.
 func splits(obs []env, vals []int64) (out []form) {
+	at := make([]*truth, len(obs))
+	for i := range obs {
+		at[i] = truthAt(&obs[i])
+	}
 	for i := range tests {
-		t := tests[i]
+		t := &tests[i]
 		var o [2][]env
 		var v [2][]int64
 		for k := range obs {
-			x, _ := t.at(&obs[k])
+			x := 0
+			if at[k].holds(i) {
+				x = 1
+			}
 			o[x], v[x] = append(o[x], obs[k]), append(v[x], vals[k])
 		}
 		if len(o[0]) < 2 || len(o[1]) < 2 {
@@ -500,27 +496,12 @@ func splits(obs []env, vals []int64) (out []form) {
 		for a := range no {
 			for b := range yes {
 				x, y := no[a], yes[b]
-				g := []int{t.grid, x.grid, y.grid}
-				one := -1
-				mixed := false
-				for _, n := range g {
-					mixed = mixed || n >= 0 && one >= 0 && n != one
-					one = max(one, n)
-				}
-				if mixed {
+				grid, ok := sharedGrid(t.grid, x.grid, y.grid)
+				if !ok {
 					continue
 				}
 				weak := !x.likely(said[0]) || !y.likely(said[1])
-				out = append(out, form{name: fmt.Sprintf("%s ? %s : %s", inner(t.name), inner(y.name), inner(x.name)), grid: one, weak: weak, at: func(e *env) (int64, bool) {
-					c, ok := t.at(e)
-					if !ok {
-						return 0, false
-					}
-					if c != 0 {
-						return y.at(e)
-					}
-					return x.at(e)
-				}})
+				out = append(out, form{Expr: expr.If(t.Expr, y.Expr, x.Expr), grid: grid, weak: weak})
 			}
 		}
 	}

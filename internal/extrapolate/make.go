@@ -8,6 +8,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
@@ -139,7 +140,7 @@ func (x *maker) node(n *node, depth int) error {
 		return nil
 	}
 	p := &x.m.places[n.place]
-	id := madeKey{n.number, int32(e.i), int32(e.j), key}
+	id := madeKey{n.number, int32(e[expr.Iteration]), int32(e[expr.Outer]), key}
 	if d := x.m.turned[n.number]; d > 0 {
 		id.i = x.at[d]
 	}
@@ -183,7 +184,7 @@ func (x *maker) value(f *fitted, e *env) (int64, error) {
 		return f.value(e)
 	}
 	at := *e
-	at.i = int64(x.at[f.turn])
+	at[expr.Turn] = int64(x.at[f.turn])
 	return f.value(&at)
 }
 
@@ -214,7 +215,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 			}
 		}
 		at := e
-		at.m = n
+		at[expr.Elements] = n
 		if c.sum.factor != 0 && known {
 			if from := starts[c.sum.cell]; out[from] == n {
 				sum := int64(0)
@@ -225,7 +226,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 				continue
 			}
 		}
-		for at.k = 0; c.any != nil && known && at.k < n; at.k++ {
+		for at[expr.Element] = 0; c.any != nil && known && at[expr.Element] < n; at[expr.Element]++ {
 			for w := range c.any {
 				take(&c.any[w], &at)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
@@ -18,13 +19,13 @@ const segmentPart = ".segment"
 // order on each rank, and no form says which, it has one of these names on all: that of the run's first call, whose blocks differ.
 func (m *pattern) oneName(obs []env, vals []int64) {
 	largest := int64(m.runs[len(m.runs)-1].ranks)
-	first := slices.IndexFunc(obs, func(e env) bool { return e.ranks == largest })
+	first := slices.IndexFunc(obs, func(e env) bool { return e[expr.Ranks] == largest })
 	if first < 0 || alike(vals) {
 		return
 	}
 	heap, unknown, same, uniform := false, false, true, make(map[int64]int64) // by number of ranks: the name
 	for i, e := range obs {
-		same = same && once.Of(uniform, e.ranks, func() int64 { return vals[i] }) == vals[i]
+		same = same && once.Of(uniform, e[expr.Ranks], func() int64 { return vals[i] }) == vals[i]
 		switch trace.AddressClass(signature.SegClass(vals[i])) {
 		case trace.Heap:
 			heap = true

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
@@ -124,13 +125,13 @@ func (m *pattern) fixed(n *node) (mask uint, open []int) {
 }
 
 func (m *pattern) env(n *node, open []int, ranks int64, rank int, index [maxDepth + 1]int32, count func(l *node) int32) env {
-	e := env{ranks: ranks, rank: int64(rank)}
+	e := env{expr.Ranks: ranks, expr.Rank: int64(rank)}
 	if len(open) > 0 {
-		e.i = int64(index[open[0]])
-		e.n = int64(count(n.around[open[0]]))
+		e[expr.Iteration] = int64(index[open[0]])
+		e[expr.Length] = int64(count(n.around[open[0]]))
 	}
 	if len(open) > 1 {
-		e.j = int64(index[open[1]])
+		e[expr.Outer] = int64(index[open[1]])
 	}
 	return e
 }
@@ -268,7 +269,7 @@ func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
 	var b []byte
 	for i := range obs {
 		e := &obs[i]
-		for _, v := range e.values() {
+		for _, v := range e {
 			b = binary.AppendVarint(b, v)
 		}
 		b = binary.AppendVarint(b, vals[i])
@@ -315,14 +316,14 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	var less, most []env
 	var lessVals, mostVals []int64
 	for i, e := range obs {
-		if e.ranks == largest {
+		if e[expr.Ranks] == largest {
 			most, mostVals = append(most, e), append(mostVals, vals[i])
 		} else {
 			less, lessVals = append(less, e), append(lessVals, vals[i])
 		}
 	}
 	if t.said = evidence(obs, vals); !slices.ContainsFunc(t.forms, t.likely) {
-		t.wrong = fmt.Sprintf("%s may fit by chance: more traces are needed", t.forms[0].name)
+		t.wrong = fmt.Sprintf("%s may fit by chance: more traces are needed", t.forms[0])
 	}
 	if t.wrong != "" || len(less) == 0 {
 		return
@@ -330,7 +331,7 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	check := fitted{tried: &tried{forms: fit(less, lessVals)}}
 	for i := range most {
 		if v, err := check.value(&most[i]); err == nil && v != mostVals[i] {
-			t.wrong = fmt.Sprintf("from the smaller runs rank %d of %d would have %d, it has %d", most[i].rank, largest, v, mostVals[i])
+			t.wrong = fmt.Sprintf("from the smaller runs rank %d of %d would have %d, it has %d", most[i][expr.Rank], largest, v, mostVals[i])
 			return
 		}
 	}
@@ -340,7 +341,7 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 func (m *pattern) oneGrid() {
 	var common []bool
 	for _, t := range m.memo {
-		has := make([]bool, len(grids))
+		has := make([]bool, len(expr.Grids()))
 		if len(t.forms) == 0 || slices.ContainsFunc(t.forms, func(f form) bool {
 			if f.grid >= 0 {
 				has[f.grid] = true
@@ -563,7 +564,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 				for i := range cuts {
 					for k := range int(cuts[i][c].one) {
 						e := calls[i]
-						e.k, e.m = int64(k), cuts[i][c].one
+						e[expr.Element], e[expr.Elements] = int64(k), cuts[i][c].one
 						obs, list = append(obs, e), append(list, cuts[i][c].list[k*width+w])
 					}
 				}

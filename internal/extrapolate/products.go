@@ -1,12 +1,12 @@
 package extrapolate
 
 import (
-	"fmt"
 	"maps"
 	"math/big"
 	"math/bits"
 	"slices"
-	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
 // quantities are the shares that values of the program are: lengths of its blocks.
@@ -18,8 +18,8 @@ func (m *pattern) quantities() (list []form) {
 				continue
 			}
 			for k := range t.forms[i].of {
-				if q := &t.forms[i].of[k]; !variables.MatchString(q.name) { // it is of the rank alone
-					seen[q.name] = q
+				if q := &t.forms[i].of[k]; !q.Uses(expr.Iteration, expr.Length, expr.Outer, expr.Element, expr.Elements, expr.Turn) { // it is of the rank alone
+					seen[q.String()] = q
 				}
 			}
 		}
@@ -55,7 +55,7 @@ func sumsOfProducts(list []form, obs []env, vals []int64) (out []form) {
 		for i := range list {
 			for k := range list[:i+1] {
 				p, q := &list[i], &list[k]
-				if p.grid >= 0 && q.grid >= 0 && p.grid != q.grid {
+				if _, ok := sharedGrid(p.grid, q.grid); !ok {
 					continue
 				}
 				for columns := uint(1); columns < 16; columns++ {
@@ -74,8 +74,8 @@ func sumsOfProducts(list []form, obs []env, vals []int64) (out []form) {
 // combination finds the numbers by which p·q, p, q and 1 have to be multiplied, those of the columns that are taken.
 func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool) {
 	row := func(e *env) (list []int64) {
-		x, _ := p.at(e)
-		y, _ := q.at(e)
+		x, _ := p.Eval(e)
+		y, _ := q.Eval(e)
 		for i, v := range [4]int64{x * y, x, y, 1} {
 			if columns>>i&1 != 0 {
 				list = append(list, v)
@@ -124,20 +124,12 @@ func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool)
 		}
 		factors[at[i]] = v.Num().Int64()
 	}
-	var words []string
-	k := 0
-	for i, name := range [4]string{p.name + " * " + q.name, p.name, q.name, "1"} {
+	var sum []*expr.Expr
+	for i, of := range [4]*expr.Expr{expr.Product(p.Expr, q.Expr), p.Expr, q.Expr, expr.Int(1)} {
 		if columns>>i&1 != 0 {
-			words = append(words, fmt.Sprintf("%d * %s", factors[k], name))
-			k++
+			sum = append(sum, expr.Product(expr.Int(factors[len(sum)]), of))
 		}
 	}
-	f := form{name: strings.Join(words, " + "), grid: max(p.grid, q.grid), at: func(e *env) (int64, bool) {
-		sum := int64(0)
-		for i, v := range row(e) {
-			sum += factors[i] * v
-		}
-		return sum, true
-	}}
+	f := form{Expr: expr.Sum(sum...), grid: max(p.grid, q.grid)}
 	return f, holds(&f, obs, vals)
 }

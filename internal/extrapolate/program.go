@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
@@ -69,7 +70,7 @@ type bounds struct {
 }
 
 func (b *bounds) add(ranks, rank int, v int64) {
-	b.obs, b.vals = append(b.obs, env{ranks: int64(ranks), rank: int64(rank)}), append(b.vals, v)
+	b.obs, b.vals = append(b.obs, env{expr.Ranks: int64(ranks), expr.Rank: int64(rank)}), append(b.vals, v)
 }
 
 // needs are what ranks need.
@@ -406,7 +407,7 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, ce
 	case f.kind == requests:
 	case anyLength && f.width == 1 && sums.factor != 0:
 		of := over(w, n, true, k.groups, func(g *group) (fitted, bool) { return g.cells[sums.cell].any[0], true })
-		c.Lists[at] = proxy.List{Length: length, Element: scaled(sums.factor, "sum_before("+of+")", 0)}
+		c.Lists[at] = proxy.List{Length: length, Element: fmt.Sprintf("%d * sum_before(%s)", sums.factor, of)}
 	case anyLength && f.width == 1:
 		c.Lists[at] = proxy.List{Length: length, Element: over(w, n, anyLength, k.groups, element(0, 0))}
 	case anyLength && f.out:
@@ -425,8 +426,6 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, ce
 
 // variables are the names in forms.
 var variables = regexp.MustCompile(`\b[injkmt]\b`)
-
-var iterations = regexp.MustCompile(`\b[inj]\b`)
 
 // over is a value of a node as an expression, which depends on the iterations of loops that are equally long everywhere.
 func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]int32]T, of func(T) (fitted, bool)) string {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 )
@@ -30,7 +31,7 @@ func (w *programmer) numbers(texts []string, cases map[string][]int64) (string, 
 		even = even && list[i] == list[0]+int64(i)*(list[1]-list[0])
 	}
 	if even {
-		return plus(fmt.Sprint(list[0]), list[1]-list[0], "(%s)"), true
+		return fmt.Sprintf("%d + %d * (%%s)", list[0], list[1]-list[0]), true
 	}
 	body := strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
 	return w.defined(body, func(name string) string { return fmt.Sprintf("static const int64_t %s[] = {%s};\n\n", name, body) }) + "[%s]", true
@@ -49,12 +50,12 @@ func (w *programmer) defined(body string, text func(name string) string) string 
 func (w *programmer) text(f fitted, inLoop bool) string {
 	forms := f.forms
 	if !inLoop { // forms that say the same, with the iteration 0 of no loop
-		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return iterations.MatchString(f.name) }); len(list) > 0 {
+		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.Uses(expr.Iteration, expr.Length, expr.Outer) }); len(list) > 0 {
 			forms = list
 		}
 	}
 	if f.wrong == "" && len(forms) == 1 {
-		return forms[0].name
+		return forms[0].String()
 	}
 	if name, ok := w.names[f.tried]; ok {
 		return name
@@ -67,7 +68,7 @@ func (w *programmer) text(f fitted, inLoop bool) string {
 		table, rows, value = w.lookUp(macro, f)
 		why = "no form fits"
 	case f.wrong != "":
-		value, why = fmt.Sprintf("only_traced(%q, %s)", f.text, forms[0].name), f.wrong
+		value, why = fmt.Sprintf("only_traced(%q, %s)", f.text, forms[0].String()), f.wrong
 	default:
 		value, why = fmt.Sprintf("agreed(%q, %d, (const int64_t[]){%s})", f.text, len(forms), joined(forms)), "all of these fit the traces; where they differ the program ends"
 	}
@@ -83,20 +84,20 @@ func (w *programmer) text(f fitted, inLoop bool) string {
 func joined(forms []form) string {
 	list := make([]string, len(forms))
 	for i := range forms {
-		list[i] = forms[i].name
+		list[i] = forms[i].String()
 	}
 	return strings.Join(list, ", ")
 }
 
 // lookUp writes a table of what was seen.
 func (w *programmer) lookUp(name string, f fitted) (text string, values int, expression string) {
-	columns := []int{0, 1, 2, 3, 4, 5, 6} // of variableNames
+	columns := []int{0, 1, 2, 3, 4, 5, 6} // of variables but the last
 	table := func() (rows [][]int64, ok bool) {
 		known := make(map[string]int64)
 		for i := range f.obs {
 			var row []int64
 			for _, c := range columns {
-				row = append(row, f.obs[i].values()[c])
+				row = append(row, f.obs[i][c])
 			}
 			v, seen := known[fmt.Sprint(row)]
 			if seen && v != f.vals[i] {
@@ -119,7 +120,7 @@ func (w *programmer) lookUp(name string, f fitted) (text string, values int, exp
 	slices.SortFunc(rows, slices.Compare)
 	var names, lines []string
 	for _, c := range columns {
-		names = append(names, variableNames[c])
+		names = append(names, expr.Variable(c).String())
 	}
 	for _, r := range rows {
 		lines = append(lines, strings.Trim(strings.ReplaceAll(fmt.Sprint(r), " ", ", "), "[]"))

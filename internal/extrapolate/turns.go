@@ -1,9 +1,6 @@
 package extrapolate
 
-import (
-	"fmt"
-	"strings"
-)
+import "github.com/spoor-hpc/spoor/internal/expr"
 
 // turns are what takes turns over the iterations of a loop that is equally long everywhere, as roots do that are i % ranks: one form for
 // all iterations, in which t is the iteration. One iteration says too little.
@@ -40,7 +37,7 @@ func (m *pattern) turns(n *node, depth int) (*turns, error) {
 			at = append(at, at[0]+cycle.every)
 		}
 		for _, i := range at {
-			e := env{ranks: int64(m.runs[r.run].ranks), rank: int64(r.rank), i: int64(i)}
+			e := env{expr.Ranks: int64(m.runs[r.run].ranks), expr.Rank: int64(r.rank), expr.Turn: int64(i)}
 			all, there = append(all, e), append(there, 0)
 			if r.what < 0 {
 				continue
@@ -94,28 +91,22 @@ func (m *pattern) inTurn(obs []env, vals []int64, forms func() []form) *tried {
 	return t
 }
 
-// remainders are the iteration, or the next, by numbers of ranks; of two grids that have the same sides in another order by those of one.
-func remainders() (out []form) {
-	for _, f := range everyRemainder() {
-		if f.grid < 0 || !strings.HasSuffix(gridNames[f.grid], "_FIRST") && !strings.HasSuffix(gridNames[f.grid], "_REVERSED") {
-			out = append(out, f)
-		}
-	}
-	return out
+// A rotation is what takes turns: all ranks, or the ranks along a side of a grid, and which of these a rank is, if that is a form.
+type rotation struct{ number, own form }
+
+// turn is whose turn it is in an iteration: number begins with the first, or with the next.
+func (r *rotation) turn(more int64) *expr.Expr {
+	return expr.Remainder(scaled(1, expr.Of(expr.Turn), more), r.number.Expr)
 }
 
-// everyRemainder has those of all grids: a rank's place depends on the order of sides.
-func everyRemainder() (out []form) {
-	for i := range terms {
-		u := &terms[i]
-		if u.name != "ranks" && !strings.HasPrefix(u.name, "side(") {
+// remainders are the iteration, or the next, by numbers of ranks; of two grids that have the same sides in another order by those of one.
+func remainders() (out []form) {
+	for _, r := range rotations {
+		if g := r.number.grid; g >= 0 && expr.Grids()[g].Reordered {
 			continue
 		}
 		for more := range int64(2) {
-			out = append(out, form{name: inner(scaled(1, "t", more)) + " % " + u.name, grid: u.grid, at: func(e *env) (int64, bool) {
-				n, _ := u.at(e)
-				return (e.i + more) % max(n, 1), n > 0
-			}})
+			out = append(out, form{Expr: r.turn(more), grid: r.number.grid})
 		}
 	}
 	return out
@@ -123,23 +114,13 @@ func everyRemainder() (out []form) {
 
 // owners tell whether it is the rank's turn, by its number or its place in a grid, and whether it is not.
 func owners() (out []form) {
-	for _, r := range everyRemainder() {
-		mine := "rank"
-		if side, ok := strings.CutPrefix(r.name[strings.Index(r.name, " % ")+3:], "side"); ok {
-			mine = "coordinate" + side
+	for _, r := range rotations {
+		if r.own.Expr == nil {
+			continue
 		}
-		for i := range terms {
-			if u := &terms[i]; u.name == mine {
-				f := form{name: fmt.Sprintf("%s == %s", mine, r.name), grid: r.grid, at: func(e *env) (int64, bool) {
-					a, ok1 := u.at(e)
-					b, ok2 := r.at(e)
-					if a == b {
-						return 1, ok1 && ok2
-					}
-					return 0, ok1 && ok2
-				}}
-				out = append(out, f, not(&f))
-			}
+		for more := range int64(2) {
+			f := form{Expr: expr.Equal(r.own.Expr, r.turn(more)), grid: r.number.grid}
+			out = append(out, f, not(&f))
 		}
 	}
 	return out

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -26,7 +26,7 @@ const (
 )
 
 // numbers collects what ranks can be compared by: the totals, then call sites by time.
-func numbers(r *trace.Reader, perRank []profile.RankTotal, waited *Waiting, o Options) ([]Number, error) {
+func numbers(r *trace.Reader, perRank []sums.Rank, waited *Waiting, o Options) ([]Number, error) {
 	ranks := r.Ranks()
 	room := max(3, min(mostNumbers, maxNumbers/max(1, ranks)))
 	list := []Number{}
@@ -38,7 +38,7 @@ func numbers(r *trace.Reader, perRank []profile.RankTotal, waited *Waiting, o Op
 		of(values)
 		list = append(list, Number{name, unit, packedFloats(values), guess, site})
 	}
-	total := func(name, unit string, of func(p *profile.RankTotal) float32) {
+	total := func(name, unit string, of func(p *sums.Rank) float32) {
 		add(name, unit, "", false, func(values []float32) {
 			for i := range perRank {
 				if p := &perRank[i]; r.ClassOf(p.Rank) >= 0 {
@@ -48,12 +48,12 @@ func numbers(r *trace.Reader, perRank []profile.RankTotal, waited *Waiting, o Op
 		})
 	}
 	if r.HasTimes() {
-		total("time in MPI", "ns", func(p *profile.RankTotal) float32 { return float32(p.MPINs) })
-		total("time outside of MPI", "ns", func(p *profile.RankTotal) float32 { return float32(max(0, p.TimeNs-p.MPINs-p.FilesNs)) })
-		if slices.ContainsFunc(perRank, func(p profile.RankTotal) bool { return p.FilesNs > 0 }) {
-			total("time in files", "ns", func(p *profile.RankTotal) float32 { return float32(p.FilesNs) })
+		total("time in MPI", "ns", func(p *sums.Rank) float32 { return float32(p.MPINs) })
+		total("time outside of MPI", "ns", func(p *sums.Rank) float32 { return float32(max(0, p.TimeNs-p.MPINs-p.FilesNs)) })
+		if slices.ContainsFunc(perRank, func(p sums.Rank) bool { return p.FilesNs > 0 }) {
+			total("time in files", "ns", func(p *sums.Rank) float32 { return float32(p.FilesNs) })
 		}
-		total("run time", "ns", func(p *profile.RankTotal) float32 { return float32(p.SpanNs) })
+		total("run time", "ns", func(p *sums.Rank) float32 { return float32(p.SpanNs) })
 	}
 	if waited != nil {
 		for _, x := range []struct {
@@ -70,9 +70,9 @@ func numbers(r *trace.Reader, perRank []profile.RankTotal, waited *Waiting, o Op
 			})
 		}
 	}
-	total("calls", "", func(p *profile.RankTotal) float32 { return float32(p.Calls) })
-	total("bytes out", "bytes", func(p *profile.RankTotal) float32 { return float32(p.BytesOut) })
-	total("bytes in", "bytes", func(p *profile.RankTotal) float32 { return float32(p.BytesIn) })
+	total("calls", "", func(p *sums.Rank) float32 { return float32(p.Calls) })
+	total("bytes out", "bytes", func(p *sums.Rank) float32 { return float32(p.BytesOut) })
+	total("bytes in", "bytes", func(p *sums.Rank) float32 { return float32(p.BytesIn) })
 	if !r.HasTimes() || len(list) == room {
 		return list, nil
 	}

@@ -34,13 +34,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Options say what to look at.
 type Options struct {
-	Where    calltree.Where                     // of call sites; nil: module and offset
+	Named    *sites.Naming                      // of call sites; nil: module and offset
 	Code     *trace.Code                        // what the machine code says of the calls; nil: loops are those of their order
 	Progress func(what string, done, total int) // may be nil; called by several goroutines
 	Live     bool                               // the page will ask a Viewer for more
@@ -85,8 +86,8 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	if o.Where == nil {
-		o.Where = calltree.ByOffset
+	if o.Named == nil {
+		o.Named = sites.Apart(calltree.ByOffset)
 	}
 	s, err := summary.Of(r)
 	if err != nil {
@@ -132,7 +133,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 // tables adds all but the timeline and who waited.
 func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	name := func(s trace.Site) string {
-		p := o.Where("", s.Alone())
+		p := o.Named.Where("", s.Alone())
 		return p.String()
 	}
 	if r.HasTimes() {
@@ -149,10 +150,10 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	if d.Topologies, err = topologies(r); err != nil {
 		return fmt.Errorf("topologies: %w", err)
 	}
-	if d.Flat, err = flat(r, o.Where, o); err != nil {
+	if d.Flat, err = flat(r, o); err != nil {
 		return fmt.Errorf("flat profile: %w", err)
 	}
-	if d.Structure, err = structures(r, o.Where, o); err != nil {
+	if d.Structure, err = structures(r, o.Named.Where, o); err != nil {
 		return fmt.Errorf("structure: %w", err)
 	}
 	if d.Matrix, err = layers(r, o); err != nil {

@@ -380,10 +380,10 @@ func (c *collector) links() (b []byte) {
 
 // called is where a call stands, without what led there, but with the line of Python that called into a C library.
 func (o *Options) called(function string, site trace.Site) string {
-	p := o.Where(function, site.Alone())
+	p := o.Named.Where(function, site.Alone())
 	text := p.String()
 	if line, ok := model.SourceAbove(site); ok {
-		p = o.Where("", line.Alone())
+		p = o.Named.Where("", line.Alone())
 		text += " < " + p.String()
 	}
 	return text

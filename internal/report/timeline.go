@@ -8,7 +8,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -272,7 +271,7 @@ func (row *Row) name(r *trace.Reader, list []thread, o Options) error {
 	if err != nil {
 		return err
 	}
-	row.Of = calltree.Where(o.Where).MadeFor(k, list[0].stream)
+	row.Of = o.Named.Where.MadeFor(k, list[0].stream)
 	return nil
 }
 

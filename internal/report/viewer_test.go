@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -51,12 +52,12 @@ func ring(t *testing.T, ranks, rounds int) *trace.Reader {
 // A window shows what the page does of that part, with all of its calls and the messages between them.
 func TestWindow(t *testing.T) {
 	r := ring(t, 3, 300)
-	o := Options{Live: true, Where: nil}
+	o := Options{Live: true, Named: nil}
 	d, err := Of(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Where = nowhere
+	o.Named = sites.Apart(nowhere)
 	v := NewViewer(r, d, o)
 	tl := d.Timeline
 	span := tl.EndNs - tl.StartNs

@@ -49,7 +49,7 @@ func (r *Row) Count(name string, v any) *Row {
 
 // Some returns v, or a blank in text for people if it is 0.
 func (r *Row) Some(v any) any {
-	if !r.plain && float(v) == 0 {
+	if _, text := v.(string); !text && !r.plain && float(v) == 0 {
 		return ""
 	}
 	return v
@@ -79,8 +79,8 @@ func (r *Row) Share(name string, part, whole any) *Row {
 }
 
 func (r *Row) number(name, unit string, v any, text func() string) *Row {
-	if r.plain && !(unit == "_bytes" && strings.HasPrefix(name, "bytes")) {
-		name += unit
+	if r.plain {
+		name = named(name, unit)
 	}
 	if word, ok := v.(string); ok {
 		return r.add(name, word, false)
@@ -97,6 +97,15 @@ type View struct {
 	Columns []string // only these, by key; nil: all
 	Sort    string   // by the column with this key: numbers from large to small, text by the alphabet
 	CSV     bool     // numbers without units, which are in the names: time_ns
+	Width   int      // of the terminal; 0: as wide as need be
+}
+
+// named is a column's name with its unit, which the name may have in it.
+func named(name, unit string) string {
+	if unit == "_bytes" && strings.HasPrefix(name, "bytes") {
+		return name
+	}
+	return name + unit
 }
 
 // key is a column's name for programs.

@@ -153,3 +153,16 @@ func (l *Loop) String() string {
 	}
 	return fmt.Sprintf("%s times: %s", Grouped(l.Rounds), l.First)
 }
+
+// Change writes how far b is from a: =, new, gone, or a percentage of a with its sign.
+func Change(a, b float64) string {
+	switch {
+	case a == b:
+		return "="
+	case a == 0:
+		return "new"
+	case b == 0:
+		return "gone"
+	}
+	return fmt.Sprintf("%+.1f %%", 100*(b-a)/a)
+}

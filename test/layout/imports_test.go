@@ -18,13 +18,13 @@ var layers = [][]string{
 	// the standard, what a call is, machine code
 	{"mpi", "trace/model", "internal/code", "internal/show", "internal/stats", "internal/once", "internal/version", "internal/tags", "internal/run/oneproc"},
 	// codings: of sequences, numbers, times, signatures
-	{"internal/grammar", "internal/file", "internal/timing", "internal/record/event", "internal/record/signature", "internal/record/lane"},
+	{"internal/grammar", "internal/expr", "internal/file", "internal/timing", "internal/record/event", "internal/record/signature", "internal/record/lane"},
 	// what one process recorded, what all did, and the file of it
 	{"internal/record", "internal/track", "internal/merge", "internal/file/sections", "internal/timing/timeline"},
 	// the reader of files
 	{"trace"},
 	// what calls mean
-	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/timing/measure", "internal/track/trackwriter", "internal/merge/mergetest", "internal/ops",
+	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/timing/measure", "internal/track/trackwriter", "internal/merge/mergetest", "internal/ops", "internal/sites",
 		"internal/analyse/summary", "internal/reproduce/reissue"},
 	// answers, and what is made of a trace
 	{"internal/analyse", "internal/simulate", "internal/reproduce", "internal/reduce", "internal/convert", "internal/run"},

@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/ops/opstest"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -32,7 +33,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 	where := func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{Module: s.Module, Offset: s.Offset}
 	}
-	f, err := profile.FlatOf(r, where, nil)
+	f, err := profile.FlatOf(r, sites.Apart(where), nil)
 	if err != nil {
 		t.Error(err)
 		return
@@ -72,7 +73,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 	}
 	gotPlaces, gotRanks := make(map[codePlace]tally), make(map[int]tally)
 	for _, x := range f.Rows {
-		gotPlaces[codePlace{x.Function, x.Module, x.Offset}] = tally{x.Calls, ops.Amount{Out: x.BytesOut, In: x.BytesIn}}
+		gotPlaces[codePlace{x.At.Function, x.Module, x.Offset}] = tally{x.Calls, x.Bytes}
 	}
 	for _, x := range f.PerRank {
 		gotRanks[x.Rank] = tally{x.Calls, ops.Amount{Out: x.BytesOut, In: x.BytesIn}}

@@ -1,6 +1,9 @@
 // Package powers holds what every verb answers about a corpus of traces: recorded ones in testdata, and those of bench/scale's patterns,
 // whose files are held as well. A change that should change nothing shows it here; one that should shows where.
 //
+// Of a few small traces the texts are kept as people read them (testdata/text), so that a change of them is seen in its commit; of all
+// others, and of what is written for programs, hashes.
+//
 //	go test ./test/powers -update          what is answered now is right
 //	go test ./test/powers -into DIR        keep the answers, to compare those of two builds
 //	go test ./test/powers -record          record what the corpus lacks
@@ -20,6 +23,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
@@ -67,6 +72,25 @@ var verbs = []string{
 	"export --to goal -o O T",
 	"export --to smpi -o O T",
 }
+
+// pairs are verbs that take two traces: of the corpus each and the next one, of a pattern those on 16 and 64 ranks.
+var pairs = []string{
+	"diff --all --json T U",
+	"compare --json T U",
+	"extrapolate --ranks 256 -o O T U",
+}
+
+// texts are answers as people read them, of the traces in small; U is the second one.
+var (
+	small = []string{"heat2d", "waitsome", "sort", "datatypes"}
+	texts = []string{
+		"info T", "profile T", "profile --by-rank T", "calltree T", "calltree --functions T", "efficiency T", "efficiency --by-rank T", "waits T", "waits --path T", "matrix T",
+		"dump --rank 0 T", "diff T U", "compare T U", "scaling T U", "simulate --machine infiniband T",
+	}
+)
+
+// archives are of OTF2, beside the reader of such.
+var archives = []string{"eztrace", "grid", "off", "scorep", "windows"}
 
 var long = regexp.MustCompile(`[0-9]+\.[0-9]{3,}(e[-+][0-9]+)?`)
 
@@ -187,20 +211,50 @@ func TestPowers(t *testing.T) {
 		}
 		lines[path] = verbs
 	}
+	for _, name := range archives {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(mpis.Root("internal", "convert", "imported", "testdata", name))); err != nil {
+			t.Fatal(err)
+		}
+		lines[filepath.Join(dir, name)] = []string{"import -o O T"}
+	}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, 4)
 	spoor := mpis.NeedSpoor(t)
+	put := func(path, other, verb string, kept bool) {
+		slots <- struct{}{}
+		wait.Go(func() {
+			key, text := ask(t, spoor, dir, filepath.Base(path), other, verb)
+			value := digest(text)
+			if kept {
+				value = keep(t, key, text)
+			}
+			mu.Lock()
+			got[key] = value
+			mu.Unlock()
+			<-slots
+		})
+	}
 	for path, verbs := range lines {
 		for _, verb := range verbs {
-			slots <- struct{}{}
-			wait.Go(func() {
-				key, value := ask(t, spoor, dir, filepath.Base(path), "", verb)
-				mu.Lock()
-				got[key] = value
-				mu.Unlock()
-				<-slots
-			})
+			put(path, "", verb, false)
+		}
+		if large := strings.Replace(filepath.Base(path), "-16.spoor", "-64.spoor", 1); large != filepath.Base(path) && !strings.HasPrefix(large, "ocean") {
+			for _, verb := range pairs {
+				put(path, large, verb, false)
+			}
+		}
+	}
+	for i, r := range corpus {
+		next := corpus[(i+1)%len(corpus)].name + ".spoor"
+		for _, verb := range pairs {
+			put(r.name+".spoor", next, verb, false)
+		}
+		if !slices.Contains(small, r.name) {
+			continue
+		}
+		for _, verb := range texts {
+			put(r.name+".spoor", small[1]+".spoor", verb, true)
 		}
 	}
 	wait.Wait()
@@ -227,8 +281,30 @@ func TestPowers(t *testing.T) {
 	}
 }
 
-// ask runs a verb in the folder of the traces, and returns what it printed and wrote as a line of the answers.
-func ask(t *testing.T, spoor, dir, trace, other, verb string) (key, value string) {
+// keep compares an answer with the one that is kept as text, or writes it.
+func keep(t *testing.T, key string, text []byte) string {
+	path := filepath.Join("testdata", "text", strings.NewReplacer(".spoor | ", "/", " ", "_").Replace(key)+".txt")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Error(err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Error(err)
+		}
+		return "text"
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Error(err)
+	}
+	if d := cmp.Diff(string(want), string(text)); d != "" {
+		t.Errorf("%s:\n%s", path, d)
+	}
+	return "text"
+}
+
+// ask runs a verb in the folder of the traces, and returns what it printed and wrote.
+func ask(t *testing.T, spoor, dir, trace, other, verb string) (key string, text []byte) {
 	out := strings.NewReplacer(" T", "", " U", "", " ", "").Replace(verb) + "-" + strings.TrimSuffix(trace, ".spoor")
 	var args []string
 	for _, word := range strings.Fields(verb) {
@@ -245,6 +321,7 @@ func ask(t *testing.T, spoor, dir, trace, other, verb string) (key, value string
 	}
 	c := exec.Command(spoor, args...)
 	c.Dir = dir
+	c.Env = append(c.Environ(), "COLUMNS=160")
 	text, err := c.CombinedOutput()
 	if err != nil {
 		text = fmt.Appendf(text, "%v\n", err)
@@ -272,7 +349,7 @@ func ask(t *testing.T, spoor, dir, trace, other, verb string) (key, value string
 			t.Error(err)
 		}
 	}
-	return key, digest(text)
+	return key, text
 }
 
 func digest(data []byte) string {

@@ -1,9 +1,14 @@
 package powers
 
 import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/mpis"
@@ -37,9 +42,71 @@ func TestTwice(t *testing.T) {
 		next := corpus[(i+1)%len(corpus)].name + ".spoor"
 		for _, verb := range slices.Concat(verbs, unkept) {
 			key, once := ask(t, spoor, dirs[0], r.name+".spoor", next, verb)
-			if _, again := ask(t, spoor, dirs[1], r.name+".spoor", next, verb); once != again {
+			if _, again := ask(t, spoor, dirs[1], r.name+".spoor", next, verb); !bytes.Equal(once, again) {
 				t.Errorf("%s: another answer the second time", key)
 			}
 		}
 	}
+}
+
+// TestKeys: what a row of a table is for programs has the same keys in CSV and in JSON.
+func TestKeys(t *testing.T) {
+	spoor := mpis.NeedSpoor(t)
+	dir := t.TempDir()
+	for _, name := range []string{"heat2d", "cg", "checkpoint", "sort"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name+".spoor"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".spoor"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(line string) []byte {
+		c := exec.Command(spoor, strings.Fields(line)...)
+		c.Dir = dir
+		out, err := c.Output()
+		if err != nil {
+			t.Errorf("spoor %s: %v", line, err)
+		}
+		return out
+	}
+	run("db add --database runs.db cg.spoor heat2d.spoor")
+	for _, verb := range []string{
+		"profile checkpoint.spoor", "profile --by-rank checkpoint.spoor", "efficiency --all cg.spoor", "waits sort.spoor", "compare cg.spoor heat2d.spoor",
+		"io checkpoint.spoor", "db list --database runs.db",
+	} {
+		table, answer := run(verb+" --csv"), run(verb+" --json")
+		head, err := csv.NewReader(bytes.NewReader(table)).Read()
+		if err != nil {
+			t.Errorf("%s: %v: %s", verb, err, table)
+			continue
+		}
+		var whole any
+		if err := json.Unmarshal(answer, &whole); err != nil {
+			t.Errorf("%s: %v: %.500s", verb, err, answer)
+			continue
+		}
+		if !hasRow(whole, head) {
+			t.Errorf("%s: no row of the JSON has all of %q", verb, head)
+		}
+	}
+}
+
+// hasRow reports whether an object somewhere in a value has all keys.
+func hasRow(v any, keys []string) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(x any) bool { return hasRow(x, keys) })
+	case map[string]any:
+		if !slices.ContainsFunc(keys, func(k string) bool { _, has := v[k]; return !has }) {
+			return true
+		}
+		for _, x := range v {
+			if hasRow(x, keys) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/report"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
@@ -51,9 +52,9 @@ func skeletonOf(t *testing.T, name string, ranks int) []*track.Track {
 
 func page(t *testing.T, r *trace.Reader) []byte {
 	t.Helper()
-	d, err := report.Of(r, report.Options{Where: func(_ string, s trace.Site) symbolise.Place {
+	d, err := report.Of(r, report.Options{Named: sites.Apart(func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/</script><b class=hack>", Offset: s.Offset}
-	}})
+	})})
 	if err != nil {
 		t.Fatal(err)
 	}

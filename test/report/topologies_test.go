@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/report"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -34,7 +35,7 @@ func TestTopologies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			d, err := report.Of(r, report.Options{Where: func(string, trace.Site) symbolise.Place { return symbolise.Place{} }})
+			d, err := report.Of(r, report.Options{Named: sites.Apart(func(string, trace.Site) symbolise.Place { return symbolise.Place{} })})
 			if err != nil {
 				t.Fatal(err)
 			}

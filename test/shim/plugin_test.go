@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -91,14 +92,14 @@ func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums 
 // by function and name.
 func checkProfile(t *testing.T, r *trace.Reader, want map[string]trace.ValueStat) {
 	t.Helper()
-	flat, err := profile.FlatOf(r, func(string, trace.Site) symbolise.Place { return symbolise.Place{} }, nil)
+	flat, err := profile.FlatOf(r, sites.Apart(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := make(map[string]trace.ValueStat)
 	for i := range flat.Rows {
-		for _, v := range flat.Rows[i].Values {
-			key := flat.Rows[i].Function + " " + v.Name
+		for _, v := range flat.Rows[i].Attached {
+			key := flat.Rows[i].At.Function + " " + v.Name
 			s := got[key]
 			s.Merge(trace.ValueStat{Count: v.Count, Sum: v.Sum, Min: v.Min, Max: v.Max})
 			got[key] = s

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
-	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 )
 
 // ranks looks at what each rank spent, in all and by call site.
@@ -222,7 +221,7 @@ func (c *cell) rankTime(what string, got efficiency.RankTime, want bound, calls 
 
 // perRank looks at the table that profile prints of all ranks.
 func (c *cell) perRank() {
-	var flat profile.Flat
+	var flat flatProfile
 	c.json(&flat, "profile", "--by-rank", "--json", "t.spoor")
 	if len(flat.PerRank) != len(c.truth) {
 		c.t.Fatalf("%d ranks", len(flat.PerRank))

@@ -12,6 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/report"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 )
 
 // A part is what stands between two fences.
@@ -178,6 +179,16 @@ func terms(text string) (list []string) {
 	return list
 }
 
+// A flatProfile is what profile --json has.
+type flatProfile struct {
+	Rows []struct {
+		Function  string  `json:"function"`
+		Ns        float64 `json:"time_ns"`
+		ComputeNs float64 `json:"compute_ns"`
+	} `json:"sites"`
+	PerRank []sums.Rank `json:"per_rank"`
+}
+
 // functions looks at sums over all ranks.
 func (c *cell) functions() {
 	got := make(map[string]map[string]float64) // by verb and function
@@ -192,15 +203,23 @@ func (c *cell) functions() {
 	for _, f := range info.Functions {
 		add("info", f.Name, float64(f.Ns))
 	}
-	var flat profile.Flat
+	var flat flatProfile
 	c.json(&flat, "profile", "--json", "t.spoor")
 	for _, r := range flat.Rows {
-		add("profile", r.Function, float64(r.Ns))
-		add("profile, before", r.Function, float64(r.ComputeNs))
+		add("profile", r.Function, r.Ns)
+		add("profile, before", r.Function, r.ComputeNs)
+	}
+	at := make(map[string]int)
+	for i, h := range c.page.Flat.Columns {
+		at[h.Key] = i
 	}
 	for _, r := range c.page.Flat.Rows {
-		add("report", r.Function, float64(r.Ns))
-		add("report, before", r.Function, float64(r.ComputeNs))
+		ns, before := 0.0, 0.0
+		if c.word != absent {
+			ns, before = r[at["time_ns"]].(float64), r[at["compute_ns"]].(float64)
+		}
+		add("report", r[at["function"]].(string), ns)
+		add("report, before", r[at["function"]].(string), before)
 	}
 	for _, verb := range [][]string{{"profile"}, {"calltree", "--functions"}} {
 		rows := c.csv(append(slices.Clone(verb), "--csv", "t.spoor")...)

@@ -30,6 +30,8 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/sites"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 	"github.com/spoor-hpc/spoor/trace"
 
@@ -110,6 +112,7 @@ type Options struct {
 	All      bool                    // all functions, not only those in which ranks wait
 	Inside   bool                    // efficiencies of the time between MPI_Init and MPI_Finalize
 	Name     func(trace.Site) string // of call sites; nil: module and offset
+	Named    *sites.Naming           // which call sites are one; nil: each address is one
 	Progress func(done, ranks int)   // may be nil
 }
 
@@ -164,8 +167,10 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// placeOf leaves the stack out: what ranks spent is known of all calls from a place together.
-func placeOf(c *trace.Call) trace.FunctionSite { return c.FunctionSite().Alone() }
+// siteOf leaves the stack out: what ranks spent is known of all calls from a call site together.
+func (o *Options) siteOf(c *trace.Call) trace.FunctionSite {
+	return o.Named.Of(c.FunctionSite().Alone())
+}
 
 // An entry collects what is known of a place.
 type entry struct {
@@ -313,78 +318,13 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 	if err != nil {
 		return err
 	}
-	for class := range t.Classes() {
-		members := t.Members(class)
-		k, err := t.Rank(members[0])
-		if err != nil {
+	table, err := sums.Of(t, sums.Options{One: o.Named.Of})
+	if err != nil {
+		return err
+	}
+	for class := range table.Classes {
+		if err := r.class(table, class, p, &o); err != nil {
 			return err
-		}
-		times, err := t.Times(class)
-		if err != nil {
-			return err
-		}
-		own, err := t.Totals(class)
-		if err != nil {
-			return err
-		}
-		ranks := make([]*trace.Totals, len(members))
-		for i := range ranks {
-			ranks[i] = own.Of(i)
-		}
-		if err := r.spent.class(t, k, times, members, ranks); err != nil {
-			return err
-		}
-		histograms, err := t.Histograms(class)
-		if err != nil {
-			return err
-		}
-		lone, err := aloneIn(t, members)
-		if err != nil {
-			return err
-		}
-		type sums struct {
-			duration, gap           trace.Stat
-			durationTotals, gapSums trace.Spread
-			own                     ownTotals
-		}
-		of := make(map[*entry]*sums)
-		var order []*entry
-		for terminal, x := range times {
-			c := k.Called(terminal)
-			if !o.wanted(c.Func) {
-				continue
-			}
-			e := p.at(c)
-			e.alone = e.alone && lone[terminal]
-			s := once.Of(of, e, func() *sums {
-				s := &sums{}
-				s.own.begin(len(members))
-				order = append(order, e)
-				return s
-			})
-			s.duration.Merge(x.Duration)
-			s.gap.Merge(x.Gap)
-			s.durationTotals.Merge(x.DurationTotals)
-			s.gapSums.Merge(x.GapTotals)
-		}
-		for n := range ranks[0].Sites {
-			c := k.Called(ranks[0].Sites[n].Terminal)
-			if s := of[p.known[p.one(c)]]; s != nil {
-				s.own.add(ranks, n)
-			}
-		}
-		for _, e := range order {
-			s := of[e]
-			e.count += s.duration.Count
-			e.duration = append(e.duration, s.own.duration.parts(spread(s.duration, s.durationTotals, members), members)...)
-			e.gaps = append(e.gaps, s.own.gap.parts(spread(s.gap, s.gapSums, members), members)...)
-		}
-		for _, h := range histograms {
-			c := k.Called(h.Terminal)
-			if o.wanted(c.Func) {
-				e := p.at(c)
-				e.single, e.singleGap = merged(e.single, hist.Of(h.Duration)), merged(e.singleGap, hist.Of(h.Gap))
-			}
 		}
 		o.Progress(class+1, t.Classes())
 	}
@@ -392,9 +332,88 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 	return nil
 }
 
+// class takes in what is known of one.
+func (r *Report) class(table *sums.Table, class int, p *places, o *Options) error {
+	t, c := table.Reader, &table.Classes[class]
+	k, err := t.Rank(c.Members[0])
+	if err != nil {
+		return err
+	}
+	own, err := t.Totals(class)
+	if err != nil {
+		return err
+	}
+	ranks := make([]*trace.Totals, len(c.Members))
+	for i := range ranks {
+		ranks[i] = own.Of(i)
+	}
+	if err := r.spent.class(t, k, c.Times, c.Members, ranks); err != nil {
+		return err
+	}
+	lone, err := aloneIn(t, c.Members)
+	if err != nil {
+		return err
+	}
+	type parts struct {
+		rows []int
+		own  ownTotals
+	}
+	of := make(map[*entry]*parts)
+	var order []*entry
+	for terminal, row := range c.RowOf {
+		call := k.Called(terminal)
+		if !o.wanted(call.Func) {
+			continue
+		}
+		e := p.at(call)
+		e.alone = e.alone && lone[terminal]
+		s := once.Of(of, e, func() *parts {
+			order = append(order, e)
+			s := &parts{}
+			s.own.begin(len(c.Members))
+			return s
+		})
+		if !slices.Contains(s.rows, row) {
+			s.rows = append(s.rows, row)
+		}
+	}
+	for n := range ranks[0].Sites {
+		if s := of[p.known[p.one(k.Called(ranks[0].Sites[n].Terminal))]]; s != nil {
+			s.own.add(ranks, n)
+		}
+	}
+	for _, e := range order {
+		s := of[e]
+		var duration, gap trace.Stat
+		var spent, idle []trace.Spread
+		for _, row := range s.rows {
+			x := &table.Rows[row]
+			duration.Merge(x.Time)
+			gap.Merge(x.Before)
+			spent, idle = append(spent, x.Spent...), append(idle, x.Idle...)
+		}
+		e.count += duration.Count
+		e.duration = append(e.duration, s.own.duration.parts(spread(duration, spent, c.Members), c.Members)...)
+		e.gaps = append(e.gaps, s.own.gap.parts(spread(gap, idle, c.Members), c.Members)...)
+	}
+	histograms, err := t.Histograms(class)
+	if err != nil {
+		return err
+	}
+	for _, h := range histograms {
+		call := k.Called(h.Terminal)
+		if o.wanted(call.Func) {
+			e := p.at(call)
+			e.single, e.singleGap = merged(e.single, hist.Of(h.Duration)), merged(e.singleGap, hist.Of(h.Gap))
+		}
+	}
+	return nil
+}
+
 // spread is what a class tells of its ranks' totals.
-func spread(s trace.Stat, totals trace.Spread, members []int) []part {
+func spread(s trace.Stat, several []trace.Spread, members []int) []part {
 	n := len(members)
+	totals, _ := sums.Together(several)
 	if n == 1 {
 		return []part{single(float64(s.Sum), members[0])}
 	}

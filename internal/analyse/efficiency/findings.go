@@ -126,7 +126,7 @@ type wait struct {
 // of reports whether it is about the calls.
 func (w *wait) of(c *Call) bool {
 	other := func(place string) bool { return strings.HasPrefix(w.Place+" < ", place+" < ") }
-	return w.at == trace.FunctionSite{Function: c.Function, Site: c.Site.Alone()} || w.Function == c.Function && slices.ContainsFunc(c.Others, other)
+	return w.Function == c.Function && (w.at.Site == c.Site.Alone() || other(c.Place) || slices.ContainsFunc(c.Others, other))
 }
 
 // late reports whether ranks are late for a call.

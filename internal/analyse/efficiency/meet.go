@@ -13,6 +13,7 @@ import (
 // A meetings finds places at which different ranks make the same collective call: one call of all, to be looked at as one.
 type meetings struct {
 	r       *trace.Reader
+	o       *Options
 	of      []map[trace.FunctionSite]bool // by class: collective calls that are looked at
 	classes map[trace.FunctionSite]int    // that come to a place
 	same    map[trace.FunctionSite]trace.FunctionSite
@@ -20,7 +21,7 @@ type meetings struct {
 
 // meetingsOf compares where the first rank of each class makes a call first with where other members of the communicator make it.
 func meetingsOf(r *trace.Reader, o *Options) (*meetings, error) {
-	m := &meetings{r: r, classes: make(map[trace.FunctionSite]int), same: make(map[trace.FunctionSite]trace.FunctionSite)}
+	m := &meetings{r: r, o: o, classes: make(map[trace.FunctionSite]int), same: make(map[trace.FunctionSite]trace.FunctionSite)}
 	ranks := make(map[trace.FunctionSite]int)
 	for class := range r.Classes() {
 		members := r.Members(class)
@@ -31,7 +32,7 @@ func meetingsOf(r *trace.Reader, o *Options) (*meetings, error) {
 		of := make(map[trace.FunctionSite]bool)
 		for t := range k.Terminals() {
 			c := k.Called(t)
-			if key := placeOf(c); c.Func.Has(trace.Collective) && o.wanted(c.Func) && !of[key] {
+			if key := o.siteOf(c); c.Func.Has(trace.Collective) && o.wanted(c.Func) && !of[key] {
 				of[key] = true
 				ranks[key] += len(members)
 				m.classes[key]++
@@ -84,7 +85,7 @@ func (m *meetings) class(class int) error {
 	done := make(map[trace.FunctionSite]bool)
 	for t, n := range k.Counts(0) {
 		called := k.Called(t)
-		key := placeOf(called)
+		key := m.o.siteOf(called)
 		if n == 0 || done[key] || !m.of[class][key] || !some(key) {
 			continue
 		}
@@ -141,7 +142,7 @@ func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, n
 	}
 	_, t := calls.Nth(nth)
 	c := k.Called(t)
-	if there := placeOf(c); there.Function == key.Function {
+	if there := m.o.siteOf(c); there.Function == key.Function {
 		a, b := m.root(key), m.root(there)
 		m.same[b], m.same[a] = a, a
 	}
@@ -150,7 +151,7 @@ func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, n
 
 // one returns the place that stands for all of those that meet.
 func (m *meetings) one(c *trace.Call) trace.FunctionSite {
-	key := placeOf(c)
+	key := m.o.siteOf(c)
 	if one, ok := m.same[key]; ok {
 		return one
 	}

@@ -80,7 +80,7 @@ func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 			if of == nil {
 				for _, s := range totals.Sites {
 					c := k.Called(s.Terminal)
-					p := placeOf(c)
+					p := o.siteOf(c)
 					n, fresh := once.Number(number, p)
 					if fresh {
 						order = append(order, p)

@@ -256,7 +256,7 @@ func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, m
 			parts *[]part
 		}{{init[t], &u.init}, {finalize[t], &u.finalize}} {
 			if x.is && times[t].Duration.Count > 0 {
-				*x.parts = append(*x.parts, spread(times[t].Duration, times[t].DurationTotals, members)...)
+				*x.parts = append(*x.parts, spread(times[t].Duration, []trace.Spread{times[t].DurationTotals}, members)...)
 			}
 		}
 	}

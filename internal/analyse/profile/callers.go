@@ -51,8 +51,8 @@ func (f *Flat) Callers() *Callers {
 	leaves := make(map[*calltree.Node][]*calltree.Node)
 	for i := range f.Rows {
 		x := &f.Rows[i]
-		sums := calltree.Sums{Calls: x.Calls, Compute: float64(x.ComputeNs), BytesOut: x.BytesOut, BytesIn: x.BytesIn, Values: attachedOf(x.Values)}
-		sums.Spend(x.def, float64(x.Ns))
+		sums := calltree.Sums{Calls: x.Calls, Compute: float64(x.Before.Sum), BytesOut: x.Bytes.Out, BytesIn: x.Bytes.In, Values: attachedOf(x.Attached)}
+		sums.Spend(x.Def, float64(x.Time.Sum))
 		c.Total.Add(&sums)
 		c.Stacks = c.Stacks || x.Deep
 		body := &c.Body
@@ -73,7 +73,7 @@ func (f *Flat) Callers() *Callers {
 		}
 		k := slices.IndexFunc(leaves[in], func(n *calltree.Node) bool {
 			s := &c.Sites[n.Site-1]
-			return s.Function == x.Function && s.Module == x.Module && s.Offset == x.Offset
+			return s.Function == x.At.Function && s.Module == x.Module && s.Offset == x.Offset
 		})
 		if k >= 0 { // the same call, reached from another line of a caller
 			n := leaves[in][k]
@@ -81,7 +81,7 @@ func (f *Flat) Callers() *Callers {
 			n.Rounds = n.Sums.Calls
 			continue
 		}
-		c.Sites = append(c.Sites, calltree.Site{Function: x.Function, Module: x.Module, Offset: x.Offset, Frames: x.Frames, Text: x.Place, At: text, Path: x.Path})
+		c.Sites = append(c.Sites, calltree.Site{Function: x.At.Function, Module: x.Module, Offset: x.Offset, Frames: x.Frames, Text: x.Place, At: text, Path: x.Path})
 		n := &calltree.Node{Kind: "call", Site: len(c.Sites), Entered: x.Calls, Rounds: x.Calls, Least: 1, Most: 1, Sums: sums}
 		leaves[in] = append(leaves[in], n)
 		*body = append(*body, n)

@@ -6,6 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/ops/opstest"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -15,7 +16,7 @@ import (
 func TestFlatCounts(t *testing.T) {
 	const ranks = 5
 	r := mergetest.Run(t, ranks, tracktest.Counting(240))
-	f, err := FlatOf(r, nowhere, func() {})
+	f, err := FlatOf(r, sites.Apart(nowhere), func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestFlatCounts(t *testing.T) {
 	}
 	got := make(map[uint64]sum)
 	for _, row := range f.Rows {
-		got[row.Offset] = sum{row.Calls, row.BytesOut, row.BytesIn}
+		got[row.Offset] = sum{row.Calls, row.Bytes.Out, row.Bytes.In}
 	}
 	if len(got) != len(want) {
 		t.Errorf("%d places, want %d", len(got), len(want))

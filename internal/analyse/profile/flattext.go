@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -27,17 +29,17 @@ func (f *Flat) Head(out io.Writer) {
 }
 
 // Worth returns the rows within a limit, and the rest; without times all are worth printing.
-func (f *Flat) Worth(l show.Limit) ([]Row, show.Rest) {
+func (f *Flat) Worth(l show.Limit) ([]sites.Site, show.Rest) {
 	l.Asked = l.Asked || f.Timeless
-	return show.Worth(f.Rows, l, func(x Row) float64 { return float64(x.Ns) / max(1, float64(f.TimeNs)) })
+	return show.Worth(f.Rows, l, func(x sites.Site) float64 { return float64(x.Time.Sum) / max(1, float64(f.TimeNs)) })
 }
 
-// Text writes the rows of the table within a limit.
+// Text writes the rows of the table within a limit: the columns for which there is room, function and place last.
 func (f *Flat) Text(out io.Writer, top show.Limit, width int) {
 	f.Head(out)
 	shown, rest := f.Worth(top)
-	cells, _ := show.Only(f.fitting(width), f.Cells) // which are among them
-	for i, line := range show.Lines(shown, cells) {
+	columns := append(sites.Measures(f.known()).Fitting(width), sites.Names()[0])
+	for i, line := range show.Lines(shown, columns.Cells) {
 		if i == 0 { // the head
 			fmt.Fprintln(out, cut(line+" and place", width))
 			continue
@@ -45,35 +47,14 @@ func (f *Flat) Text(out io.Writer, top show.Limit, width int) {
 		x := &shown[i-1]
 		line += " " + fit(x.Place, width-utf8.RuneCountInString(line)-1)
 		fmt.Fprintln(out, cut(line, width))
-		for _, v := range x.Values {
+		for _, v := range x.Attached {
 			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, calltree.Number(v.Mean), v.Min, v.Max), width))
 		}
 	}
 	rest.Print(out)
-	if slices.ContainsFunc(f.Rows, func(x Row) bool { return x.Deep }) {
+	if slices.ContainsFunc(f.Rows, func(x sites.Site) bool { return x.Deep }) {
 		fmt.Fprintln(out, "What called the functions around these calls: spoor calltree --functions")
 	}
-}
-
-// fitting are the columns for which there is room, the function last.
-func (f *Flat) fitting(width int) (list []string) {
-	if f.Timeless {
-		return []string{"calls", "ranks", "bytes_out", "bytes_in", "function"}
-	}
-	all := width >= wide
-	most := all && (f.WaitedNs == nil || width >= wide+20)
-	for _, x := range []struct {
-		room bool
-		name string
-	}{
-		{true, "time"}, {true, "of_run"}, {f.WaitedNs != nil, "waited"}, {true, "calls"}, {most, "ranks"}, {true, "mean"}, {most, "max"},
-		{true, "imbalance"}, {all, "bytes_out"}, {all, "bytes_in"}, {true, "function"},
-	} {
-		if x.room {
-			list = append(list, x.name)
-		}
-	}
-	return list
 }
 
 // extremes says which ranks spent least and most of their time in MPI, in a few
@@ -82,7 +63,7 @@ func (f *Flat) extremes(w io.Writer) {
 	if len(f.PerRank) == 0 {
 		return
 	}
-	part := func(t *RankTotal) float64 {
+	part := func(t *sums.Rank) float64 {
 		if t.TimeNs == 0 {
 			return 0
 		}
@@ -96,7 +77,7 @@ func (f *Flat) extremes(w io.Writer) {
 			most = t
 		}
 	}
-	line := func(t *RankTotal) string {
+	line := func(t *sums.Rank) string {
 		return fmt.Sprintf("%.1f %% (rank %d: %s of %s)", 100*part(t), t.Rank, show.Duration(float64(t.MPINs)), show.Duration(float64(t.TimeNs)))
 	}
 	fmt.Fprintf(w, "in MPI: %s", line(least))
@@ -114,43 +95,21 @@ func (f *Flat) ofThreads() string {
 	return " of threads"
 }
 
-// Cells are all that is known of a row; without times there are no columns of them.
-func (f *Flat) Cells(c *show.Row, x Row) {
-	c.Text("function", x.Function).Text("place", x.Place).Text("module", x.Module).Value("offset", fmt.Sprintf("0x%x", x.Offset))
-	c.Count("calls", x.Calls).Count("ranks", x.Ranks)
+// RankColumns say what a rank did.
+func (f *Flat) RankColumns() show.Columns[sums.Rank] {
+	list := show.Columns[sums.Rank]{{Name: "rank", Value: func(x sums.Rank) any { return x.Rank }}}
 	if !f.Timeless {
-		c.Ns("time", x.Ns).Share("of run", x.Ns, f.TimeNs).Ns("mean", x.MeanNs).Ns("deviation", x.Deviation)
-		c.Ns("max", x.MaxNs).Value("max rank", x.MaxRank).Ns("compute", x.ComputeNs)
-	}
-	c.Bytes("bytes", x.BytesOut+x.BytesIn).Bytes("bytes out", c.Some(x.BytesOut)).Bytes("bytes in", c.Some(x.BytesIn))
-	if !f.Timeless {
-		c.Ns("most", x.MostNs).Value("most rank", x.MostRank).Number("imbalance", x.Imbalance, f.imbalance(&x))
-		c.Ns("lost", max(0, float64(x.MostNs)-float64(x.Ns)/float64(max(1, x.Ranks))))
-	}
-	if f.WaitedNs != nil {
-		c.Ns("waited", c.Some(x.WaitedNs))
-	}
-}
-
-// imbalance writes how unevenly the ranks share the time of a row.
-func (f *Flat) imbalance(x *Row) string {
-	switch {
-	case x.Ranks < 2:
-		return ""
-	case x.Estimated:
-		return fmt.Sprintf("≥ %.2f", x.Imbalance)
-	}
-	return fmt.Sprintf("%.2f", x.Imbalance)
-}
-
-// RankCells are what a rank did.
-func (f *Flat) RankCells(c *show.Row, t RankTotal) {
-	c.Value("rank", t.Rank)
-	if !f.Timeless {
-		c.Ns("time"+f.ofThreads(), t.TimeNs).Ns("in MPI", t.MPINs).Share("of it", t.MPINs, t.TimeNs)
+		list = append(list,
+			show.Column[sums.Rank]{Name: "time" + f.ofThreads(), Unit: show.Ns, Value: func(x sums.Rank) any { return x.TimeNs }},
+			show.Column[sums.Rank]{Name: "in MPI", Unit: show.Ns, Value: func(x sums.Rank) any { return x.MPINs }},
+			show.Column[sums.Rank]{Name: "of it", Unit: show.Fraction, Value: func(x sums.Rank) any { return float64(x.MPINs) / float64(max(1, x.TimeNs)) }})
 		if f.FilesNs > 0 {
-			c.Ns("in files", t.FilesNs)
+			list = append(list, show.Column[sums.Rank]{Name: "in files", Unit: show.Ns, Value: func(x sums.Rank) any { return x.FilesNs }})
 		}
 	}
-	c.Count("calls", t.Calls).Bytes("bytes out", t.BytesOut).Bytes("bytes in", t.BytesIn).Text("host", t.Host)
+	return append(list,
+		show.Column[sums.Rank]{Name: "calls", Unit: show.Count, Value: func(x sums.Rank) any { return x.Calls }},
+		show.Column[sums.Rank]{Name: "bytes out", Unit: show.Size, Value: func(x sums.Rank) any { return x.BytesOut }},
+		show.Column[sums.Rank]{Name: "bytes in", Unit: show.Size, Value: func(x sums.Rank) any { return x.BytesIn }},
+		show.Column[sums.Rank]{Name: "host", Unit: show.Word, Value: func(x sums.Rank) any { return x.Host }})
 }

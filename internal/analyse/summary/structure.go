@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -17,11 +18,11 @@ type Structure struct {
 	Placed    int64 `json:"placed_calls"`
 }
 
-// structure begins the count; nil if the trace has no section code.
-func (s *Summary) structure(r *trace.Reader) (*trace.Code, error) {
+// structure counts them, if the trace has the section code.
+func (s *Summary) structure(r *trace.Reader, table *sums.Table) error {
 	code, err := r.Code()
 	if code == nil || err != nil {
-		return nil, err
+		return err
 	}
 	s.Structure = &Structure{}
 	for i := range code.Vertices {
@@ -32,14 +33,19 @@ func (s *Summary) structure(r *trace.Reader) (*trace.Code, error) {
 			s.Structure.Loops++
 		}
 	}
-	return code, nil
-}
-
-// place counts calls of a rank that have a vertex.
-func (s *Summary) place(code *trace.Code, k *trace.Rank, terminal int, count uint64) {
-	if k.Vertex(code, terminal) >= 0 {
-		s.Structure.Placed += int64(count)
+	for i := range table.Classes {
+		c := &table.Classes[i]
+		k, err := r.Rank(c.Members[0])
+		if err != nil {
+			return err
+		}
+		for terminal, count := range c.Counts {
+			if k.Vertex(code, terminal) >= 0 {
+				s.Structure.Placed += int64(count)
+			}
+		}
 	}
+	return nil
 }
 
 // A Counted is a loop with the rounds that the program counted itself, on all ranks.

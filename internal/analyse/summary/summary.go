@@ -4,7 +4,6 @@ package summary
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/model"
 )
@@ -185,26 +185,19 @@ func Of(r *trace.Reader) (*Summary, error) {
 	for _, x := range r.Sections() {
 		s.Sections = append(s.Sections, Section{x.Name, x.Stored, x.Raw})
 	}
-	files := make(map[int]float64)
-	for class := range r.Classes() {
-		ns, err := r.FilesNs(class)
-		if err != nil {
-			return nil, err
-		}
-		for i := range ns {
-			files[r.Members(class)[i]] = ns[i]
-		}
+	table, err := sums.Of(r, sums.Options{})
+	if err != nil {
+		return nil, err
 	}
-	if err := s.processes(r, files); err != nil {
+	if err := s.processes(r, table.Ranks); err != nil {
 		return nil, err
 	}
 	if err := s.clocks(r); err != nil {
 		return nil, err
 	}
-	if err := s.classes(r); err != nil {
+	if err := s.classes(r, table); err != nil {
 		return nil, err
 	}
-	var err error
 	if s.FirstNs, s.EndNs, err = r.Extent(); err != nil {
 		return nil, err
 	}
@@ -214,11 +207,11 @@ func Of(r *trace.Reader) (*Summary, error) {
 	if s.Counted, err = CountedRounds(r); err != nil {
 		return nil, err
 	}
-	sites, err := r.Sites()
+	all, err := r.Sites()
 	if err != nil {
 		return nil, err
 	}
-	s.Sites = len(sites)
+	s.Sites = len(all)
 	if s.Signatures, err = r.Signatures(); err != nil {
 		return nil, err
 	}
@@ -229,8 +222,8 @@ func Of(r *trace.Reader) (*Summary, error) {
 	return s, err
 }
 
-// processes takes in what is known of each. files is what they spent in calls that work on files.
-func (s *Summary) processes(r *trace.Reader, files map[int]float64) error {
+// processes takes in what is known of each. ranks is what they spent; nil: not looked at.
+func (s *Summary) processes(r *trace.Reader, ranks []sums.Rank) error {
 	procs, err := r.Processes()
 	if err != nil {
 		return err
@@ -254,7 +247,10 @@ func (s *Summary) processes(r *trace.Reader, files map[int]float64) error {
 		s.SpoorNs += p.SpoorNs()
 		s.OffNs += p.OffNs()
 		s.SpoorStart += p.StartedNs()
-		mpi := max(0, p.MPINs-int64(files[rank]))
+		mpi := p.MPINs
+		if ranks != nil {
+			mpi = ranks[rank].MPINs // without calls that work on files
+		}
 		s.MostMPI = max(s.MostMPI, mpi)
 		if first || mpi < s.LeastMPI {
 			s.LeastMPI, first = mpi, false
@@ -284,51 +280,25 @@ func (s *Summary) clocks(r *trace.Reader) error {
 	return nil
 }
 
-func (s *Summary) classes(r *trace.Reader) error {
+func (s *Summary) classes(r *trace.Reader, table *sums.Table) error {
 	calls := make(map[string]int64)
 	times := make(map[string]model.Stat)
 	onFiles := make(map[string]bool)
-	code, err := s.structure(r)
-	if err != nil {
-		return err
-	}
-	for n := range r.Classes() {
-		members := r.Members(n)
-		k, err := r.Rank(members[0])
-		if err != nil {
-			return err
+	for i := range table.Rows {
+		x := &table.Rows[i]
+		name := x.At.Function
+		if x.Def.Has(trace.Posix) {
+			s.FilesNs += int64(x.Time.Sum)
+			onFiles[name] = true
+		} else {
+			s.MPINs += int64(x.Time.Sum)
 		}
-		stats, err := r.Times(n)
-		if err != nil {
-			return err
-		}
-		if len(stats) != k.Terminals() {
-			return fmt.Errorf("class %d: times of %d calls, not %d", n, len(stats), k.Terminals())
-		}
-		class := Class{Ranks: members, Distinct: k.Terminals(), Threads: k.Streams()}
-		counts, err := class.count(r)
-		if err != nil {
-			return err
-		}
-		s.Classes = append(s.Classes, class)
-		for t, count := range counts {
-			c := k.Called(t)
-			s.Calls += int64(count)
-			if code != nil {
-				s.place(code, k, t, count)
-			}
-			if c.Func.Has(trace.Posix) {
-				s.FilesNs += int64(stats[t].Duration.Sum)
-				onFiles[c.Name()] = true
-			} else {
-				s.MPINs += int64(stats[t].Duration.Sum)
-			}
-			s.ThreadNs += int64(stats[t].Duration.Sum + stats[t].Gap.Sum)
-			calls[c.Name()] += int64(count)
-			stat := times[c.Name()]
-			stat.Merge(stats[t].Duration)
-			times[c.Name()] = stat
-		}
+		s.Calls += int64(x.Calls)
+		s.ThreadNs += int64(x.Time.Sum + x.Before.Sum)
+		calls[name] += int64(x.Calls)
+		stat := times[name]
+		stat.Merge(x.Time)
+		times[name] = stat
 	}
 	for name, n := range calls {
 		t := times[name]
@@ -340,29 +310,9 @@ func (s *Summary) classes(r *trace.Reader) error {
 	slices.SortFunc(s.Functions, func(a, b Function) int {
 		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
-	return nil
-}
-
-// count returns how often the ranks of the class made each distinct call, in
-// all, and notes how many calls a rank made.
-func (c *Class) count(r *trace.Reader) ([]uint64, error) {
-	sum := make([]uint64, c.Distinct)
-	for i, rank := range c.Ranks {
-		k, err := r.Rank(rank)
-		if err != nil {
-			return nil, err
-		}
-		n := uint64(0)
-		for stream := range k.Streams() {
-			n += k.Len(stream)
-			for t, count := range k.Counts(stream) {
-				sum[t] += count
-			}
-		}
-		if i == 0 {
-			c.Least = n
-		}
-		c.Least, c.Most = min(c.Least, n), max(c.Most, n)
+	for i := range table.Classes {
+		c := &table.Classes[i]
+		s.Classes = append(s.Classes, Class{Ranks: c.Members, Least: c.Least, Most: c.Most, Distinct: len(c.Counts), Threads: c.Threads})
 	}
-	return sum, nil
+	return s.structure(r, table)
 }

@@ -387,6 +387,30 @@ func (x *pathSums) report(p *Path, rep *Report, waited map[place]int64, of *plac
 	})
 }
 
+// unite takes call sites together that are called alike.
+func (p *Path) unite() {
+	list := p.Sites[:0]
+	most := make(map[int]int64) // by site: the largest part of one that was taken in
+	for _, s := range p.Sites {
+		i := slices.IndexFunc(list, func(x PathSite) bool { return x.Function == s.Function && x.Place == s.Place })
+		if i < 0 {
+			most[len(list)] = s.ComputeNs + s.MPINs
+			list = append(list, s)
+			continue
+		}
+		into := &list[i]
+		if s.ComputeNs+s.MPINs > most[i] {
+			most[i], into.Rank = s.ComputeNs+s.MPINs, s.Rank
+		}
+		into.ComputeNs += s.ComputeNs
+		into.MPINs += s.MPINs
+		into.MeanNs += s.MeanNs
+		into.ImbalanceNs = max(0, into.ComputeNs+into.MPINs-into.MeanNs)
+	}
+	p.Sites = list
+	slices.SortStableFunc(p.Sites, func(x, y PathSite) int { return cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs) })
+}
+
 // mean is what ranks spend at a place on average, without what they wait.
 func (rep *Report) mean(s *siteSums, waited int64) int64 {
 	return max(0, s.all-waited) / int64(max(1, len(rep.ByRank)))

@@ -153,7 +153,17 @@ func (s *sums) report(ranks int, x *places, called func(function string, s trace
 	return rep
 }
 
-// Unite takes call sites together that are called alike: they differ in what their functions were called from.
+// At gives what ranks waited at each call site, for one reason after the other.
+func (rep *Report) At(yield func(at trace.FunctionSite, ns int64) bool) {
+	for i := range rep.Sites {
+		if !yield(rep.Sites[i].At, rep.Sites[i].WaitedNs) {
+			return
+		}
+	}
+}
+
+// Unite takes call sites together that are called alike: they differ in what their functions were called from, or the compiler
+// copied the call.
 func (rep *Report) Unite() {
 	type key struct {
 		function, place string
@@ -180,6 +190,9 @@ func (rep *Report) Unite() {
 	}
 	rep.Sites = list
 	slices.SortStableFunc(rep.Sites, func(x, y Site) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+	if rep.Path != nil {
+		rep.Path.unite()
+	}
 }
 
 // add takes in causes, those that are called alike together.

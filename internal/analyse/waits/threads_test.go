@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
@@ -71,7 +72,7 @@ func TestThreadsTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flat, err := profile.FlatOf(r, func(string, trace.Site) symbolise.Place { return symbolise.Place{} }, nil)
+	flat, err := profile.FlatOf(r, sites.Apart(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,32 +4,34 @@ import { bytes, count, percent, plural, ratio, time } from "./format.js";
 import { type, ways } from "./links.js";
 import { table } from "./table.js";
 
+const written = { ns: time, bytes, count, share: percent, ratio };
+
+// columnOf shows a column of the data: rows have its value at a place, and where it has a text of its own value and text.
+const columnOf = (c, at) => {
+  const value = (r) => (Array.isArray(r[at]) ? r[at][0] : r[at]);
+  const text = (r) => {
+    if (Array.isArray(r[at])) return r[at][1] || "–";
+    return r[at] === null || (c.blank && r[at] === 0) ? "–" : (written[c.unit] || String)(r[at]);
+  };
+  return { label: c.name[0].toUpperCase() + c.name.slice(1), title: c.doc.replace(/ \(\[.*/, ""), text, ...(c.unit === "word" ? {} : { value }) };
+};
+
 // calls is the flat profile: a line for each function and call site.
 export const calls = () => {
   const f = data.flat, timeless = data.summary.no_times;
-  const lead = "All calls of all ranks, by function and call site." + (timeless ? "" : " Imbalance is the max time of a rank divided by the mean of the ranks that make the call.");
+  const lead = "All calls of all ranks, by function and call site.";
   if (f.rows.length === 0) {
     section("calls", "Calls", lead, none("No calls were recorded."));
     return;
   }
   ways.calls = (name, site) => type(document.querySelector("#calls input[type=search]"), `${name} ${site}`.trim());
-  const share = (ns) => (f.time_ns ? ns / f.time_ns : 0);
+  const at = Object.fromEntries(f.columns.map((c, i) => [c.key, i]));
+  const code = (r) => `${r[at.module]}+${r[at.address]}` + (r[at.addresses] > 1 ? `, and ${plural(r[at.addresses] - 1, "other address")}` : "");
+  const measures = f.columns.filter((c) => c.shown).map((c) => columnOf(c, at[c.key]));
   section("calls", "Calls", lead,
     table({
-      label: "Calls by place", filter: "Filter by function or call site", thing: "line", sort: timeless ? 2 : 4, rows: f.rows,
-      columns: [
-        { label: "Function", text: (r) => r.function, code: true },
-        { label: "Call site", text: (r) => r.site, site: true, hover: (r) => `${r.module}+0x${r.offset.toString(16)}` },
-        { label: "Calls", value: (r) => r.calls, text: (r) => count(r.calls) },
-        { label: "Ranks", value: (r) => r.ranks, text: (r) => count(r.ranks) },
-        ...(timeless ? [] : [{ label: "Time", title: "in all ranks together", value: (r) => r.ns, text: (r) => time(r.ns) },
-        { label: "Of run", title: "share of the time of all ranks", value: (r) => r.ns, text: (r) => percent(share(r.ns)) },
-        { label: "Mean", title: "per call", value: (r) => r.mean_ns, text: (r) => time(r.mean_ns), hover: (r) => `deviation ${time(r.deviation_ns)}; max ${time(r.max_ns)}, rank ${r.max_rank}` },
-        { label: "Imbalance", value: (r) => r.imbalance, text: (r) => (r.ranks > 1 ? (r.imbalance_estimated ? "≥ " : "") + ratio(r.imbalance) : "–"), hover: (r) => `max total of a rank: ${time(r.most_ns)}, rank ${r.most_rank}` },
-        { label: "Before", title: "time outside MPI before these calls, in all ranks together", value: (r) => r.compute_ns, text: (r) => time(r.compute_ns) }]),
-        { label: "Out", title: "bytes that go out", value: (r) => r.bytes_out, text: (r) => (r.bytes_out ? bytes(r.bytes_out) : "–") },
-        { label: "In", title: "bytes that come in", value: (r) => r.bytes_in, text: (r) => (r.bytes_in ? bytes(r.bytes_in) : "–") },
-      ],
+      label: "Calls by place", filter: "Filter by function or call site", thing: "line", sort: 2, rows: f.rows,
+      columns: [{ label: "Function", text: (r) => r[at.function], code: true }, { label: "Call site", text: (r) => r[at.place], site: true, hover: code }, ...measures],
     }),
     f.more > 0 && el("p", { className: "dim", textContent: `${plural(f.more, "line")} with ${timeless ? "fewer calls" : "less time"} are left out here; spoor profile shows them.` }),
     el("h3", { textContent: "Ranks" }),

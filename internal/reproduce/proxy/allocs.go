@@ -287,7 +287,7 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 			if !ok {
 				return e, false
 			}
-			who = "if (" + c + ") "
+			who = "if (" + c.String() + ") "
 		}
 		for n, event := range first {
 			// Ranks that don't take part have what the first that does has.

@@ -252,7 +252,7 @@ func (w *writer) given(at int) {
 	}
 	base := "pointer"
 	if off := w.c.column(at + 1); !same(off) || off[0] != 0 {
-		base = "(char *)pointer - " + w.v.fitter.expr(mpi.KindNone, off)
+		base = "(char *)pointer - " + operand(w.v.fitter.expr(mpi.KindNone, off))
 	}
 	w.after = append(w.after, w.giving("gave", at, ", "+base+", "+win))
 }

@@ -3,11 +3,11 @@ package proxy
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/file/column"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -30,12 +30,25 @@ func number(v int64) string {
 	return strconv.FormatInt(v, 10)
 }
 
-func literal(kind mpi.Kind, v int64) string {
+func literal(kind mpi.Kind, v int64) string { return constant(kind, v).C(expr.Style{Number: number}) }
+
+// constant is a value by its name in C, if it has one.
+func constant(kind mpi.Kind, v int64) *expr.Expr {
 	if n := name(kind, v); n != "" {
-		return n
+		return expr.Named(n, v)
 	}
-	return number(v)
+	return expr.Int(v)
 }
+
+// narrow and large are how formulas are written: with values beyond wide, the arithmetic of int has an end.
+var (
+	narrow = expr.Style{Number: number}
+	large  = expr.Style{
+		Number:   number,
+		Factor:   func(n int64) string { return fmt.Sprintf("INT64_C(%d)", n) },
+		Variable: func(v expr.Variable) string { return "(int64_t)" + v.String() },
+	}
+)
 
 // A fitter finds expressions for the values of a variant's ranks.
 type fitter struct {
@@ -80,17 +93,20 @@ func (f *fitter) expr(kind mpi.Kind, vals []int64) string {
 	if e, ok := f.memo[key]; ok {
 		return e
 	}
-	e := f.search(kind, vals)
-	if slices.ContainsFunc(vals, func(v int64) bool { return v > wide || v < -wide }) {
-		e = rankWord.ReplaceAllString(e, "(int64_t)rank") // the arithmetic of int has an end
+	e := ""
+	if form, ok := f.search(kind, vals); !ok {
+		e = f.table(kind, vals)
+	} else if slices.ContainsFunc(vals, func(v int64) bool { return v > wide || v < -wide }) {
+		e = form.Operand(large)
+	} else {
+		e = form.Operand(narrow)
 	}
 	f.memo[key] = e
 	return e
 }
 
-var rankWord = regexp.MustCompile(`\brank\b`)
-
-func (f *fitter) search(kind mpi.Kind, vals []int64) string {
+// search finds a formula.
+func (f *fitter) search(kind mpi.Kind, vals []int64) (*expr.Expr, bool) {
 	special := func(v int64) bool { return v < 0 && name(kind, v) != "" }
 	var plain []int64
 	var at []int
@@ -104,45 +120,36 @@ func (f *fitter) search(kind mpi.Kind, vals []int64) string {
 		}
 		plain, at = append(plain, v), append(at, f.members[i])
 	}
-	if len(names) == 0 {
-		if e, ok := f.closed(at, plain); ok {
-			return e
-		}
-		return f.table(kind, vals)
+	// Each constant with the ranks that have it, then the rule for the rest, or the last constant.
+	last := len(names)
+	if len(plain) == 0 {
+		last--
 	}
-	// Each constant with the ranks that have it, then the rule for the rest.
-	var b strings.Builder
-	for _, v := range names {
+	conditions := make([]*expr.Expr, last)
+	for k, v := range names[:last] {
 		var who []int
 		for i := range vals {
 			if vals[i] == v {
 				who = append(who, f.members[i])
 			}
 		}
-		rest := f.others(who)
-		cond, ok := f.condition(who, rest)
-		if !ok {
-			if e, ok := f.formed(kind, f.members, vals); ok {
-				return "(" + e + ")"
-			}
-			return f.table(kind, vals)
+		var ok bool
+		if conditions[k], ok = f.condition(who, f.others(who)); !ok {
+			return f.formed(kind, f.members, vals)
 		}
-		fmt.Fprintf(&b, "%s ? %s : ", cond, name(kind, v))
 	}
-	if len(plain) == 0 {
-		s := strings.TrimSuffix(b.String(), " : ")
-		last := strings.LastIndex(s, " : ")
-		if last < 0 {
-			return name(kind, names[0])
-		}
-		tail := s[last+3:]
-		return "(" + s[:last+3] + tail[strings.LastIndex(tail, " ? ")+3:] + ")"
+	var e *expr.Expr
+	if last < len(names) {
+		e = constant(kind, names[last])
+	} else if rest, ok := f.closed(at, plain); ok {
+		e = rest
+	} else {
+		return nil, false
 	}
-	e, ok := f.closed(at, plain)
-	if !ok {
-		return f.table(kind, vals)
+	for k, c := range slices.Backward(conditions) {
+		e = expr.If(c, constant(kind, names[k]), e)
 	}
-	return "(" + b.String() + e + ")"
+	return e, true
 }
 
 func (f *fitter) others(who []int) []int {
@@ -153,42 +160,39 @@ func (f *fitter) others(who []int) []int {
 }
 
 // condition tells some ranks from others.
-func (f *fitter) condition(who, rest []int) (string, bool) {
-	if len(rest) == 0 {
-		return "1", true
-	}
-	if len(who) == 0 {
-		return "0", true
-	}
-	if len(who) == 1 {
-		return fmt.Sprintf("rank == %d", who[0]), true
-	}
-	if len(rest) == 1 {
-		return fmt.Sprintf("rank != %d", rest[0]), true
-	}
+func (f *fitter) condition(who, rest []int) (*expr.Expr, bool) {
+	rank := expr.Of(expr.Rank)
 	switch {
+	case len(rest) == 0:
+		return expr.Int(1), true
+	case len(who) == 0:
+		return expr.Int(0), true
+	case len(who) == 1:
+		return expr.Equal(rank, expr.Int(int64(who[0]))), true
+	case len(rest) == 1:
+		return expr.Unequal(rank, expr.Int(int64(rest[0]))), true
 	case who[len(who)-1] < rest[0]:
-		return fmt.Sprintf("rank < %d", rest[0]), true
+		return expr.Less(rank, expr.Int(int64(rest[0]))), true
 	case who[0] > rest[len(rest)-1]:
-		return fmt.Sprintf("rank > %d", rest[len(rest)-1]), true
+		return expr.AtLeast(rank, expr.Int(int64(rest[len(rest)-1]+1))), true
 	}
 	size := f.g.r.Ranks()
 	for d := 2; d <= size; d++ {
 		if size%d != 0 && d > 64 {
 			continue
 		}
-		if c, ok := split("rank % "+strconv.Itoa(d), who, rest, func(r int) int { return r % d }); ok {
+		if c, ok := split(expr.Remainder(rank, expr.Int(int64(d))), func(r int) int { return r % d }, who, rest); ok {
 			return c, true
 		}
-		if c, ok := split("rank / "+strconv.Itoa(d), who, rest, func(r int) int { return r / d }); ok {
+		if c, ok := split(expr.Quotient(rank, expr.Int(int64(d))), func(r int) int { return r / d }, who, rest); ok {
 			return c, true
 		}
 	}
-	return "", false
+	return nil, false
 }
 
-// split tells ranks apart by a number of theirs.
-func split(text string, who, rest []int, of func(int) int) (string, bool) {
+// split tells ranks apart by a number of theirs, which of computes.
+func split(number *expr.Expr, of func(rank int) int, who, rest []int) (*expr.Expr, bool) {
 	lo, hi := math.MaxInt, math.MinInt
 	for _, r := range who {
 		lo, hi = min(lo, of(r)), max(hi, of(r))
@@ -202,13 +206,13 @@ func split(text string, who, rest []int, of func(int) int) (string, bool) {
 	}
 	switch {
 	case inside:
-		return "", false
+		return nil, false
 	case lo == hi:
-		return fmt.Sprintf("%s == %d", text, lo), true
+		return expr.Equal(number, expr.Int(int64(lo))), true
 	case below:
-		return fmt.Sprintf("%s <= %d", text, hi), true
+		return expr.Less(number, expr.Int(int64(hi+1))), true
 	case above:
-		return fmt.Sprintf("%s >= %d", text, lo), true
+		return expr.AtLeast(number, expr.Int(int64(lo))), true
 	}
-	return "", false
+	return nil, false
 }

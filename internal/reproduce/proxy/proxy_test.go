@@ -172,9 +172,9 @@ func TestExpressions(t *testing.T) {
 		{mpi.KindRank, func(r int64) int64 { return (r + 1) % p }, "(rank + 1) % ranks"},
 		{mpi.KindRank, func(r int64) int64 { return (r + p - 1) % p }, "(rank + 15) % ranks"},
 		{mpi.KindRank, func(r int64) int64 { return r ^ 4 }, "(rank ^ 4)"},
-		{mpi.KindColor, func(r int64) int64 { return r % 4 }, "(rank % 4)"},
-		{mpi.KindColor, func(r int64) int64 { return r / 4 }, "(rank / 4)"},
-		{mpi.KindRank, func(r int64) int64 { return r%4*4 + r/4 }, "4 * (rank % 4) + (rank / 4)"},
+		{mpi.KindColor, func(r int64) int64 { return r % 4 }, "rank % 4"},
+		{mpi.KindColor, func(r int64) int64 { return r / 4 }, "rank / 4"},
+		{mpi.KindRank, func(r int64) int64 { return r%4*4 + r/4 }, "4 * (rank % 4) + rank / 4"},
 		{mpi.KindRank, func(r int64) int64 {
 			if r == 0 {
 				return -3
@@ -201,7 +201,7 @@ func TestExpressions(t *testing.T) {
 		}, "(rank < 6 ? 10 : 12)"},
 		{mpi.KindTag, func(r int64) int64 { return (r+1)%p*1000 + 7 }, "1000 * ((rank + 1) % ranks) + 7"},
 		{mpi.KindTag, func(r int64) int64 { return (r + p - 1) % p * 1000 }, "1000 * ((rank + 15) % ranks)"},
-		{mpi.KindOffset, func(r int64) int64 { return r << 30 }, "1073741824 * (int64_t)rank"},
+		{mpi.KindOffset, func(r int64) int64 { return r << 30 }, "INT64_C(1073741824) * (int64_t)rank"},
 		{mpi.KindCount, func(r int64) int64 { return 600 * (4 + (19-r)/16) }, "600 * (rank < 4 ? 5 : 4)"},
 		{mpi.KindOffset, func(r int64) int64 { return 1 << 20 * (4000 + (19-r)/16) }, "INT64_C(1048576) * ((int64_t)rank < 4 ? 4001 : 4000)"},
 		{mpi.KindRank, func(r int64) int64 { return r/4*4 + (r+1)%4 }, "rank / 4 * 4 + mod(rank + 1, 4)"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -195,6 +196,7 @@ func (s *Scaled) Program(x ScaledText) (*Program, error) {
 		strings.Join(traced, ", "), g.o.Compute, len(traced), x.Distance, g.statics())
 	b.WriteString("    return program();\n}\n")
 	p.Files = g.written(b.Bytes(), "N", "runtime", "scaled")
+	p.Files["runtime/formulas.h"] = []byte("/* formulas.h: functions of the number of ranks and the rank. */\n" + expr.Header())
 	p.Lines = bytes.Count(b.Bytes(), []byte("\n"))
 	return p, nil
 }

@@ -1,7 +1,7 @@
 /*
  * scaled.h: what a program for any number of ranks is made of. Values are expressions of rank and ranks,
  * of i and n, the iteration of a loop and how many it has, of j, that of the loop around it, and of k and m,
- * the place in a list and its length.
+ * the place in a list and its length. formulas.h has the functions that they call.
  */
 #ifndef SCALED_H
 #define SCALED_H
@@ -9,46 +9,6 @@
 #include "runtime.h"
 
 #pragma GCC visibility push(hidden)
-
-/* An expression that says nothing of this rank. */
-#define NOTHING INT64_MIN
-
-/* Ways of laying out ranks; the first side varies fastest. */
-enum grid {
-	GRID_2D, GRID_2D_LONGEST_FIRST, GRID_SQUARE /* of the first ranks */,
-	GRID_3D, GRID_3D_REVERSED, GRID_3D_BALANCED, GRID_3D_BALANCED_LONGEST_FIRST, GRIDS
-};
-enum { OPEN, PERIODIC };
-int64_t side(enum grid, int dimension);
-int64_t coordinate(enum grid, int dimension);
-int64_t coordinate_of(enum grid, int dimension, int64_t rank);
-int64_t neighbour(enum grid, int x, int y, int z, int periodic); /* MPI_PROC_NULL as in traces outside of an open one */
-int64_t sheared(enum grid, int dimension, int by, int more); /* moved there by so much for each step in the other, and more, periodic */
-int64_t transposed(enum grid);
-int64_t transposed_blocks(enum grid); /* of as many ranks in a row as the first side is longer */
-int64_t existing_neighbours(enum grid);
-int64_t existing_neighbour(enum grid, int order, int64_t number);
-
-int64_t exists(int64_t rank); /* NOTHING if there is no such rank */
-int64_t power(int64_t);       /* of two */
-int64_t whole(int64_t);       /* the largest power of two up to it */
-int64_t floor_log2(int64_t);
-int64_t ceil_log2(int64_t);
-int64_t lowest_bit(int64_t);
-int64_t children(int64_t rank); /* in a binomial tree */
-int64_t least(int64_t, int64_t);
-int64_t most(int64_t, int64_t);
-int64_t share(int64_t total, int64_t parts, int64_t number); /* the first ones have one more if it is uneven */
-/* Other ways of sharing: parts between rounded bounds; all alike but the last; all alike as long as there is something. */
-int64_t floor_share(int64_t total, int64_t parts, int64_t number);
-int64_t rest_share(int64_t total, int64_t parts, int64_t number);
-int64_t chunk(int64_t total, int64_t parts, int64_t number);
-int64_t share_start(int64_t total, int64_t parts, int64_t number); /* what those before have */
-int64_t floor_start(int64_t total, int64_t parts, int64_t number);
-int64_t rest_start(int64_t total, int64_t parts, int64_t number);
-int64_t chunk_start(int64_t total, int64_t parts, int64_t number);
-int64_t floor_div(int64_t, int64_t);
-int64_t ceil_div(int64_t, int64_t);
 
 /* Values that the traces don't determine. All of them are right on the numbers of ranks of the traces; the program ends if
    it needs one on another number, and the expressions that fit the traces differ. */
@@ -79,10 +39,12 @@ double grown(double constant, double factor, double exponent, int logarithms); /
 void scaled(int n, const int *traced); /* numbers of ranks */
 void reaches(int64_t distance); /* how many creations ago a request may have been made */
 
-#pragma GCC visibility pop
-
 /* Products of them need 64 bits. */
 #define rank ((int64_t)rank)
 #define ranks ((int64_t)ranks)
+
+#include "formulas.h"
+
+#pragma GCC visibility pop
 
 #endif

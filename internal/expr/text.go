@@ -1,0 +1,157 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+)
+
+// signs are operators in C, and how tightly they bind.
+var signs = [...]struct {
+	text string
+	bind int
+}{
+	opIf: {"?", 1}, opOr: {"||", 2}, opAnd: {"&&", 3}, opXor: {"^", 4}, opMask: {"&", 5}, opEqual: {"==", 6}, opUnequal: {"!=", 6},
+	opLess: {"<", 7}, opAtMost: {"<=", 7}, opMore: {">", 7}, opAtLeast: {">=", 7},
+	opPlus: {"+", 9}, opMinus: {"-", 9}, opTimes: {"*", 10}, opOver: {"/", 10}, opModulo: {"%", 10}, opNegative: {"-", 11}, opNot: {"!", 11},
+}
+
+// tightest is the binding of what never needs parentheses.
+const tightest = 12
+
+func (e *Expr) bind() int {
+	switch {
+	case e.op > opCall:
+		return signs[e.op].bind
+	case e.op == opNumber && e.n < 0 && e.name == "":
+		return signs[opNegative].bind
+	}
+	return tightest
+}
+
+// A Style says how C text looks. The zero Style is that of Parse.
+type Style struct {
+	Number   func(n int64) string
+	Factor   func(n int64) string // a number that something is multiplied by; nil: as others
+	Variable func(v Variable) string
+}
+
+// String is the formula in C.
+func (e *Expr) String() string { return e.C(Style{}) }
+
+// C is the formula in C.
+func (e *Expr) C(s Style) string {
+	w := writer{style: s.complete()}
+	w.expr(e, 0)
+	return w.b.String()
+}
+
+func (s Style) complete() Style {
+	if s.Number == nil {
+		s.Number = func(n int64) string { return strconv.FormatInt(n, 10) }
+	}
+	if s.Factor == nil {
+		s.Factor = s.Number
+	}
+	if s.Variable == nil {
+		s.Variable = Variable.String
+	}
+	return s
+}
+
+// Operand is the formula in C, in parentheses if it is less than a sum in precedence.
+func (e *Expr) Operand(s Style) string {
+	w := writer{style: s.complete()}
+	w.expr(e, signs[opPlus].bind)
+	return w.b.String()
+}
+
+type writer struct {
+	style Style
+	b     strings.Builder
+	fn    *function // whose definition is written
+}
+
+// expr writes a formula where something binds as tightly as that.
+func (w *writer) expr(e *Expr, least int) {
+	if e.bind() < least {
+		w.b.WriteByte('(')
+		defer w.b.WriteByte(')')
+	}
+	switch e.op {
+	case opNumber:
+		text := e.name
+		if text == "" {
+			text = w.style.Number(e.n)
+		}
+		w.b.WriteString(text)
+	case opVariable:
+		w.b.WriteString(w.style.Variable(Variable(e.n)))
+	case opParameter:
+		w.b.WriteString(w.fn.parameters[e.n])
+	case opCall:
+		w.b.WriteString(e.call.fn.name + "(")
+		for i, a := range e.args {
+			if i > 0 {
+				w.b.WriteString(", ")
+			}
+			w.expr(a, 0)
+		}
+		w.b.WriteByte(')')
+	case opIf:
+		w.expr(e.args[0], signs[opIf].bind+1)
+		w.b.WriteString(" ? ")
+		w.expr(e.args[1], signs[opIf].bind+1)
+		w.b.WriteString(" : ")
+		w.expr(e.args[2], signs[opIf].bind)
+	case opNegative, opNot:
+		w.b.WriteString(signs[e.op].text)
+		w.expr(e.args[0], tightest)
+	default:
+		w.two(e)
+	}
+}
+
+// two writes an operator and its operands. Compilers warn of some that stand beside others without parentheses.
+func (w *writer) two(e *Expr) {
+	sign, bind := signs[e.op].text, signs[e.op].bind
+	left, right := bind, bind+1
+	second := e.args[1]
+	switch e.op {
+	case opOr, opXor, opMask:
+		left, right = signs[opEqual].bind, signs[opEqual].bind
+		if e.op != opOr {
+			left, right = tightest, tightest
+		}
+	case opEqual, opUnequal, opLess, opAtMost, opMore, opAtLeast:
+		left, right = signs[opPlus].bind, signs[opPlus].bind
+	case opAnd:
+		left, right = bind, bind
+	case opPlus:
+		right = bind
+		if n, ok := second.negated(); ok {
+			sign, second, right = "-", n, bind+1
+		}
+	}
+	if first := e.args[0]; e.op == opTimes && first.op == opNumber && first.name == "" {
+		w.b.WriteString(w.style.Factor(first.n))
+	} else {
+		w.expr(first, left)
+	}
+	w.b.WriteString(" " + sign + " ")
+	w.expr(second, right)
+}
+
+// negated is -e, of what is written with a minus.
+func (e *Expr) negated() (*Expr, bool) {
+	switch {
+	case e.op == opNumber && e.n < 0 && e.n != Nothing && e.name == "":
+		return Int(-e.n), true
+	case e.op == opNegative:
+		return e.args[0], true
+	case e.op == opTimes:
+		if n, ok := e.args[0].negated(); ok {
+			return Product(n, e.args[1]), true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Flat is the table of call sites over all ranks.
+type Flat struct {
+	Columns []show.Heading `json:"columns"`
+	Rows    [][]any        `json:"rows"` // by time: a value for each column; where a column has a text of its own for people, value and text
+	More    int            `json:"more"` // rows left out
+	PerRank []sums.Rank    `json:"per_rank"`
+	Ranks   int            `json:"ranks"`
+}
+
+// Bounds of the table.
+const (
+	maxFlat    = 1000
+	maxPerRank = 1024
+)
+
+func flat(r *trace.Reader, o Options) (Flat, error) {
+	done := 0
+	p, err := profile.FlatOf(r, o.Named, func() {
+		done++
+		o.Progress("adding up calls", done, r.Ranks())
+	})
+	if err != nil {
+		return Flat{}, err
+	}
+	columns := p.Columns()
+	rows := p.Rows[:min(len(p.Rows), maxFlat)]
+	f := Flat{
+		Columns: columns.Headings(), Rows: make([][]any, len(rows)), More: len(p.Rows) - len(rows),
+		Ranks: p.Ranks, PerRank: p.PerRank[:min(len(p.PerRank), maxPerRank)],
+	}
+	for i, x := range rows {
+		f.Rows[i] = columns.Values(x)
+		for n, c := range columns {
+			if c.Text != nil {
+				f.Rows[i][n] = []any{f.Rows[i][n], c.Text(x)}
+			}
+		}
+	}
+	return f, nil
+}

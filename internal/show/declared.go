@@ -1,0 +1,281 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// A Unit says how the values of a column are written, for people and for programs.
+type Unit string
+
+// The units. A value that is text, such as "-", is written as it is in any of them, and for programs as no value.
+const (
+	Word     Unit = "word"        // text, left-aligned
+	Number   Unit = "number"      // as it is
+	Count    Unit = "count"       // a whole number with its digits grouped
+	Ns       Unit = "ns"          // a time, given in ns
+	Size     Unit = "bytes"       // a size, given in bytes
+	Fraction Unit = "share"       // a part of a whole, from 0 to 1, as a percentage
+	Ratio    Unit = "ratio"       // with two digits after the point, for programs with three
+	Decimal  Unit = "decimal"     // without digits after the point
+	PerSec   Unit = "bytes_per_s" // bytes per second
+)
+
+// suffix is what a column's key has behind its name.
+func (u Unit) suffix() string {
+	switch u {
+	case Ns:
+		return "_ns"
+	case Size:
+		return "_bytes"
+	case Fraction:
+		return "_share"
+	case PerSec:
+		return "_bytes_per_s"
+	}
+	return ""
+}
+
+// A Column is declared once: text, CSV, JSON, pages, the database and the docs follow from it.
+type Column[T any] struct {
+	Name  string         // for people; its key for programs follows from that: "max rank" is max_rank, with the unit Ns "time" is time_ns
+	As    string         // the key, where it doesn't follow from the name; its unit is in it
+	Unit  Unit           // how values are written
+	Doc   string         // what they are, in a line
+	Value func(T) any    // a number, a text, a bool, or nil where it isn't known
+	Text  func(T) string // for people; nil: as the unit has it
+	Blank bool           // for people 0 is a blank
+	Room  int            // width of the terminal from which on the column is shown unasked; 0: never
+	Old   string         // another key that JSON has for it, for those who read release 1.0
+}
+
+// Key is the column's name for programs.
+func (c *Column[T]) Key() string {
+	if c.As != "" {
+		return c.As
+	}
+	return key(named(c.Name, c.Unit.suffix()))
+}
+
+// Columns are those of a table, from left to right.
+type Columns[T any] []Column[T]
+
+// Cells describes a row by its columns.
+func (list Columns[T]) Cells(r *Row, x T) {
+	for i := range list {
+		list[i].cell(r, x)
+	}
+}
+
+func (c *Column[T]) cell(r *Row, x T) {
+	left := c.Unit == Word
+	if !r.plain && c.Text != nil {
+		r.add(c.Name, c.Text(x), left)
+		return
+	}
+	v := c.Value(x)
+	if v == nil && !left && !c.Blank {
+		v = "-"
+	} else if v == nil {
+		v = ""
+	}
+	if c.Blank {
+		v = r.Some(v)
+	}
+	at := len(r.names)
+	switch text, is := v.(string); {
+	case is:
+		r.add(c.Name, text, left)
+	case c.Unit == Count:
+		r.Count(c.Name, v)
+	case c.Unit == Ns:
+		r.Ns(c.Name, v)
+	case c.Unit == Size:
+		r.Bytes(c.Name, v)
+	case c.Unit == Fraction:
+		r.Share(c.Name, v, 1)
+	case c.Unit == Ratio:
+		r.Number(c.Name, float(v), fmt.Sprintf("%.2f", float(v)))
+	case c.Unit == Decimal:
+		r.Decimal(c.Name, float(v), 0)
+	case c.Unit == PerSec:
+		r.Rate(c.Name, v)
+	default:
+		r.add(c.Name, fmt.Sprint(v), left)
+	}
+	if r.plain {
+		r.names[at] = c.Key()
+	}
+}
+
+// width is that of the terminal.
+func (v *View) width() int {
+	if v.Width > 0 {
+		return v.Width
+	}
+	return math.MaxInt
+}
+
+// Fitting are the columns that are shown unasked on a terminal of a width.
+func (list Columns[T]) Fitting(width int) (fitting Columns[T]) {
+	for _, c := range list {
+		if c.Room > 0 && c.Room <= width {
+			fitting = append(fitting, c)
+		}
+	}
+	return fitting
+}
+
+// A Table is rows with their columns. As JSON each row is an object with the columns' keys, and after them the fields of T that
+// have other names.
+type Table[T any] struct {
+	Rows    []T
+	Columns Columns[T]
+}
+
+// Print writes the table as a view asks for: of columns that say from which width on they are shown, those for which there is room.
+func (t Table[T]) Print(w io.Writer, v View) error {
+	cells := t.Columns.Cells
+	if fitting := t.Columns.Fitting(v.width()); !v.CSV && v.Columns == nil && len(fitting) > 0 {
+		rows := slices.Clone(t.Rows)
+		if err := Sort(rows, v.Sort, cells); err != nil {
+			return err
+		}
+		Text(w, rows, v.Top, fitting.Cells)
+		return nil
+	}
+	return Print(w, t.Rows, v, cells)
+}
+
+// MarshalJSON makes an array of objects.
+func (t Table[T]) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	known := make(map[string]bool)
+	for i := range t.Columns {
+		known[t.Columns[i].Key()] = true
+		known[t.Columns[i].Old] = true
+	}
+	for i, x := range t.Rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('{')
+		for n := range t.Columns {
+			if n > 0 {
+				b.WriteByte(',')
+			}
+			c := &t.Columns[n]
+			v := c.plain(x)
+			if err := member(&b, c.Key(), v); err != nil {
+				return nil, err
+			}
+			if c.Old != "" {
+				b.WriteByte(',')
+				if err := member(&b, c.Old, v); err != nil {
+					return nil, err
+				}
+			}
+		}
+		rest, err := fields(x)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range rest {
+			if known[f.name] {
+				continue
+			}
+			b.WriteByte(',')
+			if err := member(&b, f.name, f.value); err != nil {
+				return nil, err
+			}
+		}
+		b.WriteByte('}')
+	}
+	b.WriteByte(']')
+	return b.Bytes(), nil
+}
+
+// plain is a value for programs: what is not known is nil.
+func (c *Column[T]) plain(x T) any {
+	v := c.Value(x)
+	if text, ok := v.(string); ok && text == "-" {
+		return nil
+	}
+	return v
+}
+
+// Values are those of a row for programs, by column.
+func (list Columns[T]) Values(x T) []any {
+	values := make([]any, len(list))
+	for i := range list {
+		values[i] = list[i].plain(x)
+	}
+	return values
+}
+
+// A Heading is a column as pages and docs describe it.
+type Heading struct {
+	Key  string `json:"key"`
+	Name string `json:"name"`
+	Unit Unit   `json:"unit"`
+	Doc  string `json:"doc"`
+
+	Shown bool `json:"shown"` // unasked
+	Blank bool `json:"blank"` // for people 0 is a blank
+}
+
+// Headings describe the columns.
+func (list Columns[T]) Headings() []Heading {
+	out := make([]Heading, len(list))
+	for i := range list {
+		c := &list[i]
+		out[i] = Heading{c.Key(), c.Name, c.Unit, c.Doc, c.Room > 0, c.Blank}
+	}
+	return out
+}
+
+func member(b *bytes.Buffer, name string, value any) error {
+	fmt.Fprintf(b, "%q:", name)
+	if err := encode(b, value); err != nil {
+		return fmt.Errorf("column %s: %w", name, err)
+	}
+	return nil
+}
+
+func encode(b *bytes.Buffer, value any) error {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	return e.Encode(value)
+}
+
+type field struct {
+	name  string
+	value json.RawMessage
+}
+
+// fields are those that a struct has as JSON, in order.
+func fields(x any) (list []field, err error) {
+	var data bytes.Buffer
+	if err := encode(&data, x); err != nil || data.Bytes()[0] != '{' {
+		return nil, err
+	}
+	d := json.NewDecoder(&data)
+	d.Token() // {
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		f := field{name: name.(string)}
+		if err := d.Decode(&f.value); err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}

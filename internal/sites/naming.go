@@ -1,0 +1,119 @@
+package sites
+
+import (
+	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Naming says what call sites are called, and which are one: compilers copy calls, so that one source line has several
+// addresses. What has no line in the debug information is one by its address.
+type Naming struct {
+	Where calltree.Where
+
+	first map[line]trace.Site // the lowest address of each line
+	of    map[trace.FunctionSite]trace.FunctionSite
+	alone map[frame]trace.Site
+	outer map[trace.Site]*trace.Site
+	count map[trace.FunctionSite]int // addresses, without the frames around
+}
+
+// A line is what a place prints where its source line is known, and what is called from there.
+type line struct{ function, module, text string }
+
+// A frame is an address from which a function is called; "" for its name in frames around the call.
+type frame struct {
+	function string
+	at       trace.Site
+}
+
+// Apart is a naming in which each address is a call site of its own.
+func Apart(where calltree.Where) *Naming { return &Naming{Where: where} }
+
+// ByLine is a naming in which addresses of one source line in one call path are one call site.
+func ByLine(r *trace.Reader, where calltree.Where) (*Naming, error) {
+	s := &Naming{
+		Where: where, first: make(map[line]trace.Site), of: make(map[trace.FunctionSite]trace.FunctionSite), alone: make(map[frame]trace.Site),
+		outer: make(map[trace.Site]*trace.Site), count: make(map[trace.FunctionSite]int),
+	}
+	var frames []frame
+	for class := range r.Classes() {
+		k, err := r.Rank(r.Members(class)[0])
+		if err != nil {
+			return nil, err
+		}
+		for t := range k.Terminals() {
+			c := k.Called(t)
+			function := c.Name()
+			for at := &c.Site; at != nil; at = at.Outer {
+				f := frame{function, at.Alone()}
+				function = ""
+				if _, known := s.alone[f]; known {
+					continue
+				}
+				s.alone[f] = f.at
+				frames = append(frames, f)
+			}
+		}
+	}
+	lines := make(map[frame]line)
+	for _, f := range frames {
+		p := where(f.function, f.at)
+		if p.Precision < symbolise.LineInfo {
+			continue
+		}
+		l := line{f.function, f.at.Module, p.String()}
+		lines[f] = l
+		if first, known := s.first[l]; !known || f.at.Offset < first.Offset {
+			s.first[l] = f.at
+		}
+	}
+	for _, f := range frames {
+		if l, known := lines[f]; known {
+			s.alone[f] = s.first[l]
+		}
+		if f.function != "" {
+			s.count[trace.FunctionSite{Function: f.function, Site: s.alone[f]}]++
+		}
+	}
+	return s, nil
+}
+
+// Of is the call site that a call site is one with: that of the lowest address.
+func (s *Naming) Of(x trace.FunctionSite) trace.FunctionSite {
+	if s == nil || s.alone == nil {
+		return x
+	}
+	return once.Of(s.of, x, func() trace.FunctionSite {
+		at := s.frame(x.Function, x.Site)
+		at.Outer = s.around(x.Site.Outer)
+		return trace.FunctionSite{Function: x.Function, Site: at}
+	})
+}
+
+// around returns the frames around a call, the same pointer for the same ones.
+func (s *Naming) around(at *trace.Site) *trace.Site {
+	if at == nil {
+		return nil
+	}
+	one := s.frame("", *at)
+	one.Outer = s.around(at.Outer)
+	return once.Of(s.outer, one, func() *trace.Site { return &one })
+}
+
+func (s *Naming) frame(function string, at trace.Site) trace.Site {
+	f := frame{function, at.Alone()}
+	if one, known := s.alone[f]; known {
+		return one
+	}
+	return f.at
+}
+
+// Addresses counts those that are one call site, whatever called the functions around it: 1, unless the compiler copied the call.
+func (s *Naming) Addresses(x trace.FunctionSite) int {
+	if s == nil {
+		return 1
+	}
+	return max(1, s.count[x.Alone()])
+}

@@ -1,0 +1,129 @@
+// Package sites is the table of call sites: what the calls of each function from each call site took, moved and had attached, what the
+// site is called, and the columns in which answers show it. Answers choose rows and columns; none adds up calls by itself.
+//
+// Addresses of one source line in one call path are one call site, unless they are asked for apart.
+package sites
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Site is all calls of one function from one call site, over all ranks. The fields that JSON has are those of release 1.0; what is
+// shown follows from Columns.
+type Site struct {
+	At   trace.FunctionSite `json:"-"`
+	Def  *trace.Function    `json:"-"`
+	Path []calltree.Step    `json:"-"` // what led to the call
+	Deep bool               `json:"-"` // frames around it were recorded
+
+	Module    string            `json:"-"`
+	Offset    uint64            `json:"offset"`
+	Place     string            `json:"-"`
+	Frames    []symbolise.Frame `json:"frames"`
+	Addresses int               `json:"-"` // that are this call site
+
+	sums.Sums
+	Spent    trace.Spread     `json:"-"`                             // ranks' totals of Time
+	AtLeast  bool             `json:"imbalance_estimated,omitempty"` // the largest of Spent is an estimate from below
+	WaitedNs int64            `json:"-"`                             // for other ranks
+	Attached []calltree.Value `json:"values,omitempty"`              // to the calls
+
+	Predicted *Prediction `json:"predicted,omitempty"`
+}
+
+// A Prediction is what calls take on another machine, in ns and over all ranks: themselves, and what is computed before them.
+type Prediction struct {
+	Ns        float64 `json:"ns"`
+	ComputeNs float64 `json:"compute_ns"`
+}
+
+// Imbalance is the largest total of a rank over the mean of those that make the call; 0 without times.
+func (s *Site) Imbalance() float64 {
+	if mean := s.Spent.Mean(); mean > 0 {
+		return float64(s.Spent.Max) / mean
+	}
+	return 0
+}
+
+// Of adds up the rows of all classes, those of one call site, whatever called the functions around it, or with stacks those of
+// one call stack. Those with most time come first, or without times those with most calls.
+func Of(t *sums.Table, named *Naming, stacks bool) []Site {
+	key := func(x *sums.Row) trace.FunctionSite {
+		if stacks {
+			return x.At
+		}
+		return x.At.Alone()
+	}
+	numbers := make(map[trace.FunctionSite]int)
+	list := []Site{}
+	for first := 0; first < len(t.Rows); {
+		class := t.Rows[first].Class
+		spent := make(map[int][]trace.Spread) // by site
+		for ; first < len(t.Rows) && t.Rows[first].Class == class; first++ {
+			x := &t.Rows[first]
+			at := key(x)
+			n, fresh := once.Number(numbers, at)
+			if fresh {
+				list = append(list, siteOf(x, at, named))
+			}
+			s := &list[n]
+			s.Merge(&x.Sums)
+			spent[n] = append(spent[n], x.Spent...)
+		}
+		for n, parts := range spent {
+			if len(parts) == 0 { // no times
+				parts = []trace.Spread{{Ranks: len(t.Classes[class].Members)}}
+			}
+			all, apart := sums.Together(parts)
+			list[n].Spent.Merge(all)
+			list[n].AtLeast = list[n].AtLeast || apart && len(t.Classes[class].Members) > 1
+		}
+	}
+	for n := range list {
+		for _, name := range slices.Sorted(maps.Keys(list[n].Values)) {
+			v := list[n].Values[name]
+			list[n].Attached = append(list[n].Attached, calltree.Value{Name: name, Count: v.Count, Sum: v.Sum, Mean: v.Mean(), Min: v.Min, Max: v.Max})
+		}
+	}
+	sort(list, t.Reader.HasTimes())
+	return list
+}
+
+func siteOf(x *sums.Row, at trace.FunctionSite, named *Naming) Site {
+	frames, text := named.Where.Stack(at.Function, at.Site)
+	return Site{
+		At: at, Def: x.Def, Module: at.Site.Module, Offset: at.Site.Offset, Frames: frames, Place: text, Addresses: named.Addresses(at),
+		Path: named.Where.Path(at.Function, at.Site), Deep: x.At.Site.Outer != nil,
+	}
+}
+
+func sort(list []Site, timed bool) {
+	key := func(x *Site) uint64 { return x.Time.Sum }
+	if !timed {
+		key = func(x *Site) uint64 { return x.Calls }
+	}
+	slices.SortStableFunc(list, func(a, b Site) int {
+		return cmp.Or(cmp.Compare(key(&b), key(&a)), strings.Compare(a.At.Function, b.At.Function), strings.Compare(a.Place, b.Place),
+			strings.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset))
+	})
+}
+
+// Waited adds what ranks waited at each call site, whatever called the functions around it.
+func Waited(list []Site, named *Naming, waited func(yield func(at trace.FunctionSite, ns int64) bool)) {
+	at := make(map[trace.FunctionSite]int64)
+	for x, ns := range waited {
+		at[named.Of(x).Alone()] += ns
+	}
+	for i := range list {
+		list[i].WaitedNs = at[list[i].At.Alone()]
+	}
+}

@@ -1,0 +1,109 @@
+package sites_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/internal/sites"
+	"github.com/spoor-hpc/spoor/internal/sites/sums"
+	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Addresses of one line are one call site where the line is known, and each its own where it isn't; calls and times are those of all.
+func TestByLine(t *testing.T) {
+	r := mergetest.Run(t, 3, func(r *tracktest.Recorder) {
+		r.Begin()
+		for i := range 5 + r.Rank {
+			r.Allreduce(3+min(i, 1), 1) // the compiler peeled the first iteration
+		}
+		r.End()
+	})
+	at := func(known symbolise.Precision) func(string, trace.Site) symbolise.Place {
+		return func(_ string, s trace.Site) symbolise.Place {
+			return symbolise.Place{Module: s.Module, Offset: s.Offset, Precision: known, Frames: []symbolise.Frame{{Function: "step", File: "it.c", Line: 7}}}
+		}
+	}
+	for _, c := range []struct {
+		what      string
+		known     symbolise.Precision
+		apart     bool
+		rows      int
+		calls     uint64
+		addresses int
+	}{
+		{"a line", symbolise.LineInfo, false, 1, 3 * 6, 2},
+		{"asked for apart", symbolise.LineInfo, true, 2, 3 * 5, 1},
+		{"without lines", symbolise.LineInfo - 1, false, 2, 3 * 5, 1},
+	} {
+		named, err := sites.ByLine(r, at(c.known))
+		if c.apart {
+			named = sites.Apart(at(c.known))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := sums.Of(r, sums.Options{Bytes: true, One: named.Of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []sites.Site
+		for _, s := range sites.Of(table, named, false) {
+			if s.At.Function == "MPI_Allreduce" {
+				got = append(got, s)
+			}
+		}
+		if len(got) != c.rows || got[0].Calls != c.calls || got[0].Addresses != c.addresses || got[0].Spent.Ranks != 3 {
+			t.Errorf("%s: %+v", c.what, got)
+		}
+		total := uint64(0)
+		for _, s := range got {
+			total += s.Time.Sum
+		}
+		if all := allreduce(t, r); total != all {
+			t.Errorf("%s: %d ns, want %d", c.what, total, all)
+		}
+	}
+}
+
+// allreduce is the time of all such calls.
+func allreduce(t *testing.T, r *trace.Reader) (ns uint64) {
+	t.Helper()
+	for class := range r.Classes() {
+		k, err := r.Rank(r.Members(class)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		times, err := r.Times(class)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, x := range times {
+			if c := k.Called(n); c.Name() == "MPI_Allreduce" {
+				ns += x.Duration.Sum
+			}
+		}
+	}
+	return ns
+}
+
+// Keys are the names by which programs ask for columns: none stands twice, and each column says what it is.
+func TestColumns(t *testing.T) {
+	seen := make(map[string]bool)
+	var twice, silent []string
+	for _, h := range sites.Columns(sites.Known{Times: true, Waits: true}).Headings() {
+		if seen[h.Key] {
+			twice = append(twice, h.Key)
+		}
+		seen[h.Key] = true
+		if h.Doc == "" {
+			silent = append(silent, h.Key)
+		}
+	}
+	if d := cmp.Diff([]string(nil), append(twice, silent...)); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,283 @@
+// Package sums adds up the calls of a trace by class of ranks and call site, and what each rank did. It needs no name of a call site, so
+// that the library in the MPI process may have it, too; package sites names what it finds.
+//
+// Invariants:
+//
+//  1. A row is all calls of one function from one call site by the ranks of one class. Each distinct call of a class is in one row.
+//  2. Times are those of the trace. What ranks have of them is exact where a row has one sum of ranks in the trace; of several an
+//     extreme is a bound.
+package sums
+
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Table has the calls of a trace by class and call site.
+type Table struct {
+	Reader  *trace.Reader
+	Rows    []Row // by class, within it by the first call of each
+	Classes []Class
+	Ranks   []Rank // of all ranks of the run, also of those without a track
+}
+
+// A Row is the calls of one class from one call site.
+type Row struct {
+	Class int
+	At    trace.FunctionSite // with the frames around it that were recorded
+	Def   *trace.Function
+	Sums
+	Spent []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
+	Idle  []trace.Spread // of Before
+}
+
+// Sums are what calls have in all. Times are in ns.
+type Sums struct {
+	Calls  uint64                     `json:"-"`
+	Time   trace.Stat                 `json:"-"` // of single calls
+	Before trace.Stat                 `json:"-"` // outside of calls, before each of these
+	Bytes  ops.Amount                 `json:"-"`
+	Values map[string]trace.ValueStat `json:"-"` // attached to the calls
+}
+
+// Merge adds those of other calls.
+func (s *Sums) Merge(o *Sums) {
+	s.Calls += o.Calls
+	s.Time.Merge(o.Time)
+	s.Before.Merge(o.Before)
+	s.Bytes.Add(o.Bytes, 1)
+	for name, v := range o.Values {
+		s.attach(name, v)
+	}
+}
+
+func (s *Sums) attach(name string, v trace.ValueStat) {
+	if s.Values == nil {
+		s.Values = make(map[string]trace.ValueStat)
+	}
+	sum := s.Values[name]
+	sum.Merge(v)
+	s.Values[name] = sum
+}
+
+// A Class is what the ranks of a class have in common.
+type Class struct {
+	Members     []int
+	Threads     int
+	Times       []trace.Times // of each distinct call
+	RowOf       []int         // the row of each distinct call
+	Counts      []uint64      // of each distinct call, all ranks together
+	Least, Most uint64        // calls of a rank
+}
+
+// A Rank is what one rank did.
+type Rank struct {
+	Rank     int    `json:"rank"`
+	Class    int    `json:"-"` // -1: it left no track
+	Host     string `json:"host"`
+	SpanNs   int64  `json:"span_ns"`
+	TimeNs   int64  `json:"time_ns"` // of several threads, each from its first call to its last; else SpanNs
+	MPINs    int64  `json:"mpi_ns"`
+	FilesNs  int64  `json:"files_ns,omitempty"` // in calls that work on files
+	Calls    uint64 `json:"calls"`
+	BytesOut uint64 `json:"bytes_out"`
+	BytesIn  uint64 `json:"bytes_in"`
+}
+
+// Options say what to add up.
+type Options struct {
+	Bytes bool                                        // what calls move, too, which takes longest
+	One   func(trace.FunctionSite) trace.FunctionSite // the call site that one is the same as; nil: itself
+	Step  func()                                      // called after each rank; may be nil
+}
+
+// Of adds up the calls of a trace.
+func Of(r *trace.Reader, o Options) (*Table, error) {
+	t := &Table{Reader: r, Ranks: make([]Rank, r.Ranks())}
+	procs, err := r.Processes()
+	if err != nil {
+		return nil, err
+	}
+	for rank, p := range procs.All() {
+		t.Ranks[rank] = Rank{Rank: rank, Class: r.ClassOf(rank), Host: p.Host, SpanNs: p.SpanNs, TimeNs: p.SpanNs, MPINs: p.MPINs}
+	}
+	for class := range r.Classes() {
+		if err := t.class(class, &o); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *Table) class(class int, o *Options) error {
+	r := t.Reader
+	c := Class{Members: r.Members(class)}
+	k, err := r.Rank(c.Members[0])
+	if err != nil {
+		return err
+	}
+	times, err := r.Times(class)
+	if err != nil {
+		return err
+	}
+	if len(times) != k.Terminals() {
+		return fmt.Errorf("%s: class %d: times of %d calls, not %d", r.Name(), class, len(times), k.Terminals())
+	}
+	c.Threads, c.Times, c.RowOf, c.Counts = k.Streams(), times, make([]int, len(times)), make([]uint64, len(times))
+	first := len(t.Rows)
+	numbers := make(map[trace.FunctionSite]int)
+	for n := range times {
+		call := k.Called(n)
+		at := call.FunctionSite()
+		if o.One != nil {
+			at = o.One(at)
+		}
+		i, fresh := once.Number(numbers, at)
+		if fresh {
+			t.Rows = append(t.Rows, Row{Class: class, At: at, Def: call.Func})
+		}
+		c.RowOf[n] = first + i
+		x := &t.Rows[first+i]
+		x.Time.Merge(times[n].Duration)
+		x.Before.Merge(times[n].Gap)
+		if s := times[n].DurationTotals; s.Ranks > 0 {
+			x.Spent = append(x.Spent, s)
+		}
+		if s := times[n].GapTotals; s.Ranks > 0 {
+			x.Idle = append(x.Idle, s)
+		}
+	}
+	if err := t.values(class, c.RowOf); err != nil {
+		return err
+	}
+	if err := t.threads(class, k); err != nil {
+		return err
+	}
+	if o.Bytes {
+		err = t.bytes(class, &c, o.Step)
+	} else {
+		err = t.count(&c, o.Step)
+	}
+	t.Classes = append(t.Classes, c)
+	return err
+}
+
+// values takes in what was attached. The first distinct call of a site has that of all of them.
+func (t *Table) values(class int, rows []int) error {
+	all, err := t.Reader.Values(class)
+	for name, list := range all {
+		for n, v := range list {
+			if v.Count == 0 {
+				continue
+			}
+			t.Rows[rows[n]].attach(name, v)
+		}
+	}
+	return err
+}
+
+// threads adds what ranks of several threads spent in all of them, and takes calls that work on files out of MPI.
+func (t *Table) threads(class int, k *trace.Rank) error {
+	members := t.Reader.Members(class)
+	if k.Streams() > 1 {
+		all, err := t.Reader.Totals(class)
+		if err != nil {
+			return err
+		}
+		for i, rank := range members {
+			spent := all.Of(i)
+			x := &t.Ranks[rank]
+			x.TimeNs = max(x.MPINs, int64(spent.Gap.Ns+spent.Duration.Ns)) // each is known to a percent
+		}
+	}
+	files, err := t.Reader.FilesNs(class)
+	for i, ns := range files {
+		x := &t.Ranks[members[i]]
+		x.FilesNs = min(int64(ns), x.MPINs)
+		x.MPINs -= x.FilesNs
+	}
+	return err
+}
+
+// bytes counts calls and what they move.
+func (t *Table) bytes(class int, c *Class, step func()) error {
+	amounts, err := ops.ClassOf(t.Reader, class)
+	if err != nil {
+		return err
+	}
+	return amounts.Each(func(member int, counts []uint64, totals []ops.Amount) error {
+		rank := &t.Ranks[c.Members[member]]
+		for n, count := range counts {
+			t.Rows[c.RowOf[n]].Bytes.Add(totals[n], 1)
+			rank.BytesOut += totals[n].Out
+			rank.BytesIn += totals[n].In
+			t.counted(c, rank, n, count)
+		}
+		c.rank(member, rank.Calls, step)
+		return nil
+	})
+}
+
+// count counts calls alone.
+func (t *Table) count(c *Class, step func()) error {
+	for member, number := range c.Members {
+		k, err := t.Reader.Rank(number)
+		if err != nil {
+			return err
+		}
+		rank := &t.Ranks[number]
+		for stream := range k.Streams() {
+			for n, count := range k.Counts(stream) {
+				t.counted(c, rank, n, count)
+			}
+		}
+		c.rank(member, rank.Calls, step)
+	}
+	return nil
+}
+
+func (t *Table) counted(c *Class, rank *Rank, n int, count uint64) {
+	t.Rows[c.RowOf[n]].Calls += count
+	c.Counts[n] += count
+	rank.Calls += count
+}
+
+// rank takes in how many calls a member made.
+func (c *Class) rank(member int, calls uint64, step func()) {
+	if member == 0 {
+		c.Least = calls
+	}
+	c.Least, c.Most = min(c.Least, calls), max(c.Most, calls)
+	if step != nil {
+		step()
+	}
+}
+
+// Together adds up what the same ranks have of several sums; several says that there are such. Which rank has most of all together
+// is not known then: it is taken to be the one that has most of one of them, and as much as others of the rest.
+func Together(list []trace.Spread) (sum trace.Spread, several bool) {
+	if len(list) == 0 {
+		return trace.Spread{}, false
+	}
+	sum = list[0]
+	if len(list) == 1 {
+		return sum, false
+	}
+	most := -1.0
+	total := trace.Spread{Ranks: sum.Ranks}
+	for _, x := range list {
+		total.Sum += x.Sum
+	}
+	for _, x := range list {
+		if above := float64(x.Max) - x.Mean(); above >= most {
+			most, total.MaxRank = above, x.MaxRank
+			total.MinRank = x.MinRank
+			total.Min = uint64(max(0, total.Mean()-(x.Mean()-float64(x.Min))))
+		}
+	}
+	total.Max = uint64(total.Mean() + most)
+	return total, true
+}
