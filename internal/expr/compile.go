@@ -115,6 +115,8 @@ func (e *Expr) code(depth int) code {
 		return func(*Env, slots) int64 { return n }
 	case opVariable:
 		return func(at *Env, _ slots) int64 { return at[n] }
+	case opExternal:
+		return func(*Env, slots) int64 { return Nothing }
 	case opParameter:
 		return [...]code{
 			func(_ *Env, x slots) int64 { return x.a },

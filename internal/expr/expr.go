@@ -63,6 +63,7 @@ const (
 	opModulo // as in C: with the sign of the dividend
 	opNegative
 	opNot
+	opExternal // what the program that the formula is for defines
 )
 
 // An Expr is a formula. It does not change.
@@ -212,6 +213,38 @@ func called(name string, args []*Expr, definition bool) (*Expr, error) {
 	return &Expr{op: opCall, call: c, args: args}, nil
 }
 
+// External is what a program defines, by its name in C, or calls with arguments. Eval knows nothing of it.
+func External(name string, args ...*Expr) *Expr {
+	return &Expr{op: opExternal, name: name, args: args}
+}
+
+// At is an element of a table that a program defines.
+func At(table string, i *Expr) *Expr {
+	return &Expr{op: opExternal, n: 1, name: table, args: []*Expr{i}}
+}
+
+// Replace puts formulas in the place of variables.
+func (e *Expr) Replace(of func(v Variable) *Expr) *Expr {
+	if e.op == opVariable {
+		return of(Variable(e.n))
+	}
+	if len(e.args) == 0 {
+		return e
+	}
+	out := *e
+	out.args = make([]*Expr, len(e.args))
+	for i, a := range e.args {
+		out.args[i] = a.Replace(of)
+	}
+	if e.op == opCall {
+		return Call(e.call.fn.name, out.args...)
+	}
+	return &out
+}
+
+// Value is the number that a formula is, if it is one.
+func (e *Expr) Value() (int64, bool) { return e.n, e.op == opNumber && e.name == "" }
+
 // Is reports whether a formula is a number.
 func (e *Expr) Is(n int64) bool { return e.op == opNumber && e.n == n && e.name == "" }
 
@@ -261,6 +294,8 @@ func (e *Expr) eval(at *Env) int64 {
 			}
 		}
 		return e.call.compiled.run(at, slots{v[0], v[1], v[2], v[3]})
+	case opExternal:
+		return Nothing
 	}
 	a := e.args[0].eval(at)
 	switch e.op {

@@ -20,7 +20,7 @@ const tightest = 12
 
 func (e *Expr) bind() int {
 	switch {
-	case e.op > opCall:
+	case e.op > opCall && e.op < opExternal:
 		return signs[e.op].bind
 	case e.op == opNumber && e.n < 0 && e.name == "":
 		return signs[opNegative].bind
@@ -89,14 +89,16 @@ func (w *writer) expr(e *Expr, least int) {
 	case opParameter:
 		w.b.WriteString(w.fn.parameters[e.n])
 	case opCall:
-		w.b.WriteString(e.call.fn.name + "(")
-		for i, a := range e.args {
-			if i > 0 {
-				w.b.WriteString(", ")
-			}
-			w.expr(a, 0)
+		w.list(e.call.fn.name+"(", e.args, ")")
+	case opExternal:
+		switch {
+		case e.n == 1:
+			w.list(e.name+"[", e.args, "]")
+		case len(e.args) == 0:
+			w.b.WriteString(e.name)
+		default:
+			w.list(e.name+"(", e.args, ")")
 		}
-		w.b.WriteByte(')')
 	case opIf:
 		w.expr(e.args[0], signs[opIf].bind+1)
 		w.b.WriteString(" ? ")
@@ -109,6 +111,17 @@ func (w *writer) expr(e *Expr, least int) {
 	default:
 		w.two(e)
 	}
+}
+
+func (w *writer) list(before string, list []*Expr, after string) {
+	w.b.WriteString(before)
+	for i, e := range list {
+		if i > 0 {
+			w.b.WriteString(", ")
+		}
+		w.expr(e, 0)
+	}
+	w.b.WriteString(after)
 }
 
 // two writes an operator and its operands. Compilers warn of some that stand beside others without parentheses.

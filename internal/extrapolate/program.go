@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -33,7 +30,7 @@ func (x *Model) Proxy(o proxy.Options) (*proxy.Program, error) {
 	}
 	slots := m.slots // the values fitted here are not those of the trace
 	defer func() { m.slots = slots }()
-	w := &programmer{m: m, s: s, names: make(map[*tried]string), functions: make(map[string]string), kinds: make([][]*kind, len(m.shape.nodes)), ranks: make(map[[2]int]*trace.Rank)}
+	w := &programmer{m: m, s: s, open: make(map[*tried]*expr.Expr), kinds: make([][]*kind, len(m.shape.nodes)), ranks: make(map[[2]int]*trace.Rank)}
 	for _, n := range m.shape.nodes[1:] {
 		if err := w.prepare(n); err != nil {
 			return nil, err
@@ -42,18 +39,18 @@ func (x *Model) Proxy(o proxy.Options) (*proxy.Program, error) {
 	m.products()
 	m.oneGrid()
 	for _, c := range m.shape.root.children {
-		if err := w.node(c, 0); err != nil {
+		if err := w.node(c); err != nil {
 			return nil, err
 		}
 	}
-	t := proxy.ScaledText{Lines: w.lines, Top: w.top, Distance: w.bound(memory.distance)}
+	s.Reach = w.bound(memory.distance)
 	for _, p := range slices.SortedFunc(maps.Keys(memory.low), reissue.Place.Compare) {
-		t.Memory = append(t.Memory, proxy.ScaledArea{Place: p, Low: w.bound(memory.low[p]), High: w.bound(memory.high[p])})
+		s.Memory = append(s.Memory, proxy.ScaledArea{Place: p, Low: w.bound(memory.low[p]), High: w.bound(memory.high[p])})
 	}
 	for _, r := range m.runs {
-		t.Traced = append(t.Traced, r.ranks)
+		s.Traced = append(s.Traced, r.ranks)
 	}
-	p, err := s.Program(t)
+	p, err := s.Program()
 	if err == nil && p.Rows > mostRows {
 		return nil, fmt.Errorf("no forms fit %d values: the program would be a list of them", p.Rows)
 	}
@@ -129,17 +126,14 @@ type kind struct {
 	groups map[[maxDepth + 1]int32]*group
 }
 
-// A programmer writes the program of a pattern.
+// A programmer has a program written of a pattern.
 type programmer struct {
-	m         *pattern
-	s         *proxy.Scaled
-	ranks     map[[2]int]*trace.Rank
-	kinds     [][]*kind                        // by node
-	which     []map[[maxDepth + 1]int32]fitted // by node: kinds; nil: there is one
-	lines     []proxy.ScaledLine
-	top       []proxy.Definition
-	names     map[*tried]string // of values that are not one expression
-	functions map[string]string // by text
+	m     *pattern
+	s     *proxy.Scaled
+	ranks map[[2]int]*trace.Rank
+	kinds [][]*kind                        // by node
+	which []map[[maxDepth + 1]int32]fitted // by node: kinds; nil: there is one
+	open  map[*tried]*expr.Expr            // parameters of the program
 }
 
 // seenCall is a call as it was made.
@@ -251,63 +245,51 @@ func (w *programmer) prepare(n *node) error {
 	return nil
 }
 
-func (w *programmer) line(depth int, text string) {
-	w.lines = append(w.lines, proxy.ScaledLine{Indent: depth, Text: text, Call: -1, Made: -1})
-}
-
 // node writes a loop or a call.
-func (w *programmer) node(n *node, depth int) error {
+func (w *programmer) node(n *node) error {
 	groups := w.m.groups[n.number]
 	there := over(w, n, false, groups, func(g *group) (fitted, bool) { return g.there, true })
 	if n.place < 0 {
-		d := len(n.around)
-		w.line(depth, fmt.Sprintf("for (int64_t i%d = 0, n%[1]d = %s; i%[1]d < n%[1]d; i%[1]d++) {", d, there))
-		for _, c := range n.children {
-			if err := w.node(c, depth+1); err != nil {
-				return err
+		return w.s.Loop(len(n.around), there, func() error {
+			for _, c := range n.children {
+				if err := w.node(c); err != nil {
+					return err
+				}
 			}
-		}
-		w.line(depth, "}")
-		return nil
+			return nil
+		})
 	}
-	kinds := w.kinds[n.number]
-	if len(kinds) == 0 {
-		return nil
-	}
-	test := ""
-	if there != "1" {
-		test = "if (" + there + ") "
-	}
-	if len(kinds) == 1 {
-		return w.call(n, kinds[0], depth, test)
-	}
-	which := over(w, n, false, w.which[n.number], func(f fitted) (fitted, bool) { return f, true })
-	w.line(depth, test+"switch ("+which+") {")
-	for i, k := range kinds {
-		w.line(depth, fmt.Sprintf("case %d:", i))
-		if err := w.call(n, k, depth+1, ""); err != nil {
+	var calls []*proxy.ScaledCall
+	for _, k := range w.kinds[n.number] {
+		c, err := w.call(n, k)
+		if err != nil {
 			return err
 		}
-		w.line(depth+1, "break;")
+		calls = append(calls, c)
 	}
-	w.line(depth, "}")
-	return nil
+	switch len(calls) {
+	case 0:
+		return nil
+	case 1:
+		return w.s.Call(there, calls[0])
+	}
+	return w.s.Choose(there, over(w, n, false, w.which[n.number], func(f fitted) (fitted, bool) { return f, true }), calls)
 }
 
-// call writes calls of one kind.
-func (w *programmer) call(n *node, k *kind, depth int, test string) error {
+// call is what calls of one kind are.
+func (w *programmer) call(n *node, k *kind) (*proxy.ScaledCall, error) {
 	p := &w.m.places[n.place]
 	spans, err := sections.SpansOf(p.function, nil, k.vals)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c := proxy.ScaledCall{Call: k.call, Vals: k.vals, Texts: make(map[int]string), Lists: make(map[int]proxy.List), Requests: make(map[int]string), Made: -1}
-	put := func(at int, text string) {
-		if _, err := strconv.ParseInt(text, 10, 64); err != nil {
-			c.Texts[at] = text
+	c := &proxy.ScaledCall{Call: k.call, Vals: k.vals, Values: make(map[int]*expr.Expr), Lists: make(map[int]proxy.List), Requests: make(map[int]proxy.Requests), Made: -1}
+	put := func(at int, e *expr.Expr) {
+		if _, number := e.Value(); !number {
+			c.Values[at] = e
 		}
 	}
-	one := func(cell int) string {
+	one := func(cell int) *expr.Expr {
 		return over(w, n, false, k.groups, func(g *group) (fitted, bool) { return g.cells[cell].one, true })
 	}
 	cell := 1 // cell 0 is the result
@@ -319,10 +301,10 @@ func (w *programmer) call(n *node, k *kind, depth int, test string) error {
 			case p.makes(f):
 				c.Made = int(n.place)
 			case p.names(f):
-				if of := one(cell); of == "-1" {
+				if of := one(cell); of.Is(-1) {
 					put(s.At, one(cell+1))
 				} else {
-					c.Requests[f.param] = fmt.Sprintf("request(ago(%s, %s))", of, one(cell+1))
+					c.Requests[f.param] = proxy.Requests{Of: []*expr.Expr{of}, Since: []*expr.Expr{one(cell + 1)}}
 				}
 			default:
 				for j := range f.width {
@@ -333,32 +315,22 @@ func (w *programmer) call(n *node, k *kind, depth int, test string) error {
 		case absent:
 			cell++
 		case pending:
-			c.Requests[f.param] = "all_pending()"
+			c.Requests[f.param] = proxy.Requests{Pending: true}
 		case list, requests:
-			if err := w.list(n, k, &c, f, s.At, cell, one(cell), put); err != nil {
-				return fmt.Errorf("%s: %w", w.m.text(n), err)
+			if err := w.list(n, k, c, f, s.At, cell, one(cell), put); err != nil {
+				return nil, fmt.Errorf("%s: %w", w.m.text(n), err)
 			}
 			cell++
 		}
 	}
-	number, err := w.s.Add(c)
-	if err != nil {
-		return err
-	}
-	gap := "0"
 	if len(w.m.times) == len(w.m.runs) {
-		law, _ := w.m.law(n.place, gapOf)
-		gap = fmt.Sprintf("grown(%.4g, %.4g, %g, %d)", law.C0/1000, law.C1/1000, law.I, law.J)
-		if law.C1 == 0 {
-			gap = fmt.Sprintf("%.4g", max(0, law.C0/1000))
-		}
+		c.Gap, _ = w.m.law(n.place, gapOf)
 	}
-	w.lines = append(w.lines, proxy.ScaledLine{Indent: depth, Text: test, Gap: gap, Call: number, Made: c.Made})
-	return nil
+	return c, nil
 }
 
 // list writes a list, whose length is an expression.
-func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, cell int, length string, put func(at int, text string)) error {
+func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, cell int, length *expr.Expr, put func(at int, e *expr.Expr)) error {
 	elements := -1 // of lists of one length
 	anyLength := false
 	var sums sum
@@ -392,59 +364,54 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScaledCall, f field, at, ce
 			return fitted{}, false
 		}
 	}
-	code := func(e int) string {
-		return fmt.Sprintf("request_code(%s, %s)", over(w, n, anyLength, k.groups, element(e, 0)), over(w, n, anyLength, k.groups, element(e, 1)))
-	}
+	value := func(e, word int) *expr.Expr { return over(w, n, anyLength, k.groups, element(e, word)) }
 	switch {
 	case f.kind == requests && anyLength:
-		c.Requests[f.param] = fmt.Sprintf("these((int)(%s), LIST64(%[1]s, %s))", length, code(0))
-	case f.kind == requests && elements > 0:
-		var list []string
-		for e := range elements {
-			list = append(list, code(e))
-		}
-		c.Requests[f.param] = fmt.Sprintf("these(%d, A64(%s))", elements, strings.Join(list, ", "))
+		c.Requests[f.param] = proxy.Requests{List: true, Length: length, Of: []*expr.Expr{value(0, 0)}, Since: []*expr.Expr{value(0, 1)}}
 	case f.kind == requests:
+		r := proxy.Requests{List: true}
+		for e := range max(elements, 0) {
+			r.Of, r.Since = append(r.Of, value(e, 0)), append(r.Since, value(e, 1))
+		}
+		c.Requests[f.param] = r
 	case anyLength && f.width == 1 && sums.factor != 0:
 		of := over(w, n, true, k.groups, func(g *group) (fitted, bool) { return g.cells[sums.cell].any[0], true })
-		c.Lists[at] = proxy.List{Length: length, Element: fmt.Sprintf("%d * sum_before(%s)", sums.factor, of)}
+		c.Lists[at] = proxy.List{Length: length, Element: scaled(sums.factor, proxy.SumBefore(of), 0)}
 	case anyLength && f.width == 1:
-		c.Lists[at] = proxy.List{Length: length, Element: over(w, n, anyLength, k.groups, element(0, 0))}
+		c.Lists[at] = proxy.List{Length: length, Element: value(0, 0)}
 	case anyLength && f.out:
-		c.Lists[at] = proxy.List{Length: length, Element: "0"}
+		c.Lists[at] = proxy.List{Length: length, Element: expr.Int(0)}
 	case anyLength:
 		return errors.New("lists of this kind have several lengths")
 	default:
 		for e := range max(elements, 0) {
 			for word := range f.width {
-				put(at+1+e*f.width+word, over(w, n, anyLength, k.groups, element(e, word)))
+				put(at+1+e*f.width+word, value(e, word))
 			}
 		}
 	}
 	return nil
 }
 
-// variables are the names in forms.
-var variables = regexp.MustCompile(`\b[injkmt]\b`)
-
-// over is a value of a node as an expression, which depends on the iterations of loops that are equally long everywhere.
-func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]int32]T, of func(T) (fitted, bool)) string {
+// over is a value of a node as a formula, which depends on the iterations of loops that are equally long everywhere.
+func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]int32]T, of func(T) (fitted, bool)) *expr.Expr {
 	mask, open := w.m.fixed(n)
-	names := map[string]string{"i": "0", "n": "0", "j": "0", "k": "0", "m": "0"}
-	if inList {
-		names["k"], names["m"] = "k", "m"
+	actual := func(v expr.Variable) *expr.Expr {
+		switch {
+		case v == expr.Rank || v == expr.Ranks || inList && (v == expr.Element || v == expr.Elements):
+			return expr.Of(v)
+		case v == expr.Turn:
+			return proxy.LoopIteration(innermost(mask))
+		case v == expr.Iteration && len(open) > 0:
+			return proxy.LoopIteration(open[0])
+		case v == expr.Length && len(open) > 0:
+			return proxy.LoopLength(open[0])
+		case v == expr.Outer && len(open) > 1:
+			return proxy.LoopIteration(open[1])
+		}
+		return expr.Int(0)
 	}
-	names["t"] = fmt.Sprintf("i%d", innermost(mask))
-	if len(open) > 0 {
-		names["i"], names["n"] = fmt.Sprintf("i%d", open[0]), fmt.Sprintf("n%d", open[0])
-	}
-	if len(open) > 1 {
-		names["j"] = fmt.Sprintf("i%d", open[1])
-	}
-	actual := func(text string) string {
-		return variables.ReplaceAllStringFunc(text, func(v string) string { return names[v] })
-	}
-	at := ""
+	at := expr.Int(0) // the iteration of all of these loops
 	length := make([]int32, len(n.around))
 	for d := 1; d < len(n.around); d++ {
 		if mask>>d&1 == 0 {
@@ -452,28 +419,26 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 		}
 		c := n.around[d].cycle
 		length[d] = c.kept(w.m.rows[n.around[d].number][0].what)
-		if at != "" {
-			at = fmt.Sprintf("(%s) * %d + ", at, length[d])
+		i := proxy.LoopIteration(d)
+		if first, every := expr.Int(int64(c.first)), expr.Int(int64(c.every)); c.every > 0 {
+			turn := expr.Sum(first, expr.Remainder(expr.Sum(i, expr.Int(-int64(c.first))), every))
+			if i = turn; c.first > 0 {
+				i = expr.If(expr.Less(proxy.LoopIteration(d), first), proxy.LoopIteration(d), turn)
+			}
 		}
-		switch {
-		case c.every == 0:
-			at += fmt.Sprintf("i%d", d)
-		case c.first == 0:
-			at += fmt.Sprintf("(i%d %% %d)", d, c.every)
-		default:
-			at += fmt.Sprintf("(i%[1]d < %[2]d ? i%[1]d : %[2]d + (i%[1]d - %[2]d) %% %[3]d)", d, c.first, c.every)
-		}
+		at = expr.Sum(scaled(int64(length[d]), at, 0), i)
 	}
-	cases := make(map[string][]int64)
-	var order []string
+	index := make(map[string]int)
+	var cases []proxy.Case
 	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b [maxDepth + 1]int32) int { return slices.Compare(a[:], b[:]) }) {
 		f, ok := of(groups[key])
 		if !ok {
 			continue
 		}
-		text := w.text(f, len(open) > 0)
-		if cases[text] == nil {
-			order = append(order, text)
+		e := w.formula(f, len(open) > 0)
+		k, fresh := once.Number(index, e.String())
+		if fresh {
+			cases = append(cases, proxy.Case{Value: e})
 		}
 		number := int64(0)
 		for d, n := range length {
@@ -481,30 +446,16 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 				number = number*int64(n) + int64(key[d])
 			}
 		}
-		cases[text] = append(cases[text], number)
+		cases[k].At = append(cases[k].At, number)
 	}
-	if len(order) == 0 {
-		return "0"
+	switch len(cases) {
+	case 0:
+		return expr.Int(0)
+	case 1:
+		return cases[0].Value.Replace(actual)
 	}
-	if len(order) == 1 {
-		return actual(order[0])
+	if e, ok := w.numbers(cases, at); ok {
+		return e
 	}
-	if text, ok := w.numbers(order, cases); ok {
-		return fmt.Sprintf(text, at)
-	}
-	var b strings.Builder
-	for _, text := range order {
-		list := make([]string, len(cases[text]))
-		for i, n := range cases[text] {
-			list[i] = fmt.Sprintf("case %d:", n)
-		}
-		fmt.Fprintf(&b, "    %s\n        return %s;\n", strings.Join(list, " "), text)
-	}
-	body := b.String()
-	name := w.defined(body, func(name string) string {
-		const unused = "(void)i, (void)n, (void)j, (void)k, (void)m"
-		return fmt.Sprintf("static int64_t %s(int64_t at, int64_t i, int64_t n, int64_t j, int64_t k, int64_t m)\n{\n    %s;\n    switch (at) {\n%s    }\n    return only_traced(%q, 0);\n}\n\n",
-			name, unused, body, w.m.text(n))
-	})
-	return fmt.Sprintf("%s(%s, %s, %s, %s, %s, %s)", name, at, names["i"], names["n"], names["j"], names["k"], names["m"])
+	return w.s.Cases(w.m.text(n), at, cases).Replace(actual)
 }

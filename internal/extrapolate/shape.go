@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math/bits"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/grammar"
-	"github.com/spoor-hpc/spoor/internal/once"
 )
 
 // A node of the shape is a place, or a loop around places and loops that follow one another.
@@ -64,32 +63,40 @@ func (s *shape) leaf(p int32, in *node) {
 // orderedShape finds the shape that the order of the ranks' calls shows.
 func orderedShape(p *program, all []*grammar.Grammar) (*shape, error) {
 	places := len(p.places)
-	var ranks [][]int32
+	var courses []calltree.Course
 	for _, g := range all {
-		var list []int32
+		c := calltree.Course{Steps: make(map[calltree.Transition]bool)}
+		seen, last := make([]bool, places), -1
 		for n := range short(g).All() {
-			list = append(list, p.calls[n].place)
+			at := int(p.calls[n].place)
+			if !seen[at] {
+				seen[at] = true
+				c.First = append(c.First, at)
+			}
+			if last >= 0 {
+				c.Steps[calltree.Transition{From: last, To: at}] = true
+			}
+			last = at
 		}
-		ranks = append(ranks, list)
+		courses = append(courses, c)
 	}
-	order := orderOf(places, ranks)
-	loops := loopsOf(order, ranks)
-	slices.SortFunc(loops, func(a, b *span) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(b.hi, a.hi)) })
+	order := calltree.ByOrder(places, courses)
+	loops := order.Loops
 	s := newShape(places)
 	open := []*node{s.root}
-	for at, p := range order {
+	for at, p := range order.Items {
 		for len(open) > 1 && open[len(open)-1].hi < at {
 			open = open[:len(open)-1]
 		}
-		for len(loops) > 0 && loops[0].lo == at {
-			n := s.add(&node{place: -1, lo: at, hi: loops[0].hi}, open[len(open)-1])
+		for len(loops) > 0 && loops[0].First == at {
+			n := s.add(&node{place: -1, lo: at, hi: loops[0].Last}, open[len(open)-1])
 			loops = loops[1:]
 			if len(n.around) > maxDepth {
 				return nil, errDeep
 			}
 			open = append(open, n)
 		}
-		s.leaf(p, open[len(open)-1])
+		s.leaf(int32(p), open[len(open)-1])
 	}
 	return s, nil
 }
@@ -103,116 +110,6 @@ func short(g *grammar.Grammar) *grammar.Grammar {
 		}
 	}
 	return g
-}
-
-// orderOf merges the orders in which ranks come to places first, from the rank with most places on.
-func orderOf(places int, ranks [][]int32) []int32 {
-	var firsts [][]int32
-	known := make(map[string]bool)
-	for _, calls := range ranks {
-		seen := make([]bool, places)
-		var list []int32
-		for _, p := range calls {
-			if !seen[p] {
-				seen[p] = true
-				list = append(list, p)
-			}
-		}
-		if key := fmt.Sprint(list); !known[key] {
-			known[key] = true
-			firsts = append(firsts, list)
-		}
-	}
-	slices.SortStableFunc(firsts, func(a, b []int32) int { return cmp.Compare(len(b), len(a)) })
-	var order []int32
-	for _, list := range firsts {
-		at := 0 // where the next new place goes
-		for _, p := range list {
-			if i := slices.Index(order, p); i >= 0 {
-				at = max(at, i+1)
-				continue
-			}
-			order = slices.Insert(order, at, p)
-			at++
-		}
-	}
-	return order
-}
-
-// A span is a loop on the way: from its first place to its last, with the sets of places of the ranks that showed it.
-type span struct {
-	lo, hi int
-	seen   [][]bool
-}
-
-// loops finds the loops that the steps back show. Loops that overlap are one. One within another is one of its own if some rank that steps back
-// in it has places of the outer one outside of it; else that rank just lacks these places.
-func loopsOf(order []int32, ranks [][]int32) []*span {
-	position := make([]int, len(order)) // of places
-	for i, p := range order {
-		position[p] = i
-	}
-	byEnds := make(map[[2]int]*span)
-	for _, calls := range ranks {
-		seen := make([]bool, len(order))
-		mine := make(map[[2]int]bool)
-		last := -1
-		for _, p := range calls {
-			at := position[p]
-			seen[at] = true
-			if at <= last {
-				mine[[2]int{at, last}] = true
-			}
-			last = at
-		}
-		for ends := range mine {
-			x := once.Of(byEnds, ends, func() *span { return &span{lo: ends[0], hi: ends[1]} })
-			if !slices.ContainsFunc(x.seen, func(o []bool) bool { return slices.Equal(o, seen) }) {
-				x.seen = append(x.seen, seen)
-			}
-		}
-	}
-	list := slices.SortedFunc(maps.Values(byEnds), func(a, b *span) int {
-		return cmp.Or(cmp.Compare(a.hi-a.lo, b.hi-b.lo), cmp.Compare(a.lo, b.lo))
-	})
-	for again := true; again; {
-		again = false
-		for i := 0; i < len(list) && !again; i++ {
-			for j := i + 1; j < len(list) && !again; j++ {
-				a, b := list[i], list[j]
-				if a.hi < b.lo || b.hi < a.lo {
-					continue
-				}
-				if a.hi-a.lo > b.hi-b.lo {
-					a, b = b, a
-				}
-				if b.lo <= a.lo && a.hi <= b.hi && (a.lo != b.lo || a.hi != b.hi) && a.own(b) {
-					continue
-				}
-				b.lo, b.hi = min(a.lo, b.lo), max(a.hi, b.hi)
-				b.seen = append(b.seen, a.seen...)
-				if a == list[i] {
-					list = slices.Delete(list, i, i+1)
-				} else {
-					list = slices.Delete(list, j, j+1)
-				}
-				again = true
-			}
-		}
-	}
-	return list
-}
-
-// own reports whether a loop within another is one of its own.
-func (x *span) own(outer *span) bool {
-	for _, seen := range x.seen {
-		for at := outer.lo; at <= outer.hi; at++ {
-			if (at < x.lo || at > x.hi) && seen[at] {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // A parse is how a rank goes through the shape.

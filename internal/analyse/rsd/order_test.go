@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -211,7 +212,7 @@ func TestByOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var events []*Event
-		flat(all[0].Nodes, &events, make(map[*Node]interval))
+		flat(all[0].Nodes, &events, make(map[*Node]calltree.Interval))
 		got, want := make(map[trace.Site]uint64), make(map[trace.Site]uint64)
 		for _, e := range events {
 			got[e.Site] += uint64(e.Calls.Sum)
@@ -291,7 +292,7 @@ func TestCollectivesAligned(t *testing.T) {
 			t.Fatal(err)
 		}
 		var events []*Event
-		flat(all[0].Nodes, &events, make(map[*Node]interval))
+		flat(all[0].Nodes, &events, make(map[*Node]calltree.Interval))
 		for _, e := range events {
 			if e.Func.Has(trace.Collective) && len(e.Ranks) != ranks {
 				t.Errorf("%s at %v: ranks %v", e.Func.Name, e.Site, e.Ranks)

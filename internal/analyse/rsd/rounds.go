@@ -3,12 +3,13 @@ package rsd
 import (
 	"maps"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // A run is what a part of a stream has of a loop. The loop goes on as long as calls are of its places, so that one that
-// is under way at either end of the part is not over: head and tail are the rounds begun there since, or none.
+// is under way at either end of the part is not over: head and tail are the rounds begun there since, or calltree.None.
 type run struct {
 	head, tail int64
 	through    bool // the loop is under way all along: head and tail are one
@@ -23,7 +24,7 @@ type stretch struct {
 
 // A counter finds how many rounds loops have.
 type counter struct {
-	s     *shape
+	s     *calltree.Order
 	of    func(terminal int) int // place
 	rules map[int]*stretch
 }
@@ -33,7 +34,7 @@ func newStretch(place int) *stretch {
 }
 
 func (c *counter) nodes(n trace.Node) *stretch {
-	sum := newStretch(none)
+	sum := newStretch(calltree.None)
 	for _, x := range n.Children() {
 		c.append(sum, c.repeated(x))
 	}
@@ -42,7 +43,7 @@ func (c *counter) nodes(n trace.Node) *stretch {
 
 // repeated is what a child comes to with all its rounds.
 func (c *counter) repeated(n trace.Node) *stretch {
-	sum := newStretch(none)
+	sum := newStretch(calltree.None)
 	if n.Count == 0 {
 		return sum
 	}
@@ -54,7 +55,7 @@ func (c *counter) repeated(n trace.Node) *stretch {
 		if count >>= 1; count == 0 {
 			return sum
 		}
-		twice := newStretch(none)
+		twice := newStretch(calltree.None)
 		c.append(twice, part)
 		c.append(twice, part)
 		part = twice
@@ -66,7 +67,7 @@ func (c *counter) node(n trace.Node) *stretch {
 		return once.Of(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
 	}
 	x := newStretch(c.of(n.Terminal))
-	for l := c.s.inner[x.first]; l != none; l = c.s.outer[l] {
+	for l := c.s.Inner[x.first]; l != calltree.None; l = c.s.Outer[l] {
 		x.runs[l] = &run{through: true}
 	}
 	return x
@@ -74,10 +75,10 @@ func (c *counter) node(n trace.Node) *stretch {
 
 // append puts a stretch behind another one, which it changes.
 func (c *counter) append(a, b *stretch) {
-	if b.first == none {
+	if b.first == calltree.None {
 		return
 	}
-	if a.first == none {
+	if a.first == calltree.None {
 		a.first, a.last = b.first, b.last
 		for l, r := range b.runs {
 			x := *r
@@ -86,9 +87,9 @@ func (c *counter) append(a, b *stretch) {
 		}
 		return
 	}
-	common := c.s.loop(a.last, b.first)
-	for l := c.s.inner[a.last]; l != none; l = c.s.outer[l] {
-		if !c.s.loops[l].has(b.first) {
+	common := c.s.Common(a.last, b.first)
+	for l := c.s.Inner[a.last]; l != calltree.None; l = c.s.Outer[l] {
+		if !c.s.Loops[l].Has(b.first) {
 			a.runs[l].endTail()
 		}
 	}
@@ -97,8 +98,8 @@ func (c *counter) append(a, b *stretch) {
 		if l == common && b.first <= a.last {
 			again = 1
 		}
-		x := once.Of(a.runs, l, func() *run { return &run{head: none, tail: none} })
-		x.join(r, again, c.s.loops[l].has(a.last) && c.s.loops[l].has(b.first))
+		x := once.Of(a.runs, l, func() *run { return &run{head: calltree.None, tail: calltree.None} })
+		x.join(r, again, c.s.Loops[l].Has(a.last) && c.s.Loops[l].Has(b.first))
 	}
 	a.last = b.last
 }
@@ -106,11 +107,11 @@ func (c *counter) append(a, b *stretch) {
 // endTail has the rounds at the end be all.
 func (r *run) endTail() {
 	if r.through {
-		r.through, r.tail = false, none
+		r.through, r.tail = false, calltree.None
 		return
 	}
 	r.count(r.tail, 1)
-	r.tail = none
+	r.tail = calltree.None
 }
 
 // count notes that a loop is over that began so many further rounds.
@@ -136,7 +137,7 @@ func (r *run) join(o *run, again int64, goesOn bool) {
 	case goesOn:
 		r.count(r.tail+again+o.head, 1)
 	case o.through: // begins behind
-	case o.head != none:
+	case o.head != calltree.None:
 		r.count(o.head, 1)
 	}
 	r.tail = o.tail
@@ -149,10 +150,10 @@ func (r *run) join(o *run, again int64, goesOn bool) {
 func (s *stretch) ended() map[int]map[uint64]uint64 {
 	out := make(map[int]map[uint64]uint64)
 	for l, r := range s.runs {
-		if r.head != none {
+		if r.head != calltree.None {
 			r.count(r.head, 1)
 		}
-		if !r.through && r.tail != none {
+		if !r.through && r.tail != calltree.None {
 			r.count(r.tail, 1)
 		}
 		out[l] = r.over

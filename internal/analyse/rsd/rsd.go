@@ -6,6 +6,7 @@ package rsd
 import (
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/reduce"
@@ -115,8 +116,8 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.events = make([]*Event, len(b.order))
-	b.loops = make([]*Node, len(b.shape.loops))
+	b.events = make([]*Event, len(b.shape.Items))
+	b.loops = make([]*Node, len(b.shape.Loops))
 	for i := range b.loops {
 		b.loops[i] = &Node{Rounds: new(stats.Numbers)}
 	}
@@ -126,7 +127,7 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 			return nil, err
 		}
 	}
-	out.Nodes = b.tree(none, len(out.Ranks))
+	out.Nodes = b.tree(calltree.None, len(out.Ranks))
 	return out, nil
 }
 
@@ -138,7 +139,7 @@ func surveyed(r *trace.Reader, ranks []int, thread int) (*builder, error) {
 			return nil, err
 		}
 	}
-	b.shape = shapeOf(b.order, len(b.numbers.known), b.steps)
+	b.shape = calltree.ByOrder(len(b.numbers.known), b.courses)
 	return b, nil
 }
 
@@ -147,9 +148,8 @@ type builder struct {
 	r       *trace.Reader
 	thread  int
 	numbers *numbering
-	order   []int
-	steps   map[step]set // and the contexts of ranks that make them
-	shape   *shape
+	courses []calltree.Course
+	shape   *calltree.Order
 	events  []*Event // by place
 	loops   []*Node
 	rounds  map[int]map[int]map[uint64]uint64 // by class whose ranks are alike, by loop
@@ -159,7 +159,7 @@ type builder struct {
 func newBuilder(r *trace.Reader, thread int) *builder {
 	return &builder{
 		r: r, thread: thread, numbers: newNumbering(r),
-		steps: make(map[step]set), rounds: make(map[int]map[int]map[uint64]uint64), done: make(map[int]bool),
+		rounds: make(map[int]map[int]map[uint64]uint64), done: make(map[int]bool),
 	}
 }
 
@@ -180,13 +180,10 @@ func (b *builder) survey(rank int) error {
 	if err != nil {
 		return err
 	}
-	s := &survey{of: func(t int) int { return list[t] }, steps: make(map[step]bool), seen: make(map[int]bool), rules: make(map[int]step)}
+	s := &survey{of: func(t int) int { return list[t] }, seen: make(map[int]bool), rules: make(map[int]calltree.Transition)}
+	s.Steps = make(map[calltree.Transition]bool)
 	s.nodes(k.Structure(b.thread))
-	own := setOf(s.first)
-	for x := range s.steps {
-		b.steps[x] = b.steps[x].with(own)
-	}
-	b.order = merge(b.order, s.first)
+	b.courses = append(b.courses, s.Course)
 	return nil
 }
 
@@ -211,7 +208,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 		if count == 0 {
 			continue
 		}
-		place := b.shape.at[list[t]]
+		place := b.shape.At[list[t]]
 		if b.events[place] == nil {
 			b.events[place] = newEvent(k.Called(t), b.r.Ranks())
 		}
@@ -225,7 +222,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 	}
 	rounds := b.rounds[k.Class()]
 	if rounds == nil {
-		c := &counter{s: b.shape, of: func(t int) int { return b.shape.at[list[t]] }, rules: make(map[int]*stretch)}
+		c := &counter{s: b.shape, of: func(t int) int { return b.shape.At[list[t]] }, rules: make(map[int]*stretch)}
 		rounds = c.nodes(k.Structure(b.thread)).ended()
 		if b.done[k.Class()] {
 			b.rounds[k.Class()] = rounds
@@ -242,26 +239,26 @@ func (b *builder) rank(rank int, out *Nests) error {
 
 // tree returns what stands directly in a loop, or in none, of which there were so many rounds.
 func (b *builder) tree(loop, rounds int) (list []*Node) {
-	first, last := 0, len(b.order)-1
-	if loop != none {
-		first, last = b.shape.loops[loop].first, b.shape.loops[loop].last
+	first, last := 0, len(b.shape.Items)-1
+	if loop != calltree.None {
+		first, last = b.shape.Loops[loop].First, b.shape.Loops[loop].Last
 	}
 	for place := first; place <= last; place++ {
-		inner := b.shape.inner[place]
+		inner := b.shape.Inner[place]
 		if inner == loop {
 			e := b.events[place]
 			e.end()
 			list = append(list, &Node{Ranks: e.Ranks, Event: e, Times: uint64(e.Calls.Sum), Around: uint64(rounds)})
 			continue
 		}
-		for b.shape.outer[inner] != loop {
-			inner = b.shape.outer[inner]
+		for b.shape.Outer[inner] != loop {
+			inner = b.shape.Outer[inner]
 		}
 		n := b.loops[inner]
 		n.Times, n.Around = n.Rounds.Count, uint64(rounds)
 		n.Body = b.tree(inner, int(n.Rounds.Sum))
 		list = append(list, n)
-		place = b.shape.loops[inner].last
+		place = b.shape.Loops[inner].Last
 	}
 	return slices.Clip(list)
 }
@@ -279,19 +276,19 @@ func SitesOf(r *trace.Reader, ranks []int, thread int) (*Sites, error) {
 func (s *Sites) Places(k *trace.Rank) ([]int, error) {
 	list, err := s.b.numbers.contexts(k)
 	for t, c := range list {
-		list[t] = s.b.shape.at[c]
+		list[t] = s.b.shape.At[c]
 	}
 	return list, err
 }
 
 // Loops is how many there are; the larger come before those in them.
-func (s *Sites) Loops() int { return len(s.b.shape.loops) }
+func (s *Sites) Loops() int { return len(s.b.shape.Loops) }
 
 // Inner is the innermost loop that a place is in, -1 if there is none.
-func (s *Sites) Inner(place int) int { return s.b.shape.inner[place] }
+func (s *Sites) Inner(place int) int { return s.b.shape.Inner[place] }
 
 // Outer is the loop around one, -1 if there is none.
-func (s *Sites) Outer(loop int) int { return s.b.shape.outer[loop] }
+func (s *Sites) Outer(loop int) int { return s.b.shape.Outer[loop] }
 
 // Common is the innermost loop that has both places, -1 if there is none.
-func (s *Sites) Common(a, b int) int { return s.b.shape.loop(a, b) }
+func (s *Sites) Common(a, b int) int { return s.b.shape.Common(a, b) }

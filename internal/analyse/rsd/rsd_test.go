@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -67,7 +68,7 @@ func everyRank(r *trace.Reader) (list []int) {
 }
 
 // flat lists events in order, and the loops with the places of what is in them.
-func flat(list []*Node, events *[]*Event, loops map[*Node]interval) {
+func flat(list []*Node, events *[]*Event, loops map[*Node]calltree.Interval) {
 	for _, n := range list {
 		if !n.Loop() {
 			*events = append(*events, n.Event)
@@ -75,7 +76,7 @@ func flat(list []*Node, events *[]*Event, loops map[*Node]interval) {
 		}
 		first := len(*events)
 		flat(n.Body, events, loops)
-		loops[n] = interval{first, len(*events) - 1}
+		loops[n] = calltree.Interval{First: first, Last: len(*events) - 1}
 	}
 }
 
@@ -92,7 +93,7 @@ func TestBySites(t *testing.T) {
 			t.Fatalf("%d threads", len(all))
 		}
 		var events []*Event
-		loops := make(map[*Node]interval)
+		loops := make(map[*Node]calltree.Interval)
 		flat(all[0].Nodes, &events, loops)
 		place := make(map[trace.Site]int)
 		for i, e := range events {
@@ -103,7 +104,7 @@ func TestBySites(t *testing.T) {
 		}
 		innermost := func(a, b int) (in *Node) {
 			for n, l := range loops {
-				if l.has(a) && l.has(b) && (in == nil || l.last-l.first < loops[in].last-loops[in].first) {
+				if l.Has(a) && l.Has(b) && (in == nil || l.Last-l.First < loops[in].Last-loops[in].First) {
 					in = n
 				}
 			}
@@ -135,9 +136,9 @@ func TestBySites(t *testing.T) {
 				for n, l := range loops {
 					_, under := open[n]
 					switch {
-					case under && !l.has(at):
+					case under && !l.Has(at):
 						end(n)
-					case !under && l.has(at):
+					case !under && l.Has(at):
 						open[n] = 1
 					}
 				}
@@ -196,13 +197,13 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var events []*Event
-	loops := make(map[*Node]interval)
+	loops := make(map[*Node]calltree.Interval)
 	flat(all[0].Nodes, &events, loops)
 	if len(loops) != 2 {
 		t.Errorf("%d loops, want 2", len(loops))
 	}
 	for n, l := range loops {
-		want := map[bool]int64{true: 5, false: 3}[l.last > l.first]
+		want := map[bool]int64{true: 5, false: 3}[l.Last > l.First]
 		if v, same := n.Rounds.Same(); !same || v != want {
 			t.Errorf("places %v: %+v, want %d rounds", l, n.Rounds, want)
 		}
@@ -217,7 +218,7 @@ func TestEndless(t *testing.T) {
 		t.Fatal(err)
 	}
 	var events []*Event
-	loops := make(map[*Node]interval)
+	loops := make(map[*Node]calltree.Interval)
 	flat(all[0].Nodes, &events, loops)
 	if len(loops) != 12 {
 		t.Errorf("%d loops", len(loops))

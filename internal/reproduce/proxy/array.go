@@ -156,7 +156,7 @@ func (w *writer) outLength(out *node) (n int64, text string) {
 	n = 16
 	var more []string
 	if l, ok := w.c.lists[out.at]; ok && out.typ == trace.Array {
-		more = append(more, l.Length)
+		more = append(more, l.Length.String())
 	}
 	if out.typ == trace.Array {
 		n = max(n, out.n)
@@ -175,10 +175,7 @@ func (w *writer) outLength(out *node) (n int64, text string) {
 			more = append(more, v)
 		}
 	}
-	if text = number(n); len(more) > 0 {
-		text = fmt.Sprintf("largest(%d, (const int64_t[]){%s})", len(more)+1, strings.Join(append(more, text), ", "))
-	}
-	return n, text
+	return n, largestOf(append(more, number(n)))
 }
 
 // timesText multiplies an expression, unless it is the number n.

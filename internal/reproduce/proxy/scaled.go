@@ -10,31 +10,80 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/expr"
+	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Scaled is a program for any number of ranks: its values are expressions of rank and ranks, in C, with what
-// scaled/scaled.h declares. Whoever has these expressions says in what order calls are made.
+// A Scaled is a program for any number of ranks: its values are formulas. Whoever has these says in what order calls are made.
 type Scaled struct {
 	g *generator
 	v *variant
+
+	Traced []int // numbers of ranks
+	Memory []ScaledArea
+	Reach  []*expr.Expr // how many creations ago a request may have been made: the largest of these
+
+	lines      []scaledLine
+	indent     int
+	top        []definition      // what others use is before them
+	names      map[string]string // of definitions, by their body
+	parameters int
 }
 
 // A ScaledCall is a call of such a program.
 type ScaledCall struct {
-	Call     *trace.Call    // one that was made
-	Vals     []int64        // of that one
-	Texts    map[int]string // by position in Vals: values that are expressions
-	Lists    map[int]List   // by position of an array's length: those of any length
-	Requests map[int]string // by parameter: where its requests are
-	Made     int            // a number for the call if it makes a request, else -1
+	Call     *trace.Call        // one that was made
+	Vals     []int64            // of that one
+	Values   map[int]*expr.Expr // by position in Vals: those that are no numbers
+	Lists    map[int]List       // by position of an array's length: those of any length
+	Requests map[int]Requests   // by parameter
+	Made     int                // a number for the call if it makes a request, else -1
+	Gap      stats.Law          // ns before it
 }
 
-// A List is an array of any length: its element is an expression of k and m.
-type List struct{ Length, Element string }
+// A List is an array of any length, which its elements are formulas of.
+type List struct{ Length, Element *expr.Expr }
+
+// Requests are those that a call names: by the number of the call that made them, and how many that call made since.
+type Requests struct {
+	Pending   bool       // all that are pending
+	List      bool       // an array
+	Length    *expr.Expr // of an array of any length, of whose elements Of and Since are formulas
+	Of, Since []*expr.Expr
+}
+
+// c writes where requests are; "" if there are none.
+func (r *Requests) c() string {
+	code := func(i int) string { return fmt.Sprintf("request_code(%s, %s)", r.Of[i], r.Since[i]) }
+	switch {
+	case r.Pending:
+		return "all_pending()"
+	case r.Length != nil:
+		return fmt.Sprintf("these((int)(%s), LIST64(%[1]s, %s))", r.Length, code(0))
+	case len(r.Of) == 0:
+		return ""
+	case !r.List:
+		return fmt.Sprintf("request(ago(%s, %s))", r.Of[0], r.Since[0])
+	}
+	var list []string
+	for i := range r.Of {
+		list = append(list, code(i))
+	}
+	return fmt.Sprintf("these(%d, A64(%s))", len(list), strings.Join(list, ", "))
+}
+
+// SumBefore is the sum of the elements of a list before the one that is wanted.
+func SumBefore(element *expr.Expr) *expr.Expr { return expr.External("sum_before", element) }
+
+// LoopIteration is that of the loop at a depth.
+func LoopIteration(depth int) *expr.Expr { return expr.External(fmt.Sprintf("i%d", depth)) }
+
+// LoopLength is how many iterations the loop at a depth has.
+func LoopLength(depth int) *expr.Expr { return expr.External(fmt.Sprintf("n%d", depth)) }
 
 // NewScaled begins the program of a run on several numbers of ranks, of which r is one. plan has what all ranks of all of them need.
 func NewScaled(r *trace.Reader, plan *reissue.Plan, strings map[uint64]string, o Options) (*Scaled, error) {
@@ -46,7 +95,7 @@ func NewScaled(r *trace.Reader, plan *reissue.Plan, strings map[uint64]string, o
 	g.strings, g.plan = strings, plan
 	v := &variant{members: []int{0}, ranks: []*trace.Rank{k}, plan: plan, begin: -1}
 	g.list = []*variant{v}
-	return &Scaled{g, v}, nil
+	return &Scaled{g: g, v: v, names: make(map[string]string)}, nil
 }
 
 // Shape is what must be alike in calls that one line of a program makes. Arrays are alike if they are as long, or if either may have any length.
@@ -70,74 +119,235 @@ func Shape(f *trace.Function, vals []int64, anyLength bool) ([]int64, error) {
 	return w.shape, nil
 }
 
-// Add adds a call, which has the number that is returned.
-func (s *Scaled) Add(x ScaledCall) (int, error) {
+// A scaledLine is a line of the program: text, and behind it the call of that number, if it has one.
+type scaledLine struct {
+	indent int
+	text   string
+	call   int // -1: none
+	made   int
+	gap    stats.Law
+}
+
+func (s *Scaled) line(text string) {
+	s.lines = append(s.lines, scaledLine{indent: s.indent, text: text, call: -1})
+}
+
+// Loop writes a loop at a depth, from 1 on, and what is in it.
+func (s *Scaled) Loop(depth int, iterations *expr.Expr, body func() error) error {
+	i, n := LoopIteration(depth), LoopLength(depth)
+	s.line(fmt.Sprintf("for (int64_t %s = 0, %s = %s; %[1]s < %[2]s; %[1]s++) {", i, n, iterations))
+	s.indent++
+	err := body()
+	s.indent--
+	s.line("}")
+	return err
+}
+
+// Call writes a call that is made on a condition.
+func (s *Scaled) Call(condition *expr.Expr, x *ScaledCall) error {
 	c, _, err := decode(x.Call.Func, x.Vals)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	c.site, c.c, c.own = x.Call.Site, x.Call, -1
-	c.vals, c.lane, c.lists, c.from = [][]int64{x.Vals}, x.Texts, x.Lists, x.Requests
+	c.vals, c.lists, c.lane, c.from = [][]int64{x.Vals}, x.Lists, make(map[int]string), make(map[int]string)
+	for at, e := range x.Values {
+		c.lane[at] = e.Operand(expr.Style{})
+	}
+	for i, r := range x.Requests {
+		c.from[i] = r.c()
+	}
 	if c.lists == nil {
 		c.lists = map[int]List{}
 	}
 	if c.def.Has(mpi.Posix) {
 		s.g.cannot("%s: calls on files are not written", c.f.Name)
 	}
+	s.lines = append(s.lines, scaledLine{s.indent, when(condition), len(s.v.calls), x.Made, x.Gap})
 	s.v.calls = append(s.v.calls, c)
-	return len(s.v.calls) - 1, nil
+	return nil
 }
 
-// A ScaledLine is a line of the program: text, and behind it the call of that number, if it has one.
-type ScaledLine struct {
-	Indent    int
-	Text, Gap string
-	Call      int // -1: none
-	Made      int
+// Choose writes several calls, of which a formula says by number which is made.
+func (s *Scaled) Choose(condition, which *expr.Expr, calls []*ScaledCall) error {
+	s.line(fmt.Sprintf("%sswitch (%s) {", when(condition), which))
+	for i, x := range calls {
+		s.line(fmt.Sprintf("case %d:", i))
+		s.indent++
+		if err := s.Call(expr.Int(1), x); err != nil {
+			return err
+		}
+		s.line("break;")
+		s.indent--
+	}
+	s.line("}")
+	return nil
 }
 
-// A ScaledArea is a segment of memory that calls use: its bounds are expressions.
+func when(condition *expr.Expr) string {
+	if condition.Is(1) {
+		return ""
+	}
+	return fmt.Sprintf("if (%s) ", condition)
+}
+
+// A ScaledArea is a segment of memory that calls use: its bounds are the largest of some formulas.
 type ScaledArea struct {
 	Place     reissue.Place
-	Low, High string
+	Low, High []*expr.Expr
 }
 
-// A Definition is that of a name that expressions use.
-type Definition struct {
-	Name, Text string
-	Parameter  bool // the traces don't determine it on all numbers of ranks
-	Rows       int  // of tables
+func largestOf(list []string) string {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return fmt.Sprintf("largest(%d, (const int64_t[]){%s})", len(list), strings.Join(list, ", "))
 }
 
-// A ScaledText is what a program consists of beside its calls.
-type ScaledText struct {
-	Top      []Definition // what others use is before them
-	Memory   []ScaledArea
-	Distance string // places for one-shot requests
-	Traced   []int
-	Lines    []ScaledLine
+func texts(list []*expr.Expr) (out []string) {
+	for _, e := range list {
+		out = append(out, e.String())
+	}
+	return out
+}
+
+// A definition is that of a name that formulas use.
+type definition struct {
+	name, text string
+	parameter  bool // the traces don't determine it on all numbers of ranks
+	rows       int  // of tables
+}
+
+// define names what has a body, which is written before the program when it first occurs.
+func (s *Scaled) define(body string, text func(name string) string) string {
+	return once.Of(s.names, body, func() string {
+		name := fmt.Sprintf("value%d", len(s.names))
+		s.top = append(s.top, definition{name: name, text: text(name)})
+		return name
+	})
+}
+
+// Listed is an element of a list.
+func (s *Scaled) Listed(list []int64, at *expr.Expr) *expr.Expr {
+	body := numbersText(list)
+	return expr.At(s.define(body, func(name string) string {
+		return fmt.Sprintf("static const int64_t %s[] = {%s};\n\n", name, body)
+	}), at)
+}
+
+func numbersText(list []int64) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
+}
+
+// A Case is a value where a number is one of some.
+type Case struct {
+	At    []int64
+	Value *expr.Expr
+}
+
+// arguments are the variables of definitions.
+var arguments = []expr.Variable{expr.Iteration, expr.Length, expr.Outer, expr.Element, expr.Elements}
+
+func parametersOf(before string) string {
+	var list []string
+	for _, v := range arguments {
+		list = append(list, before+v.String())
+	}
+	return strings.Join(list, ", ")
+}
+
+func argumentsOf() (list []*expr.Expr) {
+	for _, v := range arguments {
+		list = append(list, expr.Of(v))
+	}
+	return list
+}
+
+// Cases is the value of one of several cases.
+func (s *Scaled) Cases(slot string, at *expr.Expr, cases []Case) *expr.Expr {
+	var b strings.Builder
+	for _, c := range cases {
+		b.WriteString("   ")
+		for _, n := range c.At {
+			fmt.Fprintf(&b, " case %d:", n)
+		}
+		fmt.Fprintf(&b, "\n        return %s;\n", c.Value)
+	}
+	name := s.define(b.String(), func(name string) string {
+		return fmt.Sprintf("static int64_t %s(int64_t at, %s)\n{\n    %s;\n    switch (at) {\n%s    }\n    return only_traced(%q, 0);\n}\n\n",
+			name, parametersOf("int64_t "), parametersOf("(void)"), &b, slot)
+	})
+	return expr.External(name, append([]*expr.Expr{at}, argumentsOf()...)...)
+}
+
+// parameter defines what the traces don't determine.
+func (s *Scaled) parameter(slot, why string, rows int, of func(name string) (table, value string)) *expr.Expr {
+	s.parameters++
+	name := fmt.Sprintf("P%d", s.parameters)
+	table, value := of(name)
+	s.top = append(s.top, definition{
+		name: name, rows: rows, parameter: true,
+		text: table + fmt.Sprintf("/* Parameter: %s; %s. */\n#define %s(%s) %s\n\n", slot, why, name, parametersOf(""), value),
+	})
+	return expr.External(name, argumentsOf()...)
+}
+
+// OnlyTraced is a formula that is right on the numbers of ranks of the traces.
+func (s *Scaled) OnlyTraced(slot, why string, e *expr.Expr) *expr.Expr {
+	return s.parameter(slot, why, 0, func(string) (string, string) { return "", fmt.Sprintf("only_traced(%q, %s)", slot, e) })
+}
+
+// Agreed is what formulas agree on.
+func (s *Scaled) Agreed(slot string, list []*expr.Expr) *expr.Expr {
+	return s.parameter(slot, "all of these fit the traces; where they differ the program ends", 0, func(string) (string, string) {
+		return "", fmt.Sprintf("agreed(%q, %d, (const int64_t[]){%s})", slot, len(list), strings.Join(texts(list), ", "))
+	})
+}
+
+// LookedUp is a value in a table of rows in order, each the values of some variables and that.
+func (s *Scaled) LookedUp(slot string, columns []expr.Variable, rows [][]int64) *expr.Expr {
+	var names, lines []string
+	for _, v := range columns {
+		names = append(names, v.String())
+	}
+	for _, r := range rows {
+		lines = append(lines, numbersText(r))
+	}
+	variables := strings.Join(names, ", ")
+	return s.parameter(slot, "no form fits", len(rows), func(name string) (table, value string) {
+		return fmt.Sprintf("static const int64_t table_%s[] = { /* %s, value */\n    %s};\n", name, variables, strings.Join(lines, ",\n    ")),
+			fmt.Sprintf("looked_up(%q, %d, %d, table_%s, (const int64_t[]){%s})", slot, len(columns), len(rows), name, variables)
+	})
+}
+
+// gapText writes what is before a call, in microseconds.
+func gapText(law stats.Law) string {
+	if law.C1 == 0 {
+		return fmt.Sprintf("%.4g", max(0, law.C0/1000))
+	}
+	return fmt.Sprintf("grown(%.4g, %.4g, %g, %d)", law.C0/1000, law.C1/1000, law.I, law.J)
 }
 
 // Program writes the program.
-func (s *Scaled) Program(x ScaledText) (*Program, error) {
+func (s *Scaled) Program() (*Program, error) {
 	g, v := s.g, s.v
 	v.made = []reissue.Handles{reissue.Made(nil)}
 	g.findStatuses()
 	v.fitter = newFitter(g, v.members)
 	g.findKeyvals()
 	var body strings.Builder
-	for _, l := range x.Lines {
-		text := strings.Repeat("    ", l.Indent+1) + l.Text
-		if l.Call < 0 {
+	for _, l := range s.lines {
+		text := strings.Repeat("    ", l.indent+1) + l.text
+		if l.call < 0 {
 			body.WriteString(text + "\n")
 			continue
 		}
-		line := g.line(v, l.Call)
-		call := line.text(l.Gap)
-		if l.Made >= 0 {
-			call += fmt.Sprintf(" made(%d);", l.Made)
+		line := g.line(v, l.call)
+		call := line.text(gapText(l.gap))
+		if l.made >= 0 {
+			call += fmt.Sprintf(" made(%d);", l.made)
 		}
-		if strings.HasPrefix(l.Text, "if") && strings.Count(call, ";") > 1 {
+		if strings.HasPrefix(l.text, "if") && strings.Count(call, ";") > 1 {
 			call = "{ " + call + " }"
 		}
 		if line.site != "" {
@@ -149,7 +359,7 @@ func (s *Scaled) Program(x ScaledText) (*Program, error) {
 		return nil, g.scaled
 	}
 	var traced []string
-	for _, n := range x.Traced {
+	for _, n := range s.Traced {
 		traced = append(traced, fmt.Sprint(n))
 	}
 	var b bytes.Buffer
@@ -158,19 +368,20 @@ func (s *Scaled) Program(x ScaledText) (*Program, error) {
 	fmt.Fprintf(&b, " *\n * A line is DO(microseconds since the call before, call). runtime/runtime.h and runtime/scaled.h explain the rest.\n */\n")
 	b.WriteString("#include \"runtime/scaled.h\"\n\n")
 	p := &Program{Parts: 1, Variants: 1}
-	uses := body.String() + x.Distance
-	for _, a := range x.Memory {
-		uses += a.Low + a.High
+	reach := largestOf(texts(s.Reach))
+	uses := body.String() + reach
+	for _, a := range s.Memory {
+		uses += largestOf(texts(a.Low)) + " " + largestOf(texts(a.High))
 	}
 	var top []string
-	for _, d := range slices.Backward(x.Top) {
-		if !regexp.MustCompile(`\b` + d.Name + `[[(]`).MatchString(uses) {
+	for _, d := range slices.Backward(s.top) {
+		if !regexp.MustCompile(`\b` + d.name + `[[(]`).MatchString(uses) {
 			continue // of outputs
 		}
-		uses += d.Text
-		top = append(top, d.Text)
-		p.Rows += d.Rows
-		if d.Parameter {
+		uses += d.text
+		top = append(top, d.text)
+		p.Rows += d.rows
+		if d.parameter {
 			p.Parameters++
 		}
 	}
@@ -186,14 +397,14 @@ func (s *Scaled) Program(x ScaledText) (*Program, error) {
 		b.WriteString(t + "\n")
 	}
 	b.WriteString("static int program(void)\n{\n")
-	for _, a := range x.Memory {
+	for _, a := range s.Memory {
 		if a.Place.Class != trace.Static {
-			fmt.Fprintf(&b, "    area(%s, %d, 1, %s, %s);\n", strings.ToUpper(segments[a.Place.Class]), a.Place.ID, a.Low, a.High)
+			fmt.Fprintf(&b, "    area(%s, %d, 1, %s, %s);\n", strings.ToUpper(segments[a.Place.Class]), a.Place.ID, largestOf(texts(a.Low)), largestOf(texts(a.High)))
 		}
 	}
 	fmt.Fprintf(&b, "%s%s    return finish();\n}\n\n", local(v.plan), body.String())
 	fmt.Fprintf(&b, "int main(void)\n{\n    static const int traced[] = {%s};\n    start(0, \"%s\", 0);\n    scaled(%d, traced);\n    reaches(%s);\n%s",
-		strings.Join(traced, ", "), g.o.Compute, len(traced), x.Distance, g.statics())
+		strings.Join(traced, ", "), g.o.Compute, len(traced), reach, g.statics())
 	b.WriteString("    return program();\n}\n")
 	p.Files = g.written(b.Bytes(), "N", "runtime", "scaled")
 	p.Files["runtime/formulas.h"] = []byte("/* formulas.h: functions of the number of ranks and the rank. */\n" + expr.Header())
@@ -241,5 +452,5 @@ func (w *writer) list(p *trace.ParamDef, l List) string {
 	if w.wide(p) {
 		bits = "64"
 	}
-	return fmt.Sprintf("LIST%s(%s, %s)", bits, l.Length, constants(p.Kind, l.Element))
+	return fmt.Sprintf("LIST%s(%s, %s)", bits, l.Length, constants(p.Kind, l.Element.String()))
 }

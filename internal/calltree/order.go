@@ -1,0 +1,172 @@
+package calltree
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/once"
+)
+
+// A Transition is an item and the one that follows it.
+type Transition struct{ From, To int }
+
+// A Course is what a rank's calls, or other numbered items, show of their order in the program.
+type Course struct {
+	First []int               // items in the order in which they first come
+	Steps map[Transition]bool // from one to the next
+}
+
+// An Order is the order of items in the program as the courses of ranks show it, and the loops: a step back in it begins another iteration.
+// Loops lie within each other or apart.
+type Order struct {
+	Items []int // in order
+	At    []int // by item: its place in the order
+	Loops []Interval
+	// Inner is, by place, the innermost loop that has it, None if no loop does; Outer is the next one around a loop.
+	Inner, Outer []int
+}
+
+// None is no loop.
+const None = -1
+
+// An Interval is the places from first to last.
+type Interval struct{ First, Last int }
+
+// Has reports whether a place is in it.
+func (i Interval) Has(place int) bool { return i.First <= place && place <= i.Last }
+
+// ByOrder finds the order of items and their loops.
+func ByOrder(items int, courses []Course) *Order {
+	o := &Order{Items: merged(items, courses), At: make([]int, items)}
+	for place, c := range o.Items {
+		o.At[c] = place
+	}
+	o.Loops = o.loops(courses)
+	o.Inner, o.Outer = make([]int, len(o.Items)), make([]int, len(o.Loops))
+	for i := range o.Inner {
+		o.Inner[i] = None
+	}
+	for n, l := range o.Loops { // the larger before the smaller
+		o.Outer[n] = o.Inner[l.First]
+		for place := l.First; place <= l.Last; place++ {
+			o.Inner[place] = n
+		}
+	}
+	return o
+}
+
+// Common is the innermost loop that has both places.
+func (o *Order) Common(a, b int) int {
+	n := o.Inner[a]
+	for n != None && !o.Loops[n].Has(b) {
+		n = o.Outer[n]
+	}
+	return n
+}
+
+// merged merges the orders in which ranks first come to items, from the rank with most items on.
+func merged(items int, courses []Course) (order []int) {
+	var firsts [][]int
+	seen := make(map[string]bool)
+	for _, c := range courses {
+		if key := fmt.Sprint(c.First); !seen[key] {
+			seen[key] = true
+			firsts = append(firsts, c.First)
+		}
+	}
+	slices.SortStableFunc(firsts, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
+	known := make([]bool, items)
+	for _, list := range firsts {
+		if !slices.ContainsFunc(list, func(c int) bool { return !known[c] }) {
+			continue
+		}
+		at := 0 // where the next new item goes
+		for _, c := range list {
+			if known[c] {
+				at = max(at, slices.Index(order, c)+1)
+				continue
+			}
+			order = slices.Insert(order, at, c)
+			known[c] = true
+			at++
+		}
+	}
+	return order
+}
+
+// A places is a set of places.
+type places []uint64
+
+func (s places) has(p int) bool { return s[p/64]>>(p%64)&1 != 0 }
+
+func (s places) add(o places) {
+	for i, w := range o {
+		s[i] |= w
+	}
+}
+
+// A span is a loop on the way, and the places that the ranks have which showed it.
+type span struct {
+	Interval
+	has places
+}
+
+// loops finds the loops that steps back show. Loops that overlap are one. One within another is one of its own if some rank that steps back in it has
+// places of the outer one outside of it; else these ranks just lack those places.
+func (o *Order) loops(courses []Course) (out []Interval) {
+	by := make(map[Interval]*span)
+	var list []*span
+	for _, c := range courses {
+		own := make(places, len(o.Items)/64+1)
+		for _, item := range c.First {
+			p := o.At[item]
+			own[p/64] |= 1 << (p % 64)
+		}
+		for s := range c.Steps {
+			if from, to := o.At[s.From], o.At[s.To]; to <= from {
+				i := Interval{to, from}
+				once.Listed(by, i, &list, func() *span { return &span{i, make(places, len(own))} }).has.add(own)
+			}
+		}
+	}
+	for again := true; again; {
+		slices.SortFunc(list, func(a, b *span) int {
+			return cmp.Or(cmp.Compare(a.Last-a.First, b.Last-b.First), cmp.Compare(a.First, b.First))
+		})
+		again = false
+		for i, a := range list {
+			k := slices.IndexFunc(list[i+1:], func(b *span) bool { return a.partOf(b) })
+			if k < 0 {
+				continue
+			}
+			b := list[i+1+k]
+			b.First, b.Last = min(a.First, b.First), max(a.Last, b.Last)
+			b.has.add(a.has)
+			list = slices.Delete(list, i, i+1)
+			again = true
+			break
+		}
+	}
+	for _, s := range list {
+		out = append(out, s.Interval)
+	}
+	slices.SortFunc(out, func(a, b Interval) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last)) })
+	return out
+}
+
+// partOf reports whether a loop is one with another that is no smaller.
+func (s *span) partOf(b *span) bool {
+	switch {
+	case s.Last < b.First || b.Last < s.First:
+		return false
+	case s.Interval == b.Interval || b.First > s.First || s.Last > b.Last:
+		return true
+	}
+	for p := b.First; p <= b.Last; p++ {
+		if !s.Has(p) && s.has.has(p) {
+			return false
+		}
+	}
+	return true
+}
