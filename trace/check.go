@@ -269,6 +269,7 @@ func checkCall(c *Call) error {
 
 func checkValue(v *Value) error {
 	switch v.Type {
+	case None, Int, Time, Request, Object, FunctionRef, String, Status: // any number is possible
 	case Handle:
 		if v.Num < UnknownHandle {
 			return fmt.Errorf("handle %d", v.Num)
@@ -283,6 +284,8 @@ func checkValue(v *Value) error {
 				return err
 			}
 		}
+	default:
+		return fmt.Errorf("value of type %d", v.Type)
 	}
 	return nil
 }

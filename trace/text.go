@@ -2,6 +2,7 @@ package trace
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -169,8 +170,10 @@ func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 		return append(b, ']')
 	case Status:
 		return v.Status.appendText(b)
+	case None, Time:
+		return append(b, '-')
 	}
-	return append(b, '-')
+	panic(fmt.Sprintf("trace: values of type %d have no text", v.Type)) // the schema has no such
 }
 
 // arrayNames are the renderings of the Array… constants.

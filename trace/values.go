@@ -85,6 +85,7 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 		return Value{}
 	}
 	switch p.Type {
+	case None, Int, Time, Handle, Object: // the number says it
 	case Request:
 		v.Form, v.ID, v.Thread = requestForm(v.Num)
 	case Address:
@@ -99,6 +100,8 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 	case Status:
 		v.Status = statusOf(s, vals)
 		v.Num = 0
+	default:
+		panic(fmt.Sprintf("trace: %s: values of type %d can't be decoded", p.Name, p.Type)) // the schema has no such
 	}
 	return v
 }

@@ -210,6 +210,8 @@ func ctype(c *mpi.Call, p *mpi.Param) string {
 		return constIf(p) + "void *"
 	case mpi.FormStatus:
 		return constIf(p) + "void *"
+	case mpi.FormFunction:
+		return "void *"
 	}
 	switch p.Kind {
 	case mpi.KindArgc:
@@ -219,7 +221,7 @@ func ctype(c *mpi.Call, p *mpi.Param) string {
 	case mpi.KindVarargs:
 		return "..."
 	}
-	return "void *"
+	panic(fmt.Sprintf("%s: %s: no type in C for %s", c.Name, p.Name, p.Kind))
 }
 
 func constIf(p *mpi.Param) string {

@@ -166,11 +166,11 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if err != nil {
 		return err
 	}
-	where, err := placesOf(r, o.paths)
+	where, named, err := sitesOf(r, o.paths, false)
 	if err != nil {
 		return err
 	}
-	f, err := flatOf(cmd, r, sites.Apart(where.called), profile.StacksOf)
+	f, err := flatOf(cmd, r, named, profile.StacksOf)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,11 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 		if c.Completion && !c.Alone {
 			what = "waited"
 		}
-		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, strings.Join(append([]string{c.Place}, c.Others...), " and "), show.Plural(c.Count, "call"), show.Duration(c.CostNs), what)
+		calls := show.Plural(c.Count, "call")
+		if c.Addresses > 1 {
+			calls += fmt.Sprintf(" at %d addresses", c.Addresses)
+		}
+		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, strings.Join(append([]string{c.Place}, c.Others...), " and "), calls, show.Duration(c.CostNs), what)
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -73,12 +74,11 @@ func fileTransfer(p *process, _ *thread, q *plan, c *Call) {
 		return
 	}
 	op.Sent, op.Received = q.out.op.Sent, q.out.op.Received
-	base := Base(c.Func)
 	kind := Write
-	if strings.HasPrefix(base, "File_read") || strings.HasPrefix(base, "File_iread") {
+	if meaning.Of(c.Func.Name).In != nil {
 		kind = Read
 	}
-	split := strings.HasSuffix(base, "_begin")
+	split := strings.HasSuffix(Base(c.Func), "_begin")
 	op.ID = p.nextID()
 	if d := input(c.Call, "datatype"); d != nil {
 		size, _ := p.x.TypeSize(d.Num, c.Stream, c.Index)

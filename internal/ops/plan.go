@@ -132,6 +132,25 @@ func Is(f *trace.Function, a mpi.Attr) bool {
 	return def.Has(a)
 }
 
+// Passive reports whether calls of a function synchronise with the memory of ranks that do nothing for it: locks, flushes
+// and MPI_Win_sync.
+func Passive(f *trace.Function) bool {
+	base := Base(f)
+	return strings.HasPrefix(base, "Win_flush") || base == "Win_sync" || strings.HasPrefix(base, "Win_lock") || strings.HasPrefix(base, "Win_unlock")
+}
+
+// Abandons reports whether calls of a function give up a request before it has completed, or try to.
+func Abandons(f *trace.Function) bool {
+	base := Base(f)
+	return base == "Cancel" || base == "Request_free"
+}
+
+// OperationOf returns which collective operation calls of a function are.
+func OperationOf(f *trace.Function) meaning.Operation {
+	def, _ := mpi.Lookup(f.Name)
+	return meaning.OperationOf(def)
+}
+
 // Base returns a function's name without what says how it is called: "Bcast" of MPI_Bcast,
 // MPI_Ibcast_c and MPI_Bcast_init.
 func Base(f *trace.Function) string {

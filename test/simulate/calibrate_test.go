@@ -53,9 +53,9 @@ func TestCalibrate(t *testing.T) {
 			if l.SendOverhead <= 0 || l.ReceiveOverhead <= 0 || len(l.Sending) < 5 || len(l.Rendezvous) < 3 {
 				t.Errorf("%+v", l)
 			}
-			for _, function := range machine.MeasuredCollectives {
-				if ps, ok := x.Collective(function, l, 2, 64); !ok || ps < us/50 {
-					t.Errorf("MPI_%s takes %d ps", function, ps)
+			for _, operation := range machine.MeasuredCollectives {
+				if ps, ok := x.Collective(operation, l, 2, 64); !ok || ps < us/50 {
+					t.Errorf("MPI_%s takes %d ps", operation, ps)
 				}
 			}
 			if f := x.Files; f == nil || f.Latency <= 0 || f.Open <= 0 || f.Sync <= 0 {

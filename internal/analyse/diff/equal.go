@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -249,8 +250,10 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 			(o.AnyAddress || o.names != nil && o.names.name(name{kind: mpi.KindAddress, num: v.Num}, name{kind: mpi.KindAddress, num: w.Num}))
 	case trace.Array:
 		return v.Num == w.Num && slices.EqualFunc(v.Elems, w.Elems, func(a, b trace.Value) bool { return o.equalValues(&a, &b) })
+	case trace.None, trace.Time, trace.Handle, trace.Object:
+		return v.Num == w.Num
 	}
-	return v.Num == w.Num
+	panic(fmt.Sprintf("diff: values of type %d can't be compared", v.Type)) // the schema has no such
 }
 
 func equalPointers[T comparable](a, b *T) bool {

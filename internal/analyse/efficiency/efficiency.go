@@ -82,6 +82,7 @@ type Call struct {
 	Completion bool         `json:"completion"`      // of communication between two
 	Alone      bool         `json:"alone,omitempty"` // nobody but the rank itself takes part
 	Count      uint64       `json:"calls"`
+	Addresses  int          `json:"addresses"` // that are this call site, as compilers copy calls
 	Duration   Distribution `json:"duration"` // of a rank's calls together
 	Gap        Distribution `json:"gap"`      // outside MPI before them, together
 	CostNs     float64      `json:"cost_ns"`
@@ -211,7 +212,7 @@ func (r *Report) finish(p *places, o Options, hosts func(int) string) {
 		}
 		c := Call{
 			Function: key.Function, Site: key.Site, Place: o.Name(key.Site),
-			Collective: e.collective, Completion: e.completion, Alone: e.alone, Count: e.count,
+			Collective: e.collective, Completion: e.completion, Alone: e.alone, Count: e.count, Addresses: o.Named.Addresses(key),
 		}
 		for _, other := range p.others(key) {
 			c.Others = append(c.Others, o.Name(other.Site))

@@ -1,6 +1,7 @@
 package imported
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/once"
@@ -115,10 +116,14 @@ func unknown(part *signature.Part, kind mpi.Kind, empty int64) []int64 {
 		return []int64{signature.StatusAbsent}
 	case kind.IsHandle():
 		return []int64{symbol.Unknown}
-	case kind == mpi.KindString:
-		return []int64{empty}
 	}
-	return []int64{0}
+	switch kind.Form() {
+	case mpi.FormString:
+		return []int64{empty}
+	case mpi.FormInt, mpi.FormDouble, mpi.FormObject, mpi.FormFunction:
+		return []int64{0}
+	}
+	panic(fmt.Sprintf("imported: no unknown value of kind %s", kind))
 }
 
 // array is an array with its length.

@@ -3,13 +3,14 @@ package otf2
 import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Collective operations by function; those that make and free windows have none of their own.
-var collectives = map[string]byte{
-	"Barrier": 0, "Bcast": 1, "Gather": 2, "Gatherv": 3, "Scatter": 4, "Scatterv": 5, "Allgather": 6, "Allgatherv": 7, "Alltoall": 8,
-	"Alltoallv": 9, "Alltoallw": 10, "Allreduce": 11, "Reduce": 12, "Reduce_scatter": 13, "Scan": 14, "Exscan": 15, "Reduce_scatter_block": 16,
+var collectives = map[meaning.Operation]byte{
+	meaning.Barrier: 0, meaning.Bcast: 1, meaning.Gather: 2, meaning.Gatherv: 3, meaning.Scatter: 4, meaning.Scatterv: 5, meaning.Allgather: 6, meaning.Allgatherv: 7, meaning.Alltoall: 8,
+	meaning.Alltoallv: 9, meaning.Alltoallw: 10, meaning.Allreduce: 11, meaning.Reduce: 12, meaning.ReduceScatter: 13, meaning.Scan: 14, meaning.Exscan: 15, meaning.ReduceScatterBlock: 16,
 }
 
 var atomics = map[string]byte{
@@ -95,7 +96,7 @@ func (a *Writer) message(f *file, time uint64, id byte, x *ops.Act, bytes uint64
 
 // collective returns which operation a collective is; those along a topology have none.
 func (a *Writer) collective(x *ops.Act) (op byte, ok bool) {
-	op, ok = collectives[a.base(x.Function)]
+	op, ok = collectives[ops.OperationOf(x.Function)]
 	return op, ok
 }
 
@@ -122,7 +123,7 @@ func root(rank int) uint32 {
 }
 
 func (a *Writer) windowEnd(f *file, time uint64, x *ops.Act) error {
-	op, id := collectives["Barrier"], byte(0)
+	op, id := collectives[meaning.Barrier], byte(0)
 	own := x.Window.MadeBy == "MPI_Win_create" || x.Window.MadeBy == "MPI_Win_create_dynamic"
 	switch {
 	case x.Kind == ops.WindowMade:

@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -39,9 +40,9 @@ const (
 
 // operations are the numbers of collectives. Those that don't block have that of their blocking
 // sisters, since versions number them differently.
-var operations = map[string]int{
-	"Barrier": 0, "Bcast": 1, "Gather": 2, "Gatherv": 3, "Scatter": 4, "Scatterv": 5, "Allgather": 6, "Allgatherv": 7, "Alltoall": 8, "Alltoallv": 9,
-	"Alltoallw": 9, "Reduce": 10, "Allreduce": 11, "Reduce_scatter": 12, "Reduce_scatter_block": 12, "Scan": 14, "Exscan": 14,
+var operations = map[meaning.Operation]int{
+	meaning.Barrier: 0, meaning.Bcast: 1, meaning.Gather: 2, meaning.Gatherv: 3, meaning.Scatter: 4, meaning.Scatterv: 5, meaning.Allgather: 6, meaning.Allgatherv: 7, meaning.Alltoall: 8, meaning.Alltoallv: 9,
+	meaning.Alltoallw: 9, meaning.Reduce: 10, meaning.Allreduce: 11, meaning.ReduceScatter: 12, meaning.ReduceScatterBlock: 12, meaning.Scan: 14, meaning.Exscan: 14,
 }
 
 // A Dimemas writes one file. It is an ops.Sink; the trace has to be whole, as a task that is missing
@@ -225,7 +226,7 @@ func (w *Dimemas) late(peer, bytes, tag, comm int64) []byte {
 }
 
 func (w *Dimemas) collective(x *ops.Act) {
-	number, ok := operations[ops.Base(x.Function)]
+	number, ok := operations[ops.OperationOf(x.Function)]
 	switch {
 	case !ok:
 		w.Source.Losses.Add("collectives along a topology (MPI_Neighbor_…)", 1)

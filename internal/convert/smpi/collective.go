@@ -108,30 +108,30 @@ func (w *Writer) collective(x *ops.Act) {
 func (w *Writer) known(p meaning.Pattern, x *ops.Act) bool {
 	whole := int64(max(x.Sent, x.Received))
 	root, n := int64(x.Root), int64(x.Comm.Size)
-	switch base := ops.Base(x.Function); {
+	switch operation := ops.OperationOf(x.Function); {
 	case p == meaning.None:
 		w.action("barrier")
-	case base == "Bcast":
+	case operation == meaning.Bcast:
 		w.action("bcast", whole, root)
-	case base == "Reduce":
+	case operation == meaning.Reduce:
 		w.action("reduce", whole, 0, root)
-	case base == "Allreduce":
+	case operation == meaning.Allreduce:
 		w.action("allreduce", whole, 0)
-	case base == "Gather":
+	case operation == meaning.Gather:
 		part := int64(x.Sent)
 		if int64(x.Root) == int64(w.own(x.Comm)) {
 			part = int64(x.Received) / n
 		}
 		w.action("gather", part, part, root)
-	case base == "Scatter":
+	case operation == meaning.Scatter:
 		part := int64(x.Received)
 		if int64(x.Root) == int64(w.own(x.Comm)) {
 			part = int64(x.Sent) / n
 		}
 		w.action("scatter", part, part, root)
-	case base == "Allgather":
+	case operation == meaning.Allgather:
 		w.action("allgather", int64(x.Received)/n, int64(x.Received)/n)
-	case base == "Alltoall":
+	case operation == meaning.Alltoall:
 		w.action("alltoall", int64(x.Sent)/n, int64(x.Sent)/n)
 	default:
 		return false
@@ -191,11 +191,11 @@ func steps(list []step, p meaning.Pattern, op *ops.Operation, g group, flat bool
 	whole := max(op.Sent, op.Received)
 	same := func(bytes uint64) func(int) uint64 { return func(int) uint64 { return bytes } }
 	out, in := share(op.Shares.Out.By), share(op.Shares.In.By)
-	base := ops.Base(op.Function)
+	operation := ops.OperationOf(op.Function)
 	atRoot := op.Root == g.me
 	n := uint64(g.size)
 	switch {
-	case p == meaning.None || base == "Allreduce":
+	case p == meaning.None || operation == meaning.Allreduce:
 		if p == meaning.None {
 			whole = 1
 		}
@@ -207,12 +207,12 @@ func steps(list []step, p meaning.Pattern, op *ops.Operation, g group, flat bool
 		return downTree(list, g, op.Root, whole)
 	case p == meaning.FromRoot:
 		return star(list, g, op.Root, false, same(whole))
-	case base == "Reduce" && !flat:
+	case operation == meaning.Reduce && !flat:
 		return upTree(list, g, op.Root, whole)
 	case p == meaning.ToRoot:
 		part := same(whole) // of a reduction
 		switch {
-		case base == "Reduce":
+		case operation == meaning.Reduce:
 		case !atRoot:
 			part = same(op.Sent)
 		case in != nil:
@@ -229,7 +229,7 @@ func steps(list []step, p meaning.Pattern, op *ops.Operation, g group, flat bool
 			part = same(op.Sent / n)
 		}
 		return star(list, g, op.Root, false, part)
-	case base == "Allgather" || base == "Allgatherv":
+	case operation == meaning.Allgather || operation == meaning.Allgatherv:
 		if in == nil {
 			in = same(op.Received / n)
 		}

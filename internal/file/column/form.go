@@ -1,6 +1,7 @@
 package column
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -179,7 +180,7 @@ func (f *Form) Eval(rank, size int64) int64 {
 	case Plane:
 		return linear(f.C[1], rank%f.C[0], f.C[2], rank/f.C[0], f.C[3])
 	}
-	return 0
+	panic(fmt.Sprintf("column: values of form %d don't follow from the rank", f.Kind)) // see Closed
 }
 
 // linear returns a·x + b·y + c, wrapping around.

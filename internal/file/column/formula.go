@@ -1,5 +1,7 @@
 package column
 
+import "fmt"
+
 // Forms that are made for people and programs to read. They are in no file.
 const (
 	Line  Kind = 13 // a·rank + c
@@ -64,12 +66,15 @@ func As(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok bool)
 func simple(kind Kind, v, rank, size int64) Form {
 	f := Form{Kind: kind, C: Coefficients{v}}
 	switch kind {
+	case Const:
 	case Rank:
 		f.C[0] = v - rank
 	case Ring:
 		f.C[0] = mod(v-rank, max(size, 1))
 	case Xor:
 		f.C[0] = v ^ rank
+	default:
+		panic(fmt.Sprintf("column: form %d has more than one coefficient", kind))
 	}
 	return f
 }

@@ -94,75 +94,64 @@ func (p *Processes) setAsides(rank int, list []model.Aside) {
 	p.asides[rank] = list
 }
 
-// appendAsides and decodeAsides: the asides of all ranks, in messages and in the section.
+// codeAsides: the asides of up to so many ranks, in messages and in the section.
 //
 //	asides = ranks that are listed uvarint, counts uvarint…,
 //	         per aside: 2·(call, as a difference to the one before) + off uvarint,
 //	         per aside: ns, rounded
-func (p *Processes) appendAsides(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(len(p.asides)))
-	for _, list := range p.asides {
-		b = wire.AppendUvarint(b, uint64(len(list)))
-	}
-	for _, list := range p.asides {
-		last := uint64(0)
-		for _, a := range list {
-			head := (a.Call - last) << 1
-			if last = a.Call; a.Off {
-				head |= 1
+func codeAsides(c *wire.Coder, lists *[][]model.Aside, ranks int) {
+	all := 0
+	wire.List(c, lists, 1, func(i int, list *[]model.Aside) {
+		c.Refuse(i == 0 && len(*lists) > ranks, "asides of %d ranks, there are %d", len(*lists), ranks)
+		n := len(*list)
+		c.Count(&n, 2)
+		if all += n; c.R != nil {
+			c.Refuse(all > c.R.Rest(), "%d asides in %d bytes", all, c.R.Rest())
+			if c.Failed() || n == 0 {
+				return
 			}
-			b = wire.AppendUvarint(b, head)
+			*list = make([]model.Aside, n)
+		}
+	})
+	each := func(code func(i int, a *model.Aside)) {
+		for _, list := range *lists {
+			for i := range list {
+				if c.Failed() {
+					return
+				}
+				code(i, &list[i])
+			}
 		}
 	}
-	for _, list := range p.asides {
-		for _, a := range list {
-			b = appendRounded(b, float64(a.Ns), AsideBits)
+	last := uint64(0)
+	each(func(i int, a *model.Aside) {
+		if i == 0 {
+			last = 0
 		}
-	}
-	return b
+		head := (a.Call-last)<<1 | uint64(bit(a.Off))
+		if wire.Uints(c, &head); c.R != nil {
+			a.Call, a.Off = last+head>>1, head&1 != 0
+		}
+		last = a.Call
+		c.Refuse(last >= math.MaxInt64, "an aside before call %d", last)
+	})
+	sum := 0.0
+	each(func(_ int, a *model.Aside) {
+		codeNs(c, &a.Ns, AsideBits)
+		sum += float64(a.Ns)
+		c.Refuse(sum > math.MaxInt64/4, "asides of %.3g s", sum/1e9)
+	})
 }
 
-func decodeAsides(r *wire.Reader, ranks int) [][]model.Aside {
-	n := r.Count(1)
-	if n > ranks {
-		r.Fail("asides of %d ranks, there are %d", n, ranks)
-		return nil
+// codeNs is a time of which as many bits are kept behind the first one.
+func codeNs(c *wire.Coder, ns *int64, keep int) {
+	n := 0
+	if c.R == nil {
+		n = Rounded(float64(*ns), keep)
 	}
-	counts, all := make([]int, n), 0
-	for i := range counts {
-		counts[i] = r.Count(2)
-		if all += counts[i]; r.Err() != nil || all > r.Rest() {
-			r.Fail("%d asides in %d bytes", all, r.Rest())
-			return nil
-		}
+	if wire.Int(c, &n, 62<<keep-1); c.R != nil {
+		*ns = int64(unrounded(n, keep))
 	}
-	if n == 0 {
-		return nil
-	}
-	lists := make([][]model.Aside, n)
-	for i, count := range counts {
-		last := uint64(0)
-		for range count {
-			head := r.Uvarint()
-			if last += head >> 1; last >= math.MaxInt64 {
-				r.Fail("an aside before call %d", last)
-				return nil
-			}
-			lists[i] = append(lists[i], model.Aside{Call: last, Off: head&1 != 0})
-		}
-	}
-	sum := 0.0
-	for _, list := range lists {
-		for i := range list {
-			ns := DecodeRounded(r, AsideBits)
-			if sum += ns; sum > math.MaxInt64/4 {
-				r.Fail("asides of %.3g s", sum/1e9)
-				return nil
-			}
-			list[i].Ns = int64(ns)
-		}
-	}
-	return lists
 }
 
 // Forms of the section.
@@ -178,13 +167,25 @@ func (p *Processes) appendAsideSection(finish int64) []byte {
 	if len(p.asides) == 0 {
 		return nil
 	}
-	return appendRounded(p.appendLists(), float64(finish), AsideBits)
+	form, lists := byte(asidesOfEach), p.asides
+	if p.Len() > EachRank {
+		form, lists = asidesOfAll, [][]model.Aside{p.meanAsides()}
+	}
+	return wire.Append(nil, func(c *wire.Coder) { codeAsideSection(c, &form, &lists, &finish, p.Len()) })
 }
 
-func (p *Processes) appendLists() []byte {
-	if p.Len() <= EachRank {
-		return p.appendAsides([]byte{asidesOfEach})
+func codeAsideSection(c *wire.Coder, form *byte, lists *[][]model.Aside, finish *int64, ranks int) {
+	wire.Byte(c, form)
+	c.Refuse(*form > asidesOfAll, "asides: unknown form %d", *form)
+	if *form == asidesOfAll {
+		ranks = 1
 	}
+	codeAsides(c, lists, ranks)
+	codeNs(c, finish, AsideBits)
+}
+
+// meanAsides are the means of all ranks.
+func (p *Processes) meanAsides() []model.Aside {
 	type kind struct {
 		call uint64
 		off  bool
@@ -199,17 +200,17 @@ func (p *Processes) appendLists() []byte {
 			sums[kind{a.Call, a.Off}] += float64(a.Ns)
 		}
 	}
-	mean := Processes{asides: make([][]model.Aside, 1)}
+	var means []model.Aside
 	for k, sum := range sums {
-		mean.asides[0] = append(mean.asides[0], model.Aside{Call: k.call, Ns: int64(sum / float64(max(1, n))), Off: k.off})
+		means = append(means, model.Aside{Call: k.call, Ns: int64(sum / float64(max(1, n))), Off: k.off})
 	}
-	slices.SortFunc(mean.asides[0], CompareAsides)
+	slices.SortFunc(means, CompareAsides)
 	// Ranks may start their recorders before different calls: most do before the same.
-	if first := mean.asides[0]; len(first) > mostMeans {
-		first[mostMeans-1].Ns += (&model.Process{Asides: first[mostMeans:]}).SpoorNs()
-		mean.asides[0] = first[:mostMeans]
+	if len(means) > mostMeans {
+		means[mostMeans-1].Ns += (&model.Process{Asides: means[mostMeans:]}).SpoorNs()
+		means = means[:mostMeans]
 	}
-	return mean.appendAsides([]byte{asidesOfAll})
+	return means
 }
 
 // mostMeans is how many means of all ranks a file has.
@@ -228,18 +229,16 @@ func CompareAsides(a, b model.Aside) int {
 
 // ReadAsides adds what the section says to the table of processes.
 func (p *Processes) ReadAsides(r *wire.Reader, ranks int) {
-	switch form := r.Byte(); form {
-	case asidesOfEach:
-		p.asides = decodeAsides(r, ranks)
-	case asidesOfAll:
-		lists := decodeAsides(r, 1)
-		for rank, x := range p.All() {
-			if x.End != "" && len(lists) > 0 {
-				p.setAsides(rank, lists[0])
-			}
-		}
-	default:
-		r.Fail("asides: unknown form %d", form)
+	var form byte
+	var lists [][]model.Aside
+	codeAsideSection(&wire.Coder{R: r}, &form, &lists, &p.FinishNs, ranks)
+	if form == asidesOfEach {
+		p.asides = lists
+		return
 	}
-	p.FinishNs = int64(DecodeRounded(r, AsideBits))
+	for rank, x := range p.All() {
+		if x.End != "" && len(lists) > 0 {
+			p.setAsides(rank, lists[0])
+		}
+	}
 }

@@ -91,7 +91,11 @@ func DecodeTogether(r *wire.Reader, n int, table *SignatureTable) []Common {
 			c.Sigs = decodeList(r, terminals, table)
 		} else {
 			c.Edited = true
-			if c.Sigs = decodeEdits(r, list[i-back].Sigs); len(c.Sigs) != terminals {
+			var hunks []hunk
+			if codeEdits(&wire.Coder{R: r}, list[i-back].Sigs, &hunks); r.Err() != nil {
+				return nil
+			}
+			if c.Sigs = edit(list[i-back].Sigs, hunks); len(c.Sigs) != terminals {
 				r.Fail("%d signatures for %d terminals", len(c.Sigs), terminals)
 			}
 		}
@@ -165,49 +169,29 @@ func edits(from, list []int) []hunk {
 	return hunks
 }
 
-func appendEdits(b []byte, from []int, hunks []hunk) []byte {
-	b = wire.AppendUvarint(b, uint64(len(hunks)))
+// codeEdits: what makes another list out of from.
+func codeEdits(c *wire.Coder, from []int, hunks *[]hunk) {
 	at, last := 0, 0
-	for _, h := range hunks {
+	wire.List(c, hunks, 3, func(_ int, h *hunk) {
+		wire.Int(c, &h.copied, len(from)-at)
 		if at += h.copied; h.copied > 0 {
 			last = from[at-1]
 		}
+		wire.Int(c, &h.left, len(from)-at)
 		at += h.left
-		for _, n := range []int{h.copied, h.left, len(h.added)} {
-			b = wire.AppendUvarint(b, uint64(n))
-		}
-		for _, s := range h.added {
-			b = wire.AppendVarint(b, int64(s-last))
-			last = s
-		}
-	}
-	return b
+		wire.List(c, &h.added, 1, func(_ int, s *int) {
+			wire.From(c, s, last)
+			c.Refuse(*s < 0 || *s >= maxSignatures, "signature %d", *s)
+			last = *s
+		})
+	})
 }
 
-func decodeEdits(r *wire.Reader, from []int) (list []int) {
-	last := func() int64 {
-		if len(list) == 0 {
-			return 0
-		}
-		return int64(list[len(list)-1])
-	}
-	for range r.Count(3) {
-		n := r.Int(len(from))
-		list, from = append(list, from[:n]...), from[n:]
-		from = from[r.Int(len(from)):]
-		for range r.Count(1) {
-			s := last() + r.Varint()
-			if s < 0 || s >= maxSignatures {
-				r.Fail("signature %d", s)
-			}
-			if r.Err() != nil {
-				return nil
-			}
-			list = append(list, int(s))
-		}
-		if r.Err() != nil {
-			return nil
-		}
+// edit makes the list of which hunks are the edits of from.
+func edit(from []int, hunks []hunk) (list []int) {
+	for _, h := range hunks {
+		list = append(append(list, from[:h.copied]...), h.added...)
+		from = from[h.copied+h.left:]
 	}
 	return append(list, from...)
 }
@@ -222,7 +206,8 @@ func edited(sigs [][]int) (back []int, how [][]byte) {
 			if 2*len(list) < len(sigs[k]) {
 				continue
 			}
-			if e := appendEdits(nil, sigs[k], edits(sigs[k], list)); len(e) < least {
+			hunks := edits(sigs[k], list)
+			if e := wire.Append(nil, func(c *wire.Coder) { codeEdits(c, sigs[k], &hunks) }); len(e) < least {
 				least, back[i], how[i] = len(e), i-k, e
 			}
 		}

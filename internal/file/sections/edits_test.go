@@ -17,12 +17,12 @@ func TestEdits(t *testing.T) {
 		numbers := rapid.SliceOfN(rapid.IntRange(0, 12), 0, 20)
 		from, list := numbers.Draw(t, "from"), numbers.Draw(t, "list")
 		hunks := edits(from, list)
-		b := appendEdits(nil, from, hunks)
-		r := wire.NewReader(b, "edits")
-		got := decodeEdits(r, from)
-		if err := r.Done(); err != nil {
+		var read []hunk
+		b := wire.Append(nil, func(c *wire.Coder) { codeEdits(c, from, &hunks) })
+		if err := wire.Read(b, "edits", func(c *wire.Coder) { codeEdits(c, from, &read) }); err != nil {
 			t.Fatal(err)
 		}
+		got := edit(from, read)
 		if !slices.Equal(got, list) {
 			t.Fatalf("%v edited by %v is %v, want %v", from, hunks, got, list)
 		}

@@ -35,8 +35,10 @@ func widthOf(t model.Type) signature.Width {
 		return signature.Place
 	case model.Status:
 		return signature.Status
+	case model.Int, model.Time, model.Handle, model.Request, model.Object, model.FunctionRef, model.String:
+		return signature.Word
 	}
-	return signature.Word
+	panic(fmt.Sprintf("sections: values of type %d have no width", t)) // the schema has no such
 }
 
 // Few functions have more parameters, and few signatures more spans: for so many there is

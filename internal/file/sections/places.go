@@ -151,42 +151,44 @@ func decodeMean(r *wire.Reader) float64 { return DecodeRounded(r, meanBits) }
 // appendMixed and DecodeMixed: the terminals of which it is not known what their calls at single places took.
 //
 //	mixed = per class blob
-//	blob  = (terminals between this run and the one before, terminals in the run - 1)…
 func appendMixed(classes []Class) []byte {
 	blobs := make([][]byte, len(classes))
 	for i := range classes {
-		end := 0
-		for list := classes[i].Mixed; len(list) > 0; {
-			n := 1
-			for n < len(list) && list[n] == list[0]+n {
-				n++
-			}
-			blobs[i] = wire.AppendUvarint(wire.AppendUvarint(blobs[i], uint64(list[0]-end)), uint64(n-1))
-			end, list = list[0]+n, list[n:]
-		}
+		blobs[i] = wire.Append(nil, func(c *wire.Coder) { codeMixed(c, &classes[i].Mixed, 0) })
 	}
 	return appendSome(nil, blobs)
 }
 
-// DecodeMixed appends the terminals to list, which are below limit.
+// DecodeMixed reads the terminals of a class, which are below limit.
 func DecodeMixed(r *wire.Reader, limit int) (list []int) {
-	end := uint64(0)
-	for r.Rest() > 0 && r.Err() == nil {
-		first, n := r.Uvarint(), r.Uvarint()
-		if first > uint64(limit) || n >= uint64(limit) || end+first+n >= uint64(limit) {
-			r.Fail("terminals %d to %d of %d", end+first, end+first+n, limit)
-			return nil
-		}
-		if first == 0 && end > 0 {
-			r.Fail("two runs of terminals meet at %d", end)
-			return nil
-		}
-		for end += first; ; n-- {
-			list = append(list, int(end))
-			if end++; n == 0 {
-				break
-			}
-		}
+	if codeMixed(&wire.Coder{R: r}, &list, limit); r.Err() != nil {
+		return nil
 	}
 	return list
+}
+
+// codeMixed: runs of rising terminals.
+//
+//	blob = (terminals between this run and the one before, terminals in the run - 1)…
+func codeMixed(c *wire.Coder, list *[]int, limit int) {
+	left, end := *list, uint64(0) // when writing
+	for !c.Failed() && (len(left) > 0 || c.R != nil && c.R.Rest() > 0) {
+		var first, more uint64
+		if c.R == nil {
+			first = uint64(left[0]) - end
+			for more++; more < uint64(len(left)) && left[more] == left[0]+int(more); more++ {
+			}
+			left = left[more:]
+			more--
+		}
+		wire.Uints(c, &first, &more)
+		c.Refuse(first > uint64(limit) || more >= uint64(limit) || end+first+more >= uint64(limit), "terminals %d to %d of %d", end+first, end+first+more, limit)
+		c.Refuse(first == 0 && end > 0, "two runs of terminals meet at %d", end)
+		if end += first; c.R != nil && !c.Failed() {
+			for n := range more + 1 {
+				*list = append(*list, int(end+n))
+			}
+		}
+		end += more + 1
+	}
 }

@@ -263,7 +263,7 @@ func (p *Processes) AppendBinary(b []byte) []byte {
 	for i := range p.cols {
 		b = p.cols[i].AppendRuns(b)
 	}
-	return p.appendAsides(b)
+	return wire.Append(b, func(c *wire.Coder) { codeAsides(c, &p.asides, p.Len()) })
 }
 
 // DecodeProcesses reads a table of n entries.
@@ -271,7 +271,7 @@ func DecodeProcesses(r *wire.Reader, n int) Processes {
 	var p Processes
 	(&wire.Coder{R: r}).Strings(&p.hosts.list, &p.ends.list, &p.folders.list)
 	p = p.decode(r, func() column.Column { return column.DecodeRuns(r, n) })
-	p.asides = decodeAsides(r, n)
+	codeAsides(&wire.Coder{R: r}, &p.asides, n)
 	return p
 }
 

@@ -74,8 +74,10 @@ func typeOf(k mpi.Kind) model.Type {
 		return model.String
 	case mpi.FormStatus:
 		return model.Status
+	case mpi.FormNone:
+		return model.None
 	}
-	return model.None
+	panic(fmt.Sprintf("sections: parameters of kind %s have no type in files", k))
 }
 
 // Flags of a parameter in the schema section.
@@ -170,53 +172,52 @@ func known(id uint16) []byte {
 	return nil
 }
 
-// appendSchema and DecodeSchema: functions, by id. Those that are in schema.table as they
-// are take a byte.
+// codeSchema: functions, by id. Those that are in schema.table as they are take a byte.
 //
 //	schema = count uvarint, (2·(id, as a difference to the one before) + described uvarint, [entry])…
-func appendSchema(b []byte, schema []model.Function) []byte {
-	b = wire.AppendUvarint(b, uint64(len(schema)))
-	last := uint16(0)
-	for i := range schema {
-		f := &schema[i]
-		entry := wire.Append(nil, func(c *wire.Coder) { codeFunction(c, f) })
-		step := uint64(f.ID-last) << 1
-		last = f.ID
-		if bytes.Equal(known(f.ID), entry) {
-			b = wire.AppendUvarint(b, step)
-			continue
+func codeSchema(c *wire.Coder, list *[]*model.Function) {
+	last := -1
+	wire.List(c, list, 1, func(_ int, f **model.Function) {
+		var entry []byte
+		head := 0
+		if c.R == nil {
+			entry = wire.Append(nil, func(c *wire.Coder) { codeFunction(c, *f) })
+			head = (int((*f).ID)-max(last, 0))<<1 | bit(!bytes.Equal(known((*f).ID), entry))
 		}
-		b = append(wire.AppendUvarint(b, step|1), entry...)
+		wire.Int(c, &head, 2<<16-1)
+		id, described := max(last, 0)+head>>1, head&1 != 0
+		c.Refuse(id > math.MaxUint16 || id <= last, "function %d out of order", id)
+		if c.Failed() {
+			return
+		}
+		if last = id; c.R != nil {
+			*f = &model.Function{ID: uint16(id)}
+		}
+		switch from := known(uint16(id)); {
+		case described && c.R == nil:
+			c.B = append(c.B, entry...)
+		case described:
+			codeFunction(c, *f)
+		case c.R != nil && from == nil:
+			c.R.Fail("no function has the number %d", id)
+		case c.R != nil:
+			codeFunction(&wire.Coder{R: wire.NewReader(from, "schema.table")}, *f)
+		}
+	})
+}
+
+func appendSchema(b []byte, schema []model.Function) []byte {
+	list := make([]*model.Function, len(schema))
+	for i := range schema {
+		list[i] = &schema[i]
 	}
-	return b
+	return wire.Append(b, func(c *wire.Coder) { codeSchema(c, &list) })
 }
 
 // DecodeSchema reads a schema.
-func DecodeSchema(r *wire.Reader) []*model.Function {
-	var list []*model.Function
-	last := uint16(0)
-	for range r.Count(1) {
-		step := uint64(r.Int(2<<16 - 1))
-		id, described := uint64(last)+step>>1, step&1 != 0
-		entry := r
-		if !described {
-			if id > 1<<16-1 || known(uint16(id)) == nil {
-				r.Fail("no function has the number %d", id)
-				return nil
-			}
-			entry = wire.NewReader(known(uint16(id)), "schema.table")
-		}
-		f := model.Function{ID: uint16(id)}
-		codeFunction(&wire.Coder{R: entry}, &f)
-		if r.Err() != nil {
-			return nil
-		}
-		if id > 1<<16-1 || len(list) > 0 && last >= f.ID {
-			r.Fail("function %q out of order", f.Name)
-			return nil
-		}
-		last = f.ID
-		list = append(list, &f)
+func DecodeSchema(r *wire.Reader) (list []*model.Function) {
+	if codeSchema(&wire.Coder{R: r}, &list); r.Err() != nil {
+		return nil
 	}
 	return list
 }

@@ -175,8 +175,9 @@ func (g *Group) Sample(ranks int) []int64 {
 	vals := make([]int64, g.Width)
 	for i := range vals {
 		list, at := g.List(0, i)
-		f := list.At(at)
-		vals[i] = f.Eval(0, int64(ranks))
+		if f := list.At(at); (f.Kind &^ column.Masked).Closed() {
+			vals[i] = f.Eval(0, int64(ranks))
+		}
 	}
 	if g.Function != nil {
 		FillIn(g.Function, vals)

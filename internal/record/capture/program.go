@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/record/signature"
@@ -209,6 +210,9 @@ func (c *Capture) plain(s *step) code {
 		return codeString
 	case mpi.FormStatus:
 		return codeStatus
+	case mpi.FormInt, mpi.FormNone: // of FormNone nothing is recorded
+	default:
+		panic(fmt.Sprintf("capture: parameters of kind %s can't be recorded", s.kind))
 	}
 	if s.table = mpi.Translation(c.cfg.Flavour, s.kind); !s.table.Identity() {
 		return codeTable

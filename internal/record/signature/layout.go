@@ -2,6 +2,7 @@ package signature
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 
@@ -115,8 +116,10 @@ func widthOf(k mpi.Kind) Width {
 		return Place
 	case mpi.FormStatus:
 		return Status
+	case mpi.FormInt, mpi.FormDouble, mpi.FormHandle, mpi.FormObject, mpi.FormFunction, mpi.FormString:
+		return Word
 	}
-	return Word
+	panic(fmt.Sprintf("signature: parameters of kind %s have no width", k))
 }
 
 // What a Span has for a parameter where it is none.

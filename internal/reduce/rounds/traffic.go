@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
@@ -112,7 +112,6 @@ func eventOf(c *trace.Call) (e event) {
 	if known {
 		wait = meaning.WaitingOf(def)
 	}
-	short := strings.TrimPrefix(c.Name(), "MPI_")
 	m := meaning.Of(c.Name())
 	requests := false
 	for i := range c.Params {
@@ -170,7 +169,7 @@ func eventOf(c *trace.Call) (e event) {
 		if c.Func.Has(trace.Collective) && hasComm {
 			e.ops = append(e.ops, op{kind: meeting, comm: comm, peer: members})
 		}
-		if short == "Cancel" || short == "Request_free" {
+		if ops.Abandons(c.Func) {
 			e.tests = true
 		}
 		if c.Param("message") != nil && hasComm { // which takes a message out of order

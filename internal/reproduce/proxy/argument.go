@@ -48,8 +48,10 @@ func (w *writer) argument(i int) string {
 		return w.text(p, in)
 	case trace.Status:
 		return w.status(p, in, out)
+	case trace.None:
+		return "NULL"
 	}
-	return "NULL"
+	panic(fmt.Sprintf("proxy: %s: %s: values of type %d can't be written", w.c.f.Name, p.Name, p.Type)) // the schema has no such
 }
 
 // left reports whether a call of the tools interface was not asked for an output: there

@@ -291,6 +291,7 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 	n := node{typ: t, at: s.At}
 	v := w.vals[s.At]
 	switch t {
+	case trace.None, trace.Int, trace.Time: // numbers may differ
 	case trace.Handle, trace.Object:
 		w.note(min(v, trace.FirstLocal))
 	case trace.Request:
@@ -319,6 +320,8 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 	case trace.Status:
 		n.n = v
 		w.note(v)
+	default:
+		panic(fmt.Sprintf("proxy: values of type %d can't be compared", t)) // the schema has no such
 	}
 	return n
 }

@@ -25,8 +25,10 @@ func (s *Stream) array(c *trace.Call, plan *plan, st *step, p *trace.Param, room
 			return s.sentinel(sent.WeightsEmpty)
 		case trace.ArrayStatusesIgnore:
 			return s.sentinel(sent.StatusesIgnore)
+		case trace.ArrayNull, trace.ArrayInsignificant:
+			return 0, nil
 		}
-		return 0, nil
+		return 0, fmt.Errorf("%s: %s: arrays of form %d can't be passed", c.Name(), d.Name, v.Num)
 	}
 	if d.Kind.IsStatus() && !d.Dir.HasIn() && ignored(&p.Out) {
 		return s.sentinel(sent.StatusesIgnore)

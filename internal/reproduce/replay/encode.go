@@ -144,8 +144,10 @@ func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error)
 			return 0, nil
 		}
 		return s.p.host.StandIn(kind), nil
+	case trace.None, trace.Time: // of which nothing was recorded
+		return 0, nil
 	}
-	return 0, nil
+	return 0, fmt.Errorf("%s: %s: values of type %d can't be passed", c.Name(), st.def.Name, v.Type)
 }
 
 // integer translates a number of the trace into the MPI's, or this run's.

@@ -119,8 +119,10 @@ func (s *Stream) fileWord(c *trace.Call, st *step, p *trace.Param) (uint64, erro
 			s.forget(c, st, v.Num)
 		}
 		return w, err
+	case trace.Int, trace.None:
+		return uint64(v.Num), nil
 	}
-	return uint64(v.Num), nil
+	return 0, fmt.Errorf("%s: %s: values of type %d can't be passed", c.Name(), st.def.Name, v.Type)
 }
 
 // fileOutcome is what a call on a file returned: errno, if it failed, and its result.

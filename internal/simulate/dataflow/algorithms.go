@@ -2,6 +2,8 @@ package dataflow
 
 import (
 	"math/bits"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // A generator writes down what one member does.
@@ -11,11 +13,11 @@ type generator struct {
 	requests [2]int32
 }
 
-var generators = map[string]func(*generator){
-	"Barrier": barrier, "Bcast": bcast, "Reduce": reduce, "Allreduce": allreduce,
-	"Gather": gather, "Gatherv": gatherv, "Scatter": scatter, "Scatterv": scatterv,
-	"Allgather": allgather, "Allgatherv": allgather, "Alltoall": alltoall, "Alltoallv": alltoall, "Alltoallw": alltoall,
-	"Reduce_scatter": reduceScatter, "Reduce_scatter_block": reduceScatter, "Scan": scan, "Exscan": scan,
+var generators = map[meaning.Operation]func(*generator){
+	meaning.Barrier: barrier, meaning.Bcast: bcast, meaning.Reduce: reduce, meaning.Allreduce: allreduce,
+	meaning.Gather: gather, meaning.Gatherv: gatherv, meaning.Scatter: scatter, meaning.Scatterv: scatterv,
+	meaning.Allgather: allgather, meaning.Allgatherv: allgather, meaning.Alltoall: alltoall, meaning.Alltoallv: alltoall, meaning.Alltoallw: alltoall,
+	meaning.ReduceScatter: reduceScatter, meaning.ReduceScatterBlock: reduceScatter, meaning.Scan: scan, meaning.Exscan: scan,
 }
 
 func (g *generator) send(to int, bytes int64) {
@@ -185,7 +187,7 @@ func (g *generator) bruck() {
 // with one member after the other.
 func alltoall(g *generator) {
 	block := g.Sent / int64(g.Members)
-	if g.Function == "Alltoall" && block <= alltoallSmall && g.Members >= manyMembers {
+	if g.Operation == meaning.Alltoall && block <= alltoallSmall && g.Members >= manyMembers {
 		g.bruckAlltoall(block)
 		return
 	}
@@ -258,7 +260,7 @@ func (g *generator) doubling(b int64) {
 func (g *generator) halving() {
 	b := g.Sent
 	back := int64(nothing)
-	if g.Function == "Allreduce" {
+	if g.Operation == meaning.Allreduce {
 		back = b
 	}
 	g.folded(b, func(me, power int, absolute func(int) int) {

@@ -2,6 +2,7 @@ package dataflow
 
 import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // What Root of a call between two groups can be besides a member of the other one.
@@ -27,10 +28,10 @@ func (b *Between) Steps() bool {
 	if b.Messages || max(b.Members, b.Others)-1 <= min(Most, mostPairs/max(1, b.World)) {
 		return true
 	}
-	switch b.Function {
-	case "Barrier", "Allreduce", "Reduce":
+	switch b.Operation {
+	case meaning.Barrier, meaning.Allreduce, meaning.Reduce:
 		return true
-	case "Bcast":
+	case meaning.Bcast:
 		return b.bytes() < bcastLarge
 	}
 	return false
@@ -39,7 +40,7 @@ func (b *Between) Steps() bool {
 // Append appends what a member does, as Collective.Append.
 func (b *Between) Append(ops []Op, requests [2]int32) []Op {
 	x := &between{b, ops, requests}
-	f := betweens[b.Function]
+	f := betweens[b.Operation]
 	if f != nil {
 		f(x)
 	}
@@ -50,10 +51,10 @@ func (b *Between) Append(ops []Op, requests [2]int32) []Op {
 // one side alone has to do with, the others of the root's group have not.
 func (b *Between) Meet(l *machine.Level) Op {
 	o := Op{Kind: Meet, Context: b.Context, Members: int32(b.Members + b.Others), Request: NoRequest, Time: b.time(l)}
-	switch b.Function {
-	case "Bcast", "Scatter", "Scatterv":
+	switch b.Operation {
+	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
 		o.Meeting = FromRoot
-	case "Reduce", "Gather", "Gatherv":
+	case meaning.Reduce, meaning.Gather, meaning.Gatherv:
 		o.Meeting = ToRoot
 	default:
 		return o
@@ -71,57 +72,57 @@ func (b *Between) Meet(l *machine.Level) Op {
 
 // time is how long a member takes if all begin the call together.
 func (b *Between) time(l *machine.Level) int64 {
-	within := func(function string, members int, bytes int64) int64 { // a group
-		c := Collective{Function: function, Members: members, Me: 1, Sent: bytes, Received: bytes, Combine: b.Combine}
+	within := func(operation meaning.Operation, members int, bytes int64) int64 { // a group
+		c := Collective{Operation: operation, Members: members, Me: 1, Sent: bytes, Received: bytes, Combine: b.Combine}
 		if members < 2 {
 			return 0
 		}
 		return c.time(l)
 	}
 	over := func(sent, received int64) int64 { // as between.over
-		return messageTime(l, sent) + within("Bcast", b.Others, sent) + messageTime(l, received) + within("Bcast", b.Members, received)
+		return messageTime(l, sent) + within(meaning.Bcast, b.Others, sent) + messageTime(l, received) + within(meaning.Bcast, b.Members, received)
 	}
 	here := b.Root == RootHere
 	part := max(b.Sent, b.Received) // of a member
 	if here {
 		part /= int64(b.Others)
 	}
-	long := b.Function == "Gatherv" || b.Function == "Scatterv" || part >= betweenShort
-	switch b.Function {
-	case "Bcast":
+	long := b.Operation == meaning.Gatherv || b.Operation == meaning.Scatterv || part >= betweenShort
+	switch b.Operation {
+	case meaning.Bcast:
 		if here {
 			return messageTime(l, b.bytes())
 		}
-		return messageTime(l, b.bytes()) + within("Bcast", b.Members, b.bytes())
-	case "Reduce":
-		return within("Reduce", b.Members, b.Sent) + messageTime(l, b.Sent)
-	case "Allreduce":
-		return within("Reduce", b.Members, b.Sent) + messageTime(l, b.Sent) + within("Bcast", b.Members, b.Sent)
-	case "Gather", "Gatherv":
+		return messageTime(l, b.bytes()) + within(meaning.Bcast, b.Members, b.bytes())
+	case meaning.Reduce:
+		return within(meaning.Reduce, b.Members, b.Sent) + messageTime(l, b.Sent)
+	case meaning.Allreduce:
+		return within(meaning.Reduce, b.Members, b.Sent) + messageTime(l, b.Sent) + within(meaning.Bcast, b.Members, b.Sent)
+	case meaning.Gather, meaning.Gatherv:
 		if long {
-			return within("Gatherv", b.Members+1, part)
+			return within(meaning.Gatherv, b.Members+1, part)
 		}
-		return within("Gather", b.Members, part) + messageTime(l, part*int64(b.Members))
-	case "Scatter", "Scatterv":
+		return within(meaning.Gather, b.Members, part) + messageTime(l, part*int64(b.Members))
+	case meaning.Scatter, meaning.Scatterv:
 		switch {
 		case here && long:
-			return within("Scatterv", b.Others+1, part)
+			return within(meaning.Scatterv, b.Others+1, part)
 		case here:
 			return messageTime(l, b.Sent)
 		case long:
-			return within("Scatterv", b.Members+1, part)
+			return within(meaning.Scatterv, b.Members+1, part)
 		}
-		return messageTime(l, part*int64(b.Members)) + within("Scatter", b.Members, part)
-	case "Allgather":
-		return within("Gather", b.Members, b.Sent) + over(b.Sent*int64(b.Members), b.Received)
-	case "Allgatherv":
-		return within("Gatherv", b.Members+1, b.Sent) + within("Gatherv", b.Others+1, b.Received/int64(b.Others)) + within("Bcast", b.Members, b.Received)
-	case "Alltoall", "Alltoallv", "Alltoallw":
+		return messageTime(l, part*int64(b.Members)) + within(meaning.Scatter, b.Members, part)
+	case meaning.Allgather:
+		return within(meaning.Gather, b.Members, b.Sent) + over(b.Sent*int64(b.Members), b.Received)
+	case meaning.Allgatherv:
+		return within(meaning.Gatherv, b.Members+1, b.Sent) + within(meaning.Gatherv, b.Others+1, b.Received/int64(b.Others)) + within(meaning.Bcast, b.Members, b.Received)
+	case meaning.Alltoall, meaning.Alltoallv, meaning.Alltoallw:
 		return int64(max(b.Members, b.Others)) * messageTime(l, max(b.Sent, b.Received)/int64(b.Others))
-	case "Reduce_scatter", "Reduce_scatter_block":
-		return within("Reduce", b.Members, b.Sent) + messageTime(l, b.Sent) + within("Scatterv", b.Members, b.Received)
+	case meaning.ReduceScatter, meaning.ReduceScatterBlock:
+		return within(meaning.Reduce, b.Members, b.Sent) + messageTime(l, b.Sent) + within(meaning.Scatterv, b.Members, b.Received)
 	}
-	return within("Barrier", b.Members, 0) + over(1, 1)
+	return within(meaning.Barrier, b.Members, 0) + over(1, 1)
 }
 
 // a between writes down what one member does.
@@ -131,17 +132,17 @@ type between struct {
 	requests [2]int32
 }
 
-var betweens = map[string]func(*between){
-	"Barrier": (*between).barrier, "Bcast": (*between).bcast, "Reduce": (*between).reduce, "Allreduce": (*between).allreduce,
-	"Gather": (*between).gather, "Gatherv": (*between).linear, "Scatter": (*between).scatter, "Scatterv": (*between).linear,
-	"Allgather": (*between).allgather, "Allgatherv": (*between).allgatherv, "Alltoall": (*between).alltoall, "Alltoallv": (*between).alltoall, "Alltoallw": (*between).alltoall,
-	"Reduce_scatter": (*between).reduceScatter, "Reduce_scatter_block": (*between).reduceScatter,
+var betweens = map[meaning.Operation]func(*between){
+	meaning.Barrier: (*between).barrier, meaning.Bcast: (*between).bcast, meaning.Reduce: (*between).reduce, meaning.Allreduce: (*between).allreduce,
+	meaning.Gather: (*between).gather, meaning.Gatherv: (*between).linear, meaning.Scatter: (*between).scatter, meaning.Scatterv: (*between).linear,
+	meaning.Allgather: (*between).allgather, meaning.Allgatherv: (*between).allgatherv, meaning.Alltoall: (*between).alltoall, meaning.Alltoallv: (*between).alltoall, meaning.Alltoallw: (*between).alltoall,
+	meaning.ReduceScatter: (*between).reduceScatter, meaning.ReduceScatterBlock: (*between).reduceScatter,
 }
 
 // near does a collective of the own group, whose root is member 0.
-func (x *between) near(function string, sent, received int64) {
+func (x *between) near(operation meaning.Operation, sent, received int64) {
 	c := x.Collective
-	c.Function, c.Root, c.Sent, c.Received, c.SentTo, c.ReceivedFrom = function, 0, sent, received, nil, nil
+	c.Operation, c.Root, c.Sent, c.Received, c.SentTo, c.ReceivedFrom = operation, 0, sent, received, nil, nil
 	x.ops = c.Append(x.ops, x.requests)
 }
 
@@ -176,13 +177,13 @@ func (x *between) over(sent, received int64) {
 			if x.Me == 0 {
 				x.receive(0)
 			}
-			x.near("Bcast", received, received)
+			x.near(meaning.Bcast, received, received)
 		}
 	}
 }
 
 func (x *between) barrier() {
-	x.near("Barrier", 0, 0)
+	x.near(meaning.Barrier, 0, 0)
 	x.over(1, 1)
 }
 
@@ -194,7 +195,7 @@ func (x *between) bcast() {
 		if x.Me == 0 {
 			x.receive(x.Root)
 		}
-		x.near("Bcast", x.bytes(), x.bytes())
+		x.near(meaning.Bcast, x.bytes(), x.bytes())
 	}
 }
 
@@ -203,7 +204,7 @@ func (x *between) reduce() {
 	case x.Root == RootHere:
 		x.receive(0)
 	case x.Root >= 0:
-		x.near("Reduce", x.Sent, 0)
+		x.near(meaning.Reduce, x.Sent, 0)
 		if x.Me == 0 {
 			x.send(x.Root, x.Sent)
 		}
@@ -211,11 +212,11 @@ func (x *between) reduce() {
 }
 
 func (x *between) allreduce() {
-	x.near("Reduce", x.Sent, 0)
+	x.near(meaning.Reduce, x.Sent, 0)
 	if x.Me == 0 {
 		x.exchange(0, 0, x.Sent)
 	}
-	x.near("Bcast", x.Sent, x.Sent)
+	x.near(meaning.Bcast, x.Sent, x.Sent)
 }
 
 func (x *between) gather() {
@@ -223,7 +224,7 @@ func (x *between) gather() {
 	case x.Root == RootHere && x.Received/int64(x.Others) < betweenShort:
 		x.receive(0)
 	case x.Root >= 0 && part < betweenShort:
-		x.near("Gather", part, 0)
+		x.near(meaning.Gather, part, 0)
 		if x.Me == 0 {
 			x.send(x.Root, part*int64(x.Members))
 		}
@@ -240,7 +241,7 @@ func (x *between) scatter() {
 		if x.Me == 0 {
 			x.receive(x.Root)
 		}
-		x.near("Scatter", 0, part)
+		x.near(meaning.Scatter, 0, part)
 	default:
 		x.linear()
 	}
@@ -248,7 +249,7 @@ func (x *between) scatter() {
 
 // linear has the root talk to all members of the other group.
 func (x *between) linear() {
-	out := x.Function == "Scatter" || x.Function == "Scatterv"
+	out := x.Operation == meaning.Scatter || x.Operation == meaning.Scatterv
 	switch {
 	case x.Root == RootHere:
 		for i := range x.Others {
@@ -269,7 +270,7 @@ func (x *between) linear() {
 func (x *between) part(other int) int64 { return x.to(other, x.Sent/int64(x.Others)) }
 
 func (x *between) allgather() {
-	x.near("Gather", x.Sent, 0)
+	x.near(meaning.Gather, x.Sent, 0)
 	x.over(x.Sent*int64(x.Members), x.Received)
 }
 
@@ -285,7 +286,7 @@ func (x *between) allgatherv() {
 			}
 		}
 	}
-	x.near("Bcast", x.Received, x.Received)
+	x.near(meaning.Bcast, x.Received, x.Received)
 }
 
 // alltoall goes round the larger group: in each step each member has one of the other group to send to, and
@@ -309,9 +310,9 @@ func (x *between) alltoall() {
 }
 
 func (x *between) reduceScatter() {
-	x.near("Reduce", x.Sent, 0)
+	x.near(meaning.Reduce, x.Sent, 0)
 	if x.Me == 0 {
 		x.exchange(0, 0, x.Sent)
 	}
-	x.near("Scatterv", x.Received*int64(x.Members), x.Received)
+	x.near(meaning.Scatterv, x.Received*int64(x.Members), x.Received)
 }

@@ -8,40 +8,41 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // betweensOf are the calls of two groups, of which the second has the root of what has one; bytes is what one has for one.
-func betweensOf(function string, first, second, root int, bytes int64) []Between {
+func betweensOf(operation meaning.Operation, first, second, root int, bytes int64) []Between {
 	var calls []Between
 	for i := range first + second {
 		b := Between{Others: second, First: i < first, Other: func(m int) int { return first + m }}
-		b.Function, b.Members, b.Me, b.Root, b.Rank = function, first, i, root, func(m int) int { return m }
+		b.Operation, b.Members, b.Me, b.Root, b.Rank = operation, first, i, root, func(m int) int { return m }
 		if i >= first {
 			b.Members, b.Me, b.Others, b.Rank, b.Other = second, i-first, first, b.Other, b.Rank
 			if b.Root = RootNear; b.Me == root {
 				b.Root = RootHere
 			}
 		}
-		switch function {
-		case "Bcast", "Scatter", "Scatterv":
+		switch operation {
+		case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
 			if b.Root >= 0 {
 				b.Received = bytes
 			} else if b.Root == RootHere {
-				if b.Sent = bytes; function != "Bcast" {
+				if b.Sent = bytes; operation != meaning.Bcast {
 					b.Sent *= int64(b.Others)
 				}
 			}
-		case "Reduce", "Gather", "Gatherv":
+		case meaning.Reduce, meaning.Gather, meaning.Gatherv:
 			if b.Root >= 0 {
 				b.Sent = bytes
-			} else if b.Root == RootHere && function != "Reduce" {
+			} else if b.Root == RootHere && operation != meaning.Reduce {
 				b.Received = bytes * int64(b.Others)
 			}
-		case "Allgather", "Allgatherv":
+		case meaning.Allgather, meaning.Allgatherv:
 			b.Sent, b.Received = bytes, bytes*int64(b.Others)
-		case "Alltoall", "Alltoallv", "Alltoallw":
+		case meaning.Alltoall, meaning.Alltoallv, meaning.Alltoallw:
 			b.Sent, b.Received = bytes*int64(b.Others), bytes*int64(b.Others)
-		case "Reduce_scatter", "Reduce_scatter_block":
+		case meaning.ReduceScatter, meaning.ReduceScatterBlock:
 			b.Sent, b.Received = bytes*int64(first*second), bytes*int64(b.Others)
 		default:
 			b.Sent = bytes
@@ -70,9 +71,9 @@ func TestBetween(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	functions := slices.Sorted(maps.Keys(betweens))
+	operations := slices.Sorted(maps.Keys(betweens))
 	rapid.Check(t, func(t *rapid.T) {
-		f := rapid.SampledFrom(functions).Draw(t, "function")
+		f := rapid.SampledFrom(operations).Draw(t, "operation")
 		first, second := rapid.IntRange(1, 9).Draw(t, "first"), rapid.IntRange(1, 9).Draw(t, "second")
 		root := rapid.IntRange(0, second-1).Draw(t, "root")
 		late := rapid.IntRange(0, first+second-1).Draw(t, "late")
@@ -90,9 +91,9 @@ func TestBetween(t *testing.T) {
 		for rank, x := range r.Ranks {
 			needs := (rank < first) != (late < first)
 			switch f {
-			case "Bcast", "Scatter", "Scatterv":
+			case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
 				needs = needs && late == first+root
-			case "Reduce", "Gather", "Gatherv":
+			case meaning.Reduce, meaning.Gather, meaning.Gatherv:
 				needs = needs && rank == first+root
 			}
 			if (needs || rank == late) && x.End != 1000 || x.End != 0 && x.End != 1000 {
@@ -120,9 +121,9 @@ func TestBetweenMeets(t *testing.T) {
 			for rank, x := range r.Ranks {
 				waits := rank == late
 				switch f {
-				case "Bcast", "Scatter", "Scatterv":
+				case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
 					waits = waits || rank < 4 && late == 5
-				case "Reduce", "Gather", "Gatherv":
+				case meaning.Reduce, meaning.Gather, meaning.Gatherv:
 					waits = waits || late < 4 && rank == 5
 				default:
 					waits = true
@@ -176,28 +177,28 @@ func TestBetweenTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		function      string
+		operation     meaning.Operation
 		first, second int
 		bytes         int64
 		want          int64 // ps
 	}{
 		// A barrier of each; word goes over, to the mate, back behind that, and to the mate there.
-		{"Barrier", 2, 2, 0, 1_000_000 + 1_001_000 + 1_000 + 2*1_001_000},
-		{"Bcast", 4, 2, 100, 3 * 1_100_000},  // over, then down a tree of four
-		{"Reduce", 4, 1, 100, 3 * 1_100_000}, // up, then over
-		{"Allreduce", 4, 4, 100, (2 + 1 + 2) * 1_100_000},
-		{"Gather", 4, 1, 100, 1_100_000 + 1_200_000 + 1_400_000},
-		{"Gather", 4, 1, 2048, 3_048_000}, // each to the root
-		{"Scatter", 4, 1, 100, 1_400_000 + 1_200_000 + 1_100_000},
-		{"Scatter", 4, 1, 2048, 3*2_048_000 + 3_048_000},
-		{"Scatterv", 4, 1, 100, 3*100_000 + 1_100_000},
-		{"Alltoall", 3, 2, 500, 3 * 1_500_000},
-		{"Allgatherv", 1, 1, 100, 2 * 1_100_000},
-		{"Reduce_scatter", 2, 2, 100, 1_400_000 + 1_400_000 + 1_200_000},
+		{meaning.Barrier, 2, 2, 0, 1_000_000 + 1_001_000 + 1_000 + 2*1_001_000},
+		{meaning.Bcast, 4, 2, 100, 3 * 1_100_000},  // over, then down a tree of four
+		{meaning.Reduce, 4, 1, 100, 3 * 1_100_000}, // up, then over
+		{meaning.Allreduce, 4, 4, 100, (2 + 1 + 2) * 1_100_000},
+		{meaning.Gather, 4, 1, 100, 1_100_000 + 1_200_000 + 1_400_000},
+		{meaning.Gather, 4, 1, 2048, 3_048_000}, // each to the root
+		{meaning.Scatter, 4, 1, 100, 1_400_000 + 1_200_000 + 1_100_000},
+		{meaning.Scatter, 4, 1, 2048, 3*2_048_000 + 3_048_000},
+		{meaning.Scatterv, 4, 1, 100, 3*100_000 + 1_100_000},
+		{meaning.Alltoall, 3, 2, 500, 3 * 1_500_000},
+		{meaning.Allgatherv, 1, 1, 100, 2 * 1_100_000},
+		{meaning.ReduceScatter, 2, 2, 100, 1_400_000 + 1_400_000 + 1_200_000},
 	} {
-		r := simulateBetween(t, m, betweensOf(c.function, c.first, c.second, 0, c.bytes), func(int) int64 { return 0 })
+		r := simulateBetween(t, m, betweensOf(c.operation, c.first, c.second, 0, c.bytes), func(int) int64 { return 0 })
 		if r.End() != c.want {
-			t.Errorf("%s of %d bytes between %d and %d: %d ps, want %d", c.function, c.bytes, c.first, c.second, r.End(), c.want)
+			t.Errorf("%s of %d bytes between %d and %d: %d ps, want %d", c.operation, c.bytes, c.first, c.second, r.End(), c.want)
 		}
 	}
 }

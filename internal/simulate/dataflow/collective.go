@@ -9,11 +9,12 @@ import (
 	"math/bits"
 
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // A Collective is what one member of a communicator does in a collective.
 type Collective struct {
-	Function       string // without what says how it is called: Bcast of MPI_Ibcast
+	Operation      meaning.Operation
 	Members        int
 	Me, Root       int                  // by their numbers in the communicator
 	Rank           func(member int) int // in the world
@@ -44,15 +45,15 @@ const (
 	manyMembers    = 8   // fewer members take the simple algorithm for broadcasts and small all-to-alls
 )
 
-// KnownCollective reports whether there is a model of a function.
-func KnownCollective(function string) bool { _, ok := generators[function]; return ok }
+// KnownCollective reports whether there is a model of an operation.
+func KnownCollective(o meaning.Operation) bool { _, ok := generators[o]; return ok }
 
 // Append appends what a member does in a call that waits for its end. requests are numbers that
 // are free for as long as that takes: two of them.
 func (c *Collective) Append(ops []Op, requests [2]int32) []Op {
 	g := &generator{Collective: c, ops: ops, requests: requests}
-	f := generators[c.Function]
-	if open := openmpi[c.Function]; c.OpenMPI && open != nil {
+	f := generators[c.Operation]
+	if open := openmpi[c.Operation]; c.OpenMPI && open != nil {
 		f = open
 	}
 	if c.Members > 1 && f != nil {
@@ -67,27 +68,27 @@ func (c *Collective) Steps() bool {
 		return true
 	}
 	if c.OpenMPI {
-		switch c.Function {
-		case "Allreduce":
+		switch c.Operation {
+		case meaning.Allreduce:
 			return c.Sent < openAllreduceRing
-		case "Bcast":
+		case meaning.Bcast:
 			return c.bytes() < openBcastSmall
-		case "Allgather":
+		case meaning.Allgather:
 			return c.Received < openAllgatherLarge
-		case "Gather", "Scatter":
+		case meaning.Gather, meaning.Scatter:
 			return false
-		case "Alltoall":
+		case meaning.Alltoall:
 			return c.Sent/int64(c.Members) < openAlltoallBruck
 		}
 	}
-	switch c.Function {
-	case "Barrier", "Allreduce", "Reduce", "Scan", "Exscan", "Gather", "Scatter":
+	switch c.Operation {
+	case meaning.Barrier, meaning.Allreduce, meaning.Reduce, meaning.Scan, meaning.Exscan, meaning.Gather, meaning.Scatter:
 		return true
-	case "Bcast":
+	case meaning.Bcast:
 		return c.bytes() < bcastLarge
-	case "Allgather", "Allgatherv":
+	case meaning.Allgather, meaning.Allgatherv:
 		return c.Received < allgatherLarge
-	case "Alltoall":
+	case meaning.Alltoall:
 		return c.Sent/int64(c.Members) <= alltoallSmall
 	}
 	return false
@@ -97,10 +98,10 @@ func (c *Collective) Steps() bool {
 // if all messages go over one level.
 func (c *Collective) Meet(l *machine.Level) Op {
 	o := Op{Kind: Meet, Context: c.Context, Members: int32(c.Members), Request: NoRequest, Root: c.Me == c.Root}
-	switch c.Function {
-	case "Bcast", "Scatter", "Scatterv":
+	switch c.Operation {
+	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
 		o.Meeting = FromRoot
-	case "Reduce", "Gather", "Gatherv":
+	case meaning.Reduce, meaning.Gather, meaning.Gatherv:
 		o.Meeting = ToRoot
 	}
 	if c.Members > 1 {
@@ -111,21 +112,21 @@ func (c *Collective) Meet(l *machine.Level) Op {
 
 // Tabled returns what a machine's tables of collectives are looked up by, for a communicator within
 // a level: v-forms are in those of the functions without v.
-func (c *Collective) Tabled(l *machine.Level) (function string, level *machine.Level, members int, bytes int64) {
-	function = c.Function
-	switch function {
-	case "Allgatherv":
-		function = "Allgather"
-	case "Alltoallv", "Alltoallw":
-		function = "Alltoall"
-	case "Reduce_scatter_block":
-		function = "Reduce_scatter"
+func (c *Collective) Tabled(l *machine.Level) (table meaning.Operation, level *machine.Level, members int, bytes int64) {
+	table = c.Operation
+	switch table {
+	case meaning.Allgatherv:
+		table = meaning.Allgather
+	case meaning.Alltoallv, meaning.Alltoallw:
+		table = meaning.Alltoall
+	case meaning.ReduceScatterBlock:
+		table = meaning.ReduceScatter
 	}
 	bytes = c.bytes()
-	if c.Function == "Allgatherv" && c.Members > 0 { // of the mean part
+	if c.Operation == meaning.Allgatherv && c.Members > 0 { // of the mean part
 		bytes = c.Received / int64(c.Members)
 	}
-	return function, l, c.Members, bytes
+	return table, l, c.Members, bytes
 }
 
 // time is how long a call takes if all members begin it together.
@@ -137,40 +138,40 @@ func (c *Collective) time(l *machine.Level) int64 {
 	tree := func(bytes int64) int64 { return steps * message(bytes) }
 	ring := func(block int64) int64 { return (n - 1) * message(block) }
 	b := c.bytes()
-	switch c.Function {
-	case "Bcast":
+	switch c.Operation {
+	case meaning.Bcast:
 		if b < bcastLarge || n < manyMembers {
 			return tree(b)
 		}
 		return steps*message(0) + message(b) + ring(b/n)
-	case "Scan", "Exscan":
+	case meaning.Scan, meaning.Exscan:
 		return tree(b) + steps*combine(b)
-	case "Reduce", "Allreduce":
+	case meaning.Reduce, meaning.Allreduce:
 		if b <= reduceLarge || n < 4 {
 			return tree(b) + steps*combine(b)
 		}
 		return 2*steps*message(0) + 2*message(b) + combine(b)
-	case "Allgather", "Allgatherv":
+	case meaning.Allgather, meaning.Allgatherv:
 		if c.Received < allgatherLarge {
 			return steps*message(0) + message(c.Received)
 		}
 		return ring(c.Received / n)
-	case "Gather", "Scatter":
+	case meaning.Gather, meaning.Scatter:
 		return steps*message(0) + message(b*(n-1))
-	case "Gatherv":
+	case meaning.Gatherv:
 		if b > l.EagerLimit { // one after the other
 			return ring(b)
 		}
 		return message(b) + (n-2)*l.ReceiveOverhead
-	case "Scatterv":
+	case meaning.Scatterv:
 		return message(b) + (n-2)*max(l.Gap, l.Busy(b, b > l.EagerLimit))
-	case "Alltoall", "Alltoallv", "Alltoallw":
+	case meaning.Alltoall, meaning.Alltoallv, meaning.Alltoallw:
 		block := max(c.Sent, c.Received) / n
-		if c.Function == "Alltoall" && block <= alltoallSmall && n >= manyMembers {
+		if c.Operation == meaning.Alltoall && block <= alltoallSmall && n >= manyMembers {
 			return tree(block * n / 2)
 		}
 		return ring(block)
-	case "Reduce_scatter", "Reduce_scatter_block":
+	case meaning.ReduceScatter, meaning.ReduceScatterBlock:
 		return steps*message(0) + message(b) + combine(b)
 	}
 	return tree(0)
@@ -187,12 +188,12 @@ func messageTime(l *machine.Level, bytes int64) int64 {
 // bytes is the size that algorithms are chosen by, the same for all members: what one has to
 // hand over, or what one gets of a root.
 func (c *Collective) bytes() int64 {
-	switch c.Function {
-	case "Bcast":
+	switch c.Operation {
+	case meaning.Bcast:
 		return max(c.Sent, c.Received)
-	case "Scatter":
+	case meaning.Scatter:
 		return c.Received
-	case "Scatterv":
+	case meaning.Scatterv:
 		if c.Me == c.Root {
 			return c.Sent / int64(c.Members)
 		}

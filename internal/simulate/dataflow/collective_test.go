@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 type program []Op
@@ -39,22 +40,22 @@ func simulateCollective(t interface{ Fatal(...any) }, m *machine.Machine, calls 
 }
 
 // callsOf are those of all members; bytes is what the root has, or what each has for itself.
-func callsOf(function string, n, root int, bytes int64) []Collective {
+func callsOf(operation meaning.Operation, n, root int, bytes int64) []Collective {
 	calls := make([]Collective, n)
 	for i := range calls {
-		c := Collective{Function: function, Members: n, Me: i, Root: root, Rank: func(m int) int { return m }, Combine: 1}
-		switch function {
-		case "Bcast":
+		c := Collective{Operation: operation, Members: n, Me: i, Root: root, Rank: func(m int) int { return m }, Combine: 1}
+		switch operation {
+		case meaning.Bcast:
 			if c.Received = bytes; i == root {
 				c.Sent, c.Received = bytes, 0
 			}
-		case "Scatter", "Scatterv":
+		case meaning.Scatter, meaning.Scatterv:
 			if c.Received = bytes; i == root {
 				c.Sent = bytes * int64(n)
 			}
-		case "Allgather", "Allgatherv":
+		case meaning.Allgather, meaning.Allgatherv:
 			c.Sent, c.Received = bytes, bytes*int64(n)
-		case "Alltoall", "Alltoallv", "Alltoallw":
+		case meaning.Alltoall, meaning.Alltoallv, meaning.Alltoallw:
 			c.Sent, c.Received = bytes*int64(n), bytes*int64(n)
 		default:
 			c.Sent = bytes
@@ -65,13 +66,13 @@ func callsOf(function string, n, root int, bytes int64) []Collective {
 }
 
 // needs says of which members a member needs to have begun before its end.
-func needs(function string, member, root, other int) bool {
-	switch function {
-	case "Bcast", "Scatter", "Scatterv":
+func needs(operation meaning.Operation, member, root, other int) bool {
+	switch operation {
+	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
 		return other == root
-	case "Reduce", "Gather", "Gatherv":
+	case meaning.Reduce, meaning.Gather, meaning.Gatherv:
 		return member == root
-	case "Scan", "Exscan":
+	case meaning.Scan, meaning.Exscan:
 		return other <= member
 	}
 	return true
@@ -84,9 +85,9 @@ func TestDependences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	functions := slices.Sorted(maps.Keys(generators))
+	operations := slices.Sorted(maps.Keys(generators))
 	rapid.Check(t, func(t *rapid.T) {
-		f := rapid.SampledFrom(functions).Draw(t, "function")
+		f := rapid.SampledFrom(operations).Draw(t, "operation")
 		n := rapid.IntRange(1, 19).Draw(t, "members")
 		root := rapid.IntRange(0, n-1).Draw(t, "root")
 		bytes := rapid.SampledFrom([]int64{0, 1, 300, 5000, 100_000}).Draw(t, "bytes")
@@ -104,7 +105,7 @@ func TestDependences(t *testing.T) {
 				return 0
 			})
 			for member, x := range r.Ranks {
-				if (member == late || needs(f, member, root, late)) && x.End != 1000 && !(meet && (f == "Scan" || f == "Exscan")) {
+				if (member == late || needs(f, member, root, late)) && x.End != 1000 && !(meet && (f == meaning.Scan || f == meaning.Exscan)) {
 					t.Fatalf("%s of %d bytes, root %d: member %d of %d ends at %d, before member %d has begun", f, bytes, root, member, n, x.End, late)
 				}
 				if x.End != 0 && x.End != 1000 {
@@ -123,33 +124,33 @@ func TestTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		function string
-		n        int
-		bytes    int64
-		want     int64 // ps
+		operation meaning.Operation
+		n         int
+		bytes     int64
+		want      int64 // ps
 	}{
-		{"Barrier", 2, 0, 1_000_000},
-		{"Barrier", 9, 0, 4_000_000},
-		{"Bcast", 8, 100, 3 * 1_100_000},
-		{"Reduce", 8, 100, 3 * (1_100_000 + 100)},
-		{"Allreduce", 2, 8, 1_008_000 + 8},
-		{"Allreduce", 16, 8, 4 * (1_008_000 + 8)},
-		{"Allreduce", 5, 8, 3 * (1_008_000 + 8)}, // 0 to 1 to 2 to 4: the others needn't wait for 0 in the first step
+		{meaning.Barrier, 2, 0, 1_000_000},
+		{meaning.Barrier, 9, 0, 4_000_000},
+		{meaning.Bcast, 8, 100, 3 * 1_100_000},
+		{meaning.Reduce, 8, 100, 3 * (1_100_000 + 100)},
+		{meaning.Allreduce, 2, 8, 1_008_000 + 8},
+		{meaning.Allreduce, 16, 8, 4 * (1_008_000 + 8)},
+		{meaning.Allreduce, 5, 8, 3 * (1_008_000 + 8)}, // 0 to 1 to 2 to 4: the others needn't wait for 0 in the first step
 		// Half of the data, a quarter, and both back again.
-		{"Allreduce", 4, 4000, 2*(3_000_000+2_000_000) + 3000},
-		{"Allgather", 4, 10, 1_010_000 + 1_020_000},
-		{"Alltoall", 4, 500, 3 * 1_500_000},
-		{"Alltoall", 8, 10, 3 * 1_040_000}, // half of the blocks in each step
-		{"Gather", 4, 100, 1_100_000 + 1_200_000},
-		{"Scatter", 4, 100, 1_200_000 + 1_100_000},
-		{"Gatherv", 4, 100, 1_100_000},
-		{"Scatterv", 4, 100, 2*100_000 + 1_100_000},
-		{"Reduce_scatter", 4, 4000, 3_000_000 + 2_000_000 + 3000},
-		{"Scan", 4, 100, 2 * (1_100_000 + 100)},
+		{meaning.Allreduce, 4, 4000, 2*(3_000_000+2_000_000) + 3000},
+		{meaning.Allgather, 4, 10, 1_010_000 + 1_020_000},
+		{meaning.Alltoall, 4, 500, 3 * 1_500_000},
+		{meaning.Alltoall, 8, 10, 3 * 1_040_000}, // half of the blocks in each step
+		{meaning.Gather, 4, 100, 1_100_000 + 1_200_000},
+		{meaning.Scatter, 4, 100, 1_200_000 + 1_100_000},
+		{meaning.Gatherv, 4, 100, 1_100_000},
+		{meaning.Scatterv, 4, 100, 2*100_000 + 1_100_000},
+		{meaning.ReduceScatter, 4, 4000, 3_000_000 + 2_000_000 + 3000},
+		{meaning.Scan, 4, 100, 2 * (1_100_000 + 100)},
 	} {
-		r := simulateCollective(t, m, callsOf(c.function, c.n, 0, c.bytes), false, func(int) int64 { return 0 })
+		r := simulateCollective(t, m, callsOf(c.operation, c.n, 0, c.bytes), false, func(int) int64 { return 0 })
 		if r.End() != c.want {
-			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.function, c.bytes, c.n, r.End(), c.want)
+			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.operation, c.bytes, c.n, r.End(), c.want)
 		}
 	}
 }
@@ -161,36 +162,36 @@ func TestOpenMPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		function string
-		n        int
-		bytes    int64
-		want     int64 // ps
+		operation meaning.Operation
+		n         int
+		bytes     int64
+		want      int64 // ps
 	}{
-		{"Bcast", 8, 100, 3 * 1_100_000},
+		{meaning.Bcast, 8, 100, 3 * 1_100_000},
 		// Halves in 2 pieces each: the last one of the right half leaves after the three others; then members 1
 		// and 2 exchange theirs.
-		{"Bcast", 3, 4096, 3*1_024_000 + 2_024_000 + 3_048_000},
+		{meaning.Bcast, 3, 4096, 3*1_024_000 + 2_024_000 + 3_048_000},
 		// A pipeline of 4 pieces of 128 KiB along 2 members.
-		{"Bcast", 2, 512 << 10, 1_000_000 + 4*(128<<10)*1000},
-		{"Reduce", 4, 100, 1_100_000 + 3*100},                       // all at once to the root
-		{"Reduce", 4, 1000, 2 * (2_000_000 + 1000)},                 // a binomial tree
-		{"Allreduce", 4, 20_000, 2*3*6_000_000 + 3*5000},            // twice around, in quarters
-		{"Allgather", 4, 10, 1_010_000 + 1_020_000},                 // doubling
-		{"Allgather", 4, 20_000, 21_000_000 + 41_000_000},           // one block, then two
-		{"Alltoall", 4, 500, 2*500_000 + 1_500_000},                 // all sent at once
-		{"Alltoall", 4, 4000, 3 * 5_000_000},                        // in pairs
-		{"Gather", 4, 100, 1_100_000},                               // each to the root
-		{"Reduce_scatter", 4, 400_000, 3 * (101_000_000 + 100_000)}, // around a ring
-		{"Reduce_scatter", 4, 4000, 3_000_000 + 2_000_000 + 3000},   // halving
-		{"Alltoallv", 4, 500, 3 * 1_500_000},                        // as MPICH does it
+		{meaning.Bcast, 2, 512 << 10, 1_000_000 + 4*(128<<10)*1000},
+		{meaning.Reduce, 4, 100, 1_100_000 + 3*100},                      // all at once to the root
+		{meaning.Reduce, 4, 1000, 2 * (2_000_000 + 1000)},                // a binomial tree
+		{meaning.Allreduce, 4, 20_000, 2*3*6_000_000 + 3*5000},           // twice around, in quarters
+		{meaning.Allgather, 4, 10, 1_010_000 + 1_020_000},                // doubling
+		{meaning.Allgather, 4, 20_000, 21_000_000 + 41_000_000},          // one block, then two
+		{meaning.Alltoall, 4, 500, 2*500_000 + 1_500_000},                // all sent at once
+		{meaning.Alltoall, 4, 4000, 3 * 5_000_000},                       // in pairs
+		{meaning.Gather, 4, 100, 1_100_000},                              // each to the root
+		{meaning.ReduceScatter, 4, 400_000, 3 * (101_000_000 + 100_000)}, // around a ring
+		{meaning.ReduceScatter, 4, 4000, 3_000_000 + 2_000_000 + 3000},   // halving
+		{meaning.Alltoallv, 4, 500, 3 * 1_500_000},                       // as MPICH does it
 	} {
-		calls := callsOf(c.function, c.n, 0, c.bytes)
+		calls := callsOf(c.operation, c.n, 0, c.bytes)
 		for i := range calls {
 			calls[i].OpenMPI = true
 		}
 		r := simulateCollective(t, m, calls, false, func(int) int64 { return 0 })
 		if r.End() != c.want {
-			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.function, c.bytes, c.n, r.End(), c.want)
+			t.Errorf("%s of %d bytes on %d ranks: %d ps, want %d", c.operation, c.bytes, c.n, r.End(), c.want)
 		}
 	}
 }
@@ -202,7 +203,7 @@ func TestOwnParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	parts := []uint64{10, 700, 0, 90}
-	gather := callsOf("Allgatherv", 4, 0, 0)
+	gather := callsOf(meaning.Allgatherv, 4, 0, 0)
 	for i := range gather {
 		gather[i].Received, gather[i].ReceivedFrom = 800, parts
 	}
@@ -213,14 +214,14 @@ func TestOwnParts(t *testing.T) {
 			t.Errorf("allgatherv: member %d ends at %d ps, want %d", i, got, want)
 		}
 	}
-	ring := callsOf("Allgatherv", 3, 0, 0)
+	ring := callsOf(meaning.Allgatherv, 3, 0, 0)
 	for i := range ring { // the large part goes from 0 over 1 to 2
 		ring[i].Received, ring[i].ReceivedFrom = 100_000, []uint64{100_000, 0, 0}
 	}
 	if r := simulateCollective(t, m, ring, false, func(int) int64 { return 0 }); r.Ranks[1].End != 101_000_000 || r.Ranks[2].End != 2*101_000_000 {
 		t.Errorf("allgatherv around a ring: %+v", r.Ranks)
 	}
-	reduce := callsOf("Reduce_scatter", 4, 0, 800)
+	reduce := callsOf(meaning.ReduceScatter, 4, 0, 800)
 	for i := range reduce {
 		reduce[i].SentTo, reduce[i].Combine = parts, 0
 	}
@@ -257,7 +258,7 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scatter := callsOf("Scatterv", 4, 0, 100)
+	scatter := callsOf(meaning.Scatterv, 4, 0, 100)
 	scatter[0].SentTo = []uint64{0, 10, 20, 500}
 	r := simulateCollective(t, m, scatter, false, func(int) int64 { return 0 })
 	for i, want := range []int64{0, 1_010_000, 1_030_000, 1_530_000} {
@@ -265,7 +266,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("member %d gets its part at %d ps, want %d", i, got, want)
 		}
 	}
-	all := callsOf("Alltoallv", 3, 0, 100)
+	all := callsOf(meaning.Alltoallv, 3, 0, 100)
 	for i := range all {
 		all[i].SentTo = []uint64{0, 0, 0}
 	}
@@ -277,21 +278,21 @@ func TestParts(t *testing.T) {
 
 func TestSteps(t *testing.T) {
 	for _, c := range []struct {
-		function string
-		n        int
-		bytes    int64
-		want     bool
+		operation meaning.Operation
+		n         int
+		bytes     int64
+		want      bool
 	}{
-		{"Alltoall", 257, 1000, true}, {"Alltoall", 258, 1000, false}, {"Alltoall", 258, 10, true}, {"Allreduce", 1 << 14, 1 << 20, true},
-		{"Bcast", 300, 100, true}, {"Bcast", 300, 1 << 20, false}, {"Allgather", 1000, 8, true}, {"Allgather", 1000, 800, false}, {"Gatherv", 1000, 8, false},
+		{meaning.Alltoall, 257, 1000, true}, {meaning.Alltoall, 258, 1000, false}, {meaning.Alltoall, 258, 10, true}, {meaning.Allreduce, 1 << 14, 1 << 20, true},
+		{meaning.Bcast, 300, 100, true}, {meaning.Bcast, 300, 1 << 20, false}, {meaning.Allgather, 1000, 8, true}, {meaning.Allgather, 1000, 800, false}, {meaning.Gatherv, 1000, 8, false},
 	} {
-		if got := callsOf(c.function, c.n, 0, c.bytes)[0].Steps(); got != c.want {
-			t.Errorf("%s of %d bytes on %d ranks: %v", c.function, c.bytes, c.n, got)
+		if got := callsOf(c.operation, c.n, 0, c.bytes)[0].Steps(); got != c.want {
+			t.Errorf("%s of %d bytes on %d ranks: %v", c.operation, c.bytes, c.n, got)
 		}
-		x := callsOf(c.function, c.n, 0, c.bytes)[0]
+		x := callsOf(c.operation, c.n, 0, c.bytes)[0]
 		x.Messages = true
 		if !x.Steps() {
-			t.Errorf("%s of %d bytes on %d ranks is no messages where these are asked for", c.function, c.bytes, c.n)
+			t.Errorf("%s of %d bytes on %d ranks is no messages where these are asked for", c.operation, c.bytes, c.n)
 		}
 	}
 }

@@ -2,15 +2,17 @@ package dataflow
 
 import (
 	"math/bits"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // Open MPI's algorithms, as its component "tuned" chooses them by size and number of members up to
 // 4.0: later ones have tables of many more rows, in the same spirit. Operations are taken to be
 // commutative. Functions that aren't here are done as MPICH does them.
-var openmpi = map[string]func(*generator){
-	"Barrier": barrier, // of two, doubling and Bruck's are the same exchanges
-	"Bcast":   openBcast, "Reduce": openReduce, "Allreduce": openAllreduce, "Gather": gatherv, "Scatter": scatterv,
-	"Allgather": openAllgather, "Alltoall": openAlltoall, "Reduce_scatter": openReduceScatter,
+var openmpi = map[meaning.Operation]func(*generator){
+	meaning.Barrier: barrier, // of two, doubling and Bruck's are the same exchanges
+	meaning.Bcast:   openBcast, meaning.Reduce: openReduce, meaning.Allreduce: openAllreduce, meaning.Gather: gatherv, meaning.Scatter: scatterv,
+	meaning.Allgather: openAllgather, meaning.Alltoall: openAlltoall, meaning.ReduceScatter: openReduceScatter,
 }
 
 // Sizes in bytes from which on Open MPI takes another algorithm.

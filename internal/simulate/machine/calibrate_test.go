@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // A formula is a lab whose machine is known.
@@ -134,16 +136,16 @@ func TestCalibrate(t *testing.T) {
 		check("rendezvous", bytes, l.RendezvousTime(bytes), f.oneWay(bytes), 0.02)
 		check("gap", bytes, l.Busy(bytes, true), f.gap(bytes), 0.02)
 	}
-	for number, function := range MeasuredCollectives {
+	for number, operation := range MeasuredCollectives {
 		for _, bytes := range []int64{0, 16, 1000, 500_000} {
-			if function == "Barrier" {
+			if operation == meaning.Barrier {
 				bytes = 0
 			}
-			got, ok := m.Collective(function, l, 2, bytes)
+			got, ok := m.Collective(operation, l, 2, bytes)
 			if !ok {
-				t.Errorf("no time of %s", function)
+				t.Errorf("no time of %s", operation)
 			}
-			check(function, bytes, got, 1000+float64(100*number)+0.2*float64(bytes), 0.02)
+			check(operation.String(), bytes, got, 1000+float64(100*number)+0.2*float64(bytes), 0.02)
 		}
 	}
 	if math.Abs(m.Combine-50) > 1 {

@@ -12,6 +12,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // CalibrateOptions say how much is measured.
@@ -283,7 +285,7 @@ const (
 	Receives                             // MPI_Irecv and, after Delay, when the message is there, MPI_Wait
 	Bursts                               // Inner messages in a row, and a short one back
 	LateReceives                         // MPI_Send, where the receive is posted Delay later
-	Collectives                          // Inner calls in a row; From numbers the function, as MeasuredCollectives does
+	Collectives                          // Inner calls in a row; From numbers the operation, as MeasuredCollectives does
 	Combines                             // MPI_Reduce_local
 	ClockReads                           // looking at the clock
 	LocalCalls                           // MPI_Comm_rank
@@ -296,7 +298,7 @@ const (
 )
 
 // MeasuredCollectives are the collectives that are measured, and that machines may have tables of: all members wait for each other in them.
-var MeasuredCollectives = []string{"Barrier", "Allreduce", "Allgather", "Alltoall", "Reduce_scatter"}
+var MeasuredCollectives = []meaning.Operation{meaning.Barrier, meaning.Allreduce, meaning.Allgather, meaning.Alltoall, meaning.ReduceScatter}
 
 // An Experiment is what is to be done, Samples times.
 type Experiment struct {

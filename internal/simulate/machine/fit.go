@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // Calibrate measures the machine of a lab. Name, source and the recorder's cost are left to the caller.
@@ -279,27 +281,27 @@ func ps(ns float64) int64 { return int64(math.Round(ns*10)) * 100 }
 
 // collectives measures those of all ranks.
 func (b *bench) collectives(m *Machine, ranks int) error {
-	for number, function := range MeasuredCollectives {
+	for number, operation := range MeasuredCollectives {
 		var points []point
 		sizes := []int64{0}
-		if function != "Barrier" {
+		if operation != meaning.Barrier {
 			sizes = nil
 			for bytes := int64(8); bytes <= b.o.Most/int64(ranks) && bytes <= 4<<20; bytes *= 4 {
 				sizes = append(sizes, bytes)
 			}
 		}
 		for _, bytes := range sizes {
-			if function == "Alltoall" && bytes < int64(ranks) || function == "Reduce_scatter" && bytes < 8*int64(ranks) {
+			if operation == meaning.Alltoall && bytes < int64(ranks) || operation == meaning.ReduceScatter && bytes < 8*int64(ranks) {
 				continue
 			}
-			t, err := b.time(fmt.Sprintf("MPI_%s of %d bytes", function, bytes), Experiment{Kind: Collectives, From: number, Bytes: bytes}, 1)
+			t, err := b.time(fmt.Sprintf("MPI_%s of %d bytes", operation, bytes), Experiment{Kind: Collectives, From: number, Bytes: bytes}, 1)
 			if err != nil {
 				return err
 			}
 			points = append(points, point{bytes, t})
 		}
 		if len(points) > 0 {
-			m.Collectives = append(m.Collectives, Collective{Function: function, Level: m.Levels[len(m.Levels)-1].Name, Members: ranks, Times: rising(points)})
+			m.Collectives = append(m.Collectives, Collective{Operation: operation, Level: m.Levels[len(m.Levels)-1].Name, Members: ranks, Times: rising(points)})
 		}
 	}
 	return nil

@@ -18,6 +18,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // A Machine is what a file says. Times are in picoseconds.
@@ -90,10 +92,10 @@ type Recorder struct {
 
 // A Collective says how long a collective call takes from when the last member has come.
 type Collective struct {
-	Function string // without MPI_
-	Level    string // the nearest that all members share
-	Members  int
-	Times    Table // by the bytes that a member hands over, or gets of a root
+	Operation meaning.Operation
+	Level     string // the nearest that all members share
+	Members   int
+	Times     Table // by the bytes that a member hands over, or gets of a root
 }
 
 // A Level is one distance between ranks: those which share a core, a socket, a node or a switch.
@@ -185,11 +187,11 @@ func (l *Level) Message(bytes int64, rendezvous bool) Cost {
 // Collective returns how long a collective takes on a level, of which all members have come;
 // false if no table says so. Between numbers of members that have tables, it is linear in the
 // logarithm.
-func (m *Machine) Collective(function string, l *Level, members int, bytes int64) (int64, bool) {
+func (m *Machine) Collective(operation meaning.Operation, l *Level, members int, bytes int64) (int64, bool) {
 	var below, above *Collective
 	for i := range m.Collectives {
 		c := &m.Collectives[i]
-		if c.Function != function || c.Level != l.Name {
+		if c.Operation != operation || c.Level != l.Name {
 			continue
 		}
 		if c.Members <= members && (below == nil || c.Members > below.Members) {

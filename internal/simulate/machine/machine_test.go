@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 const two = `
@@ -201,15 +203,15 @@ times = [[8, 900]]
 		t.Errorf("%+v", m.Recorder)
 	}
 	for _, c := range []struct {
-		function    string
+		operation   meaning.Operation
 		members     int
 		bytes, want int64
 		known       bool
 	}{
-		{"Allreduce", 2, 12, 600_000, true}, {"Allreduce", 8, 12, 900_000, true}, {"Allreduce", 4, 12, 750_000, true},
-		{"Allreduce", 9, 12, 0, false}, {"Barrier", 2, 0, 0, false},
+		{meaning.Allreduce, 2, 12, 600_000, true}, {meaning.Allreduce, 8, 12, 900_000, true}, {meaning.Allreduce, 4, 12, 750_000, true},
+		{meaning.Allreduce, 9, 12, 0, false}, {meaning.Barrier, 2, 0, 0, false},
 	} {
-		if got, ok := m.Collective(c.function, l, c.members, c.bytes); got != c.want || ok != c.known {
+		if got, ok := m.Collective(c.operation, l, c.members, c.bytes); got != c.want || ok != c.known {
 			t.Errorf("%+v: %d ps, %v", c, got, ok)
 		}
 	}

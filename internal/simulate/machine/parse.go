@@ -232,10 +232,18 @@ func (p *parser) timeOrTable(key string, v any) (int64, Table) {
 func (p *parser) collective(f *file, i int) Collective {
 	x := &f.Collectives[i]
 	at := func(key string) string { return fmt.Sprintf("collective.%d.%s", i, key) }
-	c := Collective{Function: x.Function, Level: x.Level, Members: x.Members, Times: p.table(at("times"), x.Times)}
+	var names []string
+	for _, o := range MeasuredCollectives {
+		names = append(names, o.String())
+	}
+	c := Collective{Level: x.Level, Members: x.Members, Times: p.table(at("times"), x.Times)}
+	named := slices.Index(names, x.Function)
+	if named >= 0 {
+		c.Operation = MeasuredCollectives[named]
+	}
 	switch {
-	case !slices.Contains(MeasuredCollectives, x.Function):
-		p.fail(at("function"), "no collective %q with a table: they are %s", x.Function, strings.Join(MeasuredCollectives, ", "))
+	case named < 0:
+		p.fail(at("function"), "no collective %q with a table: they are %s", x.Function, strings.Join(names, ", "))
 	case !slices.ContainsFunc(f.Levels, func(l level) bool { return l.Name == x.Level }):
 		p.fail(at("level"), "level is %q, which does not exist", x.Level)
 	case x.Members < 2 || x.Members > 1<<24:
@@ -319,7 +327,7 @@ func (m *Machine) Text(comment string) []byte {
 		m.Levels[i].write(&b)
 	}
 	for _, c := range m.Collectives {
-		fmt.Fprintf(&b, "\n[[collective]]\nfunction = %q\nlevel = %q\nmembers = %d\ntimes = %s\n", c.Function, c.Level, c.Members, c.Times)
+		fmt.Fprintf(&b, "\n[[collective]]\nfunction = %q\nlevel = %q\nmembers = %d\ntimes = %s\n", c.Operation, c.Level, c.Members, c.Times)
 	}
 	return b.Bytes()
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // What is written reads as the same machine.
@@ -45,7 +47,7 @@ func TestText(t *testing.T) {
 			m.Levels = append(m.Levels, l)
 		}
 		if rapid.Bool().Draw(t, "tables") {
-			m.Collectives = []Collective{{"Barrier", m.Levels[0].Name, 2, table(t, 1)}}
+			m.Collectives = []Collective{{meaning.Barrier, m.Levels[0].Name, 2, table(t, 1)}}
 		}
 		again, err := Parse("x", m.Text("as a test\ndraws it"))
 		if err != nil {

@@ -3,7 +3,6 @@ package traced
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
@@ -86,8 +85,10 @@ func (w *writer) take(c *ops.Call) {
 type function struct {
 	*mpi.Call        // nil: it is none of the standard's
 	base      string // as ops.Base
-	readies   bool   // it says which partitions are ready
-	splits    bool   // it makes communicators, and all members of one take part
+	operation meaning.Operation
+	readies   bool // it says which partitions are ready
+	passive   bool // as ops.Passive
+	splits    bool // it makes communicators, and all members of one take part
 }
 
 func (s *Source) function(f *trace.Function) *function {
@@ -98,7 +99,9 @@ func (s *Source) function(f *trace.Function) *function {
 	if x == nil {
 		x = &function{base: ops.Base(f)}
 		x.Call, _ = mpi.Lookup(f.Name)
-		x.readies = strings.HasPrefix(x.base, "Pready")
+		x.operation = meaning.OperationOf(x.Call)
+		x.readies = x.Call != nil && !x.Has(mpi.Polls) && slices.ContainsFunc([]string{"partition", "partition_low", "array_of_partitions"}, func(p string) bool { return x.Index(p) >= 0 })
+		x.passive = ops.Passive(f)
 		x.splits = f.Has(trace.CreatesComm|trace.Collective) && !f.Has(trace.Nonblocking)
 		s.functions[f.ID] = x
 	}
@@ -128,7 +131,7 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 		return waitsLater // for nothing
 	case c.Name() == "MPI_Comm_free", def.Has(mpi.Persistent): // nothing moves before it is started
 		return local
-	case flushes(w.s.function(c.Func).base) && !w.s.o.apart:
+	case w.s.function(c.Func).passive && !w.s.o.apart:
 		return waitsLater // for nothing
 	}
 	if ops.ToNobody(c.Call) {
@@ -148,7 +151,7 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 		w.finalize()
 		return true
 	}
-	if f.splits && w.makesComm(c.Call) || f.readies && w.readies(f.base, c.Call) {
+	if f.splits && w.makesComm(c.Call) || f.readies && w.readies(c.Call) {
 		return true
 	}
 	var out, in *ops.Operation
@@ -197,9 +200,9 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 		case ops.Post, ops.Start, ops.Complete, ops.Posted:
 			known = w.epoch(a) || known
 		case ops.Fence, ops.WindowFreed:
-			known = w.synchronised(x.Comm, "Barrier", 0) || known
+			known = w.synchronised(x.Comm, meaning.Barrier, 0) || known
 		case ops.WindowMade:
-			known = w.synchronised(x.Comm, "Allgather", windowInfo) || known
+			known = w.synchronised(x.Comm, meaning.Allgather, windowInfo) || known
 		case ops.FileViewed:
 			known = w.view(c.Call, x) || known
 		case ops.FileOpened, ops.FileClosed, ops.FileDeleted, ops.FileSynced, ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
@@ -255,11 +258,11 @@ func (w *writer) group(c *handles.Comm) *group {
 
 // collective adds a collective call; false if there is no model of it.
 func (w *writer) collective(x *ops.Operation, begins bool) bool {
-	base := w.s.function(x.Function).base
-	if neighbours(base) {
+	if m := meaning.Of(x.Function.Name); m != nil && m.Pattern == meaning.Neighbors {
 		return w.exchange(x, begins)
 	}
-	if !dataflow.KnownCollective(base) {
+	operation := w.s.function(x.Function).operation
+	if !dataflow.KnownCollective(operation) {
 		return false
 	}
 	g := w.group(x.Comm)
@@ -268,7 +271,7 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	}
 	c := &w.call
 	*c = w.inRun(dataflow.Collective{
-		Function: base, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: g.rank, Context: context(x.Comm) + 1,
+		Operation: operation, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: g.rank, Context: context(x.Comm) + 1,
 		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.Shares.Out.By, ReceivedFrom: x.Shares.In.By,
 	})
 	if x.Comm.RemoteSize > 0 {
@@ -374,13 +377,13 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := w.inRun(dataflow.Collective{Function: "Allreduce", Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask})
+	x := w.inRun(dataflow.Collective{Operation: meaning.Allreduce, Members: parent.Size, Me: g.me, Rank: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask})
 	if parent.RemoteSize > 0 {
 		return w.between(g, &ops.Operation{Comm: parent}, &x, false)
 	}
 	w.steps(&x)
 	if c.Param("color") != nil {
-		x.Function, x.Sent, x.Received = "Allgather", memberKey, memberKey*int64(parent.Size)
+		x.Operation, x.Sent, x.Received = meaning.Allgather, memberKey, memberKey*int64(parent.Size)
 		w.together(&x, &x, g.level, 0, false)
 	}
 	return true
@@ -400,13 +403,13 @@ func (w *writer) joins(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := w.inRun(dataflow.Collective{Function: "Allreduce", Members: local.Size, Me: g.me, Rank: local.WorldRank, Context: context(local) + 1, Sent: contextMask})
+	x := w.inRun(dataflow.Collective{Operation: meaning.Allreduce, Members: local.Size, Me: g.me, Rank: local.WorldRank, Context: context(local) + 1, Sent: contextMask})
 	w.steps(&x)
 	leader := int(c.Param("local_leader").In.Num)
 	if leader == g.me {
 		w.meetsLeader(c, at("peer_comm"), int64(local.Size)*memberID)
 	}
-	x.Function, x.Root = "Bcast", leader
+	x.Operation, x.Root = meaning.Bcast, leader
 	if c.NewComm != nil {
 		x.Sent = int64(c.NewComm.RemoteSize) * memberID
 		x.Received = x.Sent
@@ -440,16 +443,13 @@ func (w *writer) finalize() {
 		w.threads.finalize(w)
 	}
 	world := w.s.calls.Comms.World()
-	c := dataflow.Collective{Function: "Barrier", Members: w.s.r.Ranks(), Me: w.k.Number(), Root: -1, Rank: world.WorldRank, Context: math.MinInt32}
+	c := dataflow.Collective{Operation: meaning.Barrier, Members: w.s.r.Ranks(), Me: w.k.Number(), Root: -1, Rank: world.WorldRank, Context: math.MinInt32}
 	if w.s.o.apart {
 		w.steps(&c)
 		return
 	}
 	w.add(c.Meet(w.group(world).level))
 }
-
-// neighbours reports whether a function is a neighbourhood collective.
-func neighbours(base string) bool { return strings.HasPrefix(base, "Neighbor_") }
 
 // exchange adds a neighbourhood collective: a message along each edge of the topology. It is false if
 // the edges aren't known.
@@ -459,11 +459,13 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	if g.me < 0 || n == nil {
 		return false
 	}
+	m := meaning.Of(x.Function.Name)
+	same := m != nil && m.Out != nil && m.Out.Of == "" // to each neighbour
 	bytes := func(i int) uint64 {
 		switch {
 		case i < len(x.Shares.Out.By):
 			return x.Shares.Out.By[i]
-		case strings.HasPrefix(w.s.function(x.Function).base, "Neighbor_allgather"): // the same to each
+		case same:
 			return x.Sent
 		}
 		return x.Sent / uint64(len(n.Out))

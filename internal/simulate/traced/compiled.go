@@ -225,8 +225,7 @@ func repeatable(c *trace.Call) bool {
 			return false
 		}
 	}
-	switch ops.Base(c.Func) {
-	case "Cancel", "Request_free":
+	if ops.Abandons(c.Func) {
 		return false
 	}
 	m := meaning.Of(c.Name())

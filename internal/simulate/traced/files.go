@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -16,7 +17,7 @@ func (w *writer) view(c *trace.Call, x *ops.Operation) bool {
 		}
 		w.views[x.File.Number] = w.own.Holes(p.In.Num, c.Stream, c.Index)
 	}
-	return w.synchronised(x.Comm, "Barrier", 0)
+	return w.synchronised(x.Comm, meaning.Barrier, 0)
 }
 
 // file adds what a call does with a file, where the machine says what files take; false if it doesn't.

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -289,20 +289,15 @@ func (w *writer) epoch(a *ops.Act) bool {
 }
 
 // synchronised is what all members of a communicator do who wait for each other.
-func (w *writer) synchronised(comm *handles.Comm, function string, bytes int64) bool {
+func (w *writer) synchronised(comm *handles.Comm, operation meaning.Operation, bytes int64) bool {
 	g := w.group(comm)
 	if g.me < 0 || w.s.o.apart {
 		return false
 	}
 	c := w.inRun(dataflow.Collective{
-		Function: function, Members: comm.Size, Me: g.me, Root: -1, Rank: comm.WorldRank, Context: context(comm) + 1,
+		Operation: operation, Members: comm.Size, Me: g.me, Root: -1, Rank: comm.WorldRank, Context: context(comm) + 1,
 		Sent: bytes, Received: bytes * int64(comm.Size),
 	})
 	w.together(&c, &c, g.level, 0, false)
 	return true
-}
-
-// flushes reports whether a call of a function waits for no more than the rank's own transfers, if for anything.
-func flushes(base string) bool {
-	return strings.HasPrefix(base, "Win_flush") || base == "Win_sync" || strings.HasPrefix(base, "Win_lock") || strings.HasPrefix(base, "Win_unlock")
 }

@@ -64,17 +64,12 @@ func (w *writer) parts(c *trace.Call, x *ops.Operation) bool {
 }
 
 // readies takes partitions that are ready; false if nobody knows of what.
-func (w *writer) readies(base string, c *trace.Call) bool {
-	n := 0
-	switch base {
-	case "Pready":
-		n = 1
-	case "Pready_range":
-		n = int(c.Param("partition_high").In.Num-c.Param("partition_low").In.Num) + 1
-	case "Pready_list":
-		n = int(c.Param("length").In.Num)
-	default:
-		return false
+func (w *writer) readies(c *trace.Call) bool {
+	n := 1
+	if high := c.Param("partition_high"); high != nil {
+		n = int(high.In.Num-c.Param("partition_low").In.Num) + 1
+	} else if list := c.Param("array_of_partitions"); list != nil {
+		n = len(list.In.Elems)
 	}
 	id, _, ok := w.started(c)
 	p := w.parted[id]
