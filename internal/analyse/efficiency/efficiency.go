@@ -319,22 +319,18 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 	if err != nil {
 		return err
 	}
-	table, err := sums.Of(t, sums.Options{One: o.Named.Of})
-	if err != nil {
-		return err
-	}
-	for class := range table.Classes {
-		if err := r.class(table, class, p, &o); err != nil {
-			return err
-		}
+	if _, err := sums.Of(t, sums.Options{One: o.Named.Of, Each: func(table *sums.Table, class int, times []trace.Times) error {
 		o.Progress(class+1, t.Classes())
+		return r.class(table, class, times, p, &o)
+	}}); err != nil {
+		return err
 	}
 	r.finish(p, o, hosts)
 	return nil
 }
 
 // class takes in what is known of one.
-func (r *Report) class(table *sums.Table, class int, p *places, o *Options) error {
+func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *places, o *Options) error {
 	t, c := table.Reader, &table.Classes[class]
 	k, err := t.Rank(c.Members[0])
 	if err != nil {
@@ -348,7 +344,7 @@ func (r *Report) class(table *sums.Table, class int, p *places, o *Options) erro
 	for i := range ranks {
 		ranks[i] = own.Of(i)
 	}
-	if err := r.spent.class(t, k, c.Times, c.Members, ranks); err != nil {
+	if err := r.spent.class(t, k, times, c.Members, ranks); err != nil {
 		return err
 	}
 	lone, err := aloneIn(t, c.Members)
@@ -361,21 +357,22 @@ func (r *Report) class(table *sums.Table, class int, p *places, o *Options) erro
 	}
 	of := make(map[*entry]*parts)
 	var order []*entry
+	entries := make(map[int]*entry) // by row; nil: not wanted
 	for terminal, row := range c.RowOf {
-		call := k.Called(terminal)
-		if !o.wanted(call.Func) {
-			continue
-		}
-		e := p.at(call)
-		e.alone = e.alone && lone[terminal]
-		s := once.Of(of, e, func() *parts {
-			order = append(order, e)
-			s := &parts{}
-			s.own.begin(len(c.Members))
-			return s
-		})
-		if !slices.Contains(s.rows, row) {
+		e, seen := entries[row]
+		if call := k.Called(terminal); !seen && o.wanted(call.Func) {
+			e = p.at(call)
+			s := once.Of(of, e, func() *parts {
+				order = append(order, e)
+				s := &parts{}
+				s.own.begin(len(c.Members))
+				return s
+			})
 			s.rows = append(s.rows, row)
+		}
+		entries[row] = e
+		if e != nil {
+			e.alone = e.alone && lone[terminal]
 		}
 	}
 	for n := range ranks[0].Sites {

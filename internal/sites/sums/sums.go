@@ -98,10 +98,9 @@ func (s *Sums) attach(name string, v trace.ValueStat) {
 type Class struct {
 	Members     []int
 	Threads     int
-	Times       []trace.Times // of each distinct call
-	RowOf       []int         // the row of each distinct call
-	Counts      []uint64      // of each distinct call, all ranks together
-	Least, Most uint64        // calls of a rank
+	RowOf       []int    // the row of each distinct call
+	Counts      []uint64 // of each distinct call, all ranks together
+	Least, Most uint64   // calls of a rank
 }
 
 // A Rank is what one rank did.
@@ -120,9 +119,12 @@ type Rank struct {
 
 // Options say what to add up.
 type Options struct {
-	Bytes bool                                        // what calls move, too, which takes longest
+	Calls bool                                        // how many there are, too, rank by rank
+	Bytes bool                                        // and what they move, which takes longest
 	One   func(trace.FunctionSite) trace.FunctionSite // the call site that one is the same as; nil: itself
 	Step  func()                                      // called after each rank; may be nil
+	// Each is given each class once its rows are there, with the times of its distinct calls, which a table doesn't keep; may be nil.
+	Each func(t *Table, class int, times []trace.Times) error
 }
 
 // Of adds up the calls of a trace.
@@ -157,7 +159,7 @@ func (t *Table) class(class int, o *Options) error {
 	if len(times) != k.Terminals() {
 		return fmt.Errorf("%s: class %d: times of %d calls, not %d", r.Name(), class, len(times), k.Terminals())
 	}
-	c.Threads, c.Times, c.RowOf, c.Counts = k.Streams(), times, make([]int, len(times)), make([]uint64, len(times))
+	c.Threads, c.RowOf, c.Counts = k.Streams(), make([]int, len(times)), make([]uint64, len(times))
 	first := len(t.Rows)
 	numbers := make(map[trace.FunctionSite]int)
 	for n := range times {
@@ -187,12 +189,16 @@ func (t *Table) class(class int, o *Options) error {
 	if err := t.threads(class, k); err != nil {
 		return err
 	}
-	if o.Bytes {
+	switch {
+	case o.Bytes:
 		err = t.bytes(class, &c, o.Step)
-	} else {
+	case o.Calls:
 		err = t.count(&c, o.Step)
 	}
 	t.Classes = append(t.Classes, c)
+	if err == nil && o.Each != nil {
+		err = o.Each(t, class, times)
+	}
 	return err
 }
 
