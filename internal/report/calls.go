@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
@@ -22,14 +23,19 @@ const (
 	maxPerRank = 1024
 )
 
-func flat(r *trace.Reader, o Options) (Flat, error) {
+// calls adds up all calls.
+func calls(r *trace.Reader, o Options) (*profile.Flat, error) {
 	done := 0
-	p, err := profile.FlatOf(r, o.Named, func() {
+	return profile.FlatOf(r, o.Named, func() {
 		done++
 		o.Progress("adding up calls", done, r.Ranks())
 	})
-	if err != nil {
-		return Flat{}, err
+}
+
+// flat makes the table; waited is nil where it isn't known.
+func flat(p *profile.Flat, waited *waits.Report) Flat {
+	if waited != nil {
+		p.Wait(waited)
 	}
 	columns := p.Columns()
 	rows := p.Rows[:min(len(p.Rows), maxFlat)]
@@ -45,5 +51,5 @@ func flat(r *trace.Reader, o Options) (Flat, error) {
 			}
 		}
 	}
-	return f, nil
+	return f
 }

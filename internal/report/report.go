@@ -31,6 +31,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/matrix"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/calltree"
@@ -71,6 +72,8 @@ type Data struct {
 	Heats      []Heat               `json:"heats"`
 	Topologies []Topology           `json:"topologies"`
 	Live       bool                 `json:"live"` // the page comes from a server, which has more detail
+
+	calls *profile.Flat
 }
 
 // Bounds of what is embedded.
@@ -115,12 +118,16 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if err := d.waiting(r, o); err != nil {
 		return nil, fmt.Errorf("waiting: %w", err)
 	}
+	var rep *waits.Report
+	if d.Waiting != nil {
+		rep = d.Waiting.Report
+	}
+	d.Flat = flat(d.calls, rep)
+	if d.Waiting != nil {
+		d.Waiting.cut()
+	}
 	d.Findings = []efficiency.Finding{}
 	if d.Imbalance != nil {
-		var rep *waits.Report
-		if d.Waiting != nil {
-			rep = d.Waiting.Report
-		}
 		d.Findings = efficiency.Findings(d.Imbalance, rep)
 	}
 	if d.Numbers, err = numbers(r, d.Flat.PerRank, d.Waiting, o); err != nil {
@@ -150,8 +157,8 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	if d.Topologies, err = topologies(r); err != nil {
 		return fmt.Errorf("topologies: %w", err)
 	}
-	if d.Flat, err = flat(r, o); err != nil {
-		return fmt.Errorf("flat profile: %w", err)
+	if d.calls, err = calls(r, o); err != nil {
+		return err
 	}
 	if d.Structure, err = structures(r, o.Named.Where, o); err != nil {
 		return fmt.Errorf("structure: %w", err)

@@ -101,7 +101,6 @@ func (d *Data) waiting(r *trace.Reader, o Options) (err error) {
 	}
 	rep.Unite()
 	d.Waiting = &Waiting{Report: rep}
-	d.Waiting.cut()
 	return nil
 }
 

@@ -83,8 +83,8 @@ type Call struct {
 	Alone      bool         `json:"alone,omitempty"` // nobody but the rank itself takes part
 	Count      uint64       `json:"calls"`
 	Addresses  int          `json:"addresses"` // that are this call site, as compilers copy calls
-	Duration   Distribution `json:"duration"` // of a rank's calls together
-	Gap        Distribution `json:"gap"`      // outside MPI before them, together
+	Duration   Distribution `json:"duration"`  // of a rank's calls together
+	Gap        Distribution `json:"gap"`       // outside MPI before them, together
 	CostNs     float64      `json:"cost_ns"`
 
 	// Single calls and the gaps before them; nil without histograms and times of
