@@ -7,47 +7,9 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
-	"github.com/spoor-hpc/spoor/internal/record/symbol"
-	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
-
-// changesObjects reports whether calls of a function make objects of which rules know, or end them.
-func changesObjects(f *trace.Function) bool {
-	return f.Has(trace.CreatesComm) || f.Has(trace.CreatesType) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool {
-		return p.Kind == mpi.KindGroup && p.Out || p.Kind == mpi.KindComm && p.Dir == trace.DirFree
-	})
-}
-
-// counted takes down that a call made or ended a communicator, where its number among others does not come from results.
-func (o *objects) counted(a *arguments) {
-	for i := range a.f.Params {
-		if p := &a.f.Params[i]; p.Kind == mpi.KindComm && p.Dir == trace.DirFree && len(a.in[p.Name]) == 1 {
-			o.made.ForgetChildren(a.in[p.Name][0])
-		}
-	}
-	if !a.f.Has(trace.CreatesComm) {
-		return
-	}
-	var info symbol.CommInfo
-	if len(a.made) > len(info) {
-		copy(info[:], a.made[1:])
-	}
-	o.made.Ordinal(a.parent(), a.f.ID, info)
-}
-
-// counts returns what is known of the communicator or datatype that is the result of a call, and counts communicators.
-func (o *objects) counts(a *arguments, r results) []int64 {
-	switch {
-	case r.comm != nil:
-		return o.describe(a, r.comm)
-	case r.typ != nil:
-		return r.typ.made()
-	}
-	o.counted(a)
-	return nil
-}
 
 // A contradiction is a call whose results are not what a rule says.
 type contradiction struct{ function string }
@@ -57,54 +19,54 @@ func (e *contradiction) Error() string { return e.function + " does not do what 
 // determined takes down what a call does to objects, and says which of its values MPI determines; nil: none.
 func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals []int64) (func(s *signature.Span) bool, error) {
 	f := c.Func
-	has := ruleOf(f) != nil
-	if vals[0] != 0 || f.Result != trace.None || !has && !changesObjects(f) {
+	has := handles.Determines(f)
+	if vals[0] != 0 || f.Result != trace.None || !has && !handles.Changes(f) {
 		return nil, nil
 	}
-	a := &arguments{f: f, in: make(map[string][]int64), out: make(map[string][]int64)}
+	a := &handles.Arguments{Func: f, In: make(map[string][]int64), Out: make(map[string][]int64)}
 	for i := range spans {
 		switch s := &spans[i]; {
 		case s.Param == signature.Made:
-			a.made = vals[s.At:s.End]
+			a.Made = vals[s.At:s.End]
 		case s.Param == signature.Result:
 		case s.Out:
-			a.out[f.Params[s.Param].Name] = vals[s.At:s.End]
+			a.Out[f.Params[s.Param].Name] = vals[s.At:s.End]
 		default:
-			a.in[f.Params[s.Param].Name] = vals[s.At:s.End]
+			a.In[f.Params[s.Param].Name] = vals[s.At:s.End]
 		}
 	}
 	if !has || x.p.fitted[f.Name] {
-		x.objects.counted(a)
-		x.objects.bind(a, results{})
+		x.objects.Count(a)
+		x.objects.Bind(a, handles.Results{})
 		return nil, nil
 	}
-	if isSplit(f) {
-		x.objects.counted(a)
-		if a.made == nil {
+	if handles.Splits(f) {
+		x.objects.Count(a)
+		if a.Made == nil {
 			return nil, nil
 		}
 		n, err := x.newComm(t, c)
 		if err != nil {
 			return nil, err
 		}
-		x.objects.bind(a, results{comm: &comm{members: n.Members(), own: int(c.NewComm.Rank), size: n.Size}})
+		x.objects.Bind(a, handles.Among(n.Members(), int(c.NewComm.Rank)))
 		return func(s *signature.Span) bool { return s.Param == signature.Made }, nil
 	}
-	r, err := x.objects.results(a)
+	r, err := x.objects.Determine(a)
 	if err != nil {
 		return nil, &contradiction{f.Name}
 	}
-	made := x.objects.counts(a, r)
-	same := slices.Equal(made, a.made)
-	for name, v := range r.out {
-		same = same && slices.Equal(v, a.out[name])
+	made := x.objects.Made(a, r)
+	same := slices.Equal(made, a.Made)
+	for name, v := range r.Out {
+		same = same && slices.Equal(v, a.Out[name])
 	}
 	if !same {
 		return nil, &contradiction{f.Name}
 	}
-	x.objects.bind(a, r)
+	x.objects.Bind(a, r)
 	return func(s *signature.Span) bool {
-		return s.Param == signature.Made || s.Param >= 0 && s.Out && r.out[f.Params[s.Param].Name] != nil
+		return s.Param == signature.Made || s.Param >= 0 && s.Out && r.Out[f.Params[s.Param].Name] != nil
 	}, nil
 }
 
@@ -132,7 +94,7 @@ type splitter struct {
 
 // splitAt keeps how a rank took part in one.
 func (x *reading) splitAt(t int, c *trace.Call, place int32) {
-	if !isSplit(c.Func) || c.NewComm == nil || x.p.fitted[c.Func.Name] {
+	if !handles.Splits(c.Func) || c.NewComm == nil || x.p.fitted[c.Func.Name] {
 		return
 	}
 	n, err := x.newComm(t, c)
@@ -162,7 +124,7 @@ func (p *program) checkSplits() error {
 			}
 		}
 		if !ok {
-			return &contradiction{splitting}
+			return &contradiction{n.MadeBy}
 		}
 	}
 	return nil
@@ -245,7 +207,7 @@ func (f *field) values(vals []int64) int {
 // determine adds the values that MPI determines to those of a call, and takes down what the call does to objects.
 func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	f := p.function
-	a := &arguments{f: f, in: make(map[string][]int64), out: make(map[string][]int64)}
+	a := &handles.Arguments{Func: f, In: make(map[string][]int64), Out: make(map[string][]int64)}
 	at := 0
 	var open []int // fields, and where their values go
 	for i := range p.fields {
@@ -257,25 +219,25 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 		n := q.values(raw[at:])
 		switch v := raw[at : at+n]; {
 		case q.param == signature.Made:
-			a.made = v
+			a.Made = v
 		case q.param < 0:
 		case q.out:
-			a.out[f.Params[q.param].Name] = v
+			a.Out[f.Params[q.param].Name] = v
 		default:
-			a.in[f.Params[q.param].Name] = v
+			a.In[f.Params[q.param].Name] = v
 		}
 		at += n
 	}
 	if raw[0] != 0 {
 		return raw, nil
 	}
-	if ruleOf(f) == nil || x.m.fitted[f.Name] || isSplit(f) && len(open) == 0 {
-		x.objects.counted(a)
-		x.objects.bind(a, results{})
+	if !handles.Determines(f) || x.m.fitted[f.Name] || handles.Splits(f) && len(open) == 0 {
+		x.objects.Count(a)
+		x.objects.Bind(a, handles.Results{})
 		return raw, nil
 	}
-	if isSplit(f) {
-		x.objects.colors = func(members []int) (color, key []int64, taking []bool, err error) {
+	if handles.Splits(f) {
+		x.objects.Colors = func(members []int) (color, key []int64, taking []bool, err error) {
 			all := x.colors(p, c.group, c.env)
 			for _, m := range members {
 				color, key, taking = append(color, all.color[m]), append(key, all.key[m]), append(taking, all.taking[m])
@@ -283,25 +245,25 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 			return color, key, taking, all.err
 		}
 	}
-	r, err := x.objects.results(a)
+	r, err := x.objects.Determine(a)
 	if err != nil {
 		return nil, err
 	}
-	a.made = x.objects.counts(a, r)
-	out := make([]int64, 0, len(raw)+len(a.made))
+	a.Made = x.objects.Made(a, r)
+	out := make([]int64, 0, len(raw)+len(a.Made))
 	from := 0
 	for k := 0; k < len(open); k += 2 {
 		q := &p.fields[open[k]]
-		v := a.made
+		v := a.Made
 		if q.param != signature.Made {
-			v = r.out[f.Params[q.param].Name]
+			v = r.Out[f.Params[q.param].Name]
 		}
 		if v == nil {
-			return nil, errUnknown
+			return nil, handles.ErrUnknown
 		}
 		out = append(append(out, raw[from:open[k+1]]...), v...)
 		from = open[k+1]
 	}
-	x.objects.bind(a, r)
+	x.objects.Bind(a, r)
 	return append(out, raw[from:]...), nil
 }

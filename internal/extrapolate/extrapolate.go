@@ -25,6 +25,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // LeftOut is the key of the meta section that says which calls a partial trace lacks.
@@ -347,7 +348,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 // refusal says what was refused, but for what follows from others.
 func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 	follows := func(slot string, r refusal) bool {
-		return r.why == errRequest.Error() || r.why == errUnknown.Error() || strings.HasPrefix(slot, whichComplete)
+		return r.why == errRequest.Error() || r.why == handles.ErrUnknown.Error() || strings.HasPrefix(slot, whichComplete)
 	}
 	all := maps.Clone(refused)
 	if maps.DeleteFunc(refused, follows); len(refused) == 0 {
@@ -437,4 +438,13 @@ func (x *Model) Slots() (list []Slot) {
 		}
 	}
 	return list
+}
+
+// worldOf is the ranks of a world of a size, in order.
+func worldOf(ranks int) []int {
+	world := make([]int, ranks)
+	for i := range world {
+		world[i] = i
+	}
+	return world
 }

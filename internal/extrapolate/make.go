@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A maker makes the calls of one rank of a run that nobody made.
@@ -29,7 +30,7 @@ type maker struct {
 	now     uint64
 
 	all      *together
-	objects  *objects
+	objects  *handles.State
 	requests int           // made so far
 	of       map[int32]int // the same by place
 	pending  []due
@@ -157,7 +158,7 @@ func (x *maker) node(n *node, depth int) error {
 			c.plain = c.plain && f.kind < requests && !p.names(f)
 			c.makes = c.makes || p.makes(f)
 		}
-		if changesObjects(p.function) || slices.ContainsFunc(p.fields, func(f field) bool { return f.kind == determined }) {
+		if handles.Changes(p.function) || slices.ContainsFunc(p.fields, func(f field) bool { return f.kind == determined }) {
 			c.plain, c.group, c.env = false, g, e
 		}
 	}
@@ -241,7 +242,7 @@ var errRequest = errors.New("it names a request that nothing made")
 func (x *maker) call(at *node, p *place, c *made) error {
 	number := at.place
 	if x.objectless && p.namesOwn(c.values) {
-		x.refuse(x.m.text(at), errUnknown, nil)
+		x.refuse(x.m.text(at), handles.ErrUnknown, nil)
 		x.leave(at)
 		return nil
 	}
@@ -398,7 +399,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 func (m *pattern) rankOf(ranks int64, rank int, times []duration, all *together) (*maker, error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.New(rank, 0), known: make(map[madeKey]*made), refused: make(map[string]refusal), of: make(map[int32]int),
-		times: times, all: all, objects: newObjects(rank, all.world),
+		times: times, all: all, objects: handles.NewState(rank, all.world),
 	}
 	x.out.Tables(m.tables)
 	return x, x.loop(m.shape.root, 0, 1)

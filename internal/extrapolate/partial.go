@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
 // A lacking is what a rank lacks in a trace without the calls that can't be determined.
@@ -31,7 +32,7 @@ func (x *maker) leave(n *node) {
 // lack takes down what follows where a place's call is left out; of a loop it is not known how often.
 func (x *maker) lack(place int32, loop bool) {
 	p := &x.m.places[place]
-	x.objectless = x.objectless || changesObjects(p.function)
+	x.objectless = x.objectless || handles.Changes(p.function)
 	if !slices.ContainsFunc(p.fields, p.makes) {
 		return
 	}

@@ -179,7 +179,7 @@ type reading struct {
 	nth     map[int32]int // the same by place
 	pending []*request
 
-	objects *objects
+	objects *handles.State
 	comms   *handles.Comms
 
 	vertices []int // by terminal
@@ -193,7 +193,7 @@ func (p *program) rank(k *trace.Rank) (*grammar.Grammar, []step, error) {
 	}
 	x := &reading{
 		p: p, k: k, steps: make([]step, k.Terminals()), out: grammar.NewBuilder(), nth: make(map[int32]int), last: -1,
-		objects: newObjects(k.Number(), worldOf(p.runs[len(p.runs)-1].ranks)),
+		objects: handles.NewState(k.Number(), worldOf(p.runs[len(p.runs)-1].ranks)),
 	}
 	err := x.read()
 	for _, h := range x.held {
@@ -393,7 +393,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return nil
 	}
 	s.values = x.p.intern(out)
-	s.fixed = named == nil && x.k.Lane(t) == nil && !changesObjects(c.Func)
+	s.fixed = named == nil && x.k.Lane(t) == nil && !handles.Changes(c.Func)
 	x.follow(t, n, s.values, nil)
 	for _, d := range done {
 		if m := named[d.At]; m != nil {

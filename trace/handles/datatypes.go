@@ -1,4 +1,4 @@
-package extrapolate
+package handles
 
 import (
 	"math"
@@ -8,39 +8,42 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A datatype is what MPI says of one, in bytes: the data, the bounds by which copies follow one another, and those of the data.
-type datatype struct {
+// A stateType is what MPI says of one, in bytes: the data, the bounds by which copies follow one another, and those of the data.
+type stateType struct {
 	size, low, high, trueLow, trueHigh int64
 	align                              int64 // of a struct that has it; 0: not known
 }
 
-func (t *datatype) extent() int64 { return t.high - t.low }
+func (t *stateType) extent() int64 { return t.high - t.low }
+
+// typeValues is how many values signatures have of a new datatype.
+const typeValues = 5
 
 // made are the values of a new datatype in the order of signatures.
-func (t *datatype) made() []int64 {
+func (t *stateType) made() []int64 {
 	return []int64{t.size, t.low, t.extent(), t.trueLow, t.trueHigh - t.trueLow}
 }
 
-func (o *objects) datatype(handle int64) datatype {
+func (o *State) datatype(handle int64) stateType {
 	if t, ok := o.types[handle]; ok {
 		return t
 	}
 	size, ok1 := mpi.TypeSize(handle)
 	extent, ok2 := mpi.TypeExtent(handle)
 	if !ok1 || !ok2 || size != extent {
-		panic(errUnknown) // the place of the data of a pair is the library's
+		panic(ErrUnknown) // the place of the data of a pair is the library's
 	}
-	return datatype{size: size, high: extent, trueHigh: extent, align: size & -size}
+	return stateType{size: size, high: extent, trueHigh: extent, align: size & -size}
 }
 
 // A block is copies of a datatype that follow one another.
 type block struct {
 	at, copies int64
-	of         datatype
+	of         stateType
 }
 
 // assembled is the datatype of blocks; if they are evenly spaced, the first and the last will do for its bounds.
-func assembled(list []block) (t datatype) {
+func assembled(list []block) (t stateType) {
 	first := true
 	for _, b := range list {
 		t.size += b.copies * b.of.size
@@ -61,9 +64,9 @@ func assembled(list []block) (t datatype) {
 }
 
 // evenly returns the datatype of count blocks, whose beginnings are stride bytes apart.
-func evenly(count, copies, stride int64, of datatype) datatype {
+func evenly(count, copies, stride int64, of stateType) stateType {
 	if count <= 0 || copies <= 0 {
-		return datatype{align: of.align}
+		return stateType{align: of.align}
 	}
 	t := assembled([]block{{0, copies, of}, {(count - 1) * stride, copies, of}})
 	t.size = count * copies * of.size
@@ -71,28 +74,28 @@ func evenly(count, copies, stride int64, of datatype) datatype {
 }
 
 // small reports whether sizes that come out of a call have 32 bits.
-func (a *arguments) small() bool {
-	return !a.f.Has(trace.Large) && slices.ContainsFunc(a.f.Params, func(p trace.ParamDef) bool { return p.Name == "size" && p.Kind == mpi.KindCount })
+func (a *Arguments) small() bool {
+	return !a.Func.Has(trace.Large) && slices.ContainsFunc(a.Func.Params, func(p trace.ParamDef) bool { return p.Name == "size" && p.Kind == mpi.KindCount })
 }
 
 func typeRules() map[string]rule {
-	of := func(t datatype) results { return results{typ: &t} }
-	old := func(o *objects, a *arguments) datatype { return o.datatype(a.one("oldtype")) }
-	asks := func(names []string, get func(t *datatype) []int64) rule {
-		return func(o *objects, a *arguments) results {
+	of := func(t stateType) Results { return Results{typ: &t} }
+	old := func(o *State, a *Arguments) stateType { return o.datatype(a.one("oldtype")) }
+	asks := func(names []string, get func(t *stateType) []int64) rule {
+		return func(o *State, a *Arguments) Results {
 			t := o.datatype(a.one("datatype"))
-			r := results{out: make(map[string][]int64)}
+			r := Results{Out: make(map[string][]int64)}
 			for i, v := range get(&t) {
 				if names[i] == "size" && v > math.MaxInt32 && a.small() {
 					v = mpi.Undefined
 				}
-				r.out[names[i]] = one(v)
+				r.Out[names[i]] = one(v)
 			}
 			return r
 		}
 	}
 	indexed := func(inBytes, oneLength bool) rule {
-		return func(o *objects, a *arguments) results {
+		return func(o *State, a *Arguments) Results {
 			t, unit := old(o, a), int64(1)
 			if !inBytes {
 				unit = t.extent()
@@ -110,19 +113,19 @@ func typeRules() map[string]rule {
 			return of(assembled(list))
 		}
 	}
-	hvector := func(o *objects, a *arguments) results {
+	hvector := func(o *State, a *Arguments) Results {
 		return of(evenly(a.one("count"), a.one("blocklength"), a.one("stride"), old(o, a)))
 	}
-	structure := func(o *objects, a *arguments) results {
+	structure := func(o *State, a *Arguments) Results {
 		at, copies, types := a.list("array_of_displacements"), a.list("array_of_blocklengths"), a.list("array_of_types")
 		var list []block
 		for i := range at {
 			if len(copies) != len(at) || len(types) != len(at) {
-				panic(errUnknown)
+				panic(ErrUnknown)
 			}
 			b := block{at[i], copies[i], o.datatype(types[i])}
 			if b.of.align == 0 {
-				panic(errUnknown)
+				panic(ErrUnknown)
 			}
 			list = append(list, b)
 		}
@@ -133,10 +136,10 @@ func typeRules() map[string]rule {
 		return of(t)
 	}
 	return map[string]rule{
-		"MPI_Type_contiguous": func(o *objects, a *arguments) results {
+		"MPI_Type_contiguous": func(o *State, a *Arguments) Results {
 			return of(evenly(1, a.one("count"), 0, old(o, a)))
 		},
-		"MPI_Type_vector": func(o *objects, a *arguments) results {
+		"MPI_Type_vector": func(o *State, a *Arguments) Results {
 			t := old(o, a)
 			return of(evenly(a.one("count"), a.one("blocklength"), a.one("stride")*t.extent(), t))
 		},
@@ -149,18 +152,18 @@ func typeRules() map[string]rule {
 		"MPI_Type_create_hindexed_block": indexed(true, true),
 		"MPI_Type_struct":                structure,
 		"MPI_Type_create_struct":         structure,
-		"MPI_Type_dup":                   func(o *objects, a *arguments) results { return of(old(o, a)) },
-		"MPI_Type_create_resized": func(o *objects, a *arguments) results {
+		"MPI_Type_dup":                   func(o *State, a *Arguments) Results { return of(old(o, a)) },
+		"MPI_Type_create_resized": func(o *State, a *Arguments) Results {
 			t := old(o, a)
 			t.low = a.one("lb")
 			t.high = t.low + a.one("extent")
 			t.align = 0
 			return of(t)
 		},
-		"MPI_Type_create_subarray": func(o *objects, a *arguments) results {
+		"MPI_Type_create_subarray": func(o *State, a *Arguments) Results {
 			t, sizes, parts, starts := old(o, a), a.list("array_of_sizes"), a.list("array_of_subsizes"), a.list("array_of_starts")
 			if len(parts) != len(sizes) || len(starts) != len(sizes) {
-				panic(errUnknown)
+				panic(ErrUnknown)
 			}
 			order := make([]int, len(sizes)) // dimensions, the slowest first
 			for d := range order {
@@ -175,13 +178,13 @@ func typeRules() map[string]rule {
 				whole, part = whole*sizes[d], part*parts[d]
 			}
 			e := t.extent()
-			return of(datatype{size: part * t.size, high: whole * e, trueLow: first*e + t.trueLow, trueHigh: last*e + t.trueHigh, align: t.align})
+			return of(stateType{size: part * t.size, high: whole * e, trueLow: first*e + t.trueLow, trueHigh: last*e + t.trueHigh, align: t.align})
 		},
-		"MPI_Type_size":            asks([]string{"size"}, func(t *datatype) []int64 { return []int64{t.size} }),
-		"MPI_Type_get_extent":      asks([]string{"lb", "extent"}, func(t *datatype) []int64 { return []int64{t.low, t.extent()} }),
-		"MPI_Type_extent":          asks([]string{"extent"}, func(t *datatype) []int64 { return []int64{t.extent()} }),
-		"MPI_Type_lb":              asks([]string{"displacement"}, func(t *datatype) []int64 { return []int64{t.low} }),
-		"MPI_Type_ub":              asks([]string{"displacement"}, func(t *datatype) []int64 { return []int64{t.high} }),
-		"MPI_Type_get_true_extent": asks([]string{"true_lb", "true_extent"}, func(t *datatype) []int64 { return []int64{t.trueLow, t.trueHigh - t.trueLow} }),
+		"MPI_Type_size":            asks([]string{"size"}, func(t *stateType) []int64 { return []int64{t.size} }),
+		"MPI_Type_get_extent":      asks([]string{"lb", "extent"}, func(t *stateType) []int64 { return []int64{t.low, t.extent()} }),
+		"MPI_Type_extent":          asks([]string{"extent"}, func(t *stateType) []int64 { return []int64{t.extent()} }),
+		"MPI_Type_lb":              asks([]string{"displacement"}, func(t *stateType) []int64 { return []int64{t.low} }),
+		"MPI_Type_ub":              asks([]string{"displacement"}, func(t *stateType) []int64 { return []int64{t.high} }),
+		"MPI_Type_get_true_extent": asks([]string{"true_lb", "true_extent"}, func(t *stateType) []int64 { return []int64{t.trueLow, t.trueHigh - t.trueLow} }),
 	}
 }

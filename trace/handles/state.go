@@ -1,0 +1,437 @@
+package handles
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/record/symbol"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A stateComm is a communicator of a rank.
+type stateComm struct {
+	members   []int // their ranks in the world; nil: not known
+	own, size int
+	grid      *Grid // of its topology, if it has one
+}
+
+// A State is what the handles of a rank stand for between two of its calls: communicators with their members and grids, groups and
+// datatypes, as far as the standard says it. Determine gives what MPI returns of a call, Bind takes down what the call did.
+type State struct {
+	rank, ranks int
+	comms       map[int64]*stateComm
+	groups      map[int64][]int
+	types       map[int64]stateType
+	made        symbol.Comms // how many communicators were
+
+	// Colors are the color and the key that members of a communicator pass to the MPI_Comm_split that is being looked at, and who
+	// of them gets a communicator; nil: not known.
+	Colors func(members []int) (color, key []int64, taking []bool, err error)
+}
+
+// NewState is what a rank has from the beginning. world is all ranks, in order.
+func NewState(rank int, world []int) *State {
+	ranks := len(world)
+	o := &State{rank: rank, ranks: ranks, comms: make(map[int64]*stateComm), groups: make(map[int64][]int), types: make(map[int64]stateType)}
+	o.comms[mpi.CommWorld] = &stateComm{members: world, own: rank, size: ranks}
+	o.comms[mpi.CommSelf] = &stateComm{members: []int{rank}, size: 1}
+	o.made.Init(rank, ranks)
+	return o
+}
+
+// Arguments are the values of a call by the names of parameters, as signatures have them: lists begin with their length.
+type Arguments struct {
+	Func    *trace.Function
+	In, Out map[string][]int64
+	Made    []int64 // what is known of a new communicator or datatype
+}
+
+func (a *Arguments) one(name string) int64 {
+	if v := a.In[name]; len(v) == 1 {
+		return v[0]
+	}
+	panic(ErrUnknown)
+}
+
+func (a *Arguments) list(name string) []int64 {
+	if v := a.In[name]; len(v) > 0 && v[0] == int64(len(v)-1) {
+		return v[1:]
+	}
+	panic(ErrUnknown)
+}
+
+// ErrUnknown says that something is not known that a result depends on.
+var ErrUnknown = errors.New("what it depends on is not known")
+
+// Results are what MPI determines of a call: values that come out, by parameter, and what new objects are.
+type Results struct {
+	Out   map[string][]int64
+	comm  *stateComm
+	group []int
+	typ   *stateType
+}
+
+func ints[T int | int64](list []T) []int64 {
+	out := []int64{int64(len(list))}
+	for _, v := range list {
+		out = append(out, int64(v))
+	}
+	return out
+}
+
+func one(v int64) []int64 { return []int64{v} }
+
+// A rule says what MPI determines of the calls of a function. It panics with ErrUnknown.
+type rule func(o *State, a *Arguments) Results
+
+// Determines reports whether MPI determines what calls of a function return, or what the objects are that they make.
+func Determines(f *trace.Function) bool { return ruleOf(f) != nil }
+
+func ruleOf(f *trace.Function) rule {
+	return rules[strings.TrimSuffix(strings.TrimSuffix(f.Name, "_c"), "_x")]
+}
+
+// Determine returns what MPI determines of a call of a function that Determines reports; ErrUnknown if the state doesn't say it.
+func (o *State) Determine(a *Arguments) (r Results, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p != ErrUnknown {
+				panic(p)
+			}
+			err = ErrUnknown
+		}
+	}()
+	return ruleOf(a.Func)(o, a), nil
+}
+
+// describe counts a new communicator, and returns what is known of it, in the order of signatures.
+func (o *State) describe(a *Arguments, c *stateComm) []int64 {
+	info := symbol.CommInfo{int64(c.members[0]), int64(c.own), int64(c.size), -1, 0, 0}
+	if a.In["group"] != nil {
+		info[5] = hash(c.members)
+	}
+	return append(one(o.made.Ordinal(a.parent(), a.Func.ID, info)), info[:]...)
+}
+
+func (a *Arguments) parent() int64 {
+	for i := range a.Func.Params {
+		if p := &a.Func.Params[i]; p.Kind == mpi.KindComm && len(a.In[p.Name]) == 1 {
+			return a.In[p.Name][0]
+		}
+	}
+	return 0
+}
+
+// hash is the shim's, of the members of a communicator that is made of a group.
+func hash(members []int) int64 {
+	mix := func(h, v uint64) uint64 {
+		h = (h ^ v) * 0x9e3779b97f4a7c15
+		return h ^ h>>32
+	}
+	h := mix(0, uint64(len(members)))
+	for _, m := range members {
+		h = mix(h, uint64(m))
+	}
+	return int64(cmp.Or(h, 1))
+}
+
+func (o *State) comm(a *Arguments, name string) *stateComm {
+	if c := o.comms[a.one(name)]; c != nil {
+		return c
+	}
+	panic(ErrUnknown)
+}
+
+// among makes a communicator of ranks of the world, which this one gets if it is among them.
+func (o *State) among(members []int, c stateComm) Results {
+	c.members, c.size, c.own = members, len(members), slices.Index(members, o.rank)
+	if c.own < 0 {
+		return Results{}
+	}
+	return Results{comm: &c}
+}
+
+func (c *stateComm) known() []int {
+	if c.members == nil {
+		panic(ErrUnknown)
+	}
+	return c.members
+}
+
+func (o *State) group(a *Arguments, name string) []int {
+	g, ok := o.groupOf(a.one(name))
+	if !ok {
+		panic(ErrUnknown)
+	}
+	return g
+}
+
+func (o *State) groupOf(handle int64) ([]int, bool) {
+	g, ok := o.groups[handle]
+	return g, ok || handle == GroupEmpty
+}
+
+// grid is the communicator of a Cartesian topology.
+func (o *State) grid(a *Arguments) *stateComm {
+	c := o.comm(a, "comm")
+	if c.grid == nil {
+		panic(ErrUnknown)
+	}
+	return c
+}
+
+// rankAt is the rank at coordinates of a grid, MPI_PROC_NULL beyond it.
+func (c *stateComm) rankAt(at []int) int64 {
+	if rank := c.grid.Rank(at); rank >= 0 {
+		return int64(rank)
+	}
+	return mpi.ProcNull
+}
+
+// rules are by function, without the suffixes of large counts.
+var rules map[string]rule
+
+func init() {
+	like := func(parent string) rule { // a communicator of the same members
+		return func(o *State, a *Arguments) Results {
+			c := o.comm(a, parent)
+			return o.among(c.known(), stateComm{})
+		}
+	}
+	duplicate := func(o *State, a *Arguments) Results {
+		c := o.comm(a, "comm")
+		return o.among(c.known(), *c)
+	}
+	ofGroup := func(o *State, a *Arguments) Results { return o.among(o.group(a, "group"), stateComm{}) }
+	rules = map[string]rule{
+		"MPI_Comm_size": func(o *State, a *Arguments) Results {
+			return Results{Out: map[string][]int64{"size": one(int64(o.comm(a, "comm").size))}}
+		},
+		"MPI_Comm_rank": func(o *State, a *Arguments) Results {
+			return Results{Out: map[string][]int64{"rank": one(int64(o.comm(a, "comm").own))}}
+		},
+		"MPI_Comm_group": func(o *State, a *Arguments) Results { return Results{group: slices.Clone(o.comm(a, "comm").known())} },
+		"MPI_Group_size": func(o *State, a *Arguments) Results {
+			return Results{Out: map[string][]int64{"size": one(int64(len(o.group(a, "group"))))}}
+		},
+		"MPI_Group_rank": func(o *State, a *Arguments) Results {
+			at := int64(slices.Index(o.group(a, "group"), o.rank))
+			if at < 0 {
+				at = mpi.Undefined
+			}
+			return Results{Out: map[string][]int64{"rank": one(at)}}
+		},
+		"MPI_Group_translate_ranks": func(o *State, a *Arguments) Results {
+			g := o.group(a, "group2")
+			var list []int64
+			for _, k := range a.list("ranks1") {
+				at := k
+				if k != mpi.ProcNull {
+					if at = int64(slices.Index(g, picked(o.group(a, "group1"), int(k)))); at < 0 {
+						at = mpi.Undefined
+					}
+				}
+				list = append(list, at)
+			}
+			return Results{Out: map[string][]int64{"ranks2": ints(list)}}
+		},
+		"MPI_Comm_dup":                   duplicate,
+		"MPI_Comm_dup_with_info":         duplicate,
+		"MPI_Comm_create":                ofGroup,
+		"MPI_Comm_create_group":          ofGroup,
+		splitting:                        splitByColor,
+		"MPI_Dist_graph_create":          like("comm_old"),
+		"MPI_Dist_graph_create_adjacent": like("comm_old"),
+		"MPI_Graph_create": func(o *State, a *Arguments) Results {
+			members, n := o.comm(a, "comm_old").known(), a.one("nnodes")
+			if n < 0 || n > int64(len(members)) {
+				panic(ErrUnknown)
+			}
+			return o.among(members[:n], stateComm{})
+		},
+		"MPI_Cart_create": func(o *State, a *Arguments) Results {
+			members, n := o.comm(a, "comm_old").known(), 1
+			dims, periods := a.list("dims"), a.list("periods")
+			g := &Grid{}
+			for i, d := range dims {
+				if n *= int(d); d < 1 || n > len(members) || len(periods) != len(dims) {
+					panic(ErrUnknown)
+				}
+				g.Dims, g.Periodic = append(g.Dims, int(d)), append(g.Periodic, periods[i] != 0)
+			}
+			return o.among(members[:n], stateComm{grid: g})
+		},
+		"MPI_Cart_sub": func(o *State, a *Arguments) Results {
+			c, keep := o.grid(a), a.list("remain_dims")
+			if len(keep) != len(c.grid.Dims) {
+				panic(ErrUnknown)
+			}
+			own := c.grid.At(c.own)
+			sub := c.grid.Sub(func(d int) bool { return keep[d] != 0 })
+			var members []int
+			for rank := range sub.Size() {
+				at, within := slices.Clone(own), sub.At(rank)
+				for d := range at {
+					if keep[d] != 0 {
+						at[d], within = within[0], within[1:]
+					}
+				}
+				members = append(members, c.known()[c.grid.Rank(at)])
+			}
+			return o.among(members, stateComm{grid: &sub})
+		},
+		"MPI_Cartdim_get": func(o *State, a *Arguments) Results {
+			return Results{Out: map[string][]int64{"ndims": one(int64(len(o.grid(a).grid.Dims)))}}
+		},
+		"MPI_Cart_get": func(o *State, a *Arguments) Results {
+			c := o.grid(a)
+			periods := make([]int, len(c.grid.Dims))
+			for d, p := range c.grid.Periodic {
+				if p {
+					periods[d] = 1
+				}
+			}
+			return Results{Out: map[string][]int64{"dims": ints(c.grid.Dims), "periods": ints(periods), "coords": ints(c.grid.At(c.own))}}
+		},
+		"MPI_Cart_coords": func(o *State, a *Arguments) Results {
+			return Results{Out: map[string][]int64{"coords": ints(o.grid(a).grid.At(int(a.one("rank"))))}}
+		},
+		"MPI_Cart_rank": func(o *State, a *Arguments) Results {
+			c := o.grid(a)
+			var at []int
+			for _, x := range a.list("coords") {
+				at = append(at, int(x))
+			}
+			if len(at) != len(c.grid.Dims) {
+				panic(ErrUnknown)
+			}
+			return Results{Out: map[string][]int64{"rank": one(c.rankAt(at))}}
+		},
+		"MPI_Cart_shift": func(o *State, a *Arguments) Results {
+			c, d, by := o.grid(a), a.one("direction"), int(a.one("disp"))
+			if d < 0 || d >= int64(len(c.grid.Dims)) {
+				panic(ErrUnknown)
+			}
+			from, to := c.grid.At(c.own), c.grid.At(c.own)
+			from[d] -= by
+			to[d] += by
+			return Results{Out: map[string][]int64{"rank_source": one(c.rankAt(from)), "rank_dest": one(c.rankAt(to))}}
+		},
+	}
+	maps.Copy(rules, typeRules())
+	for name, of := range groupRules {
+		rules[name] = func(o *State, a *Arguments) Results {
+			list, ok := of(func(name string) ([]int, bool) { return o.groupOf(a.one(name)) }, a)
+			if !ok {
+				panic(ErrUnknown)
+			}
+			return Results{group: list}
+		}
+	}
+}
+
+// splitting is the function whose results depend on what all members pass.
+const splitting = "MPI_Comm_split"
+
+// Splits reports whether the results of a function depend on what all members pass: Colors.
+func Splits(f *trace.Function) bool { return f.Name == splitting }
+
+// Among is the result of a call that makes a communicator of these ranks of the world, of which this one has a rank in it.
+func Among(members []int, own int) Results {
+	return Results{comm: &stateComm{members: members, own: own, size: len(members)}}
+}
+
+// split makes one communicator of all members that pass the same color, in the order of their keys.
+func splitByColor(o *State, a *Arguments) Results {
+	c := o.comm(a, "comm")
+	if o.Colors == nil {
+		panic(ErrUnknown)
+	}
+	colors, keys, taking, err := o.Colors(c.known())
+	if err != nil {
+		panic(ErrUnknown)
+	}
+	var at []int
+	for i, color := range colors {
+		if taking[i] && color == a.one("color") {
+			at = append(at, i)
+		}
+	}
+	slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(keys[i], keys[j]) })
+	members := make([]int, len(at))
+	for i, k := range at {
+		members[i] = c.members[k]
+	}
+	return o.among(members, stateComm{})
+}
+
+// Bind takes down what a call made.
+func (o *State) Bind(a *Arguments, r Results) {
+	f := a.Func
+	for i := range f.Params {
+		p := &f.Params[i]
+		v := a.Out[p.Name]
+		if len(v) != 1 {
+			continue
+		}
+		switch {
+		case p.Kind == mpi.KindGroup:
+			delete(o.groups, v[0])
+			if r.group != nil {
+				o.groups[v[0]] = r.group
+			}
+		case p.Kind == mpi.KindComm && f.Has(trace.CreatesComm) && r.comm != nil:
+			o.comms[v[0]] = r.comm
+		case p.Kind == mpi.KindComm && f.Has(trace.CreatesComm) && len(a.Made) > 3:
+			o.comms[v[0]] = &stateComm{own: int(a.Made[2]), size: int(a.Made[3])}
+		case p.Kind == mpi.KindDatatype && f.Has(trace.CreatesType):
+			delete(o.types, v[0])
+			if r.typ != nil {
+				o.types[v[0]] = *r.typ
+			} else if len(a.Made) == typeValues {
+				m := a.Made
+				o.types[v[0]] = stateType{size: m[0], low: m[1], high: m[1] + m[2], trueLow: m[3], trueHigh: m[3] + m[4]}
+			}
+		}
+	}
+}
+
+// Changes reports whether calls of a function make objects of which rules know, or end them.
+func Changes(f *trace.Function) bool {
+	return f.Has(trace.CreatesComm) || f.Has(trace.CreatesType) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool {
+		return p.Kind == mpi.KindGroup && p.Out || p.Kind == mpi.KindComm && p.Dir == trace.DirFree
+	})
+}
+
+// Count takes down that a call made or ended a communicator, where its number among others does not come from results.
+func (o *State) Count(a *Arguments) {
+	for i := range a.Func.Params {
+		if p := &a.Func.Params[i]; p.Kind == mpi.KindComm && p.Dir == trace.DirFree && len(a.In[p.Name]) == 1 {
+			o.made.ForgetChildren(a.In[p.Name][0])
+		}
+	}
+	if !a.Func.Has(trace.CreatesComm) {
+		return
+	}
+	var info symbol.CommInfo
+	if len(a.Made) > len(info) {
+		copy(info[:], a.Made[1:])
+	}
+	o.made.Ordinal(a.parent(), a.Func.ID, info)
+}
+
+// Made returns what is known of the communicator or datatype that is the result of a call, and counts communicators.
+func (o *State) Made(a *Arguments, r Results) []int64 {
+	switch {
+	case r.comm != nil:
+		return o.describe(a, r.comm)
+	case r.typ != nil:
+		return r.typ.made()
+	}
+	o.Count(a)
+	return nil
+}
