@@ -85,7 +85,7 @@ func Measures(known Known) show.Columns[Site] {
 		Doc: "time outside MPI before these calls, of all ranks", Value: func(s Site) any { return s.Before.Sum }})
 	add(true, show.Column[Site]{Name: "bytes", Unit: show.Size,
 		Doc: "payload in both directions", Value: func(s Site) any { return s.Bytes.Out + s.Bytes.In }})
-	add(true, show.Column[Site]{Name: "median message", Unit: show.Size, Room: bytes + 8, Blank: true,
+	add(true, show.Column[Site]{Name: "median message", Unit: show.Size, Room: ranks + 10, Blank: true,
 		Doc: "median of what a call sends, or receives if it sends nothing", Value: func(s Site) any { return s.MedianSize() }})
 	add(true, show.Column[Site]{Name: "bytes out", Unit: show.Size, Room: bytes, Blank: true,
 		Doc: "payload that leaves the ranks", Value: func(s Site) any { return s.Bytes.Out }})
