@@ -225,7 +225,7 @@ type Heading struct {
 	Unit Unit   `json:"unit"`
 	Doc  string `json:"doc"`
 
-	Shown bool `json:"shown"` // unasked
+	Room  int  `json:"room"`  // see Column
 	Blank bool `json:"blank"` // for people 0 is a blank
 }
 
@@ -234,7 +234,7 @@ func (list Columns[T]) Headings() []Heading {
 	out := make([]Heading, len(list))
 	for i := range list {
 		c := &list[i]
-		out[i] = Heading{c.Key(), c.Name, c.Unit, c.Doc, c.Room > 0, c.Blank}
+		out[i] = Heading{c.Key(), c.Name, c.Unit, c.Doc, c.Room, c.Blank}
 	}
 	return out
 }

@@ -13,7 +13,7 @@ const columnOf = (c, at) => {
     if (Array.isArray(r[at])) return r[at][1] || "–";
     return r[at] === null || (c.blank && r[at] === 0) ? "–" : (written[c.unit] || String)(r[at]);
   };
-  return { label: c.name[0].toUpperCase() + c.name.slice(1), title: c.doc.replace(/ \(\[.*/, ""), text, ...(c.unit === "word" ? {} : { value }) };
+  return { label: c.name[0].toUpperCase() + c.name.slice(1), title: c.doc.replace(/ \(\[.*/, ""), text, extra: c.room > 112, ...(c.unit === "word" ? {} : { value }) };
 };
 
 // calls is the flat profile: a line for each function and call site.
@@ -27,7 +27,7 @@ export const calls = () => {
   ways.calls = (name, site) => type(document.querySelector("#calls input[type=search]"), `${name} ${site}`.trim());
   const at = Object.fromEntries(f.columns.map((c, i) => [c.key, i]));
   const code = (r) => `${r[at.module]}+${r[at.address]}` + (r[at.addresses] > 1 ? `, and ${plural(r[at.addresses] - 1, "other address")}` : "");
-  const measures = f.columns.filter((c) => c.shown).map((c) => columnOf(c, at[c.key]));
+  const measures = f.columns.filter((c) => c.room > 0).map((c) => columnOf(c, at[c.key]));
   section("calls", "Calls", lead,
     table({
       label: "Calls by place", filter: "Filter by function or call site", thing: "line", sort: 2, rows: f.rows,

@@ -19,12 +19,12 @@ const pathOf = (text) => {
 };
 
 // table makes one. Columns have a label and text(row); numeric ones a value(row)
-// to sort by; site ones are call sites. The first shown lines are there until more are asked for.
+// to sort by; site ones are call sites; extra ones are left out on paper. The first shown lines are there until more are asked for.
 export const table = ({ columns, rows, sort = 0, label, filter, thing = "row", className = "", shown = 30 }) => {
   let by = sort, down = columns[sort].value !== undefined, query = "", limit = shown;
   const body = el("tbody"), more = el("div", { className: "more", hidden: true });
   const heads = columns.map((c, i) =>
-    el("th", { scope: "col", className: c.value ? "n" : "" },
+    el("th", { scope: "col", className: [c.value ? "n" : "", c.extra ? "extra" : ""].join(" ").trim() },
       el("button", { type: "button", title: c.title, onclick: () => {
         if (by === i) down = !down;
         else { by = i; down = c.value !== undefined; }
@@ -46,7 +46,7 @@ export const table = ({ columns, rows, sort = 0, label, filter, thing = "row", c
     heads.forEach((h, i) => (i === by ? h.setAttribute("aria-sort", down ? "descending" : "ascending") : h.removeAttribute("aria-sort")));
     body.replaceChildren(...list.slice(0, limit).map((r) =>
       el("tr", {}, columns.map((c, i) =>
-        el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : undefined, className: [c.value ? "n" : "", c.wrap ? "wrap" : "", c.code ? "code" : ""].join(" ").trim(), title: c.hover && c.hover(r) },
+        el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : undefined, className: [c.value ? "n" : "", c.wrap ? "wrap" : "", c.extra ? "extra" : "", c.code ? "code" : ""].join(" ").trim(), title: c.hover && c.hover(r) },
           c.node ? c.node(r) : c.site ? pathOf(c.text(r)) : String(c.text(r)))))));
     if (list.length === 0) body.append(el("tr", {}, el("td", { colSpan: columns.length, className: "dim", textContent: rows.length ? "Nothing matches the filter." : "Nothing to show." })));
     more.hidden = list.length <= limit;
