@@ -161,7 +161,7 @@ func (e *Expr) code(depth int) code {
 	}
 }
 
-// call is the code of a call with so many arguments.
+// call is the code of a call with this number of arguments.
 func (f *compiled) call(args [4]code, n int) code {
 	a, b, c, d := args[0], args[1], args[2], args[3]
 	switch n {

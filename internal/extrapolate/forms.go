@@ -117,7 +117,7 @@ func both(text string) string {
 	return strings.ReplaceAll(text, "±", "+") + strings.ReplaceAll(text, "±", "-")
 }
 
-// shifted are partners that are so many ranks away.
+// shifted are partners at a fixed distance in ranks.
 const shifted = `
 mod(rank ± DISTANCE, ranks)
 exists(rank ± DISTANCE)`

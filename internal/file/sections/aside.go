@@ -94,7 +94,7 @@ func (p *Processes) setAsides(rank int, list []model.Aside) {
 	p.asides[rank] = list
 }
 
-// codeAsides: the asides of up to so many ranks, in messages and in the section.
+// codeAsides is the code of asides, in messages and in the section; ranks bounds how many there are.
 //
 //	asides = ranks that are listed uvarint, counts uvarint…,
 //	         per aside: 2·(call, as a difference to the one before) + off uvarint,
@@ -143,7 +143,7 @@ func codeAsides(c *wire.Coder, lists *[][]model.Aside, ranks int) {
 	})
 }
 
-// codeNs is a time of which as many bits are kept behind the first one.
+// codeNs is the code of a time: bits after the leading one are kept.
 func codeNs(c *wire.Coder, ns *int64, keep int) {
 	n := 0
 	if c.R == nil {

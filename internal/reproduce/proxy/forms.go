@@ -77,7 +77,7 @@ func sum(terms ...string) string {
 // to read.
 const maxPieces = 3
 
-// pieces fits different lines to neighbouring ranks, up to so many.
+// pieces fits different lines to neighbouring ranks: most lines at most.
 func pieces(ranks []int, vals []int64, most int) (*expr.Expr, bool) {
 	if most == 0 {
 		return nil, false

@@ -71,7 +71,7 @@ func (s *Sums) size(bytes, calls uint64) {
 	s.Sizes[bytes] += calls
 }
 
-// MedianSize is the size that half of the calls that move anything don't exceed; 0 if there are none.
+// MedianSize is the size that half of the calls that move anything don't exceed; 0 if no call does.
 func (s *Sums) MedianSize() uint64 {
 	var all, below uint64
 	for _, calls := range s.Sizes {
