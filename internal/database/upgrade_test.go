@@ -41,3 +41,29 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("it has %v", row)
 	}
 }
+
+// A database of a release that knew fewer columns of call sites gets the others when something is added to it, and is read until then.
+func TestComplete(t *testing.T) {
+	d := empty(t)
+	if _, err := d.db.Exec("alter table total drop column median_message_bytes"); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	old, err := OpenRead(d.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := old.measured()
+	if err != nil || len(have) != len(measures)-1 {
+		t.Errorf("it has %q, %v", have, err)
+	}
+	old.Close()
+	now, err := Open(d.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer now.Close()
+	if have, err = now.measured(); err != nil || len(have) != len(measures) {
+		t.Errorf("now it has %q, %v", have, err)
+	}
+}
