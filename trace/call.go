@@ -134,6 +134,11 @@ const (
 	StatusIgnored StatusForm = signature.StatusIgnored // the program passed MPI_STATUS_IGNORE; filled in all the same
 	StatusEmpty   StatusForm = signature.StatusEmpty   // of a null or inactive request
 	StatusSend    StatusForm = signature.StatusOfSend  // of a send request: only Cancelled means something
+
+	// Of a distinct call alone: the status says what the receive says that made its request, which the call
+	// doesn't tell. In calls of a stream these are StatusFilled and StatusIgnored.
+	StatusPosted        StatusForm = signature.StatusPosted
+	StatusPostedIgnored StatusForm = signature.StatusPostedIgnored
 )
 
 // A StatusValue is a decoded MPI_Status.

@@ -103,28 +103,68 @@ func (k *Rank) Signatures(stream int) iter.Seq2[int, []int64] { return k.Signatu
 // SignaturesFrom yields them from a position on.
 func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] {
 	return func(yield func(int, []int64) bool) {
-		plain := make([][]int64, k.Terminals())
+		plain := make([]rawCall, k.Terminals())
+		posts := posts{k: k, stream: stream, from: index}
+		made, counted := int64(0), index == 0
 		lanes := k.walkLanes(index)
 		calls := k.streams[stream].Cursor()
 		calls.Seek(index)
 		for {
+			at := calls.Pos()
 			n, ok := calls.Next()
 			if !ok {
 				return
 			}
 			t := int(n)
-			vals := plain[t]
-			switch {
-			case k.Lane(t) != nil:
-				vals = lanes.next(t)
-			case vals == nil:
-				vals = k.Signature(t)
-				plain[t] = vals
+			x := &plain[t]
+			if x.vals == nil {
+				k.raw(x, t)
 			}
-			if !yield(t, vals) {
+			vals := x.vals
+			if k.Lane(t) != nil {
+				vals = lanes.next(t)
+			}
+			if !counted && (x.posted || x.posting.Makes != signature.NoRequest) {
+				made, _ = k.requestsBefore(stream, at) // an error is seen where calls are read
+				counted = true
+			}
+			whole := vals
+			if x.posted {
+				posts.at(made)
+				x.filled, _ = posts.FillInStatuses(x.filled[:0], x.layout, x.spans, vals)
+				whole = x.filled
+			}
+			if !yield(t, whole) {
 				return
 			}
+			if x.posting.Makes != signature.NoRequest {
+				posts.at(made)
+				posts.Post(x.layout.Posting(x.spans, vals))
+			}
+			if x.posting.Makes == signature.OneShot {
+				made++
+			}
 		}
+	}
+}
+
+// A rawCall is the values of a terminal and what statuses follow from in them.
+type rawCall struct {
+	vals    []int64
+	filled  []int64 // with statuses
+	layout  *signature.Layout
+	spans   []signature.Span
+	posting signature.Posting
+	posted  bool // some statuses follow from receives
+}
+
+func (k *Rank) raw(x *rawCall, terminal int) {
+	f := k.r.byID[k.class.Terminals[terminal].Group.Call]
+	x.vals, x.layout = k.Signature(terminal), k.r.layout(f)
+	x.spans, _ = sections.SpansOf(f, nil, x.vals)
+	x.posting = x.layout.Posting(x.spans, x.vals)
+	for s := range x.layout.Awaited(x.spans, x.vals) {
+		x.posted = x.posted || s.Posted(x.vals)
 	}
 }
 
@@ -250,6 +290,9 @@ func (w *laneWalk) next(terminal int) []int64 {
 // evaluate returns a call of a terminal with values of its own.
 func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
 	c, err := readCall(t.call.Func, sig, &k.tables.lookup, k.number)
+	if err == nil && t.own {
+		_, _, err = k.r.follows(c, sig)
+	}
 	if err != nil {
 		return nil, k.r.failed(container.Lanes, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, terminal, err, ErrFormat))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
@@ -46,6 +47,11 @@ type template struct {
 	call     *Call
 	made     int64 // one-shot requests that the call makes
 	requests bool  // requests occur in it
+
+	posting signature.Posting // the request that it makes
+	posted  []int64           // requests whose statuses follow from their receives, by the names in its values
+	own     bool              // its own status does so
+	laned   bool              // it has a lane
 }
 
 // Rank returns the view of a rank.
@@ -201,8 +207,11 @@ func (k *Rank) template(n int) (template, error) {
 			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
 	k.called(c, n)
-	t := template{call: c}
+	t := template{call: c, posting: c.posting(), laned: k.Lane(n) != nil}
 	t.made, t.requests = c.creations()
+	if t.posted, t.own, err = k.r.follows(c, k.Signature(n)); err != nil {
+		return template{}, k.r.failed(container.Signatures, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
+	}
 	k.calls[n] = t
 	return t, nil
 }
@@ -218,6 +227,7 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 		made, counted := int64(0), index == 0
 		cursor.Seek(index)
 		lanes := k.walkLanes(index)
+		posts := posts{k: k, stream: stream, from: index}
 		for {
 			at := cursor.Pos()
 			n, ok := cursor.Next()
@@ -239,9 +249,18 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 					return
 				}
 			}
-			if !yield(t.at(stream, at, made), nil) {
+			c := t.at(stream, at, made)
+			if len(t.posted) > 0 {
+				statuses, _ := c.apart()
+				if err := posts.fill(statuses, t.posted, made); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+			if !yield(c, nil) {
 				return
 			}
+			posts.post(&t, t.call, made)
 			made += t.made
 		}
 	}
@@ -275,6 +294,15 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 	if index == 0 {
 		return 0, nil
 	}
+	sums, err := k.requestSums(stream)
+	if err != nil {
+		return 0, err
+	}
+	return sums.Before(index), nil
+}
+
+// requestSums returns the one-shot requests that a stream made, by position.
+func (k *Rank) requestSums(stream int) (*grammar.Sums, error) {
 	k.mu.Lock()
 	sums := k.sums[stream]
 	k.mu.Unlock()
@@ -286,7 +314,7 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 			}
 			t, err := k.template(i)
 			if err != nil {
-				return 0, err
+				return nil, err
 			}
 			made[i] = t.made
 		}
@@ -295,7 +323,7 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 		k.sums[stream] = sums
 		k.mu.Unlock()
 	}
-	return sums.Before(index), nil
+	return sums, nil
 }
 
 // Times returns statistics by terminal. They cover all ranks of the class.

@@ -57,6 +57,7 @@ type Reader struct {
 	bases     sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow      map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	shared    sync.Map                        // see Shared
+	layouts   sync.Map                        // see layout
 	latest    latestTimes
 }
 

@@ -239,6 +239,10 @@ func (s *StatusValue) appendText(b []byte) []byte {
 		return append(b, "empty"...)
 	case StatusIgnored:
 		b = append(b, "ignored"...)
+	case StatusPosted:
+		return append(b, "as posted"...)
+	case StatusPostedIgnored:
+		return append(b, "ignored, as posted"...)
 	case StatusSend:
 		b = append(b, "sent"...)
 		if s.Cancelled {
@@ -413,6 +417,8 @@ func (s *StatusValue) appendJSON(b []byte) []byte {
 		return append(b, `"empty"`...)
 	case StatusSend:
 		b = append(b, `{"sent":true`...)
+	case StatusPosted, StatusPostedIgnored:
+		b = append(b, `{"posted":true`...)
 	default:
 		b = append(b, `{"source":`...)
 		b = appendNamedJSON(b, mpi.KindRank, s.Source)
@@ -421,7 +427,7 @@ func (s *StatusValue) appendJSON(b []byte) []byte {
 		b = append(b, `,"bytes":`...)
 		b = strconv.AppendInt(b, s.Count, 10)
 	}
-	if s.Form == StatusIgnored {
+	if s.Form == StatusIgnored || s.Form == StatusPostedIgnored {
 		b = append(b, `,"ignored":true`...)
 	}
 	if s.Cancelled {

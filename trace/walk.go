@@ -23,6 +23,7 @@ type Walk struct {
 	counted bool
 	calls   []numberedCall // by terminal
 	line    timeline.Line  // nil: no times
+	posts   posts
 
 	now  TimedCall
 	same bool
@@ -38,14 +39,17 @@ type numberedCall struct {
 	made int64    // before it
 	from *Call    // what the call is a copy of
 	lane []*int64 // where the values of its lane stand in the call; nil: it is read anew each time
-	own  []int    // which parameters these are of
-	text []byte   // without requests and these, once asked for
-	gaps []gap    // where they stand in the text
+	own  []int    // which parameters these are of, and those of statuses that follow from receives
+
+	statuses []*StatusValue // those of requests
+	text     []byte         // without requests and these, once asked for
+	gaps     []gap          // where they stand in the text
 }
 
 // Walk returns a walk that begins at a position of a stream.
 func (k *Rank) Walk(stream int, index uint64) (*Walk, error) {
 	w := &Walk{k: k, stream: stream, cursor: k.streams[stream].Cursor(), counted: index == 0, calls: make([]numberedCall, k.Terminals()), last: -1}
+	w.posts = posts{k: k, stream: stream, from: index}
 	w.cursor.Seek(index)
 	w.lanes = k.walkLanes(index)
 	return w, nil
@@ -91,6 +95,7 @@ func (w *Walk) Next() bool {
 	}
 	x.call.Index = at
 	w.now.Call = x.call
+	w.posts.post(&x.t, x.call, w.made)
 	w.made += x.t.made
 	if w.line != nil {
 		w.err = w.now.next(w.line)
@@ -149,9 +154,13 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 			return err
 		}
 		x.take(c, w.stream)
-		x.lane, x.own = w.lanes.places(n, x.call)
+		var params []int
+		x.lane, params = w.lanes.places(n, x.call)
+		x.own = append(x.own, params...)
 		x.text = nil
-	case x.made == w.made:
+	case laned && x.t.own:
+		x.call.Params[x.own[0]].Out.Status.fill(x.call.envelope())
+	case x.made == w.made && len(x.statuses) == 0:
 		return nil
 	}
 	x.made = w.made
@@ -166,6 +175,9 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 			renumber(&p.Out, &from.Out, w.made+x.t.made)
 		}
 	}
+	if len(x.statuses) > 0 {
+		return w.posts.fill(x.statuses, x.t.posted, w.made)
+	}
 	return nil
 }
 
@@ -177,6 +189,12 @@ func (x *numberedCall) take(c *Call, stream int) {
 		d.Params = slices.Clone(d.Params)
 	}
 	x.from, x.call = c, &d
+	switch {
+	case len(x.t.posted) > 0:
+		x.statuses, x.own = d.apart()
+	case x.t.own && x.t.laned:
+		x.own = []int{slices.IndexFunc(d.Params, func(p Param) bool { return p.Def.Type == Status })}
+	}
 }
 
 // renumber is numbered, into a value that is a copy of from, or one of its numbered ones.

@@ -15,6 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/tree"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -156,6 +157,7 @@ type request struct {
 	nth    int   // of its place's
 	by     *held
 	ended  []int64 // its status, once it is known
+	posted signature.Envelope
 }
 
 // A step is what is known of the calls of a terminal.
@@ -178,6 +180,7 @@ type reading struct {
 	made    int64         // requests
 	nth     map[int32]int // the same by place
 	pending []*request
+	posted  map[int64]signature.Envelope // of persistent requests
 
 	objects *handles.State
 	comms   *handles.Comms
@@ -332,6 +335,26 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 	if err != nil {
 		return err
 	}
+	posting := signature.Posting{}
+	if def, ok := mpi.ByID(c.Func.ID); ok {
+		l := signature.LayoutOf(def)
+		if posting = l.Posting(spans, vals); posting.Makes == signature.Persistent {
+			if x.posted == nil {
+				x.posted = make(map[int64]signature.Envelope)
+			}
+			x.posted[posting.ID] = posting.Envelope
+		}
+		whole, ok := l.FillInStatuses(nil, spans, vals, x.receive)
+		if !ok {
+			return errRequest
+		}
+		if len(whole) != len(vals) {
+			vals = whole
+			if spans, err = sections.SpansOf(c.Func, spans[:0], vals); err != nil {
+				return err
+			}
+		}
+	}
 	fields := []field{{param: signature.Result, kind: words, width: 1}}
 	known, err := x.determined(t, c, spans, vals)
 	if err != nil {
@@ -387,7 +410,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 	if makes {
 		by := x.follow(t, n, -1, out)
 		by.asks = receiveOf(c)
-		x.pending = append(x.pending, &request{number: x.made, nth: x.nth[n], by: by})
+		x.pending = append(x.pending, &request{number: x.made, nth: x.nth[n], by: by, posted: posting.Envelope})
 		x.made++
 		x.nth[n]++
 		return nil
@@ -460,6 +483,24 @@ func (x *reading) number(terminal int, c call) {
 	if x.began != nil && len(x.lap) < mostLap {
 		x.lap = append(x.lap, n)
 	}
+}
+
+// receive returns what the receive of a request says, by the name that this has in the values of the next call.
+func (x *reading) receive(name int64) signature.Envelope {
+	switch {
+	case name <= 0:
+		return signature.Open
+	case name&1 != 0:
+		if e, ok := x.posted[name>>1]; ok {
+			return e
+		}
+		return signature.Open
+	}
+	at, ok := slices.BinarySearchFunc(x.pending, x.made-name>>1, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
+	if !ok {
+		return signature.Open
+	}
+	return x.pending[at].posted
 }
 
 // requests finds the pending requests that a call names; nil stands for MPI_REQUEST_NULL and for requests that are named another way.

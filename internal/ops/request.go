@@ -209,41 +209,12 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 	}
 }
 
-// A completion is where the calls of a function that completes requests have what that takes: numbers of
-// parameters, -1 for those that there are none of.
-type completion struct {
-	request, requests int
-	flag, count       int // found anything, or how many
-	index, indices    int // of those that completed
-	status, statuses  int
-	frees             bool // it only gives them up
-}
+// A completion is what calls of a function that completes requests say, and where.
+type completion struct{ meaning.Completion }
 
 func completionOf(c *trace.Call) completion {
-	x := completion{-1, -1, -1, -1, -1, -1, -1, -1, false}
-	for i := range c.Params {
-		switch c.Params[i].Name() {
-		case "request":
-			x.request = i
-		case "array_of_requests":
-			x.requests = i
-		case "flag":
-			x.flag = i
-		case "outcount":
-			x.count = i
-		case "index":
-			x.index = i
-		case "array_of_indices":
-			x.indices = i
-		case "status":
-			x.status = i
-		case "array_of_statuses":
-			x.statuses = i
-		}
-	}
 	def, _ := mpi.ByID(c.Func.ID)
-	x.frees = !meaning.WaitingOf(def).Completes
-	return x
+	return completion{meaning.CompletionOf(def, len(c.Params), func(i int) string { return c.Params[i].Name() })}
 }
 
 // completes is what calls do that complete requests, or find that they have not completed.
@@ -251,7 +222,7 @@ func completes(p *process, t *thread, q *plan, c *Call) {
 	x := &q.completion
 	if x.found(c.Call) {
 		x.each(c.Call, func(request, status Place) {
-			if v := request.Value(c.Call, false); x.frees {
+			if v := request.Value(c.Call, false); !x.Completes {
 				p.forget(t, v)
 			} else {
 				p.completed(t, c, v, status.status(c.Call))
@@ -331,7 +302,7 @@ func ended(c *trace.Call) bool { return c.Return == 0 || c.Return == mpi.ErrInSt
 // CompletesAll reports whether a call completes all requests that it is given, whatever its outcome: it neither tests nor chooses.
 func CompletesAll(c *trace.Call) bool {
 	x := completionOf(c)
-	return max(x.request, x.requests) >= 0 && max(x.flag, x.count, x.index, x.indices) < 0
+	return max(x.Request, x.Requests) >= 0 && max(x.Flag, x.Count, x.Index, x.Indices) < 0
 }
 
 // InVain reports whether a call is a test or a probe that finds nothing.
@@ -345,32 +316,32 @@ func InVain(c *trace.Call) bool {
 
 // each visits the requests that a call completes which finds something, with what it says of each.
 func (x *completion) each(c *trace.Call, visit func(request, status Place)) {
-	if x.request >= 0 && c.Params[x.request].In.Type != trace.None {
-		visit(Place{x.request, -1}, Place{x.status, -1})
+	if x.Request >= 0 && c.Params[x.Request].In.Type != trace.None {
+		visit(Place{x.Request, -1}, Place{x.Status, -1})
 		return
 	}
-	if x.requests < 0 {
+	if x.Requests < 0 {
 		return
 	}
-	list := c.Params[x.requests].In.Elems
+	list := c.Params[x.Requests].In.Elems
 	one := func(n int64, status Place) {
 		if n >= 0 && n < int64(len(list)) {
-			visit(Place{x.requests, int(n)}, status)
+			visit(Place{x.Requests, int(n)}, status)
 		}
 	}
 	switch {
-	case x.index >= 0:
-		if at := &c.Params[x.index].Out; at.Type == trace.Int {
-			one(at.Num, Place{x.status, -1})
+	case x.Index >= 0:
+		if at := &c.Params[x.Index].Out; at.Type == trace.Int {
+			one(at.Num, Place{x.Status, -1})
 		}
-	case x.indices >= 0:
-		some := c.Params[x.indices].Out.Elems
+	case x.Indices >= 0:
+		some := c.Params[x.Indices].Out.Elems
 		for i := range some {
-			one(some[i].Num, Place{x.statuses, i})
+			one(some[i].Num, Place{x.Statuses, i})
 		}
 	default:
 		for i := range list {
-			one(int64(i), Place{x.statuses, i})
+			one(int64(i), Place{x.Statuses, i})
 		}
 	}
 }
@@ -378,18 +349,18 @@ func (x *completion) each(c *trace.Call, visit func(request, status Place)) {
 // CheckCompleted returns an error if a call says that it completed requests which it was not given.
 func CheckCompleted(c *trace.Call) error {
 	x := completionOf(c)
-	if x.requests < 0 || !ended(c) {
+	if x.Requests < 0 || !ended(c) {
 		return nil
 	}
 	var said []trace.Value
 	switch {
-	case x.index >= 0 && x.found(c) && c.Params[x.index].Out.Num != mpi.Undefined:
-		said = []trace.Value{c.Params[x.index].Out}
-	case x.indices >= 0:
-		said = c.Params[x.indices].Out.Elems
+	case x.Index >= 0 && x.found(c) && c.Params[x.Index].Out.Num != mpi.Undefined:
+		said = []trace.Value{c.Params[x.Index].Out}
+	case x.Indices >= 0:
+		said = c.Params[x.Indices].Out.Elems
 	}
 	for i := range said {
-		if at, n := said[i].Num, len(c.Params[x.requests].In.Elems); at < 0 || at >= int64(n) {
+		if at, n := said[i].Num, len(c.Params[x.Requests].In.Elems); at < 0 || at >= int64(n) {
 			return fmt.Errorf("request %d of %d is said to have finished", at, n)
 		}
 	}
@@ -398,10 +369,10 @@ func CheckCompleted(c *trace.Call) error {
 
 // found reports whether a test found what it looked for, or that there is nothing to look for. Other calls wait for that.
 func (x *completion) found(c *trace.Call) bool {
-	if x.flag >= 0 {
-		return c.Params[x.flag].Out.Num != 0
+	if x.Flag >= 0 {
+		return c.Params[x.Flag].Out.Num != 0
 	}
-	return x.count < 0 || c.Params[x.count].Out.Num != 0
+	return x.Count < 0 || c.Params[x.Count].Out.Num != 0
 }
 
 func (p *process) forget(t *thread, v *trace.Value) {

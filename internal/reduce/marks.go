@@ -64,27 +64,43 @@ func (m *Marks) Of(c *trace.Call) []Mark {
 	if m == nil || m.list == nil {
 		return nil
 	}
+	if m.k.Posted(c.Terminal) {
+		return m.find(c) // what its statuses say isn't the same in all calls
+	}
 	return once.Of(m.known, c.Terminal, func() []Mark { return m.find(c) })
 }
 
 func (m *Marks) find(c *trace.Call) (list []Mark) {
-	p, err := planOf(m.k, c.Terminal, m.x.SizeAlways)
+	vals := m.k.Signature(c.Terminal) // what is thinned has no lanes
+	p, err := planOf(m.k, c.Terminal, vals, m.x.SizeAlways)
 	if err != nil {
 		return nil
 	}
-	vals := m.k.Signature(c.Terminal) // what is thinned has no lanes
-	for i := range p.slots {
-		s := &p.slots[i]
-		b := m.bin(s.keyIn(vals), vals[s.at]*s.unit)
-		if s.unit <= 0 || b == nil {
-			continue
+	mark := func(param int, k key, size, unit int64) {
+		b := m.bin(k, size*unit)
+		if unit <= 0 || b == nil {
+			return
 		}
-		name := c.Func.Params[s.param].Name
+		name := c.Func.Params[param].Name
 		if n := len(list); n == 0 || list[n-1].Param != name {
-			list = append(list, Mark{name, b.Low / s.unit, b.High / s.unit})
+			list = append(list, Mark{name, b.Low / unit, b.High / unit})
 		}
 		x := &list[len(list)-1]
-		x.Low, x.High = min(x.Low, b.Low/s.unit), max(x.High, b.High/s.unit)
+		x.Low, x.High = min(x.Low, b.Low/unit), max(x.High, b.High/unit)
+	}
+	for i := range p.slots {
+		if s := &p.slots[i]; c.Func.Params[s.param].Type != trace.Status {
+			mark(s.param, s.keyIn(vals), vals[s.at], s.unit)
+		}
+	}
+	for i := range c.Params {
+		for _, v := range []*trace.Value{&c.Params[i].In, &c.Params[i].Out} {
+			for _, v := range append([]trace.Value{*v}, v.Elems...) {
+				if s := v.Status; s != nil && (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) {
+					mark(i, key{n: s.Tag}, s.Count, 1)
+				}
+			}
+		}
 	}
 	return list
 }

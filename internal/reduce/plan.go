@@ -51,8 +51,8 @@ type plan struct {
 	spreads []spread
 }
 
-// planOf finds the sizes in a terminal's calls. sizes tells how large a datatype is, 0 if that isn't known.
-func planOf(k *trace.Rank, terminal int, sizes func(handle int64) int64) (*plan, error) {
+// planOf finds the sizes in a terminal's calls, of which one has these values. sizes tells how large a datatype is, 0 if that isn't known.
+func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) int64) (*plan, error) {
 	c := k.Called(terminal)
 	if c.Return != 0 && c.Return != mpi.ErrInStatus {
 		return &plan{}, nil
@@ -61,7 +61,6 @@ func planOf(k *trace.Rank, terminal int, sizes func(handle int64) int64) (*plan,
 	if err != nil {
 		return nil, err
 	}
-	vals := k.Signature(terminal)
 	p := &plan{}
 	index := func(name string) int {
 		return slices.IndexFunc(c.Func.Params, func(p trace.ParamDef) bool { return name != "" && p.Name == name })

@@ -157,7 +157,7 @@ func (s *survey) rank(k *trace.Rank) error {
 		}
 	}
 	for t := range plans {
-		if plans[t], err = planOf(k, t, x.SizeAlways); err != nil {
+		if plans[t], err = planOf(k, t, k.Signature(t), x.SizeAlways); err != nil {
 			return err
 		}
 		if len(plans[t].slots) > 0 && k.Lane(t) != nil {

@@ -363,7 +363,7 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 			}
 			p := plans[terminal]
 			if p == nil && err == nil {
-				p, err = planOf(k, terminal, x.SizeAlways)
+				p, err = planOf(k, terminal, vals, x.SizeAlways)
 				plans[terminal] = p
 			}
 			if err != nil {

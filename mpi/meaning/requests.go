@@ -75,3 +75,50 @@ func waitingOf(c *mpi.Call) Waiting {
 
 // Wild reports whether a receive with this source and tag takes messages of several ranks or tags.
 func Wild(source, tag int64) bool { return source == mpi.AnySource || tag == mpi.AnyTag }
+
+// ReceiveParams returns the parameters in which a function's calls say which message they ask for, and for how much
+// there is room; false if they ask for none, or don't say so.
+func ReceiveParams(c *mpi.Call) (source, tag, count, datatype string, ok bool) {
+	w := WaitingOf(c)
+	if !w.Receives || w.Source == "" || w.Tag == "" {
+		return
+	}
+	in := Of(c.Name).In
+	return w.Source, w.Tag, in.Count, in.Type, in.Parts == ""
+}
+
+// A Completion is where the calls of a function that completes requests, or asks about them, have what that takes:
+// numbers of parameters, -1 for those that there are none of.
+type Completion struct {
+	Request, Requests int
+	Flag, Count       int // found anything, or how many
+	Index, Indices    int // of those that completed
+	Status, Statuses  int
+	Completes         bool // the calls end requests; else they only ask, or give them up
+}
+
+// CompletionOf returns that of a function with so many parameters, given their names.
+func CompletionOf(c *mpi.Call, params int, name func(param int) string) Completion {
+	x := Completion{-1, -1, -1, -1, -1, -1, -1, -1, WaitingOf(c).Completes}
+	for i := range params {
+		switch name(i) {
+		case "request":
+			x.Request = i
+		case "array_of_requests":
+			x.Requests = i
+		case "flag":
+			x.Flag = i
+		case "outcount":
+			x.Count = i
+		case "index":
+			x.Index = i
+		case "array_of_indices":
+			x.Indices = i
+		case "status":
+			x.Status = i
+		case "array_of_statuses":
+			x.Statuses = i
+		}
+	}
+	return x
+}

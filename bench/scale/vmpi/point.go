@@ -1,5 +1,7 @@
 package vmpi
 
+import "github.com/spoor-hpc/spoor/internal/record/signature"
+
 var (
 	idInit, idFinalize = id("MPI_Init"), id("MPI_Finalize")
 	idRank, idSize     = id("MPI_Comm_rank"), id("MPI_Comm_size")
@@ -57,7 +59,7 @@ func (v *Rank) RecvOf(site int, b Buf, count int64, t Type, source, tag int64, c
 	v.begin()
 	v.message(b, count, t, source, tag)
 	v.put(c.Handle)
-	v.status(true, st, false)
+	v.status(true, st, signature.EnvelopeOf(source, tag, count, t.Handle), false)
 	v.end(idRecv, site)
 }
 
@@ -65,7 +67,7 @@ func (v *Rank) Isend(site int, b Buf, count int64, t Type, dest, tag int64, c Co
 	v.begin()
 	v.message(b, count, t, dest, tag)
 	v.put(c.Handle)
-	r := v.create(false, Status{})
+	r := v.create(false, Status{}, signature.Open)
 	v.end(idIsend, site)
 	return r
 }
@@ -79,7 +81,7 @@ func (v *Rank) IrecvOf(site int, b Buf, count int64, t Type, source, tag int64, 
 	v.begin()
 	v.message(b, count, t, source, tag)
 	v.put(c.Handle)
-	r := v.create(true, st)
+	r := v.create(true, st, signature.EnvelopeOf(source, tag, count, t.Handle))
 	v.end(idIrecv, site)
 	return r
 }
@@ -89,7 +91,7 @@ func (v *Rank) Sendrecv(site int, s Buf, ns int64, dest, stag int64, r Buf, nr, 
 	v.message(s, ns, t, dest, stag)
 	v.message(r, nr, t, source, rtag)
 	v.put(c.Handle)
-	v.status(true, expected(source, rtag, nr*t.Bytes), true)
+	v.status(true, expected(source, rtag, nr*t.Bytes), signature.EnvelopeOf(source, rtag, nr, t.Handle), true)
 	v.end(idSendrecv, site)
 }
 
@@ -99,14 +101,14 @@ func (v *Rank) SendrecvReplace(site int, b Buf, n int64, t Type, dest, stag, sou
 	v.put(source)
 	v.tag(rtag)
 	v.put(c.Handle)
-	v.status(true, expected(source, rtag, n*t.Bytes), true)
+	v.status(true, expected(source, rtag, n*t.Bytes), signature.EnvelopeOf(source, rtag, n, t.Handle), true)
 	v.end(idReplace, site)
 }
 
 func (v *Rank) Wait(site int, r *Request) {
 	v.begin()
 	v.put(v.distance(r))
-	v.status(r.recv, r.st, false)
+	v.status(r.recv, r.st, r.says, false)
 	*r = Request{}
 	v.end(idWait, site)
 }
@@ -117,7 +119,7 @@ func (v *Rank) Waitall(site int, rs []Request) {
 	v.requests(rs)
 	v.put(int64(len(rs)))
 	for i := range rs {
-		v.status(rs[i].recv, rs[i].st, true)
+		v.status(rs[i].recv, rs[i].st, rs[i].says, true)
 		rs[i] = Request{}
 	}
 	v.end(idWaitall, site)
@@ -136,7 +138,7 @@ func (v *Rank) Waitany(site int, rs []Request, at int) {
 	v.begin()
 	v.requests(rs)
 	v.put(int64(at))
-	v.status(rs[at].recv, rs[at].st, false)
+	v.status(rs[at].recv, rs[at].st, rs[at].says, false)
 	rs[at] = Request{}
 	v.end(idWaitany, site)
 }
@@ -152,7 +154,7 @@ func (v *Rank) Testsome(site int, rs []Request, at []int) {
 	}
 	v.put(n)
 	for _, i := range at {
-		v.status(rs[i].recv, rs[i].st, false)
+		v.status(rs[i].recv, rs[i].st, rs[i].says, false)
 	}
 	for _, i := range at {
 		rs[i] = Request{}

@@ -39,6 +39,7 @@ type Rank struct {
 	calls   uint64
 	lane    []int32 // words of key that may be in a lane
 	left    []int   // where in key displacements begin that may be left out
+	posted  []int   // where in key statuses begin that follow from their receives
 	sum     uint64
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
@@ -98,7 +99,7 @@ func id(name string) uint16 {
 
 // begin starts the values of a call with its return code, success.
 func (v *Rank) begin() {
-	v.key, v.lane, v.left = append(v.key[:signature.KeyHeader], 0), v.lane[:0], v.left[:0]
+	v.key, v.lane, v.left, v.posted = append(v.key[:signature.KeyHeader], 0), v.lane[:0], v.left[:0], v.posted[:0]
 }
 
 // tag puts a value that may be in a lane.
@@ -126,6 +127,7 @@ func (v *Rank) end(call uint16, site int) {
 		n := 1 + int(v.key[at])
 		signature.LeaveOut(v.key[at-n:at], v.key[at:at+n])
 	}
+	v.leaveOut()
 	n := v.sigs.Follow(v.prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
 	v.prev = n
 	v.grammar.Append(n)
@@ -143,6 +145,26 @@ func (v *Rank) end(call uint16, site int) {
 		v.paths.Place(k.Call(), k.Site())
 	}
 	v.paths.Add(n, gap, duration)
+}
+
+// leaveOut leaves out what statuses repeat of their receives.
+func (v *Rank) leaveOut() {
+	const rest = signature.StatusCancelled
+	for i, at := range v.posted {
+		at -= i * rest
+		v.key[at] += signature.StatusPosted - signature.StatusFilled
+		v.key = slices.Delete(v.key, at+1, at+1+rest)
+		lane := v.lane[:0]
+		for _, w := range v.lane {
+			switch {
+			case int(w) <= at:
+				lane = append(lane, w)
+			case int(w) > at+rest:
+				lane = append(lane, w-rest)
+			}
+		}
+		v.lane = lane
+	}
 }
 
 // site returns the hash of a numbered place in the program.
@@ -254,6 +276,7 @@ type Request struct {
 	id   int64
 	recv bool
 	st   Status
+	says signature.Envelope // of its receive
 }
 
 // Active reports whether the request isn't null.
@@ -267,14 +290,14 @@ func (v *Rank) distance(r *Request) int64 {
 	return 2 * (v.made - r.id + 1)
 }
 
-func (v *Rank) create(recv bool, st Status) Request {
+func (v *Rank) create(recv bool, st Status, says signature.Envelope) Request {
 	v.made++
 	v.put(2)
-	return Request{v.made, recv, st}
+	return Request{v.made, recv, st, says}
 }
 
 // status puts the status of an operation that has completed.
-func (v *Rank) status(recv bool, st Status, ignored bool) {
+func (v *Rank) status(recv bool, st Status, says signature.Envelope, ignored bool) {
 	switch {
 	case !recv:
 		v.put(signature.StatusOfSend, 0)
@@ -282,6 +305,9 @@ func (v *Rank) status(recv bool, st Status, ignored bool) {
 		form := int64(signature.StatusFilled)
 		if ignored {
 			form = signature.StatusIgnored
+		}
+		if says.Posted(st.Source, st.Tag, st.Bytes, 0) {
+			v.posted = append(v.posted, len(v.key))
 		}
 		v.put(form, st.Source)
 		v.tag(st.Tag)

@@ -70,11 +70,7 @@ func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), ser
 		entry(Series, CodecRaw, series.Size, series.Size, true)
 		dir = wire.AppendUint32(dir, series.Sum)
 	}
-	version := byte(0)
-	for _, id := range ids {
-		version = max(version, versionOf(byte(id)))
-	}
-	file := wire.AppendUvarint(append([]byte(Magic), version, 0), uint64(len(dir)))
+	file := wire.AppendUvarint(append([]byte(Magic), Version, 0), uint64(len(dir)))
 	file = append(file, dir...)
 	file = wire.AppendUint32(file, crc32.Checksum(file[len(Magic):], castagnoli))
 	return append(file, body...)
@@ -235,11 +231,7 @@ func Add(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 	if at == len(list) {
 		entry(&added, true)
 	}
-	version := versionOf(id)
-	for i := range list {
-		version = max(version, versionOf(list[i].ID))
-	}
-	head := wire.AppendUvarint(append([]byte(Magic), version, 0), uint64(len(dir)))
+	head := wire.AppendUvarint(append([]byte(Magic), Version, 0), uint64(len(dir)))
 	head = append(head, dir...)
 	head = wire.AppendUint32(head, crc32.Checksum(head[len(Magic):], castagnoli))
 	behind := list[at-1].Offset + list[at-1].Stored

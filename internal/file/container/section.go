@@ -63,14 +63,6 @@ var Names = [End]string{
 	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn", Partners: "partners", Waits: "waits", Handovers: "handovers",
 }
 
-// versionOf is the first version of the format whose readers know a section.
-func versionOf(id byte) byte {
-	if id == Waits || id == Handovers { // of Waits, another form
-		return 2
-	}
-	return 1
-}
-
 // Codecs of sections.
 const (
 	CodecRaw   = 0

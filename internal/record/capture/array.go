@@ -34,7 +34,7 @@ func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int
 	case codeRequest, codeRequestFree:
 		return c.requestArray(s, f, rec, p, int(n))
 	case codeStatus:
-		return c.statuses(f, rec, p, int(n))
+		return c.statuses(s, f, rec, p, int(n))
 	case codeArray:
 		inner := *st
 		inner.code, inner.element = codeArray, codeString
@@ -101,10 +101,10 @@ func (c *Capture) requestArray(s *stream, f *frame, rec []uint64, p, n int) (int
 	return p + 2 + n, nil
 }
 
-func (c *Capture) statuses(f *frame, rec []uint64, p, n int) (int, error) {
+func (c *Capture) statuses(s *stream, f *frame, rec []uint64, p, n int) (int, error) {
 	var err error
 	for f.statuses = 0; f.statuses < n; f.statuses++ {
-		if p, err = c.status(f, rec, p, true); err != nil {
+		if p, err = c.status(s, f, rec, p, true); err != nil {
 			return p, err
 		}
 		if f.rc == mpi.ErrInStatus {

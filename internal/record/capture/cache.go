@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/record/event"
 	"github.com/spoor-hpc/spoor/internal/record/lane"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -34,7 +35,9 @@ type cached struct {
 	plain       bool               // no words but those of requests may be others
 	lasting     bool               // it makes a persistent request
 	steady      bool               // it may be one of a lap
+	follows     bool               // statuses of it follow from their receives
 	kind        symbol.RequestKind // of a new request
+	posted      signature.Envelope // of a receive
 	more        *cachedMore        // nil: none
 }
 
@@ -44,6 +47,7 @@ type cachedMore struct {
 	named    []namedRequest // where requests are named, ended or freed
 	ended    []int          // which of these
 	lane     *cachedLane    // nil: no lane
+	follow   []bool         // which statuses follow from their receives; behind outEnd, if any do
 	made     int64          // name of a new persistent request
 }
 
@@ -247,9 +251,9 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 	case makesRequest:
 		handle, place := rec[len(e.words)-2], rec[len(e.words)-1]
 		if !e.lasting {
-			return c.requests.Make(s.thread, handle, place, e.kind) != 0
+			return c.requests.Make(s.thread, handle, place, e.kind, c.postedAgain(e, enter)) != 0
 		}
-		if c.requests.NextPersistent() != e.more.made || c.requests.MakePersistent(s.thread, handle, place, e.kind) == 0 {
+		if c.requests.NextPersistent() != e.more.made || c.requests.MakePersistent(s.thread, handle, place, e.kind, e.posted) == 0 {
 			return false
 		}
 		c.madeAt(mpi.KindRequest, symbol.Persistent(e.more.made), making{stream: int32(s.thread), index: s.begun() + uint64(c.batch.n)})
@@ -258,9 +262,9 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 		if int(e.inEnd) == len(enter) {
 			return e.more.requests == c.requests.Version
 		}
-		return c.nameAgain(s, e, enter)
+		return c.nameAgain(s, e, enter) && (!e.follows || c.followAgain(s, e, rec))
 	case endsRequests:
-		if !c.nameAgain(s, e, enter) {
+		if !c.nameAgain(s, e, enter) || e.follows && !c.followAgain(s, e, rec) {
 			return false
 		}
 		for _, k := range e.more.ended {
@@ -273,6 +277,42 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 		c.requests.Free(c.found[0])
 	}
 	return true
+}
+
+// postedAgain returns what the receive says that a call like e is.
+func (c *Capture) postedAgain(e *cached, enter event.Record) signature.Envelope {
+	if !e.inLane || e.posted.Bytes < 0 {
+		return e.posted
+	}
+	return e.posted.Tagged(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.Receive.Tag]))) // behind 3 words, one a value
+}
+
+// followAgain reports whether the statuses of a call like e, whose requests are found, are like those of e:
+// those that followed from their receives do so again, the others are the same.
+func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
+	at := int(e.outEnd)
+	for k, follows := range e.more.follow {
+		words := rec[at : at+event.StatusWords]
+		switch old := e.words[at : at+event.StatusWords]; {
+		case !follows:
+			if !sameWords(old, words) {
+				return false
+			}
+		case words[0] != old[0], !c.requests.Posted(c.found[e.more.ended[k]], s.thread,
+			c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4])):
+			return false
+		}
+		at += event.StatusWords
+	}
+	return sameWords(e.words[at:], rec[at:len(e.words)])
+}
+
+// receivedAgain does the same for a call that received by itself.
+func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
+	at := int(e.outEnd)
+	words := rec[at : at+event.StatusWords]
+	return words[0] == e.words[at] && c.postedAgain(e, rec[:e.enter]).Posted(
+		c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4]))
 }
 
 // nameAgain finds the requests of a call like e, if they have the same names, whatever

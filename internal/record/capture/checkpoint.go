@@ -31,7 +31,7 @@ import (
 //	body     see state.go
 //	crc      4 bytes, CRC32C of all before
 const (
-	stateMagic = "SPOORCK3"
+	stateMagic = "SPOORCK4"
 	chunkMagic = "SPOORCK+"
 	headBytes  = 24
 	tailBytes  = 4

@@ -135,7 +135,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 	case codeRequest, codeRequestFree, codeRequestMade:
 		return c.requestPart(s, f, code, rec, p)
 	case codeStatus:
-		return c.status(f, rec, p, false)
+		return c.status(s, f, rec, p, false)
 	case codeString:
 		if st.kind == mpi.KindPath {
 			return c.fileName(f, rec, p)
@@ -161,12 +161,13 @@ func (c *Capture) requestPart(s *stream, f *frame, code code, rec []uint64, p in
 	handle, place := rec[p], rec[p+1]
 	if code == codeRequestMade {
 		name := int64(symbol.Unknown)
+		f.posted = f.prog.layout.Envelope(f.key.Values())
 		switch {
 		case f.prog.persistent:
-			name = c.requests.MakePersistent(s.thread, handle, place, f.prog.request)
+			name = c.requests.MakePersistent(s.thread, handle, place, f.prog.request, f.posted)
 			c.madeAt(mpi.KindRequest, symbol.Persistent(name), f.place)
 		case f.prog.makes:
-			name = c.requests.Make(s.thread, handle, place, f.prog.request)
+			name = c.requests.Make(s.thread, handle, place, f.prog.request, f.posted)
 		}
 		f.key = append(f.key, name)
 		return p + 2, nil
@@ -227,7 +228,7 @@ func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 
 // status reads one status. Where the standard leaves fields undefined they are
 // dropped: they would make equal calls different.
-func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error) {
+func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (int, error) {
 	if p+event.StatusWords > len(rec) {
 		return p, errShort
 	}
@@ -236,6 +237,7 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 	if form < event.StatusAbsent || form > event.StatusEmpty {
 		return p, fmt.Errorf("status of form %d", form)
 	}
+	f.told(p)
 	p += event.StatusWords
 	f.error = failure
 	transfer := f.prog.transfer
@@ -264,11 +266,30 @@ func (c *Capture) status(f *frame, rec []uint64, p int, array bool) (int, error)
 	if f.rc == mpi.ErrInStatus && failure == mpi.ErrPending { // nothing else is defined
 		source, tag, count, cancelled = 0, 0, 0, 0
 	}
+	if c.follows(s, f, source, tag, count, cancelled, array) {
+		f.key = append(f.key, form+signature.StatusPosted-signature.StatusFilled)
+		f.follow[len(f.follow)-1] = true
+		return p, nil
+	}
 	f.key = append(f.key, form, source, tag, count, cancelled)
 	if f.rc == mpi.ErrInStatus {
 		f.key = append(f.key, failure)
 	}
 	return p, nil
+}
+
+// follows reports whether the status that is read next follows from its receive, see signature.Envelope.
+func (c *Capture) follows(s *stream, f *frame, source, tag, count, cancelled int64, array bool) bool {
+	switch {
+	case f.rc != 0 || f.key[rcAt] != 0:
+	case f.prog.completes:
+		i := f.requestOf(array)
+		return i != symbol.None && c.requests.Posted(i, s.thread, source, tag, count, cancelled)
+	case f.prog.receives():
+		f.posted = f.prog.layout.Envelope(f.key.Values())
+		return f.posted.Posted(source, tag, count, cancelled)
+	}
+	return false
 }
 
 // made names a handle that the MPI handed out, which stands at p.

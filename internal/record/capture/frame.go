@@ -29,10 +29,13 @@ type frame struct {
 	array    int // where in the key the array before begins
 	pending  []bool
 	rc       int64
-	newComm  int64   // name; -1: none
-	place    making  // of the call
-	frees    []freed // handles that go when it ends
-	error    int64   // of the status read last
+	newComm  int64              // name; -1: none
+	place    making             // of the call
+	posted   signature.Envelope // of a receive
+	status   int                // where in the record the statuses begin
+	follow   []bool             // which of them follow from their receives
+	frees    []freed            // handles that go when it ends
+	error    int64              // of the status read last
 
 	// Where the ENTER record stands, and the epoch of the names behind it, of a call
 	// whose LEAVE did not follow at once.
@@ -63,7 +66,16 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
 	f.indices, f.pending = f.indices[:0], f.pending[:0]
 	f.statuses, f.rc, f.frees = 0, 0, f.frees[:0]
+	f.posted, f.follow = signature.Open, f.follow[:0]
 	f.handleWords, f.entered, f.opaque = f.handleWords[:0], 0, false
+}
+
+// told notes where a status stands in the record.
+func (f *frame) told(at int) {
+	if len(f.follow) == 0 {
+		f.status = at
+	}
+	f.follow = append(f.follow, false)
 }
 
 func (f *frame) muted() bool { return f.flags&event.Muted != 0 }

@@ -113,7 +113,9 @@ func (w *varyingWalk) steps(steps []step, spans []signature.Span) {
 		case codeAddress:
 			w.found(at+1, varyingWord{at: w.pos + 1, code: codeAddress, seg: w.vals[at]})
 		case codeStatus:
-			w.found(at+signature.StatusTag, varyingWord{at: w.pos + 2, code: codeTable, table: w.tag})
+			if spans[i].Filled(w.vals) {
+				w.found(at+signature.StatusTag, varyingWord{at: w.pos + 2, code: codeTable, table: w.tag})
+			}
 		case codeArray:
 			w.array(s, &spans[i])
 		default:
@@ -144,7 +146,9 @@ func (w *varyingWalk) array(s *step, of *signature.Span) {
 			w.bad = true
 			return
 		}
-		w.found(e.At+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
+		if e.Filled(w.vals) {
+			w.found(e.At+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
+		}
 		pos += event.StatusWords
 	}
 }
@@ -232,7 +236,12 @@ func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
 		!c.sameBut(e.words[e.enter:], leave, int(e.outEnd-e.enter), lane.out, last, add, s.thread) {
 		return false
 	}
-	if e.use != noRequests && !c.again(s, e, rec) {
+	switch {
+	case e.use != noRequests:
+		if !c.again(s, e, rec) {
+			return false
+		}
+	case e.follows && !c.receivedAgain(e, rec):
 		return false
 	}
 	lane.Advance(step)

@@ -309,5 +309,8 @@ func (p *program) setRequests() {
 	p.requestAt = 3 + n - 1
 }
 
+// receives reports whether the call gets a message that its parameters name, and is through with it.
+func (p *program) receives() bool { return p.layout.Receive != signature.Receive{} && !p.makes }
+
 // stays reports whether a call is under way until the track is asked for: recorders end its record early, and its end is known later.
 func (p *program) stays() bool { return p != nil && p.call.Has(mpi.Ends) }

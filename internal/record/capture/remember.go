@@ -1,6 +1,11 @@
 package capture
 
-import "github.com/spoor-hpc/spoor/internal/record/event"
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
+)
 
 // cachedWords bounds the length of what is compared and remembered.
 const cachedWords = 512
@@ -136,15 +141,43 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 	if p == nil || p.use == uncacheable {
 		return nil
 	}
-	n, ok := c.cache.find(p.tell(rest[:enter], leave[:size]))
-	if !ok {
-		return nil
+	find := func(leave event.Record) *cached {
+		n, ok := c.cache.find(p.tell(rest[:enter], leave))
+		if !ok {
+			return nil
+		}
+		e := c.cache.of(n)
+		if e == nil || e == expected || !c.repeats(s, e, rest, limit) {
+			return nil
+		}
+		return e
 	}
-	e := c.cache.of(n)
-	if e == nil || e == expected || !c.repeats(s, e, rest, limit) {
-		return nil
+	e := find(leave[:size])
+	if e == nil && p.completes {
+		e = find(leave[:p.statusesAt(leave[:size])])
 	}
 	return e
+}
+
+// statusesAt returns where the statuses begin in the LEAVE record of a call that completes requests. They stand at its end.
+func (p *program) statusesAt(leave event.Record) int {
+	at := 2
+	if leave.Flags()&event.RC != 0 {
+		at = 3
+	}
+	for i := range p.out {
+		last := i == len(p.out)-1
+		switch n := p.out[i].words(); {
+		case last && p.out[i].code == codeArray:
+			at++ // its length
+		case last, at >= len(leave):
+		case n == 0: // indices, two in a word
+			at += 1 + int(max(int64(leave[at]), 0)+1)/2
+		default:
+			at += n
+		}
+	}
+	return min(at, len(leave))
 }
 
 // remember notes how the records of terminal n look, so that the next such call is
@@ -167,8 +200,16 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 			kind = endsRequests
 		}
 	}
-	if (kind == endsRequests || kind == freesRequest) && !p.endsPlainly {
+	lane := c.sigs.Lane(n)
+	// Where the same words are in both records, a receive's own status follows again.
+	follows := slices.Contains(f.follow, true) && (kind != noRequests || lane != nil)
+	if (kind == endsRequests || kind == freesRequest || follows && kind != noRequests) && !p.endsPlainly {
 		return
+	}
+	if follows {
+		if cut = len(leave) - f.status; kind != noRequests && len(f.ended) < len(f.follow) {
+			return
+		}
 	}
 	inEnd := len(enter)
 	if p.endsPlainly && kind != noRequests && kind != makesRequest {
@@ -176,7 +217,6 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	}
 	e := c.cache.take(n)
 	e.terminal, e.enter = n, 0
-	lane := c.sigs.Lane(n)
 	e.words = append(append(e.words[:0], enter...), leave...)
 	e.handleWords = append(e.handleWords[:0], f.handleWords...)
 	e.inEnd, e.outEnd = uint16(inEnd), uint16(len(e.words)-cut)
@@ -186,6 +226,10 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		e.thread = anyThread
 	}
 	e.inLane, e.lasting = lane != nil, p.persistent
+	if e.posted, e.follows = f.posted, follows; lane != nil && p.layout.Receive.Source > 0 {
+		r, v := p.layout.Receive, f.key.Values()
+		e.posted = signature.EnvelopeOf(v[r.Source], 0, v[r.Count], v[r.Type])
+	}
 	e.plain = lane == nil && how != changesHandles && !late
 	e.steady = e.mayLap()
 	if e.more == nil && (lane != nil || p.persistent || kind != noRequests && kind != makesRequest) {
@@ -194,6 +238,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	if m := e.more; m != nil {
 		m.requests = c.requests.Version
 		m.named, m.ended = append(m.named[:0], f.named...), append(m.ended[:0], f.ended...)
+		m.follow = append(m.follow[:0], f.follow...)
 		if p.persistent {
 			m.made = f.key[len(f.key)-1]
 		}
@@ -203,6 +248,9 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	}
 	e.enter = uint16(len(enter))
 	if lane == nil {
+		if follows {
+			leave = leave[:p.statusesAt(leave)]
+		}
 		c.cache.enter(p.tell(enter, leave), n)
 	}
 }

@@ -4,12 +4,15 @@ import (
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
 // sendStatus and recvStatus are what is kept of the statuses that synth writes.
 var (
 	sendStatus = []int64{4, 0}
 	recvStatus = []int64{1, 1, 3, 16, 0}
+
+	postedStatus = []int64{signature.StatusPosted} // of a request for that message
 )
 
 func waitVals(name int64, status []int64) []int64 { return append([]int64{0, name}, status...) }
@@ -29,7 +32,7 @@ func TestRequestLoop(t *testing.T) {
 		t.Errorf("%d signatures, want 3", len(got.Sigs))
 	}
 	want := []int64{0, 3, 3, 6, 4, 2, 3}
-	for _, st := range [][]int64{recvStatus, sendStatus, sendStatus} {
+	for _, st := range [][]int64{postedStatus, sendStatus, sendStatus} {
 		want = append(want, st...)
 	}
 	check(t, got.Sigs[2].Vals, want)
@@ -45,7 +48,7 @@ func TestRequestsSharedByPlace(t *testing.T) {
 	s.wait(shared, 0x5000)
 	s.wait(shared, 0x5004)
 	check(t, vals(tracked(t, s), 0)[3:], [][]int64{
-		waitVals(2, recvStatus), waitVals(6, sendStatus), waitVals(4, sendStatus),
+		waitVals(2, postedStatus), waitVals(6, sendStatus), waitVals(4, sendStatus),
 	})
 }
 
@@ -99,7 +102,7 @@ func TestRequestsPersistent(t *testing.T) {
 	init(0x98000003, 0x5008)
 	got := vals(tracked(t, s), 0)
 	check(t, got[2:7], [][]int64{
-		{0, 2, 2, 1, 3}, waitVals(3, recvStatus), {0, 2, 2, 1, 3}, waitVals(3, recvStatus), {0, 1},
+		{0, 2, 2, 1, 3}, waitVals(3, postedStatus), {0, 2, 2, 1, 3}, waitVals(3, postedStatus), {0, 1},
 	})
 	check(t, got[7][len(got[7])-1], int64(1))
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
 // ErrLayout says that values are not those of a call of their function.
@@ -23,6 +24,9 @@ type Layout struct {
 	Varies bool // see mpi.Call.ResultMayVary
 	Params []Part
 	Made   int // how many values a new communicator or datatype has
+
+	Receive    Receive // nothing if its calls ask for no message, or don't name it
+	Completion meaning.Completion
 }
 
 // A Part is what there is to know of a parameter.
@@ -31,6 +35,7 @@ type Part struct {
 	Dims    int   // 0 scalar, 1 array, 2 array of arrays; each begins with its length
 	In, Out bool
 	Varies  bool // see mpi.Param.MayVary
+	Request bool
 }
 
 // UnknownNumber stands for a number that came out of a call, where nothing tells which: the call was imported.
@@ -63,6 +68,9 @@ const (
 	StatusIgnored = 2 // the same, though the program wanted no status
 	StatusEmpty   = 3
 	StatusOfSend  = 4 // cancelled follows
+
+	StatusPosted        = 5 // as StatusFilled, of a status that follows from its receive; see Envelope
+	StatusPostedIgnored = 6
 )
 
 // Where the fields of a status stand, counted from its form.
@@ -79,6 +87,7 @@ const (
 // this form of the function lacks are left out.
 func LayoutOf(c *mpi.Call) Layout {
 	l := Layout{Params: make([]Part, 0, len(c.Params))}
+	names := make([]string, 0, len(c.Params))
 	if c.ReturnsValue() {
 		l.Result, l.Varies = widthOf(c.Returns), c.ResultMayVary()
 	}
@@ -87,7 +96,7 @@ func LayoutOf(c *mpi.Call) Layout {
 		if p.LargeOnly && !c.Large {
 			continue
 		}
-		q := Part{Width: widthOf(p.Kind), In: p.HasIn(), Out: p.HasOut(), Varies: p.MayVary()}
+		q := Part{Width: widthOf(p.Kind), In: p.HasIn(), Out: p.HasOut(), Varies: p.MayVary(), Request: p.Kind == mpi.KindRequest}
 		switch {
 		case !p.Array, p.Kind == mpi.KindString && !q.In:
 			// A C string is an array itself: what has a length on the way out is one
@@ -97,7 +106,7 @@ func LayoutOf(c *mpi.Call) Layout {
 		default:
 			q.Dims = 1
 		}
-		l.Params = append(l.Params, q)
+		l.Params, names = append(l.Params, q), append(names, p.Name)
 	}
 	switch {
 	case c.Has(mpi.CreatesComm):
@@ -105,6 +114,10 @@ func LayoutOf(c *mpi.Call) Layout {
 	case c.Has(mpi.CreatesType):
 		l.Made = TypeWords
 	}
+	if r, ok := l.receiveOf(c); ok {
+		l.Receive = r
+	}
+	l.Completion = meaning.CompletionOf(c, len(names), func(i int) string { return names[i] })
 	return l
 }
 
@@ -246,7 +259,7 @@ func (s *Span) end(vals []int64) int {
 		}
 	case s.Width == Status:
 		switch vals[s.At] {
-		case StatusAbsent, StatusEmpty:
+		case StatusAbsent, StatusEmpty, StatusPosted, StatusPostedIgnored:
 			end = s.At + 1
 		case StatusFilled, StatusIgnored:
 			if end = s.At + statusEnd; !s.errors {

@@ -1,5 +1,7 @@
 package symbol
 
+import "github.com/spoor-hpc/spoor/internal/record/signature"
+
 // A RequestKind is what a request stands for, as far as its status goes.
 type RequestKind uint8
 
@@ -45,6 +47,7 @@ type request struct {
 	round         uint32 // of the call that found it last
 	kind          RequestKind
 	live          bool
+	posted        signature.Envelope // of a receive
 }
 
 // Init sets the null handle's raw value.
@@ -53,8 +56,8 @@ func (q *Requests) Init(null uint64) { q.null = null }
 // Names of requests that aren't of the calling thread: see Name.
 const threadBits = 10
 
-// Make names a new one-shot request.
-func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind) int64 {
+// Make names a new one-shot request. posted is what its receive says.
+func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind, posted signature.Envelope) int64 {
 	if handle == q.null {
 		return 0
 	}
@@ -63,17 +66,17 @@ func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind) int6
 	}
 	q.made[thread]++
 	q.alive++
-	q.add(handle, place, int32(thread), q.made[thread], kind)
+	q.add(handle, place, int32(thread), q.made[thread], kind, posted)
 	return 2
 }
 
 // MakePersistent names a new persistent request.
-func (q *Requests) MakePersistent(thread int, handle, place uint64, kind RequestKind) int64 {
+func (q *Requests) MakePersistent(thread int, handle, place uint64, kind RequestKind, posted signature.Envelope) int64 {
 	if handle == q.null {
 		return 0
 	}
 	id := int64(q.pool.Take())
-	q.add(handle, place, int32(thread), -1-id, kind)
+	q.add(handle, place, int32(thread), -1-id, kind, posted)
 	return 2*id + 1
 }
 
@@ -88,7 +91,7 @@ func Persistent(name int64) int64 {
 // NextPersistent is the name that MakePersistent would give.
 func (q *Requests) NextPersistent() int64 { return 2*int64(q.pool.Next()) + 1 }
 
-func (q *Requests) add(handle, place uint64, thread int32, number int64, kind RequestKind) {
+func (q *Requests) add(handle, place uint64, thread int32, number int64, kind RequestKind, posted signature.Envelope) {
 	q.Version++
 	var i int32
 	if n := len(q.unused); n > 0 {
@@ -100,7 +103,7 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	}
 	e := &q.entries[i]
 	e.handle, e.place, e.thread, e.number, e.kind = handle, place, thread, number, kind
-	e.older, e.newer, e.newest, e.round, e.live = None, None, i, 0, true
+	e.older, e.newer, e.newest, e.round, e.live, e.posted = None, None, i, 0, true, posted
 	known := q.handles.Place(handle)
 	if *known == 0 {
 		*known = int64(i) + 1
@@ -188,6 +191,13 @@ func (q *Requests) Name(i int, handle uint64, thread int) int64 {
 
 // Kind tells what the request with index i stands for.
 func (q *Requests) Kind(i int) RequestKind { return q.entries[i].kind }
+
+// Posted reports whether a status of these values follows from the receive of the request with index i,
+// which the same thread posted.
+func (q *Requests) Posted(i, thread int, source, tag, bytes, cancelled int64) bool {
+	e := &q.entries[i]
+	return int(e.thread) == thread && e.posted.Posted(source, tag, bytes, cancelled)
+}
 
 // Complete forgets the request with index i if it is a one-shot.
 func (q *Requests) Complete(i int) {

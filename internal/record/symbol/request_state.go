@@ -34,7 +34,7 @@ func (q *Requests) codeHandle(c *wire.Coder, handle uint64, first *int64) {
 	for i := int32(*first) - 1; i != None; i = q.entries[i].newer {
 		chain = append(chain, i)
 	}
-	wire.List(c, &chain, 5, func(k int, i *int32) {
+	wire.List(c, &chain, 8, func(k int, i *int32) {
 		if wire.Index(c, i, len(q.entries)); c.Failed() {
 			return
 		}
@@ -45,7 +45,7 @@ func (q *Requests) codeHandle(c *wire.Coder, handle uint64, first *int64) {
 		}
 		c.Uint64(&e.place)
 		wire.Index(c, &e.thread, 1<<20)
-		wire.Integers(c, &e.number)
+		wire.Integers(c, &e.number, &e.posted.Source, &e.posted.Tag, &e.posted.Bytes)
 		if wire.Index(c, &e.kind, int(Transfer)+1); c.R == nil {
 			return
 		}

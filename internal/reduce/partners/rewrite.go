@@ -230,11 +230,11 @@ func (x *rewriting) write(of exchangeOf) (list []uint32) {
 			}
 			list = append(list, x.call(name, site, []int64{0, memory, at, m.bytes / f.unit, f.datatype, peer, m.tag, of.comm, 2}))
 			at += (m.bytes + 7) / 8 * 8
-			switch {
+			switch e := signature.EnvelopeOf(peer, m.tag, m.bytes/f.unit, f.datatype); {
 			case side == 1:
 				wait = append(wait, signature.StatusOfSend, 0)
-			case peer == mpi.ProcNull:
-				wait = append(wait, signature.StatusIgnored, mpi.ProcNull, mpi.AnyTag, 0, 0)
+			case e.Bytes >= 0:
+				wait = append(wait, signature.StatusPostedIgnored)
 			default:
 				wait = append(wait, signature.StatusIgnored, peer, m.tag, m.bytes, 0)
 			}

@@ -199,7 +199,7 @@ func (g *generator) findStatuses() {
 	for _, v := range g.list {
 		for _, c := range v.calls {
 			for i := range c.out {
-				if statusForms(&c.out[i], trace.StatusFilled) {
+				if statusForms(&c.out[i], trace.StatusFilled, trace.StatusPosted) {
 					g.filled[statusPlace{c.f.Name, c.site}] = true
 				}
 			}
@@ -207,15 +207,10 @@ func (g *generator) findStatuses() {
 	}
 }
 
-// statusForms reports whether a status has a form, or one of several.
-func statusForms(n *node, form trace.StatusForm) bool {
-	switch n.typ {
-	case trace.Status:
-		return n.n == int64(form)
-	case trace.Array:
-		return slices.ContainsFunc(n.elems, func(e node) bool { return e.typ == trace.Status && e.n == int64(form) })
-	}
-	return false
+// statusForms reports whether a status has one of some forms, or one of several has.
+func statusForms(n *node, forms ...trace.StatusForm) bool {
+	has := func(n node) bool { return n.typ == trace.Status && slices.Contains(forms, trace.StatusForm(n.n)) }
+	return has(*n) || n.typ == trace.Array && slices.ContainsFunc(n.elems, has)
 }
 
 // ignores reports whether the program passed MPI_STATUS_IGNORE or the like. Where nothing
@@ -224,10 +219,10 @@ func (w *writer) ignores(out *node) bool {
 	if strings.HasPrefix(w.c.f.Name, "MPI_Status_") {
 		return false // which make one
 	}
-	if out.n == trace.ArrayStatusesIgnore && out.typ == trace.Array || statusForms(out, trace.StatusIgnored) {
+	if out.n == trace.ArrayStatusesIgnore && out.typ == trace.Array || statusForms(out, trace.StatusIgnored, trace.StatusPostedIgnored) {
 		return true
 	}
-	return !statusForms(out, trace.StatusFilled) && !w.g.filled[statusPlace{w.c.f.Name, w.c.site}]
+	return !statusForms(out, trace.StatusFilled, trace.StatusPosted) && !w.g.filled[statusPlace{w.c.f.Name, w.c.site}]
 }
 
 // status is one status.

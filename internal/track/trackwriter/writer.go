@@ -28,12 +28,16 @@ type Writer struct {
 	key     signature.Key
 	moves   lane.Moves
 	words   []int32
-	layouts map[uint16]*layout
-	streams []*stream
-	spool   *spool
-	values  map[string][]model.ValueStat
-	paths   *track.Paths // of the first thread
-	from    int64        // ns: when the rank's first call began
+	spans   []signature.Span
+	posting signature.Posting // of the call at hand
+
+	postings []signature.Posting // by terminal
+	layouts  map[uint16]*layout
+	streams  []*stream
+	spool    *spool
+	values   map[string][]model.ValueStat
+	paths    *track.Paths // of the first thread
+	from     int64        // ns: when the rank's first call began
 }
 
 type stream struct {
@@ -43,6 +47,7 @@ type stream struct {
 	end   uint64 // of the latest call
 	away  uint64 // since then, and not the program's
 	times spooled
+	posts signature.Envelopes
 }
 
 // New begins the track of a rank, whose first call came so many ns after the zero that its calls' times count from.
@@ -68,6 +73,7 @@ type layout struct {
 	signature.Layout
 	def   *mpi.Call // nil: not known
 	adds  bool      // displacements may be left out
+	posts bool      // its calls make requests, or have statuses
 	lanes bool      // values may go into lanes
 }
 
@@ -79,6 +85,7 @@ func (w *Writer) layout(function uint16) *layout {
 			l.def, l.Layout, l.lanes = def, signature.LayoutOf(def), !def.Binds()
 			for i := range def.Params {
 				l.adds = l.adds || def.Adds(i)
+				l.posts = l.posts || def.Params[i].Kind == mpi.KindRequest || def.Params[i].Kind.IsStatus()
 			}
 		}
 		w.layouts[function] = l
@@ -109,25 +116,36 @@ func (w *Writer) Call(thread int, function uint16, site uint64, vals []int64) (u
 	if len(w.Times) >= mostDistinct {
 		return 0, fmt.Errorf("more than %d distinct calls", mostDistinct)
 	}
-	w.key = append(append(w.key[:0], 0, 0), w.layout(function).leaveOut(vals)...)
-	w.key.SetHeader(function, site)
 	s := w.stream(thread)
+	w.key = w.leaveOut(append(w.key[:0], 0, 0), s, w.layout(function), vals)
+	w.key.SetHeader(function, site)
 	n := w.sigs.Follow(s.last, thread, w.key, w.mayLane)
 	for len(w.Times) < w.sigs.Len() {
 		w.Times = append(w.Times, track.Times{})
 		w.paths.Place(function, site)
+	}
+	if w.posting.Makes != signature.NoRequest {
+		for len(w.postings) <= int(n) {
+			w.postings = append(w.postings, signature.Posting{})
+		}
+		w.postings[n] = w.posting
+		s.posts.Post(w.posting)
 	}
 	s.last = n
 	s.calls.Append(n)
 	return n, nil
 }
 
-// Again takes down the same call as one before, by its number; false if it has to be told once more, as calls of this kind are in a lane now.
+// Again takes down the same call as one before, by its number; false if it has to be told once more, as calls of this kind are in a lane now
+// or if it has statuses of requests.
 func (w *Writer) Again(thread int, n uint32) bool {
-	if !w.sigs.Plain(n) {
+	if !w.sigs.Plain(n) || w.layout(w.sigs.Look(n).Call()).Completion.Completes {
 		return false
 	}
 	s := w.stream(thread)
+	if int(n) < len(w.postings) {
+		s.posts.Post(w.postings[n])
+	}
 	s.last = n
 	s.calls.Append(n)
 	return true
@@ -243,20 +261,30 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 // Close lets the file go.
 func (w *Writer) Close() { w.spool.close() }
 
-// leaveOut leaves out displacements that are sums of the counts before them, as a recorder does.
-func (l *layout) leaveOut(vals []int64) []int64 {
-	if !l.adds {
-		return vals
+// leaveOut appends values without what follows from others, as a recorder does: displacements that are sums of the counts
+// before them, and statuses that repeat their receives.
+func (w *Writer) leaveOut(to []int64, s *stream, l *layout, vals []int64) []int64 {
+	w.posting = signature.Posting{}
+	if !l.adds && !l.posts {
+		return append(to, vals...)
 	}
-	spans, err := l.Spans(nil, vals)
+	spans, err := l.Spans(w.spans[:0], vals)
 	if err != nil {
-		return vals
+		return append(to, vals...)
 	}
-	vals = slices.Clone(vals)
+	w.spans = spans
+	if l.posts {
+		to = s.posts.LeaveOutStatuses(to, &l.Layout, spans, vals)
+		w.posting = l.Posting(spans, vals)
+		return to
+	}
+	from := len(to)
+	to = append(to, vals...)
+	vals = to[from:]
 	for i := 1; i < len(spans); i++ {
 		if p := spans[i].Param; p > 0 && p < len(l.def.Params) && l.def.Adds(p) && spans[i-1].Param == p-1 {
 			signature.LeaveOut(vals[spans[i-1].At:spans[i-1].End], vals[spans[i].At:spans[i].End])
 		}
 	}
-	return vals
+	return to
 }

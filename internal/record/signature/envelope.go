@@ -1,0 +1,334 @@
+package signature
+
+import (
+	"iter"
+
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+)
+
+// Most statuses repeat their receive: they say that the message came that it names, of the
+// size that it has room for. Such a status need not be kept. In place of StatusFilled stands
+// StatusPosted, in place of StatusIgnored StatusPostedIgnored, and nothing follows.
+//
+// The receive of a status is the call itself, or the call of the same thread that made the request;
+// for a persistent one that is not MPI_Start. It has to name source, tag and a predefined datatype.
+// A call in which MPI failed has no such status, nor has one that leaves its requests as they are.
+
+// An Envelope is what a receive says of its message.
+type Envelope struct{ Source, Tag, Bytes int64 }
+
+// Open is the envelope of a receive that leaves something open, and of what is none.
+var Open = Envelope{Bytes: -1}
+
+// EnvelopeOf returns what a receive says that names so many elements of a datatype.
+func EnvelopeOf(source, tag, count, datatype int64) Envelope {
+	size, predefined := mpi.TypeSize(datatype)
+	const most = 1 << 50 // bytes
+	switch {
+	case source == mpi.ProcNull: // such a message comes at once, and is like this
+		return Envelope{mpi.ProcNull, mpi.AnyTag, 0}
+	case source < 0 || tag < 0 || count < 0 || !predefined || size > 0 && count > most/size:
+		return Open
+	}
+	return Envelope{source, tag, count * size}
+}
+
+// Posted reports whether a status of these values follows from the receive.
+func (e Envelope) Posted(source, tag, bytes, cancelled int64) bool {
+	return e.Bytes >= 0 && source == e.Source && tag == e.Tag && bytes == e.Bytes && cancelled == 0
+}
+
+// Tagged returns what the receive says if it names another tag.
+func (e Envelope) Tagged(tag int64) Envelope {
+	switch {
+	case e.Bytes < 0, e.Source == mpi.ProcNull:
+		return e
+	case tag < 0:
+		return Open
+	}
+	e.Tag = tag
+	return e
+}
+
+// A Receive is where the calls of a function have what they say of a message that they ask for:
+// of values in either order.
+type Receive struct{ Source, Tag, Count, Type int32 }
+
+// receiveOf returns that of a function, false if its calls ask for no message or don't name it.
+func (l *Layout) receiveOf(c *mpi.Call) (r Receive, ok bool) {
+	source, tag, count, datatype, ok := meaning.ReceiveParams(c)
+	if !ok {
+		return r, false
+	}
+	at := map[string]*int32{source: &r.Source, tag: &r.Tag, count: &r.Count, datatype: &r.Type}
+	place, found, i := int32(1), 0, 0
+	for k := range c.Params {
+		p := &c.Params[k]
+		if p.LargeOnly && !c.Large {
+			continue
+		}
+		if to := at[p.Name]; to != nil {
+			*to = place
+			found++
+		}
+		if q := &l.Params[i]; found < len(at) {
+			if q.Dims > 0 || q.Width == Status || q.Out {
+				return r, false // what follows stands elsewhere each time
+			}
+			place += int32(q.Width)
+		}
+		i++
+	}
+	return r, found == len(at)
+}
+
+// Envelope returns what a call says of the message that it asks for.
+func (l *Layout) Envelope(vals []int64) Envelope {
+	r := l.Receive
+	if r.Source == 0 || int(max(r.Source, r.Tag, r.Count, r.Type)) >= len(vals) {
+		return Open
+	}
+	return EnvelopeOf(vals[r.Source], vals[r.Tag], vals[r.Count], vals[r.Type])
+}
+
+// A Posting is a request that a call makes.
+type Posting struct {
+	Makes    Makes
+	ID       int64 // of a persistent one
+	Envelope Envelope
+}
+
+// Makes is what kind of request that is.
+type Makes uint8
+
+// The kinds.
+const (
+	NoRequest Makes = iota
+	OneShot
+	Persistent
+)
+
+// Posting returns the request that a call makes.
+func (l *Layout) Posting(spans []Span, vals []int64) Posting {
+	for i := range spans {
+		s := &spans[i]
+		if !s.Out || s.Dims > 0 || s.Param < 0 || s.Param >= len(l.Params) || !l.Params[s.Param].Request {
+			continue
+		}
+		switch name := vals[s.At]; {
+		case name <= 0:
+		case name&1 == 0:
+			return Posting{OneShot, 0, l.Envelope(vals)}
+		default:
+			return Posting{Persistent, name >> 1, l.Envelope(vals)}
+		}
+	}
+	return Posting{}
+}
+
+// Own stands for the name of a request where a status belongs to the receive that has it.
+const Own = 0
+
+// Awaited yields the statuses of a call that may follow from a receive, each with the name of its request.
+func (l *Layout) Awaited(spans []Span, vals []int64) iter.Seq2[Span, int64] {
+	return func(yield func(Span, int64) bool) {
+		if len(vals) == 0 || vals[0] != 0 {
+			return
+		}
+		find := func(param int, out bool) (Span, bool) {
+			for i := range spans {
+				if s := &spans[i]; param >= 0 && s.Param == param && s.Out == out {
+					return *s, true
+				}
+			}
+			return Span{}, false
+		}
+		x := &l.Completion
+		if status, ok := find(x.Status, true); ok && !x.Completes {
+			if l.Receive.Source > 0 {
+				yield(status, Own)
+			}
+			return
+		}
+		if flag, ok := find(x.Flag, true); !x.Completes || ok && vals[flag.At] == 0 {
+			return
+		}
+		requests, many := find(x.Requests, false)
+		name := func(i int64) int64 {
+			if at := requests.At + 1 + int(i); i >= 0 && at < requests.End {
+				return vals[at]
+			}
+			return Own
+		}
+		if one, ok := find(x.Request, false); ok {
+			if status, ok := find(x.Status, true); ok {
+				yield(status, vals[one.At])
+			}
+			return
+		}
+		if index, ok := find(x.Index, true); ok {
+			if status, known := find(x.Status, true); known {
+				yield(status, name(vals[index.At]))
+			}
+			return
+		}
+		statuses, ok := find(x.Statuses, true)
+		if !ok || !many {
+			return
+		}
+		indices, some := find(x.Indices, true)
+		i := 0
+		for s := range statuses.Elements(vals) {
+			n := int64(i)
+			if i++; some {
+				at := indices.At + i
+				if at >= indices.End {
+					return
+				}
+				n = vals[at]
+			}
+			if !yield(s, name(n)) {
+				return
+			}
+		}
+	}
+}
+
+// Envelopes are what the requests of a thread were posted with, call after call.
+type Envelopes struct {
+	// Before returns the receives of requests that calls made which Post wasn't told of: a one-shot
+	// request by its number, a persistent one by its ID. Nil: there are none.
+	Before interface {
+		OneShot(number int64) Envelope
+		Persistent(id int64) Envelope
+	}
+	Made int64 // one-shot requests before the next call
+
+	from       int64      // the first of them that Post was told of
+	ring       []Envelope // by the low bits of their numbers
+	persistent map[int64]Envelope
+}
+
+// The newest requests are at hand: some, and up to a bound, if there are others that aren't or once such a one is asked for.
+const (
+	firstRing = 8
+	someRing  = 64
+	mostRing  = 1 << 16
+)
+
+// Start begins before a call that so many requests were made before.
+func (p *Envelopes) Start(made int64) { p.Made, p.from = made, made }
+
+// Post takes in what a call makes.
+func (p *Envelopes) Post(x Posting) {
+	switch x.Makes {
+	case NoRequest:
+	case OneShot:
+		if p.ring == nil {
+			p.ring = make([]Envelope, firstRing)
+		}
+		if n := len(p.ring); p.Made-p.from >= int64(n) && (p.Before == nil || n < someRing) {
+			p.grow()
+		}
+		p.ring[p.Made&int64(len(p.ring)-1)] = x.Envelope
+		p.Made++
+	case Persistent:
+		if p.persistent == nil {
+			p.persistent = make(map[int64]Envelope)
+		}
+		p.persistent[x.ID] = x.Envelope
+	}
+}
+
+// grow doubles the ring. What it has lost by then stays lost.
+func (p *Envelopes) grow() {
+	n := int64(len(p.ring))
+	if n >= mostRing {
+		return
+	}
+	ring := make([]Envelope, 2*n)
+	for i := max(p.from, p.Made-n); i < p.Made; i++ {
+		ring[i&(2*n-1)] = p.ring[i&(n-1)]
+	}
+	p.from = max(p.from, p.Made-n)
+	p.ring = ring
+}
+
+// Of returns what the receive of a request says, by the name that this has for the next call.
+func (p *Envelopes) Of(name int64) Envelope {
+	switch {
+	case name <= 0:
+		return Open
+	case name&1 != 0:
+		id := name >> 1
+		e, ok := p.persistent[id]
+		if !ok {
+			if e = Open; p.Before != nil {
+				e = p.Before.Persistent(id)
+				p.Post(Posting{Persistent, id, e})
+			}
+		}
+		return e
+	}
+	number := p.Made - name>>1
+	if number >= p.from && number < p.Made && number >= p.Made-int64(len(p.ring)) {
+		return p.ring[number&int64(len(p.ring)-1)]
+	}
+	if number < 0 || p.Before == nil {
+		return Open
+	}
+	if number >= p.from {
+		p.grow()
+	}
+	return p.Before.OneShot(number)
+}
+
+// says returns what the receive says that a status belongs to.
+func (l *Layout) says(vals []int64, name int64, of func(name int64) Envelope) Envelope {
+	if name == Own { // or MPI_REQUEST_NULL, in a call that is no receive
+		return l.Envelope(vals)
+	}
+	return of(name)
+}
+
+// Posted reports whether a status follows from its receive and is left out.
+func (s *Span) Posted(vals []int64) bool {
+	return s.Width == Status && (vals[s.At] == StatusPosted || vals[s.At] == StatusPostedIgnored)
+}
+
+// LeaveOutStatuses appends a call's values to a list, without what statuses repeat.
+func (p *Envelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals []int64) []int64 {
+	from := 0
+	for s, name := range l.Awaited(spans, vals) {
+		if !s.Filled(vals) || s.End-s.At != StatusError {
+			continue
+		}
+		v := vals[s.At:s.End]
+		if l.says(vals, name, p.Of).Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
+			to = append(append(to, vals[from:s.At]...), v[0]+StatusPosted-StatusFilled)
+			from = s.End
+		}
+	}
+	return append(to, vals[from:]...)
+}
+
+// FillInStatuses appends a call's values to a list, with those that LeaveOutStatuses left out. It is false
+// if that can't have made them.
+func (p *Envelopes) FillInStatuses(to []int64, l *Layout, spans []Span, vals []int64) ([]int64, bool) {
+	return l.FillInStatuses(to, spans, vals, p.Of)
+}
+
+// FillInStatuses does the same for who has the receives of requests elsewhere.
+func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(name int64) Envelope) ([]int64, bool) {
+	from, ok := 0, true
+	for s, name := range l.Awaited(spans, vals) {
+		if !s.Posted(vals) {
+			continue
+		}
+		e := l.says(vals, name, of)
+		to = append(append(to, vals[from:s.At]...), vals[s.At]+StatusFilled-StatusPosted, e.Source, e.Tag, e.Bytes, 0)
+		from, ok = s.End, ok && e.Bytes >= 0
+	}
+	return append(to, vals[from:]...), ok
+}
