@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
@@ -48,14 +49,16 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	if err := k.placeMeans(stream, m); err != nil {
 		return nil, err
 	}
+	if err := k.ownMeans(m, stats); err != nil {
+		return nil, err
+	}
 	weight := func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns + m.Timings[t].Gap.Ns) }
 	if m.Leaves != nil {
 		m.Sums = grammar.NewSums(m.Leaves, weight)
 	} else {
 		m.Sums = k.weighed(stream, weight)
 	}
-	// Ranks of a class share the means. A rank that waited less has the same sum
-	// but ended when it ended.
+	// What the trace doesn't have of the rank itself is the class's. The rank ended when it ended.
 	if total := m.Sums.Total(); stream == 0 && p.SpanNs > 0 && total > 0 {
 		m.Scale = float64(p.SpanNs) / float64(total)
 	}
@@ -74,6 +77,37 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.Sums { return k.weighed(0, weight) })
 	}
 	return m, nil
+}
+
+// ownMeans makes the means of a class those of the rank, as far as the trace has what the rank itself spent on the calls of each
+// call site, so that sums along the line are those of Totals.
+func (k *Rank) ownMeans(m *timeline.Means, stats []Times) error {
+	all, err := k.r.Totals(k.nclass)
+	if err != nil || all.known == nil {
+		return err
+	}
+	site := sections.NumbersOf(k.class.Groups()) // in the order of Totals
+	sites := all.Of(k.index).Sites
+	gaps, durations := make([]float64, len(sites)), make([]float64, len(sites)) // as a mean rank would have spent them
+	for stream := range k.streams {
+		for t, n := range k.Counts(stream) {
+			gaps[site[t]] += float64(n) * stats[t].Gap.Mean()
+			durations[site[t]] += float64(n) * stats[t].Duration.Mean()
+		}
+	}
+	for i := range sites {
+		gaps[i], durations[i] = factor(sites[i].Gap.Ns, gaps[i]), factor(sites[i].Duration.Ns, durations[i])
+	}
+	m.Own(func(terminal int) (gap, duration float64) { return gaps[site[terminal]], durations[site[terminal]] })
+	return nil
+}
+
+// factor is what makes a mean rank's time a rank's own.
+func factor(own, mean float64) float64 {
+	if mean <= 0 || own < 0 {
+		return 1
+	}
+	return own / mean
 }
 
 // placeMeans has leaves in place of terminals where the trace has times of theirs, or

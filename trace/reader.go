@@ -58,6 +58,7 @@ type Reader struct {
 	slow      map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
 	shared    sync.Map                        // see Shared
 	layouts   sync.Map                        // see layout
+	spent     sync.Map                        // *ClassTotals by class
 	latest    latestTimes
 }
 

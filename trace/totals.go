@@ -97,6 +97,17 @@ type classSite struct {
 
 // Totals returns what the ranks of a class spent, however times were kept.
 func (r *Reader) Totals(class int) (*ClassTotals, error) {
+	if c, ok := r.spent.Load(class); ok {
+		return c.(*ClassTotals), nil
+	}
+	c, err := r.readClassTotals(class)
+	if err == nil {
+		r.spent.Store(class, c)
+	}
+	return c, err
+}
+
+func (r *Reader) readClassTotals(class int) (*ClassTotals, error) {
 	times, err := r.Times(class)
 	if err != nil {
 		return nil, err

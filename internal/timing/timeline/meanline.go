@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/spoor-hpc/spoor/internal/grammar"
@@ -186,6 +187,36 @@ func (m *Means) Place(leaves *grammar.Grammar, terminal []int32, times []model.L
 		return
 	}
 	m.Timings, m.Leaves, m.Of, m.Places = own, leaves, terminal, times
+}
+
+// Own multiplies the times by factors of their terminals.
+func (m *Means) Own(of func(terminal int) (gap, duration float64)) {
+	times, places := slices.Clone(m.Timings), slices.Clone(m.Places)
+	sum := 0.0
+	for i := range times {
+		t := i
+		if m.Of != nil {
+			t = int(m.Of[i])
+		}
+		x := &times[i]
+		gap, duration := of(t)
+		move(&x.Gap, gap*float64(x.Gap.Ns))
+		move(&x.Duration, duration*float64(x.Duration.Ns))
+		calls := 1.0
+		if i < len(places) {
+			p := &places[i]
+			p.Gap, p.EntriesGap, p.Duration = p.Gap*gap, p.EntriesGap*gap, p.Duration*duration
+			p.Outer = slices.Clone(p.Outer)
+			for k := range p.Outer {
+				p.Outer[k].Gap *= gap
+			}
+			calls = float64(p.Calls)
+		}
+		sum += calls * (float64(x.Gap.Ns) + float64(x.Duration.Ns))
+	}
+	if sum < math.MaxInt64/2 {
+		m.Timings, m.Places = times, places
+	}
 }
 
 // move makes another mean of a sample, of some of the same calls.
