@@ -67,6 +67,29 @@ func DecodeRuns(r *wire.Reader, n int) Column {
 	return c
 }
 
+// CodeRuns writes or reads a column of n values by its runs.
+func CodeRuns(c *wire.Coder, x *Column, n int) {
+	if c.R == nil {
+		c.B = x.AppendRuns(c.B)
+	} else {
+		*x = DecodeRuns(c.R, n)
+	}
+}
+
+// CodeSeq writes a column of n values in the form in which it is shortest, or reads it.
+func CodeSeq(c *wire.Coder, x *Column, n int) {
+	if c.R == nil {
+		c.B = EncodeSeq(c.B, x, nil)
+		return
+	}
+	*x = Column{}
+	if s := DecodeSeq(c.R, n); s != nil {
+		for i := range n {
+			x.Append(s.At(i, 0))
+		}
+	}
+}
+
 // A Pattern is what columns have in common whose values differ by an offset and a
 // factor: the size of a message in elements and in bytes, for instance.
 type Pattern struct {
