@@ -82,10 +82,27 @@ func CodeSeq(c *wire.Coder, x *Column, n int) {
 		c.B = EncodeSeq(c.B, x, nil)
 		return
 	}
-	*x = Column{}
-	if s := DecodeSeq(c.R, n); s != nil {
+	s := DecodeSeq(c.R, n)
+	switch {
+	case s == nil:
+		*x = Column{}
+	case s.plain == nil && s.sums == nil:
+		*x = Column{runs: s.runs, n: uint64(n)}
+	default:
+		*x = Column{}
 		for i := range n {
 			x.Append(s.At(i, 0))
+		}
+	}
+}
+
+// CodeValues is CodeSeq of a column of these values, of which a reader knows the number.
+func CodeValues(c *wire.Coder, vals []int64) {
+	if c.R == nil {
+		c.B = EncodeValues(c.B, vals)
+	} else if s := DecodeSeq(c.R, len(vals)); s != nil {
+		for i := range vals {
+			vals[i] = s.At(i, 0)
 		}
 	}
 }

@@ -104,7 +104,9 @@ func (l *AllocEvents) codeShape(c *wire.Coder) {
 		n := 0
 		for _, g := range l.Streams {
 			for _, t := range g.Terminals() {
-				c.Refuse(int(t) > n, "event %d before %d", t, n)
+				if int(t) > n {
+					c.Refuse(true, "event %d before %d", t, n)
+				}
 				n = max(n, int(t)+1)
 			}
 		}
@@ -113,13 +115,13 @@ func (l *AllocEvents) codeShape(c *wire.Coder) {
 		}
 		l.List = make([]AllocColumns, n)
 	}
-	var ends column.Column
-	for i := range l.List {
-		ends.Append(int64(bit(l.List[i].Free)))
+	ends := make([]int64, len(l.List))
+	for i := range ends {
+		ends[i] = int64(bit(l.List[i].Free))
 	}
-	column.CodeSeq(c, &ends, len(l.List))
-	for i := range l.List {
-		l.List[i].Free = !c.Failed() && ends.At(i) == 1
+	column.CodeValues(c, ends)
+	for i := range ends {
+		l.List[i].Free = ends[i] == 1
 	}
 }
 
@@ -129,36 +131,39 @@ const allocSize = 2
 // codeNumbers is one number of all allocation events.
 func (l *AllocEvents) codeNumbers(c *wire.Coder, k, ranks int) {
 	var of []*column.Column // of the events that have it
-	var first column.Column
 	var varying []int
 	for i := range l.List {
 		x := l.List[i].numbers()[k]
-		if c.R != nil {
-			*x = column.Constant(0, ranks)
-		}
 		if k == allocSize && l.List[i].Free {
+			if c.R != nil {
+				*x = column.Constant(0, ranks)
+			}
 			continue
 		}
 		of = append(of, x)
-		first.Append(x.At(0))
-		if !constant(x) {
+		if c.R == nil && !constant(x) {
 			varying = append(varying, i)
 		}
 	}
 	if len(of) > 0 {
-		column.CodeSeq(c, &first, len(of))
-	}
-	if c.R != nil && !c.Failed() {
-		i := 0
-		for v := range first.All() {
-			*of[i] = column.Constant(v, ranks)
-			i++
+		first := make([]int64, len(of))
+		for i, x := range of {
+			if c.R == nil {
+				first[i] = x.At(0)
+			}
+		}
+		if column.CodeValues(c, first); c.R != nil {
+			for i, x := range of {
+				*x = column.Constant(first[i], ranks)
+			}
 		}
 	}
 	next := 0
 	wire.List(c, &varying, 2, func(_ int, i *int) {
 		wire.Int(c, i, len(l.List)-1)
-		c.Refuse(*i < next, "event %d varies after %d", *i, next)
+		if *i < next {
+			c.Refuse(true, "event %d varies after %d", *i, next)
+		}
 		if next = *i + 1; !c.Failed() {
 			column.CodeSeq(c, l.List[*i].numbers()[k], ranks)
 		}

@@ -90,15 +90,13 @@ func (m *RankMap) Places() *Placement {
 //
 //	blobs = sizes seq, bytes…
 func codeBlobs(c *wire.Coder, blobs [][]byte) {
-	var sizes column.Column
-	for _, x := range blobs {
-		sizes.Append(int64(len(x)))
+	sizes := make([]int64, len(blobs))
+	for i, x := range blobs {
+		sizes[i] = int64(len(x))
 	}
-	column.CodeSeq(c, &sizes, len(blobs))
-	i := 0
-	for size := range sizes.All() {
-		c.Bytes(&blobs[i], int(size))
-		i++
+	column.CodeValues(c, sizes)
+	for i := range blobs {
+		c.Bytes(&blobs[i], int(sizes[i]))
 	}
 }
 

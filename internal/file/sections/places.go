@@ -48,19 +48,22 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 		wire.Int(c, &m.duration, mostRounded(meanBits))
 		next = *t + 1
 	})
+	if c.R != nil {
+		x.own = make([]Placed, 0, c.R.Rest()/8) // most take as much
+	}
 	last := 0
 	for i := 0; i < len(x.own) || c.R != nil && c.R.Rest() > 0; i++ {
 		if c.R != nil {
 			x.own = append(x.own, Placed{Entry: math.NaN()})
 		}
 		p := &x.own[i]
-		head := uint64(p.Leaf-last)<<1 | uint64(bit(!math.IsNaN(p.Entry)))
-		wire.Uints(c, &head)
-		c.Refuse(head>>1 == 0 && i > 0 || head>>1 >= uint64(leaves-last), "leaf %d and %d more of %d", last, head>>1, leaves)
-		if c.Failed() {
+		head := (p.Leaf-last)<<1 | bit(!math.IsNaN(p.Entry))
+		wire.Int(c, &head, math.MaxInt)
+		if head>>1 == 0 && i > 0 || head>>1 >= leaves-last || c.Failed() {
+			c.Refuse(true, "leaf %d and %d more of %d", last, head>>1, leaves)
 			return
 		}
-		last += int(head >> 1)
+		last += head >> 1
 		p.Leaf = last
 		codeMean(c, &p.Gap)
 		codeMean(c, &p.Duration)
@@ -117,6 +120,10 @@ func DecodePlaces(r *wire.Reader, terminals []int32) (list []Placed) {
 	if x.code(&wire.Coder{R: r}, len(terminals)); r.Err() != nil {
 		return nil
 	}
+	if len(x.common) == 0 {
+		return x.own
+	}
+	list = make([]Placed, 0, len(x.own)+len(x.common))
 	for leaf, t := range terminals {
 		if len(x.own) > 0 && x.own[0].Leaf == leaf {
 			list, x.own = append(list, x.own[0]), x.own[1:]

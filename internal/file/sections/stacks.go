@@ -150,7 +150,9 @@ func (x *stackCode) code(c *wire.Coder, places int) {
 	last, lists := 0, 0
 	wire.List(c, &x.starts, 1, func(i int, start *int) {
 		wire.Above(c, start, last, places-1-last)
-		c.Refuse(i > 0 && *start == last, "body %d begins where another does", i)
+		if i > 0 && *start == last {
+			c.Refuse(true, "body %d begins where another does", i)
+		}
 		last = *start
 	})
 	for i := range x.lists {

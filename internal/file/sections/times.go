@@ -250,12 +250,10 @@ func indexes(ranks *column.Column) map[int32]uint64 {
 
 // codeRounded is a number with so many bits after the leading one: a small one as it is, others with an exponent.
 func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
-	n := 0
-	if c.R == nil {
-		n = Rounded(float64(*v), keep)
-	}
-	if wire.Int(c, &n, mostRounded(keep)); c.R != nil {
-		*v = T(unrounded(n, keep))
+	if c.R != nil {
+		*v = T(unrounded(c.R.Int(mostRounded(keep)), keep))
+	} else {
+		c.B = wire.AppendUvarint(c.B, uint64(Rounded(float64(*v), keep)))
 	}
 }
 
