@@ -160,12 +160,10 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 		list = append(list, c)
 	}
 	if len(list) == 1 {
-		err = o.print(cmd, struct {
-			*database.Comparison
-			Sites show.Table[database.SitePair] `json:"sites"`
-		}{list[0], show.Table[database.SitePair]{Rows: list[0].Sites, Columns: list[0].Columns()}}, nil, func(w io.Writer, v show.View) error { return printComparison(w, list[0], v) })
+		err = o.print(cmd, answerOf(list[0]), nil, func(w io.Writer, v show.View) error { return printComparison(w, list[0], v) })
 	} else {
-		err = o.print(cmd, list, nil, scalabilityTable(list))
+		table := scalabilityTable(list)
+		err = o.print(cmd, show.Table[comparedRun]{Rows: table.Rows[1:], Columns: table.Columns}, nil, table.Print)
 	}
 	if err != nil || o.threshold == 0 {
 		return false, err
@@ -179,31 +177,58 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 	return worse, nil
 }
 
-// scalabilityTable has a line for each run: those of the comparisons, and before them the one that they all have.
-func scalabilityTable(list []*database.Comparison) func(io.Writer, show.View) error {
-	type line struct {
-		run database.Run
-		s   database.Scalability
-	}
+// A compareAnswer is a comparison for programs.
+type compareAnswer struct {
+	*database.Comparison
+	Sites show.Table[database.SitePair] `json:"sites"`
+}
+
+func answerOf(c *database.Comparison) *compareAnswer {
+	return &compareAnswer{c, show.Table[database.SitePair]{Rows: c.Sites, Columns: c.Columns()}}
+}
+
+// A comparedRun is one of several runs beside the first.
+type comparedRun struct {
+	*compareAnswer // nil of the first run itself
+	run            database.Run
+	s              database.Scalability
+}
+
+// scalabilityTable has a row for each run: the one that they are compared with, and those of the comparisons.
+func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
+	type run = comparedRun
 	own, _ := list[0].Scalability()
-	lines := []line{{list[0].A, own}}
+	rows := []run{{nil, list[0].A, own}}
 	for _, c := range list {
 		_, s := c.Scalability()
-		lines = append(lines, line{c.B, s})
+		rows = append(rows, run{answerOf(c), c.B, s})
 	}
-	return tableOf(lines, func(c *show.Row, x line) {
-		share := func(v float64) string {
-			if v == 0 {
-				return "?"
-			}
-			return fmt.Sprintf("%.1f %%", 100*v) // more than all, where caches hold more on more ranks
+	unless0 := func(v float64) any {
+		if v == 0 {
+			return nil
 		}
-		var span, speedup any = "?", "?"
-		if x.s.SpanNs > 0 {
-			span, speedup = x.s.SpanNs, fmt.Sprintf("%.2f", x.s.Speedup)
-		}
-		c.Value("ranks", x.run.Ranks).Ns("time", span).Value("speedup", speedup).Value("global", share(x.s.Global())).Value("parallel", share(x.s.Parallel))
-		c.Value("load balance", share(x.s.LoadBalance)).Value("communication", share(x.s.Communication)).Value("computation", share(x.s.Computation))
-		c.Text("trace", x.run.Path)
-	})
+		return v
+	}
+	// Keys are those of the database, without a unit.
+	share := func(name, doc string, of func(s *database.Scalability) float64) show.Column[run] {
+		return show.Column[run]{Name: name, As: strings.ReplaceAll(name, " ", "_"), Unit: show.Fraction, Doc: doc,
+			Value: func(x run) any { return unless0(of(&x.s)) },
+			Text: func(x run) string {
+				if of(&x.s) == 0 {
+					return "?"
+				}
+				return fmt.Sprintf("%.1f %%", 100*of(&x.s)) // more than all, where caches hold more on more ranks
+			}}
+	}
+	return show.Table[run]{Rows: rows, Columns: show.Columns[run]{
+		{Name: "ranks", Doc: "of the run", Value: func(x run) any { return x.run.Ranks }},
+		{Name: "time", Unit: show.Ns, Doc: "of the slowest rank", Value: func(x run) any { return unless0(x.s.SpanNs) }},
+		{Name: "speedup", Unit: show.Ratio, Doc: "the first run's time over this one's", Value: func(x run) any { return unless0(x.s.Speedup) }},
+		share("global", "computation × parallel efficiency", func(s *database.Scalability) float64 { return s.Global() }),
+		share("parallel", "parallel efficiency", func(s *database.Scalability) float64 { return s.Parallel }),
+		share("load balance", "mean useful time of ranks over the largest", func(s *database.Scalability) float64 { return s.LoadBalance }),
+		share("communication", "largest useful time over the run time", func(s *database.Scalability) float64 { return s.Communication }),
+		share("computation", "the first run's useful time over this one's", func(s *database.Scalability) float64 { return s.Computation }),
+		{Name: "trace", Unit: show.Word, Doc: "path of the run's trace", Value: func(x run) any { return x.run.Path }},
+	}}
 }

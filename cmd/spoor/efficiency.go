@@ -50,7 +50,8 @@ More: docs/efficiency.md`,
 				if err != nil {
 					return err
 				}
-				return o.print(cmd, list, func(w io.Writer) { printRanks(w, list, o.top.Rows, terminalWidth(cmd)) }, rankTable(list))
+				table, perRank := rankTable(list)
+				return o.print(cmd, perRank, func(w io.Writer) { printRanks(w, list, o.top.Rows, terminalWidth(cmd)) }, table.Print)
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := efficiency.Of(r, efficiency.Options{
@@ -369,26 +370,41 @@ func valueNames(list []efficiency.RankTotals) (names []string) {
 	return names
 }
 
-// rankTable has a row for each rank and time, in ns, or name of attached values: first its
-// totals, then by place.
-func rankTable(list []efficiency.RankTotals) func(io.Writer, show.View) error {
-	type row struct {
-		rank                       int
-		host, what, function, site string
-		efficiency.RankTime
+// A rankQuantity is a time of a rank, in ns, or the sum of a value attached on it, in all or at a call site.
+type rankQuantity struct {
+	rank                       int
+	host, what, function, site string
+	value                      efficiency.RankTime
+}
+
+// A rankAnswer is a rank for programs. Its rows are those of the table; the rest is as release 1.0 has it.
+type rankAnswer struct {
+	efficiency.RankTotals
+	Rows show.Table[rankQuantity] `json:"rows"`
+}
+
+// rankTable has a row for each rank and quantity: first its totals, then by call site. It is also returned rank by rank.
+func rankTable(list []efficiency.RankTotals) (all show.Table[rankQuantity], perRank []rankAnswer) {
+	all.Columns = show.Columns[rankQuantity]{
+		{Name: "rank", Value: func(q rankQuantity) any { return q.rank }},
+		{Name: "host", Unit: show.Word, Value: func(q rankQuantity) any { return q.host }},
+		{Name: "what", Unit: show.Word, Doc: "compute, mpi, or the name of an attached value", Value: func(q rankQuantity) any { return q.what }},
+		{Name: "function", Unit: show.Word, Doc: "MPI function; empty for the rank's total", Value: func(q rankQuantity) any { return q.function }},
+		{Name: "site", Unit: show.Word, Doc: "call site", Value: func(q rankQuantity) any { return q.site }},
+		{Name: "value", Unit: show.Decimal, Doc: "ns, or the sum of the attached value", Value: func(q rankQuantity) any { return q.value.Ns }},
+		{Name: "within", Unit: show.Decimal, Doc: "the truth is at most this far away", Value: func(q rankQuantity) any { return q.value.Within }},
+		{Name: "known", Doc: "the rank's own; else its part in what ranks like it spent", Value: func(q rankQuantity) any { return q.value.Known }},
 	}
-	var rows []row
 	for _, r := range list {
-		rows = append(rows, row{r.Rank, r.Host, "compute", "", "", r.Compute}, row{r.Rank, r.Host, "mpi", "", "", r.MPI})
+		rows := []rankQuantity{{r.Rank, r.Host, "compute", "", "", r.Compute}, {r.Rank, r.Host, "mpi", "", "", r.MPI}}
 		for _, s := range r.Sites {
-			rows = append(rows, row{r.Rank, r.Host, "compute", s.Function, s.Place, s.Compute}, row{r.Rank, r.Host, "mpi", s.Function, s.Place, s.MPI})
+			rows = append(rows, rankQuantity{r.Rank, r.Host, "compute", s.Function, s.Place, s.Compute}, rankQuantity{r.Rank, r.Host, "mpi", s.Function, s.Place, s.MPI})
 		}
 		for _, v := range r.Values {
-			rows = append(rows, row{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
+			rows = append(rows, rankQuantity{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, Within: v.Within, Known: v.Known}})
 		}
+		all.Rows = append(all.Rows, rows...)
+		perRank = append(perRank, rankAnswer{r, show.Table[rankQuantity]{Rows: rows, Columns: all.Columns}})
 	}
-	return tableOf(rows, func(c *show.Row, r row) {
-		c.Value("rank", r.rank).Text("host", r.host).Text("what", r.what).Text("function", r.function).Text("site", r.site)
-		c.Decimal("value", r.Ns, 0).Decimal("within", r.Within, 0).Value("known", r.Known)
-	})
+	return all, perRank
 }

@@ -99,17 +99,20 @@ func scalingTable(s *database.Scaling) show.Table[database.Growth] {
 	at := func(ranks int, value func(g growth) any) {
 		list = append(list, show.Column[growth]{Name: "at " + show.Grouped(ranks), Unit: show.Ns, Doc: "time of a rank at this number of ranks", Value: value})
 	}
+	measured := func(ranks int) {
+		at(ranks, func(g growth) any {
+			if !slices.Contains(g.Ranks, float64(ranks)) {
+				return nil
+			}
+			return g.At(float64(ranks))
+		})
+	}
 	if !s.Laws {
 		for _, n := range s.Ranks {
-			at(n, func(g growth) any {
-				if !slices.Contains(g.Ranks, float64(n)) {
-					return nil
-				}
-				return g.At(float64(n))
-			})
+			measured(n)
 		}
 	} else {
-		at(last, func(g growth) any { return g.Values[len(g.Values)-1] })
+		measured(last)
 		at(s.Ahead, func(g growth) any { return g.Ahead })
 		list = append(list,
 			show.Column[growth]{Name: "share", Unit: show.Fraction, Doc: "its part in the predicted time of all call sites", Value: func(g growth) any { return g.Share }},

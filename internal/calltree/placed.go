@@ -117,7 +117,8 @@ func alike(c *trace.Code) []bool {
 	return is
 }
 
-// placed makes the nodes of a thread.
+// placed makes the nodes of a thread. It finds no loops: they are vertices of the code. tree.Ways counts how often each was entered and went
+// round, in the compressed calls; Ways.Shape has the same turns, but goes through the calls one by one, for a rule per round.
 func (b *builder) placed(stream int) Thread {
 	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
 	c := b.placer.code

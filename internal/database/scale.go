@@ -12,7 +12,7 @@ import (
 
 // A Growth is how the time of one call site grows with the number of ranks.
 type Growth struct {
-	Site   *Site     `json:"site"`
+	Site   Site      `json:"site"`
 	Ranks  []float64 `json:"ranks"`
 	Values []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with so many ranks
 	// What follows is there with a law.
@@ -98,7 +98,7 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 			s.TooFew++
 			continue
 		}
-		g := Growth{Site: sites[id]}
+		g := Growth{Site: *sites[id]}
 		for _, ranks := range slices.Sorted(maps.Keys(of)) {
 			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, stats.Median(of[ranks]))
 		}

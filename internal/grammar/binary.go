@@ -276,6 +276,15 @@ func ReadAll(r *wire.Reader, n int) (list []*Grammar) {
 	return list
 }
 
+// CodeAll writes or reads counted grammars.
+func CodeAll(c *wire.Coder, list *[]*Grammar) {
+	if c.R == nil {
+		c.B = AppendAll(c.B, *list)
+	} else {
+		*list = ReadAll(c.R, c.R.Count(1))
+	}
+}
+
 // Read reads a grammar; nil if it is damaged.
 func Read(r *wire.Reader) *Grammar {
 	g, n, err := Decode(r.Remaining())

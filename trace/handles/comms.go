@@ -11,7 +11,8 @@ import (
 
 // A Comm is one communicator of the run, or one side of an intercommunicator.
 // Ranks give communicators names of their own; which of them mean the same one
-// follows from what they know of its making.
+// follows from what they know of its making. That was recorded, so it holds also where
+// the standard doesn't say who becomes a member; a State has only what the standard says.
 type Comm struct {
 	Number  int    // in order of the lowest rank that knows it, and of its making there
 	Name    string // that the lowest rank which did so gave it by MPI_Comm_set_name; "" if none did
@@ -258,14 +259,18 @@ func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
 	return comm
 }
 
+// parent is the parameter with the communicator that calls of a function make another from, -1 if there is none.
+func parent(f *trace.Function) int {
+	return slices.IndexFunc(f.Params, func(p trace.ParamDef) bool { return p.Kind == mpiKinds[comm] && p.In })
+}
+
 // parentOf returns the handle of the communicator that a call makes another from; false if there is none.
 func parentOf(c *trace.Call) (handle int64, ok bool) {
-	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == mpiKinds[comm] && p.In.Type == trace.Handle {
-			return p.In.Num, true
-		}
+	i := parent(c.Func)
+	if i < 0 || c.Params[i].In.Type != trace.Handle {
+		return 0, false
 	}
-	return 0, false
+	return c.Params[i].In.Num, true
 }
 
 func (u *uniter) add(key commKey, c *trace.Call, parent *Comm) *Comm {

@@ -21,6 +21,9 @@ type stateComm struct {
 
 // A State is what the handles of a rank stand for between two of its calls: communicators with their members and grids, groups and
 // datatypes, as far as the standard says it. Determine gives what MPI returns of a call, Bind takes down what the call did.
+//
+// It is apart from Rank and Comms, which say what handles of a trace stood for at any position without going through the calls in order,
+// from what was recorded of each maker. State is for calls that nobody recorded, those of a trace that is being made.
 type State struct {
 	rank, ranks int
 	comms       map[int64]*stateComm
@@ -118,9 +121,9 @@ func (o *State) describe(a *Arguments, c *stateComm) []int64 {
 }
 
 func (a *Arguments) parent() int64 {
-	for i := range a.Func.Params {
-		if p := &a.Func.Params[i]; p.Kind == mpi.KindComm && len(a.In[p.Name]) == 1 {
-			return a.In[p.Name][0]
+	if i := parent(a.Func); i >= 0 {
+		if v := a.In[a.Func.Params[i].Name]; len(v) == 1 {
+			return v[0]
 		}
 	}
 	return 0

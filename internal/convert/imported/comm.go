@@ -10,6 +10,9 @@ import (
 )
 
 // A comm is a communicator. Some tools define one for each of its members.
+//
+// Archives list communicators with their members and often leave open which call made them, so assign looks for calls that can have.
+// Package handles does the reverse, from calls to communicators and members; it reads the trace that import writes.
 type comm struct {
 	number  int
 	handle  int64 // mpi.CommWorld or mpi.CommSelf; 0: made by the program
@@ -299,7 +302,7 @@ func (c *comm) common(ranks []int, free []slots) int {
 	return -1
 }
 
-// between reports whether a function makes intercommunicators.
+// between reports whether a function makes intercommunicators. Traces need no such list: they have the size of the other side.
 func between(c *mpi.Call) bool {
 	switch c.Name {
 	case "MPI_Intercomm_create", "MPI_Intercomm_create_from_groups", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join":

@@ -67,6 +67,46 @@ func DecodeRuns(r *wire.Reader, n int) Column {
 	return c
 }
 
+// CodeRuns writes or reads a column of n values by its runs.
+func CodeRuns(c *wire.Coder, x *Column, n int) {
+	if c.R == nil {
+		c.B = x.AppendRuns(c.B)
+	} else {
+		*x = DecodeRuns(c.R, n)
+	}
+}
+
+// CodeSeq writes a column of n values in the form in which it is shortest, or reads it.
+func CodeSeq(c *wire.Coder, x *Column, n int) {
+	if c.R == nil {
+		c.B = EncodeSeq(c.B, x, nil)
+		return
+	}
+	s := DecodeSeq(c.R, n)
+	switch {
+	case s == nil:
+		*x = Column{}
+	case s.plain == nil && s.sums == nil:
+		*x = Column{runs: s.runs, n: uint64(n)}
+	default:
+		*x = Column{}
+		for i := range n {
+			x.Append(s.At(i, 0))
+		}
+	}
+}
+
+// CodeValues is CodeSeq of a column of these values, of which a reader knows the number.
+func CodeValues(c *wire.Coder, vals []int64) {
+	if c.R == nil {
+		c.B = EncodeValues(c.B, vals)
+	} else if s := DecodeSeq(c.R, len(vals)); s != nil {
+		for i := range vals {
+			vals[i] = s.At(i, 0)
+		}
+	}
+}
+
 // A Pattern is what columns have in common whose values differ by an offset and a
 // factor: the size of a message in elements and in bytes, for instance.
 type Pattern struct {

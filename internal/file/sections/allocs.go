@@ -27,7 +27,7 @@ func (l *AllocColumns) numbers() [3]*column.Column {
 	return [3]*column.Column{&l.Calls, &l.Segment, &l.Size}
 }
 
-// appendAllocs and DecodeAllocs: the section of allocation events.
+// appendAllocs writes the section of allocation events.
 //
 //	lives = sets uvarint, set…
 //	set   = ranks uvarint, runs of ranks, shape blob, per number: seq over the events, of the first rank,
@@ -47,156 +47,132 @@ func appendAllocs(list []AllocEvents) func(b []byte) []byte {
 	}
 }
 
-// Shape returns what the allocation events of ranks in one set have in common.
-func (l *AllocEvents) Shape() []byte {
-	b := grammar.AppendAll([]byte{byte(bit(l.Cut))}, l.Streams)
-	var ends column.Column
-	for i := range l.List {
-		ends.Append(int64(bit(l.List[i].Free)))
-	}
-	return column.EncodeSeq(b, &ends, nil)
-}
-
-// size is the position of Size among an event's numbers.
-const allocSize = 2
-
 // AppendBinary appends the set in the form that files and messages have.
 func (l *AllocEvents) AppendBinary(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(l.Ranks.Len()))
-	b = l.Ranks.AppendRuns(b)
-	b = wire.AppendString(b, string(l.Shape()))
+	return wire.Append(b, func(c *wire.Coder) { l.code(c, 0) })
+}
+
+// DecodeAllocs reads what AllocEvents.AppendBinary wrote.
+func DecodeAllocs(r *wire.Reader, ranks int) (l AllocEvents) {
+	l.code(&wire.Coder{R: r}, ranks)
+	return l
+}
+
+// code is a set of a trace of so many ranks, which only a reader needs to know.
+func (l *AllocEvents) code(c *wire.Coder, ranks int) {
+	n := l.Ranks.Len()
+	wire.Int(c, &n, ranks)
+	c.Refuse(n == 0, "allocation events of no rank")
+	if c.Failed() {
+		return
+	}
+	column.CodeRuns(c, &l.Ranks, n)
+	c.Refuse(!ascending(&l.Ranks, ranks), "allocation events of ranks out of order")
+	var shape []byte
+	if c.R == nil {
+		shape = l.Shape()
+	}
+	if c.Blob(&shape); c.R != nil {
+		c.Check(wire.Read(shape, "shape of allocation events", l.codeShape))
+	}
 	for k := range 3 {
-		var first column.Column
-		varying := 0
-		for i := range l.List {
-			if k == allocSize && l.List[i].Free {
-				continue
-			}
-			c := l.List[i].numbers()[k]
-			first.Append(c.Runs()[0].Start)
-			if !constant(c) {
-				varying++
+		if !c.Failed() {
+			l.codeNumbers(c, k, n)
+		}
+	}
+}
+
+// ascending reports whether ranks below a limit ascend.
+func ascending(ranks *column.Column, limit int) bool {
+	last := int64(-1)
+	for _, run := range ranks.Runs() {
+		if run.Start <= last || run.Count > 1 && run.Stride <= 0 || !run.Monotonic() || run.At(run.Count-1) >= int64(limit) {
+			return false
+		}
+		last = run.At(run.Count - 1)
+	}
+	return true
+}
+
+// Shape returns what the allocation events of ranks in one set have in common.
+func (l *AllocEvents) Shape() []byte { return wire.Append(nil, l.codeShape) }
+
+func (l *AllocEvents) codeShape(c *wire.Coder) {
+	c.Bool(&l.Cut)
+	grammar.CodeAll(c, &l.Streams)
+	if c.R != nil {
+		n := 0
+		for _, g := range l.Streams {
+			for _, t := range g.Terminals() {
+				if int(t) > n {
+					c.Refuse(true, "event %d before %d", t, n)
+				}
+				n = max(n, int(t)+1)
 			}
 		}
-		if first.Len() > 0 {
-			b = column.EncodeSeq(b, &first, nil)
+		if c.Refuse(n == 0, "no allocation events"); c.Failed() {
+			return
 		}
-		b = wire.AppendUvarint(b, uint64(varying))
-		for i := range l.List {
-			if c := l.List[i].numbers()[k]; !constant(c) && (k != allocSize || !l.List[i].Free) {
-				b = wire.AppendUvarint(b, uint64(i))
-				b = column.EncodeSeq(b, c, nil)
+		l.List = make([]AllocColumns, n)
+	}
+	ends := make([]int64, len(l.List))
+	for i := range ends {
+		ends[i] = int64(bit(l.List[i].Free))
+	}
+	column.CodeValues(c, ends)
+	for i := range ends {
+		l.List[i].Free = ends[i] == 1
+	}
+}
+
+// allocSize is the position of Size among an event's numbers.
+const allocSize = 2
+
+// codeNumbers is one number of all allocation events.
+func (l *AllocEvents) codeNumbers(c *wire.Coder, k, ranks int) {
+	var of []*column.Column // of the events that have it
+	var varying []int
+	for i := range l.List {
+		x := l.List[i].numbers()[k]
+		if k == allocSize && l.List[i].Free {
+			if c.R != nil {
+				*x = column.Constant(0, ranks)
+			}
+			continue
+		}
+		of = append(of, x)
+		if c.R == nil && !constant(x) {
+			varying = append(varying, i)
+		}
+	}
+	if len(of) > 0 {
+		first := make([]int64, len(of))
+		for i, x := range of {
+			if c.R == nil {
+				first[i] = x.At(0)
+			}
+		}
+		if column.CodeValues(c, first); c.R != nil {
+			for i, x := range of {
+				*x = column.Constant(first[i], ranks)
 			}
 		}
 	}
-	return b
+	next := 0
+	wire.List(c, &varying, 2, func(_ int, i *int) {
+		wire.Int(c, i, len(l.List)-1)
+		if *i < next {
+			c.Refuse(true, "event %d varies after %d", *i, next)
+		}
+		if next = *i + 1; !c.Failed() {
+			column.CodeSeq(c, l.List[*i].numbers()[k], ranks)
+		}
+	})
 }
 
 func constant(c *column.Column) bool {
 	_, same := c.Same()
 	return same
-}
-
-// DecodeAllocs reads what AllocEvents.AppendBinary wrote.
-func DecodeAllocs(r *wire.Reader, ranks int) (l AllocEvents) {
-	n := r.Int(ranks)
-	if n == 0 && r.Err() == nil {
-		r.Fail("allocation events of no rank")
-	}
-	if r.Err() != nil {
-		return l
-	}
-	l.Ranks = column.DecodeRuns(r, n)
-	last := int64(-1)
-	for _, run := range l.Ranks.Runs() {
-		if run.Start <= last || run.Count > 1 && run.Stride <= 0 || !run.Monotonic() || run.At(run.Count-1) >= int64(ranks) {
-			r.Fail("allocation events of ranks out of order")
-			return l
-		}
-		last = run.At(run.Count - 1)
-	}
-	l.decodeShape(r)
-	if r.Err() != nil {
-		return l
-	}
-	for k := range 3 {
-		l.decodeNumbers(r, k, n)
-	}
-	return l
-}
-
-func (l *AllocEvents) decodeShape(r *wire.Reader) {
-	s := wire.NewReader([]byte(r.String()), "shape of allocation events")
-	l.Cut = s.Byte() == 1
-	allocs := 0
-	l.Streams = grammar.ReadAll(s, s.Count(1))
-	for _, g := range l.Streams {
-		for _, t := range g.Terminals() {
-			if int(t) > allocs {
-				s.Fail("event %d before %d", t, allocs)
-			}
-			allocs = max(allocs, int(t)+1)
-		}
-	}
-	if allocs == 0 && s.Err() == nil {
-		s.Fail("no allocation events")
-	}
-	if s.Err() == nil {
-		ends := column.DecodeSeq(s, allocs)
-		if s.Err() == nil {
-			l.List = make([]AllocColumns, allocs)
-			for i := range l.List {
-				l.List[i].Free = ends.At(i, 0) == 1
-			}
-		}
-	}
-	r.Check(s.Done())
-}
-
-// decodeNumbers reads one number of all allocation events.
-func (l *AllocEvents) decodeNumbers(r *wire.Reader, k, ranks int) {
-	var allocs []int
-	for i := range l.List {
-		if k != allocSize || !l.List[i].Free {
-			allocs = append(allocs, i)
-		}
-	}
-	var first *column.Seq
-	if len(allocs) > 0 {
-		first = column.DecodeSeq(r, len(allocs))
-	}
-	varying := make(map[int]*column.Seq)
-	next := 0
-	for range r.Count(2) {
-		i := r.Int(len(l.List))
-		if r.Err() == nil && (i < next || i == len(l.List)) {
-			r.Fail("event %d varies after %d", i, next)
-		}
-		if r.Err() != nil {
-			return
-		}
-		next = i + 1
-		varying[i] = column.DecodeSeq(r, ranks)
-	}
-	if r.Err() != nil {
-		return
-	}
-	for i := range l.List {
-		c := l.List[i].numbers()[k]
-		v := int64(0)
-		if len(allocs) > 0 && allocs[0] == i {
-			v = first.At(first.Len()-len(allocs), 0)
-			allocs = allocs[1:]
-		}
-		s := varying[i]
-		if s == nil {
-			*c = column.Constant(v, ranks)
-			continue
-		}
-		for m := range ranks {
-			c.Append(s.At(m, 0))
-		}
-	}
 }
 
 // checkAllocs says what makes the allocation events impossible to write.

@@ -137,21 +137,10 @@ func codeAsides(c *wire.Coder, lists *[][]model.Aside, ranks int) {
 	})
 	sum := 0.0
 	each(func(_ int, a *model.Aside) {
-		codeNs(c, &a.Ns, AsideBits)
+		codeRounded(c, &a.Ns, AsideBits)
 		sum += float64(a.Ns)
 		c.Refuse(sum > math.MaxInt64/4, "asides of %.3g s", sum/1e9)
 	})
-}
-
-// codeNs is the code of a time: bits after the leading one are kept.
-func codeNs(c *wire.Coder, ns *int64, keep int) {
-	n := 0
-	if c.R == nil {
-		n = Rounded(float64(*ns), keep)
-	}
-	if wire.Int(c, &n, 62<<keep-1); c.R != nil {
-		*ns = int64(unrounded(n, keep))
-	}
 }
 
 // Forms of the section.
@@ -181,7 +170,7 @@ func codeAsideSection(c *wire.Coder, form *byte, lists *[][]model.Aside, finish 
 		ranks = 1
 	}
 	codeAsides(c, lists, ranks)
-	codeNs(c, finish, AsideBits)
+	codeRounded(c, finish, AsideBits)
 }
 
 // meanAsides are the means of all ranks.

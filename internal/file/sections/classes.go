@@ -86,20 +86,31 @@ func (m *RankMap) Places() *Placement {
 	return p
 }
 
-// appendBlobs and DecodeBlobs: something of each class, to be found without
-// decoding that of the others.
+// codeBlobs is something of each class, to be found without decoding that of the others.
 //
 //	blobs = sizes seq, bytes…
+func codeBlobs(c *wire.Coder, blobs [][]byte) {
+	sizes := make([]int64, len(blobs))
+	for i, x := range blobs {
+		sizes[i] = int64(len(x))
+	}
+	column.CodeValues(c, sizes)
+	for i := range blobs {
+		c.Bytes(&blobs[i], int(sizes[i]))
+	}
+}
+
 func appendBlobs(b []byte, blobs [][]byte) []byte {
-	var sizes column.Column
-	for _, x := range blobs {
-		sizes.Append(int64(len(x)))
+	return wire.Append(b, func(c *wire.Coder) { codeBlobs(c, blobs) })
+}
+
+// DecodeBlobs reads n blobs.
+func DecodeBlobs(r *wire.Reader, n int) [][]byte {
+	blobs := make([][]byte, n)
+	if codeBlobs(&wire.Coder{R: r}, blobs); r.Err() != nil {
+		return nil
 	}
-	b = column.EncodeSeq(b, &sizes, nil)
-	for _, x := range blobs {
-		b = append(b, x...)
-	}
-	return b
+	return blobs
 }
 
 // appendSome appends blobs, or nothing if all are empty.
@@ -108,24 +119,6 @@ func appendSome(b []byte, blobs [][]byte) []byte {
 		return b
 	}
 	return appendBlobs(b, blobs)
-}
-
-// DecodeBlobs reads n blobs.
-func DecodeBlobs(r *wire.Reader, n int) [][]byte {
-	sizes := column.DecodeSeq(r, n)
-	if sizes == nil {
-		return nil
-	}
-	blobs := make([][]byte, n)
-	for i := range blobs {
-		size := sizes.At(i, 0)
-		if size < 0 || size > int64(r.Rest()) {
-			r.Fail("%d bytes for class %d", size, i)
-			return nil
-		}
-		blobs[i] = r.Bytes(int(size))
-	}
-	return blobs
 }
 
 // appendClass and DecodeClass: what the ranks of a class have in common.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/grammar"
@@ -20,7 +19,7 @@ type Placed struct {
 	Outer []float64
 }
 
-// appendPlacesOf and DecodePlaces: what leaves have of their own.
+// A placesBlob is what leaves of a class have of their own, as a file has it.
 //
 //	places = per class blob
 //	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean, duration mean,
@@ -28,12 +27,59 @@ type Placed struct {
 //	         entry mean if it is 1, (0 uvarint, mean of outer loops)…
 //
 // A mean has eight significant bits. What a terminal has is that of all of its leaves, but for those that stand there themselves.
+type placesBlob struct {
+	common map[int32]leafMeans // by terminal
+	own    []Placed
+}
 
 // leafMeans are means as a file has them.
 type leafMeans struct{ gap, duration int }
 
 func meansOf(p *Placed) leafMeans {
 	return leafMeans{Rounded(p.Gap, meanBits), Rounded(p.Duration, meanBits)}
+}
+
+// code is the blob of a class of so many leaves.
+func (x *placesBlob) code(c *wire.Coder, leaves int) {
+	next := int32(0)
+	wire.Map(c, x.common, 3, func(t *int32, m *leafMeans) {
+		wire.Above(c, t, next, int(math.MaxInt32-next))
+		wire.Int(c, &m.gap, mostRounded(meanBits))
+		wire.Int(c, &m.duration, mostRounded(meanBits))
+		next = *t + 1
+	})
+	if c.R != nil {
+		x.own = make([]Placed, 0, c.R.Rest()/8) // most take as much
+	}
+	last := 0
+	for i := 0; i < len(x.own) || c.R != nil && c.R.Rest() > 0; i++ {
+		if c.R != nil {
+			x.own = append(x.own, Placed{Entry: math.NaN()})
+		}
+		p := &x.own[i]
+		head := (p.Leaf-last)<<1 | bit(!math.IsNaN(p.Entry))
+		wire.Int(c, &head, math.MaxInt)
+		if head>>1 == 0 && i > 0 || head>>1 >= leaves-last || c.Failed() {
+			c.Refuse(true, "leaf %d and %d more of %d", last, head>>1, leaves)
+			return
+		}
+		last += head >> 1
+		p.Leaf = last
+		codeMean(c, &p.Gap)
+		codeMean(c, &p.Duration)
+		if head&1 == 0 {
+			continue
+		}
+		codeMean(c, &p.Entry)
+		for k := 0; k < len(p.Outer) || c.R != nil && c.R.Rest() > 0 && c.R.Remaining()[0] == 0; k++ {
+			if c.R != nil {
+				p.Outer = append(p.Outer, 0)
+			}
+			loop := 0
+			wire.Int(c, &loop, 0)
+			codeMean(c, &p.Outer[k])
+		}
+	}
 }
 
 // appendPlacesOf is of a class whose leaves are of these terminals.
@@ -48,88 +94,43 @@ func appendPlacesOf(b []byte, list []Placed, terminals []int32) ([]byte, error) 
 	for _, t := range terminals {
 		missing[t]++
 	}
-	common := make(map[int32]leafMeans) // of the first leaf of a terminal that has several
+	x := placesBlob{common: make(map[int32]leafMeans)} // of the first leaf of a terminal that has several
 	for i := range list {
 		t := terminals[list[i].Leaf]
-		if _, known := common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].Entry) {
-			common[t] = meansOf(&list[i])
+		if _, known := x.common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].Entry) {
+			x.common[t] = meansOf(&list[i])
 		}
 		missing[t]--
 	}
-	maps.DeleteFunc(common, func(t int32, _ leafMeans) bool { return missing[t] > 0 })
-	b = wire.AppendUvarint(b, uint64(len(common)))
-	next := int32(0)
-	for _, t := range slices.Sorted(maps.Keys(common)) {
-		b = wire.AppendUvarint(b, uint64(t-next))
-		b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(common[t].gap)), uint64(common[t].duration))
-		next = t + 1
-	}
-	last := 0
+	maps.DeleteFunc(x.common, func(t int32, _ leafMeans) bool { return missing[t] > 0 })
 	for i := range list {
-		p := &list[i]
-		entry := uint64(1)
-		if math.IsNaN(p.Entry) {
-			entry = 0
-			if m, known := common[terminals[p.Leaf]]; known && m == meansOf(p) {
-				continue
-			}
-		}
-		b = wire.AppendUvarint(b, uint64(p.Leaf-last)<<1|entry)
-		last = p.Leaf
-		b = appendMean(appendMean(b, p.Gap), p.Duration)
-		if entry == 1 {
-			b = appendMean(b, p.Entry)
-			for _, mean := range p.Outer {
-				b = appendMean(wire.AppendUvarint(b, 0), mean)
-			}
+		if m, known := x.common[terminals[list[i].Leaf]]; !known || m != meansOf(&list[i]) || !math.IsNaN(list[i].Entry) {
+			x.own = append(x.own, list[i])
 		}
 	}
-	return b, nil
+	return wire.Append(b, func(c *wire.Coder) { x.code(c, len(terminals)) }), nil
 }
 
 // DecodePlaces reads the blob of a class whose leaves are of these terminals.
-func DecodePlaces(r *wire.Reader, terminals []int32) []Placed {
+func DecodePlaces(r *wire.Reader, terminals []int32) (list []Placed) {
 	if r.Rest() == 0 {
 		return nil
 	}
-	common := make(map[int32]Placed)
-	next := 0
-	for range r.Count(3) {
-		t := next + r.Int(math.MaxInt32-next)
-		common[int32(t)] = Placed{Gap: decodeMean(r), Duration: decodeMean(r), Entry: math.NaN()}
-		next = t + 1
+	x := placesBlob{common: make(map[int32]leafMeans)}
+	if x.code(&wire.Coder{R: r}, len(terminals)); r.Err() != nil {
+		return nil
 	}
-	var list []Placed
-	leaf := 0 // the next one
-	until := func(end int) {
-		for ; leaf < end; leaf++ {
-			if p, known := common[terminals[leaf]]; known {
-				p.Leaf = leaf
-				list = append(list, p)
-			}
+	if len(x.common) == 0 {
+		return x.own
+	}
+	list = make([]Placed, 0, len(x.own)+len(x.common))
+	for leaf, t := range terminals {
+		if len(x.own) > 0 && x.own[0].Leaf == leaf {
+			list, x.own = append(list, x.own[0]), x.own[1:]
+		} else if m, known := x.common[t]; known {
+			list = append(list, Placed{Leaf: leaf, Gap: unrounded(m.gap, meanBits), Duration: unrounded(m.duration, meanBits), Entry: math.NaN()})
 		}
 	}
-	last := 0
-	for first := true; r.Rest() > 0 && r.Err() == nil; first = false {
-		head := r.Uvarint()
-		if head == 0 && !first && !math.IsNaN(list[len(list)-1].Entry) {
-			x := &list[len(list)-1]
-			x.Outer = append(x.Outer, decodeMean(r))
-			continue
-		}
-		if head>>1 == 0 && !first || head>>1 >= uint64(len(terminals)-last) {
-			r.Fail("leaf %d and %d more of %d", last, head>>1, len(terminals))
-			return nil
-		}
-		last += int(head >> 1)
-		p := Placed{Leaf: last, Gap: decodeMean(r), Duration: decodeMean(r), Entry: math.NaN()}
-		if head&1 != 0 {
-			p.Entry = decodeMean(r)
-		}
-		until(last)
-		list, leaf = append(list, p), last+1
-	}
-	until(len(terminals))
 	return list
 }
 
@@ -144,9 +145,7 @@ func Leaves(streams []*grammar.Grammar) []int32 {
 // meanBits is how many bits behind the first one a mean keeps.
 const meanBits = 7
 
-func appendMean(b []byte, f float64) []byte { return appendRounded(b, f, meanBits) }
-
-func decodeMean(r *wire.Reader) float64 { return DecodeRounded(r, meanBits) }
+func codeMean(c *wire.Coder, f *float64) { codeRounded(c, f, meanBits) }
 
 // appendMixed and DecodeMixed: the terminals of which it is not known what their calls at single places took.
 //

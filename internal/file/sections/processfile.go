@@ -210,7 +210,9 @@ func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals fun
 		}
 		switch form := r.Byte(); {
 		case form == seqForm:
-			return decodeSeqColumn(r, n)
+			var c column.Column
+			column.CodeSeq(&wire.Coder{R: r}, &c, n)
+			return c
 		case form == levelsForm:
 			return decodeLevels(r, n)
 		case form == steadyForm && next > hostColumn:
@@ -227,15 +229,6 @@ func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals fun
 		}
 		return column.Column{}
 	})
-}
-
-func decodeSeqColumn(r *wire.Reader, n int) (c column.Column) {
-	if seq := column.DecodeSeq(r, n); seq != nil {
-		for i := range n {
-			c.Append(seq.At(i, 0))
-		}
-	}
-	return c
 }
 
 func decodeLevels(r *wire.Reader, n int) (c column.Column) {

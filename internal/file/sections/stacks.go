@@ -91,31 +91,90 @@ func (x *bodies) came(body int, list []int) {
 	x.lately = append(x.lately, body)
 }
 
-// whole is how many places there are up to the next body.
-func (x *bodies) whole(body int) int {
-	if body+1 < len(x.starts) {
-		return x.starts[body+1] - x.starts[body]
+// usual is the list that a new one from a body on is, if nothing else is said.
+func (x *bodies) usual(body int) []int {
+	list := x.lists[body]
+	if list != nil {
+		return list
 	}
-	return x.end - x.starts[body]
+	end := x.end
+	if body+1 < len(x.starts) {
+		end = x.starts[body+1]
+	}
+	for p := x.starts[body]; p < end; p++ {
+		list = append(list, p)
+	}
+	return list
 }
 
-// expected reports whether a list is what it is if nothing is said.
-func (x *bodies) expected(body int, list []int) bool {
-	if was := x.lists[body]; was != nil {
-		return slices.Equal(was, list)
+// codeExtent is a new list of at most so many places, from a body on.
+func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
+	usual, n := x.usual(body), 0
+	if c.R == nil && !slices.Equal(*list, usual) {
+		n = len(*list)
 	}
-	return len(list) == x.whole(body) && list[len(list)-1]-list[0] == len(list)-1 && slices.IsSorted(list)
+	wire.Int(c, &n, most)
+	if c.R != nil {
+		if *list = usual; n > 0 {
+			*list = append(make([]int, 0, min(n, c.R.Rest()+1)), x.starts[body])
+		}
+	}
+	for i := 1; i < n && !c.Failed(); i++ {
+		after := (*list)[i-1] + 1
+		if c.R != nil {
+			*list = append(*list, further(c.R, after, x.end))
+		} else {
+			wire.From(c, &(*list)[i], after)
+		}
+	}
+	x.came(body, *list)
+}
+
+// A stackCode is what of the stacks comes before the extents.
+type stackCode struct {
+	stacks int
+	starts []int // of bodies, ascending
+	lists  []int // by site
+	bodies []int // by new list
+}
+
+// code is that of stacks of so many places.
+func (x *stackCode) code(c *wire.Coder, places int) {
+	c.Count(&x.stacks, 1)
+	if c.R != nil {
+		if c.Refuse(x.stacks > c.R.Rest()-places, "%d places and %d stacks in %d bytes", places, x.stacks, c.R.Rest()); c.Failed() {
+			return
+		}
+		x.lists = make([]int, places+x.stacks)
+	}
+	last, lists := 0, 0
+	wire.List(c, &x.starts, 1, func(i int, start *int) {
+		wire.Above(c, start, last, places-1-last)
+		if i > 0 && *start == last {
+			c.Refuse(true, "body %d begins where another does", i)
+		}
+		last = *start
+	})
+	for i := range x.lists {
+		if wire.Int(c, &x.lists[i], recent); x.lists[i] == 0 {
+			lists++
+		}
+	}
+	if c.R != nil && !c.Failed() {
+		x.bodies = make([]int, lists)
+	}
+	for i := range x.bodies {
+		wire.Int(c, &x.bodies[i], 4*len(x.starts)+2*recent+2)
+	}
 }
 
 // appendStacks writes the sites with stacks.
 func (t *siteTable) appendStacks(b []byte) []byte {
-	b = wire.AppendUvarint(b, uint64(len(t.stacks)))
+	code := stackCode{stacks: len(t.stacks), lists: make([]int, len(t.places)+len(t.stacks))}
 	known := make(childLists)
-	var of []byte
 	var lists [][]int
-	var starts []int
 	rest := t.stacks
-	for i := range len(t.places) + len(t.stacks) {
+	for i := range code.lists {
 		var list []int
 		for len(rest) > 0 && rest[0].outer == i {
 			list = append(list, rest[0].place)
@@ -128,82 +187,54 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 			n++
 		}
 		known.came(place, n, list)
-		if n++; n > len(l) {
-			n = 0
-			if lists = append(lists, list); len(list) > 0 {
-				starts = append(starts, list[0])
+		if n < len(l) {
+			code.lists[i] = n + 1
+		} else if lists = append(lists, list); len(list) > 0 {
+			code.starts = append(code.starts, list[0])
+		}
+	}
+	slices.Sort(code.starts)
+	code.starts = slices.Compact(code.starts)
+	code.bodies = make([]int, len(lists))
+	x := newBodies(code.starts, len(t.places))
+	extents := wire.Append(nil, func(c *wire.Coder) {
+		for i, list := range lists {
+			if len(list) > 0 {
+				body, _ := slices.BinarySearch(code.starts, list[0])
+				code.bodies[i] = x.code(body)
+				x.codeExtent(c, body, &list, 0)
 			}
 		}
-		of = wire.AppendUvarint(of, uint64(n))
-	}
-	slices.Sort(starts)
-	starts = slices.Compact(starts)
-	b = wire.AppendUvarint(b, uint64(len(starts)))
-	last := 0
-	for _, s := range starts {
-		b = wire.AppendUvarint(b, uint64(s-last))
-		last = s
-	}
-	b = append(b, of...)
-	x := newBodies(starts, len(t.places))
-	var extents []byte
-	for _, list := range lists {
-		if len(list) == 0 {
-			b = append(b, 0)
-			continue
-		}
-		body, _ := slices.BinarySearch(starts, list[0])
-		b = wire.AppendUvarint(b, uint64(x.code(body)))
-		if x.expected(body, list) {
-			extents = append(extents, 0)
-		} else {
-			extents = wire.AppendUvarint(extents, uint64(len(list)))
-			for i, p := range list[1:] {
-				extents = wire.AppendVarint(extents, int64(p-list[i]-1))
-			}
-		}
-		x.came(body, list)
-	}
-	return append(b, extents...)
+	})
+	return append(wire.Append(b, func(c *wire.Coder) { code.code(c, len(t.places)) }), extents...)
 }
 
 // decodeStacks reads them: the number of the site around each and its place, the sites that are places among them.
 func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
-	stacks := r.Count(1)
-	if stacks > r.Rest()-places {
-		r.Fail("%d places and %d stacks in %d bytes", places, stacks, r.Rest())
-	}
-	if r.Err() != nil {
+	var code stackCode
+	c := &wire.Coder{R: r}
+	if code.code(c, places); c.Failed() {
 		return nil, nil
 	}
-	outer, place = make([]int, places, places+stacks), make([]int, places, places+stacks)
+	outer, place = make([]int, places, places+code.stacks), make([]int, places, places+code.stacks)
 	for i := range place {
 		place[i] = i
 	}
-	starts, start := make([]int, r.Count(1)), 0
-	for i := range starts {
-		if start += r.Int(places - 1 - start); i > 0 && start == starts[i-1] {
-			r.Fail("body %d begins where another does", i)
-		}
-		starts[i] = start
-	}
-	of, codes := make([]int, places+stacks), []int(nil)
-	for i := range of {
-		if of[i] = r.Int(recent); of[i] == 0 && r.Err() == nil {
-			codes = append(codes, 0)
-		}
-	}
-	for i := range codes {
-		codes[i] = r.Int(4*len(starts) + 2*recent + 2)
-	}
-	lists, x := make(childLists), newBodies(starts, places)
-	for i := 0; i < len(place) && r.Err() == nil; i++ {
+	lists, x := make(childLists), newBodies(code.starts, places)
+	for i := 0; i < len(place); i++ {
 		l := lists.of(place[i])
-		n, room := of[i]-1, cap(place)-len(place)
+		n, room := code.lists[i]-1, cap(place)-len(place)
 		var list []int
 		switch {
 		case n < 0:
-			list, codes = x.read(r, codes[0], room), codes[1:]
+			if code.bodies[0] > 0 {
+				if body := x.body(code.bodies[0]); body >= 0 {
+					x.codeExtent(c, body, &list, room)
+				} else {
+					r.Fail("no body by code %d", code.bodies[0])
+				}
+			}
+			code.bodies = code.bodies[1:]
 			n = len(l)
 		case n < len(l):
 			list = l[len(l)-1-n]
@@ -211,7 +242,7 @@ func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 			r.Fail("list %d of %d", n, len(l))
 		}
 		if len(list) > room {
-			r.Fail("more than %d stacks", stacks)
+			r.Fail("%d places, but %d stacks are left", len(list), room)
 		}
 		if r.Err() != nil {
 			return nil, nil
@@ -222,45 +253,10 @@ func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 		lists.came(place[i], n, list)
 	}
 	if len(place) < cap(place) {
-		r.Fail("%d stacks of %d", len(place)-places, stacks)
+		r.Fail("%d stacks of %d", len(place)-places, code.stacks)
 		return nil, nil
 	}
 	return outer, place
-}
-
-// read reads a new list of at most so many places.
-func (x *bodies) read(r *wire.Reader, code, most int) []int {
-	if code == 0 {
-		return nil
-	}
-	body := x.body(code)
-	if body < 0 {
-		r.Fail("no body by code %d", code)
-		return nil
-	}
-	n := r.Int(most)
-	list := x.lists[body]
-	if n > 0 {
-		list = append(make([]int, 0, min(n, r.Rest()+1)), x.starts[body])
-		for range n - 1 {
-			behind := list[len(list)-1] + 1
-			p := further(r, behind, x.end)
-			if r.Err() != nil {
-				return nil
-			}
-			list = append(list, p)
-		}
-	} else if list == nil {
-		if n = x.whole(body); n > most {
-			r.Fail("%d places, but %d stacks are left", n, most)
-			return nil
-		}
-		for i := range n {
-			list = append(list, x.starts[body]+i)
-		}
-	}
-	x.came(body, list)
-	return list
 }
 
 // An order is a set of numbers below n, at first all of them, of which the k-th is found in logarithmic time: a Fenwick tree.

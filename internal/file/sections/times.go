@@ -248,14 +248,17 @@ func indexes(ranks *column.Column) map[int32]uint64 {
 	return m
 }
 
-// appendRounded writes a number with so many bits behind the first one: small ones as
-// they are, others with an exponent.
-func appendRounded(b []byte, f float64, keep int) []byte {
-	return wire.AppendUvarint(b, uint64(Rounded(f, keep)))
+// codeRounded is a number with so many bits after the leading one: a small one as it is, others with an exponent.
+func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
+	if c.R != nil {
+		*v = T(unrounded(c.R.Int(mostRounded(keep)), keep))
+	} else {
+		c.B = wire.AppendUvarint(c.B, uint64(Rounded(float64(*v), keep)))
+	}
 }
 
-// DecodeRounded reads what appendRounded wrote with the same number of bits.
-func DecodeRounded(r *wire.Reader, keep int) float64 { return unrounded(r.Int(62<<keep-1), keep) }
+// mostRounded is the largest number that Rounded returns.
+func mostRounded(keep int) int { return 62<<keep - 1 }
 
 // Rounded is the number of the nearest of those that have so many bits behind the first
 // one, unrounded the reverse. Greater numbers have greater ones.

@@ -299,16 +299,15 @@ func TestRounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := float64(rapid.Uint64Range(0, 1<<62).Draw(t, "v") >> rapid.IntRange(0, 62).Draw(t, "shift"))
 		keep := rapid.IntRange(CoarseBits, FineBits).Draw(t, "bits")
-		b := appendRounded(nil, v, keep)
-		r := wire.NewReader(b, "test")
-		got := DecodeRounded(r, keep)
-		if err := r.Done(); err != nil {
+		b := wire.Append(nil, func(c *wire.Coder) { codeRounded(c, &v, keep) })
+		var got float64
+		if err := wire.Read(b, "test", func(c *wire.Coder) { codeRounded(c, &got, keep) }); err != nil {
 			t.Fatal(err)
 		}
 		if v < float64(int(2)<<keep) && got != v || math.Abs(got-v) > v/float64(int(2)<<keep) {
 			t.Fatalf("%v became %v", v, got)
 		}
-		if again := appendRounded(nil, got, keep); !bytes.Equal(again, b) {
+		if again := wire.Append(nil, func(c *wire.Coder) { codeRounded(c, &got, keep) }); !bytes.Equal(again, b) {
 			t.Fatalf("%x, again %x", b, again)
 		}
 		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); Rounded(w, keep) < Rounded(v, keep) {

@@ -181,6 +181,15 @@ func (c *Coder) Blob(b *[]byte) {
 	}
 }
 
+// Bytes is n bytes; those read are the input's.
+func (c *Coder) Bytes(b *[]byte, n int) {
+	if c.R != nil {
+		*b = c.R.Bytes(n)
+	} else {
+		c.B = append(c.B, *b...)
+	}
+}
+
 // Integers are counted numbers of either sign.
 func (c *Coder) Integers(list *[]int64) {
 	n := len(*list)
