@@ -73,7 +73,7 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 			return &usageError{cmd, errors.New("give a directory before --, and after it a launcher that starts a process on each host")}
 		}
 		for _, arg := range args {
-			if err := bringWith(line, arg); err != nil {
+			if err := bringWith(cmd, line, arg); err != nil {
 				return err
 			}
 		}

@@ -237,6 +237,11 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	}
 	argv, env := launch.Command(l, args, vars)
 	argv = append(before, argv...)
+	if set := launch.Epilog(args, ownPath()); set != nil {
+		for _, v := range append(set, launch.Var{Name: "SPOOR_SCRATCH", Value: scratch}, launch.Var{Name: homeOf, Value: out}) {
+			env = append(env, v.Name+"="+v.Value)
+		}
+	}
 	looked := func() {}
 	if o.hang > 0 {
 		looked = watchHang(cmd, scratch, o.hang)
