@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/record/capture"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
@@ -87,21 +88,32 @@ func epilog(stderr io.Writer) {
 	marks := recover.Arrivals(scratch)
 	isDead := func(dir string) bool { return !recover.AliveIn(dir) }
 	hasEnded := func(a recover.Arrival) bool { return !a.Alive }
-	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) {
+	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) || anotherTask(dirs, marks) {
 		return
 	}
 	unlock, ok := recover.Lock(scratch, 0)
 	defer unlock()
-	if !ok || len(waitForEnd(dirs)) > 0 || slices.ContainsFunc(recover.Arrivals(scratch), func(a recover.Arrival) bool { return a.Alive }) {
+	if !ok || len(waitForEnd(dirs)) > 0 {
 		return // who runs on brings it, or whoever is at it
 	}
-	home, err := recover.MakeHome(out, scratch)
+	home, err := recover.MakeHome(out, scratch, launch.StepNodes()...)
 	if err == nil {
 		_, err = recover.Bring(scratch, home)
 	}
 	if said := filepath.Join(scratch, ".said"); err != nil && os.Mkdir(said, 0o700) == nil {
 		fmt.Fprintf(stderr, "spoor: %s: what ranks recorded stays in %s: can't bring it to %s.partial: %v\n", hostname(), scratch, out, deliver.Reason(err))
 	}
+}
+
+// anotherTask reports whether one of the processes is a task of the same step that still runs. That one has an epilog as well. To wait here
+// for its end would be in vain: Slurm kills epilogs with what still runs.
+func anotherTask(dirs []string, marks []recover.Arrival) bool {
+	task := func(pid int) bool { return deliver.Parent(pid) == os.Getppid() }
+	return slices.ContainsFunc(marks, func(a recover.Arrival) bool { return a.Alive && task(a.PID) }) ||
+		slices.ContainsFunc(dirs, func(dir string) bool {
+			c, err := capture.ReadContext(dir)
+			return err == nil && recover.Alive(c) && task(c.PID)
+		})
 }
 
 // bringTime is how long the launcher may take to bring together what a job left on its hosts. One of them may be gone, and some launchers
@@ -113,22 +125,28 @@ func bringTime() time.Duration {
 	return time.Minute
 }
 
-// bringCommand is the command that brings what ranks left on other hosts than some to one place; nil if there is none. In a job of Slurm it
-// is for a step of that job, or for a new one on its hosts.
-func bringCommand(e ending, scratch, dir string, hosts []string, within bool) []string {
+// bringCommand is the command that brings what ranks left on other hosts to one place; nil if there is none. In Slurm it is for a step of
+// this job on some nodes, or for a new one.
+func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []string {
 	program := []string{ownPath(), "bring", scratch, dir}
-	if !launch.InSlurm(e.args) {
+	switch {
+	case !launch.InSlurm(e.args):
 		return launch.Instead(e.launcher, e.args, program)
-	}
-	nodes := nodesBeside(hosts)
-	if len(nodes) == 0 {
+	case len(nodes) == 0:
 		return nil
 	}
 	return launch.OnNodes(nodes, within, program...)
 }
 
-// nodesBeside lists the nodes of this Slurm job but some.
-func nodesBeside(hosts []string) []string {
+// nodesBeside lists the nodes of a Slurm job of which something may be missing: those that a home has links for, else all of this job but
+// the hosts of which something is there.
+func nodesBeside(e ending, home, scratch string, hosts []string) []string {
+	if !launch.InSlurm(e.args) {
+		return nil
+	}
+	if nodes := recover.Linked(home, scratch); len(nodes) > 0 {
+		return nodes
+	}
 	return slices.DeleteFunc(launch.Nodes(), func(node string) bool {
 		return slices.ContainsFunc(hosts, func(host string) bool { return launch.SameHost(node, host) })
 	})
@@ -181,10 +199,11 @@ func bringWith(cmd *cobra.Command, line []string, dir string) error {
 	}
 	hosts := hostsOf(dirs)
 	for _, l := range links {
-		if l.Link == otherHosts && ranksElsewhere(dirs) > 0 || l.Link != otherHosts && !slices.ContainsFunc(hosts, l.IsOn) {
+		come := slices.ContainsFunc(hosts, func(host string) bool { return launch.SameHost(host, l.Host()) })
+		if !come && ranksElsewhere(dirs) > 0 {
 			continue
 		}
-		if err := os.Remove(filepath.Join(dir, l.Link)); err != nil {
+		if err := os.Remove(filepath.Join(dir, l.Link)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

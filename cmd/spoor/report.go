@@ -35,7 +35,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	unlock, _ := recover.Lock(scratch, bringTime()) // Slurm may still have it brought home
 	defer unlock()
 	sayInside(stderr, out, scratch)
-	defer func() { recover.LeaveHome(recover.Home(out, scratch)) }()
+	defer func() { recover.LeaveHome(recover.Home(out, scratch), scratch) }()
 	made := o.model.made(out)
 	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) })
 	for _, dir := range deliver.Elsewhere(scratch) {
@@ -114,14 +114,15 @@ func isSerial(dir string) bool {
 
 // onlyElsewhere has the launcher of a job that failed bring what its ranks left, where none of them ran on this host.
 func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool, err error) {
-	if e.code == 0 || bringCommand(e, scratch, scratch, nil, true) == nil {
+	if e.code == 0 {
 		return false, nil
 	}
 	home, err := recover.MakeHome(out, scratch)
-	if err != nil {
+	line := bringCommand(e, scratch, home, nodesBeside(e, home, scratch, nil), true)
+	if err != nil || line == nil {
 		return false, nil
 	}
-	_ = bring(bringCommand(e, scratch, home, nil, true), io.Discard)
+	_ = bring(line, io.Discard)
 	dirs, err := recover.Dirs(home)
 	if err != nil || len(dirs) == 0 {
 		return false, nil
@@ -255,7 +256,9 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	if len(alive) > 0 {
 		fmt.Fprintf(stderr, "spoor: %s: %s; what they record stays in %s, where %s leads to\n", stillRun(len(alive)), shortList(alive), scratch, name)
 	}
-	if elsewhere > 0 {
+	if elsewhere == 0 {
+		recover.Link(partial, scratch)
+	} else {
 		sayElsewhere(stderr, elsewhere, hostsOf(dirs), partial, scratch, e)
 	}
 	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", show.Quote([]string{"spoor", "recover", name}))
@@ -265,15 +268,16 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 
 // sayElsewhere has the launcher bring what ranks left on other hosts than those of which something is there, or says how to.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
-	name, line := shortPath(partial), bringCommand(e, scratch, partial, hosts, true)
+	name, nodes := shortPath(partial), nodesBeside(e, partial, scratch, hosts)
+	line := bringCommand(e, scratch, partial, nodes, true)
 	if line != nil {
 		all, begin := elsewhere, time.Now()
 		err := bring(line, io.Discard)                       // it may not be able to
 		if err != nil && time.Since(begin) < bringTime()/4 { // it died, as launchers may when others of its processes end; else a host is gone
 			err = bring(line, io.Discard)
 		}
-		if dirs, e := recover.Dirs(partial); e == nil {
-			elsewhere, hosts = min(elsewhere, ranksElsewhere(dirs)), hostsOf(dirs)
+		if dirs, failed := recover.Dirs(partial); failed == nil {
+			elsewhere, nodes = min(elsewhere, ranksElsewhere(dirs)), nodesBeside(e, partial, scratch, hostsOf(dirs))
 		}
 		if elsewhere < all {
 			fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", show.Plural(all-elsewhere, "rank"))
@@ -283,19 +287,16 @@ func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scra
 		}
 	}
 	if elsewhere == 0 {
+		recover.Link(partial, scratch)
 		return
 	}
-	links := []string{otherHosts}
-	if launch.InSlurm(e.args) {
-		if nodes := nodesBeside(hosts); nodes != nil {
-			links = nodes
-		}
-	}
-	for _, link := range links {
-		_ = os.Symlink(scratch, filepath.Join(partial, link))
+	if nodes == nil {
+		recover.Link(partial, scratch, otherHosts)
+	} else {
+		recover.Link(partial, scratch, nodes...)
 	}
 	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", show.Plural(elsewhere, "rank"), scratch, name)
-	if line = bringCommand(e, scratch, partial, hosts, false); line != nil {
+	if line = bringCommand(e, scratch, partial, nodes, false); line != nil {
 		fmt.Fprintf(stderr, "spoor: or, on hosts that see that folder: %s\n", show.Quote(line))
 	}
 }

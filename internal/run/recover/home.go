@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
@@ -45,12 +46,13 @@ func Home(out, scratch string) string {
 	}
 }
 
-// MakeHome is Home for a run that has something to bring there.
-func MakeHome(out, scratch string) (string, error) {
+// MakeHome is Home for a run that has something to bring there. Whoever makes it puts a link for each of the hosts into it, until what is
+// on them has come.
+func MakeHome(out, scratch string, hosts ...string) (string, error) {
 	for n := 1; ; n++ {
 		dir := home(out, n)
 		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-			if err := makeHome(dir, scratch); err != nil && !taken(err) {
+			if err := makeHome(dir, scratch, hosts); err != nil && !taken(err) {
 				return "", err
 			}
 		}
@@ -68,7 +70,7 @@ func isHome(dir, scratch string) bool {
 }
 
 // makeHome makes a home with its note in it at once, as other hosts may be about to make it.
-func makeHome(dir, scratch string) error {
+func makeHome(dir, scratch string, hosts []string) error {
 	made, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+".")
 	if err != nil {
 		return err
@@ -78,6 +80,7 @@ func makeHome(dir, scratch string) error {
 		err = os.Chmod(made, 0o755)
 	}
 	if err == nil {
+		Link(made, scratch, hosts...)
 		err = os.Rename(made, dir)
 	}
 	if err != nil {
@@ -91,8 +94,34 @@ func taken(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// LeaveHome removes a home in which nothing is.
-func LeaveHome(dir string) {
+// Linked lists the hosts of which something may be missing in a home.
+func Linked(home, scratch string) (hosts []string) {
+	entries, _ := os.ReadDir(home)
+	for _, e := range entries {
+		if target, err := os.Readlink(filepath.Join(home, e.Name())); err == nil && target == scratch {
+			hosts = append(hosts, e.Name())
+		}
+	}
+	return hosts
+}
+
+// Link puts links for hosts into a home in place of those that are there.
+func Link(home, scratch string, hosts ...string) {
+	for _, host := range Linked(home, scratch) {
+		if !slices.Contains(hosts, host) {
+			_ = os.Remove(filepath.Join(home, host))
+		}
+	}
+	for _, host := range hosts {
+		_ = os.Symlink(scratch, filepath.Join(home, host))
+	}
+}
+
+// LeaveHome removes a home to which nothing has come.
+func LeaveHome(dir, scratch string) {
+	if dirs, err := Dirs(dir); err == nil && len(dirs) == 0 {
+		Link(dir, scratch)
+	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 && entries[0].Name() == noteName {
 		_ = os.RemoveAll(dir)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 )
 
 // Move moves process directories into dir. Scratch space is often another file system, so
@@ -94,6 +95,12 @@ func Bring(scratch, dir string) (int, error) {
 		_ = os.Remove(a.path)
 	}
 	sweep(scratch)
+	here, _ := os.Hostname()
+	for _, host := range Linked(dir, scratch) {
+		if launch.SameHost(host, here) {
+			_ = os.Remove(filepath.Join(dir, host))
+		}
+	}
 	return n, nil
 }
 

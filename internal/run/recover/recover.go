@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,7 +22,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
-	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -93,12 +93,10 @@ func below(path string) ([]string, error) {
 // A Left is a folder with what ranks keep on another node, as a link in a directory says.
 type Left struct{ Link, Folder string }
 
-func (l Left) String() string { return l.Link + " in " + l.Folder }
+// Host is where it is: the link has its name, and perhaps a number of the job behind it.
+func (l Left) Host() string { return hostOfLink.ReplaceAllString(l.Link, "") }
 
-// IsOn reports whether it is on a host: the link is named after that.
-func (l Left) IsOn(host string) bool {
-	return launch.SameHost(l.Link, host) || strings.HasPrefix(l.Link, host+"-")
-}
+var hostOfLink = regexp.MustCompile(`-\d+-\d+$`)
 
 // Elsewhere lists the links in a directory that lead to nothing here: to what ranks
 // keep on other nodes.

@@ -228,7 +228,7 @@ func TestHome(t *testing.T) {
 	var all sync.WaitGroup
 	homes := make([]string, 30)
 	for i := range homes {
-		all.Go(func() { homes[i], _ = recover.MakeHome(out, fmt.Sprint("/s/", i%3)) })
+		all.Go(func() { homes[i], _ = recover.MakeHome(out, fmt.Sprint("/s/", i%3), "a", "b") })
 	}
 	all.Wait()
 	for i, home := range homes {
@@ -239,7 +239,10 @@ func TestHome(t *testing.T) {
 	if entries, _ := os.ReadDir(filepath.Dir(out)); len(entries) != 3 {
 		t.Errorf("%d folders", len(entries))
 	}
-	recover.LeaveHome(homes[0])
+	if hosts := recover.Linked(homes[1], "/s/1"); !slices.Equal(hosts, []string{"a", "b"}) {
+		t.Errorf("links to %q", hosts)
+	}
+	recover.LeaveHome(homes[0], "/s/0")
 	if recover.Home(out, "/s/0") != "" || recover.Home(out, "") != "" {
 		t.Error("an empty home stays")
 	}
@@ -249,6 +252,10 @@ func TestHome(t *testing.T) {
 func TestBring(t *testing.T) {
 	parent, to := t.TempDir(), t.TempDir()
 	const name = "host-1"
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for rank := range 3 {
 		scratch := filepath.Join(parent, fmt.Sprint("spoor-", rank))
 		if err := os.Mkdir(scratch, 0o755); err != nil {
@@ -263,7 +270,9 @@ func TestBring(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n, err := recover.Bring(scratch, to); n != 1 || err != nil {
+		another := fmt.Sprint("another", rank)
+		recover.Link(to, scratch, host, another)
+		if n, err := recover.Bring(scratch, to); n != 1 || err != nil || !slices.Equal(recover.Linked(to, scratch), []string{another}) {
 			t.Fatal(n, err)
 		}
 		if _, err := os.Stat(scratch); err == nil {
