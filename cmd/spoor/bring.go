@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -83,6 +84,7 @@ const homeOf = "SPOOR_HOME_OF"
 // epilog is what Slurm runs on a host after each task of a step. After the last one it brings home what the processes there left, if they
 // left something, as nothing else runs on the hosts of a job whose time is up.
 func epilog(stderr io.Writer) {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // meant for the tasks
 	scratch, out := os.Getenv("SPOOR_SCRATCH"), os.Getenv(homeOf)
 	dirs, err := recover.Dirs(scratch)
 	marks := recover.Arrivals(scratch)
@@ -91,10 +93,10 @@ func epilog(stderr io.Writer) {
 	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) || anotherTask(dirs, marks) {
 		return
 	}
-	unlock, ok := recover.Lock(scratch, 0)
+	unlock, ok := recover.Lock(scratch, 3*time.Second) // spoor run may be at it, and may be killed
 	defer unlock()
-	if !ok || len(waitForEnd(dirs)) > 0 {
-		return // who runs on brings it, or whoever is at it
+	if !ok || len(waitForEnd(dirs)) > 0 || !exists(scratch) {
+		return // who runs on brings it
 	}
 	home, err := recover.MakeHome(out, scratch, launch.StepNodes()...)
 	if err == nil {

@@ -27,13 +27,14 @@ type ending struct {
 	launcher launch.Launcher
 	code     int      // of the launcher, if there is one
 	args     []string // the command
+	release  func()   // lets others take what is in the scratch folder
 }
 
 // report tells what has become of a run: its trace, which is none of the old
 // ones, or what its ranks left in scratch, or why there is neither.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
-	unlock, _ := recover.Lock(scratch, bringTime()) // Slurm may still have it brought home
-	defer unlock()
+	e.release, _ = recover.Lock(scratch, bringTime()) // Slurm may still have it brought home
+	defer e.release()
 	sayInside(stderr, out, scratch)
 	defer func() { recover.LeaveHome(recover.Home(out, scratch), scratch) }()
 	made := o.model.made(out)
@@ -235,6 +236,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	} else {
 		partial = out + ".partial"
 	}
+	e.release()
 	if err != nil {
 		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, scratch)
 		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.Reason(err))
@@ -266,11 +268,19 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	return nil
 }
 
+// epilogTime is how long Slurm's epilogs may take; it gives a job that is ending little more.
+const epilogTime = 3 * time.Second
+
 // sayElsewhere has the launcher bring what ranks left on other hosts than those of which something is there, or says how to.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
+	for begin := time.Now(); elsewhere > 0 && launch.Epilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
+		if dirs, err := recover.Dirs(partial); err == nil { // Slurm has it brought
+			elsewhere = min(elsewhere, ranksElsewhere(dirs))
+		}
+	}
 	name, nodes := shortPath(partial), nodesBeside(e, partial, scratch, hosts)
 	line := bringCommand(e, scratch, partial, nodes, true)
-	if line != nil {
+	if elsewhere > 0 && line != nil {
 		all, begin := elsewhere, time.Now()
 		err := bring(line, io.Discard)                       // it may not be able to
 		if err != nil && time.Since(begin) < bringTime()/4 { // it died, as launchers may when others of its processes end; else a host is gone

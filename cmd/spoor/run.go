@@ -259,7 +259,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if err := report(stderr, o, old, out, scratch, ending{program, l, code, args}); err != nil {
+	if err := report(stderr, o, old, out, scratch, ending{program: program, launcher: l, code: code, args: args}); err != nil {
 		complain(cmd, err)
 	}
 	if code != 0 {
