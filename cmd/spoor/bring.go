@@ -61,7 +61,7 @@ processes on a host does it.`,
 func bringHome(cmd *cobra.Command, scratch, dir string) error {
 	unlock, ok := recover.Lock(scratch, 0)
 	defer unlock()
-	dirs, err := recover.Dirs(scratch)
+	dirs, _, err := recover.Here(scratch)
 	if !ok || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -86,8 +86,7 @@ const homeOf = "SPOOR_HOME_OF"
 func epilog(stderr io.Writer) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // meant for the tasks
 	scratch, out := os.Getenv("SPOOR_SCRATCH"), os.Getenv(homeOf)
-	dirs, err := recover.Dirs(scratch)
-	marks := recover.Arrivals(scratch)
+	dirs, marks, err := recover.Here(scratch)
 	isDead := func(dir string) bool { return !recover.AliveIn(dir) }
 	hasEnded := func(a recover.Arrival) bool { return !a.Alive }
 	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) || anotherTask(dirs, marks) {

@@ -87,7 +87,7 @@ var spread = []string{"-N", strconv.Itoa(count), "-n", strconv.Itoa(count * each
 
 // submit starts a job whose script runs a line.
 func (j *job) submit(options []string, line ...string) error {
-	if err := os.MkdirAll(j.dir, 0o755); err != nil {
+	if err := errors.Join(os.RemoveAll(j.dir), os.MkdirAll(j.dir, 0o755)); err != nil {
 		return err
 	}
 	// Ranks of several jobs of Open MPI get in each other's way in one folder for temporary files.
@@ -323,10 +323,7 @@ func (x *ended) one(j *job, traced bool, app string) error {
 	if err := j.submit(options, append(line, app, mode)...); err != nil {
 		return err
 	}
-	err := j.until("the job is queued", func() bool { j.id = j.queue("%A", ""); return j.id != "" })
-	if err == nil {
-		err = j.going()
-	}
+	err := j.begun()
 	if err == nil {
 		err = x.end(j)
 	}
@@ -469,13 +466,18 @@ func (j *job) start(t *testing.T, before string, program ...string) {
 	if err := j.submit(spread, append(line, program...)...); err != nil {
 		t.Fatal(err)
 	}
+	if err := j.begun(); err != nil {
+		t.Fatalf("%v: %s", err, j.said())
+	}
+}
+
+// begun waits until the job has a number and its ranks are where they stay.
+func (j *job) begun() error {
 	err := j.until("the job is queued", func() bool { j.id = j.queue("%A", ""); return j.id != "" })
 	if err == nil {
 		err = j.going()
 	}
-	if err != nil {
-		t.Fatalf("%v: %s", err, j.said())
-	}
+	return err
 }
 
 // Where the user has a task epilog, that is what Slurm runs; what is printed then works.
@@ -500,7 +502,54 @@ func TestCommand(t *testing.T) {
 	})
 }
 
-// A node goes with all that is on it: what others have comes home.
+// After the launcher, with a folder for records that all nodes see: each has a folder of its own in it, and there is one trace.
+func TestScratchIsShared(t *testing.T) {
+	onCluster(t, func(t *testing.T, j *job, app string) {
+		scratch := filepath.Join(j.Dir, j.name+".scratch")
+		if err := os.Mkdir(scratch, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		line := slices.Concat(srun(j.mpi), []string{mpis.Root("bin", "spoor"), "run", "-o", "app.spoor", "--scratch", scratch, app, "go"})
+		if err := errors.Join(j.submit(spread, line...), j.begun(), scancel()(j), j.over()); err != nil {
+			t.Fatalf("%v: %s", err, j.said())
+		}
+		if list, _ := filepath.Glob(filepath.Join(scratch, "spoor-*")); len(list) != count {
+			t.Errorf("folders: %q", list)
+		}
+		j.recovered(t.Errorf)
+	})
+}
+
+// A program that ends as it should leaves its trace and nothing else.
+func TestWhole(t *testing.T) {
+	onCluster(t, func(t *testing.T, j *job, app string) {
+		if err := os.MkdirAll(j.dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		line := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "--force", "-o", "app.spoor"}, srun(j.mpi), spread, []string{app, "end"})
+		out, err := j.run(j.dir, line...)
+		if err != nil || !strings.Contains(out, "spoor: app.spoor: 6 ranks") || strings.Count(out, "rank ") != count*each {
+			t.Errorf("%v: %s", err, out)
+		}
+		if list, _ := filepath.Glob(filepath.Join(j.dir, "*.partial")); list != nil {
+			t.Errorf("there is %s", list)
+		}
+	})
+}
+
+// nothingIsLeft wants no records on hosts.
+func (s *Cluster) nothingIsLeft(t *testing.T) {
+	t.Helper()
+	for _, host := range append(s.Nodes(), "ctl") {
+		out, err := s.Command(host, "/", "ls", "/dev/shm").Output()
+		if err != nil || strings.Contains(string(out), "spoor-") {
+			t.Errorf("on %s: %s, %v", host, out, err)
+		}
+	}
+}
+
+// A node goes with all that is on it: what others have comes home. This is the last test: UCX, below MPICH, has been seen to wait for ever in
+// MPI_Finalize of a job on a node that had been away.
 func TestNodeGoes(t *testing.T) {
 	onCluster(t, func(t *testing.T, j *job, app string) {
 		j.start(t, "", app, "go")
@@ -522,9 +571,7 @@ func TestNodeGoes(t *testing.T) {
 		if out, err := j.run(j.Dir, filepath.Join(j.Dir, "up"), last); err != nil {
 			t.Fatal(out, err)
 		}
-		if out, err := j.run(j.Dir, "scontrol", "update", "nodename="+last, "state=resume"); err != nil {
-			t.Log(out, err) // it is in service again by itself
-		}
+		_, _ = j.run(j.Dir, "scontrol", "update", "nodename="+last, "state=resume") // unless it is in service again by itself
 		if err := j.until("the node is back", func() bool {
 			out, _ := j.run(j.Dir, "sinfo", "-h", "-t", "idle", "-o", "%D")
 			return strings.TrimSpace(out) == strconv.Itoa(count)
@@ -532,32 +579,4 @@ func TestNodeGoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-}
-
-// A program that ends as it should leaves its trace and nothing else.
-func TestWhole(t *testing.T) {
-	onCluster(t, func(t *testing.T, j *job, app string) {
-		if err := os.Mkdir(j.dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		line := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "-o", "app.spoor"}, srun(j.mpi), spread, []string{app, "end"})
-		out, err := j.run(j.dir, line...)
-		if err != nil || !strings.Contains(out, "spoor: app.spoor: 6 ranks") || strings.Count(out, "rank ") != count*each {
-			t.Errorf("%v: %s", err, out)
-		}
-		if list, _ := filepath.Glob(filepath.Join(j.dir, "*.partial")); list != nil {
-			t.Errorf("there is %s", list)
-		}
-	})
-}
-
-// nothingIsLeft wants no records on hosts.
-func (s *Cluster) nothingIsLeft(t *testing.T) {
-	t.Helper()
-	for _, host := range append(s.Nodes(), "ctl") {
-		out, err := s.Command(host, "/", "ls", "/dev/shm").Output()
-		if err != nil || strings.Contains(string(out), "spoor-") {
-			t.Errorf("on %s: %s, %v", host, out, err)
-		}
-	}
 }

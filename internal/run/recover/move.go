@@ -69,7 +69,7 @@ func Bring(scratch, dir string) (int, error) {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return 0, fmt.Errorf("%s isn't there on this host", dir)
 	}
-	dirs, err := Dirs(scratch)
+	dirs, marks, err := Here(scratch)
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +85,7 @@ func Bring(scratch, dir string) (int, error) {
 		}
 		n++
 	}
-	for _, a := range Arrivals(scratch) {
+	for _, a := range marks {
 		if a.Alive {
 			continue
 		}
@@ -103,6 +103,23 @@ func Bring(scratch, dir string) (int, error) {
 	}
 	return n, nil
 }
+
+// Here lists what processes of this host have in a scratch folder, records and marks. Several hosts may see the folder. If its memory is this
+// host's, all is from here: containers may have other names.
+func Here(scratch string) (dirs []string, marks []Arrival, err error) {
+	dirs, err = Dirs(scratch)
+	marks = Arrivals(scratch)
+	host, _ := os.Hostname()
+	var st syscall.Statfs_t
+	if err != nil || host == "" || syscall.Statfs(scratch, &st) == nil && st.Type == tmpfs {
+		return dirs, marks, err
+	}
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return !strings.HasPrefix(filepath.Base(dir), host+"-") })
+	return dirs, slices.DeleteFunc(marks, func(a Arrival) bool { return a.Host != host }), nil
+}
+
+// tmpfs is the magic number of memory as a file system.
+const tmpfs = 0x01021994
 
 // Lock keeps others who move what is in a scratch folder away from it until unlock is called. It waits for them no longer than that.
 func Lock(scratch string, wait time.Duration) (unlock func(), ok bool) {

@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -93,10 +93,8 @@ func below(path string) ([]string, error) {
 // A Left is a folder with what ranks keep on another node, as a link in a directory says.
 type Left struct{ Link, Folder string }
 
-// Host is where it is: the link has its name, and perhaps a number of the job behind it.
-func (l Left) Host() string { return hostOfLink.ReplaceAllString(l.Link, "") }
-
-var hostOfLink = regexp.MustCompile(`-\d+-\d+$`)
+// Host is where it is, as the link's name says.
+func (l Left) Host() string { return launch.HostOf(l.Link) }
 
 // Elsewhere lists the links in a directory that lead to nothing here: to what ranks
 // keep on other nodes.

@@ -251,11 +251,11 @@ func TestHome(t *testing.T) {
 // Records of processes with equal names, as in containers, don't get in each other's way; what was brought before a kill isn't brought again.
 func TestBring(t *testing.T) {
 	parent, to := t.TempDir(), t.TempDir()
-	const name = "host-1"
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
+	name := host + "-1"
 	for rank := range 3 {
 		scratch := filepath.Join(parent, fmt.Sprint("spoor-", rank))
 		if err := os.Mkdir(scratch, 0o755); err != nil {
@@ -281,6 +281,10 @@ func TestBring(t *testing.T) {
 	}
 	if list := recover.Worlds(read(t, to)); len(list) != 1 || len(list[0].Processes) != 3 {
 		t.Errorf("%d worlds", len(list))
+	}
+	write(t, parent, recovertest.Process{Rank: 0, Ranks: 1, End: recovertest.Crashed}) // of another host, and may still run there
+	if n, err := recover.Bring(parent, to); n != 0 || err != nil {
+		t.Error(n, err)
 	}
 }
 
