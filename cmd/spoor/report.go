@@ -38,7 +38,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	sayInside(stderr, out, scratch)
 	defer func() { recover.LeaveHome(recover.Home(out, scratch), scratch) }()
 	made := o.model.made(out)
-	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) })
+	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) || !ofRun(path, scratch) })
 	for _, dir := range deliver.Elsewhere(scratch) {
 		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...) // rank 0 said so
 	}
@@ -146,6 +146,17 @@ func tracesOf(out string) []string {
 	}
 	slices.SortStableFunc(list, func(a, b string) int { return len(a) - len(b) })
 	return list
+}
+
+// ofRun reports whether a trace can be of a run: another one may have written it meanwhile.
+func ofRun(path, scratch string) bool {
+	r, err := trace.Open(path)
+	if err != nil {
+		return true // who reports on it says why
+	}
+	defer r.Close()
+	run, ok := r.Meta()[deliver.MetaRun]
+	return !ok || run == deliver.Run(scratch)
 }
 
 func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary, error) {
