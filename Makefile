@@ -194,7 +194,7 @@ release: dist deb rpm
 	cd build/release && sha256sum * >SHA256SUMS
 
 # These run one program at a time, minutes in all, and wait for most of it: they begin first, side by side.
-WAITING = ./test/timing ./test/run
+WAITING = ./test/timing ./test/run ./test/slurm
 
 test: all sanitized
 	$(GO) vet ./...

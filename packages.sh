@@ -38,6 +38,7 @@ package_of() {
 	smpirun) echo libsimgrid-dev ;;
 	modulecmd) echo environment-modules ;;
 	ip) echo iproute2 ;;
+	slurmctld) echo slurmctld slurmd slurm-client munge libpmi2-0 ;;
 	clang-14 | clang-16 | clang-19) echo $1 llvm-${1#clang-}-dev ;;
 	flang-new-16 | flang-new-19) echo flang-${1#flang-new-} libflang-${1#flang-new-}-dev ;;
 	aarch64-linux-gnu-gcc) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross ;;

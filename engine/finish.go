@@ -128,6 +128,9 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 		trace.MetaStart:    strconv.FormatInt(r.context.StartNs, 10),
 		trace.MetaProducer: version.Number,
 	}
+	if scratch := os.Getenv("SPOOR_SCRATCH"); scratch != "" && os.Getenv("SPOOR_LINK") == "" {
+		meta[deliver.MetaRun] = deliver.Run(scratch)
+	}
 	if e := os.Getenv(timing.ErrorsVariable); e != "" {
 		meta[trace.MetaTimingError] = e
 	}

@@ -2,7 +2,8 @@
  * arrive.c: marks of processes in MPI_Init, MPI_Session_init and MPI_Finalize.
  *
  * In the first two there is no process directory yet, in the last none any more, and others may wait there for one that
- * never comes. A mark is a file HOST-PID.in below SPOOR_SCRATCH, as long as the call lasts, with lines of "key value":
+ * never comes. A mark is a file HOST-PID.in below SPOOR_SCRATCH, as long as the call lasts, with lines of "key value". Containers
+ * may have equal hosts and numbers: then it is HOST-PID.1.in, and so on.
  *
  *   spoor-arrival 1
  *   call NAME
@@ -16,6 +17,7 @@
  */
 #include "arrive.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,8 +55,16 @@ static void leave_mark(const char *call)
 		return;
 	mkdir(folder, 0755);
 	gethostname(host, sizeof host - 1);
-	snprintf(mark, sizeof mark, "%.2048s/%s-%d.in", folder, host, (int)getpid());
-	int fd = open(mark, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = -1;
+	for (int i = 0; fd < 0 && i < 100; i++) {
+		char number[16] = "";
+		if (i > 0)
+			snprintf(number, sizeof number, ".%d", i);
+		snprintf(mark, sizeof mark, "%.2048s/%s-%d%s.in", folder, host, (int)getpid(), number);
+		fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!f) {
 		if (fd >= 0)

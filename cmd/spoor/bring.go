@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,8 +17,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
+	"github.com/spoor-hpc/spoor/internal/show"
 )
 
 // newBring makes the verb that the launcher runs on the hosts of a job that has died.
@@ -27,9 +32,10 @@ func newBring() *cobra.Command {
 		Short:  "Move what ranks left on this host to one place",
 		Long: `Move the records that the ranks of a job left on this host, in its scratch
 folders, into a directory that all hosts see. "spoor run" has the launcher do
-this on all hosts of a job that died, or says the command. One of several
+this on all hosts of a job that died, or prints the command. One of several
 processes on a host does it.`,
-		Example: `  mpiexec -hosts node1,node2 -n 2 spoor bring /dev/shm/spoor-17 $PWD/app.spoor.partial`,
+		Example: `  srun -w node2,node3 -N 2 -n 2 spoor bring /dev/shm/spoor-node1-17 $PWD/app.spoor.partial
+  mpiexec -hosts node2,node3 -n 2 spoor bring /dev/shm/spoor-node1-17 $PWD/app.spoor.partial`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return &usageError{cmd, errors.New("the scratch folder and a directory")}
@@ -38,24 +44,77 @@ processes on a host does it.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[len(args)-1]
-			for _, scratch := range args[:len(args)-1] {
-				dirs, err := recover.Dirs(scratch)
-				if errors.Is(err, os.ErrNotExist) {
-					continue // no rank ran here
-				}
-				if err != nil {
-					return err
-				}
-				if alive := waitForEnd(dirs); len(alive) > 0 {
-					complain(cmd, fmt.Errorf("%s: %s; what they record stays in %s", hostname(), stillRun(len(alive)), scratch))
-				}
-				if _, err := recover.Bring(scratch, dir); err != nil {
+			if args = slices.DeleteFunc(args[:len(args)-1], func(s string) bool { return !exists(s) }); len(args) == 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: nothing is there to bring to %s\n", hostname(), shortPath(dir))
+			}
+			for _, scratch := range args {
+				if err := bringHome(cmd, scratch, dir); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
+}
+
+// bringHome brings what is in a scratch folder of this host, unless another process is at it.
+func bringHome(cmd *cobra.Command, scratch, dir string) error {
+	unlock, ok := recover.Lock(scratch, 0)
+	defer unlock()
+	dirs, _, err := recover.Here(scratch)
+	if !ok || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if alive := waitForEnd(dirs); len(alive) > 0 {
+		complain(cmd, fmt.Errorf("%s: %s; what they record stays in %s", hostname(), stillRun(len(alive)), scratch))
+	}
+	n, err := recover.Bring(scratch, dir)
+	if err == nil || n > 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s brought to %s\n", hostname(), show.Plural(n, "process"), shortPath(dir))
+	}
+	return err
+}
+
+// homeOf is the variable that names the trace beside which the task epilog of Slurm brings what ranks left.
+const homeOf = "SPOOR_HOME_OF"
+
+// epilog is what Slurm runs on a host after each task of a step. After the last one it brings home what the processes there left, if they
+// left something, as nothing else runs on the hosts of a job whose time is up.
+func epilog(stderr io.Writer) {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // meant for the tasks
+	scratch, out := os.Getenv("SPOOR_SCRATCH"), os.Getenv(homeOf)
+	dirs, marks, err := recover.Here(scratch)
+	isDead := func(dir string) bool { return !recover.AliveIn(dir) }
+	hasEnded := func(a recover.Arrival) bool { return !a.Alive }
+	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) || anotherTask(dirs, marks) {
+		return
+	}
+	unlock, ok := recover.Lock(scratch, 3*time.Second) // spoor run may be at it, and may be killed
+	defer unlock()
+	if !ok || len(waitForEnd(dirs)) > 0 || !exists(scratch) {
+		return // who runs on brings it
+	}
+	home, err := recover.MakeHome(out, scratch, launch.StepNodes()...)
+	if err == nil {
+		_, err = recover.Bring(scratch, home)
+	}
+	if said := filepath.Join(scratch, ".said"); err != nil && os.Mkdir(said, 0o700) == nil {
+		fmt.Fprintf(stderr, "spoor: %s: what ranks recorded stays in %s: can't bring it to %s.partial: %v\n", hostname(), scratch, out, deliver.Reason(err))
+	}
+}
+
+// anotherTask reports whether one of the processes is a task of the same step that still runs. That one has an epilog as well. To wait here
+// for its end would be in vain: Slurm kills epilogs with what still runs.
+func anotherTask(dirs []string, marks []recover.Arrival) bool {
+	task := func(pid int) bool { return deliver.Parent(pid) == os.Getppid() }
+	return slices.ContainsFunc(marks, func(a recover.Arrival) bool { return a.Alive && task(a.PID) }) ||
+		slices.ContainsFunc(dirs, func(dir string) bool {
+			c, err := capture.ReadContext(dir)
+			return err == nil && recover.Alive(c) && task(c.PID)
+		})
 }
 
 // bringTime is how long the launcher may take to bring together what a job left on its hosts. One of them may be gone, and some launchers
@@ -67,9 +126,31 @@ func bringTime() time.Duration {
 	return time.Minute
 }
 
-// bringCommand is the command that brings what the ranks left to one place; nil if the launcher isn't known.
-func bringCommand(e ending, scratch, dir string) []string {
-	return launch.Instead(e.launcher, e.args, []string{ownPath(), "bring", scratch, dir})
+// bringCommand is the command that brings what ranks left on other hosts to one place; nil if there is none. In Slurm it is for a step of
+// this job on some nodes, or for a new one.
+func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []string {
+	program := []string{ownPath(), "bring", scratch, dir}
+	switch {
+	case !launch.InSlurm(e.args):
+		return launch.Instead(e.launcher, e.args, program)
+	case len(nodes) == 0:
+		return nil
+	}
+	return launch.OnNodes(nodes, within, program...)
+}
+
+// nodesBeside lists the nodes of a Slurm job of which something may be missing: those that a home has links for, else all of this job but
+// the hosts of which something is there.
+func nodesBeside(e ending, home, scratch string, hosts []string) []string {
+	if !launch.InSlurm(e.args) {
+		return nil
+	}
+	if nodes := recover.Linked(home, scratch); len(nodes) > 0 {
+		return nodes
+	}
+	return slices.DeleteFunc(launch.Nodes(), func(node string) bool {
+		return slices.ContainsFunc(hosts, func(host string) bool { return launch.SameHost(node, host) })
+	})
 }
 
 // ownPath is where this program is: hosts needn't have the same PATH.
@@ -84,11 +165,11 @@ func ownPath() string {
 	return self
 }
 
-// otherHosts is the name of the link to the scratch folder in what `spoor run` leaves, while there may be more on other hosts.
+// otherHosts is the name of the link to the scratch folder in what `spoor run` leaves, while there may be more on hosts that aren't known.
 const otherHosts = "other-hosts"
 
 // bringWith has a launcher bring what a directory's links say is elsewhere.
-func bringWith(line []string, dir string) error {
+func bringWith(cmd *cobra.Command, line []string, dir string) error {
 	var folders []string
 	links := recover.Elsewhere(dir)
 	for _, l := range links {
@@ -103,22 +184,39 @@ func bringWith(line []string, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := bring(slices.Concat(line, []string{ownPath(), "bring"}, folders, []string{abs})); err != nil {
+	before, err := recover.Dirs(dir)
+	if err != nil {
+		return err
+	}
+	if err := bring(slices.Concat(line, []string{ownPath(), "bring"}, folders, []string{abs}), cmd.ErrOrStderr()); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(line, " "), err)
 	}
+	dirs, err := recover.Dirs(dir)
+	if err != nil {
+		return err
+	}
+	if len(dirs) == len(before) {
+		return fmt.Errorf("%s: it brought nothing; it has to start a process on each host where ranks were", strings.Join(line, " "))
+	}
+	hosts := hostsOf(dirs)
 	for _, l := range links {
-		if err := os.Remove(filepath.Join(dir, l.Link)); err != nil {
+		come := slices.ContainsFunc(hosts, func(host string) bool { return launch.SameHost(host, l.Host()) })
+		if !come && ranksElsewhere(dirs) > 0 {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, l.Link)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// bring runs that command. What the launcher says is of no interest: it may not be able to.
-func bring(line []string) error {
+// bring runs that command, and writes what it prints to out.
+func bring(line []string, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), bringTime())
 	defer cancel()
 	c := exec.CommandContext(ctx, line[0], line[1:]...)
+	c.Stdout, c.Stderr = out, out
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
 	c.WaitDelay = 5 * time.Second

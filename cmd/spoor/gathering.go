@@ -182,14 +182,20 @@ func spawnsOf(rep *hang.Report) (n int) {
 }
 
 // sayInside says which calls processes were in when their job ended, and forgets about them.
-func sayInside(stderr io.Writer, scratch string) {
-	list := recover.Arrivals(scratch)
-	for try := 0; try < 20 && slices.ContainsFunc(list, func(a recover.Arrival) bool { return a.Alive }); try++ {
-		time.Sleep(50 * time.Millisecond) // they end with their launcher
+func sayInside(stderr io.Writer, out, scratch string) {
+	var list []recover.Arrival
+	for try := 0; try < 20; try++ {
 		list = recover.Arrivals(scratch)
+		if home := recover.Home(out, scratch); home != "" {
+			list = append(list, recover.Arrivals(home)...)
+		}
+		if !slices.ContainsFunc(list, func(a recover.Arrival) bool { return a.Alive }) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond) // they end with their launcher
 	}
 	var processes []*recover.Process
-	if dirs, err := recover.Dirs(scratch); err == nil && len(list) > 0 {
+	if dirs, err := leftDirs(out, scratch); err == nil && len(list) > 0 {
 		processes = recover.Read(dirs, func() {})
 	}
 	for _, g := range gatheringsOf(list, processes, 0, time.Now()) {

@@ -23,11 +23,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/version"
 )
 
 func main() {
+	if len(os.Args) == 1 && launch.InEpilog() {
+		epilog(os.Stderr)
+		return
+	}
 	collectLate()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }

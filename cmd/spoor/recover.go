@@ -7,13 +7,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/run/recover"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tags"
@@ -73,13 +77,20 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 			return &usageError{cmd, errors.New("give a directory before --, and after it a launcher that starts a process on each host")}
 		}
 		for _, arg := range args {
-			if err := bringWith(line, arg); err != nil {
+			if err := bringWith(cmd, line, arg); err != nil {
 				return err
 			}
 		}
 	}
-	dirs, err := processDirs(cmd, args, false, func(arg string) string {
-		return fmt.Sprintf(", or: spoor recover %s -- mpiexec -hosts HOST,HOST -n 2", arg)
+	dirs, err := processDirs(cmd, args, false, func(arg string, hosts []string) string {
+		if slices.Contains(hosts, otherHosts) {
+			hosts = []string{"HOST", "HOST"}
+		}
+		launcher := []string{"mpiexec", "-hosts", strings.Join(hosts, ","), "-n", strconv.Itoa(len(hosts))}
+		if _, err := exec.LookPath("srun"); err == nil {
+			launcher = launch.OnNodes(hosts, false)
+		}
+		return ", or: " + show.Quote(append([]string{"spoor", "recover", arg, "--"}, launcher...))
 	})
 	if err != nil {
 		return err

@@ -393,7 +393,7 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 	if err != nil {
 		return 0, err
 	}
-	return code, report(cmd.ErrOrStderr(), ro, old, out, scratch, ending{args[len(args)-1], l, code, args})
+	return code, report(cmd.ErrOrStderr(), ro, old, out, scratch, ending{program: args[len(args)-1], launcher: l, code: code, args: args})
 }
 
 // A replayReport is what `spoor replay --json` prints; times are in nanoseconds.

@@ -27,19 +27,23 @@ type ending struct {
 	launcher launch.Launcher
 	code     int      // of the launcher, if there is one
 	args     []string // the command
+	release  func()   // lets others take what is in the scratch folder
 }
 
 // report tells what has become of a run: its trace, which is none of the old
 // ones, or what its ranks left in scratch, or why there is neither.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
-	sayInside(stderr, scratch)
+	e.release, _ = recover.Lock(scratch, bringTime()) // Slurm may still have it brought home
+	defer e.release()
+	sayInside(stderr, out, scratch)
+	defer func() { recover.LeaveHome(recover.Home(out, scratch), scratch) }()
 	made := o.model.made(out)
-	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) })
+	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) || !ofRun(path, scratch) })
 	for _, dir := range deliver.Elsewhere(scratch) {
 		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...) // rank 0 said so
 	}
-	dirs, err := recover.Dirs(scratch)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	dirs, err := leftDirs(out, scratch)
+	if err != nil {
 		return err
 	}
 	if len(traces) > 0 { // a script has started MPI programs: it is none itself
@@ -90,6 +94,19 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	return nil
 }
 
+// leftDirs lists the process directories of a run, in its scratch folder on this host and in its home.
+func leftDirs(out, scratch string) (dirs []string, err error) {
+	for _, folder := range []string{scratch, recover.Home(out, scratch)} {
+		list, err := recover.Dirs(folder)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		dirs = append(dirs, list...)
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs), nil // from the home a link may lead to the folder
+}
+
 // isSerial reports whether a process directory is of a program without MPI.
 func isSerial(dir string) bool {
 	c, err := capture.ReadContext(dir)
@@ -98,16 +115,16 @@ func isSerial(dir string) bool {
 
 // onlyElsewhere has the launcher of a job that failed bring what its ranks left, where none of them ran on this host.
 func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool, err error) {
-	if e.code == 0 || len(bringCommand(e, scratch, scratch)) == 0 {
+	if e.code == 0 {
 		return false, nil
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(out), "."+filepath.Base(out)+".") // hosts see it as they see the trace
-	if err != nil {
+	home, err := recover.MakeHome(out, scratch)
+	line := bringCommand(e, scratch, home, nodesBeside(e, home, scratch, nil), true)
+	if err != nil || line == nil {
 		return false, nil
 	}
-	defer os.RemoveAll(dir)
-	_ = bring(bringCommand(e, scratch, dir))
-	dirs, err := recover.Dirs(dir)
+	_ = bring(line, io.Discard)
+	dirs, err := recover.Dirs(home)
 	if err != nil || len(dirs) == 0 {
 		return false, nil
 	}
@@ -129,6 +146,17 @@ func tracesOf(out string) []string {
 	}
 	slices.SortStableFunc(list, func(a, b string) int { return len(a) - len(b) })
 	return list
+}
+
+// ofRun reports whether a trace can be of a run: another one may have written it meanwhile.
+func ofRun(path, scratch string) bool {
+	r, err := trace.Open(path)
+	if err != nil {
+		return true // who reports on it says why
+	}
+	defer r.Close()
+	run, ok := r.Meta()[deliver.MetaRun]
+	return !ok || run == deliver.Run(scratch)
 }
 
 func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary, error) {
@@ -207,23 +235,29 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 
 // complainLeft saves what the processes of a broken run left, and says so.
 func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending) error {
-	partial := out + ".partial"
-	for n := 2; exists(partial); n++ {
-		partial = deliver.Numbered(out, n) + ".partial"
-	}
 	processes := show.Plural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
 	what := show.Plural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
 	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.Marked(d) }) { // there are no others
 		what = "what " + processes + " recorded is in"
 	}
-	note := fmt.Sprintf(leftNote, filepath.Base(partial), scratch)
-	if err := recover.Move(dirs, partial, note); err != nil {
+	partial, err := recover.MakeHome(out, scratch)
+	if err == nil {
+		err = recover.Move(slices.DeleteFunc(slices.Clone(dirs), func(d string) bool { return filepath.Dir(d) == partial }), partial)
+	} else {
+		partial = out + ".partial"
+	}
+	e.release()
+	if err != nil {
 		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, scratch)
 		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.Reason(err))
-		command := show.Quote([]string{"spoor", "recover", "-o", shortPath(out), scratch})
+		from := []string{scratch}
+		if home := recover.Home(out, scratch); home != "" {
+			from = append(from, shortPath(home)) // from other hosts
+		}
+		command := show.Quote(append([]string{"spoor", "recover", "-o", shortPath(out)}, from...))
 		if len(alive) == 0 {
-			command += " && " + show.Quote([]string{"rm", "-r", scratch})
+			command += " && " + show.Quote(append([]string{"rm", "-r"}, from...))
 		}
 		fmt.Fprintf(stderr, "spoor: make a trace of it, where there is room: %s\n", command)
 		return nil
@@ -235,25 +269,36 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	if len(alive) > 0 {
 		fmt.Fprintf(stderr, "spoor: %s: %s; what they record stays in %s, where %s leads to\n", stillRun(len(alive)), shortList(alive), scratch, name)
 	}
-	if elsewhere > 0 {
-		sayElsewhere(stderr, elsewhere, partial, scratch, e)
+	if elsewhere == 0 {
+		recover.Link(partial, scratch)
+	} else {
+		sayElsewhere(stderr, elsewhere, hostsOf(dirs), partial, scratch, e)
 	}
 	fmt.Fprintf(stderr, "spoor: make a trace of it: %s\n", show.Quote([]string{"spoor", "recover", name}))
 	fmt.Fprintf(stderr, "spoor: where its ranks were, and for whom they waited: %s\n", show.Quote([]string{"spoor", "where", name}))
 	return nil
 }
 
-// sayElsewhere has the launcher bring what ranks left on other hosts, or says how to.
-func sayElsewhere(stderr io.Writer, elsewhere int, partial, scratch string, e ending) {
-	name, line := shortPath(partial), bringCommand(e, scratch, partial)
-	if line != nil {
-		all, begin := elsewhere, time.Now()
-		err := bring(line)
-		if err != nil && time.Since(begin) < bringTime()/4 { // it died, as launchers may when others of its processes end; else a host is gone
-			err = bring(line)
-		}
-		if dirs, e := recover.Dirs(partial); e == nil {
+// epilogTime is how long Slurm's epilogs may take; it gives a job that is ending little more.
+const epilogTime = 3 * time.Second
+
+// sayElsewhere has the launcher bring what ranks left on other hosts than those of which something is there, or says how to.
+func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
+	for begin := time.Now(); elsewhere > 0 && launch.Epilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
+		if dirs, err := recover.Dirs(partial); err == nil { // Slurm has it brought
 			elsewhere = min(elsewhere, ranksElsewhere(dirs))
+		}
+	}
+	name, nodes := shortPath(partial), nodesBeside(e, partial, scratch, hosts)
+	line := bringCommand(e, scratch, partial, nodes, true)
+	if elsewhere > 0 && line != nil {
+		all, begin := elsewhere, time.Now()
+		err := bring(line, io.Discard)                       // it may not be able to
+		if err != nil && time.Since(begin) < bringTime()/4 { // it died, as launchers may when others of its processes end; else a host is gone
+			err = bring(line, io.Discard)
+		}
+		if dirs, failed := recover.Dirs(partial); failed == nil {
+			elsewhere, nodes = min(elsewhere, ranksElsewhere(dirs)), nodesBeside(e, partial, scratch, hostsOf(dirs))
 		}
 		if elsewhere < all {
 			fmt.Fprintf(stderr, "spoor: what %s recorded on other hosts is there, too\n", show.Plural(all-elsewhere, "rank"))
@@ -263,13 +308,28 @@ func sayElsewhere(stderr io.Writer, elsewhere int, partial, scratch string, e en
 		}
 	}
 	if elsewhere == 0 {
+		recover.Link(partial, scratch)
 		return
 	}
-	_ = os.Symlink(scratch, filepath.Join(partial, otherHosts))
+	if nodes == nil {
+		recover.Link(partial, scratch, otherHosts)
+	} else {
+		recover.Link(partial, scratch, nodes...)
+	}
 	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", show.Plural(elsewhere, "rank"), scratch, name)
-	if line != nil {
+	if line = bringCommand(e, scratch, partial, nodes, false); line != nil {
 		fmt.Fprintf(stderr, "spoor: or, on hosts that see that folder: %s\n", show.Quote(line))
 	}
+}
+
+// hostsOf lists the hosts of processes.
+func hostsOf(dirs []string) (hosts []string) {
+	for _, d := range dirs {
+		if c, err := capture.ReadContext(d); err == nil && !slices.Contains(hosts, c.Host) {
+			hosts = append(hosts, c.Host)
+		}
+	}
+	return hosts
 }
 
 // waitForEnd gives processes a moment that are about to end with their launcher, and
@@ -315,20 +375,6 @@ func ranksElsewhere(dirs []string) int {
 	}
 	return max(0, ranks-here)
 }
-
-const leftNote = `What ranks of a traced MPI program recorded before they died.
-Make a trace of it with
-
-    spoor recover %[1]s
-
-See where its ranks were, and who waited for whom, with
-
-    spoor where %[1]s
-
-Each directory here is one process. Ranks on other nodes left theirs in
-    %[2]s
-on those nodes; copy them here first.
-`
 
 // explainAlone tells why each process was a world of its own.
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {

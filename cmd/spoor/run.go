@@ -237,6 +237,11 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	}
 	argv, env := launch.Command(l, args, vars)
 	argv = append(before, argv...)
+	if set := launch.Epilog(args, ownPath()); set != nil {
+		for _, v := range append(set, launch.Var{Name: "SPOOR_SCRATCH", Value: scratch}, launch.Var{Name: homeOf, Value: out}) {
+			env = append(env, v.Name+"="+v.Value)
+		}
+	}
 	looked := func() {}
 	if o.hang > 0 {
 		looked = watchHang(cmd, scratch, o.hang)
@@ -254,7 +259,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if err := report(stderr, o, old, out, scratch, ending{program, l, code, args}); err != nil {
+	if err := report(stderr, o, old, out, scratch, ending{program: program, launcher: l, code: code, args: args}); err != nil {
 		complain(cmd, err)
 	}
 	if code != 0 {
@@ -404,6 +409,9 @@ func traceName(program string) string {
 	return name
 }
 
+// scratchName begins the names of scratch folders.
+const scratchName = "spoor-"
+
 // makeScratch makes a directory for this run below the user's choice, or the
 // first of the usual places that has room. The shim makes it on other nodes.
 func makeScratch(chosen, out string) (string, error) {
@@ -411,13 +419,15 @@ func makeScratch(chosen, out string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp(parent, "spoor-")
+	// Several hosts may see the folder.
+	pattern := fmt.Sprintf("%s%s-", scratchName, hostname())
+	dir, err := os.MkdirTemp(parent, pattern)
 	if err == nil || chosen != "" {
 		return dir, err
 	}
 	// A slow folder of the job's is better than no job.
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", filepath.Dir(out)} {
-		if dir, err := os.MkdirTemp(parent, "spoor-"); err == nil {
+		if dir, err := os.MkdirTemp(parent, pattern); err == nil {
 			return dir, nil
 		}
 	}
@@ -464,9 +474,9 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if err != nil {
 		return err
 	}
-	siblings := launch.Siblings()
-	scratch := filepath.Join(parent, fmt.Sprintf("spoor-%d-%s", os.Getuid(), siblings))
-	vars := append(rankVars(o, shim, o.model.made(out), scratch), launch.Var{Name: "SPOOR_LINK", Value: filepath.Join(out+".partial", host+"-"+siblings)})
+	siblings := launch.Siblings(host)
+	scratch := filepath.Join(parent, fmt.Sprintf("%s%s-%d", scratchName, siblings, os.Getuid()))
+	vars := append(rankVars(o, shim, o.model.made(out), scratch), launch.Var{Name: "SPOOR_LINK", Value: filepath.Join(out+".partial", siblings)})
 	if !o.quiet {
 		vars = append(vars, launch.Var{Name: "SPOOR_TELL", Value: "1"})
 	}

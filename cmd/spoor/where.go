@@ -159,7 +159,7 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	for _, arg := range args {
 		arrivals = append(arrivals, recover.Arrivals(arg)...)
 	}
-	dirs, err := processDirs(cmd, args, len(arrivals) > 0, func(string) string { return "" })
+	dirs, err := processDirs(cmd, args, len(arrivals) > 0, func(string, []string) string { return "" })
 	if err != nil {
 		return false, err
 	}
@@ -228,14 +228,14 @@ func readWhole(dirs []string, step func()) []*recover.Process {
 }
 
 // processDirs lists the process directories that arguments stand for, and says what else is to be done about those on other nodes.
-func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg string) string) (dirs []string, err error) {
+func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg string, hosts []string) string) (dirs []string, err error) {
 	for _, arg := range args {
 		list, err := recover.Dirs(arg)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range recover.Elsewhere(arg) {
-			complain(cmd, fmt.Errorf("%s: not on this node: what is there of %s (node and job); copy it to one place%s", arg, e, or(arg)))
+		if len(list) == 0 || ranksElsewhere(list) > 0 {
+			complainElsewhere(cmd, arg, recover.Elsewhere(arg), or)
 		}
 		if len(list) == 0 && !mayBeNone {
 			return nil, fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
@@ -243,6 +243,22 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 		dirs = append(dirs, list...)
 	}
 	return dirs, nil
+}
+
+// complainElsewhere says what a directory's links lead to, one line for each folder.
+func complainElsewhere(cmd *cobra.Command, dir string, links []recover.Left, or func(arg string, hosts []string) string) {
+	var folders []string
+	hosts := make(map[string][]string)
+	for _, l := range links {
+		if hosts[l.Folder] == nil {
+			folders = append(folders, l.Folder)
+		}
+		hosts[l.Folder] = append(hosts[l.Folder], l.Host())
+	}
+	for _, folder := range folders {
+		on := hosts[folder]
+		complain(cmd, fmt.Errorf("%s: what ranks recorded on %s is not here: it is in %s there; copy it to one place%s", dir, strings.ReplaceAll(shortList(on), otherHosts, "other hosts"), folder, or(dir, on)))
+	}
 }
 
 // A look is what the first look at a process saw.

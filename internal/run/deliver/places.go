@@ -25,6 +25,12 @@ func Numbered(name string, n int) string {
 	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext)
 }
 
+// MetaRun is the key of the run that made a trace, in what the trace has of it as text.
+const MetaRun = "run"
+
+// Run names a run after its scratch folder, as no two have the same.
+func Run(scratch string) string { return filepath.Base(scratch) }
+
 // Elsewhere lists the folders, none of which need exist, for traces of a run that can't
 // be written where they should be. scratch is a folder of the run's own.
 func Elsewhere(scratch string) []string {

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -338,9 +339,9 @@ func Launched(getenv func(name string) string) Place {
 	}
 }
 
-// Siblings names the processes that this one's parent has started: ranks of one
-// job on one node, mostly.
-func Siblings() string {
+// Siblings names the processes that this one's parent has started: ranks of one job on one node, mostly. The name is of the host, also if
+// hosts have started alike, and of the container, if that has process numbers of its own.
+func Siblings(host string) string {
 	parent := os.Getppid()
 	began := "0"
 	// The name, in parentheses, may hold anything.
@@ -349,5 +350,14 @@ func Siblings() string {
 			began = fields[19]
 		}
 	}
-	return fmt.Sprintf("%d-%s", parent, began)
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, _ := os.Readlink("/proc/self/ns/pid")
+	where := fnv.New32a()
+	fmt.Fprint(where, string(boot), space)
+	return fmt.Sprintf("%s-%d-%s-%08x", host, parent, began, where.Sum32())
 }
+
+var ofSiblings = regexp.MustCompile(`-\d+-\d+-[0-9a-f]{8}$`)
+
+// HostOf is the host in such a name, and any other name itself.
+func HostOf(name string) string { return ofSiblings.ReplaceAllString(name, "") }

@@ -1,104 +1,197 @@
 package recover
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 )
 
-// Move moves process directories below dir, which it makes, together with a
-// note that says what they are. Scratch space is often another file system, so
+// Move moves process directories into dir. Scratch space is often another file system, so
 // it copies where it can't rename. Processes that still run keep theirs, and there
 // is a link to it. If something fails, all is as it was.
-func Move(dirs []string, dir, note string) (err error) {
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return err
-	}
-	var renamed, copied []string
+func Move(dirs []string, dir string) (err error) {
+	var made []string
+	renamed := make(map[string]string) // to where
 	defer func() {
 		if err == nil {
 			return
 		}
-		for _, from := range renamed {
-			if e := os.Rename(filepath.Join(dir, filepath.Base(from)), from); e != nil {
+		for from := range renamed {
+			if e := os.Rename(renamed[from], from); e != nil {
 				err = errors.Join(err, e)
-				return // what is in dir may be all there is
 			}
 		}
-		err = errors.Join(err, os.RemoveAll(dir))
+		for _, to := range made {
+			err = errors.Join(err, os.RemoveAll(to))
+		}
 	}()
-	if err := os.WriteFile(filepath.Join(dir, "README"), []byte(note), 0o644); err != nil {
-		return err
-	}
-	return moveAll(dirs, dir, &renamed, &copied)
-}
-
-// Bring moves the process directories of this host into a directory that is there. Those of processes that still run stay. Of several
-// processes that do this for a folder at once, one does it. It returns how many it moved.
-func Bring(scratch, dir string) (int, error) {
-	f, err := os.Open(scratch)
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil // no rank ran here
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return 0, nil // another one is at it
-	}
-	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		return 0, fmt.Errorf("%s isn't there on this host", dir)
-	}
-	dirs, err := Dirs(scratch)
-	if err != nil {
-		return 0, err
-	}
-	var renamed, copied []string
-	dirs = slices.DeleteFunc(dirs, AliveIn)
-	err = moveAll(dirs, dir, &renamed, &copied)
-	Forget(Arrivals(scratch))
-	_ = os.Remove(scratch) // if it is empty
-	return len(dirs), err
-}
-
-// moveAll moves process directories, and says which it has.
-func moveAll(dirs []string, dir string, moved, copies *[]string) error {
+	var copied []string
 	now := time.Now()
-	var renamed, copied []string
-	defer func() { *moved, *copies = renamed, copied }()
 	for _, from := range dirs {
-		to := filepath.Join(dir, filepath.Base(from))
 		if AliveIn(from) {
+			to := filepath.Join(dir, filepath.Base(from))
 			if err := os.Symlink(from, to); err != nil {
 				return err
 			}
+			made = append(made, to)
 			continue
 		}
-		capture.MarkEnded(from, now) // without that it is only not known how long a last call took
-		err := os.Rename(from, to)
-		switch {
-		case err == nil:
-			renamed = append(renamed, from)
-		case errors.Is(err, syscall.EXDEV):
-			err = copyDir(from, to)
-			copied = append(copied, from)
-		}
+		to, isCopy, err := move(from, dir, now)
 		if err != nil {
 			return fmt.Errorf("move %s: %w", from, err)
 		}
+		if isCopy {
+			made, copied = append(made, to), append(copied, from)
+		} else {
+			renamed[from] = to
+		}
 	}
 	for _, from := range copied {
-		os.RemoveAll(from) // if it stays, there are two
+		discard(from)
 	}
 	return nil
+}
+
+// Bring moves what the processes of a job that have ended left on this host, records and marks, into a directory that is there. It returns
+// how many processes' records it moved. It may be killed at any time: what it has not moved as a whole it moves the next time.
+func Bring(scratch, dir string) (int, error) {
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return 0, fmt.Errorf("%s isn't there on this host", dir)
+	}
+	dirs, marks, err := Here(scratch)
+	if err != nil {
+		return 0, err
+	}
+	now := time.Now()
+	n := 0
+	for _, from := range slices.DeleteFunc(dirs, AliveIn) {
+		_, isCopy, err := move(from, dir, now)
+		if err != nil {
+			return n, fmt.Errorf("move %s: %w", from, err)
+		}
+		if isCopy {
+			discard(from)
+		}
+		n++
+	}
+	for _, a := range marks {
+		if a.Alive {
+			continue
+		}
+		if err := copyFile(a.path, filepath.Join(dir, filepath.Base(a.path))); err != nil && !errors.Is(err, os.ErrExist) {
+			return n, err
+		}
+		_ = os.Remove(a.path)
+	}
+	sweep(scratch)
+	here, _ := os.Hostname()
+	for _, host := range Linked(dir, scratch) {
+		if launch.SameHost(host, here) {
+			_ = os.Remove(filepath.Join(dir, host))
+		}
+	}
+	return n, nil
+}
+
+// Here lists what processes of this host have in a scratch folder, records and marks. Several hosts may see the folder. If its memory is this
+// host's, all is from here: containers may have other names.
+func Here(scratch string) (dirs []string, marks []Arrival, err error) {
+	dirs, err = Dirs(scratch)
+	marks = Arrivals(scratch)
+	host, _ := os.Hostname()
+	var st syscall.Statfs_t
+	if err != nil || host == "" || syscall.Statfs(scratch, &st) == nil && st.Type == tmpfs {
+		return dirs, marks, err
+	}
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return !strings.HasPrefix(filepath.Base(dir), host+"-") })
+	return dirs, slices.DeleteFunc(marks, func(a Arrival) bool { return a.Host != host }), nil
+}
+
+// tmpfs is the magic number of memory as a file system.
+const tmpfs = 0x01021994
+
+// Lock keeps others who move what is in a scratch folder away from it until unlock is called. It waits for them no longer than that.
+func Lock(scratch string, wait time.Duration) (unlock func(), ok bool) {
+	f, err := os.Open(scratch)
+	if err != nil {
+		return func() {}, errors.Is(err, os.ErrNotExist)
+	}
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			return func() { f.Close() }, true
+		}
+		if time.Since(begin) >= wait {
+			f.Close()
+			return func() {}, false
+		}
+	}
+}
+
+// move moves a process directory below dir; isCopy: it is still there, too. Processes of different hosts may have one name, as in containers.
+func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
+	_ = capture.MarkEnded(from, now) // without that it is only not known how long a last call took
+	about, err := os.ReadFile(filepath.Join(from, contextName))
+	if err != nil {
+		about = []byte(from)
+	}
+	part := filepath.Join(dir, fmt.Sprintf("%s%s.%.8x", hidden, filepath.Base(from), sha256.Sum256(about)))
+	for n := 0; ; n++ {
+		to = filepath.Join(dir, filepath.Base(from))
+		if n > 0 {
+			to += fmt.Sprintf(".%d", n)
+		}
+		if there, err := os.ReadFile(filepath.Join(to, contextName)); err == nil && bytes.Equal(about, there) {
+			return to, true, nil // who brought it was killed before it could discard it
+		}
+		if isCopy {
+			err = os.Rename(part, to)
+		} else if err = os.Rename(from, to); errors.Is(err, syscall.EXDEV) {
+			isCopy = true
+			if err = errors.Join(os.RemoveAll(part), copyDir(from, part)); err == nil {
+				err = os.Rename(part, to)
+			}
+		}
+		switch {
+		case err == nil:
+			return to, isCopy, nil
+		case !taken(err):
+			return to, isCopy, errors.Join(err, os.RemoveAll(part))
+		}
+	}
+}
+
+// hidden begins the names of process directories that are not whole: copies under way, and what is being removed.
+const hidden = "."
+
+// discard removes a process directory that has been copied. If it stays, there are two.
+func discard(dir string) {
+	gone := filepath.Join(filepath.Dir(dir), hidden+filepath.Base(dir))
+	if os.Rename(dir, gone) == nil {
+		dir = gone
+	}
+	_ = os.RemoveAll(dir)
+}
+
+// sweep removes a scratch folder in which there is nothing but what is being removed.
+func sweep(scratch string) {
+	entries, _ := os.ReadDir(scratch)
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), hidden) {
+			_ = os.RemoveAll(filepath.Join(scratch, e.Name()))
+		}
+	}
+	_ = os.Remove(scratch)
 }
 
 func copyDir(from, to string) error {

@@ -21,6 +21,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
+	"github.com/spoor-hpc/spoor/internal/run/launch"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -35,7 +36,7 @@ type Process struct {
 }
 
 // Dirs lists the process directories that path stands for: path itself, or
-// those right below it.
+// those right below it, each once: several links may lead to one folder.
 func Dirs(path string) ([]string, error) {
 	if isProcess(path) {
 		return []string{path}, nil
@@ -47,6 +48,9 @@ func Dirs(path string) ([]string, error) {
 	var list []string
 	for _, e := range entries {
 		dir := filepath.Join(path, e.Name())
+		if strings.HasPrefix(e.Name(), hidden) {
+			continue
+		}
 		if e.Type()&os.ModeSymlink != 0 {
 			// where a process keeps its records that still runs
 			if real, err := filepath.EvalSymlinks(dir); err == nil && isProcess(real) {
@@ -70,7 +74,8 @@ func Dirs(path string) ([]string, error) {
 			list = append(list, more...)
 		}
 	}
-	return list, nil
+	slices.Sort(list)
+	return slices.Compact(list), nil
 }
 
 // below lists the process directories right below path.
@@ -78,7 +83,7 @@ func below(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	var list []string
 	for _, e := range entries {
-		if dir := filepath.Join(path, e.Name()); e.IsDir() && isProcess(dir) {
+		if dir := filepath.Join(path, e.Name()); e.IsDir() && !strings.HasPrefix(e.Name(), hidden) && isProcess(dir) {
 			list = append(list, dir)
 		}
 	}
@@ -88,7 +93,8 @@ func below(path string) ([]string, error) {
 // A Left is a folder with what ranks keep on another node, as a link in a directory says.
 type Left struct{ Link, Folder string }
 
-func (l Left) String() string { return l.Link + " in " + l.Folder }
+// Host is where it is, as the link's name says.
+func (l Left) Host() string { return launch.HostOf(l.Link) }
 
 // Elsewhere lists the links in a directory that lead to nothing here: to what ranks
 // keep on other nodes.
@@ -109,9 +115,12 @@ func Elsewhere(path string) []Left {
 	return list
 }
 
+// contextName is the file with what a process is.
+const contextName = "context"
+
 // isProcess looks for what the shim makes first in a process directory.
 func isProcess(dir string) bool {
-	return slices.ContainsFunc([]string{"context", "ring.0"}, func(name string) bool {
+	return slices.ContainsFunc([]string{contextName, "ring.0"}, func(name string) bool {
 		st, err := os.Lstat(filepath.Join(dir, name))
 		return err == nil && st.Mode().IsRegular()
 	})
@@ -166,7 +175,7 @@ func readProcess(dir string) *Process {
 }
 
 func hasContext(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, "context"))
+	_, err := os.Lstat(filepath.Join(dir, contextName))
 	return err == nil
 }
 

@@ -2,10 +2,12 @@ package recover_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -199,7 +201,10 @@ func TestMove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := recover.Move([]string{dir}, to, "note"); err != nil {
+	if err := os.Mkdir(to, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := recover.Move([]string{dir}, to); err != nil {
 		t.Fatal(err)
 	}
 	moved, err := os.ReadFile(filepath.Join(to, filepath.Base(dir), "ring.0"))
@@ -209,11 +214,77 @@ func TestMove(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the directory is still there")
 	}
-	if note, _ := os.ReadFile(filepath.Join(to, "README")); string(note) != "note" {
-		t.Errorf("note %q", note)
+	if err := recover.Move([]string{filepath.Join(to, filepath.Base(dir))}, filepath.Join(to, "missing")); err == nil || len(read(t, to)) != 1 {
+		t.Errorf("moved to a folder that isn't there: %v", err)
 	}
-	if err := recover.Move(nil, to, ""); err == nil {
-		t.Error("moved into a directory that was there")
+}
+
+// All hosts of a run find the same home, and no two runs have the same.
+func TestHome(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "app.spoor")
+	if home := recover.Home(out, "/s/one"); home != "" {
+		t.Errorf("a home before it is made: %s", home)
+	}
+	var all sync.WaitGroup
+	homes := make([]string, 30)
+	for i := range homes {
+		all.Go(func() { homes[i], _ = recover.MakeHome(out, fmt.Sprint("/s/", i%3), "a", "b") })
+	}
+	all.Wait()
+	for i, home := range homes {
+		if home == "" || home != recover.Home(out, fmt.Sprint("/s/", i%3)) || home == homes[(i+1)%len(homes)] {
+			t.Errorf("homes %q", homes)
+		}
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(out)); len(entries) != 3 {
+		t.Errorf("%d folders", len(entries))
+	}
+	if hosts := recover.Linked(homes[1], "/s/1"); !slices.Equal(hosts, []string{"a", "b"}) {
+		t.Errorf("links to %q", hosts)
+	}
+	recover.LeaveHome(homes[0], "/s/0")
+	if recover.Home(out, "/s/0") != "" || recover.Home(out, "") != "" {
+		t.Error("an empty home stays")
+	}
+}
+
+// Records of processes with equal names, as in containers, don't get in each other's way; what was brought before a kill isn't brought again.
+func TestBring(t *testing.T) {
+	parent, to := t.TempDir(), t.TempDir()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := host + "-1"
+	for rank := range 3 {
+		scratch := filepath.Join(parent, fmt.Sprint("spoor-", rank))
+		if err := os.Mkdir(scratch, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		dir := write(t, scratch, recovertest.Process{Rank: rank, Ranks: 3, Loops: 3, End: recovertest.Crashed})
+		if err := os.Rename(dir, filepath.Join(scratch, name)); err != nil {
+			t.Fatal(err)
+		}
+		if rank == 1 { // killed between copying and removing
+			if err := os.CopyFS(filepath.Join(to, name+".1"), os.DirFS(filepath.Join(scratch, name))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		another := fmt.Sprint("another", rank)
+		recover.Link(to, scratch, host, another)
+		if n, err := recover.Bring(scratch, to); n != 1 || err != nil || !slices.Equal(recover.Linked(to, scratch), []string{another}) {
+			t.Fatal(n, err)
+		}
+		if _, err := os.Stat(scratch); err == nil {
+			t.Errorf("rank %d: the folder is still there", rank)
+		}
+	}
+	if list := recover.Worlds(read(t, to)); len(list) != 1 || len(list[0].Processes) != 3 {
+		t.Errorf("%d worlds", len(list))
+	}
+	write(t, parent, recovertest.Process{Rank: 0, Ranks: 1, End: recovertest.Crashed}) // of another host, and may still run there
+	if n, err := recover.Bring(parent, to); n != 0 || err != nil {
+		t.Error(n, err)
 	}
 }
 
@@ -226,8 +297,8 @@ func TestMoveBetweenFileSystems(t *testing.T) {
 	}
 	defer os.RemoveAll(shm)
 	dir := write(t, shm, recovertest.Process{Rank: 0, Ranks: 1, Loops: 3, End: recovertest.Inside})
-	to := filepath.Join(t.TempDir(), "p")
-	if err := recover.Move([]string{dir}, to, ""); err != nil {
+	to := t.TempDir()
+	if err := recover.Move([]string{dir}, to); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(dir); err == nil {

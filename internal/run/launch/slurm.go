@@ -1,0 +1,111 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// InSlurm reports whether Slurm starts the processes of a command: with its own launcher, or with one that asks it to in a job.
+func InSlurm(args []string) bool {
+	return filepath.Base(args[0]) == "srun" || os.Getenv("SLURM_JOB_ID") != ""
+}
+
+// taskEpilog names the program that Slurm runs, as the user and without arguments, after each task of a step. It is given five seconds,
+// also when a job is being ended and has no more steps.
+const taskEpilog = "SLURM_TASK_EPILOG"
+
+// Epilog sets a program for that, unless the user has one.
+func Epilog(args []string, program string) []Var {
+	if !InSlurm(args) || os.Getenv(taskEpilog) != "" {
+		return nil
+	}
+	return []Var{{taskEpilog, program}}
+}
+
+// InEpilog reports whether Slurm runs this process as such.
+func InEpilog() bool { return os.Getenv("SLURM_SCRIPT_CONTEXT") == "epilog_task" }
+
+// StepNodes lists the hosts of the step whose epilog this process is.
+func StepNodes() []string { return hosts(os.Getenv("SLURM_STEP_NODELIST")) }
+
+// Nodes lists the hosts of the Slurm job that this process is in; nil: of none.
+func Nodes() []string {
+	n, err := strconv.Atoi(os.Getenv("SLURM_HET_SIZE"))
+	if err != nil {
+		return hosts(os.Getenv("SLURM_JOB_NODELIST"))
+	}
+	var list []string
+	for i := range n { // of a job with several parts
+		list = append(list, hosts(os.Getenv("SLURM_JOB_NODELIST_HET_GROUP_"+strconv.Itoa(i)))...)
+	}
+	return list
+}
+
+// hosts are the names in a list such as login,node[1-3,07-10]-ib.
+func hosts(text string) (list []string) {
+	for text != "" {
+		end, inside := 0, false
+		for end < len(text) && (inside || text[end] != ',') {
+			switch text[end] {
+			case '[':
+				inside = true
+			case ']':
+				inside = false
+			}
+			end++
+		}
+		list = append(list, expand(text[:end])...)
+		text = strings.TrimPrefix(text[end:], ",")
+	}
+	return list
+}
+
+// expand returns the names that one stands for in which numbers are in brackets.
+func expand(name string) (list []string) {
+	before, rest, ok := strings.Cut(name, "[")
+	ranges, after, closed := strings.Cut(rest, "]")
+	if !ok || !closed {
+		return []string{name}
+	}
+	for r := range strings.SplitSeq(ranges, ",") {
+		first, last, ok := strings.Cut(r, "-")
+		if !ok {
+			last = first
+		}
+		low, e1 := strconv.Atoi(first)
+		high, e2 := strconv.Atoi(last)
+		const most = 1 << 20 // there is no such machine
+		if e1 != nil || e2 != nil || high-low > most {
+			return nil
+		}
+		for n := low; n <= high; n++ {
+			for _, end := range expand(after) {
+				list = append(list, fmt.Sprintf("%s%0*d%s", before, len(first), n, end))
+			}
+		}
+	}
+	return list
+}
+
+// OnNodes is the command that starts one process on each of some hosts: within a job of Slurm that has them, as a step beside others, or else
+// as a new job.
+func OnNodes(nodes []string, within bool, program ...string) []string {
+	n := strconv.Itoa(len(nodes))
+	line := []string{"srun", "-w", strings.Join(nodes, ","), "-N", n, "-n", n}
+	if p := os.Getenv("SLURM_JOB_PARTITION"); within {
+		line = append(line, "--overlap", "--mpi=none")
+	} else if p != "" {
+		line = append(line, "-p", p)
+	}
+	return append(line, program...)
+}
+
+// SameHost compares names of hosts, which may have a domain.
+func SameHost(a, b string) bool {
+	a, _, _ = strings.Cut(a, ".")
+	b, _, _ = strings.Cut(b, ".")
+	return a == b
+}
