@@ -245,19 +245,18 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 	return dirs, nil
 }
 
-// complainElsewhere says what a directory's links lead to, one line for each folder.
+// complainElsewhere says what a directory's links lead to.
 func complainElsewhere(cmd *cobra.Command, dir string, links []recover.Left, or func(arg string, hosts []string) string) {
-	var folders []string
-	hosts := make(map[string][]string)
+	var hosts, folders []string
 	for _, l := range links {
-		if hosts[l.Folder] == nil {
+		hosts = append(hosts, l.Host())
+		if !slices.Contains(folders, l.Folder) {
 			folders = append(folders, l.Folder)
 		}
-		hosts[l.Folder] = append(hosts[l.Folder], l.Host())
 	}
-	for _, folder := range folders {
-		on := hosts[folder]
-		complain(cmd, fmt.Errorf("%s: what ranks recorded on %s is not here: it is in %s there; copy it to one place%s", dir, strings.ReplaceAll(shortList(on), otherHosts, "other hosts"), folder, or(dir, on)))
+	if len(hosts) > 0 {
+		on := strings.ReplaceAll(shortList(hosts), otherHosts, "other hosts")
+		complain(cmd, fmt.Errorf("%s: what ranks recorded on %s is not here: it is in %s there; copy it to one place%s", dir, on, shortList(folders), or(dir, hosts)))
 	}
 }
 
