@@ -244,7 +244,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	}
 	looked := func() {}
 	if o.hang > 0 {
-		looked = watchHang(cmd, scratch, o.hang)
+		looked = watchHang(cmd, scratch, out, o.hang)
 	}
 	if o.stack > 1 && !o.noCode {
 		go func() { // while the job runs, which has the cores first

@@ -577,6 +577,23 @@ func TestScratchIsShared(t *testing.T) {
 	})
 }
 
+// The ranks of one node are a part of those that wait for each other: the others are asked.
+func TestHang(t *testing.T) {
+	onCluster(t, func(t *testing.T, j *job, app string) {
+		line := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "--hang", "2s", "-o", "app.spoor"}, srun(j.mpi), []string{app, "ring"})
+		err := errors.Join(j.submit(spread, line...), j.begun())
+		if err == nil {
+			err = j.until("a verdict", func() bool { return strings.Contains(j.said(), "where the ranks are") })
+		}
+		if err = errors.Join(err, scancel()(j), j.over()); err != nil || !strings.Contains(j.said(), "deadlock, 6 ranks can't go on") {
+			t.Errorf("%v: %s", err, j.said())
+		}
+		if list, _ := filepath.Glob(filepath.Join(j.dir, ".spoor-*")); list != nil {
+			t.Errorf("there is %q", list)
+		}
+	})
+}
+
 // needFinalize skips a test of a program that ends as it should where one does not end, with spoor or without.
 func needFinalize(t *testing.T, m *mpis.MPI) {
 	t.Helper()
