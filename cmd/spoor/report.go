@@ -425,7 +425,7 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 			"LD_PRELOAD=" + show.Quote([]string{libraries}) + " spoor run ..."}
 	}
 	if option := launch.Keeps(e.args); option != "" && e.code == 0 {
-		why = []string{option + " keeps the environment, and with it the recorder, from the ranks; give srun --export=ALL, or start spoor in them: srun ... spoor run " + e.program}
+		why = []string{option + " keeps the environment, and with it the recorder, from the ranks; give srun --export=ALL, or try: srun ... spoor run " + e.program}
 	}
 	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", e.program)
 	lead := "because"
