@@ -26,7 +26,8 @@ import (
 
 // newBring makes the verb that the launcher runs on the hosts of a job that has died.
 func newBring() *cobra.Command {
-	return &cobra.Command{
+	var copies bool
+	cmd := &cobra.Command{
 		Use:    "bring SCRATCH... DIR",
 		Hidden: true, // nobody types it: spoor run prints the command
 		Short:  "Move what ranks left on this host to one place",
@@ -48,6 +49,12 @@ processes on a host does it.`,
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: nothing is there to bring to %s\n", hostname(), shortPath(dir))
 			}
 			for _, scratch := range args {
+				if copies {
+					if err := recover.Copy(scratch, dir); err != nil {
+						return err
+					}
+					continue
+				}
 				if err := bringHome(cmd, scratch, dir); err != nil {
 					return err
 				}
@@ -55,6 +62,33 @@ processes on a host does it.`,
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&copies, "copy", false, "copy them, also those of processes that still run")
+	return cmd
+}
+
+// fromNodes has the other nodes of this Slurm job copy what ranks have recorded so far, where ranks of a folder's running job are on such.
+// The result is a folder that they see, for done to remove.
+func fromNodes(scratch, beside string) (folder string, done func()) {
+	done = func() {}
+	dirs, err := recover.Dirs(scratch)
+	if err != nil || ranksElsewhere(dirs) == 0 || !slices.ContainsFunc(dirs, recover.AliveIn) {
+		return "", done
+	}
+	nodes := slices.DeleteFunc(launch.Nodes(), func(node string) bool { return launch.SameHost(node, hostname()) })
+	if len(nodes) == 0 {
+		return "", done
+	}
+	if folder, err = os.MkdirTemp(beside, ".spoor-where-"); err == nil {
+		if folder, err = filepath.Abs(folder); err == nil {
+			done = func() { os.RemoveAll(folder) }
+			err = bring(launch.OnNodes(nodes, true, ownPath(), "bring", "--copy", scratch, folder), io.Discard)
+		}
+	}
+	if err != nil { // the verdict says what is missing
+		done()
+		return "", func() {}
+	}
+	return folder, done
 }
 
 // bringHome brings what is in a scratch folder of this host, unless another process is at it.

@@ -397,7 +397,7 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 	more := ""
 	why := []string{"the program did not call MPI_Init, or stopped before it"}
 	if e.launcher != launch.None {
-		why = append(why, "the launcher did not hand the environment to the ranks; try: mpirun ... spoor run "+e.program)
+		why = append(why, "the launcher did not hand the environment to the ranks; try: "+filepath.Base(e.args[0])+" ... spoor run "+e.program)
 		if e.code != 0 {
 			why = append([]string{fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code)}, why...)
 		}
@@ -423,6 +423,9 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 		libraries = cmp.Or(libraries, "LIBRARY")
 		why = []string{"the command sets LD_PRELOAD for the ranks, which takes the recorder out of them; set it for spoor, which passes it on: " +
 			"LD_PRELOAD=" + show.Quote([]string{libraries}) + " spoor run ..."}
+	}
+	if option := launch.Keeps(e.args); option != "" && e.code == 0 {
+		why = []string{option + " keeps the environment, and with it the recorder, from the ranks; give srun --export=ALL, or try: srun ... spoor run " + e.program}
 	}
 	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", e.program)
 	lead := "because"

@@ -85,7 +85,7 @@ More: docs/run.md`,
 	f.StringArrayVar(&o.errors, "error", nil, "`[FUNCTION=]E`: error of place (default 10%); repeatable")
 	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "`when`: who waited for whom: always, never, or auto, if it takes at most 1 % of the run or 1 s")
 	inGroup(f, "Times", "timing", "error", "waits")
-	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default PROGRAM.spoor)")
+	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default PROGRAM.spoor); in a Slurm job %j, %A, %a, %N and %x as in sbatch -o")
 	forceFlag(f, &o.force)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only failures")
 	inGroup(f, "Output", "output", "force", "quiet")
@@ -142,6 +142,10 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		return &usageError{cmd, err}
 	}
 	stderr := cmd.ErrOrStderr()
+	var err error
+	if o.out, err = launch.Expand(o.out); err != nil {
+		return &usageError{cmd, fmt.Errorf("-o %w", err)}
+	}
 	if o.stack < 0 || o.stack > tree.MostFrames {
 		return &usageError{cmd, fmt.Errorf("--stack %d: from 0, the call site alone, to %d frames", o.stack, tree.MostFrames)}
 	}
@@ -244,7 +248,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	}
 	looked := func() {}
 	if o.hang > 0 {
-		looked = watchHang(cmd, scratch, o.hang)
+		looked = watchHang(cmd, scratch, out, o.hang)
 	}
 	if o.stack > 1 && !o.noCode {
 		go func() { // while the job runs, which has the cores first

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +31,7 @@ type whereOptions struct {
 	all     bool
 	json    bool
 	debug   []string
+	beside  string // a folder that all hosts see
 }
 
 func newWhere() *cobra.Command {
@@ -155,11 +158,15 @@ type world struct {
 
 // whereDirs looks at what processes left, or have recorded so far.
 func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string) (alive bool, err error) {
+	if folder, done := fromNodes(args[0], cmp.Or(o.beside, ".")); folder != "" {
+		defer done()
+		args = append(slices.Clone(args), folder)
+	}
 	var arrivals []recover.Arrival
 	for _, arg := range args {
 		arrivals = append(arrivals, recover.Arrivals(arg)...)
 	}
-	dirs, err := processDirs(cmd, args, len(arrivals) > 0, func(string, []string) string { return "" })
+	dirs, err := processDirs(cmd, args, len(arrivals) > 0 || len(args) > 1, func(string, []string) string { return "" })
 	if err != nil {
 		return false, err
 	}
@@ -245,19 +252,18 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 	return dirs, nil
 }
 
-// complainElsewhere says what a directory's links lead to, one line for each folder.
+// complainElsewhere says what a directory's links lead to.
 func complainElsewhere(cmd *cobra.Command, dir string, links []recover.Left, or func(arg string, hosts []string) string) {
-	var folders []string
-	hosts := make(map[string][]string)
+	var hosts, folders []string
 	for _, l := range links {
-		if hosts[l.Folder] == nil {
+		hosts = append(hosts, l.Host())
+		if !slices.Contains(folders, l.Folder) {
 			folders = append(folders, l.Folder)
 		}
-		hosts[l.Folder] = append(hosts[l.Folder], l.Host())
 	}
-	for _, folder := range folders {
-		on := hosts[folder]
-		complain(cmd, fmt.Errorf("%s: what ranks recorded on %s is not here: it is in %s there; copy it to one place%s", dir, strings.ReplaceAll(shortList(on), otherHosts, "other hosts"), folder, or(dir, on)))
+	if len(hosts) > 0 {
+		on := strings.ReplaceAll(shortList(hosts), otherHosts, "other hosts")
+		complain(cmd, fmt.Errorf("%s: what ranks recorded on %s is not here: it is in %s there; copy it to one place%s", dir, on, shortList(folders), or(dir, hosts)))
 	}
 }
 
@@ -411,7 +417,7 @@ func callsIn(r *trace.Reader) int {
 
 // watchHang tells where the ranks of a run are when none of those on this machine has begun or ended
 // an MPI call for so long; once, until one does. The function that it returns ends that.
-func watchHang(cmd *cobra.Command, scratch string, patience time.Duration) (end func()) {
+func watchHang(cmd *cobra.Command, scratch, out string, patience time.Duration) (end func()) {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -440,7 +446,7 @@ func watchHang(cmd *cobra.Command, scratch string, patience time.Duration) (end 
 			}
 			told = true
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: no rank here has begun or ended an MPI call for %s\n", time.Since(since).Round(time.Second/10))
-			o := whereOptions{settle: 100 * time.Millisecond}
+			o := whereOptions{settle: 100 * time.Millisecond, beside: filepath.Dir(out)}
 			if _, err := whereDirs(cmd, cmd.ErrOrStderr(), &o, []string{scratch}); err != nil {
 				complain(cmd, err) // the ranks may just have ended
 			}

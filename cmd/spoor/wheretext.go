@@ -15,7 +15,7 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.Plural(r.Ranks, "rank"), show.Plural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all), roundsOf(r)}
 	v.cycles(r.Cycles)
-	if r.Verdict == hang.Waiting || r.Verdict == hang.Stuck || r.Verdict == hang.Deadlock {
+	if r.Verdict == hang.Waiting || r.Verdict == hang.Partial || r.Verdict == hang.Stuck || r.Verdict == hang.Deadlock {
 		v.awaited(r)
 	}
 	v.section("where the ranks are", len(r.States), func(i int) { v.state(&r.States[i]) })
@@ -73,6 +73,14 @@ func verdictText(r *hang.Report) string {
 		return show.Plural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
 	case hang.Livelock:
 		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", show.Plural(stuck, "rank"))
+	case hang.Partial:
+		unknown := 0
+		for i := range r.States {
+			if r.States[i].Kind == hang.KindUnknown {
+				unknown += len(r.States[i].Ranks)
+			}
+		}
+		return fmt.Sprintf("no verdict, as %d of them left no records here", unknown)
 	case hang.Waiting:
 		return "no deadlock; " + waitingText(r)
 	}

@@ -492,6 +492,9 @@ func TestCommand(t *testing.T) {
 		if nodes := j.missing(); !ok || !slices.Equal(nodes, j.Nodes()[1:]) {
 			t.Fatalf("%q are missing: %s", nodes, j.said())
 		}
+		if j.mpi.Family == "openmpi" { // as the page has it
+			command = "PATH=" + mpis.Root("bin") + ":$PATH; " + pageLine(t, "spoor recover ") + " 2>&1; rm app.spoor"
+		}
 		out, err := j.output(j.dir, "sh", "-c", command)
 		for _, node := range j.Nodes()[1:] {
 			if !strings.Contains(out, node+": 2 processes brought to "+home+"\n") {
@@ -499,6 +502,60 @@ func TestCommand(t *testing.T) {
 			}
 		}
 		j.recovered(t.Errorf)
+	})
+}
+
+// pageLine is the line of docs/cluster.md that begins so.
+func pageLine(t *testing.T, begin string) string {
+	t.Helper()
+	text, err := os.ReadFile(mpis.Root("docs", "cluster.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, begin) {
+			return strings.TrimSpace(line)
+		}
+	}
+	t.Fatalf("docs/cluster.md has no line %q", begin)
+	return ""
+}
+
+// After the launcher nothing brings what nodes have: spoor recover prints what does.
+func TestAfterTheLauncher(t *testing.T) {
+	onCluster(t, func(t *testing.T, j *job, app string) {
+		line := slices.Concat(srun(j.mpi), []string{mpis.Root("bin", "spoor"), "run", "-o", "app.spoor", app, "go"})
+		if err := errors.Join(j.submit(spread, line...), j.begun(), scancel()(j), j.over()); err != nil {
+			t.Fatalf("%v: %s", err, j.said())
+		}
+		out, err := j.run(j.dir, mpis.Root("bin", "spoor"), "recover", home)
+		_, command, ok := strings.Cut(out, "or: spoor ")
+		if command, _, _ = strings.Cut(command, "\n"); !ok || err == nil {
+			t.Fatal(out, err)
+		}
+		if out, err := j.run(j.dir, "sh", "-c", mpis.Root("bin", "spoor")+" "+command+" && rm app.spoor"); err != nil {
+			t.Fatalf("%s: %s", command, out)
+		}
+		j.recovered(t.Errorf)
+	})
+}
+
+// The job script of the page, for fewer ranks and this program.
+func TestPage(t *testing.T) {
+	onCluster(t, func(t *testing.T, j *job, app string) {
+		needFinalize(t, j.mpi)
+		if err := os.MkdirAll(j.dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		run := strings.NewReplacer("srun", strings.Join(srun(j.mpi), " "), "./app input", app+" end").Replace(pageLine(t, "spoor run -o $SLURM_JOB_ID"))
+		script := fmt.Sprintf("#!/bin/sh\n%s\nPATH=%s:$PATH\n%s\n", strings.ReplaceAll(pageLine(t, "#SBATCH"), "64", strconv.Itoa(count*each)), mpis.Root("bin"), run)
+		if err := os.WriteFile(filepath.Join(j.dir, "job"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		out, err := j.output(j.dir, "sbatch", "-W", "-N", strconv.Itoa(count), "--parsable", "-o", "said", "job")
+		if trace := strings.TrimSpace(out) + ".spoor"; err != nil || !strings.Contains(j.said(), "spoor: "+trace+": 6 ranks") {
+			t.Errorf("%s, %v: %s", out, err, j.said())
+		}
 	})
 }
 
@@ -520,9 +577,35 @@ func TestScratchIsShared(t *testing.T) {
 	})
 }
 
+// The ranks of one node are a part of those that wait for each other: the others are asked.
+func TestHang(t *testing.T) {
+	onCluster(t, func(t *testing.T, j *job, app string) {
+		line := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "--hang", "2s", "-o", "app.spoor"}, srun(j.mpi), []string{app, "ring"})
+		err := errors.Join(j.submit(spread, line...), j.begun())
+		if err == nil {
+			err = j.until("a verdict", func() bool { return strings.Contains(j.said(), "where the ranks are") })
+		}
+		if err = errors.Join(err, scancel()(j), j.over()); err != nil || !strings.Contains(j.said(), "deadlock, 6 ranks can't go on") {
+			t.Errorf("%v: %s", err, j.said())
+		}
+		if list, _ := filepath.Glob(filepath.Join(j.dir, ".spoor-*")); list != nil {
+			t.Errorf("there is %q", list)
+		}
+	})
+}
+
+// needFinalize skips a test of a program that ends as it should where one does not end, with spoor or without.
+func needFinalize(t *testing.T, m *mpis.MPI) {
+	t.Helper()
+	if m.Family == "mpich" {
+		t.Skip("under srun on several nodes, MPICH 4.0 over TCP waits for ever in some MPI_Finalize")
+	}
+}
+
 // A program that ends as it should leaves its trace and nothing else.
 func TestWhole(t *testing.T) {
 	onCluster(t, func(t *testing.T, j *job, app string) {
+		needFinalize(t, j.mpi)
 		if err := os.MkdirAll(j.dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -548,8 +631,7 @@ func (s *Cluster) nothingIsLeft(t *testing.T) {
 	}
 }
 
-// A node goes with all that is on it: what others have comes home. This is the last test: UCX, below MPICH, has been seen to wait for ever in
-// MPI_Finalize of a job on a node that had been away.
+// A node goes with all that is on it: what others have comes home.
 func TestNodeGoes(t *testing.T) {
 	onCluster(t, func(t *testing.T, j *job, app string) {
 		j.start(t, "", app, "go")

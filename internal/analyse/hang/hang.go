@@ -70,6 +70,7 @@ const (
 	Livelock    Verdict = "livelock"    // some ranks ask again and again for what nobody does who waits
 	Waiting     Verdict = "waiting"     // some ranks wait for others that can go on
 	Progressing Verdict = "progressing" // nobody waits
+	Partial     Verdict = "partial"     // none: some ranks left no records here, and those that did may wait for them
 )
 
 // A Cycle is ranks of which each waits for the next, and the last for the first.

@@ -38,11 +38,12 @@ func (v *view) report() *Report {
 
 // verdict says how it stands.
 func (v *view) verdict() Verdict {
-	stuck, waits, livelock, ended := false, false, false, true
+	stuck, waits, livelock, ended, unknown := false, false, false, true, false
 	for rank := range v.last {
 		stuck = stuck || v.analysis.Stuck(rank)
 		waits = waits || v.analysis.Waits(rank)
 		livelock = livelock || v.last[rank].kind == KindPolling && v.patient.Stuck(rank)
+		unknown = unknown || v.last[rank].kind == KindUnknown
 		ended = ended && v.last[rank].kind == KindFinalized
 	}
 	switch {
@@ -54,6 +55,8 @@ func (v *view) verdict() Verdict {
 		return Stuck
 	case livelock:
 		return Livelock
+	case unknown:
+		return Partial
 	case waits:
 		return Waiting
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -108,4 +109,59 @@ func SameHost(a, b string) bool {
 	a, _, _ = strings.Cut(a, ".")
 	b, _, _ = strings.Cut(b, ".")
 	return a == b
+}
+
+// keepsEnvironment is the variable by which Slurm's --export of a job is that of its steps as well.
+const keepsEnvironment = "SLURM_EXPORT_ENV"
+
+// Keeps returns what keeps the environment from what srun starts: its option, or a variable that has the job's; empty if nothing does.
+func Keeps(args []string) string {
+	for i, a := range args {
+		if a == "--export" && i+1 < len(args) {
+			a += "=" + args[i+1]
+		}
+		if list, ok := strings.CutPrefix(a, "--export="); ok {
+			if passesAll(list) {
+				return ""
+			}
+			return a
+		}
+	}
+	if list := os.Getenv(keepsEnvironment); list != "" && !passesAll(list) && InSlurm(args) {
+		return keepsEnvironment + "=" + list
+	}
+	return ""
+}
+
+func passesAll(list string) bool { return slices.Contains(strings.Split(list, ","), "ALL") }
+
+// Expand puts into a file's name what it has of a Slurm job, as in the names of Slurm's own files: %j for its number, %A and %a for those of
+// an array and in it, %N for its first node, %x for its name. Outside of a job the name is as it is.
+func Expand(name string) (string, error) {
+	job := os.Getenv("SLURM_JOB_ID")
+	if job == "" {
+		return name, nil
+	}
+	node := ""
+	if nodes := Nodes(); len(nodes) > 0 {
+		node = nodes[0]
+	}
+	values := map[byte]string{'j': job, 'A': os.Getenv("SLURM_ARRAY_JOB_ID"), 'a': os.Getenv("SLURM_ARRAY_TASK_ID"), 'N': node, 'x': os.Getenv("SLURM_JOB_NAME"), '%': "%"}
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' || i+1 == len(name) {
+			b.WriteByte(name[i])
+			continue
+		}
+		i++
+		value, known := values[name[i]]
+		if !known {
+			return "", fmt.Errorf("%s: %%%c is nothing of a Slurm job; there are %%j, %%A, %%a, %%N and %%x, and %%%% for %%", name, name[i])
+		}
+		if value == "" {
+			return "", fmt.Errorf("%s: this Slurm job has no %%%c", name, name[i])
+		}
+		b.WriteString(value)
+	}
+	return b.String(), nil
 }

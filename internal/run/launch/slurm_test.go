@@ -2,6 +2,7 @@ package launch
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -28,5 +29,36 @@ func TestNodes(t *testing.T) {
 	t.Setenv("SLURM_JOB_NODELIST_HET_GROUP_1", "node[2-3]")
 	if got := Nodes(); !slices.Equal(got, []string{"node1", "node2", "node3"}) {
 		t.Errorf("of two parts: %q", got)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	t.Setenv("SLURM_JOB_ID", "")
+	if name, err := Expand("app-%j.spoor"); name != "app-%j.spoor" || err != nil {
+		t.Errorf("outside of a job: %s, %v", name, err)
+	}
+	t.Setenv("SLURM_JOB_ID", "17")
+	t.Setenv("SLURM_ARRAY_JOB_ID", "16")
+	t.Setenv("SLURM_ARRAY_TASK_ID", "3")
+	t.Setenv("SLURM_JOB_NODELIST", "node[2-3]")
+	t.Setenv("SLURM_JOB_NAME", "")
+	for name, want := range map[string]string{"%j-%A_%a.%N%%": "17-16_3.node2%", "a": "a", "a%": "a%", "%x": "", "%q": ""} {
+		if got, err := Expand(name); got != want || (err != nil) != (want == "") {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+}
+
+func TestKeeps(t *testing.T) {
+	for export, lines := range map[string]map[string]string{
+		"":     {"srun -n 2 ./a": "", "srun --export=NONE ./a": "--export=NONE", "srun --export A,B ./a": "--export=A,B", "srun --export=ALL,A=1 ./a": ""},
+		"NONE": {"srun ./a": "SLURM_EXPORT_ENV=NONE", "srun --export=ALL ./a": ""},
+	} {
+		t.Setenv("SLURM_EXPORT_ENV", export)
+		for line, want := range lines {
+			if got := Keeps(strings.Fields(line)); got != want {
+				t.Errorf("%s of a job with %q: %q", line, export, got)
+			}
+		}
 	}
 }

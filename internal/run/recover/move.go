@@ -104,6 +104,29 @@ func Bring(scratch, dir string) (int, error) {
 	return n, nil
 }
 
+// Copy copies what the processes of this host have recorded so far, and their marks, into a directory that is there.
+func Copy(scratch, dir string) error {
+	dirs, marks, err := Here(scratch)
+	if err != nil {
+		return err
+	}
+	for _, from := range dirs {
+		to := filepath.Join(dir, filepath.Base(from))
+		const tries = 8 // of a process that writes meanwhile
+		for try := 0; try < tries; try++ {
+			if err = errors.Join(os.RemoveAll(to), copyDir(from, to)); err == nil {
+				if err = readProcess(to).Damage; err == nil {
+					break
+				}
+			}
+		}
+	}
+	for _, a := range marks {
+		_ = copyFile(a.path, filepath.Join(dir, filepath.Base(a.path))) // the process may have left the call
+	}
+	return nil // what can't be read is told by who reads it
+}
+
 // Here lists what processes of this host have in a scratch folder, records and marks. Several hosts may see the folder. If its memory is this
 // host's, all is from here: containers may have other names.
 func Here(scratch string) (dirs []string, marks []Arrival, err error) {

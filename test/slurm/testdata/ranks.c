@@ -1,6 +1,6 @@
 /* Calls that differ between ranks, each in the file log.RANK before it is made. Then, as argv[1] says: "end"; "go": even ranks stay in a
    call, odd ones outside of MPI, once all have the file going.RANK, until somebody ends them; "crash": rank 3 aborts then; "stay": as "go",
-   and SIGTERM is ignored. */
+   and SIGTERM is ignored; "ring": each waits for a message of the next. */
 #include <mpi.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -61,6 +61,8 @@ int main(int argc, char **argv)
 		if (rank % 2 == 0)
 			log_call("MPI_Reduce_local");
 		touch("going", rank);
+		if (!strcmp(mode, "ring"))
+			MPI_Recv(&in, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		if (!strcmp(mode, "crash") && rank == 3) {
 			for (int i = 0; i < size; i++) {
 				snprintf(path, sizeof path, "going.%d", i);
