@@ -252,8 +252,9 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, scratch)
 		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.Reason(err))
 		from := []string{scratch}
-		if home := recover.Home(out, scratch); home != "" {
-			from = append(from, shortPath(home)) // from other hosts
+		home := recover.Home(out, scratch)
+		if list, err := recover.Dirs(home); err == nil && len(list) > 0 {
+			from = append(from, shortPath(home)) // from other hosts, or moved before there was no room
 		}
 		command := show.Quote(append([]string{"spoor", "recover", "-o", shortPath(out)}, from...))
 		if len(alive) == 0 {

@@ -255,7 +255,12 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 // complainElsewhere says what a directory's links lead to.
 func complainElsewhere(cmd *cobra.Command, dir string, links []recover.Left, or func(arg string, hosts []string) string) {
 	var hosts, folders []string
+	here, _ := os.Hostname()
 	for _, l := range links {
+		if _, err := os.Stat(l.Folder); l.Host() == here && errors.Is(err, os.ErrNotExist) {
+			complain(cmd, fmt.Errorf("%s: what ranks recorded was in %s, which is gone", dir, l.Folder))
+			continue
+		}
 		hosts = append(hosts, l.Host())
 		if !slices.Contains(folders, l.Folder) {
 			folders = append(folders, l.Folder)

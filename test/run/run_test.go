@@ -266,7 +266,7 @@ func TestCrashAsRank(t *testing.T) {
 		if code != 1 {
 			s.t.Errorf("code %d", code)
 		}
-		s.wants(stderr, "not on this node", "no process directories")
+		s.wants(stderr, "which is gone", "no process directories")
 	})
 }
 
