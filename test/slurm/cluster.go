@@ -49,7 +49,7 @@ func Start(nodes int) (*Cluster, error) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
-	c := exec.Command("unshare", append(strings.Fields(space), "sh", mpis.Root("test", "slurm", "testdata", "cluster.sh"), dir, strconv.Itoa(nodes))...)
+	c := exec.Command("unshare", append(strings.Fields(space), "sh", mpis.Root("test", "slurm", "testdata", "cluster.sh"), dir, strconv.Itoa(nodes), mpis.Root("bin"))...)
 	c.Stderr = os.Stderr
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it ends with its input
 	hold, err := c.StdinPipe()

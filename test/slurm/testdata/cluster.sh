@@ -1,11 +1,11 @@
 #!/bin/sh
-# cluster.sh DIR NODES: Slurm on hosts ctl, node1, node2, … of this machine, until its input ends. It is process 1 of namespaces of its own
+# cluster.sh DIR NODES BIN: Slurm on hosts ctl, node1, node2, … of this machine, until its input ends. It is process 1 of namespaces of its own
 # (see cluster.go); a node has more of them: its own network, name, processes, /tmp and /dev/shm. DIR is a folder for the daemons' files.
 #   DIR/on NODE COMMAND...   runs a command on a node, beside Slurm
 #   DIR/off NODE             ends all that is on a node, and its memory with it; DIR/up NODE starts it
 set -eu
-dir=$1 nodes=$2 net=10.55.0
-mkdir "$dir/etc" "$dir/state"
+dir=$1 nodes=$2 bin=$3 net=10.55.0
+mkdir "$dir/etc" "$dir/state" "$dir/bin"
 
 hostname ctl
 mount -t tmpfs -o size=1g tmpfs /dev/shm
@@ -44,9 +44,14 @@ S
 } >"$dir/hosts"
 mount --bind "$dir/etc" /etc/slurm
 mount --bind "$dir/hosts" /etc/hosts
+mount --bind -o ro "$bin" "$dir/bin"
 
 cat >"$dir/node" <<-S
-	mount -t tmpfs -o size=1g tmpfs /dev/shm && mount -t tmpfs tmpfs /tmp && cd / && hostname "\$1" && slurmd -N "\$1" || exit
+	mount -t tmpfs -o size=1g tmpfs /dev/shm && mount -t tmpfs tmpfs /tmp && cd / || exit
+	if [ ! -d "$bin" ]; then # it is below /tmp
+		mkdir -p "$bin" && mount --bind "$dir/bin" "$bin" || exit
+	fi
+	hostname "\$1" && slurmd -N "\$1" || exit
 	while :; do sleep 1000 & wait; done
 S
 cat >"$dir/up" <<-S
