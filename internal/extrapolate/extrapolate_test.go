@@ -62,7 +62,7 @@ func TestTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if gap, d := x.Timing.Gap.Ns, x.Timing.Duration.Ns; x.Index > 0 && (gap < 9900 || gap > 10100) || d != 1000 {
+			if gap, d := x.Timing.Gap.Ns, x.Timing.Duration.Ns; x.Index > 0 && (gap < 9900 || gap > 10100 || d < 990 || d > 1010) { // as well as sums are known
 				t.Fatalf("rank %d, call %d: %d ns before it and %d in it, want 10000 and 1000", rank, x.Index, gap, d)
 			}
 		}
