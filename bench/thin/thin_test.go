@@ -22,7 +22,7 @@ func TestPrecision(t *testing.T) {
 			}
 			least = min(least, size)
 		}
-		if want := map[bool]int64{false: r.Size() * 7 / 10, true: r.Size() / 8}[k.partners]; least > want {
+		if want := map[bool]int64{false: r.Size() * 7 / 10, true: r.Size() / 6}[k.partners]; least > want {
 			t.Errorf("%s: %d bytes at best, want %d", k.name, least, want)
 		}
 	}

@@ -54,10 +54,11 @@ func TestHeatOfTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, all := h.Files["out.%05d"], h.Files["all.txt"]
-	if out == nil || all == nil || out.Bytes() != 3*(10*4096+100) || all.Bytes() != 3*(3000+17+30) || out.Read != nil {
+	near := func(bytes, want float64) bool { return math.Abs(bytes-want) < 1e-6*want } // parts of calls are added up
+	if out == nil || all == nil || !near(out.Bytes(), 3*(10*4096+100)) || !near(all.Bytes(), 3*(3000+17+30)) || out.Read != nil {
 		t.Errorf("out.%%05d %+v, all.txt %+v", out, all)
 	}
-	if h.Ranks[1].Bytes() != 10*4096+100+3000+17+30+9 {
+	if !near(h.Ranks[1].Bytes(), 10*4096+100+3000+17+30+9) {
 		t.Errorf("rank 1: %g bytes", h.Ranks[1].Bytes())
 	}
 }
