@@ -485,24 +485,6 @@ func (x *reading) number(terminal int, c call) {
 	}
 }
 
-// receive returns what the receive of a request says, by the name that this has in the values of the next call.
-func (x *reading) receive(name int64) signature.Envelope {
-	switch {
-	case name <= 0:
-		return signature.Open
-	case name&1 != 0:
-		if e, ok := x.posted[name>>1]; ok {
-			return e
-		}
-		return signature.Open
-	}
-	at, ok := slices.BinarySearchFunc(x.pending, x.made-name>>1, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
-	if !ok {
-		return signature.Open
-	}
-	return x.pending[at].posted
-}
-
 // requests finds the pending requests that a call names; nil stands for MPI_REQUEST_NULL and for requests that are named another way.
 func (x *reading) requests(v *trace.Value) []*request {
 	list := v.Elems

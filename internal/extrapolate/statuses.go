@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -108,4 +109,22 @@ func (p *place) bytesAt(values int) int {
 		return status + signature.StatusCount
 	}
 	return -1
+}
+
+// receive returns what the receive of a request says, by the name that this has in the values of the next call.
+func (x *reading) receive(name int64) signature.Envelope {
+	switch {
+	case name <= 0:
+		return signature.Open
+	case name&1 != 0:
+		if e, ok := x.posted[name>>1]; ok {
+			return e
+		}
+		return signature.Open
+	}
+	at, ok := slices.BinarySearchFunc(x.pending, x.made-name>>1, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
+	if !ok {
+		return signature.Open
+	}
+	return x.pending[at].posted
 }
