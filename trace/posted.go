@@ -13,7 +13,7 @@ import (
 )
 
 // Statuses that follow from their receives have no values in the file (see signature.Envelope). That of a call
-// that receives by itself is filled in with its terminal, those of requests in calls of a stream.
+// that is a receive is filled in with its terminal, those of requests in calls of a stream.
 
 var errPosted = errors.New("a status follows from no receive")
 

@@ -97,7 +97,7 @@ type Completion struct {
 	Completes         bool // the calls end requests; else they only ask, or give them up
 }
 
-// CompletionOf returns that of a function with so many parameters, given their names.
+// CompletionOf returns that of a function, given the number of its parameters and their names.
 func CompletionOf(c *mpi.Call, params int, name func(param int) string) Completion {
 	x := Completion{-1, -1, -1, -1, -1, -1, -1, -1, WaitingOf(c).Completes}
 	for i := range params {

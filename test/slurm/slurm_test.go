@@ -659,7 +659,7 @@ func TestNodeGoes(t *testing.T) {
 		if out, err := j.run(j.Dir, filepath.Join(j.Dir, "up"), last); err != nil {
 			t.Fatal(out, err)
 		}
-		_, _ = j.run(j.Dir, "scontrol", "update", "nodename="+last, "state=resume") // unless it is in service again by itself
+		_, _ = j.run(j.Dir, "scontrol", "update", "nodename="+last, "state=resume") // unless Slurm has put it back into service
 		if err := j.until("the node is back", func() bool {
 			out, _ := j.run(j.Dir, "sinfo", "-h", "-t", "idle", "-o", "%D")
 			return strings.TrimSpace(out) == strconv.Itoa(count)

@@ -58,7 +58,7 @@ func DecodeAllocs(r *wire.Reader, ranks int) (l AllocEvents) {
 	return l
 }
 
-// code is a set of a trace of so many ranks, which only a reader needs to know.
+// code is a set of ranks; ranks is how many the trace has, which only a reader needs.
 func (l *AllocEvents) code(c *wire.Coder, ranks int) {
 	n := l.Ranks.Len()
 	wire.Int(c, &n, ranks)

@@ -39,7 +39,7 @@ func meansOf(p *Placed) leafMeans {
 	return leafMeans{Rounded(p.Gap, meanBits), Rounded(p.Duration, meanBits)}
 }
 
-// code is the blob of a class of so many leaves.
+// code is the blob of a class; leaves is how many that has.
 func (x *placesBlob) code(c *wire.Coder, leaves int) {
 	next := int32(0)
 	wire.Map(c, x.common, 3, func(t *int32, m *leafMeans) {

@@ -107,7 +107,7 @@ func (x *bodies) usual(body int) []int {
 	return list
 }
 
-// codeExtent is a new list of at most so many places, from a body on.
+// codeExtent is a new list of at most places places, from a body on.
 func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 	usual, n := x.usual(body), 0
 	if c.R == nil && !slices.Equal(*list, usual) {
@@ -138,7 +138,7 @@ type stackCode struct {
 	bodies []int // by new list
 }
 
-// code is that of stacks of so many places.
+// code is that of stacks; places is how many of these there are.
 func (x *stackCode) code(c *wire.Coder, places int) {
 	c.Count(&x.stacks, 1)
 	if c.R != nil {

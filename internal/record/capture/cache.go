@@ -307,7 +307,7 @@ func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 	return sameWords(e.words[at:], rec[at:len(e.words)])
 }
 
-// receivedAgain does the same for a call that received by itself.
+// receivedAgain does the same for a blocking receive, whose own status follows.
 func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
 	at := int(e.outEnd)
 	words := rec[at : at+event.StatusWords]

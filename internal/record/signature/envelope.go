@@ -18,10 +18,10 @@ import (
 // An Envelope is what a receive says of its message.
 type Envelope struct{ Source, Tag, Bytes int64 }
 
-// Open is the envelope of a receive that leaves something open, and of what is none.
+// Open is the envelope of a receive that leaves something open, and of other operations.
 var Open = Envelope{Bytes: -1}
 
-// EnvelopeOf returns what a receive says that names so many elements of a datatype.
+// EnvelopeOf returns what a receive of count elements of a datatype says.
 func EnvelopeOf(source, tag, count, datatype int64) Envelope {
 	size, predefined := mpi.TypeSize(datatype)
 	const most = 1 << 50 // bytes
@@ -200,7 +200,7 @@ func (l *Layout) Awaited(spans []Span, vals []int64) iter.Seq2[Span, int64] {
 // Envelopes are what the requests of a thread were posted with, call after call.
 type Envelopes struct {
 	// Before returns the receives of requests that calls made which Post wasn't told of: a one-shot
-	// request by its number, a persistent one by its ID. Nil: there are none.
+	// request by its number, a persistent one by its ID. Nil: Post was told of all.
 	Before interface {
 		OneShot(number int64) Envelope
 		Persistent(id int64) Envelope
@@ -219,7 +219,7 @@ const (
 	mostRing  = 1 << 16
 )
 
-// Start begins before a call that so many requests were made before.
+// Start begins before a call; made is how many one-shot requests were made before it.
 func (p *Envelopes) Start(made int64) { p.Made, p.from = made, made }
 
 // Post takes in what a call makes.

@@ -26,7 +26,7 @@ static void touch(const char *name, int number)
 	fclose(fopen(path, "w"));
 }
 
-/* An operation that never comes to its end, without a wait inside of MPI, where some spin. */
+/* An operation that never completes, without a wait inside of MPI, where some spin. */
 static void stay(void *in, void *inout, int *n, MPI_Datatype *type)
 {
 	(void)in, (void)inout, (void)n, (void)type;
