@@ -107,7 +107,7 @@ func (x *bodies) usual(body int) []int {
 	return list
 }
 
-// codeExtent is a new list of at most places places, from a body on.
+// codeExtent is a new list of up to most places, from a body on.
 func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 	usual, n := x.usual(body), 0
 	if c.R == nil && !slices.Equal(*list, usual) {

@@ -248,7 +248,7 @@ func indexes(ranks *column.Column) map[int32]uint64 {
 	return m
 }
 
-// codeRounded is a number with bits bits after the leading one: a small one as it is, others with an exponent.
+// codeRounded is a number with keep bits after the leading one: a small one as it is, others with an exponent.
 func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
 	if c.R != nil {
 		*v = T(unrounded(c.R.Int(mostRounded(keep)), keep))
