@@ -208,7 +208,10 @@ func (k *Rank) template(n int) (template, error) {
 	}
 	k.called(c, n)
 	t := template{call: c, posting: c.posting(), laned: k.Lane(n) != nil}
-	t.made, t.requests = c.creations()
+	t.requests = c.namesRequests()
+	if t.posting.Makes == signature.OneShot {
+		t.made = 1
+	}
 	if t.posted, t.own, err = k.r.follows(c, k.Signature(n)); err != nil {
 		return template{}, k.r.failed(container.Signatures, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}

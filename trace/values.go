@@ -208,20 +208,9 @@ func requestForm(n int64) (form RequestForm, id int64, thread int) {
 	return RequestOnce, n >> 1, 0
 }
 
-// creations counts the one-shot requests that a call makes, and tells whether
-// requests occur in it at all.
-func (c *Call) creations() (made int64, any bool) {
-	for i := range c.Params {
-		p := &c.Params[i]
-		if p.Def.Type != Request {
-			continue
-		}
-		if p.Out.Type == Request && p.Out.Form == RequestOnce {
-			made++
-		}
-		any = true
-	}
-	return made, any
+// namesRequests tells whether requests occur in a call.
+func (c *Call) namesRequests() bool {
+	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.Def.Type == Request })
 }
 
 // numberRequests returns the call with requests numbered by creation on the
