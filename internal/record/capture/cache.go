@@ -35,7 +35,7 @@ type cached struct {
 	plain       bool               // no words but those of requests may be others
 	lasting     bool               // it makes a persistent request
 	steady      bool               // it may be one of a lap
-	follows     bool               // statuses of it follow from their receives
+	follows     bool               // statuses are to be compared with their receives
 	kind        symbol.RequestKind // of a new request
 	posted      signature.Envelope // of a receive
 	more        *cachedMore        // nil: none
@@ -47,7 +47,7 @@ type cachedMore struct {
 	named    []namedRequest // where requests are named, ended or freed
 	ended    []int          // which of these
 	lane     *cachedLane    // nil: no lane
-	follow   []bool         // which statuses follow from their receives; behind outEnd, if any do
+	follow   []statusOrigin // of each status, behind outEnd if some are of receives
 	made     int64          // name of a new persistent request
 }
 
@@ -288,19 +288,20 @@ func (c *Capture) postedAgain(e *cached, enter event.Record) signature.Envelope 
 }
 
 // followAgain reports whether the statuses of a call like e, whose requests are found, are like those of e:
-// those that followed from their receives do so again, the others are the same.
+// those that followed from their receives do so again, the others are the same and don't.
 func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 	at := int(e.outEnd)
-	for k, follows := range e.more.follow {
-		words := rec[at : at+event.StatusWords]
-		switch old := e.words[at : at+event.StatusWords]; {
-		case !follows:
-			if !sameWords(old, words) {
+	for k, origin := range e.more.follow {
+		old, words := e.words[at:at+event.StatusWords], rec[at:at+event.StatusWords]
+		if words[0] != old[0] || origin != follows && !sameWords(old, words) {
+			return false
+		}
+		if origin != apart {
+			posted := c.requests.Posted(c.found[e.more.ended[k]], s.thread,
+				c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4]))
+			if posted != (origin == follows) {
 				return false
 			}
-		case words[0] != old[0], !c.requests.Posted(c.found[e.more.ended[k]], s.thread,
-			c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4])):
-			return false
 		}
 		at += event.StatusWords
 	}

@@ -266,9 +266,9 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 	if f.rc == mpi.ErrInStatus && failure == mpi.ErrPending { // nothing else is defined
 		source, tag, count, cancelled = 0, 0, 0, 0
 	}
-	if c.follows(s, f, source, tag, count, cancelled, array) {
+	origin := &f.follow[len(f.follow)-1]
+	if *origin = c.origin(s, f, source, tag, count, cancelled, array); *origin == follows {
 		f.key = append(f.key, form+signature.StatusPosted-signature.StatusFilled)
-		f.follow[len(f.follow)-1] = true
 		return p, nil
 	}
 	f.key = append(f.key, form, source, tag, count, cancelled)
@@ -278,18 +278,37 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 	return p, nil
 }
 
-// follows reports whether the status that is read next follows from its receive, see signature.Envelope.
-func (c *Capture) follows(s *stream, f *frame, source, tag, count, cancelled int64, array bool) bool {
+// A statusOrigin says what a status has to do with a receive, see signature.Envelope.
+type statusOrigin uint8
+
+const (
+	apart   statusOrigin = iota // it is no receive's, or of a call that failed
+	differs                     // it says something else than its receive
+	follows                     // it says the same
+)
+
+// origin returns that of the status that is read next.
+func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int64, array bool) statusOrigin {
+	posted := false
 	switch {
 	case f.rc != 0 || f.key[rcAt] != 0:
+		return apart
 	case f.prog.completes:
 		i := f.requestOf(array)
-		return i != symbol.None && c.requests.Posted(i, s.thread, source, tag, count, cancelled)
+		if i == symbol.None {
+			return apart
+		}
+		posted = c.requests.Posted(i, s.thread, source, tag, count, cancelled)
 	case f.prog.receives():
 		f.posted = f.prog.layout.Envelope(f.key.Values())
-		return f.posted.Posted(source, tag, count, cancelled)
+		posted = f.posted.Posted(source, tag, count, cancelled)
+	default:
+		return apart
 	}
-	return false
+	if posted {
+		return follows
+	}
+	return differs
 }
 
 // made names a handle that the MPI handed out, which stands at p.

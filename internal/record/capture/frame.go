@@ -33,7 +33,7 @@ type frame struct {
 	place    making             // of the call
 	posted   signature.Envelope // of a receive
 	status   int                // where in the record the statuses begin
-	follow   []bool             // which of them follow from their receives
+	follow   []statusOrigin     // of each of them
 	frees    []freed            // handles that go when it ends
 	error    int64              // of the status read last
 
@@ -75,7 +75,7 @@ func (f *frame) told(at int) {
 	if len(f.follow) == 0 {
 		f.status = at
 	}
-	f.follow = append(f.follow, false)
+	f.follow = append(f.follow, apart)
 }
 
 func (f *frame) muted() bool { return f.flags&event.Muted != 0 }

@@ -201,12 +201,16 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		}
 	}
 	lane := c.sigs.Lane(n)
-	// Where the same words are in both records, a receive's own status follows again.
-	follows := slices.Contains(f.follow, true) && (kind != noRequests || lane != nil)
-	if (kind == endsRequests || kind == freesRequest || follows && kind != noRequests) && !p.endsPlainly {
+	// Statuses of requests are compared with their receives. A receive's own follows from the same words again, unless these
+	// are in a lane.
+	compared := slices.Contains(f.follow, follows) && lane != nil
+	if kind != noRequests {
+		compared = slices.ContainsFunc(f.follow, func(o statusOrigin) bool { return o != apart })
+	}
+	if (kind == endsRequests || kind == freesRequest || compared && kind != noRequests) && !p.endsPlainly {
 		return
 	}
-	if follows {
+	if compared {
 		if cut = len(leave) - f.status; kind != noRequests && len(f.ended) < len(f.follow) {
 			return
 		}
@@ -226,7 +230,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		e.thread = anyThread
 	}
 	e.inLane, e.lasting = lane != nil, p.persistent
-	if e.posted, e.follows = f.posted, follows; lane != nil && p.layout.Receive.Source > 0 {
+	if e.posted, e.follows = f.posted, compared; lane != nil && p.layout.Receive.Source > 0 {
 		r, v := p.layout.Receive, f.key.Values()
 		e.posted = signature.EnvelopeOf(v[r.Source], 0, v[r.Count], v[r.Type])
 	}
@@ -248,7 +252,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	}
 	e.enter = uint16(len(enter))
 	if lane == nil {
-		if follows {
+		if e.follows && slices.Contains(f.follow, follows) {
 			leave = leave[:p.statusesAt(leave)]
 		}
 		c.cache.enter(p.tell(enter, leave), n)
