@@ -520,17 +520,6 @@ void sp_commit_pending(struct sp_thread *t, uint64_t *w, uint64_t word0)
 		sp_hooks_left(t);
 }
 
-void sp_tell_segment(struct sp_thread *t, const uint64_t record[6])
-{
-	struct sp_tables *tables = sp_tables(t);
-	if (!tables || t->npending + 6 > SP_PENDING) {
-		sp_drop(1);
-		return;
-	}
-	memcpy(tables->pending + t->npending, record, 6 * 8);
-	t->npending += 6;
-}
-
 void sp_tell_freed(uint64_t serial)
 {
 	struct sp_thread *t = &sp_self;

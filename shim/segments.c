@@ -312,3 +312,14 @@ void sp_segments_off(void)
 {
 	off = 1;
 }
+
+void sp_tell_segment(struct sp_thread *t, const uint64_t record[6])
+{
+	struct sp_tables *tables = sp_tables(t);
+	if (!tables || t->npending + 6 > SP_PENDING) {
+		sp_drop(1);
+		return;
+	}
+	memcpy(tables->pending + t->npending, record, 6 * 8);
+	t->npending += 6;
+}
