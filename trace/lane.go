@@ -163,7 +163,7 @@ func (k *Rank) raw(x *rawCall, terminal int) {
 	x.vals, x.layout = k.Signature(terminal), k.r.layout(f)
 	x.spans, _ = sections.SpansOf(f, nil, x.vals)
 	x.posting = x.layout.Posting(x.spans, x.vals)
-	for s := range x.layout.Awaited(x.spans, x.vals) {
+	for s := range x.layout.Statuses(x.spans, x.vals) {
 		x.posted = x.posted || s.Posted(x.vals)
 	}
 }

@@ -37,13 +37,13 @@ func (c *Call) envelope() signature.Envelope {
 	def, _ := mpi.ByID(c.Func.ID)
 	source, tag, count, datatype, ok := meaning.ReceiveParams(def)
 	if !ok {
-		return signature.Open
+		return signature.NoEnvelope
 	}
 	var vals [4]int64
 	for i, name := range [...]string{source, tag, count, datatype} {
 		p := c.Param(name)
 		if p == nil || p.In.Type != Int && p.In.Type != Handle {
-			return signature.Open
+			return signature.NoEnvelope
 		}
 		vals[i] = p.In.Num
 	}
@@ -104,7 +104,7 @@ func (r *Reader) follows(c *Call, vals []int64) (names []int64, own bool, err er
 	if err != nil {
 		return nil, false, err
 	}
-	for s, name := range l.Awaited(spans, vals) {
+	for s, name := range l.Statuses(spans, vals) {
 		switch {
 		case !s.Posted(vals):
 		case !l.Completion.Completes:
@@ -210,7 +210,7 @@ func (p *posts) OneShot(number int64) signature.Envelope {
 	sums, err := p.k.requestSums(p.stream)
 	if err != nil || number >= sums.Total() {
 		p.err = err
-		return signature.Open
+		return signature.NoEnvelope
 	}
 	at, _ := sums.Nth(number)
 	return p.receive(at)
@@ -219,7 +219,7 @@ func (p *posts) OneShot(number int64) signature.Envelope {
 // Persistent returns what the receive says that made a persistent request last, before the walk.
 func (p *posts) Persistent(id int64) signature.Envelope {
 	if p.from == 0 {
-		return signature.Open
+		return signature.NoEnvelope
 	}
 	makers := p.k.Occurrences(p.stream, func(n int) bool {
 		t, err := p.k.template(n)
@@ -230,7 +230,7 @@ func (p *posts) Persistent(id int64) signature.Envelope {
 	})
 	n := makers.Before(p.from)
 	if n == 0 || p.err != nil {
-		return signature.Open
+		return signature.NoEnvelope
 	}
 	at, _ := makers.Nth(n - 1)
 	return p.receive(at)
@@ -240,7 +240,7 @@ func (p *posts) receive(at uint64) signature.Envelope {
 	c, err := p.k.Call(p.stream, at)
 	if err != nil {
 		p.err = err
-		return signature.Open
+		return signature.NoEnvelope
 	}
 	return c.envelope()
 }

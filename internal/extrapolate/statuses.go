@@ -115,16 +115,16 @@ func (p *place) bytesAt(values int) int {
 func (x *reading) receive(name int64) signature.Envelope {
 	switch {
 	case name <= 0:
-		return signature.Open
+		return signature.NoEnvelope
 	case name&1 != 0:
 		if e, ok := x.posted[name>>1]; ok {
 			return e
 		}
-		return signature.Open
+		return signature.NoEnvelope
 	}
 	at, ok := slices.BinarySearchFunc(x.pending, x.made-name>>1, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
 	if !ok {
-		return signature.Open
+		return signature.NoEnvelope
 	}
 	return x.pending[at].posted
 }

@@ -66,7 +66,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
 	f.indices, f.pending = f.indices[:0], f.pending[:0]
 	f.statuses, f.rc, f.frees = 0, 0, f.frees[:0]
-	f.posted, f.follow = signature.Open, f.follow[:0]
+	f.posted, f.follow = signature.NoEnvelope, f.follow[:0]
 	f.handleWords, f.entered, f.opaque = f.handleWords[:0], 0, false
 }
 

@@ -18,8 +18,8 @@ import (
 // An Envelope is what a receive says of its message.
 type Envelope struct{ Source, Tag, Bytes int64 }
 
-// Open is the envelope of a receive that leaves something open, and of other operations.
-var Open = Envelope{Bytes: -1}
+// NoEnvelope is the envelope of a receive that leaves something open, and of other operations.
+var NoEnvelope = Envelope{Bytes: -1}
 
 // EnvelopeOf returns what a receive of count elements of a datatype says.
 func EnvelopeOf(source, tag, count, datatype int64) Envelope {
@@ -27,11 +27,11 @@ func EnvelopeOf(source, tag, count, datatype int64) Envelope {
 	const most = 1 << 50 // bytes
 	switch {
 	case !predefined || count < 0 || size > 0 && count > most/size:
-		return Open // from MPI_PROC_NULL as well: ranks at an edge are to have the forms of others
+		return NoEnvelope // from MPI_PROC_NULL as well: ranks at an edge are to have the forms of others
 	case source == mpi.ProcNull:
 		return Envelope{mpi.ProcNull, mpi.AnyTag, 0}
 	case source < 0 || tag < 0:
-		return Open
+		return NoEnvelope
 	}
 	return Envelope{source, tag, count * size}
 }
@@ -47,7 +47,7 @@ func (e Envelope) Tagged(tag int64) Envelope {
 	case e.Bytes < 0, e.Source == mpi.ProcNull:
 		return e
 	case tag < 0:
-		return Open
+		return NoEnvelope
 	}
 	e.Tag = tag
 	return e
@@ -89,7 +89,7 @@ func (l *Layout) receiveOf(c *mpi.Call) (r Receive, ok bool) {
 func (l *Layout) Envelope(vals []int64) Envelope {
 	r := l.Receive
 	if r.Source == 0 || int(max(r.Source, r.Tag, r.Count, r.Type)) >= len(vals) {
-		return Open
+		return NoEnvelope
 	}
 	return EnvelopeOf(vals[r.Source], vals[r.Tag], vals[r.Count], vals[r.Type])
 }
@@ -132,8 +132,8 @@ func (l *Layout) Posting(spans []Span, vals []int64) Posting {
 // Own stands for the name of a request where a status belongs to the receive that has it.
 const Own = 0
 
-// Awaited yields the statuses of a call that may follow from a receive, each with the name of its request.
-func (l *Layout) Awaited(spans []Span, vals []int64) iter.Seq2[Span, int64] {
+// Statuses yields the statuses of a call that may follow from a receive, each with the name of its request.
+func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int64] {
 	return func(yield func(Span, int64) bool) {
 		if len(vals) == 0 || vals[0] != 0 {
 			return
@@ -261,12 +261,12 @@ func (p *Envelopes) grow() {
 func (p *Envelopes) Of(name int64) Envelope {
 	switch {
 	case name <= 0:
-		return Open
+		return NoEnvelope
 	case name&1 != 0:
 		id := name >> 1
 		e, ok := p.persistent[id]
 		if !ok {
-			if e = Open; p.Before != nil {
+			if e = NoEnvelope; p.Before != nil {
 				e = p.Before.Persistent(id)
 				p.Post(Posting{Persistent, id, e})
 			}
@@ -278,7 +278,7 @@ func (p *Envelopes) Of(name int64) Envelope {
 		return p.ring[number&int64(len(p.ring)-1)]
 	}
 	if number < 0 || p.Before == nil {
-		return Open
+		return NoEnvelope
 	}
 	if number >= p.from {
 		p.grow()
@@ -302,7 +302,7 @@ func (s *Span) Posted(vals []int64) bool {
 // LeaveOutStatuses appends a call's values to a list, without what statuses repeat.
 func (p *Envelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals []int64) []int64 {
 	from := 0
-	for s, name := range l.Awaited(spans, vals) {
+	for s, name := range l.Statuses(spans, vals) {
 		if !s.Filled(vals) || s.End-s.At != StatusError {
 			continue
 		}
@@ -324,7 +324,7 @@ func (p *Envelopes) FillInStatuses(to []int64, l *Layout, spans []Span, vals []i
 // FillInStatuses does the same for who has the receives of requests elsewhere.
 func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(name int64) Envelope) ([]int64, bool) {
 	from, ok := 0, true
-	for s, name := range l.Awaited(spans, vals) {
+	for s, name := range l.Statuses(spans, vals) {
 		if !s.Posted(vals) {
 			continue
 		}

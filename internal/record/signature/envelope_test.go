@@ -69,7 +69,7 @@ func (s *requestStream) pick(n int) (list []posted, names []int64) {
 	for range n {
 		switch k := s.r.IntN(8); {
 		case k == 0 || len(s.open)+len(s.persistent) == 0:
-			list, names = append(list, posted{Envelope: Open}), append(names, 0)
+			list, names = append(list, posted{Envelope: NoEnvelope}), append(names, 0)
 		case k == 1 && len(s.persistent) > 0:
 			p := s.persistent[s.r.IntN(len(s.persistent))]
 			list, names = append(list, p), append(names, 2*p.number+1)
@@ -191,7 +191,7 @@ func TestEnvelopes(t *testing.T) {
 			if posting.Makes == OneShot {
 				all = append(all, posting.Envelope)
 			}
-			for s, request := range l.Awaited(at, short) {
+			for s, request := range l.Statuses(at, short) {
 				if !s.Filled(short) {
 					continue
 				}
@@ -215,7 +215,7 @@ func (e earlier) Persistent(id int64) Envelope {
 	if x, ok := e.persistent[id]; ok {
 		return x
 	}
-	return Open
+	return NoEnvelope
 }
 
 // TestReceives: all functions that ask for a message have a layout that says where, but for those of which the file doesn't

@@ -51,9 +51,9 @@ func TestHandleReferences(t *testing.T) {
 func TestRequestNames(t *testing.T) {
 	var q Requests
 	q.Init(5)
-	equal(t, "new", q.Make(0, 10, 0x100, Receive, signature.Open), 2)
-	equal(t, "new", q.Make(0, 11, 0x104, Send, signature.Open), 2)
-	equal(t, "null", q.Make(0, 5, 0x108, Send, signature.Open), 0)
+	equal(t, "new", q.Make(0, 10, 0x100, Receive, signature.NoEnvelope), 2)
+	equal(t, "new", q.Make(0, 11, 0x104, Send, signature.NoEnvelope), 2)
+	equal(t, "null", q.Make(0, 5, 0x108, Send, signature.NoEnvelope), 0)
 	name := func(handle, place uint64, thread int) int64 {
 		q.Begin()
 		return q.Name(q.Find(handle, place), handle, thread)
@@ -72,7 +72,7 @@ func TestRequestsCopied(t *testing.T) {
 	var q Requests
 	const n = 50000
 	for range n {
-		q.Make(0, 9, 0x100, Send, signature.Open)
+		q.Make(0, 9, 0x100, Send, signature.NoEnvelope)
 	}
 	q.Begin()
 	var found []int
