@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ const maxCopied = 1 << 30
 
 // addCode puts into the file of a trace with call stacks what the binaries, which are at hand now, say of its calls, so that they need not
 // be there when it is read. Where they say nothing, the file stays as it is. The reader has what there was.
-// Somebody waits for the trace: it takes a second, or a hundredth of the run, and gives up then.
+// Somebody waits for the trace: it takes a second of processor time, or a hundredth of the run, and gives up then.
 func addCode(r *trace.Reader) error {
 	procs, err := r.Processes()
 	if err != nil {
@@ -55,7 +56,7 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 	if err != nil || c != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), budget)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	found := make(chan error, 1)
 	go func() { // which is left behind if it doesn't hear of the end of its time, as within debug information
@@ -67,11 +68,7 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 		}
 		found <- err
 	}()
-	select {
-	case err = <-found:
-	case <-time.After(budget + budget/10):
-		err = context.DeadlineExceeded
-	}
+	err = within(budget, found)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		name := shortPath(r.Name())
@@ -84,4 +81,28 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 		return err
 	}
 	return nil
+}
+
+// within waits for a result until the process has used so much of a processor, or, where others use it, five times as long.
+func within(budget time.Duration, result <-chan error) error {
+	begin, used := time.Now(), processorTime()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for processorTime()-used < budget && time.Since(begin) < 5*budget {
+		select {
+		case err := <-result:
+			return err
+		case <-tick.C:
+		}
+	}
+	return context.DeadlineExceeded
+}
+
+// processorTime is how long the process has had processors.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -169,12 +169,15 @@ func (x *ended) one(j *job, traced bool, app string) error {
 	return errors.Join(err, j.over())
 }
 
-// output is what a command prints on its standard output.
+// output is what a command prints on its standard output; the error has what it prints beside it.
 func (s *Cluster) output(dir string, line ...string) (string, error) {
 	c := s.Command("ctl", dir, line...)
-	var out bytes.Buffer
-	c.Stdout = &out
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
 	err := mpis.RunWithin(2*time.Minute, c)
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, said.String())
+	}
 	return out.String(), err
 }
 

@@ -174,6 +174,9 @@ func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
 		if n > 0 {
 			to += fmt.Sprintf(".%d", n)
 		}
+		if isLink(to, from) { // it was made while the process ran
+			_ = os.Remove(to)
+		}
 		if there, err := os.ReadFile(filepath.Join(to, contextName)); err == nil && bytes.Equal(about, there) {
 			return to, true, nil // who brought it was killed before it could discard it
 		}
@@ -192,6 +195,16 @@ func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
 			return to, isCopy, errors.Join(err, os.RemoveAll(part))
 		}
 	}
+}
+
+// isLink reports whether a path is a symbolic link to a directory that is there.
+func isLink(path, dir string) bool {
+	if _, err := os.Readlink(path); err != nil {
+		return false
+	}
+	a, err := os.Stat(path)
+	b, err2 := os.Stat(dir)
+	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
 // hidden begins the names of process directories that are not whole: copies under way, and what is being removed.
