@@ -83,6 +83,9 @@ const (
 	ArrayWeightsEmpty   = -3 // MPI_WEIGHTS_EMPTY
 	ArrayInsignificant  = -4 // not looked at by MPI here
 	ArrayStatusesIgnore = -5 // MPI_STATUSES_IGNORE
+
+	// Of a distinct call alone: the requests are those that a call before left, see signature.AsLeft. In calls of a stream they are there.
+	ArrayAsLeft = signature.AsLeft
 )
 
 // UnknownHandle is the number of a handle the recorder had never seen.

@@ -124,18 +124,31 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 			if k.Lane(t) != nil {
 				vals = lanes.next(t)
 			}
-			if !counted && (x.posted || x.posting.Makes != signature.NoRequest) {
+			if !counted && (x.posted || x.posting.Makes != signature.NoRequest || x.leaves) {
 				made, _ = k.requestsBefore(stream, at) // an error is seen where calls are read
 				counted = true
 			}
-			whole := vals
+			whole, spans := vals, x.spans
+			var array signature.Array
+			if x.leaves {
+				array = x.layout.ArrayOf(spans, vals)
+				_ = posts.reach(&array, at)
+			}
+			if array.Left {
+				x.listed, _ = posts.left.FillIn(x.listed[:0], x.layout, spans, vals, made)
+				x.filledSpans, _ = sections.SpansOf(k.r.byID[k.class.Terminals[t].Group.Call], x.filledSpans[:0], x.listed)
+				whole, spans = x.listed, x.filledSpans
+			}
 			if x.posted {
 				posts.at(made)
-				x.filled, _ = posts.FillInStatuses(x.filled[:0], x.layout, x.spans, vals)
+				x.filled, _ = posts.FillInStatuses(x.filled[:0], x.layout, spans, whole)
 				whole = x.filled
 			}
 			if !yield(t, whole) {
 				return
+			}
+			if x.leaves {
+				posts.leave(&array, made)
 			}
 			if x.posting.Makes != signature.NoRequest {
 				posts.at(made)
@@ -152,17 +165,21 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 type rawCall struct {
 	vals    []int64
 	filled  []int64 // with statuses
+	listed  []int64 // with an array of requests that was left
 	layout  *signature.Layout
 	spans   []signature.Span
 	posting signature.Posting
 	posted  bool // some statuses follow from receives
+	leaves  bool // an array of requests
+
+	filledSpans []signature.Span // of listed
 }
 
 func (k *Rank) raw(x *rawCall, terminal int) {
 	f := k.r.byID[k.class.Terminals[terminal].Group.Call]
 	x.vals, x.layout = k.Signature(terminal), k.r.layout(f)
 	x.spans, _ = sections.SpansOf(f, nil, x.vals)
-	x.posting = x.layout.Posting(x.spans, x.vals)
+	x.posting, x.leaves = x.layout.Posting(x.spans, x.vals), x.layout.Leaves()
 	for s := range x.layout.Statuses(x.spans, x.vals) {
 		x.posted = x.posted || s.Posted(x.vals)
 	}

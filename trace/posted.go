@@ -15,7 +15,10 @@ import (
 // Statuses that follow from their receives have no values in the file (see signature.Envelope). That of a call
 // that is a receive is filled in with its terminal, those of requests in calls of a stream.
 
-var errPosted = errors.New("a status follows from no receive")
+var (
+	errPosted = errors.New("a status follows from no receive")
+	errLeft   = errors.New("no call left the requests of one")
+)
 
 // layout returns where calls of a function have what statuses follow from.
 func (r *Reader) layout(f *Function) *signature.Layout {
@@ -104,15 +107,19 @@ func (r *Reader) follows(c *Call, vals []int64) (names []int64, own bool, err er
 	if err != nil {
 		return nil, false, err
 	}
-	for s, name := range l.Statuses(spans, vals) {
+	requests := l.Names(spans, vals)
+	array := l.ArrayOf(spans, vals)
+	for s, number := range l.Statuses(spans, vals) {
 		switch {
 		case !s.Posted(vals):
 		case !l.Completion.Completes:
 			status := c.Params[s.Param].Out.Status
 			status.Form -= StatusPosted - StatusFilled
 			own = status.fill(c.envelope())
-		default:
-			names = append(names, name)
+		case l.Leaves() && array.Left:
+			names = append(names, int64(number))
+		case number >= 0 && number < len(requests):
+			names = append(names, requests[number])
 		}
 	}
 	if len(names) < statuses && !own {
@@ -150,20 +157,86 @@ func (c *Call) apart() (list []*StatusValue, params []int) {
 	return list, params
 }
 
-// Posted reports whether statuses of a distinct call follow from receives that calls before it posted, so that
-// Terminal has no values of them.
-func (k *Rank) Posted(terminal int) bool {
+// Follows reports whether statuses or requests of a distinct call follow from calls before it, so that Terminal has no values of them.
+func (k *Rank) Follows(terminal int) bool {
 	t, err := k.template(terminal)
-	return err == nil && len(t.posted) > 0
+	return err == nil && (len(t.posted) > 0 || t.leftOut())
 }
 
-// posts is what the requests of a stream were posted with, for who goes through it from a position on.
+// AsLeft reports whether the requests of a distinct call are those that a call before left.
+func (c *Call) AsLeft() bool {
+	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.In.Type == Array && p.In.Num == ArrayAsLeft })
+}
+
+// array returns what there is of the array of requests of a call that leaves one.
+func (r *Reader) array(f *Function, vals []int64) (*signature.Array, error) {
+	l := r.layout(f)
+	if !l.Leaves() {
+		return nil, nil
+	}
+	var room [sections.SomeSpans]signature.Span
+	spans, err := sections.SpansOf(f, room[:0], vals)
+	if err != nil {
+		return nil, err
+	}
+	a := l.ArrayOf(spans, vals)
+	return &a, nil
+}
+
+// leftOut reports whether a call's array of requests is as a call before left it.
+func (t *template) leftOut() bool { return t.array != nil && t.array.Left }
+
+// Farthest returns how many creations ago that one-shot request was made, of those that the rank's calls name, which was made
+// the longest ago.
+func (k *Rank) Farthest() (most int64, err error) {
+	list, left := make([]template, k.Terminals()), false
+	for n := range list {
+		t, err := k.template(n)
+		if err != nil {
+			return 0, err
+		}
+		list[n], left = t, left || t.leftOut()
+		for i := range t.call.Params {
+			v := &t.call.Params[i].In
+			for _, v := range append([]Value{*v}, v.Elems...) {
+				if v.Type == Request && v.Form == RequestOnce {
+					most = max(most, v.ID)
+				}
+			}
+		}
+	}
+	for stream := 0; left && stream < k.Streams(); stream++ {
+		var x signature.Left
+		made := int64(0)
+		for n := range k.Sequence(stream) {
+			t := &list[n]
+			if t.leftOut() {
+				for _, r := range x.Requests {
+					if r > 0 {
+						most = max(most, made-r+1)
+					}
+				}
+			}
+			if t.array != nil {
+				x.Take(t.array, made)
+			}
+			made += t.made
+		}
+	}
+	return most, nil
+}
+
+// posts is what calls of a stream say of those behind them, for who goes through it from a position on: what requests were posted with,
+// and which were left.
 type posts struct {
 	k      *Rank
 	stream int
 	from   uint64
 	signature.Envelopes
-	err error
+	left    signature.Left
+	reached bool   // that is known where the walk is
+	changes uint64 // calls that changed it
+	err     error
 }
 
 // at begins before a call, where that has not been done yet. made is how many one-shot requests were made before it.
@@ -176,6 +249,9 @@ func (p *posts) at(made int64) {
 
 // post takes in a call.
 func (p *posts) post(t *template, c *Call, made int64) {
+	if t.array != nil {
+		p.leave(t.array, made)
+	}
 	if t.posting.Makes == signature.NoRequest {
 		return
 	}
@@ -187,15 +263,109 @@ func (p *posts) post(t *template, c *Call, made int64) {
 	p.Post(x)
 }
 
-// fill fills in statuses that belong to requests, by the names that these have for the call that the walk is at.
-func (p *posts) fill(statuses []*StatusValue, names []int64, made int64) error {
+// fill fills in those statuses of the call that the walk is at that belong to requests.
+func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 	p.at(made)
 	for i, s := range statuses {
-		if !s.fill(p.Of(names[i])) {
+		name := t.posted[i]
+		if t.leftOut() {
+			if name < 0 || name >= int64(len(p.left.Requests)) {
+				return p.failed()
+			}
+			name = signature.NameOf(p.left.Requests[name], made)
+		}
+		if !s.fill(p.Of(name)) {
 			return p.failed()
 		}
 	}
 	return nil
+}
+
+// leave takes in a call that leaves requests.
+func (p *posts) leave(a *signature.Array, made int64) {
+	p.left.Take(a, made)
+	if !a.Left || a.Ending.All || len(a.Ending.Numbers) > 0 {
+		p.changes++
+	}
+}
+
+// array fills in those requests of a call that a call before left, in room that is there.
+func (p *posts) array(c *Call, room []Value) []Value {
+	room = room[:0]
+	for _, r := range p.left.Requests {
+		v := Value{Type: Request}
+		if r > 0 {
+			v.Form, v.ID = RequestOnce, r-1
+		}
+		room = append(room, v)
+	}
+	for i := range c.Params {
+		if p := &c.Params[i]; p.Def.Type == Request && p.In.Type == Array {
+			p.In.Num, p.In.Elems = int64(len(room)), room
+		}
+	}
+	return room
+}
+
+// reach makes known what is left before a call of an array, at a position, if the walk hasn't come to where it was kept.
+func (p *posts) reach(a *signature.Array, at uint64) error {
+	if !p.reached && a.Left && p.from > 0 {
+		if err := p.k.left(&p.left, p.stream, at); err != nil {
+			return err
+		}
+	}
+	if p.reached = true; a.Left && !p.left.Known {
+		return p.k.r.failed(container.Signatures, fmt.Errorf("rank %d: %w: %w", p.k.number, errLeft, ErrFormat))
+	}
+	return nil
+}
+
+// left finds out what calls of a stream before a position left: from the last of them that has its array on, those say it that ended a
+// one-shot request of it, which are no more than it has.
+func (k *Rank) left(x *signature.Left, stream int, before uint64) error {
+	var failed error
+	arrays := func(wanted func(a *signature.Array) bool) *Occurrences {
+		return k.Occurrences(stream, func(n int) bool {
+			if !k.r.layout(k.Called(n).Func).Leaves() {
+				return false
+			}
+			t, err := k.template(n)
+			failed = errors.Join(failed, err)
+			return err == nil && t.array != nil && wanted(t.array)
+		})
+	}
+	take := func(at uint64, terminal int) error {
+		made, err := k.requestsBefore(stream, at)
+		if err != nil {
+			return err
+		}
+		t, err := k.template(terminal)
+		if err == nil {
+			x.Take(t.array, made)
+		}
+		return err
+	}
+	kept := arrays(func(a *signature.Array) bool { return !a.Left })
+	n := kept.Before(before)
+	if n == 0 || failed != nil {
+		x.Lose()
+		return failed
+	}
+	at, terminal := kept.Nth(n - 1)
+	if err := take(at, terminal); err != nil {
+		return err
+	}
+	ends := arrays(func(a *signature.Array) bool {
+		open := func(i int) bool { return i < len(x.Requests) && x.Requests[i] != 0 }
+		return a.Left && (!a.Ending.Told || a.Ending.All || slices.ContainsFunc(a.Ending.Numbers, open))
+	})
+	some := func() bool { return slices.ContainsFunc(x.Requests, func(r int64) bool { return r != 0 }) }
+	for i := ends.Before(at + 1); i < ends.Before(before) && some(); i++ {
+		if err := take(ends.Nth(i)); err != nil {
+			return err
+		}
+	}
+	return failed
 }
 
 func (p *posts) failed() error {

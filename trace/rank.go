@@ -49,7 +49,8 @@ type template struct {
 	requests bool  // requests occur in it
 
 	posting signature.Posting // the request that it makes
-	posted  []int64           // requests whose statuses follow from their receives, by the names in its values
+	posted  []int64           // requests whose statuses follow from their receives, by the names in its values; by their numbers, of array
+	array   *signature.Array  // of requests, if it leaves some; nil: it doesn't
 	own     bool              // its own status does so
 	laned   bool              // it has a lane
 }
@@ -212,7 +213,11 @@ func (k *Rank) template(n int) (template, error) {
 	if t.posting.Makes == signature.OneShot {
 		t.made = 1
 	}
-	if t.posted, t.own, err = k.r.follows(c, k.Signature(n)); err != nil {
+	vals := k.Signature(n)
+	if t.posted, t.own, err = k.r.follows(c, vals); err == nil {
+		t.array, err = k.r.array(c.Func, vals)
+	}
+	if err != nil {
 		return template{}, k.r.failed(container.Signatures, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
 	k.calls[n] = t
@@ -238,6 +243,9 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 				return
 			}
 			t, err := k.template(int(n))
+			if err == nil && t.array != nil {
+				err = posts.reach(t.array, at)
+			}
 			if err == nil && t.requests && !counted {
 				made, err = k.requestsBefore(stream, at)
 				counted = true
@@ -253,9 +261,12 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 				}
 			}
 			c := t.at(stream, at, made)
+			if t.array != nil && t.array.Left {
+				posts.array(c, nil)
+			}
 			if len(t.posted) > 0 {
 				statuses, _ := c.apart()
-				if err := posts.fill(statuses, t.posted, made); err != nil {
+				if err := posts.fill(statuses, &t, made); err != nil {
 					yield(nil, err)
 					return
 				}

@@ -179,7 +179,7 @@ func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 // arrayNames are the renderings of the Array… constants.
 var arrayNames = [...]string{
 	-ArrayNull: "NULL", -ArrayUnweighted: "MPI_UNWEIGHTED", -ArrayWeightsEmpty: "MPI_WEIGHTS_EMPTY",
-	-ArrayInsignificant: "-", -ArrayStatusesIgnore: "MPI_STATUSES_IGNORE",
+	-ArrayInsignificant: "-", -ArrayStatusesIgnore: "MPI_STATUSES_IGNORE", -ArrayAsLeft: "as left",
 }
 
 func (v *Value) appendHandle(b []byte, kind mpi.Kind) []byte {

@@ -66,7 +66,7 @@ func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, boo
 	}
 	v := Value{Type: Array, Num: vals[s.At]}
 	if s.Summed(vals) || v.Num <= 0 {
-		return v, v.Num >= ArrayStatusesIgnore
+		return v, v.Num >= ArrayStatusesIgnore || v.Num == ArrayAsLeft
 	}
 	v.Elems = make([]Value, 0, v.Num)
 	for e := range s.Elements(vals) {

@@ -37,11 +37,13 @@ type numberedCall struct {
 	call *Call
 	t    template
 	made int64    // before it
+	left uint64   // see posts.changes, of one with an array that was left
 	from *Call    // what the call is a copy of
 	lane []*int64 // where the values of its lane stand in the call; nil: it is read anew each time
 	own  []int    // which parameters these are of, and those of statuses that follow from receives
 
 	statuses []*StatusValue // those of requests
+	elems    []Value        // room for an array that was left
 	text     []byte         // without requests and these, once asked for
 	gaps     []gap          // where they stand in the text
 }
@@ -86,7 +88,7 @@ func (w *Walk) Next() bool {
 	}
 	n := int(id)
 	x := &w.calls[n]
-	w.same = n == w.last && x.made == w.made && (w.lanes == nil || w.k.lanes[n] == nil)
+	w.same = n == w.last && x.made == w.made && (w.lanes == nil || w.k.lanes[n] == nil) && (!x.t.leftOut() || x.left == w.posts.changes)
 	w.last = n
 	if !w.same {
 		if w.err = w.evaluate(x, n); w.err != nil {
@@ -137,6 +139,11 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 		}
 		x.t = t
 	}
+	if x.t.array != nil {
+		if err := w.posts.reach(x.t.array, w.cursor.Pos()-1); err != nil {
+			return err
+		}
+	}
 	if x.t.requests && !w.counted {
 		var err error
 		if w.made, err = w.k.requestsBefore(w.stream, w.cursor.Pos()-1); err != nil {
@@ -160,7 +167,7 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 		x.text = nil
 	case laned && x.t.own:
 		x.call.Params[x.own[0]].Out.Status.fill(x.call.envelope())
-	case x.made == w.made && len(x.statuses) == 0:
+	case x.made == w.made && len(x.statuses) == 0 && !x.t.leftOut():
 		return nil
 	}
 	x.made = w.made
@@ -175,8 +182,11 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 			renumber(&p.Out, &from.Out, w.made+x.t.made)
 		}
 	}
+	if x.t.leftOut() {
+		x.elems, x.left = w.posts.array(x.call, x.elems), w.posts.changes
+	}
 	if len(x.statuses) > 0 {
-		return w.posts.fill(x.statuses, x.t.posted, w.made)
+		return w.posts.fill(x.statuses, &x.t, w.made)
 	}
 	return nil
 }

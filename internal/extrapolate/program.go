@@ -148,7 +148,15 @@ func (w *programmer) seenCall(place, values int32) (*trace.Call, []int64, error)
 		w.ranks[[2]int{s.run, int(s.rank)}] = k
 	}
 	x, err := k.Terminal(int(s.terminal))
-	return x, k.Signature(int(s.terminal)), err
+	if err != nil || !x.AsLeft() {
+		return x, k.Signature(int(s.terminal)), err
+	}
+	at, _ := k.Occurrences(0, func(t int) bool { return t == int(s.terminal) }).Nth(0)
+	x, err = k.Call(0, at)
+	for _, vals := range k.SignaturesFrom(0, at) {
+		return x, slices.Clone(vals), err
+	}
+	return x, nil, err
 }
 
 // prepare finds the kinds of a place's calls, and fits which of them a call is.

@@ -171,7 +171,7 @@ type step struct {
 type reading struct {
 	p       *program
 	k       *trace.Rank
-	walk    *trace.Walk // if some terminals have lanes; else nil
+	walk    *trace.Walk // if some terminals have lanes, or requests that calls before left; else nil
 	steps   []step      // by terminal
 	out     *grammar.Builder
 	began   *round   // the round of an outermost loop that is being read; nil: none
@@ -208,7 +208,8 @@ func (p *program) rank(k *trace.Rank) (*grammar.Grammar, []step, error) {
 
 func (x *reading) read() (err error) {
 	for t := range x.steps {
-		if x.k.Lane(t) != nil {
+		c, failed := x.k.Terminal(t)
+		if err = cmp.Or(err, failed); err == nil && x.walk == nil && (x.k.Lane(t) != nil || c.AsLeft()) {
 			x.walk, err = x.k.Walk(0, 0)
 		}
 	}

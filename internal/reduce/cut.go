@@ -224,7 +224,8 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 		}
 	}
 	out := trackwriter.New(rank, uint64(begin))
-	out.Flat = x.ch != nil // what it does to a call is for all calls of a terminal
+	out.Whole = x.ch != nil && x.ch.Tracks != nil // which takes calls out, and puts others in
+	out.Flat = x.ch != nil                        // what it does to a call is for all calls of a terminal
 	defer out.Close()
 	out.Tables(tables)
 	c := &rankCutter{cutter: x, k: k, out: out, begin: begin, objects: make([]bool, k.Terminals()), sites: make([]uint64, k.Terminals())}

@@ -64,7 +64,7 @@ func (m *Marks) Of(c *trace.Call) []Mark {
 	if m == nil || m.list == nil {
 		return nil
 	}
-	if m.k.Posted(c.Terminal) {
+	if m.k.Follows(c.Terminal) {
 		return m.find(c) // what its statuses say isn't the same in all calls
 	}
 	return once.Of(m.known, c.Terminal, func() []Mark { return m.find(c) })

@@ -69,29 +69,41 @@ func (r *requests) of(terminal int) []use {
 	if !slices.ContainsFunc(c.Func.Params, func(p trace.ParamDef) bool { return p.Type == trace.Request }) {
 		return nil
 	}
-	spans, err := sections.SpansOf(c.Func, nil, r.k.Signature(terminal))
+	r.uses[terminal] = usesOf(c.Func, r.k.Signature(terminal))
+	return r.uses[terminal]
+}
+
+// usesOf returns where requests stand in a call's values.
+func usesOf(f *trace.Function, vals []int64) (list []use) {
+	spans, err := sections.SpansOf(f, nil, vals)
 	if err != nil {
 		return nil
 	}
 	for _, s := range spans {
-		if s.Param == signature.Made || s.Param == signature.Result || c.Func.Params[s.Param].Type != trace.Request {
+		if s.Param == signature.Made || s.Param == signature.Result || f.Params[s.Param].Type != trace.Request {
 			continue
 		}
 		for at := s.At + min(s.Dims, 1); at < s.End; at++ {
-			r.uses[terminal] = append(r.uses[terminal], use{at, s.Out})
+			list = append(list, use{at, s.Out})
 		}
 	}
-	return r.uses[terminal]
+	return list
 }
 
 // moves reports whether a terminal's requests may have other numbers in the part.
-func (r *requests) moves(terminal int) bool { return r.several && len(r.of(terminal)) > 0 }
+func (r *requests) moves(terminal int) bool {
+	return r.several && (len(r.of(terminal)) > 0 || r.k.Follows(terminal))
+}
 
 // renumber changes the requests of the call at a position to what they are in the part.
 func (r *requests) renumber(terminal int, at uint64, vals []int64) {
 	before := int64(r.made.Before(at))
 	after := int64(r.made.Before(at + 1))
-	for _, u := range r.of(terminal) {
+	uses := r.of(terminal)
+	if r.k.Follows(terminal) {
+		uses = usesOf(r.k.Called(terminal).Func, vals)
+	}
+	for _, u := range uses {
 		v := vals[u.at]
 		if v <= 0 || v&1 != 0 {
 			continue // none, unknown, another thread's, or persistent

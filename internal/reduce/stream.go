@@ -53,7 +53,7 @@ func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint6
 
 // values returns those of the call at a position.
 func (c *rankCutter) values(stream, terminal int, at uint64) []int64 {
-	if c.k.Lane(terminal) == nil {
+	if c.k.Lane(terminal) == nil && !c.k.Follows(terminal) {
 		return c.k.Signature(terminal)
 	}
 	for _, vals := range c.k.SignaturesFrom(stream, at) {

@@ -133,10 +133,16 @@ func (v *Rank) requests(rs []Request) {
 	}
 }
 
+// leave is requests of a call that ends those at some positions.
+func (v *Rank) leave(rs []Request, at ...int) {
+	v.passed, v.ended = len(v.key)+1, append(v.ended, at...)
+	v.requests(rs)
+}
+
 // Waitany completes the request at a position.
 func (v *Rank) Waitany(site int, rs []Request, at int) {
 	v.begin()
-	v.requests(rs)
+	v.leave(rs, at)
 	v.put(int64(at))
 	v.status(rs[at].recv, rs[at].st, rs[at].says, false)
 	rs[at] = Request{}
@@ -146,7 +152,7 @@ func (v *Rank) Waitany(site int, rs []Request, at int) {
 // Testsome completes the requests at some positions, or none.
 func (v *Rank) Testsome(site int, rs []Request, at []int) {
 	v.begin()
-	v.requests(rs)
+	v.leave(rs, at...)
 	n := int64(len(at))
 	v.put(n, n)
 	for _, i := range at {

@@ -40,6 +40,9 @@ type Rank struct {
 	lane    []int32 // words of key that may be in a lane
 	left    []int   // where in key displacements begin that may be left out
 	posted  []int   // where in key statuses begin that follow from their receives
+	passed  int     // where in key an array of requests begins that the call leaves; 0: it leaves none
+	ended   []int   // which of them it ends
+	leaves  signature.Left
 	sum     uint64
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
@@ -100,6 +103,7 @@ func id(name string) uint16 {
 // begin starts the values of a call with its return code, success.
 func (v *Rank) begin() {
 	v.key, v.lane, v.left, v.posted = append(v.key[:signature.KeyHeader], 0), v.lane[:0], v.left[:0], v.posted[:0]
+	v.passed, v.ended = 0, v.ended[:0]
 }
 
 // tag puts a value that may be in a lane.
@@ -128,6 +132,9 @@ func (v *Rank) end(call uint16, site int) {
 		signature.LeaveOut(v.key[at-n:at], v.key[at:at+n])
 	}
 	v.leaveOut()
+	if v.passed > 0 {
+		v.leaveRequests()
+	}
 	n := v.sigs.Follow(v.prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
 	v.prev = n
 	v.grammar.Append(n)
@@ -153,17 +160,39 @@ func (v *Rank) leaveOut() {
 	for i, at := range v.posted {
 		at -= i * rest
 		v.key[at] += signature.StatusPosted - signature.StatusFilled
-		v.key = slices.Delete(v.key, at+1, at+1+rest)
-		lane := v.lane[:0]
-		for _, w := range v.lane {
-			switch {
-			case int(w) <= at:
-				lane = append(lane, w)
-			case int(w) > at+rest:
-				lane = append(lane, w-rest)
-			}
+		v.cut(at, rest)
+	}
+}
+
+// cut takes values behind one out of the key.
+func (v *Rank) cut(at, rest int) {
+	v.key = slices.Delete(v.key, at+1, at+1+rest)
+	lane := v.lane[:0]
+	for _, w := range v.lane {
+		switch {
+		case int(w) <= at:
+			lane = append(lane, w)
+		case int(w) > at+rest:
+			lane = append(lane, w-int32(rest))
 		}
-		v.lane = lane
+	}
+	v.lane = lane
+}
+
+// leave leaves out an array of requests that is as the call before left it.
+func (v *Rank) leaveRequests() {
+	n := int(v.key[v.passed])
+	var requests []int64
+	for _, name := range v.key[v.passed+1 : v.passed+1+n] {
+		r, _ := signature.RequestOf(name, v.made)
+		requests = append(requests, r)
+	}
+	leftOut := v.leaves.LeavesOut(requests, v.made)
+	v.leaves.Pass(requests, v.made, leftOut)
+	v.leaves.Leave(signature.Ending{Told: true, Numbers: v.ended})
+	if leftOut {
+		v.key[v.passed] = signature.AsLeft
+		v.cut(v.passed, n)
 	}
 }
 

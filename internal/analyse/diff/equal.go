@@ -59,12 +59,12 @@ func (m *matcher) equal(a, b int) (bool, error) {
 	return false, nil
 }
 
-// same compares two calls at hand. A terminal with a lane says too little of them, and so does one whose statuses
-// follow from receives, beside one that has them.
+// same compares two calls at hand. A terminal with a lane says too little of them, and so does one whose statuses or requests
+// follow from calls before, beside one that has them.
 func (m *matcher) same(x, y *trace.Call) (bool, error) {
 	if m.a.Lane(x.Terminal) == nil && m.b.Lane(y.Terminal) == nil {
 		equal, err := m.equal(x.Terminal, y.Terminal)
-		if equal || err != nil || m.a.Posted(x.Terminal) == m.b.Posted(y.Terminal) {
+		if equal || err != nil || m.a.Follows(x.Terminal) == m.b.Follows(y.Terminal) {
 			return equal, err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func layoutOf(f *model.Function, room []signature.Part) signature.Layout {
 	for i := range f.Params {
 		p := &f.Params[i]
-		room = append(room, signature.Part{Width: widthOf(p.Type), Dims: p.Dims, In: p.In, Out: p.Out})
+		room = append(room, signature.Part{Width: widthOf(p.Type), Dims: p.Dims, In: p.In, Out: p.Out, Request: p.Type == model.Request})
 	}
 	l := signature.Layout{Result: widthOf(f.Result), Params: room}
 	switch {

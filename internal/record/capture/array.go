@@ -19,6 +19,9 @@ func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int
 		if n < event.LenIgnored {
 			return p, fmt.Errorf("array of %d", n)
 		}
+		if st.element == codeRequest && f.prog.leaves && !f.muted() {
+			s.left.Lose()
+		}
 		return p, nil
 	}
 	if n > int64(len(rec))*2 {
@@ -94,11 +97,36 @@ func (c *Capture) requestArray(s *stream, f *frame, rec []uint64, p, n int) (int
 	}
 	place, stride := rec[p], rec[p+1]
 	c.requests.Begin()
-	for _, handle := range rec[p+2 : p+2+n] {
+	handles := rec[p+2 : p+2+n]
+	for _, handle := range handles {
 		c.request(s, f, handle, place)
 		place += stride
 	}
+	if f.prog.leaves && !f.muted() {
+		c.pass(s, f, handles)
+	}
 	return p + 2 + n, nil
+}
+
+// pass takes in an array of requests of a call that may leave some under way. What is as the call before left it goes out of the key.
+func (c *Capture) pass(s *stream, f *frame, handles []uint64) {
+	s.passes++
+	f.passes = s.passes
+	c.passed = c.passed[:0]
+	for k, i := range f.requests {
+		r, ok := c.requests.Left(i, handles[k], s.thread)
+		if !ok {
+			f.passes = 0
+			s.left.Lose()
+			return
+		}
+		c.passed = append(c.passed, r)
+	}
+	made := c.requests.Made(s.thread)
+	f.leftOut = s.left.LeavesOut(c.passed, made)
+	if s.left.Pass(c.passed, made, f.leftOut); f.leftOut {
+		f.key = append(f.key[:f.array], signature.AsLeft)
+	}
 }
 
 func (c *Capture) statuses(s *stream, f *frame, rec []uint64, p, n int) (int, error) {

@@ -49,6 +49,9 @@ type cachedMore struct {
 	lane     *cachedLane    // nil: no lane
 	follow   []statusOrigin // of each status, behind outEnd if some are of receives
 	made     int64          // name of a new persistent request
+	leaves   bool           // an array of requests is left,
+	leftOut  bool           // which isn't in the key,
+	told     bool           // and the call says which of them it ended
 }
 
 // A cachedLane says what of a terminal's records differs from call to call.
@@ -262,11 +265,15 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 		if int(e.inEnd) == len(enter) {
 			return e.more.requests == c.requests.Version
 		}
-		return c.nameAgain(s, e, enter) && (!e.follows || c.followAgain(s, e, rec))
+		if !c.nameAgain(s, e, enter) || e.follows && !c.followAgain(s, e, rec) {
+			return false
+		}
+		c.leaveAgain(s, e)
 	case endsRequests:
 		if !c.nameAgain(s, e, enter) || e.follows && !c.followAgain(s, e, rec) {
 			return false
 		}
+		c.leaveAgain(s, e)
 		for _, k := range e.more.ended {
 			c.requests.Complete(c.found[k])
 		}
@@ -317,12 +324,15 @@ func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
 }
 
 // nameAgain finds the requests of a call like e, if they have the same names, whatever
-// handles they have now.
+// handles they have now, or are as the call before left them.
 func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 	handles, place, stride := requestWords(c.programs[enter.Call()], enter)
 	c.requests.Begin()
-	c.found = c.found[:0]
+	c.found, c.passed = c.found[:0], c.passed[:0]
 	named := e.more.named
+	if e.more.leaves {
+		return c.passAgain(s, e, handles, place, stride)
+	}
 	for k, handle := range handles {
 		i := c.requests.Find(handle, place)
 		if k >= len(named) || c.requests.Name(i, handle, s.thread) != named[k].name {
@@ -338,6 +348,38 @@ func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 		place += stride
 	}
 	return true
+}
+
+// passAgain does so for a call that leaves an array of requests.
+func (c *Capture) passAgain(s *stream, e *cached, handles []uint64, place, stride uint64) bool {
+	named := e.more.named
+	for k, handle := range handles {
+		i := c.requests.Find(handle, place)
+		r, ok := c.requests.Left(i, handle, s.thread)
+		if !ok || k >= len(named) || !e.more.leftOut && c.requests.Name(i, handle, s.thread) != named[k].name {
+			return false
+		}
+		if len(c.streams) > 1 {
+			c.gets(s, mpi.KindRequest, symbol.Persistent(c.requests.Name(i, handle, s.thread)), s.begun()+uint64(c.batch.n))
+		}
+		c.found, c.passed = append(c.found, i), append(c.passed, r)
+		place += stride
+	}
+	for _, k := range e.more.ended {
+		if i := c.found[k]; i != symbol.None && c.requests.Kind(i) != named[k].kind {
+			return false
+		}
+	}
+	return s.left.LeavesOut(c.passed, c.requests.Made(s.thread)) == e.more.leftOut
+}
+
+// leaveAgain does to what is left what a call like e does, whose requests are found.
+func (c *Capture) leaveAgain(s *stream, e *cached) {
+	if !e.more.leaves {
+		return
+	}
+	s.left.Pass(c.passed, c.requests.Made(s.thread), e.more.leftOut)
+	s.left.Leave(signature.Ending{Told: e.more.told, Numbers: e.more.ended})
 }
 
 // requestWords finds the handles in an ENTER record, the address of the first

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/spoor-hpc/spoor/internal/record/event"
+	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/internal/record/symbol"
 	"github.com/spoor-hpc/spoor/mpi"
 )
@@ -68,6 +69,9 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 	}
 	if p.completes {
 		c.complete(f, flags&event.NoOut == 0)
+	}
+	if f.told = f.passes > 0 && f.rc == 0 && flags&event.NoOut == 0; f.told && f.passes == s.passes {
+		s.left.Leave(signature.Ending{Told: true, Numbers: f.ended})
 	}
 	if len(f.handleWords) > 0 && !f.muted() {
 		c.prepares(s, f.handleWords, f.entered, f.place.index)

@@ -80,10 +80,11 @@ type Capture struct {
 	phases  *phases     // of the first thread; nil: none
 	cache   recordCache
 	batch   *batch
-	ticks   []int // room for laps
-	others  []int // the same
-	lapped  int   // calls that laps took in, for tests
-	found   []int // requests of the call at hand
+	ticks   []int   // room for laps
+	others  []int   // the same
+	lapped  int     // calls that laps took in, for tests
+	found   []int   // requests of the call at hand
+	passed  []int64 // the same, as signature.Left has them
 	streams []*stream
 	turns   []turn // to be used again
 
@@ -127,6 +128,8 @@ type stream struct {
 	times   []callTimes // of held, if there is a log
 	log     *streamLog  // nil: none
 	round   int         // length of the sequence of calls that repeats; 0: not known
+	left    signature.Left
+	passes  uint64 // calls that left an array of requests, or are to
 
 	terminals   []byte // appended since the last checkpoint, if that notes them
 	allocStream allocStream

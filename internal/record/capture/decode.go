@@ -162,7 +162,12 @@ func (c *Capture) requestPart(s *stream, f *frame, code code, rec []uint64, p in
 	if code == codeRequestMade {
 		name := int64(symbol.Unknown)
 		f.posted = f.prog.layout.Envelope(f.key.Values())
+		if f.muted() {
+			f.posted = signature.NoEnvelope // who reads the trace doesn't see it
+		}
 		switch {
+		case f.muted() && f.prog.makes && !f.prog.persistent:
+			c.requests.MakeUnseen(handle, place, f.prog.request)
 		case f.prog.persistent:
 			name = c.requests.MakePersistent(s.thread, handle, place, f.prog.request, f.posted)
 			c.madeAt(mpi.KindRequest, symbol.Persistent(name), f.place)
@@ -237,7 +242,7 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 	if form < event.StatusAbsent || form > event.StatusEmpty {
 		return p, fmt.Errorf("status of form %d", form)
 	}
-	f.told(p)
+	f.statusAt(p)
 	p += event.StatusWords
 	f.error = failure
 	transfer := f.prog.transfer

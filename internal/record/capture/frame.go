@@ -28,6 +28,9 @@ type frame struct {
 	statuses int // of an array: taken so far
 	array    int // where in the key the array before begins
 	pending  []bool
+	passes   uint64 // see stream.passes; 0: it leaves no array of requests
+	leftOut  bool   // that isn't in the key
+	told     bool   // the call says which of them it ended
 	rc       int64
 	newComm  int64              // name; -1: none
 	place    making             // of the call
@@ -65,13 +68,13 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.parent, f.flag, f.index, f.newComm = 0, -1, -1, symbol.Unknown
 	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
 	f.indices, f.pending = f.indices[:0], f.pending[:0]
-	f.statuses, f.rc, f.frees = 0, 0, f.frees[:0]
+	f.statuses, f.rc, f.passes, f.leftOut, f.frees = 0, 0, 0, false, f.frees[:0]
 	f.posted, f.follow = signature.NoEnvelope, f.follow[:0]
 	f.handleWords, f.entered, f.opaque = f.handleWords[:0], 0, false
 }
 
-// told notes where a status stands in the record.
-func (f *frame) told(at int) {
+// statusAt notes where a status stands in the record.
+func (f *frame) statusAt(at int) {
 	if len(f.follow) == 0 {
 		f.status = at
 	}

@@ -93,10 +93,16 @@ func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint
 	for l.round = 1; calls%l.round != 0 || !slices.Equal(lap[l.round:calls], lap[:calls-l.round]); l.round++ {
 	}
 	ticks, others := c.ticks[:0], c.others[:0] // words that may differ
+	passed := false                            // a call that leaves requests
 	for _, n := range lap[:calls] {
 		e, base := c.cache.of(n), from-l.from
 		if e == nil || len(e.words) > at-from {
 			return at
+		}
+		if e.more != nil && e.more.leaves && !passed {
+			if passed = true; e.more.leftOut {
+				return at // what it has may be from before the laps
+			}
 		}
 		ticks = append(ticks, base+1, base+int(e.enter)+1)
 		for i := range e.handleWords {

@@ -20,6 +20,7 @@ type program struct {
 	out    []step
 
 	completes  bool
+	leaves     bool // an array of requests, see signature.Left
 	makes      bool // a new request comes out
 	persistent bool // and it is a persistent one
 	request    symbol.RequestKind
@@ -125,6 +126,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 		request:    requestKind(call),
 		hasIndices: call.Has(mpi.Completes) && hasIndices(call),
 	}
+	p.leaves = p.layout.Leaves()
 	if p.returns() {
 		p.out = append(p.out, c.result(call))
 	}

@@ -187,7 +187,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	p := f.prog
 	cut, kind := 0, p.use
 	how, late, ok := f.handleUse()
-	if kind == uncacheable || f.opaque || !ok || len(enter)+len(leave) > cachedWords {
+	if kind == uncacheable || f.opaque || !ok || p.leaves && f.passes == 0 || len(enter)+len(leave) > cachedWords {
 		return
 	}
 	switch kind {
@@ -243,6 +243,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		m.requests = c.requests.Version
 		m.named, m.ended = append(m.named[:0], f.named...), append(m.ended[:0], f.ended...)
 		m.follow = append(m.follow[:0], f.follow...)
+		m.leaves, m.leftOut, m.told = f.passes > 0, f.leftOut, f.told
 		if p.persistent {
 			m.made = f.key[len(f.key)-1]
 		}

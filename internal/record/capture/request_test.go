@@ -132,8 +132,10 @@ func TestRequestsPartly(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := vals(got, 0)
-	check(t, v[5][:7], []int64{0, 4, 4, 8, 6, 0, 2})
-	check(t, v[7][:7], []int64{0, 4, 4, 0, 6, 0, 0})
+	check(t, v[4][:7], []int64{0, 4, 4, 8, 6, 4, 2})
+	for _, as := range v[5:8] {
+		check(t, as[:3], []int64{0, 4, signature.AsLeft})
+	}
 	if i := c.requests.Find(0x98000001, 0x5000); i < 0 || c.requests.Name(i, 0x98000001, 0) != 2 {
 		t.Errorf("the handle's second request is not the only one left")
 	}

@@ -135,7 +135,8 @@ func (c *Capture) codeStream(x *wire.Coder, s *stream) {
 	wire.Above(x, &s.prev, signature.None, c.sigs.Len())
 	wire.Uints(x, &s.last, &s.owed)
 	wire.List(x, &s.begins, 1, func(_ int, pc *uint64) { wire.Uints(x, pc) })
-	wire.Uints(x, &s.off)
+	wire.Uints(x, &s.off, &s.passes)
+	s.left.Code(x)
 	wire.List(x, &s.held, 1, func(_ int, n *uint32) { wire.Index(x, n, max(1, c.sigs.Len())) })
 	has := s.log != nil
 	x.Bool(&has)
@@ -184,7 +185,7 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 		f.flag, f.index, f.newComm = -1, -1, symbol.Unknown
 	}
 	wire.Int(x, &f.flags, math.MaxUint8)
-	wire.Uints(x, &f.begin, &f.gap, &f.left)
+	wire.Uints(x, &f.begin, &f.gap, &f.left, &f.passes)
 	wire.List(x, &f.values, 4, func(_ int, rec *[]uint64) {
 		wire.List(x, rec, 1, func(_ int, w *uint64) { wire.Uints(x, w) })
 		x.Refuse(!x.Failed() && len(*rec) < 3, "values in %d words", len(*rec))

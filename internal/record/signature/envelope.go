@@ -2,6 +2,7 @@ package signature
 
 import (
 	"iter"
+	"math"
 
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -129,12 +130,13 @@ func (l *Layout) Posting(spans []Span, vals []int64) Posting {
 	return Posting{}
 }
 
-// Own stands for the name of a request where a status belongs to the receive that has it.
-const Own = 0
+// Own stands for the request of a status that belongs to the receive that has it.
+const Own = -1
 
-// Statuses yields the statuses of a call that may follow from a receive, each with the name of its request.
-func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int64] {
-	return func(yield func(Span, int64) bool) {
+// Statuses yields the statuses of a call that may follow from a receive, each with the number of its request among those that the call
+// is given.
+func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
+	return func(yield func(Span, int) bool) {
 		if len(vals) == 0 || vals[0] != 0 {
 			return
 		}
@@ -156,27 +158,21 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int64] {
 		if flag, ok := find(x.Flag, true); !x.Completes || ok && vals[flag.At] == 0 {
 			return
 		}
-		requests, many := find(x.Requests, false)
-		name := func(i int64) int64 {
-			if at := requests.At + 1 + int(i); i >= 0 && at < requests.End {
-				return vals[at]
-			}
-			return Own
-		}
-		if one, ok := find(x.Request, false); ok {
+		number := func(i int64) int { return int(min(max(i, Own), math.MaxInt32)) }
+		if x.Request >= 0 {
 			if status, ok := find(x.Status, true); ok {
-				yield(status, vals[one.At])
+				yield(status, 0)
 			}
 			return
 		}
 		if index, ok := find(x.Index, true); ok {
 			if status, known := find(x.Status, true); known {
-				yield(status, name(vals[index.At]))
+				yield(status, number(vals[index.At]))
 			}
 			return
 		}
 		statuses, ok := find(x.Statuses, true)
-		if !ok || !many {
+		if !ok || x.Requests < 0 {
 			return
 		}
 		indices, some := find(x.Indices, true)
@@ -190,7 +186,7 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int64] {
 				}
 				n = vals[at]
 			}
-			if !yield(s, name(n)) {
+			if !yield(s, number(n)) {
 				return
 			}
 		}
@@ -286,12 +282,28 @@ func (p *Envelopes) Of(name int64) Envelope {
 	return p.Before.OneShot(number)
 }
 
-// says returns what the receive says that a status belongs to.
-func (l *Layout) says(vals []int64, name int64, of func(name int64) Envelope) Envelope {
-	if name == Own { // or MPI_REQUEST_NULL, in a call that is no receive
+// Names returns the names of the requests that a call is given.
+func (l *Layout) Names(spans []Span, vals []int64) []int64 {
+	if s, ok := l.Requests(spans); ok {
+		return vals[s.At+1 : s.End]
+	}
+	for i := range spans {
+		if s := &spans[i]; s.Param == l.Completion.Request && !s.Out {
+			return vals[s.At:s.End]
+		}
+	}
+	return nil
+}
+
+// says returns what the receive says that a status belongs to, that of the call itself or of one of some requests.
+func (l *Layout) says(vals []int64, number int, names []int64, of func(name int64) Envelope) Envelope {
+	switch {
+	case number >= len(names):
+		return NoEnvelope
+	case number < 0 || names[number] == 0:
 		return l.Envelope(vals)
 	}
-	return of(name)
+	return of(names[number])
 }
 
 // Posted reports whether a status follows from its receive and is left out.
@@ -301,13 +313,13 @@ func (s *Span) Posted(vals []int64) bool {
 
 // LeaveOutStatuses appends a call's values to a list, without what statuses repeat.
 func (p *Envelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals []int64) []int64 {
-	from := 0
-	for s, name := range l.Statuses(spans, vals) {
+	from, names := 0, l.Names(spans, vals)
+	for s, number := range l.Statuses(spans, vals) {
 		if !s.Filled(vals) || s.End-s.At != StatusError {
 			continue
 		}
 		v := vals[s.At:s.End]
-		if l.says(vals, name, p.Of).Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
+		if l.says(vals, number, names, p.Of).Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
 			to = append(append(to, vals[from:s.At]...), v[0]+StatusPosted-StatusFilled)
 			from = s.End
 		}
@@ -323,12 +335,12 @@ func (p *Envelopes) FillInStatuses(to []int64, l *Layout, spans []Span, vals []i
 
 // FillInStatuses does the same for who has the receives of requests elsewhere.
 func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(name int64) Envelope) ([]int64, bool) {
-	from, ok := 0, true
-	for s, name := range l.Statuses(spans, vals) {
+	from, ok, names := 0, true, l.Names(spans, vals)
+	for s, number := range l.Statuses(spans, vals) {
 		if !s.Posted(vals) {
 			continue
 		}
-		e := l.says(vals, name, of)
+		e := l.says(vals, number, names, of)
 		to = append(append(to, vals[from:s.At]...), vals[s.At]+StatusFilled-StatusPosted, e.Source, e.Tag, e.Bytes, 0)
 		from, ok = s.End, ok && e.Bytes >= 0
 	}

@@ -196,7 +196,7 @@ func TestEnvelopes(t *testing.T) {
 					continue
 				}
 				v := short[s.At:]
-				if e := l.says(short, request, in.Of); e.Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
+				if e := l.says(short, request, l.Names(at, short), in.Of); e.Posted(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
 					t.Fatalf("seed %d, call %d: %s: %v repeats its receive", seed, i, name, v[:StatusError])
 				}
 			}

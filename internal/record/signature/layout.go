@@ -151,6 +151,7 @@ type Span struct {
 	At, End int // the first value, and where the next span begins
 
 	errors bool // statuses have one
+	passed bool // requests, on the way in
 }
 
 // Spans takes a signature apart and appends its spans to a list.
@@ -161,7 +162,7 @@ func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 	// The return code mostly tells whether there are outputs; the values always do.
 	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
-		r := reading{vals: vals, at: 1, list: list}
+		r := reading{l: l, vals: vals, at: 1, list: list}
 		if outputs {
 			r.part(Result, l.Result, 0, true)
 		}
@@ -174,7 +175,7 @@ func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 				r.part(i, p.Width, p.Dims, true)
 			}
 		}
-		if r.made(l) {
+		if r.made() {
 			return r.list, nil
 		}
 		outputs = !outputs
@@ -187,7 +188,7 @@ func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
 	if len(vals) == 0 {
 		return nil, ErrLayout
 	}
-	r := reading{vals: vals, at: 1, list: list}
+	r := reading{l: l, vals: vals, at: 1, list: list}
 	for i := range l.Params {
 		if p := &l.Params[i]; p.In {
 			r.part(i, p.Width, p.Dims, false)
@@ -202,7 +203,7 @@ func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
 			r.part(i, p.Width, p.Dims, true)
 		}
 	}
-	if !r.made(l) {
+	if !r.made() {
 		return nil, ErrLayout
 	}
 	return r.list, nil
@@ -210,6 +211,7 @@ func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
 
 // A reading goes through values. at is -1 once they don't fit.
 type reading struct {
+	l    *Layout
 	vals []int64
 	at   int
 	list []Span
@@ -220,14 +222,15 @@ func (r *reading) part(param int, of Width, dims int, out bool) {
 		return
 	}
 	s := Span{Param: param, Out: out, Width: of, Dims: dims, At: r.at, errors: out && r.vals[0] == mpi.ErrInStatus}
+	s.passed = !out && param >= 0 && r.l.Params[param].Request
 	r.at = s.end(r.vals)
 	s.End = r.at
 	r.list = append(r.list, s)
 }
 
 // made takes what is left for what the call made, and reports whether all values fit.
-func (r *reading) made(l *Layout) bool {
-	if r.at >= 0 && l.Made > 0 && len(r.vals)-r.at == l.Made {
+func (r *reading) made() bool {
+	if r.at >= 0 && r.l.Made > 0 && len(r.vals)-r.at == r.l.Made {
 		r.list = append(r.list, Span{Param: Made, Out: true, Width: Word, At: r.at, End: len(r.vals)})
 		return true
 	}
@@ -245,6 +248,7 @@ func (s *Span) end(vals []int64) int {
 		n, _ := Length(vals[s.At])
 		end = s.At + 1
 		switch rest := int64(len(vals) - end); {
+		case n == AsLeft && s.passed && s.Dims == 1: // nothing follows
 		case n <= firstSummed || n > rest:
 			return -1
 		case n > 0 && (s.Dims > 1 || s.Width == Status):

@@ -40,9 +40,9 @@ type Requests struct {
 
 type request struct {
 	handle, place uint64
-	older, newer  int32 // among those with the same handle, or None
-	newest        int32 // of the same handle; kept by the oldest
-	thread        int32
+	older, newer  int32  // among those with the same handle, or None
+	newest        int32  // of the same handle; kept by the oldest
+	thread        int32  // noThread: see MakeUnseen
 	number        int64  // of a one-shot: count of creations; of a persistent: -1-id
 	round         uint32 // of the call that found it last
 	kind          RequestKind
@@ -56,6 +56,8 @@ func (q *Requests) Init(null uint64) { q.null = null }
 // Names of requests that aren't of the calling thread: see Name.
 const threadBits = 10
 
+const noThread = -1
+
 // Make names a new one-shot request. posted is what its receive says.
 func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind, posted signature.Envelope) int64 {
 	if handle == q.null {
@@ -68,6 +70,14 @@ func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind, post
 	q.alive++
 	q.add(handle, place, int32(thread), q.made[thread], kind, posted)
 	return 2
+}
+
+// MakeUnseen takes down a one-shot request of a call that isn't recorded: it has no name, and others are named as if it weren't there.
+func (q *Requests) MakeUnseen(handle, place uint64, kind RequestKind) {
+	if handle != q.null {
+		q.alive++
+		q.add(handle, place, noThread, 0, kind, signature.NoEnvelope)
+	}
 }
 
 // MakePersistent names a new persistent request.
@@ -182,11 +192,31 @@ func (q *Requests) Name(i int, handle uint64, thread int) int64 {
 	if e.number < 0 {
 		return 2*(-1-e.number) + 1
 	}
+	if e.thread == noThread {
+		return Unknown
+	}
 	ago := q.made[e.thread] - e.number
 	if int(e.thread) == thread {
 		return 2 * (ago + 1)
 	}
 	return -2 - (ago<<threadBits | int64(e.thread)&(1<<threadBits-1))
+}
+
+// Left returns the request with index i as signature.Left has it; false if it is none that can be left.
+func (q *Requests) Left(i int, handle uint64, thread int) (request int64, ok bool) {
+	if i == None {
+		return 0, handle == q.null
+	}
+	e := &q.entries[i]
+	return e.number, e.number > 0 && int(e.thread) == thread
+}
+
+// Made is how many one-shot requests a thread has made.
+func (q *Requests) Made(thread int) int64 {
+	if thread >= len(q.made) {
+		return 0
+	}
+	return q.made[thread]
 }
 
 // Kind tells what the request with index i stands for.

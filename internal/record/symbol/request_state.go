@@ -44,7 +44,7 @@ func (q *Requests) codeHandle(c *wire.Coder, handle uint64, first *int64) {
 			*e = request{handle: handle, older: None, newer: None, live: true}
 		}
 		c.Uint64(&e.place)
-		wire.Index(c, &e.thread, 1<<20)
+		wire.Above(c, &e.thread, noThread, 1<<20)
 		wire.Integers(c, &e.number, &e.posted.Source, &e.posted.Tag, &e.posted.Bytes)
 		if wire.Index(c, &e.kind, int(Transfer)+1); c.R == nil {
 			return

@@ -58,7 +58,9 @@ type exchanger struct {
 	g     *generator
 	v     *variant
 	roles []role
-	done  [][]int64 // by terminal: how many creations ago its finished requests were made
+	done  [][]int64          // by terminal: how many creations ago its finished requests were made, of calls that leave no array
+	array []*signature.Array // by terminal, of those that do
+	left  signature.Left
 	kinds map[string]*kind
 	of    []*kind // by terminal of a maker
 
@@ -79,7 +81,8 @@ type item struct {
 	terminal int
 	at       uint64
 	made     int64
-	index    int // in the region
+	done     []int64 // requests that it finishes, by how many were made with them; 0 is one of another kind
+	index    int     // in the region
 }
 
 // maxExchanged bounds the steps of a stream, and mostKinds the kinds of an exchange: KINDS in runtime/exchange.c.
@@ -144,9 +147,10 @@ func (g *generator) exchange(v *variant, stream int) *stepwise {
 // exchanged finds the steps of a stream of a variant; nil if it has no exchange.
 func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
 	x := &exchanger{g: g, v: v, kinds: make(map[string]*kind), open: make(map[int64]item),
-		roles: make([]role, len(v.calls)), done: make([][]int64, len(v.calls)), of: make([]*kind, len(v.calls))}
+		roles: make([]role, len(v.calls)), done: make([][]int64, len(v.calls)), array: make([]*signature.Array, len(v.calls)), of: make([]*kind, len(v.calls))}
 	some := false
 	for t := range v.calls {
+		x.array[t] = v.calls[t].array()
 		x.roles[t] = x.role(t)
 		some = some || x.roles[t] == tests || x.roles[t] == probes
 	}
@@ -155,8 +159,9 @@ func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
 	}
 	at := uint64(0)
 	for t := range k.Sequence(stream) {
+		done := x.finishes(t)
 		if x.roles[t] != inVain {
-			x.take(item{terminal: t, at: at})
+			x.take(item{terminal: t, at: at, done: done})
 		}
 		if at++; x.failed || len(x.list) > maxExchanged {
 			return nil
@@ -170,6 +175,49 @@ func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
 		return nil
 	}
 	return x.steps()
+}
+
+// array is what there is of the array of requests of a call that leaves one. Where members differ nothing is known of it.
+func (c *call) array() *signature.Array {
+	if c.def == nil {
+		return nil
+	}
+	l := c.layout()
+	if !l.Leaves() {
+		return nil
+	}
+	spans, err := l.Spans(nil, c.vals[0])
+	if err != nil || !c.alike() {
+		return &signature.Array{}
+	}
+	a := l.ArrayOf(spans, c.vals[0])
+	return &a
+}
+
+// finishes lists the requests that the next call finishes, by how many were made with them, and goes on from it.
+func (x *exchanger) finishes(t int) (list []int64) {
+	a := x.array[t]
+	if a == nil {
+		for _, ago := range x.done[t] {
+			list = append(list, x.made-ago+1)
+		}
+		return list
+	}
+	one := func(k int) {
+		r := int64(0)
+		switch {
+		case a.Left && x.left.Known && k < len(x.left.Requests):
+			r = x.left.Requests[k]
+		case k < len(a.Names):
+			r, _ = signature.RequestOf(a.Names[k], x.made)
+		}
+		list = append(list, r)
+	}
+	for _, k := range a.Ending.Numbers {
+		one(k)
+	}
+	x.left.Take(a, x.made)
+	return list
 }
 
 // role says what a call of the variant is.
@@ -187,7 +235,15 @@ func (x *exchanger) role(t int) role {
 			return inVain
 		}
 		return probes
-	case is.Completes && (is.Choice == meaning.AnyRequest || is.Choice == meaning.SomeRequests || is.Choice == meaning.OneRequest && c.def.Has(mpi.Polls)):
+	case is.Completes && (is.Choice == meaning.AnyRequest || is.Choice == meaning.SomeRequests):
+		switch a := x.array[t]; {
+		case a == nil || !a.Ending.Told:
+		case len(a.Ending.Numbers) > 0:
+			return tests
+		case c.def.Has(mpi.Polls):
+			return inVain
+		}
+	case is.Completes && is.Choice == meaning.OneRequest && c.def.Has(mpi.Polls):
 		for m, vals := range c.vals {
 			list := c.finished(vals)
 			if m > 0 && !slices.Equal(list, x.done[t]) || slices.Contains(list, 0) {
@@ -236,37 +292,17 @@ func (c *call) asksStatus() bool {
 	return status
 }
 
-// finished lists how many creations ago the requests were made that a call finishes; 0 is a request of another kind.
-// It is ops.Completed over the values of one member: only the first member's call is kept as a whole.
-func (c *call) finished(vals []int64) (list []int64) {
-	one := func(n *node) {
-		v := vals[n.at]
-		if v <= 0 || v&1 != 0 {
-			v = 0
-		}
-		list = append(list, v>>1)
-	}
-	if c.output("flag") == 0 {
+// finished lists how many creations ago the request was made that a test finishes; 0 is a request of another kind.
+func (c *call) finished(vals []int64) []int64 {
+	i := c.def.Index("request")
+	if c.output("flag") == 0 || i < 0 {
 		return nil
 	}
-	if i := c.def.Index("request"); i >= 0 {
-		one(&c.in[i])
-		return list
+	v := vals[c.in[i].at]
+	if v <= 0 || v&1 != 0 {
+		v = 0
 	}
-	requests := c.in[c.def.Index("array_of_requests")].elems
-	indices := []int64{c.output("index")}
-	if i := c.def.Index("array_of_indices"); i >= 0 {
-		indices = nil
-		for k := range c.out[i].elems {
-			indices = append(indices, vals[c.out[i].elems[k].at])
-		}
-	}
-	for _, k := range indices {
-		if k >= 0 && int(k) < len(requests) {
-			one(&requests[k])
-		}
-	}
-	return list
+	return []int64{v >> 1}
 }
 
 // kind finds the kind of a maker.
@@ -299,14 +335,14 @@ func (x *exchanger) fits(i item) bool {
 			return false
 		}
 		last := x.region[len(x.region)-1].terminal
-		return x.roles[last] == asks || x.roles[last] == probes || x.roles[last] == takes || x.roles[last] == tests && len(x.done[last]) == 1
+		return x.roles[last] == asks || x.roles[last] == probes || x.roles[last] == takes || x.roles[last] == tests && len(x.region[len(x.region)-1].done) == 1
 	case r == takes:
 		return x.probe != nil
 	case x.probe != nil:
 		return false
 	case r == tests:
-		for _, ago := range x.done[i.terminal] {
-			if _, ours := x.open[i.made-ago+1]; !ours {
+		for _, r := range i.done {
+			if _, ours := x.open[r]; !ours {
 				return false
 			}
 		}
@@ -337,8 +373,8 @@ func (x *exchanger) take(i item) {
 			x.open[i.made] = i
 		}
 	case tests:
-		for _, ago := range x.done[i.terminal] {
-			delete(x.open, i.made-ago+1)
+		for _, r := range i.done {
+			delete(x.open, r)
 		}
 	case probes:
 		x.probe = &i
@@ -427,8 +463,7 @@ func (x *exchanger) exchange(list []item) {
 				k.overlaps = k.overlaps || used[k][p] > 1
 			}
 		case tests:
-			for _, ago := range x.done[t] {
-				made := i.made - ago + 1
+			for _, made := range i.done {
 				k = open[made]
 				now[k]--
 				if p, ok := where[made]; ok {

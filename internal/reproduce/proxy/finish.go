@@ -185,6 +185,9 @@ func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int
 	if done < 0 {
 		return "", 0 // there was nothing to finish
 	}
+	if c.asLeft() {
+		return fmt.Sprintf("%s as left %v", c.f.Name, c.site), done
+	}
 	if w, ok := lists[c.at()]; ok && w >= 0 && c.partOf(v.calls[w]) {
 		return fmt.Sprintf("%s these %v %v", c.f.Name, v.calls[w].requests(), c.site), done
 	}
@@ -255,12 +258,15 @@ func (v *variant) wholeLists() map[site]int {
 // placeOf writes where all requests are of the calls that a call is one of.
 func (g *generator) placeOf(v *variant, t int, lists map[site]int) string {
 	c := v.calls[t]
+	if c.asLeft() {
+		return (&writer{g: g, v: v, c: c, t: t}).requests("array_of_requests")
+	}
 	if w, ok := lists[c.at()]; ok && w >= 0 && c.partOf(v.calls[w]) {
 		return (&writer{g: g, v: v, c: v.calls[w], t: w}).requests("array_of_requests")
 	}
 	place, _ := c.place()
 	place, _, _ = strings.Cut(place, " of ")
-	return place
+	return g.passes(c, int64(len(c.requests())), place)
 }
 
 // partOf reports whether a call is given what is left of the requests of another.
@@ -310,7 +316,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 	s := &stepwise{}
 	b := grammar.NewBuilder()
 	var now *run
-	last, requests, terminal := "", int64(0), 0
+	last, requests, terminal, first := "", int64(0), 0, 0
 	close := func() {
 		if now == nil {
 			return
@@ -319,7 +325,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 			key := fmt.Sprintf("%d %s", requests, last)
 			n, fresh := once.Number(number, key)
 			if fresh {
-				v.finishes = append(v.finishes, finish{terminal: terminal, place: g.placeOf(v, terminal, lists), requests: requests, what: key})
+				v.finishes = append(v.finishes, finish{terminal: terminal, place: g.placeOf(v, first, lists), requests: requests, what: key})
 			}
 			b.Append(uint32(len(v.calls) + n))
 			s.steps++
@@ -329,10 +335,14 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 	}
 	at := uint64(0)
 	for n := range k.Sequence(stream) {
-		if same[n] == "" || same[n] != last {
+		is := same[n]
+		if c := v.calls[n]; now != nil && is != "" && c.asLeft() && c.f == v.calls[first].f && c.site == v.calls[first].site {
+			is = last // it is given what the one before left
+		}
+		if is == "" || is != last {
 			close()
 		}
-		if last = same[n]; last == "" {
+		if last = is; last == "" {
 			b.Append(uint32(n))
 			s.steps++
 			at++
@@ -340,7 +350,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 		}
 		if now == nil {
 			now = &run{first: at, step: s.steps}
-			requests, terminal = 0, n
+			requests, terminal, first = 0, n, n
 		}
 		now.calls++
 		at++

@@ -62,6 +62,8 @@ func (w *writer) requests(param string) string {
 		return "request(" + w.distance(n.at) + ")"
 	}
 	switch {
+	case n.n == trace.ArrayAsLeft:
+		return fmt.Sprintf("as_left(%s)", w.expr(mpi.KindInt, w.c.in[0].at))
 	case n.n < 0:
 		return "NULL"
 	case n.n == 0:
@@ -77,13 +79,35 @@ func (w *writer) requests(param string) string {
 			keptRow = keptRow && v&1 == 1 && v == vals[n.elems[0].at]+2*int64(k)
 		}
 	}
+	var place string
 	switch {
 	case inRow:
-		return "window(" + w.distance(n.elems[0].at) + ")"
+		place = "window(" + w.distance(n.elems[0].at) + ")"
 	case keptRow:
 		return "&" + w.kept(n.elems[0].at)
+	default:
+		place = fmt.Sprintf("these(%d, %s)", n.n, w.numbers(mpi.KindNone, n, true))
 	}
-	return fmt.Sprintf("these(%d, %s)", n.n, w.numbers(mpi.KindNone, n, true))
+	return w.g.passes(w.c, n.n, place)
+}
+
+// passes has the program remember an array of requests that the next call may be given as this one leaves it.
+func (g *generator) passes(c *call, n int64, place string) string {
+	if g.left && c.def != nil && c.layout().Leaves() {
+		return fmt.Sprintf("passes(%d, %s)", n, place)
+	}
+	return place
+}
+
+func (c *call) layout() *signature.Layout {
+	l := signature.LayoutOf(c.def)
+	return &l
+}
+
+// asLeft reports whether a call is given the requests that the call before left.
+func (c *call) asLeft() bool {
+	i := c.def.Index("array_of_requests")
+	return i >= 0 && c.in[i].n == trace.ArrayAsLeft
 }
 
 func (w *writer) distance(at int) string {
@@ -93,7 +117,7 @@ func (w *writer) distance(at int) string {
 func (w *writer) requestArray(p *trace.ParamDef) string {
 	i := w.param(p.Name)
 	place := w.requests(p.Name)
-	if w.c.in[i].n <= 0 {
+	if n := w.c.in[i].n; n <= 0 && n != trace.ArrayAsLeft {
 		return place
 	}
 	count := w.expr(mpi.KindInt, w.c.in[0].at)

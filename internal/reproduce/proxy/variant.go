@@ -63,6 +63,7 @@ type generator struct {
 	ends    reissue.Ends     // nil: all ranks finish
 	turns   []string         // of threads, rank by rank; nil: none are known
 	files   bool             // some calls are on files
+	left    bool             // some are given requests that the call before left
 	scaled  error            // of a program for any number of ranks: what can't be written
 	counted map[string]int64 // rounds that the program counted of loops, by file:line; 0: there are several
 }
@@ -108,6 +109,7 @@ func (g *generator) variants(search *reissue.Search) error {
 					return fmt.Errorf("rank %d: %s: %w", rank, c.Name(), err)
 				}
 				d.site, d.c, all[t] = c.Site, c, c
+				g.left = g.left || c.AsLeft()
 				generalised = generalised || d.generalises()
 				calls[t] = d
 				d.shape = s

@@ -68,6 +68,9 @@ func Of(r *trace.Reader, k *trace.Rank) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reissue: %w", err)
 	}
+	if p.plan.Distance, err = k.Farthest(); err != nil {
+		return nil, fmt.Errorf("reissue: %w", err)
+	}
 	for _, c := range calls {
 		p.note(c)
 	}
@@ -155,10 +158,7 @@ func (p *planner) value(kind mpi.Kind, v *trace.Value) {
 			p.plan.Slots[kind] = max(p.plan.Slots[kind], int(v.Num-trace.FirstLocal)+1)
 		}
 	case trace.Request:
-		switch v.Form {
-		case trace.RequestOnce:
-			p.plan.Distance = max(p.plan.Distance, v.ID)
-		case trace.RequestPersistent:
+		if v.Form == trace.RequestPersistent {
 			p.plan.Persistent = max(p.plan.Persistent, int(v.ID)+1)
 		}
 	case trace.Array:

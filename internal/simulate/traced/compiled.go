@@ -135,7 +135,7 @@ const mostAgo = 1 << 20
 // compile finds out what a distinct call does; false if that depends on more than the call.
 func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (bool, error) {
 	c, err := w.k.Terminal(terminal)
-	if err != nil || !repeatable(c) {
+	if err != nil || c.AsLeft() || !repeatable(c) {
 		return false, err
 	}
 	pieces := account.Handles().Pieces(0, c)

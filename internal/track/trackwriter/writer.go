@@ -24,6 +24,7 @@ import (
 type Writer struct {
 	*track.Builder
 	Flat    bool // no values go into lanes
+	Whole   bool // no arrays of requests are left out
 	sigs    lane.Table
 	key     signature.Key
 	moves   lane.Moves
@@ -48,6 +49,8 @@ type stream struct {
 	away  uint64 // since then, and not the program's
 	times spooled
 	posts signature.Envelopes
+	left  signature.Left
+	room  []int64
 }
 
 // New begins the track of a rank, whose first call came so many ns after the zero that its calls' times count from.
@@ -71,10 +74,11 @@ const mostDistinct = 1 << 28
 // A layout is how the calls of a function are kept.
 type layout struct {
 	signature.Layout
-	def   *mpi.Call // nil: not known
-	adds  bool      // displacements may be left out
-	posts bool      // its calls make requests, or have statuses
-	lanes bool      // values may go into lanes
+	def    *mpi.Call // nil: not known
+	adds   bool      // displacements may be left out
+	posts  bool      // its calls make requests, or have statuses
+	leaves bool      // its calls leave arrays of requests
+	lanes  bool      // values may go into lanes
 }
 
 func (w *Writer) layout(function uint16) *layout {
@@ -83,8 +87,10 @@ func (w *Writer) layout(function uint16) *layout {
 		l = &layout{}
 		if def, ok := mpi.ByID(function); ok {
 			l.def, l.Layout, l.lanes = def, signature.LayoutOf(def), !def.Binds()
+			l.leaves = l.Layout.Leaves()
 			for i := range def.Params {
 				l.adds = l.adds || def.Adds(i)
+
 				l.posts = l.posts || def.Params[i].Kind == mpi.KindRequest || def.Params[i].Kind.IsStatus()
 			}
 		}
@@ -262,7 +268,7 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 func (w *Writer) Close() { w.spool.close() }
 
 // leaveOut appends values without what follows from others, as a recorder does: displacements that are sums of the counts
-// before them, and statuses that repeat their receives.
+// before them, statuses that repeat their receives, and requests that are as the call before left them.
 func (w *Writer) leaveOut(to []int64, s *stream, l *layout, vals []int64) []int64 {
 	w.posting = signature.Posting{}
 	if !l.adds && !l.posts {
@@ -274,9 +280,16 @@ func (w *Writer) leaveOut(to []int64, s *stream, l *layout, vals []int64) []int6
 	}
 	w.spans = spans
 	if l.posts {
-		to = s.posts.LeaveOutStatuses(to, &l.Layout, spans, vals)
 		w.posting = l.Posting(spans, vals)
-		return to
+		if !l.leaves || w.Whole {
+			return s.posts.LeaveOutStatuses(to, &l.Layout, spans, vals)
+		}
+		s.room = s.posts.LeaveOutStatuses(s.room[:0], &l.Layout, spans, vals)
+		if spans, err = l.Spans(spans[:0], s.room); err != nil {
+			return append(to, s.room...)
+		}
+		w.spans = spans
+		return s.left.LeaveOut(to, &l.Layout, spans, s.room, s.posts.Made)
 	}
 	from := len(to)
 	to = append(to, vals...)

@@ -76,6 +76,51 @@ MPI_Request *these(int n, const int64_t *code)
 	return gathered.list;
 }
 
+/* What a call left of its requests: where they are at home, NULL of those that it
+   finished in the original. */
+static _Thread_local struct {
+	MPI_Request **home;
+	MPI_Request *now; /* that the call under way is given; NULL: it leaves none */
+	int n, room;
+} passed;
+
+static MPI_Request *home(MPI_Request *p)
+{
+	return gathered.n && p >= gathered.list && p < gathered.list + gathered.n ? gathered.home[p - gathered.list] : p;
+}
+
+MPI_Request *passes(int n, MPI_Request *p)
+{
+	if (n > passed.room) {
+		passed.room = n;
+		if (!(passed.home = realloc(passed.home, (size_t)n * sizeof *passed.home)))
+			fail("no memory", NULL);
+	}
+	for (int i = 0; i < n; i++)
+		passed.home[i] = home(&p[i]);
+	passed.n = n;
+	passed.now = p;
+	return p;
+}
+
+MPI_Request *as_left(int n)
+{
+	gathered.list = room(((size_t)n + 1) * sizeof *gathered.list);
+	gathered.home = room(((size_t)n + 1) * sizeof *gathered.home);
+	gathered.n = n;
+	for (int i = 0; i < n; i++) {
+		gathered.home[i] = i < passed.n ? passed.home[i] : NULL;
+		gathered.list[i] = gathered.home[i] ? *gathered.home[i] : MPI_REQUEST_NULL;
+	}
+	return passed.now = gathered.list;
+}
+
+static void leave(const MPI_Request *p, int i)
+{
+	if (p == passed.now && i >= 0 && i < passed.n)
+		passed.home[i] = NULL;
+}
+
 MPI_Request *window(int64_t ago)
 {
 	if (ring.next >= ago)
@@ -121,8 +166,10 @@ MPI_Request *done(MPI_Request *p)
 
 MPI_Request *all_done(int n, MPI_Request *p)
 {
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		done(&p[i]);
+		leave(p, i);
+	}
 	return p;
 }
 
@@ -152,11 +199,6 @@ static void push(MPI_Request ***list, int *n, int *size, MPI_Request *p)
 			fail("no memory", NULL);
 	}
 	(*list)[(*n)++] = p;
-}
-
-static MPI_Request *home(MPI_Request *p)
-{
-	return gathered.n && p >= gathered.list && p < gathered.list + gathered.n ? gathered.home[p - gathered.list] : p;
 }
 
 /* Finds a late request for place i of n, where there is none any more: at its own
@@ -194,8 +236,16 @@ MPI_Request *some(int wanted, const int32_t *index, int n, MPI_Request *p)
 	int32_t *now = room(((size_t)wanted + 1) * sizeof *now);
 	for (int i = 0; i < wanted; i++) {
 		now[i] = index[i] >= 0 && index[i] < n ? index[i] : -1;
+		leave(p, now[i]);
 		if (now[i] >= 0 && p[now[i]] == MPI_REQUEST_NULL)
 			now[i] = take_late(now[i], n, p);
+		for (int k = 0; k < n && now[i] < 0 && index[i] >= 0 && index[i] < n; k++) { /* a loop before that finishes whatever comes has finished it */
+			int asked = p[k] == MPI_REQUEST_NULL || is_kept(p, k);
+			for (int j = 0; j < i && !asked; j++)
+				asked = now[j] == k;
+			if (!asked)
+				now[i] = k;
+		}
 		if (now[i] < 0)
 			continue;
 		done(&p[now[i]]);
@@ -291,6 +341,7 @@ void requests_over(void)
 		if (gathered.home[i])
 			*gathered.home[i] = gathered.list[i];
 	gathered.n = 0;
+	passed.now = NULL;
 	settle();
 }
 

@@ -88,6 +88,8 @@ MPI_Request *new_request(void);
 MPI_Request *request(int64_t ago);
 MPI_Request *window(int64_t ago); /* the requests from there on */
 MPI_Request *these(int n, const int64_t *code);
+MPI_Request *passes(int n, MPI_Request *); /* of a call that may leave some of them, */
+MPI_Request *as_left(int n);               /* which the next such call is given */
 MPI_Request *no_request(void);
 
 /* Completion happens in the order of the trace: these wait, without a call that

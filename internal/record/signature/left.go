@@ -1,0 +1,231 @@
+package signature
+
+import (
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// A loop over MPI_Waitany passes the same array of requests again and again, each time as the call before left it. Such an array need not
+// be kept: in place of its length stands AsLeft, and nothing follows.
+//
+// It is kept by calls that may leave some of their requests under way: those of MPI_Waitany, MPI_Waitsome, MPI_Testany, MPI_Testsome and
+// MPI_Testall. As left is an array of the same length as that of the last such call of the thread; each element is the request that was
+// there, or null if that call ended it. If MPI failed in that call, or some request was persistent, of another thread or isn't known,
+// nothing is left.
+//
+// An array that is as left is kept nevertheless if it repeats one that was kept, by the same names: a poll stays one call.
+
+// AsLeft is the length of such an array.
+const AsLeft = -6
+
+// Leaves reports whether calls of the function leave an array of requests.
+func (l *Layout) Leaves() bool {
+	x := &l.Completion
+	return x.Completes && x.Requests >= 0 && (x.Flag >= 0 || x.Index >= 0 || x.Indices >= 0)
+}
+
+// Requests returns the array of requests that a call is given.
+func (l *Layout) Requests(spans []Span) (Span, bool) {
+	for i := range spans {
+		if s := &spans[i]; s.Param == l.Completion.Requests && !s.Out {
+			return *s, true
+		}
+	}
+	return Span{}, false
+}
+
+// A Left is what the last call that leaves an array of requests left of it.
+type Left struct {
+	// Requests are those of the array: how many one-shot requests the thread had made with each, 0 for null.
+	Requests []int64
+	Known    bool // else nothing is left
+
+	kept    bool  // the last call kept its array
+	changed bool  // and ended some of them
+	made    int64 // one-shot requests before it
+}
+
+// RequestOf returns the request that has a name for the next call, made one-shot requests into the thread; false if it is none
+// that can be left.
+func RequestOf(name, made int64) (request int64, ok bool) {
+	if name <= 0 || name&1 != 0 {
+		return 0, name == 0
+	}
+	request = made - name>>1 + 1
+	return request, request > 0
+}
+
+// NameOf undoes RequestOf.
+func NameOf(request, made int64) int64 {
+	if request == 0 {
+		return 0
+	}
+	return 2 * (made - request + 1)
+}
+
+// Lose forgets what is left.
+func (x *Left) Lose() { x.Known = false }
+
+// LeavesOut reports whether an array is left out that a call passes, made one-shot requests into the thread.
+func (x *Left) LeavesOut(requests []int64, made int64) bool {
+	return x.Known && slices.Equal(requests, x.Requests) && (!x.kept || x.changed || x.made != made)
+}
+
+// Pass takes in such an array. Nothing is known then until the call has ended: see Leave.
+func (x *Left) Pass(requests []int64, made int64, leftOut bool) {
+	if !leftOut {
+		x.Requests = append(x.Requests[:0], requests...)
+	}
+	x.Known, x.kept, x.changed, x.made = false, !leftOut, false, made
+}
+
+// An Ending says which requests of its array a call ended.
+type Ending struct {
+	Told    bool // else nobody can tell
+	All     bool
+	Numbers []int
+}
+
+// Leave says that the call has ended.
+func (x *Left) Leave(e Ending) {
+	end := func(k int) {
+		if k < len(x.Requests) && x.Requests[k] != 0 {
+			x.Requests[k], x.changed = 0, true
+		}
+	}
+	for _, k := range e.Numbers {
+		end(k)
+	}
+	for k := range x.Requests {
+		if e.All {
+			end(k)
+		}
+	}
+	x.Known = e.Told
+}
+
+// EndingOf returns that of a call.
+func (l *Layout) EndingOf(spans []Span, vals []int64) (e Ending) {
+	x := &l.Completion
+	found := func(param int) (Span, bool) {
+		for i := range spans {
+			if s := &spans[i]; param >= 0 && s.Param == param && s.Out {
+				return *s, true
+			}
+		}
+		return Span{}, param < 0
+	}
+	flag, flagged := found(x.Flag)
+	index, single := found(x.Index)
+	indices, several := found(x.Indices)
+	if e.Told = vals[0] == 0 && flagged && single && several; !e.Told {
+		return e
+	}
+	end := func(k int64) {
+		if k >= 0 && k <= math.MaxInt32 {
+			e.Numbers = append(e.Numbers, int(k))
+		}
+	}
+	switch {
+	case x.Flag >= 0 && vals[flag.At] == 0:
+	case x.Index >= 0:
+		end(vals[index.At])
+	case x.Indices >= 0:
+		for _, k := range vals[min(indices.At+1, indices.End):indices.End] {
+			end(k)
+		}
+	default:
+		e.All = true
+	}
+	return e
+}
+
+// requestsOf appends the requests with names for the next call; false if there is one that can't be left.
+func requestsOf(list, names []int64, made int64) ([]int64, bool) {
+	all := true
+	for _, name := range names {
+		r, ok := RequestOf(name, made)
+		list, all = append(list, r), all && ok
+	}
+	return list, all
+}
+
+// LeaveOut appends a call's values to a list, without an array of requests that is as left.
+func (x *Left) LeaveOut(to []int64, l *Layout, spans []Span, vals []int64, made int64) []int64 {
+	s, ok := l.Requests(spans)
+	if !ok || vals[s.At] <= 0 {
+		x.Lose()
+		return append(to, vals...)
+	}
+	var room [16]int64
+	requests, ok := requestsOf(room[:0], vals[s.At+1:s.End], made)
+	if !ok {
+		x.Lose()
+		return append(to, vals...)
+	}
+	leftOut := x.LeavesOut(requests, made)
+	if x.Pass(requests, made, leftOut); leftOut {
+		to = append(append(append(to, vals[:s.At]...), AsLeft), vals[s.End:]...)
+	} else {
+		to = append(to, vals...)
+	}
+	x.Leave(l.EndingOf(spans, vals))
+	return to
+}
+
+// An Array is what there is of a call's array of requests, for who fills it in.
+type Array struct {
+	Left   bool    // it isn't there
+	Names  []int64 // of the requests, else
+	Ending Ending
+}
+
+// ArrayOf returns that of a call that leaves one.
+func (l *Layout) ArrayOf(spans []Span, vals []int64) (a Array) {
+	if s, ok := l.Requests(spans); ok && vals[s.At] == AsLeft {
+		a.Left = true
+	} else if ok {
+		a.Names = vals[s.At+1 : s.End]
+	}
+	a.Ending = l.EndingOf(spans, vals)
+	return a
+}
+
+// Take takes in the array of a call, made one-shot requests into the thread, before which what was left has been filled in.
+func (x *Left) Take(a *Array, made int64) {
+	ok := len(a.Names) > 0
+	if a.Left {
+		ok = x.Known
+	} else {
+		var named bool
+		x.Requests, named = requestsOf(x.Requests[:0], a.Names, made)
+		ok = ok && named
+	}
+	if x.Leave(a.Ending); !ok {
+		x.Lose()
+	}
+}
+
+// FillIn appends a call's values to a list, with the array of requests that LeaveOut left out. It is false if that can't have made them.
+func (x *Left) FillIn(to []int64, l *Layout, spans []Span, vals []int64, made int64) ([]int64, bool) {
+	s, ok := l.Requests(spans)
+	if !ok || vals[s.At] != AsLeft {
+		return append(to, vals...), true
+	}
+	to = append(append(to, vals[:s.At]...), int64(len(x.Requests)))
+	for _, r := range x.Requests {
+		to = append(to, NameOf(r, made))
+	}
+	return append(to, vals[s.End:]...), x.Known
+}
+
+// Code is the state.
+func (x *Left) Code(c *wire.Coder) {
+	c.Integers(&x.Requests)
+	c.Bool(&x.Known)
+	c.Bool(&x.kept)
+	c.Bool(&x.changed)
+	wire.Integers(c, &x.made)
+}
