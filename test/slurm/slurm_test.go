@@ -160,7 +160,19 @@ func (j *job) over() error {
 	if err == nil && j.by != batch {
 		err = j.until("the launcher ends", func() bool { _, err := os.Stat(filepath.Join(j.dir, "code")); return err == nil })
 	}
+	if err == nil { // Slurm finds what a script started by its parents: when the script dies first, the job is over before spoor
+		err = j.until("its processes end", func() bool { return !j.runs() })
+	}
 	return err
+}
+
+// runs reports whether a process, of any host, is in the job's folder.
+func (j *job) runs() bool {
+	list, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	return slices.ContainsFunc(list, func(link string) bool {
+		dir, _ := os.Readlink(link)
+		return dir == j.dir
+	})
 }
 
 func (j *job) said() string {
