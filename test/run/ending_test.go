@@ -7,14 +7,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/test/need"
 )
 
-// calls is how many thousand calls the program makes on each rank.
-const calls = "130"
+// calls is how many thousand calls the program makes on each of so many ranks: times of 260,000 calls need more than 80 kB.
+func calls(ranks int) string { return strconv.Itoa(260 / ranks) }
 
 // ending runs a test on both MPIs with 2 and 7 ranks; the whole trace of a good run is good.spoor.
 func ending(t *testing.T, flags []string, test func(s *shell, ranks int)) {
@@ -23,7 +24,7 @@ func ending(t *testing.T, flags []string, test func(s *shell, ranks int)) {
 			eachSource(t, "testdata/meanwhile.c", func(s *shell) {
 				s.kept("good.spoor", fmt.Sprint("good ", s.mpi.Name, ranks, flags), func() {
 					good := slices.Concat([]string{"-q", "-o", "good.spoor"}, flags)
-					if code, _, stderr := s.traced(good, ranks, calls); code != 0 || stderr != "" {
+					if code, _, stderr := s.traced(good, ranks, calls(ranks)); code != 0 || stderr != "" {
 						s.t.Fatalf("code %d: %s", code, stderr)
 					}
 				})
@@ -80,10 +81,11 @@ func (s *shell) behind(flags []string, ranks int, args ...string) (code int, std
 // A place that can't be written to is found out before the program starts, or, where the
 // tool isn't there, at its start; then the trace goes elsewhere.
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	ending(t, nil, func(s *shell, ranks int) {
 		dir := s.mount("readonly", "ro")
 		out := filepath.Join(dir, "a.spoor")
-		code, _, stderr := s.traced([]string{"-o", out}, ranks, calls, "touch started")
+		code, _, stderr := s.traced([]string{"-o", out}, ranks, calls(ranks), "touch started")
 		if code == 0 {
 			s.t.Error("ran all the same")
 		}
@@ -91,7 +93,7 @@ func TestReadOnly(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(s.dir, "started")); err == nil {
 			s.t.Error("the program was started")
 		}
-		code, stderr = s.behind(append(s.scratch(), "-o", out), ranks, calls)
+		code, stderr = s.behind(append(s.scratch(), "-o", out), ranks, calls(ranks))
 		if code != 0 {
 			s.t.Errorf("code %d", code)
 		}
@@ -107,13 +109,14 @@ func TestReadOnly(t *testing.T) {
 
 // The folder may be gone at the end.
 func TestFolderRemoved(t *testing.T) {
+	t.Parallel()
 	for name, timing := range map[string][]string{"stats": nil, "lossless": {"--timing", "lossless"}} {
 		t.Run(name, func(t *testing.T) {
 			ending(t, timing, func(s *shell, ranks int) {
 				if err := os.Mkdir(filepath.Join(s.dir, "out"), 0o755); err != nil {
 					s.t.Fatal(err)
 				}
-				code, _, stderr := s.traced(slices.Concat(timing, s.scratch(), []string{"-o", "out/a.spoor"}), ranks, calls, "rmdir out")
+				code, _, stderr := s.traced(slices.Concat(timing, s.scratch(), []string{"-o", "out/a.spoor"}), ranks, calls(ranks), "rmdir out")
 				if code != 0 {
 					s.t.Errorf("code %d", code)
 				}
@@ -130,12 +133,13 @@ func TestFolderRemoved(t *testing.T) {
 
 // The disk may be full, or become so while the ranks write.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	lossless := []string{"--timing", "lossless"}
 	ending(t, lossless, func(s *shell, ranks int) {
 		dir := s.mount("full", "size=80k")
 		out := filepath.Join(dir, "a.spoor")
 		for _, command := range []string{"true", "dd if=/dev/zero of=full/filler bs=1k count=78 2>/dev/null"} {
-			code, _, stderr := s.traced(slices.Concat(lossless, []string{"-o", out}), ranks, calls, command)
+			code, _, stderr := s.traced(slices.Concat(lossless, []string{"-o", out}), ranks, calls(ranks), command)
 			if code != 0 {
 				s.t.Errorf("code %d", code)
 			}
@@ -160,12 +164,13 @@ func TestFull(t *testing.T) {
 // Where no place takes the trace, every rank's records stay, and a trace can be made of
 // them. No place takes a file whose name is longer than names may be.
 func TestNoPlace(t *testing.T) {
+	t.Parallel()
 	for name, timing := range map[string][]string{"stats": nil, "lossless": {"--timing", "lossless"}} {
 		t.Run(name, func(t *testing.T) {
 			ending(t, timing, func(s *shell, ranks int) {
 				scratch := s.scratch()
 				out := strings.Repeat("x", 247) + ".spoor"
-				code, stderr := s.behind(slices.Concat(timing, scratch, []string{"-o", out}), ranks, calls)
+				code, stderr := s.behind(slices.Concat(timing, scratch, []string{"-o", out}), ranks, calls(ranks))
 				if code != 0 {
 					s.t.Errorf("code %d", code)
 				}
@@ -183,6 +188,7 @@ func TestNoPlace(t *testing.T) {
 // Records for which there is no room beside the trace stay where they are, which is said
 // with a command.
 func TestNoRoomForRecords(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/meanwhile.c", func(s *shell) {
 		dir := s.mount("full", "size=96k")
 		s.scratch()

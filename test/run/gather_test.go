@@ -13,6 +13,7 @@ import (
 // A hang in MPI_Init, MPI_Finalize or MPI_Comm_spawn: which ranks are in it, since when, how many of the expected came, from where. The
 // running job is asked, then `spoor run` says it when the job ends, and --hang by itself.
 func TestGatherings(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/gather.c", func(all *shell) {
 		all.scratch()
 		for _, x := range []struct {
@@ -92,6 +93,7 @@ func TestGatherings(t *testing.T) {
 
 // Marks of processes in such calls don't outlive them.
 func TestNoMarksAreLeft(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/gather.c", func(s *shell) {
 		s.scratch()
 		for _, mode := range []string{"-", "thread"} {

@@ -94,6 +94,7 @@ func (r *started) end() (int, string) {
 
 // Where the launcher is killed and ranks live on, what they record later is kept.
 func TestLauncherKilled(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/left.c", func(s *shell) {
 		s.scratch()
 		mark := filepath.Join(s.t.TempDir(), "mark")
@@ -137,6 +138,7 @@ func TestLauncherKilled(t *testing.T) {
 
 // A signal to spoor alone ends the job as one to the launcher would.
 func TestSignalToSpoor(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/left.c", func(s *shell) {
 		s.scratch()
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
