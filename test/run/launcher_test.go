@@ -37,7 +37,11 @@ func (s *shell) start(line ...string) *started {
 	defer f.Close()
 	c := exec.Command(line[0], line[1:]...)
 	c.Dir, c.Stderr = s.dir, f
-	c.Env = s.mpi.Environ("TMPDIR=" + s.t.TempDir())
+	env, err := s.mpi.Yielding(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c.Env = append(s.mpi.Environ("TMPDIR="+s.t.TempDir()), env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		s.t.Fatal(err)

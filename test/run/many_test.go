@@ -13,7 +13,7 @@ import (
 // SPOOR_TEST_DATATYPES=1000000 is what takes longer.
 func TestManyDatatypes(t *testing.T) {
 	t.Parallel()
-	eachSource(t, "testdata/datatypes.c", func(s *shell) {
+	first(t, "testdata/datatypes.c", func(s *shell) {
 		n := cmp.Or(os.Getenv("SPOOR_TEST_DATATYPES"), "100000")
 		calls, err := strconv.ParseInt(n, 10, 64)
 		if err != nil {

@@ -56,6 +56,11 @@ func eachSource(t *testing.T, source string, test func(s *shell), flags ...strin
 	}
 }
 
+// first runs a test with the first MPI alone: of what does not depend on which it is.
+func first(t *testing.T, source string, test func(s *shell)) {
+	under(t, mpis.Need(t)[0], source, test)
+}
+
 func under(t *testing.T, m *mpis.MPI, source string, test func(s *shell), flags ...string) {
 	mpis.NeedSpoor(t)
 	t.Run(m.Name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func (s *shell) loop(ranks, calls int, flags ...string) (most int) {
 // SPOOR_TEST_CALLS=10000000 SPOOR_TEST_RANKS=64 tries what takes minutes.
 func TestMemoryOfTimes(t *testing.T) {
 	t.Parallel()
-	eachSource(t, "testdata/rankloop.c", func(s *shell) {
+	first(t, "testdata/rankloop.c", func(s *shell) {
 		calls, ranks := 1_000_000, 3
 		if v, err := strconv.Atoi(os.Getenv("SPOOR_TEST_CALLS")); err == nil {
 			calls = v
