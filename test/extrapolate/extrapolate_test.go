@@ -3,8 +3,6 @@ package extrapolate
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,20 +36,19 @@ func newBench(t *testing.T, m *mpis.MPI, name string, arguments ...string) *benc
 	return b
 }
 
-func (b *bench) run(line ...string) {
+// job is where commands run; many ranks share few cores.
+func (b *bench) job(limit time.Duration) mpis.Job {
+	return mpis.Job{MPI: b.m, Dir: b.dir, Limit: limit}
+}
+
+// run runs a command that succeeds, and returns what it prints.
+func (b *bench) run(line ...string) string {
 	b.t.Helper()
-	c := exec.Command(line[0], line[1:]...)
-	c.Dir, c.Env = b.dir, b.m.Environ("OMPI_MCA_rmaps_base_oversubscribe=1")
-	log, err := os.Create(filepath.Join(b.dir, "log"))
-	if err != nil {
-		b.t.Fatal(err)
+	r := b.job(5 * time.Minute).Run(line...)
+	if r.Err != nil {
+		b.t.Fatalf("%v: %v", line, r)
 	}
-	defer log.Close()
-	c.Stdout, c.Stderr = log, log
-	if err := mpis.RunWithin(5*time.Minute, c); err != nil {
-		text, _ := os.ReadFile(log.Name())
-		b.t.Fatalf("%v: %v\n%s", line, err, mpis.Tail(string(text)))
-	}
+	return r.Stdout + r.Stderr
 }
 
 // traced runs a program and names its trace; without one, the bench's.
@@ -126,11 +123,10 @@ func TestLoopsOfTheCode(t *testing.T) {
 	for _, n := range []int{3, 4, 5, 6, 8} {
 		line = append(line, b.traced(n))
 	}
-	b.run(line...)
-	text, err := os.ReadFile(filepath.Join(b.dir, "log"))
+	text := b.run(line...)
 	for _, want := range []string{"iterations of the loop from MPI_Bcast at main last.c:14: ranks\n", "whether MPI_Bcast at main last.c:14 is reached: i == n - 1\n"} {
-		if err != nil || !strings.Contains(string(text), want) {
-			t.Errorf("%v: it doesn't say %s\n%s", err, want, text)
+		if !strings.Contains(text, want) {
+			t.Errorf("it doesn't say %s\n%s", want, text)
 		}
 	}
 	b.run(b.spoor, "diff", "told.spoor", b.traced(12))
@@ -154,9 +150,7 @@ func TestSquare(t *testing.T) {
 
 	binary = b.proxy(append([]string{"--scalable"}, known[:3]...)...)
 	b.run(b.spoor, "diff", "--any-address", "cg-6.spoor", b.traced(6, binary))
-	c := exec.Command(m.Command(9, binary)[0], m.Command(9, binary)[1:]...)
-	c.Dir, c.Env = b.dir, m.Environ("OMPI_MCA_rmaps_base_oversubscribe=1")
-	if err := mpis.RunWithin(time.Minute, c); err == nil {
+	if r := b.job(time.Minute).Run(m.Command(9, binary)...); r.Err == nil {
 		t.Error("a program runs on 9 ranks although the traces don't say what it does there")
 	}
 }
