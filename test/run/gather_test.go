@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -76,7 +77,12 @@ func TestGatherings(t *testing.T) {
 				}
 				text, _ := s.spoor("where", "--settle", "100ms", "--scratch", "scratch")
 				s.wants(text, x.says, "; not rank 1\n", fmt.Sprintf("  rank 2: in %s for ", x.function))
-				time.Sleep(1200 * time.Millisecond) // for --hang
+				for range 600 { // until --hang has said it
+					if said, _ := os.ReadFile(r.stderr); strings.Contains(string(said), x.says) {
+						break
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
 				if err := syscall.Kill(r.Process.Pid, syscall.SIGTERM); err != nil {
 					s.t.Fatal(err)
 				}

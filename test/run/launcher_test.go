@@ -146,9 +146,15 @@ func TestSignalToSpoor(t *testing.T) {
 	eachSource(t, "testdata/left.c", func(s *shell) {
 		s.scratch()
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-			job := s.mpi.Command(2, "./app", filepath.Join(s.t.TempDir(), "mark"), "3000")
+			mark := filepath.Join(s.t.TempDir(), "mark")
+			job := s.mpi.Command(2, "./app", mark, "3000")
 			plain := s.start(job...)
-			time.Sleep(2 * time.Second)
+			for range 600 {
+				if begun, _ := filepath.Glob(mark + ".begun.*"); len(begun) == 2 {
+					break
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
 			_ = plain.Process.Signal(sig)
 			want, _ := plain.end()
 			if ws := plain.ProcessState.Sys().(syscall.WaitStatus); ws.Signaled() {
