@@ -193,13 +193,15 @@ release: dist deb rpm
 	cp build/spoor-$(VERSION)-linux-*.tar.gz build/spoor_$(VERSION)_*.deb build/spoor-$(VERSION)-*.rpm build/release/
 	cd build/release && sha256sum * >SHA256SUMS
 
-# These run one program at a time, minutes in all, and wait for most of it: they begin first, side by side.
-WAITING = ./test/timing ./test/run ./test/slurm
+# What takes longest begins first. Most tests wait, for launchers and for ranks that sleep: of twice as many packages as there are
+# processors some have something to compute.
+LONGEST = ./test/run ./test/slurm ./test/timing ./bench/scale ./test/oracle ./test/extrapolate ./test/profile ./test/powers
+PACKAGES = $(shell expr 2 \* $$(nproc))
 
 test: all sanitized
 	$(GO) vet ./...
 	CGO_ENABLED=1 $(GO) vet ./engine ./replayer
-	$(GO) test -vet=off -timeout 30m $(WAITING) ./...
+	$(GO) test -vet=off -timeout 30m -p $(PACKAGES) $(LONGEST) ./...
 	LD_LIBRARY_PATH=$(CURDIR)/bin CGO_ENABLED=1 $(GO) test -vet=off ./engine ./replayer
 
 # Packages that start goroutines or share something between them; others have no races to find.

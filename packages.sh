@@ -62,7 +62,7 @@ present() {
 	coarrays) [ -d /usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin ] ;;
 	petsc4py) ls /usr/lib/petscdir/petsc3.*/*-real/lib/python3/dist-packages/petsc4py ;;
 	h5py-mpi) [ -d /usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi ] ;;
-	pip) /usr/bin/python3 -c "import pip, setuptools" ;;
+	pip) /usr/bin/python3 -c "import setuptools, pip" ;; # this one first: it does not bear a distutils that is there
 	mpi4py | otf2 | pandas) /usr/bin/python3 -c "import $1" ;;
 	*) command -v "$1" ;;
 	esac >/dev/null 2>&1

@@ -311,6 +311,14 @@ func shares2(obs []env, vals []int64) (out []form) {
 	if all == 0 || slices.Contains(vals, 0) {
 		return nil
 	}
+	known := make([][][2]int64, len(parts)) // parts and number of some observations
+	at := func(i, k int) (number, at int64) {
+		for n := len(known[i]); n <= k; n++ {
+			number, at := parts[i].of(&obs[n])
+			known[i] = append(known[i], [2]int64{number, at})
+		}
+		return known[i][k][0], known[i][k][1]
+	}
 	for i := range parts {
 		for k := range parts[i+1:] {
 			p, q := &parts[i], &parts[i+1+k]
@@ -319,15 +327,21 @@ func shares2(obs []env, vals []int64) (out []form) {
 			}
 			for _, m := range multipliers(all, len(out) > 0) {
 				low, high := int64(1), int64(1<<40)
-				for k := 0; k < len(obs) && low <= high; k++ {
-					v := vals[k] / m
-					most := int64(math.Sqrt(float64(v)))
-					a, x := p.of(&obs[k])
-					b, y := q.of(&obs[k])
-					most = (most + 2) * max(a, b)
-					of := func(total int) int64 { return share(int64(total), a, x) * share(int64(total), b, y) }
-					low = max(low, int64(sort.Search(int(most), func(n int) bool { return of(n) >= v })))
-					high = min(high, int64(sort.Search(int(most), func(n int) bool { return of(n) > v }))-1)
+				for n := 0; n < len(obs) && low <= high; n++ {
+					v := vals[n] / m
+					a, x := at(i, n)
+					b, y := at(i+1+k, n)
+					high = min(high, (int64(math.Sqrt(float64(v)))+2)*max(a, b))
+					from := low
+					first := func(enough func(product int64) bool) int64 {
+						return from + int64(sort.Search(int(max(0, high+1-from)), func(more int) bool {
+							total := from + int64(more)
+							return enough(share(total, a, x) * share(total, b, y))
+						}))
+					}
+					low = first(func(product int64) bool { return product >= v })
+					from = low
+					high = first(func(product int64) bool { return product > v }) - 1
 				}
 				for _, total := range ends(low, high) {
 					f := product([]form{p.share(total), q.share(total)}, m, 0)

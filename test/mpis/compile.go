@@ -2,7 +2,6 @@ package mpis
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Compile makes out from C or Fortran sources and flags; modules go to its folder. What was made from the
@@ -88,24 +88,18 @@ func (m *MPI) madeBefore(compiler, source string, line []string) (string, error)
 	return Root("build", "programs", fmt.Sprintf("%x", h.Sum(nil)[:12])), nil
 }
 
-// duplicate copies a program. A file of that name is whole, or was not there.
+// duplicate copies a program. A file of that name is whole, or was not there. Another process writes it: what this one
+// starts at the same time would hold it open for a moment, and nobody can run a file that is open for writing.
 func duplicate(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
+	made := fmt.Sprintf("%s.%d.%d", to, os.Getpid(), copies.Add(1))
+	defer os.Remove(made)
+	if out, err := exec.Command("cp", from, made).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
 	}
-	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), ".program")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(out.Name())
-	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Chmod(0o755), out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), to)
+	return os.Rename(made, to)
 }
+
+var copies atomic.Int64
 
 // filled puts arguments into a command where its placeholder is.
 func filled(command, args []string) []string {

@@ -221,6 +221,9 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 		v.Form = Status
 		return json.Unmarshal(text, &v.Status)
 	case '"':
+		if plain := text[1 : len(text)-1]; bytes.IndexByte(plain, '\\') < 0 {
+			return v.marked(string(plain))
+		}
 		var s string
 		if err := json.Unmarshal(text, &s); err != nil {
 			return err

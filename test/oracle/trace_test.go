@@ -122,9 +122,7 @@ func compareRun(t *testing.T, shim string, m *mpis.MPI, p *mpis.Program, ranks i
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := noteCalls(m, logs); err != nil {
-		t.Fatal(err)
-	}
+	noteCalls(m, processes)
 	if p.Uncompared {
 		return nil
 	}

@@ -123,108 +123,107 @@ func own(options []string) bool {
 	return !slices.Contains([]string{"stats", "hist", "none"}, options[1])
 }
 
-// What a plugin attaches belongs to places, under every MPI: the profile has the sums of each place.
-func TestAttachedPlaces(t *testing.T) {
+// What a plugin attaches is where it belongs, under every MPI: by place and by call.
+func TestAttached(t *testing.T) {
 	for _, m := range mpis.Need(t) {
 		for _, options := range attachedModes {
 			t.Run(m.Name+" "+strings.Join(options, " "), func(t *testing.T) {
 				dir, truth := runAttached(t, m, options...)
-				want := make(map[sumKey]sum)
-				for rank := range truth {
-					for key, x := range sumsOf(truth[rank]) {
-						want[key] = sum{count: want[key].count + x.count/2, sum: want[key].sum + x.sum/2}
-					}
-				}
-				var list []placedProfile
-				text := spoor(t, dir, "calltree", "--json", "app.spoor")
-				if err := json.Unmarshal([]byte(text), &list); err != nil {
-					t.Fatal(err)
-				}
-				got := make(map[sumKey]sum)
-				parts := list[0].parts()
-				if len(parts) != len(attachedPlaces) {
-					t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "calltree", "app.spoor"))
-				}
-				for i, place := range attachedPlaces {
-					list[0].attached(parts[i], place, got)
-				}
-				list[0].attached(list[0].Threads[0].Body, "all", got)
-				for key, w := range want {
-					if x := got[key]; key.place == "barrier" || !own(options) && key.name != "number" && key.place != "all" {
-						continue // some calls, too many changes
-					} else if math.Abs(x.count-w.count) > 1e-3*w.count || math.Abs(x.sum-w.sum) > 1e-3*math.Abs(w.sum)+1 {
-						t.Errorf("%v: %v, want %v", key, got[key], w)
-					}
-				}
+				t.Run("places", func(t *testing.T) { checkAttachedPlaces(t, dir, truth, options) })
+				t.Run("calls", func(t *testing.T) { checkAttachedCalls(t, dir, truth, options) })
 			})
 		}
 	}
 }
 
-// What a plugin attached to each call is what dump --values has of it, in modes that keep the time of each call; in others it has the
-// mean of the rank's place. What each rank has in all is known in each mode.
-func TestAttachedCalls(t *testing.T) {
-	for _, m := range mpis.Need(t) {
-		for _, options := range attachedModes {
-			t.Run(m.Name+" "+strings.Join(options, " "), func(t *testing.T) {
-				dir, truth := runAttached(t, m, options...)
-				spoor(t, dir, "check", "app.spoor")
-				if options[1] != "none" {
-					checkAttachedRanks(t, dir, truth)
-				}
-				var means [2]map[sumKey]sum
-				for rank := range truth {
-					text := spoor(t, dir, "dump", "--json", "--values", "--rank", fmt.Sprint(rank), "app.spoor")
-					i := 0
-					sums := make(map[sumKey]sum)
-					for line := range strings.Lines(text) {
-						var c struct {
-							Call   string
-							Values map[string]struct {
-								Own, Estimate bool
-								Count, Sum    int64
-								Mean, Within  float64
-							}
-						}
-						if err := json.Unmarshal([]byte(line), &c); err != nil {
-							t.Fatalf("%v: %s", err, line)
-						}
-						if i == len(truth[rank]) || c.Call != truth[rank][i].function {
-							t.Fatalf("rank %d: call %d is %s: %v", rank, i, c.Call, truth[rank][min(i, len(truth[rank])-1)])
-						}
-						want := truth[rank][i]
-						i++
-						if !own(options) {
-							for name, v := range c.Values {
-								key := sumKey{want.place, want.function, name}
-								x := sums[key]
-								sums[key] = sum{x.count + 1, x.sum + v.Mean, x.within + v.Within, x.guess || v.Estimate}
-							}
-							continue
-						}
-						if len(c.Values) != len(want.values) {
-							t.Fatalf("rank %d: call %d: %v, want %v", rank, i, c.Values, want.values)
-						}
-						for name, list := range want.values {
-							sum := int64(0)
-							for _, v := range list {
-								sum += v
-							}
-							if v := c.Values[name]; !v.Own || v.Count != int64(len(list)) || v.Sum != sum {
-								t.Fatalf("rank %d: call %d: %s %+v, want %v", rank, i, name, v, list)
-							}
-						}
-					}
-					if i != len(truth[rank]) {
-						t.Fatalf("rank %d: %d calls, want %d", rank, i, len(truth[rank]))
-					}
-					means[rank] = sums
-				}
-				if !own(options) {
-					checkAttachedMeans(t, dir, truth, means, options[1] != "none")
-				}
-			})
+// checkAttachedPlaces: the profile has the sums of each place.
+func checkAttachedPlaces(t *testing.T, dir string, truth [2][]attachedCall, options []string) {
+	want := make(map[sumKey]sum)
+	for rank := range truth {
+		for key, x := range sumsOf(truth[rank]) {
+			want[key] = sum{count: want[key].count + x.count/2, sum: want[key].sum + x.sum/2}
 		}
+	}
+	var list []placedProfile
+	text := spoor(t, dir, "calltree", "--json", "app.spoor")
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[sumKey]sum)
+	parts := list[0].parts()
+	if len(parts) != len(attachedPlaces) {
+		t.Fatalf("%d parts between barriers:\n%s", len(parts), spoor(t, dir, "calltree", "app.spoor"))
+	}
+	for i, place := range attachedPlaces {
+		list[0].attached(parts[i], place, got)
+	}
+	list[0].attached(list[0].Threads[0].Body, "all", got)
+	for key, w := range want {
+		if x := got[key]; key.place == "barrier" || !own(options) && key.name != "number" && key.place != "all" {
+			continue // some calls, too many changes
+		} else if math.Abs(x.count-w.count) > 1e-3*w.count || math.Abs(x.sum-w.sum) > 1e-3*math.Abs(w.sum)+1 {
+			t.Errorf("%v: %v, want %v", key, got[key], w)
+		}
+	}
+}
+
+// checkAttachedCalls: what a plugin attached to each call is what dump --values has of it, in modes that keep the time of each call; in others
+// it has the mean of the rank's place. What each rank has in all is known in each mode.
+func checkAttachedCalls(t *testing.T, dir string, truth [2][]attachedCall, options []string) {
+	spoor(t, dir, "check", "app.spoor")
+	if options[1] != "none" {
+		checkAttachedRanks(t, dir, truth)
+	}
+	var means [2]map[sumKey]sum
+	for rank := range truth {
+		text := spoor(t, dir, "dump", "--json", "--values", "--rank", fmt.Sprint(rank), "app.spoor")
+		i := 0
+		sums := make(map[sumKey]sum)
+		for line := range strings.Lines(text) {
+			var c struct {
+				Call   string
+				Values map[string]struct {
+					Own, Estimate bool
+					Count, Sum    int64
+					Mean, Within  float64
+				}
+			}
+			if err := json.Unmarshal([]byte(line), &c); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			if i == len(truth[rank]) || c.Call != truth[rank][i].function {
+				t.Fatalf("rank %d: call %d is %s: %v", rank, i, c.Call, truth[rank][min(i, len(truth[rank])-1)])
+			}
+			want := truth[rank][i]
+			i++
+			if !own(options) {
+				for name, v := range c.Values {
+					key := sumKey{want.place, want.function, name}
+					x := sums[key]
+					sums[key] = sum{x.count + 1, x.sum + v.Mean, x.within + v.Within, x.guess || v.Estimate}
+				}
+				continue
+			}
+			if len(c.Values) != len(want.values) {
+				t.Fatalf("rank %d: call %d: %v, want %v", rank, i, c.Values, want.values)
+			}
+			for name, list := range want.values {
+				sum := int64(0)
+				for _, v := range list {
+					sum += v
+				}
+				if v := c.Values[name]; !v.Own || v.Count != int64(len(list)) || v.Sum != sum {
+					t.Fatalf("rank %d: call %d: %s %+v, want %v", rank, i, name, v, list)
+				}
+			}
+		}
+		if i != len(truth[rank]) {
+			t.Fatalf("rank %d: %d calls, want %d", rank, i, len(truth[rank]))
+		}
+		means[rank] = sums
+	}
+	if !own(options) {
+		checkAttachedMeans(t, dir, truth, means, options[1] != "none")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 // Runs in one folder take no trace of each other for their own: one begins and ends while the other goes on, which then dies or has a trace.
 func TestBeside(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/meanwhile.c", func(s *shell) {
 		for _, flags := range [][]string{nil, {"--model", "loops"}} {
 			for end, want := range map[string]string{"exit 1": "no whole trace", "true": "app-2.spoor: 2 ranks"} {

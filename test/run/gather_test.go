@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 // A hang in MPI_Init, MPI_Finalize or MPI_Comm_spawn: which ranks are in it, since when, how many of the expected came, from where. The
 // running job is asked, then `spoor run` says it when the job ends, and --hang by itself.
 func TestGatherings(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/gather.c", func(all *shell) {
 		all.scratch()
 		for _, x := range []struct {
@@ -75,7 +77,12 @@ func TestGatherings(t *testing.T) {
 				}
 				text, _ := s.spoor("where", "--settle", "100ms", "--scratch", "scratch")
 				s.wants(text, x.says, "; not rank 1\n", fmt.Sprintf("  rank 2: in %s for ", x.function))
-				time.Sleep(1200 * time.Millisecond) // for --hang
+				for range 600 { // until --hang has said it
+					if said, _ := os.ReadFile(r.stderr); strings.Contains(string(said), x.says) {
+						break
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
 				if err := syscall.Kill(r.Process.Pid, syscall.SIGTERM); err != nil {
 					s.t.Fatal(err)
 				}
@@ -92,6 +99,7 @@ func TestGatherings(t *testing.T) {
 
 // Marks of processes in such calls don't outlive them.
 func TestNoMarksAreLeft(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/gather.c", func(s *shell) {
 		s.scratch()
 		for _, mode := range []string{"-", "thread"} {

@@ -32,6 +32,7 @@ var hangs = []struct{ mode, verdict, cycles, says string }{
 // TestHangs: each kind of hanging is told for what it is, of the running job and of what is left
 // of it when it was killed.
 func TestHangs(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/hangs.c", func(all *shell) {
 		all.scratch()
 		for _, x := range hangs {
@@ -89,6 +90,7 @@ func (s *shell) where(args ...string) string {
 
 // TestWorks: a program that works is never said to hang, whenever one looks.
 func TestWorks(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/hangs.c", func(s *shell) {
 		s.scratch()
 		r := s.startTraced(s.mpi.Command(3, "./app", "works")...)
@@ -111,6 +113,7 @@ func TestWorks(t *testing.T) {
 
 // When who reads what is printed has ended, the job goes on, and what was recorded is found.
 func TestReaderIsGone(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/hangs.c", func(s *shell) {
 		s.scratch()
 		line := append([]string{mpis.NeedSpoor(s.t), "run", "--hang", "1s", "-o", "app.spoor", "timeout", "10"}, s.mpi.Command(3, "./app", "receives")...)

@@ -37,7 +37,11 @@ func (s *shell) start(line ...string) *started {
 	defer f.Close()
 	c := exec.Command(line[0], line[1:]...)
 	c.Dir, c.Stderr = s.dir, f
-	c.Env = s.mpi.Environ("TMPDIR=" + s.t.TempDir())
+	env, err := s.mpi.Yielding(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c.Env = append(s.mpi.Environ("TMPDIR="+s.t.TempDir()), env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		s.t.Fatal(err)
@@ -94,6 +98,7 @@ func (r *started) end() (int, string) {
 
 // Where the launcher is killed and ranks live on, what they record later is kept.
 func TestLauncherKilled(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/left.c", func(s *shell) {
 		s.scratch()
 		mark := filepath.Join(s.t.TempDir(), "mark")
@@ -137,12 +142,19 @@ func TestLauncherKilled(t *testing.T) {
 
 // A signal to spoor alone ends the job as one to the launcher would.
 func TestSignalToSpoor(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/left.c", func(s *shell) {
 		s.scratch()
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-			job := s.mpi.Command(2, "./app", filepath.Join(s.t.TempDir(), "mark"), "3000")
+			mark := filepath.Join(s.t.TempDir(), "mark")
+			job := s.mpi.Command(2, "./app", mark, "3000")
 			plain := s.start(job...)
-			time.Sleep(2 * time.Second)
+			for range 600 {
+				if begun, _ := filepath.Glob(mark + ".begun.*"); len(begun) == 2 {
+					break
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
 			_ = plain.Process.Signal(sig)
 			want, _ := plain.end()
 			if ws := plain.ProcessState.Sys().(syscall.WaitStatus); ws.Signaled() {

@@ -23,6 +23,7 @@ func spoorLines(stderr string) []string {
 // Where addresses are limited, the program runs as it would without spoor: traced
 // if that leaves enough, else with one line that says why not.
 func TestAddressLimit(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/cramped.c", func(s *shell) {
 		for _, mb := range []int{400, 1000} {
 			code, stdout, stderr := s.limited(mb, "")
@@ -44,6 +45,7 @@ func TestAddressLimit(t *testing.T) {
 
 // A program that has filled its addresses is not ended by the merge.
 func TestAddressesFilled(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/cramped.c", func(s *shell) {
 		code, stdout, stderr := s.limited(1500, "fill")
 		if code != 3 || strings.Count(stdout, "done") != 2 {
@@ -57,6 +59,7 @@ func TestAddressesFilled(t *testing.T) {
 
 // So it is where a group of processes has a limit, of either version.
 func TestGroupLimit(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/cramped.c", func(s *shell) {
 		own, err := os.ReadFile("/proc/self/cgroup")
 		if err != nil {

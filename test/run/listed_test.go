@@ -8,6 +8,7 @@ import (
 
 // Launchers take programs from a file, too: they run, all ranks are recorded, and the trace has the first one's name.
 func TestListedPrograms(t *testing.T) {
+	t.Parallel()
 	each(t, "stencil", func(s *shell) {
 		if err := os.Link(filepath.Join(s.dir, "app"), filepath.Join(s.dir, "second")); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import "testing"
 // A program that gets its MPI by dlopen and dlsym is traced, and those who ask
 // whether there is an MPI get the answer that they would get without spoor.
 func TestLookedUp(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/lookedup.c", func(s *shell) {
 		for _, scope := range []string{"local", "global"} {
 			line := s.mpi.Command(2, "./app", s.mpi.Libraries[0], scope)

@@ -12,7 +12,8 @@ import (
 // A trace of a program that makes a new datatype all the time can be read.
 // SPOOR_TEST_DATATYPES=1000000 is what takes longer.
 func TestManyDatatypes(t *testing.T) {
-	eachSource(t, "testdata/datatypes.c", func(s *shell) {
+	t.Parallel()
+	first(t, "testdata/datatypes.c", func(s *shell) {
 		n := cmp.Or(os.Getenv("SPOOR_TEST_DATATYPES"), "100000")
 		calls, err := strconv.ParseInt(n, 10, 64)
 		if err != nil {

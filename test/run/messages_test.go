@@ -9,6 +9,7 @@ import (
 
 // TestReasons: what is known is said as such, not guessed at; and where all processes ended, none ended without the others.
 func TestReasons(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/rounds.c", func(s *shell) {
 		_, _, stderr := s.run(append([]string{mpis.NeedSpoor(s.t), "run", "-o", "none.spoor"}, s.mpi.Command(2, "true")...)...)
 		s.wants(stderr, "because it links with no MPI library")

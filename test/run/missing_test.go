@@ -13,6 +13,7 @@ import (
 // An MPI may have a function under its MPI_ name alone, or lack one that the
 // program calls: then that call fails, not the program.
 func TestMissingFunctions(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/missing.c", func(s *shell) {
 		dir := filepath.Join(s.dir, "scratch") // not among the files that a run makes
 		if err := os.Mkdir(dir, 0o755); err != nil {

@@ -23,6 +23,7 @@ func (s *shell) thinned(trace string) map[string]any {
 
 // A run with --model loops leaves what a run and `spoor reduce` do, in one file, and says so; before the launcher and behind it.
 func TestModelLoops(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		app   string
 		ranks int
@@ -73,6 +74,7 @@ func TestModelLoops(t *testing.T) {
 
 // A budget that can't be kept costs nothing but the thinning: the trace is lossless, and the exit code the program's.
 func TestModelBudget(t *testing.T) {
+	t.Parallel()
 	each(t, "stencil", func(s *shell) {
 		s.scratch()
 		s.traced([]string{"-q", "-o", "whole.spoor"}, 3)
@@ -100,6 +102,7 @@ func TestModelBudget(t *testing.T) {
 
 // Programs that are one world have one trace, whichever they are; those that one makes have their own.
 func TestModelOfSeveral(t *testing.T) {
+	t.Parallel()
 	each(t, "stencil", func(s *shell) {
 		line := append([]string{tool, "run", "--model", "loops", "--tolerance", "100%"}, s.mpi.Command(1, "./app")...)
 		code, _, stderr := s.run(append(line, ":", "-n", "2", "./app")...)
@@ -127,6 +130,7 @@ func TestModelOfSeveral(t *testing.T) {
 
 // Where there is room for the small trace alone, it is where it should be, and nothing is left of the other.
 func TestModelFull(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/sizes.c", func(s *shell) {
 		dir := s.mount("full", "size=80k")
 		args := []string{"5000", "dd if=/dev/zero of=full/filler bs=1k count=72 2>/dev/null"}

@@ -8,6 +8,7 @@ import (
 
 // A program that starts another job gets the name of the trace, though the other one ends first.
 func TestNestedJob(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/nested.c", func(s *shell) {
 		// Launchers take a process with these for a rank of theirs.
 		inner := `for v in $(env | sed -n 's/=.*//p'); do case $v in *ALLOW*) ;; PMI*|OMPI*|PRTE*|HYDRA*|MPIR*|MPICH*) unset $v;; esac; done; exec "$@"`

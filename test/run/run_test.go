@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,28 +56,37 @@ func eachSource(t *testing.T, source string, test func(s *shell), flags ...strin
 	}
 }
 
+// first runs a test with the first MPI alone: of what does not depend on which it is.
+func first(t *testing.T, source string, test func(s *shell)) {
+	under(t, mpis.Need(t)[0], source, test)
+}
+
 func under(t *testing.T, m *mpis.MPI, source string, test func(s *shell), flags ...string) {
 	mpis.NeedSpoor(t)
 	t.Run(m.Name, func(t *testing.T) {
 		s := &shell{t: t, mpi: m, dir: t.TempDir()}
-		s.kept("app", fmt.Sprint("app ", m.Name, source, flags), func() {
-			if err := m.Compile(filepath.Join(s.dir, "app"), source, flags...); err != nil {
-				t.Fatal(err)
-			}
-		})
+		if err := m.Compile(filepath.Join(s.dir, "app"), source, flags...); err != nil {
+			t.Fatal(err)
+		}
 		test(s)
 	})
 }
 
 // files that were made once, by how they are made.
-var files = make(map[string][]byte)
+var (
+	files     = make(map[string][]byte)
+	filesLock sync.Mutex
+)
 
 // kept makes a file in the test's folder, or takes the one that an earlier test made.
 func (s *shell) kept(name, how string, make func()) {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
-	if data, ok := files[how]; ok {
-		if err := os.WriteFile(path, data, 0o755); err != nil {
+	filesLock.Lock()
+	data, ok := files[how]
+	filesLock.Unlock()
+	if ok {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
 			s.t.Fatal(err)
 		}
 		return
@@ -86,7 +96,9 @@ func (s *shell) kept(name, how string, make func()) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	filesLock.Lock()
 	files[how] = data
+	filesLock.Unlock()
 }
 
 // run runs a command and returns its exit code and what it printed.
@@ -189,6 +201,7 @@ func (s *shell) info(trace string) overview {
 
 // A run has one trace, prints what it would without spoor, and leaves nothing else.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	each(t, "stencil", func(s *shell) {
 		_, plain, _ := s.plain(3)
 		code, stdout, stderr := s.traced(s.scratch(), 3)
@@ -212,6 +225,7 @@ func TestRun(t *testing.T) {
 
 // What is said of a run gets through launchers into its trace, whatever is in it, and adds nothing else.
 func TestTags(t *testing.T) {
+	t.Parallel()
 	each(t, "stencil", func(s *shell) {
 		const note = `a b, "c" $HOME 5 % = ü`
 		s.traced([]string{"-q", "-o", "tagged.spoor", "--tag", "commit=abc", "--tag", "note=" + note}, 2)
@@ -224,6 +238,7 @@ func TestTags(t *testing.T) {
 
 // spoor may also stand behind the launcher.
 func TestRunAsRank(t *testing.T) {
+	t.Parallel()
 	each(t, "stencil", func(s *shell) {
 		s.scratch()
 		code, _, stderr := s.run(s.mpi.Command(2, tool, "run", "--scratch", "scratch", "./app")...)
@@ -247,6 +262,7 @@ func TestRunAsRank(t *testing.T) {
 
 // What such ranks leave when they crash, recover finds by the trace's name.
 func TestCrashAsRank(t *testing.T) {
+	t.Parallel()
 	each(t, "crash_segv", func(s *shell) {
 		s.scratch()
 		plain, _, _ := s.plain(3)
@@ -271,6 +287,7 @@ func TestCrashAsRank(t *testing.T) {
 }
 
 func TestSessionsAsRank(t *testing.T) {
+	t.Parallel()
 	each(t, "sessions", func(s *shell) {
 		s.scratch()
 		code, _, stderr := s.run(s.mpi.Command(2, tool, "run", "--scratch", "scratch", "./app")...)
@@ -284,6 +301,7 @@ func TestSessionsAsRank(t *testing.T) {
 
 // Whatever kills ranks, what they did until then can be had.
 func TestCrashes(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"crash_segv", "crash_kill", "crash_abort", "crash_exit"} {
 		t.Run(program, func(t *testing.T) {
 			each(t, program, func(s *shell) {
@@ -316,6 +334,7 @@ func TestCrashes(t *testing.T) {
 // Programs with sessions only have no common end; their records are merged
 // afterwards.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	each(t, "sessions", func(s *shell) {
 		code, _, stderr := s.traced(s.scratch(), 2)
 		if code != 0 {
@@ -329,6 +348,7 @@ func TestSessions(t *testing.T) {
 
 // A spawned world has a trace beside that of its parents.
 func TestSpawn(t *testing.T) {
+	t.Parallel()
 	each(t, "spawn", func(s *shell) {
 		code, _, stderr := s.traced(s.scratch(), 1)
 		if code != 0 {
@@ -348,6 +368,7 @@ func TestSpawn(t *testing.T) {
 
 // Ranks that don't find each other are told apart from a parallel run.
 func TestForeignLauncher(t *testing.T) {
+	t.Parallel()
 	if list := mpis.Need(t); len(list) < 2 {
 		need.Absent(t, "only one MPI is installed")
 	}
@@ -367,6 +388,7 @@ func TestForeignLauncher(t *testing.T) {
 
 // What is no MPI program is run all the same, and the lack of a trace explained.
 func TestNoMPI(t *testing.T) {
+	t.Parallel()
 	each(t, "stencil", func(s *shell) {
 		if err := os.WriteFile(filepath.Join(s.dir, "app"), []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
 			s.t.Fatal(err)

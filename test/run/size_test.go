@@ -13,6 +13,7 @@ import (
 // Names of functions, call sites, names of files, header and directory take at most 150 bytes for a
 // program of ten functions at a path of some thirty letters, and ten more for each further one.
 func TestNamesAreShort(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"master", "cg"} {
 		app, _ := compile.ByName(name)
 		t.Run(name, func(t *testing.T) {
@@ -58,6 +59,7 @@ func TestNamesAreShort(t *testing.T) {
 // With stacks, and what the binaries say, files are at most a quarter larger than without. Times make them some percent larger or smaller
 // from run to run: these programs have room for that.
 func TestStacksTakeAQuarter(t *testing.T) {
+	t.Parallel()
 	arguments := map[string][]string{"cg.c": {"-n", "32", "-i", "10"}, "checkpoint.c": {"-n", "32", "-i", "3"}, "lu.f90": {"-n", "16", "-i", "5"}}
 	for source, args := range arguments {
 		t.Run(source, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 // TestStopped: a process that a signal stopped is named as such; who waits for it in the next round of a collective is told apart.
 func TestStopped(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/rounds.c", func(s *shell) {
 		s.scratch()
 		r := s.startTraced(s.mpi.Command(3, "./app")...)

@@ -12,6 +12,7 @@ import (
 
 // Programs that need little stack run with as little.
 func TestSmallStack(t *testing.T) {
+	t.Parallel()
 	each(t, "stencil", func(s *shell) {
 		ranks := s.mpi.Command(2, "sh", "-c", "'ulimit -s 128; exec ./app'")
 		line := func(before ...string) []string {
@@ -30,6 +31,7 @@ func TestSmallStack(t *testing.T) {
 
 // Where no folder for temporary files can be written to, the job runs and is recorded.
 func TestNoTemporaryFolders(t *testing.T) {
+	t.Parallel()
 	each(t, "stencil", func(s *shell) {
 		where := "mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /tmp && export TMPDIR=/dev/shm/none"
 		if strings.HasPrefix(s.dir, "/tmp/") {
@@ -54,6 +56,7 @@ func TestNoTemporaryFolders(t *testing.T) {
 
 // Ranks with process numbers of their own, as in containers, are known to be dead when they are.
 func TestOwnProcessNumbers(t *testing.T) {
+	t.Parallel()
 	each(t, "crash_segv", func(s *shell) {
 		if out, err := exec.Command("unshare", "-pf", "--mount-proc", "true").CombinedOutput(); err != nil {
 			need.Absent(s.t, "no name space of its own for processes: %s", out)

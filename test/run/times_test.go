@@ -31,7 +31,8 @@ func (s *shell) loop(ranks, calls int, flags ...string) (most int) {
 // However many calls there are, times of each of them take a bounded part of memory.
 // SPOOR_TEST_CALLS=10000000 SPOOR_TEST_RANKS=64 tries what takes minutes.
 func TestMemoryOfTimes(t *testing.T) {
-	eachSource(t, "testdata/rankloop.c", func(s *shell) {
+	t.Parallel()
+	first(t, "testdata/rankloop.c", func(s *shell) {
 		calls, ranks := 1_000_000, 3
 		if v, err := strconv.Atoi(os.Getenv("SPOOR_TEST_CALLS")); err == nil {
 			calls = v
@@ -61,6 +62,7 @@ func mb(n int) float64 { return float64(n) / (1 << 20) }
 
 // A rank that doesn't see the folder of the trace, as one on another host may not, sends its times.
 func TestFolderNotShared(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/meanwhile.c", func(s *shell) {
 		s.mount("out", "size=100m")
 		script := fmt.Sprintf("#!/bin/sh\n[ ${PMI_RANK:-$OMPI_COMM_WORLD_RANK} = 2 ] && exec unshare -m sh -c 'mount -t tmpfs none %s/out && exec ./app 100'\nexec ./app 100\n", s.dir)

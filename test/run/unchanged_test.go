@@ -9,6 +9,7 @@ import (
 // The recorder leaves limits, signals and what else a process has as they are, whatever
 // the runtime that it brings along does to them.
 func TestProcessUnchanged(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/unchanged.c", func(s *shell) {
 		_, alone, _ := s.plain(1)
 		code, stdout, stderr := s.traced(nil, 1)

@@ -14,6 +14,7 @@ import (
 // Under memcheck a program is traced whole, and with the suppressions no report is of spoor: but the one error of the
 // program itself stands there on each rank.
 func TestValgrind(t *testing.T) {
+	t.Parallel()
 	valgrind := need.Command(t, "valgrind")
 	supp, err := filepath.Abs(mpis.Root("packaging", "valgrind.supp"))
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 // A rank that dies or stands still while the ranks find out who waited for whom leaves a whole trace behind, and the others wait no longer
 // for it than they are told to.
 func TestDeadWaits(t *testing.T) {
+	t.Parallel()
 	eachSource(t, "testdata/deadwaits.c", func(s *shell) {
 		flags := []string{"-o", "dead.spoor", "-f", "--waits", "always"}
-		s.t.Setenv("SPOOR_PATIENCE", "2")
+		s.env = append(s.env, "SPOOR_PATIENCE=2")
 		code, _, stderr := s.traced(flags, 2, "kill", "dead.spoor")
 		if code == 0 {
 			s.t.Errorf("killed: code 0: %s", stderr)

@@ -27,10 +27,19 @@ var cluster = sync.OnceValues(func() (*Cluster, error) { return Start(count) })
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if s, err := cluster(); err == nil {
+		for _, host := range s.hosts() { // no records are left
+			if out, err := s.Command(host, "/", "ls", "/dev/shm").Output(); err != nil || strings.Contains(string(out), "spoor-") {
+				fmt.Printf("on %s: %s, %v\n", host, out, err)
+				code = 1
+			}
+		}
 		s.Stop()
 	}
 	os.Exit(code)
 }
+
+// hosts names all of them.
+func (s *Cluster) hosts() []string { return append(s.Nodes(), "ctl") }
 
 func needCluster(t *testing.T) *Cluster {
 	t.Helper()
@@ -131,12 +140,19 @@ func (j *job) until(what string, is func() bool) error {
 	return nil
 }
 
-// going waits until all ranks are where they stay.
+// going waits until all ranks are where they stay, or the job has ended.
 func (j *job) going() error {
+	ended, asked := false, time.Now()
 	err := j.until("ranks begin", func() bool {
+		if time.Since(asked) > 2*time.Second {
+			ended, asked = j.queue("%A", "") == "", time.Now()
+		}
 		list, _ := filepath.Glob(filepath.Join(j.dir, "going.*"))
-		return len(list) == count*each
+		return ended || len(list) == count*each
 	})
+	if ended {
+		err = errors.New("the job ended before its ranks began")
+	}
 	if err != nil {
 		return err
 	}
@@ -160,7 +176,19 @@ func (j *job) over() error {
 	if err == nil && j.by != batch {
 		err = j.until("the launcher ends", func() bool { _, err := os.Stat(filepath.Join(j.dir, "code")); return err == nil })
 	}
+	if err == nil { // Slurm finds what a script started by its parents: when the script dies first, the job is over before spoor
+		err = j.until("its processes end", func() bool { return !j.runs() })
+	}
 	return err
+}
+
+// runs reports whether a process, of any host, is in the job's folder.
+func (j *job) runs() bool {
+	list, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	return slices.ContainsFunc(list, func(link string) bool {
+		dir, _ := os.Readlink(link)
+		return dir == j.dir
+	})
 }
 
 func (j *job) said() string {
@@ -205,7 +233,6 @@ func onCluster(t *testing.T, test func(t *testing.T, j *job, app string)) {
 			t.Run(m.Name, func(t *testing.T) {
 				where, name := s.compiled(t, m), strings.ReplaceAll(t.Name(), "/", ".")
 				test(t, &job{Cluster: s, mpi: m, name: name, dir: filepath.Join(where, name)}, filepath.Join(where, "app"))
-				s.nothingIsLeft(t)
 			})
 		}
 	}
@@ -215,25 +242,52 @@ func onCluster(t *testing.T, test func(t *testing.T, j *job, app string)) {
 func (j *job) start(t *testing.T, before string, program ...string) {
 	t.Helper()
 	line := append(strings.Fields(before), append([]string{mpis.Root("bin", "spoor"), "run", "-o", "app.spoor"}, srun(j.mpi)...)...)
-	if err := j.submit(spread, append(line, program...)...); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.begun(); err != nil {
+	if err := j.begin(spread, append(line, program...)...); err != nil {
 		t.Fatalf("%v: %s", err, j.said())
 	}
 }
 
-// begun waits until the job has a number and its ranks are where they stay.
-func (j *job) begun() error {
-	err := j.until("the job is queued", func() bool { j.id = j.queue("%A", ""); return j.id != "" })
-	if err == nil {
-		err = j.going()
+// begin submits a job and waits until it has a number and its ranks are where they stay; if it ends before that through no fault of spoor,
+// once more.
+func (j *job) begin(options []string, line ...string) error {
+	for try := 1; ; try++ {
+		err := j.submit(options, line...)
+		if err == nil {
+			err = j.until("the job is queued", func() bool { j.id = j.queue("%A", ""); return j.id != "" })
+		}
+		if err == nil {
+			err = j.going()
+		}
+		if err == nil || try > 1 || !slices.Contains(options, limit[0]) && !j.diedAlone() {
+			return err
+		}
+		if err := errors.Join(j.over(), j.forget()); err != nil {
+			return err
+		}
 	}
-	return err
+}
+
+// forget removes records of the job from its hosts.
+func (j *job) forget() error {
+	const script = `for f in $(grep -lsF "$1" /dev/shm/spoor-*/*/context); do rm -rf "$(dirname "$(dirname "$f")")"; done`
+	for _, host := range j.hosts() {
+		if out, err := j.Command(host, "/", "sh", "-c", script, "sh", j.dir).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	return nil
+}
+
+// diedAlone reports whether a rank died as those of Open MPI 4.1.4 do on a busy machine, once in a hundred jobs, without spoor too: in
+// MPI_Init, with one frame, in libc.
+func (j *job) diedAlone() bool {
+	text := j.said()
+	return j.mpi.Family == "openmpi" && strings.Contains(text, "Segmentation fault") && strings.Contains(text, "Failing at address: (nil)")
 }
 
 // Where the user has a task epilog, that is what Slurm runs; what is printed then works.
 func TestCommand(t *testing.T) {
+	t.Parallel()
 	onCluster(t, func(t *testing.T, j *job, app string) {
 		j.start(t, "SLURM_TASK_EPILOG=/bin/true", app, "go")
 		if err := errors.Join(scancel()(j), j.over()); err != nil {
@@ -275,9 +329,10 @@ func pageLine(t *testing.T, begin string) string {
 
 // After the launcher nothing brings what nodes have: spoor recover prints what does.
 func TestAfterTheLauncher(t *testing.T) {
+	t.Parallel()
 	onCluster(t, func(t *testing.T, j *job, app string) {
 		line := slices.Concat(srun(j.mpi), []string{mpis.Root("bin", "spoor"), "run", "-o", "app.spoor", app, "go"})
-		if err := errors.Join(j.submit(spread, line...), j.begun(), scancel()(j), j.over()); err != nil {
+		if err := errors.Join(j.begin(spread, line...), scancel()(j), j.over()); err != nil {
 			t.Fatalf("%v: %s", err, j.said())
 		}
 		out, err := j.run(j.dir, mpis.Root("bin", "spoor"), "recover", home)
@@ -294,6 +349,7 @@ func TestAfterTheLauncher(t *testing.T) {
 
 // The job script of the page, for fewer ranks and this program.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	onCluster(t, func(t *testing.T, j *job, app string) {
 		needFinalize(t, j.mpi)
 		if err := os.MkdirAll(j.dir, 0o755); err != nil {
@@ -313,13 +369,11 @@ func TestPage(t *testing.T) {
 
 // After the launcher, with a folder for records that all nodes see: each has a folder of its own in it, and there is one trace.
 func TestScratchIsShared(t *testing.T) {
+	t.Parallel()
 	onCluster(t, func(t *testing.T, j *job, app string) {
-		scratch := filepath.Join(j.Dir, j.name+".scratch")
-		if err := os.Mkdir(scratch, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		line := slices.Concat(srun(j.mpi), []string{mpis.Root("bin", "spoor"), "run", "-o", "app.spoor", "--scratch", scratch, app, "go"})
-		if err := errors.Join(j.submit(spread, line...), j.begun(), scancel()(j), j.over()); err != nil {
+		scratch := filepath.Join(j.dir, "scratch")
+		line := slices.Concat([]string{"mkdir", scratch, "&&"}, srun(j.mpi), []string{mpis.Root("bin", "spoor"), "run", "-o", "app.spoor", "--scratch", scratch, app, "go"})
+		if err := errors.Join(j.begin(spread, line...), scancel()(j), j.over()); err != nil {
 			t.Fatalf("%v: %s", err, j.said())
 		}
 		if list, _ := filepath.Glob(filepath.Join(scratch, "spoor-*")); len(list) != count {
@@ -331,9 +385,10 @@ func TestScratchIsShared(t *testing.T) {
 
 // The ranks of one node are a part of those that wait for each other: the others are asked.
 func TestHang(t *testing.T) {
+	t.Parallel()
 	onCluster(t, func(t *testing.T, j *job, app string) {
 		line := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "--hang", "2s", "-o", "app.spoor"}, srun(j.mpi), []string{app, "ring"})
-		err := errors.Join(j.submit(spread, line...), j.begun())
+		err := j.begin(spread, line...)
 		if err == nil {
 			err = j.until("a verdict", func() bool { return strings.Contains(j.said(), "where the ranks are") })
 		}
@@ -356,6 +411,7 @@ func needFinalize(t *testing.T, m *mpis.MPI) {
 
 // A program that ends as it should leaves its trace and nothing else.
 func TestWhole(t *testing.T) {
+	t.Parallel()
 	onCluster(t, func(t *testing.T, j *job, app string) {
 		needFinalize(t, j.mpi)
 		if err := os.MkdirAll(j.dir, 0o755); err != nil {
@@ -372,18 +428,7 @@ func TestWhole(t *testing.T) {
 	})
 }
 
-// nothingIsLeft wants no records on hosts.
-func (s *Cluster) nothingIsLeft(t *testing.T) {
-	t.Helper()
-	for _, host := range append(s.Nodes(), "ctl") {
-		out, err := s.Command(host, "/", "ls", "/dev/shm").Output()
-		if err != nil || strings.Contains(string(out), "spoor-") {
-			t.Errorf("on %s: %s, %v", host, out, err)
-		}
-	}
-}
-
-// A node goes with all that is on it: what others have comes home.
+// A node goes with all that is on it: what others have comes home. Other tests run when it is back.
 func TestNodeGoes(t *testing.T) {
 	onCluster(t, func(t *testing.T, j *job, app string) {
 		j.start(t, "", app, "go")

@@ -112,39 +112,43 @@ func codecBytes(a *app, m timing.Mode, complain func(string, ...any)) {
 // one place and waits longer at another: where, and by how much, is what the program measured.
 func TestOtherTimes(t *testing.T) {
 	a := buildKnown(t, mpis.Need(t)[0])
-	spoor := mpis.Root("bin", "spoor")
 	for _, m := range timing.Modes {
-		flags := []string{"--timing", string(m)}
-		if m.Lossy() {
-			flags = append(flags, "--error", "0.005")
-		}
-		a.trace(flags...)
-		if err := os.Rename(filepath.Join(a.job.Dir, "t.spoor"), filepath.Join(a.job.Dir, "first.spoor")); err != nil {
-			t.Fatal(err)
-		}
-		var truth [2]knownCalls
-		truth[0] = a.known()
-		a.job.Env = []string{"KNOWN_EXTRA=20"}
-		a.trace(flags...)
-		a.job.Env, truth[1] = nil, a.known()
-		a.spoor("diff", "--any-address", "first.spoor", "t.spoor")
-		same, other := a.job.Run(spoor, "diff", "--times", "t.spoor", "t.spoor"), a.job.Run(spoor, "diff", "--times", "--any-address", "--all", "first.spoor", "t.spoor")
-		if m == timing.None {
-			for _, out := range []mpis.Result{same, other} {
-				if out.Err == nil || !strings.Contains(out.Stderr, "no times") {
-					t.Errorf("%s: %v", m, out)
-				}
+		t.Run(string(m), func(t *testing.T) { otherTimes(a.beside(t), m) })
+	}
+}
+
+func otherTimes(a *app, m timing.Mode) {
+	t, spoor := a.t, mpis.Root("bin", "spoor")
+	flags := []string{"--timing", string(m)}
+	if m.Lossy() {
+		flags = append(flags, "--error", "0.005")
+	}
+	a.trace(flags...)
+	if err := os.Rename(filepath.Join(a.job.Dir, "t.spoor"), filepath.Join(a.job.Dir, "first.spoor")); err != nil {
+		t.Fatal(err)
+	}
+	var truth [2]knownCalls
+	truth[0] = a.known()
+	a.job.Env = []string{"KNOWN_EXTRA=20"}
+	a.trace(flags...)
+	a.job.Env, truth[1] = nil, a.known()
+	a.spoor("diff", "--any-address", "first.spoor", "t.spoor")
+	same, other := a.job.Run(spoor, "diff", "--times", "t.spoor", "t.spoor"), a.job.Run(spoor, "diff", "--times", "--any-address", "--all", "first.spoor", "t.spoor")
+	if m == timing.None {
+		for _, out := range []mpis.Result{same, other} {
+			if out.Err == nil || !strings.Contains(out.Stderr, "no times") {
+				t.Errorf("%s: %v", m, out)
 			}
-			continue
 		}
-		if same.Err != nil || other.Err == nil || strings.Count(other.Stdout, ": times differ\n") != a.ranks {
-			t.Errorf("%s: with itself %v, with another run %v", m, same, other)
-		}
-		out := a.job.Run(spoor, "diff", "--times", "--any-address", "--json", "first.spoor", "t.spoor")
-		checkDiffered(t, string(m), out.Stdout, truth)
-		if t.Failed() {
-			t.Logf("%s: %s", m, other.Stdout)
-		}
+		return
+	}
+	if same.Err != nil || other.Err == nil || strings.Count(other.Stdout, ": times differ\n") != a.ranks {
+		t.Errorf("%s: with itself %v, with another run %v", m, same, other)
+	}
+	out := a.job.Run(spoor, "diff", "--times", "--any-address", "--json", "first.spoor", "t.spoor")
+	checkDiffered(t, string(m), out.Stdout, truth)
+	if t.Failed() {
+		t.Logf("%s: %s", m, other.Stdout)
 	}
 }
 

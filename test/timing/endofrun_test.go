@@ -3,7 +3,6 @@ package timing
 import (
 	"math"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
@@ -27,18 +26,15 @@ func TestEndOfRun(t *testing.T) {
 		{"testdata/waits.c", 4, nil, skewed},
 	} {
 		t.Run(filepath.Base(x.source), func(t *testing.T) {
+			t.Parallel()
 			for _, m := range mpis.Need(t) {
 				if p, err := mpis.ReadProgram(x.source); err == nil && filepath.Dir(x.source) == "../mpi" && !p.RunsOn(m) {
 					continue
 				}
 				t.Run(m.Name, func(t *testing.T) {
-					a := &app{t: t, job: mpis.Job{MPI: m, Dir: t.TempDir()}, ranks: x.ranks, args: x.args}
+					a := &app{t: t, job: mpis.Job{MPI: m, Dir: t.TempDir(), Env: x.env}, ranks: x.ranks, args: x.args}
 					if err := m.Compile(filepath.Join(a.job.Dir, "app"), x.source, "-I../apps", "-I../mpi", "-pthread", "-lm"); err != nil {
 						t.Fatal(err)
-					}
-					for _, v := range x.env {
-						name, value, _ := strings.Cut(v, "=")
-						t.Setenv(name, value)
 					}
 					r := a.trace("--timing", "lossless", "--waits", "always")
 					sameWaits(t, r)

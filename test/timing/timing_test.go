@@ -4,6 +4,7 @@
 package timing
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -43,6 +44,24 @@ func buildWith(t *testing.T, m *mpis.MPI, source string, ranks int) *app {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// beside is the program in a folder of its own, for a subtest that runs beside others.
+func (a *app) beside(t *testing.T) *app {
+	t.Helper()
+	t.Parallel()
+	b := *a
+	b.t, b.job.Dir = t, t.TempDir()
+	entries, err := os.ReadDir(a.job.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.Link(filepath.Join(a.job.Dir, e.Name()), filepath.Join(b.job.Dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &b
 }
 
 // trace runs the program with flags and opens what comes of it.

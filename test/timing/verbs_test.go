@@ -183,8 +183,7 @@ func TestNumbers(t *testing.T) {
 	a := buildKnown(t, mpis.Need(t)[0])
 	for _, flags := range knownModes() {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
-			b := *a
-			b.t = t
+			b := a.beside(t)
 			o := timing.Options{Mode: timing.Mode(flags[0])}
 			if len(flags) > 1 {
 				if err := o.AddError(flags[2]); err != nil {
@@ -224,8 +223,7 @@ func TestNumbersOfOpenCalls(t *testing.T) {
 	a := buildKnown(t, mpis.Need(t)[0])
 	for _, mode := range []timing.Mode{timing.Stats, timing.Hist, timing.Lossless, timing.Place, timing.None} {
 		t.Run(string(mode), func(t *testing.T) {
-			b := *a
-			b.t = t
+			b := a.beside(t)
 			args := []string{mpis.Root("bin", "spoor"), "run", "-q", "-f", "-o", "t.spoor", "--timing", string(mode)}
 			out := b.job.Run(append(args, b.job.MPI.Command(b.ranks, "./app", "open")...)...)
 			if out.Err == nil {

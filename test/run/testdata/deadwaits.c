@@ -1,6 +1,6 @@
 /*
  * Makes many calls. As soon as a file is there, rank 1 is killed, or stopped for ten seconds: where the file is the trace, that is while the
- * ranks find out who waited for whom.
+ * ranks find out who waited for whom. Most messages are to the rank itself: for one to another both need the processor, in turns.
  *
  * usage: app kill|stop FILE
  */
@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 	if (rank == 1)
 		pthread_create(&t, NULL, watch, NULL);
 	for (int i = 0; i < 60000; i++) {
-		MPI_Sendrecv_replace(&x, 1, MPI_INT, (rank + 1) % size, 1, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		int other = (rank + (i % 100 == 0)) % size;
+		MPI_Sendrecv_replace(&x, 1, MPI_INT, other, 1, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	}
 	MPI_Finalize();

@@ -1,4 +1,4 @@
-// Lives for some seconds and ends without MPI_Finalize: left FILE COUNT makes COUNT calls, then
+// Lives for some seconds and ends without MPI_Finalize: left FILE COUNT writes FILE.begun.RANK, makes COUNT calls,
 // writes FILE.RANK, and ends when all have: a launcher ends the others with the first.
 #include <mpi.h>
 #include <signal.h>
@@ -12,6 +12,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    snprintf(name, sizeof name, "%s.begun.%d", argv[1], rank);
+    fclose(fopen(name, "w"));
     for (int i = 0; i < atoi(argv[2]); i++) {
         MPI_Iprobe(MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
         usleep(10000);
