@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -541,31 +540,4 @@ func (x *pathSums) code(c *wire.Coder) {
 		wire.Naturals(c, &r.Rank)
 		wire.Naturals(c, &r.ComputeNs, &r.MPINs)
 	}
-}
-
-// Together is At for all ranks in one process. logs has their times, by rank.
-func Together(r *trace.Reader, logs []*track.Log, always bool) (*trace.Waits, error) {
-	list := Memory(r.Ranks())
-	out, errs := together(list, r, logs, always, list[0].(*virtual).close)
-	return out, errors.Join(errs...)
-}
-
-// together has a goroutine for each rank. It returns rank 0's answer and the errors by rank; failed is called when a rank has one, so that
-// no other waits for it.
-func together(ranks []Transport, r *trace.Reader, logs []*track.Log, always bool, failed func()) (out *trace.Waits, errs []error) {
-	errs = make([]error, len(ranks))
-	var wait sync.WaitGroup
-	for i, t := range ranks {
-		wait.Go(func() {
-			w, err := At(t, Finish{Trace: r, Log: logs[i], Always: always})
-			if errs[i] = err; err != nil {
-				failed()
-			}
-			if i == 0 {
-				out = w
-			}
-		})
-	}
-	wait.Wait()
-	return out, errs
 }

@@ -34,7 +34,7 @@ func TestManyRanks(t *testing.T) {
 		for i := range list {
 			list[i] = &counting{Transport: list[i]}
 		}
-		out, errs := together(list, r, logs, true, func() {})
+		out, errs := allAt(list, r, logs, true, func() {})
 		for _, err := range errs {
 			if err != nil {
 				t.Fatal(err)

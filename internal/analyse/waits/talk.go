@@ -188,6 +188,27 @@ func Memory(n int) []Transport {
 	return list
 }
 
+// Together does something for each of n ranks in one process, with a goroutine for each. Where it fails for one, no other waits for it.
+func Together(n int, do func(t Transport) error) error {
+	list := Memory(n)
+	return errors.Join(together(list, do, list[0].(*virtual).close)...)
+}
+
+// together returns the errors by rank; failed is called when a rank has one.
+func together(ranks []Transport, do func(t Transport) error, failed func()) (errs []error) {
+	errs = make([]error, len(ranks))
+	var wait sync.WaitGroup
+	for i, t := range ranks {
+		wait.Go(func() {
+			if errs[i] = do(t); errs[i] != nil {
+				failed()
+			}
+		})
+	}
+	wait.Wait()
+	return errs
+}
+
 // A mailbox has what a rank was sent and has not taken.
 type mailbox struct {
 	mu     sync.Mutex

@@ -383,7 +383,13 @@ func (x *Rank) rows() (*rows, error) {
 	if err := joined(x, x.all, x.Rank(), &all, false); err != nil {
 		return nil, err
 	}
-	all.own = slices.DeleteFunc(all.own, func(r row) bool { return float64(r.unlike)*float64(x.Size()) < unlikeOthers*float64(all.unlike) })
+	most := make(map[int]int64) // by group: a rank that is far off makes all others differ from the mean
+	for _, r := range all.own {
+		most[r.first/size] = max(most[r.first/size], r.unlike)
+	}
+	all.own = slices.DeleteFunc(all.own, func(r row) bool {
+		return float64(r.unlike)*float64(x.Size()) < unlikeOthers*float64(all.unlike) || 2*r.unlike < most[r.first/size]
+	})
 	slices.SortFunc(all.own, func(a, b row) int { return cmp.Compare(a.first, b.first) })
 	return &all, nil
 }

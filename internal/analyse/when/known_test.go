@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -46,7 +47,9 @@ func noisyRun(r *rand.Rand, ranks, rounds, noise int) made {
 
 // trace records the run: each iteration computes, exchanges a message with neighbours, computes a third of that, and ends with a
 // collective call.
-func (m made) trace(t mergetest.TB) *trace.Reader {
+func (m made) trace(t mergetest.TB) *trace.Reader { return mergetest.Open(t, m.tracks(), nil) }
+
+func (m made) tracks() []*track.Track {
 	ranks, rounds := len(m), len(m[0])
 	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
 		r.Begin()
@@ -101,7 +104,7 @@ func (m made) trace(t mergetest.TB) *trace.Reader {
 			return uint64(x.from - before), uint64(x.to - x.from)
 		})
 	}
-	return mergetest.Open(t, tracks, nil)
+	return tracks
 }
 
 // A truth is what a run is made to have.

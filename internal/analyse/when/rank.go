@@ -1,6 +1,7 @@
 package when
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -202,9 +203,17 @@ func (s *spans) join(o *spans) {
 // aren't needed; clock has those of the rank's calls; nil: it has none. All ranks begin together. An error means that ranks can't talk;
 // all else that goes wrong is told by Conclude.
 func Begin(t waits.Transport, r *trace.Reader, clock ops.Clock) (*Rank, error) {
+	return begin(t, r, clock, nil)
+}
+
+// begin does so, unless something failed before.
+func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*Rank, error) {
 	x := &Rank{Talk: waits.Talk{Transport: t}, all: waits.World(t.Size()), r: r, clock: clock}
 	own := make(votes)
 	x.try(func() (err error) {
+		if failed != nil || r == nil {
+			return cmp.Or(failed, ErrTimes)
+		}
 		if x.places, err = waits.NewPlaces(r); err != nil {
 			return err
 		}

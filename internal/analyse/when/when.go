@@ -11,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -69,18 +69,10 @@ func clockOf(k *trace.Rank) ops.Clock {
 
 // every has a goroutine for each rank. pass goes through the calls of all.
 func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.Rider) error) (w *trace.When, err error) {
-	ranks := waits.Memory(r.Ranks())
-	list, riders, errs := make([]*Rank, len(ranks)), make([]waits.Rider, len(ranks)), make([]error, len(ranks))
-	all := func(do func(i int) error) error {
-		var wait sync.WaitGroup
-		for i := range ranks {
-			wait.Go(func() { errs[i] = do(i) })
-		}
-		wait.Wait()
-		return errors.Join(errs...)
-	}
-	err = all(func(i int) (err error) {
-		list[i], err = Begin(ranks[i], r, clocks[i])
+	list, riders := make([]*Rank, r.Ranks()), make([]waits.Rider, r.Ranks())
+	err = waits.Together(len(list), func(t waits.Transport) (err error) {
+		i := t.Rank()
+		list[i], err = Begin(t, r, clocks[i])
 		riders[i] = list[i]
 		return err
 	})
@@ -90,12 +82,53 @@ func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.Rider) 
 	if err := pass(riders); err != nil {
 		return nil, err
 	}
-	err = all(func(i int) error {
-		found, err := list[i].Conclude()
-		if i == 0 {
+	err = waits.Together(len(list), func(t waits.Transport) error {
+		x := list[t.Rank()]
+		x.Transport = t
+		found, err := x.Conclude()
+		if t.Rank() == 0 {
 			w = found
 		}
 		return err
 	})
 	return w, err
+}
+
+// At finds it at the end of a run, together with who waited for whom, over a transport that all ranks use at once. Rank 0 gets what is for
+// the trace; nil: the ranks have not all times, or one has failed. If the transport fails the error says so.
+func At(t waits.Transport, f waits.Finish) (w *trace.Waits, found *trace.When, err error) {
+	clock, failed := f.Clock(t.Rank())
+	x, err := begin(t, f.Trace, clock, failed)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.Rider = x
+	if w, err = waits.At(t, f); err != nil {
+		return nil, nil, err
+	}
+	if w != nil {
+		switch w.Left {
+		case trace.WaitsKnown:
+		case trace.LeftTime: // a look at the times takes far less
+			x.Walk()
+		default:
+			x.try(func() error { return errElsewhere })
+		}
+	}
+	if found, err = x.Conclude(); err != nil && err == x.broken {
+		err = nil
+	}
+	return w, found, err
+}
+
+// Together is At for all ranks in one process, however long it takes. logs has their times, by rank.
+func Together(r *trace.Reader, logs []*track.Log) (w *trace.Waits, found *trace.When, err error) {
+	err = waits.Together(r.Ranks(), func(t waits.Transport) error {
+		a, b, err := At(t, waits.Finish{Trace: r, Log: logs[t.Rank()], Always: true})
+		if t.Rank() == 0 {
+			w, found = a, b
+		}
+		return err
+	})
+	return w, found, err
 }
