@@ -124,7 +124,7 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]efficien
 	if err != nil {
 		return nil, err
 	}
-	others, err := when.Findings(r, x, where.atCall)
+	others, err := efficiency.Changes(r, x, where.atCall)
 	return efficiency.Findings(rep, w, others...), err
 }
 

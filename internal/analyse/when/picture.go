@@ -102,7 +102,7 @@ func (x *Rank) draw(all *rows, g *grid, c columns, widths []int64, r rung) *trac
 			inside = append(inside, float64(ns))
 		}
 	}
-	w.LevelNs = max(1, int64(timing.StepOf(uint64(median(inside)/float64(r.levels))).Ns()))
+	w.LevelNs = max(1, int64(math.Round(timing.StepOf(uint64(median(inside)/float64(r.levels))).Ns())))
 	groups := all.groups
 	if n := len(groups); n > r.rows {
 		groups = togetherOf(groups, (n+r.rows-1)/r.rows)

@@ -1,27 +1,16 @@
-package when
+package efficiency
 
 import (
 	"fmt"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// few is how many calls of a trace with all times are looked at where this is a small part of an answer.
-const few = 200_000
-
-// Known is what the trace has, or of a trace with a time for each of a few calls what these say; nil if neither is there.
-func Known(r *trace.Reader, calls int64) (*trace.When, error) {
-	if w, err := r.When(); w != nil || err != nil || calls > few {
-		return w, err
-	}
-	return Of(r)
-}
-
-// Findings says in sentences which iterations differ. called names a call site. w may be nil.
-func Findings(r *trace.Reader, w *trace.When, called func(function string, s trace.Site) string) ([]efficiency.Finding, error) {
+// Changes says in sentences which iterations of a run differ, as package when finds them. called names a call site. w may be nil.
+func Changes(r *trace.Reader, w *trace.When, called func(function string, s trace.Site) string) ([]Finding, error) {
 	if w == nil || w.Loop == nil || len(w.Findings) == 0 {
 		return nil, nil
 	}
@@ -29,10 +18,10 @@ func Findings(r *trace.Reader, w *trace.When, called func(function string, s tra
 	if err != nil {
 		return nil, err
 	}
-	var list []efficiency.Finding
+	var list []Finding
 	for i := range w.Findings {
 		f := &w.Findings[i]
-		out := efficiency.Finding{Share: float64(f.CostNs) / float64(max(1, w.RunNs())), Text: text(w, f, r.Ranks()), Rank: -1, Evidence: "iterations"}
+		out := Finding{Share: float64(f.CostNs) / float64(max(1, w.RunNs())), Text: changeText(w, f, r.Ranks()), Rank: -1, Evidence: "iterations"}
 		if f.Of == 1 {
 			out.Rank = f.Ranks[0]
 		}
@@ -46,7 +35,7 @@ func Findings(r *trace.Reader, w *trace.When, called func(function string, s tra
 	return list, nil
 }
 
-func text(w *trace.When, f *trace.WhenFinding, ranks int) string {
+func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 	who, verb := "iterations", "take"
 	switch {
 	case f.Of == 1:
@@ -62,21 +51,21 @@ func text(w *trace.When, f *trace.WhenFinding, ranks int) string {
 	if f.Of > 0 {
 		per = " an iteration"
 	}
-	switch Kind(f.Kind) {
-	case Slow:
+	switch when.Kind(f.Kind) {
+	case when.Slow:
 		s := fmt.Sprintf("iteration %d of %d takes %s instead of %s", f.From, w.Loop.Iterations, after, before)
 		if f.Of > 0 {
 			s += fmt.Sprintf(": %s computes %s longer", who, show.Duration(float64(f.LongerNs)))
 		}
 		return s
-	case Step:
+	case when.Step:
 		if f.AfterNs < f.BeforeNs {
 			return fmt.Sprintf("before iteration %d of %d, %s %s %s instead of %s%s", f.From, w.Loop.Iterations, who, verb, before, after, per)
 		}
 		return fmt.Sprintf("from iteration %d of %d on, %s %s %s instead of %s%s", f.From, w.Loop.Iterations, who, verb, after, before, per)
-	case Drift:
+	case when.Drift:
 		return fmt.Sprintf("over %d iterations, what %s %s goes from %s to %s%s", w.Loop.Iterations, who, verb, before, after, per)
-	case Period:
+	case when.Period:
 		every := fmt.Sprintf("every %s iteration, from %d on,", ordinal(f.Every), f.From)
 		if f.Of == 0 {
 			return fmt.Sprintf("%s takes %s instead of %s", every, after, before)
