@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Loop is one that ranks run in their first threads. Its iterations begin with calls from one place.
+// A Loop is one that ranks run in a thread. Its iterations begin with calls from one place.
 type Loop struct {
 	Begins     trace.WaitPlace // the call that begins an iteration on most ranks
 	Iterations uint64
@@ -31,10 +31,11 @@ const (
 	mostLoopsEnd = 1 << 16 // calls that are looked at for the end of the last iteration
 )
 
-// An order is the call sites of a rank's first thread, numbered as they first come. A call at or before the site of the one
+// An order is the call sites of a rank's thread, numbered as they first come. A call at or before the site of the one
 // before it is a step back: the beginning of an iteration.
 type order struct {
 	k      *trace.Rank
+	stream int
 	x      *waits.Places
 	number []int // by terminal: of its site; -1: the thread has none such
 	places []trace.WaitPlace
@@ -43,10 +44,10 @@ type order struct {
 	steps  map[[2]int]uint64
 }
 
-func orderOf(k *trace.Rank, x *waits.Places) *order {
-	o := &order{k: k, x: x, number: make([]int, k.Terminals()), back: make(map[int][]int), steps: make(map[[2]int]uint64)}
+func orderOf(k *trace.Rank, stream int, x *waits.Places) *order {
+	o := &order{k: k, stream: stream, x: x, number: make([]int, k.Terminals()), back: make(map[int][]int), steps: make(map[[2]int]uint64)}
 	known := make(map[trace.WaitPlace]int)
-	firsts := k.Firsts(0)
+	firsts := k.Firsts(stream)
 	var by []int
 	for t, at := range firsts {
 		if o.number[t] = -1; at < math.MaxUint64 {
@@ -62,7 +63,7 @@ func orderOf(k *trace.Rank, x *waits.Places) *order {
 		}
 		o.number[t] = n
 	}
-	for pair, n := range k.Transitions(0) {
+	for pair, n := range k.Transitions(stream) {
 		if pair[0] != trace.NoTerminal {
 			o.steps[[2]int{o.number[pair[0]], o.number[pair[1]]}] += n
 		}
@@ -99,7 +100,7 @@ func (c *cycle) begins(o *order) func(before, terminal int) bool {
 // cycles finds the loops of the order with most time. mean is the time of a terminal's call, with what it computes before; nil: all
 // calls count the same.
 func (o *order) cycles(mean []float64) []cycle {
-	weigh := o.k.Weighed(0, func(t int) int64 {
+	weigh := o.k.Weighed(o.stream, func(t int) int64 {
 		if mean == nil {
 			return 1
 		}
@@ -129,7 +130,7 @@ func (o *order) cycles(mean []float64) []cycle {
 	for i := range list {
 		c := &list[i]
 		if i == 0 || list[i-1].to != c.to {
-			leaves = o.k.OccurrencesAfter(0, func(before, t int) bool {
+			leaves = o.k.OccurrencesAfter(o.stream, func(before, t int) bool {
 				return before != trace.NoTerminal && o.number[before] >= c.to && o.number[t] < c.to
 			})
 		}
@@ -137,7 +138,7 @@ func (o *order) cycles(mean []float64) []cycle {
 		if i+1 < len(list) && list[i+1].to == c.to {
 			outer.from = list[i+1].from
 		}
-		c.share = c.time(o.k.OccurrencesAfter(0, c.begins(o)), o.k.OccurrencesAfter(0, outer.begins(o)), leaves, weigh, o.k.Len(0)) / total
+		c.share = c.time(o.k.OccurrencesAfter(o.stream, c.begins(o)), o.k.OccurrencesAfter(o.stream, outer.begins(o)), leaves, weigh, o.k.Len(o.stream)) / total
 	}
 	slices.SortStableFunc(list, func(a, b cycle) int { return cmp.Compare(b.share, a.share) })
 	// Steps to the same site with as many rounds are the same rounds.
@@ -195,6 +196,19 @@ func (k key) compare(o key) int {
 type vote struct {
 	ranks, first int
 	share        float64
+}
+
+// means are how long calls take, with what is computed before, by terminal; nil: the trace has no times.
+func means(r *trace.Reader, class int) ([]float64, error) {
+	if !r.HasTimes() {
+		return nil, nil
+	}
+	times, err := r.Times(class)
+	out := make([]float64, len(times))
+	for t := range times {
+		out[t] = times[t].Gap.Mean() + times[t].Duration.Mean()
+	}
+	return out, err
 }
 
 // propose returns the loops of a rank.
@@ -262,11 +276,19 @@ func finer(a, b uint64) bool {
 	return a <= mostSlots && a > b || a > mostSlots && a < b
 }
 
-// Rounds are the iterations of a loop on one rank, as positions of the calls of its first thread.
+// Rounds are the iterations of a loop on one rank, as positions of the calls of a thread.
 type Rounds struct {
 	Count uint64
 	End   uint64 // of the last one
 	begin func(n uint64) uint64
+}
+
+// NewRounds are iterations that begin with some calls. end is where the last one ends.
+func NewRounds(begins *trace.Occurrences, end uint64) *Rounds {
+	return &Rounds{begins.Total(), end, func(n uint64) uint64 {
+		at, _ := begins.Nth(n)
+		return at
+	}}
 }
 
 // Begin is where the n-th iteration begins, from 0; that of Count is End.
@@ -286,13 +308,12 @@ func (o *order) rounds(l *Loop) *Rounds {
 	sources := o.back[to]
 	for i := len(sources) - 1; i >= 0; i-- {
 		c := cycle{to: to, from: sources[i]}
-		x := o.k.OccurrencesAfter(0, c.begins(o))
+		x := o.k.OccurrencesAfter(o.stream, c.begins(o))
 		if x.Total() != l.Iterations {
 			continue
 		}
-		r := &Rounds{Count: x.Total(), begin: func(n uint64) uint64 { at, _ := x.Nth(n); return at }}
-		r.End = o.end(r.begin(r.Count-1), to)
-		return r
+		last, _ := x.Nth(x.Total() - 1)
+		return NewRounds(x, o.end(last, to))
 	}
 	return nil
 }
@@ -306,7 +327,7 @@ func (o *order) end(from uint64, to int) uint64 {
 		}
 	}
 	i := from
-	for t := range o.k.SequenceFrom(0, from) {
+	for t := range o.k.SequenceFrom(o.stream, from) {
 		if n := o.number[t]; n < to || n > known {
 			return i
 		}
@@ -314,11 +335,11 @@ func (o *order) end(from uint64, to int) uint64 {
 			break
 		}
 	}
-	return o.k.Len(0)
+	return o.k.Len(o.stream)
 }
 
-// together are the collective calls of all ranks in the first thread.
-func together(k *trace.Rank) (*trace.Occurrences, error) {
+// together are the collective calls of all ranks in a thread.
+func together(k *trace.Rank, stream int) (*trace.Occurrences, error) {
 	is := make([]bool, k.Terminals())
 	for t := range is {
 		if !k.Called(t).Func.Has(trace.Collective) {
@@ -331,17 +352,17 @@ func together(k *trace.Rank) (*trace.Occurrences, error) {
 		comm := c.Param("comm")
 		is[t] = comm != nil && comm.In.Type == trace.Handle && comm.In.Num == mpi.CommWorld && c.Return == 0
 	}
-	return k.Occurrences(0, func(t int) bool { return is[t] }), nil
+	return k.Occurrences(stream, func(t int) bool { return is[t] }), nil
 }
 
 // alongside finds the iterations of a rank by those of another one: they begin at the same collective calls of all ranks. It returns nil
 // where there are no such.
 func (r *Rounds) alongside(of *trace.Rank, o *order) (*Rounds, error) {
-	theirs, err := together(of)
+	theirs, err := together(of, o.stream)
 	if err != nil {
 		return nil, err
 	}
-	own, err := together(o.k)
+	own, err := together(o.k, o.stream)
 	if err != nil || own.Total() != theirs.Total() {
 		return nil, err
 	}

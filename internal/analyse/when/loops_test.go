@@ -22,7 +22,7 @@ func orders(t mergetest.TB, r *trace.Reader) (list []*order) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, orderOf(k, x))
+		list = append(list, orderOf(k, 0, x))
 	}
 	return list
 }

@@ -228,22 +228,22 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*
 			return err
 		}
 		x.k = k
-		x.order = orderOf(x.k, x.places)
+		x.order = orderOf(x.k, 0, x.places)
 		times, err := x.k.Times()
 		if err != nil {
 			return err
 		}
-		mean, counts := make([]float64, len(times)), x.k.Counts(0)
+		counts := x.k.Counts(0)
 		x.gaps, x.files = make([]float64, len(times)), make([]bool, len(times))
 		for i := range times {
 			x.files[i] = x.k.Called(i).Func.Has(trace.Posix)
-			mean[i] = times[i].Gap.Mean() + times[i].Duration.Mean()
 			if counts[i] >= leastShape {
 				x.gaps[i] = times[i].Gap.Mean()
 			}
 		}
+		mean, err := means(r, x.k.Class())
 		own = x.order.propose(mean)
-		return nil
+		return err
 	})
 	if err := joined(x, x.all, x.Rank(), &own, true); err != nil {
 		return nil, err
@@ -310,7 +310,7 @@ func roundsOf(r *trace.Reader, o *order, l *Loop) (*Rounds, error) {
 	if err != nil {
 		return nil, err
 	}
-	theirs := orderOf(of, o.x).rounds(l)
+	theirs := orderOf(of, o.stream, o.x).rounds(l)
 	if theirs == nil {
 		return nil, nil
 	}
