@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -27,7 +28,7 @@ const (
 	mostDistinct   = 20_000
 )
 
-// findWaits has the ranks find out who waited for whom. The trace is there already: whatever goes wrong, it stays as it is.
+// findWaits has the ranks find out who waited for whom, and when. The trace is there already: whatever goes wrong, it stays as it is.
 func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	if r.timing.Waits == timing.Never || r.timing.Mode == timing.None || os.Getenv("SPOOR_MODEL") != "" {
 		return
@@ -41,18 +42,23 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 		}
 	}
 	var w *trace.Waits
+	var found *trace.When
 	err := attempt(func() (err error) {
-		w, err = r.waits(file, left)
+		w, found, err = r.waits(file, left)
 		return err
 	})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: no wait states: %v\n", r.host.Rank(), err)
-		w = &trace.Waits{Left: trace.LeftFailed}
+		w, found = &trace.Waits{Left: trace.LeftFailed}, nil
 	}
 	if r.host.Rank() > 0 || w == nil || d.Path == "" {
 		return
 	}
-	if err := trace.AddWaits(d.Path, w); err != nil {
+	err = trace.AddWaits(d.Path, w)
+	if err == nil && found != nil {
+		err = trace.AddWhen(d.Path, found)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: %v\n", err)
 	}
 }
@@ -90,13 +96,13 @@ func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte
 }
 
 // waits tells all ranks the trace, and asks them. An empty trace means that they are not asked.
-func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, error) {
+func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, *trace.When, error) {
 	file, err := waits.Told(r.host, file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(file) == 0 {
-		return &trace.Waits{Left: left}, nil
+		return &trace.Waits{Left: left}, nil, nil
 	}
 	f := waits.Finish{Log: r.capture.Log(), Always: r.timing.Waits == timing.Always}
 	err = attempt(func() (err error) {
@@ -107,5 +113,5 @@ func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, error
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
 		f.Trace = nil
 	}
-	return waits.At(r.host, f)
+	return when.At(r.host, f)
 }

@@ -76,6 +76,9 @@ func (r *Reader) checkTables() error {
 	if _, err := r.Waits(); err != nil {
 		return err
 	}
+	if _, err := r.When(); err != nil {
+		return err
+	}
 	if _, err := r.Thinned(); err != nil {
 		return err
 	}

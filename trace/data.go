@@ -44,6 +44,13 @@ type (
 	WaitPlace    = model.WaitPlace
 	WaitsLeft    = model.WaitsLeft
 
+	When        = model.When
+	WhenLoop    = model.WhenLoop
+	WhenRow     = model.WhenRow
+	WhenPlane   = model.WhenPlane
+	WhenHighest = model.WhenHighest
+	WhenFinding = model.WhenFinding
+
 	Partners     = model.Partners
 	Distribution = model.Distribution
 
@@ -71,6 +78,16 @@ const (
 	LeftLog      = model.LeftLog
 	LeftFailed   = model.LeftFailed
 	LeftDistinct = model.LeftDistinct
+)
+
+// The states of a When, and the unit of bases.
+const (
+	WhenComputing = model.WhenComputing
+	WhenWaiting   = model.WhenWaiting
+	WhenFiles     = model.WhenFiles
+	WhenOther     = model.WhenOther
+	WhenStates    = model.WhenStates
+	WhenBase      = model.WhenBase
 )
 
 // The types of values.

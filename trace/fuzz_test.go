@@ -68,6 +68,7 @@ func FuzzSections(f *testing.F) {
 	}
 	raw[container.Series] = append(b.Bytes(), s.Index()...)
 	raw[container.Code] = sections.AppendCode(sampleCode(), sampleCalls(), nil)
+	raw[container.When] = sections.AppendWhen(nil, sampleWhen())
 	raw[container.Drawn] = withDrawn(f, nil).AppendDrawn(nil)
 	for id := container.Meta; id < container.End; id++ {
 		f.Add(byte(id-container.Meta), raw[id])

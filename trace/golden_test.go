@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -48,7 +50,11 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(golden, b, 0o644); err != nil {
+		var all bytes.Buffer
+		if err := container.Add(&all, bytes.NewReader(b), int64(len(b)), container.When, sections.AppendWhen(nil, sampleWhen())); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, all.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,6 +79,15 @@ func TestGolden(t *testing.T) {
 			got += line
 		}
 	}
+	w, err := r.When()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got += string(text) + "\n"
 	if *update {
 		if err := os.WriteFile(golden+".txt", []byte(got), 0o644); err != nil {
 			t.Fatal(err)

@@ -53,6 +53,7 @@ type Reader struct {
 	lanes     func() ([][]byte, error)
 	code      func() (*Code, error)
 	waits     func() (*Waits, error)
+	when      func() (*When, error)
 	drawn     func() (*grammar.Drawing, error)
 	bases     sync.Map                        // *TimeCodes by class: of those that others refer to
 	slow      map[byte]func() ([]byte, error) // by id: sections that take long to expand, once
@@ -143,6 +144,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r.lanes = sync.OnceValues(func() ([][]byte, error) { return r.byClass(container.Lanes) })
 	r.code = sync.OnceValues(r.readCode)
 	r.waits = sync.OnceValues(r.readWaits)
+	r.when = sync.OnceValues(r.readWhen)
 	r.drawn = sync.OnceValues(r.readDrawn)
 	return r, nil
 }

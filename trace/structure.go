@@ -77,6 +77,16 @@ func (k *Rank) Sequence(stream int) iter.Seq[int] {
 	}
 }
 
+// SequenceFrom yields the terminals of a stream from a position on.
+func (k *Rank) SequenceFrom(stream int, index uint64) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		c := k.streams[stream].Cursor()
+		c.Seek(index)
+		for n, ok := c.Next(); ok && yield(int(n)); n, ok = c.Next() {
+		}
+	}
+}
+
 // Symbols is how long the structure of a stream is.
 func (k *Rank) Symbols(stream int) int { return k.streams[stream].Symbols() }
 
@@ -118,7 +128,13 @@ func (n Node) Children() []Node {
 
 // Occurrences tells where some of a stream's calls are, without expanding the
 // stream. It is safe for use by several goroutines at once.
-type Occurrences struct{ sums *grammar.Sums }
+type Occurrences struct {
+	of interface {
+		Total() int64
+		Before(index uint64) int64
+		Nth(n int64) (index uint64, terminal uint32)
+	}
+}
 
 // Occurrences looks for the calls of a stream whose terminals are wanted. It
 // takes time in proportion to the compressed stream. Ranks of a Uniform class
@@ -132,23 +148,39 @@ func (k *Rank) Occurrences(stream int, wanted func(terminal int) bool) *Occurren
 	})}
 }
 
+// NoTerminal is what comes before a stream's first call.
+const NoTerminal = grammar.UnfoldStart
+
+// OccurrencesAfter does so for calls that are wanted after the one before.
+func (k *Rank) OccurrencesAfter(stream int, wanted func(before, terminal int) bool) *Occurrences {
+	return &Occurrences{k.bare[stream]().Pairs(wanted)}
+}
+
+// Transitions counts how often each terminal comes right after each other one, or after NoTerminal, without expanding the stream.
+func (k *Rank) Transitions(stream int) map[[2]int]uint64 { return k.bare[stream]().Digrams() }
+
+// Weighed adds up weights of terminals along a stream: it returns the sum over the calls before a position. Sums wrap around at 64 bits.
+func (k *Rank) Weighed(stream int, weight func(terminal int) int64) func(index uint64) int64 {
+	return k.weighed(stream, func(t uint32) int64 { return weight(int(t)) }).Before
+}
+
 // Total returns how many there are.
-func (o *Occurrences) Total() uint64 { return uint64(o.sums.Total()) }
+func (o *Occurrences) Total() uint64 { return uint64(o.of.Total()) }
 
 // Before returns how many there are before a position.
-func (o *Occurrences) Before(index uint64) uint64 { return uint64(o.sums.Before(index)) }
+func (o *Occurrences) Before(index uint64) uint64 { return uint64(o.of.Before(index)) }
 
 // Nth returns position and terminal of the n-th, from 0.
 func (o *Occurrences) Nth(n uint64) (index uint64, terminal int) {
-	at, t := o.sums.Nth(int64(n))
+	at, t := o.of.Nth(int64(n))
 	return at, int(t)
 }
 
 // All yields positions and terminals in program order.
 func (o *Occurrences) All() iter.Seq2[uint64, int] {
 	return func(yield func(uint64, int) bool) {
-		for i := range o.sums.Total() {
-			if at, terminal := o.sums.Nth(i); !yield(at, int(terminal)) {
+		for i := range o.of.Total() {
+			if at, terminal := o.of.Nth(i); !yield(at, int(terminal)) {
 				return
 			}
 		}

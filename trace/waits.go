@@ -16,13 +16,20 @@ func (r *Reader) readWaits() (w *Waits, err error) {
 	if !r.hasSection(container.Waits) {
 		return nil, nil
 	}
-	t, err := r.tables()
-	if err != nil {
-		return nil, err
+	n, err := r.waitBounds()
+	if err == nil {
+		err = r.section(container.Waits, func(b *wire.Reader) { w = sections.DecodeWaits(b, n) })
 	}
-	n := sections.WaitBounds{Ranks: r.Ranks(), Functions: len(r.schema), Sites: len(t.sites.List) - 1, Kinds: waitKinds}
-	err = r.section(container.Waits, func(b *wire.Reader) { w = sections.DecodeWaits(b, n) })
 	return w, err
+}
+
+// waitBounds are those of places and ranks that sections name.
+func (r *Reader) waitBounds() (n sections.WaitBounds, err error) {
+	t, err := r.tables()
+	if err == nil {
+		n = sections.WaitBounds{Ranks: r.Ranks(), Functions: len(r.schema), Sites: len(t.sites.List) - 1, Kinds: waitKinds}
+	}
+	return n, err
 }
 
 // Waits returns who waited for whom, as the ranks found out at the end of the run; nil if they were not asked. Don't change it.
@@ -30,12 +37,15 @@ func (r *Reader) Waits() (*Waits, error) { return r.waits() }
 
 // AddWaits puts that into a trace file, in place of which a new one comes. Places number the schema and the sites of this trace.
 func AddWaits(path string, w *Waits) error {
-	b := sections.AppendWaits(nil, w)
+	return addSection(path, container.Waits, sections.AppendWaits(nil, w))
+}
+
+func addSection(path string, id int, b []byte) error {
 	err := rewrite(path, func(to io.Writer, src io.ReaderAt, size int64) error {
-		return container.Add(to, src, size, container.Waits, b)
+		return container.Add(to, src, size, byte(id), b)
 	})
 	if err != nil {
-		return fmt.Errorf("trace: %s: section %q: %w", path, container.Names[container.Waits], err)
+		return fmt.Errorf("trace: %s: section %q: %w", path, container.Names[id], err)
 	}
 	return nil
 }

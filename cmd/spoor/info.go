@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
@@ -119,7 +120,12 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]efficien
 	if w != nil {
 		w.Unite()
 	}
-	return efficiency.Findings(rep, w), nil
+	x, err := when.Known(r, s.Calls)
+	if err != nil {
+		return nil, err
+	}
+	others, err := efficiency.Changes(r, x, where.atCall)
+	return efficiency.Findings(rep, w, others...), err
 }
 
 func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {

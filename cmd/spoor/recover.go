@@ -172,14 +172,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 		return recovered{}, err
 	}
 	defer r.Close()
-	found, err := w.Waits(r)
-	if err == nil && found != nil {
-		err = trace.AddWaits(name, found)
-	}
-	if err == nil {
-		err = addCode(r)
-	}
-	if err != nil {
+	if err := cmp.Or(w.Add(r), addCode(r)); err != nil {
 		return recovered{}, err
 	}
 	endings, err := w.Endings(r)

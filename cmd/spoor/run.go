@@ -83,7 +83,7 @@ More: docs/run.md`,
 	inGroup(f, "What to record", "io", "counters", "stack", "tag", "start-off", "hang")
 	f.StringVar(&o.mode, "timing", "stats", "`mode`: stats (mean, deviation, extremes), hist (histograms), lossless (the time of every call), place (the same within --error), none")
 	f.StringArrayVar(&o.errors, "error", nil, "`[FUNCTION=]E`: error of place (default 10%); repeatable")
-	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "`when`: who waited for whom: always, never, or auto, if it takes at most 1 % of the run or 1 s")
+	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "`when`: who waited for whom, and which iterations differ: always, never, or auto, if it takes at most 1 % of the run or 1 s")
 	inGroup(f, "Times", "timing", "error", "waits")
 	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default PROGRAM.spoor); in a Slurm job %j, %A, %a, %N and %x as in sbatch -o")
 	forceFlag(f, &o.force)

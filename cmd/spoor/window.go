@@ -24,7 +24,7 @@ func (w *windowFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&w.from, "from", "", "from this `time` of the run on (12.5s, 300ms); calls that cross it count")
 	f.StringVar(&w.until, "until", "", "up to this `time` of the run")
 	phaseFlag(f, &w.phase)
-	f.StringVar(&w.loop, "loop", "", "only one loop, named by the `call` that its iterations begin with, such as MPI_Allreduce or MPI_Recv@halo.c:88; main: the loop with most calls")
+	f.StringVar(&w.loop, "loop", "", "only one loop, named by the `call` that its iterations begin with, such as MPI_Allreduce or MPI_Recv@halo.c:88; main: the loop whose iterations info names")
 	f.StringVar(&w.iteration, "iteration", "", "only these iterations of the loop (default main), counted from 0: `range` such as 10:20, without 20")
 	f.BoolVar(&w.inner, "without-init", false, "only what comes after MPI_Init and before MPI_Finalize")
 	inGroup(f, partGroup, "from", "until", "phase", "loop", "iteration", "without-init")
@@ -70,11 +70,6 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err
 	x.Phase, x.Loop, x.Inner = w.phase, w.loop, w.inner
 	if w.iteration != "" && x.Loop == "" {
 		x.Loop = reduce.MainLoop
-	}
-	if x.Loop == reduce.MainLoop {
-		if x.Tree, err = newPlaces(nil).tree(r); err != nil {
-			return x, err
-		}
 	}
 	x.End = ^uint64(0)
 	if w.iteration != "" {

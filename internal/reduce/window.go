@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
@@ -17,16 +17,15 @@ import (
 
 // A Window says what to take of a trace: calls for which all that is set holds.
 type Window struct {
-	From, Until *int64           // calls that had not ended, and that had begun, so many ns after the run's first call
-	Phase       string           // those of the marked phases of that name; "" all
-	Loop        string           // those of rounds of a loop: "main", or the call that begins a round; "" all
-	First, End  uint64           // which rounds, if there is a loop
-	Inner       bool             // those behind MPI_Init and before MPI_Finalize
-	Place       Placing          // how call sites are named, for Loop
-	Tree        calltree.Options // which tree has the main loop
+	From, Until *int64  // calls that had not ended, and that had begun, so many ns after the run's first call
+	Phase       string  // those of the marked phases of that name; "" all
+	Loop        string  // those of rounds of a loop: "main", or the call that begins a round; "" all
+	First, End  uint64  // which rounds, if there is a loop
+	Inner       bool    // those behind MPI_Init and before MPI_Finalize
+	Place       Placing // how call sites are named, for Loop
 
-	begins *trace.Call               // a round, on the first rank that has the loop
-	main   map[[2]int]func(int) bool // by class and stream: calls that begin rounds of the main loop
+	begins     *trace.Call      // a round, on the first rank that has the loop
+	iterations *when.Iterations // of the main loop
 }
 
 // A Placing renders a call site.

@@ -63,7 +63,8 @@ type Data struct {
 	Imbalance  *efficiency.Report   `json:"imbalance"` // nil without times
 	Timeline   *Timeline            `json:"timeline"`  // nil without times
 	Waiting    *Waiting             `json:"waiting"`   // nil where it isn't known
-	NoWaits    string               `json:"no_waits"`  // why, if the trace says so
+	Iterations *Iterations          `json:"iterations"`
+	NoWaits    string               `json:"no_waits"` // why, if the trace says so
 	Numbers    []Number             `json:"numbers"`
 	Files      []File               `json:"files"`
 	MoreFiles  int                  `json:"more_files"`
@@ -126,9 +127,8 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 	if d.Waiting != nil {
 		d.Waiting.cut()
 	}
-	d.Findings = []efficiency.Finding{}
-	if d.Imbalance != nil {
-		d.Findings = efficiency.Findings(d.Imbalance, rep)
+	if err := d.iterations(r, rep, o); err != nil {
+		return nil, fmt.Errorf("iterations: %w", err)
 	}
 	if d.Numbers, err = numbers(r, d.Flat.PerRank, d.Waiting, o); err != nil {
 		return nil, fmt.Errorf("numbers of ranks: %w", err)
@@ -298,8 +298,8 @@ var assets embed.FS
 
 // scripts are the modules of the page; a module comes after those it imports.
 var scripts = []string{
-	"format.js", "dom.js", "data.js", "table.js", "links.js", "findings.js", "overview.js", "calls.js", "structure.js", "matrix.js", "sizes.js", "imbalance.js",
-	"looks.js", "tiles.js", "single.js", "axis.js", "rows.js", "paint.js", "stats.js", "live.js", "hand.js", "timeline.js", "waiting.js", "graph.js", "ranks.js", "fileheat.js", "files.js", "main.js",
+	"format.js", "dom.js", "data.js", "cells.js", "table.js", "links.js", "findings.js", "overview.js", "calls.js", "structure.js", "matrix.js", "sizes.js", "imbalance.js",
+	"looks.js", "tiles.js", "single.js", "axis.js", "rows.js", "paint.js", "stats.js", "live.js", "hand.js", "timeline.js", "waiting.js", "graph.js", "ranks.js", "iterations.js", "fileheat.js", "files.js", "main.js",
 }
 
 // Modules become one: a module comes after its imports.

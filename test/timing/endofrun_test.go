@@ -1,11 +1,16 @@
 package timing
 
 import (
+	"bytes"
 	"math"
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -38,9 +43,29 @@ func TestEndOfRun(t *testing.T) {
 					}
 					r := a.trace("--timing", "lossless", "--waits", "always")
 					sameWaits(t, r)
+					sameWhen(t, r, x.source == "../mpi/pcontrol.c")
 				})
 			}
 		})
+	}
+}
+
+// sameWhen compares byte by byte, but where tracing was switched off: there times of a trace are a nanosecond off.
+func sameWhen(t *testing.T, r *trace.Reader, off bool) {
+	t.Helper()
+	want, err := when.FromTimes(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.When()
+	if err != nil || got == nil {
+		t.Fatal(got, err)
+	}
+	if off && cmp.Equal(want.Loop, got.Loop) && len(want.WidthNs) == len(got.WidthNs) && len(want.Rows) == len(got.Rows) {
+		return
+	}
+	if !bytes.Equal(sections.AppendWhen(nil, want), sections.AppendWhen(nil, got)) {
+		t.Errorf("with all times, and at the end of the run: %s", cmp.Diff(want, got))
 	}
 }
 

@@ -23,7 +23,7 @@ type Finding struct {
 	Function string  `json:"function,omitempty"`
 	Place    string  `json:"site,omitempty"`
 	Rank     int     `json:"rank"`               // the one to look at, -1: none more than others
-	Evidence string  `json:"evidence,omitempty"` // "path": the critical path; else the calls themselves
+	Evidence string  `json:"evidence,omitempty"` // "path": the critical path; "waiting"; "iterations"; else the calls themselves
 }
 
 const (
@@ -34,8 +34,8 @@ const (
 
 // Findings draws findings from a report on all calls (Options.All), those of most time first. A run without times has none,
 // nor one in which little is lost. waited is who waited for whom; nil if it isn't known. What it says of a call, a rank or the
-// critical path stands for what sums of times say of these.
-func Findings(rep *Report, waited *waits.Report) []Finding {
+// critical path stands for what sums of times say of these. Others were found elsewhere.
+func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	runtime := float64(rep.Efficiency.RuntimeNs)
 	whole := runtime * float64(rep.Ranks)
 	list := []Finding{}
@@ -90,6 +90,9 @@ func Findings(rep *Report, waited *waits.Report) []Finding {
 		if !slices.ContainsFunc(waiting, func(w wait) bool { return w.Share >= least && w.Rank == f.Rank && w.late(f.Function, f.Place) }) {
 			add(f)
 		}
+	}
+	for _, f := range others {
+		add(f)
 	}
 	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Share, a.Share) })
 	return list[:min(most, len(list))]

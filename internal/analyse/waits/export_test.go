@@ -1,5 +1,31 @@
 package waits
 
+import (
+	"errors"
+
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// AllAt is At for all ranks in one process. logs has their times, by rank.
+func AllAt(r *trace.Reader, logs []*track.Log, always bool) (*trace.Waits, error) {
+	list := Memory(r.Ranks())
+	out, errs := allAt(list, r, logs, always, list[0].(*virtual).close)
+	return out, errors.Join(errs...)
+}
+
+// allAt returns rank 0's answer and the errors by rank.
+func allAt(ranks []Transport, r *trace.Reader, logs []*track.Log, always bool, failed func()) (out *trace.Waits, errs []error) {
+	errs = together(ranks, func(t Transport) error {
+		w, err := At(t, Finish{Trace: r, Log: logs[t.Rank()], Always: always})
+		if t.Rank() == 0 {
+			out = w
+		}
+		return err
+	}, failed)
+	return out, errs
+}
+
 // Windows sets the number of calls of a window until the returned function is called.
 func Windows(calls uint64) func() {
 	before := windowCalls

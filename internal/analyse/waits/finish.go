@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -23,6 +22,7 @@ type Finish struct {
 	Trace  *trace.Reader // of all ranks; without the times of single calls; nil: it can't be read
 	Log    *track.Log    // of the rank's own calls; nil: it has none
 	Always bool          // however long it takes
+	Rider  Rider         // nil: nobody goes along
 }
 
 // Costs of the end, about: of a call, of a step of the ranks' talking, and what may always be taken.
@@ -44,6 +44,9 @@ const mostHops = 100_000
 func At(t Transport, f Finish) (*trace.Waits, error) {
 	w := newLocal(t, nil, nil)
 	w.hops = &hops{of: make(map[int32][]hop)}
+	if f.Rider != nil {
+		w.rider = f.Rider
+	}
 	own := plan{first: math.MaxInt64, last: math.MinInt64, began: math.MaxInt64, since: math.MinInt64}
 	var k *trace.Rank
 	w.try(func() (err error) {
@@ -87,7 +90,7 @@ func At(t Transport, f Finish) (*trace.Waits, error) {
 
 // Told returns what rank 0 has to all ranks.
 func Told(t Transport, what []byte) ([]byte, error) {
-	return talk{t}.spread(world(t.Size()), t.Rank(), what)
+	return Talk{t}.Spread(World(t.Size()), t.Rank(), what)
 }
 
 // ready opens what the rank needs, and says what it will take.
@@ -176,7 +179,7 @@ func (w *local) agree(own plan) (plan, error) {
 	if w.broken != nil {
 		own.left = trace.LeftFailed
 	}
-	b, err := w.reduce(w.world, w.Rank(), wire.Append(nil, own.code), func(a, b []byte) []byte {
+	b, err := w.Reduce(w.world, w.Rank(), wire.Append(nil, own.code), func(a, b []byte) []byte {
 		x, err := readPlan(a)
 		y, err2 := readPlan(b)
 		if err != nil || err2 != nil {
@@ -197,7 +200,7 @@ func readPlan(b []byte) (p plan, err error) { return p, wire.Read(b, "plan", p.c
 
 // begin gets ready to go through the rank's calls.
 func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
-	if w.places, err = newPlaces(f.Trace); err != nil {
+	if w.places, err = NewPlaces(f.Trace); err != nil {
 		return err
 	}
 	o := ops.Options{Ranks: []int{w.Rank()}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Extent: &[2]int64{all.first, all.last}}
@@ -212,6 +215,7 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 	} else {
 		o.Untimed = true
 	}
+	w.rider.Count(all.first)
 	if w.clock = o.Clock; all.since != math.MinInt64 {
 		w.since = all.since - all.first
 	}
@@ -221,6 +225,29 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 	w.enterGroups(w.s.Comms)
 	w.follow, err = w.s.Follow(w.Rank(), w)
 	return err
+}
+
+// Clock has the times of a rank's calls on the run's time line; nil if it has not those of all.
+func (f *Finish) Clock(rank int) (ops.Clock, error) {
+	if f.Trace == nil || f.Log == nil {
+		return nil, nil
+	}
+	k, err := f.Trace.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	for stream := range k.Streams() {
+		if len(f.Log.Streams) <= stream || skippedOf(f.Log, stream).Calls > 0 {
+			return nil, nil
+		}
+	}
+	clock, err := k.Clock()
+	if err != nil {
+		return nil, err
+	}
+	return func(stream int) func() (start, end, gap int64, err error) {
+		return ticker(f.Log, stream, k.Len(stream), clock.Common)
+	}, nil
 }
 
 // ticker reads the times of the first calls of a stream.
@@ -273,7 +300,7 @@ func (w *local) findPath(span int64) (*Path, *pathSums, error) {
 		own = w.way(since).append(nil)
 		return nil
 	})
-	all, err := w.gather(w.world, w.Rank(), own, func(a, b []byte) []byte { return append(a, b...) })
+	all, err := w.Gather(w.world, w.Rank(), own, func(a, b []byte) []byte { return append(a, b...) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -289,7 +316,7 @@ func (w *local) findPath(span int64) (*Path, *pathSums, error) {
 			return nil
 		})
 	}
-	if told, err = w.spread(w.world, w.Rank(), told); err != nil {
+	if told, err = w.Spread(w.world, w.Rank(), told); err != nil {
 		return nil, nil, err
 	}
 	x := newPathSums()
@@ -343,7 +370,7 @@ func (w *local) pathSince(span int64) (int64, error) {
 		}
 		return n
 	}
-	all, err := w.reduce(w.world, w.Rank(), encode(&own), func(a, b []byte) []byte {
+	all, err := w.Reduce(w.world, w.Rank(), encode(&own), func(a, b []byte) []byte {
 		x, y := decode(a), decode(b)
 		for i := range x {
 			x[i] += y[i]
@@ -389,7 +416,7 @@ func (w *local) conclude(path *Path, onPath *pathSums) (*trace.Waits, error) {
 	if w.broken != nil {
 		own = nil
 	}
-	all, err := w.gather(w.world, w.Rank(), own, join)
+	all, err := w.Gather(w.world, w.Rank(), own, join)
 	if err != nil || w.Rank() > 0 {
 		return nil, err
 	}
@@ -513,31 +540,4 @@ func (x *pathSums) code(c *wire.Coder) {
 		wire.Naturals(c, &r.Rank)
 		wire.Naturals(c, &r.ComputeNs, &r.MPINs)
 	}
-}
-
-// Together is At for all ranks in one process. logs has their times, by rank.
-func Together(r *trace.Reader, logs []*track.Log, always bool) (*trace.Waits, error) {
-	list := memory(r.Ranks())
-	out, errs := together(list, r, logs, always, list[0].(*virtual).close)
-	return out, errors.Join(errs...)
-}
-
-// together has a goroutine for each rank. It returns rank 0's answer and the errors by rank; failed is called when a rank has one, so that
-// no other waits for it.
-func together(ranks []Transport, r *trace.Reader, logs []*track.Log, always bool, failed func()) (out *trace.Waits, errs []error) {
-	errs = make([]error, len(ranks))
-	var wait sync.WaitGroup
-	for i, t := range ranks {
-		wait.Go(func() {
-			w, err := At(t, Finish{Trace: r, Log: logs[i], Always: always})
-			if errs[i] = err; err != nil {
-				failed()
-			}
-			if i == 0 {
-				out = w
-			}
-		})
-	}
-	wait.Wait()
-	return out, errs
 }

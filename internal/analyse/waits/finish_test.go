@@ -128,7 +128,7 @@ func TestEndOfRun(t *testing.T) {
 		if err := os.WriteFile(name, mergetest.File(t, tracks, nil), 0o600); err != nil {
 			rt.Fatal(err)
 		}
-		kept, err := waits.Together(opened(rt, name), logs, true)
+		kept, err := waits.AllAt(opened(rt, name), logs, true)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestLastPart(t *testing.T) {
 		}}
 		tr.Log = nil
 	}
-	w, err := waits.Together(mergetest.Open(t, tracks, nil), logs, true)
+	w, err := waits.AllAt(mergetest.Open(t, tracks, nil), logs, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestSoon(t *testing.T) {
 	if err := os.WriteFile(name, mergetest.File(t, tracks, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found, err := waits.Together(opened(t, name), logs, true)
+	found, err := waits.AllAt(opened(t, name), logs, true)
 	if err != nil {
 		t.Fatal(err)
 	}

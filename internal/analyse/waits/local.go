@@ -45,12 +45,13 @@ type blocked struct {
 // ranks tell each other what the others need.
 type local struct {
 	ops.NoSink
-	talk
+	Talk
 	s      *ops.Source
-	places *places
+	places *Places
 	follow *ops.Following
 	k      *trace.Rank // nil: left no track
 	each   func(Wait)
+	rider  Rider
 	world  []int // all ranks
 	direct int   // members of a communicator up to which the late one is asked what it computed
 	broken error // what went wrong here: the others are told when the window ends
@@ -98,17 +99,17 @@ type local struct {
 // slack is how many times the error of one time two ranks may be apart that were together: errors add up.
 const slack = 4
 
-func newLocal(t Transport, s *ops.Source, p *places) *local {
+func newLocal(t Transport, s *ops.Source, p *Places) *local {
 	return &local{
-		world: world(t.Size()), part: 1, since: math.MinInt64, talk: talk{t}, s: s, places: p, each: func(Wait) {}, direct: maxDirect,
+		world: World(t.Size()), part: 1, since: math.MinInt64, Talk: Talk{t}, s: s, places: p, each: func(Wait) {}, rider: alone{}, direct: maxDirect,
 		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
 	}
 }
 
-// world lists all ranks.
-func world(n int) []int {
+// World lists all ranks.
+func World(n int) []int {
 	list := make([]int, n)
 	for i := range list {
 		list[i] = i
@@ -150,6 +151,7 @@ func (w *local) Enter(c *ops.Call) error {
 		t.start = c.Start
 	}
 	t.end = max(t.end, c.End)
+	w.rider.Call(c.Stream, c.Terminal, c.Start, c.End, int64(c.Timing.Gap.Ns))
 	free := w.threads[c.Stream].free(c.Start)
 	w.MPINs += w.threads[c.Stream].add(c.Start, c.End)
 	at := w.placeOf(c)
@@ -337,6 +339,7 @@ func (w *local) settle(b *blocked) {
 	w.WaitedNs += b.waited
 	w.add(b, b.kind, 1)
 	w.each(b.as(b.kind, b.waited))
+	w.rider.Waited(int(b.stream), b.at, b.waited)
 	if w.hops != nil {
 		w.hops.add(b)
 	}
@@ -507,7 +510,7 @@ func (w *local) vote() error {
 	if w.broken != nil {
 		own[0] = 1
 	}
-	got, err := w.reduce(w.world, w.Rank(), own, func(a, b []byte) []byte {
+	got, err := w.Reduce(w.world, w.Rank(), own, func(a, b []byte) []byte {
 		x, y := wire.NewReader(a, "vote"), wire.NewReader(b, "vote")
 		flag := x.Byte() | y.Byte()
 		return wire.AppendUvarint(wire.AppendVarint([]byte{flag}, min(x.Varint(), y.Varint())), x.Uvarint()+y.Uvarint())

@@ -172,7 +172,7 @@ func (w *local) meet(g *group) error {
 		own = appendComings(nil, list)
 		return nil
 	})
-	all, err := w.reduce(g.members, g.self, own, func(a, b []byte) (both []byte) {
+	all, err := w.Reduce(g.members, g.self, own, func(a, b []byte) (both []byte) {
 		both = a
 		w.try(func() error {
 			x, err := readComings(a)

@@ -363,7 +363,7 @@ func (x *pathSums) thread(w *local, of thread, list []stretch, chains [][]int) e
 	return nil
 }
 
-func (x *pathSums) report(p *Path, rep *Report, waited map[place]int64, of *places, called func(function string, s trace.Site) string) {
+func (x *pathSums) report(p *Path, rep *Report, waited map[place]int64, of *Places, called func(function string, s trace.Site) string) {
 	for at, s := range x.sites {
 		if s.compute+s.mpi == 0 {
 			continue

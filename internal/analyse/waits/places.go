@@ -8,20 +8,21 @@ type place uint64
 
 const placeBits = 32
 
-// places numbers places, and knows those that have numbers.
-type places struct {
+// Places numbers where functions are called, the same on all ranks, and knows which places have numbers.
+type Places struct {
 	schema []*trace.Function
 	sites  []trace.Site
 	of     map[trace.Site]int
 	number map[*trace.Function]int
 }
 
-func newPlaces(r *trace.Reader) (*places, error) {
+// NewPlaces numbers the places of a trace.
+func NewPlaces(r *trace.Reader) (*Places, error) {
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, err
 	}
-	x := &places{r.Schema(), sites, make(map[trace.Site]int), make(map[*trace.Function]int)}
+	x := &Places{r.Schema(), sites, make(map[trace.Site]int), make(map[*trace.Function]int)}
 	for i, s := range sites {
 		x.of[s] = i + 1
 	}
@@ -31,11 +32,17 @@ func newPlaces(r *trace.Reader) (*places, error) {
 	return x, nil
 }
 
-func (x *places) place(f *trace.Function, s trace.Site) place {
+func (x *Places) place(f *trace.Function, s trace.Site) place {
 	return place(x.number[f])<<placeBits | place(x.of[s])
 }
 
-func (x *places) at(p place) (at trace.FunctionSite) {
+// Of returns the place of a call as traces have it.
+func (x *Places) Of(f *trace.Function, s trace.Site) trace.WaitPlace { return x.wait(x.place(f, s)) }
+
+// At returns what is at a place.
+func (x *Places) At(p trace.WaitPlace) trace.FunctionSite { return x.at(x.placeAt(p)) }
+
+func (x *Places) at(p place) (at trace.FunctionSite) {
 	if n := int(p >> placeBits); n < len(x.schema) {
 		at.Function = x.schema[n].Name
 	}

@@ -104,7 +104,7 @@ type Unclear struct {
 }
 
 // report is what all ranks found out.
-func (s *sums) report(ranks int, x *places, called func(function string, s trace.Site) string) *Report {
+func (s *sums) report(ranks int, x *Places, called func(function string, s trace.Site) string) *Report {
 	rep := &Report{
 		Ranks: ranks, Part: 1, Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs, Losses: s.losses.List(),
 		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{},

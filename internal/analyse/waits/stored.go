@@ -25,7 +25,7 @@ const (
 )
 
 // kept is what of the sums of all ranks goes into the trace.
-func (s *sums) kept(x *places, path *Path, on *pathSums) *trace.Waits {
+func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
 	w := &trace.Waits{Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs}
 	for _, r := range s.ranks {
 		w.RunNs += r.RunNs
@@ -93,7 +93,7 @@ func (s *sums) kept(x *places, path *Path, on *pathSums) *trace.Waits {
 // leastOther is 1 / the least share of the time in MPI for which a function that isn't looked at is named.
 const leastOther = 200
 
-func keptPath(x *places, path *Path, on *pathSums, waited map[place]int64, ranks int) *trace.WaitPath {
+func keptPath(x *Places, path *Path, on *pathSums, waited map[place]int64, ranks int) *trace.WaitPath {
 	rep := Report{ByRank: make([]RankSum, ranks)}
 	p := &trace.WaitPath{RunNs: path.RunNs, SpoorNs: on.spoor, Hops: path.Hops, Rank: path.Rank}
 	for _, at := range slices.SortedFunc(maps.Keys(on.sites), func(a, b place) int {
@@ -118,12 +118,12 @@ func keptPath(x *places, path *Path, on *pathSums, waited map[place]int64, ranks
 }
 
 // wait is a place as the trace has it.
-func (x *places) wait(p place) trace.WaitPlace {
+func (x *Places) wait(p place) trace.WaitPlace {
 	return trace.WaitPlace{Function: int(p >> placeBits), Site: int(p & (1<<placeBits - 1))}
 }
 
 // placeAt is the opposite of wait.
-func (x *places) placeAt(p trace.WaitPlace) place {
+func (x *Places) placeAt(p trace.WaitPlace) place {
 	return place(p.Function)<<placeBits | place(p.Site)
 }
 
@@ -171,7 +171,7 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 	if w.Left != trace.WaitsKnown {
 		return nil, fmt.Errorf("%w: %s", ErrLeft, Why(w))
 	}
-	x, err := newPlaces(r)
+	x, err := NewPlaces(r)
 	if err != nil {
 		return nil, err
 	}

@@ -19,16 +19,16 @@ type Transport interface {
 	Recv(from int) ([]byte, error)
 }
 
-// A talk is a rank's part in what ranks tell each other. Its rules keep ranks from waiting for one another in a circle:
+// A Talk is a rank's part in what ranks tell each other. Its rules keep ranks from waiting for one another in a circle:
 // pairs exchange blocks in rising order of the two numbers' exclusive or, the lower one sends first; groups follow each other in
 // one order on all ranks.
-type talk struct{ Transport }
+type Talk struct{ Transport }
 
 // everybody is up to how many ranks each talks to every other one, whether there is something to say or not.
 const everybody = 8
 
 // exchange sends blocks to other ranks, and returns those that others sent to this one.
-func (x talk) exchange(out map[int][]byte) (map[int][]byte, error) {
+func (x Talk) exchange(out map[int][]byte) (map[int][]byte, error) {
 	in := make(map[int][]byte)
 	if b, ok := out[x.Rank()]; ok {
 		in[x.Rank()] = b
@@ -63,7 +63,7 @@ func (x talk) exchange(out map[int][]byte) (map[int][]byte, error) {
 
 // partners finds the ranks that have something to say to this one, or this one to them. Who wants to talk to whom goes from rank
 // to rank over distances of 1, 2, 4, …: after as many steps as the number of ranks has digits, everybody knows.
-func (x talk) partners(out map[int][]byte) ([]int, error) {
+func (x Talk) partners(out map[int][]byte) ([]int, error) {
 	n, self := x.Size(), x.Rank()
 	if n <= everybody {
 		list := make([]int, 0, n)
@@ -127,17 +127,17 @@ func (x talk) partners(out map[int][]byte) ([]int, error) {
 	return slices.Collect(maps.Keys(with)), nil
 }
 
-// reduce joins what members of a group have, and returns the whole to all of them. self is the rank's place in the group.
-func (x talk) reduce(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
-	all, err := x.gather(members, self, own, join)
+// Reduce joins what members of a group have, and returns the whole to all of them. self is the rank's place in the group.
+func (x Talk) Reduce(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
+	all, err := x.Gather(members, self, own, join)
 	if err != nil {
 		return nil, err
 	}
-	return x.spread(members, self, all)
+	return x.Spread(members, self, all)
 }
 
-// gather joins what members of a group have, and returns the whole to the first of them, in order of places.
-func (x talk) gather(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
+// Gather joins what members of a group have, and returns the whole to the first of them, in order of places.
+func (x Talk) Gather(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
 	for step := 1; step < len(members); step <<= 1 {
 		if self&step != 0 {
 			return nil, x.Send(members[self-step], own)
@@ -153,8 +153,8 @@ func (x talk) gather(members []int, self int, own []byte, join func(a, b []byte)
 	return own, nil
 }
 
-// spread returns what the first member of a group has to all of them.
-func (x talk) spread(members []int, self int, all []byte) ([]byte, error) {
+// Spread returns what the first member of a group has to all of them.
+func (x Talk) Spread(members []int, self int, all []byte) ([]byte, error) {
 	step := 1
 	for step < len(members) && self&step == 0 {
 		step <<= 1
@@ -175,8 +175,8 @@ func (x talk) spread(members []int, self int, all []byte) ([]byte, error) {
 	return all, nil
 }
 
-// memory are ranks in one process, each with a goroutine of its own.
-func memory(n int) []Transport {
+// Memory are ranks in one process, each with a goroutine of its own.
+func Memory(n int) []Transport {
 	list, boxes := make([]Transport, n), make([]*mailbox, n)
 	for i := range boxes {
 		boxes[i] = &mailbox{from: make(map[int][][]byte)}
@@ -186,6 +186,27 @@ func memory(n int) []Transport {
 		list[i] = &virtual{i, boxes}
 	}
 	return list
+}
+
+// Together does something for each of n ranks in one process, with a goroutine for each. Where it fails for one, no other waits for it.
+func Together(n int, do func(t Transport) error) error {
+	list := Memory(n)
+	return errors.Join(together(list, do, list[0].(*virtual).close)...)
+}
+
+// together returns the errors by rank; failed is called when a rank has one.
+func together(ranks []Transport, do func(t Transport) error, failed func()) (errs []error) {
+	errs = make([]error, len(ranks))
+	var wait sync.WaitGroup
+	for i, t := range ranks {
+		wait.Go(func() {
+			if errs[i] = do(t); errs[i] != nil {
+				failed()
+			}
+		})
+	}
+	wait.Wait()
+	return errs
 }
 
 // A mailbox has what a rank was sent and has not taken.

@@ -50,11 +50,11 @@ func TestBrokenTransport(t *testing.T) {
 	for _, ranks := range []int{3, 2 * everybody} {
 		r, logs := logged(t, ranks)
 		for n := 0; ; n++ {
-			list := memory(ranks)
+			list := Memory(ranks)
 			over := list[0].(*virtual).close // who waits has waited long enough
 			f := &failing{list[1], n}
 			list[1] = f
-			out, errs := together(list, r, logs, true, over)
+			out, errs := allAt(list, r, logs, true, over)
 			if f.left >= 0 {
 				if out == nil || out.Left != trace.WaitsKnown || len(out.Sites) == 0 {
 					t.Errorf("%d ranks, all well: %+v, %v", ranks, out, errs)
@@ -95,7 +95,7 @@ func TestBrokenLog(t *testing.T) {
 						}
 					}
 				}}
-				out, err := Together(r, append(append([]*track.Log{logs[0]}, &broken), logs[2:]...), true)
+				out, err := AllAt(r, append(append([]*track.Log{logs[0]}, &broken), logs[2:]...), true)
 				if out == nil || out.Left != trace.LeftFailed || err != nil {
 					t.Errorf("%d ranks, call %d: %+v, %v", ranks, n, out, err)
 				}

@@ -70,7 +70,22 @@ type Options struct {
 	Each     func(w Wait)                               // told of every wait; may be nil
 	Path     bool                                       // find the critical path, too
 	Loops    Loops                                      // around the calls of the path; nil: not asked for
+	Rider    func(rank int) Rider                       // goes along with a rank; may be nil, but not return it
 }
+
+// A Rider goes along with a rank through its calls. Times are in ns.
+type Rider interface {
+	Count(from int64)                                 // says where on the run's time line the times of calls count from
+	Call(stream, terminal int, start, end, gap int64) // takes each call, those of a thread in order
+	Waited(stream int, from, ns int64)                // takes what a call waited, from its beginning on, once that is known
+}
+
+// alone is for a rank with which nobody goes along.
+type alone struct{}
+
+func (alone) Count(int64)                  {}
+func (alone) Call(_, _ int, _, _, _ int64) {}
+func (alone) Waited(int, int64, int64)     {}
 
 // Loops finds the loops around calls, as calltree.Loops does.
 type Loops interface {
@@ -120,7 +135,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := newPlaces(r)
+	x, err := NewPlaces(r)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +154,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 			f(n)
 		}
 	}
-	ranks := memory(r.Ranks())
+	ranks := Memory(r.Ranks())
 	list, calls := make([]*local, len(ranks)), uint64(0)
 	for rank, t := range ranks {
 		s, err := ops.New(r, ops.Options{
@@ -162,6 +177,10 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 				o.Each(x)
 			}
 		}
+		if o.Rider != nil {
+			w.rider = o.Rider(rank)
+		}
+		w.rider.Count(first)
 		if o.Path {
 			w.hops = &hops{of: make(map[int32][]hop)}
 		}

@@ -1,6 +1,7 @@
 import { ticksOf } from "./axis.js";
+import { readable } from "./cells.js";
 import { data, reader, unpack } from "./data.js";
-import { colour, el, prepare, repaints, tip, toggles, untip } from "./dom.js";
+import { colour, el, prepare, repaints, toggles } from "./dom.js";
 import { bytes, count, plural, ranks, time } from "./format.js";
 import { heat } from "./matrix.js";
 
@@ -24,7 +25,7 @@ const directions = { both: "read and written", read: "read", written: "written" 
 export const fileHeat = async () => {
   if (data.heats.length === 0) return null;
   const all = await Promise.all(data.heats.map(heatRows));
-  let chosen = 0, down = "ranks", way = "both", cursor = null;
+  let chosen = 0, down = "ranks", way = "both";
   const canvas = el("canvas", { tabIndex: 0, id: "file-heat", role: "img" }), note = el("p", { className: "dim", role: "status", id: "file-heat-note" });
   const margin = { left: 150, top: 8, bottom: 22 };
   let width = 600, row = 12, least = 0, most = 0;
@@ -60,6 +61,7 @@ export const fileHeat = async () => {
       const x = margin.left + ((at - h.from) / h.ns) * w;
       if (x + 32 < width) g.fillText(label, x, margin.top + tall + 15);
     }
+    const cursor = keys.at();
     if (cursor) {
       g.strokeStyle = colour("ink");
       g.lineWidth = 2;
@@ -75,31 +77,14 @@ export const fileHeat = async () => {
     if (h.kind === "mean") note.textContent += " Each call has the mean time of similar calls, so its start is estimated.";
     else if (h.kind === "histogram") note.textContent += " Times are drawn from histograms, so starts of calls are estimated.";
   };
-  const place = (ev) => {
-    const r = canvas.getBoundingClientRect(), h = data.heats[chosen];
-    const x = Math.floor(((ev.clientX - r.left - margin.left) / (width - margin.left)) * h.bins), y = Math.floor((ev.clientY - r.top - margin.top) / row);
-    return x >= 0 && x < h.bins && y >= 0 && y < rows().length ? { x, y } : null;
-  };
   const describe = ({ x, y }) => {
     const h = data.heats[chosen], r = rows()[y], one = h.ns / h.bins, part = `${time(h.from + x * one)} to ${time(h.from + (x + 1) * one)}`;
     const say = (k, word) => r.cells[k][x] > 0 && `${word} ${bytes(r.cells[k][x])}, ${rate(r.cells[k][x])}`;
     return [`${r.name}, ${part}`, say(0, "read"), say(1, "written")].filter(Boolean).join("\n") + (r.cells[0][x] + r.cells[1][x] > 0 ? "" : ": nothing");
   };
-  canvas.addEventListener("pointermove", (ev) => { const p = place(ev); if (p) tip(describe(p), ev.clientX, ev.clientY); else untip(); });
-  canvas.addEventListener("pointerleave", untip);
-  canvas.addEventListener("blur", () => { cursor = null; untip(); draw(); });
-  canvas.addEventListener("keydown", (ev) => {
-    const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[ev.key];
-    if (!by) return;
-    ev.preventDefault();
-    const h = data.heats[chosen];
-    cursor = cursor ? { x: Math.max(0, Math.min(h.bins - 1, cursor.x + by[0])), y: Math.max(0, Math.min(rows().length - 1, cursor.y + by[1])) } : { x: 0, y: 0 };
-    draw();
-    const r = canvas.getBoundingClientRect();
-    tip(describe(cursor), r.left + margin.left + ((cursor.x + 1) / h.bins) * (width - margin.left), r.top + margin.top + (cursor.y + 1) * row);
-  });
+  const keys = readable(canvas, () => ({ columns: data.heats[chosen].bins, rows: rows().length, left: margin.left, top: margin.top, width: width - margin.left, row }), describe, () => draw());
   repaints.push(draw);
-  const choose = (set) => (v) => { set(v); cursor = null; draw(); };
+  const choose = (set) => (v) => { set(v); keys.forget(); draw(); };
   return { draw, view: el("div", {}, el("h3", { textContent: "Bandwidth over time" }),
     el("div", { className: "tools" },
       data.heats.length > 1 && toggles("Calls", data.heats.map((h, i) => [i, h.by]), chosen, choose((v) => { chosen = v; })),

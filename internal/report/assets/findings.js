@@ -10,6 +10,7 @@ export const findings = () => {
   const evidence = (f) => [
     f.function && way("calls", "Calls", f.function, f.site || ""),
     f.evidence === "path" && way("waiting", "Critical path"),
+    f.evidence === "iterations" && way("iterations", "Over the iterations"),
     f.evidence === "waiting" && way("waiting", "Who waits for whom", f.function, f.site),
     f.function && !f.evidence && way("imbalance", "Over the ranks", f.function, f.site || ""),
     f.rank >= 0 && way("ranks", `Rank ${f.rank} among the others`, f.rank),

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/record/capture"
@@ -86,9 +86,8 @@ func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	return s, nil
 }
 
-// Waits finds out who waited for whom until the processes ended, from the times that they left, for the world's trace. It returns nil
-// if they kept none.
-func (w *World) Waits(r *trace.Reader) (*trace.Waits, error) {
+// Add finds out who waited for whom, and when, until the processes ended, from the times that they left, and puts it into the world's trace.
+func (w *World) Add(r *trace.Reader) error {
 	logs, some := make([]*track.Log, r.Ranks()), false
 	for _, p := range w.Processes {
 		if p.Track != nil && p.Track.Rank < len(logs) {
@@ -97,9 +96,16 @@ func (w *World) Waits(r *trace.Reader) (*trace.Waits, error) {
 		}
 	}
 	if !some {
-		return nil, nil
+		return nil
 	}
-	return waits.Together(r, logs, true)
+	waited, found, err := when.Together(r, logs)
+	if err == nil && waited != nil {
+		err = trace.AddWaits(r.Name(), waited)
+	}
+	if err == nil && found != nil {
+		err = trace.AddWhen(r.Name(), found)
+	}
+	return err
 }
 
 func (w *World) meta(c *capture.Context, producer string) map[string]string {

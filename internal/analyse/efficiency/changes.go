@@ -1,0 +1,92 @@
+package efficiency
+
+import (
+	"fmt"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Changes says in sentences which iterations of a run differ, as package when finds them. called names a call site. w may be nil.
+func Changes(r *trace.Reader, w *trace.When, called func(function string, s trace.Site) string) ([]Finding, error) {
+	if w == nil || w.Loop == nil || len(w.Findings) == 0 {
+		return nil, nil
+	}
+	x, err := waits.NewPlaces(r)
+	if err != nil {
+		return nil, err
+	}
+	var list []Finding
+	for i := range w.Findings {
+		f := &w.Findings[i]
+		out := Finding{Share: float64(f.CostNs) / float64(max(1, w.RunNs())), Text: changeText(w, f, r.Ranks()), Rank: -1, Evidence: "iterations"}
+		if f.Of == 1 {
+			out.Rank = f.Ranks[0]
+		}
+		if f.Place.Function >= 0 {
+			at := x.At(f.Place)
+			out.Function, out.Place = at.Function, called(at.Function, at.Site)
+			out.Text += fmt.Sprintf(", before %s at %s", out.Function, out.Place)
+		}
+		list = append(list, out)
+	}
+	return list, nil
+}
+
+func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
+	who, verb := "iterations", "take"
+	switch {
+	case f.Of == 1:
+		who, verb = fmt.Sprintf("rank %d", f.Ranks[0]), "computes"
+	case f.Of == ranks:
+		who, verb = "ranks", "compute"
+	case f.Of == len(f.Ranks) && f.Of > 0:
+		who, verb = "ranks "+show.Ranges(f.Ranks), "compute"
+	case f.Of > 0:
+		who, verb = fmt.Sprintf("%d of %d ranks", f.Of, ranks), "compute"
+	}
+	before, after, per := show.Duration(float64(f.BeforeNs)), show.Duration(float64(f.AfterNs)), ""
+	if f.Of > 0 {
+		per = " an iteration"
+	}
+	switch when.Kind(f.Kind) {
+	case when.Slow:
+		s := fmt.Sprintf("iteration %d of %d takes %s instead of %s", f.From, w.Loop.Iterations, after, before)
+		if f.Of > 0 {
+			s += fmt.Sprintf(": %s computes %s longer", who, show.Duration(float64(f.LongerNs)))
+		}
+		return s
+	case when.Step:
+		if f.AfterNs < f.BeforeNs {
+			return fmt.Sprintf("before iteration %d of %d, %s %s %s instead of %s%s", f.From, w.Loop.Iterations, who, verb, before, after, per)
+		}
+		return fmt.Sprintf("from iteration %d of %d on, %s %s %s instead of %s%s", f.From, w.Loop.Iterations, who, verb, after, before, per)
+	case when.Drift:
+		return fmt.Sprintf("over %d iterations, what %s %s goes from %s to %s%s", w.Loop.Iterations, who, verb, before, after, per)
+	case when.Period:
+		every := fmt.Sprintf("every %s iteration, from %d on,", ordinal(f.Every), f.From)
+		if f.Of == 0 {
+			return fmt.Sprintf("%s takes %s instead of %s", every, after, before)
+		}
+		return fmt.Sprintf("in %s %s %s %s instead of %s", every, who, verb, after, before)
+	}
+	return fmt.Sprintf("%s %s between %s and far more an iteration, %s on average; others vary less", who, verb, before, after)
+}
+
+// ordinal is a number as in "every 3rd".
+func ordinal(n uint64) string {
+	end := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			end = "st"
+		case 2:
+			end = "nd"
+		case 3:
+			end = "rd"
+		}
+	}
+	return fmt.Sprint(n, end)
+}

@@ -1,0 +1,395 @@
+package when
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Bounds of what ranks tell each other.
+const (
+	mostRows      = 64
+	ownRows       = 8
+	mostProposals = 64
+	mostRanksOf   = 8
+	unlikeOfRun   = 0.02
+	unlikeOthers  = 1.5
+	farAbove      = 2 // levels, of what is told as highest
+)
+
+// A proposal is a change of what ranks compute.
+type proposal struct {
+	change
+	ranks []int // first ones
+	of    int
+	place trace.WaitPlace
+}
+
+// same reports whether ranks have equal changes.
+func (p *proposal) same(q *change, slots int) bool {
+	return p.kind == q.kind && p.every == q.every && math.Abs(float64(p.from-q.from)) <= nearSlots*float64(slots) && (p.after > p.before) == (q.after > q.before)
+}
+
+// explains reports whether a rank's step or drift is why iterations take longer, or less, than at first.
+func (p *proposal) explains(c *change) bool {
+	shifts := func(k Kind) bool { return k == Step || k == Drift }
+	return shifts(p.kind) && shifts(c.kind) && (p.after > p.before) == (c.after > c.before) && p.cost >= c.cost/2
+}
+
+// A late rank is the one that computes most beyond what it usually does in a slot.
+type lateRank struct {
+	slot, rank int
+	ns         int64
+	place      trace.WaitPlace
+}
+
+// changed is what ranks found in their iterations.
+type changed struct {
+	slots     int
+	proposals []proposal
+	late      []lateRank // by slot
+	noise     float64    // of all ranks
+}
+
+func (f *changed) code(c *wire.Coder) {
+	ns := func(list ...*float64) {
+		for _, v := range list {
+			n := int64(math.Round(*v))
+			wire.Integers(c, &n)
+			*v = float64(n)
+		}
+	}
+	place := func(p *trace.WaitPlace) {
+		wire.Above(c, &p.Function, -1, math.MaxInt32)
+		wire.Naturals(c, &p.Site)
+	}
+	wire.Naturals(c, &f.slots)
+	ns(&f.noise)
+	wire.List(c, &f.proposals, 9, func(_ int, p *proposal) {
+		wire.Int(c, &p.kind, int(kinds)-1)
+		wire.Naturals(c, &p.from, &p.every, &p.of)
+		ns(&p.before, &p.after, &p.cost)
+		place(&p.place)
+		wire.List(c, &p.ranks, 1, func(_ int, r *int) { wire.Naturals(c, r) })
+	})
+	wire.List(c, &f.late, 5, func(_ int, l *lateRank) {
+		wire.Naturals(c, &l.slot, &l.rank)
+		wire.Naturals(c, &l.ns)
+		place(&l.place)
+	})
+}
+
+func (f *changed) join(o *changed) {
+	f.slots = max(f.slots, o.slots)
+	f.noise += o.noise
+	for i := range o.proposals {
+		q := &o.proposals[i]
+		j := slices.IndexFunc(f.proposals, func(p proposal) bool { return p.kind != Noisy && p.same(&q.change, f.slots) })
+		if j < 0 {
+			f.proposals = append(f.proposals, *q)
+			continue
+		}
+		p := &f.proposals[j]
+		p.ranks = append(p.ranks, q.ranks...)
+		p.ranks = p.ranks[:min(len(p.ranks), mostRanksOf)]
+		mean := func(a *float64, b float64) { *a = (*a*float64(p.of) + b*float64(q.of)) / float64(p.of+q.of) }
+		mean(&p.before, q.before)
+		mean(&p.after, q.after)
+		if q.cost > p.cost {
+			p.cost, p.place, p.from = q.cost, q.place, q.from
+		}
+		p.of += q.of
+	}
+	slices.SortStableFunc(f.proposals, func(a, b proposal) int { return cmp.Compare(b.cost, a.cost) })
+	f.proposals = f.proposals[:min(len(f.proposals), mostProposals)]
+	both := append(f.late, o.late...)
+	slices.SortStableFunc(both, func(a, b lateRank) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(b.ns, a.ns)) })
+	f.late = slices.CompactFunc(both, func(a, b lateRank) bool { return a.slot == b.slot })
+}
+
+// A row is what ranks have in the finest columns, in the mean.
+type row struct {
+	first, ranks int
+	times        [states][]int64
+	unlike       int64 // of a rank's own: how far it is from its group's
+}
+
+func (r *row) code(c *wire.Coder) {
+	wire.Naturals(c, &r.first, &r.ranks)
+	wire.Naturals(c, &r.unlike)
+	for i := range r.times {
+		wire.List(c, &r.times[i], 1, func(_ int, ns *int64) { wire.Integers(c, ns) })
+	}
+}
+
+// join adds rows of a group; times are sums meanwhile.
+func (r *row) join(o *row) {
+	if r.ranks == 0 {
+		*r = *o
+		return
+	}
+	if o.ranks == 0 {
+		return
+	}
+	r.ranks += o.ranks
+	for s := range r.times {
+		for i := range r.times[s] {
+			r.times[s][i] += o.times[s][i]
+		}
+	}
+}
+
+// rows are those of groups, of ranks that are unlike these, and which rank computes longest in each column.
+type rows struct {
+	groups, own []row
+	highest     []trace.WhenHighest // by column, of those that compute longer than their group
+	unlike      int64               // sum
+}
+
+func (x *rows) code(c *wire.Coder) {
+	wire.List(c, &x.groups, 3+states, func(_ int, r *row) { r.code(c) })
+	wire.List(c, &x.own, 3+states, func(_ int, r *row) { r.code(c) })
+	wire.List(c, &x.highest, 3, func(_ int, h *trace.WhenHighest) {
+		wire.Naturals(c, &h.Column, &h.Rank)
+		wire.Naturals(c, &h.Ns)
+	})
+	wire.Naturals(c, &x.unlike)
+}
+
+func (x *rows) join(o *rows) {
+	x.groups = append(x.groups, o.groups...)
+	x.own = append(x.own, o.own...)
+	slices.SortStableFunc(x.own, func(a, b row) int { return cmp.Compare(b.unlike, a.unlike) })
+	x.own = x.own[:min(len(x.own), ownRows)]
+	x.highest = append(x.highest, o.highest...)
+	slices.SortStableFunc(x.highest, func(a, b trace.WhenHighest) int {
+		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(b.Ns, a.Ns))
+	})
+	x.highest = slices.CompactFunc(x.highest, func(a, b trace.WhenHighest) bool { return a.Column == b.Column })
+	x.unlike += o.unlike
+}
+
+// Conclude brings together what all ranks have found. Rank 0 gets what is for the trace; nil: no rank has times.
+func (x *Rank) Conclude() (*trace.When, error) {
+	own := changed{}
+	x.try(func() error {
+		if x.canvas != nil && x.loop != nil {
+			own = x.changed()
+		}
+		return nil
+	})
+	if err := joined(x, x.all, x.Rank(), &own, false); err != nil {
+		return nil, err
+	}
+	all, err := x.rows()
+	if err != nil || x.Rank() > 0 || x.means == nil {
+		return nil, err
+	}
+	var w *trace.When
+	x.try(func() error {
+		w = x.picture(all)
+		w.Findings = x.findings(&own)
+		return nil
+	})
+	return w, x.broken
+}
+
+// durations are what slots take, in the mean of the ranks.
+func (x *Rank) durations() []float64 {
+	list := make([]float64, len(x.shapes))
+	for i := range list {
+		list[i] = float64(x.means[i+2] - x.means[i+1])
+	}
+	return list
+}
+
+// run is how long the run takes, in the mean of the ranks.
+func (x *Rank) run() float64 { return float64(x.means[len(x.means)-1] - x.means[0]) }
+
+// computed is what the rank computes in each slot.
+func (x *Rank) computed() []float64 {
+	list := floats(x.canvas.series(x.canvas.states[computing]))
+	for i, ns := range x.canvas.series(x.canvas.states[inFiles]) {
+		list[i] += float64(ns)
+	}
+	return list
+}
+
+// changed finds what changes in what the rank computes.
+func (x *Rank) changed() (f changed) {
+
+	v, run, typical := x.computed(), x.run(), median(x.durations())
+	list, apart := changes(v, x.shapes, typical)
+	f.slots = len(v)
+	for _, c := range list {
+		if c.cost >= leastShare*run {
+			f.proposals = append(f.proposals, proposal{c, []int{x.Rank()}, 1, x.mostly(&c)})
+		}
+	}
+	sum, often := noise(v, apart, typical)
+	if f.noise = sum; sum >= noisyOfRun*run && float64(often) >= noisyOften*float64(len(v)) {
+		usual := median(v)
+		c := change{Noisy, 0, 0, usual, usual + sum/float64(len(v)), sum}
+		f.proposals = append(f.proposals, proposal{c, []int{x.Rank()}, 1, x.mostly(&c)})
+	}
+	excess, _ := over(v, normal(v, apart))
+	for i, e := range excess {
+		if e > typical/10 && e < math.MaxInt64/2 {
+			f.late = append(f.late, lateRank{i, x.Rank(), int64(e), x.placeOf(x.most[i])})
+		}
+	}
+	return f
+}
+
+func (x *Rank) placeOf(e excess) trace.WaitPlace {
+	if e.ns <= 0 {
+		return trace.WaitPlace{Function: -1}
+	}
+	return x.order.places[e.site]
+}
+
+// mostly is the call before which the rank computes longer in most of the slots that change.
+func (x *Rank) mostly(c *change) trace.WaitPlace {
+	sums := make(map[int]float64)
+	best := excess{}
+	for i, e := range x.most {
+		in := true
+		switch c.kind {
+		case Step:
+			in = (i >= c.from) == (c.after > c.before)
+		case Drift:
+			in = (2*i >= len(x.most)) == (c.after > c.before)
+		case Period:
+			in = i%c.every == c.from
+		}
+		if !in || e.ns <= 0 {
+			continue
+		}
+		if sums[e.site] += e.ns; sums[e.site] > best.ns {
+			best = excess{sums[e.site], e.site}
+		}
+	}
+	return x.placeOf(best)
+}
+
+// findings joins what ranks found with what the iterations of all show.
+func (x *Rank) findings(f *changed) []trace.WhenFinding {
+	if x.loop == nil || len(x.shapes) == 0 {
+		return nil
+	}
+	v, run, each := x.durations(), x.run(), newGrid(x.loop, 0, 0, 0).each
+	typical := median(v)
+	var out []trace.WhenFinding
+	add := func(c *change) *trace.WhenFinding {
+		slot := func(ns float64) int64 { return int64(math.Round(ns / float64(each))) }
+		out = append(out, trace.WhenFinding{
+			Kind: int(c.kind), From: uint64(c.from) * each, Every: uint64(c.every) * each, Place: trace.WaitPlace{Function: -1},
+			BeforeNs: slot(c.before), AfterNs: slot(c.after), CostNs: int64(c.cost),
+		})
+		return &out[len(out)-1]
+	}
+	ranks := float64(x.Size())
+	for i := range f.proposals {
+		p := &f.proposals[i]
+		if others := (f.noise - p.cost) / max(1, ranks-1); p.kind == Noisy && p.cost < noisyRatio*others {
+			continue
+		}
+		w := add(&p.change)
+		w.Ranks, w.Of, w.Place = p.ranks, p.of, p.place
+	}
+	list, apart := changes(v, x.shapes, typical)
+	for i := range list {
+		c := &list[i]
+		known := slices.ContainsFunc(f.proposals, func(p proposal) bool { return p.same(c, len(v)) || p.explains(c) })
+		if !known && c.cost >= leastShare*run {
+			add(c)
+		}
+	}
+	for _, c := range slow(v, apart, typical) {
+		if c.cost < leastShare*run {
+			continue
+		}
+		w := add(&c)
+		late := lateRank{}
+		for _, l := range f.late { // who is late for the next iteration may have been so in the one before
+			if (l.slot == c.from || l.slot == c.from-1) && l.ns > late.ns {
+				late = l
+			}
+		}
+		if float64(late.ns) >= c.cost/2 {
+			w.Ranks, w.Of, w.LongerNs, w.Place = []int{late.rank}, 1, late.ns, late.place
+		}
+	}
+	slices.SortStableFunc(out, func(a, b trace.WhenFinding) int { return cmp.Compare(b.CostNs, a.CostNs) })
+	return out[:min(len(out), mostKept)]
+}
+
+// rows brings the rows of groups to rank 0, and those of ranks that are unlike their group.
+func (x *Rank) rows() (*rows, error) {
+	size := (x.Size() + mostRows - 1) / mostRows
+	first := x.Rank() / size * size
+	group := x.all[first:min(first+size, x.Size())]
+	var c columns
+	own := row{first: x.Rank(), ranks: 1}
+	x.try(func() error {
+		if x.canvas == nil {
+			own.ranks = 0
+			return nil
+		}
+		c = x.canvas.columns()
+		for s := range own.times {
+			own.times[s] = c.sums(x.canvas.states[s])
+		}
+		return nil
+	})
+	sum := own
+	for s := range sum.times {
+		sum.times[s] = slices.Clone(own.times[s])
+	}
+	if err := joined(x, group, x.Rank()-first, &sum, true); err != nil {
+		return nil, err
+	}
+	var all rows
+	x.try(func() error {
+		if sum.ranks == 0 {
+			return nil
+		}
+		for s := range sum.times {
+			for i := range sum.times[s] {
+				sum.times[s][i] /= int64(sum.ranks)
+			}
+		}
+		if x.Rank() == first {
+			sum.first, sum.ranks = first, len(group)
+			all.groups = []row{sum}
+		}
+		if own.ranks == 0 || len(group) == 1 {
+			return nil
+		}
+		for i, ns := range own.times[computing] {
+			d := ns - sum.times[computing][i]
+			if own.unlike += max(d, -d); d > 0 {
+				all.highest = append(all.highest, trace.WhenHighest{Column: i, Rank: x.Rank(), Ns: d})
+			}
+		}
+		if all.unlike = own.unlike; float64(own.unlike) > unlikeOfRun*x.run() {
+			all.own = []row{own}
+		}
+		return nil
+	})
+	if err := joined(x, x.all, x.Rank(), &all, false); err != nil {
+		return nil, err
+	}
+	most := make(map[int]int64) // by group: a rank that is far off makes all others differ from the mean
+	for _, r := range all.own {
+		most[r.first/size] = max(most[r.first/size], r.unlike)
+	}
+	all.own = slices.DeleteFunc(all.own, func(r row) bool {
+		return float64(r.unlike)*float64(x.Size()) < unlikeOthers*float64(all.unlike) || 2*r.unlike < most[r.first/size]
+	})
+	slices.SortFunc(all.own, func(a, b row) int { return cmp.Compare(a.first, b.first) })
+	return &all, nil
+}

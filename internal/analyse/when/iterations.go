@@ -1,0 +1,82 @@
+package when
+
+import (
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Iterations finds where the iterations of a trace's loop are: that of what is known of the run's iterations, if that is there. It is for
+// one goroutine.
+type Iterations struct {
+	r     *trace.Reader
+	x     *waits.Places
+	loops map[int]*Loop      // by stream
+	of    map[[2]int]*Rounds // by class and stream, if all ranks of the class have the same
+}
+
+// NewIterations prepares a trace.
+func NewIterations(r *trace.Reader) (*Iterations, error) {
+	x, err := waits.NewPlaces(r)
+	return &Iterations{r, x, make(map[int]*Loop), make(map[[2]int]*Rounds)}, err
+}
+
+// Of returns the iterations of a rank's thread; nil: it has none.
+func (i *Iterations) Of(k *trace.Rank, stream int) (*Rounds, error) {
+	loop, known := i.loops[stream]
+	if !known {
+		var err error
+		if loop, err = i.find(stream); err != nil {
+			return nil, err
+		}
+		i.loops[stream] = loop
+	}
+	at := [2]int{k.Class(), stream}
+	if known, ok := i.of[at]; ok && k.Uniform() {
+		return known, nil
+	}
+	rounds, err := roundsOf(i.r, orderOf(k, stream, i.x), loop)
+	if err == nil {
+		i.of[at] = rounds
+	}
+	return rounds, err
+}
+
+// find looks for the loop that most ranks have in a thread: of first threads that of what is known of the run's iterations.
+func (i *Iterations) find(stream int) (*Loop, error) {
+	w, err := i.r.When()
+	if err != nil {
+		return nil, err
+	}
+	all, ranks, lists := make(votes), 0, make(map[int]map[key]vote)
+	for k, err := range i.r.Tracks() {
+		if err != nil {
+			return nil, err
+		}
+		if k.Streams() <= stream || k.Len(stream) == 0 {
+			continue
+		}
+		if stream == 0 && w != nil && w.Loop != nil {
+			l := &Loop{w.Loop.Begins, w.Loop.Iterations, i.r.Ranks() - w.Loop.Without, k.Number()}
+			if orderOf(k, stream, i.x).rounds(l) != nil {
+				return l, nil
+			}
+			continue
+		}
+		list := lists[k.Class()]
+		if list == nil || !k.Uniform() {
+			mean, err := means(i.r, k.Class())
+			if err != nil {
+				return nil, err
+			}
+			list = orderOf(k, stream, i.x).propose(mean)
+			lists[k.Class()] = list
+		}
+		own := make(votes)
+		for at, v := range list {
+			own[at] = vote{1, k.Number(), v.share}
+		}
+		join(all, own)
+		ranks++
+	}
+	return choose(all, ranks), nil
+}

@@ -1,0 +1,234 @@
+package when
+
+import (
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A rung is a picture of so many columns and rows at most, with so many levels a typical column.
+type rung struct{ columns, rows, levels int }
+
+// ladder has the rungs from the finest down: the first that has room is taken.
+var ladder = []rung{{256, 64, 40}, {256, 64, 20}, {128, 64, 20}, {128, 32, 20}, {128, 16, 10}, {64, 16, 10}}
+
+// What a picture may take.
+const (
+	bitsOfChange = 6 // of a level that changes, about
+	mostPacked   = 2 // times that one is packed to see how large it is
+	stays        = 0.75
+	percent      = 0.02 // of the steps of widths
+)
+
+// room is how many bytes a picture may have.
+func room(ranks int) int {
+	switch {
+	case ranks <= 16:
+		return 1 << 10
+	case ranks <= 256:
+		return 2 << 10
+	}
+	return 4 << 10
+}
+
+// picture draws the finest picture that has room.
+func (x *Rank) picture(all *rows) *trace.When {
+	n := len(x.means)
+	var before, loop, after float64
+	if before = x.run(); x.loop != nil {
+		before, loop, after = float64(x.means[1]-x.means[0]), float64(x.means[n-2]-x.means[1]), float64(x.means[n-1]-x.means[n-2])
+	}
+	g := newGrid(x.loop, before, loop, after)
+	c := g.columns()
+	at := g.edges(x.means[0], x.means[1:n-1], x.means[n-1])
+	widths := make([]int64, len(c.cells)-1)
+	for i := range widths {
+		widths[i] = at[c.cells[i+1]] - at[c.cells[i]]
+	}
+	packed := 0
+	for i, r := range ladder {
+		w := x.draw(all, &g, c, widths, r)
+		if i == len(ladder)-1 {
+			return w
+		}
+		most := room(x.Size())
+		if changesOf(w)*bitsOfChange > 8*most {
+			continue
+		}
+		if packed++; packed > mostPacked || wire.Packed(sections.AppendWhen(nil, w)) <= most {
+			return w
+		}
+	}
+	return nil
+}
+
+// changesOf counts the levels of a picture that differ from the one before, and widths.
+func changesOf(w *trace.When) (n int) {
+	for i := range w.Rows {
+		for p := range w.Rows[i].Planes {
+			before := int64(0)
+			for _, l := range w.Rows[i].Planes[p].Levels {
+				if l != before {
+					n++
+				}
+				before = l
+			}
+		}
+	}
+	for i, ns := range w.WidthNs {
+		if i > 0 && ns != w.WidthNs[i-1] {
+			n++
+		}
+	}
+	return n
+}
+
+// draw makes a picture. Of the loop, times are levels above or below what is usual in the row. A level stays as it was as long as it is
+// not wrong by three quarters of one, and errors are carried on, so that sums are right.
+func (x *Rank) draw(all *rows, g *grid, c columns, widths []int64, r rung) *trace.When {
+	p, begins := g.coarser(c, r.columns)
+	w := &p
+	if x.loop != nil {
+		w.Loop = &trace.WhenLoop{Begins: x.loop.Begins, Iterations: x.loop.Iterations, Without: x.Size() - x.loop.Ranks}
+	}
+	w.WidthNs = stepped(merged(widths, begins))
+	var inside []float64
+	for i, ns := range w.WidthNs {
+		if w.Inside(i) || w.Loop == nil {
+			inside = append(inside, float64(ns))
+		}
+	}
+	w.LevelNs = max(1, int64(math.Round(timing.StepOf(uint64(median(inside)/float64(r.levels))).Ns())))
+	groups := all.groups
+	if n := len(groups); n > r.rows {
+		groups = togetherOf(groups, (n+r.rows-1)/r.rows)
+	}
+	for _, row := range append(slices.Clone(groups), all.own...) {
+		out := trace.WhenRow{First: row.first, Ranks: row.ranks}
+		for s := range out.Planes {
+			out.Planes[s] = plane(w, merged(row.times[s], begins))
+		}
+		w.Rows = append(w.Rows, out)
+	}
+	w.Highest = highest(w, all, groups, begins)
+	return w
+}
+
+// merged adds up finest columns.
+func merged(list []int64, begins []int) []int64 {
+	out := make([]int64, len(begins)-1)
+	for i := range out {
+		out[i] = whole(list[begins[i]:begins[i+1]])
+	}
+	return out
+}
+
+// togetherOf has the means of so many neighbouring rows.
+func togetherOf(list []row, n int) (out []row) {
+	for part := range slices.Chunk(list, n) {
+		sum := row{first: part[0].first}
+		for _, r := range part {
+			scaled := row{ranks: r.ranks}
+			for s := range r.times {
+				for _, ns := range r.times[s] {
+					scaled.times[s] = append(scaled.times[s], ns*int64(r.ranks))
+				}
+			}
+			first := sum.first
+			sum.join(&scaled)
+			sum.first = first
+		}
+		for s := range sum.times {
+			for i := range sum.times[s] {
+				sum.times[s][i] /= int64(sum.ranks)
+			}
+		}
+		out = append(out, sum)
+	}
+	return out
+}
+
+// stepped are widths in steps of 2 %. One stays as it was if it is not far off; errors are carried on.
+func stepped(widths []int64) []int64 {
+	carried, before := 0.0, 0.0
+	for i, ns := range widths {
+		want := float64(ns) + carried
+		if math.Abs(want-before) > stays*percent*before {
+			before = sections.WidthOf(want)
+		}
+		carried = want - before
+		widths[i] = int64(before)
+	}
+	return widths
+}
+
+// plane turns times by column into levels.
+func plane(w *trace.When, times []int64) (p trace.WhenPlane) {
+	var usual []float64
+	for i, ns := range times {
+		if w.Inside(i) || w.Loop == nil {
+			usual = append(usual, float64(ns))
+		}
+	}
+	unit := float64(w.LevelNs)
+	p.Base = int64(math.Round(median(usual) * trace.WhenBase / unit))
+	carried, level := 0.0, int64(0)
+	for i, ns := range times {
+		want := float64(ns) + carried
+		if w.Inside(i) || w.Loop == nil {
+			want -= float64(p.Base) * unit / trace.WhenBase
+		}
+		if math.Abs(want-float64(level)*unit) > stays*unit {
+			level = int64(math.Round(want / unit))
+		}
+		carried = want - float64(level)*unit
+		p.Levels = append(p.Levels, level)
+	}
+	return p
+}
+
+// highest are the columns in which some rank computes far longer than its row says.
+func highest(w *trace.When, all *rows, groups []row, begins []int) (out []trace.WhenHighest) {
+	best := make([]trace.WhenHighest, len(w.WidthNs))
+	note := func(column, rank int, ns int64) {
+		if ns > best[column].Ns {
+			best[column] = trace.WhenHighest{Column: column, Rank: rank, Ns: ns}
+		}
+	}
+	column := func(finest int) int {
+		i, ok := slices.BinarySearch(begins, finest)
+		if !ok {
+			i--
+		}
+		return i
+	}
+	for _, h := range all.highest {
+		if !slices.ContainsFunc(all.own, func(r row) bool { return r.first == h.Rank }) {
+			note(column(h.Column), h.Rank, h.Ns)
+		}
+	}
+	if len(groups) < len(all.groups) {
+		of := 0
+		for _, r := range all.groups {
+			for of+1 < len(groups) && groups[of+1].first <= r.first {
+				of++
+			}
+			if r.ranks == 1 {
+				row := merged(groups[of].times[computing], begins)
+				for i, ns := range merged(r.times[computing], begins) {
+					note(i, r.first, ns-row[i])
+				}
+			}
+		}
+	}
+	for _, h := range best {
+		if h.Ns = h.Ns / w.LevelNs * w.LevelNs; h.Ns >= farAbove*w.LevelNs {
+			out = append(out, h)
+		}
+	}
+	return out
+}

@@ -1,0 +1,445 @@
+package when
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A Rank is one rank's part. All ranks Begin, then each goes through the calls of its own, then all Conclude.
+type Rank struct {
+	waits.Talk
+	all    []int // ranks
+	r      *trace.Reader
+	places *waits.Places
+	clock  ops.Clock
+	broken error
+
+	k      *trace.Rank // nil: left no track
+	order  *order
+	loop   *Loop
+	shapes []int     // of slots: equal where all ranks made calls from the same places
+	means  []int64   // edges of slots, mean of the ranks that run the loop, and of the run around
+	gaps   []float64 // by terminal: its mean; 0 of one that is called too rarely to tell what is usual
+	files  []bool    // by terminal: it works on files and is none of MPI
+	canvas *canvas   // nil: nothing is known of the rank
+	origin int64     // from which times count that are told, on the clock
+	last   int64     // end of the latest call
+	most   []excess  // by slot: the call before which the rank computed most beyond its mean
+}
+
+// An excess is by how much a rank computed longer than it does on average, before a call from a site of the order.
+type excess struct {
+	ns   float64
+	site int
+}
+
+// ErrTimes says that a rank has calls, but not the times of all of them.
+var ErrTimes = errors.New("the times of single calls were not kept")
+
+var errElsewhere = errors.New("another rank has failed")
+
+// try does something unless something went wrong before.
+func (x *Rank) try(f func() error) {
+	if x.broken != nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			x.broken = fmt.Errorf("when: rank %d: %v\n%s", x.Rank(), p, debug.Stack())
+		}
+	}()
+	if err := f(); err != nil {
+		x.broken = fmt.Errorf("when: rank %d: %w", x.Rank(), err)
+	}
+}
+
+// A message is what code writes after a byte that says whether the rank has failed.
+func (x *Rank) message(code func(c *wire.Coder)) []byte {
+	b := []byte{0}
+	x.try(func() error {
+		b = wire.Append(b, code)
+		return nil
+	})
+	if x.broken != nil {
+		return []byte{1}
+	}
+	return b
+}
+
+// read reads one.
+func (x *Rank) read(b []byte, code func(c *wire.Coder)) {
+	x.try(func() error {
+		if len(b) == 0 || b[0] != 0 {
+			return errElsewhere
+		}
+		return wire.Read(b[1:], "message between ranks", code)
+	})
+}
+
+// A part is what a rank has of something, and can join with what others have.
+type part[T any] interface {
+	*T
+	code(c *wire.Coder)
+	join(o *T) // of higher ranks
+}
+
+// joined joins the parts of members of a group: all of them get the whole, or only the first. If one has failed, so have those that get it:
+// they take part in what follows all the same, so that nobody waits for them. An error means that ranks can't talk.
+func joined[T any, P part[T]](x *Rank, members []int, self int, own P, toAll bool) error {
+	join := func(a, b []byte) []byte {
+		var p, q T
+		x.read(a, P(&p).code)
+		x.read(b, P(&q).code)
+		x.try(func() error {
+			P(&p).join(&q)
+			return nil
+		})
+		return x.message(P(&p).code)
+	}
+	do := x.Gather
+	if toAll {
+		do = x.Reduce
+	}
+	b, err := do(members, self, x.message(own.code), join)
+	if err != nil || !toAll && self > 0 {
+		return err
+	}
+	var whole T
+	x.read(b, P(&whole).code)
+	*(*T)(own) = whole
+	return nil
+}
+
+// votes are the loops of ranks.
+type votes map[key]vote
+
+func (v *votes) code(c *wire.Coder) {
+	var list []key
+	if *v == nil {
+		*v = make(votes)
+	} else {
+		list = sortedVotes(*v)
+	}
+	wire.List(c, &list, 6, func(_ int, k *key) {
+		wire.Naturals(c, &k.at.Function, &k.at.Site)
+		wire.Uints(c, &k.rounds)
+		x := (*v)[*k]
+		wire.Naturals(c, &x.ranks, &x.first)
+		bits := math.Float64bits(x.share)
+		c.Uint64(&bits)
+		x.share = math.Float64frombits(bits)
+		(*v)[*k] = x
+	})
+}
+
+func (v *votes) join(o *votes) { join(*v, *o) }
+
+// spans are sums over the ranks that run the loop, or over all if there is none: when the run begins, each slot begins, the last ends, and
+// the run ends. Shapes of slots are equal where they are on all ranks.
+type spans struct {
+	ranks  int
+	times  []int64
+	shapes []int
+}
+
+func (s *spans) code(c *wire.Coder) {
+	wire.Naturals(c, &s.ranks)
+	before := int64(0)
+	wire.List(c, &s.times, 1, func(_ int, ns *int64) {
+		wire.From(c, ns, before)
+		before = *ns
+	})
+	type run struct{ shape, n int }
+	var runs []run
+	for _, shape := range s.shapes {
+		if n := len(runs); n > 0 && runs[n-1].shape == shape {
+			runs[n-1].n++
+		} else {
+			runs = append(runs, run{shape, 1})
+		}
+	}
+	if c.R != nil {
+		s.shapes = nil
+	}
+	wire.List(c, &runs, 2, func(_ int, r *run) {
+		wire.Int(c, &r.shape, mostSlots)
+		wire.Int(c, &r.n, mostSlots)
+		for i := 0; c.R != nil && i < r.n && len(s.shapes) < mostSlots; i++ {
+			s.shapes = append(s.shapes, r.shape)
+		}
+	})
+}
+
+func (s *spans) join(o *spans) {
+	switch {
+	case o.ranks == 0:
+		return
+	case s.ranks == 0:
+		*s = *o
+		return
+	}
+	s.ranks += o.ranks
+	for i := range s.times {
+		s.times[i] += o.times[i]
+	}
+	both := make(map[[2]int]int)
+	for i := range s.shapes {
+		s.shapes[i], _ = once.Number(both, [2]int{s.shapes[i], o.shapes[i]})
+	}
+}
+
+// Begin finds the loop of the run, and where the iterations of this rank are in time. r is the trace, of which the times of single calls
+// aren't needed; clock has those of the rank's calls; nil: it has none. All ranks begin together. An error means that ranks can't talk;
+// all else that goes wrong is told by Conclude.
+func Begin(t waits.Transport, r *trace.Reader, clock ops.Clock) (*Rank, error) {
+	return begin(t, r, clock, nil)
+}
+
+// begin does so, unless something failed before.
+func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*Rank, error) {
+	x := &Rank{Talk: waits.Talk{Transport: t}, all: waits.World(t.Size()), r: r, clock: clock}
+	own := make(votes)
+	x.try(func() (err error) {
+		if failed != nil || r == nil {
+			return cmp.Or(failed, ErrTimes)
+		}
+		if x.places, err = waits.NewPlaces(r); err != nil {
+			return err
+		}
+		k, err := r.Rank(x.Rank())
+		switch {
+		case errors.Is(err, trace.ErrNoTrack) || err == nil && k.Len(0) == 0:
+			return nil
+		case err == nil && clock == nil:
+			err = ErrTimes
+		}
+		if err != nil {
+			return err
+		}
+		x.k = k
+		x.order = orderOf(x.k, 0, x.places)
+		times, err := x.k.Times()
+		if err != nil {
+			return err
+		}
+		counts := x.k.Counts(0)
+		x.gaps, x.files = make([]float64, len(times)), make([]bool, len(times))
+		for i := range times {
+			x.files[i] = x.k.Called(i).Func.Has(trace.Posix)
+			if counts[i] >= leastShape {
+				x.gaps[i] = times[i].Gap.Mean()
+			}
+		}
+		mean, err := means(r, x.k.Class())
+		own = x.order.propose(mean)
+		return err
+	})
+	if err := joined(x, x.all, x.Rank(), &own, true); err != nil {
+		return nil, err
+	}
+	x.loop = choose(own, t.Size())
+	var s spans
+	var start, end int64
+	var slots []int64
+	x.try(func() (err error) {
+		if x.k == nil {
+			return nil
+		}
+		rounds, err := roundsOf(x.r, x.order, x.loop)
+		if err != nil {
+			return err
+		}
+		if start, slots, end, err = x.times(rounds); err != nil || x.loop != nil && rounds == nil {
+			return err
+		}
+		s = spans{1, append(append([]int64{start}, slots...), end), x.shapesOf(rounds)}
+		return nil
+	})
+	if err := joined(x, x.all, x.Rank(), &s, true); err != nil {
+		return nil, err
+	}
+	x.try(func() error {
+		if x.shapes = s.shapes; s.ranks == 0 {
+			return nil
+		}
+		for i := range s.times {
+			s.times[i] /= int64(s.ranks)
+		}
+		x.means = s.times
+		n := len(x.means)
+		before, loop, after := float64(x.means[n-1]-x.means[0]), 0.0, 0.0
+		if x.loop != nil {
+			before, loop, after = float64(x.means[1]-x.means[0]), float64(x.means[n-2]-x.means[1]), float64(x.means[n-1]-x.means[n-2])
+		}
+		g := newGrid(x.loop, before, loop, after)
+		if x.k == nil {
+			return nil
+		}
+		if slots == nil && x.loop != nil { // the others' iterations
+			for _, at := range x.means[1 : n-1] {
+				slots = append(slots, max(start, min(end, at)))
+			}
+		}
+		x.canvas = newCanvas(g, g.edges(start, slots, end))
+		x.last, x.most = start, make([]excess, g.slots)
+		return nil
+	})
+	return x, nil
+}
+
+// roundsOf finds the iterations of a loop on a rank; nil: it has none, or there is no loop.
+func roundsOf(r *trace.Reader, o *order, l *Loop) (*Rounds, error) {
+	if l == nil {
+		return nil, nil
+	}
+	if list := o.rounds(l); list != nil || o.k.Number() == l.First {
+		return list, nil
+	}
+	of, err := r.Rank(l.First)
+	if err != nil {
+		return nil, err
+	}
+	theirs := orderOf(of, o.stream, o.x).rounds(l)
+	if theirs == nil {
+		return nil, nil
+	}
+	return theirs.alongside(of, o)
+}
+
+// times looks up when the thread begins and ends, and when its slots begin and the last ends.
+func (x *Rank) times(rounds *Rounds) (start int64, slots []int64, end int64, err error) {
+	var at []uint64
+	if rounds != nil {
+		g := newGrid(x.loop, 0, 0, 0)
+		for i := range g.slots {
+			at = append(at, rounds.Begin(uint64(i)*g.each))
+		}
+		at = append(at, rounds.End)
+	}
+	next := x.clock(0)
+	for i, n := uint64(0), x.k.Len(0); i < n; i++ {
+		begin, until, _, err := next()
+		if err != nil {
+			return 0, nil, 0, err
+		}
+		if i == 0 {
+			start, end = begin, begin
+		}
+		for len(slots) < len(at) && at[len(slots)] == i {
+			if len(slots) == 0 { // what is computed before the loop is not the first iteration's
+				slots = append(slots, begin)
+				continue
+			}
+			slots = append(slots, end)
+		}
+		end = max(end, until)
+	}
+	for len(slots) < len(at) {
+		slots = append(slots, end)
+	}
+	return start, slots, end, nil
+}
+
+// shapesOf numbers the slots by the places that calls in them come from.
+func (x *Rank) shapesOf(rounds *Rounds) []int {
+	if rounds == nil {
+		return nil
+	}
+	sum := x.k.Weighed(0, func(t int) int64 { return int64(grammar.Mixed(0, uint64(x.order.number[t]))) })
+	g := newGrid(x.loop, 0, 0, 0)
+	list, known := make([]int, g.slots), make(map[int64]int)
+	for i := range list {
+		list[i], _ = once.Number(known, sum(rounds.Begin(uint64(i+1)*g.each))-sum(rounds.Begin(uint64(i)*g.each)))
+	}
+	return list
+}
+
+// Count says from when on the clock the times count that are told from now on.
+func (x *Rank) Count(from int64) { x.origin = from }
+
+// Call takes a call of the rank; those of a thread come in order. Only the first thread is looked at. gap is what it computed before.
+func (x *Rank) Call(stream, terminal int, start, end, gap int64) {
+	c := x.canvas
+	if stream > 0 || c == nil {
+		return
+	}
+	start, end = start+x.origin, end+x.origin
+	if start > x.last {
+		begin := max(x.last, start-gap)
+		c.paint(other, x.last, begin)
+		c.paint(computing, begin, start)
+	}
+	if over := float64(gap) - x.gaps[terminal]; over > 0 && len(x.most) > 0 {
+		if s := c.slot(max(start-1, x.last)); s >= 0 && over > x.most[s].ns {
+			x.most[s] = excess{over, x.order.number[terminal]}
+		}
+	}
+	if x.files[terminal] {
+		c.paint(inFiles, start, end)
+	}
+	x.last = max(x.last, end)
+	c.goes(x.last)
+}
+
+// Waited takes the time that a call waited, from its beginning on.
+func (x *Rank) Waited(stream int, from, ns int64) {
+	if c := x.canvas; stream == 0 && c != nil {
+		c.paint(waiting, from+x.origin, from+x.origin+ns)
+	}
+}
+
+// Walk goes through the calls of the rank where nobody else does; of those nothing waits.
+func (x *Rank) Walk() {
+	x.try(func() error {
+		if x.canvas == nil {
+			return nil
+		}
+		x.Count(0)
+		next := x.clock(0)
+		for terminal := range x.k.Sequence(0) {
+			start, end, gap, err := next()
+			if err != nil {
+				return err
+			}
+			x.Call(0, terminal, start, end, gap)
+		}
+		return nil
+	})
+}
+
+// whole is the sum of times.
+func whole(list []int64) (sum int64) {
+	for _, v := range list {
+		sum += v
+	}
+	return sum
+}
+
+func floats(list []int64) []float64 {
+	out := make([]float64, len(list))
+	for i, v := range list {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// median is that of a list, 0 of none.
+func median(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	s := slices.Clone(list)
+	slices.Sort(s)
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}

@@ -1,0 +1,150 @@
+// Package when finds when in a run ranks computed and waited, and which iterations of its loop differ from others: slow ones, steps,
+// drifts, every n-th, and ranks whose times vary.
+//
+// The loop follows from the order of call sites, without machine code and without marks (loops.go). Each rank adds up the times of its calls
+// by iteration (grid.go, rank.go), alongside the pass that finds who waited for whom, and looks for changes in what it computes
+// (series.go). Ranks then join what they have over a tree (conclude.go), and rank 0 draws the picture (picture.go). Ranks may be goroutines,
+// for a trace with times (Of), or processes at the end of a run.
+package when
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Of finds it in a trace with a time for every call; of any other it returns what the ranks found at the end of the run, nil if they were
+// not asked.
+func Of(r *trace.Reader) (*trace.When, error) {
+	if w, err := r.When(); w != nil || err != nil || !r.HasTimes() {
+		return w, err
+	}
+	return FromTimes(r)
+}
+
+// FromTimes finds it in the times of single calls; nil if the trace has none.
+func FromTimes(r *trace.Reader) (*trace.When, error) {
+	kind, err := r.TimeKind()
+	if err != nil || !kind.Own() {
+		return nil, err
+	}
+	clocks, err := clocksOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return every(r, clocks, func(riders []waits.Rider) error {
+		_, err := waits.Of(r, waits.Options{Rider: func(rank int) waits.Rider { return riders[rank] }})
+		return err
+	})
+}
+
+// few is how many calls of a trace with all times are looked at where this is a small part of an answer.
+const few = 200_000
+
+// Known is what the trace has, or of a trace with a time for each of a few calls what these say; nil if neither is there.
+func Known(r *trace.Reader, calls int64) (*trace.When, error) {
+	if w, err := r.When(); w != nil || err != nil || calls > few {
+		return w, err
+	}
+	return Of(r)
+}
+
+// clocksOf are the times of a trace, by rank.
+func clocksOf(r *trace.Reader) ([]ops.Clock, error) {
+	list := make([]ops.Clock, r.Ranks())
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return nil, err
+		}
+		list[k.Number()] = clockOf(k)
+	}
+	return list, nil
+}
+
+func clockOf(k *trace.Rank) ops.Clock {
+	return func(stream int) func() (start, end, gap int64, err error) {
+		next, stop := iter.Pull2(k.Timings(stream))
+		left := k.Len(stream)
+		return func() (start, end, gap int64, err error) {
+			t, err, ok := next()
+			if left--; left == 0 || !ok {
+				stop()
+			}
+			if !ok {
+				err = errors.Join(err, fmt.Errorf("rank %d: no times left", k.Number()))
+			}
+			return t.Start, t.End(), int64(t.Timing.Gap.Ns), err
+		}
+	}
+}
+
+// every has a goroutine for each rank. pass goes through the calls of all.
+func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.Rider) error) (w *trace.When, err error) {
+	list, riders := make([]*Rank, r.Ranks()), make([]waits.Rider, r.Ranks())
+	err = waits.Together(len(list), func(t waits.Transport) (err error) {
+		i := t.Rank()
+		list[i], err = Begin(t, r, clocks[i])
+		riders[i] = list[i]
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := pass(riders); err != nil {
+		return nil, err
+	}
+	err = waits.Together(len(list), func(t waits.Transport) error {
+		x := list[t.Rank()]
+		x.Transport = t
+		found, err := x.Conclude()
+		if t.Rank() == 0 {
+			w = found
+		}
+		return err
+	})
+	return w, err
+}
+
+// At finds it at the end of a run, together with who waited for whom, over a transport that all ranks use at once. Rank 0 gets what is for
+// the trace; nil: the ranks have not all times, or one has failed. If the transport fails the error says so.
+func At(t waits.Transport, f waits.Finish) (w *trace.Waits, found *trace.When, err error) {
+	clock, failed := f.Clock(t.Rank())
+	x, err := begin(t, f.Trace, clock, failed)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.Rider = x
+	if w, err = waits.At(t, f); err != nil {
+		return nil, nil, err
+	}
+	if w != nil {
+		switch w.Left {
+		case trace.WaitsKnown:
+		case trace.LeftTime: // a look at the times takes far less
+			x.Walk()
+		default:
+			x.try(func() error { return errElsewhere })
+		}
+	}
+	if found, err = x.Conclude(); err != nil && err == x.broken {
+		err = nil
+	}
+	return w, found, err
+}
+
+// Together is At for all ranks in one process, however long it takes. logs has their times, by rank.
+func Together(r *trace.Reader, logs []*track.Log) (w *trace.Waits, found *trace.When, err error) {
+	err = waits.Together(r.Ranks(), func(t waits.Transport) error {
+		a, b, err := At(t, waits.Finish{Trace: r, Log: logs[t.Rank()], Always: true})
+		if t.Rank() == 0 {
+			w, found = a, b
+		}
+		return err
+	})
+	return w, found, err
+}

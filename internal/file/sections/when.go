@@ -1,0 +1,207 @@
+package sections
+
+import (
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// AppendWhen and DecodeWhen: the section of when ranks computed and waited. Numbers are uvarints unless said otherwise.
+//
+//	when     = iterations, if that isn't 0: place, ranks without; before, after, parts, each, columns, Δwidth varint…, level step,
+//	           rows, (first, ranks)…, per plane, per row: base varint, per plane, per row: levels, highest, (Δcolumn, rank, levels)…,
+//	           findings, finding…
+//	width    = half a step, rounded up
+//	levels   = (columns whose level is as that before, Δlevel varint)…: runs go on from row to row and from plane to plane, the last
+//	           ends with the last column
+//	finding  = kind, from, every, ranks, ranks here, rank…, before step, after step, longer step, cost step, place
+//	place    = function + 1, if that isn't 0: site
+//
+// The levels of a row begin with the difference from 0. Steps are as timing.Step.
+func AppendWhen(b []byte, w *model.When) []byte {
+	x := whenCoder{waitCoder{Coder: wire.Coder{B: b}}}
+	x.when(w)
+	return x.B
+}
+
+// DecodeWhen reads what AppendWhen wrote. n.Kinds are those of findings.
+func DecodeWhen(r *wire.Reader, n WaitBounds) *model.When {
+	x, w := whenCoder{waitCoder{Coder: wire.Coder{R: r}, n: n}}, &model.When{}
+	x.when(w)
+	return w
+}
+
+// Bounds of what a section has.
+const (
+	whenColumns = 4096
+	whenRows    = 1024
+	whenCells   = 1 << 20 // of all planes
+)
+
+type whenCoder struct{ waitCoder }
+
+// WidthOf is the width of a column that is kept of one: a time that an even step stands for.
+func WidthOf(ns float64) float64 {
+	return (widthSteps(int64(max(0, ns))) * 2).Ns()
+}
+
+func widthSteps(ns int64) timing.Step { return (timing.StepOf(uint64(max(0, ns))) + 1) / 2 }
+
+func (x *whenCoder) when(w *model.When) {
+	c := &x.Coder
+	iterations := uint64(0)
+	if w.Loop != nil {
+		iterations = w.Loop.Iterations
+	}
+	if wire.Uints(c, &iterations); iterations > 0 {
+		if w.Loop == nil {
+			w.Loop = &model.WhenLoop{Iterations: iterations}
+		}
+		x.place(&w.Loop.Begins)
+		wire.Int(c, &w.Loop.Without, x.n.Ranks)
+	}
+	wire.Int(c, &w.Before, whenColumns)
+	wire.Int(c, &w.After, whenColumns)
+	wire.Int(c, &w.Parts, whenColumns)
+	wire.Uints(c, &w.Each)
+	columns := len(w.WidthNs)
+	if wire.Int(c, &columns, whenColumns); x.R != nil {
+		x.Refuse(columns > x.R.Rest(), "%d columns in %d bytes", columns, x.R.Rest())
+		x.Refuse(w.Before+w.After > columns, "%d columns of %d are outside of the loop", w.Before+w.After, columns)
+		if w.Loop != nil {
+			x.inside(w, columns-w.Before-w.After)
+		}
+		if x.Failed() {
+			return
+		}
+		w.WidthNs = make([]int64, columns)
+	}
+	before := timing.Step(0)
+	for i := range w.WidthNs {
+		d := int64(widthSteps(w.WidthNs[i])) - int64(before)
+		wire.Integers(c, &d)
+		to := int64(before) + d
+		x.Refuse(to < 0 || to > timing.MaxStep/2, "a width of %d steps", to)
+		if x.Failed() {
+			return
+		}
+		if before = timing.Step(to); x.R != nil {
+			w.WidthNs[i] = int64((2 * before).Ns())
+		}
+	}
+	x.steps(&w.LevelNs)
+	x.Refuse(w.LevelNs == 0, "levels of no time")
+	rows := len(w.Rows)
+	if wire.Int(c, &rows, whenRows); x.R != nil {
+		x.Refuse(rows*columns*model.WhenStates > whenCells, "%d rows of %d columns", rows, columns)
+		x.Refuse(rows > x.R.Rest(), "%d rows in %d bytes", rows, x.R.Rest())
+		if x.Failed() {
+			return
+		}
+		if rows > 0 {
+			w.Rows = make([]model.WhenRow, rows)
+		}
+	}
+	for i := range w.Rows {
+		r := &w.Rows[i]
+		x.rank(&r.First)
+		wire.Above(c, &r.Ranks, 1, x.n.Ranks-r.First-1)
+	}
+	x.planes(w, columns)
+	column := 0
+	wire.List(c, &w.Highest, 3, func(i int, h *model.WhenHighest) {
+		wire.Above(c, &h.Column, column, max(0, columns-1-column))
+		x.Refuse(columns == 0 || i > 0 && h.Column == column, "column %d twice", column)
+		column = h.Column
+		x.rank(&h.Rank)
+		x.levels(w, &h.Ns)
+	})
+	wire.List(c, &w.Findings, 11, func(_ int, f *model.WhenFinding) { x.finding(f) })
+}
+
+// inside refuses columns of the loop that don't fit the iterations.
+func (x *whenCoder) inside(w *model.When, columns int) {
+	n := w.Loop.Iterations
+	x.Refuse(w.Parts < 1 || w.Each < 1 || w.Parts > 1 && w.Each > 1, "%d parts of an iteration, %d iterations a column", w.Parts, w.Each)
+	if !x.Failed() {
+		want := (n-1)/w.Each + 1
+		x.Refuse(want > whenColumns || want*uint64(w.Parts) != uint64(columns), "%d columns of %d iterations", columns, n)
+	}
+}
+
+// levels is a time as a number of levels.
+func (x *whenCoder) levels(w *model.When, ns *int64) {
+	n := *ns / max(1, w.LevelNs)
+	wire.Naturals(&x.Coder, &n)
+	x.Refuse(n > math.MaxInt64/max(1, w.LevelNs), "%d levels", n)
+	if x.R != nil {
+		*ns = n * w.LevelNs
+	}
+}
+
+// mostLevel keeps times within 64 bits.
+const mostLevel = 1 << 40
+
+func (x *whenCoder) planes(w *model.When, columns int) {
+	c := &x.Coder
+	for p := range model.WhenStates {
+		for i := range w.Rows {
+			plane := &w.Rows[i].Planes[p]
+			wire.Integers(c, &plane.Base)
+			if x.Refuse(plane.Base < -mostLevel || plane.Base > mostLevel, "a base of %d", plane.Base); x.R != nil && !x.Failed() {
+				plane.Levels = make([]int64, columns)
+			}
+		}
+	}
+	left := 0 // of the run, when reading; of equal levels so far, when writing
+	if x.R != nil {
+		wire.Int(c, &left, whenCells)
+	}
+	for p := range model.WhenStates {
+		for i := range w.Rows {
+			level := int64(0)
+			for j := range w.Rows[i].Planes[p].Levels {
+				if x.Failed() {
+					return
+				}
+				v := &w.Rows[i].Planes[p].Levels[j]
+				d := *v - level
+				switch {
+				case x.R == nil && d == 0:
+					left++
+				case x.R == nil:
+					wire.Int(c, &left, whenCells)
+					wire.Integers(c, &d)
+					level, left = *v, 0
+				case left > 0:
+					left--
+					*v = level
+				default:
+					wire.Integers(c, &d)
+					x.Refuse(d == 0, "a level that changes by nothing")
+					level += d
+					x.Refuse(level < -mostLevel || level > mostLevel, "a level of %d", level)
+					*v = level
+					wire.Int(c, &left, whenCells)
+				}
+			}
+		}
+	}
+	if x.R == nil {
+		wire.Int(c, &left, whenCells)
+	} else {
+		x.Refuse(left != 0, "%d levels too many", left)
+	}
+}
+
+func (x *whenCoder) finding(f *model.WhenFinding) {
+	c := &x.Coder
+	wire.Int(c, &f.Kind, x.n.Kinds-1)
+	wire.Uints(c, &f.From, &f.Every)
+	wire.Int(c, &f.Of, x.n.Ranks)
+	wire.List(c, &f.Ranks, 1, func(_ int, r *int) { x.rank(r) })
+	x.steps(&f.BeforeNs, &f.AfterNs, &f.LongerNs, &f.CostNs)
+	x.place(&f.Place)
+}

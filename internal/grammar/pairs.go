@@ -1,0 +1,198 @@
+package grammar
+
+// Pairs counts the terminals of a sequence that come right after certain others, without expanding it. It is safe for use by
+// several goroutines at once.
+type Pairs struct {
+	g      *Grammar
+	sums   *Sums
+	wanted func(before, terminal int) bool
+	rules  []pairsRule
+}
+
+// A pairsRule has the first and the last terminal of a rule, and per symbol how many pairs the rule has up to its end: a pair that
+// crosses the rule's beginning is one of the rule around.
+type pairsRule struct {
+	first, last int
+	ends        []uint64
+}
+
+// Pairs looks for the terminals that are wanted after the one before, which is UnfoldStart for the first of all.
+func (s *Sums) Pairs(wanted func(before, terminal int) bool) *Pairs {
+	p := &Pairs{g: s.g, sums: s, wanted: wanted, rules: make([]pairsRule, len(s.rules))}
+	for _, id := range s.order {
+		body, r := s.g.Rules[id], &p.rules[id]
+		r.ends = make([]uint64, len(body))
+		sum := uint64(0)
+		for i, sym := range body {
+			first, last, inner := p.of(sym.ID)
+			switch {
+			case i == 0:
+				r.first = first
+			case wanted(r.last, first):
+				sum++
+			}
+			sum += inner
+			if again := p.again(sym, first, last); sym.Count > 1 {
+				sum += (sym.Count - 1) * (again + inner)
+			}
+			r.last, r.ends[i] = last, sum
+		}
+	}
+	return p
+}
+
+// of returns the ends of a symbol's expansion, and how many pairs are in it.
+func (p *Pairs) of(id int32) (first, last int, inner uint64) {
+	if id >= 0 {
+		return int(id), int(id), 0
+	}
+	r := &p.rules[-id]
+	return r.first, r.last, r.total()
+}
+
+func (r *pairsRule) total() uint64 {
+	if len(r.ends) == 0 {
+		return 0
+	}
+	return r.ends[len(r.ends)-1]
+}
+
+// again is 1 if a symbol's further repetition begins with a pair.
+func (p *Pairs) again(sym Symbol, first, last int) uint64 {
+	if sym.Count > 1 && p.wanted(last, first) {
+		return 1
+	}
+	return 0
+}
+
+// atStart is 1 if the first terminal of the sequence is wanted.
+func (p *Pairs) atStart() uint64 {
+	if p.sums.Len() > 0 && p.wanted(UnfoldStart, p.rules[0].first) {
+		return 1
+	}
+	return 0
+}
+
+// Total returns how many there are.
+func (p *Pairs) Total() int64 {
+	if p.sums.Len() == 0 {
+		return 0
+	}
+	return int64(p.atStart() + p.rules[0].total())
+}
+
+// Before returns how many there are among the first pos terminals.
+func (p *Pairs) Before(pos uint64) int64 {
+	if pos >= p.sums.Len() {
+		return p.Total()
+	}
+	if pos == 0 {
+		return 0
+	}
+	sum := p.atStart()
+	for id := int32(0); pos > 1; { // the first terminal of a rule is counted by what is around it
+		r, s := &p.rules[id], &p.sums.rules[id]
+		at := first(len(s.ends), func(i int) bool { return s.ends[i] >= pos })
+		sym := p.g.Rules[id][at]
+		begin, end, inner := p.of(sym.ID)
+		if at > 0 {
+			pos -= s.ends[at-1]
+			sum += r.ends[at-1]
+			if _, before, _ := p.of(p.g.Rules[id][at-1].ID); p.wanted(before, begin) {
+				sum++
+			}
+		}
+		again := p.again(sym, begin, end)
+		if sym.ID >= 0 {
+			return int64(sum + again*(pos-1))
+		}
+		n, _ := p.sums.rules[-sym.ID].total()
+		whole := (pos - 1) / n
+		sum += whole * (inner + again)
+		pos -= whole * n
+		id = -sym.ID
+	}
+	return int64(sum)
+}
+
+// Nth returns the position of the n-th, from 0, and the terminal there. n must be below Total.
+func (p *Pairs) Nth(n int64) (pos uint64, terminal uint32) {
+	k := uint64(n)
+	if p.atStart() > 0 {
+		if k == 0 {
+			return 0, uint32(p.rules[0].first)
+		}
+		k--
+	}
+	for id := int32(0); ; {
+		r, s := &p.rules[id], &p.sums.rules[id]
+		at := first(len(r.ends), func(i int) bool { return r.ends[i] > k })
+		sym := p.g.Rules[id][at]
+		begin, end, inner := p.of(sym.ID)
+		if at > 0 {
+			pos += s.ends[at-1]
+			k -= r.ends[at-1]
+			if _, before, _ := p.of(p.g.Rules[id][at-1].ID); p.wanted(before, begin) {
+				if k == 0 {
+					return pos, uint32(begin)
+				}
+				k--
+			}
+		}
+		again := p.again(sym, begin, end)
+		if sym.ID >= 0 {
+			return pos + 1 + k, uint32(begin) // all that are left are repetitions
+		}
+		if k >= inner {
+			k -= inner
+			n, _ := p.sums.rules[-sym.ID].total()
+			pos += n * (1 + k/(again+inner))
+			if k %= again + inner; again > 0 {
+				if k == 0 {
+					return pos, uint32(begin)
+				}
+				k--
+			}
+		}
+		id = -sym.ID
+	}
+}
+
+// Digrams counts how often each terminal comes right after each other one, UnfoldStart included.
+func (s *Sums) Digrams() map[[2]int]uint64 {
+	out := make(map[[2]int]uint64)
+	if s.Len() == 0 {
+		return out
+	}
+	uses := make([]uint64, len(s.rules))
+	uses[0] = 1
+	type ends struct{ first, last int }
+	of := make([]ends, len(s.rules))
+	end := func(id int32) ends {
+		if id >= 0 {
+			return ends{int(id), int(id)}
+		}
+		return of[-id]
+	}
+	for _, id := range s.order {
+		body := s.g.Rules[id]
+		of[id] = ends{end(body[0].ID).first, end(body[len(body)-1].ID).last}
+	}
+	for i := len(s.order) - 1; i >= 0; i-- { // each after those around it
+		id := s.order[i]
+		for at, sym := range s.g.Rules[id] {
+			x := end(sym.ID)
+			if at > 0 {
+				out[[2]int{end(s.g.Rules[id][at-1].ID).last, x.first}] += uses[id]
+			}
+			if sym.Count > 1 {
+				out[[2]int{x.last, x.first}] += uses[id] * (sym.Count - 1)
+			}
+			if sym.ID < 0 {
+				uses[-sym.ID] += uses[id] * sym.Count
+			}
+		}
+	}
+	out[[2]int{UnfoldStart, of[0].first}]++
+	return out
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
+	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Iterations is what ranks did in the iterations of the run's loop.
+type Iterations struct {
+	Begins string   `json:"begins"` // the call that begins one
+	Count  uint64   `json:"count"`
+	Parts  int      `json:"parts"` // columns an iteration
+	Each   uint64   `json:"each"`  // or iterations a column
+	Widths []int64  `json:"widths"`
+	Rows   [][2]int `json:"rows"` // the first rank and how many there are
+	// For each row and column, ns computing, waiting, in calls of files, other, and in MPI otherwise; packed.
+	Cells   string      `json:"cells"`
+	Highest []LongerRow `json:"highest"`
+	Level   int64       `json:"level"` // how exact times of cells are, in ns
+}
+
+// A LongerRow is a rank that computes so much longer than its row in a column.
+type LongerRow struct {
+	Column int   `json:"column"`
+	Rank   int   `json:"rank"`
+	Ns     int64 `json:"ns"`
+}
+
+// iterationsOf is what is known of a run's iterations as the page has it; nil if that is nothing.
+func iterationsOf(r *trace.Reader, w *trace.When, o Options) (*Iterations, error) {
+	if w == nil || w.Loop == nil {
+		return nil, nil
+	}
+	x, err := waits.NewPlaces(r)
+	if err != nil {
+		return nil, err
+	}
+	at := x.At(w.Loop.Begins)
+	d := &Iterations{Begins: at.Function + " at " + o.called(at.Function, at.Site), Count: w.Loop.Iterations, Parts: w.Parts, Each: w.Each, Level: w.LevelNs, Highest: []LongerRow{}}
+	end := len(w.WidthNs) - w.After
+	d.Widths = w.WidthNs[w.Before:end]
+	var cells []byte
+	for i, row := range w.Rows {
+		d.Rows = append(d.Rows, [2]int{row.First, row.Ranks})
+		for column := w.Before; column < end; column++ {
+			left := w.WidthNs[column]
+			for state := range trace.WhenStates {
+				ns := max(0, w.Ns(i, state, column))
+				cells = appendUvarint(cells, uint64(ns))
+				left -= ns
+			}
+			cells = appendUvarint(cells, uint64(max(0, left)))
+		}
+	}
+	for _, h := range w.Highest {
+		if w.Inside(h.Column) {
+			d.Highest = append(d.Highest, LongerRow{h.Column - w.Before, h.Rank, h.Ns})
+		}
+	}
+	d.Cells = packed(cells)
+	return d, nil
+}
+
+// iterations adds what is known of iterations, and with that the findings.
+func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) error {
+	d.Findings = []efficiency.Finding{}
+	if d.Imbalance == nil {
+		return nil
+	}
+	w, err := when.Known(r, d.Summary.Calls)
+	if err != nil {
+		return err
+	}
+	changes, err := efficiency.Changes(r, w, o.called)
+	if err != nil {
+		return err
+	}
+	d.Findings = efficiency.Findings(d.Imbalance, waited, changes...)
+	d.Iterations, err = iterationsOf(r, w, o)
+	return err
+}

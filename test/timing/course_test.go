@@ -1,0 +1,57 @@
+package timing
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// What a program is known to do in time is what its trace says, recorded by default. A busy machine may add what is not the program's, or
+// hide it: one of a few runs must say it.
+func TestCourse(t *testing.T) {
+	const ranks, rounds, tries = 4, 100, 4
+	every := func(f trace.WhenFinding, n uint64) bool { return f.Every == n && f.From == n-1 }
+	one := func(f trace.WhenFinding, rank int) bool { return f.Of == 1 && slices.Equal(f.Ranks, []int{rank}) }
+	late := func(f trace.WhenFinding) bool {
+		return f.Kind == int(when.Slow) && f.From == rounds*7/10 && one(f, ranks-1)
+	}
+	shifts := func(f trace.WhenFinding) bool {
+		return f.Kind == int(when.Step) && f.From >= rounds/2-3 && f.From <= rounds/2+3 && one(f, 1)
+	}
+	for mode, wanted := range map[string][]func(f trace.WhenFinding) bool{
+		"slow":   {late},
+		"step":   {shifts},
+		"both":   {late, shifts},
+		"period": {func(f trace.WhenFinding) bool { return every(f, 20) }},
+		"adapt":  {func(f trace.WhenFinding) bool { return every(f, 5) }},
+		"nest":   {func(f trace.WhenFinding) bool { return every(f, 20) }},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			for _, m := range mpis.Need(t) {
+				t.Run(m.Name, func(t *testing.T) {
+					a := &app{t: t, job: mpis.Job{MPI: m, Dir: t.TempDir()}, ranks: ranks, args: []string{mode, fmt.Sprint(rounds), "10"}}
+					if err := m.Compile(filepath.Join(a.job.Dir, "app"), "testdata/course.c"); err != nil {
+						t.Fatal(err)
+					}
+					var seen []trace.WhenFinding
+					for range tries {
+						w, err := a.trace().When()
+						if err != nil || w == nil || w.Loop == nil || w.Loop.Iterations != rounds {
+							t.Fatalf("%v: not %d iterations", err, rounds)
+						}
+						if !slices.ContainsFunc(wanted, func(is func(trace.WhenFinding) bool) bool { return !slices.ContainsFunc(w.Findings, is) }) {
+							return
+						}
+						seen = append(seen, w.Findings...)
+					}
+					t.Errorf("%d runs: %+v", tries, seen)
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package model
+
+// A When says when in a run ranks computed and waited, and which iterations of its loop differ from others.
+type When struct {
+	Loop *WhenLoop // nil: the run shows none
+	// Columns are stretches of the run, the same for all ranks: Before of equal times, those of the loop, After of equal times. In the
+	// loop an iteration has Parts columns of equal times, or each column has Each iterations. Without a loop all columns are Before.
+	Before, After, Parts int
+	Each                 uint64
+	WidthNs              []int64 // of each column; the mean of the ranks
+	Rows                 []WhenRow
+	LevelNs              int64 // of a level of the planes
+	Highest              []WhenHighest
+	Findings             []WhenFinding
+}
+
+// A WhenLoop is the loop whose iterations a When is about. An iteration begins on a rank with a call from Begins that follows a step back
+// in the order of call sites from far enough that there are so many, or that enters the loop.
+type WhenLoop struct {
+	Begins     WaitPlace
+	Iterations uint64
+	Without    int // ranks that have other numbers of iterations, or none
+}
+
+// A WhenRow is what neighbouring ranks do, in the mean. Ranks that differ much from their neighbours have rows of their own, after all others.
+type WhenRow struct {
+	First, Ranks int
+	Planes       [WhenStates]WhenPlane
+}
+
+// What a thread does, besides what a row doesn't say: it is in MPI, and waits for nobody.
+const (
+	WhenComputing = iota
+	WhenWaiting
+	WhenFiles // in calls that work on files
+	WhenOther // in the recorder, or tracing was switched off
+	WhenStates
+)
+
+// A WhenPlane is times of a row in one state, by column: in levels, which in columns of the loop count from Base tenths of one.
+type WhenPlane struct {
+	Base   int64
+	Levels []int64
+}
+
+// A WhenHighest is a column in which a rank computes that much longer than its row says.
+type WhenHighest struct {
+	Column, Rank int
+	Ns           int64
+}
+
+// A WhenFinding is iterations that differ from others.
+type WhenFinding struct {
+	Kind        int
+	From, Every uint64 // iteration, and after how many the next one is
+	Ranks       []int  // that compute longer, the first of them; none: iterations take longer
+	Of          int    // how many there are
+	// BeforeNs and AfterNs are what an iteration takes, or what ranks compute in one: of a slow one usually and then, of a step before and
+	// after it, of a drift at first and at last, of a period else and then, of a noisy rank usually, and on average.
+	BeforeNs, AfterNs int64
+	LongerNs          int64     // by how much the rank of a slow iteration computes longer
+	CostNs            int64     // of the run
+	Place             WaitPlace // before the call from there; Function -1: not known
+}
+
+// Inside reports whether a column is one of the loop.
+func (w *When) Inside(column int) bool {
+	return w.Loop != nil && column >= w.Before && column < len(w.WidthNs)-w.After
+}
+
+// Ns is how long ranks of a row are in a state in a column. It may be a little below 0.
+func (w *When) Ns(row, state, column int) int64 {
+	p := &w.Rows[row].Planes[state]
+	ns := p.Levels[column] * w.LevelNs
+	if w.Inside(column) || w.Loop == nil {
+		ns += p.Base * w.LevelNs / WhenBase
+	}
+	return ns
+}
+
+// WhenBase is how many parts of a level the base of a plane counts.
+const WhenBase = 10
+
+// RunNs is how long the run took, in the mean of the ranks.
+func (w *When) RunNs() (sum int64) {
+	for _, ns := range w.WidthNs {
+		sum += ns
+	}
+	return sum
+}
+
+// Iterations returns the first iteration of a column of the loop, and the one after its last.
+func (w *When) Iterations(column int) (from, end uint64) {
+	i := uint64(column - w.Before)
+	if w.Parts > 1 {
+		i /= uint64(w.Parts)
+		return i, i + 1
+	}
+	return i * w.Each, min((i+1)*w.Each, w.Loop.Iterations)
+}

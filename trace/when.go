@@ -1,0 +1,27 @@
+package trace
+
+import (
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+func (r *Reader) readWhen() (w *When, err error) {
+	if !r.hasSection(container.When) {
+		return nil, nil
+	}
+	n, err := r.waitBounds()
+	if err == nil {
+		err = r.section(container.When, func(b *wire.Reader) { w = sections.DecodeWhen(b, n) })
+	}
+	return w, err
+}
+
+// When returns when ranks computed and waited, and which iterations differ, as the ranks found out at the end of the run; nil if they were
+// not asked. Don't change it.
+func (r *Reader) When() (*When, error) { return r.when() }
+
+// AddWhen puts that into a trace file, in place of which a new one comes. Places number the schema and the sites of this trace.
+func AddWhen(path string, w *When) error {
+	return addSection(path, container.When, sections.AppendWhen(nil, w))
+}
