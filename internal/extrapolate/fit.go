@@ -331,7 +331,13 @@ func shares2(obs []env, vals []int64) (out []form) {
 					v := vals[n] / m
 					a, x := at(i, n)
 					b, y := at(i+1+k, n)
-					high = min(high, (int64(math.Sqrt(float64(v)))+2)*max(a, b))
+					if v < 1 || a < 1 || b < 1 { // of what is no list
+						low, high = 1, 0
+						break
+					}
+					// A share is less than one off the quotient.
+					root, most := int64(math.Sqrt(float64(v)*float64(a)*float64(b))), max(a, b)
+					low, high = max(low, root-most-1), min(high, root+most+1)
 					from := low
 					first := func(enough func(product int64) bool) int64 {
 						return from + int64(sort.Search(int(max(0, high+1-from)), func(more int) bool {
