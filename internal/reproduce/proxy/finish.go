@@ -167,7 +167,7 @@ func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int
 	if what == "" || c.own >= 0 && c.lane != nil || !c.outputs || c.vals[0][0] != 0 || g.why(v, t) != "" || v.ranks[0].Lane(t) != nil {
 		return "", 0
 	}
-	if !c.alike() {
+	if !c.alike("index", "array_of_indices") { // which of them comes first is another on each member
 		return "", 0
 	}
 	done := int64(0)
@@ -178,7 +178,9 @@ func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int
 			}
 			done = c.vals[0][n.at]
 			if what == "index" && done >= 0 {
-				done = 1
+				if done = 1; slices.ContainsFunc(c.vals, func(vals []int64) bool { return vals[n.at] < 0 }) {
+					return "", 0
+				}
 			}
 		}
 	}
@@ -198,13 +200,16 @@ func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int
 	return fmt.Sprintf("%s %s %v", c.f.Name, place, c.site), done
 }
 
-// alike reports whether members differ in nothing but what statuses say.
-func (c *call) alike() bool {
+// alike reports whether members differ in nothing but what statuses say, and some outputs.
+func (c *call) alike(but ...string) bool {
 	if len(c.vals) == 1 {
 		return true
 	}
 	for i := range c.f.Params {
-		for _, n := range []*node{&c.in[i], &c.out[i]} {
+		for side, n := range []*node{&c.in[i], &c.out[i]} {
+			if side == 1 && slices.Contains(but, c.f.Params[i].Name) {
+				continue
+			}
 			list := append([]node{*n}, n.elems...)
 			for _, n := range list {
 				if n.typ != trace.None && n.typ != trace.Status && !c.same(n.at) {
@@ -243,7 +248,7 @@ func (v *variant) wholeLists() map[site]int {
 	lists := make(map[site]int)
 	for t, c := range v.calls {
 		at := c.at()
-		if c.finishedBy() == "" || at.requests == 0 || !c.alike() || slices.ContainsFunc(c.requests(), func(v int64) bool { return v <= 0 || v&1 != 0 }) {
+		if c.finishedBy() == "" || at.requests == 0 || !c.alike("index", "array_of_indices") || slices.ContainsFunc(c.requests(), func(v int64) bool { return v <= 0 || v&1 != 0 }) {
 			continue
 		}
 		if old, ok := lists[at]; !ok {
