@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if s, err := cluster(); err == nil {
 		for _, host := range s.hosts() { // no records are left
-			if out, err := s.Command(host, "/", "ls", "/dev/shm").Output(); err != nil || strings.Contains(string(out), "spoor-") {
+			if out, err := s.Command(host, "/", "find", "/dev/shm").Output(); err != nil || strings.Contains(string(out), "spoor-") {
 				fmt.Printf("on %s: %s, %v\n", host, out, err)
 				code = 1
 			}
@@ -267,9 +267,9 @@ func (j *job) begin(options []string, line ...string) error {
 	}
 }
 
-// forget removes records of the job from its hosts.
+// forget removes records of the job, and marks of ranks that died in MPI_Init, from its hosts.
 func (j *job) forget() error {
-	const script = `for f in $(grep -lsF "$1" /dev/shm/spoor-*/*/context); do rm -rf "$(dirname "$(dirname "$f")")"; done`
+	const script = `cd /dev/shm && for f in $(grep -lsF "$1" spoor-*/*/context spoor-*/*.in); do rm -rf "${f%%/*}"; done`
 	for _, host := range j.hosts() {
 		if out, err := j.Command(host, "/", "sh", "-c", script, "sh", j.dir).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
