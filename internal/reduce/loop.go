@@ -31,7 +31,7 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 		return s, true, nil
 	}
 	w.found = true
-	if s = (ops.Span{First: x.Begin(w.First), End: x.Begin(w.End)}); w.begins == nil {
+	if s = (ops.Span{First: x.Begin(w.First), End: x.Begin(w.End)}); w.begins == nil && !x.Others {
 		for t := range k.SequenceFrom(stream, s.First) {
 			w.begins = k.Called(t)
 			break
