@@ -30,7 +30,8 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 	if w.First >= x.Count {
 		return s, true, nil
 	}
-	if s = (ops.Span{First: x.Begin(w.First), End: x.Begin(w.End)}); w.begins == nil {
+	w.found = true
+	if s = (ops.Span{First: x.Begin(w.First), End: x.Begin(w.End)}); w.begins == nil && !x.Others {
 		for t := range k.SequenceFrom(stream, s.First) {
 			w.begins = k.Called(t)
 			break

@@ -24,6 +24,7 @@ type Window struct {
 	Inner       bool    // those behind MPI_Init and before MPI_Finalize
 	Place       Placing // how call sites are named, for Loop
 
+	found      bool             // a thread has rounds of the loop
 	begins     *trace.Call      // a round, on the first rank that has the loop
 	iterations *when.Iterations // of the main loop
 }
@@ -122,7 +123,7 @@ func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, err
 }
 
 // Found reports whether a thread that Of looked at has rounds of the loop that the window is of.
-func (w *Window) Found() bool { return w.Loop == "" || w.begins != nil }
+func (w *Window) Found() bool { return w.Loop == "" || w.found }
 
 // of does so, and tells whether the thread has the loop that the window is of.
 func (w *Window) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []ops.Span, found bool, err error) {

@@ -129,6 +129,7 @@ var corpus = []recording{
 	{name: "import", source: "eztrace"}, // an archive beside its reader
 	{name: "waitsome", source: "waitsome.c", ranks: 3},
 	{name: "sort", ranks: 4}, // with what the ranks found out of waits
+	{name: "iterations", source: "heat2d", ranks: 4}, // and of iterations
 }
 
 func TestRecord(t *testing.T) {

@@ -34,7 +34,15 @@ func (i *Iterations) Of(k *trace.Rank, stream int) (*Rounds, error) {
 	if known, ok := i.of[at]; ok && k.Uniform() {
 		return known, nil
 	}
-	rounds, err := roundsOf(i.r, orderOf(k, stream, i.x), loop)
+	o := orderOf(k, stream, i.x)
+	if loop == nil { // ranks differ, as a master and its workers do: each has a loop of its own
+		mean, err := means(i.r, k.Class())
+		if err != nil {
+			return nil, err
+		}
+		loop = choose(o.propose(mean), 1)
+	}
+	rounds, err := roundsOf(i.r, o, loop)
 	if err == nil {
 		i.of[at] = rounds
 	}

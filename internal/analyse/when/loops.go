@@ -278,14 +278,15 @@ func finer(a, b uint64) bool {
 
 // Rounds are the iterations of a loop on one rank, as positions of the calls of a thread.
 type Rounds struct {
-	Count uint64
-	End   uint64 // of the last one
-	begin func(n uint64) uint64
+	Count  uint64
+	End    uint64 // of the last one
+	Others bool   // they follow from those of other ranks
+	begin  func(n uint64) uint64
 }
 
 // NewRounds are iterations that begin with some calls. end is where the last one ends.
 func NewRounds(begins *trace.Occurrences, end uint64) *Rounds {
-	return &Rounds{begins.Total(), end, func(n uint64) uint64 {
+	return &Rounds{Count: begins.Total(), End: end, begin: func(n uint64) uint64 {
 		at, _ := begins.Nth(n)
 		return at
 	}}
@@ -376,12 +377,12 @@ func (r *Rounds) alongside(of *trace.Rank, o *order) (*Rounds, error) {
 			}
 		}
 		if c == 0 {
-			return 0
+			return min(1, o.k.Len(o.stream)-1) // right after MPI_Init
 		}
 		p, _ := own.Nth(c - 1)
 		return p + 1
 	}
-	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), begin: at}
+	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), Others: true, begin: at}
 	before := theirs.Before(r.Begin(0))
 	for n := uint64(1); n <= min(r.Count, mostSlots); n++ { // each has a collective call
 		i := n * r.Count / min(r.Count, mostSlots)
