@@ -1,5 +1,4 @@
-// Arrays of requests that calls leave behind, taken up again in every way: by other functions, with requests made and ended in between,
-// posted again in place, moved, mixed with persistent ones and null, polled without anything happening, and with tracing off.
+// Arrays of requests as calls left them: with other functions, requests in between, moved, with persistent and null ones, and with tracing off.
 // ranks: 1 2 3
 // mpi: mpich openmpi
 // nondet: completion order
