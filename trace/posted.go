@@ -226,7 +226,7 @@ func (k *Rank) Farthest() (most int64, err error) {
 	return most, nil
 }
 
-// posts is what calls of a stream say of those behind them, for who goes through it from a position on: what requests were posted with,
+// posts is what calls of a stream say of later ones, for who goes through it from a position on: what requests were posted with,
 // and which were left.
 type posts struct {
 	k      *Rank

@@ -128,7 +128,7 @@ var corpus = []recording{
 	{name: "clocks", source: "sendrecv.c", env: "SPOOR_CLOCK_SKEW=1:200000000:100:0", ranks: 2},
 	{name: "import", source: "eztrace"}, // an archive beside its reader
 	{name: "waitsome", source: "waitsome.c", ranks: 3},
-	{name: "sort", ranks: 4}, // with what the ranks found out of waits
+	{name: "sort", ranks: 4},                         // with what the ranks found out of waits
 	{name: "iterations", source: "heat2d", ranks: 4}, // and of iterations
 }
 

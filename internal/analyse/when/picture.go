@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A rung is a picture of so many columns and rows at most, with so many levels a typical column.
+// A rung bounds the columns and rows of a picture, and says how many levels a typical column has.
 type rung struct{ columns, rows, levels int }
 
 // ladder has the rungs from the finest down: the first that has room is taken.
@@ -127,7 +127,7 @@ func merged(list []int64, begins []int) []int64 {
 	return out
 }
 
-// togetherOf has the means of so many neighbouring rows.
+// togetherOf has the means of neighbouring rows.
 func togetherOf(list []row, n int) (out []row) {
 	for part := range slices.Chunk(list, n) {
 		sum := row{first: part[0].first}

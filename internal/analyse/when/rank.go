@@ -31,7 +31,7 @@ type Rank struct {
 	shapes []int     // of slots: equal where all ranks made calls from the same places
 	means  []int64   // edges of slots, mean of the ranks that run the loop, and of the run around
 	gaps   []float64 // by terminal: its mean; 0 of one that is called too rarely to tell what is usual
-	files  []bool    // by terminal: it works on files and is none of MPI
+	files  []bool    // by terminal: of a function that works on files, not of MPI
 	canvas *canvas   // nil: nothing is known of the rank
 	origin int64     // from which times count that are told, on the clock
 	last   int64     // end of the latest call

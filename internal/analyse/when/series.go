@@ -184,7 +184,7 @@ func periodic(v []float64, typical float64) (best change, found bool) {
 	return best, true
 }
 
-// tail is the probability that of so many slots out of n, slow ones being anywhere among all, at least k are slow.
+// tail is the probability that at least k of some slots are slow, if the slow ones of all n are anywhere among them.
 func tail(n, slow, of, k int) (sum float64) {
 	choose := func(n, k int) float64 {
 		lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }

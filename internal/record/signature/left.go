@@ -47,8 +47,8 @@ type Left struct {
 	made    int64 // one-shot requests before it
 }
 
-// RequestOf returns the request that has a name for the next call, made one-shot requests into the thread; false if it is none
-// that can be left.
+// RequestOf returns the request that has a name for the next call, made one-shot requests into the thread; false if it
+// can't be left.
 func RequestOf(name, made int64) (request int64, ok bool) {
 	if name <= 0 || name&1 != 0 {
 		return 0, name == 0

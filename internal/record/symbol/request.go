@@ -202,7 +202,7 @@ func (q *Requests) Name(i int, handle uint64, thread int) int64 {
 	return -2 - (ago<<threadBits | int64(e.thread)&(1<<threadBits-1))
 }
 
-// Left returns the request with index i as signature.Left has it; false if it is none that can be left.
+// Left returns the request with index i as signature.Left has it; false if it can't be left.
 func (q *Requests) Left(i int, handle uint64, thread int) (request int64, ok bool) {
 	if i == None {
 		return 0, handle == q.null

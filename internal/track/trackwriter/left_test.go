@@ -42,7 +42,9 @@ func TestLeft(t *testing.T) {
 			call(irecv, []int64{0, 257, 0, 4, 0x247, made % 3, 5, mpi.CommWorld, 2})
 			return made
 		}
-		status := func(request int64) []int64 { return []int64{signature.StatusFilled, request % 3, 5, 4 - r.Int64N(5)/4, 0} }
+		status := func(request int64) []int64 {
+			return []int64{signature.StatusFilled, request % 3, 5, 4 - r.Int64N(5)/4, 0}
+		}
 		var array []int64
 		for range 200 {
 			if what := r.IntN(6); what == 0 || len(array) == 0 {
