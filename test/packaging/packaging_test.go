@@ -90,7 +90,22 @@ func TestDeb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before := contents(t, file)
 	if same, err := os.ReadFile(pack(t, "deb")); err != nil || string(same) != string(again) {
-		t.Errorf("the same tree gives another package (%v)", err)
+		t.Errorf("the same tree gives another package (%v); it had\n%sand has\n%s", err, before, contents(t, file))
 	}
+}
+
+// contents lists the control file and the files of a package.
+func contents(t *testing.T, file string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, what := range []string{"-f", "-c"} {
+		out, err := exec.Command("dpkg-deb", what, file).Output()
+		if err != nil {
+			t.Errorf("dpkg-deb %s: %v", what, err)
+		}
+		all.Write(out)
+	}
+	return all.String()
 }
