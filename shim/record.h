@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SP_RING_MAGIC 0x474e52524f4f5053ull /* "SPOORRNG" */
-#define SP_RING_VERSION 8
+#define SP_RING_VERSION 9
 #define SP_RING_PAGE 4096
 
 /* Word 0: size in words (32 bits), call id (16), kind (8), flags (8). */
@@ -54,6 +54,8 @@ enum sp_kind {
 	                   begins with calls of that key */
 	SP_THREAD = 14, /* ticks, outermost return addresses of a thread that goes on with the
 	                   ring, innermost first */
+	SP_DELAY = 15,  /* ticks, ns in which the thread was ready to run and had no processor, outside
+	                   of calls before the one that ended last, and in that */
 };
 
 /* What stands for the return address in ENTER records of calls with a stack that

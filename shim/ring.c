@@ -147,7 +147,7 @@ uint64_t sp_ring_limits(struct sp_thread *t)
 	uint64_t *drain = undrained < DRAIN_BYTES ? t->cur + (DRAIN_BYTES - undrained) / 8 : t->cur;
 	if (t->due > drain)
 		t->due = drain;
-	t->lim = t->lost | t->left | t->aside ? NULL : t->due;
+	t->lim = t->lost | t->left | t->aside | t->delayed ? NULL : t->due;
 	return room;
 }
 

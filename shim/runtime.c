@@ -417,6 +417,17 @@ static void tell_aside(struct sp_thread *t)
 	advance(t, 3);
 }
 
+/* The same of what it had no processor for. */
+static void tell_delay(struct sp_thread *t)
+{
+	if (!t->delayed || !has_room(t, 4))
+		return;
+	t->cur[0] = SP_WORD0(4, 0, SP_DELAY, 0);
+	t->cur[1] = sp_ticks();
+	sp_delay_told(t, t->cur + 2);
+	advance(t, 4);
+}
+
 /* Where a thread comes from, if it can be found out: no thread is known by its number, which
    depends on who calls first. */
 static void tell_thread(struct sp_thread *t)
@@ -453,8 +464,10 @@ uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 	}
 	if (!sp_has_ring(t) && !attach(t))
 		return lose(t);
-	if (!leave)
+	if (!leave) {
+		tell_delay(t);
 		tell_aside(t);
+	}
 	sp_ring_limits(t);
 	if (t->cur >= t->due && t->cur < t->end && sp_may_work(t) && !drain(t, leave))
 		return begin_nowhere(t);
@@ -464,6 +477,8 @@ uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 			return lose(t);
 		if (t->left)
 			tell_left(t);
+		else if (!leave && t->delayed)
+			tell_delay(t);
 		else if (!leave && t->aside)
 			tell_aside(t);
 		else

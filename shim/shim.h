@@ -112,6 +112,8 @@ struct sp_thread {
 	uint64_t locked; /* holds a lock of the shim's that a handler must not wait for; what `writing` was, and bit 0 */
 	int *holds;      /* that lock */
 	uint32_t attached; /* sp_rings[number] is its own */
+	uint32_t delayed;  /* delay.c has something to tell */
+	uint64_t seen;     /* when its last record of a call was made */
 	uint64_t left;     /* 1 + what a LEFT record has to say; 0: nothing */
 	uint64_t aside;    /* ticks that the engine took, of which no record tells yet */
 	uint64_t lost;     /* the ENTER records of which depths were, as bits: LEAVE goes the same way */
@@ -367,6 +369,21 @@ static inline void sp_commit(struct sp_thread *t, uint64_t *w, unsigned call, un
    where there is no more than that. Before the record is begun. */
 extern const void *(*sp_stack_site)(struct sp_thread *t, const void *site) __attribute__((visibility("hidden")));
 
+/* delay.c: from how many ticks on a stay in a call, or outside, is long enough to ask whether the thread had a processor. */
+extern uint64_t sp_long;
+void sp_delay_start(void);
+/* It was that long: `ticks` is when it ended. */
+void sp_delayed(struct sp_thread *t, uint64_t ticks, int in_call);
+/* What there is to tell, in ns outside of calls and in one; then there is nothing any more. */
+void sp_delay_told(struct sp_thread *t, uint64_t ns[2]);
+
+static inline __attribute__((always_inline)) void sp_sees(struct sp_thread *t, uint64_t ticks, int in_call)
+{
+	if (sp_unlikely(ticks - t->seen > __atomic_load_n(&sp_long, __ATOMIC_RELAXED)))
+		sp_delayed(t, ticks, in_call);
+	t->seen = ticks;
+}
+
 /* hooks.c: where sp_extra says more than that, before an ENTER record is begun, and before a
    LEAVE record is, whose time was taken. The first returns the call's site. */
 const void *sp_before(struct sp_thread *t, const void *site, unsigned call, const int64_t *params);
@@ -384,7 +401,9 @@ static inline __attribute__((always_inline)) uint64_t *sp_begin_enter(struct sp_
 static inline void sp_commit_enter(struct sp_thread *t, uint64_t *w, unsigned call, unsigned flags)
 {
 	flags |= __atomic_load_n(&sp_mode, __ATOMIC_RELAXED) == SP_MUTED ? SP_MUTED_FLAG : 0;
-	t->cur[1] = sp_ticks();
+	uint64_t now = sp_ticks();
+	t->cur[1] = now;
+	sp_sees(t, now, 0);
 	sp_commit(t, w, call, SP_ENTER, flags);
 }
 
@@ -392,6 +411,7 @@ static inline __attribute__((always_inline)) uint64_t *sp_begin_leave(struct sp_
 {
 	sp_mark(&t->writing, SP_CFA);
 	sp_mark(&t->depth, t->depth - 1);
+	sp_sees(t, now, 1);
 	uint64_t *w = sp_likely(t->cur < t->lim) ? t->cur : sp_begin_slow(t, 1);
 	w[1] = now;
 	return w + 2;

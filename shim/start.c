@@ -152,6 +152,7 @@ static void set_on(void)
 		sp_switch(0);
 	sp_phase_start();
 	sp_hooks_start();
+	sp_delay_start();
 }
 
 /* Of MPI_Init_thread's parameters; MPI_THREAD_SINGLE is 0 in all MPIs. */

@@ -39,10 +39,10 @@ type thread struct {
 	walk   *trace.Walk
 	idle   *idle // nil: all calls are told
 	phases *within
-	values *trace.ValueLine                          // nil: not asked for
-	more   bool                                      // the walk is at a call that is still to come
-	clock  func() (start, end, gap int64, err error) // nil: the walk has times, if there are any
-	begins int64                                     // that call, by the clock
+	values *trace.ValueLine // nil: not asked for
+	more   bool             // the walk is at a call that is still to come
+	clock  Ticker           // nil: the walk has times, if there are any
+	begins int64            // that call, by the clock
 	ends   int64
 	gap    int64
 	made   int64 // one-shot requests
@@ -207,7 +207,7 @@ func (p *process) advance(t *thread) (err error) {
 		}
 	}
 	if t.more = t.walk.Next(); t.more && t.clock != nil {
-		if t.begins, t.ends, t.gap, err = t.clock(); err != nil {
+		if t.begins, t.ends, t.gap, err = t.clock.Next(); err != nil {
 			return err
 		}
 	}

@@ -37,9 +37,15 @@ type Options struct {
 	Extent   *[2]int64          // when the first call began and the last rank ended, on the run's time line; nil: looked up
 }
 
-// A Clock gives the times of a stream's calls, one after the other: when each began and ended, in ns since Extent's first, and how
-// long the thread was in neither MPI nor the recorder before. A recorder has them at hand where the trace hasn't.
-type Clock func(stream int) func() (start, end, gap int64, err error)
+// A Clock gives the times of a stream's calls. A recorder has them at hand where the trace hasn't.
+type Clock func(stream int) Ticker
+
+// A Ticker goes through the times of a stream's calls. Those of each are when it began and ended, in ns since Extent's first, and how long
+// the thread was in neither MPI nor the recorder before.
+type Ticker interface {
+	Next() (start, end, gap int64, err error)
+	Pass(calls uint64) (end int64, err error) // goes over some, at least one; end is the latest of theirs
+}
 
 // A Source gives the calls of a trace to a Sink.
 type Source struct {

@@ -190,6 +190,8 @@ type Log struct {
 	Streams []iter.Seq2[[]timing.Entry, error]
 	// Skipped says, for each stream, which calls come before those; nil: none.
 	Skipped []Skipped
+	// Delays are, for each stream, those that the kernel told of, in order of calls; nil: it told of none.
+	Delays [][]Delay
 	// Values yield, for each stream, what was attached to its calls, in order of these, under one of Names; nil if
 	// nothing was. Names may be missing, "".
 	Values []iter.Seq2[[]timing.Attached, error]
@@ -200,6 +202,12 @@ type Log struct {
 type Skipped struct {
 	Calls uint64
 	Tick  int64
+}
+
+// A Delay is time in which a thread was ready to run and had no processor: before a call of its stream, outside of calls, and in it.
+type Delay struct {
+	Call               uint64
+	BeforeNs, WithinNs int64
 }
 
 // First is where a stream's first call comes from.

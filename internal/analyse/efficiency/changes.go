@@ -35,6 +35,9 @@ func Changes(r *trace.Reader, w *trace.When, called func(function string, s trac
 	return list, nil
 }
 
+// mostOfDelays is which part of what delays cost one may have for it to be told alone.
+const mostOfDelays = 0.9
+
 func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 	who, verb := "iterations", "take"
 	switch {
@@ -71,6 +74,12 @@ func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 			return fmt.Sprintf("%s takes %s instead of %s", every, after, before)
 		}
 		return fmt.Sprintf("in %s %s %s %s instead of %s", every, who, verb, after, before)
+	case when.Delayed:
+		s := fmt.Sprintf("the machine: %s was ready to run and had no processor for %s in iteration %d of %d", who, show.Duration(float64(f.LongerNs)), f.From, w.Loop.Iterations)
+		if float64(f.LongerNs) < mostOfDelays*float64(f.CostNs) {
+			s += fmt.Sprintf(", ranks in all for %s on the way of the run", show.Duration(float64(f.CostNs)))
+		}
+		return s
 	}
 	return fmt.Sprintf("%s %s between %s and far more an iteration, %s on average; others vary less", who, verb, before, after)
 }

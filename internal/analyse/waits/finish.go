@@ -25,16 +25,16 @@ type Finish struct {
 	Rider  Rider         // nil: nobody goes along
 }
 
-// Costs of the end, about: of a call, of a step of the ranks' talking, and what may always be taken.
+// Costs of the end, about: of a call, of a step of the ranks' talking after a window, and what may always be taken.
 const (
-	callNs   = 600
+	callNs   = 2_000
 	talkNs   = 300_000
 	freeNs   = 1_000_000_000
 	runShare = 100 // 1 % of the run time
 )
 
 // rankWindow is how many calls of a rank a window has, about.
-const rankWindow = 1 << 16
+const rankWindow = 1 << 13
 
 // mostHops is how many waits of all ranks are brought together to find the path.
 const mostHops = 100_000
@@ -128,10 +128,10 @@ func (w *local) ready(f *Finish, own *plan) (*trace.Rank, error) {
 				own.left = trace.LeftLog
 				return k, nil
 			}
-			next := ticker(f.Log, stream, skipped+1, clock.Common)
+			next := newTicker(f.Log, stream, skipped+1, clock.Common)
 			start := int64(0)
 			for range skipped + 1 {
-				if start, _, _, err = next(); err != nil {
+				if start, _, _, err = next.Next(); err != nil {
 					return nil, err
 				}
 			}
@@ -146,7 +146,7 @@ func (w *local) ready(f *Finish, own *plan) (*trace.Rank, error) {
 	if own.torn, err = missing(f.Trace); err != nil {
 		return nil, err
 	}
-	own.needs = int64(own.calls)*callNs + talkNs*int64(bits.Len(uint(w.Size())))
+	own.needs = int64(own.calls)*callNs + int64(own.calls/rankWindow+1)*talkNs*int64(bits.Len(uint(w.Size())))
 	if !f.Always && own.needs > max(freeNs, p.WholeNs()/runShare) {
 		own.left = trace.LeftTime
 	}
@@ -209,8 +209,8 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 		if err != nil {
 			return err
 		}
-		o.Clock = func(stream int) func() (start, end, gap int64, err error) {
-			return ticker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return clock.Common(ns) - all.first })
+		o.Clock = func(stream int) ops.Ticker {
+			return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return clock.Common(ns) - all.first })
 		}
 	} else {
 		o.Untimed = true
@@ -245,40 +245,85 @@ func (f *Finish) Clock(rank int) (ops.Clock, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(stream int) func() (start, end, gap int64, err error) {
-		return ticker(f.Log, stream, k.Len(stream), clock.Common)
-	}, nil
+	return func(stream int) ops.Ticker { return newTicker(f.Log, stream, k.Len(stream), clock.Common) }, nil
 }
 
-// ticker reads the times of the first calls of a stream.
-func ticker(log *track.Log, stream int, calls uint64, on func(ns int64) int64) func() (start, end, gap int64, err error) {
-	next, stop := iter.Pull2(log.Streams[stream])
-	var entries []timing.Entry
+// A ticker reads the times of the first calls of a stream.
+type ticker struct {
+	log     *track.Log
+	stream  int
+	left    uint64 // calls
+	skipped track.Skipped
+	tick    int64 // the end of the latest call
+	on      func(ns int64) int64
+	next    func() ([]timing.Entry, error, bool)
+	stop    func()
+	entries []timing.Entry
+}
+
+func newTicker(log *track.Log, stream int, calls uint64, on func(ns int64) int64) *ticker {
 	skipped := skippedOf(log, stream)
-	tick := skipped.Tick
-	ns := func(ticks int64) int64 { return int64(math.Round(float64(ticks) / log.TicksPerNs)) }
-	return func() (start, end, gap int64, err error) {
-		if skipped.Calls > 0 { // before all others, in order
-			at := math.MinInt64/2 - int64(skipped.Calls)
-			skipped.Calls--
-			calls--
-			return at, at, 0, nil
+	x := &ticker{log: log, stream: stream, left: calls, skipped: skipped, tick: skipped.Tick, on: on}
+	x.next, x.stop = iter.Pull2(log.Streams[stream])
+	return x
+}
+
+func (x *ticker) ns(ticks int64) int64 { return int64(math.Round(float64(ticks) / x.log.TicksPerNs)) }
+
+// fill makes sure that there is an entry.
+func (x *ticker) fill() error {
+	for len(x.entries) == 0 {
+		var err error
+		var ok bool
+		if x.entries, err, ok = x.next(); err != nil || !ok {
+			return cmp.Or(err, fmt.Errorf("stream %d: no times left", x.stream))
 		}
-		for len(entries) == 0 {
-			var ok bool
-			if entries, err, ok = next(); err != nil || !ok {
-				return 0, 0, 0, cmp.Or(err, fmt.Errorf("stream %d: no times left", stream))
-			}
-		}
-		e := entries[0]
-		entries = entries[1:]
-		if calls--; calls == 0 {
-			stop()
-		}
-		begin, next := e.Advance(tick)
-		tick = next
-		return on(log.StartNs + ns(begin)), on(log.StartNs + ns(next)), ns(int64(min(e.Gap, math.MaxInt64))), nil
 	}
+	return nil
+}
+
+func (x *ticker) passed(calls uint64) {
+	if x.left -= calls; x.left == 0 {
+		x.stop()
+	}
+}
+
+// Next returns the times of the next call. Those that were skipped are before all others, in order.
+func (x *ticker) Next() (start, end, gap int64, err error) {
+	if x.skipped.Calls > 0 {
+		at := math.MinInt64/2 - int64(x.skipped.Calls)
+		x.skipped.Calls--
+		x.left--
+		return at, at, 0, nil
+	}
+	if err := x.fill(); err != nil {
+		return 0, 0, 0, err
+	}
+	e := x.entries[0]
+	x.entries = x.entries[1:]
+	x.passed(1)
+	begin, next := e.Advance(x.tick)
+	x.tick = next
+	return x.on(x.log.StartNs + x.ns(begin)), x.on(x.log.StartNs + x.ns(next)), x.ns(int64(min(e.Gap, math.MaxInt64))), nil
+}
+
+// Pass goes over calls, of which none was skipped.
+func (x *ticker) Pass(calls uint64) (end int64, err error) {
+	tick, last := x.tick, int64(math.MinInt64)
+	for left := calls; left > 0; {
+		if err := x.fill(); err != nil {
+			return 0, err
+		}
+		list := x.entries[:min(uint64(len(x.entries)), left)]
+		for _, e := range list {
+			_, tick = e.Advance(tick)
+			last = max(last, tick)
+		}
+		x.entries, left = x.entries[len(list):], left-uint64(len(list))
+	}
+	x.tick = tick
+	x.passed(calls)
+	return x.on(x.log.StartNs + x.ns(last)), nil
 }
 
 func skippedOf(log *track.Log, stream int) (s track.Skipped) {

@@ -303,7 +303,7 @@ func (w *local) clockSteps(stream int, before func() int64, yield func(step, err
 	for err == nil && walk.Next() {
 		s := step{terminal: walk.Call().Terminal}
 		gap := int64(0)
-		if s.start, s.end, gap, err = next(); err != nil {
+		if s.start, s.end, gap, err = next.Next(); err != nil {
 			break
 		}
 		if at := before(); s.start-gap > at {

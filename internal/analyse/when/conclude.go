@@ -51,6 +51,8 @@ type changed struct {
 	slots     int
 	proposals []proposal
 	late      []lateRank // by slot
+	delayed   []lateRank // by slot: the rank that had no processor for longest
+	alone     []lateRank // by slot: the rank that computes far beyond what it usually does, of those with most
 	noise     float64    // of all ranks
 }
 
@@ -75,11 +77,13 @@ func (f *changed) code(c *wire.Coder) {
 		place(&p.place)
 		wire.List(c, &p.ranks, 1, func(_ int, r *int) { wire.Naturals(c, r) })
 	})
-	wire.List(c, &f.late, 5, func(_ int, l *lateRank) {
-		wire.Naturals(c, &l.slot, &l.rank)
-		wire.Naturals(c, &l.ns)
-		place(&l.place)
-	})
+	for _, list := range []*[]lateRank{&f.late, &f.delayed, &f.alone} {
+		wire.List(c, list, 5, func(_ int, l *lateRank) {
+			wire.Naturals(c, &l.slot, &l.rank)
+			wire.Naturals(c, &l.ns)
+			place(&l.place)
+		})
+	}
 }
 
 func (f *changed) join(o *changed) {
@@ -105,9 +109,17 @@ func (f *changed) join(o *changed) {
 	}
 	slices.SortStableFunc(f.proposals, func(a, b proposal) int { return cmp.Compare(b.cost, a.cost) })
 	f.proposals = f.proposals[:min(len(f.proposals), mostProposals)]
-	both := append(f.late, o.late...)
+	f.late, f.delayed = latest(f.late, o.late), latest(f.delayed, o.delayed)
+	f.alone = latest(f.alone, o.alone)
+	slices.SortStableFunc(f.alone, func(a, b lateRank) int { return cmp.Compare(b.ns, a.ns) })
+	f.alone = f.alone[:min(len(f.alone), mostKept)]
+}
+
+// latest has the rank that is latest in each slot.
+func latest(a, b []lateRank) []lateRank {
+	both := append(a, b...)
 	slices.SortStableFunc(both, func(a, b lateRank) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(b.ns, a.ns)) })
-	f.late = slices.CompactFunc(both, func(a, b lateRank) bool { return a.slot == b.slot })
+	return slices.CompactFunc(both, func(a, b lateRank) bool { return a.slot == b.slot })
 }
 
 // A row is what ranks have in the finest columns, in the mean.
@@ -220,7 +232,6 @@ func (x *Rank) computed() []float64 {
 
 // changed finds what changes in what the rank computes.
 func (x *Rank) changed() (f changed) {
-
 	v, run, typical := x.computed(), x.run(), median(x.durations())
 	list, apart := changes(v, x.shapes, typical)
 	f.slots = len(v)
@@ -235,10 +246,21 @@ func (x *Rank) changed() (f changed) {
 		c := change{Noisy, 0, 0, usual, usual + sum/float64(len(v)), sum}
 		f.proposals = append(f.proposals, proposal{c, []int{x.Rank()}, 1, x.mostly(&c)})
 	}
+	for _, c := range slow(v, apart, typical) {
+		if c.cost >= leastShare*run && len(f.alone) < mostKept {
+			f.alone = append(f.alone, lateRank{c.from, x.Rank(), int64(c.cost), trace.WaitPlace{Function: -1}})
+		}
+	}
 	excess, _ := over(v, normal(v, apart))
 	for i, e := range excess {
 		if e > typical/10 && e < math.MaxInt64/2 {
 			f.late = append(f.late, lateRank{i, x.Rank(), int64(e), x.placeOf(x.most[i])})
+		}
+	}
+	waited := x.canvas.series(x.canvas.states[waiting])
+	for i := range v { // who waits loses nothing by having no processor
+		if ns := x.before[i] + max(0, x.within[i]-waited[i]); ns > 0 {
+			f.delayed = append(f.delayed, lateRank{i, x.Rank(), ns, trace.WaitPlace{Function: -1}})
 		}
 	}
 	return f
@@ -300,15 +322,21 @@ func (x *Rank) findings(f *changed) []trace.WhenFinding {
 		w := add(&p.change)
 		w.Ranks, w.Of, w.Place = p.ranks, p.of, p.place
 	}
+	program, delayed := undelayed(v, x.shapes, f.delayed)
+	if delayed.cost >= leastShare*run {
+		w := add(&delayed.change)
+		w.Ranks, w.Of, w.LongerNs = []int{delayed.rank}, 1, delayed.ns
+	}
+	v = program
 	list, apart := changes(v, x.shapes, typical)
 	for i := range list {
 		c := &list[i]
 		known := slices.ContainsFunc(f.proposals, func(p proposal) bool { return p.same(c, len(v)) || p.explains(c) })
-		if !known && c.cost >= leastShare*run {
+		if !known && c.cost >= max(leastShare*run, delayed.cost) { // what no rank computes longer may be the machine's, too
 			add(c)
 		}
 	}
-	for _, c := range slow(v, apart, typical) {
+	for _, c := range joinedSlow(slow(v, apart, typical), f.alone, v, normal(v, apart)) {
 		if c.cost < leastShare*run {
 			continue
 		}
@@ -325,6 +353,49 @@ func (x *Rank) findings(f *changed) []trace.WhenFinding {
 	}
 	slices.SortStableFunc(out, func(a, b trace.WhenFinding) int { return cmp.Compare(b.CostNs, a.CostNs) })
 	return out[:min(len(out), mostKept)]
+}
+
+// joinedSlow adds those slots in which a rank alone computed far longer than it does, and that took longer for at least half of that:
+// where the machine disturbs all of them, what a rank computes stands out more clearly.
+func joinedSlow(list []change, alone []lateRank, v, usual []float64) []change {
+	for _, l := range alone {
+		if slices.ContainsFunc(list, func(c change) bool { return c.from == l.slot || c.from == l.slot+1 }) {
+			continue
+		}
+		for _, i := range []int{l.slot, l.slot + 1} {
+			if i < len(v) && v[i]-usual[i] >= float64(l.ns)/2 {
+				list = append(list, change{Slow, i, 0, usual[i], v[i], v[i] - usual[i]})
+				break
+			}
+		}
+	}
+	return list
+}
+
+// A delayedRun is what it costs that ranks had no processor, and which rank lost most in a slot.
+type delayedRun struct {
+	change
+	lateRank
+}
+
+// undelayed takes from what slots take the time in which a rank had no processor: not more than what they take beyond what is usual
+// without.
+func undelayed(v []float64, shapes []int, list []lateRank) (out []float64, d delayedRun) {
+	without := slices.Clone(v)
+	for _, l := range list {
+		without[l.slot] = max(0, v[l.slot]-float64(l.ns))
+	}
+	usual := normal(without, shapes)
+	out = slices.Clone(v)
+	d.kind = Delayed
+	for _, l := range list {
+		i := l.slot
+		out[i] = max(without[i], min(v[i], usual[i]))
+		if d.cost += v[i] - out[i]; l.ns > d.ns {
+			d.lateRank, d.from, d.before, d.after = l, i, usual[i], v[i]
+		}
+	}
+	return out, d
 }
 
 // rows brings the rows of groups to rank 0, and those of ranks that are unlike their group.

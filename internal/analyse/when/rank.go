@@ -13,6 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -36,6 +37,11 @@ type Rank struct {
 	origin int64     // from which times count that are told, on the clock
 	last   int64     // end of the latest call
 	most   []excess  // by slot: the call before which the rank computed most beyond its mean
+
+	calls  uint64        // so far
+	delays []track.Delay // of calls to come; nil: the kernel told of none
+	within []int64       // by slot: ns without a processor in calls
+	before []int64       // the same outside of calls
 }
 
 // An excess is by how much a rank computed longer than it does on average, before a call from a site of the order.
@@ -292,7 +298,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*
 			}
 		}
 		x.canvas = newCanvas(g, g.edges(start, slots, end))
-		x.last, x.most = start, make([]excess, g.slots)
+		x.last, x.most, x.before, x.within = start, make([]excess, g.slots), make([]int64, g.slots), make([]int64, g.slots)
 		return nil
 	})
 	return x, nil
@@ -327,28 +333,40 @@ func (x *Rank) times(rounds *Rounds) (start int64, slots []int64, end int64, err
 		}
 		at = append(at, rounds.End)
 	}
-	next := x.clock(0)
-	for i, n := uint64(0), x.k.Len(0); i < n; i++ {
-		begin, until, _, err := next()
+	next, n, passed := x.clock(0), x.k.Len(0), uint64(0)
+	pass := func(to uint64) error { // goes on to a call
+		if to = min(to, n); to <= passed {
+			return nil
+		}
+		until, err := next.Pass(to - passed)
+		passed, end = to, max(end, until)
+		return err
+	}
+	one := func() (int64, error) {
+		begin, until, _, err := next.Next()
+		passed++
+		end = max(end, until)
+		return begin, err
+	}
+	end = math.MinInt64
+	if start, err = one(); err != nil {
+		return 0, nil, 0, err
+	}
+	for i, call := range at {
+		begin := start
+		if err = pass(call); err == nil && i == 0 && 0 < call && call < n { // what is computed before the loop is not the first iteration's
+			begin, err = one()
+		}
 		if err != nil {
 			return 0, nil, 0, err
 		}
-		if i == 0 {
-			start, end = begin, begin
+		if i > 0 || call >= n {
+			begin = end
 		}
-		for len(slots) < len(at) && at[len(slots)] == i {
-			if len(slots) == 0 { // what is computed before the loop is not the first iteration's
-				slots = append(slots, begin)
-				continue
-			}
-			slots = append(slots, end)
-		}
-		end = max(end, until)
+		slots = append(slots, begin)
 	}
-	for len(slots) < len(at) {
-		slots = append(slots, end)
-	}
-	return start, slots, end, nil
+	err = pass(n)
+	return start, slots, end, err
 }
 
 // shapesOf numbers the slots by the places that calls in them come from.
@@ -375,12 +393,17 @@ func (x *Rank) Call(stream, terminal int, start, end, gap int64) {
 		return
 	}
 	start, end = start+x.origin, end+x.origin
+	var without int64
+	if x.calls++; len(x.delays) > 0 && x.delays[0].Call < x.calls {
+		without = x.delayed(start, end, gap)
+	}
 	if start > x.last {
 		begin := max(x.last, start-gap)
 		c.paint(other, x.last, begin)
-		c.paint(computing, begin, start)
+		c.paint(computing, begin, start-without)
+		c.paint(other, max(begin, start-without), start)
 	}
-	if over := float64(gap) - x.gaps[terminal]; over > 0 && len(x.most) > 0 {
+	if over := float64(gap-without) - x.gaps[terminal]; over > 0 && len(x.most) > 0 {
 		if s := c.slot(max(start-1, x.last)); s >= 0 && over > x.most[s].ns {
 			x.most[s] = excess{over, x.order.number[terminal]}
 		}
@@ -390,6 +413,22 @@ func (x *Rank) Call(stream, terminal int, start, end, gap int64) {
 	}
 	x.last = max(x.last, end)
 	c.goes(x.last)
+}
+
+// delayed returns how long the thread had no processor before a call.
+func (x *Rank) delayed(start, end, gap int64) int64 {
+	d := x.delays[0]
+	if x.delays = x.delays[1:]; d.Call+1 < x.calls {
+		return 0
+	}
+	ns := min(gap, d.BeforeNs)
+	if s := x.canvas.slot(max(start-1, x.last)); s >= 0 {
+		x.before[s] += ns
+	}
+	if s := x.canvas.slot(start); s >= 0 {
+		x.within[s] += min(d.WithinNs, end-start)
+	}
+	return ns
 }
 
 // Waited takes the time that a call waited, from its beginning on.
@@ -408,7 +447,7 @@ func (x *Rank) Walk() {
 		x.Count(0)
 		next := x.clock(0)
 		for terminal := range x.k.Sequence(0) {
-			start, end, gap, err := next()
+			start, end, gap, err := next.Next()
 			if err != nil {
 				return err
 			}

@@ -11,15 +11,16 @@ type Kind int
 
 // The kinds of findings.
 const (
-	Slow   Kind = iota // one takes longer
-	Step               // all from one on do, or all before
-	Drift              // each takes longer than the one before, or less
-	Period             // every n-th takes longer
-	Noisy              // one rank's vary more than others'
+	Slow    Kind = iota // one takes longer
+	Step                // all from one on do, or all before
+	Drift               // each takes longer than the one before, or less
+	Period              // every n-th takes longer
+	Noisy               // one rank's vary more than others'
+	Delayed             // ranks were ready to compute, and had no processor
 	kinds
 )
 
-var kindNames = [kinds]string{"slow", "step", "drift", "period", "noisy"}
+var kindNames = [kinds]string{"slow", "step", "drift", "period", "noisy", "without a processor"}
 
 func (k Kind) String() string { return kindNames[k] }
 

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/ops"
@@ -67,20 +68,43 @@ func clocksOf(r *trace.Reader) ([]ops.Clock, error) {
 }
 
 func clockOf(k *trace.Rank) ops.Clock {
-	return func(stream int) func() (start, end, gap int64, err error) {
+	return func(stream int) ops.Ticker {
 		next, stop := iter.Pull2(k.Timings(stream))
-		left := k.Len(stream)
-		return func() (start, end, gap int64, err error) {
-			t, err, ok := next()
-			if left--; left == 0 || !ok {
-				stop()
-			}
-			if !ok {
-				err = errors.Join(err, fmt.Errorf("rank %d: no times left", k.Number()))
-			}
-			return t.Start, t.End(), int64(t.Timing.Gap.Ns), err
-		}
+		return &timings{k.Number(), k.Len(stream), next, stop}
 	}
+}
+
+// timings are an ops.Ticker.
+type timings struct {
+	rank int
+	left uint64
+	next func() (trace.TimedTerminal, error, bool)
+	stop func()
+}
+
+// Next returns the times of the next call.
+func (x *timings) Next() (start, end, gap int64, err error) {
+	t, err, ok := x.next()
+	if x.left--; x.left == 0 || !ok {
+		x.stop()
+	}
+	if !ok {
+		err = errors.Join(err, fmt.Errorf("rank %d: no times left", x.rank))
+	}
+	return t.Start, t.End(), int64(t.Timing.Gap.Ns), err
+}
+
+// Pass goes over calls.
+func (x *timings) Pass(calls uint64) (int64, error) {
+	last := int64(math.MinInt64)
+	for range calls {
+		_, end, _, err := x.Next()
+		if err != nil {
+			return 0, err
+		}
+		last = max(last, end)
+	}
+	return last, nil
 }
 
 // every has a goroutine for each rank. pass goes through the calls of all.
@@ -117,6 +141,9 @@ func At(t waits.Transport, f waits.Finish) (w *trace.Waits, found *trace.When, e
 	x, err := begin(t, f.Trace, clock, failed)
 	if err != nil {
 		return nil, nil, err
+	}
+	if f.Log != nil && len(f.Log.Delays) > 0 {
+		x.delays = f.Log.Delays[0]
 	}
 	f.Rider = x
 	if w, err = waits.At(t, f); err != nil {

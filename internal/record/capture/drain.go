@@ -180,6 +180,10 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		return c.name(rec)
 	case event.Values:
 		return c.attach(s, rec)
+	case event.Delay:
+		if s.log != nil && s.depth == 0 {
+			s.log.delayed(rec[2], rec[3])
+		}
 	case event.Left:
 		c.left(s, rec[2])
 	case event.Stack:

@@ -31,6 +31,7 @@ type streamLog struct {
 	end    int64  // of the call before, in ticks since the clock was first read
 	ended  uint64 // which call ended last
 	values valueLog
+	delays []track.Delay // those that this process saw
 }
 
 // A mark is where a frame begins.
@@ -109,6 +110,16 @@ func (l *streamLog) addAll(begins, gaps, durations []uint64, start uint64) {
 		if i < len(begins) {
 			l.add(callTimes{begins[i], gaps[i], durations[i]}, start)
 		}
+	}
+}
+
+// mostDelays bounds what is kept of a thread's delays: some 1 MB.
+const mostDelays = 1 << 15
+
+// delayed notes how long the thread had no processor before and in the call that ended last.
+func (l *streamLog) delayed(before, within uint64) {
+	if len(l.delays) < mostDelays {
+		l.delays = append(l.delays, track.Delay{Call: l.ended, BeforeNs: int64(before & math.MaxInt64), WithinNs: int64(within & math.MaxInt64)})
 	}
 }
 
@@ -225,6 +236,7 @@ func (c *Capture) Log() *track.Log {
 			return nil
 		}
 		log.Skipped = append(log.Skipped, track.Skipped{Calls: s.log.begins.calls, Tick: s.log.begins.end})
+		log.Delays = append(log.Delays, s.log.delays)
 		log.Streams = append(log.Streams, each(&s.log.frames, parseEntries))
 		values = append(values, s.log.values.all())
 		attached = attached || !s.log.values.empty()

@@ -15,7 +15,7 @@ import (
 var constants = map[string]uint64{
 	"SP_RING_MAGIC": Magic, "SP_RING_VERSION": Version, "SP_RING_PAGE": Page,
 	"SP_ENTER": uint64(Enter), "SP_LEAVE": uint64(Leave), "SP_SKIP": uint64(Skip), "SP_SEGMENT": uint64(Segment),
-	"SP_FREED": uint64(Freed), "SP_SWITCH": uint64(Switch), "SP_LOST": uint64(Lost), "SP_STACK": uint64(Stack), "SP_NAME": uint64(Name), "SP_VALUES": uint64(Values), "SP_LEFT": uint64(Left), "SP_SOURCE": uint64(Source), "SP_PHASE": uint64(Phase), "SP_THREAD": uint64(Thread),
+	"SP_FREED": uint64(Freed), "SP_SWITCH": uint64(Switch), "SP_LOST": uint64(Lost), "SP_STACK": uint64(Stack), "SP_NAME": uint64(Name), "SP_VALUES": uint64(Values), "SP_LEFT": uint64(Left), "SP_SOURCE": uint64(Source), "SP_PHASE": uint64(Phase), "SP_THREAD": uint64(Thread), "SP_DELAY": uint64(Delay),
 	"SP_STACK_KEY(3, 5)": StackKey(3, 5), "SP_SOURCE_KEY(3, 5)": SourceKey(3, 5), "SP_PHASE_KEY(3, 5)": PhaseKey(3, 5), "SP_TURN_KEY(SP_STACK_KEY(3, 5), 2)": TurnKey(StackKey(3, 5), 2), "SP_TURN_UNKNOWN": TurnUnknown,
 	"SP_FORTRAN_FLAG": Fortran, "SP_MUTED_FLAG": Muted, "SP_RC_FLAG": RC, "SP_NOOUT_FLAG": NoOut,
 	"SP_RAW": ClassRaw, "SP_SPECIAL": ClassSpecial, "SP_HEAP": ClassHeap, "SP_DEVICE": ClassDevice, "SP_MPIMEM": ClassMPIMem,

@@ -16,7 +16,7 @@ package event
 // Layout of a ring and of its header, in bytes.
 const (
 	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 8
+	Version = 9
 	Page    = 4096 // of header before the data
 
 	OffVersion    = 8
@@ -53,6 +53,7 @@ const (
 	Source  Kind = 12 // ticks, key, line, lengths of file and function, both texts
 	Phase   Kind = 13 // ticks, key, address or key of the call site, length, text: a phase begins with calls of that key
 	Thread  Kind = 14 // ticks, outermost return addresses of a thread that goes on with the ring, innermost first
+	Delay   Kind = 15 // ticks, ns ready to run without a processor: outside of calls before the one that ended last, and in that
 	kindEnd
 )
 
@@ -151,4 +152,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is how long a record of each kind is at least; 0: no such kind.
-var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3, Left: 3, Source: 6, Phase: 5, Thread: 3}
+var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3, Left: 3, Source: 6, Phase: 5, Thread: 3, Delay: 4}

@@ -1,0 +1,49 @@
+package when
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// callsARound is how many calls an iteration of a made run has. The first and the last come after computing, three quarters and one; MPI_Init
+// is before all.
+const callsARound = 4
+
+// What a rank had no processor for is the machine's, not the program's.
+func TestDelays(t *testing.T) {
+	m := noisyRun(rand.New(rand.NewPCG(3, 5)), 4, 60, 0)
+	for _, i := range []int{12, 25, 40} {
+		m[2][i] += 20 * typicalNs
+	}
+	r, logs := logged(t, m)
+	logs[2].Delays = [][]track.Delay{nil}
+	for _, i := range []uint64{12, 25} {
+		first := 1 + i*callsARound
+		logs[2].Delays[0] = append(logs[2].Delays[0], track.Delay{Call: first, BeforeNs: 15 * typicalNs}, track.Delay{Call: first + 3, BeforeNs: 5 * typicalNs})
+	}
+	_, got, err := Together(r, logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := make(map[Kind]trace.WhenFinding)
+	for _, f := range got.Findings {
+		kinds[Kind(f.Kind)] = f
+	}
+	if d := kinds[Delayed]; len(got.Findings) != 2 || !oneRank(d, 2) || d.From != 12 && d.From != 25 || d.LongerNs < 19*typicalNs || d.CostNs < 36*typicalNs ||
+		d.CostNs > 44*typicalNs {
+		t.Errorf("%+v", got.Findings)
+	}
+	if s := kinds[Slow]; !oneRank(s, 2) || s.From != 40 {
+		t.Errorf("%+v", s)
+	}
+	other := int64(0)
+	for column := range got.WidthNs {
+		other += got.Ns(2, trace.WhenOther, column)
+	}
+	if other < 36*typicalNs || other > 44*typicalNs {
+		t.Errorf("the picture has rank 2 without a processor for %d ns", other)
+	}
+}
