@@ -30,7 +30,7 @@ const (
 
 // findWaits has the ranks find out who waited for whom, and when. The trace is there already: whatever goes wrong, it stays as it is.
 func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
-	if r.timing.Waits == timing.Never || r.timing.Mode == timing.None || os.Getenv("SPOOR_MODEL") != "" {
+	if r.timing.Waits == timing.Never && r.timing.When <= 0 || r.timing.Mode == timing.None || os.Getenv("SPOOR_MODEL") != "" {
 		return
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // it makes garbage with each call
@@ -51,10 +51,12 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: no wait states: %v\n", r.host.Rank(), err)
 		w, found = &trace.Waits{Left: trace.LeftFailed}, nil
 	}
-	if r.host.Rank() > 0 || w == nil || d.Path == "" {
+	if r.host.Rank() > 0 || w == nil && found == nil || d.Path == "" {
 		return
 	}
-	err = trace.AddWaits(d.Path, w)
+	if w != nil && r.timing.Waits != timing.Never {
+		err = trace.AddWaits(d.Path, w)
+	}
 	if err == nil && found != nil {
 		err = trace.AddWhen(d.Path, found)
 	}
@@ -104,7 +106,7 @@ func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, *trac
 	if len(file) == 0 {
 		return &trace.Waits{Left: left}, nil, nil
 	}
-	f := waits.Finish{Log: r.capture.Log(), Always: r.timing.Waits == timing.Always}
+	f := waits.Finish{Log: r.capture.Log()}
 	err = attempt(func() (err error) {
 		f.Trace, err = trace.NewBytes(file, "the trace")
 		return err
@@ -113,5 +115,5 @@ func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, *trac
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
 		f.Trace = nil
 	}
-	return when.At(r.host, f)
+	return when.At(r.host, f, r.timing)
 }

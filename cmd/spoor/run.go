@@ -48,7 +48,7 @@ type runOptions struct {
 	hang       time.Duration
 	io         fileOptions
 	timing     timing.Options
-	mode       string
+	mode, when string
 	errors     []string
 	tags       []string
 	model      modelOptions
@@ -84,7 +84,8 @@ More: docs/run.md`,
 	f.StringVar(&o.mode, "timing", "stats", "`mode`: stats (mean, deviation, extremes), hist (histograms), lossless (the time of every call), place (the same within --error), none")
 	f.StringArrayVar(&o.errors, "error", nil, "`[FUNCTION=]E`: error of place (default 10%); repeatable")
 	f.StringVar((*string)(&o.timing.Waits), "waits", string(timing.Auto), "`when`: who waited for whom, and which iterations differ: always, never, or auto, if it takes at most 1 % of the run or 1 s")
-	inGroup(f, "Times", "timing", "error", "waits")
+	f.StringVar(&o.when, "when", "", "`size`: room for when ranks compute and wait, such as 16K; or never (default 1K to 4K, with the wait states)")
+	inGroup(f, "Times", "timing", "error", "waits", "when")
 	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default PROGRAM.spoor); in a Slurm job %j, %A, %a, %N and %x as in sbatch -o")
 	forceFlag(f, &o.force)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only failures")
@@ -105,6 +106,9 @@ More: docs/run.md`,
 	return cmd
 }
 
+// leastWhen is what the coarsest picture of a run's iterations takes, about.
+const leastWhen = 256
+
 // parseTiming checks what was said of times.
 func (o *runOptions) parseTiming() error {
 	if err := parseErrors(&o.timing, o.errors); err != nil {
@@ -115,6 +119,15 @@ func (o *runOptions) parseTiming() error {
 	}
 	if w := o.timing.Waits; !slices.Contains([]timing.Waits{timing.Always, timing.Auto, timing.Never}, w) {
 		return fmt.Errorf("--waits %s: want always, auto or never", w)
+	}
+	switch size, err := parseBytes(o.when); {
+	case o.when == "":
+	case o.when == string(timing.Never):
+		o.timing.When = timing.NoWhen
+	case err != nil || size < leastWhen:
+		return fmt.Errorf("--when %s: want a size from %d bytes on, such as 16K, or never", o.when, leastWhen)
+	default:
+		o.timing.When = size
 	}
 	switch b := o.timing.Bins; {
 	case o.timing.Mode.Log() && !series.Supports(o.timing.Mode):

@@ -56,9 +56,16 @@ const (
 // WaitsVariable is the environment variable in which that travels to the ranks; not set is Auto.
 const WaitsVariable = "SPOOR_WAITS"
 
+// WhenVariable is the same for Options.When: never, or a number of bytes.
+const WhenVariable = "SPOOR_WHEN"
+
+// NoWhen is Options.When where it is not asked for.
+const NoWhen = -1
+
 // Options is what is to be kept of times.
 type Options struct {
 	Waits  Waits // "" is Never
+	When   int64 // bytes for when ranks compute and wait, whatever Waits says; 0: the usual, with the wait states; or NoWhen
 	Mode   Mode  // "" is Stats
 	Bins   int   // of a histogram; 0: the usual number
 	Sample int   // calls whose times choose the bins of HistSig; 0: the usual number
@@ -68,7 +75,7 @@ type Options struct {
 
 // Log reports whether single times are needed until the end of the run.
 func (o *Options) Log() bool {
-	return o.Mode.Log() || o.Mode != None && o.Waits != Never && o.Waits != ""
+	return o.Mode.Log() || o.Mode != None && (o.Waits != Never && o.Waits != "" || o.When > 0)
 }
 
 // HasBins reports whether the mode has a number of bins.
@@ -162,6 +169,12 @@ func (o *Options) Environment() (vars [][2]string) {
 	if o.Waits != Auto {
 		vars = append(vars, [2]string{WaitsVariable, string(cmp.Or(o.Waits, Never))})
 	}
+	switch {
+	case o.When < 0:
+		vars = append(vars, [2]string{WhenVariable, string(Never)})
+	case o.When > 0:
+		vars = append(vars, [2]string{WhenVariable, strconv.FormatInt(o.When, 10)})
+	}
 	if o.Bins != 0 {
 		vars = append(vars, [2]string{BinsVariable, strconv.Itoa(o.Bins)})
 	}
@@ -195,6 +208,15 @@ func ParseOptions(get func(name string) string) (o Options, err error) {
 	}
 	if !slices.Contains([]Waits{Never, Auto, Always}, o.Waits) {
 		return Options{}, fmt.Errorf("%s: %q; want always, auto or never", WaitsVariable, o.Waits)
+	}
+	switch text := get(WhenVariable); text {
+	case "":
+	case string(Never):
+		o.When = NoWhen
+	default:
+		if o.When, err = strconv.ParseInt(text, 10, 64); err != nil || o.When < 1 {
+			return Options{}, fmt.Errorf("%s: %q; want bytes or never", WhenVariable, text)
+		}
 	}
 	if text := get(BinsVariable); text != "" {
 		if o.Bins, err = strconv.Atoi(text); err != nil || o.Bins < 2 || o.Bins > 256 {

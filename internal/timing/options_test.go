@@ -31,7 +31,7 @@ func TestOptions(t *testing.T) {
 	}
 	for _, bad := range []map[string]string{
 		{ModeVariable: "exact"}, {BinsVariable: "1"}, {BinsVariable: "x"}, {ErrorsVariable: "0"}, {ErrorsVariable: "MPI_Send=NaN"}, {ErrorsVariable: "2"},
-		{ErrorsVariable: "0us"}, {ErrorsVariable: "-5us"}, {ErrorsVariable: "MPI_Send=10 parsecs"}, {SampleVariable: "0"}, {WaitsVariable: "often"},
+		{ErrorsVariable: "0us"}, {ErrorsVariable: "-5us"}, {ErrorsVariable: "MPI_Send=10 parsecs"}, {SampleVariable: "0"}, {WaitsVariable: "often"}, {WhenVariable: "0"}, {WhenVariable: "soon"},
 	} {
 		if _, err := ParseOptions(func(name string) string { return bad[name] }); err == nil {
 			t.Errorf("%v: no error", bad)

@@ -119,7 +119,7 @@ func TestBrokenTransport(t *testing.T) {
 					f.Transport = tr
 					own = f
 				}
-				_, _, err := At(own, waits.Finish{Trace: r, Log: logs[tr.Rank()], Always: true})
+				_, _, err := At(own, waits.Finish{Trace: r, Log: logs[tr.Rank()]}, timing.Options{Waits: timing.Always})
 				return err
 			})
 			if f.left >= 0 {

@@ -25,8 +25,10 @@ const (
 )
 
 // room is how many bytes a picture may have.
-func room(ranks int) int {
-	switch {
+func (x *Rank) room() int {
+	switch ranks := x.Size(); {
+	case x.size > 0:
+		return int(x.size)
 	case ranks <= 16:
 		return 1 << 10
 	case ranks <= 256:
@@ -55,7 +57,7 @@ func (x *Rank) picture(all *rows) *trace.When {
 		if i == len(ladder)-1 {
 			return w
 		}
-		most := room(x.Size())
+		most := x.room()
 		if changesOf(w)*bitsOfChange > 8*most {
 			continue
 		}

@@ -36,6 +36,7 @@ type Rank struct {
 	canvas *canvas   // nil: nothing is known of the rank
 	origin int64     // from which times count that are told, on the clock
 	last   int64     // end of the latest call
+	size   int64     // bytes that the picture may have; 0: the usual
 	most   []excess  // by slot: the call before which the rank computed most beyond its mean
 
 	calls  uint64        // so far

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -134,9 +135,15 @@ func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.Rider) 
 	return w, err
 }
 
-// At finds it at the end of a run, together with who waited for whom, over a transport that all ranks use at once. Rank 0 gets what is for
-// the trace; nil: the ranks have not all times, or one has failed. If the transport fails the error says so.
-func At(t waits.Transport, f waits.Finish) (w *trace.Waits, found *trace.When, err error) {
+// At finds it at the end of a run, together with who waited for whom, over a transport that all ranks use at once, as far as o asks for them.
+// Rank 0 gets what is for the trace; nil: it was not asked for, the ranks have not all times, or one has failed. If the transport fails the
+// error says so.
+func At(t waits.Transport, f waits.Finish, o timing.Options) (w *trace.Waits, found *trace.When, err error) {
+	f.Always = o.Waits == timing.Always
+	if o.When < 0 {
+		w, err = waits.At(t, f)
+		return w, nil, err
+	}
 	clock, failed := f.Clock(t.Rank())
 	x, err := begin(t, f.Trace, clock, failed)
 	if err != nil {
@@ -145,8 +152,11 @@ func At(t waits.Transport, f waits.Finish) (w *trace.Waits, found *trace.When, e
 	if f.Log != nil && len(f.Log.Delays) > 0 {
 		x.delays = f.Log.Delays[0]
 	}
+	x.size = o.When
 	f.Rider = x
-	if w, err = waits.At(t, f); err != nil {
+	if o.Waits == timing.Never {
+		x.Walk()
+	} else if w, err = waits.At(t, f); err != nil {
 		return nil, nil, err
 	}
 	if w != nil {
@@ -167,7 +177,7 @@ func At(t waits.Transport, f waits.Finish) (w *trace.Waits, found *trace.When, e
 // Together is At for all ranks in one process, however long it takes. logs has their times, by rank.
 func Together(r *trace.Reader, logs []*track.Log) (w *trace.Waits, found *trace.When, err error) {
 	err = waits.Together(r.Ranks(), func(t waits.Transport) error {
-		a, b, err := At(t, waits.Finish{Trace: r, Log: logs[t.Rank()], Always: true})
+		a, b, err := At(t, waits.Finish{Trace: r, Log: logs[t.Rank()]}, timing.Options{Waits: timing.Always})
 		if t.Rank() == 0 {
 			w, found = a, b
 		}
