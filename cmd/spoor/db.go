@@ -328,6 +328,9 @@ func printComparison(w io.Writer, c *database.Comparison, v show.View) error {
 	return show.Table[database.SitePair]{Rows: c.Sites, Columns: c.Columns()}.Print(w, v)
 }
 
+// mostOnly is how many findings of one of two runs are printed.
+const mostOnly = 3
+
 func printWhole(w io.Writer, c *database.Comparison) {
 	for _, p := range c.Whole {
 		if p.Name == "span_ns" && p.KnownA && p.KnownB {
@@ -340,12 +343,23 @@ func printWhole(w io.Writer, c *database.Comparison) {
 	}
 	for _, x := range []struct {
 		name string
+		only []string
+	}{{"A", c.OnlyA}, {"B", c.OnlyB}} {
+		for _, text := range x.only[:min(len(x.only), mostOnly)] {
+			fmt.Fprintf(w, "only in %s: %s\n", x.name, text)
+		}
+	}
+	for _, x := range []struct {
+		name string
 		run  database.Run
 	}{{"A", c.A}, {"B", c.B}} {
 		fmt.Fprintf(w, "%s: run %d, %s on %s of %s, %s\n", x.name, x.run.ID, x.run.Command, show.Plural(x.run.Ranks, "rank"), x.run.Machine, x.run.Path)
 	}
 	fmt.Fprintln(w)
-	show.Text(w, c.Whole, 0, func(r *show.Row, p database.Pair) {
+	known := slices.DeleteFunc(slices.Clone(c.Whole), func(p database.Pair) bool {
+		return !p.KnownA && !p.KnownB && strings.HasSuffix(p.Name, "iteration_ns")
+	})
+	show.Text(w, known, 0, func(r *show.Row, p database.Pair) {
 		a, b, change := "?", "?", ""
 		if p.KnownA {
 			a = quantity(p.Name, p.A)

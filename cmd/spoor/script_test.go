@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 		"spoor": main,
 		// Commands that make files for the scripts.
 		"mkwaits":    helper(mkwaits),
+		"mkwhen":     helper(mkwhen),
 		"mktrace":    helper(func(args []string) error { return mktrace(args, false) }),
 		"mktimeless": helper(func(args []string) error { return mktrace(args, true) }),
 		"mktimes":    helper(mktimes),
@@ -132,6 +134,37 @@ func mkwaits(args []string) error {
 		}
 	}
 	return trace.AddWaits(args[0], w)
+}
+
+// mkwhen FILE ITERATION adds to a trace of 4 ranks that one of ten iterations takes 50 ms instead of 10, as rank 2 computes longer.
+func mkwhen(args []string) error {
+	slow, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	none := trace.WaitPlace{Function: -1}
+	w := &trace.When{Loop: &trace.WhenLoop{Begins: none, Iterations: 10}, Parts: 1, Each: 1, LevelNs: 1e6}
+	w.Findings = []trace.WhenFinding{{
+		Kind: int(when.Slow), From: uint64(slow), Ranks: []int{2}, Of: 1, BeforeNs: 10e6, AfterNs: 50e6, LongerNs: 40e6, CostNs: 40e6, Place: none,
+	}}
+	for i := range 10 {
+		w.WidthNs = append(w.WidthNs, 10e6)
+		if i == slow {
+			w.WidthNs[i] = 50e6
+		}
+	}
+	for rank := range 4 {
+		row := trace.WhenRow{First: rank, Ranks: 1}
+		for state, usual := range [trace.WhenStates]int64{8, 1, 0, 0} {
+			levels := make([]int64, 10)
+			if rank == 2 && state == trace.WhenComputing || rank != 2 && state == trace.WhenWaiting {
+				levels[slow] = 40
+			}
+			row.Planes[state] = trace.WhenPlane{Base: usual * trace.WhenBase, Levels: levels}
+		}
+		w.Rows = append(w.Rows, row)
+	}
+	return trace.AddWhen(args[0], w)
 }
 
 // programs are what virtual ranks do; sites are numbered from shift.

@@ -38,7 +38,8 @@ work than others; if little, they were waiting in MPI themselves.
   late root, early root  broadcast or scatter; reduction or gather
   early scan             a scan before the lower ranks had reached it
 
---path shows the critical path: what determines the end of the run.
+--path shows the critical path: what determines the end of the run. --iteration
+without single times shows what ranks did in iterations of the main loop.
 More: docs/waits.md`,
 		Example: `  spoor waits app.spoor
   spoor waits --path app.spoor
@@ -46,7 +47,9 @@ More: docs/waits.md`,
   spoor waits --columns waited,kind,function,place --top 0 app.spoor
   spoor waits --json app.spoor | jq '.sites[0]'`,
 		Args: exactly(1, "one trace"),
-		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
+		RunE: window.ofOr(func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error {
+			return printIterations(cmd, r, &o, newPlaces(paths), x, first, end)
+		}, func(cmd *cobra.Command, r *trace.Reader) error {
 			where, _, err := sitesOf(r, paths, apart)
 			if err != nil {
 				return err

@@ -121,6 +121,24 @@ func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func
 	})
 }
 
+// ofOr does so, unless iterations are asked for of which the trace has no single times, but what ranks did: iterations gets that.
+func (w *windowFlags) ofOr(iterations func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error, f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		found := false
+		err := oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+			x, first, end, err := w.whenOf(r)
+			if found = x != nil; err != nil || !found {
+				return err
+			}
+			return iterations(cmd, r, x, first, end)
+		})(cmd, args)
+		if err != nil || found {
+			return err
+		}
+		return w.of(f)(cmd, args)
+	}
+}
+
 // part opens the part of a trace, or returns the trace if it is all of it. It is called as the trace is, which is what users know.
 func (w *windowFlags) part(cmd *cobra.Command, r *trace.Reader) (of *trace.Reader, done func(), err error) {
 	part, err := w.cut(cmd, r)

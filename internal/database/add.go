@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/sites"
@@ -120,12 +121,33 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 	if f.waits != nil {
 		waited = f.waits.WaitedNs
 	}
+	var usual, slow any
+	if f.when != nil && f.when.Loop != nil {
+		usual, slow = f.when.IterationNs(0.5), f.when.IterationNs(0.99)
+	}
 	return w.insert("run", "sha256", "path", "command", "app", "mpi", "library", "recorder", "options", "machine", "hosts", "started_ns", "ranks", "threads",
 		"calls", "bytes_out", "bytes_in", "has_times", "end_ns", "span_ns", "total_ns", "mpi_ns", "parallel", "load_balance", "communication",
-		"classes", "file_bytes", "problems", "waited_ns")(
+		"classes", "file_bytes", "problems", "waited_ns", "iteration_ns", "slow_iteration_ns")(
 		sum, path, s.Command, app(s.Command), s.MPI, strings.Join(strings.Fields(library), " "), s.Producer, s.Options, machine(s.Hosts), len(s.Hosts),
 		s.StartNs, s.Ranks, s.Threads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalNs, s.MPINs,
-		f.parallel, f.balance, f.communication, len(s.Classes), s.Bytes, strings.Join(s.Problems, "\n"), waited)
+		f.parallel, f.balance, f.communication, len(s.Classes), s.Bytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
+}
+
+// iterations inserts how long they took, and which differ.
+func (w *writer) iterations(run int64, f *facts) {
+	iteration := w.insert("iteration", "run", "iteration", "iterations", "ns")
+	for _, x := range f.when.Lasting() {
+		iteration(run, x.First, x.Count, x.Ns)
+	}
+	finding := w.insert("finding", "run", "number", "kind", "iteration", "every", "ranks", "rank", "before_ns", "after_ns", "cost_ns", "text")
+	for i := range f.when.Findings {
+		x := &f.when.Findings[i]
+		var rank any
+		if x.Of == 1 {
+			rank = x.Ranks[0]
+		}
+		finding(run, i, when.Kind(x.Kind).String(), x.From, x.Every, x.Of, rank, x.BeforeNs, x.AfterNs, x.CostNs, f.changes[i].Text)
+	}
 }
 
 // waiting inserts what was waited at call sites. ids are those of the facts' sites.
@@ -202,6 +224,9 @@ func (w *writer) parts(run int64, f *facts) {
 	w.totals(run, f, ids)
 	if f.waits != nil {
 		w.waiting(run, f, ids)
+	}
+	if f.when != nil && f.when.Loop != nil {
+		w.iterations(run, f)
 	}
 	for i, p := range f.profiles {
 		list, err := f.numbered(i)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/sites"
@@ -123,7 +124,9 @@ type Comparison struct {
 	A     Run        `json:"a"`
 	B     Run        `json:"b"`
 	Whole []Pair     `json:"whole"`
-	Sites []SitePair `json:"sites"` // those that differ most in time first
+	Sites []SitePair `json:"sites"`  // those that differ most in time first
+	OnlyA []string   `json:"only_a"` // what iterations of one run do and those of the other don't, as info says it; what costs most first
+	OnlyB []string   `json:"only_b"`
 }
 
 // Waits reports whether it is known of both runs who waited for whom, and the call site where waiting grew most; nil: nowhere.
@@ -145,6 +148,7 @@ func (c *Comparison) Waits() (known bool, most *SitePair) {
 // whole are the columns of runs that are compared.
 var whole = []string{
 	"ranks", "calls", "bytes_out", "bytes_in", "span_ns", "mpi_ns", "total_ns", "parallel", "load_balance", "communication", "file_bytes", "waited_ns",
+	"iteration_ns", "slow_iteration_ns",
 }
 
 // Compare puts two runs side by side.
@@ -167,6 +171,10 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 			}
 		}
 		c.Whole = append(c.Whole, p)
+	}
+	var err error
+	if c.OnlyA, c.OnlyB, err = d.iterations(a.ID, b.ID); err != nil {
+		return nil, d.failed(err)
 	}
 	have, err := d.measured()
 	if err != nil {
@@ -204,6 +212,48 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 		return cmp.Or(cmp.Compare(off(&y), off(&x)), cmp.Compare(y.Number(1, "calls"), x.Number(1, "calls")), cmp.Compare(x.ID, y.ID))
 	})
 	return c, nil
+}
+
+// A finding is a row of its table.
+type finding struct {
+	kind, text           string
+	iteration, every, of int64
+	rank                 *int64
+}
+
+// nearIterations is how far apart, as a part of all iterations, two runs may begin to do the same.
+const nearIterations = 0.03
+
+// iterations are the findings of a run that another doesn't have: of the same kind and rank, at about the same iteration.
+func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
+	var lists [2][]finding
+	var most [2]int64
+	for i, run := range []int64{a, b} {
+		err = cmp.Or(err, d.db.QueryRow("select coalesce(sum(iterations), 0) from iteration where run = ?", run).Scan(&most[i]))
+		err = cmp.Or(err, d.each("select kind, iteration, every, ranks, rank, text from finding where run = ? order by number", []any{run}, func(rows *sql.Rows) error {
+			var f finding
+			err := rows.Scan(&f.kind, &f.iteration, &f.every, &f.of, &f.rank, &f.text)
+			lists[i] = append(lists[i], f)
+			return err
+		}))
+	}
+	near := nearIterations * float64(max(most[0], most[1]))
+	alone := func(own, others []finding) []string {
+		out := []string{}
+		for _, f := range own {
+			if !slices.ContainsFunc(others, func(g finding) bool {
+				if f.kind == when.Delayed.String() { // when the machine does it is by chance
+					return f.kind == g.kind
+				}
+				return f.kind == g.kind && f.every == g.every && math.Abs(float64(f.iteration-g.iteration)) <= near && (f.of == 0) == (g.of == 0) &&
+					(f.rank == nil || g.rank == nil || *f.rank == *g.rank)
+			}) {
+				out = append(out, f.text)
+			}
+		}
+		return out
+	}
+	return alone(lists[0], lists[1]), alone(lists[1], lists[0]), err
 }
 
 // Scalability is how well a run uses its ranks, as the POP project has it, beside a first run. What is not known is 0.

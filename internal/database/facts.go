@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/summary"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/once"
@@ -37,8 +38,10 @@ type facts struct {
 	traffic []traffic
 	out, in uint64
 
-	waits                            *waits.Report // nil: not known
-	parallel, balance, communication any           // float64, or nil
+	waits                            *waits.Report        // nil: not known
+	when                             *trace.When          // nil: not known
+	changes                          []efficiency.Finding // of its findings
+	parallel, balance, communication any                  // float64, or nil
 }
 
 // A site is where a function is called.
@@ -136,6 +139,16 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 			return nil, err
 		}
 		f.known.Waits = f.waits != nil
+		if f.when, err = when.Known(r, f.summary.Calls); err != nil {
+			return nil, err
+		}
+		called := func(function string, s trace.Site) string {
+			p := o.Place(function, s)
+			return p.String()
+		}
+		if f.changes, err = efficiency.Changes(r, f.when, called); err != nil {
+			return nil, err
+		}
 		report, err := efficiency.Of(r, efficiency.Options{})
 		if err != nil {
 			return nil, err

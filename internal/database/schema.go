@@ -41,7 +41,9 @@ create table run (
 	classes integer not null,
 	file_bytes integer not null,
 	problems text not null,
-	waited_ns integer              -- of all ranks, for others; null: not known
+	waited_ns integer,             -- of all ranks, for others; null: not known
+	iteration_ns integer,          -- median of the iterations that info names; null: not known
+	slow_iteration_ns integer      -- their 99th percentile
 );
 create table tag (
 	run integer not null references run on delete cascade,
@@ -101,7 +103,8 @@ create table callsite (
 ) without rowid;
 create index callsite_site on callsite (site, run);
 -- What ranks waited for others, at the call sites with most of it.
-` + waiting + `-- Numbers that counters and plugins attached to calls.
+` + waiting + `-- How long iterations took, one by one or several together, and which differ from others.
+` + iterations + `-- Numbers that counters and plugins attached to calls.
 create table value (
 	run integer not null references run on delete cascade,
 	class integer not null,
@@ -232,6 +235,30 @@ const waiting = `create table waiting (
 ) without rowid;
 `
 
+// iterations makes tables of their own, which older versions lack.
+const iterations = `create table iteration (
+	run integer not null references run on delete cascade,
+	iteration integer not null,    -- the first of them, from 0
+	iterations integer not null,
+	ns integer not null,           -- of each, the mean of the ranks
+	primary key (run, iteration)
+) without rowid;
+create table finding (
+	run integer not null references run on delete cascade,
+	number integer not null,       -- from what costs most
+	kind text not null,            -- slow, step, drift, period, noisy, without a processor
+	iteration integer not null,    -- the first
+	every integer not null,        -- and after how many the next one is; 0: there is no next one
+	ranks integer not null,        -- that compute longer; 0: iterations take longer
+	rank integer,                  -- if it is one
+	before_ns integer not null,    -- what an iteration takes else, or ranks compute in one
+	after_ns integer not null,     -- and then
+	cost_ns integer not null,      -- of the run
+	text text not null,
+	primary key (run, number)
+) without rowid;
+`
+
 // version is that of the schema above.
 const version = 7
 
@@ -250,7 +277,8 @@ var upgrades = map[int]string{
 		insert into total (run, site, line, ranks, calls, time_ns, min_ns, max_ns, mean_ns, compute_ns, bytes_out, bytes_in, bytes, waited_ns)
 		select run, site, min(line), sum(ranks), sum(calls), sum(ns), min(min_ns), max(max_ns), sum(ns) * 1.0 / max(1, sum(calls)), sum(gap_ns), sum(bytes_out), sum(bytes_in),
 			sum(bytes_out) + sum(bytes_in), (select sum(waited_ns) from waiting where waiting.run = callsite.run and waiting.site = callsite.site)
-		from callsite group by run, site; pragma user_version = 7;`,
+		from callsite group by run, site;
+		alter table run add column iteration_ns integer; alter table run add column slow_iteration_ns integer;` + iterations + "pragma user_version = 7;",
 }
 
 // measures are the columns of call sites, with all that can be known.

@@ -22,7 +22,7 @@ func TestUpgrade(t *testing.T) {
 	if _, _, err := d.Add(name, r, Options{Place: nowhere}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.db.Exec("drop view calls_by_site; drop table total; create view calls_by_site as select 1; drop view loop; drop table waiting; alter table run drop column waited_ns; alter table communicator drop column name; alter table node drop column by_code; alter table node drop column place; alter table node drop column at_least; alter table node drop column unsure; alter table node drop column branches; create view loop as select 1; pragma user_version = 2"); err != nil {
+	if _, err := d.db.Exec("drop view calls_by_site; drop table total; create view calls_by_site as select 1; drop view loop; drop table waiting; drop table iteration; drop table finding; alter table run drop column iteration_ns; alter table run drop column slow_iteration_ns; alter table run drop column waited_ns; alter table communicator drop column name; alter table node drop column by_code; alter table node drop column place; alter table node drop column at_least; alter table node drop column unsure; alter table node drop column branches; create view loop as select 1; pragma user_version = 2"); err != nil {
 		t.Fatal(err)
 	}
 	d.Close()

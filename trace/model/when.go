@@ -1,5 +1,10 @@
 package model
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A When says when in a run ranks computed and waited, and which iterations of its loop differ from others.
 type When struct {
 	Loop *WhenLoop // nil: the run shows none
@@ -97,4 +102,39 @@ func (w *When) Iterations(column int) (from, end uint64) {
 		return i, i + 1
 	}
 	return i * w.Each, min((i+1)*w.Each, w.Loop.Iterations)
+}
+
+// WhenIterations are iterations that one or more columns are of, and what each takes, in the mean.
+type WhenIterations struct {
+	First, Count uint64
+	Ns           int64
+}
+
+// Lasting lists all iterations of the loop.
+func (w *When) Lasting() (list []WhenIterations) {
+	for i, ns := range w.WidthNs {
+		if !w.Inside(i) {
+			continue
+		}
+		from, end := w.Iterations(i)
+		if n := len(list); n > 0 && list[n-1].First == from {
+			list[n-1].Ns += ns
+			continue
+		}
+		list = append(list, WhenIterations{from, end - from, ns / int64(end-from)})
+	}
+	return list
+}
+
+// IterationNs is what an iteration takes of which a share of all take no longer; 0 if there is no loop.
+func (w *When) IterationNs(share float64) int64 {
+	list := w.Lasting()
+	slices.SortFunc(list, func(a, b WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })
+	left := share
+	for _, x := range list {
+		if left -= float64(x.Count) / float64(w.Loop.Iterations); left <= 1e-9 {
+			return x.Ns
+		}
+	}
+	return 0
 }

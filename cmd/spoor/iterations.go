@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// whenOf is what the ranks found out about these iterations at the end of the run; nil: something else is asked for, or the trace has it
+// better.
+func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64, err error) {
+	if w.iteration == "" || w.from+w.until+w.phase != "" || w.inner || w.loop != "" && w.loop != reduce.MainLoop {
+		return nil, 0, 0, nil
+	}
+	kind, err := r.TimeKind()
+	if err != nil || kind.Own() {
+		return nil, 0, 0, err
+	}
+	if x, err = r.When(); err != nil || x == nil || x.Loop == nil {
+		return nil, 0, 0, err
+	}
+	if first, end, err = parseSpan(w.iteration); err != nil {
+		return nil, 0, 0, fmt.Errorf("--iteration: %w", err)
+	}
+	if first >= x.Loop.Iterations {
+		return nil, 0, 0, fmt.Errorf("%s: iteration %d of %d", r.Name(), first, x.Loop.Iterations)
+	}
+	end = min((max(end, first+1)-1)/x.Each*x.Each+x.Each, x.Loop.Iterations) // of those that are kept together all
+	return x, first / x.Each * x.Each, end, nil
+}
+
+// iterationTable has a row for each rank, or group of ranks.
+func iterationTable(rows []when.Part) show.Table[when.Part] {
+	ns := func(name, doc string, of func(p when.Part) int64) show.Column[when.Part] {
+		return show.Column[when.Part]{Name: name, Unit: show.Ns, Doc: doc, Value: func(p when.Part) any { return of(p) }}
+	}
+	state := func(i int) func(p when.Part) int64 { return func(p when.Part) int64 { return p.Ns[i] } }
+	return show.Table[when.Part]{Rows: rows, Columns: show.Columns[when.Part]{
+		{Name: "ranks", Unit: show.Word, Doc: "a rank, or some in the mean", Value: func(p when.Part) any {
+			if p.Ranks == 1 {
+				return fmt.Sprint(p.First)
+			}
+			return fmt.Sprintf("%d-%d", p.First, p.First+p.Ranks-1)
+		}},
+		ns("computing", "outside of MPI, with a processor", state(trace.WhenComputing)),
+		ns("waiting", "for other ranks", state(trace.WhenWaiting)),
+		ns("in MPI", "otherwise", func(p when.Part) int64 { return p.MPINs }),
+		ns("files", "in calls on files", state(trace.WhenFiles)),
+		ns("other", "without a processor, in the recorder, or while tracing was off", state(trace.WhenOther)),
+	}}
+}
+
+// printIterations says what ranks did in iterations, and what differs there.
+func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *places, x *trace.When, first, end uint64) error {
+	rows, whole := when.PartOf(x, first, end)
+	changes, err := efficiency.Changes(r, x, where.atCall)
+	if err != nil {
+		return err
+	}
+	here := []efficiency.Finding{}
+	for i := range changes {
+		if when.Differs(&x.Findings[i], first, end) {
+			here = append(here, changes[i])
+		}
+	}
+	table := iterationTable(rows)
+	return o.print(cmd, struct {
+		First    uint64                `json:"first"`
+		End      uint64                `json:"end"`
+		Ns       int64                 `json:"ns"`
+		UsualNs  int64                 `json:"usual_ns"`  // of as many
+		WithinNs int64                 `json:"within_ns"` // times of rows
+		Rows     show.Table[when.Part] `json:"rows"`
+		Findings []efficiency.Finding  `json:"findings"`
+	}{first, end, whole, int64(end-first) * x.IterationNs(0.5), x.LevelNs, table, here}, func(w io.Writer) {
+		which := fmt.Sprintf("iteration %d", first)
+		if end-first > 1 {
+			which = fmt.Sprintf("iterations %d to %d", first, end-1)
+		}
+		fmt.Fprintf(w, "%s of %s: %s; %s in the median\n", which, show.Grouped(x.Loop.Iterations), show.Duration(float64(whole)),
+			show.Duration(float64(int64(end-first)*x.IterationNs(0.5))))
+		together := ""
+		if x.Each > 1 {
+			together = fmt.Sprintf(", kept of %d iterations together", x.Each)
+		}
+		fmt.Fprintf(w, "times are within %s%s; --timing lossless has those of each call\n", show.Duration(float64(x.LevelNs)), together)
+		for _, f := range here {
+			fmt.Fprintln(w, f.Text)
+		}
+		fmt.Fprintln(w)
+		_ = table.Print(w, o.tableView()) // the columns are its own
+	}, table.Print)
+}
