@@ -44,12 +44,15 @@ type (
 	WaitPlace    = model.WaitPlace
 	WaitsLeft    = model.WaitsLeft
 
-	When        = model.When
-	WhenLoop    = model.WhenLoop
-	WhenRow     = model.WhenRow
-	WhenPlane   = model.WhenPlane
-	WhenHighest = model.WhenHighest
-	WhenFinding = model.WhenFinding
+	When           = model.When
+	WhenLoop       = model.WhenLoop
+	WhenRow        = model.WhenRow
+	WhenPlane      = model.WhenPlane
+	WhenHighest    = model.WhenHighest
+	WhenIterations = model.WhenIterations
+	WhenExemplar   = model.WhenExemplar
+	WhenTimes      = model.WhenTimes
+	WhenFinding    = model.WhenFinding
 
 	Partners     = model.Partners
 	Distribution = model.Distribution

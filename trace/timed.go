@@ -100,6 +100,12 @@ type TimedTerminal struct {
 	end      int64
 }
 
+// NewTimed is a call with a time of its own.
+func NewTimed(index uint64, terminal int, gap, start, end int64) TimedTerminal {
+	own := func(ns int64) Sample { return Sample{Ns: uint64(max(0, ns)), Kind: ExactSample} }
+	return TimedTerminal{index, terminal, Timing{Duration: own(end - start), Gap: own(gap)}, start, end}
+}
+
 // End is that of TimedCall.
 func (t *TimedTerminal) End() int64 { return t.end }
 

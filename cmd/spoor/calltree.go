@@ -244,7 +244,16 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		}
 		list = append(list, p)
 	}
-	if err := o.print(cmd, list, func(w io.Writer) { o.trees(w, list, heads, view, others, "--class, --rank, --all") }, nil); err != nil {
+	x, err := r.When()
+	if err != nil {
+		return err
+	}
+	if err := o.print(cmd, list, func(w io.Writer) {
+		o.trees(w, list, heads, view, others, "--class, --rank, --all")
+		if text := iterationsText(x); text != "" && o.style == "tree" {
+			fmt.Fprintf(w, "\niterations of the loop with most time: %s\n", text)
+		}
+	}, nil); err != nil {
 		return err
 	}
 	if kept, err := r.Code(); c == nil || kept == nil || err != nil {

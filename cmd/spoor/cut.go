@@ -22,8 +22,9 @@ that part: all parameters, all times. Calls outside that create or free
 communicators, datatypes, windows, files and the like stay, without times. Most
 verbs take the same flags to look at a part directly.
 
-An iteration goes from one call that begins it to the next. If the trace has no
-time for every call, --from and --until are as exact as the means of the calls.
+An iteration goes from one call that begins it to the next; of the main loop, with
+what is computed before. If the trace has no time for every call, --from and
+--until are as exact as the means of the calls.
 More: docs/cut.md`,
 		Example: `  spoor cut --from 10s --until 12s app.spoor
   spoor cut --iteration 10:20 app.spoor -o part.spoor

@@ -46,7 +46,11 @@ with equal calls, and which parameters take most bytes.`,
 			if err != nil {
 				return err
 			}
-			list, err := findingsOf(r, s, paths)
+			iterations, err := when.Known(r, s.Calls)
+			if err != nil {
+				return err
+			}
+			list, err := findingsOf(r, s, iterations, paths)
 			if err != nil {
 				return err
 			}
@@ -77,7 +81,7 @@ with equal calls, and which parameters take most bytes.`,
 				NoWaits  string          `json:"no_waits,omitempty"`
 			}{list, s, merged, loops, who, left}, func(w io.Writer) {
 				printFindings(w, s, list)
-				printInfo(w, s, merged, loops, who, left, top)
+				printInfo(w, s, merged, loops, who, left, iterationsText(iterations), top)
 				if storage {
 					printStorage(w, s, top.Rows)
 				}
@@ -97,7 +101,7 @@ with equal calls, and which parameters take most bytes.`,
 const expandable = 2_000_000
 
 // findingsOf says where the run's time is lost, as far as that comes cheap.
-func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]efficiency.Finding, error) {
+func findingsOf(r *trace.Reader, s *summary.Summary, iterations *trace.When, paths []string) ([]efficiency.Finding, error) {
 	if s.Timeless {
 		return []efficiency.Finding{}, nil
 	}
@@ -120,11 +124,7 @@ func findingsOf(r *trace.Reader, s *summary.Summary, paths []string) ([]efficien
 	if w != nil {
 		w.Unite()
 	}
-	x, err := when.Known(r, s.Calls)
-	if err != nil {
-		return nil, err
-	}
-	others, err := efficiency.Changes(r, x, where.atCall)
+	others, err := efficiency.Changes(r, iterations, where.atCall)
 	return efficiency.Findings(rep, w, others...), err
 }
 
@@ -138,7 +138,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {
 	fmt.Fprintf(w, "%-10s spoor efficiency --all %s\n\n", "more", s.File)
 }
 
-func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits string, top show.Limit) {
+func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits, iterations string, top show.Limit) {
 	field := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -198,6 +198,9 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 	if x := s.Structure; x != nil {
 		field("structure", "%s of calls in %s of %s, each as reached from one place; see: spoor calltree",
 			show.Share(float64(x.Placed), float64(s.Calls)), show.Plural(x.Loops, "loop"), show.Plural(x.Functions, "function"))
+	}
+	if iterations != "" {
+		field("iterations", "%s; see: spoor waits --iteration", iterations)
 	}
 	if len(s.Counted) > 0 {
 		sum := int64(0)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +32,9 @@ func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64,
 	}
 	if first >= x.Loop.Iterations {
 		return nil, 0, 0, fmt.Errorf("%s: iteration %d of %d", r.Name(), first, x.Loop.Iterations)
+	}
+	if when.Exemplar(x, first, end) != nil {
+		return nil, 0, 0, nil
 	}
 	end = min((max(end, first+1)-1)/x.Each*x.Each+x.Each, x.Loop.Iterations) // of those that are kept together all
 	return x, first / x.Each * x.Each, end, nil
@@ -97,4 +101,25 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 		fmt.Fprintln(w)
 		_ = table.Print(w, o.tableView()) // the columns are its own
 	}, table.Print)
+}
+
+// iterationsText says how long iterations took; "": it is not known.
+func iterationsText(x *trace.When) string {
+	if x == nil || x.Loop == nil {
+		return ""
+	}
+	var parts []string
+	for i, s := range when.Stretches(x) {
+		part := fmt.Sprintf("%s to %s %s", show.Grouped(s.From), show.Grouped(s.End-1), show.Duration(float64(s.Ns)))
+		if i == 0 {
+			part = fmt.Sprintf("%s to %s take %s each", show.Grouped(s.From), show.Grouped(s.End-1), show.Duration(float64(s.Ns)))
+		}
+		parts = append(parts, part)
+	}
+	worst := when.Slowest(x)
+	which := show.Grouped(worst.First)
+	if worst.Count > 1 {
+		which += " to " + show.Grouped(worst.First+worst.Count-1)
+	}
+	return fmt.Sprintf("%s; slowest %s, %s", strings.Join(parts, ", "), which, show.Duration(float64(worst.Ns)))
 }

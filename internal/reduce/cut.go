@@ -73,6 +73,9 @@ func of(r *trace.Reader, w Window, ch *Change, progress func(ranks int)) (p *Par
 	case x.part.Calls > mostCalls:
 		return nil, fmt.Errorf("%d calls are within, and each would be looked at: at most %d, take a smaller part", x.part.Calls, mostCalls)
 	}
+	if x.kept, err = x.exemplar(); err != nil {
+		return nil, err
+	}
 	options, err := x.timing()
 	if err != nil {
 		return nil, err
@@ -136,6 +139,7 @@ type cutter struct {
 	ch    *Change // nil: none
 	w     Window
 	spans [][][]ops.Span // by rank and stream
+	kept  *exemplar      // nil: times are the trace's
 	timed bool
 	zero  int64 // where the run's time line begins
 	base  int64 // ns since 1970, there
@@ -178,6 +182,10 @@ func (x *cutter) timing() (timing.Options, error) {
 		return timing.Options{Mode: timing.Stats}, nil
 	}
 	if kind.Own() {
+		return timing.Options{Mode: timing.Lossless}, nil
+	}
+	if x.kept != nil {
+		x.part.Notes = append(x.part.Notes, "times of calls are within 2 %: at the end of the run ranks kept those of this iteration")
 		return timing.Options{Mode: timing.Lossless}, nil
 	}
 	x.part.Notes = append(x.part.Notes, "times of single calls were not recorded: each is the mean of equal calls over the whole run, and so are extremes")
@@ -284,9 +292,10 @@ func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
 }
 
 // times returns when a span begins and ends: with its first call, or when the window does, and with the
-// call that follows, as what is computed before that is within.
+// call that follows, as what is computed before that is within. Of iterations of the main loop what is computed before their first call is
+// within, but before the first iteration, and not what is computed after their last.
 func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64, err error) {
-	for t, err := range k.TimingsFrom(stream, s.First) {
+	for t, err := range x.timings(k, stream, s.First) {
 		if err != nil {
 			return 0, 0, err
 		}
@@ -294,15 +303,21 @@ func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64,
 		if x.w.From != nil { // what is computed before the first call is within, too, as far as the window goes
 			begin = max(min(begin, *x.w.From), begin-int64(t.Timing.Gap.Ns))
 		}
+		if x.w.Loop == MainLoop && x.w.First > 0 {
+			begin -= int64(t.Timing.Gap.Ns)
+		}
 		break
 	}
 	last := s.End - 1
-	for t, err := range k.TimingsFrom(stream, last) {
+	for t, err := range x.timings(k, stream, last) {
 		if err != nil {
 			return 0, 0, err
 		}
 		if t.Index == last {
 			end = t.End() - x.zero
+			if x.w.Loop == MainLoop {
+				break
+			}
 			continue
 		}
 		end = max(end, t.Start-x.zero)

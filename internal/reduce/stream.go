@@ -80,7 +80,7 @@ func (c *rankCutter) aside(stream int, ns int64, off bool) {
 
 // span takes the calls of a span. last is when what came before ended; again says that this was another span.
 func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last int64) (end int64, err error) {
-	next, stop := iter.Pull2(c.k.TimingsFrom(stream, s.First))
+	next, stop := iter.Pull2(c.timings(c.k, stream, s.First))
 	defer stop()
 	known := make([]uint32, c.k.Terminals()) // numbers of distinct calls without requests and lanes, from 1
 	called := make([]*trace.Call, c.k.Terminals())

@@ -17,6 +17,7 @@ type When struct {
 	LevelNs              int64 // of a level of the planes
 	Highest              []WhenHighest
 	Findings             []WhenFinding
+	Exemplars            []WhenExemplar // the first is a typical one
 }
 
 // A WhenLoop is the loop whose iterations a When is about. An iteration begins on a rank with a call from Begins that follows a step back
@@ -68,6 +69,20 @@ type WhenFinding struct {
 	Place             WaitPlace // before the call from there; Function -1: not known
 }
 
+// A WhenExemplar is an iteration of which the times of all calls are kept: of all ranks that run the loop, or of none.
+type WhenExemplar struct {
+	Iteration uint64
+	Ranks     []WhenTimes
+}
+
+// WhenTimes are those of a rank's calls in an iteration, in ns. Each call begins one of Gaps after the one before has ended, the first after
+// FromNs, which counts from when the iteration begins in the mean of the ranks.
+type WhenTimes struct {
+	Rank            int
+	FromNs          int64
+	Gaps, Durations []int64
+}
+
 // Inside reports whether a column is one of the loop.
 func (w *When) Inside(column int) bool {
 	return w.Loop != nil && column >= w.Before && column < len(w.WidthNs)-w.After
@@ -108,6 +123,19 @@ func (w *When) Iterations(column int) (from, end uint64) {
 type WhenIterations struct {
 	First, Count uint64
 	Ns           int64
+}
+
+// BeginNs is when an iteration of the loop begins, after the run has, in the mean of the ranks.
+func (w *When) BeginNs(iteration uint64) (ns int64) {
+	for i, width := range w.WidthNs {
+		if w.Inside(i) {
+			if from, end := w.Iterations(i); iteration < end {
+				return ns + int64(float64(width)*float64(iteration-min(from, iteration))/float64(end-from))
+			}
+		}
+		ns += width
+	}
+	return ns
 }
 
 // Lasting lists all iterations of the loop.

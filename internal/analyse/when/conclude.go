@@ -197,15 +197,20 @@ func (x *Rank) Conclude() (*trace.When, error) {
 		return nil, err
 	}
 	all, err := x.rows()
-	if err != nil || x.Rank() > 0 || x.means == nil {
+	if err != nil {
 		return nil, err
 	}
 	var w *trace.When
-	x.try(func() error {
-		w = x.picture(all)
-		w.Findings = x.findings(&own)
-		return nil
-	})
+	if x.Rank() == 0 && x.means != nil {
+		x.try(func() error {
+			w = x.picture(all)
+			w.Findings = x.findings(&own)
+			return nil
+		})
+	}
+	if err := x.exemplars(w); err != nil || w == nil {
+		return nil, err
+	}
 	return w, x.broken
 }
 

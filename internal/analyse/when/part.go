@@ -1,6 +1,12 @@
 package when
 
-import "github.com/spoor-hpc/spoor/trace"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/stats"
+	"github.com/spoor-hpc/spoor/trace"
+)
 
 // A Part is what the ranks of a row did in some iterations, each rank in the mean, in ns.
 type Part struct {
@@ -53,4 +59,53 @@ func Differs(f *trace.WhenFinding, from, end uint64) bool {
 		return (n-f.From+f.Every-1)/f.Every*f.Every+f.From < end
 	}
 	return true
+}
+
+// A Stretch is iterations between steps: from one on, to another which is not in it, and what one takes in the median, in ns.
+type Stretch struct {
+	From uint64 `json:"from"`
+	End  uint64 `json:"end"`
+	Ns   int64  `json:"ns"`
+}
+
+// Stretches divides all iterations where a step was found.
+func Stretches(w *trace.When) (list []Stretch) {
+	edges := []uint64{0, w.Loop.Iterations}
+	for i := range w.Findings {
+		if f := &w.Findings[i]; Kind(f.Kind) == Step {
+			edges = append(edges, f.From)
+		}
+	}
+	slices.Sort(edges)
+	edges = slices.Compact(edges)
+	lasting := w.Lasting()
+	for i, from := range edges[:len(edges)-1] {
+		var each []float64
+		for _, x := range lasting {
+			if n := min(x.First+x.Count, edges[i+1]); x.First < edges[i+1] && n > from {
+				each = append(each, float64(x.Ns))
+			}
+		}
+		if len(each) > 0 {
+			list = append(list, Stretch{from, edges[i+1], int64(stats.Median(each))})
+		}
+	}
+	return list
+}
+
+// Slowest is the iterations of a column that take longest.
+func Slowest(w *trace.When) trace.WhenIterations {
+	return slices.MaxFunc(w.Lasting(), func(a, b trace.WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })
+}
+
+// Exemplar is what is kept of the times of these iterations; nil if it isn't exactly one of those that are kept.
+func Exemplar(w *trace.When, from, end uint64) *trace.WhenExemplar {
+	if w == nil || w.Loop == nil || end != from+1 {
+		return nil
+	}
+	i := slices.IndexFunc(w.Exemplars, func(e trace.WhenExemplar) bool { return e.Iteration == from })
+	if i < 0 {
+		return nil
+	}
+	return &w.Exemplars[i]
 }

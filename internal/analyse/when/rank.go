@@ -29,6 +29,7 @@ type Rank struct {
 	k      *trace.Rank // nil: left no track
 	order  *order
 	loop   *Loop
+	rounds *Rounds   // of the rank; nil: it doesn't run the loop
 	shapes []int     // of slots: equal where all ranks made calls from the same places
 	means  []int64   // edges of slots, mean of the ranks that run the loop, and of the run around
 	gaps   []float64 // by terminal: its mean; 0 of one that is called too rarely to tell what is usual
@@ -264,7 +265,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*
 			return nil
 		}
 		rounds, err := roundsOf(x.r, x.order, x.loop)
-		if err != nil {
+		if x.rounds = rounds; err != nil {
 			return err
 		}
 		if start, slots, end, err = x.times(rounds); err != nil || x.loop != nil && rounds == nil {

@@ -12,14 +12,16 @@ import (
 //
 //	when     = iterations, if that isn't 0: place, ranks without; before, after, parts, each, columns, Δwidth varint…, level step,
 //	           rows, (first, ranks)…, per plane, per row: base varint, per plane, per row: levels, highest, (Δcolumn, rank, levels)…,
-//	           findings, finding…
+//	           findings, finding…, exemplars, exemplar…; no exemplars are left out
 //	width    = half a step, rounded up
 //	levels   = (columns whose level is as that before, Δlevel varint)…: runs go on from row to row and from plane to plane, the last
 //	           ends with the last column
 //	finding  = kind, from, every, ranks, ranks here, rank…, before step, after step, longer step, cost step, place
+//	exemplar = iteration, ranks, (rank, from varint in 1/16 of a level, calls, Δgap varint…, Δduration varint…)…
 //	place    = function + 1, if that isn't 0: site
 //
-// The levels of a row begin with the difference from 0. Steps are as timing.Step.
+// The levels of a row begin with the difference from 0. Steps are as timing.Step. Gaps and durations are as widths; they differ from those of
+// the same call in the rank's first exemplar if that has as many calls, else from the one before.
 func AppendWhen(b []byte, w *model.When) []byte {
 	x := whenCoder{waitCoder{Coder: wire.Coder{B: b}}}
 	x.when(w)
@@ -119,6 +121,76 @@ func (x *whenCoder) when(w *model.When) {
 		x.levels(w, &h.Ns)
 	})
 	wire.List(c, &w.Findings, 11, func(_ int, f *model.WhenFinding) { x.finding(f) })
+	if x.R != nil && x.R.Rest() == 0 || x.R == nil && len(w.Exemplars) == 0 {
+		return
+	}
+	x.Refuse(w.Loop == nil, "exemplars of no loop")
+	left := whenCells
+	wire.List(c, &w.Exemplars, 2, func(i int, e *model.WhenExemplar) {
+		if wire.Uints(c, &e.Iteration); w.Loop != nil {
+			x.Refuse(e.Iteration >= w.Loop.Iterations, "iteration %d of %d", e.Iteration, w.Loop.Iterations)
+		}
+		wire.List(c, &e.Ranks, 3, func(j int, t *model.WhenTimes) {
+			x.rank(&t.Rank)
+			x.Refuse(j > 0 && t.Rank <= e.Ranks[j-1].Rank, "rank %d out of order", t.Rank)
+			x.times(w, t, x.typical(w, i, t.Rank), &left)
+		})
+	})
+	x.Refuse(len(w.Exemplars) == 0, "no exemplars")
+}
+
+// typical are the times of a rank in the first exemplar; nil: there are none before those of the n-th.
+func (x *whenCoder) typical(w *model.When, n, rank int) *model.WhenTimes {
+	if n == 0 || len(w.Exemplars) == 0 {
+		return nil
+	}
+	for i := range w.Exemplars[0].Ranks {
+		if t := &w.Exemplars[0].Ranks[i]; t.Rank == rank {
+			return t
+		}
+	}
+	return nil
+}
+
+// partsOfLevel is what the beginning of an exemplar's calls is counted in.
+const partsOfLevel = 16
+
+func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int) {
+	c := &x.Coder
+	unit := max(1, w.LevelNs/partsOfLevel)
+	from := t.FromNs / unit
+	wire.Integers(c, &from)
+	x.Refuse(from < -mostLevel || from > mostLevel, "a beginning of %d", from)
+	calls := len(t.Gaps)
+	if wire.Int(c, &calls, *left); x.R != nil {
+		if x.Refuse(calls > x.R.Rest(), "%d calls in %d bytes", calls, x.R.Rest()); x.Failed() {
+			return
+		}
+		t.FromNs = from * unit
+		t.Gaps, t.Durations = make([]int64, calls), make([]int64, calls)
+	}
+	*left -= calls
+	if typical != nil && len(typical.Gaps) != calls {
+		typical = nil
+	}
+	for k, list := range [2][]int64{t.Gaps, t.Durations} {
+		before := timing.Step(0)
+		for i := range list {
+			if typical != nil {
+				before = widthSteps([2][]int64{typical.Gaps, typical.Durations}[k][i])
+			}
+			step := widthSteps(list[i])
+			d := int64(step) - int64(before)
+			wire.Integers(c, &d)
+			to := int64(before) + d
+			if x.Refuse(to < 0 || to > timing.MaxStep/2, "a time of %d steps", to); x.Failed() {
+				return
+			}
+			if before = timing.Step(to); x.R != nil {
+				list[i] = int64((2 * before).Ns())
+			}
+		}
+	}
 }
 
 // inside refuses columns of the loop that don't fit the iterations.

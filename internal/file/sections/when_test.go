@@ -27,6 +27,10 @@ func FuzzWhen(f *testing.F) {
 				{Kind: 0, From: 2, Of: 1, Ranks: []int{3}, BeforeNs: 20, AfterNs: 400, LongerNs: 300, CostNs: 380, Place: model.WaitPlace{Function: 1, Site: 1}},
 				{Kind: 3, From: 1, Every: 2, BeforeNs: 20, AfterNs: 40, CostNs: 20, Place: model.WaitPlace{Function: -1}},
 			},
+			Exemplars: []model.WhenExemplar{
+				{Iteration: 1, Ranks: []model.WhenTimes{{Rank: 0, FromNs: -4, Gaps: []int64{10, 0}, Durations: []int64{3, 700}}, {Rank: 2}}},
+				{Iteration: 2, Ranks: []model.WhenTimes{{Rank: 0, FromNs: 3, Gaps: []int64{11, 0}, Durations: []int64{3, 9000}}, {Rank: 2, Gaps: []int64{1}, Durations: []int64{2}}}},
+			},
 		},
 	} {
 		f.Add(AppendWhen(nil, &w))

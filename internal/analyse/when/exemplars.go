@@ -1,0 +1,172 @@
+package when
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// What is kept of single iterations.
+const (
+	mostExemplars     = 4
+	exemplarRanks     = 8    // of all ranks, or of none
+	exemplarCalls     = 4096 // of a rank in an iteration
+	roomForExemplars  = 512  // bytes
+	exemplarsOfOption = 8    // of the room that an option gives
+)
+
+// exemplars are the times of ranks in some iterations, which all know.
+type exemplars struct {
+	iterations []uint64
+	times      [][]trace.WhenTimes // by iteration
+}
+
+func (e *exemplars) code(c *wire.Coder) {
+	wire.List(c, &e.iterations, 1, func(_ int, i *uint64) { wire.Uints(c, i) })
+	wire.List(c, &e.times, 1, func(_ int, list *[]trace.WhenTimes) {
+		wire.List(c, list, 3, func(_ int, t *trace.WhenTimes) {
+			wire.Naturals(c, &t.Rank)
+			wire.Integers(c, &t.FromNs)
+			wire.List(c, &t.Gaps, 1, func(_ int, ns *int64) { wire.Integers(c, ns) })
+			wire.List(c, &t.Durations, 1, func(_ int, ns *int64) { wire.Integers(c, ns) })
+		})
+	})
+}
+
+func (e *exemplars) join(o *exemplars) {
+	if len(e.iterations) == 0 {
+		e.iterations = o.iterations
+	}
+	for i := range min(len(e.times), len(o.times)) {
+		e.times[i] = append(e.times[i], o.times[i]...)
+	}
+}
+
+// wanted are the iterations to keep: a typical one, the slowest ones that were found, the first. Where a slot has several it is the first of
+// these.
+func (x *Rank) wanted(w *trace.When) (list []uint64) {
+	v, each := x.durations(), newGrid(x.loop, 0, 0, 0).each
+	if len(v) == 0 {
+		return nil
+	}
+	usual := median(v)
+	at := 0
+	for i, ns := range v {
+		if math.Abs(ns-usual) < math.Abs(v[at]-usual) {
+			at = i
+		}
+	}
+	add := func(i uint64) {
+		if len(list) < mostExemplars && !slices.Contains(list, i) {
+			list = append(list, i)
+		}
+	}
+	add(uint64(at) * each)
+	for i := range w.Findings {
+		if f := &w.Findings[i]; Kind(f.Kind) == Slow && len(list) < mostExemplars-1 {
+			add(f.From)
+		}
+	}
+	slowest := slices.Index(v, slices.Max(v))
+	add(uint64(slowest) * each)
+	add(0)
+	return list
+}
+
+// exemplars adds the times of iterations to what rank 0 has found, as far as there is room.
+func (x *Rank) exemplars(w *trace.When) error {
+	if x.Size() > exemplarRanks {
+		return nil
+	}
+	var own exemplars
+	x.try(func() error {
+		if w != nil && w.Loop != nil {
+			own.iterations = x.wanted(w)
+		}
+		return nil
+	})
+	told, err := x.Spread(x.all, x.Rank(), x.message(own.code))
+	if err != nil {
+		return err
+	}
+	x.read(told, own.code)
+	x.try(func() error { return x.timesOf(&own) })
+	if err := joined(x, x.all, x.Rank(), &own, false); err != nil || w == nil {
+		return err
+	}
+	x.try(func() error {
+		x.keep(w, &own)
+		return nil
+	})
+	return nil
+}
+
+// timesOf looks up the rank's own times in iterations.
+func (x *Rank) timesOf(e *exemplars) error {
+	e.times = make([][]trace.WhenTimes, len(e.iterations))
+	if x.rounds == nil || x.means == nil || len(e.iterations) == 0 {
+		return nil
+	}
+	each := newGrid(x.loop, 0, 0, 0).each
+	order := make([]int, len(e.iterations))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(e.iterations[a], e.iterations[b]) })
+	next, passed, end := x.clock(0), uint64(0), int64(math.MinInt64)
+	for _, i := range order {
+		n := e.iterations[i]
+		from, to := x.rounds.Begin(n), x.rounds.Begin(n+1)
+		if to-from > exemplarCalls || from >= to {
+			continue
+		}
+		if from > passed {
+			until, err := next.Pass(from - passed)
+			if err != nil {
+				return err
+			}
+			end, passed = max(end, until), from
+		}
+		t := trace.WhenTimes{Rank: x.Rank()}
+		for ; passed < to; passed++ {
+			start, until, _, err := next.Next()
+			if err != nil {
+				return err
+			}
+			if passed == from {
+				if n == 0 || end == math.MinInt64 { // what was computed before the loop isn't the first iteration's
+					end = start
+				}
+				t.FromNs = end - x.means[1+n/each]
+			}
+			t.Gaps = append(t.Gaps, max(0, start-end))
+			t.Durations = append(t.Durations, max(0, until-max(start, end)))
+			end = max(end, until)
+		}
+		e.times[i] = []trace.WhenTimes{t}
+	}
+	return nil
+}
+
+// keep takes what there is room for.
+func (x *Rank) keep(w *trace.When, e *exemplars) {
+	most := roomForExemplars
+	if x.size > 0 {
+		most = int(x.size / exemplarsOfOption)
+	}
+	without := wire.Packed(sections.AppendWhen(nil, w))
+	for i, iteration := range e.iterations {
+		list := e.times[i]
+		if len(list) < x.loop.Ranks {
+			continue
+		}
+		w.Exemplars = append(w.Exemplars, trace.WhenExemplar{Iteration: iteration, Ranks: list})
+		if wire.Packed(sections.AppendWhen(nil, w))-without > most {
+			w.Exemplars = w.Exemplars[:len(w.Exemplars)-1]
+		}
+	}
+}

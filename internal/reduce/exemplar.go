@@ -1,0 +1,81 @@
+package reduce
+
+import (
+	"iter"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// exemplar are the times of an iteration that ranks kept, by rank, and when it began on the run's time line.
+type exemplar struct {
+	times map[int]*trace.WhenTimes
+	begin int64
+}
+
+// exemplar returns that of the iteration which the window is; nil: there is none, or more is within.
+func (x *cutter) exemplar() (*exemplar, error) {
+	w := &x.w
+	if x.ch != nil || w.Loop != MainLoop || w.From != nil || w.Until != nil || w.Phase != "" || w.Inner {
+		return nil, nil
+	}
+	kind, err := x.r.TimeKind()
+	if err != nil || kind.Own() {
+		return nil, err
+	}
+	known, err := x.r.When()
+	e := when.Exemplar(known, w.First, w.End)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	out, ranks := &exemplar{times: make(map[int]*trace.WhenTimes)}, int64(0)
+	for i := range e.Ranks {
+		out.times[e.Ranks[i].Rank] = &e.Ranks[i]
+	}
+	for rank, streams := range x.spans {
+		for stream, list := range streams {
+			if len(list) == 0 {
+				continue
+			}
+			t := out.times[rank]
+			if stream > 0 || t == nil || len(list) != 1 || list[0].End-list[0].First != uint64(len(t.Gaps)) {
+				return nil, nil
+			}
+			k, err := x.r.Rank(rank)
+			if err != nil {
+				return nil, err
+			}
+			start, err := k.Start()
+			if err != nil {
+				return nil, err
+			}
+			out.begin += start
+			ranks++
+		}
+	}
+	out.begin = out.begin/max(1, ranks) + known.BeginNs(w.First)
+	return out, nil
+}
+
+// timings yields the calls of a stream from a position on with their times: those that the ranks kept, if there are such.
+func (x *cutter) timings(k *trace.Rank, stream int, from uint64) iter.Seq2[trace.TimedTerminal, error] {
+	if x.kept == nil {
+		return k.TimingsFrom(stream, from)
+	}
+	return func(yield func(trace.TimedTerminal, error) bool) {
+		t, first := x.kept.times[k.Number()], x.spans[k.Number()][stream][0].First
+		at, n := x.kept.begin+t.FromNs, 0
+		for terminal := range k.SequenceFrom(stream, first) {
+			if n == len(t.Gaps) {
+				return
+			}
+			start := at + t.Gaps[n]
+			at = start + t.Durations[n]
+			index := first + uint64(n)
+			if index >= from && !yield(trace.NewTimed(index, terminal, t.Gaps[n], start, at), nil) {
+				return
+			}
+			n++
+		}
+	}
+}
