@@ -17,7 +17,7 @@ var ofFlags = []string{
 }
 
 // ofTests are those that only tests set, and SPOOR_TRACING, a key of MPI_Info.
-var ofTests = []string{"SPOOR_CGROUPS", "SPOOR_CLOCK_SKEW", "SPOOR_ENGINE", "SPOOR_TRACING"}
+var ofTests = []string{"SPOOR_CGROUPS", "SPOOR_CLOCK_SKEW", "SPOOR_ENGINE", "SPOOR_NO_DELAYS", "SPOOR_TRACING"}
 
 var variable = regexp.MustCompile(`"(SPOOR_[A-Z_]*[A-Z])"`)
 

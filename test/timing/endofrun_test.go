@@ -37,7 +37,7 @@ func TestEndOfRun(t *testing.T) {
 					continue
 				}
 				t.Run(m.Name, func(t *testing.T) {
-					a := &app{t: t, job: mpis.Job{MPI: m, Dir: t.TempDir(), Env: x.env}, ranks: x.ranks, args: x.args}
+					a := &app{t: t, job: mpis.Job{MPI: m, Dir: t.TempDir(), Env: append(x.env, "SPOOR_NO_DELAYS=1")}, ranks: x.ranks, args: x.args}
 					if err := m.Compile(filepath.Join(a.job.Dir, "app"), x.source, "-I../apps", "-I../mpi", "-pthread", "-lm"); err != nil {
 						t.Fatal(err)
 					}
