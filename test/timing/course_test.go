@@ -2,7 +2,9 @@ package timing
 
 import (
 	"fmt"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -53,5 +55,48 @@ func TestCourse(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// Beside processes that take all processors, what happens to a program with a steady course is told of the machine.
+func TestBesideLoad(t *testing.T) {
+	const ranks, rounds, tries = 4, 60, 4
+	var load []*exec.Cmd
+	for range 2 * runtime.NumCPU() {
+		c := exec.Command("sh", "-c", "while :; do :; done")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		load = append(load, c)
+	}
+	defer func() {
+		for _, c := range load {
+			c.Process.Kill()
+			c.Wait()
+		}
+	}()
+	m := mpis.Need(t)[0]
+	a := &app{t: t, job: mpis.Job{MPI: m, Dir: t.TempDir()}, ranks: ranks, args: []string{"none", fmt.Sprint(rounds), "5"}}
+	if err := m.Compile(filepath.Join(a.job.Dir, "app"), "testdata/course.c"); err != nil {
+		t.Fatal(err)
+	}
+	machine, program := 0, 0
+	var seen []trace.WhenFinding
+	for range tries {
+		w, err := a.trace().When()
+		if err != nil || w == nil || w.Loop == nil {
+			t.Fatalf("%v: no iterations", err)
+		}
+		for _, f := range w.Findings {
+			if seen = append(seen, f); f.Kind == int(when.Delayed) {
+				machine++
+			}
+		}
+		if slices.ContainsFunc(w.Findings, func(f trace.WhenFinding) bool { return f.Kind != int(when.Delayed) }) {
+			program++
+		}
+	}
+	if machine < tries/2 || program > tries/2 {
+		t.Errorf("%d runs, %d of them with findings of the machine, %d of the program: %+v", tries, machine, program, seen)
 	}
 }

@@ -345,14 +345,17 @@ func (x *Rank) findings(f *changed) []trace.WhenFinding {
 		if c.cost < leastShare*run {
 			continue
 		}
-		w := add(&c)
 		late := lateRank{}
 		for _, l := range f.late { // who is late for the next iteration may have been so in the one before
 			if (l.slot == c.from || l.slot == c.from-1) && l.ns > late.ns {
 				late = l
 			}
 		}
-		if float64(late.ns) >= c.cost/2 {
+		of := float64(late.ns) >= c.cost/2
+		if !of && c.cost < delayed.cost {
+			continue
+		}
+		if w := add(&c); of {
 			w.Ranks, w.Of, w.LongerNs, w.Place = []int{late.rank}, 1, late.ns, late.place
 		}
 	}
