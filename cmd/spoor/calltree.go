@@ -51,7 +51,7 @@ func newCalltree() *cobra.Command {
 	var o calltreeOptions
 	var window windowFlags
 	cmd := &cobra.Command{
-		Use:   "calltree [flags] TRACE",
+		Use:   "calltree [flags] [TRACE]",
 		Short: "Show the functions, loops and MPI calls of the program, with counts and times",
 		Long: `The tree shows nested loops with their trip counts, and in them the MPI calls
 with their call sites, the time in MPI and the computation before each call.
@@ -69,7 +69,7 @@ More: docs/calltree.md`,
   spoor calltree --machine infiniband app.spoor      predicted times beside
   spoor calltree --rsd --sites app.spoor             all ranks as loops of events
   spoor calltree --style latex app.spoor >app.tex && pdflatex app.tex`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := o.check(cmd); err != nil {
 				return err

@@ -15,7 +15,7 @@ func newCut() *cobra.Command {
 	var out string
 	var force, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "cut [flags] TRACE",
+		Use:   "cut [flags] [TRACE]",
 		Short: "Write a part of a run as a trace: a time span, iterations, a phase",
 		Long: `The result is what a recorder would have written that was switched on only in
 that part: all parameters, all times. Calls outside that create or free
@@ -31,7 +31,7 @@ More: docs/cut.md`,
   spoor cut --loop MPI_Recv@halo.c:88 --iteration 5: app.spoor
   spoor cut --phase 2 app.spoor                        from each MPI_Pcontrol(2) to the next
   spoor waits --iteration 100:110 app.spoor            other verbs take these flags, too`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			part, err := w.cut(cmd, r)
 			if err != nil {

@@ -47,7 +47,7 @@ type dumpOptions struct {
 func newDump() *cobra.Command {
 	var o dumpOptions
 	cmd := &cobra.Command{
-		Use:   "dump [flags] TRACE",
+		Use:   "dump [flags] [TRACE]",
 		Short: "Print the calls of a trace with every parameter, as text or JSON",
 		Long: `Calls are printed rank by rank and thread by thread, in program order:
 
@@ -64,7 +64,7 @@ More: docs/dump.md`,
   spoor dump app.spoor --at 12.5s                    where each rank was
   spoor dump app.spoor --sites --times --rank 0
   spoor dump app.spoor --json | jq -r .call | sort | uniq -c`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return dump(cmd, r, o) }),
 	}
 	f := cmd.Flags()

@@ -21,7 +21,7 @@ func newEfficiency() *cobra.Command {
 	var paths []string
 	var window windowFlags
 	cmd := &cobra.Command{
-		Use:   "efficiency [flags] TRACE",
+		Use:   "efficiency [flags] [TRACE]",
 		Short: "Show how evenly work is spread: POP efficiencies, and the calls where time is lost",
 		Long: `Parallel efficiency = load balance × communication efficiency, as the POP
 project defines them. Useful time is the time outside MPI: load balance is its
@@ -36,7 +36,7 @@ More: docs/efficiency.md`,
   spoor efficiency --all app.spoor                also calls below 1 % of the run
   spoor efficiency --by-rank --csv app.spoor      what each rank spent where
   spoor efficiency --json app.spoor | jq .efficiency`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := r.NeedTimes(); err != nil {
 				return err

@@ -35,7 +35,7 @@ type exportOptions struct {
 func newExport() *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
-		Use:   "export --to FORMAT [flags] TRACE",
+		Use:   "export --to FORMAT [flags] [TRACE]",
 		Short: "Write a trace in the format of another tool: OTF2, Perfetto, Paraver, CSV, …",
 		Long: `  otf2          a folder for Vampir, Scalasca, Score-P's tools and Python's otf2
   perfetto      a file for ui.perfetto.dev
@@ -54,7 +54,7 @@ More: docs/export.md`,
   spoor export --to perfetto app.spoor          open app.pftrace at ui.perfetto.dev
   spoor export --to otf2 --rank 0-15 --from 10s --until 12s app.spoor
   spoor export --to parquet app.spoor`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runExport(cmd, o, r) }),
 	}
 	f := cmd.Flags()

@@ -25,7 +25,7 @@ func newReport() *cobra.Command {
 	var serving bool
 	var port int
 	cmd := &cobra.Command{
-		Use:   "report [flags] TRACE",
+		Use:   "report [flags] [TRACE]",
 		Short: "Make one HTML page of a trace: overview, timeline, matrix, waiting; opens offline",
 		Long: `The page is one file. It loads nothing from a network, and can be mailed and
 printed. It stays small for any trace: many ranks share rows, long times share
@@ -41,7 +41,7 @@ More: docs/report.md`,
   spoor report app.spoor -o report.html
   spoor report --serve app.spoor
   spoor report --json app.spoor             the page's data`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			o, p, err := reportOptions(cmd, r, paths)
 			if err != nil {

@@ -26,7 +26,7 @@ func newInfo() *cobra.Command {
 	var paths []string
 	var window windowFlags
 	cmd := &cobra.Command{
-		Use:   "info [flags] TRACE",
+		Use:   "info [flags] [TRACE]",
 		Short: "Show where a run lost its time, and what ran",
 		Long: `The first lines say where time is lost, each with its share of the run time of
 all ranks, at most five. With wait states they name the ranks that waited, the
@@ -40,7 +40,7 @@ with equal calls, and which parameters take most bytes.`,
   spoor info --top 0 app.spoor        every function
   spoor info --storage app.spoor
   spoor info --json app.spoor | jq .calls`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			s, err := summary.Of(r)
 			if err != nil {

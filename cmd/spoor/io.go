@@ -19,7 +19,7 @@ func newIO() *cobra.Command {
 	var each, ranks, system bool
 	var window windowFlags
 	cmd := &cobra.Command{
-		Use:   "io [flags] TRACE",
+		Use:   "io [flags] [TRACE]",
 		Short: "Show what the program did with files: bytes, calls, access order, bandwidth",
 		Long: `Each row is a file, those with most time first. Every trace has the calls of
 MPI-IO; with spoor run --io it also has those of POSIX and C. Files whose names
@@ -34,7 +34,7 @@ More: docs/io.md`,
   spoor run --io --io-include '/scratch/' --io-exclude '*.log' mpirun -n 4 ./app
   spoor io app.spoor --by-rank --each
   spoor io app.spoor --json | jq '.files[] | [.path, .total.writes.bytes]'`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			rep, err := files.Compute(r, files.Options{Each: each, System: system})
 			if err != nil {

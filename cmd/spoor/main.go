@@ -111,7 +111,7 @@ func newRoot(args ...string) *cobra.Command {
 		Short: "spoor records every MPI call of a program in one small file, and answers from it",
 		Example: `  spoor run mpirun -n 4 ./app     trace a program into app.spoor
   spoor info app.spoor            where its time went, and what ran
-  spoor report app.spoor          all of it in one HTML page`,
+  spoor report                    all of it in one HTML page, of the newest trace here`,
 		Version:       version.Build(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -205,6 +205,13 @@ func prepare(cmd *cobra.Command) {
 func rootVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
+	}
+	if st, err := os.Stat(args[0]); err == nil && len(args) == 1 && st.Mode().IsRegular() && isTrace(args[0]) {
+		info, _, err := cmd.Find([]string{"info"})
+		if err != nil {
+			return err
+		}
+		return info.RunE(info, args)
 	}
 	err := fmt.Errorf("no verb %q", args[0])
 	near := cmd.SuggestionsFor(args[0])

@@ -29,7 +29,7 @@ func newMatrix() *cobra.Command {
 	var o matrixOptions
 	var window windowFlags
 	cmd := &cobra.Command{
-		Use:   "matrix [flags] TRACE",
+		Use:   "matrix [flags] [TRACE]",
 		Short: "Show how many bytes and messages each rank sends to each other rank",
 		Long: `Ranks are those of MPI_COMM_WORLD, for messages on any communicator.
 Point-to-point messages of all modes count, where they are sent. --collectives
@@ -41,7 +41,7 @@ More: docs/matrix.md`,
   spoor matrix --collectives -o app.png app.spoor
   spoor matrix -o app.csv app.spoor              every pair of ranks that communicates
   spoor matrix --bin 64 --messages app.spoor     64 ranks share a row; numbers of messages`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error { return runMatrix(cmd, r, o) }),
 	}
 	f := cmd.Flags()

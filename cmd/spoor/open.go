@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,13 +33,54 @@ func openTrace(path string) (*trace.Reader, error) {
 // oneTrace wraps a verb that reads one trace.
 func oneTrace(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		r, err := openTrace(args[0])
+		path, err := named(cmd, args)
+		if err != nil {
+			return err
+		}
+		r, err := openTrace(path)
 		if err != nil {
 			return err
 		}
 		defer r.Close()
 		return f(cmd, r)
 	}
+}
+
+// aTrace wants one trace, or none where there is one in the folder.
+func aTrace(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return exactly(1, "one trace")(cmd, args)
+	}
+	if newest() == "" {
+		return errors.New("want a trace: this folder has no file *.spoor")
+	}
+	return nil
+}
+
+// named is the trace that the user names, or the newest in the folder, which the user is told of.
+func named(cmd *cobra.Command, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	path := newest()
+	if path == "" { // it was there when the arguments were checked
+		return "", errors.New("this folder has no file *.spoor")
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s\n", path)
+	return path, nil
+}
+
+// newest is the trace in the folder that was written last; "": there is none.
+func newest() (path string) {
+	var last time.Time
+	list, _ := filepath.Glob("*.spoor")
+	for _, name := range list {
+		st, err := os.Stat(name)
+		if err == nil && st.Mode().IsRegular() && (path == "" || st.ModTime().After(last)) {
+			path, last = name, st.ModTime()
+		}
+	}
+	return path
 }
 
 // exactly checks the number of arguments in the user's words.

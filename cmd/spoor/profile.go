@@ -31,7 +31,7 @@ func newProfile() *cobra.Command {
 	var o profileOptions
 	var window windowFlags
 	cmd := &cobra.Command{
-		Use:   "profile [flags] TRACE",
+		Use:   "profile [flags] [TRACE]",
 		Short: "Show a table of MPI calls by call site: time, calls, bytes, imbalance",
 		Long: `Each row is a call site, summed over all ranks. "waited" is the part of its time
 in which ranks waited for other ranks (spoor waits says for whom). "imbalance"
@@ -48,7 +48,7 @@ More: docs/profile.md`,
   spoor profile --machine infiniband app.spoor         predicted times beside
   spoor profile --columns calls,max,max_rank,function app.spoor
   spoor profile --csv app.spoor >app.csv`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if o.asked {
 				if err := refuseFlags(cmd, []string{"sort", "columns", "by-rank", "machine", "sites"}, "not with --histogram"); err != nil {

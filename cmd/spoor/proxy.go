@@ -54,9 +54,16 @@ More: docs/proxy.md`,
 			if o.scale {
 				return atLeastTraces(3, "three")(cmd, args)
 			}
-			return exactly(1, "one trace")(cmd, args)
+			return aTrace(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				path, err := named(cmd, args)
+				if err != nil {
+					return err
+				}
+				args = []string{path}
+			}
 			list, err := openTraces(args)
 			defer closeTraces(list)
 			if err != nil {

@@ -23,7 +23,7 @@ func newReduce() *cobra.Command {
 	var out string
 	var force, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "reduce [flags] TRACE",
+		Use:   "reduce [flags] [TRACE]",
 		Short: "Make a smaller, lossy trace: similar message sizes become equal",
 		Long: `This is lossy. Sizes of messages and collectives within --tolerance of each
 other become their mean; order, partners, tags and call sites stay. With --draw
@@ -41,7 +41,7 @@ More: docs/reduce.md`,
   spoor reduce --draw --partners --order app.spoor
   spoor reduce --budget 100K app.spoor
   spoor run --model loops --budget 100K mpirun -n 64 ./app     at the end of the run`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := o.parse(cmd.Flags()); err != nil {
 				return &usageError{cmd, err}

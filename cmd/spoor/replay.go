@@ -48,7 +48,7 @@ type replayOptions struct {
 func newReplay() *cobra.Command {
 	o := replayOptions{speed: 1, pace: string(replay.PaceLine), timeout: 5 * time.Minute, receives: "recorded", mostCalls: 20_000_000}
 	cmd := &cobra.Command{
-		Use:   "replay [flags] TRACE",
+		Use:   "replay [flags] [TRACE]",
 		Short: "Run the MPI calls of a trace again on a real MPI, with the same timing",
 		Long: `spoor starts the ranks of the trace. They make the same calls with the same
 parameters, random content, and the recorded computation in between as waiting.
@@ -66,8 +66,14 @@ More: docs/replay.md`,
   spoor replay --launcher 'srun -n {n}' --mpi openmpi app.spoor
   spoor replay --record again.spoor app.spoor && spoor diff --any-address app.spoor again.spoor
   spoor reduce --draw app.spoor -o drawn.spoor && spoor replay --receives derived drawn.spoor`,
-		Args: exactly(1, "a trace"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runReplay(cmd, o, args[0]) },
+		Args: aTrace,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := named(cmd, args)
+			if err != nil {
+				return err
+			}
+			return runReplay(cmd, o, path)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.launcher, "launcher", "", "`command`: how to start {n} ranks (default: the mpiexec of the trace's MPI, or another)")

@@ -36,7 +36,7 @@ func newTiming() *cobra.Command {
 		names = append(names, c.Name())
 	}
 	cmd := &cobra.Command{
-		Use:    "timing [flags] TRACE",
+		Use:    "timing [flags] [TRACE]",
 		Hidden: true,
 		Short:  "Compare timing codecs on the times of a trace: bytes, errors, speed",
 		Long: `The trace needs --timing lossless. raw is 8 bytes a time; zstd and lossless are
@@ -56,7 +56,7 @@ More: docs/time-codecs.md`,
   spoor timing app.spoor --error 0.01 --error MPI_Waitall=0.2
   spoor timing app.spoor --error 10us --codec place,zfp
   spoor timing app.spoor --codec place,sz --json | jq '.codecs[] | [.codec, .ratio]'`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runTiming(cmd, r, o) }),
 	}
 	f := cmd.Flags()

@@ -21,7 +21,7 @@ func newWaits() *cobra.Command {
 	var apart bool
 	var window windowFlags
 	cmd := &cobra.Command{
-		Use:   "waits [flags] TRACE",
+		Use:   "waits [flags] [TRACE]",
 		Short: "Show who waited for whom, and why: wait states by call site, critical path",
 		Long: `The ranks determine this at the end of each run. For each call site where ranks
 waited: which ranks, for which late ranks, in which call these were late, and
@@ -46,7 +46,7 @@ More: docs/waits.md`,
   spoor waits --iteration 100:110 app.spoor
   spoor waits --columns waited,kind,function,place --top 0 app.spoor
   spoor waits --json app.spoor | jq '.sites[0]'`,
-		Args: exactly(1, "one trace"),
+		Args: aTrace,
 		RunE: window.ofOr(func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error {
 			return printIterations(cmd, r, &o, newPlaces(paths), x, first, end)
 		}, func(cmd *cobra.Command, r *trace.Reader) error {

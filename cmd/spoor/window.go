@@ -124,8 +124,12 @@ func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func
 // ofOr does so, unless iterations are asked for of which the trace has no single times, but what ranks did: iterations gets that.
 func (w *windowFlags) ofOr(iterations func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error, f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		found := false
-		err := oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+		path, err := named(cmd, args)
+		if err != nil {
+			return err
+		}
+		args, found := []string{path}, false
+		err = oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			x, first, end, err := w.whenOf(r)
 			if found = x != nil; err != nil || !found {
 				return err
