@@ -328,6 +328,13 @@ func printComparison(w io.Writer, c *database.Comparison, v show.View) error {
 	return show.Table[database.SitePair]{Rows: c.Sites, Columns: c.Columns()}.Print(w, v)
 }
 
+// inPairs are the columns of runs as users know them.
+var inPairs = map[string]string{
+	"ranks": "ranks", "calls": "calls", "bytes_out": "bytes out", "bytes_in": "bytes in", "span_ns": "slowest rank", "mpi_ns": "in MPI, all ranks",
+	"total_ns": "all ranks", "parallel": "parallel efficiency", "load_balance": "load balance", "communication": "communication efficiency",
+	"file_bytes": "trace", "waited_ns": "waiting, all ranks", "iteration_ns": "an iteration, median", "slow_iteration_ns": "99th percentile",
+}
+
 // mostOnly is how many findings of one of two runs are printed.
 const mostOnly = 3
 
@@ -370,7 +377,7 @@ func printWhole(w io.Writer, c *database.Comparison) {
 		if p.KnownA && p.KnownB {
 			change = show.Change(p.A, p.B)
 		}
-		r.Value("", p.Name).Value("A", a).Value("B", b).Value("change", change)
+		r.Value("", inPairs[p.Name]).Value("A", a).Value("B", b).Value("change", change)
 	})
 	fmt.Fprintln(w)
 }

@@ -27,8 +27,8 @@ type histogramOptions struct {
 	debug []string
 }
 
-// histogramFlags are the flags that go with --histogram.
-var histogramFlags = []string{"call", "site", "rank", "gaps", "after"}
+// histogramFlags are the flags that go with --histogram alone.
+var histogramFlags = []string{"site", "rank", "gaps", "after"}
 
 func (o *histogramOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")

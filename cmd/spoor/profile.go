@@ -108,6 +108,10 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if waited != nil {
 		f.Wait(waited)
 	}
+	if err := parseCalls(o.histogram.calls); err != nil {
+		return &usageError{cmd, err}
+	}
+	f.Rows = slices.DeleteFunc(f.Rows, func(x sites.Site) bool { return !matchesName(o.histogram.calls, x.At.Function) })
 	known := func(err error) error {
 		if err != nil && f.Timeless {
 			err = fmt.Errorf("%w; %w", err, trace.ErrNoTimes)
