@@ -22,11 +22,7 @@ type RankMap struct {
 func (m *RankMap) code(c *wire.Coder, of *column.Column) {
 	wire.Int(c, &m.Ranks, model.MaxRanks)
 	wire.Int(c, &m.Classes, m.Ranks)
-	if c.R != nil {
-		m.seq = column.DecodeSeq(c.R, m.Ranks) // not a column: there may be millions of ranks
-	} else {
-		column.CodeSeq(c, of, m.Ranks)
-	}
+	column.CodeStored(c, &m.seq, of, nil, m.Ranks) // there may be millions of ranks
 }
 
 func appendRanks(b []byte, c *Content) []byte {

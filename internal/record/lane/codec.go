@@ -59,16 +59,18 @@ func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Co
 		l := &lanes[i]
 		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.List[i], make([][]*column.Seq, len(l.By))})
 	}
-	b = wire.Append(b, func(c *wire.Coder) { x.codeHead(c, 0, nil, nil) })
-	x.columns(func(lane, value, n int) bool {
-		if lane < 0 {
-			b = column.EncodeSeq(b, &streams.Columns[n], ranks)
-		} else {
-			b = column.EncodeSeq(b, &lanes[lane].By[n][value], ranks)
-		}
-		return true
-	})
-	return b, nil
+	return wire.Append(b, func(c *wire.Coder) {
+		x.codeHead(c, 0, nil, nil)
+		x.columns(func(lane, value, n int) bool {
+			of := &streams.Columns
+			if lane >= 0 {
+				of = &lanes[lane].By[n]
+				n = value
+			}
+			column.CodeStored(c, nil, &(*of)[n], ranks, 0)
+			return true
+		})
+	}), nil
 }
 
 // alike finds, for each value, an earlier one that all steps add the same to: its
