@@ -83,8 +83,8 @@ func (s *StatusValue) posted() bool {
 	return s != nil && (s.Form == StatusPosted || s.Form == StatusPostedIgnored)
 }
 
-// follows returns the requests that those statuses of a call belong to which follow from their receives, by the names
-// that they have in its values, after it filled in the one of the call itself.
+// follows returns the requests whose statuses in a call follow from their receives, by the names that they have in its
+// values. It fills in the status of the call itself.
 func (r *Reader) follows(c *Call, vals []int64) (names []int64, own bool, err error) {
 	statuses := 0
 	for i := range c.Params {

@@ -30,8 +30,8 @@ import (
 // stands far before it. An item with what = 1 is four terminals or more, up to maxRun,
 // each one above the one before: calls in a row that come for the first time. Such an
 // item that is repeated is rounds of a progression: the last symbols of the body, as
-// many as the width, come again in each round, each with a step added to its count
-// (modulo 2^64) and one to its terminal, which is 0 for rules.
+// many as the width, come again in each round. A step is added to the count of each
+// (modulo 2^64), and one to its terminal, which is 0 for rules.
 //
 // A body of no items, which only the start rule has otherwise, goes on from those of the rules so many back, and twice as far back.
 const (

@@ -13,8 +13,8 @@ import (
 //
 //	calls = calls uvarint, per call: site varint, per call: signature uvarint
 //
-// A site is how many further it is than that of the call before, at first the first, of all sites at whose places there are signatures, in the order of their
-// frames' places, outermost first. A signature is one of those at the site's place:
+// Sites at whose places there are signatures are in the order of their frames' places, outermost first. A site is how many further it is
+// than that of the call before, at first the first. A signature is one of those at the site's place:
 //
 //	0            the next one that wasn't there, of the group that the last new one there was of, at first of the first
 //	n ≤ recent   the one before it came last n signatures ago, each counted once

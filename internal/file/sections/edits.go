@@ -9,8 +9,8 @@ import (
 // Classes that differ in a few calls have lists of signatures that differ in a
 // few places: a rank at the border of a grid lacks a neighbour, one higher up in
 // a tree has one more child. If there are not too many classes, such lists are written
-// as what has to be done to that of a class before, and all grammars in front of
-// all lists, as like stands best with like.
+// as what has to be done to that of a class before. All grammars are in front of
+// all lists, as that compresses best.
 //
 //	together = 255 uint8, per class: streams uvarint, grammars…,
 //	           per class: varying counts,

@@ -15,10 +15,10 @@ import (
 //	run   = first string, more uvarint,
 //	        if more > 0: position uvarint, step varint
 //
-// Behind the first name follow so many more. In each, the digits that begin at the position
-// in the first stand for a number that is greater by step than in the one before, with as
-// many leading zeros as it takes to be no shorter than in the first. There are at most
-// manyNames and namesPerByte for each byte of the runs before, so that a reader takes no more than
+// After the first name come so many more. In each, the digits that begin at the position
+// in the first are a number that is greater by step than in the name before. It has
+// leading zeros if it is shorter than in the first. There are at most manyNames and
+// namesPerByte for each byte of the runs before, so that a reader takes no more than
 // the bytes of the file are worth.
 const (
 	manyNames    = 1 << 12
