@@ -42,7 +42,7 @@ func (p *callParser) parseForm(words []string) error {
 		case words[0] == "via" && len(words) == 2:
 			s.Via, words = words[1], words[1:]
 		case s.Rest:
-			return fmt.Errorf("form %s: %q behind ...", s.Name, words[0])
+			return fmt.Errorf("form %s: %q after ...", s.Name, words[0])
 		case extra:
 			s.Args = append(s.Args, SymbolArg{Name: name, Type: typ})
 		case c.Index(param) < 0 || known && value == "":

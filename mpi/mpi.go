@@ -1,7 +1,7 @@
-// Package mpi is the MPI standard as data: every C function with its
-// parameters, directions and lengths (calls.txt), every named constant and
+// Package mpi is the MPI standard as data. It has every C function with its
+// parameters, directions and lengths (calls.txt), and every named constant and
 // predefined handle with its value in each family of MPI libraries
-// (constants.txt), and how such a family lays out what crosses the C boundary.
+// (constants.txt). It says how such a family lays out what crosses the C boundary.
 //
 // Traces hold the numbers of the MPI 5.0 standard ABI; the tables here
 // translate to and from them. Wrappers are generated from the same tables, so

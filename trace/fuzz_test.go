@@ -146,7 +146,11 @@ func FuzzSums(f *testing.F) {
 		}
 		width := len(vals)
 		sections.FillIn(&function, vals)
-		c, err := readCall(&function, vals, &lookup{}, 0)
+		spans, err := sections.SpansOf(&function, nil, vals)
+		var c *Call
+		if err == nil {
+			c, err = readCall(&function, spans, vals, &lookup{}, 0)
+		}
 		if len(vals) != width {
 			t.Fatalf("%d values became %d", width, len(vals))
 		}

@@ -306,9 +306,14 @@ func (w *laneWalk) next(terminal int) []int64 {
 
 // evaluate returns a call of a terminal with values of its own.
 func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
-	c, err := readCall(t.call.Func, sig, &k.tables.lookup, k.number)
+	var room [sections.SomeSpans]signature.Span
+	spans, err := sections.SpansOf(t.call.Func, room[:0], sig)
+	var c *Call
+	if err == nil {
+		c, err = readCall(t.call.Func, spans, sig, &k.tables.lookup, k.number)
+	}
 	if err == nil && t.own {
-		_, _, err = k.r.follows(c, sig)
+		_, _, err = k.r.follows(c, spans, sig)
 	}
 	if err != nil {
 		return nil, k.r.failed(container.Lanes, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, terminal, err, ErrFormat))

@@ -79,8 +79,8 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	return m, nil
 }
 
-// ownMeans makes the means of a class those of the rank, as far as the trace has what the rank itself spent on the calls of each
-// call site, so that sums along the line are those of Totals.
+// ownMeans makes the means of a class those of the rank, so that sums along the line are those of Totals. It needs what the rank itself
+// spent on the calls of each call site, as far as the trace has that.
 func (k *Rank) ownMeans(m *timeline.Means, stats []Times) error {
 	all, err := k.r.Totals(k.nclass)
 	if err != nil || all.known == nil {

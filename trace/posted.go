@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/container"
-	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
@@ -83,9 +82,9 @@ func (s *StatusValue) posted() bool {
 	return s != nil && (s.Form == StatusPosted || s.Form == StatusPostedIgnored)
 }
 
-// follows returns the requests that those statuses of a call belong to which follow from their receives, by the names
-// that they have in its values, after it filled in the one of the call itself.
-func (r *Reader) follows(c *Call, vals []int64) (names []int64, own bool, err error) {
+// follows returns the requests whose statuses in a call follow from their receives, by the names that they have in its
+// values. It fills in the status of the call itself.
+func (r *Reader) follows(c *Call, spans []signature.Span, vals []int64) (names []int64, own bool, err error) {
 	statuses := 0
 	for i := range c.Params {
 		v := &c.Params[i].Out
@@ -102,11 +101,6 @@ func (r *Reader) follows(c *Call, vals []int64) (names []int64, own bool, err er
 		return nil, false, nil
 	}
 	l := r.layout(c.Func)
-	var room [sections.SomeSpans]signature.Span
-	spans, err := sections.SpansOf(c.Func, room[:0], vals)
-	if err != nil {
-		return nil, false, err
-	}
 	requests := l.Names(spans, vals)
 	array := l.ArrayOf(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {
@@ -169,18 +163,13 @@ func (c *Call) AsLeft() bool {
 }
 
 // array returns what there is of the array of requests of a call that leaves one.
-func (r *Reader) array(f *Function, vals []int64) (*signature.Array, error) {
+func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signature.Array {
 	l := r.layout(f)
 	if !l.Leaves() {
-		return nil, nil
-	}
-	var room [sections.SomeSpans]signature.Span
-	spans, err := sections.SpansOf(f, room[:0], vals)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	a := l.ArrayOf(spans, vals)
-	return &a, nil
+	return &a
 }
 
 // leftOut reports whether a call's array of requests is as a call before left it.

@@ -35,6 +35,7 @@ type Rank struct {
 
 	mu    sync.Mutex
 	calls []template
+	spans []signature.Span  // of the call that was evaluated last
 	sums  []*grammar.Sums   // by stream: requests made, by position
 	lines []*timeline.Means // by stream
 
@@ -202,26 +203,31 @@ func (k *Rank) template(n int) (template, error) {
 	if t := k.calls[n]; t.call != nil {
 		return t, nil
 	}
-	c, err := readCall(k.r.byID[k.class.Terminals[n].Group.Call], k.Signature(n), &k.tables.lookup, k.number)
-	if err != nil {
-		return template{}, k.r.failed(container.Signatures,
-			fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
-	}
-	k.called(c, n)
-	t := template{call: c, posting: c.posting(), laned: k.Lane(n) != nil}
-	t.requests = c.namesRequests()
-	if t.posting.Makes == signature.OneShot {
-		t.made = 1
-	}
-	vals := k.Signature(n)
-	if t.posted, t.own, err = k.r.follows(c, vals); err == nil {
-		t.array, err = k.r.array(c.Func, vals)
-	}
+	t, err := k.evaluated(k.r.byID[k.class.Terminals[n].Group.Call], n)
 	if err != nil {
 		return template{}, k.r.failed(container.Signatures, fmt.Errorf("rank %d: terminal %d: %w: %w", k.number, n, err, ErrFormat))
 	}
 	k.calls[n] = t
 	return t, nil
+}
+
+func (k *Rank) evaluated(f *Function, n int) (t template, err error) {
+	vals := k.Signature(n)
+	if k.spans, err = sections.SpansOf(f, k.spans[:0], vals); err != nil {
+		return t, err
+	}
+	c, err := readCall(f, k.spans, vals, &k.tables.lookup, k.number)
+	if err != nil {
+		return t, err
+	}
+	k.called(c, n)
+	t = template{call: c, posting: c.posting(), laned: k.Lane(n) != nil, array: k.r.array(f, k.spans, vals)}
+	t.requests = c.namesRequests()
+	if t.posting.Makes == signature.OneShot {
+		t.made = 1
+	}
+	t.posted, t.own, err = k.r.follows(c, k.spans, vals)
+	return t, err
 }
 
 // Calls yields the calls of a stream in program order, in memory that does not

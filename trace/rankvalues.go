@@ -19,23 +19,17 @@ func (r *Reader) readRankValues() (map[string][]*timing.ClassTotals, error) {
 	if err != nil {
 		return nil, err
 	}
-	blobs := make(map[string][][]byte)
+	var list []sections.RankValue
 	err = r.section(container.RankValues, func(w *wire.Reader) {
-		for range w.Count(2) {
-			n := w.Int(max(0, len(v.Names)-1))
-			if n >= len(v.Names) || blobs[v.Names[n]] != nil {
-				w.Fail("value %d of %d occurs twice, or not at all", n, len(v.Names))
-				return
-			}
-			blobs[v.Names[n]] = sections.DecodeBlobs(w, r.ranks.Classes)
-		}
+		list = sections.DecodeRankValues(w, len(v.Names), r.ranks.Classes)
 	})
 	if err != nil {
 		return nil, err
 	}
-	for name, list := range blobs {
-		m[name] = make([]*timing.ClassTotals, len(list))
-		for class, b := range list {
+	for _, x := range list {
+		name := v.Names[x.Name]
+		m[name] = make([]*timing.ClassTotals, len(x.Blobs))
+		for class, b := range x.Blobs {
 			if m[name][class], err = r.decodeTotals(container.RankValues, class, b, true); err != nil {
 				return nil, err
 			}

@@ -16,12 +16,7 @@ type lookup struct {
 }
 
 // readCall decodes a signature, as it is on a rank.
-func readCall(f *Function, vals []int64, find *lookup, rank int) (*Call, error) {
-	var room [sections.SomeSpans]signature.Span
-	spans, err := sections.SpansOf(f, room[:0], vals)
-	if err != nil {
-		return nil, err
-	}
+func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, rank int) (*Call, error) {
 	c := &Call{Func: f, Return: vals[0], Params: make([]Param, len(f.Params))}
 	for i := range f.Params {
 		c.Params[i].Def = &f.Params[i]

@@ -152,8 +152,8 @@ func (s Sums) Times(n uint64) Sums {
 }
 
 // A Node is a call, a loop, a function that calls were made in if the trace has
-// stacks, or a part that occurs in several places and has its body only where it
-// first does. A call that follows itself is one node: Least to Most of them,
+// stacks, or a part. A part occurs in several places and has its body at the first
+// of them. A call that follows itself is one node: Least to Most of them,
 // Entered times. By the machine code, a function is one called from one place, as often as MPI was called in it; one that
 // calls itself has a recursion in it, of which each call is a round; and calls that are in no known place stand elsewhere.
 type Node struct {

@@ -14,8 +14,8 @@ import (
 // segmentPart is the end of the name of a cell that names a block of memory.
 const segmentPart = ".segment"
 
-// oneName gives a block the name that all ranks of the largest run have for it, where some runs were too small for the recorder to follow
-// this block, or others that have numbers before it: that tells nothing of the program. Where the C library has small blocks come in another
+// oneName gives a block the name that all ranks of the largest run have for it. In smaller runs the recorder may not follow this block, or
+// others that have numbers before it: that tells nothing of the program. Where the C library has small blocks come in another
 // order on each rank, and no form says which, it has one of these names on all: that of the run's first call, whose blocks differ.
 func (m *pattern) oneName(obs []env, vals []int64) {
 	largest := int64(m.runs[len(m.runs)-1].ranks)

@@ -147,8 +147,8 @@ func (p *program) intern(vals []int64) int32 {
 type held struct {
 	call
 	terminal int
-	raw      []int64  // values so far of a call whose request is pending, else nil
-	asks     *receive // nil: it is not a receive
+	raw      []int64             // values so far of a call whose request is pending, else nil
+	asks     *signature.Envelope // nil: it is not a receive
 }
 
 // A request is one that a rank made, until it is complete.
@@ -393,7 +393,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		default:
 			fields, out = append(fields, field{p.Param, p.Out, words, len(v)}), append(out, v...)
 			if def != nil && def.Type == trace.Status && p.Dims == 0 && len(v) == statusWords && c.Return == 0 {
-				receiveOf(c).told(out[len(out)-len(v):])
+				told(receiveOf(c), out[len(out)-len(v):])
 			}
 		}
 	}
@@ -457,7 +457,7 @@ func (x *reading) settle(h *held, status []int64) {
 		if status == nil {
 			status = make([]int64, statusWords)
 		}
-		h.asks.told(status)
+		told(h.asks, status)
 		h.values = x.p.intern(append(h.raw, status...))
 		h.raw = nil
 	}

@@ -11,39 +11,31 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// asked stands in a status for what the receive asks for, so that it need not be fitted: its source, its tag, and no bytes from MPI_PROC_NULL.
+// asked stands in a status for what the receive says of it, so that it need not be fitted. A trace leaves out statuses that follow
+// from their receives (see signature.Envelope), but only whole ones; here each value is left out for itself, as the sizes of
+// messages may differ from what receives have room for.
 const asked = math.MinInt64 + 1
 
-// A receive is what a call asks for.
-type receive struct{ source, tag int64 }
-
-// receiveOf returns what a call asks for; nil if it doesn't receive.
-func receiveOf(c *trace.Call) *receive {
+// receiveOf returns what a call says of the message that it asks for; nil if it doesn't receive.
+func receiveOf(c *trace.Call) *signature.Envelope {
 	if r, ok := ops.Receives(c); ok {
-		return &receive{r.Source.In.Num, r.Tag.In.Num}
+		e := signature.Asked(r.Source.In.Num, r.Tag.In.Num)
+		return &e
 	}
 	return nil
 }
 
-// told leaves out of a status what the receive asked for, and all if it says nothing.
-func (r *receive) told(status []int64) {
-	if r == nil || len(status) <= signature.StatusCount {
+// told leaves out of a status what the receive says, and all if it says nothing itself.
+func told(e *signature.Envelope, status []int64) {
+	if e == nil || len(status) <= signature.StatusCount {
 		return
 	}
-	source, tag, bytes := &status[signature.StatusSource], &status[signature.StatusTag], &status[signature.StatusCount]
-	if !filled(status) {
-		*source, *tag, *bytes = asked, asked, asked // it has none
-		return
-	}
-	nobody := r.source == mpi.ProcNull && *source == mpi.ProcNull && *tag == mpi.AnyTag && *bytes == 0
-	if *source == r.source {
-		*source = asked
-	}
-	if nobody || *tag == r.tag {
-		*tag = asked
-	}
-	if nobody {
-		*bytes = asked
+	has := filled(status)
+	for k, v := range [...]int64{e.Source, e.Tag, e.Bytes} {
+		sized := k < 2 || v >= 0
+		if at := &status[signature.StatusSource+k]; !has || sized && *at == v {
+			*at = asked
+		}
 	}
 }
 
@@ -52,18 +44,17 @@ func filled(status []int64) bool {
 	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
 }
 
-// asking is told backwards.
-func (r *receive) asking(status []int64) {
+// asking is told backwards. From nobody comes what the receive says, whatever other ranks get.
+func asking(e signature.Envelope, status []int64) {
 	if !filled(status) {
 		clear(status[signature.StatusSource : signature.StatusCount+1])
 		return
 	}
-	for k, v := range [...]int64{signature.StatusSource: r.source, signature.StatusTag: r.tag, signature.StatusCount: 0} {
-		if k == signature.StatusTag && r.source == mpi.ProcNull {
-			v = mpi.AnyTag
-		}
-		if k > 0 && (status[k] == asked || k == signature.StatusCount && r.source == mpi.ProcNull && status[signature.StatusSource] == mpi.ProcNull) {
-			status[k] = v
+	for k, v := range [...]int64{e.Source, e.Tag, max(e.Bytes, 0)} {
+		at := signature.StatusSource + k
+		nobody := e.Bytes >= 0 && status[signature.StatusSource] == mpi.ProcNull
+		if status[at] == asked || nobody && at == signature.StatusCount {
+			status[at] = v
 		}
 	}
 }
@@ -98,8 +89,7 @@ func (p *place) statusAt(values int) (status, source, tag int, ok bool) {
 // resolve puts into the status of a receive what it asks for.
 func (p *place) resolve(values []int64) {
 	if status, source, tag, ok := p.statusAt(len(values)); ok && slices.Contains(values[status:status+statusWords], asked) {
-		r := receive{values[source], values[tag]}
-		r.asking(values[status : status+statusWords])
+		asking(signature.Asked(values[source], values[tag]), values[status:status+statusWords])
 	}
 }
 

@@ -30,8 +30,8 @@ import (
 // stands far before it. An item with what = 1 is four terminals or more, up to maxRun,
 // each one above the one before: calls in a row that come for the first time. Such an
 // item that is repeated is rounds of a progression: the last symbols of the body, as
-// many as the width, come again in each round, each with a step added to its count
-// (modulo 2^64) and one to its terminal, which is 0 for rules.
+// many as the width, come again in each round. A step is added to the count of each
+// (modulo 2^64), and one to its terminal, which is 0 for rules.
 //
 // A body of no items, which only the start rule has otherwise, goes on from those of the rules so many back, and twice as far back.
 const (
@@ -255,34 +255,32 @@ type scratch struct {
 	past   past
 }
 
-// AppendAll appends counted grammars.
-func AppendAll(b []byte, list []*Grammar) []byte {
-	b = binary.AppendUvarint(b, uint64(len(list)))
-	for _, g := range list {
-		b = g.AppendBinary(b)
-	}
-	return b
-}
-
-// ReadAll reads n grammars.
-func ReadAll(r *wire.Reader, n int) (list []*Grammar) {
-	for range n {
-		g := Read(r)
-		if r.Err() != nil {
-			return nil
+// Code writes or reads n grammars.
+func Code(c *wire.Coder, list *[]*Grammar, n int) {
+	for _, g := range *list {
+		if c.R == nil {
+			c.B = g.AppendBinary(c.B)
 		}
-		list = append(list, g)
 	}
-	return list
+	if c.R == nil {
+		return
+	}
+	*list = nil
+	for range n {
+		g := Read(c.R)
+		if c.Failed() {
+			*list = nil
+			return
+		}
+		*list = append(*list, g)
+	}
 }
 
 // CodeAll writes or reads counted grammars.
 func CodeAll(c *wire.Coder, list *[]*Grammar) {
-	if c.R == nil {
-		c.B = AppendAll(c.B, *list)
-	} else {
-		*list = ReadAll(c.R, c.R.Count(1))
-	}
+	n := len(*list)
+	c.Count(&n, 1)
+	Code(c, list, n)
 }
 
 // Read reads a grammar; nil if it is damaged.

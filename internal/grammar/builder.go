@@ -20,7 +20,7 @@
 //     number of distinct behaviours.
 //  2. Every rule but the start MUST be used twice, or once with a count above
 //     one; otherwise it is inlined. A use can fall away only when a digram is
-//     replaced by a rule, and what remains is then the first or the last symbol
+//     replaced by a rule. What remains is then the first or the last symbol
 //     of that rule's body, so these two are looked at, there and nowhere else.
 //  3. Neighbouring symbols MUST NOT be the same rule (their counts are added)
 //     nor the same terminal (tokens are maximal); the second holds across rule

@@ -2,8 +2,8 @@ package grammar
 
 import "slices"
 
-// A body goes on from those of two rules before it if it has as many symbols, terminals are the same, and counts and rules that are named go up or
-// down by the same from the first to the second and from that on, counts not by 0 alone. Loops leave such rules that have a triangle in each
+// A body goes on from those of two rules before it if it has the same number of symbols and the same terminals. Counts and rules that are named
+// go up or down by the same from the first to the second and from that on, counts not by 0 alone. Loops leave such rules that have a triangle in each
 // round: each triangle is the one before and a round more. The rule it goes on from is as far before it as the one before that is before
 // this. All are known without it: they name rules before themselves alone.
 

@@ -47,8 +47,8 @@ func (c *class) placing(sh *shape, stream, member int) *placing {
 	return p
 }
 
-// placed returns the leaves whose times are not those of their terminal, and the terminals of which it is not known
-// what their calls at single places took, though that may be more than little and unlike.
+// placed returns the leaves whose times are not those of their terminal. mixed are the terminals whose calls may take
+// different and not negligible times at single places that are not known.
 func (c *class) placed(sh *shape, times sections.Terminals) (list []sections.Placed, mixed []int) {
 	total := c.allTime()
 	known := make(map[int]bool)

@@ -116,8 +116,8 @@ func (s *State) tries() bool {
 // show less of a pattern than all. Where there is none, one class takes twice the
 // room from the start. It returns what they are as one.
 //
-// Fitting forms to the columns of all, to know how long the file gets, takes ten times
-// as long as the rest of refining, so it is left for what a look at the bytes leaves open.
+// Only fitting forms to the columns of all shows how long the file gets. It takes ten times
+// the time of the rest of refining, so it is left for what a look at the bytes leaves open.
 func (s *State) asOne(list []*class) (*united, bool) {
 	u := unite(list)
 	if u == nil {

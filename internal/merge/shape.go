@@ -108,7 +108,7 @@ func key(tr *track.Track) (string, *shape, []int64) {
 
 // append writes the key of a shape.
 func (s *shape) append(b []byte) []byte {
-	b = s.skeletons.append(grammar.AppendAll(b, s.streams))
+	b = s.skeletons.append(wire.Append(b, func(c *wire.Coder) { grammar.CodeAll(c, &s.streams) }))
 	b = wire.AppendUvarint(b, uint64(len(s.lanes)))
 	for i := range s.lanes {
 		b = s.lanes[i].append(b)
@@ -193,7 +193,7 @@ func (s *State) shapeOf(key string) (*shape, error) {
 func decodeKey(key string) (*shape, error) {
 	s := &shape{}
 	r := wire.NewReader([]byte(key), "class key")
-	if s.streams = grammar.ReadAll(r, r.Count(1)); r.Err() != nil {
+	if grammar.CodeAll(&wire.Coder{R: r}, &s.streams); r.Err() != nil {
 		return nil, r.Err()
 	}
 	s.repeats = grammar.Repeats(s.streams)

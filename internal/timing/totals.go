@@ -71,6 +71,7 @@ func (c *TotalColumns) Check(ranks, terminals int) error {
 
 // A ClassTotals is what a file says of the ranks of a class.
 type ClassTotals struct {
+	first  int // the kind of the total that is told first
 	totals [kinds]*col
 	sites  []site
 }
@@ -125,8 +126,10 @@ type col struct {
 	unit int64
 	base int64       // of formSame in half steps
 	off  []int64     // of each rank; of formNext sums of these
-	seq  *column.Seq // of formSeq
+	seq  *column.Seq // of formSeq, when read
 	of   *col        // of formPart the total, of formRest the other one
+
+	levels column.Column // of formSeq, when written
 }
 
 // level returns the level of a rank.
@@ -172,96 +175,128 @@ func (c *col) time(i int) (ns, within float64) {
 	return ns, max(half, ns*(math.Pow(1.0101, half)-1))
 }
 
+// code is the totals of a class. Sites are written that have some column.
+//
+//	class  = order uint8, column of totals, column of totals, sites uvarint,
+//	         (terminal, as a difference to the one before uvarint, kinds uint8, column…)…
+//	column = (8·unit + form) uint8, payload
+//
+// Where order is 0 the total of gaps stands first, where it is 1 that of durations. Bit 0
+// of kinds says that there is a column of gaps, bit 1 one of durations.
+func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
+	wire.Int(c, &x.first, 1)
+	var of *col
+	for _, kind := range []int{x.first, 1 - x.first} {
+		codeCol(c, &x.totals[kind], ranks, of, formRest)
+		of = x.totals[kind]
+	}
+	at := 0
+	wire.List(c, &x.sites, 4, func(i int, s *site) {
+		wire.Above(c, &s.terminal, at, max(0, terminals-1-at))
+		have := byte(0)
+		for kind, x := range s.cols {
+			if x != nil {
+				have |= 1 << kind
+			}
+		}
+		wire.Byte(c, &have)
+		c.Refuse(s.terminal >= terminals || i > 0 && s.terminal == at || have == 0 || have >= 1<<kinds,
+			"terminal %d of %d after %d with times of kinds %d", s.terminal, terminals, at, have)
+		at = s.terminal
+		for kind := range kinds {
+			if have>>kind&1 != 0 {
+				codeCol(c, &s.cols[kind], ranks, x.totals[kind], formPart)
+			}
+		}
+	})
+}
+
 // DecodeTotals reads what EncodeTotals wrote of a class. It takes memory like the bytes that are there,
 // not like the ranks.
 func DecodeTotals(r *wire.Reader, ranks, terminals int) *ClassTotals {
-	c := &ClassTotals{}
-	first := r.Int(1)
-	c.totals[first] = decode(r, ranks, nil, 0)
-	c.totals[1-first] = decode(r, ranks, c.totals[first], formRest)
-	at := 0
-	for i := range r.Count(4) {
-		d := r.Int(max(0, terminals-1-at))
-		at += d
-		have := r.Byte()
-		if at >= terminals || i > 0 && d == 0 || have == 0 || have >= 1<<kinds {
-			r.Fail("terminal %d of %d after %d with times of kinds %d", at, terminals, at-d, have)
-			return nil
-		}
-		s := site{terminal: at}
-		for kind := range kinds {
-			if have>>kind&1 != 0 {
-				s.cols[kind] = decode(r, ranks, c.totals[kind], formPart)
-			}
-		}
-		if r.Err() != nil {
-			return nil
-		}
-		c.sites = append(c.sites, s)
-	}
-	if r.Err() != nil {
+	x := &ClassTotals{}
+	if x.code(&wire.Coder{R: r}, ranks, terminals); r.Err() != nil {
 		return nil
 	}
-	return c
+	return x
 }
 
 // maxBase bounds the time that two totals share, in restUnit.
 const maxBase = 1 << 56
 
-// decode reads a column. of is what it may follow from, in the form follows.
-func decode(r *wire.Reader, ranks int, of *col, follows byte) *col {
-	head := r.Byte()
-	if r.Err() != nil {
-		return nil
+// codeCol is a column. of is what it may follow from, in the form follows.
+func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
+	if c.Failed() {
+		return
 	}
-	c := &col{form: head & (1<<formBits - 1), unit: int64(head >> formBits)}
-	if c.form == formSame {
-		c.unit, c.base = 1, int64(r.Int(2*MaxStep))
-		return c
+	if c.R != nil {
+		*to = &col{of: of}
 	}
-	if c.unit < 1 || c.unit > maxUnit {
-		r.Fail("levels of %d steps", c.unit)
-		return nil
+	x := *to
+	if x.codeHead(c); c.Failed() {
+		return
 	}
-	switch c.form {
+	c.Refuse(x.form >= formPart && (x.form != follows || of == nil), "form %d of times", x.form)
+	switch x.form {
+	case formSame:
 	case formSeq:
-		if c.seq = column.DecodeSeq(r, ranks); c.seq != nil && !c.seq.Bounds(0, MaxStep) {
-			r.Fail("times out of range")
+		if column.CodeStored(c, &x.seq, &x.levels, nil, ranks); c.R != nil && x.seq != nil {
+			c.Refuse(!x.seq.Bounds(0, MaxStep), "times out of range")
 		}
-		return c
+	default:
+		if c.R != nil {
+			c.Refuse(x.base < -MaxStep || x.form == formPart && x.base > MaxStep || ranks > c.R.Rest(), "times of %d ranks in %d bytes, about %d", ranks, c.R.Rest(), x.base)
+			if c.Failed() {
+				return
+			}
+			x.off = make([]int64, ranks)
+		}
+		x.codeOff(c)
+	}
+}
+
+// codeHead is what a column has before its ranks.
+func (x *col) codeHead(c *wire.Coder) {
+	head := x.form
+	if x.form != formSame {
+		head |= byte(x.unit) << formBits
+	}
+	if wire.Byte(c, &head); c.R != nil {
+		x.form, x.unit = head&(1<<formBits-1), int64(head>>formBits)
+	}
+	if x.form == formSame {
+		x.unit = 1
+	}
+	c.Refuse(x.unit < 1 || x.unit > maxUnit, "levels of %d steps", x.unit)
+	switch x.form {
+	case formSame:
+		wire.Int(c, &x.base, 2*MaxStep)
 	case formAbout:
-		c.base = int64(r.Int(MaxStep))
-	case formNext:
+		wire.Int(c, &x.base, MaxStep)
 	case formPart:
-		c.base = r.Varint()
+		wire.Integers(c, &x.base)
 	case formRest:
-		c.base = int64(r.Int(maxBase))
+		wire.Int(c, &x.base, maxBase)
 	}
-	if c.form >= formPart && (c.form != follows || of == nil) {
-		r.Fail("form %d of times", c.form)
-		return nil
-	}
-	c.of = of
-	if c.base < -MaxStep || c.form == formPart && c.base > MaxStep || ranks > r.Rest() {
-		r.Fail("times of %d ranks in %d bytes, about %d", ranks, r.Rest(), c.base)
-		return nil
-	}
-	c.off = make([]int64, ranks)
+}
+
+// codeOff is how far ranks are from what is said of all.
+func (x *col) codeOff(c *wire.Coder) {
 	last := int64(0)
-	for i := range c.off {
-		v := r.Varint()
-		if v < -2*MaxStep || v > 2*MaxStep {
-			r.Fail("rank %d: %d levels more", i, v)
-			return nil
+	for i := range x.off {
+		wire.From(c, &x.off[i], last)
+		if c.R != nil {
+			v := x.off[i] - last
+			if c.Refuse(v < -2*MaxStep || v > 2*MaxStep, "rank %d: %d levels more", i, v); c.Failed() {
+				return
+			}
+			n := x.level(i)
+			if c.Refuse(n < 0 || n > MaxStep, "rank %d: time of level %d", i, n); c.Failed() {
+				return
+			}
 		}
-		if c.off[i] = v; c.form == formNext {
-			c.off[i] += last
-			last = c.off[i]
-		}
-		if n := c.level(i); n < 0 || n > MaxStep {
-			r.Fail("rank %d: time of level %d", i, n)
-			return nil
+		if x.form == formNext {
+			last = x.off[i]
 		}
 	}
-	return c
 }

@@ -25,15 +25,8 @@ const (
 
 // EncodeTotals writes what the ranks of each class spent; nil of a class of which that is
 // not known, and nil if it is of none. rest tells how many bytes the file has besides; nobody asks where ranks are alone in their classes.
-//
-//	class  = order uint8, column of totals, column of totals, sites uvarint,
-//	         (terminal, as a difference to the one before uvarint, kinds uint8, column…)…
-//	column = (8·unit + form) uint8, payload
-//
-// Where order is 0 the total of gaps stands first, where it is 1 that of durations. Bit 0
-// of kinds says that there is a column of gaps, bit 1 one of durations.
 func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
-	list := make([]writing, len(classes))
+	list := make([]*ClassTotals, len(classes))
 	var options []option
 	known := false
 	for i, c := range classes {
@@ -71,18 +64,19 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 		if !room(negligible) && !alike(o.steps) {
 			continue
 		}
-		w := &list[o.class]
-		x := shortest(o.steps, o.unit, w.cols[o.kind], formPart)
+		w := list[o.class]
+		x := shortest(o.steps, o.unit, w.totals[o.kind], formPart)
 		if x.cost > negligible && !room(x.cost) {
 			continue
 		}
 		spent += x.cost
-		w.sites[o.site][o.kind] = x.bytes
+		w.sites[o.site].cols[o.kind] = x.col
 	}
 	out := make([][]byte, len(classes))
 	for i := range list {
-		if list[i].totals != nil {
-			out[i] = list[i].bytes(classes[i])
+		if x := list[i]; x != nil {
+			x.sites = slices.DeleteFunc(x.sites, func(s site) bool { return s.cols == [kinds]*col{} })
+			out[i] = wire.Append(nil, func(c *wire.Coder) { x.code(c, 0, 0) })
 		}
 	}
 	return out
@@ -96,51 +90,25 @@ type option struct {
 	steps             []Step
 }
 
-// A writing is the columns of a class so far.
-type writing struct {
-	totals []byte
-	cols   [kinds]*col
-	sites  [][kinds][]byte
-}
-
-// begin writes the totals. The smaller ones stand first: the others are what these
+// begin finds columns of the totals. The smaller ones stand first: the others are what these
 // leave of the run, and follow from them better than the other way round.
-func begin(c *TotalColumns, rest func() int64) writing {
-	first := GapKind
+func begin(c *TotalColumns, rest func() int64) *ClassTotals {
+	w := &ClassTotals{first: GapKind}
 	if sum(c.Duration) < sum(c.Gap) {
-		first = DurationKind
+		w.first = DurationKind
 	}
-	w := writing{totals: []byte{byte(first)}, sites: make([][kinds][]byte, len(c.Sites))}
+	for i := range c.Sites {
+		w.sites = append(w.sites, site{terminal: c.Sites[i].Terminal})
+	}
 	var of *col
-	for _, kind := range []int{first, 1 - first} {
+	for _, kind := range []int{w.first, 1 - w.first} {
 		x := shortest(c.of(kind), 1, of, formRest)
 		if len(c.Gap) > carefulUpTo && x.cost > roomFor*float64(rest()) {
 			x = shortest(c.of(kind), 2, of, formRest)
 		}
-		w.cols[kind], of = x.col, x.col
-		w.totals = append(w.totals, x.bytes...)
+		w.totals[kind], of = x.col, x.col
 	}
 	return w
-}
-
-func (w *writing) bytes(c *TotalColumns) []byte {
-	b, n, last := []byte(nil), 0, 0
-	for i, cols := range w.sites {
-		have := byte(0)
-		for kind, x := range cols {
-			if x != nil {
-				have |= 1 << kind
-			}
-		}
-		if have == 0 {
-			continue
-		}
-		b = wire.AppendUvarint(b, uint64(c.Sites[i].Terminal-last))
-		last = c.Sites[i].Terminal
-		b = append(append(append(b, have), cols[GapKind]...), cols[DurationKind]...)
-		n++
-	}
-	return append(wire.AppendUvarint(w.totals, uint64(n)), b...)
 }
 
 // unitOf is how many steps a level of a column has: as many as keep each time within
@@ -194,11 +162,10 @@ func sum(steps []Step) (ns float64) {
 	return ns
 }
 
-// A coded is a column as it would be written.
+// A coded is a column with about how many bytes it takes in the file.
 type coded struct {
-	bytes []byte
-	cost  float64 // bytes in the file, about
-	col   *col
+	col  *col
+	cost float64
 }
 
 // shortest finds the shortest form of a column. of is a column that it may follow from, as
@@ -206,7 +173,7 @@ type coded struct {
 func shortest(steps []Step, unit int64, of *col, form byte) coded {
 	if alike(steps) {
 		base := int64(slices.Min(steps)) + int64(slices.Max(steps))
-		return coded{wire.AppendUvarint([]byte{formSame}, uint64(base)), 2, &col{form: formSame, unit: 1, base: base}}
+		return coded{&col{form: formSame, unit: 1, base: base}, 2}
 	}
 	n := len(steps)
 	levels := make([]int64, n)
@@ -215,37 +182,33 @@ func shortest(steps []Step, unit int64, of *col, form byte) coded {
 		levels[i] = int64(s) / unit
 		c.Append(levels[i])
 	}
-	head := func(form byte) []byte { return []byte{byte(unit)<<formBits | form} }
-	best := coded{cost: math.Inf(1), col: &col{form: formAbout, unit: unit, off: levels}}
+	best := coded{cost: math.Inf(1)}
 	if len(c.Runs()) <= max(fewRuns, n/8) {
-		best.bytes = column.EncodeSeq(head(formSeq), &c, nil)
-		best.cost = float64(len(best.bytes))
+		x := &col{form: formSeq, unit: unit, seq: column.SeqOf(c), levels: c}
+		best = coded{x, float64(len(wire.Append(nil, func(c *wire.Coder) { codeCol(c, &x, n, nil, 0) })))}
 	}
 	off := make([]int64, n)
-	try := func(form byte, base []byte) {
-		cost := float64(1+len(base)) + entropy(off)
-		if cost >= best.cost {
-			return
-		}
-		best.cost, best.bytes = cost, append(head(form), base...)
-		for _, v := range off {
-			best.bytes = wire.AppendVarint(best.bytes, v)
+	try := func(x col, off []int64) {
+		cost := float64(len(wire.Append(nil, x.codeHead))) + entropy(off)
+		if cost < best.cost {
+			x.off = slices.Clone(x.off)
+			best = coded{&x, cost}
 		}
 	}
 	base := middle(levels)
 	for i, v := range levels {
 		off[i] = v - base
 	}
-	try(formAbout, wire.AppendUvarint(nil, uint64(base)))
+	try(col{form: formAbout, unit: unit, base: base, off: off}, off)
 	last := int64(0)
 	for i, v := range levels {
 		off[i], last = v-last, v
 	}
-	try(formNext, nil)
+	try(col{form: formNext, unit: unit, off: levels}, off)
 	if of == nil {
 		return best
 	}
-	x := col{form: form, unit: unit, of: of}
+	x := col{form: form, unit: unit, of: of, off: off}
 	for i, s := range steps {
 		if form == formRest {
 			ns, _ := of.time(i)
@@ -258,11 +221,7 @@ func shortest(steps []Step, unit int64, of *col, form byte) coded {
 	for i, v := range levels {
 		off[i] = v - x.predicted(i)
 	}
-	if form == formRest {
-		try(form, wire.AppendUvarint(nil, uint64(x.base)))
-	} else {
-		try(form, wire.AppendVarint(nil, x.base))
-	}
+	try(x, off)
 	return best
 }
 

@@ -103,8 +103,8 @@ type maker struct {
 const maxVaried = 64
 
 // Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no call
-// could be placed, if the trace has no call stacks and not all calls are made in main, or if calls are made from a language with an
-// interpreter: the loops of machine code are not the program's then. Once the context is done it gives up with its error.
+// could be placed, or if the trace has no call stacks and not all calls are made in main. It is nil, too, if calls are made from
+// a language with an interpreter: the loops of machine code are not the program's then. Once the context is done it gives up with its error.
 func Of(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
 	if o.Blocks == 0 {
 		o.Blocks = maxSearched

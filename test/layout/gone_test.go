@@ -18,7 +18,8 @@ var (
 	asVerb      = regexp.MustCompile(`\bspoor ([a-z]+)\b`)
 	asPackage   = regexp.MustCompile(`\b[Pp]ackage ([a-z0-9]+)\b`)
 	inSentences = strings.Fields("after again and beside can does doesn finds fits found has if is itself knows lists looks makes may merges must names new on " +
-		"openmpi or prints reads records srun starts then traces whose writes app b long node brings checks compares help alone computes of simulates main")
+		"openmpi or prints reads records srun starts then traces whose writes app b long node brings checks compares help alone computes of simulates main " +
+		"became did made recorded step")
 	// What names of packages that are gone stood before, in errors.
 	gonePrefix = regexp.MustCompile(`^"(volume|view|derive|imbalance|nests|phases): `)
 )
@@ -65,6 +66,13 @@ func TestGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	named := func(path string, line int, text string) {
+		for _, m := range asVerb.FindAllStringSubmatch(text, -1) {
+			if !verbs[m[1]] && !slices.Contains(inSentences, m[1]) {
+				t.Errorf("%s:%d: spoor %s is no verb", path, line, m[1])
+			}
+		}
+	}
 	for _, f := range list {
 		at := func(p token.Pos) (string, int) { return f.path, files.Position(p).Line }
 		ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -73,11 +81,7 @@ func TestGone(t *testing.T) {
 				return true
 			}
 			path, line := at(lit.Pos())
-			for _, m := range asVerb.FindAllStringSubmatch(lit.Value, -1) {
-				if !verbs[m[1]] && !slices.Contains(inSentences, m[1]) {
-					t.Errorf("%s:%d: spoor %s is no verb", path, line, m[1])
-				}
-			}
+			named(path, line, lit.Value)
 			if m := gonePrefix.FindStringSubmatch(lit.Value); m != nil {
 				t.Errorf("%s:%d: an error of %s, which is gone", path, line, m[1])
 			}
@@ -85,6 +89,7 @@ func TestGone(t *testing.T) {
 		})
 		for _, g := range f.ast.Comments {
 			path, line := at(g.Pos())
+			named(path, line, g.Text())
 			for _, m := range asPackage.FindAllStringSubmatch(g.Text(), -1) {
 				if !packages[m[1]] && !slices.Contains(inSentences, m[1]) {
 					t.Errorf("%s:%d: there is no package %s", path, line, m[1])

@@ -1,4 +1,4 @@
-// Package words reads what people read: help, messages and pages. It holds them to short sentences and plain
+// Package words reads what people read: help, messages, pages and comments. It holds them to short sentences and plain
 // phrases, as far as a pattern can find what is neither.
 package words
 
@@ -22,6 +22,7 @@ import (
 // Limits of what people read.
 const (
 	mostWords     = 30    // of a sentence
+	mostInComment = 35    // of one in a comment
 	mostCommas    = 5     // of a sentence that is no list
 	mostColumns   = 100   // of a line of help
 	mostPageWords = 45000 // of all pages
@@ -147,38 +148,65 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestMessages reads the texts in the code.
-func TestMessages(t *testing.T) {
-	n := 0
-	for _, root := range []string{"cmd/spoor", "internal", "trace", "engine", "replayer"} {
+// sources are the files of the code but for tests.
+func sources(t *testing.T, read func(name string, at func(token.Pos) int, file *ast.File)) {
+	for _, root := range []string{"cmd", "internal", "mpi", "trace", "engine", "replayer"} {
 		err := filepath.WalkDir(mpis.Root(root), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "test/") {
 				return err
 			}
 			set := token.NewFileSet()
-			file, err := parser.ParseFile(set, path, nil, 0)
+			file, err := parser.ParseFile(set, path, nil, parser.ParseComments)
 			if err != nil {
 				return err
 			}
-			ast.Inspect(file, func(x ast.Node) bool {
-				if lit, ok := x.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-					text, err := strconv.Unquote(lit.Value)
-					if err == nil && strings.Count(text, " ") > 1 && !strings.Contains(text, "\n") && !strings.Contains(text, ");") {
-						n++
-						at := set.Position(lit.Pos())
-						name, _ := filepath.Rel(mpis.Root(), at.Filename)
-						check(t, fmt.Sprintf("%s:%d", name, at.Line), text)
-					}
-				}
-				return true
-			})
+			name, _ := filepath.Rel(mpis.Root(), path)
+			read(name, func(p token.Pos) int { return set.Position(p).Line }, file)
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestMessages reads the texts in the code.
+func TestMessages(t *testing.T) {
+	n := 0
+	sources(t, func(name string, at func(token.Pos) int, file *ast.File) {
+		ast.Inspect(file, func(x ast.Node) bool {
+			if lit, ok := x.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				text, err := strconv.Unquote(lit.Value)
+				if err == nil && strings.Count(text, " ") > 1 && !strings.Contains(text, "\n") && !strings.Contains(text, ");") {
+					n++
+					check(t, fmt.Sprintf("%s:%d", name, at(lit.Pos())), text)
+				}
+			}
+			return true
+		})
+	})
 	if n < 1000 {
 		t.Errorf("only %d texts were found", n)
 	}
 }
+
+// TestComments holds comments to shorter sentences. Layouts of bytes are none.
+func TestComments(t *testing.T) {
+	n := 0
+	sources(t, func(name string, at func(token.Pos) int, file *ast.File) {
+		for _, g := range file.Comments {
+			n++
+			for _, s := range sentences(layout.ReplaceAllString(g.Text(), "\n\n")) {
+				if words := len(strings.Fields(s)); words > mostInComment && strings.Count(s, ",") < mostCommas {
+					t.Errorf("%s:%d: a sentence of %d words: %.100q", name, at(g.Pos()), words, s)
+				}
+			}
+		}
+	})
+	if n < 10_000 {
+		t.Errorf("only %d comments were found", n)
+	}
+}
+
+// layout is the lines of a comment that are set apart.
+var layout = regexp.MustCompile(`(?m)^\t.*$`)

@@ -20,8 +20,11 @@ var haveDeleters = []mpi.Kind{mpi.KindComm, mpi.KindDatatype, mpi.KindWin}
 
 // NestedFrees returns them by stream, in the order of the calls that free; nil if the rank has no callbacks that could be.
 func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
+	if !deletes(k) { // without the values of calls
+		return nil, nil
+	}
 	distinct, err := k.Distinct()
-	if err != nil || !slices.ContainsFunc(distinct, deletes) {
+	if err != nil {
 		return nil, err
 	}
 	t := &turner{k: k, distinct: distinct, uses: make(map[turnKey]*trace.Occurrences), handed: make([][]trace.Handover, k.Streams())}
@@ -56,9 +59,14 @@ func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
 // maxNested bounds how many of them are found in a stream.
 const maxNested = 1 << 20
 
-// deletes reports whether a call names a function that is called when an attribute goes.
-func deletes(c *trace.Call) bool {
-	return slices.ContainsFunc(c.Params, func(p trace.Param) bool {
-		return p.Kind() == mpi.KindFunction && strings.Contains(p.Name(), "delete")
-	})
+// deletes reports whether some call names a function that is called when an attribute goes.
+func deletes(k *trace.Rank) bool {
+	for n := range k.Terminals() {
+		for _, p := range k.Called(n).Func.Params {
+			if p.Kind == mpi.KindFunction && strings.Contains(p.Name, "delete") {
+				return true
+			}
+		}
+	}
+	return false
 }

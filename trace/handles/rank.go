@@ -11,7 +11,7 @@ import (
 )
 
 // maxBindings bounds how often objects of names that change their meaning may be
-// made on a rank, for each takes memory here, but next to none in a file that says
+// made on a rank. Each takes memory here, but next to none in a file that says
 // they were made in a loop. What those names mean that are made most often is then not known.
 var maxBindings uint64 = 1 << 22
 

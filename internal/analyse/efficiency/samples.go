@@ -116,9 +116,9 @@ func merged(sum, h *hist.Hist) *hist.Hist {
 }
 
 // parts returns what the spread of a class's totals says of its ranks. Up to
-// three totals follow from their mean and extremes. If nearly all lie at the
-// extremes, which is so when the variance is about as large as it can be between
-// them (Bhatia and Davis), they are two groups, whose sizes follow from the mean.
+// three totals follow from their mean and extremes. If nearly all are at the
+// extremes, they are two groups, whose sizes follow from the mean. That is so
+// when the variance is about as large as it can be between extremes (Bhatia and Davis).
 func (p part) parts(totals trace.Spread, members []int) []part {
 	n := p.ranks
 	if n < 2 || totals.Ranks != n || p.most.ns <= p.least.ns {

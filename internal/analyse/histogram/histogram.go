@@ -21,9 +21,9 @@ import (
 // A Report is the histograms of a trace.
 type Report struct {
 	// Times is how the times are known: exact, bounded (each within the error that was
-	// asked for), or histogram (of the trace, whose single bins are estimates where
-	// they were cut or joined, so that a time can also lie between two of them; counts,
-	// extremes and means of all of them are not).
+	// asked for), or histogram (of the trace). Bins of the trace that were cut or joined
+	// are estimates: a time may also be between two of them. Counts, extremes and means
+	// of all of them are exact.
 	Times string `json:"times"`
 	Ranks []int  `json:"ranks"` // whose calls these are
 	Sites []Site `json:"sites"` // in order of the time that their calls took

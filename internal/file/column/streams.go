@@ -85,31 +85,20 @@ func StreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int
 	return sum, nil
 }
 
-// AppendVarying writes which repeated symbols have a column.
+// CodeVarying is which repeated symbols of streams have a column.
 //
 //	varying = count uvarint, (number, as a difference to the one before) uvarint…
-func AppendVarying(b []byte, varying []int) []byte {
-	b = wire.AppendUvarint(b, uint64(len(varying)))
-	last := 0
-	for _, n := range varying {
-		b = wire.AppendUvarint(b, uint64(n-last))
-		last = n
+func CodeVarying(c *wire.Coder, varying *[]int, streams []*grammar.Grammar) {
+	n, last := math.MaxInt, 0
+	if c.R != nil {
+		n = grammar.Repeats(streams)
 	}
-	return b
-}
-
-// DecodeVarying reads which repeated symbols of streams have a column.
-func DecodeVarying(r *wire.Reader, streams []*grammar.Grammar) []int {
-	n := grammar.Repeats(streams)
-	var varying []int
-	last := 0
-	for i := range r.Count(1) {
-		d := r.Int(math.MaxInt32)
-		if last += d; last >= n || i > 0 && d == 0 {
-			r.Fail("repeated symbol %d of %d", last, n)
-			return nil
-		}
-		varying = append(varying, last)
+	wire.List(c, varying, 1, func(i int, v *int) {
+		wire.Above(c, v, last, math.MaxInt32)
+		c.Refuse(*v >= n || i > 0 && *v == last, "repeated symbol %d of %d", *v, n)
+		last = *v
+	})
+	if c.Failed() {
+		*varying = nil
 	}
-	return varying
 }

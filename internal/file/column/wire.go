@@ -96,6 +96,15 @@ func CodeSeq(c *wire.Coder, x *Column, n int) {
 	}
 }
 
+// CodeStored is CodeSeq for a reader that looks values up when it is asked, and takes no memory for each of them. ranks is as with EncodeSeq.
+func CodeStored(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
+	if c.R == nil {
+		c.B = EncodeSeq(c.B, x, ranks)
+	} else {
+		*s = DecodeSeq(c.R, n)
+	}
+}
+
 // CodeValues is CodeSeq of a column of these values, of which a reader knows the number.
 func CodeValues(c *wire.Coder, vals []int64) {
 	if c.R == nil {

@@ -17,24 +17,35 @@ type AttachedValues struct {
 	Blobs [][]byte // per class
 }
 
-// appendValues and DecodeValues: what was attached to the calls of each class.
+// code is the section of so many classes.
 //
 //	values = names uvarint, name string…, per class blob
 //	blob   = per name: terminals uvarint, (terminal, as a difference to the one before uvarint,
 //	         count uvarint, min varint, (max - min) uvarint, sum varint)…
+func (v *AttachedValues) code(c *wire.Coder) {
+	c.Strings(&v.Names)
+	for i := 1; i < len(v.Names) && !c.Failed(); i++ {
+		c.Refuse(v.Names[i-1] >= v.Names[i], "names of values out of order")
+	}
+	if !c.Failed() {
+		codeBlobs(c, v.Blobs)
+	}
+}
+
 func appendValues(classes []Class) []byte {
-	names := valueNames(classes)
-	if len(names) == 0 {
+	v := AttachedValues{valueNames(classes), make([][]byte, len(classes))}
+	if len(v.Names) == 0 {
 		return nil
 	}
-	b := wire.Append(nil, func(c *wire.Coder) { c.Strings(&names) })
-	blobs := make([][]byte, len(classes))
 	for i := range classes {
-		for _, name := range names {
-			blobs[i] = appendValueStats(blobs[i], classes[i].Values[name])
-		}
+		v.Blobs[i] = wire.Append(nil, func(c *wire.Coder) {
+			for _, name := range v.Names {
+				list := classes[i].Values[name]
+				codeValueStats(c, &list, 0)
+			}
+		})
 	}
-	return appendBlobs(b, blobs)
+	return wire.Append(nil, v.code)
 }
 
 // valueNames are the names under which numbers were attached in some class, in order.
@@ -48,61 +59,48 @@ func valueNames(classes []Class) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// appendValueStats writes those of one name, by terminal.
-func appendValueStats(b []byte, list []model.ValueStat) []byte {
-	n := 0
-	for _, s := range list {
+// codeValueStats is those of one name, by terminal.
+func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
+	var some []int // the terminals that have any
+	if c.R != nil {
+		*list = make([]model.ValueStat, terminals)
+	}
+	for i, s := range *list {
 		if s.Count > 0 {
-			n++
+			some = append(some, i)
 		}
 	}
-	b = wire.AppendUvarint(b, uint64(n))
 	last := 0
-	for i, s := range list {
-		if s.Count == 0 {
-			continue
+	wire.List(c, &some, 5, func(_ int, at *int) {
+		wire.Above(c, at, last, max(0, terminals-1-last))
+		var s model.ValueStat
+		if c.Refuse(*at >= terminals, "values of terminal %d of %d", *at, terminals); c.R == nil {
+			s = (*list)[*at]
 		}
-		b = wire.AppendUvarint(b, uint64(i-last))
-		last = i
-		b = wire.AppendUvarint(b, s.Count)
-		b = wire.AppendVarint(b, s.Min)
-		b = wire.AppendUvarint(b, uint64(s.Max-s.Min))
-		b = wire.AppendVarint(b, s.Sum)
-	}
-	return b
+		wire.Uints(c, &s.Count)
+		wire.Integers(c, &s.Min)
+		span := uint64(s.Max - s.Min)
+		if wire.Uints(c, &span); c.R != nil {
+			s.Max = s.Min + int64(span)
+		}
+		wire.Integers(c, &s.Sum)
+		c.Refuse(s.Count == 0 || s.Max < s.Min, "values of terminal %d: %d of them from %d to %d", *at, s.Count, s.Min, s.Max)
+		if last = *at; c.R != nil && !c.Failed() {
+			(*list)[last] = s
+		}
+	})
 }
 
-// DecodeValueStats reads what appendValueStats wrote.
-func DecodeValueStats(r *wire.Reader, terminals int) []model.ValueStat {
-	list := make([]model.ValueStat, terminals)
-	at := 0
-	for range r.Count(5) {
-		at += r.Int(max(0, terminals-1-at))
-		s := model.ValueStat{Count: r.Uvarint(), Min: r.Varint()}
-		s.Max = s.Min + int64(r.Uvarint())
-		s.Sum = r.Varint()
-		if at >= terminals || s.Count == 0 || s.Max < s.Min {
-			r.Fail("values of terminal %d of %d, %d of them from %d to %d", at, terminals, s.Count, s.Min, s.Max)
-		}
-		if r.Err() != nil {
-			return list
-		}
-		list[at] = s
-	}
+// DecodeValueStats reads the values of one name.
+func DecodeValueStats(r *wire.Reader, terminals int) (list []model.ValueStat) {
+	codeValueStats(&wire.Coder{R: r}, &list, terminals)
 	return list
 }
 
 // DecodeValues reads names, and the blobs of classes as they are.
 func DecodeValues(r *wire.Reader, classes int) *AttachedValues {
-	v := &AttachedValues{}
-	(&wire.Coder{R: r}).Strings(&v.Names)
-	for i := range v.Names {
-		if i > 0 && v.Names[i-1] >= v.Names[i] {
-			r.Fail("names of values out of order")
-			return v
-		}
-	}
-	v.Blobs = DecodeBlobs(r, classes)
+	v := &AttachedValues{Blobs: make([][]byte, classes)}
+	v.code(&wire.Coder{R: r})
 	return v
 }
 
@@ -134,15 +132,34 @@ func LeavesOf(streams []*grammar.Grammar) (n int) {
 	return n
 }
 
-// appendRankValues writes the sums of what was attached on each rank of the classes with
-// several.
+// A RankValue is the sums of what was attached under one name on each rank of the classes with several.
+type RankValue struct {
+	Name  int      // number in section values
+	Blobs [][]byte // per class
+}
+
+// codeRankValues is the section.
 //
 //	values = names uvarint, per name: its number in section values uvarint, per class blob
 //
 // Behind the call sites stand leaves, as if they were further terminals.
+func codeRankValues(c *wire.Coder, list *[]RankValue, names, classes int) {
+	seen := make(map[int]bool)
+	wire.List(c, list, 2, func(_ int, v *RankValue) {
+		wire.Index(c, &v.Name, names)
+		c.Refuse(seen[v.Name], "value %d of %d occurs twice", v.Name, names)
+		if c.Failed() {
+			return
+		}
+		if seen[v.Name] = true; c.R != nil {
+			v.Blobs = make([][]byte, classes)
+		}
+		codeBlobs(c, v.Blobs)
+	})
+}
+
 func appendRankValues(classes []Class, rest func() int64) []byte {
-	var b []byte
-	n := 0
+	var found []RankValue
 	for number, name := range valueNames(classes) {
 		list := make([]*timing.TotalColumns, len(classes))
 		for i := range classes {
@@ -150,14 +167,19 @@ func appendRankValues(classes []Class, rest func() int64) []byte {
 			list[i] = &cols
 		}
 		if blobs := timing.EncodeTotals(list, rest); blobs != nil {
-			b = appendBlobs(wire.AppendUvarint(b, uint64(number)), blobs)
-			n++
+			found = append(found, RankValue{number, blobs})
 		}
 	}
-	if n == 0 {
+	if found == nil {
 		return nil
 	}
-	return append(wire.AppendUvarint(nil, uint64(n)), b...)
+	return wire.Append(nil, func(c *wire.Coder) { codeRankValues(c, &found, 0, 0) })
+}
+
+// DecodeRankValues reads the values of so many names and classes.
+func DecodeRankValues(r *wire.Reader, names, classes int) (list []RankValue) {
+	codeRankValues(&wire.Coder{R: r}, &list, names, classes)
+	return list
 }
 
 // PlacedValue is what was attached to the calls at one leaf under one name, over all ranks of a class, where that

@@ -10,10 +10,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// appendRanks and DecodeRanks: which class each rank belongs to; -1 for a rank
-// of which there is no track.
+// A RankMap finds the class of a rank.
+type RankMap struct {
+	Ranks, Classes int
+	seq            *column.Seq
+}
+
+// code says which class each rank belongs to; -1 for a rank of which there is no track. Of is that of a writer.
 //
 //	ranks = ranks uvarint, classes uvarint, class of each rank seq
+func (m *RankMap) code(c *wire.Coder, of *column.Column) {
+	wire.Int(c, &m.Ranks, model.MaxRanks)
+	wire.Int(c, &m.Classes, m.Ranks)
+	column.CodeStored(c, &m.seq, of, nil, m.Ranks) // there may be millions of ranks
+}
+
 func appendRanks(b []byte, c *Content) []byte {
 	of := make([]int64, c.Ranks)
 	for i := range of {
@@ -24,23 +35,14 @@ func appendRanks(b []byte, c *Content) []byte {
 			of[r] = int64(i)
 		}
 	}
-	b = wire.AppendUvarint(b, uint64(c.Ranks))
-	b = wire.AppendUvarint(b, uint64(len(c.Classes)))
-	col := column.Of(of...)
-	return column.EncodeSeq(b, &col, nil)
-}
-
-// A RankMap finds the class of a rank.
-type RankMap struct {
-	Ranks, Classes int
-	seq            *column.Seq
+	m, col := RankMap{Ranks: c.Ranks, Classes: len(c.Classes)}, column.Of(of...)
+	return wire.Append(b, func(c *wire.Coder) { m.code(c, &col) })
 }
 
 // DecodeRanks reads which ranks are in which class.
 func DecodeRanks(r *wire.Reader) *RankMap {
-	m := &RankMap{Ranks: r.Int(model.MaxRanks)}
-	m.Classes = r.Int(m.Ranks)
-	if m.seq = column.DecodeSeq(r, m.Ranks); m.seq == nil {
+	m := &RankMap{}
+	if m.code(&wire.Coder{R: r}, nil); m.seq == nil {
 		return nil
 	}
 	return m
@@ -121,7 +123,7 @@ func appendSome(b []byte, blobs [][]byte) []byte {
 	return appendBlobs(b, blobs)
 }
 
-// appendClass and DecodeClass: what the ranks of a class have in common.
+// codeClass is what the ranks of a class have in common, as far as it is said of each class alone.
 //
 //	class = 2·streams + direct, grammars…, varying counts,
 //	        unless direct: signatures of the terminals
@@ -130,20 +132,27 @@ func appendSome(b []byte, blobs [][]byte) []byte {
 // Direct grammars are over signatures; what they first occur in says how the
 // terminals are numbered. Where many classes hold few ranks each, that is
 // shorter, for parts of their grammars are then alike.
-func appendClass(b []byte, c *column.Streams, sigs []int, how int, f *followed, packed func([]byte) int) []byte {
-	direct := how == direct
-	n := uint64(len(c.List)) << 1
+func codeClass(c *wire.Coder, streams *[]*grammar.Grammar, direct *bool, varying *[]int) {
+	head := len(*streams)<<1 | bit(*direct)
+	wire.Int(c, &head, math.MaxInt32)
+	n := head >> 1
+	if *direct = head&1 != 0; c.R != nil {
+		c.Refuse(n > c.R.Rest(), "%d streams in %d bytes", n, c.R.Rest())
+	}
+	if grammar.Code(c, streams, n); !c.Failed() {
+		column.CodeVarying(c, varying, *streams)
+	}
+}
+
+func appendClass(b []byte, x *column.Streams, sigs []int, how int, f *followed, packed func([]byte) int) []byte {
+	streams, direct := x.List, how == direct
 	if direct {
-		n |= 1
-	}
-	b = wire.AppendUvarint(b, n)
-	for _, g := range c.List {
-		if direct {
-			g = g.Renumber(func(t uint32) uint32 { return uint32(sigs[t]) })
+		streams = make([]*grammar.Grammar, len(x.List))
+		for i, g := range x.List {
+			streams[i] = g.Renumber(func(t uint32) uint32 { return uint32(sigs[t]) })
 		}
-		b = g.AppendBinary(b)
 	}
-	b = column.AppendVarying(b, c.Varying)
+	b = wire.Append(b, func(c *wire.Coder) { codeClass(c, &streams, &direct, &x.Varying) })
 	if direct {
 		return b
 	}
@@ -234,13 +243,8 @@ func distinct(sigs []int) bool {
 
 // DecodeClass reads what the ranks of a class have in common.
 func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Grammar, varying, sigs []int) {
-	n := r.Int(math.MaxInt32)
-	direct := n&1 != 0
-	if n >>= 1; n > r.Rest() {
-		r.Fail("%d streams in %d bytes", n, r.Rest())
-		return nil, nil, nil
-	}
-	if streams = grammar.ReadAll(r, n); r.Err() != nil {
+	var direct bool
+	if codeClass(&wire.Coder{R: r}, &streams, &direct, &varying); r.Err() != nil {
 		return nil, nil, nil
 	}
 	known := func(s int64) bool {
@@ -264,14 +268,13 @@ func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Gram
 			}
 			streams[i] = g.Renumber(func(s uint32) uint32 { return number[s] })
 		}
-		return streams, column.DecodeVarying(r, streams), sigs
+		return streams, varying, sigs
 	}
 	terminals, ok := grammar.Terminals(streams)
 	if !ok {
 		r.Fail("terminals are not numbered by first occurrence")
 		return nil, nil, nil
 	}
-	varying = column.DecodeVarying(r, streams)
 	if sigs = decodeList(r, terminals, table); !listed(r, sigs, table) {
 		return nil, nil, nil
 	}

@@ -13,8 +13,8 @@ import (
 //
 //	calls = calls uvarint, per call: site varint, per call: signature uvarint
 //
-// A site is how many further it is than that of the call before, at first the first, of all sites at whose places there are signatures, in the order of their
-// frames' places, outermost first. A signature is one of those at the site's place:
+// Sites at whose places there are signatures are in the order of their frames' places, outermost first. A site is how many further it is
+// than that of the call before, at first the first. A signature is one of those at the site's place:
 //
 //	0            the next one that wasn't there, of the group that the last new one there was of, at first of the first
 //	n ≤ recent   the one before it came last n signatures ago, each counted once
@@ -210,46 +210,48 @@ func (x *distinctCalls) sort() []int32 {
 	return number
 }
 
-// append writes the calls.
-func (x *distinctCalls) append(b []byte, groups []*Group, first []int, sites *siteTable) []byte {
+// codeCalls is the calls of a trace with stacks; outer and place are of its sites.
+func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*Group, first, outer, place []int) {
 	at := byPlaces(groups, first)
-	outer, place := sites.shape()
 	order := orderSites(outer, place, func(site int) bool { return at[place[site]] != nil })
-	b = wire.AppendUvarint(b, uint64(len(x.calls)))
-	last := int32(0)
-	for _, c := range x.calls {
-		n := order.number[c.site]
-		b = wire.AppendVarint(b, int64(n-last))
-		last = n
+	last := 0
+	wire.List(c, calls, 2, func(_ int, x *distinctCall) {
+		n := int(order.number[x.site])
+		if codeFurther(c, &n, last, len(order.sites)); !c.Failed() {
+			x.site, last = order.sites[n], n
+		}
+	})
+	for i := range *calls {
+		if c.Failed() {
+			return
+		}
+		x := &(*calls)[i]
+		p, how := at[place[x.site]], 0
+		if c.R == nil {
+			how = p.take(int(x.sig))
+		}
+		if wire.Int(c, &how, maxSignatures+recent); c.R != nil {
+			sig, ok := p.find(how)
+			c.Refuse(!ok, "call %d with no signature of its site", i)
+			x.sig = int32(sig)
+		}
 	}
-	for _, c := range x.calls {
-		b = wire.AppendUvarint(b, uint64(at[place[c.site]].take(first[c.group]+int(c.sig))))
-	}
-	return b
 }
 
 // decodeCalls reads the calls of a trace with stacks.
 func (t *SignatureTable) decodeCalls(r *wire.Reader) {
-	at := byPlaces(t.groups, t.first)
-	order := orderSites(t.sites.Outer, t.sites.Place, func(site int) bool { return at[t.sites.Place[site]] != nil })
-	t.stacked = make([]distinctCall, r.Count(2))
-	next := 0
-	for i := range t.stacked {
-		next = further(r, next, len(order.sites))
-		if r.Err() != nil {
-			return
-		}
-		t.stacked[i].site = order.sites[next]
+	codeCalls(&wire.Coder{R: r}, &t.stacked, t.groups, t.first, t.sites.Outer, t.sites.Place)
+	if t.stacked == nil {
+		t.stacked = []distinctCall{} // there are stacks
 	}
-	for i := range t.stacked {
-		c := &t.stacked[i]
-		sig, ok := at[t.sites.Place[c.site]].find(r.Int(maxSignatures + recent))
-		if !ok {
-			r.Fail("call %d with no signature of its site", i)
-		}
-		if r.Err() != nil {
-			return
-		}
-		c.sig = int32(sig)
+}
+
+// append writes the calls.
+func (x *distinctCalls) append(b []byte, groups []*Group, first []int, sites *siteTable) []byte {
+	calls := make([]distinctCall, len(x.calls))
+	for i, c := range x.calls {
+		calls[i] = distinctCall{int32(first[c.group] + int(c.sig)), c.site}
 	}
+	outer, place := sites.shape()
+	return wire.Append(b, func(c *wire.Coder) { codeCalls(c, &calls, groups, first, outer, place) })
 }

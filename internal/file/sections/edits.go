@@ -9,8 +9,8 @@ import (
 // Classes that differ in a few calls have lists of signatures that differ in a
 // few places: a rank at the border of a grid lacks a neighbour, one higher up in
 // a tree has one more child. If there are not too many classes, such lists are written
-// as what has to be done to that of a class before, and all grammars in front of
-// all lists, as like stands best with like.
+// as what has to be done to that of a class before. All grammars are in front of
+// all lists, as that compresses best.
 //
 //	together = 255 uint8, per class: streams uvarint, grammars…,
 //	           per class: varying counts,
@@ -34,77 +34,89 @@ type Common struct {
 	Edited                  bool
 }
 
+// codeTogether is the classes. Of their lists a writer says how far back that one is out of which each is made, and what their bytes are.
+func codeTogether(c *wire.Coder, list []Common, table *SignatureTable, back []int, how [][]byte) {
+	tag := byte(Together)
+	wire.Byte(c, &tag)
+	at := func() int {
+		if c.R == nil {
+			return 0
+		}
+		return -c.R.Rest()
+	}
+	for i := range list {
+		x, from := &list[i], at()
+		if grammar.CodeAll(c, &x.Streams); c.Failed() {
+			return
+		}
+		x.Grammars = at() - from
+	}
+	for i := range list {
+		column.CodeVarying(c, &list[i].Varying, list[i].Streams)
+	}
+	for i := range list {
+		x, from := &list[i], at()
+		if wire.Int(c, &back[i], i); c.R == nil {
+			c.B = append(c.B, how[i]...)
+			continue
+		}
+		if !c.Failed() {
+			x.Edited = back[i] > 0
+			x.decodeList(c, list[i-back[i]].Sigs, table)
+		}
+		if c.Failed() {
+			return
+		}
+		x.List = at() - from
+	}
+}
+
 func appendTogether(b []byte, list []column.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
-	b = append(b, Together)
-	for i := range list {
-		b = grammar.AppendAll(b, list[i].List)
-	}
-	for i := range list {
-		b = column.AppendVarying(b, list[i].Varying)
-	}
 	back, how := edited(sigs)
+	all := make([]Common, len(list))
 	for i := range list {
-		if b = wire.AppendUvarint(b, uint64(back[i])); back[i] > 0 {
-			b = append(b, how[i]...)
-		} else {
-			b = appendList(b, sigs[i], true, f, packed)
+		if all[i].Streams, all[i].Varying = list[i].List, list[i].Varying; back[i] == 0 {
+			how[i] = appendList(nil, sigs[i], true, f, packed)
 		}
 	}
-	return b
+	return wire.Append(b, func(c *wire.Coder) { codeTogether(c, all, nil, back, how) })
 }
 
 // DecodeTogether reads what n classes have in common.
 func DecodeTogether(r *wire.Reader, n int, table *SignatureTable) []Common {
 	if n > maxTogether {
 		r.Fail("%d classes together", n)
-	}
-	if r.Byte(); r.Err() != nil {
 		return nil
 	}
 	list := make([]Common, n)
-	for i := range list {
-		c := &list[i]
-		rest := r.Rest()
-		if c.Streams = grammar.ReadAll(r, r.Count(1)); r.Err() != nil {
-			return nil
-		}
-		for _, g := range c.Streams {
-			c.Symbols += g.Symbols()
-		}
-		c.Grammars = rest - r.Rest()
+	if codeTogether(&wire.Coder{R: r}, list, table, make([]int, n), nil); r.Err() != nil {
+		return nil
 	}
 	for i := range list {
-		list[i].Varying = column.DecodeVarying(r, list[i].Streams)
-	}
-	for i := range list {
-		c := &list[i]
-		terminals, ok := grammar.Terminals(c.Streams)
-		if !ok {
-			r.Fail("terminals are not numbered by first occurrence")
+		for _, g := range list[i].Streams {
+			list[i].Symbols += g.Symbols()
 		}
-		rest := r.Rest()
-		back := r.Int(i)
-		if r.Err() != nil {
-			return nil
-		}
-		if back == 0 {
-			c.Sigs = decodeList(r, terminals, table)
-		} else {
-			c.Edited = true
-			var hunks []hunk
-			if codeEdits(&wire.Coder{R: r}, list[i-back].Sigs, &hunks); r.Err() != nil {
-				return nil
-			}
-			if c.Sigs = edit(list[i-back].Sigs, hunks); len(c.Sigs) != terminals {
-				r.Fail("%d signatures for %d terminals", len(c.Sigs), terminals)
-			}
-		}
-		if !listed(r, c.Sigs, table) {
-			return nil
-		}
-		c.List = rest - r.Rest()
 	}
 	return list
+}
+
+// decodeList reads the signatures of the class's terminals, perhaps as edits of another list.
+func (x *Common) decodeList(c *wire.Coder, of []int, table *SignatureTable) {
+	terminals, ok := grammar.Terminals(x.Streams)
+	if c.Refuse(!ok, "terminals are not numbered by first occurrence"); !ok {
+		return
+	}
+	if !x.Edited {
+		x.Sigs = decodeList(c.R, terminals, table)
+	} else {
+		var hunks []hunk
+		if codeEdits(c, of, &hunks); c.Failed() {
+			return
+		}
+		x.Sigs = edit(of, hunks)
+		c.Refuse(len(x.Sigs) != terminals, "%d signatures for %d terminals", len(x.Sigs), terminals)
+	}
+	listed(c.R, x.Sigs, table)
 }
 
 type hunk struct {

@@ -67,28 +67,44 @@ func (t *SignatureTable) inOrder() *followed {
 	return f
 }
 
-func (f *followed) append(b []byte, list []int) []byte {
-	b = append(b, following)
+// code is a list of a table of so many calls, behind the byte that says what it is. A reader knows its length.
+func (f *followed) code(c *wire.Coder, list []int, calls int) {
 	if f.calls == nil {
 		next := 0
-		for _, n := range list {
-			b = wire.AppendVarint(b, int64(n-next))
-			next = n + 1
+		for i := range list {
+			if codeFurther(c, &list[i], next, calls); c.Failed() {
+				return
+			}
+			next = list[i] + 1
 		}
-		return b
+		return
 	}
-	last := int32(0)
-	for _, n := range list {
-		b = wire.AppendVarint(b, int64(f.site[n]-last))
-		last = f.site[n]
+	sites := make([]int, len(list))
+	last := 0
+	for i, n := range list {
+		if c.R == nil {
+			sites[i] = int(f.site[n])
+		}
+		if codeFurther(c, &sites[i], last, len(f.calls)); c.Failed() {
+			return
+		}
+		last = sites[i]
 	}
-	next := make([]int32, len(f.calls))
-	for _, n := range list {
-		s := f.site[n]
-		b = wire.AppendVarint(b, int64(f.at[n]-next[s]))
-		next[s] = f.at[n] + 1
+	next := make([]int, len(f.calls))
+	for i, s := range sites {
+		at := 0
+		if c.R == nil {
+			at = int(f.at[list[i]])
+		}
+		if codeFurther(c, &at, next[s], len(f.calls[s])); c.Failed() {
+			return
+		}
+		list[i], next[s] = int(f.calls[s][at]), at+1
 	}
-	return b
+}
+
+func (f *followed) append(b []byte, list []int) []byte {
+	return wire.Append(append(b, following), func(c *wire.Coder) { f.code(c, list, 0) })
 }
 
 // decode reads n calls of a table of so many, behind the byte that says what they are.
@@ -102,42 +118,19 @@ func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 		return nil
 	}
 	list := make([]int, n)
-	if f.calls == nil {
-		next := 0
-		for i := range list {
-			if list[i] = further(r, next, calls); r.Err() != nil {
-				return nil
-			}
-			next = list[i] + 1
-		}
-		return list
-	}
-	last := 0
-	for i := range list {
-		if list[i] = further(r, last, len(f.calls)); r.Err() != nil {
-			return nil
-		}
-		last = list[i]
-	}
-	next := make([]int, len(f.calls))
-	for i, s := range list {
-		at := further(r, next[s], len(f.calls[s]))
-		if r.Err() != nil {
-			return nil
-		}
-		list[i], next[s] = int(f.calls[s][at]), at+1
+	if f.code(&wire.Coder{R: r}, list, calls); r.Err() != nil {
+		return nil
 	}
 	return list
 }
 
-// further reads how much more than a number one is, which is less than a limit.
-func further(r *wire.Reader, than, limit int) int {
-	step := r.Varint()
-	if step < -int64(than) || step >= int64(limit-than) {
-		r.Fail("number %d and %d more of %d", than, step, limit)
-		return 0
+// codeFurther is a number below a limit by how much more it is than another.
+func codeFurther(c *wire.Coder, v *int, than, limit int) {
+	wire.From(c, v, than)
+	if c.R != nil && (*v < 0 || *v >= limit) {
+		c.R.Fail("number %d and %d more of %d", than, *v-than, limit)
+		*v = 0
 	}
-	return than + int(step)
 }
 
 // followedOf is the calls of tables that were just written, nil if lists had better be numbers.

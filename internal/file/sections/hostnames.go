@@ -15,65 +15,80 @@ import (
 //	run   = first string, more uvarint,
 //	        if more > 0: position uvarint, step varint
 //
-// Behind the first name follow so many more. In each, the digits that begin at the position
-// in the first stand for a number that is greater by step than in the one before, with as
-// many leading zeros as it takes to be no shorter than in the first. There are at most
-// manyNames and namesPerByte for each byte of the runs before, so that a reader takes no more than
+// After the first name come so many more. In each, the digits that begin at the position
+// in the first are a number that is greater by step than in the name before. It has
+// leading zeros if it is shorter than in the first. There are at most manyNames and
+// namesPerByte for each byte of the runs before, so that a reader takes no more than
 // the bytes of the file are worth.
-func appendNumbered(b []byte, list []string) []byte {
-	var runs [][]byte
-	done, size := 0, 0
-	for len(list) > 0 {
-		run := wire.AppendString(nil, list[0])
-		x, n := longestRun(list)
-		n = max(1, min(n, manyNames+namesPerByte*size-done))
-		run = wire.AppendUvarint(run, uint64(n-1))
-		if n > 1 {
-			run = wire.AppendVarint(wire.AppendUvarint(run, uint64(len(x.before))), x.step)
-		}
-		runs, list = append(runs, run), list[n:]
-		done, size = done+n, size+len(run)
-	}
-	b = wire.AppendUvarint(b, uint64(len(runs)))
-	for _, run := range runs {
-		b = append(b, run...)
-	}
-	return b
-}
-
 const (
 	manyNames    = 1 << 12
 	namesPerByte = 1 << 6
 )
 
-func decodeNumbered(r *wire.Reader, limit int) []string {
-	var list []string
-	count := r.Count(2)
-	start := r.Rest()
-	for range count {
-		worth := manyNames + namesPerByte*(start-r.Rest())
-		first := r.String()
-		more := r.Int(max(min(limit, worth)-len(list)-1, 0))
-		list = append(list, first)
-		if more == 0 {
-			continue
-		}
-		x, ok := numberedAt(first, r.Int(len(first)))
-		if x.step = r.Varint(); !ok {
-			r.Fail("no number in the name %q", first)
-		}
-		for i := int64(1); i <= int64(more) && r.Err() == nil; i++ {
-			name, ok := x.name(i)
-			if !ok {
-				r.Fail("name %d after %q has no number", i, first)
-			}
-			list = append(list, name)
-		}
-		if r.Err() != nil {
-			return nil
-		}
+// A nameRun is a name and how many more follow it.
+type nameRun struct {
+	first    string
+	more, at int
+	step     int64
+}
+
+// code is a run of which at most so many more names may follow the first.
+func (x *nameRun) code(c *wire.Coder, most int) {
+	c.String(&x.first)
+	if wire.Int(c, &x.more, most); x.more > 0 {
+		wire.Int(c, &x.at, len(x.first))
+		wire.Integers(c, &x.step)
+	}
+}
+
+// names appends those of a run to a list.
+func (x *nameRun) names(c *wire.Coder, list []string) []string {
+	list = append(list, x.first)
+	if x.more == 0 || c.Failed() {
+		return list
+	}
+	number, ok := numberedAt(x.first, x.at)
+	c.Refuse(!ok, "no number in the name %q", x.first)
+	number.step = x.step
+	for i := int64(1); i <= int64(x.more) && !c.Failed(); i++ {
+		name, ok := number.name(i)
+		c.Refuse(!ok, "name %d after %q has no number", i, x.first)
+		list = append(list, name)
 	}
 	return list
+}
+
+// nameRuns takes a list apart.
+func nameRuns(list []string) (runs []nameRun) {
+	done, size := 0, 0
+	for len(list) > 0 {
+		x, n := longestRun(list)
+		n = max(1, min(n, manyNames+namesPerByte*size-done))
+		run := nameRun{list[0], n - 1, len(x.before), x.step}
+		runs, list = append(runs, run), list[n:]
+		done, size = done+n, size+len(wire.Append(nil, func(c *wire.Coder) { run.code(c, 0) }))
+	}
+	return runs
+}
+
+// codeNames is a list of no more names than a limit.
+func codeNames(c *wire.Coder, list *[]string, limit int) {
+	if c.R == nil {
+		runs := nameRuns(*list)
+		wire.List(c, &runs, 2, func(_ int, x *nameRun) { x.code(c, 0) })
+		return
+	}
+	*list = nil
+	var runs []nameRun
+	start := 0
+	wire.List(c, &runs, 2, func(i int, x *nameRun) {
+		if i == 0 {
+			start = c.R.Rest()
+		}
+		worth := manyNames + namesPerByte*(start-c.R.Rest())
+		x.code(c, max(min(limit, worth)-len(*list)-1, 0))
+		*list = x.names(c, *list)
+	})
 }
 
 // A hostNumber is a name: text, a number of some digits, and text.

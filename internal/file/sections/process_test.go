@@ -84,6 +84,15 @@ func TestProcessSection(t *testing.T) {
 	})
 }
 
+func numbered(list []string) []byte {
+	return wire.Append(nil, func(c *wire.Coder) { codeNames(c, &list, 0) })
+}
+
+func namesIn(r *wire.Reader, limit int) (list []string) {
+	codeNames(&wire.Coder{R: r}, &list, limit)
+	return list
+}
+
 // Names of hosts come back, and those that are numbered take a few bytes however many
 // they are.
 func TestNumberedHosts(t *testing.T) {
@@ -101,8 +110,8 @@ func TestNumberedHosts(t *testing.T) {
 				list = append(list, name.Draw(t, "name"))
 			}
 		}
-		r := wire.NewReader(appendNumbered(nil, list), "names")
-		got := decodeNumbered(r, len(list))
+		r := wire.NewReader(numbered(list), "names")
+		got := namesIn(r, len(list))
 		if err := r.Done(); err != nil || !slices.Equal(got, list) {
 			t.Fatalf("%q became %q: %v", list, got, err)
 		}
@@ -112,7 +121,7 @@ func TestNumberedHosts(t *testing.T) {
 		for i := range 256 {
 			list = append(list, fmt.Sprintf(form, i))
 		}
-		if b := appendNumbered(nil, list); len(b) > 25 {
+		if b := numbered(list); len(b) > 25 {
 			t.Errorf("%s: %d bytes", form, len(b))
 		}
 	}
@@ -124,7 +133,7 @@ func TestNumberedHostsBounds(t *testing.T) {
 	b = wire.AppendVarint(wire.AppendUvarint(wire.AppendUvarint(b, 1<<22), 4), 1)
 	for _, limit := range []int{100, model.MaxRanks} {
 		r := wire.NewReader(b, "names")
-		if list := decodeNumbered(r, limit); r.Err() == nil || len(list) > 1 {
+		if list := namesIn(r, limit); r.Err() == nil || len(list) > 1 {
 			t.Errorf("%d names", len(list))
 		}
 	}
@@ -132,8 +141,8 @@ func TestNumberedHostsBounds(t *testing.T) {
 	for i := range 20_000 {
 		many = append(many, fmt.Sprintf("node%05d", i))
 	}
-	r := wire.NewReader(appendNumbered(nil, many), "names")
-	if got := decodeNumbered(r, model.MaxRanks); r.Done() != nil || !slices.Equal(got, many) {
+	r := wire.NewReader(numbered(many), "names")
+	if got := namesIn(r, model.MaxRanks); r.Done() != nil || !slices.Equal(got, many) {
 		t.Errorf("%d names became %d: %v", len(many), len(got), r.Err())
 	}
 }

@@ -28,16 +28,21 @@ const totalsWithin = 0.0102
 //
 //	processes = names, per column but the calls: form uint8, payload
 //	seq       = as there
-//	levels    = least varint, unit uvarint, per rank how many units more uvarint
-//	steady    = least varint, unit uvarint, per run of ranks in the order of hosts: ranks uvarint, how many units more uvarint
+//	levels    = units, per rank how many units more uvarint
+//	steady    = units, per run of ranks in the order of hosts: ranks uvarint, how many units more uvarint
+//	units     = least varint, unit uvarint
 //	follows   = per rank of which section totals says nothing: ns uvarint
 func (p *Processes) AppendSection(b []byte, totals Ranked) []byte {
-	b = appendNumbered(b, p.hosts.list)
-	b = wire.Append(b, func(c *wire.Coder) { c.Strings(&p.ends.list) })
+	b = wire.Append(b, func(c *wire.Coder) { p.codeNames(c, p.Len()) })
 	for i := range callsColumn {
 		b = append(b, p.shortest(i, totals)...)
 	}
 	return b
+}
+
+func (p *Processes) codeNames(c *wire.Coder, ranks int) {
+	codeNames(c, &p.hosts.list, ranks+1)
+	c.Strings(&p.ends.list)
 }
 
 // shortest returns a column in the form in which it takes least.
@@ -51,14 +56,16 @@ func (p *Processes) shortest(i int, totals Ranked) []byte {
 		rounded.Append(round(v, units[rank]))
 	}
 	best := exactly(&rounded)
-	try := func(b []byte) {
-		if b != nil && wire.Quickly(b) < wire.Quickly(best) {
+	try := func(form byte, code func(c *wire.Coder)) {
+		if b := wire.Append([]byte{form}, code); wire.Quickly(b) < wire.Quickly(best) {
 			best = b
 		}
 	}
-	try(p.steady(vals, units))
-	if i == mpiColumn && p.Len() > manyRanks {
-		try(p.follows(vals, totals))
+	if runs := p.steady(vals, units); runs != nil {
+		try(steadyForm, func(c *wire.Coder) { codeSteady(c, &runs, len(vals)) })
+	}
+	if i == mpiColumn && p.Len() > manyRanks && follow(vals, totals) {
+		try(followsForm, func(c *wire.Coder) { codeFollowing(c, vals, totals) })
 	}
 	return best
 }
@@ -78,46 +85,112 @@ func (p *Processes) units(i int) []int64 {
 }
 
 // exactly writes a column as it is.
-func exactly(c *column.Column) []byte {
-	b := column.EncodeSeq([]byte{seqForm}, c, nil)
+func exactly(x *column.Column) []byte {
+	n := x.Len()
+	b := wire.Append([]byte{seqForm}, func(c *wire.Coder) { column.CodeSeq(c, x, n) })
 	// What looks random is shortest as small numbers, for the entropy coder.
-	if n := c.Len(); n > 0 && len(b) > n/2 {
-		if levels := appendLevels([]byte{levelsForm}, c); len(levels) < len(b) {
+	if n > 0 && len(b) > n/2 {
+		vals := x.Values()
+		if levels := wire.Append([]byte{levelsForm}, func(c *wire.Coder) { codeLevels(c, vals) }); len(levels) < len(b) {
 			return levels
 		}
 	}
 	return b
 }
 
-// appendLevels writes a column as multiples of a unit above its least value.
-func appendLevels(b []byte, c *column.Column) []byte {
-	b, levels := appendUnits(b, c.Values())
-	for _, v := range levels {
-		b = wire.AppendUvarint(b, v)
-	}
-	return b
+// units are what values are multiples of above the least of them.
+type units struct {
+	least int64
+	unit  uint64
 }
 
-// appendUnits writes the least of some values and the unit of which they are multiples above it.
-func appendUnits(b []byte, vals []int64) ([]byte, []uint64) {
-	least, unit := slices.Min(vals), uint64(0)
-	levels := make([]uint64, len(vals))
-	for i, v := range vals {
-		levels[i] = uint64(v) - uint64(least)
-		for a := levels[i]; a != 0; {
-			unit, a = a, unit%a
+// unitsOf returns the largest ones.
+func unitsOf(vals []int64) units {
+	x := units{least: slices.Min(vals)}
+	for _, v := range vals {
+		for a := x.above(v); a != 0; {
+			x.unit, a = a, x.unit%a
 		}
 	}
-	unit = max(unit, 1)
-	for i := range levels {
-		levels[i] /= unit
-	}
-	return wire.AppendUvarint(wire.AppendVarint(b, least), unit), levels
+	x.unit = max(x.unit, 1)
+	return x
 }
 
-// steady writes a column of times in runs of ranks whose times are one, as far as they would be rounded.
-// Of these it is about their mean, so that sums over ranks stay.
-func (p *Processes) steady(vals, units []int64) []byte {
+func (x *units) above(v int64) uint64 { return uint64(v) - uint64(x.least) }
+
+func (x *units) code(c *wire.Coder) {
+	wire.Integers(c, &x.least)
+	wire.Uints(c, &x.unit)
+}
+
+// value is one of the values.
+func (x *units) value(c *wire.Coder, v *int64) {
+	n := uint64(0)
+	if c.R == nil {
+		n = x.above(*v) / x.unit
+	}
+	if wire.Uints(c, &n); c.R != nil {
+		*v = int64(uint64(x.least) + x.unit*n)
+	}
+}
+
+// codeLevels is a column as multiples of a unit above its least value.
+func codeLevels(c *wire.Coder, vals []int64) {
+	var x units
+	if c.R == nil {
+		x = unitsOf(vals)
+	}
+	x.code(c)
+	for i := range vals {
+		x.value(c, &vals[i])
+	}
+}
+
+// A steadyRun is ranks in the order of hosts with one value.
+type steadyRun struct {
+	ranks uint64
+	ns    int64
+}
+
+// codeSteady is runs of n ranks.
+func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
+	var x units
+	if c.R == nil {
+		means := make([]int64, len(*runs))
+		for i, r := range *runs {
+			means[i] = r.ns
+		}
+		x = unitsOf(means)
+	}
+	x.code(c)
+	for i, left := 0, uint64(n); left > 0 && !c.Failed(); i++ {
+		if c.R != nil {
+			*runs = append(*runs, steadyRun{})
+		}
+		r := &(*runs)[i]
+		wire.Uints(c, &r.ranks)
+		x.value(c, &r.ns)
+		c.Refuse(r.ranks == 0 || r.ranks > left, "process table: a run of %d ranks, there are %d", r.ranks, left)
+		left -= r.ranks
+	}
+}
+
+// codeFollowing is the times in MPI that the totals don't have.
+func codeFollowing(c *wire.Coder, vals []int64, totals Ranked) {
+	for rank := range vals {
+		if totals.Known[rank] {
+			continue
+		}
+		ns := uint64(max(0, round(vals[rank], unitOf(vals[rank], digitsFor(len(vals))))))
+		if wire.Uints(c, &ns); c.R != nil {
+			vals[rank] = int64(ns)
+		}
+	}
+}
+
+// steady puts a column of times into runs of ranks whose times are one, as far as they would be rounded.
+// Of these it is about their mean, so that sums over ranks stay. It is nil if they are too many.
+func (p *Processes) steady(vals, units []int64) []steadyRun {
 	type run struct {
 		ranks       uint64
 		least, most int64 // between which the time may be
@@ -149,18 +222,16 @@ func (p *Processes) steady(vals, units []int64) []byte {
 	if len(runs) == 0 || len(runs) > len(vals)/4 {
 		return nil
 	}
-	means := make([]int64, len(runs))
+	list := make([]steadyRun, len(runs))
 	for i, r := range runs {
 		mean := round(int64(r.sum/float64(r.ranks)), r.unit)
-		if means[i] = min(max(mean, roundUp(r.least, r.unit)), r.most-mod(r.most, r.unit)); means[i] < r.least {
-			means[i] = r.least
+		ns := min(max(mean, roundUp(r.least, r.unit)), r.most-mod(r.most, r.unit))
+		if ns < r.least {
+			ns = r.least
 		}
+		list[i] = steadyRun{r.ranks, ns}
 	}
-	b, levels := appendUnits([]byte{steadyForm}, means)
-	for i, r := range runs {
-		b = wire.AppendUvarint(wire.AppendUvarint(b, r.ranks), levels[i])
-	}
-	return b
+	return list
 }
 
 func roundUp(v, unit int64) int64 { return v + mod(-v, unit) }
@@ -176,30 +247,25 @@ func (p *Processes) byHost() []int32 {
 	return order
 }
 
-// follows writes the times in MPI that the totals don't have; nil if the totals are others.
-func (p *Processes) follows(vals []int64, totals Ranked) []byte {
+// follow reports whether the times in MPI are those of the totals, as far as these have them.
+func follow(vals []int64, totals Ranked) bool {
 	if len(totals.Ns) != len(vals) {
-		return nil
+		return false
 	}
-	b := []byte{followsForm}
 	for rank, v := range vals {
-		unit := unitOf(v, digitsFor(len(vals)))
-		if !totals.Known[rank] {
-			b = wire.AppendUvarint(b, uint64(max(0, round(v, unit))))
-			continue
-		}
-		if math.Abs(totals.Ns[rank]-float64(v)) > totalsWithin*float64(v)+float64(unit>>extraDigits) {
-			return nil
+		by := float64(unitOf(v, digitsFor(len(vals))) >> extraDigits)
+		if totals.Known[rank] && math.Abs(totals.Ns[rank]-float64(v)) > totalsWithin*float64(v)+by {
+			return false
 		}
 	}
-	return b
+	return true
 }
 
 // DecodeProcessSection reads the table of n ranks.
 func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals func() (Ranked, error)) Processes {
 	var p Processes
-	p.hosts.list = decodeNumbered(r, n+1)
-	(&wire.Coder{R: r}).Strings(&p.ends.list)
+	c := &wire.Coder{R: r}
+	p.codeNames(c, n)
 	next := -1
 	return p.decode(r, func() column.Column {
 		switch next++; next {
@@ -208,78 +274,62 @@ func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals fun
 		case folderColumn:
 			return column.Constant(p.folders.number(""), n)
 		}
-		switch form := r.Byte(); {
-		case form == seqForm:
-			var c column.Column
-			column.CodeSeq(&wire.Coder{R: r}, &c, n)
-			return c
-		case form == levelsForm:
-			return decodeLevels(r, n)
-		case form == steadyForm && next > hostColumn:
-			return p.decodeSteady(r, n)
-		case form == followsForm && next == mpiColumn:
-			known, err := totals()
-			if err != nil {
-				r.Fail("time in MPI: %v", err)
-			} else {
-				return p.decodeFollowing(r, n, known)
-			}
-		default:
-			r.Fail("process table: unknown form %d", form)
-		}
-		return column.Column{}
+		return p.decodeForm(c, next, n, totals)
 	})
 }
 
-func decodeLevels(r *wire.Reader, n int) (c column.Column) {
-	least, unit := uint64(r.Varint()), r.Uvarint()
-	if n > r.Rest() {
-		r.Fail("%d processes in %d bytes", n, r.Rest())
-		return c
+// decodeForm reads a column. Those before it are there.
+func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (Ranked, error)) (x column.Column) {
+	switch form := c.R.Byte(); {
+	case form == seqForm:
+		column.CodeSeq(c, &x, n)
+		return x
+	case form == levelsForm:
+		if n > c.R.Rest() {
+			c.R.Fail("%d processes in %d bytes", n, c.R.Rest())
+			return x
+		}
+		vals := make([]int64, n)
+		codeLevels(c, vals)
+		return column.Of(vals...)
+	case form == steadyForm && col > hostColumn:
+		var runs []steadyRun
+		if codeSteady(c, &runs, n); c.Failed() {
+			return x
+		}
+		vals, order := make([]int64, n), p.byHost()
+		for _, run := range runs {
+			for _, rank := range order[:run.ranks] {
+				vals[rank] = run.ns
+			}
+			order = order[run.ranks:]
+		}
+		return column.Of(vals...)
+	case form == followsForm && col == mpiColumn:
+		if known, err := totals(); err != nil {
+			c.R.Fail("time in MPI: %v", err)
+		} else if len(known.Ns) != n {
+			c.R.Fail("process table: totals of %d ranks, there are %d", len(known.Ns), n)
+		} else {
+			vals := p.following(known)
+			codeFollowing(c, vals, known)
+			return column.Of(vals...)
+		}
+	default:
+		c.R.Fail("process table: unknown form %d", form)
 	}
-	for range n {
-		c.Append(int64(least + unit*r.Uvarint()))
-	}
-	return c
+	return x
 }
 
-func (p *Processes) decodeSteady(r *wire.Reader, n int) (c column.Column) {
-	least, unit := uint64(r.Varint()), r.Uvarint()
-	vals := make([]int64, n)
-	order := p.byHost()
-	for len(order) > 0 {
-		ranks := r.Uvarint()
-		v := int64(least + unit*r.Uvarint())
-		if ranks == 0 || ranks > uint64(len(order)) {
-			r.Fail("process table: a run of %d ranks, there are %d", ranks, len(order))
-			return c
-		}
-		for _, rank := range order[:ranks] {
-			vals[rank] = v
-		}
-		order = order[ranks:]
-	}
-	for _, v := range vals {
-		c.Append(v)
-	}
-	return c
-}
-
-// decodeFollowing takes the times in MPI from the totals. They are known better than the span, which
+// following takes the times in MPI from the totals. They are known better than the span, which
 // they don't exceed.
-func (p *Processes) decodeFollowing(r *wire.Reader, n int, totals Ranked) (c column.Column) {
-	if len(totals.Ns) != n {
-		r.Fail("process table: totals of %d ranks, there are %d", len(totals.Ns), n)
-		return c
-	}
+func (p *Processes) following(totals Ranked) []int64 {
+	vals := make([]int64, len(totals.Ns))
 	spans, threads := p.cols[spanColumn].Reader(), p.cols[threadsColumn].Reader()
-	for rank := range n {
-		if !totals.Known[rank] {
-			c.Append(int64(r.Uvarint()))
-			continue
+	for rank := range vals {
+		if most := float64(spans.At(rank)) * float64(max(1, threads.At(rank))); totals.Known[rank] {
+			vals[rank] = int64(min(totals.Ns[rank], most) + 0.5)
 		}
-		most := float64(spans.At(rank)) * float64(max(1, threads.At(rank)))
-		c.Append(int64(min(totals.Ns[rank], most) + 0.5))
 	}
-	return c
+	return vals
 }

@@ -54,22 +54,32 @@ type skeleton struct {
 	width int
 }
 
+// groupColumns are the table's groups.
+type groupColumns struct{ calls, sites, values, sizes, orders []int64 }
+
+func (x *groupColumns) code(c *wire.Coder) {
+	n := len(x.calls)
+	c.Count(&n, 1)
+	for _, list := range []*[]int64{&x.calls, &x.sites, &x.values, &x.sizes, &x.orders} {
+		if c.R != nil {
+			*list = make([]int64, n)
+		}
+		column.CodeValues(c, *list)
+	}
+}
+
 // DecodeSignatures reads the table. note, if not nil, is told how many bytes the
 // coefficients of a kind of forms in a list of a group take.
 func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *Sites, note func(g *Group, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
 	limit := MaxValues + valuesPerByte*r.Rest()
-	n := r.Count(1)
-	var cols [5]*column.Seq
-	for i := range cols {
-		if cols[i] = column.DecodeSeq(r, n); cols[i] == nil {
-			return nil
-		}
+	var groups groupColumns
+	if groups.code(&wire.Coder{R: r}); r.Err() != nil {
+		return nil
 	}
 	t := &SignatureTable{sites: sites}
 	lists := 0
-	for i := range n {
-		call, site := cols[0].At(i, 0), cols[1].At(i, 0)
-		values, size, order := cols[2].At(i, 0), cols[3].At(i, 0), cols[4].At(i, 0)
+	for i, call := range groups.calls {
+		site, values, size, order := groups.sites[i], groups.values[i], groups.sizes[i], groups.orders[i]
 		switch {
 		case call < 0 || call > 1<<16-1 || schema[uint16(call)] == nil:
 			r.Fail("function %d is not in the schema", call)

@@ -273,31 +273,22 @@ func (g *Group) encode() (kinds, coefficients []byte) {
 // append writes the table and numbers its signatures: first is the number of the first
 // one of each group.
 func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
-	var calls, sites, widths, sizes, orders column.Column
+	var groups groupColumns
 	var kinds, coefficients []byte
 	total := 0
 	for _, g := range w.groups {
 		g.slots, g.candidates = nil, nil
 		k, c := g.encode()
 		kinds, coefficients = append(kinds, k...), append(coefficients, c...)
-		calls.Append(int64(g.Call))
-		sites.Append(int64(g.Site))
-		widths.Append(int64(g.Width))
 		g.size = g.signatures()
-		sizes.Append(int64(g.size))
-		order := int64(0)
-		if g.Flat {
-			order = 1
-		}
-		orders.Append(order)
+		groups.calls, groups.sites = append(groups.calls, int64(g.Call)), append(groups.sites, int64(g.Site))
+		groups.values, groups.sizes = append(groups.values, int64(g.Width)), append(groups.sizes, int64(g.size))
+		groups.orders = append(groups.orders, int64(bit(g.Flat)))
 		first = append(first, total)
 		total += g.size
 		g.base, g.keys, g.start = formKey{}, nil, nil
 	}
-	b = wire.AppendUvarint(b, uint64(len(w.groups)))
-	for _, c := range []*column.Column{&calls, &sites, &widths, &sizes, &orders} {
-		b = column.EncodeSeq(b, c, nil)
-	}
+	b = wire.Append(b, groups.code)
 	return append(append(b, kinds...), coefficients...), first
 }
 

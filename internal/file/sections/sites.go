@@ -100,42 +100,68 @@ func (t *siteTable) place(site int) int {
 	return t.stacks[site-len(t.places)].place
 }
 
-// append writes the table: modules, then places by module and offset, then the
-// hashes of those that occur as values of parameters, then the sites with a
-// stack, if there are any.
+// A siteValue is a place whose hash occurs as a value of a parameter.
+type siteValue struct {
+	place int
+	hash  uint64
+}
+
+// codePlaces is the table but for the sites with a stack: modules, then places by module and offset, then the hashes of those that
+// occur as values of parameters.
 //
 //	sites  = count, (path string, build id)…,
 //	         per module: count, offset difference uvarint…
 //	         count, (place uvarint, hash uint64)…
 //	         [stacks]
+func codePlaces(c *wire.Coder, places *[]model.Site, values *[]siteValue) {
+	type module struct {
+		path, id string
+		offsets  []uint64
+	}
+	var modules []module
+	if c.R == nil {
+		for _, s := range (*places)[1:] {
+			if n := len(modules); n == 0 || modules[n-1].path != s.Module || modules[n-1].id != s.BuildID {
+				modules = append(modules, module{path: s.Module, id: s.BuildID})
+			}
+			m := &modules[len(modules)-1]
+			m.offsets = append(m.offsets, s.Offset)
+		}
+	}
+	wire.List(c, &modules, 2, func(_ int, m *module) {
+		c.String(&m.path)
+		codeBuildID(c, &m.id)
+	})
+	for i := range modules {
+		m, last := &modules[i], uint64(0)
+		wire.List(c, &m.offsets, 1, func(_ int, offset *uint64) {
+			further := *offset - last
+			wire.Uints(c, &further)
+			last += further
+			*offset = last
+		})
+	}
+	if c.R != nil {
+		*places = []model.Site{{}}
+		for _, m := range modules {
+			for _, offset := range m.offsets {
+				*places = append(*places, model.Site{Module: m.path, BuildID: m.id, Offset: offset})
+			}
+		}
+	}
+	wire.List(c, values, 9, func(_ int, v *siteValue) {
+		wire.Index(c, &v.place, len(*places))
+		c.Uint64(&v.hash)
+	})
+}
+
+// append writes the table.
 func (t *siteTable) append(b []byte) []byte {
-	var modules [][]model.Site
-	for _, s := range t.places[1:] {
-		if n := len(modules); n == 0 || modules[n-1][0].Module != s.Module || modules[n-1][0].BuildID != s.BuildID {
-			modules = append(modules, nil)
-		}
-		m := &modules[len(modules)-1]
-		*m = append(*m, s)
+	values := make([]siteValue, 0, len(t.named))
+	for _, h := range slices.Sorted(maps.Keys(t.named)) {
+		values = append(values, siteValue{t.number[h], h})
 	}
-	b = wire.AppendUvarint(b, uint64(len(modules)))
-	for _, m := range modules {
-		b = wire.AppendString(b, m[0].Module)
-		b = appendBuildID(b, m[0].BuildID)
-	}
-	for _, m := range modules {
-		b = wire.AppendUvarint(b, uint64(len(m)))
-		last := uint64(0)
-		for _, s := range m {
-			b = wire.AppendUvarint(b, s.Offset-last)
-			last = s.Offset
-		}
-	}
-	hashes := slices.Sorted(maps.Keys(t.named))
-	b = wire.AppendUvarint(b, uint64(len(hashes)))
-	for _, h := range hashes {
-		b = wire.AppendUvarint(b, uint64(t.number[h]))
-		b = wire.AppendUint64(b, h)
-	}
+	b = wire.Append(b, func(c *wire.Coder) { codePlaces(c, &t.places, &values) })
 	if len(t.stacks) == 0 {
 		return b
 	}
@@ -154,22 +180,26 @@ func (t *siteTable) shape() (outer, place []int) {
 	return outer, place
 }
 
-// appendBuildID and decodeBuildID: a text, which nearly always is hexadecimal.
+// codeBuildID: a text, which nearly always is hexadecimal.
 //
 //	build id = 2·bytes + hexadecimal uvarint, bytes
-func appendBuildID(b []byte, id string) []byte {
-	if raw, err := hex.DecodeString(id); err == nil && hex.EncodeToString(raw) == id {
-		return append(wire.AppendUvarint(b, uint64(len(raw))<<1|1), raw...)
+func codeBuildID(c *wire.Coder, id *string) {
+	b, isHex := []byte(*id), 0
+	if raw, err := hex.DecodeString(*id); err == nil && hex.EncodeToString(raw) == *id {
+		b, isHex = raw, 1
 	}
-	return append(wire.AppendUvarint(b, uint64(len(id))<<1), id...)
-}
-
-func decodeBuildID(r *wire.Reader) string {
-	n := r.Int(2*r.Rest() + 1)
-	if b := r.Bytes(n >> 1); n&1 != 0 {
-		return hex.EncodeToString(b)
-	} else {
-		return string(b)
+	n, most := len(b)<<1|isHex, 0
+	if c.R != nil {
+		most = 2*c.R.Rest() + 1
+	}
+	wire.Int(c, &n, most)
+	c.Bytes(&b, n>>1)
+	switch {
+	case c.R == nil:
+	case n&1 != 0:
+		*id = hex.EncodeToString(b)
+	default:
+		*id = string(b)
 	}
 }
 
@@ -189,22 +219,11 @@ type Sites struct {
 
 // DecodeSites reads the table.
 func DecodeSites(r *wire.Reader) *Sites {
-	t := &Sites{List: []model.Site{{}}, Values: make(map[uint64]model.Site)}
-	modules := make([]model.Site, r.Count(2))
-	for i := range modules {
-		modules[i] = model.Site{Module: r.String(), BuildID: decodeBuildID(r)}
-	}
-	for _, s := range modules {
-		s.Offset = 0
-		for range r.Count(1) {
-			s.Offset += r.Uvarint()
-			t.List = append(t.List, s)
-		}
-	}
-	for range r.Count(9) {
-		i := r.Int(len(t.List) - 1)
-		h := r.Uint64()
-		t.Values[h] = t.List[i]
+	t := &Sites{Values: make(map[uint64]model.Site)}
+	var values []siteValue
+	codePlaces(&wire.Coder{R: r}, &t.List, &values)
+	for _, v := range values {
+		t.Values[v.hash] = t.List[v.place]
 	}
 	places := len(t.List)
 	t.Outer, t.Place = make([]int, places), make([]int, places)

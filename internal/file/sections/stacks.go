@@ -122,10 +122,9 @@ func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 	for i := 1; i < n && !c.Failed(); i++ {
 		after := (*list)[i-1] + 1
 		if c.R != nil {
-			*list = append(*list, further(c.R, after, x.end))
-		} else {
-			wire.From(c, &(*list)[i], after)
+			*list = append(*list, 0)
 		}
+		codeFurther(c, &(*list)[i], after, x.end)
 	}
 	x.came(body, *list)
 }

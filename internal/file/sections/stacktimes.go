@@ -11,8 +11,8 @@ import (
 // far is how much of all time may stand with calls through other callers than those that took it.
 const far = 1e-3
 
-// placeStacks adds to what leaves of a class, of these terminals, have of their own the means of calls that share a summary with others that differ from
-// them in their stacks alone, where these would be far off.
+// placeStacks adds to what leaves of a class, of these terminals, have of their own. Calls may share a summary with others that differ from
+// them in their stacks alone: where its means would be far off, they get their own.
 func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []Placed {
 	of, _ := pools(groups, like)
 	total := 0.0

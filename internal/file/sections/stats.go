@@ -29,8 +29,8 @@ import (
 //	        else ((max - mean) - (mean - min)); ((max - mean) - deviation); rank of max uvarint; rank of min uvarint
 //
 // A base of 0 says that numbers stand as they are, 1 too, and that others refer to them: high bits of mean uint8, or
-// 255 and a uvarint where they are more, the others as uvarint, those of spreads as varint. Else it is 2 + the number of another class,
-// and means and spreads are differences to those of the pool or group with the same signature there, as
+// 255 and a uvarint where they are more, the others as uvarint, those of spreads as varint. Else it is 2 + the number of another class.
+// Means and spreads are then differences to those of the pool or group with the same signature there, as
 // varint, means without their low bits apart; what is not there counts as if it had none.
 // That class has base 1, so that two pieces are all that is read for one.
 //

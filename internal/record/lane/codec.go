@@ -54,43 +54,28 @@ func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Co
 	if err != nil {
 		return nil, err
 	}
-	b = wire.AppendUvarint(b, uint64(len(lanes)))
-	like := make([][]int, len(lanes))
-	last = 0
+	x := &Decoded{varying: streams.Varying}
 	for i := range lanes {
 		l := &lanes[i]
-		b = wire.AppendUvarint(b, uint64(l.Terminal-last))
-		last = l.Terminal
-		b = wire.AppendUvarint(b, uint64(len(l.Values)))
-		before := 0
-		like[i] = l.like()
-		for k, p := range l.Values {
-			b = wire.AppendUvarint(b, uint64(p-before))
-			b = wire.AppendUvarint(b, uint64(like[i][k]))
-			before = p
-		}
-		b = wire.AppendUvarint(b, uint64(len(l.By)))
-		b = streams.List[i].AppendBinary(b)
+		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.List[i], make([][]*column.Seq, len(l.By))})
 	}
-	b = column.AppendVarying(b, streams.Varying)
-	for i := range streams.Columns {
-		b = column.EncodeSeq(b, &streams.Columns[i], ranks)
-	}
-	for i := range lanes {
-		for k, of := range like[i] {
-			for _, step := range lanes[i].By {
-				if of == 0 {
-					b = column.EncodeSeq(b, &step[k], ranks)
-				}
+	return wire.Append(b, func(c *wire.Coder) {
+		x.codeHead(c, 0, nil, nil)
+		x.columns(func(lane, value, n int) bool {
+			of := &streams.Columns
+			if lane >= 0 {
+				of = &lanes[lane].By[n]
+				n = value
 			}
-		}
-	}
-	return b, nil
+			column.CodeStored(c, nil, &(*of)[n], ranks, 0)
+			return true
+		})
+	}), nil
 }
 
-// like finds, for each value, an earlier one that all steps add the same to: its
+// alike finds, for each value, an earlier one that all steps add the same to: its
 // number, from 1, or 0.
-func (l *Columns) like() []int {
+func (l *Columns) alike() []int {
 	list := make([]int, len(l.Values))
 	known := make(map[string]int)
 	var key []byte
@@ -140,7 +125,7 @@ type DecodedLane struct {
 	Values   []int
 	like     []int // by value: 1 + number of one that moves alike, 0
 	steps    *grammar.Grammar
-	by       [][]*column.Seq // by step, by value
+	by       [][]*column.Seq // by step, by value that is like none
 }
 
 // Decode reads the lanes of a class of some ranks that has so many terminals; width is as
@@ -150,67 +135,96 @@ func Decode(r *wire.Reader, ranks int, terminals int, width func(terminal int) i
 		return nil
 	}
 	x := &Decoded{}
-	grammars := x.decodeHead(r, terminals, width)
-	if r.Err() != nil {
+	if x.codeHead(&wire.Coder{R: r}, terminals, width, nil); r.Err() != nil {
 		return nil
 	}
-	x.varying = column.DecodeVarying(r, grammars)
-	for range x.varying {
-		x.counts = append(x.counts, column.DecodeSeq(r, ranks))
-	}
-	for i := range x.List {
-		l := &x.List[i]
-		for _, of := range l.like {
-			for k := range l.by {
-				if of > 0 {
-					l.by[k] = append(l.by[k], l.by[k][of-1])
-					continue
-				}
-				seq := column.DecodeSeq(r, ranks)
-				if seq == nil {
-					return nil
-				}
-				l.by[k] = append(l.by[k], seq)
-			}
+	x.counts = make([]*column.Seq, len(x.varying))
+	x.columns(func(lane, value, n int) bool {
+		seq := column.DecodeSeq(r, ranks)
+		if lane < 0 {
+			x.counts[n] = seq
+		} else {
+			l := &x.List[lane]
+			l.by[n] = append(l.by[n], seq)
 		}
+		return seq != nil
+	})
+	if r.Err() != nil {
+		return nil
 	}
 	return x
 }
 
-// decodeHead reads what is no column, and returns the orders of steps.
-func (x *Decoded) decodeHead(r *wire.Reader, terminals int, width func(terminal int) int) (grammars []*grammar.Grammar) {
-	terminal := 0
-	for i := range r.Count(4) {
-		d := r.Int(math.MaxInt32)
-		if terminal += d; terminal >= terminals || i > 0 && d == 0 {
-			r.Fail("lane of terminal %d of %d", terminal, terminals)
-			return nil
+// codeHead is what is no column. A reader may ask how many bytes the order of each lane's steps takes.
+func (x *Decoded) codeHead(c *wire.Coder, terminals int, width func(terminal int) int, order func(lane, bytes int)) {
+	var grammars []*grammar.Grammar
+	last := 0
+	wire.List(c, &x.List, 4, func(i int, l *DecodedLane) {
+		wire.Above(c, &l.Terminal, last, math.MaxInt32)
+		if c.Refuse(l.Terminal >= terminals || i > 0 && l.Terminal == last, "lane of terminal %d of %d", l.Terminal, terminals); c.Failed() {
+			return
 		}
-		l := DecodedLane{Terminal: terminal}
-		value := 0
-		for k := range r.Count(2) {
-			value += r.Int(math.MaxInt32)
-			l.Values, l.like = append(l.Values, value), append(l.like, r.Int(k))
-			if of := l.like[k]; r.Err() == nil && of > 0 && l.like[of-1] > 0 {
-				r.Fail("lane of value %d is like one that is like another", value)
-				return nil
+		last = l.Terminal
+		l.codeValues(c)
+		kinds := len(l.by)
+		c.Count(&kinds, 1)
+		rest, steps := 0, []*grammar.Grammar{l.steps}
+		if c.R != nil {
+			rest = c.R.Rest()
+		}
+		if grammar.Code(c, &steps, 1); c.Failed() {
+			return
+		}
+		grammars = append(grammars, steps...)
+		if c.R == nil {
+			return
+		}
+		l.steps, l.by = steps[0], make([][]*column.Seq, kinds)
+		c.Check(Check(l.Values, width(l.Terminal), l.steps, kinds))
+		if order != nil {
+			order(i, rest-c.R.Rest())
+		}
+	})
+	if !c.Failed() {
+		column.CodeVarying(c, &x.varying, grammars)
+	}
+}
+
+// codeValues is which of the terminal's values move, and what each is like.
+func (l *DecodedLane) codeValues(c *wire.Coder) {
+	n, last := len(l.Values), 0
+	if c.Count(&n, 2); c.R != nil {
+		l.Values, l.like = make([]int, n), make([]int, n)
+	}
+	for k := range l.Values {
+		wire.Above(c, &l.Values[k], last, math.MaxInt32)
+		wire.Int(c, &l.like[k], k)
+		last = l.Values[k]
+		of := l.like[k]
+		if c.Refuse(of > 0 && l.like[of-1] > 0, "lane of value %d is like one that is like another", last); c.Failed() {
+			return
+		}
+	}
+}
+
+// columns goes through the columns in their order until each is false: how often the n-th of the varying steps is repeated, for which
+// lane is -1, and what the n-th step of a lane adds to a value.
+func (x *Decoded) columns(each func(lane, value, n int) bool) {
+	for n := range x.varying {
+		if !each(-1, -1, n) {
+			return
+		}
+	}
+	for lane := range x.List {
+		l := &x.List[lane]
+		for value, of := range l.like {
+			for n := range l.by {
+				if of == 0 && !each(lane, value, n) {
+					return
+				}
 			}
 		}
-		kinds := r.Count(1)
-		g, n, err := grammar.Decode(r.Remaining())
-		r.Check(err)
-		if r.Err() == nil {
-			r.Skip(n)
-			r.Check(Check(l.Values, width(terminal), g, kinds))
-		}
-		if r.Err() != nil {
-			return nil
-		}
-		l.steps, l.by = g, make([][]*column.Seq, kinds)
-		grammars = append(grammars, g)
-		x.List = append(x.List, l)
 	}
-	return grammars
 }
 
 // A Part is what an encoded lane has of the file's bytes.
@@ -223,38 +237,22 @@ type Part struct {
 // Parts takes the bytes of a class's lanes apart, in order; next reads a column and says what
 // it is like.
 func (x *Decoded) Parts(r *wire.Reader, next func(), yield func(Part)) error {
-	r.Uvarint()
-	var grammars []*grammar.Grammar
-	for i := range x.List {
-		l := &x.List[i]
-		for range 3 + 2*len(l.Values) { // terminal, values, each with what it is like, steps
-			r.Uvarint()
-		}
-		_, size, err := grammar.Decode(r.Remaining())
-		if err != nil {
-			return err
-		}
-		r.Skip(size)
-		grammars = append(grammars, l.steps)
-		yield(Part{l.Terminal, -1, size})
+	width := func(int) int { return math.MaxInt }
+	again := &Decoded{}
+	again.codeHead(&wire.Coder{R: r}, math.MaxInt, width, func(lane, bytes int) { yield(Part{x.List[lane].Terminal, -1, bytes}) })
+	if r.Err() != nil {
+		return r.Err()
 	}
-	column.DecodeVarying(r, grammars)
-	for range x.varying {
+	again.columns(func(lane, value, _ int) bool {
 		next()
-		yield(Part{-1, -1, 0})
-	}
-	for i := range x.List {
-		l := &x.List[i]
-		for k, p := range l.Values {
-			for range l.by {
-				if l.like[k] == 0 {
-					next()
-					yield(Part{l.Terminal, p, 0})
-				}
-			}
+		if lane < 0 {
+			yield(Part{-1, -1, 0})
+		} else {
+			yield(Part{x.List[lane].Terminal, x.List[lane].Values[value], 0})
 		}
-	}
-	return nil
+		return r.Err() == nil
+	})
+	return r.Err()
 }
 
 // Of evaluates the lanes for a rank, the index-th of its class, of which Used says how often
@@ -283,9 +281,13 @@ func (x *Decoded) Of(index int, rank int64, used Usage, signature func(terminal 
 			v.First = append(v.First, sig[p])
 		}
 		for _, step := range of.by {
-			vals := make([]int64, len(step))
-			for j, seq := range step {
-				vals[j] = seq.At(index, rank)
+			vals := make([]int64, 0, len(of.Values))
+			for _, like := range of.like {
+				if like > 0 {
+					vals = append(vals, vals[like-1])
+				} else {
+					vals, step = append(vals, step[0].At(index, rank)), step[1:]
+				}
 			}
 			v.By = append(v.By, vals)
 		}

@@ -30,11 +30,19 @@ func EnvelopeOf(source, tag, count, datatype int64) Envelope {
 	case !predefined || count < 0 || size > 0 && count > most/size:
 		return NoEnvelope // from MPI_PROC_NULL as well: ranks at an edge are to have the forms of others
 	case source == mpi.ProcNull:
-		return Envelope{mpi.ProcNull, mpi.AnyTag, 0}
+		return Asked(source, tag)
 	case source < 0 || tag < 0:
 		return NoEnvelope
 	}
 	return Envelope{source, tag, count * size}
+}
+
+// Asked returns what a receive of any size says. What comes from MPI_PROC_NULL is nothing, with any tag; else the size is not known, -1.
+func Asked(source, tag int64) Envelope {
+	if source == mpi.ProcNull {
+		return Envelope{mpi.ProcNull, mpi.AnyTag, 0}
+	}
+	return Envelope{source, tag, -1}
 }
 
 // Posted reports whether a status of these values follows from the receive.

@@ -4,8 +4,8 @@
 // Invariants:
 //
 //  1. Ranks that send each other messages in a loop, or call a collective function together, MUST draw the same number each
-//     time. So a loop is drawn only if all of its messages are received in the same run of it, by position among all messages
-//     between the two ranks, and if all members of a communicator are in it together.
+//     time. So a loop is drawn only if all members of a communicator are in it together. All of its messages must be received
+//     in the same run of it, by position among all messages between the two ranks.
 //  2. Nothing MUST be under way from one round to the next: no request, and no object that a round makes.
 //  3. Whatever isn't sure MUST stay as it is, and it is said why.
 //

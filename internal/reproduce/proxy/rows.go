@@ -93,21 +93,28 @@ func (v *variant) likeness(t int, c *call) string {
 	return fmt.Sprint(c.f.Name, c.site, c.shape, vals)
 }
 
-// numbers lists where the values of a message are that may be in a table: integers without a name, and who sent what came from any rank.
+// numbers lists where the values of a message are that may be in a table: integers without a name, and who sent what came from any rank
+// or with any tag.
 func (c *call) numbers() (list []int) {
-	wild := false
+	source, tag := int64(0), int64(0)
 	asks := meaning.WaitingOf(c.def)
 	for i := range c.f.Params {
 		p, n := &c.f.Params[i], &c.in[i]
 		if n.typ != trace.Int || p.Dir != trace.DirIn {
 			continue
 		}
-		if v := c.vals[0][n.at]; name(p.Kind, v) == "" {
+		v := c.vals[0][n.at]
+		switch p.Name {
+		case asks.Source:
+			source = v
+		case asks.Tag:
+			tag = v
+		}
+		if name(p.Kind, v) == "" {
 			list = append(list, n.at)
-		} else if p.Name == asks.Source {
-			wild = v == mpi.AnySource
 		}
 	}
+	wild := meaning.Wild(source, tag)
 	for i := range c.out {
 		if n := &c.out[i]; n.filled() && (wild || c.def.Has(mpi.Polls)) {
 			list = append(list, n.at+signature.StatusSource, n.at+signature.StatusTag)

@@ -191,8 +191,8 @@ func wrap(entries []string, indent string) string {
 	return b.String()
 }
 
-// A call that is another in each round of a loop, such as a wait for two requests more
-// each time, is one line if all that differs are numbers that go up or down by a step.
+// A call may differ in each iteration of a loop, such as a wait for two requests more
+// each time. It is one line if it differs in numbers that go up or down by a step.
 
 // A template is the text of a line without its numbers.
 type template struct {

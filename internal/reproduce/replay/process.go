@@ -1,7 +1,7 @@
-// Package replay re-issues the MPI calls of one rank of a trace: it turns each
-// recorded call into words for a C function, keeps the handles, requests and
-// memory that the recorded names stand for, waits as long as the program
-// computed, and sees to it that calls end as they did.
+// Package replay re-issues the MPI calls of one rank of a trace. It turns each
+// recorded call into words for a C function and keeps the handles, requests and
+// memory that the recorded names stand for. It waits for the time that the
+// program computed, and sees to it that calls end as they did.
 //
 // It is not an MPI program: it makes calls through a Host, which in the replayer
 // is the MPI and in tests a fake. It doesn't start ranks, and it expands no

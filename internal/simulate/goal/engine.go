@@ -3,8 +3,8 @@
 //
 // A rank has a CPU, which calculates, sends and takes in messages, and a NIC, which sends and
 // receives side by side. A send of s bytes keeps the CPU busy for o + (s-1)O, the NIC for
-// g + (s-1)G. Its message arrives o + L after it began, waits for the receiver's CPU and NIC,
-// and keeps them busy for o + (s-1)·max(O, G) and g + (s-1)G, whether or not its receive has
+// g + (s-1)G. Its message arrives o + L after it began and waits for the receiver's CPU and NIC.
+// It keeps them busy for o + (s-1)·max(O, G) and g + (s-1)G, whether or not its receive has
 // begun; a receive takes nothing by itself. A send of at most S bytes has ended when it has
 // begun; a larger one when message and receive have met, and its rank begins nothing before.
 //

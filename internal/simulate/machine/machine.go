@@ -2,8 +2,8 @@
 // are from each other, how long messages take over which distance, how fast cores are.
 //
 // The model is LogGP's (Alexandrov et al., SPAA 1995) with tables in place of one latency and
-// one bandwidth: o is the overhead of a message at either end, g the gap between messages,
-// and L and G together are the time that a message of a size takes one way, for each of two
+// one bandwidth: o is the overhead of a message at either end, g the gap between messages.
+// L and G together are the time that a message of a size takes one way, for each of two
 // protocols. Networks are never crowded in it; Contention makes them slower by a fixed factor.
 package machine
 

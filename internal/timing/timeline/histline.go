@@ -31,8 +31,8 @@ type histKey struct{ terminal, from int }
 // A drawKey is a leaf, and the place of the call before.
 type drawKey struct{ leaf, from int }
 
-// A drawing is where the times of the calls at a leaf come from, or of those by which it is entered as
-// a loop, or that come from one place, if these are known apart.
+// A drawing is where the times of the calls at a leaf come from. Calls by which it is entered as a loop, or
+// that come from one place, have their own if these are known apart.
 type drawing struct {
 	h             *sections.Histogram
 	duration, gap *hist.Draws // nil: there are none
