@@ -27,13 +27,13 @@ func (h *Hist) Tilt(mean float64) *Tilt {
 		sum += float64(b.Count) * b.Mean
 	}
 	least, most := h.bins[0].Mean, h.bins[n-1].Mean
-	lambda := 0.0
+	lambda, weights := 0.0, h.weights()
 	if whole := sum / all; math.Abs(mean-whole) > 0.001*whole && most > least {
-		lambda = h.tilting(min(max(mean, least), most), most-least)
+		lambda = weights.tilting(min(max(mean, least), most), most-least)
 	}
 	total := 0.0
 	sum = 0
-	for i, w := range h.tilted(lambda) {
+	for i, w := range weights.tilted(lambda) {
 		total += w
 		sum += w * h.bins[i].Mean
 		t.upto[i] = total
@@ -47,12 +47,25 @@ func (h *Hist) Tilt(mean float64) *Tilt {
 	return t
 }
 
-// tilted returns the weights of bins, the largest of which is about 1.
-func (h *Hist) tilted(lambda float64) []float64 {
-	w, most := make([]float64, len(h.bins)), math.Inf(-1)
+// weights are those of bins, with room for others.
+type weights struct {
+	bins       []Bin
+	logs, room []float64
+}
+
+func (h *Hist) weights() *weights {
+	w := &weights{h.bins, make([]float64, len(h.bins)), make([]float64, len(h.bins))}
+	for i := range w.logs {
+		w.logs[i] = math.Log(float64(h.bins[i].Count))
+	}
+	return w
+}
+
+// tilted returns the weights of tilted bins, until it is called again. The largest of them is about 1.
+func (x *weights) tilted(lambda float64) []float64 {
+	w, most := x.room, math.Inf(-1)
 	for i := range w {
-		b := &h.bins[i]
-		w[i] = math.Log(float64(b.Count)) + lambda*b.Mean
+		w[i] = x.logs[i] + lambda*x.bins[i].Mean
 		most = max(most, w[i])
 	}
 	for i := range w {
@@ -63,14 +76,17 @@ func (h *Hist) tilted(lambda float64) []float64 {
 
 // tilting finds the exponent for a mean that is between those of the first and the last
 // bin: the mean rises with it.
-func (h *Hist) tilting(mean, width float64) float64 {
+func (x *weights) tilting(mean, width float64) float64 {
 	low, high := -1000/width, 1000/width
 	for range 200 {
 		middle := (low + high) / 2
+		if middle == low || middle == high {
+			return middle // there is no number between them
+		}
 		var all, sum float64
-		for i, w := range h.tilted(middle) {
+		for i, w := range x.tilted(middle) {
 			all += w
-			sum += w * h.bins[i].Mean
+			sum += w * x.bins[i].Mean
 		}
 		if sum/all < mean {
 			low = middle
