@@ -68,6 +68,16 @@ func (w *When) Inside(column int) bool {
 	return w.Loop != nil && column >= w.Before && column < len(w.WidthNs)-w.After
 }
 
+// RowOf returns the row of a rank: its own one, if it has one; -1: there is none.
+func (w *When) RowOf(rank int) int {
+	for i := len(w.Rows) - 1; i >= 0; i-- {
+		if r := &w.Rows[i]; rank >= r.First && rank-r.First < r.Ranks {
+			return i
+		}
+	}
+	return -1
+}
+
 // Ns is how long ranks of a row are in a state in a column. It may be a little below 0.
 func (w *When) Ns(row, state, column int) int64 {
 	p := &w.Rows[row].Planes[state]
