@@ -1,6 +1,9 @@
 package trace
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 	"github.com/spoor-hpc/spoor/trace/model"
@@ -22,8 +25,11 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 		columns[i] = timeline.Column{Computing: float64(w.Ns(row, model.WhenComputing, i)), Files: float64(w.Ns(row, model.WhenFiles, i))}
 	}
 	for _, h := range w.Highest {
-		if h.Rank == k.number {
-			columns[h.Column].Computing += float64(h.Ns)
+		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
+		case h.Rank == k.number:
+			c.Computing += float64(h.Ns)
+		case others > 0 && w.RowOf(h.Rank) == row: // of which that rank is
+			c.Computing -= float64(h.Ns) / float64(others)
 		}
 	}
 	spans, slack := []timeline.Span{{Columns: columns}}, int64(-1)
@@ -38,20 +44,68 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 		for i := range w.Before {
 			at += float64(w.WidthNs[i])
 		}
-		step := 2*rounds.Begin(0) + 1 // what is computed before the loop is not the first iteration's
-		for i := w.Before; i < len(columns)-w.After; i += w.Parts {
-			if first, _ := w.Iterations(i); i > w.Before {
-				step = 2 * rounds.Begin(first)
+		begin := func(iteration uint64) uint64 {
+			if iteration == 0 { // what is computed before the loop is not the first iteration's
+				return 2*rounds.Begin(0) + 1
 			}
-			spans = append(spans, timeline.Span{Step: step, Ns: at, Columns: columns[i : i+w.Parts]})
+			return 2 * rounds.Begin(iteration)
+		}
+		for i := w.Before; i < len(columns)-w.After; i += w.Parts {
+			first, _ := w.Iterations(i)
+			span := timeline.Span{Step: begin(first), Ns: at, Columns: columns[i : i+w.Parts]}
 			for _, ns := range w.WidthNs[i : i+w.Parts] {
 				at += float64(ns)
 			}
+			spans = k.apart(w, spans, span, i, at, begin)
 		}
 		spans = append(spans, timeline.Span{Step: 2 * rounds.End, Ns: at, Columns: columns[len(columns)-w.After:]})
 	}
 	m.Anchor(spans, func(terminal int) bool { return k.Called(terminal).Func.Has(Posix) }, slack, own)
 	return nil
+}
+
+// apart adds the span of a column that ends at a time: one for each slow iteration in it, and those between.
+func (k *Rank) apart(w *When, spans []timeline.Span, s timeline.Span, column int, end float64, begin func(iteration uint64) uint64) []timeline.Span {
+	first, last := w.Iterations(column)
+	var slow []*model.WhenFinding
+	long, longer := 0.0, 0.0
+	for i := range w.Findings {
+		f := &w.Findings[i]
+		if w.Each > 1 && w.Loop.Iterations <= model.WhenSingle && f.Kind == model.WhenSlow && f.From >= first && f.From < last && !slices.ContainsFunc(slow, func(o *model.WhenFinding) bool { return o.From == f.From }) {
+			slow = append(slow, f)
+			long += float64(f.AfterNs)
+			longer += k.longer(f)
+		}
+	}
+	slices.SortFunc(slow, func(a, b *model.WhenFinding) int { return cmp.Compare(a.From, b.From) })
+	usual := (end - s.Ns - long) / float64(max(1, int(last-first)-len(slow)))
+	if len(slow) == 0 || usual < 0 || len(slow) > int(last-first) {
+		return append(spans, s)
+	}
+	at, whole, n := s.Ns, s.Columns[0], float64(last-first)
+	known := min(1, max(0, whole.Computing)/max(1, longer)) // iterations that follow each other may both have the same cause
+	add := func(from, to uint64, ns, more float64) {
+		if part := float64(to-from) / n; part > 0 {
+			c := timeline.Column{Computing: max(0, whole.Computing-longer)*part + more, Files: whole.Files * part}
+			spans = append(spans, timeline.Span{Step: begin(from), Ns: at, Columns: []timeline.Column{c}})
+			at += ns
+		}
+	}
+	for _, f := range slow {
+		add(first, f.From, usual*float64(f.From-first), 0)
+		add(f.From, f.From+1, float64(f.AfterNs), known*k.longer(f))
+		first = f.From + 1
+	}
+	add(first, last, usual*float64(last-first), 0)
+	return spans
+}
+
+// longer is by how much the rank computes longer in a slow iteration.
+func (k *Rank) longer(f *model.WhenFinding) float64 {
+	if f.Of == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number {
+		return float64(min(f.LongerNs, f.AfterNs))
+	}
+	return 0
 }
 
 // endRounded is how far the end of a rank, and with that its beginning, may be off besides.

@@ -94,11 +94,11 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 }
 
 // ownMeans makes the means of a class those of the rank, as far as the trace has what the rank itself spent on the calls of each
-// call site, so that sums along the line are those of Totals. It returns whether it has.
+// call site, so that sums along the line are those of Totals. It returns whether they are the rank's own.
 func (k *Rank) ownMeans(m *timeline.Means, stats []Times) (known bool, err error) {
 	all, err := k.r.Totals(k.nclass)
 	if err != nil || all.known == nil {
-		return false, err
+		return err == nil && all.ranks == 1, err
 	}
 	site := sections.NumbersOf(k.class.Groups()) // in the order of Totals
 	sites := all.Of(k.index).Sites

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // An Order is the call sites of a thread, numbered as they first come. A call at or before the site of the one
@@ -151,9 +152,6 @@ func together(k *Rank, stream int) (*Occurrences, error) {
 	return k.Occurrences(stream, func(t int) bool { return is[t] }), nil
 }
 
-// mostAlongside is how many iterations are compared one by one.
-const mostAlongside = 4096
-
 // Alongside finds the iterations of a rank by those of another one: they begin at the same collective calls of all ranks. It returns nil
 // where there are no such.
 func (o *Order) Alongside(of *Rank, r *Rounds) (*Rounds, error) {
@@ -182,8 +180,8 @@ func (o *Order) Alongside(of *Rank, r *Rounds) (*Rounds, error) {
 	}
 	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), Others: true, begin: at}
 	before := theirs.Before(r.Begin(0))
-	for n := uint64(1); n <= min(r.Count, mostAlongside); n++ { // each has a collective call
-		i := n * r.Count / min(r.Count, mostAlongside)
+	for n := uint64(1); n <= min(r.Count, model.WhenSingle); n++ { // each has a collective call
+		i := n * r.Count / min(r.Count, model.WhenSingle)
 		c := theirs.Before(r.Begin(i))
 		if c <= before && i < r.Count {
 			return nil, nil

@@ -49,6 +49,12 @@ type WhenHighest struct {
 	Ns           int64
 }
 
+// WhenSlow is the kind of findings of one iteration that takes longer; package when has all kinds.
+const WhenSlow = 0
+
+// WhenSingle is up to how many iterations of a loop are looked at one by one.
+const WhenSingle = 4096
+
 // A WhenFinding is iterations that differ from others.
 type WhenFinding struct {
 	Kind        int

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A Loop is one that ranks run in a thread. Its iterations begin with calls from one place.
@@ -20,8 +21,8 @@ type Loop struct {
 // Limits of what counts as a loop.
 const (
 	leastRounds = 2
-	mostKeys    = 8    // of a rank
-	mostSlots   = 4096 // iterations that are looked at one by one
+	mostKeys    = 8 // of a rank
+	mostSlots   = model.WhenSingle
 	sampled     = 256  // iterations that the time of a loop is estimated from
 	longRound   = 10   // times the median: what an iteration counts for at most
 	nearlyAll   = 0.85 // of the time of the loop with most: a loop within is the finer choice
