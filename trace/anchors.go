@@ -74,7 +74,7 @@ func (k *Rank) apart(w *When, spans []timeline.Span, s timeline.Span, column int
 		if w.Each > 1 && w.Loop.Iterations <= model.WhenSingle && f.Kind == model.WhenSlow && f.From >= first && f.From < last && !slices.ContainsFunc(slow, func(o *model.WhenFinding) bool { return o.From == f.From }) {
 			slow = append(slow, f)
 			long += float64(f.AfterNs)
-			longer += k.longer(f)
+			longer += k.longer(w, f)
 		}
 	}
 	slices.SortFunc(slow, func(a, b *model.WhenFinding) int { return cmp.Compare(a.From, b.From) })
@@ -93,19 +93,23 @@ func (k *Rank) apart(w *When, spans []timeline.Span, s timeline.Span, column int
 	}
 	for _, f := range slow {
 		add(first, f.From, usual*float64(f.From-first), 0)
-		add(f.From, f.From+1, float64(f.AfterNs), known*k.longer(f))
+		add(f.From, f.From+1, float64(f.AfterNs), known*k.longer(w, f))
 		first = f.From + 1
 	}
 	add(first, last, usual*float64(last-first), 0)
 	return spans
 }
 
-// longer is by how much the rank computes longer in a slow iteration.
-func (k *Rank) longer(f *model.WhenFinding) float64 {
-	if f.Of == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number {
-		return float64(min(f.LongerNs, f.AfterNs))
+// longer is by how much the rank computes longer in a slow iteration. The one after it may be slow for the same reason.
+func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
+	of := func(f *model.WhenFinding) bool { return f.Of == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number }
+	same := func(o model.WhenFinding) bool {
+		return o.Kind == f.Kind && o.From+1 == f.From && o.LongerNs == f.LongerNs && of(&o)
 	}
-	return 0
+	if !of(f) || slices.ContainsFunc(w.Findings, same) {
+		return 0
+	}
+	return float64(min(f.LongerNs, f.AfterNs))
 }
 
 // endRounded is how far the end of a rank, and with that its beginning, may be off besides.

@@ -63,9 +63,62 @@ func iterationsOf(r *trace.Reader, w *trace.When, o Options) (*Iterations, error
 	return d, nil
 }
 
+// A Finding is where the run's time is lost.
+type Finding struct {
+	efficiency.Finding
+	Seen *Seen `json:"seen,omitempty"` // nil: over the whole run
+}
+
+// Seen is where on the page iterations are that differ.
+type Seen struct {
+	Column int   `json:"column"` // of Iterations
+	Row    int   `json:"row"`
+	From   int64 `json:"from"` // ns on the timeline
+	To     int64 `json:"to"`
+}
+
+// seenIn finds the iterations of a finding on the line of its rank, or of the first rank that has any; nil: it isn't about some.
+func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) (*Seen, error) {
+	if w == nil || w.Loop == nil || f.To <= f.From || t == nil {
+		return nil, nil
+	}
+	x, err := when.NewIterations(r)
+	if err != nil {
+		return nil, err
+	}
+	for k, err := range r.Tracks() {
+		if err != nil {
+			return nil, err
+		}
+		if f.Rank >= 0 && f.Rank != k.Number() {
+			continue
+		}
+		rounds, err := x.Of(k, 0)
+		if err != nil || rounds == nil && f.Rank >= 0 {
+			return nil, err
+		}
+		if rounds == nil {
+			continue
+		}
+		wide := f.To - f.From // as much again on both sides
+		out := &Seen{Column: int(f.From/max(1, w.Each)) * max(1, w.Parts), Row: max(0, w.RowOf(k.Number()))}
+		for i, iteration := range []uint64{f.From - min(f.From, wide), min(f.To+wide, rounds.Count)} {
+			for c, err := range k.TimedFrom(0, max(1, rounds.Begin(iteration))-1) {
+				if err != nil {
+					return nil, err
+				}
+				*[]*int64{&out.From, &out.To}[i] = c.End() - t.StartNs
+				break
+			}
+		}
+		return out, nil
+	}
+	return nil, nil
+}
+
 // iterations adds what is known of iterations, and with that the findings.
 func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) error {
-	d.Findings = []efficiency.Finding{}
+	d.Findings = []Finding{}
 	if d.Imbalance == nil {
 		return nil
 	}
@@ -77,7 +130,13 @@ func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) erro
 	if err != nil {
 		return err
 	}
-	d.Findings = efficiency.Findings(d.Imbalance, waited, changes...)
+	for _, f := range efficiency.Findings(d.Imbalance, waited, changes...) {
+		seen, err := seenIn(r, w, &f, d.Timeline)
+		if err != nil {
+			return err
+		}
+		d.Findings = append(d.Findings, Finding{f, seen})
+	}
 	d.Iterations, err = iterationsOf(r, w, o)
 	return err
 }
