@@ -86,34 +86,12 @@ func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) 
 	if err != nil {
 		return nil, err
 	}
-	for k, err := range r.Tracks() {
-		if err != nil {
-			return nil, err
-		}
-		if f.Rank >= 0 && f.Rank != k.Number() {
-			continue
-		}
-		rounds, err := x.Of(k, 0)
-		if err != nil || rounds == nil && f.Rank >= 0 {
-			return nil, err
-		}
-		if rounds == nil {
-			continue
-		}
-		wide := f.To - f.From // as much again on both sides
-		out := &Seen{Column: int(f.From/max(1, w.Each)) * max(1, w.Parts), Row: max(0, w.RowOf(k.Number()))}
-		for i, iteration := range []uint64{f.From - min(f.From, wide), min(f.To+wide, rounds.Count)} {
-			for c, err := range k.TimedFrom(0, max(1, rounds.Begin(iteration))-1) {
-				if err != nil {
-					return nil, err
-				}
-				*[]*int64{&out.From, &out.To}[i] = c.End() - t.StartNs
-				break
-			}
-		}
-		return out, nil
+	wide := f.To - f.From // as much again on both sides
+	rank, ns, err := x.Begins(f.Rank, f.From-min(f.From, wide), f.To+wide)
+	if err != nil || len(ns) < 2 {
+		return nil, err
 	}
-	return nil, nil
+	return &Seen{int(f.From/max(1, w.Each)) * max(1, w.Parts), max(0, w.RowOf(rank)), ns[0] - t.StartNs, ns[1] - t.StartNs}, nil
 }
 
 // iterations adds what is known of iterations, and with that the findings.

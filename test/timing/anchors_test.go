@@ -1,12 +1,15 @@
 package timing
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // Drawn from means and from what the ranks found out at the end of a real run, the run looks as its single times say. Where ranks are much
@@ -40,6 +43,7 @@ func TestDrawnWhereItWas(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					a.marked(r.Name(), w)
 					before, _ := mergetest.Unlike(t, r, mergetest.WithoutTimes(t, file, nil))
 					place, share := mergetest.Unlike(t, r, mergetest.WithoutTimes(t, file, w))
 					t.Logf("%.1f %% drawn elsewhere, shares %.2f %% off; without %.1f %%", 100*place, 100*share, 100*before)
@@ -49,5 +53,23 @@ func TestDrawnWhereItWas(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// marked looks for what is found about iterations in traces for other tools.
+func (a *app) marked(name string, w *trace.When) {
+	a.t.Helper()
+	found := 0
+	for _, f := range w.Findings {
+		if k := when.Kind(f.Kind); k == when.Slow || k == when.Step || k == when.Period {
+			found++
+		}
+	}
+	for to, mark := range map[string]string{"chrome": `"ph":"i"`, "perfetto": "iteration "} {
+		a.spoor("export", "--to", to, "-f", "-o", "marks."+to, name)
+		b, err := os.ReadFile(filepath.Join(a.job.Dir, "marks."+to))
+		if got := bytes.Count(b, []byte(mark)); err != nil || got < found || to == "chrome" && got > found {
+			a.t.Errorf("%s has %d marks of %d findings; %v", to, got, found, err)
+		}
 	}
 }
