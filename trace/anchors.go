@@ -64,6 +64,44 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 	return nil
 }
 
+// spreadAsides has what the recorder took in the loop where the section when says that it did: the table of processes has the sums, and not
+// where each part of them was.
+func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
+	w, err := k.r.When()
+	if err != nil {
+		return nil, err
+	}
+	row, first := w.RowOf(k.number), rounds.Begin(0)
+	if row < 0 {
+		return list, nil
+	}
+	inLoop := func(a Aside) bool { return !a.Off && a.Call > first && a.Call < rounds.End }
+	sum, whole := 0.0, 0.0
+	for _, a := range list {
+		if inLoop(a) {
+			sum += float64(a.Ns)
+		}
+	}
+	other := func(column int) float64 { return float64(max(0, w.Ns(row, model.WhenOther, column))) }
+	for i := range w.WidthNs {
+		if w.Inside(i) {
+			whole += other(i)
+		}
+	}
+	if sum > 2*whole || sum == 0 { // the section has no more of it than its levels
+		return list, nil
+	}
+	out := slices.DeleteFunc(slices.Clone(list), inLoop)
+	for i := range w.WidthNs {
+		if w.Inside(i) && other(i) > 0 {
+			iteration, _ := w.Iterations(i)
+			out = append(out, Aside{Call: max(first+1, rounds.Begin(iteration)), Ns: int64(sum * other(i) / whole)})
+		}
+	}
+	slices.SortStableFunc(out, sections.CompareAsides)
+	return out, nil
+}
+
 // apart adds the span of a column that ends at a time: one for each slow iteration in it, and those between.
 func (k *Rank) apart(w *When, spans []timeline.Span, s timeline.Span, column int, end float64, begin func(iteration uint64) uint64) []timeline.Span {
 	first, last := w.Iterations(column)

@@ -77,13 +77,20 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Among(asides)
 	var rounds *Rounds
 	if stream == 0 && p.SpanNs > 0 {
-		if rounds, err = k.Iterations(); err == nil {
-			err = k.anchor(m, rounds, &p, own)
+		if rounds, err = k.Iterations(); err != nil {
+			return nil, err
 		}
-		if err != nil {
+	}
+	if rounds != nil {
+		if asides, err = k.spreadAsides(asides, rounds); err != nil {
+			return nil, err
+		}
+	}
+	m.Among(asides)
+	if stream == 0 && p.SpanNs > 0 {
+		if err := k.anchor(m, rounds, &p, own); err != nil {
 			return nil, err
 		}
 	}

@@ -115,6 +115,12 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 		return Inside, c.Start, nil
 	}
 	list, err := k.asidesOf(stream)
+	if err == nil && !own {
+		var m *timeline.Means
+		if m, err = k.means(stream); err == nil {
+			list = m.Asides()
+		}
+	}
 	if err != nil {
 		return 0, 0, err
 	}

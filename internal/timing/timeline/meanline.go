@@ -148,6 +148,15 @@ func (m *Means) Stretches() []model.Stretch {
 	return out
 }
 
+// Asides are those, by call.
+func (m *Means) Asides() []model.Aside {
+	out := make([]model.Aside, len(m.asides))
+	for i := range out {
+		out[i] = m.asides[i].Aside
+	}
+	return out
+}
+
 // place is where on the run's time line a sum of times would be if there were no asides.
 func (m *Means) place(sum int64) int64 { return m.Start + int64(float64(sum)*m.Scale) }
 
