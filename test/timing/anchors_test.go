@@ -65,11 +65,11 @@ func (a *app) marked(name string, w *trace.When) {
 			found++
 		}
 	}
-	for to, mark := range map[string]string{"chrome": `"ph":"i"`, "perfetto": "iteration "} {
-		a.spoor("export", "--to", to, "-f", "-o", "marks."+to, name)
-		b, err := os.ReadFile(filepath.Join(a.job.Dir, "marks."+to))
-		if got := bytes.Count(b, []byte(mark)); err != nil || got < found || to == "chrome" && got > found {
-			a.t.Errorf("%s has %d marks of %d findings; %v", to, got, found, err)
+	for _, x := range []struct{ to, file, mark string }{{"chrome", "marks.chrome", `"ph":"i"`}, {"perfetto", "marks.perfetto", " iteration"}, {"paraver", "marks.paraver/trace.prv", ":85000001:"}} {
+		a.spoor("export", "--to", x.to, "-f", "-o", "marks."+x.to, name)
+		b, err := os.ReadFile(filepath.Join(a.job.Dir, x.file))
+		if got := bytes.Count(b, []byte(x.mark)); err != nil || got < found || x.to != "perfetto" && got > found {
+			a.t.Errorf("%s has %d marks of %d findings; %v", x.to, got, found, err)
 		}
 	}
 }
