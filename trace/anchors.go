@@ -60,7 +60,7 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 		}
 		spans = append(spans, timeline.Span{Step: 2 * rounds.End, Ns: at, Columns: columns[len(columns)-w.After:]})
 	}
-	m.Anchor(spans, func(terminal int) bool { return k.Called(terminal).Func.Has(Posix) }, slack, own)
+	m.Anchor(spans, func(terminal int) bool { return k.Called(terminal).Func.Has(Posix) }, slack, anchorLevels*float64(w.LevelNs), own)
 	return nil
 }
 
@@ -149,6 +149,9 @@ func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
 	}
 	return float64(min(f.LongerNs, f.AfterNs))
 }
+
+// anchorLevels is by how many levels sums of columns may be off.
+const anchorLevels = 0.75
 
 // endRounded is how far the end of a rank, and with that its beginning, may be off besides.
 const endRounded = 1_000_000

@@ -56,8 +56,8 @@ func (a *anchor) inCalls(s *[sorts]int64) float64 {
 }
 
 // Anchor has calls where spans say. files tells the terminals of calls that work on files; slack is how far spans may be off, -1 if that is not
-// known, and own whether the means are the rank's own.
-func (m *Means) Anchor(spans []Span, files func(terminal int) bool, slack int64, own bool) {
+// known; columns' sums from the first on are right to a level; own is whether the means are the rank's own.
+func (m *Means) Anchor(spans []Span, files func(terminal int) bool, slack int64, level float64, own bool) {
 	m.sorts = make([]int8, len(m.Timings))
 	for leaf := range m.sorts {
 		if m.sorts[leaf] = ofCalls; files(m.terminal(leaf)) {
@@ -72,7 +72,7 @@ func (m *Means) Anchor(spans []Span, files func(terminal int) bool, slack int64,
 		return 0
 	})
 	list := m.stretches(spans, slack)
-	m.fill(list, own)
+	m.fill(list, level, own)
 	m.anchors = list
 }
 
@@ -178,9 +178,9 @@ func (c *Column) add(o Column) {
 	c.Files += o.Files
 }
 
-// fill divides the time of each stretch among gaps and calls. What doesn't fit in one is carried on to the next, and in the end back. Where
-// means are the rank's own they say how much it is in all.
-func (m *Means) fill(list []anchor, own bool) {
+// fill divides the time of each stretch among gaps and calls. It is what means say as far as columns' sums allow. What doesn't fit in one
+// is carried on to the next, and in the end back. Where means are the rank's own they say how much it is in all.
+func (m *Means) fill(list []anchor, level float64, own bool) {
 	all := Column{}
 	for i := range list {
 		all.add(list[i].columns)
@@ -206,10 +206,10 @@ func (m *Means) fill(list []anchor, own bool) {
 		whole := a.next - a.at
 		wanted := Column{carried.Computing + factor.Computing*a.columns.Computing, carried.Files + factor.Files*a.columns.Files}
 		if p.sums[ofGaps] > 0 {
-			p.ns[ofGaps] = min(max(0, wanted.Computing), whole)
+			p.ns[ofGaps] = min(max(0, near(p.sums[ofGaps]*m.Scale, wanted.Computing, level*factor.Computing)), whole)
 		}
 		if p.sums[ofFiles] > 0 {
-			p.ns[ofFiles] = min(max(0, wanted.Files), whole-p.ns[ofGaps])
+			p.ns[ofFiles] = min(max(0, near(p.sums[ofFiles]*m.Scale, wanted.Files, level*factor.Files)), whole-p.ns[ofGaps])
 		}
 		rest := whole - p.ns[ofGaps] - p.ns[ofFiles]
 		switch {
@@ -242,6 +242,9 @@ func (m *Means) fill(list []anchor, own bool) {
 		}
 	}
 }
+
+// near is what is as near to a time as another one allows.
+func near(ns, to, within float64) float64 { return min(max(ns, to-within), to+within) }
 
 // A part is the sums of a stretch, and what they are to be.
 type part struct{ sums, ns [sorts]float64 }
