@@ -10,18 +10,22 @@ import (
 // first search in a stream takes time for all of its structure.
 func (k *Rank) means(stream int) (*timeline.Means, error) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.lines == nil {
 		k.lines = make([]*timeline.Means, len(k.streams))
 	}
-	if k.lines[stream] == nil {
-		m, err := k.readMeans(stream)
-		if err != nil {
-			return nil, err
-		}
-		k.lines[stream] = m
+	m := k.lines[stream]
+	k.mu.Unlock()
+	if m != nil {
+		return m, nil
 	}
-	return k.lines[stream], nil
+	m, err := k.readMeans(stream)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lines[stream] = m
+	return m, nil
 }
 
 // readMeans prepares a stream's timeline from the statistics of its class.
@@ -49,7 +53,8 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	if err := k.placeMeans(stream, m); err != nil {
 		return nil, err
 	}
-	if err := k.ownMeans(m, stats); err != nil {
+	own, err := k.ownMeans(m, stats)
+	if err != nil {
 		return nil, err
 	}
 	weight := func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns + m.Timings[t].Gap.Ns) }
@@ -72,19 +77,35 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 	if err != nil {
 		return nil, err
 	}
+	var rounds *Rounds
+	if stream == 0 && p.SpanNs > 0 {
+		if rounds, err = k.Iterations(); err != nil {
+			return nil, err
+		}
+	}
+	if rounds != nil {
+		if asides, err = k.spreadAsides(asides, rounds); err != nil {
+			return nil, err
+		}
+	}
 	m.Among(asides)
-	if stream == 0 {
+	if stream == 0 && p.SpanNs > 0 {
+		if err := k.anchor(m, rounds, &p, own); err != nil {
+			return nil, err
+		}
+	}
+	if stream == 0 && rounds == nil { // else it is known which iteration a call is in
 		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.Sums { return k.weighed(0, weight) })
 	}
 	return m, nil
 }
 
 // ownMeans makes the means of a class those of the rank, so that sums along the line are those of Totals. It needs what the rank itself
-// spent on the calls of each call site, as far as the trace has that.
-func (k *Rank) ownMeans(m *timeline.Means, stats []Times) error {
+// spent on the calls of each call site, as far as the trace has that. It returns whether they are the rank's own.
+func (k *Rank) ownMeans(m *timeline.Means, stats []Times) (known bool, err error) {
 	all, err := k.r.Totals(k.nclass)
 	if err != nil || all.known == nil {
-		return err
+		return err == nil && all.ranks == 1, err
 	}
 	site := sections.NumbersOf(k.class.Groups()) // in the order of Totals
 	sites := all.Of(k.index).Sites
@@ -99,7 +120,7 @@ func (k *Rank) ownMeans(m *timeline.Means, stats []Times) error {
 		gaps[i], durations[i] = factor(sites[i].Gap.Ns, gaps[i]), factor(sites[i].Duration.Ns, durations[i])
 	}
 	m.Own(func(terminal int) (gap, duration float64) { return gaps[site[terminal]], durations[site[terminal]] })
-	return nil
+	return true, nil
 }
 
 // factor is what makes a mean rank's time a rank's own.

@@ -77,12 +77,7 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	if err != nil || k.Len(stream) == 0 {
 		return 0, err
 	}
-	index := k.Len(stream) - 1
-	if at := m.Sum(ns); at < 0 {
-		return 0, nil
-	} else if at < m.Sums.Total() {
-		index, _ = m.Sums.Nth(at)
-	}
+	index := m.Last(ns)
 	// Means find the call, or the block of calls that it is in.
 	from := index
 	if open, err := k.samples(m, stream); err != nil {
@@ -120,6 +115,12 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 		return Inside, c.Start, nil
 	}
 	list, err := k.asidesOf(stream)
+	if err == nil && !own {
+		var m *timeline.Means
+		if m, err = k.means(stream); err == nil {
+			list = m.Asides()
+		}
+	}
 	if err != nil {
 		return 0, 0, err
 	}

@@ -31,28 +31,39 @@ func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2
 			yield(nil, err)
 			return
 		}
-		if m.Of != nil {
-			byLeaf := make([]int, len(m.Of))
-			for leaf, t := range m.Of {
-				byLeaf[leaf] = kind[t]
+		// Calls that work on files are counted apart, as their times may be stretched otherwise than those of others.
+		each := make([]int, len(m.Timings))
+		for leaf := range each {
+			t := leaf
+			if m.Of != nil {
+				t = int(m.Of[leaf])
 			}
-			kind = byLeaf
+			if each[leaf] = kind[t]; m.OnFiles(leaf) {
+				each[leaf] += kinds
+			}
 		}
-		split := grammar.NewSplit(m.Sums, kind, kinds, func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns) })
+		split := grammar.NewSplit(m.Sums, each, 2*kinds, func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns) })
 		split.Steps = partSteps
-		out := Part{Ns: make([]float64, kinds)}
+		out := Part{Calls: make([]uint64, kinds), Ns: make([]float64, kinds)}
+		along := m.Parts()
 		for p := range split.Parts(max(1, int64(float64(longest)/m.Scale))) {
 			c := split.Count(p)
-			out.Calls, out.Single = c.Calls, p.Single
-			for i, sum := range c.Sums {
-				out.Ns[i] = float64(sum) * m.Scale
+			gap, calls, files := p.Weight, int64(0), int64(0)
+			for i := range kinds {
+				calls += c.Sums[i]
+				files += c.Sums[kinds+i]
 			}
-			begin := p.Before
-			if p.Single {
-				begin += int64(m.Timings[p.Terminal].Gap.Ns)
+			gap -= calls + files
+			before := int64(0)
+			if out.Single = p.Single; p.Single {
+				before, gap = gap, 0
 			}
-			out.Start = m.Begins(begin)
-			out.End = max(out.Start, m.Ends(p.Before+p.Weight))
+			var scale float64
+			out.Start, out.End, scale = along.Next(before, gap, calls, files)
+			for i := range kinds {
+				out.Calls[i] = c.Calls[i] + c.Calls[kinds+i]
+				out.Ns[i] = float64(c.Sums[i]+c.Sums[kinds+i]) * scale
+			}
 			if !yield(&out, nil) {
 				return
 			}

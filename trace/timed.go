@@ -18,11 +18,12 @@ type TimedCall struct {
 	// since rank 0's first call, on rank 0's clock (see Rank.Clock). Where times are the calls' own, so are
 	// starts, between ranks as well, up to how well clocks agree. With means and histograms starts are
 	// representative. Calls keep their order, and each 32,768 of a stream together take as long as their means
-	// do, but a single one may be off. The whole rank may be off against others, too: the table of processes
+	// do, but a single one may be off. Where the trace says when ranks computed (see Reader.When), calls of a first thread are where that says,
+	// to within a column of it. The whole rank may be off against others, too: the table of processes
 	// has the end of a rank to a millisecond, and its span to 0.1 % (3 % on thousands of ranks).
 	Start int64
 	// Within is how far Start may be from when the call began, as seen from the rank's first call;
-	// math.MaxUint64 if that is not known.
+	// math.MaxUint64 if that is not known. Where ranks were not in step, calls of the columns of When may be farther off.
 	Within uint64
 	end    int64
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spoor-hpc/spoor/internal/analyse/efficiency"
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/convert"
 	"github.com/spoor-hpc/spoor/internal/convert/otf2"
@@ -129,6 +131,9 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	}
 	where := newPlaces(o.paths)
 	about := aboutTrace(s, where)
+	if about.Marks, err = marks(s, where); err != nil {
+		return err
+	}
 	p = newProgress(cmd.ErrOrStderr(), "calls", int(calls))
 	err = writeAside(o.out, f.folder, func(path string) error { return f.write(s, path, about) })
 	p.end()
@@ -294,6 +299,33 @@ func writeDimemas(s *ops.Source, path string, about convert.Options) error {
 func writeSMPI(s *ops.Source, dir string, _ convert.Options) error {
 	x, err := smpi.New(s, dir)
 	return through(s, x, err)
+}
+
+// marks are findings about iterations, where the first of these begins.
+func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
+	w, err := s.Reader.When()
+	if err != nil || w == nil || w.Loop == nil {
+		return nil, err
+	}
+	found, err := efficiency.Changes(s.Reader, w, where.atCall)
+	if err != nil {
+		return nil, err
+	}
+	x, err := when.NewIterations(s.Reader)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		_, ns, err := x.Begins(f.Rank, f.From)
+		if err != nil {
+			return nil, err
+		}
+		if f.To > 0 && len(ns) > 0 && s.Has(ns[0]) {
+			list = append(list, convert.Mark{Ns: ns[0] - s.First, Text: f.Text})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b convert.Mark) int { return cmp.Compare(a.Ns, b.Ns) })
+	return list, nil
 }
 
 // aboutTrace returns what formats say besides calls.

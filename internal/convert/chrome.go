@@ -35,8 +35,16 @@ func NewChrome(s *ops.Source, w io.Writer, o Options) (*Chrome, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(w, `{"displayTimeUnit":"ns","otherData":%s,"traceEvents":[`, about)
-	return x, err
+	if _, err = fmt.Fprintf(w, `{"displayTimeUnit":"ns","otherData":%s,"traceEvents":[`, about); err != nil {
+		return nil, err
+	}
+	for _, m := range o.Marks {
+		b := micro(append(x.begin("i", 0, 0), `,"s":"g","ts":`...), m.Ns)
+		if err := x.end(append(append(b, `,"name":`...), x.text(m.Text)...)); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
 }
 
 // Close ends it.

@@ -99,7 +99,16 @@ func NewPerfetto(s *ops.Source, w io.Writer, o Options) (*Perfetto, error) {
 		x.other = textField(textField(x.other[:0], annotationPlain, name), annotationString, o.About[name])
 		x.event = messageField(x.event, eventAnnotation, x.other)
 	}
-	return x, x.packet(packetEvent, 0, usesState)
+	if err := x.packet(packetEvent, 0, usesState); err != nil {
+		return nil, err
+	}
+	for _, m := range o.Marks {
+		x.event = textField(varintField(varintField(x.event[:0], eventType, instant), eventTrack, aboutTrack), eventPlainName, m.Text)
+		if err := x.packet(packetEvent, m.Ns, usesState); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
 }
 
 // aboutTrack is the track of what is said of the whole trace.

@@ -112,6 +112,9 @@ func (s *Source) wants(start, end int64) bool {
 	return end+s.First >= s.o.From && start+s.First <= s.o.To
 }
 
+// Has reports whether a time on the run's time line is exported.
+func (s *Source) Has(ns int64) bool { return s.wants(ns-s.First, ns-s.First) }
+
 // TimeKind is how well times are known. Of NoSample they say the order of a thread's calls, no more.
 func (s *Source) TimeKind() (trace.SampleKind, error) {
 	if !s.Reader.HasTimes() {

@@ -13,7 +13,7 @@ const MainLoop = "main"
 
 // rounds finds the calls of some rounds of a loop. A round is from one call that begins it to before the next.
 func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span, found bool, err error) {
-	var x *when.Rounds
+	var x *trace.Rounds
 	if w.Loop == MainLoop {
 		if w.iterations == nil {
 			if w.iterations, err = when.NewIterations(r); err != nil {
@@ -42,7 +42,7 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 
 // named finds the rounds that begin with calls that a text names: a function, or what a call site is called, or a part of it. nil: there
 // are none.
-func (w *Window) named(k *trace.Rank, stream int) *when.Rounds {
+func (w *Window) named(k *trace.Rank, stream int) *trace.Rounds {
 	name, place, both := strings.Cut(w.Loop, "@")
 	x := k.Occurrences(stream, func(t int) bool {
 		c := k.Called(t)
@@ -57,5 +57,5 @@ func (w *Window) named(k *trace.Rank, stream int) *when.Rounds {
 		b, _ := x.Nth(n - 1)
 		end = min(end, b+(b-a))
 	}
-	return when.NewRounds(x, end)
+	return trace.NewRounds(x, end)
 }

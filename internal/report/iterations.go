@@ -63,9 +63,40 @@ func iterationsOf(r *trace.Reader, w *trace.When, o Options) (*Iterations, error
 	return d, nil
 }
 
+// A Finding is where the run's time is lost.
+type Finding struct {
+	efficiency.Finding
+	Seen *Seen `json:"seen,omitempty"` // nil: over the whole run
+}
+
+// Seen is where on the page iterations are that differ.
+type Seen struct {
+	Column int   `json:"column"` // of Iterations
+	Row    int   `json:"row"`
+	From   int64 `json:"from"` // ns on the timeline
+	To     int64 `json:"to"`
+}
+
+// seenIn finds the iterations of a finding on the line of its rank, or of the first rank that has any; nil: it isn't about some.
+func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) (*Seen, error) {
+	if w == nil || w.Loop == nil || f.To <= f.From || t == nil {
+		return nil, nil
+	}
+	x, err := when.NewIterations(r)
+	if err != nil {
+		return nil, err
+	}
+	wide := f.To - f.From // as much again on both sides
+	rank, ns, err := x.Begins(f.Rank, f.From-min(f.From, wide), f.To+wide)
+	if err != nil || len(ns) < 2 {
+		return nil, err
+	}
+	return &Seen{int(f.From/max(1, w.Each)) * max(1, w.Parts), max(0, w.RowOf(rank)), ns[0] - t.StartNs, ns[1] - t.StartNs}, nil
+}
+
 // iterations adds what is known of iterations, and with that the findings.
 func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) error {
-	d.Findings = []efficiency.Finding{}
+	d.Findings = []Finding{}
 	if d.Imbalance == nil {
 		return nil
 	}
@@ -77,7 +108,13 @@ func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) erro
 	if err != nil {
 		return err
 	}
-	d.Findings = efficiency.Findings(d.Imbalance, waited, changes...)
+	for _, f := range efficiency.Findings(d.Imbalance, waited, changes...) {
+		seen, err := seenIn(r, w, &f, d.Timeline)
+		if err != nil {
+			return err
+		}
+		d.Findings = append(d.Findings, Finding{f, seen})
+	}
 	d.Iterations, err = iterationsOf(r, w, o)
 	return err
 }

@@ -50,29 +50,29 @@ type Options struct {
 
 // Data is what a page shows.
 type Data struct {
-	Title      string               `json:"title"`
-	File       string               `json:"file"`
-	Producer   string               `json:"producer"`
-	Findings   []efficiency.Finding `json:"findings"`
-	Summary    *summary.Summary     `json:"summary"`
-	Classes    int                  `json:"classes"`
-	Hosts      int                  `json:"hosts"`
-	Flat       Flat                 `json:"flat"`
-	Structure  []Structure          `json:"structure"`
-	Matrix     []Layer              `json:"matrix"`
-	Imbalance  *efficiency.Report   `json:"imbalance"` // nil without times
-	Timeline   *Timeline            `json:"timeline"`  // nil without times
-	Waiting    *Waiting             `json:"waiting"`   // nil where it isn't known
-	Iterations *Iterations          `json:"iterations"`
-	NoWaits    string               `json:"no_waits"` // why, if the trace says so
-	Numbers    []Number             `json:"numbers"`
-	Files      []File               `json:"files"`
-	MoreFiles  int                  `json:"more_files"`
-	Posix      []PosixFile          `json:"posix"`
-	MorePosix  int                  `json:"more_posix"`
-	Heats      []Heat               `json:"heats"`
-	Topologies []Topology           `json:"topologies"`
-	Live       bool                 `json:"live"` // the page comes from a server, which has more detail
+	Title      string             `json:"title"`
+	File       string             `json:"file"`
+	Producer   string             `json:"producer"`
+	Findings   []Finding          `json:"findings"`
+	Summary    *summary.Summary   `json:"summary"`
+	Classes    int                `json:"classes"`
+	Hosts      int                `json:"hosts"`
+	Flat       Flat               `json:"flat"`
+	Structure  []Structure        `json:"structure"`
+	Matrix     []Layer            `json:"matrix"`
+	Imbalance  *efficiency.Report `json:"imbalance"` // nil without times
+	Timeline   *Timeline          `json:"timeline"`  // nil without times
+	Waiting    *Waiting           `json:"waiting"`   // nil where it isn't known
+	Iterations *Iterations        `json:"iterations"`
+	NoWaits    string             `json:"no_waits"` // why, if the trace says so
+	Numbers    []Number           `json:"numbers"`
+	Files      []File             `json:"files"`
+	MoreFiles  int                `json:"more_files"`
+	Posix      []PosixFile        `json:"posix"`
+	MorePosix  int                `json:"more_posix"`
+	Heats      []Heat             `json:"heats"`
+	Topologies []Topology         `json:"topologies"`
+	Live       bool               `json:"live"` // the page comes from a server, which has more detail
 
 	calls *profile.Flat
 }

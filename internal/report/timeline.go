@@ -22,6 +22,7 @@ type Timeline struct {
 	Bin       int        `json:"bin"`     // ranks per row
 	Sampled   bool       `json:"sampled"` // only the first rank of each row was looked at
 	Threads   bool       `json:"threads"` // there are threads beside the first
+	Columns   int        `json:"columns"` // in which the trace says when ranks compute; 0: it doesn't, or has the times of single calls
 	Rows      []Row      `json:"rows"`
 	Functions []Function `json:"functions"`
 
@@ -245,6 +246,11 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	kind, err := r.TimeKind()
 	if t.own = kind.Own(); err != nil {
 		return nil, err
+	}
+	if w, err := r.When(); err != nil {
+		return nil, err
+	} else if w != nil && !t.own {
+		t.Columns = len(w.WidthNs)
 	}
 	t.folded = !t.own && calls > maxExpanded
 	if (!t.folded && calls > maxLooked || t.folded && len(streams) > maxParts/t.tiles(len(rows))) && t.Bin > 1 {

@@ -38,6 +38,12 @@ func TestIterations(t *testing.T) {
 	if got := p.eval(`document.activeElement.id`); got != "iteration-heat" {
 		t.Errorf("the finding leads to %q", got)
 	}
+	if got := p.eval(`document.getElementById("tip").textContent`); !strings.HasPrefix(got, fmt.Sprintf("rank 2, iteration %d", slow)) {
+		t.Errorf("the finding leads to %q", got)
+	}
+	p.eval(`[...document.querySelectorAll("#findings button")].find((b) => b.closest("li").textContent.includes("iteration 25") && b.textContent === "On the timeline").click()`)
+	p.until(`document.getElementById("time-where").textContent.startsWith("24.1 ms to 47.1 ms")`) // one iteration more before and after
+	p.eval(`document.getElementById("iteration-heat").focus()`)
 	label := func() string { return p.eval(`document.querySelector("#iteration-heat").getAttribute("aria-label")`) }
 	if got := label(); !strings.Contains(got, "time computing, ranks by iteration: 3 rows, 40 iterations") {
 		t.Error(got)

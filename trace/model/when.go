@@ -55,6 +55,12 @@ type WhenHighest struct {
 	Ns           int64
 }
 
+// WhenSlow is the kind of findings of one iteration that takes longer; package when has all kinds.
+const WhenSlow = 0
+
+// WhenSingle is up to how many iterations of a loop are looked at one by one.
+const WhenSingle = 4096
+
 // A WhenFinding is iterations that differ from others.
 type WhenFinding struct {
 	Kind        int
@@ -86,6 +92,16 @@ type WhenTimes struct {
 // Inside reports whether a column is one of the loop.
 func (w *When) Inside(column int) bool {
 	return w.Loop != nil && column >= w.Before && column < len(w.WidthNs)-w.After
+}
+
+// RowOf returns the row of a rank: its own one, if it has one; -1: there is none.
+func (w *When) RowOf(rank int) int {
+	for i := len(w.Rows) - 1; i >= 0; i-- {
+		if r := &w.Rows[i]; rank >= r.First && rank-r.First < r.Ranks {
+			return i
+		}
+	}
+	return -1
 }
 
 // Ns is how long ranks of a row are in a state in a column. It may be a little below 0.

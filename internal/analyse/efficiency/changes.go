@@ -9,6 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
+// stepSeen is how many iterations show that those from one on take longer.
+const stepSeen = 10
+
 // Changes says in sentences which iterations of a run differ, as package when finds them. called names a call site. w may be nil.
 func Changes(r *trace.Reader, w *trace.When, called func(function string, s trace.Site) string) ([]Finding, error) {
 	if w == nil || w.Loop == nil || len(w.Findings) == 0 {
@@ -24,6 +27,14 @@ func Changes(r *trace.Reader, w *trace.When, called func(function string, s trac
 		out := Finding{Share: float64(f.CostNs) / float64(max(1, w.RunNs())), Text: changeText(w, f, r.Ranks()), Rank: -1, Evidence: "iterations"}
 		if f.Of == 1 {
 			out.Rank = f.Ranks[0]
+		}
+		switch out.From = f.From; when.Kind(f.Kind) {
+		case when.Slow:
+			out.To = f.From + 1
+		case when.Step:
+			out.To = f.From + stepSeen
+		case when.Period:
+			out.To = f.From + 2*f.Every
 		}
 		if f.Place.Function >= 0 {
 			at := x.At(f.Place)

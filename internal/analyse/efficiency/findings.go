@@ -24,6 +24,8 @@ type Finding struct {
 	Place    string  `json:"site,omitempty"`
 	Rank     int     `json:"rank"`               // the one to look at, -1: none more than others
 	Evidence string  `json:"evidence,omitempty"` // "path": the critical path; "waiting"; "iterations"; else the calls themselves
+	From     uint64  `json:"-"`                  // the iteration in which it shows first
+	To       uint64  `json:"-"`                  // up to which it is well seen; 0: over all
 }
 
 const (
@@ -69,13 +71,13 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	}
 	if x := &rep.Useful; more(x.Most.Rank) && !told[x.Most.Rank] {
 		add(Finding{(x.Most.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
-			x.Most.Rank, x.Most.Ns/x.Mean, show.Duration(x.Most.Ns), show.Duration(x.Mean)), "", "", x.Most.Rank, ""})
+			x.Most.Rank, x.Most.Ns/x.Mean, show.Duration(x.Most.Ns), show.Duration(x.Mean)), "", "", x.Most.Rank, "", 0, 0})
 	}
 	start := "MPI_Init takes " + show.Duration(rep.Init.Mean) + " per rank"
 	if rep.FinalizeTold() {
 		start += ", MPI_Finalize " + show.Duration(rep.Finalize.Mean)
 	}
-	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, ""})
+	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, "", 0, 0})
 	for i := range rep.Calls {
 		c := &rep.Calls[i]
 		if def, known := mpi.Lookup(c.Function); known && (def.Has(mpi.Begins) || def.Has(mpi.Ends)) {
@@ -114,7 +116,7 @@ func critical(p *waits.Path, runtime float64) Finding {
 		float64(worst.ImbalanceNs) / max(1, float64(p.RunNs), runtime), // the path may be that of the last part only
 		fmt.Sprintf("the run's end depends on "+what+" %s at %s: %s of the critical path, %s more than ranks spend there on average", worst.Rank, worst.Function, worst.Place,
 			show.Duration(float64(worst.ComputeNs+worst.MPINs)), show.Duration(float64(worst.ImbalanceNs))),
-		worst.Function, worst.Place, worst.Rank, "path",
+		worst.Function, worst.Place, worst.Rank, "path", 0, 0,
 	}
 }
 

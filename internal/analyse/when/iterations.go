@@ -22,9 +22,15 @@ func NewIterations(r *trace.Reader) (*Iterations, error) {
 
 // Of returns the iterations of a rank's thread; nil: it has none.
 func (i *Iterations) Of(k *trace.Rank, stream int) (*Rounds, error) {
+	w, err := i.r.When()
+	if err != nil {
+		return nil, err
+	}
+	if stream == 0 && w != nil && w.Loop != nil {
+		return k.Iterations()
+	}
 	loop, known := i.loops[stream]
 	if !known {
-		var err error
 		if loop, err = i.find(stream); err != nil {
 			return nil, err
 		}
@@ -49,25 +55,45 @@ func (i *Iterations) Of(k *trace.Rank, stream int) (*Rounds, error) {
 	return rounds, err
 }
 
-// find looks for the loop that most ranks have in a thread: of first threads that of what is known of the run's iterations.
-func (i *Iterations) find(stream int) (*Loop, error) {
-	w, err := i.r.When()
-	if err != nil {
-		return nil, err
+// Begins returns when some iterations begin on the first thread of a rank, and its number; of rank -1, on the first that has any; nil: it has
+// none. The one after the last begins where that ends.
+func (i *Iterations) Begins(rank int, iterations ...uint64) (of int, ns []int64, err error) {
+	for k, err := range i.r.Tracks() {
+		if err != nil {
+			return 0, nil, err
+		}
+		if rank >= 0 && rank != k.Number() {
+			continue
+		}
+		rounds, err := i.Of(k, 0)
+		if err != nil {
+			return 0, nil, err
+		}
+		if rounds == nil {
+			continue
+		}
+		for _, n := range iterations {
+			for c, err := range k.TimedFrom(0, max(1, rounds.Begin(n))-1) { // what is computed before its first call is part of it
+				if err != nil {
+					return 0, nil, err
+				}
+				ns = append(ns, c.End())
+				break
+			}
+		}
+		return k.Number(), ns, nil
 	}
+	return 0, nil, nil
+}
+
+// find looks for the loop that most ranks have in a thread.
+func (i *Iterations) find(stream int) (*Loop, error) {
 	all, ranks, lists := make(votes), 0, make(map[int]map[key]vote)
 	for k, err := range i.r.Tracks() {
 		if err != nil {
 			return nil, err
 		}
 		if k.Streams() <= stream || k.Len(stream) == 0 {
-			continue
-		}
-		if stream == 0 && w != nil && w.Loop != nil {
-			l := &Loop{w.Loop.Begins, w.Loop.Iterations, i.r.Ranks() - w.Loop.Without, k.Number()}
-			if orderOf(k, stream, i.x).rounds(l) != nil {
-				return l, nil
-			}
 			continue
 		}
 		list := lists[k.Class()]

@@ -6,9 +6,8 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
-	"github.com/spoor-hpc/spoor/internal/once"
-	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A Loop is one that ranks run in a thread. Its iterations begin with calls from one place.
@@ -21,60 +20,31 @@ type Loop struct {
 
 // Limits of what counts as a loop.
 const (
-	leastRounds  = 2
-	mostKeys     = 8    // of a rank
-	mostSlots    = 4096 // iterations that are looked at one by one
-	sampled      = 256  // iterations that the time of a loop is estimated from
-	longRound    = 10   // times the median: what an iteration counts for at most
-	nearlyAll    = 0.85 // of the time of the loop with most: a loop within is the finer choice
-	mostVotes    = 64
-	mostLoopsEnd = 1 << 16 // calls that are looked at for the end of the last iteration
+	leastRounds = 2
+	mostKeys    = 8 // of a rank
+	mostSlots   = model.WhenSingle
+	sampled     = 256  // iterations that the time of a loop is estimated from
+	longRound   = 10   // times the median: what an iteration counts for at most
+	nearlyAll   = 0.85 // of the time of the loop with most: a loop within is the finer choice
+	mostVotes   = 64
 )
 
-// An order is the call sites of a rank's thread, numbered as they first come. A call at or before the site of the one
-// before it is a step back: the beginning of an iteration.
+// An order is the call sites of a rank's thread, numbered as they first come.
 type order struct {
+	*trace.Order
 	k      *trace.Rank
 	stream int
 	x      *waits.Places
-	number []int // by terminal: of its site; -1: the thread has none such
+	number []int // by terminal: of its site
 	places []trace.WaitPlace
-	firsts []uint64      // by site: where it is first
-	back   map[int][]int // by site: those from which steps lead back to it, ascending
-	steps  map[[2]int]uint64
 }
 
 func orderOf(k *trace.Rank, stream int, x *waits.Places) *order {
-	o := &order{k: k, stream: stream, x: x, number: make([]int, k.Terminals()), back: make(map[int][]int), steps: make(map[[2]int]uint64)}
-	known := make(map[trace.WaitPlace]int)
-	firsts := k.Firsts(stream)
-	var by []int
-	for t, at := range firsts {
-		if o.number[t] = -1; at < math.MaxUint64 {
-			by = append(by, t)
-		}
-	}
-	slices.SortFunc(by, func(a, b int) int { return cmp.Compare(firsts[a], firsts[b]) })
-	for _, t := range by {
+	o := &order{Order: k.Order(stream), k: k, stream: stream, x: x}
+	o.number = o.Number
+	for _, t := range o.First {
 		c := k.Called(t)
-		n, fresh := once.Number(known, x.Of(c.Func, c.Site))
-		if fresh {
-			o.places, o.firsts = append(o.places, x.Of(c.Func, c.Site)), append(o.firsts, firsts[t])
-		}
-		o.number[t] = n
-	}
-	for pair, n := range k.Transitions(stream) {
-		if pair[0] != trace.NoTerminal {
-			o.steps[[2]int{o.number[pair[0]], o.number[pair[1]]}] += n
-		}
-	}
-	for s := range o.steps {
-		if s[1] <= s[0] {
-			o.back[s[1]] = append(o.back[s[1]], s[0])
-		}
-	}
-	for _, list := range o.back {
-		slices.Sort(list)
+		o.places = append(o.places, x.Of(c.Func, c.Site))
 	}
 	return o
 }
@@ -87,15 +57,8 @@ type cycle struct {
 	share    float64 // of the thread's time
 }
 
-// begins says whether a call begins a round: it comes after one far enough behind, or the loop is entered.
-func (c *cycle) begins(o *order) func(before, terminal int) bool {
-	return func(before, terminal int) bool {
-		if o.number[terminal] != c.to {
-			return false
-		}
-		return before == trace.NoTerminal || o.number[before] >= c.from || o.number[before] < c.to
-	}
-}
+// begins says whether a call begins a round.
+func (c *cycle) begins(o *order) func(before, terminal int) bool { return o.Begins(c.to, c.from) }
 
 // cycles finds the loops of the order with most time. mean is the time of a terminal's call, with what it computes before; nil: all
 // calls count the same.
@@ -108,19 +71,19 @@ func (o *order) cycles(mean []float64) []cycle {
 	})
 	total := float64(max(1, weigh(math.MaxUint64)))
 	var list []cycle
-	for to, sources := range o.back {
+	for to, sources := range o.Back {
 		entered := uint64(0)
 		if to == 0 {
 			entered = 1
 		}
-		for s, n := range o.steps {
+		for s, n := range o.Steps {
 			if s[1] == to && s[0] < to {
 				entered += n
 			}
 		}
 		rounds := entered
 		for i := len(sources) - 1; i >= 0; i-- {
-			if rounds += o.steps[[2]int{sources[i], to}]; rounds >= leastRounds {
+			if rounds += o.Steps[[2]int{sources[i], to}]; rounds >= leastRounds {
 				list = append(list, cycle{to: to, from: sources[i], rounds: rounds})
 			}
 		}
@@ -276,121 +239,10 @@ func finer(a, b uint64) bool {
 	return a <= mostSlots && a > b || a > mostSlots && a < b
 }
 
-// Rounds are the iterations of a loop on one rank, as positions of the calls of a thread.
-type Rounds struct {
-	Count  uint64
-	End    uint64 // of the last one
-	Others bool   // they follow from those of other ranks
-	begin  func(n uint64) uint64
-}
-
-// NewRounds are iterations that begin with some calls. end is where the last one ends.
-func NewRounds(begins *trace.Occurrences, end uint64) *Rounds {
-	return &Rounds{Count: begins.Total(), End: end, begin: func(n uint64) uint64 {
-		at, _ := begins.Nth(n)
-		return at
-	}}
-}
-
-// Begin is where the n-th iteration begins, from 0; that of Count is End.
-func (r *Rounds) Begin(n uint64) uint64 {
-	if n >= r.Count {
-		return r.End
-	}
-	return r.begin(n)
-}
+// Rounds are the iterations of a loop on one rank.
+type Rounds = trace.Rounds
 
 // rounds finds the iterations of a loop; nil if the rank runs it from elsewhere or another number of times.
 func (o *order) rounds(l *Loop) *Rounds {
-	to := slices.Index(o.places, l.Begins)
-	if to < 0 {
-		return nil
-	}
-	sources := o.back[to]
-	for i := len(sources) - 1; i >= 0; i-- {
-		c := cycle{to: to, from: sources[i]}
-		x := o.k.OccurrencesAfter(o.stream, c.begins(o))
-		if x.Total() != l.Iterations {
-			continue
-		}
-		last, _ := x.Nth(x.Total() - 1)
-		return NewRounds(x, o.end(last, to))
-	}
-	return nil
-}
-
-// end is where the last iteration ends: at a call from a site that is before the loop, or was in no other iteration.
-func (o *order) end(from uint64, to int) uint64 {
-	known := to
-	for n, t := range o.firsts {
-		if t < from {
-			known = max(known, n)
-		}
-	}
-	i := from
-	for t := range o.k.SequenceFrom(o.stream, from) {
-		if n := o.number[t]; n < to || n > known {
-			return i
-		}
-		if i++; i-from > mostLoopsEnd {
-			break
-		}
-	}
-	return o.k.Len(o.stream)
-}
-
-// together are the collective calls of all ranks in a thread.
-func together(k *trace.Rank, stream int) (*trace.Occurrences, error) {
-	is := make([]bool, k.Terminals())
-	for t := range is {
-		if !k.Called(t).Func.Has(trace.Collective) {
-			continue
-		}
-		c, err := k.Terminal(t)
-		if err != nil {
-			return nil, err
-		}
-		comm := c.Param("comm")
-		is[t] = comm != nil && comm.In.Type == trace.Handle && comm.In.Num == mpi.CommWorld && c.Return == 0
-	}
-	return k.Occurrences(stream, func(t int) bool { return is[t] }), nil
-}
-
-// alongside finds the iterations of a rank by those of another one: they begin at the same collective calls of all ranks. It returns nil
-// where there are no such.
-func (r *Rounds) alongside(of *trace.Rank, o *order) (*Rounds, error) {
-	theirs, err := together(of, o.stream)
-	if err != nil {
-		return nil, err
-	}
-	own, err := together(o.k, o.stream)
-	if err != nil || own.Total() != theirs.Total() {
-		return nil, err
-	}
-	at := func(n uint64) uint64 {
-		position := r.Begin(n)
-		c := theirs.Before(position)
-		if c < theirs.Total() {
-			if next, _ := theirs.Nth(c); next == position { // it begins with one
-				p, _ := own.Nth(c)
-				return p
-			}
-		}
-		if c == 0 {
-			return min(1, o.k.Len(o.stream)-1) // right after MPI_Init
-		}
-		p, _ := own.Nth(c - 1)
-		return p + 1
-	}
-	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), Others: true, begin: at}
-	before := theirs.Before(r.Begin(0))
-	for n := uint64(1); n <= min(r.Count, mostSlots); n++ { // each has a collective call
-		i := n * r.Count / min(r.Count, mostSlots)
-		c := theirs.Before(r.Begin(i))
-		if c <= before && i < r.Count {
-			return nil, nil
-		}
-		before = c
-	}
-	return out, nil
+	return o.Rounds(slices.Index(o.places, l.Begins), l.Iterations)
 }

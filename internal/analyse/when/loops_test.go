@@ -70,7 +70,7 @@ func TestRoundsBySlowWalk(t *testing.T) {
 		for terminal := range o.k.Sequence(0) {
 			sites = append(sites, o.number[terminal])
 		}
-		for to, sources := range o.back {
+		for to, sources := range o.Back {
 			for _, from := range sources {
 				c := cycle{to: to, from: from}
 				var want []uint64

@@ -322,7 +322,7 @@ func roundsOf(r *trace.Reader, o *order, l *Loop) (*Rounds, error) {
 	if theirs == nil {
 		return nil, nil
 	}
-	return theirs.alongside(of, o)
+	return o.Alongside(of, theirs)
 }
 
 // times looks up when the thread begins and ends, and when its slots begin and the last ends.

@@ -22,7 +22,8 @@ const (
 	rootType     = 50100003
 	commType     = 50100004
 	lineType     = 80000001
-	valueType    = 90000001 // the first of what was attached to calls; Extrae has none such
+	finding      = 85000001 // spoor's own, as that which follows
+	valueType    = 90000001 // the first of what was attached to calls
 )
 
 // States of threads.

@@ -210,5 +210,11 @@ VALUES
 	for i, name := range w.values {
 		fmt.Fprintf(&b, "\n\nEVENT_TYPE\n7    %d    %s\n", valueType+i, name)
 	}
+	if len(w.o.Marks) > 0 {
+		fmt.Fprintf(&b, "\n\nEVENT_TYPE\n9    %d    Findings\nVALUES\n", finding)
+	}
+	for i, m := range w.o.Marks {
+		fmt.Fprintf(&b, "%d      %s\n", i+1, m.Text)
+	}
 	return os.WriteFile(filepath.Join(w.dir, Name+".pcf"), []byte(b.String()), 0o666)
 }

@@ -314,7 +314,7 @@ func (w *Writer) Close() error {
 
 // print writes all records.
 func (w *Writer) print(out io.Writer) (err error) {
-	p := printer{out: out, s: w.steps, text: w.header(nil)}
+	p := printer{out: out, s: w.steps, text: w.header(nil), marks: w.o.Marks}
 	if p.steps, err = w.steps.merged(); err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package paraver
 import (
 	"io"
 	"strconv"
+
+	"github.com/spoor-hpc/spoor/internal/convert"
 )
 
 // A printer writes steps and messages as lines in the order of time: of one time, states stand before
@@ -14,6 +16,8 @@ type printer struct {
 	text   []byte // not yet written
 	at     int64
 	events []byte // of this time
+	marks  []convert.Mark
+	marked int // how many are printed
 }
 
 // Kinds of lines.
@@ -32,6 +36,10 @@ func (p *printer) until(ns int64) error {
 		c := p.steps[0]
 		if c.at != p.at {
 			p.moment()
+			for ; p.marked < len(p.marks) && p.marks[p.marked].Ns <= c.at; p.marked++ { // on the first thread
+				b := append(append(p.text, eventLine...), p.s.timelines[0].name...)
+				p.text = append(field(field(field(b, p.marks[p.marked].Ns), finding), int64(p.marked+1)), '\n')
+			}
 			p.at = c.at
 		}
 		if len(c.digits) == 0 {

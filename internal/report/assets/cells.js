@@ -5,6 +5,12 @@ import { tip, untip } from "./dom.js";
 // readable has a canvas tell of its cells. size gives columns, rows, and where they are: left, top, width and the height of a row.
 export const readable = (canvas, size, describe, draw) => {
   let cursor = null;
+  const to = (x, y) => {
+    const s = size(), r = canvas.getBoundingClientRect();
+    cursor = { x: Math.max(0, Math.min(s.columns - 1, x)), y: Math.max(0, Math.min(s.rows - 1, y)) };
+    draw();
+    tip(describe(cursor), r.left + s.left + ((cursor.x + 1) / s.columns) * s.width, r.top + s.top + (cursor.y + 1) * s.row);
+  };
   const place = (ev) => {
     const r = canvas.getBoundingClientRect(), s = size();
     const x = Math.floor(((ev.clientX - r.left - s.left) / s.width) * s.columns), y = Math.floor((ev.clientY - r.top - s.top) / s.row);
@@ -17,11 +23,7 @@ export const readable = (canvas, size, describe, draw) => {
     const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[ev.key];
     if (!by) return;
     ev.preventDefault();
-    const s = size();
-    cursor = cursor ? { x: Math.max(0, Math.min(s.columns - 1, cursor.x + by[0])), y: Math.max(0, Math.min(s.rows - 1, cursor.y + by[1])) } : { x: 0, y: 0 };
-    draw();
-    const r = canvas.getBoundingClientRect();
-    tip(describe(cursor), r.left + s.left + ((cursor.x + 1) / s.columns) * s.width, r.top + s.top + (cursor.y + 1) * s.row);
+    if (cursor) to(cursor.x + by[0], cursor.y + by[1]); else to(0, 0);
   });
-  return { at: () => cursor, forget: () => { cursor = null; } };
+  return { at: () => cursor, to, forget: () => { cursor = null; } };
 };

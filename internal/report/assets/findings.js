@@ -10,12 +10,12 @@ export const findings = () => {
   const evidence = (f) => [
     f.function && way("calls", "Calls", f.function, f.site || ""),
     f.evidence === "path" && way("waiting", "Critical path"),
-    f.evidence === "iterations" && way("iterations", "Over the iterations"),
+    f.evidence === "iterations" && way("iterations", "Over the iterations", f.seen),
     f.evidence === "waiting" && way("waiting", "Who waits for whom", f.function, f.site),
     f.function && !f.evidence && way("imbalance", "Over the ranks", f.function, f.site || ""),
     f.rank >= 0 && way("ranks", `Rank ${f.rank} among the others`, f.rank),
     f.function && way("structure", "In the structure", f.function, f.site || ""),
-    way("timeline", "On the timeline", { name: f.function || "", rows: f.rank >= 0 && !f.function ? String(f.rank) : "" }),
+    way("timeline", "On the timeline", { name: f.function || "", rows: f.rank >= 0 && !f.function ? String(f.rank) : "", seen: f.seen }),
   ];
   const part = section("findings", "Findings", null,
     list.length === 0 ? el("p", { className: "lead", textContent: "No single cause takes 5 % of the run." })

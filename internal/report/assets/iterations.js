@@ -78,6 +78,6 @@ export const iterations = async () => {
       toggles("Time", [[0, "Computing"], [1, "Waiting"], [4, "In MPI"]], state, (v) => { state = v; keys.forget(); draw(); }),
       el("span", { className: "dim", textContent: "Arrow keys to read cells." })),
     el("div", { className: "figure" }, canvas, note));
-  ways.iterations = draw;
+  ways.iterations = (seen) => { if (seen) keys.to(seen.column, seen.row); };
   draw();
 };

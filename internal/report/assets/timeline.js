@@ -34,9 +34,10 @@ export const timeline = async () => {
   let part = whole, asked = null; // part is what is drawn from: of spoor report --serve, a part of the run in more detail
   const known = {
     mean: "Times here are approximate: the trace keeps statistics, so each call has the mean time of similar calls. Order and totals are right, single calls may be off.",
+    columns: `The trace says when ranks compute, in ${t.columns} parts of the run. Single calls are drawn in order and may be off by such a part.`,
     histogram: "Times here are approximate: each call has a time drawn from the histogram of similar calls. Order, totals and spread are right, single calls may be off.",
     bounded: "Times are those of each call, within the tolerance of the recording.", exact: "Times are those of each call.",
-  }[t.kind];
+  }[t.columns ? "columns" : t.kind];
   const notes = [
     t.bin > 1 && (t.sampled ? `Every row shows the first of ${t.bin} ranks.` : `${t.bin} ranks share a row.`),
     t.threads && "Threads have rows of their own. A thread's row begins with its rank's: the time of its first call is not recorded.",
@@ -414,12 +415,13 @@ export const timeline = async () => {
         { label: "Calls", value: (r) => r.calls, text: (r) => count(r.calls) },
       ],
     }));
-  ways.timeline = ({ name = "", rows = "", colours } = {}) => {
+  ways.timeline = ({ name = "", rows = "", colours, seen } = {}) => {
     const field = document.getElementById("time-search"), filter = document.getElementById("time-rows"), pick = document.getElementById("time-colours");
     field.value = name;
     if (filter && rows !== "") { filter.value = rows; opts.find = rows; relay(); }
     if (colours && t.waiting && pick) { pick.selectedIndex = 2; opts.colours = colours; keys(); }
     search(name);
+    if (seen) set(seen.from, seen.to);
   };
   draw();
   settle();

@@ -25,13 +25,19 @@ type Means struct {
 	limits  *limits // nil: it is not known how far starts are off
 	asides  []lineAside
 	early   uint64 // call before which the recorder started, behind the one before
+
+	anchors []anchor // nil: only where the stream begins and ends is known
+	sorts   []int8   // by leaf: of the call
+	gaps    *grammar.Sums
+	filed   *grammar.Sums // durations of calls that work on files
 }
 
 // A lineAside is an aside on a line of means.
 type lineAside struct {
 	model.Aside
-	at     int64 // among the sums
-	before int64 // ns of those before it
+	at     int64  // among the sums
+	step   uint64 // that it is before
+	before int64  // ns of those before it
 }
 
 // A Sampler gives the times of calls, one after the other.
@@ -54,7 +60,13 @@ type meanLine struct {
 }
 
 // NewMeanLine opens a line whose times are the means themselves, at a position.
-func NewMeanLine(m *Means, index uint64) Line { return newMeanLine(m, index) }
+func NewMeanLine(m *Means, index uint64) Line {
+	l := newMeanLine(m, index)
+	if m.anchors != nil {
+		return &anchoredLine{l, m.along(2 * index)}
+	}
+	return l
+}
 
 func newMeanLine(m *Means, index uint64) *meanLine {
 	l := &meanLine{Means: m, index: index, span: m.bracket(index)}
@@ -131,7 +143,16 @@ func (l *entryLine) sample(terminal int) model.Timing {
 func (m *Means) Stretches() []model.Stretch {
 	out := make([]model.Stretch, len(m.asides))
 	for i, a := range m.asides {
-		out[i] = model.Stretch{Start: m.place(a.at) + a.before, Aside: a.Aside}
+		out[i] = model.Stretch{Start: m.time(a.step) + a.before, Aside: a.Aside}
+	}
+	return out
+}
+
+// Asides are those, by call.
+func (m *Means) Asides() []model.Aside {
+	out := make([]model.Aside, len(m.asides))
+	for i := range out {
+		out[i] = m.asides[i].Aside
 	}
 	return out
 }
@@ -147,20 +168,70 @@ func (m *Means) passed(n int) int64 {
 	return m.asides[n-1].before + m.asides[n-1].Ns
 }
 
-// Begins and Ends are where on the run's time line something begins that has a sum of
-// times before it, or that ends there.
-func (m *Means) Begins(sum int64) int64 {
-	n := sort.Search(len(m.asides), func(i int) bool { return m.asides[i].at > sum })
-	return m.place(sum) + m.passed(n)
+// OnFiles reports whether calls of a leaf work on files, where the times of these are known apart.
+func (m *Means) OnFiles(leaf int) bool { return m.sorts != nil && m.sorts[leaf] == ofFiles }
+
+// Parts are places along a line that come one after the other.
+type Parts struct {
+	*Means
+	sums   [sorts]int64 // of what is before
+	anchor int
 }
 
-func (m *Means) Ends(sum int64) int64 {
-	n := sort.Search(len(m.asides), func(i int) bool { return m.asides[i].at >= sum })
-	return m.place(sum) + m.passed(n)
+// Parts goes along the line from its beginning.
+func (m *Means) Parts() *Parts { return &Parts{Means: m} }
+
+// Next moves on over sums of times: a gap before the part, and the gaps, calls and calls on files in it. It returns where the part begins and
+// ends, and by what times of its calls are multiplied on the line.
+func (l *Parts) Next(before, gaps, calls, files int64) (start, end int64, scale float64) {
+	l.sums[ofGaps] += before
+	start = l.begins()
+	inCalls := l.inCalls()
+	l.sums[ofGaps] += gaps
+	l.sums[ofCalls] += calls
+	l.sums[ofFiles] += files
+	end = max(start, l.ends())
+	if scale = l.Scale; l.anchors != nil && calls+files > 0 {
+		scale = (l.inCalls() - inCalls) / float64(calls+files)
+	}
+	return start, end, scale
 }
 
-// Sum is the sum of times at a place on the time line.
-func (m *Means) Sum(ns int64) int64 {
+func (l *Parts) sum() int64 { return l.sums[ofGaps] + l.sums[ofCalls] + l.sums[ofFiles] }
+
+// ns is where on the line it would be without asides.
+func (l *Parts) ns() int64 {
+	if l.anchors == nil {
+		return l.place(l.sum())
+	}
+	for l.anchor+1 < len(l.anchors) && l.anchors[l.anchor+1].sum() <= l.sum() {
+		l.anchor++
+	}
+	return l.Start + int64(l.anchors[l.anchor].ns(&l.sums))
+}
+
+// inCalls is how much of the line before it is spent in calls.
+func (l *Parts) inCalls() (ns float64) {
+	if l.anchors == nil {
+		return 0
+	}
+	l.ns()
+	a := &l.anchors[l.anchor]
+	return a.calls + a.inCalls(&l.sums)
+}
+
+func (l *Parts) begins() int64 {
+	sum := l.sum()
+	return l.ns() + l.passed(sort.Search(len(l.asides), func(i int) bool { return l.asides[i].at > sum }))
+}
+
+func (l *Parts) ends() int64 {
+	sum := l.sum()
+	return l.ns() + l.passed(sort.Search(len(l.asides), func(i int) bool { return l.asides[i].at >= sum }))
+}
+
+// sum is the sum of times at a place on the time line.
+func (m *Means) sum(ns int64) int64 {
 	for i := len(m.asides) - 1; i >= 0; i-- {
 		a := &m.asides[i]
 		if from := m.place(a.at) + a.before; ns >= from {
@@ -231,22 +302,15 @@ func move(s *model.Sample, ns float64) {
 
 // Among finds where on the line asides are.
 func (m *Means) Among(list []model.Aside) {
-	before, last := int64(0), int64(0)
+	before, last := int64(0), uint64(0)
 	m.early = behind(list)
 	for _, a := range list {
-		x := lineAside{Aside: a, before: before}
-		switch {
-		case a.Call >= m.Sums.Len():
-			x.at = m.Sums.Total()
-		default:
-			x.at = m.Sums.Before(a.Call)
-			if a.Call != m.early {
-				t, _ := m.Sums.At(a.Call)
-				x.at += int64(m.Timings[t].Gap.Ns)
-			}
+		x := lineAside{Aside: a, step: 2 * min(a.Call, m.Sums.Len()), before: before}
+		if a.Call < m.Sums.Len() && a.Call != m.early {
+			x.step++
 		}
-		x.at = max(x.at, last)
-		last = x.at
+		x.step = max(x.step, last)
+		last, x.at = x.step, m.total(x.step)
 		before += a.Ns
 		m.asides = append(m.asides, x)
 	}
@@ -337,6 +401,9 @@ type blockLine struct {
 
 // NewBlockLine opens such a line of a stream at a position. open opens what gives its times.
 func NewBlockLine(m *Means, open func(index uint64) Sampler, stream *grammar.Grammar, index uint64) Line {
+	if m.anchors != nil {
+		return newPieceLine(m, open, stream, index)
+	}
 	first := min(index, m.Sums.Len())
 	first -= first % BlockCalls
 	l := &blockLine{Means: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first}

@@ -1,0 +1,116 @@
+package mergetest
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// WithoutTimes is a trace as it would be if the times of single calls had not been kept, but when ranks computed had been found; nil: neither had
+// that.
+func WithoutTimes(t TB, file []byte, w *trace.When) *trace.Reader {
+	t.Helper()
+	list, err := container.Read(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw [container.End][]byte
+	for _, s := range list {
+		if s.ID == container.Series {
+			continue
+		}
+		if raw[s.ID], err = s.Load(bytes.NewReader(file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if raw[container.When] = nil; w != nil {
+		raw[container.When] = sections.AppendWhen(nil, w)
+	}
+	r, err := trace.NewBytes(container.Assemble(raw, container.Pack, nil), Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What a thread does at a time.
+const (
+	computing = iota
+	inCalls
+	inFiles
+	other
+	states
+)
+
+// tiles are how many parts a run is looked at in.
+const tiles = 512
+
+// Unlike compares the time lines of two traces of a run. place is the part of all time that ranks are drawn in another state: share is by how
+// much of the run a rank computes longer or shorter, at most.
+func Unlike(t TB, a, b *trace.Reader) (place, share float64) {
+	t.Helper()
+	x, y := drawn(t, a), drawn(t, b)
+	for rank := range x {
+		var sums [2]float64
+		for i := range x[rank] {
+			for s := range states {
+				place += math.Abs(x[rank][i][s]-y[rank][i][s]) / 2
+			}
+			sums[0], sums[1] = sums[0]+x[rank][i][computing], sums[1]+y[rank][i][computing]
+		}
+		share = max(share, math.Abs(sums[0]-sums[1])/tiles)
+	}
+	return place / float64(tiles*len(x)), share
+}
+
+// drawn is how much of each tile of each rank is spent in each state.
+func drawn(t TB, r *trace.Reader) (out [][][states]float64) {
+	t.Helper()
+	first, end, err := r.Extent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	width := float64(end-first) / tiles
+	for k, err := range r.Tracks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := make([][states]float64, tiles)
+		paint := func(state int, from, to int64) {
+			at, until := float64(from-first)/width, min(float64(to-first)/width, tiles)
+			for i := max(0, int(at)); at < until; i++ {
+				next := min(until, float64(i+1))
+				row[i][state] += next - at
+				at = next
+			}
+		}
+		last, err := k.Start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c, err := range k.Timed(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, aside := range c.Timing.Asides(c.Index, last, c.Start) {
+				paint(computing, last, aside.Start)
+				last = max(last, aside.Start+aside.Ns)
+			}
+			paint(computing, last, c.Start)
+			state := inCalls
+			if c.Func.Has(trace.Posix) {
+				state = inFiles
+			}
+			paint(state, max(last, c.Start), c.End())
+			last = max(last, c.End())
+		}
+		for i := range row {
+			row[i][other] = 1 - row[i][computing] - row[i][inCalls] - row[i][inFiles]
+		}
+		out = append(out, row)
+	}
+	return out
+}

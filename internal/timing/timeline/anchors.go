@@ -1,0 +1,480 @@
+package timeline
+
+import (
+	"math"
+	"sort"
+
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// Sorts of time along a line of means.
+const (
+	ofGaps = iota
+	ofCalls
+	ofFiles // calls that work on files, not of MPI
+	sorts
+)
+
+// A Span is calls of which it is known when the first of them came, and how much of the time until the next span was spent computing and in
+// files.
+type Span struct {
+	Step    uint64   // twice the position of that call; one more if the gap before it is not of the span
+	Ns      float64  // when the span begins, since the rank did
+	Columns []Column // of equal times
+}
+
+// A Column is times in ns.
+type Column struct{ Computing, Files float64 }
+
+// An anchor is where on the line a stretch of calls begins, and by what their times are multiplied.
+type anchor struct {
+	step     uint64
+	at, next float64 // ns since the rank began, without asides; of the next anchor
+	sums     [sorts]int64
+	factor   [sorts]float64
+	calls    float64 // ns in calls before it
+	within   uint64  // how far starts in it may be off; 0: that is not known
+	columns  Column
+}
+
+// ns is where on the line something is that has such sums before it.
+func (a *anchor) ns(s *[sorts]int64) float64 {
+	at := a.at
+	for i, f := range a.factor {
+		at += f * float64(s[i]-a.sums[i])
+	}
+	return min(at, a.next)
+}
+
+// sum is that of all before it.
+func (a *anchor) sum() int64 { return a.sums[ofGaps] + a.sums[ofCalls] + a.sums[ofFiles] }
+
+// inCalls is how long calls take from the anchor on up to what has such sums before it.
+func (a *anchor) inCalls(s *[sorts]int64) float64 {
+	return a.factor[ofCalls]*float64(s[ofCalls]-a.sums[ofCalls]) + a.factor[ofFiles]*float64(s[ofFiles]-a.sums[ofFiles])
+}
+
+// Anchor has calls where spans say. files tells the terminals of calls that work on files; slack is how far spans may be off, -1 if that is not
+// known; columns' sums from the first on are right to a level; own is whether the means are the rank's own.
+func (m *Means) Anchor(spans []Span, files func(terminal int) bool, slack int64, level float64, own bool) {
+	m.sorts = make([]int8, len(m.Timings))
+	for leaf := range m.sorts {
+		if m.sorts[leaf] = ofCalls; files(m.terminal(leaf)) {
+			m.sorts[leaf] = ofFiles
+		}
+	}
+	m.gaps = m.Sums.Again(func(leaf uint32) int64 { return int64(m.Timings[leaf].Gap.Ns) })
+	m.filed = m.Sums.Again(func(leaf uint32) int64 {
+		if m.sorts[leaf] == ofFiles {
+			return int64(m.Timings[leaf].Duration.Ns)
+		}
+		return 0
+	})
+	list := m.stretches(spans, slack)
+	m.fill(list, level, own)
+	m.anchors = list
+}
+
+// stretches divides the calls of spans about where their columns are. Times between are in proportion to what they would be without
+// anchors.
+func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
+	last := 2 * m.Sums.Len()
+	whole := float64(m.Sums.Total()) * m.Scale // without asides
+	end := whole + float64(m.passed(len(m.asides)))
+	early := Column{} // of columns before all calls
+	for i, s := range spans {
+		from, until, to := min(s.Step, last), last, end
+		if i+1 < len(spans) {
+			until, to = min(spans[i+1].Step, last), spans[i+1].Ns
+		}
+		if from >= until && len(list) > 0 {
+			list[len(list)-1].columns.add(s.until(1))
+			continue
+		}
+		if from >= until {
+			early.add(s.until(1))
+			continue
+		}
+		first, done := len(list), Column{}
+		begin, length := m.unanchored(from), m.unanchored(until)-m.unanchored(from)
+		if first == 0 {
+			from = 0
+		}
+		for c := 1; from < until; c++ {
+			next, part := until, 1.0
+			for ; c < len(s.Columns); c++ {
+				step := m.stepAt(m.sum(m.Start + int64(begin+length*float64(c)/float64(len(s.Columns)))))
+				if step > from && step < until {
+					next, part = step, (m.unanchored(step)-begin)/max(1, length)
+					break
+				}
+			}
+			a := anchor{step: from, at: s.Ns + (to-s.Ns)*max(0, m.unanchored(from)-begin)/max(1, length), sums: m.sumsAt(from)}
+			a.at -= float64(m.passed(m.asidesBefore(from)))
+			if from == 0 {
+				a.at = 0
+			}
+			until := s.until(part)
+			a.columns = Column{early.Computing + until.Computing - done.Computing, early.Files + until.Files - done.Files}
+			if early, done = (Column{}), until; slack >= 0 {
+				a.within = ceil(max(1, to-s.Ns))
+			}
+			list, from = append(list, a), next
+		}
+		list = join(list, first, m.sumsAt(until))
+	}
+	at := 0.0
+	for i := range list {
+		list[i].at = max(at, min(list[i].at, whole))
+		at = list[i].at
+	}
+	for i := range list {
+		a := &list[i]
+		a.next = whole
+		if i+1 < len(list) {
+			a.next = list[i+1].at
+		}
+		if a.within > 0 {
+			a.within = max(a.within, ceil(a.next-a.at)) + uint64(slack)
+		}
+	}
+	return list
+}
+
+// until is what columns have up to a part of their time.
+func (s *Span) until(part float64) (sum Column) {
+	left := part * float64(len(s.Columns))
+	for _, c := range s.Columns {
+		x := min(1, left)
+		if left -= x; x <= 0 {
+			break
+		}
+		sum.add(Column{x * c.Computing, x * c.Files})
+	}
+	return sum
+}
+
+// join joins the stretches of a span, which are those of a list from one on, so that each has both gaps and calls: what is computed in its columns
+// has a place then, even if it isn't in the columns in which it usually is.
+func join(list []anchor, first int, end [sorts]int64) []anchor {
+	out := list[:first]
+	has := func(from, to *[sorts]int64) bool {
+		return to[ofGaps] > from[ofGaps] && to[ofCalls]+to[ofFiles] > from[ofCalls]+from[ofFiles]
+	}
+	for i := first; i < len(list); i++ {
+		a := list[i]
+		if n := len(out); n > first && (!has(&out[n-1].sums, &a.sums) || i == len(list)-1 && !has(&a.sums, &end)) {
+			out[n-1].columns.add(a.columns)
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func (c *Column) add(o Column) {
+	c.Computing += o.Computing
+	c.Files += o.Files
+}
+
+// fill divides the time of each stretch among gaps and calls. It is what means say as far as columns' sums allow. What doesn't fit in one
+// is carried on to the next, and in the end back. Where means are the rank's own they say how much it is in all.
+func (m *Means) fill(list []anchor, level float64, own bool) {
+	all := Column{}
+	for i := range list {
+		all.add(list[i].columns)
+	}
+	factor := Column{1, 1}
+	if own && all.Computing > 0 {
+		factor.Computing = float64(m.gaps.Total()) * m.Scale / all.Computing
+	}
+	if own && all.Files > 0 {
+		factor.Files = float64(m.filed.Total()) * m.Scale / all.Files
+	}
+	parts := make([]part, len(list))
+	carried := Column{}
+	for i := range list {
+		a, p := &list[i], &parts[i]
+		end := m.sumsAt(2 * m.Sums.Len())
+		if i+1 < len(list) {
+			end = list[i+1].sums
+		}
+		for k := range p.sums {
+			p.sums[k] = float64(end[k] - a.sums[k])
+		}
+		whole := a.next - a.at
+		wanted := Column{carried.Computing + factor.Computing*a.columns.Computing, carried.Files + factor.Files*a.columns.Files}
+		if p.sums[ofGaps] > 0 {
+			p.ns[ofGaps] = min(max(0, near(p.sums[ofGaps]*m.Scale, wanted.Computing, level*factor.Computing)), whole)
+		}
+		if p.sums[ofFiles] > 0 {
+			p.ns[ofFiles] = min(max(0, near(p.sums[ofFiles]*m.Scale, wanted.Files, level*factor.Files)), whole-p.ns[ofGaps])
+		}
+		rest := whole - p.ns[ofGaps] - p.ns[ofFiles]
+		switch {
+		case p.sums[ofCalls] > 0:
+			p.ns[ofCalls] = rest
+		case p.sums[ofFiles] > 0:
+			p.ns[ofFiles] += rest
+		case p.sums[ofGaps] > 0:
+			p.ns[ofGaps] += rest
+		}
+		carried = Column{wanted.Computing - p.ns[ofGaps], wanted.Files - p.ns[ofFiles]}
+	}
+	for i := len(parts) - 1; i >= 0 && carried.Computing != 0; i-- {
+		p := &parts[i]
+		if p.sums[ofGaps] > 0 && p.sums[ofCalls] > 0 {
+			more := min(max(carried.Computing, -p.ns[ofGaps]), p.ns[ofCalls])
+			p.ns[ofGaps] += more
+			p.ns[ofCalls] -= more
+			carried.Computing -= more
+		}
+	}
+	for i := range list {
+		for k, ns := range parts[i].ns {
+			if parts[i].sums[k] > 0 {
+				list[i].factor[k] = ns / parts[i].sums[k]
+			}
+		}
+		if i+1 < len(list) {
+			list[i+1].calls = list[i].calls + list[i].inCalls(&list[i+1].sums)
+		}
+	}
+}
+
+// near is what is as near to a time as another one allows.
+func near(ns, to, within float64) float64 { return min(max(ns, to-within), to+within) }
+
+// A part is the sums of a stretch, and what they are to be.
+type part struct{ sums, ns [sorts]float64 }
+
+// Anchored reports whether the line is known at more than its ends.
+func (m *Means) Anchored() bool { return m.anchors != nil }
+
+// total is the sum of times before a step.
+func (m *Means) total(step uint64) int64 {
+	sum := m.Sums.Before(step / 2)
+	if step%2 == 1 && step/2 < m.Sums.Len() {
+		leaf, _ := m.Sums.At(step / 2)
+		sum += int64(m.Timings[leaf].Gap.Ns)
+	}
+	return sum
+}
+
+// unanchored is when a step would be if it were not known when others are: ns since the rank began.
+func (m *Means) unanchored(step uint64) float64 {
+	return float64(m.total(step))*m.Scale + float64(m.passed(m.asidesBefore(step)))
+}
+
+// stepAt is the first step that begins with such a sum before it, or more.
+func (m *Means) stepAt(sum int64) uint64 {
+	if sum >= m.Sums.Total() {
+		return 2 * m.Sums.Len()
+	}
+	i, leaf := m.Sums.Nth(sum)
+	switch before := m.Sums.Before(i); {
+	case before >= sum:
+		return 2 * i
+	case before+int64(m.Timings[leaf].Gap.Ns) >= sum:
+		return 2*i + 1
+	}
+	return 2*i + 2
+}
+
+// sumsAt are the sums of times before a step, by sort.
+func (m *Means) sumsAt(step uint64) (s [sorts]int64) {
+	i := step / 2
+	s[ofGaps], s[ofFiles] = m.gaps.Before(i), m.filed.Before(i)
+	s[ofCalls] = m.Sums.Before(i) - s[ofGaps] - s[ofFiles]
+	s[ofGaps] += m.total(step) - m.Sums.Before(i)
+	return s
+}
+
+// anchorOf is the number of the anchor that a step is after.
+func (m *Means) anchorOf(step uint64) int {
+	return max(1, sort.Search(len(m.anchors), func(i int) bool { return m.anchors[i].step > step })) - 1
+}
+
+// asidesBefore counts the asides before a step.
+func (m *Means) asidesBefore(step uint64) int {
+	return sort.Search(len(m.asides), func(i int) bool { return m.asides[i].step > step })
+}
+
+// time is where on the run's time line a step would be if there were no asides.
+func (m *Means) time(step uint64) int64 {
+	if m.anchors == nil {
+		return m.place(m.total(step))
+	}
+	s := m.sumsAt(step)
+	return m.Start + int64(m.anchors[m.anchorOf(step)].ns(&s))
+}
+
+// Last is the last call whose gap began by a time, 0 if none did.
+func (m *Means) Last(ns int64) uint64 {
+	if m.anchors == nil {
+		switch at := m.sum(ns); {
+		case at < 0:
+			return 0
+		case at < m.Sums.Total():
+			index, _ := m.Sums.Nth(at)
+			return index
+		}
+		return m.Sums.Len() - 1
+	}
+	low, high := uint64(0), m.Sums.Len()
+	for low < high {
+		if i := low + (high-low)/2; m.time(2*i)+m.passed(m.asidesBefore(2*i)) > ns {
+			high = i
+		} else {
+			low = i + 1
+		}
+	}
+	return max(low, 1) - 1
+}
+
+// along is a place between two anchors.
+type along struct {
+	*Means
+	sums   [sorts]int64 // of what is before
+	anchor int
+}
+
+func (m *Means) along(step uint64) along {
+	return along{m, m.sumsAt(step), m.anchorOf(step)}
+}
+
+// pass moves on over a time of a sort at a step, and returns the anchor and where that begins and ends.
+func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to float64) {
+	for l.anchor+1 < len(l.anchors) && l.anchors[l.anchor+1].step <= step {
+		l.anchor++
+	}
+	a = &l.anchors[l.anchor]
+	from = a.ns(&l.sums)
+	l.sums[sort] += int64(ns)
+	return a, from, a.ns(&l.sums)
+}
+
+// anchored places a call between two times since the rank began.
+func (m *Means) anchored(a *anchor, begin, end float64, aside int64, s stretch) When {
+	w := When{m.Start + int64(begin) + aside, m.Start + int64(end) + aside, math.MaxUint64}
+	switch {
+	case a.within > 0:
+		w.Within = a.within
+	case m.limits != nil:
+		w.Within = m.limits.within(begin/m.Drift, s)
+	}
+	return w
+}
+
+// An anchoredLine is a line of means with anchors.
+type anchoredLine struct {
+	*meanLine
+	along along
+}
+
+func (l *anchoredLine) Next(terminal int) (model.Timing, When, error) {
+	step := 2 * l.index
+	t := l.sample(terminal)
+	l.along.pass(step, ofGaps, t.Gap.Ns)
+	a, begin, end := l.along.pass(step+1, int(l.sorts[l.leaf]), t.Duration.Ns)
+	return t, l.anchored(a, begin, end, l.asideNs(), l.span.next(terminal)), nil
+}
+
+// A pieceLine is a blockLine with anchors: each piece, of calls of one block between two anchors, begins and ends where means have it, and
+// what it computes and spends in calls is what means have.
+type pieceLine struct {
+	*Means
+	now, ahead Sampler         // the latter a piece ahead
+	terminals  *grammar.Cursor // of ahead
+	byTerminal []int8          // sorts
+	span       bracket
+	index      uint64
+	until      uint64 // step at which the piece ends
+	anchor     int
+	at, end    float64
+	factor     [sorts]float64
+	kept       model.Timing // the latest of ahead: a piece may end before the call itself
+	keptSort   int8
+}
+
+func newPieceLine(m *Means, open func(index uint64) Sampler, stream *grammar.Grammar, index uint64) Line {
+	first := min(index, m.Sums.Len())
+	first -= first % BlockCalls
+	l := &pieceLine{Means: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first, until: 2 * first}
+	l.terminals.Seek(first)
+	terminals := 0
+	for leaf := range m.sorts {
+		terminals = max(terminals, m.terminal(leaf)+1)
+	}
+	l.byTerminal = make([]int8, terminals)
+	for leaf, sort := range m.sorts {
+		l.byTerminal[m.terminal(leaf)] = sort
+	}
+	c := stream.Cursor()
+	for c.Seek(first); l.index < index; {
+		n, ok := c.Next()
+		if !ok {
+			break
+		}
+		l.Next(int(n))
+	}
+	return l
+}
+
+// terminal is that of a leaf.
+func (m *Means) terminal(leaf int) int {
+	if m.Of != nil {
+		return int(m.Of[leaf])
+	}
+	return leaf
+}
+
+// begin prepares the piece that begins with a step.
+func (l *pieceLine) begin(step uint64) {
+	l.anchor = l.anchorOf(step)
+	l.until = min(step-step%(2*BlockCalls)+2*BlockCalls, 2*l.Sums.Len())
+	if l.anchor+1 < len(l.anchors) {
+		l.until = min(l.until, l.anchors[l.anchor+1].step)
+	}
+	var drawn [sorts]float64
+	for s := step; s < l.until; s++ {
+		if s%2 == 0 {
+			terminal, ok := l.terminals.Next()
+			if !ok {
+				break
+			}
+			l.kept = l.ahead.sample(int(terminal))
+			l.keptSort = l.byTerminal[terminal]
+			drawn[ofGaps] += float64(l.kept.Gap.Ns)
+		} else {
+			drawn[l.keptSort] += float64(l.kept.Duration.Ns)
+		}
+	}
+	a := &l.anchors[l.anchor]
+	from, to := l.sumsAt(step), l.sumsAt(l.until)
+	l.at, l.end = a.ns(&from), a.ns(&to)
+	for k := range l.factor {
+		if l.factor[k] = 0; drawn[k] > 0 {
+			l.factor[k] = a.factor[k] * float64(to[k]-from[k]) / drawn[k]
+		}
+	}
+}
+
+// pass moves on over a time of a sort at a step, and returns where that begins and ends.
+func (l *pieceLine) pass(step uint64, sort int8, ns uint64) (from, to float64) {
+	if step >= l.until {
+		l.begin(step)
+	}
+	from = l.at
+	l.at = min(l.at+l.factor[sort]*float64(ns), l.end)
+	return from, l.at
+}
+
+func (l *pieceLine) Next(terminal int) (model.Timing, When, error) {
+	t := l.now.sample(terminal)
+	l.pass(2*l.index, ofGaps, t.Gap.Ns)
+	begin, end := l.pass(2*l.index+1, l.byTerminal[terminal], t.Duration.Ns)
+	l.index++
+	return t, l.anchored(&l.anchors[l.anchor], begin, end, l.now.asideNs(), l.span.next(terminal)), nil
+}

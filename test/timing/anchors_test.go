@@ -1,0 +1,75 @@
+package timing
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/when"
+	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
+	"github.com/spoor-hpc/spoor/test/mpis"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Drawn from means and from what the ranks found out at the end of a real run, the run looks as its single times say. Where ranks are much
+// slower in some iterations, means alone draw it otherwise.
+func TestDrawnWhereItWas(t *testing.T) {
+	for _, x := range []struct {
+		name, source string
+		ranks        int
+		args         []string
+		place        float64 // at most, in percent
+		better       bool
+	}{
+		{"both", "testdata/course.c", 4, []string{"both", "100", "10"}, 25, true},
+		{"step", "testdata/course.c", 4, []string{"step", "200", "5"}, 25, true},
+		{"sort", "../apps/sort.c", 4, []string{"-i", "200"}, 25, false},
+		{"master", "../apps/master.c", 4, []string{"-i", "1000"}, 25, false},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			for _, m := range mpis.Need(t) {
+				t.Run(m.Name, func(t *testing.T) {
+					a := &app{t: t, job: mpis.Job{MPI: m, Dir: t.TempDir()}, ranks: x.ranks, args: x.args}
+					if err := m.Compile(filepath.Join(a.job.Dir, "app"), x.source, "-I../apps", "-lm"); err != nil {
+						t.Fatal(err)
+					}
+					r := a.trace("--timing", "lossless", "--waits", "always")
+					w, err := r.When()
+					if err != nil || w == nil {
+						t.Fatal(w, err)
+					}
+					file, err := os.ReadFile(r.Name())
+					if err != nil {
+						t.Fatal(err)
+					}
+					a.marked(r.Name(), w)
+					before, _ := mergetest.Unlike(t, r, mergetest.WithoutTimes(t, file, nil))
+					place, share := mergetest.Unlike(t, r, mergetest.WithoutTimes(t, file, w))
+					t.Logf("%.1f %% drawn elsewhere, shares %.2f %% off; without %.1f %%", 100*place, 100*share, 100*before)
+					if 100*place > x.place || share > 0.01 || x.better && place > 0.8*before {
+						t.Errorf("%.1f %% of the time is drawn elsewhere, without what ranks found %.1f %%; shares of computing are %.2f %% off", 100*place, 100*before, 100*share)
+					}
+				})
+			}
+		})
+	}
+}
+
+// marked looks for what is found about iterations in traces for other tools.
+func (a *app) marked(name string, w *trace.When) {
+	a.t.Helper()
+	found := 0
+	for _, f := range w.Findings {
+		if k := when.Kind(f.Kind); k == when.Slow || k == when.Step || k == when.Period {
+			found++
+		}
+	}
+	for _, x := range []struct{ to, file, mark string }{{"chrome", "marks.chrome", `"ph":"i"`}, {"perfetto", "marks.perfetto", " iteration"}, {"paraver", "marks.paraver/trace.prv", ":85000001:"}} {
+		a.spoor("export", "--to", x.to, "-f", "-o", "marks."+x.to, name)
+		b, err := os.ReadFile(filepath.Join(a.job.Dir, x.file))
+		if got := bytes.Count(b, []byte(x.mark)); err != nil || got < found || x.to != "perfetto" && got > found {
+			a.t.Errorf("%s has %d marks of %d findings; %v", x.to, got, found, err)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/timing/timeline"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// anchor has the calls of the first thread where the section when says that the run's columns are. rounds are the rank's iterations, nil if
+// it has none; p is its process, and own whether means are the rank's own.
+func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) error {
+	w, err := k.r.When()
+	if err != nil || w == nil || len(w.WidthNs) == 0 {
+		return err
+	}
+	row := w.RowOf(k.number)
+	if row < 0 {
+		return nil
+	}
+	columns := make([]timeline.Column, len(w.WidthNs))
+	for i := range columns {
+		columns[i] = timeline.Column{Computing: float64(w.Ns(row, model.WhenComputing, i)), Files: float64(w.Ns(row, model.WhenFiles, i))}
+	}
+	for _, h := range w.Highest {
+		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
+		case h.Rank == k.number:
+			c.Computing += float64(h.Ns)
+		case others > 0 && w.RowOf(h.Rank) == row: // of which that rank is
+			c.Computing -= float64(h.Ns) / float64(others)
+		}
+	}
+	spans, slack := []timeline.Span{{Columns: columns}}, int64(-1)
+	if rounds != nil {
+		began, err := k.r.start()
+		if err != nil {
+			return err
+		}
+		at := began - float64(m.Start)
+		slack = 2*sections.RoundedBy(p.SpanNs, k.r.Ranks()) + endRounded
+		spans[0].Columns = columns[:w.Before]
+		for i := range w.Before {
+			at += float64(w.WidthNs[i])
+		}
+		begin := func(iteration uint64) uint64 {
+			if iteration == 0 { // what is computed before the loop is not the first iteration's
+				return 2*rounds.Begin(0) + 1
+			}
+			return 2 * rounds.Begin(iteration)
+		}
+		for i := w.Before; i < len(columns)-w.After; i += w.Parts {
+			first, _ := w.Iterations(i)
+			span := timeline.Span{Step: begin(first), Ns: at, Columns: columns[i : i+w.Parts]}
+			for _, ns := range w.WidthNs[i : i+w.Parts] {
+				at += float64(ns)
+			}
+			spans = k.apart(w, spans, span, i, at, begin)
+		}
+		spans = append(spans, timeline.Span{Step: 2 * rounds.End, Ns: at, Columns: columns[len(columns)-w.After:]})
+	}
+	m.Anchor(spans, func(terminal int) bool { return k.Called(terminal).Func.Has(Posix) }, slack, anchorLevels*float64(w.LevelNs), own)
+	return nil
+}
+
+// spreadAsides has what the recorder took in the loop where the section when says that it did: the table of processes has the sums, and not
+// where each part of them was.
+func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
+	w, err := k.r.When()
+	if err != nil {
+		return nil, err
+	}
+	row, first := w.RowOf(k.number), rounds.Begin(0)
+	if row < 0 {
+		return list, nil
+	}
+	inLoop := func(a Aside) bool { return !a.Off && a.Call > first && a.Call < rounds.End }
+	sum, whole := 0.0, 0.0
+	for _, a := range list {
+		if inLoop(a) {
+			sum += float64(a.Ns)
+		}
+	}
+	other := func(column int) float64 { return float64(max(0, w.Ns(row, model.WhenOther, column))) }
+	for i := range w.WidthNs {
+		if w.Inside(i) {
+			whole += other(i)
+		}
+	}
+	if sum > 2*whole || sum == 0 { // the section has no more of it than its levels
+		return list, nil
+	}
+	out := slices.DeleteFunc(slices.Clone(list), inLoop)
+	for i := range w.WidthNs {
+		if w.Inside(i) && other(i) > 0 {
+			iteration, _ := w.Iterations(i)
+			out = append(out, Aside{Call: max(first+1, rounds.Begin(iteration)), Ns: int64(sum * other(i) / whole)})
+		}
+	}
+	slices.SortStableFunc(out, sections.CompareAsides)
+	return out, nil
+}
+
+// apart adds the span of a column that ends at a time: one for each slow iteration in it, and those between.
+func (k *Rank) apart(w *When, spans []timeline.Span, s timeline.Span, column int, end float64, begin func(iteration uint64) uint64) []timeline.Span {
+	first, last := w.Iterations(column)
+	var slow []*model.WhenFinding
+	long, longer := 0.0, 0.0
+	for i := range w.Findings {
+		f := &w.Findings[i]
+		if w.Each > 1 && w.Loop.Iterations <= model.WhenSingle && f.Kind == model.WhenSlow && f.From >= first && f.From < last && !slices.ContainsFunc(slow, func(o *model.WhenFinding) bool { return o.From == f.From }) {
+			slow = append(slow, f)
+			long += float64(f.AfterNs)
+			longer += k.longer(w, f)
+		}
+	}
+	slices.SortFunc(slow, func(a, b *model.WhenFinding) int { return cmp.Compare(a.From, b.From) })
+	usual := (end - s.Ns - long) / float64(max(1, int(last-first)-len(slow)))
+	if len(slow) == 0 || usual < 0 || len(slow) > int(last-first) {
+		return append(spans, s)
+	}
+	at, whole, n := s.Ns, s.Columns[0], float64(last-first)
+	known := min(1, max(0, whole.Computing)/max(1, longer)) // iterations that follow each other may both have the same cause
+	add := func(from, to uint64, ns, more float64) {
+		if part := float64(to-from) / n; part > 0 {
+			c := timeline.Column{Computing: max(0, whole.Computing-longer)*part + more, Files: whole.Files * part}
+			spans = append(spans, timeline.Span{Step: begin(from), Ns: at, Columns: []timeline.Column{c}})
+			at += ns
+		}
+	}
+	for _, f := range slow {
+		add(first, f.From, usual*float64(f.From-first), 0)
+		add(f.From, f.From+1, float64(f.AfterNs), known*k.longer(w, f))
+		first = f.From + 1
+	}
+	add(first, last, usual*float64(last-first), 0)
+	return spans
+}
+
+// longer is by how much the rank computes longer in a slow iteration. The one after it may be slow for the same reason.
+func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
+	of := func(f *model.WhenFinding) bool { return f.Of == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number }
+	same := func(o model.WhenFinding) bool {
+		return o.Kind == f.Kind && o.From+1 == f.From && o.LongerNs == f.LongerNs && of(&o)
+	}
+	if !of(f) || slices.ContainsFunc(w.Findings, same) {
+		return 0
+	}
+	return float64(min(f.LongerNs, f.AfterNs))
+}
+
+// anchorLevels is by how many levels sums of columns may be off.
+const anchorLevels = 0.75
+
+// endRounded is how far the end of a rank, and with that its beginning, may be off besides.
+const endRounded = 1_000_000
+
+// meanStart is when ranks began, in the mean: ns on the run's time line.
+func (r *Reader) meanStart() (ns float64, err error) {
+	table, err := r.procs()
+	if err != nil {
+		return 0, err
+	}
+	origin, err := r.origin()
+	if err != nil {
+		return 0, err
+	}
+	class, ranks := r.places().Class, 0.0
+	for rank, p := range table.All() {
+		if class[rank] < 0 {
+			continue
+		}
+		clock, err := r.clockOf(rank)
+		if err != nil {
+			return 0, err
+		}
+		ranks++
+		ns += (float64(timeline.Clock{Clock: clock, Origin: origin}.Common(p.StartNs)) - ns) / ranks
+	}
+	return ns, nil
+}

@@ -1,0 +1,257 @@
+package trace
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace/model"
+)
+
+// An Order is the call sites of a thread, numbered as they first come. A call at or before the site of the one
+// before it is a step back: the beginning of an iteration.
+type Order struct {
+	Number []int         // by terminal: of its site; -1: the thread has none such
+	First  []int         // by site: the terminal that comes first
+	Back   map[int][]int // by site: those from which steps lead back to it, ascending
+	Steps  map[[2]int]uint64
+
+	k      *Rank
+	stream int
+	firsts []uint64 // by site: where it is first
+}
+
+// Order finds the order of a thread's call sites. It takes time in proportion to the compressed stream.
+func (k *Rank) Order(stream int) *Order {
+	o := &Order{k: k, stream: stream, Number: make([]int, k.Terminals()), Back: make(map[int][]int), Steps: make(map[[2]int]uint64)}
+	type place struct {
+		f *Function
+		s Site
+	}
+	known := make(map[place]int)
+	firsts := k.Firsts(stream)
+	var by []int
+	for t, at := range firsts {
+		if o.Number[t] = -1; at < math.MaxUint64 {
+			by = append(by, t)
+		}
+	}
+	slices.SortFunc(by, func(a, b int) int { return cmp.Compare(firsts[a], firsts[b]) })
+	for _, t := range by {
+		c := k.Called(t)
+		n, fresh := once.Number(known, place{c.Func, c.Site})
+		if fresh {
+			o.First, o.firsts = append(o.First, t), append(o.firsts, firsts[t])
+		}
+		o.Number[t] = n
+	}
+	for pair, n := range k.Transitions(stream) {
+		if pair[0] != NoTerminal {
+			o.Steps[[2]int{o.Number[pair[0]], o.Number[pair[1]]}] += n
+		}
+	}
+	for s := range o.Steps {
+		if s[1] <= s[0] {
+			o.Back[s[1]] = append(o.Back[s[1]], s[0])
+		}
+	}
+	for _, list := range o.Back {
+		slices.Sort(list)
+	}
+	return o
+}
+
+// Begins says whether a call begins an iteration of the loop of steps back to a site: it comes after one from number from on, or the loop
+// is entered.
+func (o *Order) Begins(to, from int) func(before, terminal int) bool {
+	return func(before, terminal int) bool {
+		if o.Number[terminal] != to {
+			return false
+		}
+		return before == NoTerminal || o.Number[before] >= from || o.Number[before] < to
+	}
+}
+
+// Rounds are the iterations of a loop on one rank, as positions of the calls of a thread.
+type Rounds struct {
+	Count  uint64
+	End    uint64 // of the last one
+	Others bool   // they follow from those of other ranks
+	begin  func(n uint64) uint64
+}
+
+// NewRounds are iterations that begin with some calls. end is where the last one ends.
+func NewRounds(begins *Occurrences, end uint64) *Rounds {
+	return &Rounds{Count: begins.Total(), End: end, begin: func(n uint64) uint64 {
+		at, _ := begins.Nth(n)
+		return at
+	}}
+}
+
+// Begin is where the n-th iteration begins, from 0; that of Count is End.
+func (r *Rounds) Begin(n uint64) uint64 {
+	if n >= r.Count {
+		return r.End
+	}
+	return r.begin(n)
+}
+
+// Rounds finds so many iterations of a loop that begin with calls from a site of the order; nil if the rank has other numbers of them.
+func (o *Order) Rounds(site int, iterations uint64) *Rounds {
+	sources := o.Back[site]
+	for i := len(sources) - 1; i >= 0; i-- {
+		x := o.k.OccurrencesAfter(o.stream, o.Begins(site, sources[i]))
+		if x.Total() != iterations || iterations == 0 {
+			continue
+		}
+		last, _ := x.Nth(iterations - 1)
+		return NewRounds(x, o.end(last, site))
+	}
+	return nil
+}
+
+// mostLoopsEnd is how many calls are looked at for the end of the last iteration.
+const mostLoopsEnd = 1 << 16
+
+// end is where the last iteration ends: at a call from a site that is before the loop, or was in no other iteration.
+func (o *Order) end(from uint64, to int) uint64 {
+	known := to
+	for n, t := range o.firsts {
+		if t < from {
+			known = max(known, n)
+		}
+	}
+	i := from
+	for t := range o.k.SequenceFrom(o.stream, from) {
+		if n := o.Number[t]; n < to || n > known {
+			return i
+		}
+		if i++; i-from > mostLoopsEnd {
+			break
+		}
+	}
+	return o.k.Len(o.stream)
+}
+
+// together are the collective calls of all ranks in a thread.
+func together(k *Rank, stream int) (*Occurrences, error) {
+	is := make([]bool, k.Terminals())
+	for t := range is {
+		if !k.Called(t).Func.Has(Collective) {
+			continue
+		}
+		c, err := k.Terminal(t)
+		if err != nil {
+			return nil, err
+		}
+		comm := c.Param("comm")
+		is[t] = comm != nil && comm.In.Type == Handle && comm.In.Num == mpi.CommWorld && c.Return == 0
+	}
+	return k.Occurrences(stream, func(t int) bool { return is[t] }), nil
+}
+
+// Alongside finds the iterations of a rank by those of another one: they begin at the same collective calls of all ranks. It returns nil
+// where there are no such.
+func (o *Order) Alongside(of *Rank, r *Rounds) (*Rounds, error) {
+	theirs, err := together(of, o.stream)
+	if err != nil {
+		return nil, err
+	}
+	own, err := together(o.k, o.stream)
+	if err != nil || own.Total() != theirs.Total() {
+		return nil, err
+	}
+	at := func(n uint64) uint64 {
+		position := r.Begin(n)
+		c := theirs.Before(position)
+		if c < theirs.Total() {
+			if next, _ := theirs.Nth(c); next == position { // it begins with one
+				p, _ := own.Nth(c)
+				return p
+			}
+		}
+		if c == 0 {
+			return min(1, o.k.Len(o.stream)-1) // right after MPI_Init
+		}
+		p, _ := own.Nth(c - 1)
+		return p + 1
+	}
+	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), Others: true, begin: at}
+	before := theirs.Before(r.Begin(0))
+	for n := uint64(1); n <= min(r.Count, model.WhenSingle); n++ { // each has a collective call
+		i := n * r.Count / min(r.Count, model.WhenSingle)
+		c := theirs.Before(r.Begin(i))
+		if c <= before && i < r.Count {
+			return nil, nil
+		}
+		before = c
+	}
+	return out, nil
+}
+
+// site returns the number of a function's call site in the order; -1: the thread doesn't call it from there.
+func (o *Order) site(f *Function, s Site) int {
+	return slices.IndexFunc(o.First, func(t int) bool {
+		c := o.k.Called(t)
+		return c.Func == f && c.Site == s
+	})
+}
+
+// Iterations finds the iterations of the loop that When is about on the rank's first thread; nil: there is none, or the rank doesn't run it.
+func (k *Rank) Iterations() (*Rounds, error) {
+	w, err := k.r.When()
+	if err != nil || w == nil || w.Loop == nil || k.Len(0) == 0 {
+		return nil, err
+	}
+	type shared struct{ class int }
+	type found struct {
+		rounds *Rounds
+		err    error
+	}
+	find := func() any {
+		rounds, err := k.iterations(w)
+		return found{rounds, err}
+	}
+	if k.Uniform() {
+		x := k.r.Shared(shared{k.nclass}, find).(found)
+		return x.rounds, x.err
+	}
+	x := find().(found)
+	return x.rounds, x.err
+}
+
+func (k *Rank) iterations(w *When) (*Rounds, error) {
+	own, o := k.runs(w)
+	if own != nil {
+		return own, nil
+	}
+	type first struct{}
+	of, _ := k.r.Shared(first{}, func() any { // that runs the loop itself
+		for k, err := range k.r.Tracks() {
+			if err != nil {
+				return nil
+			}
+			if rounds, _ := k.runs(w); rounds != nil {
+				return k
+			}
+		}
+		return nil
+	}).(*Rank)
+	if of == nil {
+		return nil, nil
+	}
+	theirs, _ := of.runs(w)
+	return o.Alongside(of, theirs)
+}
+
+// runs finds the iterations of the loop where the rank runs it itself.
+func (k *Rank) runs(w *When) (*Rounds, *Order) {
+	o, at := k.Order(0), w.Loop.Begins
+	sites := k.tables.sites.List
+	if at.Function < 0 || at.Function >= len(k.r.Schema()) || at.Site >= len(sites) {
+		return nil, o
+	}
+	return o.Rounds(o.site(k.r.Schema()[at.Function], sites[at.Site]), w.Loop.Iterations), o
+}
