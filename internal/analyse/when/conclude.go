@@ -341,13 +341,14 @@ func (x *Rank) findings(f *changed) []trace.WhenFinding {
 			add(c)
 		}
 	}
+	told := make(map[int]bool) // slots whose late rank a finding names: the one after it is not late by the same once more
 	for _, c := range joinedSlow(slow(v, apart, typical), f.alone, v, normal(v, apart)) {
 		if c.cost < leastShare*run {
 			continue
 		}
 		late := lateRank{}
 		for _, l := range f.late { // who is late for the next iteration may have been so in the one before
-			if (l.slot == c.from || l.slot == c.from-1) && l.ns > late.ns {
+			if (l.slot == c.from || l.slot == c.from-1) && !told[l.slot] && l.ns > late.ns {
 				late = l
 			}
 		}
@@ -356,6 +357,7 @@ func (x *Rank) findings(f *changed) []trace.WhenFinding {
 			continue
 		}
 		if w := add(&c); of {
+			told[late.slot] = true
 			w.Ranks, w.Of, w.LongerNs, w.Place = []int{late.rank}, 1, late.ns, late.place
 		}
 	}
