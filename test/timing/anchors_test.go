@@ -65,7 +65,7 @@ func (a *app) marked(name string, w *trace.When) {
 			found++
 		}
 	}
-	for _, x := range []struct{ to, file, mark string }{{"chrome", "marks.chrome", `"ph":"i"`}, {"perfetto", "marks.perfetto", " iteration"}, {"paraver", "marks.paraver/trace.prv", ":85000001:"}} {
+	for _, x := range []struct{ to, file, mark string }{{"chrome", "marks.chrome", `"ph":"i"`}, {"perfetto", "marks.perfetto", "iteration"}, {"paraver", "marks.paraver/trace.prv", ":85000001:"}} {
 		a.spoor("export", "--to", x.to, "-f", "-o", "marks."+x.to, name)
 		b, err := os.ReadFile(filepath.Join(a.job.Dir, x.file))
 		if got := bytes.Count(b, []byte(x.mark)); err != nil || got < found || x.to != "perfetto" && got > found {
