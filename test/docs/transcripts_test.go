@@ -144,7 +144,7 @@ var (
 	changing = regexp.MustCompile(`(< )?[+-]?[\d][\d,.:–-]*( ?(ns|µs|ms|s|%|B|KB|MB|ranks?|times?)\b| %)?`)
 	// Said only if another rank was first, or if it is not known better.
 	sometimes = regexp.MustCompile(` since rank 0's first call \([^)]*\)| ± [\d.]+`)
-	grouped   = regexp.MustCompile(`^ +two groups: |^waiting grew most in `)
+	grouped   = regexp.MustCompile(`^ +two groups: |^waiting grew most in |^only in [AB]: |^iterations `)
 	// On a busy machine another rank waits a little, too.
 	listed  = regexp.MustCompile(`\brank # #(, rank # #)*(, # others? #)?`)
 	drawing = regexp.MustCompile(`[\s*#|+<·▁-█]+`)

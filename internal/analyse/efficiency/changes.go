@@ -88,7 +88,7 @@ func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 	case when.Delayed:
 		s := fmt.Sprintf("the machine: %s was ready to run and had no processor for %s in iteration %d of %d", who, show.Duration(float64(f.LongerNs)), f.From, w.Loop.Iterations)
 		if float64(f.LongerNs) < mostOfDelays*float64(f.CostNs) {
-			s += fmt.Sprintf(", ranks in all for %s on the way of the run", show.Duration(float64(f.CostNs)))
+			s += fmt.Sprintf("; in all that costs the run %s", show.Duration(float64(f.CostNs)))
 		}
 		return s
 	}
