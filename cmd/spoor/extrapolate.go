@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,9 @@ More: docs/extrapolate.md`,
 			} else if err != nil {
 				return err
 			}
+			if slices.ContainsFunc(list, ofSingleRun) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: who waited for whom and which iterations differ are not extrapolated\n", out)
+			}
 			size, err := written(out, sections.WriteFile(out, c, force))
 			if err != nil {
 				return err
@@ -95,6 +99,13 @@ More: docs/extrapolate.md`,
 	debugPathFlag(f, &paths)
 	jsonFlag(f, &asJSON)
 	return cmd
+}
+
+// ofSingleRun reports whether a trace has what its ranks found out at the end of the run.
+func ofSingleRun(r *trace.Reader) bool {
+	w, err := r.When()
+	x, other := r.Waits()
+	return err == nil && w != nil || other == nil && x != nil && x.Left == trace.WaitsKnown
 }
 
 // openTraces opens traces; those that it returns are open, also beside an error.

@@ -75,7 +75,7 @@ More: docs/simulate.md`,
 	f.StringSliceVar(&t.machines, "machine", nil, "`name`: a machine, or its file; several, separated by commas, make a table")
 	f.StringVar(&model, "model", "dataflow", "`model`: dataflow (on a machine), or loggops (as a GOAL schedule, with -L to -S in ns)")
 	f.StringVar(&t.mapping, "map", "block", "`how`: ranks on nodes: block, cyclic, or a file with the node of each rank")
-	f.StringVar(&t.gaps, "gaps", "", "`kind`: computation between calls: series (each call's own), median or mean of its call path")
+	f.StringVar(&t.gaps, "gaps", "", "`kind`: computation between calls: series (each call's own), median or mean of its call path (default: as well as it is known, by iteration in traces without single times)")
 	f.Float64Var(&t.cpu, "cpu", 0, "speed up computation by `factor`")
 	f.StringVar(&t.tracedOn, "traced-on", "", "`name`: the machine of the trace, or its file; its cost of tracing is subtracted")
 	f.BoolVar(&t.sensitivity, "sensitivity", false, "add what 10 % of latency, bandwidth, overhead and computation are worth")

@@ -100,6 +100,9 @@ func (s *Source) gaps() (string, error) {
 		return "means of places", nil
 	}
 	if own, err := s.timesKept(); err != nil || !own {
+		if by, err := s.byIteration(); err != nil || by {
+			return "means of places by iteration", err
+		}
 		return "means of places", err
 	}
 	return "each call's own", nil

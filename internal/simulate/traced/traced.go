@@ -72,6 +72,7 @@ type Source struct {
 
 	leaves     map[[2]int]*trace.Leaves // by class of which all ranks have the same, and stream
 	classes    map[int]*gaps.Class
+	iterated   *bool // gaps are those of iterations; nil: not looked at yet
 	structures map[*trace.Leaves]int
 	sequences  map[*trace.Leaves]*sequence
 	placed     []placed // for ranks to come: side by side, as ranks take turns

@@ -40,8 +40,72 @@ func (s *Source) visits(k *trace.Rank, calls []compiledCall) (dataflow.Visits, e
 	s.placed = s.placed[1:]
 	*v = placed{placedTimes: s.times(of, leaves, calls, same, s.factor(k.Number())), sequence: s.sequenceOf(k, of, same)}
 	v.at = v.start()
-	return v, nil
+	if by, err := s.byIteration(); err != nil || !by {
+		return v, err
+	}
+	p := &iterated{placed: v, s: s, factor: s.factor(k.Number())}
+	p.gap, p.stop = iter.Pull2(k.Timings(0))
+	s.stops = append(s.stops, p.stop)
+	return p, nil
 }
+
+// mostByIteration is how many calls of a trace are gone through one by one to have what each rank computed in each iteration.
+const mostByIteration = 1 << 20
+
+// byIteration reports whether gaps are those of iterations, as far as the trace has what ranks computed in each.
+func (s *Source) byIteration() (bool, error) {
+	if s.iterated != nil {
+		return *s.iterated, nil
+	}
+	by := false
+	w, err := s.r.When()
+	if err == nil && w != nil && w.Loop != nil && !s.o.Mean && !s.o.Median {
+		calls := uint64(0)
+		by = true
+		for k, err := range s.r.Tracks() {
+			if err != nil {
+				return false, err
+			}
+			calls += k.Total()
+			by = by && k.Streams() == 1
+		}
+		by = by && calls <= mostByIteration
+	}
+	s.iterated = &by
+	return by, err
+}
+
+// iterated are the calls of a rank with gaps as they were in their iteration, in the mean of what is alike there. Calls take what they take
+// at their places: what the trace has of single ones includes waiting.
+type iterated struct {
+	*placed
+	s      *Source
+	factor float64
+	gap    func() (trace.TimedTerminal, error, bool)
+	stop   func()
+	began  bool
+	end    int64 // of the call before
+}
+
+func (p *iterated) Next() (call int, gap, took int64, ok bool, err error) {
+	if call, gap, took, ok, err = p.placed.Next(); !ok || err != nil {
+		return call, gap, took, ok, err
+	}
+	t, err, ok := p.gap()
+	if !ok || err != nil {
+		return call, gap, took, ok, err
+	}
+	before := max(0, t.Start-p.end-int64(t.Timing.Off+t.Timing.Spoor))
+	if p.end = max(p.end, t.End()); !p.began {
+		p.began, before = true, int64(t.Timing.Gap.Ns)
+	}
+	return call, p.s.computed((float64(before) - p.s.gap) * p.factor), took, ok, err
+}
+
+func (p *iterated) Same() any            { return nil }
+func (p *iterated) Rounds() uint64       { return 0 }
+func (p *iterated) Left() (uint64, bool) { return 0, false }
+func (p *iterated) Skip(uint64)          {}
 
 // medians puts medians in place of mean gaps.
 func medians(k *trace.Rank, of *trace.Leaves, list []gaps.Leaf, stream int) error {
