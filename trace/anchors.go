@@ -22,7 +22,7 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 	}
 	columns := make([]timeline.Column, len(w.WidthNs))
 	for i := range columns {
-		columns[i] = timeline.Column{Computing: float64(w.Ns(row, model.WhenComputing, i)), Files: float64(w.Ns(row, model.WhenFiles, i))}
+		columns[i] = timeline.Column{Computing: float64(w.Ns(row, model.WhenComputing, i) + max(0, w.Ns(row, model.WhenReady, i))), Files: float64(w.Ns(row, model.WhenFiles, i))}
 	}
 	for _, h := range w.Highest {
 		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
@@ -62,6 +62,17 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 	}
 	m.Anchor(spans, func(terminal int) bool { return k.Called(terminal).Func.Has(Posix) }, slack, anchorLevels*float64(w.LevelNs), own)
 	return nil
+}
+
+// anchored reports whether calls of a thread can be had where the section when says: not if the last one never returned, as that lasts until
+// the process died, which the line of means knows.
+func (k *Rank) anchored(stream int, p *Process) (bool, error) {
+	n := k.Len(stream)
+	if stream > 0 || p.SpanNs == 0 || n == 0 {
+		return false, nil
+	}
+	last, err := k.Terminal(timeline.TerminalAt(k.streams[stream], n-1))
+	return err == nil && last.Return != NeverReturned, err
 }
 
 // spreadAsides has what the recorder took in the loop where the section when says that it did: the table of processes has the sums, and not

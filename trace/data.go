@@ -89,6 +89,7 @@ const (
 	WhenWaiting   = model.WhenWaiting
 	WhenFiles     = model.WhenFiles
 	WhenOther     = model.WhenOther
+	WhenReady     = model.WhenReady
 	WhenStates    = model.WhenStates
 	WhenBase      = model.WhenBase
 )

@@ -78,7 +78,11 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 		return nil, err
 	}
 	var rounds *Rounds
-	if stream == 0 && p.SpanNs > 0 {
+	anchored, err := k.anchored(stream, &p)
+	if err != nil {
+		return nil, err
+	}
+	if anchored {
 		if rounds, err = k.Iterations(); err != nil {
 			return nil, err
 		}
@@ -89,7 +93,7 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 		}
 	}
 	m.Among(asides)
-	if stream == 0 && p.SpanNs > 0 {
+	if anchored {
 		if err := k.anchor(m, rounds, &p, own); err != nil {
 			return nil, err
 		}

@@ -57,7 +57,8 @@ func iterationTable(rows []when.Part) show.Table[when.Part] {
 		ns("waiting", "for other ranks", state(trace.WhenWaiting)),
 		ns("in MPI", "otherwise", func(p when.Part) int64 { return p.MPINs }),
 		ns("files", "in calls on files", state(trace.WhenFiles)),
-		ns("other", "without a processor, in the recorder, or while tracing was off", state(trace.WhenOther)),
+		ns("no processor", "ready to compute", state(trace.WhenReady)),
+		ns("other", "in the recorder, or while tracing was off", state(trace.WhenOther)),
 	}}
 }
 

@@ -155,7 +155,7 @@ func mkwhen(args []string) error {
 	}
 	for rank := range 4 {
 		row := trace.WhenRow{First: rank, Ranks: 1}
-		for state, usual := range [trace.WhenStates]int64{8, 1, 0, 0} {
+		for state, usual := range [trace.WhenStates]int64{8, 1, 0, 0, 0} {
 			levels := make([]int64, 10)
 			if rank == 2 && state == trace.WhenComputing || rank != 2 && state == trace.WhenWaiting {
 				levels[slow] = 40

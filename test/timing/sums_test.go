@@ -49,7 +49,7 @@ func directly(lines []string) (list []string) {
 	}
 	at = len([]rune(lines[0][:at])) + 2
 	for _, line := range lines[1:] {
-		if r := []rune(line); r[at-1] == ' ' && r[at] != ' ' {
+		if r := []rune(line); len(r) > at && r[at-1] == ' ' && r[at] != ' ' {
 			list = append(list, line)
 		}
 	}
@@ -134,6 +134,7 @@ func (c *cell) profile(rank int, want []knownSum) {
 		return
 	}
 	_, table, _ := strings.Cut(tree, "calls\n")
+	table, _, _ = strings.Cut(table, "\niterations ")
 	c.places("profile", want, c.rounded, parts(directly(strings.Split(strings.Trim(table, "\n"), "\n")), isFence, func(line string) part {
 		times := printed(c.t, line)
 		if len(times) < 4 {

@@ -40,6 +40,7 @@ const (
 	WhenWaiting
 	WhenFiles // in calls that work on files
 	WhenOther // in the recorder, or tracing was switched off
+	WhenReady // ready to compute, without a processor
 	WhenStates
 )
 

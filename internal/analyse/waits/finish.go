@@ -227,25 +227,43 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 	return err
 }
 
-// Clock has the times of a rank's calls on the run's time line; nil if it has not those of all.
-func (f *Finish) Clock(rank int) (ops.Clock, error) {
+// Clock has the times of a rank's calls on the run's time line, from zero on; nil if it has not those of all. Zero is when the run begins,
+// about, and the same on all ranks.
+func (f *Finish) Clock(rank int) (clock ops.Clock, zero int64, err error) {
 	if f.Trace == nil || f.Log == nil {
-		return nil, nil
+		return nil, 0, nil
 	}
 	k, err := f.Trace.Rank(rank)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for stream := range k.Streams() {
 		if len(f.Log.Streams) <= stream || skippedOf(f.Log, stream).Calls > 0 {
-			return nil, nil
+			return nil, 0, nil
 		}
 	}
-	clock, err := k.Clock()
+	own, err := k.Clock()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return func(stream int) ops.Ticker { return newTicker(f.Log, stream, k.Len(stream), clock.Common) }, nil
+	for first, err := range f.Trace.Tracks() {
+		if err != nil {
+			return nil, 0, err
+		}
+		p, err := first.Process()
+		if err != nil {
+			return nil, 0, err
+		}
+		c, err := first.Clock()
+		if err != nil {
+			return nil, 0, err
+		}
+		zero = c.Common(p.StartNs)
+		break
+	}
+	return func(stream int) ops.Ticker {
+		return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return own.Common(ns) - zero })
+	}, zero, nil
 }
 
 // A ticker reads the times of the first calls of a stream.

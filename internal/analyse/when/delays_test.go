@@ -39,11 +39,11 @@ func TestDelays(t *testing.T) {
 	if s := kinds[Slow]; !oneRank(s, 2) || s.From != 40 {
 		t.Errorf("%+v", s)
 	}
-	other := int64(0)
+	ready := int64(0)
 	for column := range got.WidthNs {
-		other += got.Ns(2, trace.WhenOther, column)
+		ready += got.Ns(2, trace.WhenReady, column)
 	}
-	if other < 36*typicalNs || other > 44*typicalNs {
-		t.Errorf("the picture has rank 2 without a processor for %d ns", other)
+	if ready < 36*typicalNs || ready > 44*typicalNs {
+		t.Errorf("the picture has rank 2 without a processor for %d ns", ready)
 	}
 }

@@ -58,7 +58,7 @@ func TestWithoutWaits(t *testing.T) {
 	var got *trace.When
 	err := waits.Together(4, func(tr waits.Transport) error {
 		f := waits.Finish{Trace: r, Log: logs[tr.Rank()]}
-		clock, err := f.Clock(tr.Rank())
+		clock, _, err := f.Clock(tr.Rank())
 		if err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func TestManyRanks(t *testing.T) {
 			c := &counting{tr, &atomic.Int64{}, &atomic.Int64{}}
 			list[tr.Rank()] = c
 			f := waits.Finish{Trace: r, Log: logs[tr.Rank()]}
-			clock, err := f.Clock(tr.Rank())
+			clock, _, err := f.Clock(tr.Rank())
 			if err != nil {
 				return err
 			}

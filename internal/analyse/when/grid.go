@@ -12,6 +12,7 @@ const (
 	waiting
 	inFiles
 	other // the recorder, or tracing is switched off
+	ready // to compute, without a processor
 	states
 )
 

@@ -36,6 +36,7 @@ type Rank struct {
 	files  []bool    // by terminal: of a function that works on files, not of MPI
 	canvas *canvas   // nil: nothing is known of the rank
 	origin int64     // from which times count that are told, on the clock
+	zero   int64     // from which the clock counts, on the run's time line
 	last   int64     // end of the latest call
 	size   int64     // bytes that the picture may have; 0: the usual
 	most   []excess  // by slot: the call before which the rank computed most beyond its mean
@@ -386,7 +387,7 @@ func (x *Rank) shapesOf(rounds *Rounds) []int {
 }
 
 // Count says from when on the clock the times count that are told from now on.
-func (x *Rank) Count(from int64) { x.origin = from }
+func (x *Rank) Count(from int64) { x.origin = from - x.zero }
 
 // Call takes a call of the rank; those of a thread come in order. Only the first thread is looked at. gap is what it computed before.
 func (x *Rank) Call(stream, terminal int, start, end, gap int64) {
@@ -403,7 +404,7 @@ func (x *Rank) Call(stream, terminal int, start, end, gap int64) {
 		begin := max(x.last, start-gap)
 		c.paint(other, x.last, begin)
 		c.paint(computing, begin, start-without)
-		c.paint(other, max(begin, start-without), start)
+		c.paint(ready, max(begin, start-without), start)
 	}
 	if over := float64(gap-without) - x.gaps[terminal]; over > 0 && len(x.most) > 0 {
 		if s := c.slot(max(start-1, x.last)); s >= 0 && over > x.most[s].ns {
@@ -446,7 +447,7 @@ func (x *Rank) Walk() {
 		if x.canvas == nil {
 			return nil
 		}
-		x.Count(0)
+		x.origin = 0
 		next := x.clock(0)
 		for terminal := range x.k.Sequence(0) {
 			start, end, gap, err := next.Next()

@@ -144,11 +144,12 @@ func At(t waits.Transport, f waits.Finish, o timing.Options) (w *trace.Waits, fo
 		w, err = waits.At(t, f)
 		return w, nil, err
 	}
-	clock, failed := f.Clock(t.Rank())
+	clock, zero, failed := f.Clock(t.Rank())
 	x, err := begin(t, f.Trace, clock, failed)
 	if err != nil {
 		return nil, nil, err
 	}
+	x.zero = zero
 	if f.Log != nil && len(f.Log.Delays) > 0 {
 		x.delays = f.Log.Delays[0]
 	}

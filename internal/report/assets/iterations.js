@@ -5,7 +5,7 @@ import { count, plural, ranks, time } from "./format.js";
 import { ways } from "./links.js";
 import { heat } from "./matrix.js";
 
-const states = ["computing", "waiting", "in calls of files", "in the recorder or untraced", "in MPI"];
+const states = ["computing", "waiting", "in calls of files", "in the recorder or untraced", "ready without a processor", "in MPI"];
 
 // iterations is a heat map of what ranks did in the iterations of the run's loop: ranks down, iterations across.
 export const iterations = async () => {
@@ -75,7 +75,7 @@ export const iterations = async () => {
   repaints.push(draw);
   section("iterations", "Iterations", `What ranks did in the ${plural(d.count, "iteration")} of the loop that begins with ${d.begins}.`,
     el("div", { className: "tools" },
-      toggles("Time", [[0, "Computing"], [1, "Waiting"], [4, "In MPI"]], state, (v) => { state = v; keys.forget(); draw(); }),
+      toggles("Time", [[0, "Computing"], [1, "Waiting"], [5, "In MPI"], [4, "No processor"]], state, (v) => { state = v; keys.forget(); draw(); }),
       el("span", { className: "dim", textContent: "Arrow keys to read cells." })),
     el("div", { className: "figure" }, canvas, note));
   ways.iterations = (seen) => { if (seen) keys.to(seen.column, seen.row); };
