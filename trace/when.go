@@ -1,6 +1,9 @@
 package trace
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/file/wire"
@@ -23,5 +26,11 @@ func (r *Reader) When() (*When, error) { return r.when() }
 
 // AddWhen puts that into a trace file, in place of which a new one comes. Places number the schema and the sites of this trace.
 func AddWhen(path string, w *When) error {
-	return addSection(path, container.When, sections.AppendWhen(nil, w))
+	b := sections.AppendWhen(nil, w)
+	r := wire.NewReader(b, "section when")
+	sections.DecodeWhen(r, sections.WaitBounds{Ranks: MaxRanks, Functions: math.MaxInt32, Sites: math.MaxInt32, Kinds: waitKinds})
+	if err := r.Done(); err != nil { // a trace must not become one that nobody can read
+		return fmt.Errorf("%s: when ranks computed is left out: %w", path, err)
+	}
+	return addSection(path, container.When, b)
 }

@@ -2,6 +2,7 @@ package sections
 
 import (
 	"math"
+	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 	"github.com/spoor-hpc/spoor/internal/timing"
@@ -12,7 +13,7 @@ import (
 //
 //	when     = iterations, if that isn't 0: place, ranks without; before, after, parts, each, columns, Δwidth varint…, level step,
 //	           rows, (first, ranks)…, per plane, per row: base varint, per plane, per row: levels, highest, (Δcolumn, rank, levels)…,
-//	           findings, finding…, exemplars, exemplar…; no exemplars are left out
+//	           findings, finding…, exemplars, exemplar…, the same of planes without a processor; what is nothing at the end is left out
 //	width    = half a step, rounded up
 //	levels   = (columns whose level is as that before, Δlevel varint)…: runs go on from row to row and from plane to plane, the last
 //	           ends with the last column
@@ -39,7 +40,7 @@ func DecodeWhen(r *wire.Reader, n WaitBounds) *model.When {
 const (
 	whenColumns = 4096
 	whenRows    = 1024
-	whenCells   = 1 << 20 // of all planes
+	whenCells   = model.WhenStates << 18 // of all planes
 )
 
 type whenCoder struct{ waitCoder }
@@ -111,7 +112,7 @@ func (x *whenCoder) when(w *model.When) {
 		x.rank(&r.First)
 		wire.Above(c, &r.Ranks, 1, x.n.Ranks-r.First-1)
 	}
-	x.planes(w, columns)
+	x.planes(w, columns, 0, model.WhenReady)
 	column := 0
 	wire.List(c, &w.Highest, 3, func(i int, h *model.WhenHighest) {
 		wire.Above(c, &h.Column, column, max(0, columns-1-column))
@@ -121,10 +122,11 @@ func (x *whenCoder) when(w *model.When) {
 		x.levels(w, &h.Ns)
 	})
 	wire.List(c, &w.Findings, 11, func(_ int, f *model.WhenFinding) { x.finding(f) })
-	if x.R != nil && x.R.Rest() == 0 || x.R == nil && len(w.Exemplars) == 0 {
+	ready := x.R == nil && hasReady(w)
+	if x.R != nil && x.R.Rest() == 0 || x.R == nil && len(w.Exemplars) == 0 && !ready {
+		x.neverReady(w, columns)
 		return
 	}
-	x.Refuse(w.Loop == nil, "exemplars of no loop")
 	left := whenCells
 	wire.List(c, &w.Exemplars, 2, func(i int, e *model.WhenExemplar) {
 		if wire.Uints(c, &e.Iteration); w.Loop != nil {
@@ -136,7 +138,37 @@ func (x *whenCoder) when(w *model.When) {
 			x.times(w, t, x.typical(w, i, t.Rank), &left)
 		})
 	})
-	x.Refuse(len(w.Exemplars) == 0, "no exemplars")
+	x.Refuse(len(w.Exemplars) > 0 && w.Loop == nil, "exemplars of no loop")
+	if x.R != nil {
+		ready = x.R.Rest() > 0
+		x.Refuse(len(w.Exemplars) == 0 && !ready, "no exemplars")
+	}
+	if !ready {
+		x.neverReady(w, columns)
+		return
+	}
+	x.planes(w, columns, model.WhenReady, model.WhenStates)
+	x.Refuse(x.R != nil && !x.Failed() && !hasReady(w), "planes of nothing")
+}
+
+// hasReady reports whether ranks were without a processor in any column.
+func hasReady(w *model.When) bool {
+	for i := range w.Rows {
+		p := &w.Rows[i].Planes[model.WhenReady]
+		if p.Base != 0 || slices.ContainsFunc(p.Levels, func(l int64) bool { return l != 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// neverReady makes planes of nothing, which aren't written.
+func (x *whenCoder) neverReady(w *model.When, columns int) {
+	for i := range w.Rows {
+		if x.R != nil && !x.Failed() {
+			w.Rows[i].Planes[model.WhenReady].Levels = make([]int64, columns)
+		}
+	}
 }
 
 // typical are the times of a rank in the first exemplar; nil: there are none before those of the n-th.
@@ -216,9 +248,10 @@ func (x *whenCoder) levels(w *model.When, ns *int64) {
 // mostLevel keeps times within 64 bits.
 const mostLevel = 1 << 40
 
-func (x *whenCoder) planes(w *model.When, columns int) {
+// planes are those of states from one on, to another which is not in it.
+func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 	c := &x.Coder
-	for p := range model.WhenStates {
+	for p := first; p < end; p++ {
 		for i := range w.Rows {
 			plane := &w.Rows[i].Planes[p]
 			wire.Integers(c, &plane.Base)
@@ -231,7 +264,7 @@ func (x *whenCoder) planes(w *model.When, columns int) {
 	if x.R != nil {
 		wire.Int(c, &left, whenCells)
 	}
-	for p := range model.WhenStates {
+	for p := first; p < end; p++ {
 		for i := range w.Rows {
 			level := int64(0)
 			for j := range w.Rows[i].Planes[p].Levels {

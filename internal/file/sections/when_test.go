@@ -67,7 +67,7 @@ func FuzzWhen(f *testing.F) {
 // A section doesn't have cells without end: lengths are believed only as far as bounds and bytes go.
 func TestWhenBounds(t *testing.T) {
 	w := model.When{Before: whenColumns, Parts: 1, WidthNs: make([]int64, whenColumns), LevelNs: 1}
-	for range 65 { // four planes of them have more than 2^20 cells
+	for range 65 { // all planes of them have more cells than that
 		r := model.WhenRow{Ranks: 1}
 		for s := range r.Planes {
 			r.Planes[s].Levels = make([]int64, whenColumns)
