@@ -18,6 +18,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
+// today is ns since 1970: of more than five ranks together more than 64 bits hold.
+const today = 1_800_000_000_000_000_000
+
 // logged is a run as ranks have it at its end: the trace without times of single calls, and these by rank.
 func logged(t mergetest.TB, m made) (*trace.Reader, []*track.Log) {
 	t.Helper()
@@ -25,6 +28,8 @@ func logged(t mergetest.TB, m made) (*trace.Reader, []*track.Log) {
 	logs := make([]*track.Log, len(tracks))
 	for rank, tr := range tracks {
 		logs[rank], tr.Log = tr.Log, nil
+		logs[rank].StartNs += today
+		tr.Process.StartNs += today
 	}
 	return mergetest.Open(t, tracks, nil), logs
 }
