@@ -60,15 +60,57 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 		}
 		spans = append(spans, timeline.Span{Step: 2 * rounds.End, Ns: at, Columns: columns[len(columns)-w.After:]})
 	}
-	m.Anchor(spans, func(terminal int) bool { return k.Called(terminal).Func.Has(Posix) }, slack, anchorLevels*float64(w.LevelNs), own)
+	files := func(terminal int) bool { return k.Called(terminal).Func.Has(Posix) }
+	short, err := k.short()
+	if err != nil {
+		return err
+	}
+	m.Anchor(spans, files, short, slack, anchorLevels*float64(w.LevelNs), own)
 	return nil
 }
 
-// anchored reports whether calls of a thread can be had where the section when says: not if the last one never returned, as that lasts until
-// the process died, which the line of means knows.
+// What is far shorter than calls in which ranks wait, and how often a call is made whose time counts there.
+const (
+	farShorter = 20
+	leastLong  = 8
+)
+
+// short tells the terminals of calls that on average take far less than the rank's calls do where most of the time in them is spent: what
+// ranks wait is not in these.
+func (k *Rank) short() (func(terminal int) bool, error) {
+	times, err := k.Times()
+	if err != nil {
+		return nil, err
+	}
+	sum, weighted := 0.0, 0.0
+	for t, n := range k.Counts(0) {
+		if mean := times[t].Duration.Mean(); n >= leastLong && !k.Called(t).Func.Has(Posix) {
+			sum += float64(n) * mean
+			weighted += float64(n) * mean * mean
+		}
+	}
+	return func(t int) bool { return sum > 0 && times[t].Duration.Mean() < weighted/sum/farShorter }, nil
+}
+
+// anchored reports whether calls of a thread can be had where the section when says. They can't if the last one never returned, as that lasts
+// until the process died, which the line of means knows. Where iterations take less than half of the run, calls are rather where means of
+// places have them than in columns of equal times.
 func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	n := k.Len(stream)
 	if stream > 0 || p.SpanNs == 0 || n == 0 {
+		return false, nil
+	}
+	w, err := k.r.When()
+	if err != nil || w == nil {
+		return false, err
+	}
+	inside := int64(0)
+	for i, ns := range w.WidthNs {
+		if w.Inside(i) {
+			inside += ns
+		}
+	}
+	if w.Loop != nil && 2*inside < w.RunNs() {
 		return false, nil
 	}
 	last, err := k.Terminal(timeline.TerminalAt(k.streams[stream], n-1))

@@ -13,6 +13,7 @@ const (
 	ofGaps = iota
 	ofCalls
 	ofFiles // calls that work on files, not of MPI
+	ofShort // calls that are far shorter than those in which ranks wait
 	sorts
 )
 
@@ -48,29 +49,44 @@ func (a *anchor) ns(s *[sorts]int64) float64 {
 }
 
 // sum is that of all before it.
-func (a *anchor) sum() int64 { return a.sums[ofGaps] + a.sums[ofCalls] + a.sums[ofFiles] }
-
-// inCalls is how long calls take from the anchor on up to what has such sums before it.
-func (a *anchor) inCalls(s *[sorts]int64) float64 {
-	return a.factor[ofCalls]*float64(s[ofCalls]-a.sums[ofCalls]) + a.factor[ofFiles]*float64(s[ofFiles]-a.sums[ofFiles])
+func (a *anchor) sum() (ns int64) {
+	for _, s := range a.sums {
+		ns += s
+	}
+	return ns
 }
 
-// Anchor has calls where spans say. files tells the terminals of calls that work on files; slack is how far spans may be off, -1 if that is not
+// inCalls is how long calls take from the anchor on up to what has such sums before it.
+func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
+	for k := ofCalls; k < sorts; k++ {
+		ns += a.factor[k] * float64(s[k]-a.sums[k])
+	}
+	return ns
+}
+
+// Anchor has calls where spans say. files tells the terminals of calls that work on files, short those of calls that are far shorter than
+// others: these take what they take on average, where there are others. slack is how far spans may be off, -1 if that is not
 // known; columns' sums from the first on are right to a level; own is whether the means are the rank's own.
-func (m *Means) Anchor(spans []Span, files func(terminal int) bool, slack int64, level float64, own bool) {
+func (m *Means) Anchor(spans []Span, files, short func(terminal int) bool, slack int64, level float64, own bool) {
 	m.sorts = make([]int8, len(m.Timings))
 	for leaf := range m.sorts {
-		if m.sorts[leaf] = ofCalls; files(m.terminal(leaf)) {
+		switch m.sorts[leaf] = ofCalls; {
+		case files(m.terminal(leaf)):
 			m.sorts[leaf] = ofFiles
+		case short(m.terminal(leaf)):
+			m.sorts[leaf] = ofShort
 		}
 	}
 	m.gaps = m.Sums.Again(func(leaf uint32) int64 { return int64(m.Timings[leaf].Gap.Ns) })
-	m.filed = m.Sums.Again(func(leaf uint32) int64 {
-		if m.sorts[leaf] == ofFiles {
-			return int64(m.Timings[leaf].Duration.Ns)
-		}
-		return 0
-	})
+	of := func(sort int8) *grammar.Sums {
+		return m.Sums.Again(func(leaf uint32) int64 {
+			if m.sorts[leaf] == sort {
+				return int64(m.Timings[leaf].Duration.Ns)
+			}
+			return 0
+		})
+	}
+	m.filed, m.short = of(ofFiles), of(ofShort)
 	list := m.stretches(spans, slack)
 	m.fill(list, level, own)
 	m.anchors = list
@@ -211,10 +227,15 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 		if p.sums[ofFiles] > 0 {
 			p.ns[ofFiles] = min(max(0, near(p.sums[ofFiles]*m.Scale, wanted.Files, level*factor.Files)), whole-p.ns[ofGaps])
 		}
-		rest := whole - p.ns[ofGaps] - p.ns[ofFiles]
+		if p.sums[ofCalls] > 0 {
+			p.ns[ofShort] = min(p.sums[ofShort]*m.Scale, whole-p.ns[ofGaps]-p.ns[ofFiles])
+		}
+		rest := whole - p.ns[ofGaps] - p.ns[ofFiles] - p.ns[ofShort]
 		switch {
 		case p.sums[ofCalls] > 0:
 			p.ns[ofCalls] = rest
+		case p.sums[ofShort] > 0:
+			p.ns[ofShort] = rest
 		case p.sums[ofFiles] > 0:
 			p.ns[ofFiles] += rest
 		case p.sums[ofGaps] > 0:
@@ -285,8 +306,8 @@ func (m *Means) stepAt(sum int64) uint64 {
 // sumsAt are the sums of times before a step, by sort.
 func (m *Means) sumsAt(step uint64) (s [sorts]int64) {
 	i := step / 2
-	s[ofGaps], s[ofFiles] = m.gaps.Before(i), m.filed.Before(i)
-	s[ofCalls] = m.Sums.Before(i) - s[ofGaps] - s[ofFiles]
+	s[ofGaps], s[ofFiles], s[ofShort] = m.gaps.Before(i), m.filed.Before(i), m.short.Before(i)
+	s[ofCalls] = m.Sums.Before(i) - s[ofGaps] - s[ofFiles] - s[ofShort]
 	s[ofGaps] += m.total(step) - m.Sums.Before(i)
 	return s
 }

@@ -30,6 +30,7 @@ type Means struct {
 	sorts   []int8   // by leaf: of the call
 	gaps    *grammar.Sums
 	filed   *grammar.Sums // durations of calls that work on files
+	short   *grammar.Sums // durations of calls that are far shorter than others
 }
 
 // A lineAside is an aside on a line of means.
