@@ -245,7 +245,13 @@ func (x *Rank) changed() (f changed) {
 			f.proposals = append(f.proposals, proposal{c, []int{x.Rank()}, 1, x.mostly(&c)})
 		}
 	}
-	sum, often := noise(v, apart, typical)
+	rest := slices.Clone(v) // of what is no period
+	for _, c := range list {
+		for i := c.from; c.kind == Period && i < len(rest); i += c.every {
+			rest[i] = min(rest[i], c.before)
+		}
+	}
+	sum, often := noise(rest, apart, typical)
 	if f.noise = sum; sum >= noisyOfRun*run && float64(often) >= noisyOften*float64(len(v)) {
 		usual := median(v)
 		c := change{Noisy, 0, 0, usual, usual + sum/float64(len(v)), sum}
