@@ -126,7 +126,8 @@ func (s *site) recovered(behind ...string) int {
 		Endings []struct{ End string }
 	}
 	out := s.spoor(append([]string{"recover", "--json", "app.spoor.partial"}, behind...)...)
-	if err := json.Unmarshal([]byte(out[strings.Index(out, "["):]), &list); err != nil || len(list) != 1 || list[0].Ranks != count*each {
+	_, answer, _ := strings.Cut("\n"+out, "\n[\n") // what launchers say may have brackets, too
+	if err := json.Unmarshal([]byte("["+answer), &list); err != nil || len(list) != 1 || list[0].Ranks != count*each {
 		s.t.Fatalf("recovered %s, %v", out, err)
 	}
 	n := 0
