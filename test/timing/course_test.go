@@ -2,6 +2,7 @@ package timing
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -61,6 +62,9 @@ func TestCourse(t *testing.T) {
 // Beside processes that take all processors, what happens to a program with a steady course is told of the machine.
 func TestBesideLoad(t *testing.T) {
 	const ranks, rounds, tries = 4, 60, 4
+	if _, err := os.Stat("/proc/thread-self/schedstat"); err != nil {
+		t.Skipf("the kernel does not tell how long threads have no processor: %v", err)
+	}
 	var load []*exec.Cmd
 	for range 2 * runtime.NumCPU() {
 		c := exec.Command("sh", "-c", "while :; do :; done")
