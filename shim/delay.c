@@ -67,10 +67,13 @@ void sp_delayed(struct sp_thread *t, uint64_t ticks, int in_call)
 	sp_mark(&t->lim, NULL);
 }
 
-void sp_delay_told(struct sp_thread *t, uint64_t ns[2])
+uint64_t sp_delay_record(struct sp_thread *t, uint64_t w[SP_DELAY_WORDS])
 {
-	ns[0] = delay.told[0];
-	ns[1] = delay.told[1];
+	w[0] = SP_WORD0(SP_DELAY_WORDS, 0, SP_DELAY, 0);
+	w[1] = sp_ticks();
+	w[2] = delay.told[0];
+	w[3] = delay.told[1];
 	delay.told[0] = delay.told[1] = 0;
 	t->delayed = 0;
+	return SP_DELAY_WORDS;
 }

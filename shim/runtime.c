@@ -404,10 +404,12 @@ static int has_room(struct sp_thread *t, uint64_t n)
 	return 1;
 }
 
-/* Say, before an ENTER, how long the engine ran since the one before: that is no gap of
-   the program's. */
-static void tell_aside(struct sp_thread *t)
+/* Say, before an ENTER, how long the thread had no processor, and how long the engine ran
+   since the one before: that is no gap of the program's. */
+static void tell_between(struct sp_thread *t)
 {
+	if (t->delayed && has_room(t, SP_DELAY_WORDS))
+		advance(t, sp_delay_record(t, t->cur));
 	if (!t->aside || !has_room(t, 3))
 		return;
 	t->cur[0] = SP_WORD0(3, 0, SP_VALUES, 0);
@@ -415,17 +417,6 @@ static void tell_aside(struct sp_thread *t)
 	t->cur[2] = t->aside;
 	t->aside = 0;
 	advance(t, 3);
-}
-
-/* The same of what it had no processor for. */
-static void tell_delay(struct sp_thread *t)
-{
-	if (!t->delayed || !has_room(t, 4))
-		return;
-	t->cur[0] = SP_WORD0(4, 0, SP_DELAY, 0);
-	t->cur[1] = sp_ticks();
-	sp_delay_told(t, t->cur + 2);
-	advance(t, 4);
 }
 
 /* Where a thread comes from, if it can be found out: no thread is known by its number, which
@@ -464,10 +455,8 @@ uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 	}
 	if (!sp_has_ring(t) && !attach(t))
 		return lose(t);
-	if (!leave) {
-		tell_delay(t);
-		tell_aside(t);
-	}
+	if (!leave)
+		tell_between(t);
 	sp_ring_limits(t);
 	if (t->cur >= t->due && t->cur < t->end && sp_may_work(t) && !drain(t, leave))
 		return begin_nowhere(t);
@@ -477,10 +466,8 @@ uint64_t *sp_begin_slow(struct sp_thread *t, int leave)
 			return lose(t);
 		if (t->left)
 			tell_left(t);
-		else if (!leave && t->delayed)
-			tell_delay(t);
-		else if (!leave && t->aside)
-			tell_aside(t);
+		else if (!leave && (t->aside || t->delayed))
+			tell_between(t);
 		else
 			return t->cur;
 	}

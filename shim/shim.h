@@ -374,8 +374,9 @@ extern uint64_t sp_long;
 void sp_delay_start(void);
 /* It was that long: `ticks` is when it ended. */
 void sp_delayed(struct sp_thread *t, uint64_t ticks, int in_call);
-/* What there is to tell, in ns outside of calls and in one; then there is nothing any more. */
-void sp_delay_told(struct sp_thread *t, uint64_t ns[2]);
+/* Write what there is to tell as a record; returns its words. Then there is nothing to tell any more. */
+#define SP_DELAY_WORDS 4
+uint64_t sp_delay_record(struct sp_thread *t, uint64_t w[SP_DELAY_WORDS]);
 
 static inline __attribute__((always_inline)) void sp_sees(struct sp_thread *t, uint64_t ticks, int in_call)
 {

@@ -98,7 +98,7 @@ func (r *Rounds) Begin(n uint64) uint64 {
 	return r.begin(n)
 }
 
-// Rounds finds so many iterations of a loop that begin with calls from a site of the order; nil if the rank has other numbers of them.
+// Rounds finds the iterations of a loop, of this number, that begin with calls from a site of the order; nil if the rank has other numbers of them.
 func (o *Order) Rounds(site int, iterations uint64) *Rounds {
 	sources := o.Back[site]
 	for i := len(sources) - 1; i >= 0; i-- {
@@ -199,7 +199,7 @@ func (o *Order) site(f *Function, s Site) int {
 	})
 }
 
-// Iterations finds the iterations of the loop that When is about on the rank's first thread; nil: there is none, or the rank doesn't run it.
+// Iterations finds the iterations of the loop that When is about on the rank's first thread; nil if there is no loop, or the rank doesn't run it.
 func (k *Rank) Iterations() (*Rounds, error) {
 	w, err := k.r.When()
 	if err != nil || w == nil || w.Loop == nil || k.Len(0) == 0 {

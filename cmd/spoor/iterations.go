@@ -93,7 +93,7 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 			show.Duration(float64(int64(end-first)*x.IterationNs(0.5))))
 		together := ""
 		if x.Each > 1 {
-			together = fmt.Sprintf(", kept of %d iterations together", x.Each)
+			together = fmt.Sprintf(", kept for %d iterations at a time", x.Each)
 		}
 		fmt.Fprintf(w, "times are within %s%s; --timing lossless has those of each call\n", show.Duration(float64(x.LevelNs)), together)
 		for _, f := range here {

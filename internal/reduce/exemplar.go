@@ -13,7 +13,7 @@ type exemplar struct {
 	begin int64
 }
 
-// exemplar returns that of the iteration which the window is; nil: there is none, or more is within.
+// exemplar returns that of the iteration which the window is; nil if its times were not kept, or more is within.
 func (x *cutter) exemplar() (*exemplar, error) {
 	w := &x.w
 	if x.ch != nil || w.Loop != MainLoop || w.From != nil || w.Until != nil || w.Phase != "" || w.Inner {

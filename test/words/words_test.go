@@ -190,7 +190,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestComments holds comments to shorter sentences. Layouts of bytes are none.
+// TestComments holds comments to shorter sentences. Layouts of bytes are no sentences.
 func TestComments(t *testing.T) {
 	n := 0
 	sources(t, func(name string, at func(token.Pos) int, file *ast.File) {

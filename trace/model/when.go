@@ -95,7 +95,7 @@ func (w *When) Inside(column int) bool {
 	return w.Loop != nil && column >= w.Before && column < len(w.WidthNs)-w.After
 }
 
-// RowOf returns the row of a rank: its own one, if it has one; -1: there is none.
+// RowOf returns the row of a rank: its own one, if it has one; -1 if no row has it.
 func (w *When) RowOf(rank int) int {
 	for i := len(w.Rows) - 1; i >= 0; i-- {
 		if r := &w.Rows[i]; rank >= r.First && rank-r.First < r.Ranks {

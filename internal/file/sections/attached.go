@@ -17,7 +17,7 @@ type AttachedValues struct {
 	Blobs [][]byte // per class
 }
 
-// code is the section of so many classes.
+// code is the section, of this number of classes.
 //
 //	values = names uvarint, name string…, per class blob
 //	blob   = per name: terminals uvarint, (terminal, as a difference to the one before uvarint,
@@ -176,7 +176,7 @@ func appendRankValues(classes []Class, rest func() int64) []byte {
 	return wire.Append(nil, func(c *wire.Coder) { codeRankValues(c, &found, 0, 0) })
 }
 
-// DecodeRankValues reads the values of so many names and classes.
+// DecodeRankValues reads the values of these numbers of names and classes.
 func DecodeRankValues(r *wire.Reader, names, classes int) (list []RankValue) {
 	codeRankValues(&wire.Coder{R: r}, &list, names, classes)
 	return list

@@ -123,7 +123,7 @@ func appendSome(b []byte, blobs [][]byte) []byte {
 	return appendBlobs(b, blobs)
 }
 
-// codeClass is what the ranks of a class have in common, as far as it is said of each class alone.
+// codeClass is what the ranks of a class have in common, as far as each class has it alone.
 //
 //	class = 2·streams + direct, grammars…, varying counts,
 //	        unless direct: signatures of the terminals

@@ -67,7 +67,7 @@ func (t *SignatureTable) inOrder() *followed {
 	return f
 }
 
-// code is a list of a table of so many calls, behind the byte that says what it is. A reader knows its length.
+// code is a list of a table with this number of calls, behind the byte that says what it is. A reader knows its length.
 func (f *followed) code(c *wire.Coder, list []int, calls int) {
 	if f.calls == nil {
 		next := 0

@@ -15,7 +15,7 @@ import (
 //	run   = first string, more uvarint,
 //	        if more > 0: position uvarint, step varint
 //
-// After the first name come so many more. In each, the digits that begin at the position
+// After the first name comes this number of others. In each, the digits that begin at the position
 // in the first are a number that is greater by step than in the name before. It has
 // leading zeros if it is shorter than in the first. There are at most manyNames and
 // namesPerByte for each byte of the runs before, so that a reader takes no more than
@@ -32,7 +32,7 @@ type nameRun struct {
 	step     int64
 }
 
-// code is a run of which at most so many more names may follow the first.
+// code is a run; the argument is how many names may follow the first.
 func (x *nameRun) code(c *wire.Coder, most int) {
 	c.String(&x.first)
 	if wire.Int(c, &x.more, most); x.more > 0 {

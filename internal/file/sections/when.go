@@ -171,7 +171,7 @@ func (x *whenCoder) neverReady(w *model.When, columns int) {
 	}
 }
 
-// typical are the times of a rank in the first exemplar; nil: there are none before those of the n-th.
+// typical are the times of a rank in the first exemplar; nil for the first exemplar itself.
 func (x *whenCoder) typical(w *model.When, n, rank int) *model.WhenTimes {
 	if n == 0 || len(w.Exemplars) == 0 {
 		return nil

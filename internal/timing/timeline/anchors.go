@@ -17,7 +17,7 @@ const (
 	sorts
 )
 
-// A Span is calls of which it is known when the first of them came, and how much of the time until the next span was spent computing and in
+// A Span is calls between two known moments: when the first of them came, and how much of the time until the next span was spent computing and in
 // files.
 type Span struct {
 	Step    uint64   // twice the position of that call; one more if the gap before it is not of the span
@@ -432,14 +432,7 @@ func newPieceLine(m *Means, open func(index uint64) Sampler, stream *grammar.Gra
 	for leaf, sort := range m.sorts {
 		l.byTerminal[m.terminal(leaf)] = sort
 	}
-	c := stream.Cursor()
-	for c.Seek(first); l.index < index; {
-		n, ok := c.Next()
-		if !ok {
-			break
-		}
-		l.Next(int(n))
-	}
+	catchUp(l, stream, first, index)
 	return l
 }
 

@@ -409,15 +409,20 @@ func NewBlockLine(m *Means, open func(index uint64) Sampler, stream *grammar.Gra
 	first -= first % BlockCalls
 	l := &blockLine{Means: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first}
 	l.terminals.Seek(first)
+	catchUp(l, stream, first, index)
+	return l
+}
+
+// catchUp moves a line on from one position of a stream to another.
+func catchUp(l Line, stream *grammar.Grammar, from, to uint64) {
 	c := stream.Cursor()
-	for c.Seek(first); l.index < index; {
+	for c.Seek(from); from < to; from++ {
 		n, ok := c.Next()
 		if !ok {
-			break
+			return
 		}
-		l.Next(int(n))
+		_, _, _ = l.Next(int(n)) // lines of means have no errors
 	}
-	return l
 }
 
 // begin prepares the block that begins with the next call.
