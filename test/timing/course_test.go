@@ -84,23 +84,25 @@ func TestBesideLoad(t *testing.T) {
 	if err := m.Compile(filepath.Join(a.job.Dir, "app"), "testdata/course.c"); err != nil {
 		t.Fatal(err)
 	}
-	machine, program := 0, 0
-	var seen []trace.WhenFinding
-	for range tries {
-		w, err := a.trace().When()
-		if err != nil || w == nil || w.Loop == nil {
-			t.Fatalf("%v: no iterations", err)
-		}
-		for _, f := range w.Findings {
-			if seen = append(seen, f); f.Kind == int(when.Delayed) {
-				machine++
+	mpis.Steady(t, func(complain func(string, ...any)) {
+		machine, program := 0, 0
+		var seen []trace.WhenFinding
+		for range tries {
+			w, err := a.trace().When()
+			if err != nil || w == nil || w.Loop == nil {
+				t.Fatalf("%v: no iterations", err)
+			}
+			for _, f := range w.Findings {
+				if seen = append(seen, f); f.Kind == int(when.Delayed) {
+					machine++
+				}
+			}
+			if slices.ContainsFunc(w.Findings, func(f trace.WhenFinding) bool { return f.Kind != int(when.Delayed) }) {
+				program++
 			}
 		}
-		if slices.ContainsFunc(w.Findings, func(f trace.WhenFinding) bool { return f.Kind != int(when.Delayed) }) {
-			program++
+		if machine < tries/2 || program > tries/2 {
+			complain("%d runs, %d of them with findings of the machine, %d of the program: %+v", tries, machine, program, seen)
 		}
-	}
-	if machine < tries/2 || program > tries/2 {
-		t.Errorf("%d runs, %d of them with findings of the machine, %d of the program: %+v", tries, machine, program, seen)
-	}
+	})
 }
