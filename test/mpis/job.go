@@ -55,9 +55,21 @@ func (j Job) Run(line ...string) Result {
 // Baseline runs a command without spoor. If it doesn't come back, that is the MPI's doing or
 // the machine's, and it gets a second chance; told learns of the first.
 func (j Job) Baseline(told func(format string, args ...any), line ...string) Result {
+	return j.unlessLate("this was without spoor", told, line)
+}
+
+// RunOf runs a command that starts a program, once more if it doesn't come back and the program may hang by itself.
+func (j Job) RunOf(p *Program, told func(format string, args ...any), line ...string) Result {
+	if p == nil || !p.MayHang(j.MPI) {
+		return j.Run(line...)
+	}
+	return j.unlessLate("this may be the MPI's", told, line)
+}
+
+func (j Job) unlessLate(why string, told func(format string, args ...any), line []string) Result {
 	r := j.Run(line...)
 	if errors.Is(r.Err, ErrLate) {
-		told("once more, as this was without spoor: %v: %v", line, r)
+		told("once more, as %s: %v: %v", why, line, r)
 		r = j.Run(line...)
 	}
 	return r

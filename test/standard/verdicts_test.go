@@ -34,7 +34,7 @@ func TestVerdicts(t *testing.T) {
 				if err := m.Compile(binary, p.Path); err != nil {
 					t.Fatal(err)
 				}
-				s := &suite{m: m, spoor: spoor, ranks: p.Few(), nondet: p.Nondet, command: append([]string{binary}, p.Args...)}
+				s := &suite{m: m, spoor: spoor, program: p, ranks: p.Few(), nondet: p.Nondet, command: append([]string{binary}, p.Args...)}
 				above, below := s.compare(t, layers)
 				// A Fortran binding calls PMPI_ names. spoor itself may ask the layer below something.
 				if !p.Fortran() && (above == 0 || below < above && !p.Nondet) {
@@ -81,6 +81,7 @@ func buildLayers(t *testing.T, m *mpis.MPI) (map[string]string, error) {
 type suite struct {
 	m       *mpis.MPI
 	spoor   string
+	program *mpis.Program // nil: none of test/mpi
 	ranks   int
 	nondet  bool // what it prints differs from run to run
 	command []string
@@ -91,7 +92,7 @@ type suite struct {
 func (s *suite) compare(t *testing.T, layers func() (map[string]string, error)) (above, below int64) {
 	dir := t.TempDir()
 	run := func(env []string, line ...string) mpis.Result {
-		return mpis.Job{MPI: s.m, Dir: dir, Temp: t.TempDir(), Env: env}.Run(line...)
+		return mpis.Job{MPI: s.m, Dir: dir, Temp: t.TempDir(), Env: env}.RunOf(s.program, t.Logf, line...)
 	}
 	job := s.m.Command(s.ranks, s.command...)
 	plain := mpis.Job{MPI: s.m, Dir: dir, Temp: t.TempDir()}.Baseline(t.Logf, job...)
