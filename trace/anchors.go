@@ -51,14 +51,20 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 			return 2 * rounds.Begin(iteration)
 		}
 		for i := w.Before; i < len(columns)-w.After; i += w.Parts {
-			first, _ := w.Iterations(i)
+			first, last := w.Iterations(i)
 			span := timeline.Span{Step: begin(first), Ns: at, Columns: columns[i : i+w.Parts]}
 			for _, ns := range w.WidthNs[i : i+w.Parts] {
 				at += float64(ns)
 			}
-			spans = k.apart(w, spans, span, i, at, begin)
+			spans = k.apart(w, rounds, spans, span, at, begin, first, last)
 		}
 		spans = append(spans, timeline.Span{Step: 2 * rounds.End, Ns: at, Columns: columns[len(columns)-w.After:]})
+		for i := range spans[1:] {
+			if e := spans[i].Exact; e != nil { // what follows on this rank does so at once
+				gaps, durations := e.Ns()
+				spans[i+1].Ns = spans[i].Ns + float64(gaps+durations)
+			}
+		}
 	}
 	files := func(terminal int) bool { return k.Called(terminal).Func.Has(Posix) }
 	short, err := k.short()
@@ -117,6 +123,17 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	return err == nil && last.Return != NeverReturned, err
 }
 
+// Kept reports whether calls of an iteration of the loop that When is about are on the time line of the first thread where they were, as the trace
+// has their times.
+func (k *Rank) Kept(iteration uint64) (bool, error) {
+	rounds, err := k.Iterations()
+	if err != nil || rounds == nil {
+		return false, err
+	}
+	m, err := k.means(0)
+	return err == nil && m.Exact(2*rounds.Begin(iteration)+1), err
+}
+
 // spreadAsides has what the recorder took in the loop where the section when says that it did: the table of processes has the sums, and not
 // where each part of them was.
 func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
@@ -155,39 +172,90 @@ func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
 	return out, nil
 }
 
-// apart adds the span of a column that ends at a time: one for each slow iteration in it, and those between.
-func (k *Rank) apart(w *When, spans []timeline.Span, s timeline.Span, column int, end float64, begin func(iteration uint64) uint64) []timeline.Span {
-	first, last := w.Iterations(column)
-	var slow []*model.WhenFinding
-	long, longer := 0.0, 0.0
-	for i := range w.Findings {
-		f := &w.Findings[i]
-		if w.Each > 1 && w.Loop.Iterations <= model.WhenSingle && f.Kind == model.WhenSlow && f.From >= first && f.From < last && !slices.ContainsFunc(slow, func(o *model.WhenFinding) bool { return o.From == f.From }) {
-			slow = append(slow, f)
-			long += float64(f.AfterNs)
-			longer += k.longer(w, f)
+// A single is an iteration that is known better than the column that it is in.
+type single struct {
+	iteration uint64
+	ns        float64 // that it takes, in the mean of the ranks
+	from      float64 // when it begins on this rank, after it does so in the mean
+	more      float64 // by how much the rank computes longer than in others
+	computing float64 // by the rank, if exact
+	exact     *timeline.Exact
+}
+
+// singles are those of some iterations, in order: the ones whose times were kept, and the slow ones in columns that have several.
+func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []single) {
+	has := func(i uint64) bool {
+		return i < first || i >= last || slices.ContainsFunc(list, func(s single) bool { return s.iteration == i })
+	}
+	for i := range w.Exemplars {
+		e := &w.Exemplars[i]
+		if has(e.Iteration) {
+			continue
+		}
+		s := single{iteration: e.Iteration}
+		for j := range e.Ranks {
+			t := &e.Ranks[j]
+			exact := timeline.Exact{Gaps: t.Gaps, Durations: t.Durations}
+			gaps, durations := exact.Ns()
+			s.ns += float64(gaps+durations) / float64(len(e.Ranks))
+			if t.Rank == k.number && uint64(len(t.Gaps)) == rounds.Begin(e.Iteration+1)-rounds.Begin(e.Iteration) {
+				s.exact, s.from, s.computing = &exact, float64(t.FromNs), float64(gaps)
+			}
+		}
+		if s.exact != nil {
+			list = append(list, s)
 		}
 	}
-	slices.SortFunc(slow, func(a, b *model.WhenFinding) int { return cmp.Compare(a.From, b.From) })
-	usual := (end - s.Ns - long) / float64(max(1, int(last-first)-len(slow)))
-	if len(slow) == 0 || usual < 0 || len(slow) > int(last-first) {
+	for i := range w.Findings {
+		if f := &w.Findings[i]; w.Each > 1 && w.Loop.Iterations <= model.WhenSingle && f.Kind == model.WhenSlow && !has(f.From) {
+			list = append(list, single{iteration: f.From, ns: float64(f.AfterNs), more: k.longer(w, f)})
+		}
+	}
+	slices.SortFunc(list, func(a, b single) int { return cmp.Compare(a.iteration, b.iteration) })
+	return list
+}
+
+// apart adds the span of iterations that end at a time: one for each that is known better, and those between.
+func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.Span, end float64, begin func(iteration uint64) uint64, first, last uint64) []timeline.Span {
+	list := k.singles(w, rounds, first, last)
+	whole, known, longer, exact := timeline.Column{}, 0.0, 0.0, 0.0
+	for _, c := range s.Columns {
+		whole.Add(c)
+	}
+	others := float64(last - first) // that compute what none is known of
+	for i := range list {
+		known += list[i].ns
+		longer += list[i].more
+		if exact += list[i].computing; list[i].exact != nil {
+			others--
+		}
+	}
+	between := int(last-first) - len(list)
+	usual := (end - s.Ns - known) / float64(max(1, between))
+	if len(list) == 0 || usual < 0 && between > 0 {
 		return append(spans, s)
 	}
-	at, whole, n := s.Ns, s.Columns[0], float64(last-first)
-	known := min(1, max(0, whole.Computing)/max(1, longer)) // iterations that follow each other may both have the same cause
-	add := func(from, to uint64, ns, more float64) {
-		if part := float64(to-from) / n; part > 0 {
-			c := timeline.Column{Computing: max(0, whole.Computing-longer)*part + more, Files: whole.Files * part}
-			spans = append(spans, timeline.Span{Step: begin(from), Ns: at, Columns: []timeline.Column{c}})
-			at += ns
+	rest := max(0, whole.Computing-exact)
+	sure := min(1, rest/max(1, longer)) // iterations that follow each other may both have the same cause
+	each := max(0, rest-longer) / max(1, others)
+	at := s.Ns
+	add := func(from, to uint64, x single) {
+		if to <= from {
+			return
 		}
+		c := timeline.Column{Computing: each*float64(to-from) + sure*x.more, Files: whole.Files * float64(to-from) / float64(last-first)}
+		if x.exact != nil {
+			c.Computing = x.computing
+		}
+		spans = append(spans, timeline.Span{Step: begin(from), Ns: at + x.from, Columns: []timeline.Column{c}, Exact: x.exact})
+		at += x.ns
 	}
-	for _, f := range slow {
-		add(first, f.From, usual*float64(f.From-first), 0)
-		add(f.From, f.From+1, float64(f.AfterNs), known*k.longer(w, f))
-		first = f.From + 1
+	for _, x := range list {
+		add(first, x.iteration, single{ns: usual * float64(x.iteration-first)})
+		add(x.iteration, x.iteration+1, x)
+		first = x.iteration + 1
 	}
-	add(first, last, usual*float64(last-first), 0)
+	add(first, last, single{ns: usual * float64(last-first)})
 	return spans
 }
 

@@ -115,6 +115,11 @@ func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) erro
 		}
 		d.Findings = append(d.Findings, Finding{f, seen})
 	}
+	if d.Timeline != nil {
+		if d.Timeline.Kept, err = d.Timeline.kept(r, w, d, o); err != nil {
+			return err
+		}
+	}
 	d.Iterations, err = iterationsOf(r, w, o)
 	return err
 }

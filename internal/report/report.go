@@ -299,7 +299,7 @@ var assets embed.FS
 // scripts are the modules of the page; a module comes after those it imports.
 var scripts = []string{
 	"format.js", "dom.js", "data.js", "cells.js", "table.js", "links.js", "findings.js", "overview.js", "calls.js", "structure.js", "matrix.js", "sizes.js", "imbalance.js",
-	"looks.js", "tiles.js", "single.js", "axis.js", "rows.js", "paint.js", "stats.js", "live.js", "hand.js", "timeline.js", "waiting.js", "graph.js", "ranks.js", "iterations.js", "fileheat.js", "files.js", "main.js",
+	"looks.js", "tiles.js", "single.js", "axis.js", "rows.js", "paint.js", "stats.js", "parts.js", "hand.js", "timeline.js", "waiting.js", "graph.js", "ranks.js", "iterations.js", "fileheat.js", "files.js", "main.js",
 }
 
 // Modules become one: a module comes after its imports.

@@ -36,6 +36,7 @@ type Timeline struct {
 	Single   *Single    `json:"single,omitempty"`   // the calls of short traces
 	Waiting  *WaitTiles `json:"waiting,omitempty"`  // where times are the calls' own
 	Counters []Counter  `json:"counters,omitempty"` // what was attached to calls
+	Kept     []Kept     `json:"kept,omitempty"`     // iterations that are drawn as they were
 
 	folded bool           // by the structure, not call by call
 	own    bool           // the trace has the times of single calls

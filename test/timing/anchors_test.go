@@ -45,7 +45,11 @@ func TestDrawnWhereItWas(t *testing.T) {
 					}
 					a.marked(r.Name(), w)
 					before, _ := mergetest.Unlike(t, r, mergetest.WithoutTimes(t, file, nil))
-					place, share := mergetest.Unlike(t, r, mergetest.WithoutTimes(t, file, w))
+					without := mergetest.WithoutTimes(t, file, w)
+					if x.better { // else calls are where means have them
+						kept(t, r, without, w)
+					}
+					place, share := mergetest.Unlike(t, r, without)
 					t.Logf("%.1f %% drawn elsewhere, shares %.2f %% off; without %.1f %%", 100*place, 100*share, 100*before)
 					if 100*place > x.place || share > 0.01 || x.better && place > 0.8*before {
 						t.Errorf("%.1f %% of the time is drawn elsewhere, without what ranks found %.1f %%; shares of computing are %.2f %% off", 100*place, 100*before, 100*share)
@@ -53,6 +57,47 @@ func TestDrawnWhereItWas(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// kept compares the calls of iterations whose times are kept with their true times: how long it takes from the beginning of one to that
+// of another, and to its end.
+func kept(t *testing.T, own, drawn *trace.Reader, w *trace.When) {
+	t.Helper()
+	for _, e := range w.Exemplars {
+		for _, x := range e.Ranks {
+			var lists [2][]trace.TimedTerminal
+			for i, r := range []*trace.Reader{own, drawn} {
+				k, err := r.Rank(x.Rank)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rounds, err := k.Iterations()
+				if err != nil || rounds == nil {
+					t.Fatal(rounds, err)
+				}
+				for c, err := range k.TimingsFrom(0, rounds.Begin(e.Iteration)) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if c.Index == rounds.Begin(e.Iteration+1) {
+						break
+					}
+					lists[i] = append(lists[i], c)
+					if m, err := k.At(0, c.End()-1); i == 1 && c.End() > c.Start && (err != nil || m.Call.Call == nil || m.Call.Index != c.Index) {
+						t.Fatalf("rank %d: call %d is drawn until %d, and at that time there is another one; %v", x.Rank, c.Index, c.End(), err)
+					}
+				}
+			}
+			a, b := lists[0], lists[1]
+			for i := range a {
+				for _, ns := range [2][2]int64{{a[i].Start - a[0].Start, b[i].Start - b[0].Start}, {a[i].End() - a[i].Start, b[i].End() - b[i].Start}} {
+					if off := max(ns[0], ns[1]) - min(ns[0], ns[1]); off > ns[0]/40+int64(i)+10 {
+						t.Errorf("rank %d, iteration %d, call %d: drawn %d ns, and it was %d", x.Rank, e.Iteration, i, ns[1], ns[0])
+					}
+				}
+			}
+		}
 	}
 }
 

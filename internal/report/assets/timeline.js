@@ -3,7 +3,7 @@ import { colour, el, none, prepare, repaints, section, tip, toggles, untip } fro
 import { count, percent, plural, time } from "./format.js";
 import { ticksOf } from "./axis.js";
 import { handle } from "./hand.js";
-import { live, partOf } from "./live.js";
+import { drawnFrom, live, partOf } from "./parts.js";
 import { way, ways } from "./links.js";
 import { looksOf, sampleOf } from "./looks.js";
 import { paintCalls, paintTiles, sheet } from "./paint.js";
@@ -31,6 +31,7 @@ export const timeline = async () => {
     from: 0, to: span, tiles: { from: 0, tile, levels: levelsOf(main, share, n) },
     waits: t.waiting && { from: 0, tile, levels: levelsOf(wmain, wshare, n) }, single: await singleOf(t.single),
   };
+  const kept = live ? [] : await Promise.all((t.kept || []).filter((k) => k.window).map((k) => drawnFrom(k.window, n)));
   let part = whole, asked = null; // part is what is drawn from: of spoor report --serve, a part of the run in more detail
   const known = {
     mean: "Times here are approximate: the trace keeps statistics, so each call has the mean time of similar calls. Order and totals are right, single calls may be off.",
@@ -258,10 +259,11 @@ export const timeline = async () => {
       }));
   };
   const set = (from, to) => {
-    const least = whole.single || live ? 200 : tile * 16, d = Math.min(span, Math.max(least, to - from));
+    const least = whole.single || live || kept.length > 0 ? 200 : tile * 16, d = Math.min(span, Math.max(least, to - from));
     from = Math.max(0, Math.min(span - d, from));
     view = { from, to: from + d };
     if (part !== whole && !fits(part)) part = whole;
+    if (part === whole) part = kept.find(fits) || whole;
     redraw();
   };
   const zoom = (by, at) => set(at - (at - view.from) * by, at + (view.to - at) * by);
@@ -382,7 +384,8 @@ export const timeline = async () => {
   const select = (label, id, options, change) => options.length > 1 && el("label", {}, label, el("select", { id, onchange: (ev) => change(options[ev.target.selectedIndex][0]) }, options.map(([, text]) => el("option", { textContent: text }))));
   const used = categories.map((_, c) => c).filter((c) => t.rows.some((r) => r.share[c] > 0));
   const hosts = new Set(t.rows.map((r) => r.host)).size > 1;
-  section("timeline", "Timeline", [known, " ", notes],
+  const exactly = (t.kept || []).flatMap((k, i) => [i ? ", " : "", el("button", { type: "button", className: "way", textContent: `iteration ${count(k.iteration)}`, onclick: () => set(k.from, k.to) }), ` (${k.why})`]);
+  section("timeline", "Timeline", [known, " ", notes, ...(exactly.length ? [" Drawn exactly as they were: ", ...exactly, "."] : [])],
     el("div", { className: "tools" },
       el("input", { type: "search", id: "time-search", placeholder: "Find a function", "aria-label": "Find a function in the timeline", oninput: (ev) => search(ev.target.value), onkeydown: (ev) => { if (ev.key === "Enter") next(1); } }),
       el("span", { className: "group", role: "group", "aria-label": "Found calls" },
@@ -399,7 +402,7 @@ export const timeline = async () => {
       select("Group", "time-group", [["none", "no groups"], ...(hosts ? [["host", "by host"]] : []), ...(t.threads ? [["thread", "by thread"]] : [])], (v) => { opts.group = v; relay(); }),
       t.counters?.length > 0 && select("Counter", "time-counter", [[-1, "none"], ...t.counters.map((c, i) => [i, c.name])], (v) => { opts.counter = v; relay(); }),
       t.threads && el("label", {}, el("input", { type: "checkbox", id: "time-threads", checked: true, onchange: (ev) => { opts.threads = ev.target.checked; relay(); } }), "all threads"),
-      (whole.single || live) && el("label", {}, el("input", { type: "checkbox", id: "time-messages", checked: true, onchange: (ev) => { opts.messages = ev.target.checked; redraw(); } }), "messages"),
+      (whole.single || live || kept.length > 0) && el("label", {}, el("input", { type: "checkbox", id: "time-messages", checked: true, onchange: (ev) => { opts.messages = ev.target.checked; redraw(); } }), "messages"),
       n > 20 && toggles("Height of rows", [[true, "Fit"], [false, "Tall"]], true, (v) => { opts.fit = v; relay(); })),
     el("div", { className: "figure" }, scroller, where, legend, chosen,
       el("details", { className: "dim", id: "time-keys" }, el("summary", {}, "How to use it"), el("p", { textContent: "Drag to move, shift-drag to choose a part, wheel (after a click), pinch, or + and − to zoom, 0 for all; arrow keys to read. A click or Enter keeps a call below the figure; a click on a row's name, or e, enlarges the row. The filled height of a row is the share of time in MPI or in spoor." }))),

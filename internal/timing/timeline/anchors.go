@@ -23,6 +23,19 @@ type Span struct {
 	Step    uint64   // twice the position of that call; one more if the gap before it is not of the span
 	Ns      float64  // when the span begins, since the rank did
 	Columns []Column // of equal times
+	Exact   *Exact   // where the times of its calls are known one by one
+}
+
+// Exact are the times of some calls that follow each other, in ns: each begins one of Gaps after the one before has ended.
+type Exact struct{ Gaps, Durations []int64 }
+
+// Ns is how long they take.
+func (e *Exact) Ns() (gaps, durations int64) {
+	for i, ns := range e.Gaps {
+		gaps += ns
+		durations += e.Durations[i]
+	}
+	return gaps, durations
 }
 
 // A Column is times in ns.
@@ -37,6 +50,29 @@ type anchor struct {
 	calls    float64 // ns in calls before it
 	within   uint64  // how far starts in it may be off; 0: that is not known
 	columns  Column
+	exact    *exact // nil: calls are where sums have them
+}
+
+// exact is where calls are that follow each other.
+type exact struct {
+	Exact
+	first uint64
+	edges []int64 // since the rank began: where gaps begin and calls do, and where the last one ends
+}
+
+// place finds the edges of the calls after an anchor. None is behind the next one.
+func (e *exact) place(begin, end int64) {
+	at := begin
+	for i, ns := range e.Gaps {
+		e.edges = append(e.edges, at, min(at+ns, end))
+		at = min(at+ns+e.Durations[i], end)
+	}
+	e.edges = append(e.edges, at)
+}
+
+// at is where a step is, since the rank began.
+func (e *exact) at(step uint64) int64 {
+	return e.edges[min(step-min(step, 2*e.first), uint64(len(e.edges)-1))]
 }
 
 // ns is where on the line something is that has such sums before it.
@@ -105,11 +141,11 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 			until, to = min(spans[i+1].Step, last), spans[i+1].Ns
 		}
 		if from >= until && len(list) > 0 {
-			list[len(list)-1].columns.add(s.until(1))
+			list[len(list)-1].columns.Add(s.until(1))
 			continue
 		}
 		if from >= until {
-			early.add(s.until(1))
+			early.Add(s.until(1))
 			continue
 		}
 		first, done := len(list), Column{}
@@ -136,6 +172,9 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 			if early, done = (Column{}), until; slack >= 0 {
 				a.within = ceil(max(1, to-s.Ns))
 			}
+			if s.Exact != nil {
+				a.exact = &exact{Exact: *s.Exact, first: from / 2}
+			}
 			list, from = append(list, a), next
 		}
 		list = join(list, first, m.sumsAt(until))
@@ -154,6 +193,13 @@ func (m *Means) stretches(spans []Span, slack int64) (list []anchor) {
 		if a.within > 0 {
 			a.within = max(a.within, ceil(a.next-a.at)) + uint64(slack)
 		}
+		if a.exact != nil {
+			begin, end := m.passed(m.asidesBefore(a.step)), m.passed(len(m.asides))
+			if i+1 < len(list) {
+				end = m.passed(m.asidesBefore(list[i+1].step))
+			}
+			a.exact.place(int64(a.at)+begin, int64(a.next)+end)
+		}
 	}
 	return list
 }
@@ -166,7 +212,7 @@ func (s *Span) until(part float64) (sum Column) {
 		if left -= x; x <= 0 {
 			break
 		}
-		sum.add(Column{x * c.Computing, x * c.Files})
+		sum.Add(Column{x * c.Computing, x * c.Files})
 	}
 	return sum
 }
@@ -181,7 +227,7 @@ func join(list []anchor, first int, end [sorts]int64) []anchor {
 	for i := first; i < len(list); i++ {
 		a := list[i]
 		if n := len(out); n > first && (!has(&out[n-1].sums, &a.sums) || i == len(list)-1 && !has(&a.sums, &end)) {
-			out[n-1].columns.add(a.columns)
+			out[n-1].columns.Add(a.columns)
 			continue
 		}
 		out = append(out, a)
@@ -189,7 +235,8 @@ func join(list []anchor, first int, end [sorts]int64) []anchor {
 	return out
 }
 
-func (c *Column) add(o Column) {
+// Add adds the times of another column.
+func (c *Column) Add(o Column) {
 	c.Computing += o.Computing
 	c.Files += o.Files
 }
@@ -199,7 +246,7 @@ func (c *Column) add(o Column) {
 func (m *Means) fill(list []anchor, level float64, own bool) {
 	all := Column{}
 	for i := range list {
-		all.add(list[i].columns)
+		all.Add(list[i].columns)
 	}
 	factor := Column{1, 1}
 	if own && all.Computing > 0 {
@@ -220,6 +267,12 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 			p.sums[k] = float64(end[k] - a.sums[k])
 		}
 		whole := a.next - a.at
+		if a.exact != nil {
+			gaps, durations := a.exact.Ns()
+			p.know(float64(gaps), float64(durations))
+			carried.Add(Column{factor.Computing*a.columns.Computing - p.ns[ofGaps], factor.Files*a.columns.Files - p.ns[ofFiles]})
+			continue
+		}
 		wanted := Column{carried.Computing + factor.Computing*a.columns.Computing, carried.Files + factor.Files*a.columns.Files}
 		if p.sums[ofGaps] > 0 {
 			p.ns[ofGaps] = min(max(0, near(p.sums[ofGaps]*m.Scale, wanted.Computing, level*factor.Computing)), whole)
@@ -245,7 +298,7 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 	}
 	for i := len(parts) - 1; i >= 0 && carried.Computing != 0; i-- {
 		p := &parts[i]
-		if p.sums[ofGaps] > 0 && p.sums[ofCalls] > 0 {
+		if list[i].exact == nil && p.sums[ofGaps] > 0 && p.sums[ofCalls] > 0 {
 			more := min(max(carried.Computing, -p.ns[ofGaps]), p.ns[ofCalls])
 			p.ns[ofGaps] += more
 			p.ns[ofCalls] -= more
@@ -270,8 +323,25 @@ func near(ns, to, within float64) float64 { return min(max(ns, to-within), to+wi
 // A part is the sums of a stretch, and what they are to be.
 type part struct{ sums, ns [sorts]float64 }
 
+// know divides what calls are known to take as means do.
+func (p *part) know(gaps, durations float64) {
+	p.ns[ofGaps] = gaps
+	sum := 0.0
+	for k := ofCalls; k < sorts; k++ {
+		sum += p.sums[k]
+	}
+	for k := ofCalls; k < sorts && sum > 0; k++ {
+		p.ns[k] = durations * p.sums[k] / sum
+	}
+}
+
 // Anchored reports whether the line is known at more than its ends.
 func (m *Means) Anchored() bool { return m.anchors != nil }
+
+// Exact reports whether a step is on the line where it was.
+func (m *Means) Exact(step uint64) bool {
+	return m.anchors != nil && m.anchors[m.anchorOf(step)].exact != nil
+}
 
 // total is the sum of times before a step.
 func (m *Means) total(step uint64) int64 {
@@ -327,8 +397,12 @@ func (m *Means) time(step uint64) int64 {
 	if m.anchors == nil {
 		return m.place(m.total(step))
 	}
+	a := &m.anchors[m.anchorOf(step)]
+	if a.exact != nil {
+		return m.Start + a.exact.at(step) - m.passed(m.asidesBefore(step))
+	}
 	s := m.sumsAt(step)
-	return m.Start + int64(m.anchors[m.anchorOf(step)].ns(&s))
+	return m.Start + int64(a.ns(&s))
 }
 
 // Last is the last call whose gap began by a time, 0 if none did.
@@ -376,9 +450,12 @@ func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to floa
 	return a, from, a.ns(&l.sums)
 }
 
-// anchored places a call between two times since the rank began.
-func (m *Means) anchored(a *anchor, begin, end float64, aside int64, s stretch) When {
+// anchored places a call between two times since the rank began, if it isn't known exactly.
+func (m *Means) anchored(a *anchor, index uint64, begin, end float64, aside int64, s stretch) When {
 	w := When{m.Start + int64(begin) + aside, m.Start + int64(end) + aside, math.MaxUint64}
+	if e := a.exact; e != nil {
+		w.Start, w.End = m.Start+e.at(2*index+1), m.Start+e.at(2*index+2)
+	}
 	switch {
 	case a.within > 0:
 		w.Within = a.within
@@ -399,7 +476,7 @@ func (l *anchoredLine) Next(terminal int) (model.Timing, When, error) {
 	t := l.sample(terminal)
 	l.along.pass(step, ofGaps, t.Gap.Ns)
 	a, begin, end := l.along.pass(step+1, int(l.sorts[l.leaf]), t.Duration.Ns)
-	return t, l.anchored(a, begin, end, l.asideNs(), l.span.next(terminal)), nil
+	return t, l.anchored(a, step/2, begin, end, l.asideNs(), l.span.next(terminal)), nil
 }
 
 // A pieceLine is a blockLine with anchors: each piece, of calls of one block between two anchors, begins and ends where means have it, and
@@ -490,5 +567,5 @@ func (l *pieceLine) Next(terminal int) (model.Timing, When, error) {
 	l.pass(2*l.index, ofGaps, t.Gap.Ns)
 	begin, end := l.pass(2*l.index+1, l.byTerminal[terminal], t.Duration.Ns)
 	l.index++
-	return t, l.anchored(&l.anchors[l.anchor], begin, end, l.now.asideNs(), l.span.next(terminal)), nil
+	return t, l.anchored(&l.anchors[l.anchor], l.index-1, begin, end, l.now.asideNs(), l.span.next(terminal)), nil
 }
