@@ -109,7 +109,7 @@ func (x *file) end(time uint64) error {
 	return x.write(time)
 }
 
-// A field is one value of a record: uint8 (one byte), uint32, uint64, int (which must fit into 32 bits) or a list of uint64.
+// A field is one value of a record: uint8 (one byte), uint32, uint64, int (which must fit into 32 bits), a list of uint64 or a text.
 type field any
 
 // add writes a record with a length.
@@ -130,6 +130,8 @@ func (x *file) add(time uint64, id byte, fields ...field) error {
 			for _, n := range v {
 				x.u64(n)
 			}
+		case string:
+			x.text(v)
 		default:
 			panic(fmt.Sprintf("otf2: no field is a %T", v))
 		}

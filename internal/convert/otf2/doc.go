@@ -9,7 +9,7 @@
 // nowhere, and errors name the file and the byte.
 //
 // What an archive may have and this package has not: chunks that are compressed, and SIONlib
-// containers, which are refused by name; snapshots and markers, which are not looked at.
+// containers, which are refused by name; snapshots, and markers of others, which are not looked at.
 package otf2
 
 // Ids of definition records.
@@ -40,6 +40,12 @@ const (
 	DefIoDirectory        = 39
 	DefIoHandle           = 40
 	DefInterComm          = 43
+)
+
+// Ids of records of markers.
+const (
+	MarkerDef = 5
+	MarkerAt  = 6
 )
 
 // Ids of event records.

@@ -40,7 +40,34 @@ func (a *Writer) Close() error {
 	if err := f.close(); err != nil {
 		return err
 	}
+	if err := a.markers(size); err != nil {
+		return err
+	}
 	return a.anchor(f.records, size)
+}
+
+// markers writes what is to be seen at times.
+func (a *Writer) markers(size int) error {
+	if len(a.o.Marks) == 0 {
+		return nil
+	}
+	f, err := create(filepath.Join(a.dir, "traces.marker"), size, false)
+	if err != nil {
+		return err
+	}
+	const (
+		medium    = 2
+		ofAll     = 0 // locations
+		nowhere   = uint64(0)
+		anInstant = uint64(0)
+	)
+	err = f.add(0, MarkerDef, 0, "spoor", "finding", uint8(medium))
+	for _, m := range a.o.Marks {
+		if err == nil {
+			err = f.add(0, MarkerAt, uint64(max(0, m.Ns)), anInstant, uint8(ofAll), nowhere, 0, m.Text)
+		}
+	}
+	return cmp.Or(err, f.close())
 }
 
 // run defines the clock and what is true of the whole run.
