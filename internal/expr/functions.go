@@ -32,14 +32,17 @@ exists(r) = r >= 0 && r < ranks ? r : NOTHING // NOTHING if there is no such ran
 children(r) = ceil_log2(least(r == 0 ? ranks : lowest_bit(r), ranks - r)) // in a binomial tree
 
 // Ways of sharing out: the first parts have one more if it is uneven; parts between rounded bounds; all alike but the last; all alike as long as there
-// is something. A start is what those before have.
+// is something; the last parts have one more. A start is what those before have.
 share(total, parts, number) = total / parts + (number < total % parts)
 share_start(total, parts, number) = total / parts * number + least(number, total % parts)
 floor_start(total, parts, number) = number * total / parts
 floor_share(total, parts, number) = floor_start(total, parts, number + 1) - floor_start(total, parts, number)
 rest_start(total, parts, number) = total / parts * number
 rest_share(total, parts, number) = number == parts - 1 ? total - rest_start(total, parts, number) : total / parts
+numroc(total, block, parts, number) = total / block / parts * block + (number < total / block % parts ? block : number == total / block % parts ? total % block : 0) // of blocks that are dealt out in turn
 chunk_start(total, parts, number) = least((total + parts - 1) / parts * number, total)
+late_start(total, parts, number) = total / parts * number + most(0, number - parts + total % parts)
+late_share(total, parts, number) = total / parts + (number >= parts - total % parts)
 chunk(total, parts, number) = chunk_start(total, parts, number + 1) - chunk_start(total, parts, number)
 floor_div(a, b) = share(a, b, b - 1)
 ceil_div(a, b) = share(a, b, 0)

@@ -12,7 +12,8 @@ import (
 // An axis is what totals are shared out along: all ranks, a list, or a side of a grid.
 type axis struct {
 	division
-	where where
+	where  where
+	others bool // it is who has the share of another rank, or of one but the first: blocks are not products of such
 }
 
 // where says of which values an axis may be: of all, of elements of lists, by their number, or of those in a loop, by the iteration.
@@ -77,6 +78,9 @@ func spreads(obs []env, vals []int64) (out []form) {
 				}
 			}
 			low, high := totalsOfEnds(start, m, 0)
+			if a.others {
+				high = 0
+			}
 			for total := low; total <= high; total++ {
 				for _, way := range spreadings {
 					if m*way.startOf(total, n, at) != vals[0] {
@@ -91,6 +95,61 @@ func spreads(obs []env, vals []int64) (out []form) {
 		}
 	}
 	return out
+}
+
+// mostBlock is how long blocks are that are dealt out in turn.
+const mostBlock = 64
+
+// cyclic finds m times what one gets of a total whose blocks are dealt out in turn (numroc), along an axis that is seen as a whole in each run.
+func cyclic(obs []env, vals []int64) (out []form) {
+	all := divisor(vals)
+	if all == 0 {
+		return nil
+	}
+	for _, a := range axesOf(obs) {
+		if a.grid >= 0 || a.where == inLoop {
+			continue
+		}
+		sum := wholeOf(a, obs, vals)
+		if sum <= 0 {
+			continue
+		}
+		for _, m := range multipliers(all, len(out) > 0) {
+			for block := int64(2); block <= mostBlock; block++ {
+				f := product([]form{{Expr: expr.Call("numroc", expr.Int(sum/m), expr.Int(block), a.number, a.division.at), grid: a.grid}}, m, 0)
+				if f.of = nil; holds(&f, obs, vals) {
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// wholeOf is what all parts along an axis have together, which are the values of each run; 0: not all of them are seen, or runs differ.
+func wholeOf(a *axis, obs []env, vals []int64) (whole int64) {
+	type run struct {
+		sum  int64
+		seen map[int64]int64
+	}
+	runs := make(map[int64]*run)
+	for i := range obs {
+		n, at := a.of(&obs[i])
+		r := once.Of(runs, n, func() *run { return &run{seen: make(map[int64]int64)} })
+		if v, known := r.seen[at]; n < 1 || at < 0 || at >= n || known && v != vals[i] {
+			return 0
+		} else if !known {
+			r.seen[at] = vals[i]
+			r.sum += vals[i]
+		}
+	}
+	for n, r := range runs {
+		if int64(len(r.seen)) != n || whole != 0 && r.sum != whole {
+			return 0
+		}
+		whole = r.sum
+	}
+	return whole
 }
 
 // divisor is what all values are multiples of; 0: there are negative ones, or nothing else than 0.
@@ -190,7 +249,7 @@ func combined(list []*axis) (out [][]*axis) {
 			out = append(out, subsets(slices.DeleteFunc(slices.Clone(list), func(a *axis) bool { return a.grid != g || a.where != w }))...)
 		}
 	}
-	return append(out, subsets(slices.DeleteFunc(slices.Clone(list), func(a *axis) bool { return a.grid >= 0 || a.where != anywhere }))...)
+	return append(out, subsets(slices.DeleteFunc(slices.Clone(list), func(a *axis) bool { return a.grid >= 0 || a.where != anywhere || a.others }))...)
 }
 
 // subsets are those of two and more.

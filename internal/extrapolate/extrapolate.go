@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
+	"math/bits"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +23,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
@@ -301,7 +304,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, left := make(map[string]refusal), uint64(0)
+	refused, left, anywhere := make(map[string]refusal), uint64(0), 0
 	for first := 0; first < ranks; first += sideBySide {
 		made := make([]*maker, min(sideBySide, ranks-first))
 		errs := make([]error, len(made))
@@ -322,6 +325,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 			}
 			k.out.Close()
 			left += k.left
+			anywhere += k.anywhere
 		}
 		if err != nil {
 			return nil, err
@@ -333,6 +337,9 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	}
 	meta := last.Meta()
 	meta[noted] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one; %s", strings.Join(from, ", "), about)
+	if anywhere > 0 {
+		meta[noted] += fmt.Sprintf("; where %s is not known, which stands as ?", show.Plural(anywhere, "buffer"))
+	}
 	if len(refused) == 0 {
 		return to.Content(meta)
 	}
@@ -361,7 +368,24 @@ func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 	return e
 }
 
-// next returns up to three numbers of ranks besides the wanted one, not larger than the largest twice, at which forms differ that fit all traces.
+// takes reports whether the program takes a number of ranks, as far as the traces and the wanted number show: only squares, only powers of two,
+// only multiples.
+func (p *program) takes(ranks, wanted int) bool {
+	square := func(n int) bool {
+		root := int(math.Sqrt(float64(n)) + 0.5)
+		return root*root == n
+	}
+	power := func(n int) bool { return bits.OnesCount(uint(n)) == 1 }
+	common, squares, powers := int64(wanted), square(wanted), power(wanted)
+	for _, r := range p.runs {
+		common = stats.GCD(common, int64(r.ranks))
+		squares, powers = squares && square(r.ranks), powers && power(r.ranks)
+	}
+	return int64(ranks)%common == 0 && (!squares || square(ranks)) && (!powers || power(ranks))
+}
+
+// next returns up to three numbers of ranks besides the wanted one, not larger than the largest twice, that the program seems to take, at which forms
+// differ that fit all traces, or something is nothing for the first time.
 func (x *Model) next(wanted int, slots map[string]refusal) (list []int) {
 	const most = 3
 	open := slices.Collect(maps.Values(slots))
@@ -369,7 +393,7 @@ func (x *Model) next(wanted int, slots map[string]refusal) (list []int) {
 	for len(list) < most {
 		best, decided := 0, 0
 		for ranks := 4; ranks <= 2*largest; ranks++ {
-			if ranks == wanted || slices.ContainsFunc(x.m.runs, func(r *run) bool { return r.ranks == ranks }) {
+			if ranks == wanted || !x.m.takes(ranks, wanted) || slices.ContainsFunc(x.m.runs, func(r *run) bool { return r.ranks == ranks }) {
 				continue
 			}
 			n := 0
@@ -392,14 +416,14 @@ func (x *Model) next(wanted int, slots map[string]refusal) (list []int) {
 	return list
 }
 
-// differ reports whether forms of a slot differ on a rank of a run.
+// differ reports whether forms of a slot differ on a rank of a run, or it is nothing there.
 func (r *refusal) differ(ranks int64) bool {
 	for rank := range ranks {
 		first, said := int64(0), false
 		for i := range r.forms {
 			e := env{expr.Ranks: ranks, expr.Rank: rank}
 			v, ok := r.forms[i].Eval(&e)
-			if ok && said && v != first {
+			if ok && (said && v != first || r.vanishes && v == 0) {
 				return true
 			}
 			if ok {

@@ -17,6 +17,7 @@ type fitted struct {
 	*tried
 	text    string // of what the slot is
 	natural bool   // it counts something: a form that gives less than nothing is not what the program does
+	skips   bool   // where it is nothing the program may do something else
 	turn    int    // depth of the loop whose iterations take turns, see turns; 0: none
 }
 
@@ -38,10 +39,23 @@ func (f *fitted) value(e *env) (int64, error) {
 			return 0, fmt.Errorf("rank %d has %d by %s, %d by %s", e[expr.Rank], first, f.forms[said], v, f.forms[i])
 		}
 	}
-	if said < 0 {
+	switch {
+	case said < 0:
 		return 0, fmt.Errorf("%s says nothing of rank %d", f.forms[0], e[expr.Rank])
+	case f.skips && first == 0 && f.least > 0:
+		return 0, &vanishing{e[expr.Rank], f.forms[said]}
 	}
 	return first, nil
+}
+
+// A vanishing is a number of things that is 0, and was so in no trace: programs often do something else then.
+type vanishing struct {
+	rank int64
+	form form
+}
+
+func (e *vanishing) Error() string {
+	return fmt.Sprintf("rank %d has 0 by %s, and no trace shows what the program does then", e.rank, e.form)
 }
 
 // holds reports whether a form gives all values.
@@ -105,7 +119,7 @@ func fit(obs []env, vals []int64) []form {
 
 // plainly finds forms without a condition.
 func plainly(obs []env, vals []int64) []form {
-	for _, level := range []func([]env, []int64) []form{singly, spreads, pairsOfTests, planes, shares2, blocks} {
+	for _, level := range []func([]env, []int64) []form{singly, spreads, pairsOfTests, planes, shares2, cyclic, blocks} {
 		if list := level(obs, vals); len(list) > 0 {
 			return list
 		}
@@ -122,11 +136,16 @@ func singly(obs []env, vals []int64) []form {
 	if two := lines(tests, obs, vals); len(two) > 0 { // two values, told apart by something simple
 		return append(out, two...)
 	}
-	highest := slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a[expr.Rank], b[expr.Rank]) })[expr.Rank] // up to which groups are seen
+	highest := highestOf(obs) // up to which groups are seen
 	if highest < 2 || !ofRank(obs, vals, highest) {
 		return out
 	}
 	return append(out, lines(digits[:3*(min(highest, mostInGroup)-1)], obs, vals)...)
+}
+
+// highestOf is the highest rank that was seen.
+func highestOf(obs []env) int64 {
+	return slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a[expr.Rank], b[expr.Rank]) })[expr.Rank]
 }
 
 // simply finds those that are not about groups.
@@ -159,9 +178,10 @@ func barely(obs []env, vals []int64) (out []form) {
 	if !logical(vals) {
 		return out
 	}
-	wanted := bitsOf(len(vals), func(i int) bool { return vals[i] != 0 })
+	wanted, highest := bitsOf(len(vals), func(i int) bool { return vals[i] != 0 }), highestOf(obs)
 	for i, c := range columns(obs) {
 		switch {
+		case tests[i].from > highest:
 		case slices.Equal(c[0], wanted):
 			out = append(out, tests[i])
 		case slices.Equal(c[1], wanted):
@@ -176,8 +196,11 @@ func lines(terms []form, obs []env, vals []int64) (out []form) {
 	if slices.Contains(vals, asked) {
 		return nil
 	}
-	look := outlookOf(obs)
+	look, highest := outlookOf(obs), highestOf(obs)
 	for i := range terms {
+		if terms[i].from > highest {
+			continue
+		}
 		if f, ok := line(&terms[i], &look, obs, vals); ok {
 			out = append(out, f)
 		}
@@ -455,7 +478,11 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 	wanted := bitsOf(len(vals), func(i int) bool { return vals[i] != 0 })
 	var both []*form
 	var where [][]uint64
+	highest := highestOf(obs)
 	for i, c := range columns(obs) {
+		if tests[i].from > highest {
+			continue
+		}
 		both, where = append(both, &tests[i], &nots[i]), append(where, c[0], c[1])
 	}
 	for i, a := range both {
@@ -486,8 +513,12 @@ func splits(obs []env, vals []int64) (out []form) {
 	for i := range obs {
 		at[i] = truthAt(&obs[i])
 	}
+	highest := highestOf(obs)
 	for i := range tests {
 		t := &tests[i]
+		if t.from > highest {
+			continue
+		}
 		var o [2][]env
 		var v [2][]int64
 		for k := range obs {
@@ -525,5 +556,17 @@ func splits(obs []env, vals []int64) (out []form) {
 			}
 		}
 	}
-	return out
+	return simplest(out)
+}
+
+// muchLonger is how many bits longer than the shortest a form with a condition is that is no rival: of the many that are tried some fit by
+// chance.
+const muchLonger = 8
+
+func simplest(list []form) []form {
+	shortest := math.Inf(1)
+	for i := range list {
+		shortest = min(shortest, list[i].Bits())
+	}
+	return slices.DeleteFunc(list, func(f form) bool { return f.Bits() > shortest+muchLonger })
 }

@@ -19,7 +19,8 @@ type form struct {
 	of   []form // the shares that it is a multiple of
 	weak bool   // a part of it may fit by chance
 
-	number int // of one of the lists: among all of them
+	number int   // of one of the lists: among all of them
+	from   int64 // rank from which on it differs from a simpler one
 }
 
 // formOf is a form in which the only grid, if there is one, is the given one.
@@ -94,7 +95,7 @@ var share func(total, parts, number int64) int64
 // along adds an axis, and what is shared out along it.
 func along(grid int, number, at string) {
 	p := divided(grid, number, at)
-	axes = append(axes, axis{p, anywhere})
+	axes = append(axes, axis{division: p, where: anywhere})
 	parts = append(parts, part{p, "share", []*expr.Expr{p.number, p.at}, grid < 0})
 }
 
@@ -117,6 +118,20 @@ func both(text string) string {
 	return strings.ReplaceAll(text, "±", "+") + strings.ReplaceAll(text, "±", "-")
 }
 
+// turned has a text with the rank as it would be if another one were the first, for each of those that programs take for that.
+func turned(text string) (out string) {
+	for _, root := range []string{"ranks - 1", "ranks / 2", "ranks / 3", "1"} {
+		out += strings.ReplaceAll(text, "TURNED", "mod(rank - ("+root+"), ranks)")
+	}
+	return out
+}
+
+// Numbers that conditions have.
+const (
+	mostModulo    = 9 // of ranks, but for this
+	mostThreshold = 33
+)
+
 // shifted are partners at a fixed distance in ranks.
 const shifted = `
 mod(rank ± DISTANCE, ranks)
@@ -124,7 +139,7 @@ exists(rank ± DISTANCE)`
 
 var makeLists = sync.OnceFunc(func() {
 	share = expr.Function("share")
-	for _, names := range [][2]string{{"share", "share_start"}, {"floor_share", "floor_start"}, {"rest_share", "rest_start"}, {"chunk", "chunk_start"}} {
+	for _, names := range [][2]string{{"share", "share_start"}, {"floor_share", "floor_start"}, {"rest_share", "rest_start"}, {"chunk", "chunk_start"}, {"late_share", "late_start"}} {
 		spreadings = append(spreadings, spreading{names[0], names[1], expr.Function(names[0]), expr.Function(names[1])})
 	}
 	terms = formulas(`
@@ -146,12 +161,29 @@ var makeLists = sync.OnceFunc(func() {
 		least(power(i), ranks - rank - power(i))
 		lowest_bit(rank)
 		least(lowest_bit(rank), ranks - rank)
-		children(rank)`)
+		children(rank)
+		(rank > 0) + (rank < ranks - 1)
+		(2 * rank + 1 < ranks) + (2 * rank + 2 < ranks)
+		least(power(i), ranks - power(i))
+		i * ranks
+		root(ranks)
+		rank / root(ranks)
+		rank % root(ranks)
+		mod(rank - 1, ranks)
+		mod(rank + 1, ranks)` + turned(`
+		lowest_bit(TURNED)
+		children(TURNED)
+		least(lowest_bit(TURNED), ranks - TURNED)`))
 	along(gridless, "ranks", "rank")
 	along(gridless, "m", "k")
+	along(gridless, "ranks - 1", "rank - 1")
+	axes[len(axes)-1].others = true
+	for _, at := range []string{"rank - 1", "rank + 1"} {
+		axes = append(axes, axis{divided(gridless, "ranks", "mod("+at+", ranks)"), anywhere, true})
+	}
 	for _, i := range []string{"i", "i + 1"} { // of others in turn
 		for _, at := range []string{i, "rank + (" + i + ")", "rank - (" + i + ")"} {
-			axes = append(axes, axis{divided(gridless, "ranks", "mod("+at+", ranks)"), inLoop})
+			axes = append(axes, axis{division: divided(gridless, "ranks", "mod("+at+", ranks)"), where: inLoop})
 		}
 	}
 	for c := int64(2); c <= mostInGroup; c++ {
@@ -162,7 +194,7 @@ var makeLists = sync.OnceFunc(func() {
 
 	atoms = formulas("rank\nranks" +
 		strings.ReplaceAll(both(shifted)+"\nexists(rank ^ DISTANCE)", "DISTANCE", "1") +
-		strings.ReplaceAll(both(shifted)+"\nexists(rank ^ DISTANCE)", "DISTANCE", "2") + `
+		strings.ReplaceAll(both(shifted)+"\nexists(rank ^ DISTANCE)", "DISTANCE", "2") + strings.ReplaceAll(both(shifted), "DISTANCE", "3") + strings.ReplaceAll(both(shifted), "DISTANCE", "4") + `
 		exists(rank ^ ranks / power(i + 1))
 		exists(rank ^ power(i))` + both(`
 		mod(rank ± power(i), ranks)
@@ -176,6 +208,24 @@ var makeLists = sync.OnceFunc(func() {
 		exists(rank ^ i)
 		i % ranks
 		i % most(ranks - 1, 1)
+		1 + i % most(ranks - 1, 1)
+		exists(2 * rank + 1)
+		exists(2 * rank + 2)
+		exists(2 * rank + 1 + i)
+		exists((rank - 1) / 2)
+		exists(3 * rank + 1 + i)
+		exists((rank - 1) / 3)
+		exists(4 * rank + 1 + i)
+		exists((rank - 1) / 4)
+		exists(ranks - 1 - 2 * (ranks - 1 - rank) - 1 - i)
+		exists(ranks - 1 - (ranks - 2 - rank) / 2)
+		mod(rank + power(i % ceil_log2(ranks)), ranks)
+		mod(rank - power(i % ceil_log2(ranks)), ranks)
+		exists(rank ^ power(i % ceil_log2(ranks)))` + turned(`
+		mod(rank - lowest_bit(TURNED), ranks)
+		TURNED + power(i) < ranks ? mod(rank + power(i), ranks) : NOTHING
+		TURNED + power(n - 1 - i) < ranks ? mod(rank + power(n - 1 - i), ranks) : NOTHING`) + `
+		exists(rank + power(n - 1 - i))
 		exists(i)
 		exists(i + 1)
 		exists(i >= rank ? i + 1 : i)`)
@@ -192,7 +242,33 @@ var makeLists = sync.OnceFunc(func() {
 		i == n - 1
 		k == rank
 		i == rank
-		k == 0`)
+		k == 0
+		rank < ranks / 2
+		rank < (ranks + 1) / 2
+		rank - ranks / 2 < ranks / 2
+		2 * rank + 1 < ranks
+		2 * rank + 2 < ranks
+		ranks % 2 == 0
+		rank % root(ranks) == 0` + turned(`
+		TURNED == 0
+		TURNED % 2 == 1
+		(TURNED & power(i)) != 0
+		TURNED + power(i) < ranks`))
+	for c := range int64(mostModulo) {
+		for d := range c {
+			if c > 2 {
+				f := formOf(gridless, "rank %% %d == %d", c, d)
+				f.from = c + d
+				tests = append(tests, f)
+			}
+		}
+		if c > 0 {
+			tests = append(tests, formOf(gridless, "rank == %d", c), formOf(gridless, "rank < %d", c+1))
+		}
+	}
+	for c := int64(3); c <= mostThreshold; c++ {
+		tests = append(tests, formOf(gridless, "ranks >= %d", c))
+	}
 	rotations = append(rotations, rotation{formOf(gridless, "ranks"), formOf(gridless, "rank")})
 	for g := range expr.Grids() {
 		forGrid(g)
@@ -235,7 +311,7 @@ func forGrid(g int) {
 		term("floor_log2(%s)", side)
 		term("%s", coordinate)
 		along(g, side.String(), coordinate.String())
-		axes = append(axes, axis{divided(g, side.String(), "coordinate_of("+name+", "+strconv.Itoa(d)+", k)"), inList})
+		axes = append(axes, axis{division: divided(g, side.String(), "coordinate_of("+name+", "+strconv.Itoa(d)+", k)"), where: inList})
 		even(g, false, side.String())
 		even(g, true, "ranks * "+side.String())
 	}

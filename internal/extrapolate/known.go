@@ -22,7 +22,7 @@ const (
 )
 
 // A truth has a bit for each test: whether it holds.
-type truth [4]uint64
+type truth [8]uint64
 
 func (t *truth) holds(test int) bool { return t[test/64]>>(test%64)&1 != 0 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A maker makes the calls of one rank of a run that nobody made.
@@ -34,6 +35,7 @@ type maker struct {
 	requests int           // made so far
 	of       map[int32]int // the same by place
 	pending  []due
+	anywhere int // addresses that can't be determined
 	unsaid   int // kinds of receives so far whose sizes can't be determined
 
 	lacking
@@ -74,14 +76,15 @@ type due struct {
 
 // A refusal is a slot without a value: why, and if forms differ, these.
 type refusal struct {
-	why   string
-	forms []form
+	why      string
+	forms    []form
+	vanishes bool // it would be 0, see vanishing
 }
 
 // refuse notes that a slot has no value.
 func (x *maker) refuse(slot string, why error, forms []form) {
 	if _, known := x.refused[slot]; !known {
-		x.refused[slot] = refusal{why.Error(), forms}
+		x.refused[slot] = refusal{why.Error(), forms, errors.As(why, new(*vanishing))}
 	}
 }
 
@@ -192,7 +195,7 @@ func (x *maker) value(f *fitted, e *env) (int64, error) {
 // values evaluates all cells: what the calls of the place have in the program's table; false if one of them has no value.
 func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	known = true
-	bytes := p.bytesAt(len(g.cells))
+	bytes, buffers := p.bytesAt(len(g.cells)), p.buffers()
 	take := func(f *fitted, e *env) {
 		v, err := x.value(f, e)
 		if err != nil && len(out) == bytes {
@@ -208,6 +211,13 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	for i := range g.cells {
 		c := &g.cells[i]
 		starts[i] = len(out)
+		if buffers[i-1] { // its offset
+			continue
+		}
+		if buffers[i] {
+			out = append(out, x.address(p, g, i, e)...)
+			continue
+		}
 		take(&c.one, &e)
 		n := out[len(out)-1]
 		for _, each := range c.each {
@@ -234,6 +244,17 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 		}
 	}
 	return out, known
+}
+
+// address is where a buffer is that a call passes: anywhere, if no form says where.
+func (x *maker) address(p *place, g *group, cell int, e env) []int64 {
+	segment, err := x.value(&g.cells[cell].one, &e)
+	offset, failed := x.value(&g.cells[cell+1].one, &e)
+	if err == nil && failed == nil {
+		return []int64{segment, offset}
+	}
+	x.anywhere++
+	return []int64{signature.SegName(model.Nowhere+int64(cell), 0, signature.SegUnknown), 0}
 }
 
 var errRequest = errors.New("it names a request that nothing made")

@@ -8,11 +8,28 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/record/signature"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
 // segmentPart is the end of the name of a cell that names a block of memory.
 const segmentPart = ".segment"
+
+// buffers are the cells with the first of two values of a buffer that the program passes, where these say how much it holds: no answer depends on where
+// it is.
+func (p *place) buffers() map[int]bool {
+	out := make(map[int]bool)
+	if !slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Kind == mpi.KindCount }) {
+		return out
+	}
+	cell := 0
+	for i := range p.fields {
+		f := &p.fields[i]
+		out[cell] = f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Kind == mpi.KindBuffer
+		cell += f.cells()
+	}
+	return out
+}
 
 // oneName gives a block the name that all ranks of the largest run have for it. In smaller runs the recorder may not follow this block, or
 // others that have numbers before it: that tells nothing of the program. Where the C library has small blocks come in another

@@ -229,7 +229,7 @@ func (m *pattern) node(n *node) error {
 		} else {
 			g.there = m.fit(what, obs, vals)
 		}
-		g.there.natural = true
+		g.there.natural, g.there.skips = true, n.place < 0
 		if n.place < 0 || len(calls) == 0 {
 			continue
 		}
@@ -289,6 +289,7 @@ type tried struct {
 	wrong string  // how the forms that fit all runs but the largest are wrong about that
 	obs   []env   // what was seen, of a slot without forms
 	vals  []int64
+	least int64 // of the values
 }
 
 // try fits all values.
@@ -307,6 +308,7 @@ func (t *tried) likely(f form) bool { return f.likely(t.said) }
 
 // judge fits a slot, and as a check fits all but what the largest run has.
 func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
+	t.least = slices.Min(t.vals)
 	if t.forms = fit(t.obs, t.vals); len(t.forms) == 0 {
 		return
 	}
@@ -337,12 +339,13 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	}
 }
 
-// oneGrid keeps the forms of the grids that all slots that need one agree on: a program has one grid, or none.
+// oneGrid keeps the forms of the grids that all slots that need one agree on: a program has one grid, or none. Groups of as many ranks as the
+// square root are such a grid's rows where there is none.
 func (m *pattern) oneGrid() {
 	var common []bool
 	for _, t := range m.memo {
 		has := make([]bool, len(expr.Grids()))
-		if len(t.forms) == 0 || slices.ContainsFunc(t.forms, func(f form) bool {
+		if len(t.forms) == 0 || t.wrong != "" || slices.ContainsFunc(t.forms, func(f form) bool {
 			if f.grid >= 0 {
 				has[f.grid] = true
 			}
@@ -362,9 +365,18 @@ func (m *pattern) oneGrid() {
 		return
 	}
 	for _, t := range m.memo {
-		if kept := slices.DeleteFunc(slices.Clone(t.forms), func(f form) bool { return f.grid >= 0 && (common == nil || !common[f.grid]) }); slices.ContainsFunc(kept, t.likely) {
+		if kept := slices.DeleteFunc(slices.Clone(t.forms), func(f form) bool {
+			return f.grid >= 0 && (common == nil || !common[f.grid]) || f.grid < 0 && common != nil && strings.Contains(f.String(), "root(")
+		}); slices.ContainsFunc(kept, t.likely) {
 			t.forms = kept
 		}
+	}
+}
+
+// ofGrid keeps the forms of grids, if there are any: the slot is what MPI makes of the number of ranks.
+func (t *tried) ofGrid() {
+	if slices.ContainsFunc(t.forms, func(f form) bool { return f.grid >= 0 && t.likely(f) }) {
+		t.forms = slices.DeleteFunc(t.forms, func(f form) bool { return f.grid < 0 })
 	}
 }
 
@@ -530,19 +542,18 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 			other = others[s]
 		}
 		obs, of := calls, vals
-		if c == bytes { // of the receives from somebody
-			obs, of = nil, nil
-			for i, v := range vals {
-				if v != asked {
-					obs, of = append(obs, calls[i]), append(of, v)
-				}
-			}
-			if len(obs) == 0 {
-				obs, of = calls, vals
-			}
+		ok := true
+		if c == bytes {
+			obs, of, ok = p.fromSomebody(calls, values, vals)
 		}
-		x := cell{one: m.fitShared(text, obs, of, other)}
+		var x cell
+		if ok {
+			x.one = m.fitShared(text, obs, of, other)
+		} else {
+			x.one = fitted{tried: &tried{wrong: "a receive from MPI_PROC_NULL has a size"}, text: text}
+		}
 		x.one.natural = cuts[0][c].many || c == bytes || p.counts(sharing, c)
+		x.one.skips = p.counts(sharing, c) && !p.function.Has(trace.Collective)
 		width := cuts[0][c].width
 		switch {
 		case !cuts[0][c].many:
@@ -553,7 +564,11 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 					for i := range cuts {
 						vals[i] = cuts[i][c].list[k*width+w]
 					}
-					each = append(each, m.fit(fmt.Sprintf("%s, element %d", text, k), calls, slices.Clone(vals)))
+					one := m.fit(fmt.Sprintf("%s, element %d", text, k), calls, slices.Clone(vals))
+					if p.function.Name == "MPI_Dims_create" {
+						one.ofGrid()
+					}
+					each = append(each, one)
 				}
 				x.each = append(x.each, each)
 			}

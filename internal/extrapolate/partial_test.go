@@ -16,7 +16,7 @@ import (
 // A receiver's size for which there is no form is that of what is sent to it.
 func TestSizesOfSends(t *testing.T) {
 	program := func(r *tracktest.Recorder) {
-		next, last := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
+		next, last := int64((r.Rank+2)%r.Size), int64((r.Rank+r.Size-2)%r.Size)
 		count := func(rank int64) int64 {
 			if rank == 0 {
 				return 100

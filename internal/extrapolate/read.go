@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -337,8 +338,9 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return err
 	}
 	posting := signature.Posting{}
-	if def, ok := mpi.ByID(c.Func.ID); ok {
-		l := signature.LayoutOf(def)
+	of, ok := mpi.ByID(c.Func.ID)
+	if ok {
+		l := signature.LayoutOf(of)
 		if posting = l.Posting(spans, vals); posting.Makes == signature.Persistent {
 			if x.posted == nil {
 				x.posted = make(map[int64]signature.Envelope)
@@ -393,6 +395,9 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		default:
 			fields, out = append(fields, field{p.Param, p.Out, words, len(v)}), append(out, v...)
 			if def != nil && def.Type == trace.Status && p.Dims == 0 && len(v) == statusWords && c.Return == 0 {
+				if !p.Out || ok && meaning.WaitingOf(of).Probes { // whether it was cancelled nobody said
+					out[len(out)-len(v)+signature.StatusCancelled] = 0
+				}
 				told(receiveOf(c), out[len(out)-len(v):])
 			}
 		}

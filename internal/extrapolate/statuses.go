@@ -44,7 +44,7 @@ func filled(status []int64) bool {
 	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
 }
 
-// asking is told backwards. From nobody comes what the receive says, whatever other ranks get.
+// asking is told backwards. From MPI_PROC_NULL comes nothing, whatever other ranks get and whatever the MPI writes into source and tag.
 func asking(e signature.Envelope, status []int64) {
 	if !filled(status) {
 		clear(status[signature.StatusSource : signature.StatusCount+1])
@@ -52,8 +52,7 @@ func asking(e signature.Envelope, status []int64) {
 	}
 	for k, v := range [...]int64{e.Source, e.Tag, max(e.Bytes, 0)} {
 		at := signature.StatusSource + k
-		nobody := e.Bytes >= 0 && status[signature.StatusSource] == mpi.ProcNull
-		if status[at] == asked || nobody && at == signature.StatusCount {
+		if status[at] == asked || e.Bytes >= 0 && at == signature.StatusCount {
 			status[at] = v
 		}
 	}
@@ -88,9 +87,27 @@ func (p *place) statusAt(values int) (status, source, tag int, ok bool) {
 
 // resolve puts into the status of a receive what it asks for.
 func (p *place) resolve(values []int64) {
-	if status, source, tag, ok := p.statusAt(len(values)); ok && slices.Contains(values[status:status+statusWords], asked) {
+	if status, source, tag, ok := p.statusAt(len(values)); ok {
 		asking(signature.Asked(values[source], values[tag]), values[status:status+statusWords])
 	}
+}
+
+// fromSomebody leaves out of the sizes of messages, which are those of a place's calls, what comes from MPI_PROC_NULL; false: that is not
+// always nothing, so nothing can be said of it.
+func (p *place) fromSomebody(calls []env, values [][]int64, bytes []int64) (obs []env, vals []int64, ok bool) {
+	for i, v := range bytes {
+		_, source, _, _ := p.statusAt(len(values[i]))
+		switch nobody := values[i][source] == mpi.ProcNull; {
+		case nobody && v != asked:
+			return nil, nil, false
+		case v != asked:
+			obs, vals = append(obs, calls[i]), append(vals, v)
+		}
+	}
+	if len(obs) == 0 {
+		return calls, bytes, true
+	}
+	return obs, vals, true
 }
 
 // bytesAt is where the values of a place's calls have the size of the message that comes; -1: nowhere.

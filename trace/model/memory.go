@@ -34,6 +34,9 @@ const (
 	MPIMemory    AddressClass = 6 // allocated by MPI
 )
 
+// Nowhere is from which number on addresses of class UnknownPlace are anywhere: not even equality is known.
+const Nowhere = 1 << 20
+
 // Offsets of addresses of class Special.
 const (
 	SpecialNull            = 0 // NULL, MPI_BOTTOM
@@ -60,6 +63,9 @@ func (l Location) AppendText(b []byte) []byte {
 			return append(b, "MPI_BUFFER_AUTOMATIC"...)
 		}
 		return strconv.AppendInt(append(b, "special"...), l.Offset, 10)
+	}
+	if l.Class == UnknownPlace && l.ID >= Nowhere {
+		return append(b, '?')
 	}
 	if l.Device > 0 {
 		b = append(strconv.AppendInt(append(b, "gpu"...), int64(l.Device-1), 10), ':')

@@ -9,6 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A matcher compares the distinct calls of two ranks, remembering what it
@@ -153,8 +154,14 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 	}
 	for i := range x.Params {
 		p, q := &x.Params[i], &y.Params[i]
-		if s, t := p.Out.Status, q.Out.Status; o.Renamed && s != nil && t != nil && p.Name() == q.Name() {
+		if s, t := p.Out.Status, q.Out.Status; o.corresponds() && s != nil && t != nil && p.Name() == q.Name() {
 			if !sameResult(x.Func, s, t) {
+				return false
+			}
+			continue
+		}
+		if s, t := p.In.Status, q.In.Status; o.Memory && s != nil && t != nil { // that may be one which says nothing of cancelling
+			if s.Form != t.Form || s.Source != t.Source || s.Tag != t.Tag || s.Count != t.Count {
 				return false
 			}
 			continue
@@ -321,6 +328,8 @@ func (r *renaming) address(v, w *trace.Location) bool {
 		return *v == *w
 	}
 	switch {
+	case nowhere(v) || nowhere(w):
+		return true
 	case !r.anywhere:
 	case !block(v) || !block(w):
 		return *v == *w
@@ -341,6 +350,9 @@ func (r *renaming) address(v, w *trace.Location) bool {
 	r.trial = append(r.trial, func() { delete(r.there, from); delete(r.back, to) })
 	return true
 }
+
+// nowhere reports whether an address may be any.
+func nowhere(v *trace.Location) bool { return v.Class == trace.UnknownPlace && v.ID >= model.Nowhere }
 
 // block reports whether an address is in memory that was allocated, or may be.
 func block(v *trace.Location) bool { return v.Class == trace.Heap || v.Class == trace.UnknownPlace }
