@@ -384,8 +384,8 @@ func (p *program) takes(ranks, wanted int) bool {
 	return int64(ranks)%common == 0 && (!squares || square(ranks)) && (!powers || power(ranks))
 }
 
-// next returns up to three numbers of ranks besides the wanted one, not larger than the largest twice, that the program seems to take, at which forms
-// differ that fit all traces, or something is nothing for the first time.
+// next returns up to three numbers of ranks at which forms differ that fit all traces, or something is nothing for the first time. The program
+// seems to take them. They are not the wanted one, and at most twice the largest.
 func (x *Model) next(wanted int, slots map[string]refusal) (list []int) {
 	const most = 3
 	open := slices.Collect(maps.Values(slots))

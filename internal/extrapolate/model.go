@@ -565,7 +565,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 						vals[i] = cuts[i][c].list[k*width+w]
 					}
 					one := m.fit(fmt.Sprintf("%s, element %d", text, k), calls, slices.Clone(vals))
-					if p.function.Name == "MPI_Dims_create" {
+					if slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Name == "nnodes" }) { // sides of a grid
 						one.ofGrid()
 					}
 					each = append(each, one)
