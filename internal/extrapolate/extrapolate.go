@@ -338,7 +338,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	meta := last.Meta()
 	meta[noted] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one; %s", strings.Join(from, ", "), about)
 	if anywhere > 0 {
-		meta[noted] += fmt.Sprintf("; where %s is not known, which stands as ?", show.Plural(anywhere, "buffer"))
+		meta[noted] += fmt.Sprintf("; it is not known where %s is, written as ?", show.Plural(anywhere, "buffer"))
 	}
 	if len(refused) == 0 {
 		return to.Content(meta)
