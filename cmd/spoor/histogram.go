@@ -116,7 +116,8 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 		}
 		s := &rep.Sites[i]
 		text, spread := what(&s.Table)
-		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, show.Plural(spread.Count, "call"))
+		line := fmt.Sprintf("[%d] %s at %s: %s %s", s.Number, s.Function, s.Place, text, show.Plural(spread.Count, "call"))
+		fmt.Fprintf(w, "\n%s\n", show.Line(line, s.Place))
 		printSpread(w, spread, "  ", width)
 		for j := range s.After {
 			if o.top.Rows > 0 && j == o.top.Rows {
@@ -129,7 +130,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 			if a.Number > 0 {
 				head = fmt.Sprintf("after [%d] %s at %s", a.Number, a.Function, a.Place)
 			}
-			fmt.Fprintf(w, "\n  %s: %s\n", head, show.Plural(spread.Count, "call"))
+			fmt.Fprintf(w, "\n%s\n", show.Line(fmt.Sprintf("  %s: %s", head, show.Plural(spread.Count, "call")), a.Place))
 			printSpread(w, spread, "    ", width)
 		}
 	}

@@ -170,8 +170,14 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.Plural(k.Count, "call"))
 	})
 	sites, rest := show.Worth(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
+	var places []string
 	for _, s := range sites {
-		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), show.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.Plural(s.Count, "call"))
+		places = append(places, s.Place)
+	}
+	names := show.OfPlaces(places)
+	for _, s := range sites {
+		line := fmt.Sprintf("%s  %s  %s: %s at %s, %s", part(s.WaitedNs), show.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.Plural(s.Count, "call"))
+		fmt.Fprintf(w, "\n%s\n", names.Line(line, s.Place))
 		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.Waiting, s.WaitedNs))
 		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.Late, s.Awaited, s.WaitedNs))
 		for j, c := range s.Causes {
@@ -179,8 +185,8 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 				fmt.Fprintf(w, "            and %d more\n", len(s.Causes)-j)
 				break
 			}
-			fmt.Fprintf(w, "            late for %s at %s by %s; computed %s of that\n", c.Function, c.Place,
-				show.Duration(float64(c.WaitedNs)), show.Share(float64(c.ComputeNs), float64(c.WaitedNs)))
+			fmt.Fprintln(w, names.Line(fmt.Sprintf("            late for %s at %s by %s; computed %s of that", c.Function, c.Place,
+				show.Duration(float64(c.WaitedNs)), show.Share(float64(c.ComputeNs), float64(c.WaitedNs))), c.Place))
 		}
 	}
 	if len(sites) < len(rep.Sites) {

@@ -318,7 +318,7 @@ func Demangle(symbol string) string {
 	}
 	switch {
 	case strings.HasPrefix(symbol, "_Z"), strings.HasPrefix(symbol, "_R"):
-		return demangle.Filter(symbol, demangle.NoParams, demangle.MaxLength(10))
+		return demangle.Filter(symbol, demangle.NoParams, demangle.MaxLength(14))
 	case symbol == "MAIN__" || symbol == "MAIN_":
 		return "main program"
 	}
