@@ -29,6 +29,9 @@ func (w Where) Places(function string, s trace.Site) []symbolise.Place {
 	for o := s.Outer; o != nil; o = o.Outer {
 		list = append(list, w("", *o))
 	}
+	if own := slices.DeleteFunc(slices.Clone(list), func(p symbolise.Place) bool { return p.Between() }); len(own) > 0 {
+		return own
+	}
 	return list
 }
 

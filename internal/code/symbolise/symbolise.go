@@ -175,9 +175,27 @@ func (s *Symboliser) find(k placeKey) (p Place) {
 	}
 	if m != nil {
 		p.Frames, p.Precision = m.lookup(k.offset, !k.address)
+		if last := len(p.Frames) - 1; last > 0 && p.Frames[last].stub() { // what is inlined there is the program's
+			p.Frames = p.Frames[:last]
+		}
 		s.places[k] = p
 	}
 	return p
+}
+
+// goStub is what cgo writes around each C function that a program in Go calls.
+var goStub = regexp.MustCompile(`^_cgo_[0-9a-f]+_Cfunc_`)
+
+func (f *Frame) stub() bool { return goStub.MatchString(f.Symbol) || goStub.MatchString(f.Function) }
+
+// Between reports whether the place is not the program's, but between it and what it calls or is called by: a stub of cgo, or the first
+// functions of a goroutine.
+func (p *Place) Between() bool {
+	if len(p.Frames) != 1 {
+		return false
+	}
+	f := &p.Frames[0]
+	return f.stub() || f.Function == "runtime.main" || f.Function == "runtime.goexit"
 }
 
 // Base renders the place as module+offset, without the module's directory.
