@@ -30,9 +30,9 @@ func (w Where) Places(function string, s trace.Site) []symbolise.Place {
 		list = append(list, w("", *o))
 	}
 	if own := slices.DeleteFunc(slices.Clone(list), func(p symbolise.Place) bool { return p.Between() }); len(own) > 0 {
-		return own
+		list = own
 	}
-	return list
+	return symbolise.InOne(list)
 }
 
 // MadeFor names the functions that the threads of a stream were made for; "" where that isn't known.

@@ -39,7 +39,7 @@ func at(f *symbolise.Frame) string {
 		text := f.Text()
 		return text[len(f.Name())+1:]
 	}
-	if f.Tail && f.Offset == 0 { // it isn't known from where in it
+	if f.Tail && f.Offset == 0 || f.Start|f.Offset == 0 { // it isn't known from where in it
 		return ""
 	}
 	return fmt.Sprintf("+0x%x", f.Offset)

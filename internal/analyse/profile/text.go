@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
@@ -501,7 +502,7 @@ func chained(functions []string) string {
 		if i > 0 {
 			b.WriteString(" > ")
 		}
-		if b.WriteString(f); f != "…" {
+		if b.WriteString(f); f != "…" && f != symbolise.Interpreted {
 			b.WriteString("()")
 		}
 	}

@@ -198,6 +198,33 @@ func (p *Place) Between() bool {
 	return f.stub() || f.Function == "runtime.main" || f.Function == "runtime.goexit"
 }
 
+// Interpreted is what frames of an interpreter, or of code that it made at run time, are called together.
+const Interpreted = "interpreted code"
+
+// interpreters are the programs and libraries that run R and Julia: their functions are not those of the program.
+var interpreters = regexp.MustCompile(`(^|/)(libR\.so|R/bin/exec/R|libjulia[^/]*\.so[.0-9]*|lib/julia/sys\.so|julia)$`)
+
+// Interpreter reports whether code is an interpreter's, or was made at run time: that is in no file.
+func Interpreter(module string) bool { return module == "" || interpreters.MatchString(module) }
+
+// InOne puts one place for those of an interpreter that follow each other in a stack.
+func InOne(stack []Place) []Place {
+	if len(stack) < 2 {
+		return stack
+	}
+	var out []Place
+	for _, p := range stack {
+		if Interpreter(p.Module) {
+			p = Place{Frames: []Frame{{Function: Interpreted}}, Precision: LineInfo}
+			if n := len(out); n > 0 && len(out[n-1].Frames) == 1 && out[n-1].Frames[0] == p.Frames[0] {
+				continue
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
 // Base renders the place as module+offset, without the module's directory.
 func (p *Place) Base() string {
 	if p.Module == "" {
