@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/trace"
@@ -25,13 +26,36 @@ func (w Where) Path(function string, s trace.Site) []Step {
 			list = append(list, Step{filepath.Base(place.Module), fmt.Sprintf("+0x%x", place.Offset)})
 		}
 		for k := len(place.Frames) - 1; k >= 0; k-- {
-			list = append(list, Step{place.Frames[k].Name(), at(&place.Frames[k])})
+			f := &place.Frames[k]
+			step := Step{f.Name(), at(f)}
+			if f.Function == "<module>" && f.File != "" {
+				if step.Name = module(f.File); len(list) > 0 {
+					step.Name = symbolise.Import + imported(f.File)
+				}
+				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.Import) { // imports of an import are in it
+					step.Name = list[n-1].Name
+					list = list[:n-1]
+				}
+			}
+			list = append(list, step)
 			if k == 0 && place.Precision == symbolise.LineInfo {
 				list[len(list)-1].At += place.Apart()
 			}
 		}
 	}
 	return list
+}
+
+// module is what is called of a file of Python that is run: what is in no function.
+func module(file string) string { return filepath.Base(file) + " <module>" }
+
+// imported names what a file of Python is imported as: a module, or the folder that is a package.
+func imported(file string) string {
+	name := strings.TrimSuffix(filepath.Base(file), ".py")
+	if name == "__init__" {
+		name = filepath.Base(filepath.Dir(file))
+	}
+	return name
 }
 
 func at(f *symbolise.Frame) string {

@@ -62,7 +62,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 	} else {
 		for _, share := range []float64{0, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05} {
 			hidden = share * total
-			lister = rows{p: p, callers: p.Threads == nil, depth: v.Depth, min: hidden}
+			lister = rows{p: p, callers: p.Threads == nil, depth: v.Depth, min: hidden, imports: total / 100}
 			if lister.body(body, 0, 0); len(lister.list) <= fitting {
 				break
 			}
@@ -72,6 +72,9 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 		files: slices.ContainsFunc(body, func(n *calltree.Node) bool { return n.Sums.Files > 0 }),
 	}
 	out.write(title, lister.list)
+	if lister.closed && hidden == 0 {
+		fmt.Fprintln(w, "What imports call is put together; --min-time 0 shows each call.")
+	}
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
 		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", show.Duration(hidden))
 	}
@@ -161,7 +164,9 @@ type rows struct {
 	callers bool // depth counts functions, not loops
 	depth   int
 	min     float64
-	left    int // nodes that have no row of their own
+	imports float64 // an import in which nothing takes that long is one row
+	closed  bool    // there are such
+	left    int     // nodes that have no row of their own
 	list    []row
 }
 
@@ -252,6 +257,9 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if n.Place != "" {
 			x.site = n.Place
 		}
+		if x.site == symbolise.Interpreted { // the row above says so
+			x.site = ""
+		}
 	case "function":
 		if n.Entered > 1 {
 			x.text += show.Grouped(n.Entered) + " × "
@@ -304,6 +312,10 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	}
 	large := func(c *calltree.Node) bool { return c.Sums.Time() >= r.min }
 	closed := open && n.Kind != "way" && (r.depth >= 0 && loops > r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
+	if r.imports > 0 && open && !closed && strings.HasPrefix(n.Function, symbolise.Import) {
+		closed = !slices.ContainsFunc(n.Body, func(c *calltree.Node) bool { return c.Sums.Time() >= r.imports })
+		r.closed = r.closed || closed
+	}
 	if closed {
 		x.after = ": " + r.names([]*calltree.Node{n})
 		r.left++
@@ -502,7 +514,7 @@ func chained(functions []string) string {
 		if i > 0 {
 			b.WriteString(" > ")
 		}
-		if b.WriteString(f); f != "…" && f != symbolise.Interpreted {
+		if b.WriteString(f); f != "…" && f != symbolise.Interpreted && !strings.HasPrefix(f, symbolise.Import) {
 			b.WriteString("()")
 		}
 	}

@@ -201,8 +201,11 @@ func (p *Place) Between() bool {
 // Interpreted is what frames of an interpreter, or of code that it made at run time, are called together.
 const Interpreted = "interpreted code"
 
-// interpreters are the programs and libraries that run R and Julia: their functions are not those of the program.
-var interpreters = regexp.MustCompile(`(^|/)(libR\.so|R/bin/exec/R|libjulia[^/]*\.so[.0-9]*|lib/julia/sys\.so|julia)$`)
+// Import begins the name of what a program in Python does while it imports a module.
+const Import = "import "
+
+// interpreters are the programs and libraries that run Python, R and Julia: their functions are not those of the program.
+var interpreters = regexp.MustCompile(`(^|/)(python3[.0-9]*|libpython3[^/]*\.so[.0-9]*|mpi4py/MPI\.[^/]*\.so|libR\.so|R/bin/exec/R|libjulia[^/]*\.so[.0-9]*|lib/julia/sys\.so|julia)$`)
 
 // Interpreter reports whether code is an interpreter's, or was made at run time: that is in no file.
 func Interpreter(module string) bool { return module == "" || interpreters.MatchString(module) }
