@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,6 +18,7 @@ import (
 func newWaits() *cobra.Command {
 	var o output
 	var path, exact bool
+	var ranks string
 	var paths []string
 	var apart bool
 	var window windowFlags
@@ -48,6 +50,9 @@ More: docs/waits.md`,
   spoor waits --json app.spoor | jq '.sites[0]'`,
 		Args: aTrace,
 		RunE: window.ofOr(func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error {
+			if ranks != "" {
+				return &usageError{cmd, errors.New("--rank: the trace has no single times of these iterations, only what all ranks did")}
+			}
 			return printIterations(cmd, r, &o, newPlaces(paths), x, first, end)
 		}, func(cmd *cobra.Command, r *trace.Reader) error {
 			where, _, err := sitesOf(r, paths, apart)
@@ -85,6 +90,13 @@ More: docs/waits.md`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: as the ranks determined it at the end of the run; --exact goes through all calls\n", r.Name())
 			}
 			rep.Unite()
+			if ranks != "" {
+				list, err := parseList(ranks, r.Ranks())
+				if err != nil {
+					return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
+				}
+				rep.Only(list)
+			}
 			where.complain(cmd)
 			table := waitTable(rep)
 			return o.print(cmd, struct {
@@ -101,12 +113,13 @@ More: docs/waits.md`,
 	}
 	f := cmd.Flags()
 	o.tableFlags(cmd, 10, "call sites and ranks, also below 1 % of the run")
+	f.StringVarP(&ranks, "rank", "r", "", "only what these `ranks` waited: 0,4-7,10-")
 	f.BoolVar(&exact, "exact", false, "compute it from the times of all calls, also for long traces (--timing lossless)")
 	f.BoolVar(&path, "path", false, "the critical path: what determines the end of the run")
 	debugPathFlag(f, &paths)
 	apartFlag(f, &apart)
 	window.add(f)
-	for _, table := range []string{"csv", "sort", "columns"} {
+	for _, table := range []string{"csv", "sort", "columns", "rank"} {
 		cmd.MarkFlagsMutuallyExclusive(table, "path")
 	}
 	return cmd
@@ -151,6 +164,9 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	}
 	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", who,
 		show.Duration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
+	if rep.Of != nil {
+		fmt.Fprintln(w, "numbers of calls, and who was late, are those of all ranks that waited at the same place")
+	}
 	if rep.Part < 1 {
 		fmt.Fprintf(w, "of the last %s of the run: ranks made more calls than times are kept of\n", show.Share(rep.Part, 1))
 	}

@@ -540,6 +540,16 @@ func (n *Names) Place(place string, width int) string {
 	return n.Fit(name, 1) + at
 }
 
+// Named is Place where the function stands nowhere else: its own name stays, and the line may take more columns.
+func (n *Names) Named(place string, width int) string {
+	text := n.Place(place, width)
+	first, _, _ := strings.Cut(place, " < ")
+	if name, at := cutPlace(first); at == " "+text {
+		return n.Fit(name, 1) + at
+	}
+	return text
+}
+
 // atLine is where a function is left: file and line, perhaps an offset that tells it apart, or an offset alone.
 var atLine = regexp.MustCompile(`^(.*?)( [^ ]+:\d+(?: \+0x[0-9a-f]+)?|\+0x[0-9a-f]+)(?: \([^()]*\))?$`)
 

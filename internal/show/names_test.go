@@ -99,6 +99,15 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+func TestNamed(t *testing.T) {
+	place := "boost::mpi::all_reduce<int> all_reduce.hpp:36 < main a.cc:3"
+	for width, want := range map[int]string{60: place, 30: "all_reduce all_reduce.hpp:36 …", 20: "all_reduce all_reduce.hpp:36"} {
+		if got := NewNames(nil).Named(place, width); got != want {
+			t.Errorf("%d: %s", width, got)
+		}
+	}
+}
+
 func TestLine(t *testing.T) {
 	long := func(f string) string {
 		return f + "<std::vector<double, std::allocator<double> >, std::map<int, double> > a.cc:7"
