@@ -471,20 +471,26 @@ func (x *row) fit(names *show.Names, width int) string {
 	}
 	const least = 16 // of what comes after the functions
 	room := width - min(least, utf8.RuneCountInString(x.after))
-	// The same is left out of all names of a chain; then functions go from within it.
+	// As much is left out of all names of a chain, or less of the last, whose calls these are; then functions go from within it.
 	fits := func(chain []string) (text string, ok bool) {
 		most := 0
 		for _, f := range chain {
 			most = max(most, len(names.Forms(f)))
 		}
-		for k := range most {
-			short := make([]string, len(chain))
-			for i, f := range chain {
-				forms := names.Forms(f)
-				short[i] = forms[min(k, len(forms)-1)]
-			}
-			if text = x.text + chained(short); utf8.RuneCountInString(text) <= room {
-				return text, true
+		short := make([]string, len(chain))
+		for last := range most {
+			for others := last; others < most; others++ {
+				for i, f := range chain {
+					k := others
+					if i == len(chain)-1 {
+						k = last
+					}
+					forms := names.Forms(f)
+					short[i] = forms[min(k, len(forms)-1)]
+				}
+				if text = x.text + chained(short); utf8.RuneCountInString(text) <= room {
+					return text, true
+				}
 			}
 		}
 		return text, false
