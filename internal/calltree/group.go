@@ -29,7 +29,7 @@ func (w Where) Path(function string, s trace.Site) []Step {
 			f := &place.Frames[k]
 			step := Step{f.Name(), at(f)}
 			if f.Function == "<module>" && f.File != "" {
-				if step.Name = module(f.File); len(list) > 0 {
+				if step.Name = module(f.File); len(list) > 0 && list[len(list)-1].Name != "_run_code" { // of runpy: python -m
 					step.Name = symbolise.Import + imported(f.File)
 				}
 				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.Import) { // imports of an import are in it
