@@ -29,8 +29,11 @@ func (w Where) Places(function string, s trace.Site) []symbolise.Place {
 	for o := s.Outer; o != nil; o = o.Outer {
 		list = append(list, w("", *o))
 	}
-	if own := slices.DeleteFunc(slices.Clone(list), func(p symbolise.Place) bool { return p.Between() }); len(own) > 0 {
-		list = own
+	between := func(p symbolise.Place) bool { return p.Between() }
+	if slices.ContainsFunc(list, between) {
+		if own := slices.DeleteFunc(slices.Clone(list), between); len(own) > 0 {
+			list = own
+		}
 	}
 	return symbolise.InOne(list)
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -186,7 +187,9 @@ func (s *Symboliser) find(k placeKey) (p Place) {
 // goStub is what cgo writes around each C function that a program in Go calls.
 var goStub = regexp.MustCompile(`^_cgo_[0-9a-f]+_Cfunc_`)
 
-func (f *Frame) stub() bool { return goStub.MatchString(f.Symbol) || goStub.MatchString(f.Function) }
+func (f *Frame) stub() bool {
+	return strings.HasPrefix(f.Function, "_cgo_") && goStub.MatchString(f.Function)
+}
 
 // Between reports whether the place is not the program's, but between it and what it calls or is called by: a stub of cgo, or the first
 // functions of a goroutine.
@@ -208,11 +211,19 @@ const Import = "import "
 var interpreters = regexp.MustCompile(`(^|/)(python3[.0-9]*|libpython3[^/]*\.so[.0-9]*|mpi4py/MPI\.[^/]*\.so|libR\.so|R/bin/exec/R|libjulia[^/]*\.so[.0-9]*|lib/julia/sys\.so|julia)$`)
 
 // Interpreter reports whether code is an interpreter's, or was made at run time: that is in no file.
-func Interpreter(module string) bool { return module == "" || interpreters.MatchString(module) }
+func Interpreter(module string) bool {
+	switch base := module[strings.LastIndexByte(module, '/')+1:]; {
+	case base == "":
+		return true
+	case strings.HasPrefix(base, "lib"), strings.HasPrefix(base, "python"), strings.HasPrefix(base, "MPI."), base == "R", base == "julia", base == "sys.so":
+		return interpreters.MatchString(module)
+	}
+	return false
+}
 
 // InOne puts one place for those of an interpreter that follow each other in a stack.
 func InOne(stack []Place) []Place {
-	if len(stack) < 2 {
+	if len(stack) < 2 || !slices.ContainsFunc(stack, func(p Place) bool { return Interpreter(p.Module) }) {
 		return stack
 	}
 	var out []Place
