@@ -31,12 +31,16 @@ struct walk {
 struct frame {
 	uint64_t pc, sp, fp;
 	uint64_t lo, hi; /* of what may be read */
+	uint64_t from;   /* lo at the beginning */
 	struct walk *walk; /* where the words read are noted */
 	uint64_t fp_at;    /* where fp was read, or one of these: */
+	int crossed;       /* the last step went to a goroutine's stack: the frame before it is the runtime's */
 };
 
 enum { FP_REGISTER = 0, FP_NOTED = 1 };
 
+/* Look whether goroutines may call MPI. */
+void sp_frame_start(void);
 /* The rule of the instruction before pc. */
 const struct sp_rule *sp_frame_rule(struct sp_rule *rules, uint64_t pc);
 /* Go to the caller; 0 if there is none to be found. rules are RULES many. */

@@ -69,15 +69,20 @@ void sp_phase_begins(struct sp_thread *t, const char *name)
 	b->next[n] = 0;
 }
 
+long sp_peek(const void *at, void *to, size_t size)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	long n = syscall(SYS_pread64, fd, to, size, (off_t)(uintptr_t)at);
+	syscall(SYS_close, fd);
+	return n;
+}
+
 void sp_phase_begins_if_name(struct sp_thread *t, const void *argument)
 {
 	char text[MAX_NAME + 1];
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	/* memory may end in the middle of what is read: then it is as long as that */
-	long n = syscall(SYS_pread64, fd, text, sizeof text, (off_t)(uintptr_t)argument);
-	syscall(SYS_close, fd);
+	long n = sp_peek(argument, text, sizeof text);
 	for (long i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)text[i];
 		if (c == 0 && i > 0) {

@@ -101,6 +101,7 @@ void sp_stack_start(void)
 		sp_self.in[SP_BUSY]++;
 		unwinder = sp_unwind_open();
 		find_end();
+		sp_frame_start();
 		sp_self.in[SP_BUSY]--;
 		if (unwinder && sp_turn_wanted()) {
 			counting = 1;
@@ -233,7 +234,7 @@ static uint32_t number_of(struct sp_thread *t, struct sp_stacks *b, const uint64
 static int begin(const struct sp_thread *t, struct frame *f, struct walk *w)
 {
 	const struct sp_ring *r = t->ring;
-	f->lo = f->sp;
+	f->lo = f->from = f->sp;
 	f->hi = r->stack_hi;
 	f->walk = w;
 	f->fp_at = FP_REGISTER;
@@ -305,6 +306,7 @@ static const void *follow(struct sp_thread *t, struct sp_stacks *b, struct frame
 		if (i == OWN_FRAMES || !sp_frame_step(b->rules, f))
 			return site;
 	do {
+		n -= f->crossed;
 		same = n > 0 && pcs[n - 1] == f->pc ? same + 1 : 0;
 		if (counting || same < SP_MAX_AGAIN || ++left_out > MAX_FOLDED)
 			pcs[n++] = f->pc;

@@ -145,7 +145,9 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 		if c.Addresses > 1 {
 			calls += fmt.Sprintf(" at %d addresses", c.Addresses)
 		}
-		fmt.Fprintf(w, "\n%s at %s: %s, %s %s\n", c.Function, strings.Join(append([]string{c.Place}, c.Others...), " and "), calls, show.Duration(c.CostNs), what)
+		places := append([]string{c.Place}, c.Others...)
+		line := fmt.Sprintf("%s at %s: %s, %s %s", c.Function, strings.Join(places, " and "), calls, show.Duration(c.CostNs), what)
+		fmt.Fprintf(w, "\n%s\n", show.Line(line, places...))
 		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
 		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {
@@ -351,7 +353,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 		if c.MPI {
 			what = "in"
 		}
-		fmt.Fprintf(w, "[%d] %s %s at %s\n", i+1, what, c.Function, c.Place)
+		fmt.Fprintln(w, show.Line(fmt.Sprintf("[%d] %s %s at %s", i+1, what, c.Function, c.Place), c.Place))
 	}
 	if guessed {
 		fmt.Fprintln(w, "~ not known of the rank: its part in what ranks like it spent")

@@ -21,6 +21,7 @@ import (
 type histogramOptions struct {
 	calls       []string
 	site        string
+	ranks       string // one
 	rank        int
 	gaps, paths bool
 	output
@@ -28,12 +29,11 @@ type histogramOptions struct {
 }
 
 // histogramFlags are the flags that go with --histogram alone.
-var histogramFlags = []string{"site", "rank", "gaps", "after"}
+var histogramFlags = []string{"site", "gaps", "after"}
 
 func (o *histogramOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")
 	f.StringVarP(&o.site, "site", "s", "", "only this call `site`: its number, or a place such as solver.c:120")
-	f.IntVarP(&o.rank, "rank", "r", -1, "only calls of rank `N`; of its class if the trace has no time for every call")
 	f.BoolVar(&o.gaps, "gaps", false, "the times before calls instead; JSON and CSV have both")
 	f.BoolVar(&o.paths, "after", false, "separate calls by the call before them")
 }
@@ -42,8 +42,16 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	if err := parseCalls(o.calls); err != nil {
 		return &usageError{cmd, err}
 	}
-	if cmd.Flags().Changed("rank") && (o.rank < 0 || o.rank >= r.Ranks()) {
-		return &usageError{cmd, fmt.Errorf("--rank: %d: there are %d, from 0 to %d", o.rank, r.Ranks(), r.Ranks()-1)}
+	o.rank = -1
+	if o.ranks != "" {
+		list, err := parseList(o.ranks, r.Ranks())
+		if err == nil && len(list) > 1 {
+			err = fmt.Errorf("%s: with --histogram only one rank", o.ranks)
+		}
+		if err != nil {
+			return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
+		}
+		o.rank = list[0]
 	}
 	if err := r.NeedTimes(); err != nil {
 		return err
@@ -116,7 +124,8 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 		}
 		s := &rep.Sites[i]
 		text, spread := what(&s.Table)
-		fmt.Fprintf(w, "\n[%d] %s at %s: %s %s\n", s.Number, s.Function, s.Place, text, show.Plural(spread.Count, "call"))
+		line := fmt.Sprintf("[%d] %s at %s: %s %s", s.Number, s.Function, s.Place, text, show.Plural(spread.Count, "call"))
+		fmt.Fprintf(w, "\n%s\n", show.Line(line, s.Place))
 		printSpread(w, spread, "  ", width)
 		for j := range s.After {
 			if o.top.Rows > 0 && j == o.top.Rows {
@@ -129,7 +138,7 @@ func printHistograms(w io.Writer, rep *histogram.Report, o *histogramOptions, wi
 			if a.Number > 0 {
 				head = fmt.Sprintf("after [%d] %s at %s", a.Number, a.Function, a.Place)
 			}
-			fmt.Fprintf(w, "\n  %s: %s\n", head, show.Plural(spread.Count, "call"))
+			fmt.Fprintf(w, "\n%s\n", show.Line(fmt.Sprintf("  %s: %s", head, show.Plural(spread.Count, "call")), a.Place))
 			printSpread(w, spread, "    ", width)
 		}
 	}

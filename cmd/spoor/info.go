@@ -133,7 +133,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {
 		return
 	}
 	for _, f := range list {
-		fmt.Fprintf(w, "%-10s %s\n", show.Share(f.Share, 1), f.Text)
+		fmt.Fprintln(w, f.Line(fmt.Sprintf("%-10s ", show.Share(f.Share, 1))))
 	}
 	fmt.Fprintf(w, "%-10s spoor efficiency --all %s\n\n", "more", s.File)
 }

@@ -97,7 +97,7 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 		}
 		fmt.Fprintf(w, "times are within %s%s; --timing lossless has those of each call\n", show.Duration(float64(x.LevelNs)), together)
 		for _, f := range here {
-			fmt.Fprintln(w, f.Text)
+			fmt.Fprintln(w, f.Line(""))
 		}
 		fmt.Fprintln(w)
 		_ = table.Print(w, o.tableView()) // the columns are its own

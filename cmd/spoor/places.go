@@ -104,7 +104,12 @@ func (p *places) text(s trace.Site) string {
 
 // call is the place of a call. A call that a C library makes has the line of Python that called into the library, too.
 func (p *places) call(s trace.Site) string {
-	text := p.text(s)
+	where := p.of(s)
+	for where.Between() && s.Outer != nil {
+		s = *s.Outer
+		where = p.of(s)
+	}
+	text := where.String()
 	if line, ok := model.SourceAbove(s); ok {
 		text += " < " + p.text(line)
 	}

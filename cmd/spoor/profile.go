@@ -23,6 +23,7 @@ type profileOptions struct {
 	machine   string
 	paths     []string
 	histogram histogramOptions
+	ranks     string
 	asked     bool // for histograms
 	apart     bool // addresses of one line
 }
@@ -54,7 +55,7 @@ More: docs/profile.md`,
 				if err := refuseFlags(cmd, []string{"sort", "columns", "by-rank", "machine", "sites"}, "not with --histogram"); err != nil {
 					return err
 				}
-				o.histogram.output, o.histogram.debug = o.output, o.paths
+				o.histogram.output, o.histogram.debug, o.histogram.ranks = o.output, o.paths, o.ranks
 				return runHistogram(cmd, r, &o.histogram)
 			}
 			if err := refuseFlags(cmd, histogramFlags, "only with --histogram"); err != nil {
@@ -65,6 +66,7 @@ More: docs/profile.md`,
 	}
 	f := cmd.Flags()
 	o.tableFlags(cmd, 25, "rows")
+	f.StringVarP(&o.ranks, "rank", "r", "", "only the calls of these `ranks`: 0,4-7,10-; with --histogram of one, or of its class if the trace has no time for every call")
 	f.BoolVar(&o.byRank, "by-rank", false, "a row for each rank instead of each call site")
 	f.StringVar(&o.machine, "machine", "", "`name`: add the times predicted for a machine, or its file")
 	debugPathFlag(f, &o.paths)
@@ -97,13 +99,27 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := flatOf(cmd, r, named, profile.FlatOf)
+	table := profile.FlatOf
+	var ranks []int
+	if o.ranks != "" {
+		if ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
+			return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
+		}
+		if o.machine != "" {
+			return &usageError{cmd, errors.New("--rank: not with --machine")}
+		}
+		table = profile.FlatOfRanks(ranks)
+	}
+	f, err := flatOf(cmd, r, named, table)
 	if err != nil {
 		return err
 	}
 	waited, err := waits.Known(r, int64(f.Calls), where.atCall)
 	if err != nil {
 		return err
+	}
+	if waited != nil && ranks != nil {
+		waited.Only(ranks)
 	}
 	if waited != nil {
 		f.Wait(waited)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,6 +18,7 @@ import (
 func newWaits() *cobra.Command {
 	var o output
 	var path, exact bool
+	var ranks string
 	var paths []string
 	var apart bool
 	var window windowFlags
@@ -48,6 +50,9 @@ More: docs/waits.md`,
   spoor waits --json app.spoor | jq '.sites[0]'`,
 		Args: aTrace,
 		RunE: window.ofOr(func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error {
+			if ranks != "" {
+				return &usageError{cmd, errors.New("--rank: the trace has no single times of these iterations, only what all ranks did")}
+			}
 			return printIterations(cmd, r, &o, newPlaces(paths), x, first, end)
 		}, func(cmd *cobra.Command, r *trace.Reader) error {
 			where, _, err := sitesOf(r, paths, apart)
@@ -85,6 +90,13 @@ More: docs/waits.md`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: as the ranks determined it at the end of the run; --exact goes through all calls\n", r.Name())
 			}
 			rep.Unite()
+			if ranks != "" {
+				list, err := parseList(ranks, r.Ranks())
+				if err != nil {
+					return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
+				}
+				rep.Only(list)
+			}
 			where.complain(cmd)
 			table := waitTable(rep)
 			return o.print(cmd, struct {
@@ -101,12 +113,13 @@ More: docs/waits.md`,
 	}
 	f := cmd.Flags()
 	o.tableFlags(cmd, 10, "call sites and ranks, also below 1 % of the run")
+	f.StringVarP(&ranks, "rank", "r", "", "only what these `ranks` waited: 0,4-7,10-")
 	f.BoolVar(&exact, "exact", false, "compute it from the times of all calls, also for long traces (--timing lossless)")
 	f.BoolVar(&path, "path", false, "the critical path: what determines the end of the run")
 	debugPathFlag(f, &paths)
 	apartFlag(f, &apart)
 	window.add(f)
-	for _, table := range []string{"csv", "sort", "columns"} {
+	for _, table := range []string{"csv", "sort", "columns", "rank"} {
 		cmd.MarkFlagsMutuallyExclusive(table, "path")
 	}
 	return cmd
@@ -151,6 +164,9 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	}
 	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", who,
 		show.Duration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
+	if rep.Of != nil {
+		fmt.Fprintln(w, "numbers of calls, and who was late, are those of all ranks that waited at the same place")
+	}
 	if rep.Part < 1 {
 		fmt.Fprintf(w, "of the last %s of the run: ranks made more calls than times are kept of\n", show.Share(rep.Part, 1))
 	}
@@ -170,8 +186,14 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.Plural(k.Count, "call"))
 	})
 	sites, rest := show.Worth(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
+	var places []string
 	for _, s := range sites {
-		fmt.Fprintf(w, "\n%s  %s  %s: %s at %s, %s\n", part(s.WaitedNs), show.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.Plural(s.Count, "call"))
+		places = append(places, s.Place)
+	}
+	names := show.OfPlaces(places)
+	for _, s := range sites {
+		line := fmt.Sprintf("%s  %s  %s: %s at %s, %s", part(s.WaitedNs), show.Duration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.Plural(s.Count, "call"))
+		fmt.Fprintf(w, "\n%s\n", names.Line(line, s.Place))
 		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.Waiting, s.WaitedNs))
 		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.Late, s.Awaited, s.WaitedNs))
 		for j, c := range s.Causes {
@@ -179,8 +201,8 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 				fmt.Fprintf(w, "            and %d more\n", len(s.Causes)-j)
 				break
 			}
-			fmt.Fprintf(w, "            late for %s at %s by %s; computed %s of that\n", c.Function, c.Place,
-				show.Duration(float64(c.WaitedNs)), show.Share(float64(c.ComputeNs), float64(c.WaitedNs)))
+			fmt.Fprintln(w, names.Line(fmt.Sprintf("            late for %s at %s by %s; computed %s of that", c.Function, c.Place,
+				show.Duration(float64(c.WaitedNs)), show.Share(float64(c.ComputeNs), float64(c.WaitedNs))), c.Place))
 		}
 	}
 	if len(sites) < len(rep.Sites) {

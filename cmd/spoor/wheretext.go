@@ -25,11 +25,11 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	v.section("collective calls that don't match", len(r.Mismatches), func(i int) { v.mismatch(&r.Mismatches[i]) })
 	v.section("receives that have no message", len(r.Receives), func(i int) {
 		x := &r.Receives[i]
-		fmt.Fprintf(w, "  rank %d: from %s, %s%s: %s at %s\n", x.Rank, sourceText(x.Source), tagText(x.Tag), onText(x.Comm), x.Function, x.Place)
+		fmt.Fprintln(w, show.Line(fmt.Sprintf("  rank %d: from %s, %s%s: %s at %s", x.Rank, sourceText(x.Source), tagText(x.Tag), onText(x.Comm), x.Function, x.Place), x.Place))
 	})
 	v.section("messages that no receive takes", len(r.Messages), func(i int) {
 		x := &r.Messages[i]
-		fmt.Fprintf(w, "  %d from rank %d to rank %d, %s%s: %s at %s\n", x.Count, x.From, x.To, tagText(x.Tag), onText(x.Comm), x.Function, x.Place)
+		fmt.Fprintln(w, show.Line(fmt.Sprintf("  %d from rank %d to rank %d, %s%s: %s at %s", x.Count, x.From, x.To, tagText(x.Tag), onText(x.Comm), x.Function, x.Place), x.Place))
 	})
 	if len(r.Unsure) > 0 {
 		fmt.Fprintf(w, "\nnot all is known that %s did: taken as able to go on\n", theseRanks(r.Unsure))
@@ -181,7 +181,7 @@ func (v *whereView) cycles(list []hang.Cycle) {
 				break
 			}
 			l := &c.Links[k]
-			fmt.Fprintf(v.w, "  rank %d waits for %s: %s at %s%s\n", l.Rank, l.For, l.Function, l.Place, forText(l.OpenNs, l.OpenNs))
+			fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  rank %d waits for %s: %s at %s%s", l.Rank, l.For, l.Function, l.Place, forText(l.OpenNs, l.OpenNs)), l.Place))
 		}
 	}
 }
@@ -204,10 +204,11 @@ func (v *whereView) ring(ranks []int) string {
 func (v *whereView) awaited(r *hang.Report) {
 	v.section("whom they wait for in the end", len(r.Awaited), func(i int) {
 		a := &r.Awaited[i]
-		how := ""
+		how, place := "", ""
 		for k := range r.States {
 			for n := range r.States[k].Ranks {
 				if r.States[k].Ranks[n].Rank == a.Rank {
+					place = r.States[k].Place
 					how = placeText(&r.States[k], &r.States[k].Ranks[n]) + v.more(&r.States[k], r.States[k].Ranks[n:n+1])
 				}
 			}
@@ -216,7 +217,7 @@ func (v *whereView) awaited(r *hang.Report) {
 		if len(a.By) == 1 {
 			verb = "waits"
 		}
-		fmt.Fprintf(v.w, "  rank %d: %s; %s %s for it\n", a.Rank, how, theseRanks(a.By), verb)
+		fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  rank %d: %s; %s %s for it", a.Rank, how, theseRanks(a.By), verb), place))
 	})
 }
 
@@ -245,7 +246,7 @@ func (v *whereView) state(s *hang.State) {
 	if most > least && least > 0 {
 		text = strings.Replace(text, forText(least, least), forText(least, most), 1)
 	}
-	fmt.Fprintf(v.w, "  %s%s: %s%s\n", theseRanks(ranks), stuck, text, v.more(s, s.Ranks))
+	fmt.Fprintln(v.w, show.Line(fmt.Sprintf("  %s%s: %s%s", theseRanks(ranks), stuck, text, v.more(s, s.Ranks)), s.Place))
 	switch {
 	case s.For != "":
 		fmt.Fprintf(v.w, "    waiting for %s\n", s.For)
@@ -337,6 +338,6 @@ func (v *whereView) mismatch(m *hang.Mismatch) {
 		if c.Root >= 0 {
 			root = fmt.Sprintf(" with root %d", c.Root)
 		}
-		fmt.Fprintf(v.w, "    %s: %s%s at %s\n", theseRanks(c.Ranks), c.Function, root, c.Place)
+		fmt.Fprintln(v.w, show.Line(fmt.Sprintf("    %s: %s%s at %s", theseRanks(c.Ranks), c.Function, root, c.Place), c.Place))
 	}
 }

@@ -29,7 +29,13 @@ func (w Where) Places(function string, s trace.Site) []symbolise.Place {
 	for o := s.Outer; o != nil; o = o.Outer {
 		list = append(list, w("", *o))
 	}
-	return list
+	between := func(p symbolise.Place) bool { return p.Between() }
+	if slices.ContainsFunc(list, between) {
+		if own := slices.DeleteFunc(slices.Clone(list), between); len(own) > 0 {
+			list = own
+		}
+	}
+	return symbolise.InOne(list)
 }
 
 // MadeFor names the functions that the threads of a stream were made for; "" where that isn't known.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/trace"
@@ -25,7 +26,18 @@ func (w Where) Path(function string, s trace.Site) []Step {
 			list = append(list, Step{filepath.Base(place.Module), fmt.Sprintf("+0x%x", place.Offset)})
 		}
 		for k := len(place.Frames) - 1; k >= 0; k-- {
-			list = append(list, Step{place.Frames[k].Name(), at(&place.Frames[k])})
+			f := &place.Frames[k]
+			step := Step{f.Name(), at(f)}
+			if f.Function == "<module>" && f.File != "" {
+				if step.Name = module(f.File); len(list) > 0 && list[len(list)-1].Name != "_run_code" { // of runpy: python -m
+					step.Name = symbolise.Import + imported(f.File)
+				}
+				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.Import) { // imports of an import are in it
+					step.Name = list[n-1].Name
+					list = list[:n-1]
+				}
+			}
+			list = append(list, step)
 			if k == 0 && place.Precision == symbolise.LineInfo {
 				list[len(list)-1].At += place.Apart()
 			}
@@ -34,12 +46,24 @@ func (w Where) Path(function string, s trace.Site) []Step {
 	return list
 }
 
+// module is what is called of a file of Python that is run: what is in no function.
+func module(file string) string { return filepath.Base(file) + " <module>" }
+
+// imported names what a file of Python is imported as: a module, or the folder that is a package.
+func imported(file string) string {
+	name := strings.TrimSuffix(filepath.Base(file), ".py")
+	if name == "__init__" {
+		name = filepath.Base(filepath.Dir(file))
+	}
+	return name
+}
+
 func at(f *symbolise.Frame) string {
 	if f.Line > 0 || f.File != "" && f.Inlined {
 		text := f.Text()
 		return text[len(f.Name())+1:]
 	}
-	if f.Tail && f.Offset == 0 { // it isn't known from where in it
+	if f.Tail && f.Offset == 0 || f.Start|f.Offset == 0 { // it isn't known from where in it
 		return ""
 	}
 	return fmt.Sprintf("+0x%x", f.Offset)

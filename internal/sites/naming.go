@@ -86,6 +86,12 @@ func (s *Naming) Of(x trace.FunctionSite) trace.FunctionSite {
 		return x
 	}
 	return once.Of(s.of, x, func() trace.FunctionSite {
+		for x.Site.Outer != nil {
+			if p := s.Where(x.Function, x.Site); !p.Between() {
+				break
+			}
+			x.Site = *x.Site.Outer
+		}
 		at := s.frame(x.Function, x.Site)
 		at.Outer = s.around(x.Site.Outer)
 		return trace.FunctionSite{Function: x.Function, Site: at}

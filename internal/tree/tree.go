@@ -302,6 +302,10 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 	}
 	var path []step
 	for i, fr := range slices.Backward(frames) {
+		if symbolise.Interpreter(fr.Module) && (fr.Module != "" || len(path) > 0) { // without the latter, perhaps a broken stack
+			m.evaluated = true
+			return nil
+		}
 		image := m.tails.Image(fr)
 		if image == nil {
 			return nil

@@ -20,6 +20,7 @@ static inline int sp_arch_steady(void) { return 1; }
 #define REG_RA 30
 #define SP_KEPT 11 /* registers that calls keep, the frame pointer last */
 #define SP_PC_BITS 48
+#define SP_GOROUTINES 0
 #define SP_BACK_ON_STACK 0 /* the return address is in a register until the function saves it somewhere */
 
 static inline int sp_arch_kept(uint64_t reg)

@@ -5,6 +5,7 @@
  *   REG_…, SP_KEPT, sp_arch_kept    registers, as call frame information numbers them
  *   SP_PC_BITS, sp_arch_pc          addresses of code
  *   SP_BACK_ON_STACK                where a call leaves its return address
+ *   SP_GOROUTINES                   whether stacks go on from where Go calls C
  *   SP_TRAMPOLINE_…                 trampoline.h; not there for unknown processors
  *   SP_RELOC_…, SP_ENTRY, SP_VFORK  what dlsym.c, bind.c and io/filter.c need; not there for unknown processors
  */

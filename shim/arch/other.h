@@ -10,6 +10,7 @@ static inline int sp_arch_steady(void) { return 0; }
 #define REG_RA -3
 #define SP_KEPT 11
 #define SP_PC_BITS 47
+#define SP_GOROUTINES 0
 #define SP_BACK_ON_STACK 0
 
 static inline int sp_arch_kept(uint64_t reg)

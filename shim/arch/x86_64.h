@@ -21,6 +21,7 @@ static inline int sp_arch_steady(void)
 #define REG_RA 16
 #define SP_KEPT 6 /* registers that calls keep, the frame pointer last */
 #define SP_PC_BITS 47
+#define SP_GOROUTINES 1    /* their stacks can be followed from C on */
 #define SP_BACK_ON_STACK 1 /* a call puts its return address right below the CFA */
 
 static inline int sp_arch_kept(uint64_t reg)

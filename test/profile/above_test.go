@@ -72,7 +72,7 @@ func pythonAbove(t *testing.T, m *mpis.MPI, interpreter string) {
 			got = append(got, fmt.Sprint(x.Rounds))
 		}
 	})
-	if want := []string{"<module>", "begin", "run", "solve", "20", "step", "monitor", "deep", "deep", "deep", "check", "Item.__lt__", "order", "end"}; !slices.Equal(got, want) {
+	if want := []string{"above.py <module>", "begin", "run", "solve", "20", "step", "monitor", "deep", "deep", "deep", "check", "Item.__lt__", "order", "end"}; !slices.Equal(got, want) {
 		t.Errorf("the profile has %q, want %q", got, want)
 	}
 	if out := spoor(t, dir, "waits", "--top", "0", "app.spoor"); !strings.Contains(out, "MPI_Allreduce at step above.c:11 < run above.py:18") {

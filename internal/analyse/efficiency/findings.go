@@ -26,7 +26,12 @@ type Finding struct {
 	Evidence string  `json:"evidence,omitempty"` // "path": the critical path; "waiting"; "iterations"; else the calls themselves
 	From     uint64  `json:"-"`                  // the iteration in which it shows first
 	To       uint64  `json:"-"`                  // up to which it is well seen; 0: over all
+
+	before string // the place before which a rank is late, if the text has it
 }
+
+// Line is the text after a lead, with places shortened to one line.
+func (f *Finding) Line(lead string) string { return show.Line(lead+f.Text, f.Place, f.before) }
 
 const (
 	most  = 5    // findings
@@ -71,13 +76,13 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	}
 	if x := &rep.Useful; more(x.Most.Rank) && !told[x.Most.Rank] {
 		add(Finding{(x.Most.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
-			x.Most.Rank, x.Most.Ns/x.Mean, show.Duration(x.Most.Ns), show.Duration(x.Mean)), "", "", x.Most.Rank, "", 0, 0})
+			x.Most.Rank, x.Most.Ns/x.Mean, show.Duration(x.Most.Ns), show.Duration(x.Mean)), "", "", x.Most.Rank, "", 0, 0, ""})
 	}
 	start := "MPI_Init takes " + show.Duration(rep.Init.Mean) + " per rank"
 	if rep.FinalizeTold() {
 		start += ", MPI_Finalize " + show.Duration(rep.Finalize.Mean)
 	}
-	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, "", 0, 0})
+	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, "", 0, 0, ""})
 	for i := range rep.Calls {
 		c := &rep.Calls[i]
 		if def, known := mpi.Lookup(c.Function); known && (def.Has(mpi.Begins) || def.Has(mpi.Ends)) {
@@ -116,7 +121,7 @@ func critical(p *waits.Path, runtime float64) Finding {
 		float64(worst.ImbalanceNs) / max(1, float64(p.RunNs), runtime), // the path may be that of the last part only
 		fmt.Sprintf("the run's end depends on "+what+" %s at %s: %s of the critical path, %s more than ranks spend there on average", worst.Rank, worst.Function, worst.Place,
 			show.Duration(float64(worst.ComputeNs+worst.MPINs)), show.Duration(float64(worst.ImbalanceNs))),
-		worst.Function, worst.Place, worst.Rank, "path", 0, 0,
+		worst.Function, worst.Place, worst.Rank, "path", 0, 0, "",
 	}
 }
 
@@ -172,7 +177,8 @@ func waitsOf(rep *waits.Report) (list []wait) {
 				w.Text += fmt.Sprintf("; %s %s in MPI for %s of that time", late, is, show.Share(1-computed, 1))
 			}
 			if !w.late(s.Function, s.Place) {
-				w.Text += fmt.Sprintf(", before %s at %s", w.cause.Function, w.cause.Place)
+				w.before = w.cause.Place
+				w.Text += fmt.Sprintf(", before %s at %s", w.cause.Function, w.before)
 			}
 		}
 		list = append(list, w)

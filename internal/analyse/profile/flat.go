@@ -87,17 +87,25 @@ func (f *Flat) Wait(rep *waits.Report) {
 
 // FlatOf makes the table. Call sites that the naming has as one are one row. step is called after each rank.
 func FlatOf(r *trace.Reader, named *sites.Naming, step func()) (*Flat, error) {
-	return flatOf(r, named, false, step)
+	return flatOf(r, named, false, sums.Options{Step: step})
+}
+
+// FlatOfRanks makes the table of the calls of some ranks, ascending.
+func FlatOfRanks(ranks []int) func(r *trace.Reader, named *sites.Naming, step func()) (*Flat, error) {
+	return func(r *trace.Reader, named *sites.Naming, step func()) (*Flat, error) {
+		return flatOf(r, named, false, sums.Options{Ranks: ranks, Step: step})
+	}
 }
 
 // StacksOf makes the table with rows for each call stack, for Callers. What single ranks spent is known of places alone, and the
 // times of calls that differ in nothing but what called the functions around are shared out by their number.
 func StacksOf(r *trace.Reader, named *sites.Naming, step func()) (*Flat, error) {
-	return flatOf(r, named, true, step)
+	return flatOf(r, named, true, sums.Options{Step: step})
 }
 
-func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, step func()) (*Flat, error) {
-	table, err := sums.Of(r, sums.Options{Bytes: true, One: named.Of, Step: step})
+func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, o sums.Options) (*Flat, error) {
+	o.Bytes, o.One = true, named.Of
+	table, err := sums.Of(r, o)
 	if err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
 	}
@@ -114,7 +122,10 @@ func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, step func()) (*Fl
 			f.MPINs += x.Time.Sum
 		}
 	}
-	f.PerRank = slices.DeleteFunc(table.Ranks, func(x sums.Rank) bool { return x.Class < 0 })
+	f.Rows = slices.DeleteFunc(f.Rows, func(x sites.Site) bool { return x.Calls == 0 })
+	f.PerRank = slices.DeleteFunc(table.Ranks, func(x sums.Rank) bool {
+		return x.Class < 0 || o.Ranks != nil && !slices.Contains(o.Ranks, x.Rank)
+	})
 	f.Ranks = len(f.PerRank)
 	for i := range f.PerRank {
 		f.SpanNs += f.PerRank[i].SpanNs

@@ -38,6 +38,11 @@ func (f *Flat) Worth(l show.Limit) ([]sites.Site, show.Rest) {
 func (f *Flat) Text(out io.Writer, top show.Limit, width int) {
 	f.Head(out)
 	shown, rest := f.Worth(top)
+	var places []string
+	for i := range shown {
+		places = append(places, shown[i].Place)
+	}
+	names := show.OfPlaces(places)
 	columns := append(sites.Measures(f.known()).Fitting(width), sites.Names()[0])
 	for i, line := range show.Lines(shown, columns.Cells) {
 		if i == 0 { // the head
@@ -45,7 +50,7 @@ func (f *Flat) Text(out io.Writer, top show.Limit, width int) {
 			continue
 		}
 		x := &shown[i-1]
-		line += " " + fit(x.Place, width-utf8.RuneCountInString(line)-1)
+		line += " " + names.Named(x.Place, width-utf8.RuneCountInString(line)-1)
 		fmt.Fprintln(out, cut(line, width))
 		for _, v := range x.Attached {
 			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, calltree.Number(v.Mean), v.Min, v.Max), width))

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoor-hpc/spoor/internal/calltree"
+	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
@@ -28,14 +29,17 @@ const fitting = 60
 // A row is a line to be printed.
 type row struct {
 	text  string
+	chain []string // functions, each called by the one before it, that come after the text
+	after string   // what comes after them
 	site  string
 	sums  *calltree.Sums
 	calls string
 	mean  bool // means are those of single calls
 	per   uint64
-
-	function bool
 }
+
+// whole is the text with whole names.
+func (x *row) whole() string { return x.text + chained(x.chain) + x.after }
 
 // Text writes the profile as an indented tree.
 func (p *Profile) Text(w io.Writer, v View) {
@@ -58,7 +62,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 	} else {
 		for _, share := range []float64{0, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05} {
 			hidden = share * total
-			lister = rows{p: p, callers: p.Threads == nil, depth: v.Depth, min: hidden}
+			lister = rows{p: p, callers: p.Threads == nil, depth: v.Depth, min: hidden, imports: total / 100}
 			if lister.body(body, 0, 0); len(lister.list) <= fitting {
 				break
 			}
@@ -68,6 +72,9 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 		files: slices.ContainsFunc(body, func(n *calltree.Node) bool { return n.Sums.Files > 0 }),
 	}
 	out.write(title, lister.list)
+	if lister.closed && hidden == 0 {
+		fmt.Fprintln(w, "What imports call is put together; --min-time 0 shows each call.")
+	}
 	if lister.left > 0 && v.MinTime < 0 && hidden > 0 {
 		fmt.Fprintf(w, "Lines below %s are put together; --min-time 0 shows each.\n", show.Duration(hidden))
 	}
@@ -157,7 +164,9 @@ type rows struct {
 	callers bool // depth counts functions, not loops
 	depth   int
 	min     float64
-	left    int // nodes that have no row of their own
+	imports float64 // an import in which nothing takes that long is one row
+	closed  bool    // there are such
+	left    int     // nodes that have no row of their own
 	list    []row
 }
 
@@ -248,12 +257,15 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if n.Place != "" {
 			x.site = n.Place
 		}
+		if x.site == symbolise.Interpreted { // the row above says so
+			x.site = ""
+		}
 	case "function":
 		if n.Entered > 1 {
 			x.text += show.Grouped(n.Entered) + " × "
 		}
 		x.per = n.Entered
-		x.text += n.Function + "()"
+		x.chain = []string{n.Function}
 		if r.callers {
 			loops++
 		}
@@ -262,10 +274,10 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 				x.site = n.From
 			}
 			n = n.Body[0]
-			x.text += " > " + n.Function + "()"
+			x.chain = append(x.chain, n.Function)
 		}
 		// The innermost place that has a line.
-		if x.function = true; x.site == "" || !strings.HasPrefix(n.From, "+0x") {
+		if x.site == "" || !strings.HasPrefix(n.From, "+0x") {
 			x.site = n.From
 		}
 		open = true
@@ -300,8 +312,12 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	}
 	large := func(c *calltree.Node) bool { return c.Sums.Time() >= r.min }
 	closed := open && n.Kind != "way" && (r.depth >= 0 && loops > r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
+	if r.imports > 0 && open && !closed && strings.HasPrefix(n.Function, symbolise.Import) {
+		closed = !slices.ContainsFunc(n.Body, func(c *calltree.Node) bool { return c.Sums.Time() >= r.imports })
+		r.closed = r.closed || closed
+	}
 	if closed {
-		x.text += ": " + r.names([]*calltree.Node{n})
+		x.after = ": " + r.names([]*calltree.Node{n})
 		r.left++
 	}
 	r.list = append(r.list, x)
@@ -417,40 +433,126 @@ func (t *table) write(title string, list []row) {
 		t.line("  share  compute " + fmt.Sprintf("%8s", short) + "      calls")
 	}
 	longest := 0
+	var functions []string
 	for i := range list {
-		longest = max(longest, utf8.RuneCountInString(list[i].text))
+		longest = max(longest, utf8.RuneCountInString(list[i].whole()))
+		functions = append(functions, list[i].chain...)
 	}
+	names := show.NewNames(functions)
 	for i := range list {
 		x := &list[i]
 		numbers := t.times(x, means) + fmt.Sprintf("%10s  ", x.calls)
 		room := width - utf8.RuneCountInString(numbers)
-		text := x.text
-		if x.function {
-			own := strings.TrimLeft(text, " ")
-			before := len(text) - len(own)
-			text = text[:before] + fit(own, room-before)
-		}
+		text := x.fit(names, room)
 		if x.site != "" {
 			// Places stand below each other where there is room; where there is not,
-			// a short one is worth more than what stands before it.
+			// a short one is worth more than what stands before it, but for the name of a function.
 			column := min(longest, room*3/5)
 			if n := utf8.RuneCountInString(text); n < column {
 				text += strings.Repeat(" ", column-n)
 			}
-			least := max(room-utf8.RuneCountInString(text)-2, room*2/5)
-			site := fit(x.site, least)
-			if n := utf8.RuneCountInString(site); n <= least {
-				if over := utf8.RuneCountInString(text) - (room - n - 2); over > 0 {
-					text = strings.TrimRight(text, " ")
-					column = room - n - 2
-					text = cut(text, column)
-					text += strings.Repeat(" ", max(0, column-utf8.RuneCountInString(text)))
-				}
+			beside := room - utf8.RuneCountInString(text) - 2
+			site := cut(names.Place(x.site, beside), max(beside, room*2/5))
+			if over := utf8.RuneCountInString(text) - (room - utf8.RuneCountInString(site) - 2); over > 0 {
+				column = utf8.RuneCountInString(text) - over
+				text = x.fit(names, column)
+				text += strings.Repeat(" ", max(0, column-utf8.RuneCountInString(text)))
 			}
 			text += "  " + site
 		}
 		t.line(numbers + cut(text, room))
 	}
+}
+
+// fit shortens the text of a row to a number of columns, if its functions' own names have room there.
+func (x *row) fit(names *show.Names, width int) string {
+	if text := x.whole(); utf8.RuneCountInString(text) <= width || len(x.chain) == 0 {
+		return cut(text, width)
+	}
+	const least = 16 // of what comes after the functions
+	room := width - min(least, utf8.RuneCountInString(x.after))
+	// As much is left out of all names of a chain, or less of the last, whose calls these are; then functions without a name go, then the outer ones.
+	fits := func(chain []string) (text string, ok bool) {
+		most := 0
+		for _, f := range chain {
+			most = max(most, len(names.Forms(f)))
+		}
+		short := make([]string, len(chain))
+		innermost := len(chain) - 1
+		if innermost > 0 && chain[innermost] == "…" {
+			innermost--
+		}
+		for last := range most {
+			for others := last; others < most; others++ {
+				for i, f := range chain {
+					k := others
+					if i == innermost {
+						k = last
+					}
+					forms := names.Forms(f)
+					short[i] = forms[min(k, len(forms)-1)]
+				}
+				if text = x.text + chained(short); utf8.RuneCountInString(text) <= room {
+					return text, true
+				}
+			}
+		}
+		return text, false
+	}
+	named := withNames(x.chain)
+	chains := [][]string{x.chain, named}
+	for from := 1; from < len(named); from++ {
+		if rest := named[from:]; rest[0] != "…" && !slices.Equal(rest, []string{"…"}) {
+			if from > 1 {
+				chains = append(chains, slices.Concat(named[:1], []string{"…"}, rest))
+			}
+			chains = append(chains, slices.Concat([]string{"…"}, rest))
+		}
+	}
+	if n := len(named); n > 1 && named[n-1] == "…" {
+		chains = append(chains, named[n-2:n-1])
+	} else {
+		chains = append(chains, named[n-1:])
+	}
+	text, ok := "", false
+	for i := 0; i < len(chains) && !ok; i++ {
+		text, ok = fits(chains[i])
+	}
+	if ok {
+		return cut(text+x.after, width)
+	}
+	return text
+}
+
+// withNames leaves functions out that have no name, unless none has one.
+func withNames(chain []string) []string {
+	var out []string
+	for _, f := range chain {
+		if strings.HasPrefix(f, "fn@0x") {
+			f = "…"
+		}
+		if len(out) == 0 || f != "…" || out[len(out)-1] != "…" {
+			out = append(out, f)
+		}
+	}
+	if slices.Equal(out, []string{"…"}) {
+		return slices.Concat(out, chain[len(chain)-1:])
+	}
+	return out
+}
+
+// chained writes functions, each called by the one before it.
+func chained(functions []string) string {
+	var b strings.Builder
+	for i, f := range functions {
+		if i > 0 {
+			b.WriteString(" > ")
+		}
+		if b.WriteString(f); f != "…" && f != symbolise.Interpreted && !strings.HasPrefix(f, symbolise.Import) {
+			b.WriteString("()")
+		}
+	}
+	return b.String()
 }
 
 // times are the columns of a row that say how long it took, and a blank behind them.
@@ -474,32 +576,6 @@ func (t *table) times(x *row, means bool) string {
 
 func (t *table) line(s string) {
 	fmt.Fprintln(t.w, strings.TrimRight(s, " "))
-}
-
-// fit shortens a place to a number of columns if that can be done by leaving out
-// what says least: its module, namespaces, callers, the function where there is a
-// line.
-func fit(place string, width int) string {
-	long := func() bool { return utf8.RuneCountInString(place) > width }
-	if i := strings.LastIndex(place, " ("); i > 0 && utf8.RuneCountInString(place) > width {
-		place = place[:i]
-	}
-	if first, _, ok := strings.Cut(place, " < "); ok && long() && utf8.RuneCountInString(first)+2 <= width {
-		return first + " …"
-	} else if ok && long() {
-		place = first
-	}
-	for long() {
-		_, rest, ok := strings.Cut(place, "::")
-		if !ok {
-			break
-		}
-		place = "…" + rest
-	}
-	if i := strings.LastIndexByte(place, ' '); i > 0 && long() && strings.Contains(place[i:], ":") {
-		place = place[i+1:]
-	}
-	return place
 }
 
 // cut shortens a text to a number of columns.

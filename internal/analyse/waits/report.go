@@ -16,10 +16,11 @@ var ErrMeans = errors.New("the trace has no wait states and no time for every ca
 // A Report is who waited for whom. Times are in ns, sums over ranks.
 type Report struct {
 	Ranks     int        `json:"ranks"`
-	Times     string     `json:"times"`   // how well they are known
-	Part      float64    `json:"part"`    // of the run, up to its end, that this is of
-	Threads   int        `json:"threads"` // of the rank with most
-	RunNs     int64      `json:"run_ns"`  // of all threads, each from its first call to the end of its last
+	Of        []int      `json:"of_ranks,omitempty"` // those chosen by Only; nil: all
+	Times     string     `json:"times"`              // how well they are known
+	Part      float64    `json:"part"`               // of the run, up to its end, that this is of
+	Threads   int        `json:"threads"`            // of the rank with most
+	RunNs     int64      `json:"run_ns"`             // of all threads, each from its first call to the end of its last
 	MPINs     int64      `json:"mpi_ns"`
 	WaitedNs  int64      `json:"waited_ns"`
 	Messages  uint64     `json:"messages"`  // of which both ends are known
@@ -160,6 +161,33 @@ func (rep *Report) At(yield func(at trace.FunctionSite, ns int64) bool) {
 			return
 		}
 	}
+}
+
+// Only leaves what some ranks waited: the call sites at which they did, with their times. What is said of those who were late, and of the
+// numbers of calls, stays that of all ranks that waited there.
+func (rep *Report) Only(ranks []int) {
+	chosen := func(rank int) bool { return slices.Contains(ranks, rank) }
+	rep.Of, rep.Ranks, rep.RunNs, rep.MPINs, rep.WaitedNs, rep.Kinds = ranks, 0, 0, 0, 0, []KindSum{}
+	rep.ByRank = slices.DeleteFunc(rep.ByRank, func(r RankSum) bool { return !chosen(r.Rank) })
+	for _, r := range rep.ByRank {
+		rep.Ranks, rep.RunNs, rep.MPINs = rep.Ranks+1, rep.RunNs+r.RunNs, rep.MPINs+r.MPINs
+	}
+	var sums [kinds]KindSum
+	for i := range rep.Sites {
+		s := &rep.Sites[i]
+		s.Ranks = slices.DeleteFunc(s.Ranks, func(r RankNs) bool { return !chosen(r.Rank) })
+		s.WaitedNs, s.Waiting = 0, len(s.Ranks)
+		for _, r := range s.Ranks {
+			s.WaitedNs += r.WaitedNs
+		}
+		if s.Waiting > 0 {
+			sums[s.Kind].Count += s.Count
+			sums[s.Kind].WaitedNs += s.WaitedNs
+		}
+	}
+	rep.Sites = slices.DeleteFunc(rep.Sites, func(s Site) bool { return s.Waiting == 0 })
+	slices.SortStableFunc(rep.Sites, func(x, y Site) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+	rep.addKinds(sums[:])
 }
 
 // Unite takes call sites together that are called alike: they differ in what their functions were called from, or the compiler

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -175,9 +176,67 @@ func (s *Symboliser) find(k placeKey) (p Place) {
 	}
 	if m != nil {
 		p.Frames, p.Precision = m.lookup(k.offset, !k.address)
+		if last := len(p.Frames) - 1; last > 0 && p.Frames[last].stub() { // what is inlined there is the program's
+			p.Frames = p.Frames[:last]
+		}
 		s.places[k] = p
 	}
 	return p
+}
+
+// goStub is what cgo writes around each C function that a program in Go calls.
+var goStub = regexp.MustCompile(`^_cgo_[0-9a-f]+_Cfunc_`)
+
+func (f *Frame) stub() bool {
+	return strings.HasPrefix(f.Function, "_cgo_") && goStub.MatchString(f.Function)
+}
+
+// Between reports whether the place is not the program's, but between it and what it calls or is called by: a stub of cgo, or the first
+// functions of a goroutine.
+func (p *Place) Between() bool {
+	if len(p.Frames) != 1 {
+		return false
+	}
+	f := &p.Frames[0]
+	return f.stub() || f.Function == "runtime.main" || f.Function == "runtime.goexit"
+}
+
+// Interpreted is what frames of an interpreter, or of code that it made at run time, are called together.
+const Interpreted = "interpreted code"
+
+// Import begins the name of what a program in Python does while it imports a module.
+const Import = "import "
+
+// interpreters are the programs and libraries that run Python, R and Julia: their functions are not those of the program.
+var interpreters = regexp.MustCompile(`(^|/)(python3[.0-9]*|libpython3[^/]*\.so[.0-9]*|mpi4py/MPI\.[^/]*\.so|libR\.so|R/bin/exec/R|libjulia[^/]*\.so[.0-9]*|lib/julia/sys\.so|julia)$`)
+
+// Interpreter reports whether code is an interpreter's, or was made at run time: that is in no file.
+func Interpreter(module string) bool {
+	switch base := module[strings.LastIndexByte(module, '/')+1:]; {
+	case base == "":
+		return true
+	case strings.HasPrefix(base, "lib"), strings.HasPrefix(base, "python"), strings.HasPrefix(base, "MPI."), base == "R", base == "julia", base == "sys.so":
+		return interpreters.MatchString(module)
+	}
+	return false
+}
+
+// InOne puts one place for those of an interpreter that follow each other in a stack.
+func InOne(stack []Place) []Place {
+	if len(stack) < 2 || !slices.ContainsFunc(stack, func(p Place) bool { return Interpreter(p.Module) }) {
+		return stack
+	}
+	var out []Place
+	for _, p := range stack {
+		if Interpreter(p.Module) {
+			p = Place{Frames: []Frame{{Function: Interpreted}}, Precision: LineInfo}
+			if n := len(out); n > 0 && len(out[n-1].Frames) == 1 && out[n-1].Frames[0] == p.Frames[0] {
+				continue
+			}
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // Base renders the place as module+offset, without the module's directory.
@@ -318,7 +377,7 @@ func Demangle(symbol string) string {
 	}
 	switch {
 	case strings.HasPrefix(symbol, "_Z"), strings.HasPrefix(symbol, "_R"):
-		return demangle.Filter(symbol, demangle.NoParams, demangle.MaxLength(10))
+		return demangle.Filter(symbol, demangle.NoParams, demangle.MaxLength(14))
 	case symbol == "MAIN__" || symbol == "MAIN_":
 		return "main program"
 	}

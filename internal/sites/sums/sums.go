@@ -17,6 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A Table has the calls of a trace by class and call site.
@@ -121,6 +122,7 @@ type Rank struct {
 type Options struct {
 	Calls bool                                        // how many there are, too, rank by rank
 	Bytes bool                                        // and what they move, which takes longest
+	Ranks []int                                       // only the calls of these, ascending; nil: of all
 	One   func(trace.FunctionSite) trace.FunctionSite // the call site that one is the same as; nil: itself
 	Step  func()                                      // called after each rank; may be nil
 	// Each is given each class once its rows are there, with the times of its distinct calls, which a table doesn't keep; may be nil.
@@ -148,6 +150,14 @@ func Of(r *trace.Reader, o Options) (*Table, error) {
 func (t *Table) class(class int, o *Options) error {
 	r := t.Reader
 	c := Class{Members: r.Members(class)}
+	own := c.Members
+	if o.Ranks != nil {
+		own = slices.DeleteFunc(slices.Clone(own), func(rank int) bool { return !o.chosen(rank) })
+		if len(own) == 0 {
+			t.Classes = append(t.Classes, c)
+			return nil
+		}
+	}
 	k, err := r.Rank(c.Members[0])
 	if err != nil {
 		return err
@@ -191,15 +201,64 @@ func (t *Table) class(class int, o *Options) error {
 	}
 	switch {
 	case o.Bytes:
-		err = t.bytes(class, &c, o.Step)
+		err = t.bytes(class, &c, o)
 	case o.Calls:
-		err = t.count(&c, o.Step)
+		err = t.count(&c, o)
+	}
+	if err == nil && len(own) < len(c.Members) {
+		err = t.part(class, &c, first, own)
 	}
 	t.Classes = append(t.Classes, c)
 	if err == nil && o.Each != nil {
 		err = o.Each(t, class, times)
 	}
 	return err
+}
+
+// chosen reports whether a rank's calls are added up.
+func (o *Options) chosen(rank int) bool {
+	if o.Ranks == nil {
+		return true
+	}
+	_, found := slices.BinarySearch(o.Ranks, rank)
+	return found
+}
+
+// part makes the times of a class's rows, from a first one on, those of some of its ranks. What single calls took is known of the class
+// alone: the shortest, the longest and the deviation stay those of all its ranks.
+func (t *Table) part(class int, c *Class, first int, own []int) error {
+	rows := t.Rows[first:]
+	times, before := make([]trace.Spread, len(rows)), make([]trace.Spread, len(rows))
+	all, err := t.Reader.Totals(class)
+	if err != nil {
+		return err
+	}
+	for _, rank := range own {
+		at, _ := slices.BinarySearch(c.Members, rank)
+		spent, idle := make([]float64, len(rows)), make([]float64, len(rows))
+		for _, s := range all.Of(at).Sites {
+			n := c.RowOf[s.Terminal] - first
+			spent[n], idle[n] = spent[n]+s.Duration.Ns, idle[n]+s.Gap.Ns
+		}
+		for n := range rows {
+			times[n].Merge(model.SpreadOf(uint64(spent[n]), rank))
+			before[n].Merge(model.SpreadOf(uint64(idle[n]), rank))
+		}
+	}
+	for n := range rows {
+		x := &rows[n]
+		for stat, spread := range map[*trace.Stat]trace.Spread{&x.Time: times[n], &x.Before: before[n]} {
+			if stat.Count > 0 {
+				deviation := stat.Deviation()
+				stat.Count, stat.Sum = x.Calls, spread.Sum
+				stat.SetDeviation(deviation)
+			}
+		}
+		if x.Spent, x.Idle = []trace.Spread{{Ranks: len(own)}}, nil; t.Reader.HasTimes() {
+			x.Spent, x.Idle = times[n:n+1], before[n:n+1]
+		}
+	}
+	return nil
 }
 
 // values takes in what was attached. The first distinct call of a site has that of all of them.
@@ -240,13 +299,17 @@ func (t *Table) threads(class int, k *trace.Rank) error {
 }
 
 // bytes counts calls and what they move.
-func (t *Table) bytes(class int, c *Class, step func()) error {
+func (t *Table) bytes(class int, c *Class, o *Options) error {
 	amounts, err := ops.ClassOf(t.Reader, class)
 	if err != nil {
 		return err
 	}
+	first := true
 	return amounts.Each(func(member int, counts []uint64, totals []ops.Amount) error {
 		rank := &t.Ranks[c.Members[member]]
+		if !o.chosen(rank.Rank) {
+			return nil
+		}
 		for n, count := range counts {
 			row := &t.Rows[c.RowOf[n]]
 			row.Bytes.Add(totals[n], 1)
@@ -257,14 +320,19 @@ func (t *Table) bytes(class int, c *Class, step func()) error {
 			rank.BytesIn += totals[n].In
 			t.counted(c, rank, n, count)
 		}
-		c.rank(member, rank.Calls, step)
+		c.rank(first, rank.Calls, o.Step)
+		first = false
 		return nil
 	})
 }
 
 // count counts calls alone.
-func (t *Table) count(c *Class, step func()) error {
-	for member, number := range c.Members {
+func (t *Table) count(c *Class, o *Options) error {
+	first := true
+	for _, number := range c.Members {
+		if !o.chosen(number) {
+			continue
+		}
 		k, err := t.Reader.Rank(number)
 		if err != nil {
 			return err
@@ -275,7 +343,8 @@ func (t *Table) count(c *Class, step func()) error {
 				t.counted(c, rank, n, count)
 			}
 		}
-		c.rank(member, rank.Calls, step)
+		c.rank(first, rank.Calls, o.Step)
+		first = false
 	}
 	return nil
 }
@@ -287,8 +356,8 @@ func (t *Table) counted(c *Class, rank *Rank, n int, count uint64) {
 }
 
 // rank takes in how many calls a member made.
-func (c *Class) rank(member int, calls uint64, step func()) {
-	if member == 0 {
+func (c *Class) rank(first bool, calls uint64, step func()) {
+	if first {
 		c.Least = calls
 	}
 	c.Least, c.Most = min(c.Least, calls), max(c.Most, calls)

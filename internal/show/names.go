@@ -1,0 +1,601 @@
+package show
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spoor-hpc/spoor/internal/once"
+)
+
+// Names shortens the names of functions that are shown together: template arguments go first, then namespaces, and the function's own
+// name never. Of arguments by which two of the names differ, what differs stays as long as there is room.
+type Names struct {
+	list  []string
+	known map[string]*shortened
+	alike map[string][]*name // by what is left without arguments: names that differ in these alone
+	owns  map[string][]*name // by the last scope, without arguments: one of each of those
+}
+
+// A shortened name has its forms, longest first, and the one that has least of the arguments and all scopes.
+type shortened struct {
+	forms  []string
+	scoped string
+}
+
+// NewNames returns a shortener for names that are shown together. They are looked at when one does not fit.
+func NewNames(list []string) *Names {
+	return &Names{list: list, known: make(map[string]*shortened)}
+}
+
+// Fit is the longest form of a name that has at most width columns, else the shortest one.
+func (n *Names) Fit(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	forms := n.Forms(text)
+	for _, form := range forms {
+		if utf8.RuneCountInString(form) <= width {
+			return form
+		}
+	}
+	return forms[len(forms)-1]
+}
+
+// Forms are what a name may be shortened to, longest first.
+func (n *Names) Forms(text string) []string {
+	return n.of(text).forms
+}
+
+func (n *Names) of(text string) *shortened {
+	return once.Of(n.known, text, func() *shortened { return n.shortened(text) })
+}
+
+func (n *Names) shortened(text string) *shortened {
+	x := parseName(text)
+	s := &shortened{forms: []string{text}, scoped: text}
+	add := func(form string) {
+		if utf8.RuneCountInString(form) < utf8.RuneCountInString(s.forms[len(s.forms)-1]) {
+			s.forms = append(s.forms, form)
+		}
+	}
+	add(x.toDepth(x.depth())) // without blanks between brackets
+	if len(x.scopes) == 1 && x.lists() == 0 {
+		return s
+	}
+	n.group()
+	first, last := 0, len(x.scopes)-1
+	none := func(int) (text string, ok bool) { return "", false }
+	short, least := none, none
+	if group := n.alike[x.skeleton(0)]; len(group) < 2 {
+		for depth := x.depth() - 1; depth > 0; depth-- {
+			add(x.toDepth(depth))
+		}
+	} else {
+		for chain := allLevels; chain >= onlyDifference; chain-- {
+			c := tell(x, group, chain)
+			short, first = c.list(x), c.first
+			add(x.render(0, short))
+		}
+		least, first = tell(x, group, leastDifference).list(x), min(first, last)
+	}
+	// What is left of arguments stays as long as namespaces can go instead, and these go from the outside.
+	add(x.render(0, short))
+	s.scoped = s.forms[len(s.forms)-1]
+	if first == 0 {
+		first = last
+	}
+	for from := 1; from <= first; from++ {
+		add(x.render(from, short))
+	}
+	add(x.render(first, least))
+	for from := range last + 1 {
+		if from >= first || from == last {
+			add(x.render(from, none))
+		}
+	}
+	add(x.render(last, func(int) (string, bool) { return "", true }))
+	add(strings.TrimPrefix(s.forms[len(s.forms)-1], "…"))
+	return s
+}
+
+// group sorts the names by what they have in common.
+func (n *Names) group() {
+	if n.alike != nil {
+		return
+	}
+	n.alike = make(map[string][]*name)
+	seen := make(map[string]bool)
+	for _, text := range n.list {
+		if seen[text] {
+			continue
+		}
+		seen[text] = true
+		x := parseName(text)
+		if key := x.skeleton(0); x.lists() > 0 {
+			n.alike[key] = append(n.alike[key], x)
+		}
+	}
+}
+
+// A name of a function or type: its scopes, each of words and lists. Lists are numbered through all scopes.
+type name struct {
+	text   string
+	scopes [][]part
+}
+
+// A part of a scope is a word, or a list of template arguments or parameters.
+type part struct {
+	word string
+	list []*name
+	open byte // of a list: < or (
+}
+
+// longStrings are what compilers make of std::string.
+var longStrings = regexp.MustCompile(`std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>`)
+
+func parseName(text string) *name {
+	p := nameParser{text: longStrings.ReplaceAllString(text, "std::string")}
+	var x *name
+	if p.tooDeep = len(text) > longest; !p.tooDeep {
+		x = p.name(0)
+	}
+	if p.tooDeep {
+		return &name{p.text, [][]part{{{word: p.text}}}}
+	}
+	return x
+}
+
+// Names beyond these are not taken apart.
+const (
+	longest = 1 << 14
+	deepest = 64 // lists within lists
+)
+
+type nameParser struct {
+	text    string
+	at      int
+	depth   int
+	tooDeep bool
+}
+
+// operators are those of symbols that brackets, commas or signs of lists may be in.
+var operators = []string{"()", "[]", "->*", "->", "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "<", ">", ","}
+
+// name reads up to what ends an element of a list that was opened, or with 0 up to the end.
+func (p *nameParser) name(open byte) *name {
+	x := &name{scopes: [][]part{nil}}
+	from, word := p.at, p.at
+	converts := false // the rest is the type of a conversion operator
+	scope := func() *[]part { return &x.scopes[len(x.scopes)-1] }
+	flush := func() {
+		if p.at > word {
+			*scope() = append(*scope(), part{word: p.text[word:p.at]})
+		}
+	}
+	end := func() *name {
+		flush()
+		if l := *scope(); open != 0 && len(l) > 0 { // as in a<b<c> >
+			l[len(l)-1].word = strings.TrimRight(l[len(l)-1].word, " ")
+		}
+		x.text = strings.TrimRight(p.text[from:p.at], " ")
+		return x
+	}
+	braces := 0
+	for p.at < len(p.text) {
+		c := p.text[p.at]
+		rest := p.text[p.at:]
+		identifier := p.at > from && inIdentifier(p.text[p.at-1])
+		switch {
+		case !identifier && strings.HasPrefix(rest, "operator") && (len(rest) == 8 || !inIdentifier(rest[8])):
+			p.at += 8
+			for _, symbol := range operators {
+				if strings.HasPrefix(p.text[p.at:], symbol) {
+					p.at += len(symbol)
+					break
+				}
+			}
+			if strings.HasPrefix(p.text[p.at:], " <") {
+				p.at++ // operator<< <T>
+			} else if converts = strings.HasPrefix(p.text[p.at:], " "); converts {
+				p.at++
+			}
+			if p.at < len(p.text) && p.text[p.at] == '<' {
+				flush()
+				p.list(scope())
+				word = p.at
+			}
+		case c == '{', c == '(' && (p.at == word || p.text[p.at-1] == '.') && (p.at == 0 || p.text[p.at-1] != ' ' && p.text[p.at-1] != '>' && p.text[p.at-1] != ')'):
+			braces++ // of a lambda; of a namespace without a name, a cast, or a method of Go
+			p.at++
+		case (c == '}' || c == ')') && braces > 0:
+			braces--
+			p.at++
+		case c == '<' && (identifier || p.at > from && p.text[p.at-1] == ']'), c == '(':
+			flush()
+			p.list(scope())
+			word = p.at
+		case (open == '<' && c == '>' || open == '(' && c == ')') && p.text[max(0, p.at-1)] != '-', open != 0 && c == ',' && braces == 0:
+			return end()
+		case strings.HasPrefix(rest, "::") && braces == 0 && !converts:
+			flush()
+			if p.at += 2; len(x.scopes) > 1 || len(*scope()) > 0 {
+				x.scopes = append(x.scopes, nil)
+			}
+			word = p.at
+		default:
+			p.at++
+		}
+	}
+	return end()
+}
+
+// list reads a list from its opening bracket to its end, which a name that was cut lacks.
+func (p *nameParser) list(scope *[]part) {
+	l := part{open: p.text[p.at]}
+	p.depth++
+	p.tooDeep = p.tooDeep || p.depth > deepest
+	for more := true; more && p.at+1 < len(p.text) && !p.tooDeep; {
+		p.at++
+		p.at += len(p.text[p.at:]) - len(strings.TrimLeft(p.text[p.at:], " "))
+		l.list = append(l.list, p.name(l.open))
+		more = p.at < len(p.text) && p.text[p.at] == ','
+	}
+	p.at = min(p.at+1, len(p.text))
+	p.depth--
+	*scope = append(*scope, l)
+}
+
+func inIdentifier(c byte) bool {
+	return c == '_' || c >= 0x80 || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))
+}
+
+// lists counts the lists of a name.
+func (x *name) lists() (n int) {
+	for _, scope := range x.scopes {
+		for _, p := range scope {
+			if p.open != 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// arguments returns the arguments of a list.
+func (x *name) arguments(list int) []*name {
+	for _, scope := range x.scopes {
+		for _, p := range scope {
+			if p.open != 0 {
+				if list == 0 {
+					return p.list
+				}
+				list--
+			}
+		}
+	}
+	return nil
+}
+
+// depth is how deep lists nest.
+func (x *name) depth() (most int) {
+	for k := range x.lists() {
+		most = max(most, 1)
+		for _, a := range x.arguments(k) {
+			most = max(most, 1+a.depth())
+		}
+	}
+	return most
+}
+
+// render writes the scopes from one on; list gives the text of a list with its brackets, by its number, or is not ok for one that is
+// left out.
+func (x *name) render(from int, list func(k int) (text string, ok bool)) string {
+	var b strings.Builder
+	if from > 0 {
+		b.WriteString("…")
+	}
+	k, out := 0, false // number of the next list, and whether the one before was left out
+	for i, scope := range x.scopes {
+		if i > from {
+			b.WriteString("::")
+		}
+		var before part
+		for _, p := range scope {
+			text := p.word
+			if p.open != 0 {
+				var ok bool
+				if text, ok = list(k); !ok {
+					text = left(p, before)
+				}
+				k, out = k+1, !ok
+			} else if before.open == '(' && out && strings.HasPrefix(text, " const") {
+				text = text[len(" const"):]
+			}
+			if before = p; i >= from {
+				b.WriteString(text)
+			}
+		}
+	}
+	return b.String()
+}
+
+// left is what is written of a list that is left out.
+func left(p, before part) string {
+	switch {
+	case len(p.list) == 0:
+		return ""
+	case p.open == '<':
+		return "<…>"
+	case strings.HasSuffix(before.word, " "): // of a function's type
+		return "(…)"
+	}
+	return ""
+}
+
+// skeleton is a name from a scope on, without its lists.
+func (x *name) skeleton(from int) string {
+	return x.render(from, func(int) (string, bool) { return "", false })
+}
+
+// toDepth is a name with lists down to a depth.
+func (x *name) toDepth(depth int) string {
+	return x.render(0, func(k int) (string, bool) {
+		if depth == 0 {
+			return "", false
+		}
+		var texts []string
+		for _, a := range x.arguments(k) {
+			texts = append(texts, a.toDepth(depth-1))
+		}
+		return x.brackets(k, strings.Join(texts, ", ")), true
+	})
+}
+
+// brackets puts those of a list around a text.
+func (x *name) brackets(list int, text string) string {
+	for _, scope := range x.scopes {
+		for _, p := range scope {
+			if p.open == 0 {
+				continue
+			}
+			if list == 0 && p.open == '<' {
+				return "<" + text + ">"
+			} else if list == 0 {
+				return "(" + text + ")"
+			}
+			list--
+		}
+	}
+	return text
+}
+
+// How much is shown around what differs.
+const (
+	leastDifference = iota // the innermost one, whatever else differs
+	onlyDifference
+	innermostLevel // with the name that it is an argument of
+	allLevels      // with all names that it is within
+)
+
+// A choice is the arguments that tell a name from others, by list and place in it.
+type choice struct {
+	shown map[[2]int]string
+	first int  // scope that has the first of them
+	leaf  bool // the arguments themselves differ, not what is within them
+}
+
+// tell finds arguments that tell a name from the others of a group, all of which have the same skeleton: in turn the one that tells most
+// of them apart.
+func tell(x *name, group []*name, chain int) choice {
+	c := choice{shown: make(map[[2]int]string), first: len(x.scopes), leaf: true}
+	text := func(n *name, at [2]int) string {
+		if list := n.arguments(at[0]); at[1] < len(list) {
+			return list[at[1]].text
+		}
+		return ""
+	}
+	for {
+		var best [2]int
+		most := 1
+		for k := range x.lists() {
+			longest := 0
+			for _, n := range group {
+				longest = max(longest, len(n.arguments(k)))
+			}
+			for i := range longest {
+				different := make(map[string]bool)
+				for _, n := range group {
+					different[text(n, [2]int{k, i})] = true
+				}
+				if len(different) > most {
+					best, most = [2]int{k, i}, len(different)
+				}
+			}
+		}
+		if most == 1 {
+			return c
+		}
+		own := text(x, best)
+		if list := x.arguments(best[0]); best[1] < len(list) {
+			others := make(map[string]*name)
+			for _, n := range group {
+				if list := n.arguments(best[0]); best[1] < len(list) {
+					others[list[best[1]].text] = list[best[1]]
+				}
+			}
+			c.shown[best], c.leaf = argument(list[best[1]], others, chain)
+			c.first = min(c.first, x.scopeOf(best[0]))
+		}
+		group = slices.DeleteFunc(slices.Clone(group), func(n *name) bool { return text(n, best) != own })
+	}
+}
+
+// argument is the text of an argument that tells it from others. leaf says that it isn't within it that they differ.
+func argument(x *name, others map[string]*name, chain int) (text string, leaf bool) {
+	var same []*name
+	from := len(x.scopes) - 1
+	skeleton := x.skeleton(0)
+	for _, n := range others {
+		if n.skeleton(0) == skeleton {
+			same = append(same, n)
+			continue
+		}
+		for from > 0 && n.skeleton(max(0, len(n.scopes)-len(x.scopes)+from)) == x.skeleton(from) {
+			from--
+		}
+	}
+	slices.SortFunc(same, func(a, b *name) int { return strings.Compare(a.text, b.text) })
+	leaf = len(same) < len(others) || len(same) < 2
+	inner := tell(x, same, chain)
+	if len(inner.shown) == 1 && (chain == leastDifference || !leaf && (chain == onlyDifference || chain == innermostLevel && !inner.leaf)) {
+		for _, text := range inner.shown {
+			return "…" + strings.Trim(text, "…") + "…", inner.leaf && chain <= onlyDifference
+		}
+	}
+	return strings.TrimPrefix(x.render(min(from, inner.first), inner.list(x)), "…"), leaf
+}
+
+// list renders a list with the arguments chosen of it.
+func (c choice) list(x *name) func(k int) (string, bool) {
+	return func(k int) (string, bool) {
+		var texts []string
+		any := false
+		for i := range x.arguments(k) {
+			text, shown := c.shown[[2]int{k, i}]
+			if !shown {
+				text = "…"
+			}
+			any = any || shown
+			last := len(texts) - 1
+			switch {
+			case last >= 0 && strings.HasSuffix(texts[last], "…") && text == "…":
+			case last >= 0 && texts[last] == "…" && strings.HasPrefix(text, "…"):
+				texts[last] = text
+			default:
+				texts = append(texts, text)
+			}
+		}
+		return x.brackets(k, strings.Join(texts, ", ")), any
+	}
+}
+
+// scopeOf is the scope that a list is in.
+func (x *name) scopeOf(list int) int {
+	for i, scope := range x.scopes {
+		for _, p := range scope {
+			if p.open != 0 {
+				if list == 0 {
+					return i
+				}
+				list--
+			}
+		}
+	}
+	return len(x.scopes)
+}
+
+// Place shortens a place, functions with file and line and what called them, to a number of columns: first its module goes, then
+// template arguments, then what called the function, then namespaces; at last only file and line are left.
+func (n *Names) Place(place string, width int) string {
+	long := func(text string) bool { return utf8.RuneCountInString(text) > width }
+	if !long(place) {
+		return place
+	}
+	if i := strings.LastIndex(place, " ("); i > 0 && strings.HasSuffix(place, ")") {
+		place = place[:i]
+	}
+	frames := strings.Split(place, " < ")
+	for k := len(frames); k > 0; k-- {
+		end := ""
+		if k < len(frames) {
+			end = " …"
+		}
+		if text := strings.Join(frames[:k], " < ") + end; !long(text) {
+			return text
+		}
+		short := make([]string, k)
+		for i, f := range frames[:k] {
+			name, at := cutPlace(f)
+			short[i] = n.of(name).scoped + at
+		}
+		if text := strings.Join(short, " < ") + end; !long(text) {
+			return text
+		}
+	}
+	name, at := cutPlace(frames[0])
+	for _, end := range []string{" …", ""} {
+		if end != "" && len(frames) == 1 {
+			continue
+		}
+		if text := n.Fit(name, width-utf8.RuneCountInString(at+end)) + at + end; !long(text) {
+			return text
+		}
+	}
+	if line, ok := strings.CutPrefix(at, " "); ok {
+		return line
+	}
+	return n.Fit(name, 1) + at
+}
+
+// Named is Place where the function stands nowhere else: its own name stays, and the line may take more columns.
+func (n *Names) Named(place string, width int) string {
+	text := n.Place(place, width)
+	first, _, _ := strings.Cut(place, " < ")
+	if name, at := cutPlace(first); at == " "+text {
+		return n.Fit(name, 1) + at
+	}
+	return text
+}
+
+// atLine is where a function is left: file and line, perhaps an offset that tells it apart, or an offset alone.
+var atLine = regexp.MustCompile(`^(.*?)( [^ ]+:\d+(?: \+0x[0-9a-f]+)?|\+0x[0-9a-f]+)(?: \([^()]*\))?$`)
+
+// cutPlace takes a function and where it is left apart; a module behind them is left out.
+func cutPlace(frame string) (name, at string) {
+	if m := atLine.FindStringSubmatch(frame); m != nil {
+		return m[1], m[2]
+	}
+	return frame, ""
+}
+
+// OneLine is how many columns a line with a place of the program takes at most.
+const OneLine = 120
+
+// OfPlaces is a shortener of places that are shown together.
+func OfPlaces(places []string) *Names {
+	var list []string
+	for _, place := range places {
+		for frame := range strings.SplitSeq(place, " < ") {
+			name, _ := cutPlace(frame)
+			list = append(list, name)
+		}
+	}
+	return NewNames(list)
+}
+
+// Line shortens the places in a line that stands alone.
+func Line(text string, places ...string) string { return OfPlaces(places).Line(text, places...) }
+
+// Line shortens the places in a line to what fits OneLine columns: the longest ones, all to the same length.
+func (n *Names) Line(text string, places ...string) string {
+	room := OneLine - utf8.RuneCountInString(text)
+	if room >= 0 {
+		return text
+	}
+	const least = 30
+	slices.Sort(places)
+	places = slices.DeleteFunc(slices.Compact(places), func(place string) bool { return place == "" })
+	for _, place := range places {
+		room += utf8.RuneCountInString(place)
+	}
+	slices.SortFunc(places, func(a, b string) int { return len(a) - len(b) })
+	for i, place := range places {
+		width := max(least, room/(len(places)-i))
+		room -= min(width, utf8.RuneCountInString(place))
+		text = strings.Replace(text, place, n.Place(place, width), 1)
+	}
+	return text
+}
