@@ -10,6 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -43,6 +44,60 @@ func TestSizesOfSends(t *testing.T) {
 	}
 	r := extrapolated(t, m, 12)
 	for d, err := range diff.Traces(r, mergetest.Run(t, 12, program), diff.Options{}) {
+		t.Fatalf("%+v, %v", d, err)
+	}
+}
+
+// From MPI_PROC_NULL comes nothing, also where the MPI writes a rank and a tag into the status, as MPICH's MPI_Waitall does.
+func TestFromNobody(t *testing.T) {
+	program := func(r *tracktest.Recorder) {
+		last, source, tag, bytes := int64(r.Rank-1), int64(r.Rank-1), int64(1), int64(32)
+		if r.Rank == 0 {
+			last, source, tag, bytes = mpi.ProcNull, 0, 0, 0
+		}
+		next := int64(r.Rank + 1)
+		if next == int64(r.Size) {
+			next = mpi.ProcNull
+		}
+		r.Begin()
+		for range 3 {
+			r.Call("MPI_Irecv", 5, 1<<40, 0, 8, tracktest.IntType, last, 1, tracktest.World, 2)
+			r.Send(6, 8, next, 1)
+			r.Call("MPI_Wait", 7, 2, 1, source, tag, bytes, 0)
+		}
+		r.End()
+	}
+	m, err := Learn(known(t, program, 4, 5, 6, 7), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, err := range diff.Traces(extrapolated(t, m, 12), mergetest.Run(t, 12, program), diff.Options{}) {
+		t.Fatalf("%s, %s, %v", d.A.Text(), d.B.Text(), err)
+	}
+}
+
+// What is nothing for the first time is refused, with a number of ranks that shows it.
+func TestFirstZero(t *testing.T) {
+	program := func(r *tracktest.Recorder) {
+		count := int64(10 / r.Size)
+		if r.Rank < 10%r.Size {
+			count++
+		}
+		r.Begin()
+		if count > 0 {
+			r.Send(3, count, mpi.ProcNull, 1)
+		}
+		r.End()
+	}
+	m, err := Learn(known(t, program, 4, 6, 8, 9), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refusal *Refusal
+	if _, err = m.At(16, Options{}); !errors.As(err, &refusal) || len(refusal.Next) != 1 || refusal.Next[0] != 11 {
+		t.Errorf("on 16 ranks six have nothing: %v", err)
+	}
+	for d, err := range diff.Traces(extrapolated(t, m, 10), mergetest.Run(t, 10, program), diff.Options{}) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 }

@@ -45,7 +45,7 @@ func (x *Model) Proxy(o proxy.Options) (*proxy.Program, error) {
 	}
 	s.Reach = w.bound(memory.distance)
 	for _, p := range slices.SortedFunc(maps.Keys(memory.low), reissue.Place.Compare) {
-		s.Memory = append(s.Memory, proxy.ScaledArea{Place: p, Low: w.bound(memory.low[p]), High: w.bound(memory.high[p])})
+		s.Memory = append(s.Memory, proxy.ScaledArea{Place: p, Low: slices.Min(memory.low[p].vals), High: w.bound(memory.high[p])})
 	}
 	for _, r := range m.runs {
 		s.Traced = append(s.Traced, r.ranks)

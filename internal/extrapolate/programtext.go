@@ -108,5 +108,5 @@ func (w *programmer) bound(b *bounds) (list []*expr.Expr) {
 	if len(list) == 0 {
 		list = append(list, expr.Must("ceil_div(%d * ranks, %d)", slices.Max(b.vals), w.m.runs[0].ranks))
 	}
-	return list
+	return append(list, expr.Int(slices.Max(b.vals))) // a form may be too small where it was not seen
 }

@@ -193,8 +193,9 @@ func when(condition *expr.Expr) string {
 
 // A ScaledArea is a segment of memory that calls use: its bounds are the largest of some formulas.
 type ScaledArea struct {
-	Place     reissue.Place
-	Low, High []*expr.Expr
+	Place reissue.Place
+	Low   int64
+	High  []*expr.Expr
 }
 
 func largestOf(list []string) string {
@@ -371,7 +372,7 @@ func (s *Scaled) Program() (*Program, error) {
 	reach := largestOf(texts(s.Reach))
 	uses := body.String() + reach
 	for _, a := range s.Memory {
-		uses += largestOf(texts(a.Low)) + " " + largestOf(texts(a.High))
+		uses += " " + largestOf(texts(a.High))
 	}
 	var top []string
 	for _, d := range slices.Backward(s.top) {
@@ -399,7 +400,11 @@ func (s *Scaled) Program() (*Program, error) {
 	b.WriteString("static int program(void)\n{\n")
 	for _, a := range s.Memory {
 		if a.Place.Class != trace.Static {
-			fmt.Fprintf(&b, "    area(%s, %d, 1, %s, %s);\n", strings.ToUpper(segments[a.Place.Class]), a.Place.ID, largestOf(texts(a.Low)), largestOf(texts(a.High)))
+			low := a.Low // what more ranks touch is not known
+			if a.Place.Class == trace.Stack {
+				low -= moreStatic
+			}
+			fmt.Fprintf(&b, "    area(%s, %d, 1, %d, %s + %d);\n", strings.ToUpper(segments[a.Place.Class]), a.Place.ID, low, largestOf(texts(a.High)), moreStatic)
 		}
 	}
 	fmt.Fprintf(&b, "%s%s    return finish();\n}\n\n", local(v.plan), body.String())
