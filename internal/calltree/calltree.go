@@ -407,9 +407,10 @@ type builder struct {
 	calls  []uint64      // by leaf
 	enters [][]entries   // by leaf, of the loops that it begins, innermost first, as far as they are known
 
-	parts map[int]int    // shape of a part → its number in the thread
-	peers map[int]string // by terminal
-	known map[*node]Sums
+	parts  map[int]int    // shape of a part → its number in the thread
+	shapes map[string]int // of the functions of a thread that call themselves
+	peers  map[int]string // by terminal
+	known  map[*node]Sums
 
 	placer *placer  // nil: loops are what the compression found
 	of     []string // by thread: what it was made for
@@ -493,9 +494,7 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		out.Kind = "loop"
 		out.Entry, out.Further = b.entered(n)
 		out.Entered, out.Rounds, out.Least, out.Most, out.Step = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
-		for _, y := range n.body {
-			out.Body = append(out.Body, b.node(item{y.n, y.times * x.times}, &out.Sums))
-		}
+		b.nodes(out, n.body, x.times)
 	default:
 		out.Kind = "part"
 		out.Entered, out.Rounds = n.entered*x.times, n.entered*x.times
@@ -508,12 +507,19 @@ func (b *builder) node(x item, sum *Sums) *Node {
 			out.Sums = b.sums(n).Times(x.times)
 			break
 		}
-		for _, y := range n.body {
-			out.Body = append(out.Body, b.node(item{y.n, y.times * x.times}, &out.Sums))
-		}
+		b.nodes(out, n.body, x.times)
 	}
 	sum.Add(&out.Sums)
 	return out
+}
+
+// nodes makes the body of a node from the items of what occurs a number of times.
+func (b *builder) nodes(out *Node, body []item, times uint64) {
+	for _, x := range body {
+		if !x.n.isEntry() {
+			out.Body = append(out.Body, b.node(item{x.n, x.times * times}, &out.Sums))
+		}
+	}
 }
 
 // entries are the calls at a leaf with which a loop is entered.
@@ -576,6 +582,9 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 func (b *builder) sums(n *node) Sums {
 	total, known := b.known[n]
 	if known {
+		return total
+	}
+	if n.isEntry() {
 		return total
 	}
 	for _, t := range n.terms {

@@ -74,6 +74,10 @@ type folder struct {
 	uses   map[int]int     // by rule
 	key    []byte
 	out    []*node // of the last pass
+
+	// Where only the calls of one function are folded; else nil.
+	only *recursive
+	ends map[int][2]int // first and last leaf that is somewhere in the code, by copy of a rule; -1: there is none
 }
 
 func newFolder(label []int) *folder {
@@ -82,8 +86,12 @@ func newFolder(label []int) *folder {
 
 // fold returns the shape of a stream as a sequence.
 func (f *folder) fold(root trace.Node) []*node {
-	f.leaf, f.lists, f.uses = make(map[int]*node), make(map[int][]*node), root.Uses()
-	return f.folded(f.rule(root))
+	f.leaf, f.lists, f.uses, f.ends = make(map[int]*node), make(map[int][]*node), root.Uses(), make(map[int][2]int)
+	list := f.rule(root)
+	if f.only != nil && f.only.enters(-1, f.ends[root.Copy][0]) {
+		list = append([]*node{f.entry()}, list...)
+	}
+	return f.folded(list)
 }
 
 // rule returns one pass through the body of a rule. Short ones are not folded
@@ -93,14 +101,42 @@ func (f *folder) rule(n trace.Node) []*node {
 		return list
 	}
 	var list []*node
+	ends := [2]int{-1, -1}
 	for _, c := range n.Children() {
 		var once []*node
-		if c.Rule < 0 {
-			once = []*node{f.call(c.Leaf)}
-		} else {
+		switch {
+		case c.Rule >= 0:
 			once = f.rule(c)
+		case f.only == nil || f.only.has(c.Leaf):
+			once = []*node{f.call(c.Leaf)}
 		}
-		list = f.repeated(list, once, c.Count)
+		if f.only == nil {
+			list = f.repeated(list, once, c.Count)
+			continue
+		}
+		of := [2]int{c.Leaf, c.Leaf}
+		if c.Rule >= 0 {
+			of = f.ends[c.Copy]
+		} else if !f.only.placed(c.Leaf) {
+			of = [2]int{-1, -1}
+		}
+		list = f.entered(list, ends[1], of[0])
+		if c.Count > 1 && f.only.enters(of[1], of[0]) {
+			again := append(slices.Clip(once), f.entry())
+			list = f.repeated(list, again, c.Count-1)
+			list = f.repeated(list, once, 1)
+		} else {
+			list = f.repeated(list, once, c.Count)
+		}
+		if ends[0] < 0 {
+			ends[0] = of[0]
+		}
+		if of[1] >= 0 {
+			ends[1] = of[1]
+		}
+	}
+	if f.only != nil {
+		f.ends[n.Copy] = ends
 	}
 	if len(list) > maxUnfolded {
 		list = f.folded(list)

@@ -247,6 +247,8 @@ func (b *builder) placed(stream int) Thread {
 		top.Body = append(top.Body, &Node{Kind: "elsewhere", Entered: 1, Rounds: 1, Least: 1, Most: 1, Body: others})
 	}
 	fill(top)
+	b.parts, b.known, b.shapes = make(map[int]int), make(map[*node]Sums), make(map[string]int)
+	b.recursive(nodes)
 	b.branch(nodes, t.Lost == 0)
 	count(top)
 	t.Body, t.Total = append(t.Body, top.Body...), top.Sums
