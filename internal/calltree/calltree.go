@@ -462,7 +462,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 }
 
 func (b *builder) thread(stream int) {
-	f := newFolder(b.label)
+	f := newFolder(b.label, b.p.polls)
 	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
 	b.parts, b.known = make(map[int]int), make(map[*node]Sums)
 	for _, n := range f.fold(b.leaves.Structure()) {

@@ -50,14 +50,6 @@ func (f *folder) entry() *node {
 
 func (n *node) isEntry() bool { return n.kind == callKind && n.terms[0].leaf == noLeaf }
 
-// entered appends an entry if there is one between two leaves.
-func (f *folder) entered(list []*node, a, b int) []*node {
-	if a >= 0 && f.only.enters(a, b) {
-		return append(list, f.entry())
-	}
-	return list
-}
-
 // recursive arranges anew what is below functions that call themselves, where loops could not be told apart. Nodes are by vertex; those that
 // it drops become nil.
 func (b *builder) recursive(nodes []*Node) {
@@ -94,7 +86,7 @@ func (n *Node) told() bool {
 
 // folded is what the order of calls shows of a function that calls itself: of one call of it, if all are alike.
 func (b *builder) folded(r *recursive) []*Node {
-	f := newFolder(b.label)
+	f := newFolder(b.label, b.p.polls)
 	f.only, f.shapes = r, b.shapes
 	list := f.fold(b.leaves.Structure())
 	body := scaled(list, 1)

@@ -285,7 +285,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		open = true
 	case "loop":
 		x.text += times(n) + " times" + entered(n)
-		if n.Most == 1 && !n.AtLeast && !n.Unsure {
+		if n.Least == 1 && n.Most == 1 && !n.AtLeast && !n.Unsure {
 			x.text = indent(level) + "once"
 		}
 		nested := 1
