@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -397,6 +398,7 @@ type builder struct {
 
 	site   []int         // by terminal: number of the site
 	amount []Sums        // by terminal: of one call, without times
+	polls  []bool        // by site
 	ranks  []*trace.Rank // whose times are taken
 
 	leaves *trace.Leaves // of the thread at hand
@@ -432,6 +434,8 @@ func (b *builder) terminals(r *trace.Reader) error {
 				Path: b.Where.Path(c.Name(), c.Site), Deep: c.Site.Outer != nil,
 			})
 			known[key] = len(b.p.Sites)
+			def, _ := mpi.ByID(c.Func.ID)
+			b.polls = append(b.polls, def.Has(mpi.Polls))
 		}
 		b.site[t], b.amount[t].Calls = known[key], 1
 	}
@@ -461,8 +465,10 @@ func (b *builder) terminals(r *trace.Reader) error {
 	return nil
 }
 
+func (b *builder) isPoll(site int) bool { return b.polls[site-1] }
+
 func (b *builder) thread(stream int) {
-	f := newFolder(b.label, b.p.polls)
+	f := newFolder(b.label, b.isPoll)
 	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
 	b.parts, b.known = make(map[int]int), make(map[*node]Sums)
 	for _, n := range f.fold(b.leaves.Structure()) {

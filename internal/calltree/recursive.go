@@ -86,7 +86,7 @@ func (n *Node) told() bool {
 
 // folded is what the order of calls shows of a function that calls itself: of one call of it, if all are alike.
 func (b *builder) folded(r *recursive) []*Node {
-	f := newFolder(b.label, b.p.polls)
+	f := newFolder(b.label, b.isPoll)
 	f.only, f.shapes = r, b.shapes
 	list := f.fold(b.leaves.Structure())
 	body := scaled(list, 1)

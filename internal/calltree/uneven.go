@@ -3,7 +3,6 @@ package calltree
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -192,13 +191,6 @@ func (u *uneven) innermost() bool {
 func (u *uneven) polls(f *folder) bool {
 	return u.innermost() && (slices.ContainsFunc(f.edge(u.body, false), f.poll) || slices.ContainsFunc(f.edge(u.body, true), f.poll))
 }
-
-// isPoll reports whether a function asks whether something has happened, and doesn't wait for it.
-func isPoll(function string) bool {
-	return strings.HasPrefix(function, "MPI_Test") || function == "MPI_Iprobe" || function == "MPI_Improbe" || function == "MPI_Request_get_status"
-}
-
-func (p *Tree) polls(site int) bool { return isPoll(p.Sites[site-1].Function) }
 
 // required reports whether there is a call in a node each time.
 func (n *node) required() bool { return n.kind != loopKind || n.least > 0 }

@@ -254,10 +254,12 @@ func (m *maker) step(a, b *vertex) {
 	}
 	var ways []trace.Way // silent ones
 	plain := trace.Lost
-	after := p[k] != q[k] && k > 0 && m.forward(p[k], q[k])
+	jumps := jumps(p[k], q[k])
+	after := p[k] != q[k] && k > 0 && (jumps || m.forward(p[k], q[k]))
 	if after {
 		plain = trace.Forward
-		if s := m.within(p[k-1], false, m.behind(p, k)); m.meets(s, q[k]) && m.leads(q, k) {
+		from := m.behind(p, k)
+		if (jumps && from != nil || m.meets(m.within(p[k-1], false, from), q[k])) && m.leads(q, k) {
 			ways = append(ways, trace.Forward)
 		}
 	}
@@ -315,6 +317,25 @@ func (m *maker) step(a, b *vertex) {
 			p[i].unsure = p[i].unsure || p[i].key.kind == trace.LoopVertex
 		}
 	}
+}
+
+// jumps reports whether two functions are reached by one call that names the first: it ends in a jump through a pointer, which
+// no stack and no code tells of.
+func jumps(a, b *vertex) bool { return a.sameCall(b) && a.named() && !b.named() }
+
+// sameCall reports whether two functions are called by one instruction.
+func (v *vertex) sameCall(o *vertex) bool {
+	return v.in != nil && v.in == o.in && v.key.at == o.key.at && v.key.kind == trace.FunctionVertex && o.key.kind == trace.FunctionVertex && v.to != o.to
+}
+
+// named reports whether the call of a function names it.
+func (v *vertex) named() bool {
+	for _, c := range v.in.callsOf(v.at.block) {
+		if c.Addr == v.key.at && c.Known {
+			return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
+		}
+	}
+	return false
 }
 
 // recurs finds a function that calls itself and is the innermost of what may come again around a call; -1: there is none. Calls

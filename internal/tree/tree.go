@@ -409,6 +409,12 @@ func compareVertices(a, b *vertex) int {
 		}
 		return n
 	}
+	if a.sameCall(b) && a.named() != b.named() {
+		if a.named() {
+			return -1
+		}
+		return 1
+	}
 	return cmp.Or(cmp.Compare(x, y), cmp.Compare(p, q), cmp.Compare(to(a), to(b)), cmp.Compare(m0(a), m0(b)), cmp.Compare(a.key.name, b.key.name), cmp.Compare(a.turn, b.turn))
 }
 
