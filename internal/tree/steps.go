@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/once"
@@ -319,23 +320,31 @@ func (m *maker) step(a, b *vertex) {
 	}
 }
 
-// jumps reports whether two functions are reached by one call that names the first: it ends in a jump through a pointer, which
-// no stack and no code tells of.
-func jumps(a, b *vertex) bool { return a.sameCall(b) && a.named() && !b.named() }
-
-// sameCall reports whether two functions are called by one instruction.
-func (v *vertex) sameCall(o *vertex) bool {
-	return v.in != nil && v.in == o.in && v.key.at == o.key.at && v.key.kind == trace.FunctionVertex && o.key.kind == trace.FunctionVertex && v.to != o.to
-}
-
-// named reports whether the call of a function names it.
-func (v *vertex) named() bool {
-	for _, c := range v.in.callsOf(v.at.block) {
-		if c.Addr == v.key.at && c.Known {
-			return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
+// jumps reports whether what two vertices are may be reached by one run of one call: the first is a function that ends in a jump to the second, of
+// which no stack tells. Either the call names the first and not the second, so that the jump goes through a pointer, or the call goes
+// through a pointer and the first has such a jump.
+func jumps(a, b *vertex) bool {
+	if a.in == nil || a.in != b.in || a.key.at != b.key.at || a.key.kind != trace.FunctionVertex || b.key.kind == trace.LoopVertex || a.to == b.to {
+		return false
+	}
+	for _, c := range a.in.callsOf(a.at.block) {
+		if c.Addr != a.key.at {
+			continue
 		}
+		if c.Known {
+			return leadsTo(&c, a) && !leadsTo(&c, b)
+		}
+		return slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.Tail && leadsTo(&j, b) })
 	}
 	return false
+}
+
+// leadsTo reports whether a call or jump names what a vertex is.
+func leadsTo(c *code.Call, v *vertex) bool {
+	if v.to == nil {
+		return strings.TrimPrefix(mpi.SymbolName(c.Symbol), "P") == strings.TrimPrefix(v.key.name, "P")
+	}
+	return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
 }
 
 // recurs finds a function that calls itself and is the innermost of what may come again around a call; -1: there is none. Calls

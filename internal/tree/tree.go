@@ -409,8 +409,8 @@ func compareVertices(a, b *vertex) int {
 		}
 		return n
 	}
-	if a.sameCall(b) && a.named() != b.named() {
-		if a.named() {
+	if before := jumps(a, b); before != jumps(b, a) {
+		if before {
 			return -1
 		}
 		return 1
