@@ -196,10 +196,13 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 	for _, b := range branches {
 		out = append(out, n.Body[from:b.Ways[0].From]...)
 		first, branch, text := len(out), 0.0, "either"
+		if len(b.Ways) == 1 {
+			text = "if"
+		}
 		for _, w := range b.Ways {
 			way := &Node{Kind: "way", Function: text, Rounds: w.Taken, Body: n.shown(w.From, w.To, w.Branches)}
 			if w.Taken > 0 {
-				way.Function += fmt.Sprintf(" (%s of %s)", show.Grouped(w.Taken), show.Plural(n.Rounds, "iteration"))
+				way.Function += fmt.Sprintf(" (%s of %s%s)", show.Grouped(w.Taken), show.Plural(n.Rounds, "iteration"), n.which(w.Iterations))
 			}
 			for _, x := range n.Body[w.From:w.To] {
 				way.Sums.Add(&x.Sums)
@@ -212,6 +215,17 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 		}
 	}
 	return append(out, n.Body[from:to]...)
+}
+
+// which says in which iterations of a loop something was.
+func (n *Node) which(i *code.Iterations) string {
+	switch {
+	case i == nil:
+		return ""
+	case n.Entered > 1:
+		return ", each time " + i.String()
+	}
+	return ": " + i.String()
 }
 
 // A Site is a function called from a place. Sites are numbered from 1 in the

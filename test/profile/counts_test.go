@@ -256,7 +256,7 @@ func TestCountsOfMade(t *testing.T) {
 				return !regexp.MustCompile("^-(I|L|l|Wl,-rpath)").MatchString(word)
 			})
 			g := &made{rng: rand.New(rand.NewPCG(uint64(seed), 7)), fortran: language.ext == ".f90", cpp: language.ext == ".cc"}
-			dir := madeDir(t)
+			dir := t.TempDir()
 			source := filepath.Join(dir, "made"+language.ext)
 			if err := os.WriteFile(source, []byte(g.program(12)), 0o644); err != nil {
 				t.Fatal(err)
@@ -272,7 +272,7 @@ func TestCountsOfMade(t *testing.T) {
 						if out, err := c.CombinedOutput(); err != nil {
 							t.Fatalf("%v\n%s", err, out)
 						}
-						g.compare(t, m, dir)
+						g.compare(t, m, dir, g.fortran && level > "-O1")
 					})
 				}
 			}
@@ -280,7 +280,31 @@ func TestCountsOfMade(t *testing.T) {
 	}
 }
 
-func (g *made) compare(t *testing.T, m *mpis.MPI, dir string) {
+// around reports whether a loop that ran so often has all calls in a body that are in no function below.
+func (g *made) around(body []loop, rounds uint64, want []uint64) bool {
+	var lines []int
+	var look func(list []loop)
+	look = func(list []loop) {
+		for _, x := range list {
+			if at := innermostLine.FindStringSubmatch(x.Place); x.Kind == "call" && at != nil {
+				line, _ := strconv.Atoi(at[1])
+				lines = append(lines, line)
+			} else if x.Kind == "loop" {
+				look(x.Body)
+			}
+		}
+	}
+	look(body)
+	for n, s := range g.spans {
+		if want[n] == rounds && !slices.ContainsFunc(lines, func(line int) bool { return line < s[0] || line > s[1] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// compare compares the rounds of loops by their lines; where compilers give loops the lines of others, by those of the calls in them.
+func (g *made) compare(t *testing.T, m *mpis.MPI, dir string, astray bool) {
 	out := spoor(t, dir, append([]string{"run", "-q", "--force", "--waits", "never", "-o", "app.spoor"}, m.Command(1, "./app")...)...)
 	want := make([]uint64, len(g.spans))
 	for line := range strings.Lines(out) {
@@ -302,6 +326,14 @@ func (g *made) compare(t *testing.T, m *mpis.MPI, dir string) {
 			return
 		}
 		line, _ := strconv.Atoi(at[1])
+		if astray {
+			if !x.AtLeast && !x.Unsure {
+				if exact++; !g.around(x.Body, x.Rounds, want) {
+					t.Errorf("a loop at %s: %d rounds", x.Place, x.Rounds)
+				}
+			}
+			return
+		}
 		n := g.loopOf(line)
 		if n < 0 {
 			t.Errorf("a loop at %s", x.Place)
@@ -320,11 +352,4 @@ func (g *made) compare(t *testing.T, m *mpis.MPI, dir string) {
 	if exact < 5 {
 		t.Errorf("only %d loops are not marked", exact)
 	}
-}
-
-func madeDir(t *testing.T) string {
-	if d := os.Getenv("MADE_DIR"); d != "" {
-		return d
-	}
-	return t.TempDir()
 }
