@@ -321,8 +321,8 @@ func (m *maker) step(a, b *vertex) {
 }
 
 // jumps reports whether what two vertices are may be reached by one run of one call: the first is a function that ends in a jump to the second, of
-// which no stack tells. Either the call names the first and not the second, so that the jump goes through a pointer, or the call goes
-// through a pointer and the first has such a jump.
+// which no stack tells. Either the call names the first and not the second, so that the jump goes through a pointer, or the first has
+// such a jump.
 func jumps(a, b *vertex) bool {
 	if a.in == nil || a.in != b.in || a.key.at != b.key.at || a.key.kind != trace.FunctionVertex || b.key.kind == trace.LoopVertex || a.to == b.to {
 		return false
@@ -331,10 +331,10 @@ func jumps(a, b *vertex) bool {
 		if c.Addr != a.key.at {
 			continue
 		}
-		if c.Known {
-			return leadsTo(&c, a) && !leadsTo(&c, b)
+		if c.Known && leadsTo(&c, b) {
+			return false
 		}
-		return slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.Tail && leadsTo(&j, b) })
+		return c.Known && leadsTo(&c, a) || slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.Tail && leadsTo(&j, b) })
 	}
 	return false
 }
