@@ -363,7 +363,7 @@ func (n *Node) iterations(in map[*Node]code.Iterations) {
 		at, from := in[n.Body[i]], i
 		for i++; i < len(n.Body) && !covered[i] && in[n.Body[i]] == at; i++ {
 		}
-		if taken := at.Count * n.Entered; !covered[from] && !at.Odd && 0 < taken && taken < n.Rounds {
+		if taken := at.Count * n.Entered; !covered[from] && n.Body[from].Kind != "loop" && !at.Odd && 0 < taken && taken < n.Rounds {
 			n.Branches = append(n.Branches, code.Branch{Ways: []code.Way{{From: from, To: i, Taken: taken, Iterations: &at}}})
 		}
 	}

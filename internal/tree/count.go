@@ -330,7 +330,8 @@ type Counts struct {
 	// Again, by vertex, is of functions that are met again below themselves: how often they were called in all, as rounds of each call
 	// from elsewhere.
 	Again []Rounds
-	// Taken, by vertex, is in which rounds of the loop that it is directly in it was reached: the same ones each time.
+	// Taken, by vertex, is in which rounds of the loop that it is directly in it was reached: the same ones each time. It is that of vertices
+	// which trace.Code.OfSome names.
 	Taken []code.Iterations
 	Lost  uint64 // steps that the code has no way for
 }
@@ -343,7 +344,8 @@ func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 		if a := w.code.Vertices[i].Again; a >= 0 {
 			c.calls[a]++
 		}
-		if c.loop[i] = -1; w.code.Vertices[i].Parent >= 0 && w.code.Vertices[w.code.Vertices[i].Parent].Kind == trace.LoopVertex {
+		c.loop[i] = -1
+		if w.code.OfSome(i) {
 			c.loop[i] = int32(w.code.Vertices[i].Parent)
 			c.within[c.loop[i]] = append(c.within[c.loop[i]], int32(i))
 		}
