@@ -16,6 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -201,10 +202,13 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 	for _, b := range branches {
 		out = append(out, n.Body[from:b.Ways[0].From]...)
 		first, branch, text := len(out), 0.0, "either"
+		if len(b.Ways) == 1 {
+			text = "if"
+		}
 		for _, w := range b.Ways {
 			way := &Node{Kind: "way", Function: text, Rounds: w.Taken, Body: n.shown(w.From, w.To, w.Branches)}
 			if w.Taken > 0 {
-				way.Function += fmt.Sprintf(" (%s of %s)", show.Grouped(w.Taken), show.Plural(n.Rounds, "iteration"))
+				way.Function += fmt.Sprintf(" (%s of %s%s)", show.Grouped(w.Taken), show.Plural(n.Rounds, "iteration"), n.which(w.Iterations))
 			}
 			for _, x := range n.Body[w.From:w.To] {
 				way.Sums.Add(&x.Sums)
@@ -217,6 +221,17 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 		}
 	}
 	return append(out, n.Body[from:to]...)
+}
+
+// which says in which iterations of a loop something was.
+func (n *Node) which(i *code.Iterations) string {
+	switch {
+	case i == nil:
+		return ""
+	case n.Entered > 1:
+		return ", each time " + i.String()
+	}
+	return ": " + i.String()
 }
 
 // A Site is a function called from a place. Sites are numbered from 1 in the
@@ -403,6 +418,7 @@ type builder struct {
 
 	site   []int         // by terminal: number of the site
 	amount []Sums        // by terminal: of one call, without times
+	polls  []bool        // by site
 	ranks  []*trace.Rank // whose times are taken
 
 	leaves *trace.Leaves // of the thread at hand
@@ -413,9 +429,10 @@ type builder struct {
 	calls  []uint64      // by leaf
 	enters [][]entries   // by leaf, of the loops that it begins, innermost first, as far as they are known
 
-	parts map[int]int    // shape of a part → its number in the thread
-	peers map[int]string // by terminal
-	known map[*node]Sums
+	parts  map[int]int    // shape of a part → its number in the thread
+	shapes map[string]int // of the functions of a thread that call themselves
+	peers  map[int]string // by terminal
+	known  map[*node]Sums
 
 	placer *placer  // nil: loops are what the compression found
 	of     []string // by thread: what it was made for
@@ -437,6 +454,8 @@ func (b *builder) terminals(r *trace.Reader) error {
 				Path: b.Where.Path(c.Name(), c.Site), Deep: c.Site.Outer != nil,
 			})
 			known[key] = len(b.p.Sites)
+			def, _ := mpi.ByID(c.Func.ID)
+			b.polls = append(b.polls, def.Has(mpi.Polls))
 		}
 		b.site[t], b.amount[t].Calls = known[key], 1
 	}
@@ -466,8 +485,10 @@ func (b *builder) terminals(r *trace.Reader) error {
 	return nil
 }
 
+func (b *builder) isPoll(site int) bool { return b.polls[site-1] }
+
 func (b *builder) thread(stream int) {
-	f := newFolder(b.label)
+	f := newFolder(b.label, b.isPoll)
 	t := Thread{Number: stream, Of: b.of[stream], Body: []*Node{}, Shared: b.shared}
 	b.parts, b.known = make(map[int]int), make(map[*node]Sums)
 	for _, n := range f.fold(b.leaves.Structure()) {
@@ -499,9 +520,7 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		out.Kind = "loop"
 		out.Entry, out.Further = b.entered(n)
 		out.Entered, out.Rounds, out.Least, out.Most, out.Step = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
-		for _, y := range n.body {
-			out.Body = append(out.Body, b.node(item{y.n, y.times * x.times}, &out.Sums))
-		}
+		b.nodes(out, n.body, x.times)
 	default:
 		out.Kind = "part"
 		out.Entered, out.Rounds = n.entered*x.times, n.entered*x.times
@@ -514,12 +533,19 @@ func (b *builder) node(x item, sum *Sums) *Node {
 			out.Sums = b.sums(n).Times(x.times)
 			break
 		}
-		for _, y := range n.body {
-			out.Body = append(out.Body, b.node(item{y.n, y.times * x.times}, &out.Sums))
-		}
+		b.nodes(out, n.body, x.times)
 	}
 	sum.Add(&out.Sums)
 	return out
+}
+
+// nodes makes the body of a node from the items of what occurs a number of times.
+func (b *builder) nodes(out *Node, body []item, times uint64) {
+	for _, x := range body {
+		if !x.n.isEntry() {
+			out.Body = append(out.Body, b.node(item{x.n, x.times * times}, &out.Sums))
+		}
+	}
 }
 
 // entries are the calls at a leaf with which a loop is entered.
@@ -582,6 +608,9 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 func (b *builder) sums(n *node) Sums {
 	total, known := b.known[n]
 	if known {
+		return total
+	}
+	if n.isEntry() {
 		return total
 	}
 	for _, t := range n.terms {

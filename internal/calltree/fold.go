@@ -68,22 +68,38 @@ const (
 // A folder makes shapes. Leaves of the same call site have the same label.
 type folder struct {
 	label  []int // by leaf
+	poll   func(label int) bool
 	shapes map[string]int
 	leaf   map[int]*node   // by leaf
 	lists  map[int][]*node // by copy of a rule
 	uses   map[int]int     // by rule
 	key    []byte
 	out    []*node // of the last pass
+	looked int     // nodes of all passes
+
+	only   *recursive     // where only the calls of one function are folded; else nil
+	uneven []*uneven      // loops that may go round no time or once as well
+	ends   map[int][2]int // by copy of a rule: the first and last leaf, -1 if there is none
 }
 
-func newFolder(label []int) *folder {
-	return &folder{label: label, shapes: make(map[string]int)}
+func newFolder(label []int, poll func(label int) bool) *folder {
+	return &folder{label: label, poll: poll, shapes: make(map[string]int)}
 }
 
 // fold returns the shape of a stream as a sequence.
 func (f *folder) fold(root trace.Node) []*node {
-	f.leaf, f.lists, f.uses = make(map[int]*node), make(map[int][]*node), root.Uses()
-	return f.folded(f.rule(root))
+	f.leaf, f.uses = make(map[int]*node), root.Uses()
+	return f.evened(root)
+}
+
+// once folds the stream with the uneven loops that are known.
+func (f *folder) once(root trace.Node) []*node {
+	f.lists, f.ends = make(map[int][]*node), make(map[int][2]int)
+	list := f.rule(root)
+	if f.only != nil {
+		list = append(f.junction(-1, f.ends[root.Copy][0]), list...)
+	}
+	return f.folded(list)
 }
 
 // rule returns one pass through the body of a rule. Short ones are not folded
@@ -93,15 +109,35 @@ func (f *folder) rule(n trace.Node) []*node {
 		return list
 	}
 	var list []*node
+	ends := [2]int{-1, -1}
 	for _, c := range n.Children() {
 		var once []*node
-		if c.Rule < 0 {
+		of := [2]int{c.Leaf, c.Leaf}
+		switch {
+		case c.Rule >= 0:
+			once, of = f.rule(c), f.ends[c.Copy]
+		case f.only == nil || f.only.has(c.Leaf):
 			once = []*node{f.call(c.Leaf)}
-		} else {
-			once = f.rule(c)
+		case !f.only.placed(c.Leaf):
+			of = [2]int{-1, -1}
 		}
-		list = f.repeated(list, once, c.Count)
+		if ends[1] >= 0 {
+			list = f.appended(list, f.junction(ends[1], of[0])...)
+		}
+		if between := f.junction(of[1], of[0]); c.Count > 1 && between != nil {
+			list = f.repeated(list, f.appended(slices.Clip(once), between...), c.Count-1)
+			list = f.repeated(list, once, 1)
+		} else {
+			list = f.repeated(list, once, c.Count)
+		}
+		if ends[0] < 0 {
+			ends[0] = of[0]
+		}
+		if of[1] >= 0 {
+			ends[1] = of[1]
+		}
 	}
+	f.ends[n.Copy] = ends
 	if len(list) > maxUnfolded {
 		list = f.folded(list)
 	}
@@ -115,6 +151,9 @@ func (f *folder) rule(n trace.Node) []*node {
 // repeated appends a sequence a number of times. The first and the last time
 // stand beside the loop of the others, as they may belong to what is around it.
 func (f *folder) repeated(list, once []*node, times uint64) []*node {
+	if len(once) > maxUnrolled/2 && times > 1 && f.uneven != nil {
+		once = f.folded(once) // its ends may belong to what is around it
+	}
 	n := uint64(len(once))
 	switch {
 	case times == 1:
@@ -149,6 +188,7 @@ func (f *folder) appended(list []*node, more ...*node) []*node {
 // folded makes loops of what repeats in a sequence, the shortest repetitions
 // first, so that inner loops are whole when outer ones are looked for.
 func (f *folder) folded(list []*node) []*node {
+	list = f.wrapped(list)
 	for w := 1; w < len(list) && w <= maxWindow; w++ {
 		if shorter := f.pass(list, w); len(shorter) < len(list) {
 			list = slices.Clone(shorter)
@@ -165,6 +205,7 @@ func (f *folder) folded(list []*node) []*node {
 // until the next pass: most find nothing, on a long list.
 func (f *folder) pass(list []*node, w int) []*node {
 	out := f.out[:0]
+	f.looked += len(list)
 	for i := 0; i < len(list); {
 		x := list[i]
 		last := len(out) - 1
@@ -352,7 +393,11 @@ func (f *folder) joined(a, b *node) *node {
 	for i := range body {
 		body[i] = f.add(a.body[i], b.body[i])
 	}
-	return f.newLoop(body, a.rounds+b.rounds, a.lead)
+	lead := a.lead
+	if a.rounds == 0 {
+		lead = b.lead
+	}
+	return f.newLoop(body, a.rounds+b.rounds, lead)
 }
 
 // asRun returns a run as a loop over a call.

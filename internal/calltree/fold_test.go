@@ -44,7 +44,7 @@ func shapeOfCalls(t *testing.T, different int, sites []int) string {
 		}
 		label[i] = int(c.Site.Offset-0x1000) / 12
 	}
-	f := newFolder(label)
+	f := newFolder(label, func(label int) bool { return label == 1 || label == 2 })
 	list := f.fold(k.Structure(0))
 	got := make([]uint64, k.Terminals())
 	var b strings.Builder

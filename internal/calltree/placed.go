@@ -247,23 +247,29 @@ func (b *builder) placed(stream int) Thread {
 		top.Body = append(top.Body, &Node{Kind: "elsewhere", Entered: 1, Rounds: 1, Least: 1, Most: 1, Body: others})
 	}
 	fill(top)
-	b.branch(nodes, t.Lost == 0)
+	b.parts, b.known, b.shapes = make(map[int]int), make(map[*node]Sums), make(map[string]int)
+	b.recursive(nodes)
+	b.branch(nodes, t.Lost == 0, counts.Taken)
 	count(top)
 	t.Body, t.Total = append(t.Body, top.Body...), top.Sums
 	return t
 }
 
 // branch finds the branches of bodies, by the node of each vertex. Nodes of several vertices are left alone: they are several places of
-// the code. counted says that rounds are known.
-func (b *builder) branch(nodes []*Node, counted bool) {
+// the code. counted says that rounds are known, and in which of them a vertex was reached.
+func (b *builder) branch(nodes []*Node, counted bool, taken []code.Iterations) {
 	c := b.placer.code
 	of := make(map[*Node]int) // vertices of a node
 	for _, n := range nodes {
 		of[n]++
 	}
+	in := make(map[*Node]code.Iterations)
+	for i, n := range nodes {
+		if n != nil && of[n] == 1 {
+			in[n] = taken[i]
+		}
+	}
 	apart := make(map[[2]*Node]bool)
-	bodies := make(map[*Node]bool)
-	var list []*Node
 	for _, p := range c.Apart {
 		x, y := nodes[p[0]], nodes[p[1]]
 		up := c.Vertices[p[0]].Parent
@@ -271,44 +277,95 @@ func (b *builder) branch(nodes []*Node, counted bool) {
 			continue
 		}
 		apart[[2]*Node{x, y}], apart[[2]*Node{y, x}] = true, true
-		if !bodies[nodes[up]] {
-			bodies[nodes[up]] = true
-			list = append(list, nodes[up])
-		}
+		nodes[up].Branches = []code.Branch{} // to be found
 	}
-	for _, n := range list {
-		n.Branches = code.Branches(len(n.Body), func(i, j int) bool { return apart[[2]*Node{n.Body[i], n.Body[j]}] })
+	for _, n := range nodes {
+		if n == nil || of[n] > 1 {
+			continue
+		}
+		if n.Branches != nil {
+			n.Branches = code.Branches(len(n.Body), func(i, j int) bool { return apart[[2]*Node{n.Body[i], n.Body[j]}] })
+		}
 		if counted && n.Kind == "loop" && !n.AtLeast {
-			n.taken(n.Branches)
+			n.taken(n.Branches, n.Rounds, true)
+			if !n.Unsure {
+				n.iterations(in)
+			}
 		}
 	}
 }
 
-// taken finds in how many rounds of a loop each way was gone: as often as the calls were made that it has directly, if these were made
-// equally often. It isn't known of ways that have none: a function may be called, or a loop entered, without a call of MPI.
-func (n *Node) taken(list []code.Branch) {
+// taken finds in how many rounds of a loop each way was gone, where the branch was met in so many, or if that isn't known in no more: as often
+// as the calls were made that it has directly, if these were made equally often. A function may be called, or a loop entered, without
+// a call of MPI, so that of ways with nothing else only the least is known. Where all of these come to the rounds, they are exact.
+func (n *Node) taken(list []code.Branch, rounds uint64, known bool) {
 	for _, branch := range list {
-		sum, known := uint64(0), true
+		sum, exact := uint64(0), true
+		least := make([]uint64, len(branch.Ways))
 		for i := range branch.Ways {
 			w := &branch.Ways[i]
-			n.taken(w.Branches)
-			for k := w.From; k < w.To && known; k++ {
+			for k := w.From; k < w.To; k++ {
 				x := n.Body[k]
-				if x.Kind != "call" || slices.ContainsFunc(w.Branches, func(inner code.Branch) bool {
+				if slices.ContainsFunc(w.Branches, func(inner code.Branch) bool {
 					return k >= inner.Ways[0].From && k < inner.Ways[len(inner.Ways)-1].To
 				}) {
 					continue
 				}
-				if known = w.Taken == 0 || w.Taken == x.Sums.Calls; known {
+				if x.Kind == "call" {
+					exact = exact && (w.Taken == 0 || w.Taken == x.Sums.Calls)
 					w.Taken = x.Sums.Calls
 				}
+				least[i] = max(least[i], x.Entered)
 			}
-			sum += w.Taken
+			if w.Taken > 0 {
+				least[i] = w.Taken
+			}
+			sum += least[i]
 		}
-		if !known || sum > n.Rounds {
-			for i := range branch.Ways {
-				branch.Ways[i].Taken = 0
+		for i := range branch.Ways {
+			w := &branch.Ways[i]
+			switch {
+			case !exact || sum > rounds:
+				w.Taken = 0
+			case sum == rounds && known:
+				w.Taken = least[i]
+			}
+			if w.Taken > 0 {
+				n.taken(w.Branches, w.Taken, true)
+			} else {
+				n.taken(w.Branches, rounds, false)
 			}
 		}
 	}
+}
+
+// iterations finds in which rounds of a loop ways were gone, by what is known of nodes. What is in some rounds only, and in no way of a branch,
+// gets one of its own.
+func (n *Node) iterations(in map[*Node]code.Iterations) {
+	covered := make([]bool, len(n.Body))
+	var ways func(list []code.Branch)
+	ways = func(list []code.Branch) {
+		for _, b := range list {
+			for i := range b.Ways {
+				w := &b.Ways[i]
+				for k := w.From; k < w.To; k++ {
+					covered[k] = true
+					if at := in[n.Body[k]]; w.Iterations == nil && at.Count > 0 && !at.Odd && at.Count*n.Entered == w.Taken {
+						w.Iterations = &at
+					}
+				}
+				ways(w.Branches)
+			}
+		}
+	}
+	ways(n.Branches)
+	for i := 0; i < len(n.Body); {
+		at, from := in[n.Body[i]], i
+		for i++; i < len(n.Body) && !covered[i] && in[n.Body[i]] == at; i++ {
+		}
+		if taken := at.Count * n.Entered; !covered[from] && n.Body[from].Kind != "loop" && !at.Odd && 0 < taken && taken < n.Rounds {
+			n.Branches = append(n.Branches, code.Branch{Ways: []code.Way{{From: from, To: i, Taken: taken, Iterations: &at}}})
+		}
+	}
+	slices.SortFunc(n.Branches, func(a, b code.Branch) int { return a.Ways[0].From - b.Ways[0].From })
 }

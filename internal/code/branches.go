@@ -15,7 +15,7 @@ func (g *FlowGraph) Inside(loop, outer int) bool {
 	return false
 }
 
-// A Branch is what is done in one of several ways: each is some of a list in a row.
+// A Branch is what is done in one of several ways: each is some of a list in a row. If there is one way, nothing is done otherwise.
 type Branch struct {
 	Ways []Way `json:"ways"`
 }
@@ -26,6 +26,8 @@ type Way struct {
 	To       int      `json:"to"`
 	Taken    uint64   `json:"taken,omitempty"`    // rounds of the loop around in which it was gone; 0: not known
 	Branches []Branch `json:"branches,omitempty"` // within it
+	// Iterations are those in which it was gone, the same ones each time that the loop ran; nil: it isn't known or they are no progression.
+	Iterations *Iterations `json:"iterations,omitempty"`
 }
 
 // MaxBranched bounds the elements of a list that are looked at.

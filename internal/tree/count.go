@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -214,14 +215,17 @@ func (r run) times(n uint64) run {
 type summary struct {
 	first, last int
 	runs        map[int32]run
+	taken       map[int32]taken // of what is directly in loops
 	lost        uint64
 }
 
 // A counter counts on the structure of a stream.
 type counter struct {
 	ways   *Ways
-	vertex []int // by terminal
-	again  []int32
+	vertex []int     // by terminal
+	calls  []int32   // by function: how often it is met again below itself
+	loop   []int32   // by vertex: the loop that it is directly in, -1 if it is in none
+	within [][]int32 // by loop: the vertices directly in it
 	rules  map[int]*summary
 }
 
@@ -240,12 +244,16 @@ func (c *counter) step(s *summary, a, b int) {
 		if e.round {
 			one = run{rounds: 1, before: 1}
 		}
+		if !e.round {
+			c.enter(s, e.vertex)
+			c.reach(s, e.vertex)
+		}
 		s.put(e.vertex, one)
 		v := &c.ways.code.Vertices[e.vertex]
 		switch {
 		case v.Again >= 0:
 			s.put(int32(len(c.ways.code.Vertices)+v.Again), run{rounds: 1, before: 1})
-		case c.again[e.vertex] > 0:
+		case c.calls[e.vertex] > 0:
 			s.put(int32(len(c.ways.code.Vertices))+e.vertex, one)
 		}
 	}
@@ -258,7 +266,8 @@ func (c *counter) step(s *summary, a, b int) {
 	}
 }
 
-func (s *summary) join(x *summary) {
+func (c *counter) join(s, x *summary) {
+	c.behind(s, x)
 	s.lost += x.lost
 	for v, r := range x.runs {
 		s.put(v, r)
@@ -271,11 +280,15 @@ func (c *counter) repeated(x *summary, n uint64) *summary {
 	if n == 1 || x.first < 0 {
 		return x
 	}
-	round := &summary{first: x.first, last: x.last, runs: make(map[int32]run, len(x.runs))}
+	round := &summary{first: x.first, last: x.last, runs: make(map[int32]run, len(x.runs)), taken: make(map[int32]taken)}
 	c.step(round, x.last, x.first)
-	round.join(x)
+	c.join(round, x)
 	out := &summary{first: x.first, last: x.last, runs: make(map[int32]run, len(round.runs)), lost: x.lost + round.lost*(n-1)}
 	maps.Copy(out.runs, x.runs)
+	if out.taken = maps.Clone(x.taken); out.taken == nil {
+		out.taken = make(map[int32]taken)
+	}
+	c.again(out, round, n-1)
 	for v, r := range round.runs {
 		out.put(v, r.times(n-1))
 	}
@@ -290,7 +303,7 @@ func (c *counter) once(n trace.Node) *summary {
 	if s, known := c.rules[n.Copy]; known {
 		return s
 	}
-	s := &summary{first: -1, last: -1, runs: make(map[int32]run)}
+	s := &summary{first: -1, last: -1, runs: make(map[int32]run), taken: make(map[int32]taken)}
 	for _, child := range n.Children() {
 		if child.Count == 0 {
 			continue
@@ -305,7 +318,7 @@ func (c *counter) once(n trace.Node) *summary {
 		} else {
 			c.step(s, s.last, x.first)
 		}
-		s.join(x)
+		c.join(s, x)
 	}
 	c.rules[n.Copy] = s
 	return s
@@ -317,26 +330,37 @@ type Counts struct {
 	// Again, by vertex, is of functions that are met again below themselves: how often they were called in all, as rounds of each call
 	// from elsewhere.
 	Again []Rounds
+	// Taken, by vertex, is in which rounds of the loop that it is directly in it was reached: the same ones each time. It is that of vertices
+	// which trace.Code.OfSome names.
+	Taken []code.Iterations
 	Lost  uint64 // steps that the code has no way for
 }
 
 // Count counts on the structure of a thread, by the vertex of each of its distinct calls, -1 where there is none.
 func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 	n := len(w.code.Vertices)
-	c := counter{ways: w, vertex: vertex, again: make([]int32, n), rules: make(map[int]*summary)}
+	c := counter{ways: w, vertex: vertex, calls: make([]int32, n), loop: make([]int32, n), within: make([][]int32, n), rules: make(map[int]*summary)}
 	for i := range w.code.Vertices {
 		if a := w.code.Vertices[i].Again; a >= 0 {
-			c.again[a]++
+			c.calls[a]++
+		}
+		c.loop[i] = -1
+		if w.code.OfSome(i) {
+			c.loop[i] = int32(w.code.Vertices[i].Parent)
+			c.within[c.loop[i]] = append(c.within[c.loop[i]], int32(i))
 		}
 	}
 	s := c.once(root)
-	out := Counts{Vertex: make([]Rounds, n), Again: make([]Rounds, n), Lost: s.lost}
+	out := Counts{Vertex: make([]Rounds, n), Again: make([]Rounds, n), Taken: make([]code.Iterations, n), Lost: s.lost}
 	if s.first < 0 {
 		return out
 	}
-	all := &summary{runs: make(map[int32]run)}
+	all := &summary{runs: make(map[int32]run), taken: make(map[int32]taken)}
 	c.step(all, -1, s.first)
-	all.join(s)
+	c.join(all, s)
+	for v, t := range all.taken {
+		out.Taken[v] = t.iterations()
+	}
 	for v, r := range all.runs {
 		r.over(r.last)
 		r.each.add(entry(r.last))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/once"
@@ -254,10 +255,12 @@ func (m *maker) step(a, b *vertex) {
 	}
 	var ways []trace.Way // silent ones
 	plain := trace.Lost
-	after := p[k] != q[k] && k > 0 && m.forward(p[k], q[k])
+	jumps := jumps(p[k], q[k])
+	after := p[k] != q[k] && k > 0 && (jumps || m.forward(p[k], q[k]))
 	if after {
 		plain = trace.Forward
-		if s := m.within(p[k-1], false, m.behind(p, k)); m.meets(s, q[k]) && m.leads(q, k) {
+		from := m.behind(p, k)
+		if (jumps && from != nil || m.meets(m.within(p[k-1], false, from), q[k])) && m.leads(q, k) {
 			ways = append(ways, trace.Forward)
 		}
 	}
@@ -315,6 +318,33 @@ func (m *maker) step(a, b *vertex) {
 			p[i].unsure = p[i].unsure || p[i].key.kind == trace.LoopVertex
 		}
 	}
+}
+
+// jumps reports whether what two vertices are may be reached by one run of one call: the first is a function that ends in a jump to the second, of
+// which no stack tells. Either the call names the first and not the second, so that the jump goes through a pointer, or the first has
+// such a jump.
+func jumps(a, b *vertex) bool {
+	if a.in == nil || a.in != b.in || a.key.at != b.key.at || a.key.kind != trace.FunctionVertex || b.key.kind == trace.LoopVertex || a.to == b.to {
+		return false
+	}
+	for _, c := range a.in.callsOf(a.at.block) {
+		if c.Addr != a.key.at {
+			continue
+		}
+		if c.Known && leadsTo(&c, b) {
+			return false
+		}
+		return c.Known && leadsTo(&c, a) || slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.Tail && leadsTo(&j, b) })
+	}
+	return false
+}
+
+// leadsTo reports whether a call or jump names what a vertex is.
+func leadsTo(c *code.Call, v *vertex) bool {
+	if v.to == nil {
+		return strings.TrimPrefix(mpi.SymbolName(c.Symbol), "P") == strings.TrimPrefix(v.key.name, "P")
+	}
+	return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
 }
 
 // recurs finds a function that calls itself and is the innermost of what may come again around a call; -1: there is none. Calls

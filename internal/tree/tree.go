@@ -413,6 +413,12 @@ func compareVertices(a, b *vertex) int {
 		}
 		return n
 	}
+	if before := jumps(a, b); before != jumps(b, a) {
+		if before {
+			return -1
+		}
+		return 1
+	}
 	return cmp.Or(cmp.Compare(x, y), cmp.Compare(p, q), cmp.Compare(to(a), to(b)), cmp.Compare(m0(a), m0(b)), cmp.Compare(a.key.name, b.key.name), cmp.Compare(a.turn, b.turn))
 }
 

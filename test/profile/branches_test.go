@@ -66,7 +66,9 @@ func (n *branched) ways() (list []string) {
 		list = append(list, strings.Join(ways, ", "))
 	}
 	for _, b := range n.Branches {
-		look(b)
+		if len(b.Ways) > 1 {
+			look(b)
+		}
 	}
 	for i := range n.Body {
 		list = append(list, n.Body[i].ways()...)
@@ -129,7 +131,7 @@ func TestBranches(t *testing.T) {
 					t.Errorf("the profile has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 				text := spoor(t, dir, "calltree", "--min-time", "0", "app.spoor")
-				for _, want := range []string{"either (20 of 40 iterations)\n", " (25 of 30 iterations)\n", " or\n", "either, or: alternatives in the code"} {
+				for _, want := range []string{"either (20 of 40 iterations: ", " (25 of 30 iterations: 5–29)\n", " or\n", "either, or, if: alternatives in the code"} {
 					if !strings.Contains(text, want) {
 						t.Errorf("the profile has no %q:\n%s", want, text)
 					}
@@ -140,7 +142,7 @@ func TestBranches(t *testing.T) {
 				page := pageData(t, filepath.Join(dir, "page.html"))
 				tree, _, _ := strings.Cut(text, "\niterations of ") // which the trace alone has
 				for line := range strings.Lines(tree) {
-					way := regexp.MustCompile(`(either|or)( \(\d+ of \d+ iterations\))?$`).FindString(strings.TrimSpace(line))
+					way := regexp.MustCompile(`(either|or|if)( \(\d+ of \d+ iterations.*\))?$`).FindString(strings.TrimSpace(line))
 					if !strings.Contains(stored, line) {
 						t.Errorf("the database's profile has no %q:\n%s", line, stored)
 					}

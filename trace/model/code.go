@@ -119,6 +119,17 @@ func (c *Code) Vertex(function uint16, site int) int {
 	return c.Contexts[i].Vertex
 }
 
+// OfSome reports whether a vertex is a function or call directly in a loop that may be reached in some of its rounds only. Of loops with other
+// rounds than are counted it is not asked.
+func (c *Code) OfSome(v int) bool {
+	up := c.Vertices[v].Parent
+	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].AtLeast {
+		return false
+	}
+	first := up + 1 // of what the loop has: if that is all, it is reached in each round
+	return v != first || slices.ContainsFunc(c.Vertices[v+1:], func(x Vertex) bool { return x.Parent == up })
+}
+
 // A Round is a loop of the outermost sequence of a stream.
 type Round struct {
 	Symbol int32  // which of the sequence's parts it is

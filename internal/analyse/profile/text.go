@@ -95,9 +95,10 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 		text string
 	}{
 		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "recursion" }, "≥ of recursive calls: stacks that were cut short are not counted."},
+		{func(n *calltree.Node) bool { return p.Code && n.Kind == "loop" && n.Place == "" }, "loops without a place: by the order of calls, as their function calls itself."},
 		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "loop" }, "≥: the code has rounds in which MPI is not called; these are not counted."},
 		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer iterations each time: the calls do not show which of several loops iterated."},
-		{func(n *calltree.Node) bool { return len(n.Branches) > 0 }, "either, or: alternatives in the code, and in how many iterations their calls were made."},
+		{func(n *calltree.Node) bool { return len(n.Branches) > 0 }, "either, or, if: alternatives in the code, and in how many iterations their calls were made, and which, counted from 0."},
 		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all rounds of the loop together."},
 		{func(n *calltree.Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
 	} {
@@ -229,7 +230,10 @@ func (r *rows) functions(n *calltree.Node, calls map[string]uint64) {
 	}
 }
 
-func indent(level int) string { return strings.Repeat("  ", level) }
+// deepest is the level from which on lines are no longer indented: there would be no room for text.
+const deepest = 20
+
+func indent(level int) string { return strings.Repeat("  ", min(level, deepest)) }
 
 func (r *rows) node(n *calltree.Node, level, loops int) {
 	x := row{text: indent(level), sums: &n.Sums, calls: show.Grouped(n.Sums.Calls)}
@@ -269,12 +273,22 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if r.callers {
 			loops++
 		}
+		again := 0 // calls of it within itself, of which the recorder leaves some out where there are many
 		for len(n.Body) == 1 && n.Body[0].Kind == "function" && n.Body[0].Entered == n.Entered {
 			if !strings.HasPrefix(n.From, "+0x") {
 				x.site = n.From
 			}
-			n = n.Body[0]
-			x.chain = append(x.chain, n.Function)
+			inner := n.Body[0]
+			if again++; inner.Function != n.Function {
+				again = 0
+			}
+			switch again {
+			case 0, 1:
+				x.chain = append(x.chain, inner.Function)
+			case 2:
+				x.chain = append(x.chain, "…")
+			}
+			n = inner
 		}
 		// The innermost place that has a line.
 		if x.site == "" || !strings.HasPrefix(n.From, "+0x") {
@@ -283,13 +297,21 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		open = true
 	case "loop":
 		x.text += times(n) + " times" + entered(n)
-		if n.Most == 1 && !n.AtLeast && !n.Unsure {
+		if n.Least == 1 && n.Most == 1 && !n.AtLeast && !n.Unsure {
 			x.text = indent(level) + "once"
+		}
+		nested := 1
+		for len(n.Body) == 1 && n.Body[0].Kind == "loop" && countedText(n) == "" && countedText(n.Body[0]) == "" && times(n) == times(n.Body[0]) {
+			nested++
+			n = n.Body[0]
+		}
+		if nested > 1 {
+			x.text += fmt.Sprintf(", in each of %d nested loops", nested)
 		}
 		x.text += countedText(n)
 		x.per, x.site = n.Rounds, n.Place
 		open = true
-		loops++
+		loops += nested
 	case "recursion":
 		x.text += times(n) + " recursive calls each time"
 		x.per = n.Rounds

@@ -59,7 +59,7 @@ export const structure = () => {
     const line = el("span", { className: "line" },
       n.k === "c" ? [el("strong", { textContent: site.function }), el("span", { className: "t", textContent: n.q || site.site }), n.w && el("span", { className: "t", textContent: n.w })]
         : n.k === "f" ? [el("span", { textContent: `${n.f}()` }), n.l && el("span", { className: "t", textContent: `from ${n.l}` })]
-        : n.k === "l" ? [el("span", { textContent: "loop" }), n.q && el("span", { className: "t", textContent: n.q })]
+        : n.k === "l" ? [el("span", { textContent: "loop" }), (n.q || code) && el("span", { className: "t", textContent: n.q || "by the order of calls" })]
         : n.k === "w" ? el("span", { textContent: n.f })
         : n.k === "r" ? el("span", { textContent: "recursive calls and the first one" }) : n.k === "e" ? el("span", { textContent: "elsewhere" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
       shown && el("span", { className: "x", textContent: `× ${times}` }), n.y && el("span", { className: "t", textContent: `${n.y} counted by the program` }), entered && el("span", { className: "t", textContent: entered }),

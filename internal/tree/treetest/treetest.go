@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/internal/code"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/tree"
 	"github.com/spoor-hpc/spoor/trace"
@@ -144,6 +145,9 @@ func (f *Filled) Compare(counts *tree.Counts) error {
 		if got := counts.Vertex[i]; got != want && f.Lost == 0 {
 			return fmt.Errorf("vertex %d: %+v, not %+v", i, got, want)
 		}
+		if got, want := counts.Taken[i], f.taken(n); got != want && f.Lost == 0 {
+			return fmt.Errorf("vertex %d: in rounds %+v, not %+v", i, got, want)
+		}
 	}
 	return nil
 }
@@ -213,4 +217,26 @@ func Check(path string) (placed, all int, err error) {
 		}
 	}
 	return placed, all, nil
+}
+
+// taken is in which rounds of the loop around a node occurred.
+func (f *Filled) taken(n *node) (all code.Iterations) {
+	if !f.code.OfSome(n.number) {
+		return all
+	}
+	at := 0
+	for entry, rounds := range n.parent.each {
+		var one code.Iterations
+		for i := range rounds {
+			if at < len(n.occurred) && n.occurred[at] > 0 {
+				one = one.Then(code.Iterations{First: uint64(i), Last: uint64(i), Count: 1})
+			}
+			at++
+		}
+		if entry > 0 && one != all {
+			return code.Iterations{}
+		}
+		all = one
+	}
+	return all
 }

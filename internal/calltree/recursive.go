@@ -1,0 +1,135 @@
+package calltree
+
+import (
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// An interpreter is a function that calls itself: each loop of the program that it runs is the same loop of the machine code. Where these
+// cannot be told apart, this part of the tree has its calls in their order instead. The recorded stacks give its functions, as
+// they do without the machine code.
+
+// A recursive is a function that calls itself, by its vertex outermost on the stack, for a folder.
+type recursive struct {
+	p      *placer
+	around int    // vertices around the root
+	within []bool // by vertex: below the root
+	vertex []int  // by leaf; -1: not placed
+	known  map[[2]int]bool
+}
+
+func (r *recursive) placed(leaf int) bool { return r.vertex[leaf] >= 0 }
+
+func (r *recursive) has(leaf int) bool { return r.placed(leaf) && r.within[r.vertex[leaf]] }
+
+// enters reports whether the function was called from elsewhere between two calls, -1 for the first: the beginning of the thread.
+func (r *recursive) enters(a, b int) bool {
+	if b < 0 || !r.has(b) {
+		return false
+	}
+	if a < 0 || !r.has(a) {
+		return true
+	}
+	return once.Of(r.known, [2]int{r.vertex[a], r.vertex[b]}, func() bool {
+		kept, _ := r.p.ways.Turn(r.vertex[a], r.vertex[b])
+		return kept <= r.around
+	})
+}
+
+// noLeaf stands for the place where the function is called from elsewhere.
+const noLeaf = -1
+
+// entry is such a place in a sequence.
+func (f *folder) entry() *node {
+	return once.Of(f.leaf, noLeaf, func() *node {
+		return &node{kind: callKind, size: 1, terms: terms{{noLeaf, 1}}, shape: f.shape('e')}
+	})
+}
+
+func (n *node) isEntry() bool { return n.kind == callKind && n.terms[0].leaf == noLeaf }
+
+// recursive arranges anew what is below functions that call themselves, where loops could not be told apart. Nodes are by vertex; those that
+// it drops become nil.
+func (b *builder) recursive(nodes []*Node) {
+	c := b.placer.code
+	for i := 0; i < len(c.Vertices); i++ {
+		n := nodes[i]
+		if n == nil || c.Vertices[i].Kind != trace.FunctionVertex || c.Vertices[i].Again >= 0 || len(n.Body) == 0 || n.Body[0].Kind != "recursion" || n.told() {
+			continue
+		}
+		r := &recursive{p: b.placer, around: len(b.placer.ways.Around(i)), within: make([]bool, len(c.Vertices)), known: make(map[[2]int]bool)}
+		var names []string // of functions down to this one
+		for _, v := range append(slices.Clone(b.placer.ways.Around(i)), i) {
+			if c.Vertices[v].Kind == trace.FunctionVertex {
+				names = append(names, c.Vertices[v].Name)
+			}
+		}
+		r.within[i] = true
+		for i+1 < len(c.Vertices) && c.Vertices[i+1].Parent >= 0 && r.within[c.Vertices[i+1].Parent] {
+			i++
+			r.within[i], nodes[i] = true, nil
+		}
+		r.vertex = make([]int, b.leaves.Len())
+		for leaf := range r.vertex {
+			r.vertex[leaf] = b.placer.vertex[b.leaves.Terminal(leaf)]
+		}
+		n.Body = b.p.below(b.folded(r), names)
+	}
+}
+
+// told reports whether all loops in a node are known, and have calls.
+func (n *Node) told() bool {
+	return !n.Unsure && n.Sums.Calls > 0 && !slices.ContainsFunc(n.Body, func(x *Node) bool { return !x.told() })
+}
+
+// folded is what the order of calls shows of a function that calls itself: of one call of it, if all are alike.
+func (b *builder) folded(r *recursive) []*Node {
+	f := newFolder(b.label, b.isPoll)
+	f.only, f.shapes = r, b.shapes
+	list := f.fold(b.leaves.Structure())
+	body := scaled(list, 1)
+	if len(list) == 1 && list[0].kind == loopKind {
+		entries := 0
+		for _, x := range list[0].body {
+			if x.n.isEntry() {
+				entries++
+			}
+		}
+		if entries == 1 {
+			body = list[0].body
+		}
+	}
+	out := &Node{}
+	b.nodes(out, body, 1)
+	return out.Body
+}
+
+// below puts functions around the parts of a body, further in than those that are around all of it.
+func (p *Tree) below(body []*Node, around []string) []*Node {
+	g := grouper{p.Sites, make(map[int][]Step)}
+	depth := -1
+	var look func(list []*Node)
+	look = func(list []*Node) {
+		for _, n := range list {
+			if n.Site == 0 {
+				look(n.Body)
+				continue
+			}
+			path := p.Sites[n.Site-1].Path
+			if depth < 0 {
+				depth = 0
+				for _, name := range around {
+					k := slices.IndexFunc(path[depth:], func(s Step) bool { return s.Name == name })
+					depth += k + 1
+				}
+			}
+			if len(path) > 0 {
+				n.Place = path[len(path)-1].At
+			}
+		}
+	}
+	look(body)
+	return g.group(body, max(0, depth))
+}
