@@ -76,7 +76,7 @@ More: docs/extrapolate.md`,
 			}
 			defer r.Close()
 			if asJSON {
-				answer := map[string]any{"trace": out, "ranks": ranks, "calls": callsIn(r), "bytes": size}
+				answer := map[string]any{"trace": out, "ranks": ranks, "calls": callsIn(r), "bytes": size, "assumed": m.Assumed(ranks)}
 				if explain {
 					answer["slots"] = m.Slots()
 				}
@@ -86,6 +86,9 @@ More: docs/extrapolate.md`,
 				return writeJSON(cmd.OutOrStdout(), answer)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, %s\n", out, show.Plural(ranks, "rank"), show.Plural(callsIn(r), "call"), show.Bytes(size))
+			for _, text := range m.Assumed(ranks) {
+				fmt.Fprintf(cmd.OutOrStdout(), "assumed: %s\n", text)
+			}
 			return nil
 		},
 	}

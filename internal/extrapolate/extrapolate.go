@@ -464,6 +464,34 @@ func (x *Model) Slots() (list []Slot) {
 	return list
 }
 
+// Assumed lists what the result for a number of ranks depends on and no trace can show: the grid that all slots have in common which need one,
+// and that nothing else begins with more ranks.
+func (x *Model) Assumed(ranks int) (list []string) {
+	var common map[int]bool
+	for _, t := range x.m.memo {
+		if t.wrong != "" || len(t.forms) == 0 || slices.ContainsFunc(t.forms, func(f form) bool { return f.grid < 0 }) {
+			continue
+		}
+		has := make(map[int]bool)
+		for i := range t.forms {
+			g := t.forms[i].grid
+			has[g] = common == nil || common[g]
+		}
+		maps.DeleteFunc(has, func(_ int, all bool) bool { return !all })
+		common = has
+	}
+	if len(common) > 0 {
+		grid := expr.Grids()[slices.Min(slices.Collect(maps.Keys(common)))]
+		sides := grid.Sides(int64(ranks))
+		text := fmt.Sprintf("%d × %d", sides[0], sides[1])
+		if grid.Dimensions == 3 {
+			text += fmt.Sprintf(" × %d", sides[2])
+		}
+		list = append(list, "ranks are a grid of "+text+", as even as on the traced numbers")
+	}
+	return append(list, fmt.Sprintf("the program does nothing else from more than %d ranks on", x.m.runs[len(x.m.runs)-1].ranks))
+}
+
 // worldOf is the ranks of a world of a size, in order.
 func worldOf(ranks int) []int {
 	world := make([]int, ranks)
