@@ -11,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/extrapolate"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -60,6 +61,8 @@ More: docs/extrapolate.md`,
 			refusal := (*extrapolate.Refusal)(nil)
 			if errors.As(err, &refusal) && c != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %v\nThe trace lacks these calls.\n", err)
+			} else if refusal != nil && len(list) >= stats.LeastPoints {
+				return fmt.Errorf("%w\ncalls, bytes and times of each call site as laws: spoor scaling --at %d, with these traces", err, ranks)
 			} else if err != nil {
 				return err
 			}

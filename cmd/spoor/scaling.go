@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/stats"
+	"github.com/spoor-hpc/spoor/trace"
 )
 
 // history prints the histories of a metric and reports whether it got worse in one.
@@ -51,6 +53,7 @@ func printTracks(w io.Writer, q database.Question, tracks []database.Track) {
 func newScaling() *cobra.Command {
 	var path, app string
 	var paths []string
+	var at int
 	var o output
 	cmd := &cobra.Command{
 		Use:   "scaling [flags] [TRACE...]",
@@ -59,11 +62,13 @@ func newScaling() *cobra.Command {
 of one program on p ranks: C0 + C1 · p^i · log2(p)^j. It takes the simplest law
 among those that predict best the points they were not fitted to, and prints the
 error of these predictions. The call sites come in the order of the time that
-the law gives at ten times the largest number of ranks. Laws need %d numbers of
-ranks; with fewer, the table has the times at each. Without traces the runs of
+the law gives at ten times the largest number of ranks, or at the number that
+--at names. What a rank calls and sends there follows laws of its own. Laws need %d
+numbers of ranks; with fewer, the table has the times at each. Without traces the runs of
 the database are used (see spoor db).
 More: docs/compare.md`, stats.LeastPoints),
 		Example: `  spoor scaling app-4.spoor app-8.spoor app-16.spoor app-32.spoor app-64.spoor
+  spoor scaling --at 1024 app-*.spoor
   spoor scaling --app solver --top 5                   runs of the database
   spoor scaling --json *.spoor | jq '.sites[] | {site, grows}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,7 +77,10 @@ More: docs/compare.md`, stats.LeastPoints),
 				return err
 			}
 			defer done()
-			s, err := d.Scale(app)
+			if at < 0 || at > trace.MaxRanks {
+				return &usageError{cmd, errors.New("--at: say how many ranks, as --at 1024")}
+			}
+			s, err := d.Scale(app, at)
 			if err != nil {
 				return err
 			}
@@ -86,10 +94,14 @@ More: docs/compare.md`, stats.LeastPoints),
 	f := cmd.Flags()
 	databaseFlag(f, &path)
 	f.StringVar(&app, "app", "", "only runs of this `program`; needed if the database has several")
+	f.IntVar(&at, "at", 0, "what laws give for `N` ranks (default ten times the most)")
 	o.tableFlags(cmd, 20, "call sites")
 	debugPathFlag(f, &paths)
 	return cmd
 }
+
+// errorless is up to which error nothing is said of it.
+const errorless = 0.005
 
 // scalingTable has a row for each call site.
 func scalingTable(s *database.Scaling) show.Table[database.Growth] {
@@ -119,6 +131,19 @@ func scalingTable(s *database.Scaling) show.Table[database.Growth] {
 			show.Column[growth]{Name: "times", Doc: "predicted over measured time", Value: func(g growth) any { return g.Times }, Text: func(g growth) string { return fmt.Sprintf("%.3g", g.Times) }},
 			show.Column[growth]{Name: "grows as", Doc: "the law", Value: func(g growth) any { return g.Grows }},
 			show.Column[growth]{Name: "error", Unit: show.Fraction, Doc: "how far predictions of measured times were off", Value: func(g growth) any { return g.Law.Error }, Text: func(g growth) string { return fmt.Sprintf("%.1f %%", 100*g.Law.Error) }})
+	}
+	if s.Laws {
+		of := func(name, doc string, value func(g *growth) *database.Foretold, text func(v float64) string) {
+			list = append(list, show.Column[growth]{Name: name, Doc: doc, Value: func(g growth) any { return value(&g).Value }, Text: func(g growth) string {
+				x := value(&g)
+				if x.Error < errorless {
+					return text(x.Value)
+				}
+				return fmt.Sprintf("%s ± %.0f %%", text(x.Value), 100*x.Error)
+			}})
+		}
+		of("calls", "of a rank, at the number of ranks ahead", func(g *growth) *database.Foretold { return &g.Calls }, func(v float64) string { return fmt.Sprintf("%.4g", v) })
+		of("bytes", "that a rank sends in them", func(g *growth) *database.Foretold { return &g.Bytes }, func(v float64) string { return show.Bytes(int64(v)) })
 	}
 	list = append(list, show.Column[growth]{Name: "function, call site", Unit: show.Word, Doc: "where", Value: func(g growth) any { return g.Site.String() }})
 	return show.Table[growth]{Rows: s.Sites, Columns: list}

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -384,11 +385,11 @@ func TestScale(t *testing.T) {
 		x := float64(p)
 		d.made(t, "solver", "a", p, i, 0, map[string]float64{"MPI_Allreduce": 100000, "MPI_Alltoall": 50 * x * x, "MPI_Send": 1e6 / x})
 	}
-	if few, err := d.Scale(""); err != nil || few.Laws || len(few.Sites) != 3 || few.Sites[0].Site.Function != "MPI_Allreduce" || few.Sites[2].At(9) != 50*9*9 {
+	if few, err := d.Scale("", 0); err != nil || few.Laws || len(few.Sites) != 3 || few.Sites[0].Site.Function != "MPI_Allreduce" || few.Sites[2].At(9) != 50*9*9 {
 		t.Errorf("four numbers of ranks: %+v, %v", few, err)
 	}
 	d.made(t, "solver", "a", 36, 9, 0, map[string]float64{"MPI_Allreduce": 100000, "MPI_Alltoall": 50 * 36 * 36, "MPI_Send": 1e6 / 36, "MPI_Bcast": 7})
-	s, err := d.Scale("")
+	s, err := d.Scale("", 0)
 	if err != nil || !s.Laws || s.TooFew != 1 || s.Ahead != 360 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -402,8 +403,12 @@ func TestScale(t *testing.T) {
 	if g := s.Sites[0]; g.Ahead < 50*360*360*0.999 || g.Ahead > 50*360*360*1.001 || g.Share < 0.97 {
 		t.Errorf("%+v", g)
 	}
+	// Each function is called once in each run: 1/p times by a rank.
+	if s, err = d.Scale("", 100); err != nil || s.Ahead != 100 || math.Abs(s.Sites[0].Calls.Value-0.01) > 1e-6 || s.Sites[0].Bytes.Value != 0 {
+		t.Errorf("at 100 ranks: %+v, %v", s, err)
+	}
 	d.made(t, "other", "a", 4, 20, 0, nil)
-	if _, err := d.Scale(""); err == nil || !strings.Contains(err.Error(), "choose one of") {
+	if _, err := d.Scale("", 0); err == nil || !strings.Contains(err.Error(), "choose one of") {
 		t.Errorf("two programs: %v", err)
 	}
 }

@@ -23,6 +23,15 @@ type Growth struct {
 	Share float64 `json:"ahead_share,omitzero"`
 	// Times is Ahead as a multiple of the value at the most ranks that there are.
 	Times float64 `json:"ahead_times,omitzero"`
+	// Calls and Bytes are what a rank calls and sends at that number of ranks, by laws of their own.
+	Calls Foretold `json:"ahead_calls_per_rank,omitzero"`
+	Bytes Foretold `json:"ahead_bytes_per_rank,omitzero"`
+}
+
+// A Foretold is what a law says of a number of ranks, and the mean error of its predictions.
+type Foretold struct {
+	Value float64 `json:"value"`
+	Error float64 `json:"error"`
 }
 
 // At returns the value at a number of ranks, 0 if there is none.
@@ -38,13 +47,14 @@ type Scaling struct {
 	App    string   `json:"app"`
 	Ranks  []int    `json:"ranks"`   // that there are runs of
 	Laws   bool     `json:"laws"`    // there are enough of these for laws; else sites have their values alone
-	Ahead  int      `json:"ahead"`   // ten times the most
+	Ahead  int      `json:"ahead"`   // that laws are asked for
 	Sites  []Growth `json:"sites"`   // those that will take most first; without laws those that take most at the most ranks
 	TooFew int      `json:"too_few"` // call sites that there are with fewer numbers of ranks than a law needs
 }
 
-// Scale fits growth laws to the time that ranks spend in each call site, over the runs of one program.
-func (d *DB) Scale(app string) (*Scaling, error) {
+// Scale fits growth laws to the time that ranks spend in each call site, over the runs of one program. It tells what they give at ahead ranks,
+// at ten times the most if that is 0.
+func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 	if app == "" {
 		apps, err := d.apps()
 		if err != nil {
@@ -59,7 +69,7 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 			return nil, fmt.Errorf("%s: runs of %d programs: choose one of %q", d.path, len(apps), apps)
 		}
 	}
-	rows, err := d.db.Query(`select run.ranks, site.id, site.function, site.module, site.symbol, site.file, site.place, coalesce(line, 0), time_ns
+	rows, err := d.db.Query(`select run.ranks, site.id, site.function, site.module, site.symbol, site.file, site.place, coalesce(line, 0), total.time_ns, total.calls, coalesce(total.bytes_out, 0)
 		from run join total on total.run = run.id join site on site.id = total.site
 		where run.app = ? and run.has_times order by site.id`, app)
 	if err != nil {
@@ -67,18 +77,20 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 	}
 	defer rows.Close()
 	s := &Scaling{App: app, Sites: []Growth{}}
-	values := make(map[int64]map[int][]float64) // by site and ranks
+	type measured struct{ ns, calls, bytes []float64 } // of a rank, by run
+	values := make(map[int64]map[int]*measured)        // by site and ranks
 	sites := make(map[int64]*Site)
 	seen := make(map[int]bool)
 	for rows.Next() {
 		var x Site
 		var ranks int
-		var ns float64
-		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.Place, &x.Line, &ns); err != nil {
+		var ns, calls, bytes float64
+		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.Place, &x.Line, &ns, &calls, &bytes); err != nil {
 			return nil, d.failed(err)
 		}
-		of := once.Of(values, x.ID, func() map[int][]float64 { return make(map[int][]float64) })
-		of[ranks] = append(of[ranks], ns/float64(ranks))
+		of := once.Of(values, x.ID, func() map[int]*measured { return make(map[int]*measured) })
+		m, n := once.Of(of, ranks, func() *measured { return new(measured) }), float64(ranks)
+		m.ns, m.calls, m.bytes = append(m.ns, ns/n), append(m.calls, calls/n), append(m.bytes, bytes/n)
 		sites[x.ID] = &x
 		seen[ranks] = true
 	}
@@ -90,7 +102,7 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 		return nil, fmt.Errorf("%s: no runs of %s with times", d.path, app)
 	}
 	s.Laws = len(s.Ranks) >= stats.LeastPoints
-	s.Ahead = 10 * s.Ranks[len(s.Ranks)-1]
+	s.Ahead = cmp.Or(ahead, 10*s.Ranks[len(s.Ranks)-1])
 	total := 0.0
 	for _, id := range slices.Sorted(maps.Keys(values)) {
 		of := values[id]
@@ -99,8 +111,11 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 			continue
 		}
 		g := Growth{Site: *sites[id]}
+		var calls, bytes []float64
 		for _, ranks := range slices.Sorted(maps.Keys(of)) {
-			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, stats.Median(of[ranks]))
+			m := of[ranks]
+			g.Ranks, g.Values = append(g.Ranks, float64(ranks)), append(g.Values, stats.Median(m.ns))
+			calls, bytes = append(calls, stats.Median(m.calls)), append(bytes, stats.Median(m.bytes))
 		}
 		if !s.Laws {
 			s.Sites = append(s.Sites, g)
@@ -110,6 +125,16 @@ func (d *DB) Scale(app string) (*Scaling, error) {
 			return nil, err
 		}
 		g.Grows, g.Ahead = g.Law.Grows(), g.Law.At(float64(s.Ahead))
+		for _, x := range []struct {
+			to     *Foretold
+			values []float64
+		}{{&g.Calls, calls}, {&g.Bytes, bytes}} {
+			law, err := stats.FitLaw(g.Ranks, x.values)
+			if err != nil {
+				return nil, err
+			}
+			*x.to = Foretold{max(0, law.At(float64(s.Ahead))), law.Error}
+		}
 		if last := g.Values[len(g.Values)-1]; last > 0 {
 			g.Times = g.Ahead / last
 		}
