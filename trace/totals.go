@@ -264,7 +264,8 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 		return err
 	}
 	c := all[class]
-	holds := func(what string, sum uint64, of func(i int) (ns, within float64)) error {
+	// Where calls were thinned each has a time in whole ns.
+	holds := func(what string, sum, calls uint64, of func(i int) (ns, within float64)) error {
 		var ns, off float64
 		for i := range r.members[class] {
 			v, within := of(i)
@@ -273,19 +274,28 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 			}
 			ns, off = ns+v, off+within
 		}
-		off += SumWithin*float64(sum) + 1
+		off += SumWithin*float64(sum) + float64(calls)/2 + 1
 		if d := float64(sum) - ns; d > off || -d > off {
 			return r.failed(container.Totals, fmt.Errorf("class %d: %s of the ranks are %.0f ns by sum, %d ns are known: %w", class, what, ns, sum, ErrFormat))
 		}
 		return nil
 	}
+	k, err := r.classAt(class)
+	if err != nil {
+		return err
+	}
+	site := sections.NumbersOf(k.Groups())
+	calls := make([]uint64, len(site)) // by site
 	var sums [2]uint64
+	made := uint64(0)
 	for t := range times {
+		calls[site[t]] += times[t].Gap.Count
+		made += times[t].Gap.Count
 		sums[timing.GapKind] += times[t].Gap.Sum
 		sums[timing.DurationKind] += times[t].Duration.Sum
 	}
 	for kind, what := range [...]string{timing.GapKind: "gaps", timing.DurationKind: "durations"} {
-		if err := holds(what, sums[kind], func(i int) (float64, float64) { return c.Total(kind, i) }); err != nil {
+		if err := holds(what, sums[kind], made, func(i int) (float64, float64) { return c.Total(kind, i) }); err != nil {
 			return err
 		}
 		for n, t := range c.Sites() {
@@ -296,7 +306,7 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 			if _, _, ok := c.Site(n, kind, 0); !ok {
 				continue
 			}
-			err := holds(fmt.Sprintf("%s of terminal %d", what, t), sum, func(i int) (float64, float64) {
+			err := holds(fmt.Sprintf("%s of terminal %d", what, t), sum, calls[site[t]], func(i int) (float64, float64) {
 				ns, within, _ := c.Site(n, kind, i)
 				return ns, within
 			})

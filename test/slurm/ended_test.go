@@ -126,7 +126,12 @@ func (x ended) run(s *Cluster, m *mpis.MPI, where string) *result {
 	var plain error
 	var both sync.WaitGroup
 	if !x.loose && (x.under != "" || m.Family == "mpich") { // what Slurm does is the same for each MPI
-		both.Go(func() { plain = x.one(r.plain, false, filepath.Join(where, "app")) })
+		both.Go(func() {
+			if plain = x.one(r.plain, false, filepath.Join(where, "app")); plain != nil { // Slurm's doing, or the machine's
+				r.plain = at("again")
+				plain = x.one(r.plain, false, filepath.Join(where, "app"))
+			}
+		})
 	}
 	if err := x.one(r.traced, true, filepath.Join(where, "app")); err != nil {
 		r.complain("%v", err)
