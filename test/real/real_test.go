@@ -277,7 +277,7 @@ func TestLoopsOfLAMMPS(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`Input::file\(\).*\n.* 33 times +\+0x[0-9a-f]+\n.* 32 +MPI_Bcast root 0  4 B .*\n.* 31 +MPI_Bcast`,
+		`Input::file\(\).*\n.* 32 times +\+0x[0-9a-f]+\n.* 32 +MPI_Bcast root 0  4 B .*\n.* if \(31 of 32 iterations: 0–30\)\n.* 31 +MPI_Bcast`,
 		`Verlet::run\(\).*\n.* 250 times `,
 	} {
 		if n := len(regexp.MustCompile(want).FindAll(out, -1)); n != 1 {
