@@ -10,7 +10,7 @@ void sp_phase_start(void);
 void sp_phase_begins(struct sp_thread *t, const char *name);
 /* The same, of what the program passed to MPI_Pcontrol behind a level, if that is a name. */
 void sp_phase_begins_if_name(struct sp_thread *t, const void *argument);
-/* Copy memory that need not be there: as many bytes as there are, below 0 if there are none. */
+/* Copy memory that need not be there: the result is how many bytes there are, below 0 if that is nothing. */
 long sp_peek(const void *at, void *to, size_t size);
 /* What stands in the ENTER record of a call from `site`, or with that key: one of its own if a
    phase begins, of which a PHASE record tells. */

@@ -15,7 +15,6 @@
  *
  * Of a function that calls itself from one place at most eight frames in a row are kept. So the stack's end is found however deep
  * it is, and calls at greater depths have one site. Where counters are read all frames are kept.
- *
  * Rules and stacks belong to a ring: a thread that takes over a ring goes on with the numbers of the one before it.
  */
 #define _GNU_SOURCE

@@ -295,8 +295,8 @@ func (b *builder) branch(nodes []*Node, counted bool, taken []code.Iterations) {
 	}
 }
 
-// taken finds in how many rounds of a loop each way was gone, where the branch was met in so many, or if that isn't known in no more: as often
-// as the calls were made that it has directly, if these were made equally often. A function may be called, or a loop entered, without
+// taken finds in how many of a loop's rounds each way of a branch was gone. rounds are those in which the branch was met, at most if not known.
+// A way was gone as often as the calls were made that it has directly, if these were made equally often. A function may be called, or a loop entered, without
 // a call of MPI, so that of ways with nothing else only the least is known. Where all of these come to the rounds, they are exact.
 func (n *Node) taken(list []code.Branch, rounds uint64, known bool) {
 	for _, branch := range list {

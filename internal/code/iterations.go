@@ -15,7 +15,7 @@ type Iterations struct {
 	Odd    bool   `json:"-"`
 }
 
-// Shifted are iterations of a loop that began so many earlier.
+// Shifted are the same iterations, counted from that many earlier.
 func (i Iterations) Shifted(by uint64) Iterations {
 	if i.Count > 0 && !i.Odd {
 		i.First, i.Last = i.First+by, i.Last+by

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"math/bits"
 	"regexp"
 	"slices"
@@ -338,7 +337,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	meta := last.Meta()
 	meta[noted] = fmt.Sprintf("extrapolated from runs on %s ranks: nobody made this one; %s", strings.Join(from, ", "), about)
 	if anywhere > 0 {
-		meta[noted] += fmt.Sprintf("; it is not known where %s is, written as ?", show.Plural(anywhere, "buffer"))
+		meta[noted] += fmt.Sprintf("; %s of buffers not determined, written as ?", show.Plural(anywhere, "address"))
 	}
 	if len(refused) == 0 {
 		return to.Content(meta)
@@ -371,10 +370,8 @@ func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 // takes reports whether the program takes a number of ranks, as far as the traces and the wanted number show: only squares, only powers of two,
 // only multiples.
 func (p *program) takes(ranks, wanted int) bool {
-	square := func(n int) bool {
-		root := int(math.Sqrt(float64(n)) + 0.5)
-		return root*root == n
-	}
+	root := expr.Function("root")
+	square := func(n int) bool { return root(int64(n), 0, 0)*root(int64(n), 0, 0) == int64(n) }
 	power := func(n int) bool { return bits.OnesCount(uint(n)) == 1 }
 	common, squares, powers := int64(wanted), square(wanted), power(wanted)
 	for _, r := range p.runs {

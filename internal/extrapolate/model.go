@@ -339,8 +339,8 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	}
 }
 
-// oneGrid keeps the forms of the grids that all slots that need one agree on: a program has one grid, or none. Groups of as many ranks as the
-// square root are such a grid's rows where there is none.
+// oneGrid keeps the forms of the grids that all slots that need one agree on: a program has one grid, or none. Where there is
+// one, groups of root(ranks) ranks are no other reading of its rows.
 func (m *pattern) oneGrid() {
 	var common []bool
 	for _, t := range m.memo {

@@ -3,6 +3,7 @@ package extrapolate
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
@@ -210,4 +211,30 @@ func TestPartial(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A buffer for which there is no form may be anywhere: the trace is written, says how many there are, and diff takes it for equal.
+func TestAnywhere(t *testing.T) {
+	program := func(r *tracktest.Recorder) {
+		r.Begin()
+		hash := int64(r.Rank*r.Rank*7919%(r.Size+13)) * 8
+		r.Call("MPI_Send", 3, 1<<8|1, hash, 4, tracktest.IntType, mpi.ProcNull, 1, tracktest.World)
+		r.End()
+	}
+	m, err := Learn(known(t, program, 4, 5, 6, 7), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := extrapolated(t, m, 12)
+	if got := r.Meta()[noted]; !strings.Contains(got, "12 addresses of buffers not determined") {
+		t.Errorf("the note is %q", got)
+	}
+	real := mergetest.Run(t, 12, program)
+	for d, err := range diff.Traces(r, real, diff.Options{Memory: true}) {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	for range diff.Traces(r, real, diff.Options{}) {
+		return
+	}
+	t.Error("all buffers are known: the test shows nothing")
 }

@@ -58,7 +58,7 @@ func (j Job) Baseline(told func(format string, args ...any), line ...string) Res
 	return j.unlessLate("this was without spoor", told, line)
 }
 
-// RunOf runs a command that starts a program, once more if it doesn't come back and the program may hang by itself.
+// RunOf runs a command that starts a program. If it doesn't come back and such a program may hang without spoor, it runs once more.
 func (j Job) RunOf(p *Program, told func(format string, args ...any), line ...string) Result {
 	if p == nil || !p.MayHang(j.MPI) {
 		return j.Run(line...)

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
-// TestIterationsOfBranches: of ways that are gone each so many iterations the tree, its JSON and the page say which; of functions
-// that are called in them, too.
+// TestIterationsOfBranches: the tree, its JSON and the page say in which iterations a way is gone that is gone every few, and of functions
+// that are called in it, too.
 func TestIterationsOfBranches(t *testing.T) {
 	for _, m := range mpis.Need(t) {
 		t.Run(m.Name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func TestCourse(t *testing.T) {
 func TestBesideLoad(t *testing.T) {
 	const ranks, rounds, tries = 4, 60, 4
 	if _, err := os.Stat("/proc/thread-self/schedstat"); err != nil {
-		t.Skipf("the kernel does not tell how long threads have no processor: %v", err)
+		t.Skipf("the kernel does not say how long threads wait for a processor: %v", err)
 	}
 	var load []*exec.Cmd
 	for range 2 * runtime.NumCPU() {

@@ -27,7 +27,7 @@ func newMatcher(a, b *trace.Rank, o Options) *matcher {
 	m := &matcher{a: a, b: b, o: o, match: make([]int32, a.Terminals()), miss: make(map[[2]int]bool)}
 	if o.corresponds() {
 		m.names = newRenaming()
-		m.names.files, m.names.anywhere = o.Renamed, o.Memory
+		m.names.files, m.names.anywhere = o.Renamed, o.Memory && !o.Renamed
 		m.o.names = m.names
 	}
 	return m

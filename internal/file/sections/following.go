@@ -67,7 +67,7 @@ func (t *SignatureTable) inOrder() *followed {
 	return f
 }
 
-// code is a list of a table with this number of calls, behind the byte that says what it is. A reader knows its length.
+// code is a list of a table with this number of calls, after the byte that says what it is. A reader knows its length.
 func (f *followed) code(c *wire.Coder, list []int, calls int) {
 	if f.calls == nil {
 		next := 0
@@ -107,7 +107,7 @@ func (f *followed) append(b []byte, list []int) []byte {
 	return wire.Append(append(b, following), func(c *wire.Coder) { f.code(c, list, 0) })
 }
 
-// decode reads n calls of a table of so many, behind the byte that says what they are.
+// decode reads n calls of a table that has a number of calls, after the byte that says what they are.
 func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 	if f == nil {
 		r.Fail("calls that follow a table with more than %d", mostFollowing)

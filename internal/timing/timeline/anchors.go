@@ -60,7 +60,7 @@ type exact struct {
 	edges []int64 // since the rank began: where gaps begin and calls do, and where the last one ends
 }
 
-// place finds the edges of the calls after an anchor. None is behind the next one.
+// place finds the edges of the calls after an anchor. No edge is later than the next anchor.
 func (e *exact) place(begin, end int64) {
 	at := begin
 	for i, ns := range e.Gaps {

@@ -1,0 +1,111 @@
+package show
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Place shortens a place, functions with file and line and what called them, to a number of columns: first its module goes, then
+// template arguments, then what called the function, then namespaces; at last only file and line are left.
+func (n *Names) Place(place string, width int) string {
+	long := func(text string) bool { return utf8.RuneCountInString(text) > width }
+	if !long(place) {
+		return place
+	}
+	if i := strings.LastIndex(place, " ("); i > 0 && strings.HasSuffix(place, ")") {
+		place = place[:i]
+	}
+	frames := strings.Split(place, " < ")
+	for k := len(frames); k > 0; k-- {
+		end := ""
+		if k < len(frames) {
+			end = " …"
+		}
+		if text := strings.Join(frames[:k], " < ") + end; !long(text) {
+			return text
+		}
+		short := make([]string, k)
+		for i, f := range frames[:k] {
+			name, at := cutPlace(f)
+			short[i] = n.of(name).scoped + at
+		}
+		if text := strings.Join(short, " < ") + end; !long(text) {
+			return text
+		}
+	}
+	name, at := cutPlace(frames[0])
+	for _, end := range []string{" …", ""} {
+		if end != "" && len(frames) == 1 {
+			continue
+		}
+		if text := n.Fit(name, width-utf8.RuneCountInString(at+end)) + at + end; !long(text) {
+			return text
+		}
+	}
+	if line, ok := strings.CutPrefix(at, " "); ok {
+		return line
+	}
+	return n.Fit(name, 1) + at
+}
+
+// Named is Place where the function stands nowhere else: its own name stays, and the line may take more columns.
+func (n *Names) Named(place string, width int) string {
+	text := n.Place(place, width)
+	first, _, _ := strings.Cut(place, " < ")
+	if name, at := cutPlace(first); at == " "+text {
+		return n.Fit(name, 1) + at
+	}
+	return text
+}
+
+// atLine is where a function is left: file and line, perhaps an offset that tells it apart, or an offset alone.
+var atLine = regexp.MustCompile(`^(.*?)( [^ ]+:\d+(?: \+0x[0-9a-f]+)?|\+0x[0-9a-f]+)(?: \([^()]*\))?$`)
+
+// cutPlace takes a function and where it is left apart; a module behind them is left out.
+func cutPlace(frame string) (name, at string) {
+	if m := atLine.FindStringSubmatch(frame); m != nil {
+		return m[1], m[2]
+	}
+	return frame, ""
+}
+
+// OneLine is how many columns a line with a place of the program takes at most.
+const OneLine = 120
+
+// OfPlaces is a shortener of places that are shown together.
+func OfPlaces(places []string) *Names {
+	var list []string
+	for _, place := range places {
+		for frame := range strings.SplitSeq(place, " < ") {
+			name, _ := cutPlace(frame)
+			list = append(list, name)
+		}
+	}
+	return NewNames(list)
+}
+
+// Line shortens the places in a line that stands alone.
+func Line(text string, places ...string) string { return OfPlaces(places).Line(text, places...) }
+
+// Line shortens the places in a line to what fits OneLine columns: the longest ones, all to the same length.
+func (n *Names) Line(text string, places ...string) string {
+	room := OneLine - utf8.RuneCountInString(text)
+	if room >= 0 {
+		return text
+	}
+	const least = 30
+	slices.Sort(places)
+	places = slices.DeleteFunc(slices.Compact(places), func(place string) bool { return place == "" })
+	for _, place := range places {
+		room += utf8.RuneCountInString(place)
+	}
+	slices.SortFunc(places, func(a, b string) int { return len(a) - len(b) })
+	for i, place := range places {
+		width := max(least, room/(len(places)-i))
+		room -= min(width, utf8.RuneCountInString(place))
+		text = strings.Replace(text, place, n.Place(place, width), 1)
+	}
+	return text
+}
