@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
@@ -247,6 +248,9 @@ func TestFaces(t *testing.T) {
 	m, err := Learn(known(t, program, 12, 18, 24, 27, 36, 48), nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := m.Assumed(64); len(got) != 2 || got[0] != "ranks are a grid of 4 × 4 × 4, as even as on the traced numbers" || !strings.Contains(got[1], "48 ranks") {
+		t.Errorf("assumed: %q", got)
 	}
 	for d, err := range diff.Traces(extrapolated(t, m, 64), mergetest.Run(t, 64, program), diff.Options{}) {
 		t.Fatalf("%+v, %v", d, err)
