@@ -140,3 +140,12 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
+
+// A line of much text has room for file and line alone.
+func TestLineOfMuchText(t *testing.T) {
+	const place = "solvers::transport<solvers::upwind<2, double>, std::allocator<double> >() templates.cc:21"
+	const text = "5.9 %      rank 0 waits for rank 1 in MPI_Allreduce at " + place + "; rank 1 is in MPI for 56.0 % of that time"
+	if got := Line(text, place); utf8.RuneCountInString(got) > OneLine || !strings.Contains(got, " templates.cc:21;") {
+		t.Errorf("%d columns: %s", utf8.RuneCountInString(got), got)
+	}
+}

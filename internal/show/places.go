@@ -63,7 +63,7 @@ func (n *Names) Named(place string, width int) string {
 // atLine is where a function is left: file and line, perhaps an offset that tells it apart, or an offset alone.
 var atLine = regexp.MustCompile(`^(.*?)( [^ ]+:\d+(?: \+0x[0-9a-f]+)?|\+0x[0-9a-f]+)(?: \([^()]*\))?$`)
 
-// cutPlace takes a function and where it is left apart; a module behind them is left out.
+// cutPlace takes a function and where it is left apart; a module after them is left out.
 func cutPlace(frame string) (name, at string) {
 	if m := atLine.FindStringSubmatch(frame); m != nil {
 		return m[1], m[2]
@@ -95,7 +95,7 @@ func (n *Names) Line(text string, places ...string) string {
 	if room >= 0 {
 		return text
 	}
-	const least = 30
+	const least = 20
 	slices.Sort(places)
 	places = slices.DeleteFunc(slices.Compact(places), func(place string) bool { return place == "" })
 	for _, place := range places {
