@@ -155,7 +155,16 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 			times[leaf] = LeafTimes{Calls: n, Gap: max(0, x.Gap) * part, Duration: max(0, x.Duration) * part, Shared: shared(l.Terminal(leaf))}
 		}
 	}
-	return times, kind, nil
+	if l.stream > 0 {
+		return times, kind, nil
+	}
+	firsts, err := rank.r.firsts(rank.nclass, l.Len())
+	for _, f := range firsts {
+		if x := &times[f.Leaf]; x.Calls > 1 {
+			x.Firsts, x.FirstGap, x.FirstDuration = 1, min(f.Gap, x.Gap), min(f.Duration, x.Duration)
+		}
+	}
+	return times, kind, err
 }
 
 // shared tells of which terminals calls at several places share one summary: those that

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
@@ -143,7 +144,7 @@ func (k *Rank) placeMeans(stream int, m *timeline.Means) error {
 		return err
 	}
 	_, hists, err := k.r.timeLineTimes(k.nclass)
-	if err != nil || len(hists) == 0 && (len(placed) == 0 || stream > 0) {
+	if err != nil || len(hists) == 0 && (len(placed) == 0 && !k.r.hasSection(container.Firsts) || stream > 0) {
 		return err
 	}
 	leaves := k.Leaves(stream)
@@ -152,6 +153,9 @@ func (k *Rank) placeMeans(stream int, m *timeline.Means) error {
 		return err
 	}
 	m.Place(leaves.tree.Grammar, leaves.tree.Terminal, times)
+	if len(hists) == 0 {
+		m.First(leaves.First(k))
+	}
 	return nil
 }
 

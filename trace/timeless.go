@@ -25,7 +25,7 @@ func (r *Reader) NeedTimes() error {
 }
 
 // timed are the sections that are of no use without times.
-var timed = []byte{container.Series, container.Clocks, container.Places, container.Totals, container.Asides, container.Mixed, container.Waits, container.When}
+var timed = []byte{container.Series, container.Clocks, container.Places, container.Totals, container.Asides, container.Mixed, container.Waits, container.When, container.Firsts}
 
 // checkTimeless finds times in a trace that says it has none.
 func (r *Reader) checkTimeless() error {

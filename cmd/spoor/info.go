@@ -125,7 +125,11 @@ func findingsOf(r *trace.Reader, s *summary.Summary, iterations *trace.When, pat
 		w.Unite()
 	}
 	others, err := efficiency.Changes(r, iterations, where.atCall)
-	return efficiency.Findings(rep, w, others...), err
+	if err != nil {
+		return nil, err
+	}
+	firsts, err := efficiency.FirstCalls(r, rep, where.atCall)
+	return efficiency.Findings(rep, w, append(others, firsts...)...), err
 }
 
 func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {

@@ -122,7 +122,11 @@ type Node struct {
 	Sums    Sums     `json:"total"`
 	Entry   *float64 `json:"entry_compute_ns,omitempty"`   // of a loop, or of a call that follows itself: compute time before its first call, mean of the entries that enter no loop around it as well
 	Further *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further rounds, if it begins with the call that another loop begins with
-	Body    []*Node  `json:"body,omitempty"`
+	// Of a call, and of a loop: compute time before its first call of all, and of a call what that takes itself, where it is far longer than
+	// that of the later ones. Entry is then without it.
+	First    *float64 `json:"first_compute_ns,omitempty"`
+	FirstMPI *float64 `json:"first_mpi_ns,omitempty"`
+	Body     []*Node  `json:"body,omitempty"`
 	// Branches are nodes of the body that are in different ways of the code: a round has those of one way at most.
 	Branches []code.Branch `json:"branches,omitempty"`
 	Branch   float64       `json:"-"` // of a way: time of its branch
@@ -294,7 +298,8 @@ func (b *builder) times(stream int) error {
 	b.leaves = b.k.Leaves(stream)
 	b.label, b.each, b.entry = make([]int, b.leaves.Len()), make([]Sums, b.leaves.Len()), make([]float64, b.leaves.Len())
 	b.enters, b.calls = make([][]entries, b.leaves.Len()), b.leaves.Counts(b.k)
-	b.shared = 0
+	b.first, b.begins = make([]firstCall, b.leaves.Len()), b.leaves.First(b.k)
+	b.shared, b.total = 0, 0
 	if b.Bare {
 		for leaf := range b.each {
 			t := b.leaves.Terminal(leaf)
@@ -328,6 +333,7 @@ func (b *builder) times(stream int) error {
 			b.each[leaf].Values = attached[leaf]
 		}
 		if x := &sums[leaf]; x.Calls > 0 {
+			b.total += (x.Gap + x.Duration) / float64(len(b.ranks))
 			if x.Shared {
 				b.shared++
 			}
@@ -335,15 +341,20 @@ func (b *builder) times(stream int) error {
 			c := b.k.Called(t)
 			b.each[leaf].Spend(c.Func, x.Duration/float64(x.Calls))
 			b.entry[leaf] = b.each[leaf].Compute
+			b.first[leaf].compute, b.first[leaf].mpi = x.First(uint64(len(b.ranks)))
 			if x.Entries > 0 {
-				b.entry[leaf] = x.EntriesGap / float64(x.Entries)
+				later := *x
+				if later.WithoutFirst(); later.Entries == 0 {
+					later = *x
+				}
+				b.entry[leaf] = later.EntriesGap / float64(later.Entries)
 				for loops := range len(x.Outer) + 1 {
 					e := x.Entering(loops + 1)
 					further := math.NaN()
 					if len(x.Outer) > 0 {
-						further = x.GapBefore(loops)
+						further = later.GapBefore(loops)
 					}
-					b.enters[leaf] = append(b.enters[leaf], entries{float64(e.Calls) / float64(x.Calls), x.GapBefore(loops + 1), further})
+					b.enters[leaf] = append(b.enters[leaf], entries{float64(e.Calls) / float64(x.Calls), later.GapBefore(loops + 1), further})
 				}
 			} else if b.p.Times == trace.MeanSample.String() || b.p.Timeless() {
 				b.entry[leaf] = math.NaN()
@@ -371,6 +382,9 @@ type builder struct {
 	label  []int         // by leaf: number of the site
 	each   []Sums        // by leaf: of one call
 	entry  []float64     // by leaf: compute time before a call with which a loop is entered
+	total  float64       // time of the thread, mean of the ranks
+	first  []firstCall   // by leaf
+	begins []uint64      // by leaf: number of the first call there
 	calls  []uint64      // by leaf
 	enters [][]entries   // by leaf, of the loops that it begins, innermost first, as far as they are known
 
@@ -461,11 +475,14 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		leaf := run.body[0]
 		b.call(out, leaf.n.terms, leaf.times*x.times)
 		out.Entry, out.Further = b.entered(run)
+		b.firstOf(out, run.lead, x.times, out.Entry)
 	case n.kind == loopKind:
 		out.Kind = "loop"
 		out.Entry, out.Further = b.entered(n)
+		b.firstOf(out, n.lead, x.times, out.Entry)
 		out.Entered, out.Rounds, out.Least, out.Most, out.Step = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
 		b.nodes(out, n.body, x.times)
+		out.toldOnce()
 	default:
 		out.Kind = "part"
 		out.Entered, out.Rounds = n.entered*x.times, n.entered*x.times
@@ -535,6 +552,7 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 	if b.Bare {
 		return
 	}
+	b.firstOf(out, list, times, nil)
 	peers, err := b.peersOf(list)
 	if err != nil {
 		b.err = err

@@ -209,6 +209,7 @@ func (b *builder) placed(stream int) Thread {
 		for len(first.Body) > 0 {
 			first = first.Body[0]
 		}
+		defer func() { b.firstOf(n, lists[first], 1, n.Entry) }()
 		for loops, more := 0, true; more && n.Entry == nil && n.Most > 1; loops++ {
 			calls, sum, further := 0.0, 0.0, 0.0
 			more = false
@@ -241,6 +242,9 @@ func (b *builder) placed(stream int) Thread {
 		for _, x := range n.Body {
 			fill(x)
 			n.Sums.Add(&x.Sums)
+		}
+		if n.Kind == "loop" {
+			n.toldOnce()
 		}
 	}
 	if others != nil {

@@ -175,6 +175,9 @@ create table node (
 	bytes_out integer not null,
 	bytes_in integer not null,
 	entry_gap_ns real,             -- before a loop's first call
+	further_gap_ns real,           -- before that in further rounds, if it is known apart
+	first_gap_ns real,             -- before the first call, or entry, of all, if it is far longer
+	first_ns real,                 -- in the first call, if it is far longer
 	peers text,                    -- of a call: whom it is about
 	lanes text,                    -- JSON: values that are others each time
 	attached text,                 -- JSON: what counters and plugins attached
@@ -218,7 +221,7 @@ create table prediction (
 	not_modelled real not null,    -- share of the traced time of all ranks in such calls
 	primary key (run, machine, mapping, cpu, gaps)
 ) without rowid;
-pragma user_version = 7;
+pragma user_version = 8;
 `
 
 // waiting makes a table of its own, which older versions lack.
@@ -260,7 +263,7 @@ create table finding (
 `
 
 // version is that of the schema above.
-const version = 7
+const version = 8
 
 // upgrades make the tables of the version after that of the key.
 var upgrades = map[int]string{
@@ -279,6 +282,7 @@ var upgrades = map[int]string{
 			sum(bytes_out) + sum(bytes_in), (select sum(waited_ns) from waiting where waiting.run = callsite.run and waiting.site = callsite.site)
 		from callsite group by run, site;
 		alter table run add column iteration_ns integer; alter table run add column slow_iteration_ns integer;` + iterations + "pragma user_version = 7;",
+	7: "alter table node add column further_gap_ns real; alter table node add column first_gap_ns real; alter table node add column first_ns real; pragma user_version = 8;",
 }
 
 // measures are the columns of call sites, with all that can be known.

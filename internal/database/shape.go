@@ -38,7 +38,7 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 // nodes writes those of a tree, numbered on from those that the class has.
 func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 	node := w.insert("node", "run", "class", "number", "thread", "parent", "kind", "site", "part", "entered", "rounds", "least", "most", "step",
-		"calls", "gap_ns", "ns", "bytes_out", "bytes_in", "entry_gap_ns", "peers", "lanes", "attached", "function", "called_from",
+		"calls", "gap_ns", "ns", "bytes_out", "bytes_in", "entry_gap_ns", "further_gap_ns", "first_gap_ns", "first_ns", "peers", "lanes", "attached", "function", "called_from",
 		"by_code", "place", "at_least", "unsure", "branches")
 	for i := range p.Threads {
 		t := &p.Threads[i]
@@ -47,19 +47,16 @@ func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 			for _, n := range list {
 				w.number++
 				of := w.number
-				var at, part, entry any
+				var at, part any
 				if n.Site > 0 {
 					at = sites[n.Site-1]
 				}
 				if n.Part > 0 {
 					part = n.Part
 				}
-				if n.Entry != nil {
-					entry = *n.Entry
-				}
 				s := &n.Sums
 				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entered, n.Rounds, n.Least, n.Most, n.Step, s.Calls, s.Compute, s.Inside(),
-					s.BytesOut, s.BytesIn, entry, text(n.Peers), w.json(n.Lanes), w.json(s.Values), text(n.Function), text(n.From),
+					s.BytesOut, s.BytesIn, n.Entry, n.Further, n.First, n.FirstMPI, text(n.Peers), w.json(n.Lanes), w.json(s.Values), text(n.Function), text(n.From),
 					p.Code, text(n.Place), n.AtLeast, n.Unsure, w.json(n.Branches))
 				body(n.Body, of)
 			}
@@ -103,7 +100,7 @@ func (d *DB) Profiles(run Run, class int, code bool) ([]*profile.Profile, error)
 			where run = ?1 and class between ?2 and ?3 order by class, number`, x.called},
 		{`select class, thread, rank, varies, times, times_of, shared, calls, gap_ns, ns, bytes_out, bytes_in from thread
 			where run = ?1 and class between ?2 and ?3 order by class, thread`, x.thread},
-		{`select class, number, thread, parent, kind, site, part, entered, rounds, least, most, step, calls, gap_ns, ns, bytes_out, bytes_in, entry_gap_ns,
+		{`select class, number, thread, parent, kind, site, part, entered, rounds, least, most, step, calls, gap_ns, ns, bytes_out, bytes_in, entry_gap_ns, further_gap_ns, first_gap_ns, first_ns,
 			coalesce(peers, ''), lanes, attached, coalesce(function, ''), coalesce(called_from, ''), by_code, coalesce(place, ''), at_least, unsure, branches from node
 			where run = ?1 and class between ?2 and ?3 and by_code = (select max(by_code) from node as of where of.run = ?1 and of.class = node.class and of.by_code <= ?4)
 			order by class, number`, x.node},
@@ -193,7 +190,7 @@ func (x *restored) node(rows *sql.Rows) error {
 	n := &calltree.Node{}
 	s := &n.Sums
 	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entered, &n.Rounds, &n.Least, &n.Most, &n.Step, &s.Calls, &s.Compute,
-		&s.MPI, &s.BytesOut, &s.BytesIn, &n.Entry, &n.Peers, &lanes, &attached, &n.Function, &n.From, &coded, &n.Place, &n.AtLeast, &n.Unsure, &branches); err != nil {
+		&s.MPI, &s.BytesOut, &s.BytesIn, &n.Entry, &n.Further, &n.First, &n.FirstMPI, &n.Peers, &lanes, &attached, &n.Function, &n.From, &coded, &n.Place, &n.AtLeast, &n.Unsure, &branches); err != nil {
 		return err
 	}
 	x.of[class].Code = coded

@@ -47,9 +47,9 @@ func (c *class) placing(sh *shape, stream, member int) *placing {
 	return p
 }
 
-// placed returns the leaves whose times are not those of their terminal. mixed are the terminals whose calls may take
+// placed returns the leaves whose times are not those of their terminal, and those whose first calls took far longer than the rest. mixed are the terminals whose calls may take
 // different and not negligible times at single places that are not known.
-func (c *class) placed(sh *shape, times sections.Terminals) (list []sections.Placed, mixed []int) {
+func (c *class) placed(sh *shape, times sections.Terminals) (list []sections.Placed, firsts []sections.First, mixed []int) {
 	total := c.allTime()
 	known := make(map[int]bool)
 	p := c.placing(sh, 0, 0)
@@ -58,8 +58,10 @@ func (c *class) placed(sh *shape, times sections.Terminals) (list []sections.Pla
 		for list := range alike(c.courses, (*course).sameTerminal) {
 			if t := list[0].terminal; list[0].name == "" && list[0].stream == 0 {
 				known[t] = p.terminal(list, times.Times(t))
+				firsts = append(firsts, p.firsts(list)...)
 			}
 		}
+		slices.SortFunc(firsts, func(a, b sections.First) int { return a.Leaf - b.Leaf })
 		slices.SortFunc(p.out, func(a, b sections.Placed) int { return a.Leaf - b.Leaf })
 		list = p.out
 	}
@@ -71,7 +73,7 @@ func (c *class) placed(sh *shape, times sections.Terminals) (list []sections.Pla
 			mixed = append(mixed, t)
 		}
 	}
-	return list, mixed
+	return list, firsts, mixed
 }
 
 // uneven reports whether some calls may have taken other times than the rest, and that matters.

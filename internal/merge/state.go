@@ -303,7 +303,7 @@ func (c *class) inFile() (sections.Class, error) {
 	out := sections.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
-	out.Placed, out.Mixed = c.placed(shape, out.Terminals)
+	out.Placed, out.Firsts, out.Mixed = c.placed(shape, out.Terminals)
 	c.rankColumns(&out, shape)
 	c.placeValues(&out, shape)
 	return out, nil

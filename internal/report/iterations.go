@@ -108,7 +108,11 @@ func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) erro
 	if err != nil {
 		return err
 	}
-	for _, f := range efficiency.Findings(d.Imbalance, waited, changes...) {
+	firsts, err := efficiency.FirstCalls(r, d.Imbalance, o.called)
+	if err != nil {
+		return err
+	}
+	for _, f := range efficiency.Findings(d.Imbalance, waited, append(changes, firsts...)...) {
 		seen, err := seenIn(r, w, &f, d.Timeline)
 		if err != nil {
 			return err

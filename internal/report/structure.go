@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/calltree"
@@ -58,6 +59,7 @@ type Node struct {
 	Unsure  bool    `json:"u,omitempty"` // of a loop: it may have been entered more often
 	Counted string  `json:"y,omitempty"` // rounds of a loop that the program counted itself, where the calls don't tell
 	Branch  float64 `json:"h,omitempty"` // of a way: time of its branch
+	Onset   string  `json:"v,omitempty"` // of a loop or call: what comes before its first round or call, where that is another time
 	Body    []Node  `json:"b,omitempty"`
 }
 
@@ -111,7 +113,7 @@ func (s *Structure) nodes(list []*calltree.Node, left *int) []Node {
 		out = append(out, Node{
 			Kind: n.Kind[:1], Site: n.Site, Peers: n.Peers, Part: n.Part, Name: n.Function, From: n.From, Entered: n.Entered, Rounds: n.Rounds, Least: n.Least,
 			Most: n.Most, Step: n.Step, Calls: n.Sums.Calls, Compute: n.Sums.Compute, MPI: n.Sums.Inside(), Out: n.Sums.BytesOut, In: n.Sums.BytesIn,
-			Place: n.Place, AtLeast: n.AtLeast, Unsure: n.Unsure, Counted: n.CountedRounds(), Branch: n.Branch,
+			Place: n.Place, AtLeast: n.AtLeast, Unsure: n.Unsure, Counted: n.CountedRounds(), Branch: n.Branch, Onset: strings.TrimPrefix(n.Onset(), ", "),
 		})
 	}
 	for i := range out {

@@ -1,6 +1,9 @@
 package model
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A SampleKind says how well a time is known. The order is from nothing to all.
 type SampleKind uint8
@@ -74,6 +77,10 @@ type LeafTimes struct {
 	// Outer is the same of those among them by which the next loop around was entered, too, then the one around that, and so on, as far as
 	// it is known.
 	Outer []LoopEntries
+	// Of Firsts ranks: their first call at the leaf, and the gap before it, where these took far longer than the rest. They are in the sums
+	// above, too.
+	Firsts                  uint64
+	FirstGap, FirstDuration float64
 	// Shared: what calls at other places took is not known apart from these. The times are a
 	// part of both, in proportion to the calls.
 	Shared bool
@@ -109,6 +116,38 @@ func (t *LeafTimes) GapBefore(loops int) float64 {
 	return x.Gap / float64(max(1, x.Calls))
 }
 
+// First returns the mean gap and duration of the first calls at the leaf, one on each of some ranks, where they are known apart; else 0.
+func (t *LeafTimes) First(ranks uint64) (gap, duration float64) {
+	n := float64(ranks)
+	if t.Firsts == ranks {
+		return t.FirstGap / n, t.FirstDuration / n
+	}
+	if t.Calls == ranks {
+		return t.Gap / n, t.Duration / n
+	}
+	// All loops that begin with the leaf are entered there first, and the outermost one perhaps only there.
+	if x := t.Entering(1 + len(t.Outer)); t.Entries > 0 && x.Calls == ranks {
+		return x.Gap / n, 0
+	}
+	return 0, 0
+}
+
+// WithoutFirst takes the first calls out that are known apart.
+func (t *LeafTimes) WithoutFirst() {
+	n := t.Firsts
+	t.Calls, t.Gap, t.Duration = t.Calls-n, max(0, t.Gap-t.FirstGap), max(0, t.Duration-t.FirstDuration)
+	if t.Entries >= n { // the first call at the beginning of a loop enters it, and all around it
+		t.Entries, t.EntriesGap = t.Entries-n, max(0, t.EntriesGap-t.FirstGap)
+	}
+	t.Outer = slices.Clone(t.Outer)
+	for i := range t.Outer {
+		if x := &t.Outer[i]; x.Calls >= n {
+			*x = LoopEntries{x.Calls - n, max(0, x.Gap-t.FirstGap)}
+		}
+	}
+	t.Firsts, t.FirstGap, t.FirstDuration = 0, 0, 0
+}
+
 // Add adds what another rank says of the same leaf.
 func (t *LeafTimes) Add(o *LeafTimes) {
 	t.Calls += o.Calls
@@ -123,6 +162,9 @@ func (t *LeafTimes) Add(o *LeafTimes) {
 		t.Outer[i].Calls += x.Calls
 		t.Outer[i].Gap += x.Gap
 	}
+	t.Firsts += o.Firsts
+	t.FirstGap += o.FirstGap
+	t.FirstDuration += o.FirstDuration
 	t.Shared = t.Shared || o.Shared
 }
 

@@ -46,6 +46,31 @@ func Changes(r *trace.Reader, w *trace.When, called func(function string, s trac
 	return list, nil
 }
 
+// FirstCalls says what is done once, before a first call or in it; rep is the run's. called names a call site.
+func FirstCalls(r *trace.Reader, rep *Report, called func(function string, s trace.Site) string) (list []Finding, err error) {
+	calls, err := r.FirstCalls()
+	if err != nil {
+		return nil, err
+	}
+	whole := float64(rep.Efficiency.RuntimeNs) * float64(rep.Ranks)
+	for i := range calls {
+		c := &calls[i]
+		f := Finding{Function: c.Function, Place: called(c.Function, c.Site), Rank: -1, Evidence: "first"}
+		first, later := show.Duration(c.Gap[0]), show.Duration(c.Gap[1])
+		what, n := "calls of", c.Calls
+		if c.Entries > 1 {
+			what, n = "entries of the loop that begins with", c.Entries
+		}
+		before := f
+		before.Share = (c.Gap[0] - c.Gap[1]) * float64(c.Ranks) / max(1, whole)
+		before.Text = fmt.Sprintf("ranks compute %s before the first of %s %s %s at %s, %s before later ones", first, show.Grouped(n), what, f.Function, f.Place, later)
+		f.Share = (c.Duration[0] - c.Duration[1]) * float64(c.Ranks) / max(1, whole)
+		f.Text = fmt.Sprintf("the first of %s calls of %s at %s takes %s, later ones %s", show.Grouped(c.Calls), f.Function, f.Place, show.Duration(c.Duration[0]), show.Duration(c.Duration[1]))
+		list = append(list, before, f)
+	}
+	return list, err
+}
+
 // mostOfDelays is which part of what delays cost one may have for it to be told alone.
 const mostOfDelays = 0.9
 

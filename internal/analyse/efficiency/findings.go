@@ -23,7 +23,7 @@ type Finding struct {
 	Function string  `json:"function,omitempty"`
 	Place    string  `json:"site,omitempty"`
 	Rank     int     `json:"rank"`               // the one to look at, -1: none more than others
-	Evidence string  `json:"evidence,omitempty"` // "path": the critical path; "waiting"; "iterations"; else the calls themselves
+	Evidence string  `json:"evidence,omitempty"` // "path": the critical path; "waiting"; "iterations"; "first" calls; else the calls themselves
 	From     uint64  `json:"-"`                  // the iteration in which it shows first
 	To       uint64  `json:"-"`                  // up to which it is well seen; 0: over all
 
@@ -88,8 +88,14 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 		if def, known := mpi.Lookup(c.Function); known && (def.Has(mpi.Begins) || def.Has(mpi.Ends)) {
 			continue
 		}
-		if !slices.ContainsFunc(waiting, func(w wait) bool { return w.Share >= least && w.of(c) }) {
-			add(call(c, max(whole, rep.ThreadNs), known(c.Function)))
+		if slices.ContainsFunc(waiting, func(w wait) bool { return w.Share >= least && w.of(c) }) {
+			continue
+		}
+		f := call(c, max(whole, rep.ThreadNs), known(c.Function))
+		if !slices.ContainsFunc(others, func(o Finding) bool {
+			return o.Evidence == "first" && o.Function == f.Function && o.Place == f.Place && o.Share > f.Share/2
+		}) {
+			add(f)
 		}
 	}
 	if waited != nil && waited.Path != nil {

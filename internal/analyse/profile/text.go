@@ -31,6 +31,7 @@ type row struct {
 	text  string
 	chain []string // functions, each called by the one before it, that come after the text
 	after string   // what comes after them
+	note  string   // what stands below
 	site  string
 	sums  *calltree.Sums
 	calls string
@@ -244,7 +245,8 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if n.Most > 1 {
 			x.text += times(n) + " × "
 		}
-		x.text += site.Function + entered(n)
+		x.text += site.Function
+		x.onset(n, level)
 		if n.Peers != "" {
 			x.text += " " + n.Peers
 		}
@@ -296,7 +298,8 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		}
 		open = true
 	case "loop":
-		x.text += times(n) + " times" + entered(n)
+		x.text += times(n) + " times"
+		x.onset(n, level)
 		if n.Least == 1 && n.Most == 1 && !n.AtLeast && !n.Unsure {
 			x.text = indent(level) + "once"
 		}
@@ -348,31 +351,13 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	}
 }
 
-// entered says what comes before a loop, if that is another computation than what comes
-// before its further rounds and matters beside them.
-func entered(n *calltree.Node) string {
-	if n.Entry == nil {
-		return ""
+// onset says what comes before a loop or call at first.
+func (x *row) onset(n *calltree.Node, level int) {
+	if n.First == nil && n.FirstMPI == nil {
+		x.text += n.Onset()
+	} else if text := n.Onset(); text != "" {
+		x.note = indent(level) + "  " + strings.TrimPrefix(text, ", ")
 	}
-	first := n
-	for first.Kind == "loop" || first.Kind == "part" || first.Kind == "function" {
-		if len(first.Body) == 0 {
-			return ""
-		}
-		first = first.Body[0]
-	}
-	entries := *n.Entry * float64(n.Entered)
-	mean := first.Sums.Compute / float64(max(1, first.Sums.Calls))
-	if *n.Entry < 2*mean || entries < n.Sums.Time()/100 {
-		return ""
-	}
-	text := ", entered after " + show.Duration(*n.Entry)
-	if n.Further != nil {
-		text += ", then " + show.Duration(*n.Further)
-	} else if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
-		text += ", then " + show.Duration((first.Sums.Compute-entries)/float64(calls-n.Entered))
-	}
-	return text
 }
 
 // times says how often a loop is run each time.
@@ -483,6 +468,9 @@ func (t *table) write(title string, list []row) {
 			text += "  " + site
 		}
 		t.line(numbers + cut(text, room))
+		if x.note != "" {
+			t.line(strings.Repeat(" ", utf8.RuneCountInString(numbers)) + cut(x.note, room))
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func place(id byte) int {
 }
 
 // optional sections may be missing.
-var optional = [End]bool{Strings: true, Columns: true, Times: true, Series: true, Values: true, Clocks: true, Lanes: true, Allocs: true, Places: true, Totals: true, RankValues: true, Asides: true, PlacedValues: true, Code: true, Mixed: true, Thinned: true, Drawn: true, Partners: true, Waits: true, Handovers: true, When: true}
+var optional = [End]bool{Strings: true, Columns: true, Times: true, Series: true, Values: true, Clocks: true, Lanes: true, Allocs: true, Places: true, Totals: true, RankValues: true, Asides: true, PlacedValues: true, Code: true, Mixed: true, Thinned: true, Drawn: true, Partners: true, Waits: true, Handovers: true, When: true, Firsts: true}
 
 const (
 	isSummed = 4 // bit of an entry's first byte

@@ -54,14 +54,15 @@ const (
 	Waits        = 26 // there only if ranks were asked at the end of the run who waited for whom
 	Handovers    = 27 // there only if threads used objects that others made
 	When         = 28 // there only if ranks were asked at the end of the run when they computed
-	End          = 29
+	Firsts       = 29 // there only if first calls took far longer than those after them
+	End          = 30
 )
 
 // Names are the names of sections.
 var Names = [End]string{
 	Meta: "meta", Schema: "schema", Strings: "strings", Sites: "sites", Ranks: "ranks",
 	Signatures: "signatures", Classes: "classes", Columns: "columns", Times: "times",
-	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn", Partners: "partners", Waits: "waits", Handovers: "handovers", When: "when",
+	Process: "process", Series: "series", Values: "values", Clocks: "clocks", Lanes: "lanes", Allocs: "lives", Places: "places", Totals: "totals", RankValues: "rank-values", Asides: "asides", PlacedValues: "value-places", Code: "code", Mixed: "places-mixed", Thinned: "thinned", Drawn: "drawn", Partners: "partners", Waits: "waits", Handovers: "handovers", When: "when", Firsts: "firsts",
 }
 
 // Codecs of sections.

@@ -54,6 +54,8 @@ type Class struct {
 	RankedValues map[string]timing.TotalColumns
 	// Placed, if any, stands in rising order of Leaf.
 	Placed []Placed
+	// Firsts, if any, stands in rising order of Leaf.
+	Firsts []First
 	// Mixed is the terminals, in rising order, of which it is not known what calls at single places of the first stream took.
 	Mixed []int
 	// Values is what was attached to calls, by name, parallel to Terminals; see

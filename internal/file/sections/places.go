@@ -147,6 +147,47 @@ const meanBits = 7
 
 func codeMean(c *wire.Coder, f *float64) { codeRounded(c, f, meanBits) }
 
+// A First is the mean times of the first calls of ranks at a leaf, in ns, where they are far longer than those of the calls after them.
+type First struct {
+	Leaf          int
+	Gap, Duration float64
+}
+
+// appendFirsts and DecodeFirsts: the first calls at leaves. What section places has of these leaves is the mean of all calls, these included.
+//
+//	firsts = per class blob
+//	blob   = (leaf - the one behind that before, gap mean, duration mean)…
+func appendFirsts(classes []Class) []byte {
+	blobs := make([][]byte, len(classes))
+	for i := range classes {
+		blobs[i] = wire.Append(nil, func(c *wire.Coder) { codeFirsts(c, &classes[i].Firsts, math.MaxInt32) })
+	}
+	return appendSome(nil, blobs)
+}
+
+// DecodeFirsts reads those of a class that has so many leaves.
+func DecodeFirsts(r *wire.Reader, leaves int) (list []First) {
+	if codeFirsts(&wire.Coder{R: r}, &list, leaves); r.Err() != nil {
+		return nil
+	}
+	return list
+}
+
+func codeFirsts(c *wire.Coder, list *[]First, leaves int) {
+	next := 0
+	for i := 0; !c.Failed() && (i < len(*list) || c.R != nil && c.R.Rest() > 0); i++ {
+		if c.R != nil {
+			*list = append(*list, First{})
+		}
+		x := &(*list)[i]
+		c.Refuse(next >= leaves, "a first call at leaf %d of %d", next, leaves)
+		wire.Above(c, &x.Leaf, next, max(0, leaves-1-next))
+		codeMean(c, &x.Gap)
+		codeMean(c, &x.Duration)
+		next = x.Leaf + 1
+	}
+}
+
 // appendMixed and DecodeMixed: the terminals of which it is not known what their calls at single places took.
 //
 //	mixed = per class blob

@@ -107,6 +107,7 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 		raw[container.Values], raw[container.PlacedValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
 		if !c.Timeless {
 			raw[container.Places] = appendSome(nil, e.places)
+			raw[container.Firsts] = appendFirsts(c.Classes)
 			if c.Series == nil {
 				raw[container.Mixed] = appendMixed(c.Classes)
 			}

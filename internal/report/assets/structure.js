@@ -62,7 +62,7 @@ export const structure = () => {
         : n.k === "l" ? [el("span", { textContent: "loop" }), (n.q || code) && el("span", { className: "t", textContent: n.q || "by the order of calls" })]
         : n.k === "w" ? el("span", { textContent: n.f })
         : n.k === "r" ? el("span", { textContent: "recursive calls and the first one" }) : n.k === "e" ? el("span", { textContent: "elsewhere" }) : el("span", { textContent: n.b ? `part ${n.p}` : `part ${n.p} again` }),
-      shown && el("span", { className: "x", textContent: `× ${times}` }), n.y && el("span", { className: "t", textContent: `${n.y} counted by the program` }), entered && el("span", { className: "t", textContent: entered }),
+      shown && el("span", { className: "x", textContent: `× ${times}` }), n.y && el("span", { className: "t", textContent: `${n.y} counted by the program` }), entered && el("span", { className: "t", textContent: entered }), n.v && el("span", { className: "t", textContent: n.v }),
       el("span", { className: "t", textContent: numbers(n, whole) }));
     const mark = hit(s, n) ? "hit" : "", part = whole > 0 ? spent(n) / whole : 0;
     if (!data.summary.no_times && part >= 0.002) line.prepend(el("span", { className: "share", "aria-hidden": "true" }, el("i", { style: `width:${(100 * Math.min(1, part)).toFixed(1)}%` })));

@@ -261,6 +261,32 @@ func (m *Means) Place(leaves *grammar.Grammar, terminal []int32, times []model.L
 	m.Timings, m.Leaves, m.Of, m.Places = own, leaves, terminal, times
 }
 
+// First lets the first calls at leaves that took far longer than the rest be leaves of their own. index is where each leaf comes first.
+func (m *Means) First(index []uint64) {
+	if m.Leaves == nil {
+		return
+	}
+	for leaf := range m.Places {
+		x := &m.Places[leaf]
+		if x.Firsts != 1 || x.Calls < 2 || index[leaf] >= m.Leaves.Len() {
+			continue
+		}
+		own := model.LeafTimes{Calls: 1, Gap: x.FirstGap, Duration: x.FirstDuration}
+		x.WithoutFirst()
+		for i, ns := range [][2]float64{{x.Gap / float64(x.Calls), x.Duration / float64(x.Calls)}, {own.Gap, own.Duration}} {
+			t := &m.Timings[leaf]
+			if i > 0 {
+				m.Timings = append(m.Timings, *t)
+				t = &m.Timings[len(m.Timings)-1]
+			}
+			move(&t.Gap, ns[0])
+			move(&t.Duration, ns[1])
+		}
+		m.Leaves = m.Leaves.Apart(index[leaf], int32(len(m.Of)))
+		m.Of, m.Places = append(m.Of, m.Of[leaf]), append(m.Places, own)
+	}
+}
+
 // Own multiplies the times by factors of their terminals.
 func (m *Means) Own(of func(terminal int) (gap, duration float64)) {
 	times, places := slices.Clone(m.Timings), slices.Clone(m.Places)

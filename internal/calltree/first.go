@@ -1,0 +1,115 @@
+package calltree
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/show"
+)
+
+// A firstCall is the compute time before the first call at a leaf, and what it takes itself; 0: not known.
+type firstCall struct{ compute, mpi float64 }
+
+// A first call is told apart if it is so many times as long as what comes later, and so much of all time longer.
+const (
+	farLonger  = 2
+	longEnough = 0.01
+)
+
+// firstOf finds whether the first of some calls took far longer than the later ones, or was computed far longer for. list is those of one of
+// several occurrences, entry what is computed before the later entries of a loop that begins with them; nil of calls.
+func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
+	if len(list) == 0 || b.Bare {
+		return
+	}
+	out.First, out.FirstMPI = nil, nil
+	at := slices.MinFunc(list, func(x, y term) int { return cmp.Compare(b.begins[x.leaf], b.begins[y.leaf]) })
+	first := b.first[at.leaf]
+	calls := float64(list.sum() * times)
+	if calls < 2 || entry != nil && out.Entered < 2 {
+		return
+	}
+	var all Sums
+	for _, t := range list {
+		sum := b.each[t.leaf].Times(t.count * times)
+		all.Add(&sum)
+	}
+	later := (all.Compute - first.compute) / (calls - 1)
+	if entry != nil {
+		later = *entry
+	}
+	apart := func(first, later float64) bool { return first >= farLonger*later && first-later > longEnough*b.total }
+	if apart(first.compute, later) {
+		out.First = &first.compute
+	}
+	if entry == nil && apart(first.mpi, (all.Inside()-first.mpi)/(calls-1)) {
+		out.FirstMPI = &first.mpi
+	}
+}
+
+// Onset says what comes before a loop, if that is another computation than what comes before its further rounds and matters beside them.
+// It also says what the first of several calls or entries took, if that is far longer than what later ones do.
+func (n *Node) Onset() string {
+	if n.Kind == "call" && n.Most == 1 {
+		return n.firstCall()
+	}
+	return n.entered()
+}
+
+func (n *Node) firstCall() (text string) {
+	later := float64(n.Sums.Calls - 1)
+	if n.First != nil {
+		text += ", first after " + show.Duration(*n.First) + ", then " + show.Duration((n.Sums.Compute-*n.First)/later)
+	}
+	if n.FirstMPI != nil {
+		text += ", first takes " + show.Duration(*n.FirstMPI) + ", then " + show.Duration((n.Sums.Inside()-*n.FirstMPI)/later)
+	}
+	return text
+}
+
+func (n *Node) entered() string {
+	if n.Entry == nil {
+		return ""
+	}
+	first := n.head()
+	if first == nil {
+		return ""
+	}
+	entries := *n.Entry * float64(n.Entered)
+	if n.First != nil {
+		entries += *n.First - *n.Entry
+	}
+	mean := first.Sums.Compute / float64(max(1, first.Sums.Calls))
+	if entries < 2*mean*float64(n.Entered) || entries < n.Sums.Time()/100 {
+		return ""
+	}
+	text, then := ", entered after "+show.Duration(*n.Entry), ", then "
+	if n.First != nil {
+		text = ", first entered after " + show.Duration(*n.First) + ", later " + show.Duration(*n.Entry)
+		then = "; then "
+	}
+	if n.Further != nil {
+		text += then + show.Duration(*n.Further)
+	} else if calls := first.Sums.Calls; calls > n.Entered && first.Sums.Compute > entries {
+		text += then + show.Duration((first.Sums.Compute-entries)/float64(calls-n.Entered))
+	}
+	return text
+}
+
+// head is the call that a loop begins with, nil if it isn't known.
+func (n *Node) head() *Node {
+	for n.Kind == "loop" || n.Kind == "part" || n.Kind == "function" {
+		if len(n.Body) == 0 {
+			return nil
+		}
+		n = n.Body[0]
+	}
+	return n
+}
+
+// toldOnce leaves to a loop to say what comes before the first of its calls.
+func (n *Node) toldOnce() {
+	if first := n.head(); first != nil && n.First != nil {
+		first.First = nil
+	}
+}

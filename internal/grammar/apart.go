@@ -1,0 +1,45 @@
+package grammar
+
+import "slices"
+
+// Apart returns the grammar of the sequence in which the terminal at a position is another one. What that is in loses a
+// repetition, and the rules of it are copied; g stays as it is.
+func (g *Grammar) Apart(position uint64, terminal int32) *Grammar {
+	length, err := g.lengths()
+	if err != nil || position >= length[0] {
+		return g
+	}
+	out := &Grammar{Rules: slices.Clone(g.Rules)}
+	// copied is the body of a rule with another terminal.
+	var copied func(rule int32, position uint64) []Symbol
+	copied = func(rule int32, position uint64) []Symbol {
+		body := g.Rules[rule]
+		for i, s := range body {
+			each := uint64(1)
+			if s.ID < 0 {
+				each = length[-s.ID]
+			}
+			if all := s.Count * each; position >= all {
+				position -= all
+				continue
+			}
+			before, own := position/each, Symbol{terminal, 1}
+			if s.ID < 0 {
+				inner := copied(-s.ID, position%each)
+				out.Rules = append(out.Rules, inner)
+				own.ID = -int32(len(out.Rules) - 1)
+			}
+			list := slices.Clone(body[:i])
+			if before > 0 {
+				list = append(list, Symbol{s.ID, before})
+			}
+			if list = append(list, own); before+1 < s.Count {
+				list = append(list, Symbol{s.ID, s.Count - before - 1})
+			}
+			return append(list, body[i+1:]...)
+		}
+		return body
+	}
+	out.Rules[0] = copied(0, position)
+	return out
+}

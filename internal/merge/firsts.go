@@ -1,0 +1,111 @@
+package merge
+
+import (
+	"sort"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/timing"
+)
+
+const (
+	longer   = 2    // a first call is apart if it takes so many times what those after it take on average
+	firstOf  = 0.01 // and so much of all time more
+	mostWays = 1 << 10
+)
+
+// firsts finds the leaves of one terminal whose first call on each rank took far longer than those after it: what is done once, before a
+// loop's first iteration or in a first call, is a phase of its own.
+func (p *placing) firsts(courses []course) (list []sections.First) {
+	leaves := p.byTerminal[courses[0].terminal]
+	if !p.longFirst(courses) || len(leaves) > mostWays {
+		return nil
+	}
+	ways, _ := p.waysTo(leaves)
+	for i := range courses {
+		x := &courses[i]
+		first := earliest(ways[x.from])
+		if first == nil || !begins(first, p.arrivals[first.Leaf]) {
+			continue
+		}
+		gap, late := p.apart(x.gap, x.gap)
+		duration, slow := p.apart(x.duration, durations(courses)...)
+		if late || slow {
+			list = append(list, sections.First{Leaf: first.Leaf, Gap: gap, Duration: duration})
+		}
+	}
+	return list
+}
+
+// longFirst reports whether any course may have such a call, which most have not.
+func (p *placing) longFirst(courses []course) bool {
+	for i := range courses {
+		x := &courses[i]
+		if _, late := p.apart(x.gap, x.gap); late {
+			return true
+		}
+		if _, slow := p.apart(x.duration, durations(courses)...); slow {
+			return true
+		}
+	}
+	return false
+}
+
+// durations are the phases of all courses of a terminal. What a call takes depends less on the call before it than the gap does.
+func durations(courses []course) (all [][]timing.Phase) {
+	for i := range courses {
+		all = append(all, courses[i].duration)
+	}
+	return all
+}
+
+// apart is the mean of the first phase, and whether that is the first call of each rank and far longer than the rest of all phases.
+func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean float64, apart bool) {
+	if len(phases) == 0 || phases[0].Calls == 0 {
+		return 0, false
+	}
+	mean = float64(phases[0].Sum) / float64(phases[0].Calls)
+	if float64(phases[0].Calls) != p.ranks {
+		return mean, false
+	}
+	var rest timing.Phase
+	for _, list := range all {
+		sum := timing.TotalPhase(list)
+		rest.Calls += sum.Calls
+		rest.Sum += sum.Sum
+	}
+	rest.Calls -= phases[0].Calls
+	rest.Sum -= phases[0].Sum
+	if rest.Calls == 0 {
+		return mean, false
+	}
+	usual := float64(rest.Sum) / float64(rest.Calls)
+	return mean, mean >= longer*usual && (mean-usual)*p.ranks > firstOf*p.total
+}
+
+// arrives is how many calls there are until the way is taken.
+func arrives(w *grammar.Arrival) int {
+	return sort.Search(1<<62, func(n int) bool { return w.Before(uint64(n)) > 0 })
+}
+
+// earliest is the way that is taken first.
+func earliest(ways []*grammar.Arrival) (first *grammar.Arrival) {
+	at := 0
+	for _, w := range ways {
+		if n := arrives(w); first == nil || n < at {
+			first, at = w, n
+		}
+	}
+	return first
+}
+
+// begins reports whether the way is that of the first call at its leaf.
+func begins(first *grammar.Arrival, ways []grammar.Arrival) bool {
+	at := arrives(first)
+	for i := range ways {
+		if arrives(&ways[i]) < at {
+			return false
+		}
+	}
+	return true
+}

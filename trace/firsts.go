@@ -1,0 +1,84 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/container"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/file/wire"
+)
+
+// FirstCalls are calls from one site of which the first on each of some ranks took far longer than the later ones, or was computed far longer
+// for. Times are means, in nanoseconds.
+type FirstCalls struct {
+	FunctionSite
+	Ranks         int
+	Calls         uint64 // of each rank, the first one included; of the rank that made most
+	Gap, Duration [2]float64
+	// Entries is how many of the calls enter a loop, the first one included: Gap is before these. 0: it begins none.
+	Entries uint64
+}
+
+// FirstCalls returns those that the trace knows of, those of most ranks first. Each Gap and Duration is that of the first call, then the mean of the later ones.
+func (r *Reader) FirstCalls() ([]FirstCalls, error) {
+	if !r.hasSection(container.Firsts) {
+		return nil, nil
+	}
+	var list []FirstCalls
+	at := make(map[FunctionSite]int)
+	for class := range r.Classes() {
+		members := r.Members(class)
+		k, err := r.Rank(members[0])
+		if err != nil {
+			return nil, err
+		}
+		leaves := k.Leaves(0)
+		times, _, err := leaves.means(k)
+		if err != nil {
+			return nil, err
+		}
+		for leaf := range times {
+			x := &times[leaf]
+			if x.Firsts == 0 {
+				continue
+			}
+			call := k.Called(leaves.Terminal(leaf))
+			c := FirstCalls{FunctionSite: call.FunctionSite(), Calls: x.Calls, Ranks: len(members), Entries: x.Entries, Gap: [2]float64{x.FirstGap}, Duration: [2]float64{x.FirstDuration}}
+			x.WithoutFirst()
+			c.Gap[1], c.Duration[1] = x.Gap/float64(x.Calls), x.Duration/float64(x.Calls)
+			if x.Entries > 0 {
+				c.Gap[1] = x.EntriesGap / float64(x.Entries)
+			}
+			i, known := at[c.FunctionSite]
+			if !known {
+				at[c.FunctionSite] = len(list)
+				list = append(list, c)
+				continue
+			}
+			list[i].join(&c)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b FirstCalls) int { return cmp.Compare(b.Ranks, a.Ranks) })
+	return list, nil
+}
+
+// join adds other ranks' calls.
+func (f *FirstCalls) join(o *FirstCalls) {
+	n, m := float64(f.Ranks), float64(o.Ranks)
+	for i := range f.Gap {
+		f.Gap[i] = (f.Gap[i]*n + o.Gap[i]*m) / (n + m)
+		f.Duration[i] = (f.Duration[i]*n + o.Duration[i]*m) / (n + m)
+	}
+	f.Ranks, f.Calls, f.Entries = f.Ranks+o.Ranks, max(f.Calls, o.Calls), max(f.Entries, o.Entries)
+}
+
+// firsts returns the first calls of a class that took far longer than those after them.
+func (r *Reader) firsts(class, leaves int) (list []sections.First, err error) {
+	blobs, err := r.byClass(container.Firsts)
+	if err != nil || len(blobs[class]) == 0 {
+		return nil, err
+	}
+	err = r.ofClass(container.Firsts, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeFirsts(w, leaves) })
+	return list, err
+}
