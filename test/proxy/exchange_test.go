@@ -35,6 +35,7 @@ func TestExchanges(t *testing.T) {
 			{"test", []int{4}, []string{arrivals, "test", "20"}},
 			{"testany", []int{4}, []string{arrivals, "testany", "20"}},
 			{"waitany", []int{4, 8, 16}, []string{arrivals, "waitany", "40"}},
+			{"pool", []int{4, 8, 16}, []string{arrivals, "pool", "20"}},
 			{"testsome", []int{4, 8, 16}, []string{arrivals, "testsome", "20"}},
 		} {
 			for _, ranks := range x.ranks {

@@ -95,15 +95,11 @@ func (m *matcher) equalButSource(x, y *trace.Call) bool {
 			q.at.In = q.old.In
 		}
 	}
-	equal := m.o.equalCalls(x, &c)
-	if m.names != nil {
-		m.names.end(equal)
-	}
-	return equal
+	return m.equalCopies(x, &c)
 }
 
-// equalButStatus compares two receives that may have got different messages.
-func (m *matcher) equalButStatus(x, y *trace.Call) bool {
+// equalButMessage compares two receives that may have got different messages; named: they name what a probe found, and its size.
+func (m *matcher) equalButMessage(x, y *trace.Call, named bool) bool {
 	p, q := x.Param("status"), y.Param("status")
 	if p == nil || q == nil || p.Out.Status == nil || q.Out.Status == nil {
 		return false
@@ -111,7 +107,50 @@ func (m *matcher) equalButStatus(x, y *trace.Call) bool {
 	c := *y
 	c.Params = slices.Clone(y.Params)
 	*c.Param("status") = *p
-	equal := m.o.equalCalls(x, &c)
+	asked, ok := ops.Receives(x)
+	if got, known := ops.Receives(&c); named && ok && known {
+		got.Source.In, got.Tag.In = asked.Source.In, asked.Tag.In
+		proportional(x.Param("count"), c.Param("count"), p.Out.Status.Count, q.Out.Status.Count)
+	}
+	return m.equalCopies(x, &c)
+}
+
+// equalButAsked compares two calls that ask about the message that came last in each trace.
+func (m *matcher) equalButAsked(x, y *trace.Call, last [2]*trace.StatusValue) bool {
+	p, q := x.Param("status"), y.Param("status")
+	if p == nil || q == nil || !sameMessage(p.In.Status, last[0]) || !sameMessage(q.In.Status, last[1]) {
+		return false
+	}
+	c := *y
+	c.Params = slices.Clone(y.Params)
+	c.Param("status").In = p.In
+	for i := range c.Params {
+		if r := &c.Params[i]; r.In.Type == trace.None && i < len(x.Params) {
+			proportional(&x.Params[i], r, p.In.Status.Count, q.In.Status.Count)
+		}
+	}
+	return m.equalCopies(x, &c)
+}
+
+func sameMessage(s, t *trace.StatusValue) bool {
+	return s != nil && t != nil && s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count
+}
+
+// proportional makes a number of elements that of the other trace, if that is in proportion to the bytes of each message.
+func proportional(p, q *trace.Param, bytesOfP, bytesOfQ int64) {
+	if p == nil || q == nil {
+		return
+	}
+	for _, v := range [][2]*trace.Value{{&p.In, &q.In}, {&p.Out, &q.Out}} {
+		if v[0].Type == trace.Int && v[1].Type == trace.Int && v[0].Num*bytesOfQ == v[1].Num*bytesOfP {
+			v[1].Num = v[0].Num
+		}
+	}
+}
+
+// equalCopies compares two calls of which one may be made up.
+func (m *matcher) equalCopies(x, y *trace.Call) bool {
+	equal := m.o.equalCalls(x, y)
 	if m.names != nil {
 		m.names.end(equal)
 	}

@@ -24,6 +24,9 @@ import (
 // A receive of the second trace may also name the rank that the first one's
 // receive from any got its message from.
 
+// A receive may name what a probe for any message found right before, and a call may ask of the status of such a message: then that is
+// another message in each trace, too.
+
 // A finish is the end of an operation.
 type finish struct {
 	form trace.RequestForm
@@ -52,6 +55,8 @@ type tally struct {
 	bad   *trace.Call               // first call whose status differs
 	wild  [2]map[finish]bool        // requests of receives that take any message
 	found [2]map[int64]bool         // by message handle: whether a probe for any message made it
+	last  [2]*trace.StatusValue     // message that came last to such a receive or probe
+	probe [2]bool                   // it was found by a probe that leaves it where it is
 	came  map[trace.StatusValue]int // to such: more often in the first trace than in the second
 }
 
@@ -71,7 +76,10 @@ func (t *tally) takesAny(c *trace.Call, second bool) bool {
 	if m := c.Param("message"); m != nil && m.In.Type == trace.Handle {
 		return t.found[side(second)][m.In.Num]
 	}
-	r, _ := ops.Receives(c)
+	r, ok := ops.Receives(c)
+	if s := t.last[side(second)]; ok && !r.Wild && s != nil && t.probe[side(second)] {
+		return r.Source.In.Num == s.Source && r.Tag.In.Num == s.Tag
+	}
 	return r.Wild
 }
 
@@ -85,11 +93,28 @@ func (t *tally) made(c *trace.Call, second bool) {
 		}
 	}
 	wild := t.takesAny(c, second)
+	t.sees(c, second, wild)
 	if r := c.Param("request"); r != nil && r.Out.Type == trace.Request {
 		set(t.wild[side(second)], finish{form: r.Out.Form, id: r.Out.ID}, wild)
 	}
 	if m := c.Param("message"); m != nil && m.Out.Type == trace.Handle && m.In.Type != trace.Handle {
 		set(t.found[side(second)], m.Out.Num, wild)
+	}
+}
+
+// sees notes the message that a receive or probe of any got or found.
+func (t *tally) sees(c *trace.Call, second, wild bool) {
+	def, _ := mpi.ByID(c.Func.ID)
+	is := meaning.WaitingOf(def)
+	p := c.Param("status")
+	if !is.Probes && !(is.Receives && is.Blocks) || p == nil || p.Out.Status == nil || p.Out.Status.Source == mpi.ProcNull || ops.InVain(c) {
+		return
+	}
+	if wild {
+		t.last[side(second)] = p.Out.Status
+	}
+	if is.Probes {
+		t.probe[side(second)] = wild && c.Param("message") == nil
 	}
 }
 
@@ -127,6 +152,7 @@ func (t *tally) message(s *trace.StatusValue, second bool) {
 
 // add notes what a call of one of the traces finished.
 func (t *tally) add(c *trace.Call, second bool) {
+	t.sees(c, second, t.takesAny(c, second))
 	for _, done := range ops.Completed(c) {
 		r, s := done.Request, done.Status
 		f := finish{form: r.Form, id: r.ID}
@@ -146,6 +172,9 @@ func (t *tally) add(c *trace.Call, second bool) {
 		}
 		if wild {
 			t.message(s, second)
+			if s != nil {
+				t.last[side(second)], t.probe[side(second)] = s, false
+			}
 			s = nil
 		}
 		other, ok := t.open[f]
@@ -217,9 +246,12 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 			if x.Name() == y.Name() && t.takesAny(x, false) && m.equalButSource(x, y) {
 				continue
 			}
-			if x.Name() == y.Name() && t.takesAny(x, false) && t.takesAny(y, true) && m.equalButStatus(x, y) {
+			if x.Name() == y.Name() && t.takesAny(x, false) && t.takesAny(y, true) && m.equalButMessage(x, y, t.probe[0] && t.probe[1]) {
 				t.message(x.Param("status").Out.Status, false)
 				t.message(y.Param("status").Out.Status, true)
+				continue
+			}
+			if x.Name() == y.Name() && m.equalButAsked(x, y, t.last) {
 				continue
 			}
 		}

@@ -68,6 +68,38 @@ func TestVainTests(t *testing.T) {
 	}
 }
 
+// A loop of probes that asks for the size of what it found and receives that takes the same messages in another order, but no others.
+func TestProbedOrder(t *testing.T) {
+	loop := func(take int64, messages ...[3]int64) func(r *tracktest.Recorder) { // source, tag, elements
+		return func(r *tracktest.Recorder) {
+			for _, m := range messages {
+				status := []int64{1, m[0], m[1], 4 * m[2], 0}
+				r.Call("MPI_Iprobe", 1, slices.Concat([]int64{mpi.AnySource, mpi.AnyTag, tracktest.World, 1}, status)...)
+				r.Call("MPI_Get_count", 2, append(status, tracktest.IntType, m[2])...)
+				r.Recv(3, m[2]*take, m[0], m[1])
+			}
+			r.Allreduce(4, 1)
+		}
+	}
+	x, y, z := [3]int64{0, 10, 3}, [3]int64{2, 11, 5}, [3]int64{2, 11, 6}
+	a := mergetest.Run(t, 1, loop(1, x, y, x))
+	for _, c := range []struct {
+		name  string
+		b     func(r *tracktest.Recorder)
+		equal bool
+	}{
+		{"another order", loop(1, y, x, x), true},
+		{"another message", loop(1, x, z, x), false},
+		{"another one more often", loop(1, x, y, y), false},
+		{"other sizes of receives", loop(2, y, x, x), false},
+	} {
+		b := mergetest.Run(t, 1, c.b)
+		if list := compare(t, a, b, diff.Options{AnyOrder: true}); (len(list) == 0) != c.equal {
+			t.Errorf("%s: %+v", c.name, list)
+		}
+	}
+}
+
 // The status of a persistent send is the same whether it was active or not: only
 // what was started can be finished.
 func TestInactive(t *testing.T) {

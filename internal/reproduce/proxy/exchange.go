@@ -22,7 +22,8 @@ const (
 	noRole role = iota // ends the stretch
 	inVain             // a test or probe that found nothing
 	makes              // begins a message, with a request of its own or none
-	tests              // finishes requests
+	tests              // finishes requests, as they come
+	waits              // finishes all requests that it is given
 	probes             // finds a message
 	takes              // receives a message, which must be the one that was found
 	asks               // reads a status
@@ -68,6 +69,7 @@ type exchanger struct {
 	open   map[int64]item // requests that it made and that are not finished
 	probe  *item          // a message was found and not yet taken
 	closed int            // number of its calls after which nothing is open
+	finds  bool           // one of them tests or probes
 
 	stretches []map[*kind]int64 // calls of each kind
 	list      []int             // steps: terminals, and ^n for stretch n
@@ -91,7 +93,7 @@ const (
 )
 
 // fewRecorded is how long the structures of all ranks may be together before exchanges are looked for.
-const fewRecorded = 1000
+const fewRecorded = 250
 
 // exchanges looks for streams that are much shorter with exchanges.
 func (g *generator) exchanges() {
@@ -206,12 +208,12 @@ func (x *exchanger) fits(i item) bool {
 			return false
 		}
 		last := x.region[len(x.region)-1].terminal
-		return x.roles[last] == asks || x.roles[last] == probes || x.roles[last] == takes || x.roles[last] == tests && len(x.region[len(x.region)-1].done) == 1
+		return x.roles[last] == asks || x.roles[last] == probes || x.roles[last] == takes || (x.roles[last] == tests || x.roles[last] == waits) && len(x.region[len(x.region)-1].done) == 1
 	case r == takes:
 		return x.probe != nil
 	case x.probe != nil:
 		return false
-	case r == tests:
+	case r == tests, r == waits:
 		for _, r := range i.done {
 			if _, ours := x.open[r]; !ours {
 				return false
@@ -243,7 +245,7 @@ func (x *exchanger) take(i item) {
 		if x.v.calls[i.terminal].created() > 0 {
 			x.open[i.made] = i
 		}
-	case tests:
+	case tests, waits:
 		for _, r := range i.done {
 			delete(x.open, r)
 		}
@@ -252,8 +254,12 @@ func (x *exchanger) take(i item) {
 	case takes:
 		x.probe = nil
 	}
-	if len(x.open) == 0 && x.probe == nil {
-		x.closed = len(x.region)
+	x.finds = x.finds || x.roles[i.terminal] == tests || x.roles[i.terminal] == probes
+	if len(x.open) > 0 || x.probe != nil {
+		return
+	}
+	if x.closed = len(x.region); !x.finds && x.roles[i.terminal] == waits {
+		x.flush() // what waits for all that it begins is as the program has it
 	}
 }
 
@@ -269,7 +275,7 @@ func (x *exchanger) flush() {
 			n = max(n, x.probe.index+1)
 		}
 	}
-	x.region, x.closed, x.probe = nil, 0, nil
+	x.region, x.closed, x.probe, x.finds = nil, 0, nil, false
 	clear(x.open)
 	if finds {
 		x.exchange(region[:n])
@@ -333,14 +339,14 @@ func (x *exchanger) exchange(list []item) {
 				used[k][p]++
 				k.overlaps = k.overlaps || used[k][p] > 1
 			}
-		case tests:
+		case tests, waits:
 			for _, made := range i.done {
 				k = open[made]
 				now[k]--
 				if p, ok := where[made]; ok {
 					used[k][p]--
 				}
-				if k.found < 0 {
+				if k.found < 0 || x.roles[k.found] == waits && x.roles[t] == tests {
 					k.found = t
 				}
 				x.answer(k, &k.asks, list[n+1:])

@@ -76,12 +76,20 @@ func (g *generator) exchangeLine(v *variant, f *finish) *line {
 			continue
 		}
 		asked := g.asked(v, f, k.asks)
-		if meaning.WaitingOf(found.def).Choice == meaning.OneRequest {
-			fmt.Fprintf(&body, "        TESTS(%d, DO(0, %s);,%s)\n", n, g.finishCall(v, found, "", "opened_request()"), asked)
+		is := meaning.WaitingOf(found.def)
+		if is.Choice == meaning.OneRequest {
+			guard := ""
+			if is.Blocks {
+				guard = "if (!none_done(1, opened_request())) "
+			}
+			fmt.Fprintf(&body, "        TESTS(%d, %sDO(0, %s);,%s)\n", n, guard, g.finishCall(v, found, "", "opened_request()"), asked)
 			continue
 		}
 		key := "0, DO(0, "
-		if !found.def.Has(mpi.Polls) {
+		switch {
+		case is.Choice == meaning.AllRequests:
+			key = "not_all(), DO(0, "
+		case is.Blocks:
 			key = "none_done(gathered_open(), opened_requests()), DO(0, "
 		}
 		key += g.finishCall(v, found, "gathered_open()", "opened_requests()")

@@ -75,13 +75,20 @@ func (x *exchanger) role(t int) role {
 		case c.def.Has(mpi.Polls):
 			return inVain
 		}
-	case is.Completes && is.Choice == meaning.OneRequest && c.def.Has(mpi.Polls):
+	case is.Completes && is.Blocks && is.Choice == meaning.AllRequests:
+		if x.done[t] = c.all(); len(x.done[t]) > 0 {
+			return waits
+		}
+	case is.Completes && is.Choice == meaning.OneRequest && (is.Blocks || c.def.Has(mpi.Polls)):
 		for m, vals := range c.vals {
 			list := c.finished(vals)
 			if m > 0 && !slices.Equal(list, x.done[t]) || slices.Contains(list, 0) {
 				return noRole
 			}
 			x.done[t] = list
+		}
+		if len(x.done[t]) > 0 && is.Blocks {
+			return waits
 		}
 		if len(x.done[t]) > 0 {
 			return tests
@@ -122,6 +129,28 @@ func (c *call) asksStatus() bool {
 		}
 	}
 	return status
+}
+
+// all lists how many creations ago the requests were made that a call waits for; 0 is a request of another kind. Where members differ
+// nothing is known of them.
+func (c *call) all() (list []int64) {
+	l := c.layout()
+	spans, err := l.Spans(nil, c.vals[0])
+	if err != nil || !c.alike() {
+		return nil
+	}
+	if s, ok := l.Requests(spans); ok {
+		for _, v := range c.vals[0][s.At+1 : s.End] {
+			switch {
+			case v == 0: // null
+			case v < 0 || v&1 != 0:
+				list = append(list, 0)
+			default:
+				list = append(list, v>>1)
+			}
+		}
+	}
+	return list
 }
 
 // finished lists how many creations ago the request was made that a test finishes; 0 is a request of another kind.

@@ -427,8 +427,12 @@ func (g *generator) finishCall(v *variant, c *call, count, place string) string 
 	}
 	var args string
 	switch got := c.finishedBy(); {
+	case count == "" && c.def.Index("flag") < 0:
+		args = fmt.Sprintf("%s, %s", place, status)
 	case count == "":
 		args = fmt.Sprintf("%s, &flag, %s", place, status)
+	case meaning.WaitingOf(c.def).Choice == meaning.AllRequests:
+		args = fmt.Sprintf("%s, %s, %s", count, place, all)
 	case got == "flag":
 		args = fmt.Sprintf("%s, %s, &number[0], &flag, %s", count, place, status)
 	case got == "index":

@@ -1,5 +1,6 @@
 // Ring neighbours send each other messages of random sizes at random times. By mode they are found with MPI_Iprobe or MPI_Probe and then
-// received, or finished by MPI_Testsome, MPI_Testany or MPI_Test, whereupon the next receive is posted.
+// received,
+// or finished by MPI_Testsome, MPI_Testany, MPI_Test or MPI_Waitany, whereupon the next receive is posted.
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,24 @@ int main(int argc, char **argv)
 			for (int i = 0; i < NEAR; i++)
 				MPI_Waitany(NEAR, receives, &at, MPI_STATUS_IGNORE);
 			MPI_Waitall(NEAR, sends, MPI_STATUSES_IGNORE);
+			continue;
+		}
+		if (!strcmp(mode, "pool")) { // as one comes the next is received, between sends that are waited for
+			memset(got, 0, sizeof got);
+			for (int i = 0; i < NEAR; i++)
+				post(i);
+			for (int k = 0; left > 0; k++, left--) {
+				if (k < EACH) {
+					for (int i = 0; i < NEAR; i++)
+						pass(i);
+					MPI_Waitall(NEAR, sends, MPI_STATUSES_IGNORE);
+				}
+				work(rand() % 4 * 1000);
+				MPI_Waitany(NEAR, receives, &at, MPI_STATUS_IGNORE);
+				if (++got[at] < EACH)
+					post(at);
+			}
+			MPI_Barrier(MPI_COMM_WORLD);
 			continue;
 		}
 		memset(sent, 0, sizeof sent);

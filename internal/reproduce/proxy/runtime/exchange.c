@@ -46,7 +46,7 @@ struct open {
 };
 static _Thread_local struct {
 	int64_t left; /* calls to make */
-	int n, room;
+	int n, room, most;
 	struct open *list;
 } kinds[KINDS];
 static _Thread_local int active, stirred;
@@ -82,6 +82,7 @@ int exchanging(void)
 
 int may_open(int kind, int most, const void *where)
 {
+	kinds[kind].most = most;
 	if (kinds[kind].left <= 0 || kinds[kind].n >= most)
 		return 0;
 	for (int k = 0; where && k < active; k++)
@@ -177,6 +178,17 @@ int gathered_done(void)
 			} else
 				kinds[k].list[i++].request = asked.list[at];
 	return done;
+}
+
+int not_all(void)
+{
+	for (int k = 0; k < active; k++)
+		if (asked.of >> k & 1 && kinds[k].left > 0 && kinds[k].n < kinds[k].most)
+			return 1;
+	for (int i = 0; i < asked.n; i++)
+		if (none_done(1, &asked.list[i]))
+			return 1;
+	return 0;
 }
 
 int sent(MPI_Datatype type)

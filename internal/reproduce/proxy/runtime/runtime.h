@@ -176,8 +176,9 @@ void next_row(int n);
 /* Messages that come and go in an order that is another in each run. An EXCHANGE goes on until each kind of call was made
    as often as the row of a table says, and all requests are finished. MAKES makes a call if no more than so many requests
    of its kind are open, and none at that address; TESTS tests for each request of a kind, TESTS_OF for all of some kinds at
-   once; what follows is asked of each that is finished. TAKES receives messages that are probed for. Calls that would wait
-   are not made as long as they are in vain. */
+   once; what follows is asked of each that is finished. What waits for all of them is called where as many are open as were at
+   most, and all are done (not_all). TAKES receives messages that are probed for. Calls that would wait are not made as long as
+   they are in vain. */
 #define EXCHANGE(n, kinds, gap, ...) do { PASS(gap); exchange(n, kinds); while (exchanging()) { __VA_ARGS__ } next_row(n); } while (0)
 #define MAKES(kind, most, where, ...) for (const void *at_; at_ = where, may_open(kind, most, at_);) { __VA_ARGS__ opened(kind, at_); }
 #define TESTS(kind, test, ...) for (int i_ = 0; test_next(kind, &i_);) { test if (*opened_request() != MPI_REQUEST_NULL) i_++; else { closed(); __VA_ARGS__ } }
@@ -195,6 +196,7 @@ int gather(unsigned kinds);
 int gathered_open(void);
 MPI_Request *opened_requests(void);
 int gathered_done(void);
+int not_all(void);
 int sent(MPI_Datatype); /* how much of it the message has that status tells of */
 
 /* Start and end. */
