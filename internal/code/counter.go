@@ -337,11 +337,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 	if err != nil || call.Tail {
 		return Counter{}, false
 	}
-	m := f.image
-	if m.counted != f {
-		m.counted, m.counters = f, f.newCounters(b) // of one function at a time: it is more than its body
-	}
-	c := m.counters
+	c := f.countersOf(b)
 	x := once.Of(c.loops, loop, func() *loopState { return c.loop(b, loop) })
 	if x.at[call.Block] == nil || len(x.steps) == 0 {
 		return Counter{}, false
@@ -373,4 +369,76 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 func (k Counter) String() string {
 	where := cmp.Or(k.Register, fmt.Sprintf("CFA%+d", k.Offset))
 	return fmt.Sprintf("%s, %+d", where, k.Step)
+}
+
+// Divided counts the loops around a loop up to one that goes on with the same counter: all that writes to that within the outer loop adds
+// the same to it, in the inner loop and beside it. Compilers make several loops of one where a condition holds in its first rounds, say.
+// It is 0 if there is none.
+func (f *Function) Divided(loop int) int {
+	b, err := f.Body()
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for outer := b.Graph.Loops[loop].Parent; outer != None; outer = b.Graph.Loops[outer].Parent {
+		if n++; f.countersOf(b).shared(b, loop, outer) {
+			return n
+		}
+	}
+	return 0
+}
+
+// shared reports whether two loops, one around the other, go on with one counter.
+func (c *counters) shared(b *Body, loop, outer int) bool {
+	within := func(block, loop int) bool {
+		at := b.Graph.Loop[block]
+		for at != None && at != loop {
+			at = b.Graph.Loops[at].Parent
+		}
+		return at == loop
+	}
+	type writes struct {
+		add           int64
+		inner, beside bool
+		other         bool
+	}
+	all := make([]writes, len(c.conv.Names)+len(c.words))
+	for _, i := range c.order {
+		if !within(i, outer) {
+			continue
+		}
+		inner := within(i, loop)
+		for k := range c.ops[i] {
+			o := &c.ops[i][k]
+			steps := o.to >= 0 && o.from == o.to && o.add != 0
+			changed := o.changed
+			if o.call {
+				changed |= ^(c.conv.Kept | 1<<c.conv.Stack)
+			}
+			for changed &= 1<<len(c.conv.Names) - 1; changed != 0; changed &= changed - 1 {
+				if p := bits.TrailingZeros32(changed); !steps || p != o.to {
+					all[p].other = true
+				}
+			}
+			for _, p := range o.over {
+				all[p].other = true
+			}
+			if steps {
+				w := &all[o.to]
+				w.other = w.other || w.add != 0 && w.add != o.add
+				w.add, w.inner, w.beside = o.add, w.inner || inner, w.beside || !inner
+			} else if o.to >= 0 {
+				all[o.to].other = true
+			}
+		}
+	}
+	return slices.ContainsFunc(all, func(w writes) bool { return w.inner && w.beside && !w.other })
+}
+
+// countersOf is of one function at a time: it is more than its body.
+func (f *Function) countersOf(b *Body) *counters {
+	if m := f.image; m.counted != f {
+		m.counted, m.counters = f, f.newCounters(b)
+	}
+	return f.image.counters
 }

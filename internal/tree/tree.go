@@ -354,6 +354,9 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 		}
 		for _, l := range slices.Backward(around) {
 			v = v.child(key{kind: trace.LoopVertex, in: p.in.Function, at: p.in.body.Blocks[p.in.body.Graph.Loops[l].Header].Lo})
+			if v.in == nil {
+				v.divided(p.in.Divided(l))
+			}
 			v.in, v.loop, v.site = p.in, l, p.site
 		}
 		k := key{kind: trace.CallVertex, in: p.in.Function, at: p.call.Addr, name: name, turn: turn}
@@ -375,6 +378,13 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 		v.read = m.planner.Path(read)
 	}
 	return v
+}
+
+// divided marks a loop that goes on with the counter of the loop so many further out, and those between.
+func (v *vertex) divided(loops int) {
+	for x := v; loops > 0; x, loops = x.parent, loops-1 {
+		x.unsure, x.parent.unsure = true, true
+	}
 }
 
 func (v *vertex) child(k key) *vertex {

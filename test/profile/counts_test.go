@@ -368,3 +368,29 @@ func (g *made) compare(t *testing.T, m *mpis.MPI, dir string, astray bool) {
 		t.Errorf("only %d loops are not marked", exact)
 	}
 }
+
+// TestThreaded: of a loop that optimisers made several of, which go on with one counter, no number stands unmarked but the true one.
+func TestThreaded(t *testing.T) {
+	for _, m := range mpis.Need(t) {
+		for _, level := range []string{"-O0", "-O1", "-O2", "-O3"} {
+			t.Run(m.Name+level, func(t *testing.T) {
+				dir := traceWith(t, m, "threaded.c", []string{"--stack", "16"}, "-g", level)
+				var list []struct{ Threads []struct{ Body []loop } }
+				if err := json.Unmarshal([]byte(spoor(t, dir, "calltree", "--json", "app.spoor")), &list); err != nil {
+					t.Fatal(err)
+				}
+				loops := 0
+				each(list[0].Threads[0].Body, func(x loop) {
+					if x.Kind == "loop" {
+						if loops++; !x.Unsure && (x.Least != 20 || x.Most != 20) {
+							t.Errorf("a loop of %d to %d rounds at %s, unmarked; the program has one of 20", x.Least, x.Most, x.Place)
+						}
+					}
+				})
+				if loops == 0 {
+					t.Error("no loop")
+				}
+			})
+		}
+	}
+}
