@@ -54,17 +54,17 @@ func TestNoTemporaryFolders(t *testing.T) {
 	})
 }
 
-// Ranks with process numbers of their own, as in containers, are known to be dead when they are.
+// Ranks with users, mounts and process numbers of their own, as in containers, are known to be dead when they are.
 func TestOwnProcessNumbers(t *testing.T) {
 	t.Parallel()
 	each(t, "crash_segv", func(s *shell) {
-		if out, err := exec.Command("unshare", "-pf", "--mount-proc", "true").CombinedOutput(); err != nil {
-			need.Absent(s.t, "no name space of its own for processes: %s", out)
+		if out, err := exec.Command("unshare", "-Urmpf", "--mount-proc", "true").CombinedOutput(); err != nil {
+			need.Absent(s.t, "no name spaces of their own for users, mounts and processes: %s", out)
 		}
 		if s.mpi.Family == "openmpi" {
 			return // its ranks tell each other apart by their numbers, and crash in MPI_Init
 		}
-		line := slices.Concat([]string{tool, "run", "-o", "app.spoor"}, s.scratch(), s.mpi.Command(2, "unshare", "-pf", "--mount-proc", "./app"))
+		line := slices.Concat([]string{tool, "run", "-o", "app.spoor"}, s.scratch(), s.mpi.Command(2, "unshare", "-Urmpf", "--mount-proc", "./app"))
 		code, _, stderr := s.run(line...)
 		if code == 0 || strings.Contains(stderr, "still run") {
 			s.t.Errorf("code %d: %s", code, stderr)

@@ -459,3 +459,31 @@ func TestNodeGoes(t *testing.T) {
 		}
 	})
 }
+
+// Several programs of one job: a file names them, or a step of several components does.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	onCluster(t, func(t *testing.T, j *job, app string) {
+		needFinalize(t, j.mpi)
+		if err := os.MkdirAll(j.dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		other := filepath.Join(j.dir, "other")
+		if err := os.Symlink(app, other); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(j.dir, "programs"), fmt.Appendf(nil, "0-1 %s end\n2-5 %s end\n", app, other), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for name, line := range map[string][]string{
+			"file":       slices.Concat(srun(j.mpi), spread, []string{"--multi-prog", "programs"}),
+			"components": slices.Concat(srun(j.mpi), []string{"-N", "1", "-n", "2", app, "end", ":", "-N", "2", "-n", "4", other, "end"}),
+		} {
+			trace := name + ".spoor"
+			out, err := j.run(j.dir, slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "-o", trace}, line)...)
+			if err != nil || !strings.Contains(out, "spoor: "+trace+": 6 ranks") {
+				t.Errorf("%s: %v: %s", name, err, out)
+			}
+		}
+	})
+}
