@@ -116,7 +116,7 @@ type Operation struct {
 	Nth            uint64                 // of its channel, from 1; 0 where Message is
 	Wanted         uint64                 // of a file operation: bytes asked for
 	Shares         *Shares                // what it moves to and from each member, if Options ask for that
-	Neighbours     *handles.Neighbourhood // of a collective along a topology, the same; nil: not known
+	Neighbours     *handles.Neighbourhood // of a collective along a topology, with Shares or Messages; nil: not known
 	Window         *Window
 	Group          []int // of Post, Start, Complete and Posted: ranks of the world
 	File           *File

@@ -139,6 +139,13 @@ func Passive(f *trace.Function) bool {
 	return strings.HasPrefix(base, "Win_flush") || base == "Win_sync" || strings.HasPrefix(base, "Win_lock") || strings.HasPrefix(base, "Win_unlock")
 }
 
+// Alone reports whether calls wait for no other rank, by what the standard says of their function: they are local, or
+// transfer to or from a file by themselves.
+func Alone(c *trace.Call) bool {
+	m := meaning.Of(c.Name())
+	return Is(c.Func, mpi.Local) || m != nil && m.Pattern == meaning.File && !c.Func.Has(trace.Collective) || ToNobody(c)
+}
+
 // Abandons reports whether calls of a function give up a request before it has completed, or try to.
 func Abandons(f *trace.Function) bool {
 	base := Base(f)

@@ -58,6 +58,7 @@ type local struct {
 
 	byTerminal []place
 	known      []bool
+	alone      []bool  // by terminal: calls wait for no other rank, by the standard
 	ownNs      []int64 // by terminal: in its calls, and outside of MPI and the recorder before
 	threads    []*history
 	clock      ops.Clock            // nil: the trace's times
@@ -65,16 +66,18 @@ type local struct {
 	part       float64              // of the run that is
 	torn       map[ops.Channel]bool // messages that can't be matched
 
-	turn    int64                // messages received
-	posted  map[uint64]arrival   // receives under way, by ID
-	sending map[uint64]*outgoing // sends under way, by ID
-	joined  map[uint64]*meeting  // collectives under way, by ID
-	started map[int]uint64       // persistent collectives so far, by communicator
-	sent    map[uint64]*outgoing // by number of the message
-	got     map[uint64]*incoming
-	order   order
-	groups  []*group
-	asked   struct { // edge, last
+	turn      int64                   // messages received
+	posted    map[uint64]arrival      // receives under way, by ID
+	sending   map[uint64]*outgoing    // sends under way, by ID
+	joined    map[uint64]*meeting     // collectives under way, by ID
+	signals   []signal                // of the act at hand
+	signalled map[ops.Channel]*uint64 // signals so far
+	started   map[int]uint64          // persistent collectives so far, by communicator
+	sent      map[uint64]*outgoing    // by number of the message
+	got       map[uint64]*incoming
+	order     order
+	groups    []*group
+	asked     struct { // edge, last
 		function *trace.Function
 		kind     Kind
 		ok       bool
@@ -102,7 +105,7 @@ const slack = 4
 func newLocal(t Transport, s *ops.Source, p *Places) *local {
 	return &local{
 		world: World(t.Size()), part: 1, since: math.MinInt64, Talk: Talk{t}, s: s, places: p, each: func(Wait) {}, rider: alone{}, direct: maxDirect,
-		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), started: make(map[int]uint64),
+		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), signalled: make(map[ops.Channel]*uint64), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
 	}
@@ -120,7 +123,7 @@ func World(n int) []int {
 // Begin, Leave and End are there for ops.Sink.
 func (w *local) Begin(k *trace.Rank) error {
 	w.k = k
-	w.byTerminal, w.known = make([]place, k.Terminals()), make([]bool, k.Terminals())
+	w.byTerminal, w.known, w.alone = make([]place, k.Terminals()), make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	w.ownNs = make([]int64, k.Terminals())
 	w.Threads = make([]span, k.Streams())
 	for range k.Streams() {
@@ -131,7 +134,7 @@ func (w *local) Begin(k *trace.Rank) error {
 
 func (w *local) placeOf(c *ops.Call) place {
 	if !w.known[c.Terminal] {
-		w.known[c.Terminal], w.byTerminal[c.Terminal] = true, w.places.place(c.Func, c.Site)
+		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.Alone(c.Call)
 	}
 	return w.byTerminal[c.Terminal]
 }
@@ -157,8 +160,9 @@ func (w *local) Enter(c *ops.Call) error {
 	at := w.placeOf(c)
 	w.ownNs[c.Terminal] += int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns)
 	edge, isEdge := w.edge(c.Func)
-	if len(c.Acts) == 0 && (!isEdge || c.Return != 0) {
-		w.Other[c.Name()] += c.End - c.Start
+	together := len(c.Acts) == 0 && c.Met.Comm != nil && c.Return == 0
+	if len(c.Acts) == 0 && !together && (!isEdge || c.Return != 0) {
+		w.unclear(c)
 		return nil
 	}
 	here := arrival{c.Start, slack * int64(c.Timing.Duration.Bound+c.Timing.Gap.Bound), int32(w.Rank()), int32(c.Stream), at}
@@ -170,11 +174,14 @@ func (w *local) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		w.act(c, &c.Acts[i], here, free, b)
 	}
+	if together {
+		w.meets(c, &ops.Act{}, here, free, b)
+	}
 	if isEdge && c.Return == 0 {
 		w.meetsAll(edge, here, free, b)
 	}
 	if !b.known {
-		w.Other[c.Name()] += c.End - c.Start
+		w.unclear(c)
 	}
 	if w.spare = nil; !b.opened {
 		w.spare = b
@@ -188,10 +195,20 @@ func (w *local) Enter(c *ops.Call) error {
 	return nil
 }
 
+// unclear takes a call of which nothing is said.
+func (w *local) unclear(c *ops.Call) {
+	if !w.alone[c.Terminal] {
+		w.Other[c.Name()] += c.End - c.Start
+	}
+}
+
 // skip takes a call that is too early to be looked at.
 func (w *local) skip(c *ops.Call) {
 	for i := range c.Acts {
-		if x := &c.Acts[i]; meets(x.Kind) && c.Func.Has(trace.Starts) {
+		switch x := &c.Acts[i]; {
+		case isSignalled(x):
+			w.signalsOf(c, x)
+		case meets(x.Kind) && c.Func.Has(trace.Starts):
 			w.started[x.Comm.Key()]++
 		}
 	}
@@ -199,7 +216,7 @@ func (w *local) skip(c *ops.Call) {
 
 func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocked) {
 	switch x.Kind {
-	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd:
+	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd, ops.ReadEnd, ops.WriteEnd:
 		b.known = true
 	}
 	switch x.Kind {
@@ -230,21 +247,23 @@ func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocke
 	case ops.Cancelled:
 		delete(w.posted, x.ID)
 		delete(w.sending, x.ID)
-	case ops.CollectiveEnd:
+	case ops.CollectiveEnd, ops.ReadEnd, ops.WriteEnd:
 		if m := w.joined[x.ID]; m != nil {
 			delete(w.joined, x.ID)
 			m.ends(w, b)
 		}
 	default:
-		w.meets(c, x, here, free, b)
+		switch {
+		case isSignalled(x):
+			w.signal(c, x, here, b)
+		case meets(x.Kind):
+			w.meets(c, x, here, free, b)
+		}
 	}
 }
 
-// meets takes an act that all members of a communicator do together.
+// meets takes what all members of a communicator do together.
 func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *blocked) {
-	if !meets(act.Kind) {
-		return
-	}
 	m, key := c.Met, meetingKey{}
 	if c.Func.Has(trace.Starts) {
 		comm := act.Comm.Key()
@@ -263,9 +282,12 @@ func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *bl
 	x := &meeting{group: g, key: key, self: m.Self, when: here, free: free, need: needs(orFunction(act.Function, c.Func), m.Self, act.Root)}
 	g.pending = append(g.pending, x)
 	b.known = b.known || !x.need.unknown
-	if act.Kind == ops.CollectiveBegin {
-		w.joined[act.ID] = x
-		return
+	switch act.Kind {
+	case ops.CollectiveBegin, ops.ReadBegin, ops.WriteBegin:
+		w.joined[act.ID] = x // what completes it waits
+		if c.Func.Has(trace.Nonblocking) || c.Func.Has(trace.Starts) {
+			return
+		}
 	}
 	x.ends(w, b)
 }
@@ -543,6 +565,9 @@ func (w *local) end() error {
 	for _, m := range w.got {
 		if m.call != nil {
 			w.met(m.call)
+		}
+		for _, x := range m.waiting {
+			w.met(x.call)
 		}
 	}
 	for _, g := range w.groups {

@@ -35,7 +35,8 @@ func flag(b bool) int {
 
 // A meeting is a collective operation to which the rank has come, and maybe not all others.
 type meeting struct {
-	*group
+	*group           // nil: the rank waits for its neighbours alone
+	from    []uint64 // the signals of these, by number
 	key     meetingKey
 	self    int // the rank's own number
 	when    arrival
@@ -79,7 +80,8 @@ type need struct {
 	kind    Kind
 	root    bool // it is the root of LateRoot, or of EarlyRoot
 	none    bool // nobody
-	unknown bool // some members, but which is not looked at
+	unknown bool // some members, but which is not known
+	may     bool // a call may return before all have come: it waited for them only if it did not
 }
 
 // needs returns whom a member needs in calls of a function, root being the root's rank or none.
@@ -97,9 +99,12 @@ func needs(f *trace.Function, member, root int) need {
 		n.none = true
 		return n
 	case meaning.Some:
-		n.none, n.unknown = true, true
-		return n
+		if m.Pattern != meaning.File {
+			n.none, n.unknown = true, true
+			return n
+		}
 	}
+	n.may = m == nil && !ops.Is(f, mpi.Barrier) || m != nil && m.Pattern == meaning.File
 	switch {
 	case m != nil && m.Pattern == meaning.ToRoot:
 		n.kind = EarlyRoot
@@ -146,6 +151,12 @@ func (c *coming) join(o *coming) {
 
 // ends says in which call a member waits for the others.
 func (x *meeting) ends(w *local, b *blocked) {
+	if x.group == nil {
+		for _, number := range x.from {
+			w.awaits(number, awaiting{call: b, kind: LateSender}, true)
+		}
+		return
+	}
 	b.opens()
 	if x.waiting = append(x.waiting, b); x.all != nil {
 		w.resolve(x)
@@ -256,7 +267,7 @@ func (w *local) resolve(x *meeting) {
 				if x.large {
 					free = last.free
 				}
-				b.waitsFor(x.need.kind, last.arrival, free, 0)
+				b.comes(x.need.kind, last.arrival, free, x.need.may)
 			}
 		}
 		w.met(b)
@@ -346,7 +357,8 @@ func (x *comer) code(c *wire.Coder, at int64, same bool) {
 // meets reports whether acts of a kind are what members do together.
 func meets(kind ops.Kind) bool {
 	switch kind {
-	case ops.Collective, ops.CollectiveBegin, ops.CommMade, ops.WindowMade, ops.Fence, ops.WindowFreed, ops.FileOpened, ops.FileClosed:
+	case ops.Collective, ops.CollectiveBegin, ops.CommMade, ops.CommFreed, ops.WindowMade, ops.Fence, ops.WindowFreed, ops.FileOpened, ops.FileClosed,
+		ops.FileSought, ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
 		return true
 	}
 	return false

@@ -26,6 +26,8 @@ type incoming struct {
 	turn          int64
 	channel       ops.Channel
 	nth           uint64
+	waiting       []awaiting
+	last          bool // nobody else waits for it
 }
 
 // sends says that a message was sent.
@@ -93,6 +95,7 @@ func (w *local) hearSent(from int, r *wire.Reader) {
 		number := c.Number(nth)
 		m := once.Of(w.got, number, func() *incoming { return &incoming{} })
 		m.isSent, m.sent = true, sent
+		w.sentBy(number, m)
 		if m.isGot {
 			w.matched(number, m)
 		}
