@@ -90,6 +90,7 @@ const (
 	Write
 	WriteBegin
 	WriteEnd
+	Probed  // a message is there that the next receive of its kind gets, or that is taken for one; with Messages and Finer
 	Awaited // an operation that a call waits for which never returned
 )
 
@@ -177,7 +178,7 @@ var kindNames = [...]string{
 	Put: "put", Get: "get", Atomic: "atomic", TransferEnd: "transfer end", TransferDone: "transfer done", Fence: "fence",
 	Lock: "lock", Unlock: "unlock", FileOpened: "file opened", FileClosed: "file closed", FileSought: "seek", FileDeleted: "file deleted",
 	Read: "read", ReadBegin: "read begin", ReadEnd: "read end", Write: "write", WriteBegin: "write begin", WriteEnd: "write end",
-	Awaited: "awaited",
+	Probed: "probed", Awaited: "awaited", Post: "post", Start: "start", Complete: "complete", Posted: "posted", FileViewed: "view", FileSynced: "sync",
 }
 
 func (k Kind) String() string { return kindNames[k] }

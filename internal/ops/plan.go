@@ -114,7 +114,7 @@ var rules map[string]func(*process, *thread, *plan, *Call)
 
 func init() {
 	rules = map[string]func(*process, *thread, *plan, *Call){
-		"Comm_free": freesComm, "Comm_disconnect": freesComm, "Mprobe": matches, "Improbe": matches,
+		"Comm_free": freesComm, "Comm_disconnect": freesComm, "Probe": probes, "Mprobe": probes, "Improbe": probes,
 		"Win_free": freesWindow, "Win_set_name": namesWindow, "Win_fence": fence, "Win_lock": locks, "Win_lock_all": locks, "Win_unlock": unlocks, "Win_unlock_all": unlocks,
 		"Win_flush": flushes, "Win_flush_all": flushes, "Win_flush_local": flushes, "Win_flush_local_all": flushes, "Win_complete": completesGroup, "Win_post": opensToGroup, "Win_start": opensToGroup, "Win_wait": waitsForGroup, "Win_test": waitsForGroup,
 		"Comm_group": makesGroup, "Comm_remote_group": makesGroup, "Win_get_group": makesGroup, "File_get_group": makesGroup,

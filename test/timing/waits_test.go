@@ -88,6 +88,11 @@ var expectations = map[string][]expected{"waits.c": {
 	{waits.AtAll, "MPI_File_close", everyone, "close", anyOf, "close", true},
 	{waits.LateSender, "MPI_Neighbor_allgather", []int{0, 2}, "neighbours", 1, "neighbours", false},
 	{waits.LateSender, "MPI_Wait", []int{1, 3}, "wait for ineighbours", 2, "ineighbours", false},
+}, "probewaits.c": {
+	{waits.LateSender, "MPI_Probe", []int{0}, "probe", 1, "send", false},
+	{waits.LateSender, "MPI_Probe", []int{3}, "probe second", 2, "second", false},
+	{waits.LateSender, "MPI_Mprobe", []int{1}, "mprobe", 3, "matched", false},
+	{waits.WrongOrder, "MPI_Recv", []int{1}, "recv later", 3, "later", false},
 }}
 
 // last is the one of several ranks that came to an operation last in a round.
@@ -149,9 +154,9 @@ func waitStates(a *app, list []expected, mode string, complain func(string, ...a
 		starved   float64         // what who came last may have lost behind its look at the clock, before it came
 		late      map[int]float64 // what was waited for a rank
 	}
-	known := make(map[string]*sum) // by kind and function
+	known := make(map[[2]string]*sum) // by kind and function, and operation
 	for _, e := range list {
-		key := e.kind.String() + " " + e.function
+		key := [2]string{e.kind.String() + " " + e.function, e.waits}
 		if known[key] == nil {
 			known[key] = &sum{late: make(map[int]float64)}
 		}
@@ -184,7 +189,7 @@ func waitStates(a *app, list []expected, mode string, complain func(string, ...a
 	for key, want := range known {
 		var best *waits.Site // a function has several call sites
 		for i := range rep.Sites {
-			if s := &rep.Sites[i]; s.Kind.String()+" "+s.Function == key && (best == nil || off(s, want.ns) < off(best, want.ns)) {
+			if s := &rep.Sites[i]; s.Kind.String()+" "+s.Function == key[0] && (best == nil || off(s, want.ns) < off(best, want.ns)) {
 				best = s
 			}
 		}

@@ -216,7 +216,7 @@ func (w *local) skip(c *ops.Call) {
 
 func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocked) {
 	switch x.Kind {
-	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd, ops.ReadEnd, ops.WriteEnd:
+	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd, ops.ReadEnd, ops.WriteEnd, ops.Probed:
 		b.known = true
 	}
 	switch x.Kind {
@@ -243,6 +243,10 @@ func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocke
 		}
 		if from := x.World(); x.Message != 0 && from >= 0 && !w.isTorn(x, from, w.Rank()) {
 			w.receives(x, from, posted, b)
+		}
+	case ops.Probed:
+		if from := x.World(); !ops.Alone(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
+			w.awaits(x.Message, awaiting{call: b, kind: LateSender}, false)
 		}
 	case ops.Cancelled:
 		delete(w.posted, x.ID)

@@ -358,7 +358,7 @@ func (x *comer) code(c *wire.Coder, at int64, same bool) {
 func meets(kind ops.Kind) bool {
 	switch kind {
 	case ops.Collective, ops.CollectiveBegin, ops.CommMade, ops.CommFreed, ops.WindowMade, ops.Fence, ops.WindowFreed, ops.FileOpened, ops.FileClosed,
-		ops.FileSought, ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
+		ops.FileSought, ops.FileViewed, ops.FileSynced, ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
 		return true
 	}
 	return false
