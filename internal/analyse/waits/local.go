@@ -66,14 +66,15 @@ type local struct {
 	part       float64              // of the run that is
 	torn       map[ops.Channel]bool // messages that can't be matched
 
-	turn      int64                   // messages received
-	posted    map[uint64]arrival      // receives under way, by ID
-	sending   map[uint64]*outgoing    // sends under way, by ID
-	joined    map[uint64]*meeting     // collectives under way, by ID
-	signals   []signal                // of the act at hand
-	signalled map[ops.Channel]*uint64 // signals so far
-	started   map[int]uint64          // persistent collectives so far, by communicator
-	sent      map[uint64]*outgoing    // by number of the message
+	turn      int64                    // messages received
+	posted    map[uint64]arrival       // receives under way, by ID
+	sending   map[uint64]*outgoing     // sends under way, by ID
+	joined    map[uint64]*meeting      // collectives under way, by ID
+	signals   []signal                 // of the act at hand
+	accesses  map[*ops.Window]*meeting // those that began by MPI_Win_start and have not ended
+	signalled map[ops.Channel]*uint64  // signals so far
+	started   map[int]uint64           // persistent collectives so far, by communicator
+	sent      map[uint64]*outgoing     // by number of the message
 	got       map[uint64]*incoming
 	order     order
 	groups    []*group
@@ -105,7 +106,7 @@ const slack = 4
 func newLocal(t Transport, s *ops.Source, p *Places) *local {
 	return &local{
 		world: World(t.Size()), part: 1, since: math.MinInt64, Talk: Talk{t}, s: s, places: p, each: func(Wait) {}, rider: alone{}, direct: maxDirect,
-		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), signalled: make(map[ops.Channel]*uint64), started: make(map[int]uint64),
+		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), signalled: make(map[ops.Channel]*uint64), accesses: make(map[*ops.Window]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
 	}

@@ -153,7 +153,7 @@ func (c *coming) join(o *coming) {
 func (x *meeting) ends(w *local, b *blocked) {
 	if x.group == nil {
 		for _, number := range x.from {
-			w.awaits(number, awaiting{call: b, kind: LateSender}, true)
+			w.awaits(number, awaiting{b, x.need.kind, x.need.may}, true)
 		}
 		return
 	}

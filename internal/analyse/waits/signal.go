@@ -18,17 +18,26 @@ type signal struct {
 const (
 	isNeighbour        = iota // a rank has come to a collective along a topology
 	isStartedNeighbour        // the same, by starting a persistent request
+	hasPosted                 // it has opened its memory, MPI_Win_post
+	hasCompleted              // it has ended its access, MPI_Win_complete
 	signals
 )
 
 // isSignalled reports whether an act gives or awaits signals.
 func isSignalled(x *ops.Act) bool {
-	return x.Neighbours != nil && (x.Kind == ops.Collective || x.Kind == ops.CollectiveBegin)
+	switch x.Kind {
+	case ops.Collective, ops.CollectiveBegin:
+		return x.Neighbours != nil
+	case ops.Post, ops.Start, ops.Complete, ops.Posted:
+		return true
+	}
+	return false
 }
 
 // signalsOf finds the signals of an act, those that it gives first. They are good until it is asked again.
 func (w *local) signalsOf(c *ops.Call, x *ops.Act) []signal {
 	w.signals = w.signals[:0]
+	same := func(rank int) int { return rank }
 	each := func(what, object int, gives bool, ranks []int, world func(rank int) int) {
 		for _, rank := range ranks {
 			with := world(rank)
@@ -45,12 +54,23 @@ func (w *local) signalsOf(c *ops.Call, x *ops.Act) []signal {
 			w.signals = append(w.signals, s)
 		}
 	}
-	what := isNeighbour
-	if c.Func.Has(trace.Starts) {
-		what = isStartedNeighbour
+	switch x.Kind {
+	case ops.Post:
+		each(hasPosted, x.Window.Ordinal, true, x.Group, same)
+	case ops.Start:
+		each(hasPosted, x.Window.Ordinal, false, x.Group, same)
+	case ops.Complete:
+		each(hasCompleted, x.Window.Ordinal, true, x.Group, same)
+	case ops.Posted:
+		each(hasCompleted, x.Window.Ordinal, false, x.Group, same)
+	default:
+		what := isNeighbour
+		if c.Func.Has(trace.Starts) {
+			what = isStartedNeighbour
+		}
+		each(what, 0, true, x.Neighbours.Out, x.Comm.WorldRank)
+		each(what, 0, false, x.Neighbours.In, x.Comm.WorldRank)
 	}
-	each(what, 0, true, x.Neighbours.Out, x.Comm.WorldRank)
-	each(what, 0, false, x.Neighbours.In, x.Comm.WorldRank)
 	return w.signals
 }
 
@@ -63,16 +83,29 @@ func (w *local) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 			blockFor(w.tell, s.To).add(s.Channel, s.nth, here, 0)
 		}
 	}
-	m := &meeting{}
+	m := &meeting{need: need{kind: LateSender}}
 	for i := range list {
 		if s := &list[i]; !s.gives {
 			m.from = append(m.from, s.Number(s.nth))
 		}
 	}
-	if x.Kind == ops.CollectiveBegin {
+	switch x.Kind {
+	case ops.CollectiveBegin:
 		w.joined[x.ID] = m
-	} else {
-		m.ends(w, b)
+		return
+	case ops.Start: // that, or what ends the access, waits
+		m.need = need{kind: LatePost, may: true}
+		w.accesses[x.Window] = m
+	case ops.Posted:
+		m.need.kind = LateComplete
+	case ops.Complete:
+		if m = w.accesses[x.Window]; m == nil {
+			return
+		}
+		delete(w.accesses, x.Window)
+	}
+	for _, number := range m.from {
+		w.awaits(number, awaiting{b, m.need.kind, m.need.may}, x.Kind != ops.Start)
 	}
 }
 
