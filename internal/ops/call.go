@@ -22,6 +22,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -122,6 +123,12 @@ type Operation struct {
 	Group          []int // of Post, Start, Complete and Posted: ranks of the world
 	File           *File
 	Call           *trace.Call // of FileOpened, FileSought and Lock: the call, which says how
+}
+
+// Exclusive reports whether a Lock is for the rank alone.
+func (o *Operation) Exclusive() bool {
+	p := o.Call.Param("lock_type")
+	return p != nil && p.In.Num == mpi.LockExclusive
 }
 
 // World is Peer as a rank of the world; -1 if it is none.

@@ -66,19 +66,25 @@ type local struct {
 	part       float64              // of the run that is
 	torn       map[ops.Channel]bool // messages that can't be matched
 
-	turn      int64                    // messages received
-	posted    map[uint64]arrival       // receives under way, by ID
-	sending   map[uint64]*outgoing     // sends under way, by ID
-	joined    map[uint64]*meeting      // collectives under way, by ID
-	signals   []signal                 // of the act at hand
-	accesses  map[*ops.Window]*meeting // those that began by MPI_Win_start and have not ended
-	signalled map[ops.Channel]*uint64  // signals so far
-	started   map[int]uint64           // persistent collectives so far, by communicator
-	sent      map[uint64]*outgoing     // by number of the message
-	got       map[uint64]*incoming
-	order     order
-	groups    []*group
-	asked     struct { // edge, last
+	turn     int64                    // messages received
+	posted   map[uint64]arrival       // receives under way, by ID
+	sending  map[uint64]*outgoing     // sends under way, by ID
+	joined   map[uint64]*meeting      // collectives under way, by ID
+	signals  []signal                 // of the act at hand
+	accesses map[*ops.Window]*meeting // those that began by MPI_Win_start and have not ended
+	numbers  map[ops.Channel]*uint64  // signals so far
+	visited  map[region]uint64        // the last call that visited it
+	visiting map[uint64]*blocked      // visits under way, by number
+	held     map[region]bool          // locks of the rank: for itself alone
+	memory   map[region]*visitable    // its own
+	late     []lateVisit              // for whom the next visit waited that is told of
+	calls    uint64                   // so far
+	started  map[int]uint64           // persistent collectives so far, by communicator
+	sent     map[uint64]*outgoing     // by number of the message
+	got      map[uint64]*incoming
+	order    order
+	groups   []*group
+	asked    struct { // edge, last
 		function *trace.Function
 		kind     Kind
 		ok       bool
@@ -106,7 +112,7 @@ const slack = 4
 func newLocal(t Transport, s *ops.Source, p *Places) *local {
 	return &local{
 		world: World(t.Size()), part: 1, since: math.MinInt64, Talk: Talk{t}, s: s, places: p, each: func(Wait) {}, rider: alone{}, direct: maxDirect,
-		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), signalled: make(map[ops.Channel]*uint64), accesses: make(map[*ops.Window]*meeting), started: make(map[int]uint64),
+		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), numbers: make(map[ops.Channel]*uint64), visited: make(map[region]uint64), visiting: make(map[uint64]*blocked), held: make(map[region]bool), memory: make(map[region]*visitable), accesses: make(map[*ops.Window]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
 	}
@@ -135,7 +141,7 @@ func (w *local) Begin(k *trace.Rank) error {
 
 func (w *local) placeOf(c *ops.Call) place {
 	if !w.known[c.Terminal] {
-		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.Alone(c.Call)
+		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.Alone(c.Call) || ops.Passive(c.Func)
 	}
 	return w.byTerminal[c.Terminal]
 }
@@ -150,15 +156,16 @@ func (w *local) Enter(c *ops.Call) error {
 		w.began, w.first = true, c.Start
 	}
 	w.last, w.now = max(w.last, c.End), c.Start
+	w.calls++
 	t := &w.Threads[c.Stream]
 	if w.threads[c.Stream].n == 0 {
 		t.start = c.Start
 	}
 	t.end = max(t.end, c.End)
 	w.rider.Call(c.Stream, c.Terminal, c.Start, c.End, int64(c.Timing.Gap.Ns))
-	free := w.threads[c.Stream].free(c.Start)
-	w.MPINs += w.threads[c.Stream].add(c.Start, c.End)
 	at := w.placeOf(c)
+	free := w.threads[c.Stream].free(c.Start)
+	w.MPINs += w.threads[c.Stream].add(c.Start, c.End, at)
 	w.ownNs[c.Terminal] += int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns)
 	edge, isEdge := w.edge(c.Func)
 	together := len(c.Acts) == 0 && c.Met.Comm != nil && c.Return == 0
@@ -209,6 +216,8 @@ func (w *local) skip(c *ops.Call) {
 		switch x := &c.Acts[i]; {
 		case isSignalled(x):
 			w.signalsOf(c, x)
+		case x.Kind == ops.Lock && x.Peer != ops.AllMembers:
+			w.held[regionOf(x, x.World())] = x.Exclusive()
 		case meets(x.Kind) && c.Func.Has(trace.Starts):
 			w.started[x.Comm.Key()]++
 		}
@@ -248,6 +257,12 @@ func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocke
 	case ops.Probed:
 		if from := x.World(); !ops.Alone(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
 			w.awaits(x.Message, awaiting{call: b, kind: LateSender}, false)
+		}
+	case ops.Lock, ops.Unlock, ops.TransferDone:
+		w.lock(c, x, here, b)
+	case ops.TransferEnd:
+		if ops.Passive(c.Func) {
+			w.lock(c, x, here, b)
 		}
 	case ops.Cancelled:
 		delete(w.posted, x.ID)
@@ -456,6 +471,9 @@ var errElsewhere = errors.New("waits: another rank has failed")
 func (w *local) run(windows []int64) error {
 	for i, until := range windows {
 		last := i == len(windows)-1
+		if last {
+			until = ops.ToEnd
+		}
 		w.try(func() error {
 			switch {
 			case w.follow == nil:
@@ -465,7 +483,7 @@ func (w *local) run(windows []int64) error {
 			}
 			return w.follow.Until(until)
 		})
-		if err := w.share(last); err != nil {
+		if err := w.share(until); err != nil {
 			return err
 		}
 	}
@@ -473,12 +491,18 @@ func (w *local) run(windows []int64) error {
 }
 
 // share is what ranks tell each other at the end of a window.
-func (w *local) share(last bool) error {
+func (w *local) share(until int64) error {
 	in, err := w.exchange(encoded(w.tell))
 	if err != nil {
 		return err
 	}
-	w.try(func() error { return w.hear(in, w.hearSent) })
+	w.try(func() error {
+		if err := w.hear(in, w.hearSent); err != nil {
+			return err
+		}
+		w.answerVisits(until)
+		return nil
+	})
 	if in, err = w.exchange(encoded(w.answers)); err != nil {
 		return err
 	}
@@ -488,7 +512,7 @@ func (w *local) share(last bool) error {
 			return err
 		}
 	}
-	if last {
+	if until == ops.ToEnd {
 		w.try(w.end)
 	}
 	if in, err = w.exchange(encoded(w.asks)); err != nil {
@@ -574,6 +598,9 @@ func (w *local) end() error {
 		for _, x := range m.waiting {
 			w.met(x.call)
 		}
+	}
+	for _, b := range w.visiting {
+		w.met(b)
 	}
 	for _, g := range w.groups {
 		for _, x := range g.pending {

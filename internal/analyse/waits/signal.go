@@ -20,8 +20,35 @@ const (
 	isStartedNeighbour        // the same, by starting a persistent request
 	hasPosted                 // it has opened its memory, MPI_Win_post
 	hasCompleted              // it has ended its access, MPI_Win_complete
+	locksAlone                // a rank locks the memory of another, which it tells (lock.go)
+	locksShared
+	visits  // it waits until its transfers to and from there are done
+	returns // the call that it told of before returned
+	givesAlone
+	givesShared
+	hadLock // answers: a rank had the lock, or the one that has the memory was outside of MPI
+	wasBusy
 	signals
 )
+
+// signalTag is the tag of a channel of signals. object tells apart what members of a communicator share.
+func signalTag(what, object int) int64 { return -2 - int64(object*signals+what) }
+
+// signalled is the opposite; what is -1 of a message.
+func signalled(tag int64) (what, object int) {
+	if tag > -2 {
+		return -1, 0
+	}
+	n := int(-2 - tag)
+	return n % signals, n / signals
+}
+
+// numbered is one more signal on a channel.
+func (w *local) numbered(c ops.Channel, gives bool) signal {
+	n := once.Of(w.numbers, c, func() *uint64 { return new(uint64) })
+	*n++
+	return signal{c, *n, gives}
+}
 
 // isSignalled reports whether an act gives or awaits signals.
 func isSignalled(x *ops.Act) bool {
@@ -44,14 +71,11 @@ func (w *local) signalsOf(c *ops.Call, x *ops.Act) []signal {
 			if with < 0 || with == w.Rank() {
 				continue
 			}
-			s := signal{Channel: ops.Channel{Comm: x.Comm.Key(), From: with, To: w.Rank(), Tag: -2 - int64(object*signals+what)}, gives: gives}
+			c := ops.Channel{Comm: x.Comm.Key(), From: with, To: w.Rank(), Tag: signalTag(what, object)}
 			if gives {
-				s.From, s.To = s.To, s.From
+				c.From, c.To = c.To, c.From
 			}
-			n := once.Of(w.signalled, s.Channel, func() *uint64 { return new(uint64) })
-			*n++
-			s.nth = *n
-			w.signals = append(w.signals, s)
+			w.signals = append(w.signals, w.numbered(c, gives))
 		}
 	}
 	switch x.Kind {

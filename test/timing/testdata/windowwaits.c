@@ -22,10 +22,9 @@ static void groups(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* 1 has the memory of 0 for 20 ms, meanwhile 2 and 3 want it; 0 is in MPI all the time. */
-static void locks(int type, const char *what)
+/* 1 has the memory of 0 for 20 ms, meanwhile 2 wants it; 0 is in MPI all the time. */
+static void locks(int type)
 {
-	char name[32];
 	if (rank == 1) {
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w);
 		MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
@@ -33,12 +32,10 @@ static void locks(int type, const char *what)
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	late(1, 20);
-	snprintf(name, sizeof name, "unlock %s", what);
 	if (rank == 1)
-		DO(name, MPI_Win_unlock(0, w));
-	snprintf(name, sizeof name, "lock %s", what);
-	if (rank > 1) {
-		DO(name, MPI_Win_lock(type, 0, 0, w));
+		DO("unlock", MPI_Win_unlock(0, w));
+	if (rank == 2) {
+		DO("lock", MPI_Win_lock(type, 0, 0, w));
 		DO("get", MPI_Get(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, w));
 		DO("flush", MPI_Win_flush(0, w));
 		MPI_Win_unlock(0, w);
@@ -46,7 +43,7 @@ static void locks(int type, const char *what)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The same where 2 and 3 want the memory of all. */
+/* The same, where 2 and 3 want the memory of all. */
 static void locks_of_all(void)
 {
 	if (rank == 1) {
@@ -89,8 +86,8 @@ static void round_of_all(void)
 	MPI_Group_excl(all, 1, &zero, &others);
 	MPI_Win_allocate(4 * sizeof value, sizeof value, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &w);
 	groups();
-	locks(MPI_LOCK_EXCLUSIVE, "alone");
-	locks(MPI_LOCK_SHARED, "shared");
+	locks(MPI_LOCK_EXCLUSIVE);
+	locks(MPI_LOCK_SHARED);
 	locks_of_all();
 	progress();
 	late(3, 20);
