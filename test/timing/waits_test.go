@@ -101,6 +101,14 @@ var expectations = map[string][]expected{"waits.c": {
 	{waits.WaitForLock, "MPI_Win_lock", []int{2}, "lock", 1, "unlock", true},
 	{waits.WaitForLock, "MPI_Win_lock_all", []int{2, 3}, "lock all", 1, "unlock all", true},
 	{waits.WaitForProgress, "MPI_Win_lock", []int{2}, "lock busy", 0, "barrier", true},
+}, "interwaits.c": {
+	{waits.AtAll, "MPI_Intercomm_create", everyone, "create", anyOf, "create", true},
+	{waits.AtBarrier, "MPI_Barrier", everyone, "barrier", anyOf, "barrier", true},
+	{waits.AtAll, "MPI_Allreduce", everyone, "allreduce", anyOf, "allreduce", true},
+	{waits.LateRoot, "MPI_Bcast", []int{2, 3}, "bcast", 0, "bcast", false},
+	{waits.EarlyRoot, "MPI_Reduce", []int{3}, "reduce", 1, "reduce", false},
+	{waits.AtAll, "MPI_Wait", everyone, "wait", anyOf, "iallgather", true},
+	{waits.AtAll, "MPI_Intercomm_merge", everyone, "merge", anyOf, "merge", true},
 }}
 
 // last is the one of several ranks that came to an operation last in a round.

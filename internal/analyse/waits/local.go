@@ -291,15 +291,27 @@ func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *bl
 		w.started[comm]++
 		key.started = true
 	}
-	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.Self < 0 || m.Comm.Size < 2 {
+	made := m.Comm == nil && act.Kind == ops.CommMade // by those who know that they are to be its members
+	if made {
+		m = ops.Meeting{Comm: act.Comm, Self: act.Comm.RankOf(w.Rank())}
+	}
+	if m.Comm == nil || m.Self < 0 || m.Comm.Size+m.Comm.RemoteSize < 2 {
 		return
 	}
 	g := w.in[m.Comm.Key()]
 	if g == nil {
 		return
 	}
-	key.Circle, key.number = m.Circle(), m.Nth
-	x := &meeting{group: g, key: key, self: m.Self, when: here, free: free, need: needs(orFunction(act.Function, c.Func), m.Self, act.Root)}
+	if key.Circle, key.number = m.Circle(), m.Nth; made {
+		key.Object = math.MinInt32
+	}
+	x := &meeting{group: g, key: key, self: m.Self, when: here, free: free, awaited: m.Comm.Size, comes: true}
+	if f := orFunction(act.Function, c.Func); m.Comm.Remote == nil {
+		x.need = needs(f, m.Self, act.Root)
+	} else {
+		x.across(f, m.Comm.Remote, act.Root)
+		g.pending = append(g.pending, x.other)
+	}
 	g.pending = append(g.pending, x)
 	b.known = b.known || !x.need.unknown
 	switch act.Kind {
@@ -334,7 +346,7 @@ func (w *local) meetsAll(kind Kind, here arrival, free int64, b *blocked) {
 		return
 	}
 	key := meetingKey{Circle: ops.Circle{Comm: world.Key(), Object: -int(kind)}}
-	x := &meeting{group: g, key: key, self: w.Rank(), when: here, free: free, need: need{kind: kind}}
+	x := &meeting{group: g, key: key, self: w.Rank(), when: here, free: free, need: need{kind: kind}, awaited: len(g.members), comes: true}
 	g.pending = append(g.pending, x)
 	x.ends(w, b)
 }

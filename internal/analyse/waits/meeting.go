@@ -42,6 +42,9 @@ type meeting struct {
 	when    arrival
 	free    int64 // ns that it had been outside of MPI directly before
 	need    need
+	awaited int        // members who come
+	comes   bool       // the rank is one of them
+	other   *meeting   // that of the other side of an intercommunicator, for which the rank waits, too
 	waiting []*blocked // calls in which it waits for the others
 	all     *coming    // nil: not all have come yet
 }
@@ -62,15 +65,23 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 	of = make(map[int]*group)
 	known := make(map[string]*group)
 	for _, c := range comms.List() {
-		if c.RemoteSize > 0 || c.Size < 2 || c.RankOf(rank) < 0 {
-			continue
+		members, self := c.Members(), c.RankOf(rank)
+		if c.RemoteSize > 0 {
+			if c.Remote == nil || c.Remote.Key() < c.Key() {
+				continue // of another world, or known from the other side
+			}
+			if members = append(members, c.Remote.Members()...); self < 0 {
+				self = slices.Index(members, rank)
+			}
 		}
-		members := c.Members()
-		if slices.Contains(members, -1) {
+		if self < 0 || len(members) < 2 || slices.Contains(members, -1) {
 			continue // somebody left no track, and never comes
 		}
 		name := fmt.Sprint(members)
-		of[c.Key()] = once.Listed(known, name, &list, func() *group { return &group{members: members, self: c.RankOf(rank)} })
+		g := once.Listed(known, name, &list, func() *group { return &group{members: members, self: self} })
+		if of[c.Key()] = g; c.Remote != nil {
+			of[c.Remote.Key()] = g
+		}
 	}
 	return list, of
 }
@@ -116,6 +127,23 @@ func needs(f *trace.Function, member, root int) need {
 	return n
 }
 
+// across finds for whom a member of an intercommunicator waits: for the other side, or its root. Libraries may have it wait for its own
+// side, too, where all need each other.
+func (x *meeting) across(f *trace.Function, remote *handles.Comm, root int) {
+	self := math.MinInt // roots are of the other side, but for the rank itself
+	if root == ops.RootSelf {
+		self = root
+	}
+	other := *x
+	other.key.Comm, other.awaited, other.comes = remote.Key(), remote.Size, false
+	other.need = needs(f, self, root)
+	other.need.none = other.need.none || root == ops.RootThisSide
+	x.need, x.other = other.need, &other
+	if x.need.may = true; x.need.kind != AtAll && x.need.kind != AtBarrier {
+		x.need.none = true
+	}
+}
+
 // A coming is what is known of a meeting: how many members have come, which of them last, when the root came, and of a scan
 // when each did.
 type coming struct {
@@ -157,6 +185,9 @@ func (x *meeting) ends(w *local, b *blocked) {
 		}
 		return
 	}
+	if x.other != nil {
+		x.other.ends(w, b)
+	}
 	b.opens()
 	if x.waiting = append(x.waiting, b); x.all != nil {
 		w.resolve(x)
@@ -169,6 +200,9 @@ func (w *local) meet(g *group) error {
 	w.try(func() error {
 		list := make([]coming, 0, len(g.pending))
 		for _, x := range g.pending {
+			if !x.comes {
+				continue
+			}
 			c := comer{x.when, x.free, x.self}
 			y := coming{key: x.key, came: 1, last: c, root: comer{arrival: arrival{rank: -1}}}
 			if x.need.root && x.need.kind != EarlyRoot {
@@ -210,7 +244,7 @@ func (w *local) meet(g *group) error {
 		left := g.pending[:0]
 		for _, x := range g.pending {
 			i, ok := slices.BinarySearchFunc(list, x.key, func(c coming, k meetingKey) int { return c.key.compare(k) })
-			if ok && list[i].came == len(g.members) {
+			if ok && list[i].came == x.awaited {
 				x.all = &list[i]
 				w.resolve(x)
 			} else {
@@ -262,7 +296,7 @@ func (w *local) resolve(x *meeting) {
 			default:
 				last = &all.last // if that is the rank itself, it waited for nobody
 			}
-			if last != nil && last.self != x.self {
+			if last != nil && int(last.rank) != w.Rank() {
 				free := int64(-1)
 				if x.large {
 					free = last.free
