@@ -77,7 +77,12 @@ func probes(p *process, _ *thread, _ *plan, c *Call) {
 		return
 	}
 	op := Operation{Function: c.Func, Comm: p.comm(c), Peer: -1, Root: NoRoot}
-	known := op.Comm != nil && op.took(scalarStatus(c.Call)) && op.Peer >= 0
+	known := false
+	if s := scalarStatus(c.Call); s != nil && op.Comm != nil {
+		found := *s
+		found.Cancelled = false // MPICH's probes leave it as it was
+		known = op.took(&found) && op.Peer >= 0
+	}
 	if known && p.s.o.Messages {
 		from, to := op.World(), p.k.Number()
 		if takes {
