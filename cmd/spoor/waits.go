@@ -39,6 +39,9 @@ work than others; if little, they were waiting in MPI themselves.
   wait at finalize       not all ranks had reached MPI_Finalize
   late root, early root  broadcast or scatter; reduction or gather
   early scan             a scan before the lower ranks had reached it
+  late post, complete    synchronisation of a window with a group of ranks
+  wait for lock          another rank had locked the memory
+  wait for progress      the rank with the memory was outside of MPI
 
 --path shows the critical path: what determines the end of the run. --iteration
 without single times shows what ranks did in iterations of the main loop.

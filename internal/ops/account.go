@@ -16,6 +16,7 @@ type Account struct {
 	x      *handles.Rank
 	moves  *Member
 	blocks bool // include the blocks of each member of a collective
+	around bool // and whom a member has for neighbours
 }
 
 // Account returns the account of a rank, which must have a track.
@@ -33,7 +34,7 @@ func (s *Source) Account(k *trace.Rank) (*Account, error) {
 			s.classes[k.Class()] = class
 		}
 	}
-	a := &Account{k: k, x: x, blocks: s.o.Shares}
+	a := &Account{k: k, x: x, blocks: s.o.Shares, around: s.o.Shares || s.o.Messages}
 	a.moves, err = class.Member(k, x)
 	return a, err
 }
@@ -173,10 +174,10 @@ func (a *Account) transfers(c *trace.Call, stream int, index uint64) (out, in tr
 	}
 	if a.blocks {
 		out.op.Shares, in.op.Shares = &moved, &moved
-		if m.Pattern == meaning.Neighbors {
-			if n, ok := a.x.Neighbours(c.Param("comm").In.Num, stream, index); ok {
-				out.op.Neighbours = &n
-			}
+	}
+	if a.around && m.Pattern == meaning.Neighbors {
+		if n, ok := a.x.Neighbours(c.Param("comm").In.Num, stream, index); ok {
+			out.op.Neighbours = &n
 		}
 	}
 	return out, in

@@ -22,6 +22,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
@@ -90,6 +91,7 @@ const (
 	Write
 	WriteBegin
 	WriteEnd
+	Probed  // a message is there that the next receive of its kind gets, or that is taken for one; with Messages and Finer
 	Awaited // an operation that a call waits for which never returned
 )
 
@@ -116,11 +118,17 @@ type Operation struct {
 	Nth            uint64                 // of its channel, from 1; 0 where Message is
 	Wanted         uint64                 // of a file operation: bytes asked for
 	Shares         *Shares                // what it moves to and from each member, if Options ask for that
-	Neighbours     *handles.Neighbourhood // of a collective along a topology, the same; nil: not known
+	Neighbours     *handles.Neighbourhood // of a collective along a topology, with Shares or Messages; nil: not known
 	Window         *Window
 	Group          []int // of Post, Start, Complete and Posted: ranks of the world
 	File           *File
 	Call           *trace.Call // of FileOpened, FileSought and Lock: the call, which says how
+}
+
+// Exclusive reports whether a Lock is for the rank alone.
+func (o *Operation) Exclusive() bool {
+	p := o.Call.Param("lock_type")
+	return p != nil && p.In.Num == mpi.LockExclusive
 }
 
 // World is Peer as a rank of the world; -1 if it is none.
@@ -177,7 +185,7 @@ var kindNames = [...]string{
 	Put: "put", Get: "get", Atomic: "atomic", TransferEnd: "transfer end", TransferDone: "transfer done", Fence: "fence",
 	Lock: "lock", Unlock: "unlock", FileOpened: "file opened", FileClosed: "file closed", FileSought: "seek", FileDeleted: "file deleted",
 	Read: "read", ReadBegin: "read begin", ReadEnd: "read end", Write: "write", WriteBegin: "write begin", WriteEnd: "write end",
-	Awaited: "awaited",
+	Probed: "probed", Awaited: "awaited", Post: "post", Start: "start", Complete: "complete", Posted: "posted", FileViewed: "view", FileSynced: "sync",
 }
 
 func (k Kind) String() string { return kindNames[k] }

@@ -25,7 +25,8 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	}
 	op := q.in.operation(c.Call)
 	if v := input(c.Call, "message"); v != nil {
-		op.Comm = p.messages[v.Num]
+		m := p.messages[v.Num]
+		op.Comm, op.Message, op.Nth = m.comm, m.number, m.nth
 	}
 	if !p.known(&op) {
 		return
@@ -62,10 +63,41 @@ func Receives(c *trace.Call) (r Receive, ok bool) {
 	return r, true
 }
 
-// matches is what a probe does that takes a message out of the others' reach.
-func matches(p *process, _ *thread, _ *plan, c *Call) {
-	if m := c.Param("message"); m != nil && m.Out.Type == trace.Handle {
-		p.messages[m.Out.Num] = p.comm(c)
+// A matched message is one that a probe has taken out of the others' reach.
+type matched struct {
+	comm        *handles.Comm
+	number, nth uint64 // 0: not known
+}
+
+// probes is what a probe does that waits for a message, or takes it out of the others' reach.
+func probes(p *process, _ *thread, _ *plan, c *Call) {
+	m := c.Param("message")
+	takes := m != nil && m.Out.Type == trace.Handle
+	if m != nil && !takes {
+		return
+	}
+	op := Operation{Function: c.Func, Comm: p.comm(c), Peer: -1, Root: NoRoot}
+	known := false
+	if s := scalarStatus(c.Call); s != nil && op.Comm != nil {
+		found := *s
+		found.Cancelled = false // MPICH's probes leave it as it was
+		known = op.took(&found) && op.Peer >= 0
+	}
+	if known && p.s.o.Messages {
+		from, to := op.World(), p.k.Number()
+		if takes {
+			p.number(&op, from, to, true)
+		} else {
+			by := op.Channel(from, to)
+			op.Nth = *p.got.of(by) + 1 // the next receive gets it
+			op.Message = by.Number(op.Nth)
+		}
+		if p.s.o.Finer {
+			c.add(Probed, &op)
+		}
+	}
+	if takes {
+		p.messages[m.Out.Num] = matched{op.Comm, op.Message, op.Nth}
 	}
 }
 
@@ -149,7 +181,9 @@ func (p *process) number(op *Operation, from, to int, receiving bool) {
 	if receiving {
 		counts = &p.got
 	}
-	op.Nth = counts.next(by)
+	n := counts.of(by)
+	*n++
+	op.Nth = *n
 	op.Message = by.Number(op.Nth)
 }
 
@@ -162,8 +196,8 @@ type counts struct {
 	}
 }
 
-// next is the number of one more message on a channel, from 1.
-func (x *counts) next(by Channel) uint64 {
+// of is the number of messages on a channel so far.
+func (x *counts) of(by Channel) *uint64 {
 	last := &x.recent[uint64(by.From^by.To^int(by.Tag))%uint64(len(x.recent))]
 	if last.n == nil || last.Channel != by {
 		n := x.all[by]
@@ -173,8 +207,7 @@ func (x *counts) next(by Channel) uint64 {
 		}
 		last.Channel, last.n = by, n
 	}
-	*last.n++
-	return *last.n
+	return last.n
 }
 
 // Number numbers the n-th message among those of all channels, so that two have the same number by a chance of the

@@ -114,7 +114,7 @@ var rules map[string]func(*process, *thread, *plan, *Call)
 
 func init() {
 	rules = map[string]func(*process, *thread, *plan, *Call){
-		"Comm_free": freesComm, "Comm_disconnect": freesComm, "Mprobe": matches, "Improbe": matches,
+		"Comm_free": freesComm, "Comm_disconnect": freesComm, "Probe": probes, "Mprobe": probes, "Improbe": probes,
 		"Win_free": freesWindow, "Win_set_name": namesWindow, "Win_fence": fence, "Win_lock": locks, "Win_lock_all": locks, "Win_unlock": unlocks, "Win_unlock_all": unlocks,
 		"Win_flush": flushes, "Win_flush_all": flushes, "Win_flush_local": flushes, "Win_flush_local_all": flushes, "Win_complete": completesGroup, "Win_post": opensToGroup, "Win_start": opensToGroup, "Win_wait": waitsForGroup, "Win_test": waitsForGroup,
 		"Comm_group": makesGroup, "Comm_remote_group": makesGroup, "Win_get_group": makesGroup, "File_get_group": makesGroup,
@@ -137,6 +137,13 @@ func Is(f *trace.Function, a mpi.Attr) bool {
 func Passive(f *trace.Function) bool {
 	base := Base(f)
 	return strings.HasPrefix(base, "Win_flush") || base == "Win_sync" || strings.HasPrefix(base, "Win_lock") || strings.HasPrefix(base, "Win_unlock")
+}
+
+// Alone reports whether calls wait for no other rank, by what the standard says of their function: they are local, or
+// transfer to or from a file by themselves.
+func Alone(c *trace.Call) bool {
+	m := meaning.Of(c.Name())
+	return Is(c.Func, mpi.Local) || m != nil && m.Pattern == meaning.File && !c.Func.Has(trace.Collective) || ToNobody(c)
 }
 
 // Abandons reports whether calls of a function give up a request before it has completed, or try to.

@@ -18,9 +18,9 @@ type process struct {
 	lastID   uint64
 	windows  map[int64]*openWindow // by handle, as all of these
 	files    map[int64]*File
-	messages map[int64]*handles.Comm // that were matched by a probe
-	made     map[int]int             // windows and files, by communicator
-	met      map[Circle]*uint64      // collective calls
+	messages map[int64]matched  // that were matched by a probe
+	made     map[int]int        // windows and files, by communicator
+	met      map[Circle]*uint64 // collective calls
 	own      struct {
 		of   *handles.Comm
 		rank int
@@ -61,7 +61,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	}
 	p := &process{
 		s: s, Account: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
-		files: make(map[int64]*File), messages: make(map[int64]*handles.Comm), made: make(map[int]int), met: make(map[Circle]*uint64),
+		files: make(map[int64]*File), messages: make(map[int64]matched), made: make(map[int]int), met: make(map[Circle]*uint64),
 		sent: counts{all: make(map[Channel]*uint64)}, got: counts{all: make(map[Channel]*uint64)},
 		part: true,
 	}

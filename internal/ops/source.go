@@ -30,7 +30,7 @@ type Options struct {
 	Values   bool               // tell what was attached to calls
 	Messages bool               // number messages, so that formats can say what was received where
 	Shares   bool               // say what goes to each member of a collective that has an array of counts
-	Finer    bool               // tell of synchronisations of windows with groups, and of views and syncs of files, too
+	Finer    bool               // tell of synchronisations of windows with groups, of views and syncs of files, and of probes, too
 	Untimed  bool               // do not look at times, as if there were none
 	Progress func(calls uint64) // told now and then how many more calls were looked at
 	Clock    Clock              // nil: the trace's own times

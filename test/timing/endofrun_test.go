@@ -28,7 +28,7 @@ func TestEndOfRun(t *testing.T) {
 		{"../apps/heat2d.c", 4, nil, nil}, {"../apps/cg.c", 2, nil, nil}, {"../apps/ocean.c", 4, nil, nil}, {"../apps/sort.c", 16, nil, nil}, {"../apps/master.c", 4, nil, nil},
 		{"../mpi/wildcards.c", 4, nil, nil}, {"../mpi/persistent.c", 3, nil, nil}, {"../mpi/icollectives.c", 4, nil, nil}, {"../mpi/persistent_collectives.c", 4, nil, nil},
 		{"../mpi/threads.c", 2, nil, nil}, {"../mpi/pcontrol.c", 2, nil, nil}, {"../mpi/commsplit.c", 4, nil, nil}, {"../mpi/rma_fence.c", 3, nil, nil},
-		{"testdata/waits.c", 4, nil, skewed},
+		{"testdata/waits.c", 4, nil, skewed}, {"testdata/filewaits.c", 4, nil, nil}, {"testdata/windowwaits.c", 4, nil, nil}, {"../mpi/rma_pscw.c", 4, nil, nil}, {"../mpi/rma_lock.c", 4, nil, nil}, {"testdata/interwaits.c", 4, nil, nil}, {"../mpi/intercomm.c", 4, nil, nil}, {"testdata/probewaits.c", 4, nil, nil}, {"../mpi/mprobe.c", 2, nil, nil}, {"../mpi/neighbours.c", 4, nil, nil},
 	} {
 		t.Run(filepath.Base(x.source), func(t *testing.T) {
 			t.Parallel()

@@ -133,6 +133,13 @@ type pairKey struct {
 	call      uint16
 	ordinal   int64
 	low, high int64 // leaders
+	nth       int   // of those that are equal else, as each side has counted them: they were made from other communicators
+}
+
+// sideKey is one side's.
+type sideKey struct {
+	pairKey
+	leader int64
 }
 
 // A uniter finds which ranks made the same communicators.
@@ -141,6 +148,7 @@ type uniter struct {
 	known map[commKey]*Comm
 	pairs map[pairKey]int
 	sides [][]*Comm // by pair
+	alike map[sideKey]int
 }
 
 // findComms looks at the calls that make communicators, of all ranks, and at no others.
@@ -151,7 +159,7 @@ func (t *Table) findComms() (*Comms, error) {
 	}
 	u := uniter{
 		Comms: &Comms{list: []*Comm{world}, bound: make([]map[int64]history[*Comm], t.r.Ranks())},
-		known: make(map[commKey]*Comm), pairs: make(map[pairKey]int),
+		known: make(map[commKey]*Comm), pairs: make(map[pairKey]int), alike: make(map[sideKey]int),
 	}
 	isComm := func(of kind) bool { return of == comm }
 	for k, err := range t.ranks(func(c *class) bool {
@@ -285,7 +293,10 @@ func (u *uniter) add(key commKey, c *trace.Call, parent *Comm) *Comm {
 	u.known[key] = comm
 	u.list = append(u.list, comm)
 	if n.RemoteSize > 0 {
-		p := pairKey{c.Func.ID, n.Ordinal, min(n.Leader, n.RemoteLeader), max(n.Leader, n.RemoteLeader)}
+		p := pairKey{c.Func.ID, n.Ordinal, min(n.Leader, n.RemoteLeader), max(n.Leader, n.RemoteLeader), 0}
+		side := sideKey{p, n.Leader}
+		p.nth = u.alike[side]
+		u.alike[side]++
 		pair, fresh := once.Number(u.pairs, p)
 		if fresh {
 			u.sides = append(u.sides, nil)

@@ -200,7 +200,7 @@ func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
 	if w.places, err = NewPlaces(f.Trace); err != nil {
 		return err
 	}
-	o := ops.Options{Ranks: []int{w.Rank()}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Extent: &[2]int64{all.first, all.last}}
+	o := ops.Options{Ranks: []int{w.Rank()}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Finer: true, Extent: &[2]int64{all.first, all.last}}
 	if k != nil {
 		clock, err := k.Clock()
 		if err != nil {

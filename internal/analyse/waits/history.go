@@ -12,6 +12,7 @@ type history struct {
 type spell struct {
 	start, end int64
 	before     int64 // time in MPI up to its start
+	place      place // of the call with which it begins
 }
 
 // mostSpells is how many are kept of one thread at most.
@@ -26,7 +27,7 @@ func (h *history) free(at int64) int64 {
 }
 
 // add takes a call and returns how much longer the thread was in MPI than was known; of a call within a call that is nothing.
-func (h *history) add(start, end int64) int64 {
+func (h *history) add(start, end int64, at place) int64 {
 	before := int64(0)
 	if n := len(h.calls); n > 0 {
 		last := &h.calls[n-1]
@@ -35,7 +36,7 @@ func (h *history) add(start, end int64) int64 {
 		}
 		before = last.before + last.end - last.start
 	}
-	h.calls = append(h.calls, spell{start, end, before})
+	h.calls = append(h.calls, spell{start, end, before, at})
 	h.n++
 	return end - start
 }
@@ -57,6 +58,18 @@ func (h *history) until(t int64) int64 {
 	}
 	s := &h.calls[i-1]
 	return s.before + min(t, s.end) - s.start
+}
+
+// next returns the spell that comes next after a time, nil if there is none; inside: there is one at that time.
+func (h *history) next(t int64) (s *spell, inside bool) {
+	i := sort.Search(len(h.calls), func(i int) bool { return h.calls[i].start > t })
+	if i > 0 && h.calls[i-1].end > t {
+		return nil, true
+	}
+	if i < len(h.calls) {
+		s = &h.calls[i]
+	}
+	return s, false
 }
 
 // within returns how long the thread was in MPI between two times.

@@ -58,6 +58,7 @@ type local struct {
 
 	byTerminal []place
 	known      []bool
+	alone      []bool  // by terminal: calls wait for no other rank, by the standard
 	ownNs      []int64 // by terminal: in its calls, and outside of MPI and the recorder before
 	threads    []*history
 	clock      ops.Clock            // nil: the trace's times
@@ -65,16 +66,25 @@ type local struct {
 	part       float64              // of the run that is
 	torn       map[ops.Channel]bool // messages that can't be matched
 
-	turn    int64                // messages received
-	posted  map[uint64]arrival   // receives under way, by ID
-	sending map[uint64]*outgoing // sends under way, by ID
-	joined  map[uint64]*meeting  // collectives under way, by ID
-	started map[int]uint64       // persistent collectives so far, by communicator
-	sent    map[uint64]*outgoing // by number of the message
-	got     map[uint64]*incoming
-	order   order
-	groups  []*group
-	asked   struct { // edge, last
+	turn     int64                    // messages received
+	posted   map[uint64]arrival       // receives under way, by ID
+	sending  map[uint64]*outgoing     // sends under way, by ID
+	joined   map[uint64]*meeting      // collectives under way, by ID
+	signals  []signal                 // of the act at hand
+	accesses map[*ops.Window]*meeting // those that began by MPI_Win_start and have not ended
+	numbers  map[ops.Channel]*uint64  // signals so far
+	visited  map[region]uint64        // the last call that visited it
+	visiting map[uint64]*blocked      // visits under way, by number
+	held     map[region]bool          // locks of the rank: for itself alone
+	memory   map[region]*visitable    // its own
+	late     []lateVisit              // for whom the next visit waited that is told of
+	calls    uint64                   // so far
+	started  map[int]uint64           // persistent collectives so far, by communicator
+	sent     map[uint64]*outgoing     // by number of the message
+	got      map[uint64]*incoming
+	order    order
+	groups   []*group
+	asked    struct { // edge, last
 		function *trace.Function
 		kind     Kind
 		ok       bool
@@ -102,7 +112,7 @@ const slack = 4
 func newLocal(t Transport, s *ops.Source, p *Places) *local {
 	return &local{
 		world: World(t.Size()), part: 1, since: math.MinInt64, Talk: Talk{t}, s: s, places: p, each: func(Wait) {}, rider: alone{}, direct: maxDirect,
-		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), started: make(map[int]uint64),
+		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), numbers: make(map[ops.Channel]*uint64), visited: make(map[region]uint64), visiting: make(map[uint64]*blocked), held: make(map[region]bool), memory: make(map[region]*visitable), accesses: make(map[*ops.Window]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
 	}
@@ -120,7 +130,7 @@ func World(n int) []int {
 // Begin, Leave and End are there for ops.Sink.
 func (w *local) Begin(k *trace.Rank) error {
 	w.k = k
-	w.byTerminal, w.known = make([]place, k.Terminals()), make([]bool, k.Terminals())
+	w.byTerminal, w.known, w.alone = make([]place, k.Terminals()), make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	w.ownNs = make([]int64, k.Terminals())
 	w.Threads = make([]span, k.Streams())
 	for range k.Streams() {
@@ -131,7 +141,7 @@ func (w *local) Begin(k *trace.Rank) error {
 
 func (w *local) placeOf(c *ops.Call) place {
 	if !w.known[c.Terminal] {
-		w.known[c.Terminal], w.byTerminal[c.Terminal] = true, w.places.place(c.Func, c.Site)
+		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.Alone(c.Call) || ops.Passive(c.Func)
 	}
 	return w.byTerminal[c.Terminal]
 }
@@ -146,19 +156,21 @@ func (w *local) Enter(c *ops.Call) error {
 		w.began, w.first = true, c.Start
 	}
 	w.last, w.now = max(w.last, c.End), c.Start
+	w.calls++
 	t := &w.Threads[c.Stream]
 	if w.threads[c.Stream].n == 0 {
 		t.start = c.Start
 	}
 	t.end = max(t.end, c.End)
 	w.rider.Call(c.Stream, c.Terminal, c.Start, c.End, int64(c.Timing.Gap.Ns))
-	free := w.threads[c.Stream].free(c.Start)
-	w.MPINs += w.threads[c.Stream].add(c.Start, c.End)
 	at := w.placeOf(c)
+	free := w.threads[c.Stream].free(c.Start)
+	w.MPINs += w.threads[c.Stream].add(c.Start, c.End, at)
 	w.ownNs[c.Terminal] += int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns)
 	edge, isEdge := w.edge(c.Func)
-	if len(c.Acts) == 0 && (!isEdge || c.Return != 0) {
-		w.Other[c.Name()] += c.End - c.Start
+	together := len(c.Acts) == 0 && c.Met.Comm != nil && c.Return == 0
+	if len(c.Acts) == 0 && !together && (!isEdge || c.Return != 0) {
+		w.unclear(c)
 		return nil
 	}
 	here := arrival{c.Start, slack * int64(c.Timing.Duration.Bound+c.Timing.Gap.Bound), int32(w.Rank()), int32(c.Stream), at}
@@ -170,11 +182,14 @@ func (w *local) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		w.act(c, &c.Acts[i], here, free, b)
 	}
+	if together {
+		w.meets(c, &ops.Act{}, here, free, b)
+	}
 	if isEdge && c.Return == 0 {
 		w.meetsAll(edge, here, free, b)
 	}
 	if !b.known {
-		w.Other[c.Name()] += c.End - c.Start
+		w.unclear(c)
 	}
 	if w.spare = nil; !b.opened {
 		w.spare = b
@@ -188,10 +203,22 @@ func (w *local) Enter(c *ops.Call) error {
 	return nil
 }
 
+// unclear takes a call of which nothing is said.
+func (w *local) unclear(c *ops.Call) {
+	if !w.alone[c.Terminal] {
+		w.Other[c.Name()] += c.End - c.Start
+	}
+}
+
 // skip takes a call that is too early to be looked at.
 func (w *local) skip(c *ops.Call) {
 	for i := range c.Acts {
-		if x := &c.Acts[i]; meets(x.Kind) && c.Func.Has(trace.Starts) {
+		switch x := &c.Acts[i]; {
+		case isSignalled(x):
+			w.signalsOf(c, x)
+		case x.Kind == ops.Lock && x.Peer != ops.AllMembers:
+			w.held[regionOf(x, x.World())] = x.Exclusive()
+		case meets(x.Kind) && c.Func.Has(trace.Starts):
 			w.started[x.Comm.Key()]++
 		}
 	}
@@ -199,7 +226,7 @@ func (w *local) skip(c *ops.Call) {
 
 func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocked) {
 	switch x.Kind {
-	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd:
+	case ops.Send, ops.SendBegin, ops.SendEnd, ops.RecvBegin, ops.Recv, ops.RecvEnd, ops.CollectiveEnd, ops.ReadEnd, ops.WriteEnd, ops.Probed:
 		b.known = true
 	}
 	switch x.Kind {
@@ -227,24 +254,36 @@ func (w *local) act(c *ops.Call, x *ops.Act, here arrival, free int64, b *blocke
 		if from := x.World(); x.Message != 0 && from >= 0 && !w.isTorn(x, from, w.Rank()) {
 			w.receives(x, from, posted, b)
 		}
+	case ops.Probed:
+		if from := x.World(); !ops.Alone(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
+			w.awaits(x.Message, awaiting{call: b, kind: LateSender}, false)
+		}
+	case ops.Lock, ops.Unlock, ops.TransferDone:
+		w.lock(c, x, here, b)
+	case ops.TransferEnd:
+		if ops.Passive(c.Func) {
+			w.lock(c, x, here, b)
+		}
 	case ops.Cancelled:
 		delete(w.posted, x.ID)
 		delete(w.sending, x.ID)
-	case ops.CollectiveEnd:
+	case ops.CollectiveEnd, ops.ReadEnd, ops.WriteEnd:
 		if m := w.joined[x.ID]; m != nil {
 			delete(w.joined, x.ID)
 			m.ends(w, b)
 		}
 	default:
-		w.meets(c, x, here, free, b)
+		switch {
+		case isSignalled(x):
+			w.signal(c, x, here, b)
+		case meets(x.Kind):
+			w.meets(c, x, here, free, b)
+		}
 	}
 }
 
-// meets takes an act that all members of a communicator do together.
+// meets takes what all members of a communicator do together.
 func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *blocked) {
-	if !meets(act.Kind) {
-		return
-	}
 	m, key := c.Met, meetingKey{}
 	if c.Func.Has(trace.Starts) {
 		comm := act.Comm.Key()
@@ -252,20 +291,35 @@ func (w *local) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *bl
 		w.started[comm]++
 		key.started = true
 	}
-	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.Self < 0 || m.Comm.Size < 2 {
+	made := m.Comm == nil && act.Kind == ops.CommMade // by those who know that they are to be its members
+	if made {
+		m = ops.Meeting{Comm: act.Comm, Self: act.Comm.RankOf(w.Rank())}
+	}
+	if m.Comm == nil || m.Self < 0 || m.Comm.Size+m.Comm.RemoteSize < 2 {
 		return
 	}
 	g := w.in[m.Comm.Key()]
 	if g == nil {
 		return
 	}
-	key.Circle, key.number = m.Circle(), m.Nth
-	x := &meeting{group: g, key: key, self: m.Self, when: here, free: free, need: needs(orFunction(act.Function, c.Func), m.Self, act.Root)}
+	if key.Circle, key.number = m.Circle(), m.Nth; made {
+		key.Object = math.MinInt32
+	}
+	x := &meeting{group: g, key: key, self: m.Self, when: here, free: free, awaited: m.Comm.Size, comes: true}
+	if f := orFunction(act.Function, c.Func); m.Comm.Remote == nil {
+		x.need = needs(f, m.Self, act.Root)
+	} else {
+		x.across(f, m.Comm.Remote, act.Root)
+		g.pending = append(g.pending, x.other)
+	}
 	g.pending = append(g.pending, x)
 	b.known = b.known || !x.need.unknown
-	if act.Kind == ops.CollectiveBegin {
-		w.joined[act.ID] = x
-		return
+	switch act.Kind {
+	case ops.CollectiveBegin, ops.ReadBegin, ops.WriteBegin:
+		w.joined[act.ID] = x // what completes it waits
+		if c.Func.Has(trace.Nonblocking) || c.Func.Has(trace.Starts) {
+			return
+		}
 	}
 	x.ends(w, b)
 }
@@ -292,7 +346,7 @@ func (w *local) meetsAll(kind Kind, here arrival, free int64, b *blocked) {
 		return
 	}
 	key := meetingKey{Circle: ops.Circle{Comm: world.Key(), Object: -int(kind)}}
-	x := &meeting{group: g, key: key, self: w.Rank(), when: here, free: free, need: need{kind: kind}}
+	x := &meeting{group: g, key: key, self: w.Rank(), when: here, free: free, need: need{kind: kind}, awaited: len(g.members), comes: true}
 	g.pending = append(g.pending, x)
 	x.ends(w, b)
 }
@@ -429,6 +483,9 @@ var errElsewhere = errors.New("waits: another rank has failed")
 func (w *local) run(windows []int64) error {
 	for i, until := range windows {
 		last := i == len(windows)-1
+		if last {
+			until = ops.ToEnd
+		}
 		w.try(func() error {
 			switch {
 			case w.follow == nil:
@@ -438,7 +495,7 @@ func (w *local) run(windows []int64) error {
 			}
 			return w.follow.Until(until)
 		})
-		if err := w.share(last); err != nil {
+		if err := w.share(until); err != nil {
 			return err
 		}
 	}
@@ -446,12 +503,18 @@ func (w *local) run(windows []int64) error {
 }
 
 // share is what ranks tell each other at the end of a window.
-func (w *local) share(last bool) error {
+func (w *local) share(until int64) error {
 	in, err := w.exchange(encoded(w.tell))
 	if err != nil {
 		return err
 	}
-	w.try(func() error { return w.hear(in, w.hearSent) })
+	w.try(func() error {
+		if err := w.hear(in, w.hearSent); err != nil {
+			return err
+		}
+		w.answerVisits(until)
+		return nil
+	})
 	if in, err = w.exchange(encoded(w.answers)); err != nil {
 		return err
 	}
@@ -461,7 +524,7 @@ func (w *local) share(last bool) error {
 			return err
 		}
 	}
-	if last {
+	if until == ops.ToEnd {
 		w.try(w.end)
 	}
 	if in, err = w.exchange(encoded(w.asks)); err != nil {
@@ -544,6 +607,12 @@ func (w *local) end() error {
 		if m.call != nil {
 			w.met(m.call)
 		}
+		for _, x := range m.waiting {
+			w.met(x.call)
+		}
+	}
+	for _, b := range w.visiting {
+		w.met(b)
 	}
 	for _, g := range w.groups {
 		for _, x := range g.pending {

@@ -35,12 +35,16 @@ func flag(b bool) int {
 
 // A meeting is a collective operation to which the rank has come, and maybe not all others.
 type meeting struct {
-	*group
+	*group           // nil: the rank waits for its neighbours alone
+	from    []uint64 // the signals of these, by number
 	key     meetingKey
 	self    int // the rank's own number
 	when    arrival
 	free    int64 // ns that it had been outside of MPI directly before
 	need    need
+	awaited int        // members who come
+	comes   bool       // the rank is one of them
+	other   *meeting   // that of the other side of an intercommunicator, for which the rank waits, too
 	waiting []*blocked // calls in which it waits for the others
 	all     *coming    // nil: not all have come yet
 }
@@ -61,15 +65,23 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 	of = make(map[int]*group)
 	known := make(map[string]*group)
 	for _, c := range comms.List() {
-		if c.RemoteSize > 0 || c.Size < 2 || c.RankOf(rank) < 0 {
-			continue
+		members, self := c.Members(), c.RankOf(rank)
+		if c.RemoteSize > 0 {
+			if c.Remote == nil || c.Remote.Key() < c.Key() {
+				continue // of another world, or known from the other side
+			}
+			if members = append(members, c.Remote.Members()...); self < 0 {
+				self = slices.Index(members, rank)
+			}
 		}
-		members := c.Members()
-		if slices.Contains(members, -1) {
+		if self < 0 || len(members) < 2 || slices.Contains(members, -1) {
 			continue // somebody left no track, and never comes
 		}
 		name := fmt.Sprint(members)
-		of[c.Key()] = once.Listed(known, name, &list, func() *group { return &group{members: members, self: c.RankOf(rank)} })
+		g := once.Listed(known, name, &list, func() *group { return &group{members: members, self: self} })
+		if of[c.Key()] = g; c.Remote != nil {
+			of[c.Remote.Key()] = g
+		}
 	}
 	return list, of
 }
@@ -79,7 +91,8 @@ type need struct {
 	kind    Kind
 	root    bool // it is the root of LateRoot, or of EarlyRoot
 	none    bool // nobody
-	unknown bool // some members, but which is not looked at
+	unknown bool // some members, but which is not known
+	may     bool // a call may return before all have come: it waited for them only if it did not
 }
 
 // needs returns whom a member needs in calls of a function, root being the root's rank or none.
@@ -97,9 +110,12 @@ func needs(f *trace.Function, member, root int) need {
 		n.none = true
 		return n
 	case meaning.Some:
-		n.none, n.unknown = true, true
-		return n
+		if m.Pattern != meaning.File {
+			n.none, n.unknown = true, true
+			return n
+		}
 	}
+	n.may = m == nil && !ops.Is(f, mpi.Barrier) || m != nil && m.Pattern == meaning.File
 	switch {
 	case m != nil && m.Pattern == meaning.ToRoot:
 		n.kind = EarlyRoot
@@ -109,6 +125,23 @@ func needs(f *trace.Function, member, root int) need {
 		n.kind = AtAll
 	}
 	return n
+}
+
+// across finds for whom a member of an intercommunicator waits: for the other side, or its root. Libraries may have it wait for its own
+// side, too, where all need each other.
+func (x *meeting) across(f *trace.Function, remote *handles.Comm, root int) {
+	self := math.MinInt // roots are of the other side, but for the rank itself
+	if root == ops.RootSelf {
+		self = root
+	}
+	other := *x
+	other.key.Comm, other.awaited, other.comes = remote.Key(), remote.Size, false
+	other.need = needs(f, self, root)
+	other.need.none = other.need.none || root == ops.RootThisSide
+	x.need, x.other = other.need, &other
+	if x.need.may = true; x.need.kind != AtAll && x.need.kind != AtBarrier {
+		x.need.none = true
+	}
 }
 
 // A coming is what is known of a meeting: how many members have come, which of them last, when the root came, and of a scan
@@ -146,6 +179,15 @@ func (c *coming) join(o *coming) {
 
 // ends says in which call a member waits for the others.
 func (x *meeting) ends(w *local, b *blocked) {
+	if x.group == nil {
+		for _, number := range x.from {
+			w.awaits(number, awaiting{b, x.need.kind, x.need.may}, true)
+		}
+		return
+	}
+	if x.other != nil {
+		x.other.ends(w, b)
+	}
 	b.opens()
 	if x.waiting = append(x.waiting, b); x.all != nil {
 		w.resolve(x)
@@ -158,6 +200,9 @@ func (w *local) meet(g *group) error {
 	w.try(func() error {
 		list := make([]coming, 0, len(g.pending))
 		for _, x := range g.pending {
+			if !x.comes {
+				continue
+			}
 			c := comer{x.when, x.free, x.self}
 			y := coming{key: x.key, came: 1, last: c, root: comer{arrival: arrival{rank: -1}}}
 			if x.need.root && x.need.kind != EarlyRoot {
@@ -199,7 +244,7 @@ func (w *local) meet(g *group) error {
 		left := g.pending[:0]
 		for _, x := range g.pending {
 			i, ok := slices.BinarySearchFunc(list, x.key, func(c coming, k meetingKey) int { return c.key.compare(k) })
-			if ok && list[i].came == len(g.members) {
+			if ok && list[i].came == x.awaited {
 				x.all = &list[i]
 				w.resolve(x)
 			} else {
@@ -251,12 +296,12 @@ func (w *local) resolve(x *meeting) {
 			default:
 				last = &all.last // if that is the rank itself, it waited for nobody
 			}
-			if last != nil && last.self != x.self {
+			if last != nil && int(last.rank) != w.Rank() {
 				free := int64(-1)
 				if x.large {
 					free = last.free
 				}
-				b.waitsFor(x.need.kind, last.arrival, free, 0)
+				b.comes(x.need.kind, last.arrival, free, x.need.may)
 			}
 		}
 		w.met(b)
@@ -346,7 +391,8 @@ func (x *comer) code(c *wire.Coder, at int64, same bool) {
 // meets reports whether acts of a kind are what members do together.
 func meets(kind ops.Kind) bool {
 	switch kind {
-	case ops.Collective, ops.CollectiveBegin, ops.CommMade, ops.WindowMade, ops.Fence, ops.WindowFreed, ops.FileOpened, ops.FileClosed:
+	case ops.Collective, ops.CollectiveBegin, ops.CommMade, ops.CommFreed, ops.WindowMade, ops.Fence, ops.WindowFreed, ops.FileOpened, ops.FileClosed,
+		ops.FileSought, ops.FileViewed, ops.FileSynced, ops.Read, ops.ReadBegin, ops.Write, ops.WriteBegin:
 		return true
 	}
 	return false

@@ -26,6 +26,8 @@ type incoming struct {
 	turn          int64
 	channel       ops.Channel
 	nth           uint64
+	waiting       []awaiting
+	last          bool // nobody else waits for it
 }
 
 // sends says that a message was sent.
@@ -90,9 +92,14 @@ func (w *local) lateReceiver(m *outgoing) {
 func (w *local) hearSent(from int, r *wire.Reader) {
 	readBlock(r, from, w.Rank(), func(c ops.Channel, nth uint64, sent arrival, _ int) {
 		sent.rank = int32(from)
+		if what, _ := signalled(c.Tag); what >= locksAlone {
+			w.hearVisit(c, nth, sent)
+			return
+		}
 		number := c.Number(nth)
 		m := once.Of(w.got, number, func() *incoming { return &incoming{} })
 		m.isSent, m.sent = true, sent
+		w.sentBy(number, m)
 		if m.isGot {
 			w.matched(number, m)
 		}
@@ -102,6 +109,10 @@ func (w *local) hearSent(from int, r *wire.Reader) {
 // hearAnswers takes when receivers were there.
 func (w *local) hearAnswers(from int, r *wire.Reader) {
 	readBlock(r, w.Rank(), from, func(c ops.Channel, nth uint64, posted arrival, flags int) {
+		if what, _ := signalled(c.Tag); what >= 0 {
+			w.hearVisited(c, nth, posted)
+			return
+		}
 		number := c.Number(nth)
 		m := w.sent[number]
 		if m == nil {

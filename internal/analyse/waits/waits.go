@@ -31,17 +31,22 @@ const (
 	WrongOrder               // the same, while other messages that were received later had been sent
 	LateReceiver             // a send could not go on before its receive was posted
 	AtBarrier
-	AtAll      // a collective that needs data of all members
-	LateRoot   // a collective that needs data of the root
-	EarlyRoot  // the root needs data of all others
-	EarlyScan  // a scan needs data of all members before
-	AtInit     // MPI is initialised by all ranks together
-	AtFinalize // and ended
+	AtAll           // a collective that needs data of all members
+	LateRoot        // a collective that needs data of the root
+	EarlyRoot       // the root needs data of all others
+	EarlyScan       // a scan needs data of all members before
+	AtInit          // MPI is initialised by all ranks together
+	AtFinalize      // and ended
+	LatePost        // access to a rank's memory that it has not opened yet, by MPI_Win_post
+	LateComplete    // MPI_Win_wait, while others have not ended their access
+	WaitForLock     // another rank had locked the memory
+	WaitForProgress // the rank with the memory was outside of MPI, and the library needs it
 	kinds
 )
 
 var kindNames = [kinds]string{
 	"late sender", "late sender, wrong order", "late receiver", "wait at barrier", "wait at all-to-all", "late root", "early root", "early scan", "wait at init", "wait at finalize",
+	"late post", "late complete", "wait for lock", "wait for progress",
 }
 
 func (k Kind) String() string { return kindNames[k] }
@@ -158,7 +163,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	list, calls := make([]*local, len(ranks)), uint64(0)
 	for rank, t := range ranks {
 		s, err := ops.New(r, ops.Options{
-			Ranks: []int{rank}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
+			Ranks: []int{rank}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Finer: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
 		})
 		if err != nil {
 			return nil, err

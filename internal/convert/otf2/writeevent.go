@@ -156,7 +156,7 @@ func (a *Writer) lock(f *file, time uint64, x *ops.Act) error {
 		first, last = 0, x.Comm.Size-1
 	}
 	kind := byte(1) // shared
-	if p := x.Call.Param("lock_type"); p != nil && p.In.Num == mpi.LockExclusive {
+	if x.Exclusive() {
 		kind = 0
 	}
 	for peer := first; peer <= last; peer++ {

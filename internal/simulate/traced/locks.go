@@ -7,7 +7,6 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
-	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
@@ -148,7 +147,7 @@ func (x *lockSink) Enter(c *ops.Call) error {
 			delete(x.open, k)
 			continue
 		}
-		l := &locked{lockKey: k, exclusive: exclusive(a.Call), taken: c.End}
+		l := &locked{lockKey: k, exclusive: a.Exclusive(), taken: c.End}
 		l.number = x.counts[k]
 		x.counts[k]++
 		x.open[k] = l
@@ -158,11 +157,6 @@ func (x *lockSink) Enter(c *ops.Call) error {
 
 func keyOf(rank int, o *ops.Operation) lockKey {
 	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.Ordinal, peer: o.Peer}
-}
-
-func exclusive(c *trace.Call) bool {
-	p := c.Param("lock_type")
-	return p != nil && p.In.Num == mpi.LockExclusive
 }
 
 // A turn is an epoch that a rank is in, as the simulation has it.

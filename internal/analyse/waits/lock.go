@@ -1,0 +1,208 @@
+package waits
+
+import (
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/ops"
+)
+
+// Who locks memory of another rank, or waits until its transfers to and from there are done, waits for somebody who doesn't know of it.
+// So it tells the rank whose memory that is, which finds out for whom: for a rank that had a lock, or for itself, because it was
+// outside of MPI and the library needs it.
+
+// A region is one rank's memory in a window.
+type region struct {
+	comm, ordinal, rank int // of the window; whose memory it is
+}
+
+func regionOf(x *ops.Act, rank int) region { return region{x.Comm.Key(), x.Window.Ordinal, rank} }
+
+// A visit is a call that may wait for the rank that has the memory, as this rank knows it.
+type visit struct {
+	ops.Channel
+	nth  uint64
+	when arrival
+	end  int64
+}
+
+// A release is when a rank ends its lock.
+type release struct {
+	arrival
+	alone bool
+}
+
+// visitable is what a rank knows of those that visit its memory in a window.
+type visitable struct {
+	releases []release // in the order in which they were told
+	visits   []visit   // of which it is not known yet whether they wait
+}
+
+// visits says that a call may wait for the owner of memory. what is locksAlone, locksShared or visits.
+func (w *local) visits(what int, x *ops.Act, rank int, here arrival, b *blocked) {
+	if rank < 0 {
+		return
+	}
+	if at := regionOf(x, rank); w.visited[at] != w.calls {
+		w.visited[at] = w.calls
+		s := w.give(x, what, rank)
+		w.visiting[s.Number(s.nth)] = b
+		b.opens()
+		out := blockFor(w.tell, rank)
+		out.add(s.Channel, s.nth, here, 0)
+		here.at = b.end
+		s = w.give(x, returns, rank)
+		out.add(s.Channel, s.nth, here, 0)
+	}
+}
+
+// give is one more signal about a window.
+func (w *local) give(x *ops.Act, what, to int) signal {
+	return w.numbered(ops.Channel{Comm: x.Comm.Key(), From: w.Rank(), To: to, Tag: signalTag(what, x.Window.Ordinal)}, true)
+}
+
+// lock takes an act that locks or unlocks memory, or completes transfers.
+func (w *local) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
+	b.known = true
+	members := []int{x.Peer}
+	if x.Peer == ops.AllMembers {
+		if members = x.Comm.Members(); len(members) > maxDirect {
+			w.Other[c.Name()] += c.End - c.Start // it would have to tell too many
+			return
+		}
+	} else {
+		members[0] = x.World()
+	}
+	if x.Kind != ops.Lock {
+		for _, rank := range members {
+			if x.Kind == ops.Unlock && rank >= 0 {
+				what := givesShared
+				if w.held[regionOf(x, rank)] {
+					what = givesAlone
+				}
+				s := w.give(x, what, rank)
+				blockFor(w.tell, rank).add(s.Channel, s.nth, here, 0)
+			}
+			if x.Kind != ops.Unlock || x.Peer != ops.AllMembers { // the others have no transfers
+				w.visits(visits, x, rank, here, b)
+			}
+		}
+		return
+	}
+	what := locksShared
+	if x.Exclusive() {
+		what = locksAlone
+	}
+	for _, rank := range members {
+		w.held[regionOf(x, rank)] = x.Exclusive()
+		w.visits(what, x, rank, here, b)
+	}
+}
+
+// hearVisit takes what another rank told of this one's memory.
+func (w *local) hearVisit(c ops.Channel, nth uint64, a arrival) {
+	what, ordinal := signalled(c.Tag)
+	at := once.Of(w.memory, region{c.Comm, ordinal, w.Rank()}, func() *visitable { return &visitable{} })
+	switch what {
+	case returns:
+		if n := len(at.visits); n > 0 {
+			at.visits[n-1].end = a.at
+		}
+	case givesAlone, givesShared:
+		at.releases = append(at.releases, release{a, what == givesAlone})
+	default:
+		at.visits = append(at.visits, visit{Channel: c, nth: nth, when: a})
+	}
+}
+
+// answerVisits tells those whose calls had returned by a time for whom they waited. All that began by then is known.
+func (w *local) answerVisits(until int64) {
+	for _, at := range w.memory {
+		left, first := at.visits[:0], until
+		for _, v := range at.visits {
+			if v.end > until {
+				left, first = append(left, v), min(first, v.when.at)
+				continue
+			}
+			out := blockFor(w.answers, v.From)
+			since := v.when.at
+			if r, ok := at.last(&v); ok {
+				since = r.at
+				out.add(ops.Channel{Comm: int(r.rank), Tag: signalTag(hadLock, 0)}, 1, r, 0)
+			}
+			if a, ok := w.busy(&v, since); ok {
+				out.add(ops.Channel{Comm: w.Rank(), Tag: signalTag(wasBusy, 0)}, 1, a, 0)
+			}
+			out.add(v.Channel, v.nth, v.when, 0)
+		}
+		at.visits = left
+		rest := at.releases[:0]
+		for _, r := range at.releases {
+			if r.at >= first {
+				rest = append(rest, r)
+			}
+		}
+		at.releases = rest
+	}
+}
+
+// last finds who had the memory before a rank got its lock: the last one that ended one during the call which excludes it.
+func (m *visitable) last(v *visit) (a arrival, ok bool) {
+	what, _ := signalled(v.Tag)
+	if what == visits {
+		return a, false
+	}
+	for _, r := range m.releases {
+		if (r.alone || what == locksAlone) && int(r.rank) != v.From && r.at > v.when.at && r.at < v.end+v.when.within+r.within && (!ok || r.at > a.at || r.at == a.at && r.rank < a.rank) {
+			a, ok = r.arrival, true
+		}
+	}
+	return a, ok
+}
+
+// busy finds whether a call waited until this rank came to MPI: it was outside when the call began, and the call returned soon after it
+// had come, compared with how long the call had waited for nobody else.
+func (w *local) busy(v *visit, since int64) (a arrival, ok bool) {
+	if v.From == w.Rank() {
+		return a, false
+	}
+	for stream, h := range w.threads {
+		s, inside := h.next(v.when.at)
+		if inside {
+			return a, false
+		}
+		if s != nil && (!ok || s.start < a.at) {
+			a, ok = arrival{at: s.start, rank: int32(w.Rank()), stream: int32(stream), place: s.place}, true
+		}
+	}
+	return a, ok && a.at < v.end && a.at-since > v.end-a.at
+}
+
+// hearVisited takes an answer: what comes before the number of the visit is for whom it waited.
+func (w *local) hearVisited(c ops.Channel, nth uint64, a arrival) {
+	switch what, _ := signalled(c.Tag); what {
+	case hadLock, wasBusy:
+		if a.rank = int32(c.Comm); c.Comm < 0 || c.Comm >= w.Size() {
+			return
+		}
+		kind := WaitForLock
+		if what == wasBusy {
+			kind = WaitForProgress
+		}
+		w.late = append(w.late, lateVisit{a, kind})
+	default:
+		number := c.Number(nth)
+		if b := w.visiting[number]; b != nil {
+			delete(w.visiting, number)
+			for _, x := range w.late {
+				b.comes(x.kind, x.arrival, -1, true)
+			}
+			w.met(b)
+		}
+		w.late = w.late[:0]
+	}
+}
+
+// A lateVisit is for whom a call waited.
+type lateVisit struct {
+	arrival
+	kind Kind
+}
