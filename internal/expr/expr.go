@@ -262,6 +262,30 @@ func (e *Expr) Uses(list ...Variable) bool {
 	return !e.Walk(func(e *Expr) bool { return e.op != opVariable || !slices.Contains(list, Variable(e.n)) })
 }
 
+// shares are the functions that share a total out among parts, their first two parameters.
+var shares = []string{"share", "floor_share", "rest_share", "late_share", "chunk", "floor_div", "ceil_div"}
+
+// Shares reports whether something is shared out, by one of some functions; none: by any of those that do that.
+func (e *Expr) Shares(by ...string) bool {
+	if len(by) == 0 {
+		by = shares
+	}
+	return !e.Walk(func(e *Expr) bool { return e.op != opCall || !slices.Contains(by, e.call.fn.name) })
+}
+
+// Even reports whether nothing is left over: all shares of a total are equal there, and quotients by a number are exact.
+func (e *Expr) Even(at *Env) bool {
+	return e.Walk(func(e *Expr) bool {
+		exact := e.op == opOver && e.args[1].op == opNumber || e.op == opCall && slices.Contains(shares, e.call.fn.name)
+		if !exact {
+			return true
+		}
+		a, ok1 := e.args[0].Eval(at)
+		b, ok2 := e.args[1].Eval(at)
+		return ok1 && ok2 && b != 0 && a%b == 0
+	})
+}
+
 // Bits is how long the formula is. Names of numbers count for nothing.
 func (e *Expr) Bits() (bits float64) {
 	const ofWord = 4

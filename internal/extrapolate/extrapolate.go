@@ -83,8 +83,9 @@ var iteration = regexp.MustCompile(` in iteration \[[\d ]*\]`)
 
 // A Model is what traces of one program on several numbers of ranks have in common.
 type Model struct {
-	m     *pattern
-	calls [][]*grammar.Grammar // by run and rank, if loops are those of the machine code: for a second try with those that the order shows
+	m      *pattern
+	calls  [][]*grammar.Grammar // by run and rank, if loops are those of the machine code: for a second try with those that the order shows
+	second *pattern             // what the last answer is by, if it is by that try
 }
 
 // Learn finds the model of traces, which are of one program on different numbers of ranks. name is for call sites; nil: module and offset.
@@ -178,7 +179,7 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 	}
 	if p.uncoded == nil {
 		if m, err := learn(p, calls, true); err == nil {
-			return &Model{m, calls}, nil
+			return &Model{m: m, calls: calls}, nil
 		}
 	}
 	m, err := learn(p, calls, false)
@@ -239,6 +240,7 @@ type Options struct {
 // At returns the trace on a number of ranks; the error is a *Refusal if some of it can't be determined. A partial trace comes with a *Refusal
 // and without the calls that it is about, and those that depend on them: these count as lost.
 func (x *Model) At(ranks int, o Options) (*sections.Content, error) {
+	x.second = nil
 	whole := Options{Far: o.Far}
 	c, err := x.at(ranks, whole)
 	refusal := (*Refusal)(nil)
@@ -249,6 +251,7 @@ func (x *Model) At(ranks int, o Options) (*sections.Content, error) {
 		m, failed := learn(x.m.program, x.calls, false)
 		if failed == nil {
 			if c, failed = (&Model{m: m}).at(ranks, whole); failed == nil {
+				x.second = m
 				return c, nil
 			}
 		}
@@ -420,7 +423,7 @@ func (r *refusal) differ(ranks int64) bool {
 		for i := range r.forms {
 			e := env{expr.Ranks: ranks, expr.Rank: rank}
 			v, ok := r.forms[i].Eval(&e)
-			if ok && (said && v != first || r.vanishes && v == 0) {
+			if ok && (said && v != first || r.vanishes && r.forms[i].vanishes(&e, v)) {
 				return true
 			}
 			if ok {
@@ -461,11 +464,12 @@ func (x *Model) Slots() (list []Slot) {
 	return list
 }
 
-// Assumed lists what the result for a number of ranks depends on and no trace can show: the grid that all slots have in common which need one,
-// and that nothing else begins with more ranks.
+// Assumed lists what the last result, which was for a number of ranks, depends on and the traces don't show: the grid that all slots have in
+// common which need one, that shares which are equal in all traces stay so, and that nothing else begins with more ranks.
 func (x *Model) Assumed(ranks int) (list []string) {
+	m := cmp.Or(x.second, x.m)
 	var common map[int]bool
-	for _, t := range x.m.memo {
+	for _, t := range m.memo {
 		if t.wrong != "" || len(t.forms) == 0 || slices.ContainsFunc(t.forms, func(f form) bool { return f.grid < 0 }) {
 			continue
 		}
@@ -486,7 +490,14 @@ func (x *Model) Assumed(ranks int) (list []string) {
 		}
 		list = append(list, "ranks are a grid of "+text+", as even as on the traced numbers")
 	}
-	return append(list, fmt.Sprintf("the program does nothing else from more than %d ranks on", x.m.runs[len(x.m.runs)-1].ranks))
+	known := make(map[string]bool)
+	for _, t := range m.slots {
+		if f := t.assumed.Load(); f != nil && !known[f.String()] {
+			known[f.String()] = true
+			list = append(list, fmt.Sprintf("shares of a total are equal, as on the traced numbers: %s is %s", t.text, f))
+		}
+	}
+	return append(list, fmt.Sprintf("the program does nothing else from more than %d ranks on", m.runs[len(m.runs)-1].ranks))
 }
 
 // worldOf is the ranks of a world of a size, in order.

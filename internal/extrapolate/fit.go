@@ -29,34 +29,59 @@ func (f *fitted) value(e *env) (int64, error) {
 	case len(f.forms) == 0:
 		return 0, errors.New("no form fits")
 	}
-	first, said := int64(0), -1
-	for i := range f.forms {
-		switch v, ok := f.forms[i].Eval(e); {
-		case f.natural && v < 0 && v != asked:
-		case ok && said < 0:
-			first, said = v, i
-		case ok && v != first:
-			return 0, fmt.Errorf("rank %d has %d by %s, %d by %s", e[expr.Rank], first, f.forms[said], v, f.forms[i])
+	first, said, err := f.agreed(e, false)
+	if err != nil && f.even {
+		if v, by, failed := f.agreed(e, true); failed == nil && by >= 0 {
+			first, said, err = v, by, nil
+			f.assumed.Store(&f.forms[by])
 		}
 	}
 	switch {
+	case err != nil:
+		return 0, err
 	case said < 0:
 		return 0, fmt.Errorf("%s says nothing of rank %d", f.forms[0], e[expr.Rank])
 	case f.skips && first == 0 && f.least > 0:
-		return 0, &vanishing{e[expr.Rank], f.forms[said]}
+		return 0, &vanishing{e[expr.Rank], f.forms[said], false}
+	case f.forms[said].less && f.forms[said].Even(e):
+		return 0, &vanishing{e[expr.Rank], f.forms[said], true}
 	}
 	return first, nil
 }
 
-// A vanishing is a number of things that is 0, and was so in no trace: programs often do something else then.
+// agreed is what forms agree on, and the first of them; -1: none says anything. If even is set, those that have something left over there say nothing.
+func (f *fitted) agreed(e *env, even bool) (first int64, said int, err error) {
+	said = -1
+	for i := range f.forms {
+		switch v, ok := f.forms[i].Eval(e); {
+		case f.natural && v < 0 && v != asked:
+		case even && !(f.forms[i].even && f.forms[i].Even(e)):
+		case ok && said < 0:
+			first, said = v, i
+		case ok && v != first:
+			return 0, said, fmt.Errorf("rank %d has %d by %s, %d by %s", e[expr.Rank], first, f.forms[said], v, f.forms[i])
+		}
+	}
+	return first, said, nil
+}
+
+// A vanishing is a number of things that is 0, or that the last one has as all others, and was so in no trace: programs often do something else
+// then.
 type vanishing struct {
 	rank int64
 	form form
+	even bool
 }
 
 func (e *vanishing) Error() string {
+	if e.even {
+		return fmt.Sprintf("all have the same by %s, and no trace shows what the program does then", e.form)
+	}
 	return fmt.Sprintf("rank %d has 0 by %s, and no trace shows what the program does then", e.rank, e.form)
 }
+
+// vanishes reports whether it would be so somewhere, where the form is v.
+func (f *form) vanishes(e *env, v int64) bool { return v == 0 || f.less && f.Even(e) }
 
 // holds reports whether a form gives all values.
 func holds(f *form, obs []env, vals []int64) bool {

@@ -18,6 +18,8 @@ type form struct {
 	grid int    // number of the grid that it is about; -1: none
 	of   []form // the shares that it is a multiple of
 	weak bool   // a part of it may fit by chance
+	even bool   // nothing is left over by it wherever a value was seen
+	less bool   // the last one gets less by it wherever a value was seen
 
 	number int   // of one of the lists: among all of them
 	from   int64 // rank from which on it differs from a simpler one

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spoor-hpc/spoor/internal/expr"
 	"github.com/spoor-hpc/spoor/internal/grammar"
@@ -290,6 +291,9 @@ type tried struct {
 	obs   []env   // what was seen, of a slot without forms
 	vals  []int64
 	least int64 // of the values
+
+	even    bool                 // several forms fit, and by one of them all shares are equal wherever something was seen
+	assumed atomic.Pointer[form] // one of those that were chosen as their shares are equal where a value was wanted, too
 }
 
 // try fits all values.
@@ -314,6 +318,12 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	}
 	obs, vals := t.obs, t.vals
 	t.obs, t.vals = nil, nil
+	for i := range t.forms {
+		f := &t.forms[i]
+		f.even = len(t.forms) > 1 && !slices.ContainsFunc(obs, func(e env) bool { return !f.Even(&e) })
+		t.even = t.even || f.even && f.Shares()
+		f.less = f.Shares("chunk") && !slices.ContainsFunc(obs, func(e env) bool { return f.Even(&e) })
+	}
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less, most []env
 	var lessVals, mostVals []int64
@@ -583,7 +593,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 						obs, list = append(obs, e), append(list, cuts[i][c].list[k*width+w])
 					}
 				}
-				if s := sumsOf(cuts, c); width == 1 && s.factor != 0 && len(fit(obs, list)) == 0 {
+				if s := sumsOf(cuts, c); width == 1 && s.factor != 0 && len(fit(obs, list)) != 1 {
 					x.sum = s
 					x.any = append(x.any, fitted{tried: &tried{wrong: fmt.Sprintf("%d * the sum of %s before", s.factor, names[s.cell])}, text: text + ", elements"})
 				} else if len(obs) > 0 {
