@@ -115,7 +115,8 @@ func needs(f *trace.Function, member, root int) need {
 			return n
 		}
 	}
-	n.may = m == nil && !ops.Is(f, mpi.Barrier) || m != nil && m.Pattern == meaning.File
+	makes := (f.Has(trace.CreatesComm) || f.Has(trace.CreatesWin)) && !f.Has(trace.Nonblocking)
+	n.may = m == nil && !makes && !ops.Is(f, mpi.Barrier) || m != nil && m.Pattern == meaning.File
 	switch {
 	case m != nil && m.Pattern == meaning.ToRoot:
 		n.kind = EarlyRoot
