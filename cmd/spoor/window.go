@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/trace"
@@ -24,7 +26,7 @@ func (w *windowFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&w.from, "from", "", "from this `time` of the run on (12.5s, 300ms); calls that cross it count")
 	f.StringVar(&w.until, "until", "", "up to this `time` of the run")
 	phaseFlag(f, &w.phase)
-	f.StringVar(&w.loop, "loop", "", "only one loop, named by the `call` that its iterations begin with, such as MPI_Allreduce or MPI_Recv@halo.c:88; main: the loop whose iterations info names")
+	f.StringVar(&w.loop, "loop", "", "only one loop, named as spoor calltree does, by place (halo.c:80) or function, or by the `call` that its iterations begin with, such as MPI_Recv@halo.c:88; main: the loop whose iterations info names")
 	f.StringVar(&w.iteration, "iteration", "", "only these iterations of the loop (default main), counted from 0: `range` such as 10:20, without 20")
 	f.BoolVar(&w.inner, "without-init", false, "only what comes after MPI_Init and before MPI_Finalize")
 	inGroup(f, partGroup, "from", "until", "phase", "loop", "iteration", "without-init")
@@ -77,6 +79,11 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err
 			return x, fmt.Errorf("--iteration: %w", err)
 		}
 	}
+	if name, _, _ := strings.Cut(x.Loop, "@"); x.Loop != "" && x.Loop != reduce.MainLoop && !slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return f.Name == name }) {
+		if x.Sites, err = roundOf(r, name); err != nil {
+			return x, fmt.Errorf("--loop: %w", err)
+		}
+	}
 	if strings.Contains(x.Loop, "@") {
 		where := newPlaces(nil)
 		x.Place = func(function string, s trace.Site) string {
@@ -85,6 +92,38 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Window, err
 		}
 	}
 	return x, nil
+}
+
+// roundOf finds the calls that tell the rounds of a loop of which the tree has the place or function.
+func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) {
+	o, err := newPlaces(nil).tree(r)
+	if err != nil {
+		return nil, err
+	}
+	o.Bare = true
+	found := make(map[trace.FunctionSite]bool)
+	for class := range r.Classes() {
+		rank := r.Members(class)[0]
+		t, err := calltree.Of(r, rank, o)
+		if err != nil {
+			return nil, err
+		}
+		n, err := t.Round(name)
+		if err != nil {
+			return nil, err
+		}
+		if n == nil {
+			continue
+		}
+		k, err := r.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		for _, terminal := range n.Terminals {
+			found[k.Called(terminal).FunctionSite()] = true
+		}
+	}
+	return found, nil
 }
 
 // cut makes the part; nil if it is the whole run.

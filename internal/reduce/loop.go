@@ -46,6 +46,9 @@ func (w *Window) named(k *trace.Rank, stream int) *trace.Rounds {
 	name, place, both := strings.Cut(w.Loop, "@")
 	x := k.Occurrences(stream, func(t int) bool {
 		c := k.Called(t)
+		if w.Sites != nil {
+			return w.Sites[c.FunctionSite()]
+		}
 		return c.Name() == name && (!both || w.Place != nil && strings.Contains(w.Place(c.Name(), c.Site), place))
 	})
 	if x.Total() == 0 {

@@ -23,6 +23,8 @@ type Window struct {
 	First, End  uint64  // which rounds, if there is a loop
 	Inner       bool    // those behind MPI_Init and before MPI_Finalize
 	Place       Placing // how call sites are named, for Loop
+	// Sites are those of the calls that tell the rounds of Loop, if it is the place or the function of a loop.
+	Sites map[trace.FunctionSite]bool
 
 	found      bool             // a thread has rounds of the loop
 	begins     *trace.Call      // a round, on the first rank that has the loop

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,5 +63,30 @@ func loopEntries(t *testing.T, m *mpis.MPI, stack string, complain func(string, 
 	}
 	if !near(further[30], later) || !near(further[20], inner) {
 		complain("further rounds come after %.3g and %.3g ms; want %.3g and %.3g", further[30], further[20], later, inner)
+	}
+}
+
+// TestLoopNames: a loop has the name that the tree shows, also if another loop in it begins with the same call.
+func TestLoopNames(t *testing.T) {
+	dir := traceWith(t, mpis.Need(t)[0], "entries.c", []string{"--stack", "16"}, "-g", "-O0")
+	text, err := os.ReadFile("testdata/entries.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(code string) string {
+		before, _, ok := strings.Cut(string(text), code)
+		if !ok {
+			t.Fatalf("no %q", code)
+		}
+		return fmt.Sprintf("entries.c:%d", 1+strings.Count(before, "\n"))
+	}
+	for _, x := range []struct {
+		loop  string
+		calls int // of two ranks, in two iterations
+	}{{at("for (int i"), 2 * 2 * 21}, {at("for (int k"), 2 * 2}} {
+		said := spoor(t, dir, "profile", "--loop", x.loop, "--iteration", "3:5", "app.spoor")
+		if want := fmt.Sprintf(" %d calls,", x.calls); !strings.Contains(said, want) {
+			t.Errorf("%s: not%s\n%s", x.loop, want, said)
+		}
 	}
 }

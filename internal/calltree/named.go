@@ -1,0 +1,61 @@
+package calltree
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/show"
+)
+
+// Round finds the call that tells the rounds of a loop: made once in each, the first of those. name is what the tree shows of the loop, its
+// place or the function that it is in. A loop has none if all that it calls is in loops within, or in branches.
+func (t *Tree) Round(name string) (call *Node, err error) {
+	var found []string
+	var look func(list []*Node, within bool)
+	look = func(list []*Node, within bool) {
+		for _, n := range list {
+			in := within || n.Kind == "function" && n.Function == name
+			if n.Kind != "loop" || !within && !n.at(name) {
+				look(n.Body, in)
+				continue
+			}
+			c := n.each(n.Rounds)
+			if c == nil {
+				look(n.Body, within)
+				continue
+			}
+			if found = append(found, n.Place); call == nil {
+				call = c
+			}
+		}
+	}
+	for i := range t.Threads {
+		if look(t.Threads[i].Body, false); call != nil {
+			break
+		}
+	}
+	if len(found) > 1 {
+		return nil, fmt.Errorf("%s in %s: at %s", show.Plural(len(found), "loop"), name, strings.Join(found, ", "))
+	}
+	return call, nil
+}
+
+// at reports whether a loop stands at a place: a file and line, or that of the innermost function with it.
+func (n *Node) at(place string) bool {
+	return n.Place == place || strings.HasPrefix(n.Place, place+" ") || strings.HasSuffix(n.Place, " "+place) || strings.Contains(n.Place, " "+place+" ")
+}
+
+// each is the first call in a body that is made so often, once in each round.
+func (n *Node) each(rounds uint64) *Node {
+	for _, c := range n.Body {
+		if c.Kind == "call" && c.Sums.Calls == rounds && c.Most == 1 {
+			return c
+		}
+		if c.Kind == "function" && c.Entered == rounds {
+			if x := c.each(rounds); x != nil {
+				return x
+			}
+		}
+	}
+	return nil
+}
