@@ -286,18 +286,22 @@ func (e *Expr) Even(at *Env) bool {
 	})
 }
 
-// Bits is how long the formula is. Names of numbers count for nothing.
+// Bits is how long the formula is, as programs write it: a share is a division, and whose share it is goes without saying. Names of numbers count for
+// nothing.
 func (e *Expr) Bits() (bits float64) {
-	const ofWord = 4
-	e.Walk(func(e *Expr) bool {
-		switch {
-		case e.op == opNumber && e.name == "":
-			bits += math.Log2(1 + math.Abs(float64(e.n)))
-		case e.op == opVariable || e.op == opCall:
-			bits += ofWord
-		}
-		return true
-	})
+	const ofWord, ofDivision = 4, 2
+	args := e.args
+	switch {
+	case e.op == opNumber && e.name == "":
+		bits = math.Log2(1 + math.Abs(float64(e.n)))
+	case e.op == opCall && slices.Contains(shares, e.call.fn.name):
+		bits, args = ofDivision, args[:2]
+	case e.op == opVariable || e.op == opCall:
+		bits = ofWord
+	}
+	for _, a := range args {
+		bits += a.Bits()
+	}
 	return bits
 }
 

@@ -29,7 +29,16 @@ whole(n) = n < 1 ? 0 : power(floor_log2(n)) // the largest power of two up to it
 ceil_log2(n) = n < 2 ? 0 : floor_log2(n - 1) + 1
 lowest_bit(n) = n & -n
 exists(r) = r >= 0 && r < ranks ? r : NOTHING // NOTHING if there is no such rank
+there(r) = r >= 0 && r < ranks ? r : NO_RANK
 children(r) = ceil_log2(least(r == 0 ? ranks : lowest_bit(r), ranks - r)) // in a binomial tree
+heap_children(k, r) = most(0, least(k, ranks - 1 - k * r))
+gray(r) = r ^ r / 2
+beside(i) = rank + ((rank + i) % 2 == 0 ? 1 : -1) // in phase i of an odd-even transposition
+folded(r) = r < 2 * (ranks - whole(ranks)) ? r / 2 : r - (ranks - whole(ranks)) // where each of these joins a neighbour, from the first on
+unfolded(r, last) = r < ranks - whole(ranks) ? 2 * r + last : r + ranks - whole(ranks)
+opponent(r, n, round) = r == n ? mod(round * ((n + 1) / 2), n) : mod(round - r, n) == r ? n : mod(round - r, n) // in a tournament: n stays, others go round
+round_robin(round) = ranks % 2 == 0 ? opponent(rank, ranks - 1, round) : there(opponent(rank, ranks, round))
+round_robin_first(round) = ranks % 2 == 0 ? mod(opponent(mod(rank - 1, ranks), ranks - 1, round) + 1, ranks) : there(opponent(rank, ranks, round)) // rank 0 stays
 
 // Ways of sharing out: the first parts have one more if it is uneven; parts between rounded bounds; all alike but the last; all alike as long as there
 // is something; the last parts have one more. A start is what those before have.
@@ -81,6 +90,21 @@ var natives = []*function{
 		}},
 	{name: "floor_log2", parameters: []string{"n"}, c: "return n < 1 ? -1 : 63 - __builtin_clzll((unsigned long long)n);",
 		native: func(_ *Env, a, b, c int64) int64 { return int64(bits.Len64(uint64(max(a, 0)))) - 1 }},
+	{name: "ungray", parameters: []string{"n"}, comment: "the number whose Gray code it is", c: "int64_t a = 0;\n\tfor (; n > 0; n >>= 1)\n\t\ta ^= n;\n\treturn a;",
+		native: func(_ *Env, a, b, c int64) (n int64) {
+			for ; a > 0; a >>= 1 {
+				n ^= a
+			}
+			return n
+		}},
+	{name: "heap_size", parameters: []string{"k", "r"}, comment: "of the part of a tree below r, with it, whose ranks r have the children k * r + 1, ..., k * r + k",
+		c: "int64_t n = 0;\n\tfor (int64_t a = r, b = r; k > 0 && a >= 0 && a < ranks; a = k * a + 1, b = k * b + k)\n\t\tn += (b < ranks ? b : ranks - 1) - a + 1;\n\treturn n;",
+		native: func(at *Env, k, r, _ int64) (n int64) {
+			for a, b := r, r; k > 0 && a >= 0 && a < at[Ranks]; a, b = k*a+1, k*b+k {
+				n += min(b, at[Ranks]-1) - a + 1
+			}
+			return n
+		}},
 	{name: "root", parameters: []string{"n"}, comment: "the side of the largest square", c: "int64_t a = 1;\n\twhile ((a + 1) * (a + 1) <= n)\n\t\ta++;\n\treturn a;",
 		native: func(_ *Env, a, b, c int64) int64 { return root(a) }},
 	{name: "divisor", parameters: []string{"n", "power"}, comment: "the largest one up to the square or cube root",

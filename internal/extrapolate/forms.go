@@ -165,7 +165,18 @@ var makeLists = sync.OnceFunc(func() {
 		least(lowest_bit(rank), ranks - rank)
 		children(rank)
 		(rank > 0) + (rank < ranks - 1)
-		(2 * rank + 1 < ranks) + (2 * rank + 2 < ranks)
+		heap_children(2, rank)
+		heap_children(3, rank)
+		heap_children(4, rank)
+		heap_children(2, ranks - 1 - rank)
+		heap_children(3, ranks - 1 - rank)
+		heap_size(2, rank)
+		heap_size(3, rank)
+		heap_size(4, rank)
+		heap_size(2, 2 * rank + 1 + i)
+		heap_size(3, 3 * rank + 1 + i)
+		heap_size(4, 4 * rank + 1 + i)
+		least(power(n - 1 - i), ranks - rank - power(n - 1 - i))
 		least(power(i), ranks - power(i))
 		i * ranks
 		root(ranks)
@@ -193,6 +204,9 @@ var makeLists = sync.OnceFunc(func() {
 	}
 	even(gridless, true, "ranks * ranks")
 	even(gridless, true, "ranks")
+	for _, i := range []string{"i", "i + 1", "n - i", "n - 1 - i"} { // what is halved or doubled
+		even(gridless, false, "power("+i+")")
+	}
 
 	atoms = formulas("rank\nranks" +
 		strings.ReplaceAll(both(shifted)+"\nexists(rank ^ DISTANCE)", "DISTANCE", "1") +
@@ -207,7 +221,29 @@ var makeLists = sync.OnceFunc(func() {
 		mod(rank ± i, ranks)
 		mod(rank ± (i + 1), ranks)`) + `
 		ranks - 1 - rank
+		gray(rank)
+		ungray(rank)
+		gray(mod(ungray(rank) + 1, ranks))
+		gray(mod(ungray(rank) - 1, ranks))
+		ungray(mod(gray(rank) + 1, ranks))
+		ungray(mod(gray(rank) - 1, ranks))
+		exists(beside(i))
+		exists(beside(i + 1))
+		there(beside(i))
+		there(beside(i + 1))
+		there(rank ^ power(i))
+		there(rank + power(i))
+		there(rank - power(i))
+		unfolded(folded(rank) ^ power(i), 1)
+		unfolded(folded(rank) ^ power(i), 0)
+		round_robin(i)
+		round_robin(i + 1)
+		round_robin_first(i)
+		round_robin_first(i + 1)
+		mod(i - rank, ranks)
+		mod(i + 1 - rank, ranks)
 		exists(rank ^ i)
+		exists(rank ^ (i + 1))
 		i % ranks
 		i % most(ranks - 1, 1)
 		1 + i % most(ranks - 1, 1)
@@ -251,6 +287,17 @@ var makeLists = sync.OnceFunc(func() {
 		2 * rank + 1 < ranks
 		2 * rank + 2 < ranks
 		ranks % 2 == 0
+		ranks % 3 == 0
+		ranks % 4 == 0
+		ranks == whole(ranks)
+		rank < 2 * (ranks - whole(ranks))
+		rank < 2 * (ranks - whole(ranks)) && rank % 2 == 0
+		rank < 2 * (ranks - whole(ranks)) && rank % 2 == 1
+		rank < mod(i - rank, ranks)
+		rank < round_robin(i)
+		rank < round_robin_first(i)
+		rank % power(i) == 0
+		rank % power(i + 1) == 0
 		rank % root(ranks) == 0` + turned(`
 		TURNED == 0
 		TURNED % 2 == 1
@@ -286,6 +333,9 @@ var makeLists = sync.OnceFunc(func() {
 	}
 	for _, f := range slices.Concat(atoms, terms, tests) {
 		bare[f.String()] = !strings.HasPrefix(f.String(), "side(") // which says little of few runs
+	}
+	for i := range nots {
+		bare[nots[i].String()] = strings.HasPrefix(tests[i].String(), "ranks %")
 	}
 })
 
