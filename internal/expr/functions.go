@@ -35,6 +35,7 @@ heap_children(k, r) = most(0, least(k, ranks - 1 - k * r))
 gray(r) = r ^ r / 2
 beside(i) = rank + ((rank + i) % 2 == 0 ? 1 : -1) // in phase i of an odd-even transposition
 folded(r) = r < 2 * (ranks - whole(ranks)) ? r / 2 : r - (ranks - whole(ranks)) // where each of these joins a neighbour, from the first on
+left_out(last) = rank < 2 * (ranks - whole(ranks)) && rank % 2 == last // it gives what it has to its neighbour first
 unfolded(r, last) = r < ranks - whole(ranks) ? 2 * r + last : r + ranks - whole(ranks)
 opponent(r, n, round) = r == n ? mod(round * ((n + 1) / 2), n) : mod(round - r, n) == r ? n : mod(round - r, n) // in a tournament: n stays, others go round
 round_robin(round) = ranks % 2 == 0 ? opponent(rank, ranks - 1, round) : there(opponent(rank, ranks, round))

@@ -172,10 +172,8 @@ var makeLists = sync.OnceFunc(func() {
 		heap_children(3, ranks - 1 - rank)
 		heap_size(2, rank)
 		heap_size(3, rank)
-		heap_size(4, rank)
 		heap_size(2, 2 * rank + 1 + i)
 		heap_size(3, 3 * rank + 1 + i)
-		heap_size(4, 4 * rank + 1 + i)
 		least(power(n - 1 - i), ranks - rank - power(n - 1 - i))
 		least(power(i), ranks - power(i))
 		i * ranks
@@ -291,8 +289,8 @@ var makeLists = sync.OnceFunc(func() {
 		ranks % 4 == 0
 		ranks == whole(ranks)
 		rank < 2 * (ranks - whole(ranks))
-		rank < 2 * (ranks - whole(ranks)) && rank % 2 == 0
-		rank < 2 * (ranks - whole(ranks)) && rank % 2 == 1
+		left_out(0) != 0
+		left_out(1) != 0
 		rank < mod(i - rank, ranks)
 		rank < round_robin(i)
 		rank < round_robin_first(i)
