@@ -1,11 +1,17 @@
 package extrapolate
 
 import (
+	"flag"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/spoor-hpc/spoor/internal/expr"
+)
+
+var (
+	trials = flag.Int("trials", 600, "random forms that are looked for")
+	seed   = flag.Uint64("seed", 6, "of the forms")
 )
 
 // some is one of a list.
@@ -91,9 +97,9 @@ var traced = []int64{9, 12, 16, 18, 20, 24, 25, 27, 30, 36}
 // shorter, so that the five don't show the difference.
 func TestRandomForms(t *testing.T) {
 	makeLists()
-	r := rand.New(rand.NewPCG(5, 6))
+	r := rand.New(rand.NewPCG(5, *seed))
 	found, all := 0, 0
-	for all < 600 {
+	for all < *trials {
 		f := drawn(r)
 		var sizes []int64
 		for _, k := range r.Perm(len(traced))[:5] {
