@@ -482,7 +482,7 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		b.firstOf(out, n.lead, x.times, out.Entry)
 		out.Entered, out.Rounds, out.Least, out.Most, out.Step = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
 		b.nodes(out, n.body, x.times)
-		out.toldOnce()
+		out.sayOnce()
 	default:
 		out.Kind = "part"
 		out.Entered, out.Rounds = n.entered*x.times, n.entered*x.times

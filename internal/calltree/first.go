@@ -107,8 +107,8 @@ func (n *Node) head() *Node {
 	return n
 }
 
-// toldOnce leaves to a loop to say what comes before the first of its calls.
-func (n *Node) toldOnce() {
+// sayOnce leaves to a loop to say what comes before the first of its calls.
+func (n *Node) sayOnce() {
 	if first := n.head(); first != nil && n.First != nil {
 		first.First = nil
 	}

@@ -244,7 +244,7 @@ func (b *builder) placed(stream int) Thread {
 			n.Sums.Add(&x.Sums)
 		}
 		if n.Kind == "loop" {
-			n.toldOnce()
+			n.sayOnce()
 		}
 	}
 	if others != nil {

@@ -10,7 +10,7 @@ import (
 
 const (
 	longer   = 2    // a first call is apart if it takes so many times what those after it take on average
-	firstOf  = 0.01 // and so much of all time more
+	matters  = 0.01 // and so much of all time more
 	mostWays = 1 << 10
 )
 
@@ -80,7 +80,7 @@ func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean floa
 		return mean, false
 	}
 	usual := float64(rest.Sum) / float64(rest.Calls)
-	return mean, mean >= longer*usual && (mean-usual)*p.ranks > firstOf*p.total
+	return mean, mean >= longer*usual && (mean-usual)*p.ranks > matters*p.total
 }
 
 // arrives is how many calls there are until the way is taken.
