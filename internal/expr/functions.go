@@ -31,7 +31,6 @@ lowest_bit(n) = n & -n
 exists(r) = r >= 0 && r < ranks ? r : NOTHING // NOTHING if there is no such rank
 there(r) = r >= 0 && r < ranks ? r : NO_RANK
 children(r) = ceil_log2(least(r == 0 ? ranks : lowest_bit(r), ranks - r)) // in a binomial tree
-heap_children(k, r) = most(0, least(k, ranks - 1 - k * r))
 gray(r) = r ^ r / 2
 beside(i) = rank + ((rank + i) % 2 == 0 ? 1 : -1) // in phase i of an odd-even transposition
 folded(r) = r < 2 * (ranks - whole(ranks)) ? r / 2 : r - (ranks - whole(ranks)) // where each of these joins a neighbour, from the first on
@@ -95,14 +94,6 @@ var natives = []*function{
 		native: func(_ *Env, a, b, c int64) (n int64) {
 			for ; a > 0; a >>= 1 {
 				n ^= a
-			}
-			return n
-		}},
-	{name: "heap_size", parameters: []string{"k", "r"}, comment: "of the part of a tree below r, with it, whose ranks r have the children k * r + 1, ..., k * r + k",
-		c: "int64_t n = 0;\n\tfor (int64_t a = r, b = r; k > 0 && a >= 0 && a < ranks; a = k * a + 1, b = k * b + k)\n\t\tn += (b < ranks ? b : ranks - 1) - a + 1;\n\treturn n;",
-		native: func(at *Env, k, r, _ int64) (n int64) {
-			for a, b := r, r; k > 0 && a >= 0 && a < at[Ranks]; a, b = k*a+1, k*b+k {
-				n += min(b, at[Ranks]-1) - a + 1
 			}
 			return n
 		}},

@@ -165,15 +165,7 @@ var makeLists = sync.OnceFunc(func() {
 		least(lowest_bit(rank), ranks - rank)
 		children(rank)
 		(rank > 0) + (rank < ranks - 1)
-		heap_children(2, rank)
-		heap_children(3, rank)
-		heap_children(4, rank)
-		heap_children(2, ranks - 1 - rank)
-		heap_children(3, ranks - 1 - rank)
-		heap_size(2, rank)
-		heap_size(3, rank)
-		heap_size(2, 2 * rank + 1 + i)
-		heap_size(3, 3 * rank + 1 + i)
+		(2 * rank + 1 < ranks) + (2 * rank + 2 < ranks)
 		least(power(n - 1 - i), ranks - rank - power(n - 1 - i))
 		least(power(i), ranks - power(i))
 		i * ranks
@@ -206,7 +198,7 @@ var makeLists = sync.OnceFunc(func() {
 		even(gridless, false, "power("+i+")")
 	}
 
-	atoms = formulas("rank\nranks" +
+	atoms = formulas("rank\nranks\nranks - 1" +
 		strings.ReplaceAll(both(shifted)+"\nexists(rank ^ DISTANCE)", "DISTANCE", "1") +
 		strings.ReplaceAll(both(shifted)+"\nexists(rank ^ DISTANCE)", "DISTANCE", "2") + strings.ReplaceAll(both(shifted), "DISTANCE", "3") + strings.ReplaceAll(both(shifted), "DISTANCE", "4") + `
 		exists(rank ^ ranks / power(i + 1))
