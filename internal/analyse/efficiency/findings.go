@@ -69,7 +69,7 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	for i := range waiting {
 		w := &waiting[i]
 		if w.Share >= least && w.computes && w.Rank >= 0 && more(w.Rank) {
-			w.Text += fmt.Sprintf("; in the whole run it computes %.1f × as long as ranks do on average", rep.Useful.Most.Ns/rep.Useful.Mean)
+			w.Text += fmt.Sprintf("; in the whole run it computes %.1f × the mean", rep.Useful.Most.Ns/rep.Useful.Mean)
 			told[w.Rank] = true
 		}
 		add(w.Finding)
@@ -215,7 +215,7 @@ func call(c *Call, whole float64, known bool) Finding {
 	f.Text = fmt.Sprintf("ranks %s in %s at %s: %s of %s on average", what, c.Function, c.Place, show.Plural(c.Count, "call"), show.Duration(total/float64(max(1, c.Count))))
 	if d := &c.Duration; d.Ranks > 1 && d.Most.Ns > apart*d.Mean {
 		f.Rank = d.Most.Rank
-		f.Text += fmt.Sprintf(", rank %d %.1f × as long as ranks do on average", f.Rank, d.Most.Ns/d.Mean)
+		f.Text += fmt.Sprintf(", rank %d %.1f × the mean", f.Rank, d.Most.Ns/d.Mean)
 	}
 	return f
 }

@@ -55,11 +55,11 @@ func TestFindings(t *testing.T) {
 	}{
 		{"a late rank", report(wait), 0.144, 3, "ranks wait in MPI_Allreduce at step f.c:7 for rank 3, which computes 1.4 × as long before it as ranks do on average"},
 		{"nobody is late", report(even), 0.144, -1, "ranks wait for each other in MPI_Allreduce at step f.c:7, 152 ns a rank on average"},
-		{"a function that does not wait", report(send), 0.15, 3, "ranks are in MPI_Send at halo f.c:3: 10 calls of 60 ns on average, rank 3 2.0 × as long as ranks do on average"},
+		{"a function that does not wait", report(send), 0.15, 3, "ranks are in MPI_Send at halo f.c:3: 10 calls of 60 ns on average, rank 3 2.0 × the mean"},
 		{"one that does", report(busy), 0.1, -1, "ranks wait in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
 		{"one that does, in threads", threads, 0.08, -1, "ranks wait in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
 		{"nobody to wait for", report(loneWait), 0.1, -1, "ranks are in MPI_Waitall at halo f.c:4: 10 calls of 40 ns on average"},
-		{"a collective call of one", report(lone), 0.152, 0, "ranks are in MPI_Allreduce at step f.c:7: 40 calls of 15.2 ns on average, rank 0 1.3 × as long as ranks do on average"},
+		{"a collective call of one", report(lone), 0.152, 0, "ranks are in MPI_Allreduce at step f.c:7: 40 calls of 15.2 ns on average, rank 0 1.3 × the mean"},
 		{"more work", unequal, 0.3, 3, "rank 3 computes 1.6 × as long as ranks do on average: 800 ns against 500 ns"},
 		{"the start", start, 0.4, -1, "MPI_Init takes 300 ns per rank, MPI_Finalize 100 ns"},
 		{"an end that is not known", recorded, 0.4, -1, "MPI_Init takes 398 ns per rank"},
@@ -139,8 +139,8 @@ func TestFindingsOfWaits(t *testing.T) {
 		rank  int
 		text  string
 	}{
-		{0.2, 3, "3 of 4 ranks wait for rank 3 in MPI_Barrier at f.c:7; rank 3 computes 90.0 % of that time; in the whole run it computes 1.6 × as long as ranks do on average"},
-		{0.152, 0, "ranks are in MPI_Bcast at f.c:6: 40 calls of 15.2 ns on average, rank 0 1.3 × as long as ranks do on average"},
+		{0.2, 3, "3 of 4 ranks wait for rank 3 in MPI_Barrier at f.c:7; rank 3 computes 90.0 % of that time; in the whole run it computes 1.6 × the mean"},
+		{0.152, 0, "ranks are in MPI_Bcast at f.c:6: 40 calls of 15.2 ns on average, rank 0 1.3 × the mean"},
 		{0.1, 0, "rank 2 waits for rank 0 in MPI_Wait at f.c:9; rank 0 is in MPI for 90.0 % of that time, before MPI_Send at f.c:8"},
 		{0.06, -1, "4 of 4 ranks wait for each other in MPI_Recv at f.c:5; the late ranks are in MPI for 75.0 % of that time, before MPI_Send at f.c:4"},
 	}
