@@ -218,6 +218,8 @@ func (w *local) skip(c *ops.Call) {
 			w.signalsOf(c, x)
 		case x.Kind == ops.Lock && x.Peer != ops.AllMembers:
 			w.held[regionOf(x, x.World())] = x.Exclusive()
+		case x.Kind == ops.Unlock && x.Peer != ops.AllMembers:
+			delete(w.held, regionOf(x, x.World()))
 		case meets(x.Kind) && c.Func.Has(trace.Starts):
 			w.started[x.Comm.Key()]++
 		}

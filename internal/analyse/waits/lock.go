@@ -78,6 +78,7 @@ func (w *local) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 				if w.held[regionOf(x, rank)] {
 					what = givesAlone
 				}
+				delete(w.held, regionOf(x, rank))
 				s := w.give(x, what, rank)
 				blockFor(w.tell, rank).add(s.Channel, s.nth, here, 0)
 			}
