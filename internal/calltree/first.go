@@ -10,7 +10,7 @@ import (
 // A firstCall is the compute time before the first call at a leaf, and what it takes itself; 0: not known.
 type firstCall struct{ compute, mpi float64 }
 
-// A first call is told apart if it is so many times as long as what comes later, and so much of all time longer.
+// A first call is told apart if it is farLonger times as long as later ones, and longer by that part of the thread's time.
 const (
 	farLonger  = 2
 	longEnough = 0.01

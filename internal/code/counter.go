@@ -373,7 +373,7 @@ func (k Counter) String() string {
 
 // Divided counts the loops around a loop up to one that goes on with the same counter: all that writes to that within the outer loop adds
 // the same to it, in the inner loop and beside it. Compilers make several loops of one where a condition holds in its first rounds, say.
-// It is 0 if there is none.
+// 0: no loop around does.
 func (f *Function) Divided(loop int) int {
 	b, err := f.Body()
 	if err != nil {

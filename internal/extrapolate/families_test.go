@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// A family is values that programs have, in a loop of a number of iterations if that is not nil; -1: there is none.
+// A family is values that programs have, by iteration of a loop if steps is not nil; -1: no value.
 type family struct {
 	name  string
 	of    func(ranks, rank, i int64) int64

@@ -38,7 +38,7 @@ func TestApart(t *testing.T) {
 			t.Fatal("the grammar itself is changed")
 		}
 		if h = g.Apart(uint64(len(want)), 77); h != g {
-			t.Fatal("behind the end")
+			t.Fatal("a position after the end changes something")
 		}
 	}
 }

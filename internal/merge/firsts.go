@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	longer   = 2    // a first call is apart if it takes so many times what those after it take on average
-	matters  = 0.01 // and so much of all time more
+	longer   = 2    // a first call is apart if it takes at least that many times the mean of later ones
+	matters  = 0.01 // and is longer by that part of the time of all calls
 	mostWays = 1 << 10
 )
 

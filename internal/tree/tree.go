@@ -380,7 +380,7 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 	return v
 }
 
-// divided marks a loop that goes on with the counter of the loop so many further out, and those between.
+// divided marks a loop that shares a counter with a loop further out, that one, and those between. loops is how much further out it is.
 func (v *vertex) divided(loops int) {
 	for x := v; loops > 0; x, loops = x.parent, loops-1 {
 		x.unsure, x.parent.unsure = true, true

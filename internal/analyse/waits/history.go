@@ -60,7 +60,7 @@ func (h *history) until(t int64) int64 {
 	return s.before + min(t, s.end) - s.start
 }
 
-// next returns the spell that comes next after a time, nil if there is none; inside: there is one at that time.
+// next returns the first spell that begins after a time, or nil; inside: there is one at that time.
 func (h *history) next(t int64) (s *spell, inside bool) {
 	i := sort.Search(len(h.calls), func(i int) bool { return h.calls[i].start > t })
 	if i > 0 && h.calls[i-1].end > t {

@@ -33,7 +33,7 @@ type release struct {
 // visitable is what a rank knows of those that visit its memory in a window.
 type visitable struct {
 	releases []release // in the order in which they were told
-	visits   []visit   // of which it is not known yet whether they wait
+	visits   []visit   // that are not answered yet
 }
 
 // visits says that a call may wait for the owner of memory. what is locksAlone, locksShared or visits.

@@ -165,7 +165,7 @@ func appendFirsts(classes []Class) []byte {
 	return appendSome(nil, blobs)
 }
 
-// DecodeFirsts reads those of a class that has so many leaves.
+// DecodeFirsts reads those of a class with that number of leaves.
 func DecodeFirsts(r *wire.Reader, leaves int) (list []First) {
 	if codeFirsts(&wire.Coder{R: r}, &list, leaves); r.Err() != nil {
 		return nil
