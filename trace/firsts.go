@@ -25,9 +25,16 @@ func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 	if !r.hasSection(container.Firsts) {
 		return nil, nil
 	}
+	blobs, err := r.byClass(container.Firsts)
+	if err != nil {
+		return nil, err
+	}
 	var list []FirstCalls
 	at := make(map[FunctionSite]int)
 	for class := range r.Classes() {
+		if len(blobs[class]) == 0 {
+			continue
+		}
 		members := r.Members(class)
 		k, err := r.Rank(members[0])
 		if err != nil {
@@ -71,6 +78,12 @@ func (f *FirstCalls) join(o *FirstCalls) {
 		f.Duration[i] = (f.Duration[i]*n + o.Duration[i]*m) / (n + m)
 	}
 	f.Ranks, f.Calls, f.Entries = f.Ranks+o.Ranks, max(f.Calls, o.Calls), max(f.Entries, o.Entries)
+}
+
+// hasFirsts reports whether there are any of a class.
+func (r *Reader) hasFirsts(class int) (bool, error) {
+	blobs, err := r.byClass(container.Firsts)
+	return err == nil && len(blobs[class]) > 0, err
 }
 
 // firsts returns the first calls of a class that took far longer than those after them.

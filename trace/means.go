@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
@@ -143,8 +142,12 @@ func (k *Rank) placeMeans(stream int, m *timeline.Means) error {
 	if err != nil {
 		return err
 	}
+	firsts, err := k.r.hasFirsts(k.nclass)
+	if err != nil {
+		return err
+	}
 	_, hists, err := k.r.timeLineTimes(k.nclass)
-	if err != nil || len(hists) == 0 && (len(placed) == 0 && !k.r.hasSection(container.Firsts) || stream > 0) {
+	if err != nil || len(hists) == 0 && (len(placed) == 0 && !firsts || stream > 0) {
 		return err
 	}
 	leaves := k.Leaves(stream)

@@ -5,16 +5,11 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
 // A firstCall is the compute time before the first call at a leaf, and what it takes itself; 0: not known.
 type firstCall struct{ compute, mpi float64 }
-
-// A first call is told apart if it is farLonger times as long as later ones, and longer by that part of the thread's time.
-const (
-	farLonger  = 2
-	longEnough = 0.01
-)
 
 // firstOf finds whether the first of some calls took far longer than the later ones, or was computed far longer for. list is those of one of
 // several occurrences, entry what is computed before the later entries of a loop that begins with them; nil of calls.
@@ -38,11 +33,10 @@ func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
 	if entry != nil {
 		later = *entry
 	}
-	apart := func(first, later float64) bool { return first >= farLonger*later && first-later > longEnough*b.total }
-	if apart(first.compute, later) {
+	if model.FirstApart(first.compute, later, b.total) {
 		out.First = &first.compute
 	}
-	if entry == nil && apart(first.mpi, (all.Inside()-first.mpi)/(calls-1)) {
+	if entry == nil && model.FirstApart(first.mpi, (all.Inside()-first.mpi)/(calls-1), b.total) {
 		out.FirstMPI = &first.mpi
 	}
 }

@@ -6,19 +6,17 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-const (
-	longer   = 2    // a first call is apart if it takes at least that many times the mean of later ones
-	matters  = 0.01 // and is longer by that part of the time of all calls
-	mostWays = 1 << 10
-)
+// mostLeaves is of how many leaves of a terminal the first calls are looked for.
+const mostLeaves = 1 << 10
 
 // firsts finds the leaves of one terminal whose first call on each rank took far longer than those after it: what is done once, before a
 // loop's first iteration or in a first call, is a phase of its own.
 func (p *placing) firsts(courses []course) (list []sections.First) {
 	leaves := p.byTerminal[courses[0].terminal]
-	if !p.longFirst(courses) || len(leaves) > mostWays {
+	if !p.longFirst(courses) || len(leaves) > mostLeaves {
 		return nil
 	}
 	ways, _ := p.waysTo(leaves)
@@ -80,7 +78,7 @@ func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean floa
 		return mean, false
 	}
 	usual := float64(rest.Sum) / float64(rest.Calls)
-	return mean, mean >= longer*usual && (mean-usual)*p.ranks > matters*p.total
+	return mean, model.FirstApart(mean, usual, p.total/p.ranks)
 }
 
 // arrives is how many calls there are until the way is taken.

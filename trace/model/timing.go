@@ -116,6 +116,10 @@ func (t *LeafTimes) GapBefore(loops int) float64 {
 	return x.Gap / float64(max(1, x.Calls))
 }
 
+// FirstApart reports whether a first call is told apart: it takes at least twice as long as later ones do, and longer by a hundredth of all
+// time. All are in nanoseconds on one rank.
+func FirstApart(first, later, all float64) bool { return first >= 2*later && first-later > all/100 }
+
 // First returns the mean gap and duration of the first calls at the leaf, one on each of some ranks, where they are known apart; else 0.
 func (t *LeafTimes) First(ranks uint64) (gap, duration float64) {
 	n := float64(ranks)

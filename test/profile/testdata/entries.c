@@ -1,22 +1,6 @@
 /* Two loops that begin with the same call, MPI_Barrier. It comes after 200 ms where the outer loop is entered, after 4 ms in its later
    rounds, and after 50 us in rounds of the inner loop. How long each was, as ranks share processors, each rank prints: ns, on average. */
-#include <mpi.h>
-#include <stdio.h>
-#include <time.h>
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
-static void compute(double ns)
-{
-	double until = now() + ns;
-	while (now() < until)
-		;
-}
+#include "busy.h"
 
 static double last, first, later, inner;
 

@@ -1,23 +1,7 @@
 /* What is done once: 60 ms are computed before the first of five reductions and 2 ms before the others; a loop is entered after 40 ms at
    first, after 8 ms later, and goes on after 100 us; an operation takes 50 ms at first and 1 ms later. How long each was, as ranks share
    processors, each rank prints: ns, on average. */
-#include <mpi.h>
-#include <stdio.h>
-#include <time.h>
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
-static void compute(double ns)
-{
-	double until = now() + ns;
-	while (now() < until)
-		;
-}
+#include "busy.h"
 
 static double last, times[3][2], further;
 static int operations;
