@@ -160,6 +160,9 @@ func Unequal(a, b *Expr) *Expr { return two(opUnequal, a, b) }
 // Less is 1 if the first is the smaller one.
 func Less(a, b *Expr) *Expr { return two(opLess, a, b) }
 
+// More is 1 if the first is the larger one.
+func More(a, b *Expr) *Expr { return two(opMore, a, b) }
+
 // AtLeast is 1 if the first is not smaller.
 func AtLeast(a, b *Expr) *Expr { return two(opAtLeast, a, b) }
 
@@ -271,6 +274,14 @@ func (e *Expr) Shares(by ...string) bool {
 		by = shares
 	}
 	return !e.Walk(func(e *Expr) bool { return e.op != opCall || !slices.Contains(by, e.call.fn.name) })
+}
+
+// Total is what a formula shares out, if it is a share of a number.
+func (e *Expr) Total() (int64, bool) {
+	if e.op != opCall || !slices.Contains(shares, e.call.fn.name) {
+		return 0, false
+	}
+	return e.args[0].Value()
 }
 
 // Even reports whether nothing is left over: all shares of a total are equal there, and quotients by a number are exact.

@@ -16,13 +16,22 @@ import (
 type fitted struct {
 	*tried
 	text    string // of what the slot is
-	natural bool   // it counts something: a form that gives less than nothing is not what the program does
-	skips   bool   // where it is nothing the program may do something else
-	turn    int    // depth of the loop whose iterations take turns, see turns; 0: none
+	node    *node
+	natural bool // it counts something: a form that gives less than nothing is not what the program does
+	spare   bool // it is an address, which may remain unknown
+	skips   bool // where it is nothing the program may do something else
+	turn    int  // depth of the loop whose iterations take turns, see turns; 0: none
+
+	guard *expr.Expr // of the loop around it: where it is 0, so is the value; nil: none
 }
 
 // value returns what all forms agree on.
 func (f *fitted) value(e *env) (int64, error) {
+	if f.guard != nil {
+		if v, ok := f.guard.Eval(e); ok && v == 0 {
+			return 0, nil
+		}
+	}
 	switch {
 	case f.wrong != "":
 		return 0, errors.New(f.wrong)
@@ -201,7 +210,7 @@ func barely(obs []env, vals []int64) (out []form) {
 		}
 	}
 	if !logical(vals) {
-		return out
+		return shorter(out, bareLonger)
 	}
 	wanted, highest := bitsOf(len(vals), func(i int) bool { return vals[i] != 0 }), highestOf(obs)
 	for i, c := range columns(obs) {
@@ -213,7 +222,7 @@ func barely(obs []env, vals []int64) (out []form) {
 			out = append(out, nots[i])
 		}
 	}
-	return out
+	return shorter(out, bareLonger)
 }
 
 // lines finds a·u + b of terms, of what are numbers.
@@ -495,7 +504,7 @@ func columns(obs []env) [][2][]uint64 {
 	return list
 }
 
-// pairsOfTests finds two tests of which both hold, or one of both.
+// pairsOfTests finds two tests of which both hold, or one of both; but for the first or the last iteration, in which it is not so.
 func pairsOfTests(obs []env, vals []int64) (out []form) {
 	if !logical(vals) {
 		return nil
@@ -510,26 +519,47 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 		}
 		both, where = append(both, &tests[i], &nots[i]), append(where, c[0], c[1])
 	}
-	for i, a := range both {
-		for k, b := range both[:i] {
-			grid, ok := sharedGrid(a.grid, b.grid)
-			if !ok {
-				continue
-			}
-			and, or := true, true
-			for w, x := range wanted {
-				and = and && where[i][w]&where[k][w] == x
-				or = or && where[i][w]|where[k][w] == x
-			}
-			if and {
-				out = append(out, form{Expr: expr.And(a.Expr, b.Expr), grid: grid})
-			}
-			if or {
-				out = append(out, form{Expr: expr.Or(a.Expr, b.Expr), grid: grid})
+	pairs := func(care []uint64) (out []form) {
+		for i, a := range both {
+			for k, b := range both[:i] {
+				grid, ok := sharedGrid(a.grid, b.grid)
+				if !ok {
+					continue
+				}
+				and, or := true, true
+				for w, x := range wanted {
+					and = and && (where[i][w]&where[k][w]^x)&care[w] == 0
+					or = or && ((where[i][w]|where[k][w])^x)&care[w] == 0
+				}
+				if and {
+					out = append(out, form{Expr: expr.And(a.Expr, b.Expr), grid: grid})
+				}
+				if or {
+					out = append(out, form{Expr: expr.Or(a.Expr, b.Expr), grid: grid})
+				}
 			}
 		}
+		return out
 	}
-	return out
+	if out = pairs(bitsOf(len(vals), func(int) bool { return true })); len(out) > 0 {
+		return out
+	}
+	for i, f := range both {
+		if i%2 == 0 || !slices.Contains([]string{"!(i == 0)", "!(i == n - 1)"}, f.String()) {
+			continue
+		}
+		within := true
+		for w, x := range wanted {
+			within = within && x&^where[i][w] == 0
+		}
+		if !within || slices.Equal(where[i], wanted) {
+			continue
+		}
+		for _, p := range pairs(where[i]) {
+			out = append(out, form{Expr: expr.And(f.Expr, p.Expr), grid: p.grid})
+		}
+	}
+	return simplest(out)
 }
 
 // splits finds a test that separates two kinds of ranks, of which one has a simple form, and the other that or a product of shares.
@@ -576,7 +606,7 @@ func splits(obs []env, vals []int64) (out []form) {
 				if !ok {
 					continue
 				}
-				weak := !x.likely(said[0]) || !y.likely(said[1])
+				weak := !x.likely(said[0]) || !y.likely(said[1]) || !t.Uses(expr.Rank, expr.Iteration) && (x.few(o[0], v[0]) || y.few(o[1], v[1]))
 				out = append(out, form{Expr: expr.If(t.Expr, y.Expr, x.Expr), grid: grid, weak: weak})
 			}
 		}
@@ -584,14 +614,34 @@ func splits(obs []env, vals []int64) (out []form) {
 	return simplest(out)
 }
 
+// few reports whether values that depend on the number of ranks alone were seen in too few runs to say anything of numbers that were chosen for them: one
+// run has any constant, and two have any line.
+func (f *form) few(obs []env, vals []int64) bool {
+	runs := make(map[int64]int64)
+	for i, e := range obs {
+		if v, known := runs[e[expr.Ranks]]; known && v != vals[i] {
+			return false
+		}
+		runs[e[expr.Ranks]] = vals[i]
+	}
+	_, number := f.Value()
+	return !bare[f.String()] && (len(runs) < 2 || !number && len(runs) < 3)
+}
+
 // muchLonger is how many bits longer than the shortest a form with a condition is that is no rival: of the many that are tried some fit by
 // chance.
-const muchLonger = 8
+const (
+	muchLonger = 8
+	bareLonger = 12 // of one without a number that was chosen
+)
 
-func simplest(list []form) []form {
+func simplest(list []form) []form { return shorter(list, muchLonger) }
+
+// shorter are the forms that are not longer than the shortest by more than that.
+func shorter(list []form, more float64) []form {
 	shortest := math.Inf(1)
 	for i := range list {
 		shortest = min(shortest, list[i].Bits())
 	}
-	return slices.DeleteFunc(list, func(f form) bool { return f.Bits() > shortest+muchLonger })
+	return slices.DeleteFunc(list, func(f form) bool { return f.Bits() > shortest+more })
 }

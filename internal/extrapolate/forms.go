@@ -211,6 +211,7 @@ var makeLists = sync.OnceFunc(func() {
 		mod(rank ± i, ranks)
 		mod(rank ± (i + 1), ranks)`) + `
 		ranks - 1 - rank
+		ranks - 1 + ranks % 2
 		gray(rank)
 		ungray(rank)
 		gray(mod(ungray(rank) + 1, ranks))
@@ -312,6 +313,7 @@ var makeLists = sync.OnceFunc(func() {
 	for g := range expr.Grids() {
 		forGrid(g)
 	}
+	makeGuards()
 	for i := range tests {
 		nots = append(nots, not(&tests[i]))
 	}

@@ -133,6 +133,13 @@ func (x *maker) node(n *node, depth int) error {
 		return nil
 	}
 	if n.place < 0 {
+		if own := x.m.guards[n.number]; own != nil && there > 0 {
+			if err := x.m.sameGuards(own, x.ranks, x.rank); err != nil {
+				x.refuse(g.there.text, err, nil)
+				x.leave(n)
+				return nil
+			}
+		}
 		if there > mostMade {
 			x.refuse(g.there.text, fmt.Errorf("rank %d would have %d", x.rank, there), nil)
 			x.leave(n)

@@ -3,6 +3,7 @@ package extrapolate
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -48,7 +49,9 @@ type pattern struct {
 	rows     [][]seen
 	counts   []map[countKey]int32 // of loops: iterations
 	groups   []map[[maxDepth + 1]int32]*group
-	turned   []int // by node: depth of the loop in which something takes turns, 0: none
+	turned   []int            // by node: depth of the loop in which something takes turns, 0: none
+	guards   map[int]*guarded // of loops
+	at       *node            // that is fitted
 	memo     map[string]*tried
 	slots    []fitted // all, as they were fitted
 	without  int      // slots with different values that no form fits
@@ -65,7 +68,7 @@ func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error)
 	if err != nil {
 		return nil, err
 	}
-	m := &pattern{program: p, shape: s, memo: make(map[string]*tried)}
+	m := &pattern{program: p, shape: s, memo: make(map[string]*tried), guards: make(map[int]*guarded)}
 	m.rows = make([][]seen, len(s.nodes))
 	m.counts = make([]map[countKey]int32, len(s.nodes))
 	m.constant = make([]bool, len(s.nodes))
@@ -87,15 +90,7 @@ func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error)
 		}
 	}
 	for _, n := range s.nodes[1:] {
-		if n.place >= 0 {
-			continue
-		}
-		rows := m.rows[n.number]
-		m.constant[n.number] = !slices.ContainsFunc(rows, func(r seen) bool { return r.what != rows[0].what })
-		m.counts[n.number] = make(map[countKey]int32, len(rows))
-		for _, r := range rows {
-			m.counts[n.number][countKey{r.run, r.rank, r.index}] = r.what
-		}
+		m.count(n)
 	}
 	m.groups, m.turned = make([]map[[maxDepth + 1]int32]*group, len(s.nodes)), make([]int, len(s.nodes))
 	for _, n := range s.nodes[1:] {
@@ -104,9 +99,25 @@ func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error)
 		}
 	}
 	m.oneGrid()
+	if err := m.repair(); err != nil {
+		return nil, err
+	}
 	m.products()
 	m.oneGrid()
 	return m, nil
+}
+
+// count takes down how many iterations a loop has.
+func (m *pattern) count(n *node) {
+	if n.place >= 0 {
+		return
+	}
+	rows := m.rows[n.number]
+	m.constant[n.number] = !slices.ContainsFunc(rows, func(r seen) bool { return r.what != rows[0].what })
+	m.counts[n.number] = make(map[countKey]int32, len(rows))
+	for _, r := range rows {
+		m.counts[n.number][countKey{r.run, r.rank, r.index}] = r.what
+	}
 }
 
 // fixed is the mask of a node's loops that are equally long everywhere; open lists the others, innermost first.
@@ -160,6 +171,7 @@ func sightings(rows []seen, mask uint) string {
 }
 
 func (m *pattern) node(n *node) error {
+	m.at = n
 	mask, open := m.fixed(n)
 	by := make(map[[maxDepth + 1]int32][]seen)
 	var order [][maxDepth + 1]int32
@@ -224,12 +236,19 @@ func (m *pattern) node(n *node) error {
 		if n.place < 0 {
 			what = "iterations of " + where
 		}
-		if turn.there != nil {
+		own := m.guards[n.number]
+		if own != nil {
+			g.there = fitted{tried: &tried{forms: []form{own.bound}, said: math.Inf(1)}, text: what, node: n}
+			m.slots = append(m.slots, g.there)
+		} else if turn.there != nil {
 			g.there = m.slot(turn.there, "whether "+text+" is reached", depth)
 		} else {
 			g.there = m.fit(what, obs, vals)
 		}
 		g.there.natural, g.there.skips = true, n.place < 0
+		if in := m.guards[n.around[len(n.around)-1].number]; in != nil {
+			g.there.guard = in.condition.Expr
+		}
 		if n.place < 0 || len(calls) == 0 {
 			continue
 		}
@@ -246,7 +265,7 @@ func (m *pattern) node(n *node) error {
 
 // slot is one that takes turns in a loop.
 func (m *pattern) slot(t *tried, text string, turn int) fitted {
-	f := fitted{tried: t, text: text, turn: turn}
+	f := fitted{tried: t, text: text, node: m.at, turn: turn}
 	if !slices.ContainsFunc(m.slots, func(s fitted) bool { return s.tried == t }) {
 		m.slots = append(m.slots, f)
 	}
@@ -266,6 +285,13 @@ func (m *pattern) text(n *node) string {
 }
 
 func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
+	f := fitted{tried: m.tried(obs, vals), text: text, node: m.at}
+	m.slots = append(m.slots, f)
+	return f
+}
+
+// tried is what the fit of these values gives.
+func (m *pattern) tried(obs []env, vals []int64) *tried {
 	var b []byte
 	for i := range obs {
 		e := &obs[i]
@@ -274,9 +300,7 @@ func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
 		}
 		b = binary.AppendVarint(b, vals[i])
 	}
-	f := fitted{tried: once.Of(m.memo, string(b), func() *tried { return m.try(obs, vals) }), text: text}
-	m.slots = append(m.slots, f)
-	return f
+	return once.Of(m.memo, string(b), func() *tried { return m.try(obs, vals) })
 }
 
 // mostWithout slots without a form end the search: the program does what its data say.
@@ -284,12 +308,13 @@ const mostWithout = 64
 
 // A tried is what the fit of a slot gave, for all slots with the same values.
 type tried struct {
-	forms []form
-	said  float64 // how much its values say
-	wrong string  // how the forms that fit all runs but the largest are wrong about that
-	obs   []env   // what was seen, of a slot without forms
-	vals  []int64
-	least int64 // of the values
+	forms   []form
+	said    float64 // how much its values say
+	wrong   string  // how the forms that fit all runs but the largest are wrong about that
+	obs     []env   // what was seen, of a slot without forms
+	vals    []int64
+	refused observed // the same, of a slot whose forms are wrong
+	least   int64    // of the values
 
 	even    bool                 // several forms fit, and by one of them all shares are equal wherever something was seen
 	assumed atomic.Pointer[form] // one of those that were chosen as their shares are equal where a value was wanted, too
@@ -343,6 +368,7 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	for i := range most {
 		if v, err := check.value(&most[i]); err == nil && v != mostVals[i] {
 			t.wrong = fmt.Sprintf("from the smaller runs rank %d of %d would have %d, it has %d", most[i][expr.Rank], largest, v, mostVals[i])
+			t.refused = observed{obs, vals}
 			return
 		}
 	}
@@ -404,7 +430,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 			return fmt.Errorf("%s has calls of different kinds", where)
 		}
 	}
-	names, sharing, bytes := p.labels(len(cuts[0])), p.shared(), p.bytesAt(len(cuts[0]))
+	names, sharing, bytes, buffers := p.labels(len(cuts[0])), p.shared(), p.bytesAt(len(cuts[0])), p.buffers()
 	for c := range cuts[0] {
 		if t := turn.cells[c]; t != nil {
 			g.cells = append(g.cells, cell{one: m.slot(t, fmt.Sprintf("%s of %s", names[c], m.text(n)), m.turned[n.number])})
@@ -430,6 +456,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		var x cell
 		if ok {
 			x.one = m.fitShared(text, obs, of, other)
+			m.slots[len(m.slots)-1].spare = buffers[c] || buffers[c-1]
 		} else {
 			x.one = fitted{tried: &tried{wrong: "a receive from MPI_PROC_NULL has a size"}, text: text}
 		}

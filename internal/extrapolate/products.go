@@ -39,6 +39,7 @@ const (
 // products fits what is left by sums of products of two quantities: a·p·q + b·p + c·q + d, of which as few terms as it takes. Sizes of halos and offsets of
 // blocks in memory are such.
 func (m *pattern) products() {
+	m.nonempty()
 	list := m.quantities()
 	if len(list) > mostQuantities {
 		return
@@ -46,6 +47,41 @@ func (m *pattern) products() {
 	for _, t := range m.memo {
 		if len(t.forms) == 0 && t.wrong == "" {
 			m.judge(t, func(obs []env, vals []int64) []form { return sumsOfProducts(list, obs, vals) })
+		}
+	}
+}
+
+// nonempty fits what is so where a share is not empty, on all ranks or on those for which a simple test holds.
+func (m *pattern) nonempty() {
+	list := m.sharedOut()
+	for _, t := range m.memo {
+		if len(list) == 0 || t.obs == nil && t.wrong == "" || len(t.vals) > 0 && !logical(t.vals) {
+			continue
+		}
+		obs, vals := t.obs, t.vals
+		if obs == nil {
+			obs, vals = t.refused.obs, t.refused.vals
+		}
+		if obs == nil || !logical(vals) || alike(vals) {
+			continue
+		}
+		again := &tried{obs: obs, vals: vals}
+		if m.judge(again, func(obs []env, vals []int64) (out []form) {
+			add := func(f form) {
+				if holds(&f, obs, vals) {
+					out = append(out, f)
+				}
+			}
+			for i := range list {
+				some := form{Expr: expr.More(list[i].Expr, expr.Int(0)), grid: list[i].grid}
+				add(some)
+				for k := range ofRanks {
+					add(form{Expr: expr.And(ofRanks[k].Expr, some.Expr), grid: some.grid})
+				}
+			}
+			return out
+		}); len(again.forms) > 0 && again.wrong == "" {
+			t.forms, t.said, t.wrong, t.least, t.obs, t.vals = again.forms, again.said, "", again.least, nil, nil
 		}
 	}
 }

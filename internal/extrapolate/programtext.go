@@ -36,6 +36,15 @@ func (w *programmer) numbers(cases []proxy.Case, at *expr.Expr) (*expr.Expr, boo
 
 // formula is what a slot is. What the traces don't determine is a parameter.
 func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
+	if f.guard != nil {
+		guard := f.guard
+		f.guard = nil
+		if e := w.formula(f, inLoop); e.Is(1) {
+			return guard
+		} else {
+			return expr.If(guard, e, expr.Int(0))
+		}
+	}
 	forms := f.forms
 	if !inLoop { // forms that say the same, with the iteration 0 of no loop
 		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.Uses(expr.Iteration, expr.Length, expr.Outer) }); len(list) > 0 {

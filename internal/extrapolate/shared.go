@@ -76,7 +76,7 @@ func (m *pattern) fitShared(text string, obs []env, vals []int64, other *observe
 		all, both := slices.Concat(obs, other.obs), slices.Concat(vals, other.vals)
 		t := &tried{obs: all, vals: both}
 		if m.judge(t, fit); len(t.forms) > 0 && t.wrong == "" {
-			f := fitted{tried: t, text: text}
+			f := fitted{tried: t, text: text, node: m.at}
 			m.memo[fmt.Sprint("shared", len(m.memo))] = t
 			m.slots = append(m.slots, f)
 			return f

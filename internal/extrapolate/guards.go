@@ -1,0 +1,635 @@
+package extrapolate
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/expr"
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/stats"
+)
+
+// A guard is a loop of the program whose traces show only the iterations in which MPI was called: it has bound iterations, and MPI is
+// called in those in which the condition holds.
+type guard struct {
+	bound, condition form
+}
+
+func (g *guard) bits() float64 { return g.bound.Bits() + g.condition.Bits() }
+
+func (g *guard) String() string { return fmt.Sprintf("%s of %s iterations", g.condition, g.bound) }
+
+// iterations lists those in which the condition holds on a rank; false if there are too many.
+func (g *guard) iterations(ranks, rank int64) (list []int32, ok bool) {
+	e := env{expr.Ranks: ranks, expr.Rank: rank}
+	bound, ok := g.bound.Eval(&e)
+	if !ok || bound > mostMade {
+		return nil, false
+	}
+	e[expr.Length] = bound
+	for i := range bound {
+		e[expr.Iteration] = i
+		if v, ok := g.condition.Eval(&e); ok && v != 0 {
+			list = append(list, int32(i))
+		}
+	}
+	return list, true
+}
+
+// mostBound is up to how many iterations a loop has in the traces for a guard to be looked for.
+const mostBound = 64
+
+// The lists of guards: bounds of loops, conditions of an iteration, and conditions of a rank that may be added.
+var (
+	lengths      []form
+	conditionsOf []form // of an iteration
+	ofRanks      []form
+)
+
+// makeGuards makes these lists; see makeLists.
+func makeGuards() {
+	lengths = formulas(`
+		ranks
+		ranks - 1
+		ceil_log2(ranks)
+		floor_log2(ranks)
+		floor_log2(ranks) + 1
+		ceil_log2(ranks) + 1
+		ranks / 2
+		rank
+		ranks - 1 - rank`)
+	conditionsOf = formulas(`
+		(rank ^ power(i)) < ranks
+		(rank ^ i) < ranks
+		(rank ^ i + 1) < ranks
+		(rank ^ power(n - 1 - i)) < ranks
+		there(beside(i)) >= 0
+		there(beside(i + 1)) >= 0
+		mod(i - rank, ranks) != rank
+		mod(i + 1 - rank, ranks) != rank
+		round_robin(i) >= 0
+		round_robin(i + 1) >= 0
+		round_robin_first(i) >= 0
+		i != rank
+		i + 1 != rank
+		i % 2 == rank % 2
+		rank % power(i) == 0
+		rank % power(i + 1) == 0
+		rank % power(n - i) == 0
+		rank % power(n - 1 - i) == 0
+		(rank & power(i)) != 0
+		(rank & power(n - 1 - i)) != 0
+		rank + power(i) < ranks
+		rank + power(n - 1 - i) < ranks
+		rank >= power(i)
+		rank >= power(n - 1 - i)
+		rank + i < ranks
+		rank + i + 1 < ranks
+		rank >= i
+		rank > i
+		i % ranks != 0
+		(i + 1) % ranks != 0
+		i % ranks == rank`)
+	known := make(map[string]bool)
+	for i := range tests {
+		known[tests[i].String()] = true
+	}
+	for i := range conditionsOf {
+		if text := conditionsOf[i].String(); !known[text] && strings.Contains(text, "power") && !strings.Contains(text, "^") {
+			tests = append(tests, conditionsOf[i])
+		}
+	}
+	for i := range conditionsOf {
+		conditionsOf = append(conditionsOf, not(&conditionsOf[i]))
+	}
+	ofRanks = formulas(`
+		rank == 0
+		rank == ranks - 1
+		rank % 2 == 1
+		rank < whole(ranks)
+		rank < ranks - whole(ranks)
+		left_out(0) != 0
+		left_out(1) != 0`)
+	for i := range ofRanks {
+		ofRanks = append(ofRanks, not(&ofRanks[i]))
+	}
+}
+
+// A candidate is a guard that fits how many iterations were seen. shows are the iterations, of all ranks that were seen.
+type candidate struct {
+	guard
+	shows string
+	bound int64 // sum of the bounds
+}
+
+// kinds are the bounds and conditions that loops of a program may have: besides those of the lists, that others have a share of something
+// that the program shares out, and how much that is.
+func (m *pattern) kinds() (bounds, conditions []form) {
+	bounds, conditions = slices.Clone(lengths), slices.Clone(conditionsOf)
+	totals := make(map[int64]bool)
+	for _, q := range m.sharedOut() {
+		if total, ok := q.Total(); ok && !totals[total] {
+			totals[total] = true
+			bounds = append(bounds, constant(total))
+		}
+		for _, of := range []*expr.Expr{expr.Must("i"), expr.Must("i + 1")} {
+			share := q.Replace(func(v expr.Variable) *expr.Expr {
+				if v == expr.Rank {
+					return of
+				}
+				return expr.Of(v)
+			})
+			conditions = append(conditions, form{Expr: expr.More(share, expr.Int(0)), grid: q.grid})
+		}
+	}
+	return bounds, conditions
+}
+
+// sharedOut are the shares by rank that values of the program have to do with.
+func (m *pattern) sharedOut() (list []form) {
+	seen := make(map[string]*form)
+	for _, t := range m.memo {
+		for i := range t.forms {
+			if len(t.forms) > mostAlike {
+				break
+			}
+			t.forms[i].Walk(func(e *expr.Expr) bool {
+				if _, ok := e.Total(); ok && e.Uses(expr.Rank) && !e.Uses(expr.Iteration, expr.Length, expr.Outer, expr.Element, expr.Elements, expr.Turn) {
+					seen[e.String()] = &form{Expr: e, grid: t.forms[i].grid}
+				}
+				return true
+			})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		list = append(list, *seen[name])
+	}
+	return list[:min(len(list), mostQuantities)]
+}
+
+// guardsOf finds guards of the numbers of iterations that ranks were seen to make.
+func guardsOf(lengths, conditions []form, pairs bool, obs []env, vals []int64) (out []candidate) {
+	for b := range lengths {
+		bound := &lengths[b]
+		long := make([]int64, len(obs))
+		ok, sum := true, int64(0)
+		for i := range obs {
+			v, is := bound.Eval(&obs[i])
+			sum += v
+			long[i] = v
+			ok = ok && is && v >= vals[i] && v <= mostBound
+		}
+		if !ok {
+			continue
+		}
+		passing := func(f *form) []uint64 {
+			list := make([]uint64, len(obs))
+			for k := range obs {
+				e := obs[k]
+				e[expr.Length] = long[k]
+				for i := range long[k] {
+					e[expr.Iteration] = i
+					if v, ok := f.Eval(&e); ok && v != 0 {
+						list[k] |= 1 << i
+					}
+				}
+			}
+			return list
+		}
+		add := func(f form, of func(k int) uint64) {
+			var b []byte
+			for k := range obs {
+				x := of(k)
+				if int64(bits.OnesCount64(x)) != vals[k] {
+					return
+				}
+				b = binary.LittleEndian.AppendUint64(b, x)
+			}
+			out = append(out, candidate{guard{*bound, f}, string(b), sum})
+		}
+		var lists [][]uint64
+		for i := range conditions {
+			lists = append(lists, passing(&conditions[i]))
+			if !pairs {
+				add(conditions[i], func(k int) uint64 { return lists[i][k] })
+			}
+		}
+		if !pairs {
+			continue
+		}
+		for i := range conditions {
+			for j := range i {
+				c, d := &conditions[i], &conditions[j]
+				add(form{Expr: expr.And(d.Expr, c.Expr), grid: gridless}, func(k int) uint64 { return lists[i][k] & lists[j][k] })
+				add(form{Expr: expr.Or(d.Expr, c.Expr), grid: gridless}, func(k int) uint64 { return lists[i][k] | lists[j][k] })
+			}
+		}
+		for j := range ofRanks {
+			with := passing(&ofRanks[j])
+			for i := range conditions {
+				c, d := &conditions[i], &ofRanks[j]
+				add(form{Expr: expr.And(d.Expr, c.Expr), grid: gridless}, func(k int) uint64 { return lists[i][k] & with[k] })
+			}
+		}
+	}
+	return out
+}
+
+// iterationsOf is how many iterations of a loop were seen, by run and rank, if they depend on no other loop.
+func (m *pattern) iterationsOf(l *node) (obs []env, vals []int64) {
+	for i := range m.rows[l.number] {
+		r := &m.rows[l.number][i]
+		obs, vals = append(obs, env{expr.Ranks: int64(m.runs[r.run].ranks), expr.Rank: int64(r.rank)}), append(vals, int64(r.what))
+	}
+	return obs, vals
+}
+
+// open counts what is not known of a loop and what is in it, but for addresses.
+func (m *pattern) open(l *node) (n int) {
+	for i := range m.slots {
+		s := &m.slots[i]
+		if (s.wrong != "" || len(s.forms) == 0) && !s.spare && (s.node == l || slices.Contains(s.node.around, l)) {
+			n++
+		}
+	}
+	return n
+}
+
+// again fits a loop and what is in it, whose rows are others now, and the loop around it.
+func (m *pattern) again(l *node) error {
+	list := append(m.shape.below(l), l)
+	if outer := l.around[len(l.around)-1]; outer != m.shape.root {
+		list = append(list, outer)
+	}
+	m.slots = slices.DeleteFunc(m.slots, func(s fitted) bool { return slices.Contains(list, s.node) })
+	m.without = 0
+	for _, n := range list {
+		if err := m.node(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repair finds what the program's loops are where the calls don't show all of their iterations.
+func (m *pattern) repair() error {
+	for _, l := range m.shape.nodes[1:] {
+		if l.place >= 0 || l.mask != 0 || l.cycle.every != 0 || len(m.rows[l.number]) == 0 || m.open(l) == 0 {
+			continue
+		}
+		if m.divide(l) {
+			if err := m.again(l); err != nil || m.open(l) == 0 {
+				return err
+			}
+		}
+		if m.constant[l.number] {
+			continue
+		}
+		if err := m.guarded(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A seenBy is the rank of a run.
+type seenBy struct{ run, rank int }
+
+// plain reports whether a form says how many iterations a loop has.
+func (m *pattern) plain(obs []env, vals []int64) bool {
+	t := m.tried(obs, vals)
+	return len(t.forms) > 0 && t.wrong == ""
+}
+
+// below are the nodes within a loop.
+func (s *shape) below(l *node) (list []*node) {
+	for _, n := range s.nodes[1:] {
+		if slices.Contains(n.around, l) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// divide gives iterations of a loop to the one around it, which has no other calls where it shows one alone: iterations that repeat themselves are those of several
+// times the inner loop.
+func (m *pattern) divide(l *node) bool {
+	outer := l.around[len(l.around)-1]
+	if outer == m.shape.root || outer.mask != 0 || outer.cycle.every != 0 {
+		return false
+	}
+	alone := make(map[seenBy]bool) // where the outer loop shows one iteration
+	times := int32(0)
+	for _, r := range m.rows[outer.number] {
+		switch {
+		case r.what == 1:
+			alone[seenBy{r.run, r.rank}] = true
+		case r.what > 1 && (times == 0 || times == r.what):
+			times = r.what
+		case r.what > 1:
+			return false
+		}
+	}
+	for _, c := range outer.children {
+		for _, r := range m.rows[c.number] {
+			reached := c.place >= 0 && r.what >= 0 || c.place < 0 && r.what > 0
+			if c != l && reached {
+				delete(alone, seenBy{r.run, r.rank})
+			}
+		}
+	}
+	long := make(map[seenBy]int64)
+	common := int64(0)
+	for _, r := range m.rows[l.number] {
+		if k := (seenBy{r.run, r.rank}); alone[k] {
+			long[k] = int64(r.what)
+			common = stats.GCD(common, int64(r.what))
+		}
+	}
+	if common < 2 || times > 1 && common%int64(times) != 0 {
+		return false
+	}
+	depth := len(l.around)
+	below := m.shape.below(l)
+	of := make([]map[seenBy][]int32, len(below)) // by node: what was seen, by iteration
+	for i, n := range below {
+		if n.mask>>depth&1 == 0 || n.mask != 1<<depth {
+			continue
+		}
+		of[i] = make(map[seenBy][]int32)
+		for _, r := range m.rows[n.number] {
+			if k := (seenBy{r.run, r.rank}); long[k] > 0 {
+				of[i][k] = append(of[i][k], r.what)
+			}
+		}
+	}
+	if times < 2 {
+		for t := common; t > 1 && times < 2; t-- {
+			if common%t == 0 && m.repeats(below, of, t) {
+				times = int32(t)
+			}
+		}
+	}
+	if times < 2 || !m.repeats(below, of, int64(times)) {
+		return false
+	}
+	is := func(r *seen) bool { return long[seenBy{r.run, r.rank}] > 0 }
+	for _, n := range below {
+		if n.mask>>depth&1 == 0 {
+			continue
+		}
+		rows := slices.Clone(m.rows[n.number])
+		for i := range rows {
+			if r := &rows[i]; is(r) {
+				each := int32(long[seenBy{r.run, r.rank}] / int64(times))
+				r.index[depth-1], r.index[depth] = r.index[depth]/each, r.index[depth]%each
+			}
+		}
+		m.rows[n.number] = rows
+		n.mask |= 1 << (depth - 1)
+	}
+	for i := range m.rows[l.number] {
+		if r := &m.rows[l.number][i]; is(r) {
+			r.what /= times
+		}
+	}
+	for i := range m.rows[outer.number] {
+		if r := &m.rows[outer.number][i]; is(r) {
+			r.what = times
+		}
+	}
+	for _, c := range outer.children { // others are in none of them
+		if c == l || c.mask>>(depth-1)&1 == 0 {
+			continue
+		}
+		for _, r := range m.rows[c.number] {
+			for r.index[depth-1] = 1; is(&r) && r.index[depth-1] < times; r.index[depth-1]++ {
+				m.rows[c.number] = append(m.rows[c.number], r)
+			}
+		}
+	}
+	for _, n := range append(below, l, outer) {
+		m.count(n)
+	}
+	return true
+}
+
+// repeats reports whether what was seen in a loop repeats itself so often: each value is that of as many iterations before, or the same in all
+// of one repetition; and there are some of the first kind that differ.
+func (m *pattern) repeats(below []*node, of []map[seenBy][]int32, times int64) bool {
+	depends := false
+	for i, n := range below {
+		if n.place < 0 && of[i] != nil {
+			return false
+		}
+		for _, list := range of[i] {
+			each := len(list) / int(times)
+			if each*int(times) != len(list) {
+				return false
+			}
+			for k, what := range list {
+				before, first := int32(0), list[k/each*each]
+				if k >= each {
+					before = list[k-each]
+				} else {
+					before = what
+				}
+				if (what < 0) != (before < 0) {
+					return false
+				}
+				if what < 0 || first < 0 {
+					continue
+				}
+				a, b, c := m.values[what], m.values[before], m.values[first]
+				if len(a) != len(b) {
+					return false
+				}
+				for j := range a {
+					if a[j] != b[j] && (len(a) != len(c) || a[j] != c[j]) {
+						return false
+					}
+					depends = depends || len(a) == len(c) && a[j] != c[j]
+				}
+			}
+		}
+	}
+	return depends
+}
+
+// A guarded is a loop with its guard, and others that fit as well.
+type guarded struct {
+	guard
+	rivals []rival
+}
+
+// A rival fits as well as a guard that was taken.
+type rival struct {
+	guard
+	same bool // by the iterations that were seen, else by their numbers
+}
+
+// Guards that are tried, and those that are compared with the one that is taken.
+const (
+	mostCandidates = 12
+	mostRivals     = 8
+)
+
+// guarded finds the guard of a loop: of those that fit the numbers of iterations the one by which most is known of what is in it. Two conditions are only
+// looked for where one does not do.
+func (m *pattern) guarded(l *node) error {
+	obs, vals := m.iterationsOf(l)
+	said, plain := evidence(obs, vals), m.plain(obs, vals)
+	if plain { // what is in the loop says which iterations are missing
+		said = math.Inf(1)
+	}
+	lengths, conditions := m.kinds()
+	for _, pairs := range []bool{false, true} {
+		all := guardsOf(lengths, conditions, pairs, obs, vals)
+		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.bits(), b.bits()) })
+		all = slices.DeleteFunc(all, func(c candidate) bool { return c.bits()+bitsMore > said })
+		if len(all) == 0 || m.byChance(lengths, conditions, pairs, obs, vals, &all[0]) {
+			continue
+		}
+		kinds := make(map[string]int) // how much is open
+		best := 0
+		for i := range all {
+			if _, known := kinds[all[i].shows]; known || len(kinds) == mostCandidates {
+				continue
+			}
+			open, err := m.openBy(l, &all[i].guard)
+			if err != nil {
+				return err
+			}
+			if kinds[all[i].shows] = open; open < kinds[all[best].shows] {
+				best = i
+			}
+		}
+		fewest := kinds[all[best].shows]
+		if fewest >= m.open(l) || fewest > 0 && (plain || !pairs) {
+			continue
+		}
+		for i := range all { // the shortest loop that has these iterations
+			if all[i].shows == all[best].shows && all[i].bound < all[best].bound {
+				best = i
+			}
+		}
+		g := &guarded{guard: all[best].guard}
+		for i := range all {
+			c := &all[i]
+			if open, known := kinds[c.shows]; i != best && known && open == fewest && c.bits() <= g.bits()+muchLonger && len(g.rivals) < mostRivals {
+				g.rivals = append(g.rivals, rival{c.guard, c.shows == all[best].shows})
+			}
+		}
+		m.guards[l.number] = g
+		m.restore(l, &g.guard)
+		return m.again(l)
+	}
+	return nil
+}
+
+// byChance reports whether a simpler guard fits all runs but the largest.
+func (m *pattern) byChance(lengths, conditions []form, pairs bool, obs []env, vals []int64, c *candidate) bool {
+	largest := int64(m.runs[len(m.runs)-1].ranks)
+	var less []env
+	var lessVals []int64
+	for i := range obs {
+		if obs[i][expr.Ranks] < largest {
+			less, lessVals = append(less, obs[i]), append(lessVals, vals[i])
+		}
+	}
+	shares := c.condition.Shares() // of what the program shares out elsewhere
+	return slices.ContainsFunc(guardsOf(lengths, conditions, pairs, less, lessVals), func(d candidate) bool {
+		return d.bits() < c.bits() && (!shares || d.condition.Shares())
+	})
+}
+
+// openBy counts what is not known of what is in a loop if it has this guard. Everything is as before after that.
+func (m *pattern) openBy(l *node, g *guard) (open int, err error) {
+	before := *m
+	m.rows, m.counts, m.groups = slices.Clone(m.rows), slices.Clone(m.counts), slices.Clone(m.groups)
+	m.memo, m.guards, m.constant, m.turned = maps.Clone(m.memo), maps.Clone(m.guards), slices.Clone(m.constant), slices.Clone(m.turned)
+	m.slots, m.without = nil, 0
+	masks := make(map[*node]uint)
+	for _, n := range m.shape.below(l) {
+		masks[n] = n.mask
+	}
+	m.guards[l.number] = &guarded{guard: *g}
+	m.restore(l, g)
+	for _, n := range m.shape.below(l) {
+		if err = m.node(n); err != nil {
+			break
+		}
+	}
+	open = m.open(l)
+	*m = before
+	for n, mask := range masks {
+		n.mask = mask
+	}
+	return open, err
+}
+
+// restore numbers what was seen in a loop by the iterations that it has.
+func (m *pattern) restore(l *node, g *guard) {
+	known := make(map[seenBy][]int32)
+	iterations := func(r *seen) []int32 {
+		return once.Of(known, seenBy{r.run, r.rank}, func() []int32 {
+			list, _ := g.iterations(int64(m.runs[r.run].ranks), int64(r.rank))
+			return list
+		})
+	}
+	depth := len(l.around)
+	for _, n := range m.shape.below(l) {
+		direct := n.around[len(n.around)-1] == l
+		if n.mask>>depth&1 == 0 && !direct {
+			continue
+		}
+		var rows []seen
+		for _, r := range m.rows[n.number] {
+			list := iterations(&r)
+			if n.mask>>depth&1 != 0 {
+				r.index[depth] = list[r.index[depth]]
+				rows = append(rows, r)
+				continue
+			}
+			for _, i := range list { // it is the same in all
+				r.index[depth] = i
+				rows = append(rows, r)
+			}
+		}
+		m.rows[n.number] = rows
+		n.mask |= 1 << depth
+	}
+	rows := slices.Clone(m.rows[l.number])
+	for i := range rows {
+		r := &rows[i]
+		v, _ := g.bound.Eval(&env{expr.Ranks: int64(m.runs[r.run].ranks), expr.Rank: int64(r.rank)})
+		r.what = int32(v)
+	}
+	m.rows[l.number] = rows
+	m.count(l)
+	for _, n := range m.shape.below(l) {
+		m.count(n)
+	}
+	m.constant[l.number] = false
+}
+
+// sameGuards checks that a loop's guards that fit as well say the same of a rank.
+func (m *pattern) sameGuards(g *guarded, ranks int64, rank int) error {
+	list, ok := g.iterations(ranks, int64(rank))
+	if !ok {
+		return fmt.Errorf("%s says nothing of rank %d", &g.guard, rank)
+	}
+	for i := range g.rivals {
+		other, ok := g.rivals[i].iterations(ranks, int64(rank))
+		if !ok || len(list) != len(other) || g.rivals[i].same && !slices.Equal(list, other) {
+			return fmt.Errorf("rank %d has %d by %s, %d by %s", rank, len(list), &g.guard, len(other), &g.rivals[i].guard)
+		}
+	}
+	return nil
+}
