@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// A family is values that programs have, by iteration of a loop if steps is not nil; -1: no value.
-type family struct {
+// A knownValues is values that programs have, by iteration of a loop if steps is not nil; -1: no value.
+type knownValues struct {
 	name  string
 	of    func(ranks, rank, i int64) int64
 	steps func(ranks int64) int64
@@ -16,7 +16,7 @@ type family struct {
 	at    []int64 // where it must be known
 }
 
-func families() []family {
+func knowns() []knownValues {
 	any, powers := []int64{4, 6, 8, 9, 12, 16}, []int64{2, 4, 8, 16}
 	log := func(n int64) int64 { return int64(bits.Len64(uint64(n - 1))) }
 	inside := func(r, ranks int64) int64 {
@@ -37,7 +37,7 @@ func families() []family {
 		}
 		return n
 	}
-	return []family{
+	return []knownValues{
 		{"a ring in the order of Gray codes", func(ranks, rank, _ int64) int64 {
 			at := int64(0)
 			for g := rank; g > 0; g >>= 1 {
@@ -79,7 +79,7 @@ func families() []family {
 // What programs do is found by its values on a few numbers of ranks.
 func TestFamilies(t *testing.T) {
 	makeLists()
-	for _, f := range families() {
+	for _, f := range knowns() {
 		seen := func(sizes []int64) (obs []env, vals []int64) {
 			for _, n := range sizes {
 				steps := int64(1)

@@ -22,16 +22,12 @@ type fitted struct {
 	skips   bool // where it is nothing the program may do something else
 	turn    int  // depth of the loop whose iterations take turns, see turns; 0: none
 
-	guard *expr.Expr // of the loop around it: where it is 0, so is the value; nil: none
+	guard   *guard // of the loop around it: where its condition is 0, so is the value; nil: none
+	guarded int    // depth of that loop
 }
 
 // value returns what all forms agree on.
 func (f *fitted) value(e *env) (int64, error) {
-	if f.guard != nil {
-		if v, ok := f.guard.Eval(e); ok && v == 0 {
-			return 0, nil
-		}
-	}
 	switch {
 	case f.wrong != "":
 		return 0, errors.New(f.wrong)
@@ -191,7 +187,7 @@ func simply(obs []env, vals []int64) []form {
 }
 
 func multiples(obs []env, vals []int64) []form {
-	return append(lines(terms, obs, vals), shares(obs, vals)...)
+	return slices.Concat(lines(terms, obs, vals), lines(sizes, obs, vals), shares(obs, vals))
 }
 
 func alike(vals []int64) bool {
@@ -203,9 +199,9 @@ func barely(obs []env, vals []int64) (out []form) {
 	if alike(vals) {
 		return []form{constant(vals[0])}
 	}
-	look := outlookOf(obs)
+	look, in := outlookOf(obs), withinOf(obs)
 	for i := range atoms {
-		if look.may(&atoms[i], vals) && holds(&atoms[i], obs, vals) {
+		if atoms[i].within&^in == 0 && look.may(&atoms[i], vals) && holds(&atoms[i], obs, vals) {
 			out = append(out, atoms[i])
 		}
 	}
@@ -215,7 +211,7 @@ func barely(obs []env, vals []int64) (out []form) {
 	wanted, highest := bitsOf(len(vals), func(i int) bool { return vals[i] != 0 }), highestOf(obs)
 	for i, c := range columns(obs) {
 		switch {
-		case tests[i].from > highest:
+		case tests[i].from > highest || tests[i].within&^in != 0:
 		case slices.Equal(c[0], wanted):
 			out = append(out, tests[i])
 		case slices.Equal(c[1], wanted):
@@ -230,9 +226,9 @@ func lines(terms []form, obs []env, vals []int64) (out []form) {
 	if slices.Contains(vals, asked) {
 		return nil
 	}
-	look, highest := outlookOf(obs), highestOf(obs)
+	look, highest, in := outlookOf(obs), highestOf(obs), withinOf(obs)
 	for i := range terms {
-		if terms[i].from > highest {
+		if terms[i].from > highest || terms[i].within&^in != 0 {
 			continue
 		}
 		if f, ok := line(&terms[i], &look, obs, vals); ok {
@@ -429,9 +425,13 @@ func planes(obs []env, vals []int64) (out []form) {
 	if same || slices.Contains(vals, asked) {
 		return nil
 	}
+	in := withinOf(obs)
 	for i := range terms {
 		for k := range terms[:i] {
 			u, w := &terms[i], &terms[k]
+			if (u.within|w.within)&^in != 0 {
+				continue
+			}
 			if _, ok := sharedGrid(u.grid, w.grid); !ok {
 				continue
 			}
@@ -512,9 +512,9 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 	wanted := bitsOf(len(vals), func(i int) bool { return vals[i] != 0 })
 	var both []*form
 	var where [][]uint64
-	highest := highestOf(obs)
+	highest, in := highestOf(obs), withinOf(obs)
 	for i, c := range columns(obs) {
-		if tests[i].from > highest {
+		if tests[i].from > highest || tests[i].within&^in != 0 {
 			continue
 		}
 		both, where = append(both, &tests[i], &nots[i]), append(where, c[0], c[1])
@@ -568,10 +568,10 @@ func splits(obs []env, vals []int64) (out []form) {
 	for i := range obs {
 		at[i] = truthAt(&obs[i])
 	}
-	highest := highestOf(obs)
+	highest, in := highestOf(obs), withinOf(obs)
 	for i := range tests {
 		t := &tests[i]
-		if t.from > highest {
+		if t.from > highest || t.within&^in != 0 {
 			continue
 		}
 		var o [2][]env

@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +22,30 @@ type form struct {
 	even bool   // nothing is left over by it wherever a value was seen
 	less bool   // the last one gets less by it wherever a value was seen
 
-	number int   // of one of the lists: among all of them
-	from   int64 // rank from which on it differs from a simpler one
+	within within // what its variables need, of one of the lists
+	number int    // of one of the lists: among all of them
+	from   int64  // rank from which on it differs from a simpler one
+}
+
+// within says of what a form is a formula: of the iterations of a loop, of the elements of a list.
+type within uint8
+
+const (
+	loops within = 1 << iota
+	lists
+)
+
+// withinOf is what some forms may be formulas of.
+func withinOf(obs []env) (w within) {
+	for i := range obs {
+		if obs[i][expr.Length] > 0 {
+			w |= loops
+		}
+		if obs[i][expr.Elements] > 0 {
+			w |= lists
+		}
+	}
+	return w
 }
 
 // formOf is a form in which the only grid, if there is one, is the given one.
@@ -44,6 +67,7 @@ var (
 	terms      []form      // that a value may be a multiple of, plus a number
 	tests      []form      // 0 or 1
 	nots       []form      // 1 or 0
+	sizes      []form      // of groups of ranks that follow one another, and how many of these there are
 	digits     []form      // by the size of groups from 2 on, three each: which group, who in it, and whether its first
 	parts      []part      // of which something is shared out
 	axes       []axis      // along which it is
@@ -120,9 +144,24 @@ func both(text string) string {
 	return strings.ReplaceAll(text, "±", "+") + strings.ReplaceAll(text, "±", "-")
 }
 
+// trees has children and parents in trees of which each rank has so many children, from other roots than rank 0.
+func trees() (out string) {
+	for k := 2; k <= mostChildren; k++ {
+		for _, root := range roots {
+			at := "mod(rank - (" + root + "), ranks)"
+			out += fmt.Sprintf("\nmod(%d * %s + 1 + i + (%s), ranks)", k, at, root)
+			out += fmt.Sprintf("\n%s > 0 ? mod((%s - 1) / %d + (%s), ranks) : NOTHING", at, at, k, root)
+		}
+	}
+	return out
+}
+
+// roots are ranks but the first that programs take for it.
+var roots = []string{"ranks - 1", "ranks / 2", "ranks / 3", "1"}
+
 // turned has a text with the rank as it would be if another one were the first, for each of those that programs take for that.
 func turned(text string) (out string) {
-	for _, root := range []string{"ranks - 1", "ranks / 2", "ranks / 3", "1"} {
+	for _, root := range roots {
 		out += strings.ReplaceAll(text, "TURNED", "mod(rank - ("+root+"), ranks)")
 	}
 	return out
@@ -164,6 +203,7 @@ var makeLists = sync.OnceFunc(func() {
 		lowest_bit(rank)
 		least(lowest_bit(rank), ranks - rank)
 		children(rank)
+		rank % 2
 		(rank > 0) + (rank < ranks - 1)
 		(2 * rank + 1 < ranks) + (2 * rank + 2 < ranks)
 		least(power(n - 1 - i), ranks - rank - power(n - 1 - i))
@@ -189,6 +229,10 @@ var makeLists = sync.OnceFunc(func() {
 			axes = append(axes, axis{division: divided(gridless, "ranks", "mod("+at+", ranks)"), where: inLoop})
 		}
 	}
+	for c := 2; c <= 8; c++ {
+		sizes = append(sizes, formOf(gridless, "least(%d, ranks - rank)", c), formOf(gridless, "least(%d, ranks - rank / %[1]d * %[1]d)", c),
+			formOf(gridless, "ceil_div(ranks, %d)", c), formOf(gridless, "ranks / %d", c), formOf(gridless, "share(ranks, %d, rank %% %[1]d)", c))
+	}
 	for c := int64(2); c <= mostInGroup; c++ {
 		digits = append(digits, formOf(gridless, "rank / %d", c), formOf(gridless, "rank %% %d", c), formOf(gridless, "rank %% %d == 0", c))
 	}
@@ -201,6 +245,7 @@ var makeLists = sync.OnceFunc(func() {
 	atoms = formulas("rank\nranks\nranks - 1" +
 		strings.ReplaceAll(both(shifted)+"\nexists(rank ^ DISTANCE)", "DISTANCE", "1") +
 		strings.ReplaceAll(both(shifted)+"\nexists(rank ^ DISTANCE)", "DISTANCE", "2") + strings.ReplaceAll(both(shifted), "DISTANCE", "3") + strings.ReplaceAll(both(shifted), "DISTANCE", "4") + `
+		exists(rank ^ ranks / 2)
 		exists(rank ^ ranks / power(i + 1))
 		exists(rank ^ power(i))` + both(`
 		mod(rank ± power(i), ranks)
@@ -245,7 +290,7 @@ var makeLists = sync.OnceFunc(func() {
 		exists(3 * rank + 1 + i)
 		exists((rank - 1) / 3)
 		exists(4 * rank + 1 + i)
-		exists((rank - 1) / 4)
+		exists((rank - 1) / 4)` + trees() + `
 		exists(ranks - 1 - 2 * (ranks - 1 - rank) - 1 - i)
 		exists(ranks - 1 - (ranks - 2 - rank) / 2)
 		mod(rank + power(i % ceil_log2(ranks)), ranks)
@@ -292,6 +337,7 @@ var makeLists = sync.OnceFunc(func() {
 		rank % root(ranks) == 0` + turned(`
 		TURNED == 0
 		TURNED % 2 == 1
+		TURNED == ranks - 1
 		(TURNED & power(i)) != 0
 		TURNED + power(i) < ranks`))
 	for c := range int64(mostModulo) {
@@ -317,9 +363,15 @@ var makeLists = sync.OnceFunc(func() {
 	for i := range tests {
 		nots = append(nots, not(&tests[i]))
 	}
-	for _, list := range [][]form{atoms, terms, tests, digits} {
+	for _, list := range [][]form{atoms, terms, tests, sizes, digits} {
 		for i := range list {
 			list[i].number = len(listed)
+			if list[i].Uses(expr.Iteration, expr.Length, expr.Outer) {
+				list[i].within |= loops
+			}
+			if list[i].Uses(expr.Element, expr.Elements) {
+				list[i].within |= lists
+			}
 			listed = append(listed, &list[i])
 		}
 	}

@@ -19,6 +19,7 @@ import (
 // called in those in which the condition holds.
 type guard struct {
 	bound, condition form
+	each             bool // iterations have little in common, as the directions of a grid
 }
 
 func (g *guard) bits() float64 { return g.bound.Bits() + g.condition.Bits() }
@@ -42,19 +43,28 @@ func (g *guard) iterations(ranks, rank int64) (list []int32, ok bool) {
 	return list, true
 }
 
+// mostChildren is how many children a rank has in a tree at most.
+const mostChildren = 4
+
 // mostBound is up to how many iterations a loop has in the traces for a guard to be looked for.
 const mostBound = 64
 
 // The lists of guards: bounds of loops, conditions of an iteration, and conditions of a rank that may be added.
 var (
-	lengths      []form
-	conditionsOf []form // of an iteration
-	ofRanks      []form
+	families []family
+	ofRanks  []form
 )
+
+// A family is bounds and conditions of guards, each with each.
+type family struct {
+	bounds, conditions []form
+	each               bool
+	pairs              bool // two conditions may hold together, or one of them
+}
 
 // makeGuards makes these lists; see makeLists.
 func makeGuards() {
-	lengths = formulas(`
+	lengths := formulas(`
 		ranks
 		ranks - 1
 		ceil_log2(ranks)
@@ -64,7 +74,7 @@ func makeGuards() {
 		ranks / 2
 		rank
 		ranks - 1 - rank`)
-	conditionsOf = formulas(`
+	conditions := formulas(`
 		(rank ^ power(i)) < ranks
 		(rank ^ i) < ranks
 		(rank ^ i + 1) < ranks
@@ -100,13 +110,25 @@ func makeGuards() {
 	for i := range tests {
 		known[tests[i].String()] = true
 	}
-	for i := range conditionsOf {
-		if text := conditionsOf[i].String(); !known[text] && strings.Contains(text, "power") && !strings.Contains(text, "^") {
-			tests = append(tests, conditionsOf[i])
+	for i := range conditions {
+		if text := conditions[i].String(); !known[text] && strings.Contains(text, "power") && !strings.Contains(text, "^") {
+			tests = append(tests, conditions[i])
 		}
 	}
-	for i := range conditionsOf {
-		conditionsOf = append(conditionsOf, not(&conditionsOf[i]))
+	for i := range conditions {
+		conditions = append(conditions, not(&conditions[i]))
+	}
+	families = append(families, family{bounds: lengths, conditions: conditions, pairs: true})
+	for k := int64(2); k <= mostChildren; k++ {
+		f := family{bounds: []form{constant(k)}, conditions: formulas(strings.ReplaceAll("K * rank + 1 + i < ranks"+turned("\nK * (TURNED) + 1 + i < ranks"), "K", fmt.Sprint(k)))}
+		families = append(families, f)
+	}
+	for g, grid := range expr.Grids() {
+		f := family{bounds: []form{constant(int64(2 * grid.Dimensions))}, each: true}
+		for order := range 4 {
+			f.conditions = append(f.conditions, formOf(g, "listed(%s, %d, %s) >= 0", grid.Name, order, "i"))
+		}
+		families = append(families, f)
 	}
 	ofRanks = formulas(`
 		rank == 0
@@ -128,15 +150,16 @@ type candidate struct {
 	bound int64 // sum of the bounds
 }
 
-// kinds are the bounds and conditions that loops of a program may have: besides those of the lists, that others have a share of something
-// that the program shares out, and how much that is.
-func (m *pattern) kinds() (bounds, conditions []form) {
-	bounds, conditions = slices.Clone(lengths), slices.Clone(conditionsOf)
+// families are those that loops of a program may have: besides those of the list, that others have a share of something that the program shares out, up
+// to how much that is.
+func (m *pattern) families() []family {
+	f := families[0]
+	f.bounds, f.conditions = slices.Clone(f.bounds), slices.Clone(f.conditions)
 	totals := make(map[int64]bool)
 	for _, q := range m.sharedOut() {
 		if total, ok := q.Total(); ok && !totals[total] {
 			totals[total] = true
-			bounds = append(bounds, constant(total))
+			f.bounds = append(f.bounds, constant(total))
 		}
 		for _, of := range []*expr.Expr{expr.Must("i"), expr.Must("i + 1")} {
 			share := q.Replace(func(v expr.Variable) *expr.Expr {
@@ -145,10 +168,10 @@ func (m *pattern) kinds() (bounds, conditions []form) {
 				}
 				return expr.Of(v)
 			})
-			conditions = append(conditions, form{Expr: expr.More(share, expr.Int(0)), grid: q.grid})
+			f.conditions = append(f.conditions, form{Expr: expr.More(share, expr.Int(0)), grid: q.grid})
 		}
 	}
-	return bounds, conditions
+	return append([]family{f}, families[1:]...)
 }
 
 // sharedOut are the shares by rank that values of the program have to do with.
@@ -174,9 +197,19 @@ func (m *pattern) sharedOut() (list []form) {
 }
 
 // guardsOf finds guards of the numbers of iterations that ranks were seen to make.
-func guardsOf(lengths, conditions []form, pairs bool, obs []env, vals []int64) (out []candidate) {
-	for b := range lengths {
-		bound := &lengths[b]
+func guardsOf(list []family, pairs bool, obs []env, vals []int64) (out []candidate) {
+	for i := range list {
+		if !pairs || list[i].pairs {
+			out = append(out, list[i].of(pairs, obs, vals)...)
+		}
+	}
+	return out
+}
+
+func (f *family) of(pairs bool, obs []env, vals []int64) (out []candidate) {
+	conditions := f.conditions
+	for b := range f.bounds {
+		bound := &f.bounds[b]
 		long := make([]int64, len(obs))
 		ok, sum := true, int64(0)
 		for i := range obs {
@@ -188,30 +221,30 @@ func guardsOf(lengths, conditions []form, pairs bool, obs []env, vals []int64) (
 		if !ok {
 			continue
 		}
-		passing := func(f *form) []uint64 {
+		passing := func(x *form) []uint64 {
 			list := make([]uint64, len(obs))
 			for k := range obs {
 				e := obs[k]
 				e[expr.Length] = long[k]
 				for i := range long[k] {
 					e[expr.Iteration] = i
-					if v, ok := f.Eval(&e); ok && v != 0 {
+					if v, ok := x.Eval(&e); ok && v != 0 {
 						list[k] |= 1 << i
 					}
 				}
 			}
 			return list
 		}
-		add := func(f form, of func(k int) uint64) {
+		add := func(x form, of func(k int) uint64) {
 			var b []byte
 			for k := range obs {
-				x := of(k)
-				if int64(bits.OnesCount64(x)) != vals[k] {
+				set := of(k)
+				if int64(bits.OnesCount64(set)) != vals[k] {
 					return
 				}
-				b = binary.LittleEndian.AppendUint64(b, x)
+				b = binary.LittleEndian.AppendUint64(b, set)
 			}
-			out = append(out, candidate{guard{*bound, f}, string(b), sum})
+			out = append(out, candidate{guard{*bound, x, f.each}, string(b), sum})
 		}
 		var lists [][]uint64
 		for i := range conditions {
@@ -488,12 +521,12 @@ func (m *pattern) guarded(l *node) error {
 	if plain { // what is in the loop says which iterations are missing
 		said = math.Inf(1)
 	}
-	lengths, conditions := m.kinds()
+	list := m.families()
 	for _, pairs := range []bool{false, true} {
-		all := guardsOf(lengths, conditions, pairs, obs, vals)
+		all := guardsOf(list, pairs, obs, vals)
 		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.bits(), b.bits()) })
 		all = slices.DeleteFunc(all, func(c candidate) bool { return c.bits()+bitsMore > said })
-		if len(all) == 0 || m.byChance(lengths, conditions, pairs, obs, vals, &all[0]) {
+		if len(all) == 0 || m.byChance(list, pairs, obs, vals, &all[0]) {
 			continue
 		}
 		kinds := make(map[string]int) // how much is open
@@ -534,7 +567,7 @@ func (m *pattern) guarded(l *node) error {
 }
 
 // byChance reports whether a simpler guard fits all runs but the largest.
-func (m *pattern) byChance(lengths, conditions []form, pairs bool, obs []env, vals []int64, c *candidate) bool {
+func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c *candidate) bool {
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less []env
 	var lessVals []int64
@@ -544,7 +577,7 @@ func (m *pattern) byChance(lengths, conditions []form, pairs bool, obs []env, va
 		}
 	}
 	shares := c.condition.Shares() // of what the program shares out elsewhere
-	return slices.ContainsFunc(guardsOf(lengths, conditions, pairs, less, lessVals), func(d candidate) bool {
+	return slices.ContainsFunc(guardsOf(list, pairs, less, lessVals), func(d candidate) bool {
 		return d.bits() < c.bits() && (!shares || d.condition.Shares())
 	})
 }
@@ -616,7 +649,7 @@ func (m *pattern) restore(l *node, g *guard) {
 	for _, n := range m.shape.below(l) {
 		m.count(n)
 	}
-	m.constant[l.number] = false
+	m.constant[l.number] = g.each
 }
 
 // sameGuards checks that a loop's guards that fit as well say the same of a rank.

@@ -109,6 +109,9 @@ func (x *maker) loop(l *node, depth int, n int32) error {
 }
 
 func (x *maker) node(n *node, depth int) error {
+	if in := x.m.guards[n.around[len(n.around)-1].number]; in != nil && !x.passes(&in.guard, len(n.around)-1, int64(x.rank)) {
+		return nil
+	}
 	mask, open := x.m.fixed(n)
 	at := n.keyed(x.at)
 	key := reduced(at, mask)
@@ -191,12 +194,22 @@ func (p *place) names(f field) bool {
 
 // value evaluates a slot.
 func (x *maker) value(f *fitted, e *env) (int64, error) {
+	if f.guard != nil && !x.passes(f.guard, f.guarded, e[expr.Rank]) {
+		return 0, nil
+	}
 	if f.turn == 0 {
 		return f.value(e)
 	}
 	at := *e
 	at[expr.Turn] = int64(x.at[f.turn])
 	return f.value(&at)
+}
+
+// passes reports whether the condition of a loop at a depth holds in its iteration on a rank.
+func (x *maker) passes(g *guard, depth int, rank int64) bool {
+	e := env{expr.Ranks: x.ranks, expr.Rank: rank, expr.Iteration: int64(x.at[depth]), expr.Length: int64(x.long[depth])}
+	v, ok := g.condition.Eval(&e)
+	return ok && v != 0
 }
 
 // values evaluates all cells: what the calls of the place have in the program's table; false if one of them has no value.

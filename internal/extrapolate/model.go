@@ -247,7 +247,7 @@ func (m *pattern) node(n *node) error {
 		}
 		g.there.natural, g.there.skips = true, n.place < 0
 		if in := m.guards[n.around[len(n.around)-1].number]; in != nil {
-			g.there.guard = in.condition.Expr
+			g.there.guard, g.there.guarded = &in.guard, len(n.around)-1
 		}
 		if n.place < 0 || len(calls) == 0 {
 			continue
@@ -431,6 +431,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		}
 	}
 	names, sharing, bytes, buffers := p.labels(len(cuts[0])), p.shared(), p.bytesAt(len(cuts[0])), p.buffers()
+	fits := make(map[int]int) // by cell: its slot
 	for c := range cuts[0] {
 		if t := turn.cells[c]; t != nil {
 			g.cells = append(g.cells, cell{one: m.slot(t, fmt.Sprintf("%s of %s", names[c], m.text(n)), m.turned[n.number])})
@@ -456,7 +457,8 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		var x cell
 		if ok {
 			x.one = m.fitShared(text, obs, of, other)
-			m.slots[len(m.slots)-1].spare = buffers[c] || buffers[c-1]
+			fits[c] = len(m.slots) - 1
+			m.slots[fits[c]].spare = buffers[c] || buffers[c-1]
 		} else {
 			x.one = fitted{tried: &tried{wrong: "a receive from MPI_PROC_NULL has a size"}, text: text}
 		}
@@ -502,6 +504,13 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 			}
 		}
 		g.cells = append(g.cells, x)
+	}
+	for c, at := range fits {
+		if s := &m.slots[at]; !s.spare && len(s.forms) == 0 && len(s.obs) == len(calls) {
+			m.byPartner(s, names, cuts, g)
+			one := &g.cells[c].one
+			one.tried = s.tried
+		}
 	}
 	return nil
 }

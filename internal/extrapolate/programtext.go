@@ -37,7 +37,15 @@ func (w *programmer) numbers(cases []proxy.Case, at *expr.Expr) (*expr.Expr, boo
 // formula is what a slot is. What the traces don't determine is a parameter.
 func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	if f.guard != nil {
-		guard := f.guard
+		guard := f.guard.condition.Replace(func(v expr.Variable) *expr.Expr {
+			switch v {
+			case expr.Iteration:
+				return proxy.LoopIteration(f.guarded)
+			case expr.Length:
+				return proxy.LoopLength(f.guarded)
+			}
+			return expr.Of(v)
+		})
 		f.guard = nil
 		if e := w.formula(f, inLoop); e.Is(1) {
 			return guard

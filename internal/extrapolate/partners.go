@@ -1,0 +1,54 @@
+package extrapolate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/expr"
+)
+
+// mostPartners is how many forms of a partner a form of it is written with.
+const mostPartners = 4
+
+// byPartner fits what is a matter of the rank at the other end of a call's message, as the size of a message is that of the sender's block: the
+// formula is of that rank instead of the own one.
+func (m *pattern) byPartner(s *fitted, names []string, cuts [][]cut, g *group) {
+	obs, vals := s.obs, s.vals
+	for c, name := range names[:min(len(names), len(g.cells))] {
+		partner := &g.cells[c].one
+		if name != "dest" && name != "source" && !strings.HasSuffix(name, ".source") || partner.wrong != "" || len(partner.forms) == 0 ||
+			partner.turn > 0 || slices.ContainsFunc(cuts, func(x []cut) bool { return x[c].one < 0 }) {
+			continue
+		}
+		there := slices.Clone(obs)
+		for i := range there {
+			there[i][expr.Rank] = cuts[i][c].one
+		}
+		t := &tried{obs: there, vals: vals}
+		if m.judge(t, plainly); len(t.forms) == 0 || t.wrong != "" {
+			continue
+		}
+		var forms []form
+		for _, f := range t.forms {
+			for _, p := range partner.forms[:min(len(partner.forms), mostPartners)] {
+				grid, ok := sharedGrid(f.grid, p.grid)
+				if !ok {
+					continue
+				}
+				forms = append(forms, form{Expr: f.Replace(func(v expr.Variable) *expr.Expr {
+					if v == expr.Rank {
+						return p.Expr
+					}
+					return expr.Of(v)
+				}), grid: grid})
+			}
+		}
+		if len(forms) > 0 {
+			t.forms = forms
+			m.memo[fmt.Sprint("by partner ", len(m.memo))] = t
+			s.tried = t
+			return
+		}
+	}
+}
