@@ -458,7 +458,8 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		if ok {
 			x.one = m.fitShared(text, obs, of, other)
 			fits[c] = len(m.slots) - 1
-			m.slots[fits[c]].spare = buffers[c] || buffers[c-1]
+			x.one.spare = buffers[c] || buffers[c-1]
+			m.slots[fits[c]].spare = x.one.spare
 		} else {
 			x.one = fitted{tried: &tried{wrong: "a receive from MPI_PROC_NULL has a size"}, text: text}
 		}

@@ -175,6 +175,7 @@ func (w *programmer) prepare(n *node) error {
 		anyLength = anyLength || slices.ContainsFunc(g.cells, func(c cell) bool { return c.any != nil })
 	}
 	place := &m.places[n.place]
+	anyLength = anyLength || slices.ContainsFunc(place.fields, func(f field) bool { return f.kind == pending })
 	byShape := make(map[string]int)
 	known := make(map[int32]int)
 	type made struct {

@@ -62,6 +62,12 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	if f.wrong == "" && len(forms) == 1 {
 		return forms[0].Expr
 	}
+	if f.spare { // anywhere in the memory that the program has
+		if len(f.vals) > 0 {
+			return expr.Int(slices.Min(f.vals))
+		}
+		return expr.Int(f.least)
+	}
 	return once.Of(w.open, f.tried, func() *expr.Expr {
 		switch {
 		case len(forms) == 0:

@@ -10,8 +10,9 @@ import (
 )
 
 var (
-	trials = flag.Int("trials", 600, "random forms that are looked for")
-	seed   = flag.Uint64("seed", 6, "of the forms")
+	trials   = flag.Int("trials", 600, "random forms that are looked for")
+	programs = flag.Int("programs", 30, "random programs that are extrapolated")
+	seed     = flag.Uint64("seed", 6, "of the forms")
 )
 
 // some is one of a list.
