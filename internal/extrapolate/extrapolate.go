@@ -448,7 +448,7 @@ func (x *Model) Slots() (list []Slot) {
 	for _, f := range x.m.slots {
 		s := Slot{What: iteration.ReplaceAllString(f.text, ""), Forms: []string{}, Wrong: f.wrong}
 		for i := range f.forms {
-			s.Forms = append(s.Forms, f.forms[i].String())
+			s.Forms = append(s.Forms, f.guarding(f.forms[i].Expr).String())
 		}
 		n, fresh := once.Number(known, fmt.Sprint(s))
 		if fresh {

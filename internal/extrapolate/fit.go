@@ -187,7 +187,10 @@ func simply(obs []env, vals []int64) []form {
 }
 
 func multiples(obs []env, vals []int64) []form {
-	return slices.Concat(lines(terms, obs, vals), lines(sizes, obs, vals), shares(obs, vals))
+	if out := append(lines(terms, obs, vals), shares(obs, vals)...); len(out) > 0 {
+		return out
+	}
+	return lines(sizes, obs, vals)
 }
 
 func alike(vals []int64) bool {

@@ -248,6 +248,9 @@ func (m *pattern) node(n *node) error {
 		g.there.natural, g.there.skips = true, n.place < 0
 		if in := m.guards[n.around[len(n.around)-1].number]; in != nil {
 			g.there.guard, g.there.guarded = &in.guard, len(n.around)-1
+			if at := len(m.slots) - 1; m.slots[at].node == n {
+				m.slots[at].guard = g.there.guard
+			}
 		}
 		if n.place < 0 || len(calls) == 0 {
 			continue

@@ -47,11 +47,7 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 			return expr.Of(v)
 		})
 		f.guard = nil
-		if e := w.formula(f, inLoop); e.Is(1) {
-			return guard
-		} else {
-			return expr.If(guard, e, expr.Int(0))
-		}
+		return provided(guard, w.formula(f, inLoop))
 	}
 	forms := f.forms
 	if !inLoop { // forms that say the same, with the iteration 0 of no loop
@@ -62,10 +58,12 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	if f.wrong == "" && len(forms) == 1 {
 		return forms[0].Expr
 	}
-	if f.spare { // anywhere in the memory that the program has
-		if len(f.vals) > 0 {
-			return expr.Int(slices.Min(f.vals))
-		}
+	switch {
+	case f.spare && f.wrong == "" && len(forms) > 0:
+		return forms[0].Expr
+	case f.spare && len(f.vals) > 0: // anywhere in the memory that the program has
+		return expr.Int(slices.Min(f.vals))
+	case f.spare:
 		return expr.Int(f.least)
 	}
 	return once.Of(w.open, f.tried, func() *expr.Expr {
@@ -77,6 +75,22 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 		}
 		return w.s.Agreed(f.text, formulasOf(forms))
 	})
+}
+
+// provided is a formula where a condition holds, else 0.
+func provided(condition, e *expr.Expr) *expr.Expr {
+	if e.Is(1) {
+		return condition
+	}
+	return expr.If(condition, e, expr.Int(0))
+}
+
+// guarding is a formula of a slot with the condition of the loop around it.
+func (f *fitted) guarding(e *expr.Expr) *expr.Expr {
+	if f.guard == nil {
+		return e
+	}
+	return provided(f.guard.condition.Expr, e)
 }
 
 func formulasOf(forms []form) (list []*expr.Expr) {
