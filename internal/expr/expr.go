@@ -284,17 +284,20 @@ func (e *Expr) Total() (int64, bool) {
 	return e.args[0].Value()
 }
 
-// Even reports whether nothing is left over: all shares of a total are equal there, and quotients by a number are exact.
-func (e *Expr) Even(at *Env) bool {
-	return e.Walk(func(e *Expr) bool {
-		exact := e.op == opOver && e.args[1].op == opNumber || e.op == opCall && slices.Contains(shares, e.call.fn.name)
-		if !exact {
-			return true
+// Exact is a formula of whether nothing is left over: all shares of a total are equal, and quotients by a number are exact.
+func (e *Expr) Exact() *Expr {
+	all := Int(1)
+	e.Walk(func(e *Expr) bool {
+		if e.op == opOver && e.args[1].op == opNumber || e.op == opCall && slices.Contains(shares, e.call.fn.name) {
+			if exact := Equal(Remainder(e.args[0], e.args[1]), Int(0)); all.Is(1) {
+				all = exact
+			} else {
+				all = And(all, exact)
+			}
 		}
-		a, ok1 := e.args[0].Eval(at)
-		b, ok2 := e.args[1].Eval(at)
-		return ok1 && ok2 && b != 0 && a%b == 0
+		return true
 	})
+	return all
 }
 
 // Bits is how long the formula is, as programs write it: a share is a division, and whose share it is goes without saying. Names of numbers count for

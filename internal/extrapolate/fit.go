@@ -48,7 +48,7 @@ func (f *fitted) value(e *env) (int64, error) {
 		return 0, fmt.Errorf("%s says nothing of rank %d", f.forms[0], e[expr.Rank])
 	case f.skips && first == 0 && f.least > 0:
 		return 0, &vanishing{e[expr.Rank], f.forms[said], false}
-	case f.forms[said].less && f.forms[said].Even(e):
+	case f.forms[said].less && f.forms[said].evenAt(e):
 		return 0, &vanishing{e[expr.Rank], f.forms[said], true}
 	}
 	return first, nil
@@ -60,7 +60,7 @@ func (f *fitted) agreed(e *env, even bool) (first int64, said int, err error) {
 	for i := range f.forms {
 		switch v, ok := f.forms[i].Eval(e); {
 		case f.natural && v < 0 && v != asked:
-		case even && !(f.forms[i].even && f.forms[i].Even(e)):
+		case even && !(f.forms[i].even && f.forms[i].evenAt(e)):
 		case ok && said < 0:
 			first, said = v, i
 		case ok && v != first:
@@ -86,7 +86,7 @@ func (e *vanishing) Error() string {
 }
 
 // vanishes reports whether it would be so somewhere, where the form is v.
-func (f *form) vanishes(e *env, v int64) bool { return v == 0 || f.less && f.Even(e) }
+func (f *form) vanishes(e *env, v int64) bool { return v == 0 || f.less && f.evenAt(e) }
 
 // holds reports whether a form gives all values.
 func holds(f *form, obs []env, vals []int64) bool {

@@ -16,15 +16,26 @@ type env = expr.Env
 // A form says what a value is.
 type form struct {
 	*expr.Expr
-	grid int    // number of the grid that it is about; -1: none
-	of   []form // the shares that it is a multiple of
-	weak bool   // a part of it may fit by chance
-	even bool   // nothing is left over by it wherever a value was seen
-	less bool   // the last one gets less by it wherever a value was seen
+	grid  int        // number of the grid that it is about; -1: none
+	of    []form     // the shares that it is a multiple of
+	weak  bool       // a part of it may fit by chance
+	even  bool       // nothing is left over by it wherever a value was seen
+	exact *expr.Expr // whether nothing is left over; nil: not known yet
+	less  bool       // the last one gets less by it wherever a value was seen
 
 	within within // what its variables need, of one of the lists
 	number int    // of one of the lists: among all of them
 	from   int64  // rank from which on it differs from a simpler one
+}
+
+// evenAt reports whether nothing is left over at a place.
+func (f *form) evenAt(e *env) bool {
+	exact := f.exact
+	if exact == nil {
+		exact = f.Exact()
+	}
+	v, ok := exact.Eval(e)
+	return ok && v != 0
 }
 
 // within says of what a form is a formula: of the iterations of a loop, of the elements of a list.

@@ -347,9 +347,10 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	t.obs, t.vals = nil, nil
 	for i := range t.forms {
 		f := &t.forms[i]
-		f.even = len(t.forms) > 1 && !slices.ContainsFunc(obs, func(e env) bool { return !f.Even(&e) })
+		f.exact = f.Exact()
+		f.even = len(t.forms) > 1 && !slices.ContainsFunc(obs, func(e env) bool { return !f.evenAt(&e) })
 		t.even = t.even || f.even && f.Shares()
-		f.less = f.Shares("chunk") && !slices.ContainsFunc(obs, func(e env) bool { return f.Even(&e) })
+		f.less = f.Shares("chunk") && !slices.ContainsFunc(obs, func(e env) bool { return f.evenAt(&e) })
 	}
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less, most []env

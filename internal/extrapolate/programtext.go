@@ -73,7 +73,16 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 		case f.wrong != "":
 			return w.s.OnlyTraced(f.text, f.wrong, forms[0].Expr)
 		}
-		return w.s.Agreed(f.text, formulasOf(forms))
+		var even []*expr.Expr
+		for i := range forms {
+			if !f.even {
+				break
+			}
+			if even = append(even, expr.Int(0)); forms[i].even {
+				even[i] = forms[i].exact
+			}
+		}
+		return w.s.Agreed(f.text, formulasOf(forms), even)
 	})
 }
 

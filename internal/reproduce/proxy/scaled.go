@@ -298,10 +298,14 @@ func (s *Scaled) OnlyTraced(slot, why string, e *expr.Expr) *expr.Expr {
 	return s.parameter(slot, why, 0, func(string) (string, string) { return "", fmt.Sprintf("only_traced(%q, %s)", slot, e) })
 }
 
-// Agreed is what formulas agree on.
-func (s *Scaled) Agreed(slot string, list []*expr.Expr) *expr.Expr {
+// Agreed is what formulas agree on. Where they differ it is what those agree on for which even, if it is not nil, has a formula that is not 0 there.
+func (s *Scaled) Agreed(slot string, list, even []*expr.Expr) *expr.Expr {
 	return s.parameter(slot, "all of these fit the traces; where they differ the program ends", 0, func(string) (string, string) {
-		return "", fmt.Sprintf("agreed(%q, %d, (const int64_t[]){%s})", slot, len(list), strings.Join(texts(list), ", "))
+		shares := "NULL"
+		if even != nil {
+			shares = fmt.Sprintf("(const int64_t[]){%s}", strings.Join(texts(even), ", "))
+		}
+		return "", fmt.Sprintf("agreed(%q, %d, (const int64_t[]){%s}, %s)", slot, len(list), strings.Join(texts(list), ", "), shares)
 	})
 }
 

@@ -32,16 +32,25 @@ int64_t only_traced(const char *what, int64_t value)
 	undecided(what, "");
 }
 
-int64_t agreed(const char *what, int n, const int64_t *values)
+/* one_of is the value of those for which even is not 0; NULL: of all. It returns 0 if they differ. */
+static int one_of(int n, const int64_t *values, const int64_t *even, int64_t *v)
 {
-	int64_t v = NOTHING;
+	*v = NOTHING;
 	for (int i = 0; i < n; i++) {
-		if (values[i] == NOTHING)
+		if (values[i] == NOTHING || (even && !even[i]))
 			continue;
-		if (v != NOTHING && v != values[i])
-			undecided(what, ", expressions differ");
-		v = values[i];
+		if (*v != NOTHING && *v != values[i])
+			return 0;
+		*v = values[i];
 	}
+	return 1;
+}
+
+int64_t agreed(const char *what, int n, const int64_t *values, const int64_t *even)
+{
+	int64_t v;
+	if (!one_of(n, values, NULL, &v) && (!even || !one_of(n, values, even, &v) || v == NOTHING))
+		undecided(what, ", expressions differ");
 	if (v == NOTHING)
 		undecided(what, ", no expression says it");
 	return v;

@@ -12,7 +12,7 @@
 
 /* Values that the traces don't determine. All of them are right on the numbers of ranks of the traces; the program ends if
    it needs one on another number, and the expressions that fit the traces differ. */
-int64_t agreed(const char *what, int n, const int64_t *values);
+int64_t agreed(const char *what, int n, const int64_t *values, const int64_t *even);
 int64_t only_traced(const char *what, int64_t value);
 int64_t looked_up(const char *what, int columns, int64_t rows, const int64_t *table, const int64_t *key);
 int64_t largest(int n, const int64_t *values); /* of bounds */
