@@ -22,6 +22,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/sites"
+	"github.com/spoor-hpc/spoor/papers/terms"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -278,7 +279,7 @@ func (o *shape) trees(w io.Writer, list []*profile.Profile, heads []string, view
 	}
 }
 
-// styles are those of profile.Style.
+// styles are those of terms.Style.
 var styles = []string{"paper", "terse", "latex"}
 
 // styled checks the style.
@@ -297,7 +298,7 @@ func (o *shape) write(w io.Writer, p *profile.Profile, view profile.View) {
 	if o.style == "tree" {
 		p.Text(w, view)
 	} else {
-		p.Paper(w, profile.Style(slices.Index(styles, o.style)), view)
+		terms.Write(w, p, terms.Style(slices.Index(styles, o.style)), view)
 	}
 }
 

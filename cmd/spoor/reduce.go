@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spoor-hpc/spoor/internal/reduce"
-	"github.com/spoor-hpc/spoor/internal/reduce/partners"
-	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/papers/partners"
+	"github.com/spoor-hpc/spoor/papers/rounds"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -9,8 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spoor-hpc/spoor/internal/simulate/goal"
+	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
+	"github.com/spoor-hpc/spoor/papers/goal"
 )
 
 func newSimulate() *cobra.Command {
@@ -145,7 +146,14 @@ func simulateSchedule(cmd *cobra.Command, path string, p goal.Parameters, o outp
 		return err
 	}
 	defer r.Close()
-	s, err := traced.Schedule(r, path)
+	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
+	if err != nil {
+		return err
+	}
+	in, out := io.Pipe()
+	go func() { out.CloseWithError(traced.WriteGOAL(calls, out)) }()
+	s, err := goal.Read(in, path)
+	in.CloseWithError(err) // nobody reads what is left
 	if err != nil {
 		return err
 	}

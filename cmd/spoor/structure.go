@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/diff"
-	"github.com/spoor-hpc/spoor/internal/analyse/rsd"
 	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/papers/rsd"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/measure"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/papers/codecs"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -71,15 +71,15 @@ More: docs/time-codecs.md`,
 }
 
 func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
-	codecs := series.Codecs()
+	chosen := series.Codecs()
 	if len(o.codecs) > 0 {
-		codecs = nil
+		chosen = nil
 		for _, name := range o.codecs {
 			c, err := series.CodecNamed(name)
 			if err != nil {
 				return &usageError{cmd, fmt.Errorf("--codec: %w", err)}
 			}
-			codecs = append(codecs, c)
+			chosen = append(chosen, c)
 		}
 	}
 	if err := parseErrors(&o.Options, o.errors); err != nil {
@@ -97,9 +97,9 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 	}
 	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return r.ClassOf(rank) < 0 })
 	folder := cmp.Or(o.folder, filepath.Dir(r.Name()))
-	results := make([]*measure.Result, len(codecs))
-	for i, c := range codecs {
-		results[i] = measure.New(c)
+	results := make([]*codecs.Result, len(chosen))
+	for i, c := range chosen {
+		results[i] = codecs.New(c)
 		defer results[i].Close() // after an error
 		if err := results[i].WriteTo(folder); err != nil {
 			return fmt.Errorf("%w; name a folder to write to by --write-to", err)
@@ -113,11 +113,11 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 			return err
 		}
 		for stream := range k.Streams() {
-			for block, err := range measure.Blocks(k, stream, &o.Options) {
+			for block, err := range codecs.Blocks(k, stream, &o.Options) {
 				if err != nil {
 					return err
 				}
-				for i, c := range codecs {
+				for i, c := range chosen {
 					if err := results[i].Add(c, block); err != nil {
 						return fmt.Errorf("%s: rank %d: %w", r.Name(), rank, err)
 					}
@@ -135,7 +135,7 @@ func runTiming(cmd *cobra.Command, r *trace.Reader, o timingOptions) error {
 	return o.print(cmd, timingJSON(r, &o.Options, results), func(w io.Writer) { printTiming(w, &o.Options, len(ranks), results) }, nil)
 }
 
-func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.Result) {
+func printTiming(w io.Writer, o *timing.Options, ranks int, results []*codecs.Result) {
 	values := int64(0)
 	for _, r := range results {
 		values = r.Values
@@ -145,7 +145,7 @@ func printTiming(w io.Writer, o *timing.Options, ranks int, results []*measure.R
 		fmt.Fprintf(w, ", %s %s", name, o.Errors[name])
 	}
 	fmt.Fprint(w, "\n\n")
-	show.Text(w, results, 0, func(c *show.Row, r *measure.Result) {
+	show.Text(w, results, 0, func(c *show.Row, r *codecs.Result) {
 		c.Text("codec", r.Codec).Count("bytes", r.Bytes).Decimal("ratio", r.Ratio(), 2)
 		c.Decimal("gaps", r.Gaps.Ratio(r), 2).Value("PSNR", decibels(r.Gaps.PSNR(r)))
 		c.Decimal("durations", r.Durations.Ratio(r), 2).Value("PSNR", decibels(r.Durations.PSNR(r)))
@@ -171,14 +171,14 @@ func worstShare(v float64) string {
 }
 
 // throughput is in MB of raw times a second.
-func throughput(r *measure.Result, d time.Duration) string {
+func throughput(r *codecs.Result, d time.Duration) string {
 	if d <= 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.0f", measure.RawBytes*float64(r.Values)/1e6/d.Seconds())
+	return fmt.Sprintf("%.0f", codecs.RawBytes*float64(r.Values)/1e6/d.Seconds())
 }
 
-func timingJSON(r *trace.Reader, o *timing.Options, results []*measure.Result) any {
+func timingJSON(r *trace.Reader, o *timing.Options, results []*codecs.Result) any {
 	type list struct {
 		Bytes int64    `json:"bytes"`
 		Ratio float64  `json:"ratio"`
@@ -199,15 +199,15 @@ func timingJSON(r *trace.Reader, o *timing.Options, results []*measure.Result) a
 		DecodeMBperS float64  `json:"decode_mb_per_s"`
 		WriteNs      int64    `json:"write_ns"`
 	}
-	part := func(l *measure.List, r *measure.Result) list {
+	part := func(l *codecs.List, r *codecs.Result) list {
 		p := list{Bytes: l.Bytes, Ratio: l.Ratio(r)}
 		if v := l.PSNR(r); !math.IsInf(v, 0) && !math.IsNaN(v) {
 			p.PSNR = &v
 		}
 		return p
 	}
-	speed := func(r *measure.Result, d time.Duration) float64 {
-		return measure.RawBytes * float64(r.Values) / 1e6 / max(d.Seconds(), 1e-9)
+	speed := func(r *codecs.Result, d time.Duration) float64 {
+		return codecs.RawBytes * float64(r.Values) / 1e6 / max(d.Seconds(), 1e-9)
 	}
 	rows := []row{}
 	for _, r := range results {

@@ -24,14 +24,14 @@ var layers = [][]string{
 	// the reader of files
 	{"trace"},
 	// what calls mean
-	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/timing/measure", "internal/track/trackwriter", "internal/merge/mergetest", "internal/ops", "internal/sites",
+	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/track/trackwriter", "internal/merge/mergetest", "internal/ops", "internal/sites",
 		"internal/analyse/summary", "internal/reproduce/reissue"},
 	// answers, and what is made of a trace
 	{"internal/analyse", "internal/simulate", "internal/reproduce", "internal/reduce", "internal/convert", "internal/run"},
 	// pages, the database, and what stands on answers
 	{"internal/report", "internal/database", "internal/extrapolate"},
 	// programs and libraries, and their tests
-	{"cmd", "engine", "replayer", "test", "bench"},
+	{"cmd", "engine", "replayer", "test", "bench", "papers"},
 }
 
 // module begins the path of every package of the project.

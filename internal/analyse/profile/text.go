@@ -49,7 +49,7 @@ func (p *Profile) Text(w io.Writer, v View) {
 			fmt.Fprintln(w)
 		}
 		t := &p.Threads[i]
-		p.lines(w, p.head(t), t.Body, t.Total.Time(), v)
+		p.lines(w, p.Head(t), t.Body, t.Total.Time(), v)
 	}
 }
 
@@ -121,8 +121,8 @@ func (p *Profile) elsewhere() string {
 	return text + "."
 }
 
-// head says whose profile it is.
-func (p *Profile) head(t *calltree.Thread) string {
+// Head says whose profile it is.
+func (p *Profile) Head(t *calltree.Thread) string {
 	who := fmt.Sprintf("rank %d", p.Rank)
 	if n := len(p.Ranks); n > 1 {
 		who += fmt.Sprintf(", as all %s ranks of class %d", show.Grouped(uint64(n)), p.Class)
@@ -243,7 +243,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	case "call":
 		site := &r.p.Sites[n.Site-1]
 		if n.Most > 1 {
-			x.text += times(n) + " × "
+			x.text += Trips(n) + " × "
 		}
 		x.text += site.Function
 		x.onset(n, level)
@@ -298,13 +298,13 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		}
 		open = true
 	case "loop":
-		x.text += times(n) + " times"
+		x.text += Trips(n) + " times"
 		x.onset(n, level)
 		if n.Least == 1 && n.Most == 1 && !n.AtLeast && !n.Unsure {
 			x.text = indent(level) + "once"
 		}
 		nested := 1
-		for len(n.Body) == 1 && n.Body[0].Kind == "loop" && countedText(n) == "" && countedText(n.Body[0]) == "" && times(n) == times(n.Body[0]) {
+		for len(n.Body) == 1 && n.Body[0].Kind == "loop" && countedText(n) == "" && countedText(n.Body[0]) == "" && Trips(n) == Trips(n.Body[0]) {
 			nested++
 			n = n.Body[0]
 		}
@@ -316,7 +316,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		open = true
 		loops += nested
 	case "recursion":
-		x.text += times(n) + " recursive calls each time"
+		x.text += Trips(n) + " recursive calls each time"
 		x.per = n.Rounds
 		open = true
 		loops++
@@ -360,8 +360,8 @@ func (x *row) onset(n *calltree.Node, level int) {
 	}
 }
 
-// times says how often a loop is run each time.
-func times(n *calltree.Node) string {
+// Trips is how often a loop runs each time, as text.
+func Trips(n *calltree.Node) string {
 	text := rounds(n)
 	if n.AtLeast {
 		text = "≥ " + text

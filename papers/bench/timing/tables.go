@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
-	"github.com/spoor-hpc/spoor/internal/timing/measure"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/papers/codecs"
 )
 
 // printRatios prints a row for each program and a column for each codec.
@@ -84,7 +84,7 @@ func speed(ns float64) string {
 	if ns < 0.5 {
 		return "- | -" // too few values to tell
 	}
-	return fmt.Sprintf("%.0f | %.0f", ns, measure.RawBytes*1e3/ns)
+	return fmt.Sprintf("%.0f | %.0f", ns, codecs.RawBytes*1e3/ns)
 }
 
 func printHistograms(w io.Writer, all []*program) {

@@ -1,6 +1,6 @@
-// Package pass compiles programs with the plugins of clang and flang that have loops count their rounds, and holds what traces
+// Package test compiles programs with the plugins of clang and flang that have loops count their rounds, and holds what traces
 // say of rounds against what the programs counted themselves. Without spoor they must do what they do when compiled as usual.
-package pass
+package test
 
 import (
 	"encoding/json"

@@ -18,12 +18,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/rsd"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/grammar"
 	"github.com/spoor-hpc/spoor/internal/reduce"
 	"github.com/spoor-hpc/spoor/internal/stats"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/papers/rsd"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )

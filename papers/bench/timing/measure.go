@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/measure"
 	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/papers/codecs"
 	"github.com/spoor-hpc/spoor/test/apps/compile"
 	"github.com/spoor-hpc/spoor/test/inputs"
 	"github.com/spoor-hpc/spoor/test/mpis"
@@ -40,7 +40,7 @@ type result struct {
 	EncodeNs, DecodeNs      float64 // processor time for each value
 }
 
-func resultOf(r *measure.Result) result {
+func resultOf(r *codecs.Result) result {
 	noise := func(v float64) float64 {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return 0
@@ -62,10 +62,10 @@ func measured(path string, o *timing.Options, calls int) (*program, error) {
 	}
 	defer r.Close()
 	p := &program{Name: strings.TrimSuffix(filepath.Base(path), ".spoor")}
-	codecs := series.Codecs()
-	var results []*measure.Result
-	for _, c := range codecs {
-		results = append(results, measure.New(c))
+	all := series.Codecs()
+	var results []*codecs.Result
+	for _, c := range all {
+		results = append(results, codecs.New(c))
 	}
 	for k, err := range r.Tracks() {
 		if err != nil {
@@ -74,13 +74,13 @@ func measured(path string, o *timing.Options, calls int) (*program, error) {
 		p.Ranks++
 		for stream := range k.Streams() {
 			p.All += int64(k.Len(stream))
-			var whole measure.Block
-			for block, err := range measure.Blocks(k, stream, o) {
+			var whole codecs.Block
+			for block, err := range codecs.Blocks(k, stream, o) {
 				if err != nil {
 					return nil, err
 				}
 				p.Calls += int64(len(block.Calls.Keys))
-				for i, c := range codecs {
+				for i, c := range all {
 					if err := results[i].Add(c, block); err != nil {
 						return nil, fmt.Errorf("%s: rank %d: %w", path, k.Number(), err)
 					}

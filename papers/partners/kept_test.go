@@ -8,8 +8,8 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
 	"github.com/spoor-hpc/spoor/internal/reduce"
-	"github.com/spoor-hpc/spoor/internal/reduce/partners"
 	"github.com/spoor-hpc/spoor/internal/track/tracktest"
+	"github.com/spoor-hpc/spoor/papers/partners"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

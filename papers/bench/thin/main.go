@@ -1,7 +1,7 @@
 // Command thin measures by how much `spoor reduce` makes the trace of an adaptive-mesh program smaller: by precision, with each of its flags
 // alone and with all of them. The program runs on virtual ranks.
 //
-//	go run ./bench/thin [-ranks 8,16,32,64,128,256,512,1024] [-precisions 100,99,95,90,80,70,60,50,25,0]
+//	go run ./papers/bench/thin [-ranks 8,16,32,64,128,256,512,1024] [-precisions 100,99,95,90,80,70,60,50,25,0]
 package main
 
 import (
@@ -16,9 +16,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/merge"
 	"github.com/spoor-hpc/spoor/internal/reduce"
-	"github.com/spoor-hpc/spoor/internal/reduce/partners"
-	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/papers/partners"
+	"github.com/spoor-hpc/spoor/papers/rounds"
 	"github.com/spoor-hpc/spoor/trace"
 )
 

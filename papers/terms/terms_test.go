@@ -1,9 +1,10 @@
-package profile
+package terms
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 	"github.com/spoor-hpc/spoor/internal/code/symbolise"
 	"github.com/spoor-hpc/spoor/internal/merge/mergetest"
@@ -14,14 +15,14 @@ import (
 // A document's braces, brackets and dollars are in pairs, and nothing in it is
 // special to TeX by accident.
 func TestLaTeX(t *testing.T) {
-	p, err := Of(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, calltree.Options{Where: func(string, trace.Site) symbolise.Place {
+	p, err := profile.Of(mergetest.Run(t, 4, tracktest.Stencil(10)), 0, calltree.Options{Where: func(string, trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/a_b#1 %&~^{}$\\π<→", Offset: 17}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	p.Paper(&b, LaTeX, View{Depth: -1})
+	Write(&b, p, LaTeX, profile.View{Depth: -1})
 	text := strings.NewReplacer(`\{`, "", `\}`, "", `\$`, "", `\_`, "", `\%`, "", `\&`, "", `\#`, "", `\^`, "", `\~`, "").Replace(b.String())
 	depth, math := 0, false
 	for i, c := range text {

@@ -1,10 +1,13 @@
-package profile
+// Package terms writes call trees as the terms of "Tracing MPI binaries for knowledge discovery" (Grosclaude et al.): calls and
+// computation, joined by +, and loops as a term with its number of rounds.
+package terms
 
 import (
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/calltree"
 )
 
@@ -21,11 +24,11 @@ type notation interface {
 	rest() string // several terms that are left out
 	timed(term string, us string) string
 	thread(w io.Writer, title string, lines []string)
-	begin(w io.Writer, p *Profile)
-	end(w io.Writer, p *Profile)
+	begin(w io.Writer, p *profile.Profile)
+	end(w io.Writer, p *profile.Profile)
 }
 
-// Styles of Paper.
+// Styles of Write.
 type Style uint8
 
 const (
@@ -34,8 +37,8 @@ const (
 	LaTeX                 // a document, detailed
 )
 
-// Paper writes the profile as terms.
-func (p *Profile) Paper(w io.Writer, s Style, v View) {
+// Write writes a profile as terms.
+func Write(w io.Writer, p *profile.Profile, s Style, v profile.View) {
 	var n notation = textNotation{}
 	if s == LaTeX {
 		n = latexNotation{p.Timeless()}
@@ -45,13 +48,13 @@ func (p *Profile) Paper(w io.Writer, s Style, v View) {
 		t := &p.Threads[i]
 		x := papers{p: p, n: n, terse: s == Terse, min: max(0, v.MinTime), depth: v.Depth}
 		x.top(plain(t.Body))
-		n.thread(w, p.head(t), x.lines)
+		n.thread(w, p.Head(t), x.lines)
 	}
 	n.end(w, p)
 }
 
 type papers struct {
-	p     *Profile
+	p     *profile.Profile
 	n     notation
 	terse bool
 	min   float64
@@ -116,14 +119,14 @@ func (x *papers) node(c *calltree.Node, level int) string {
 			call = x.timed(call, micros(c.Sums.Inside()/float64(c.Sums.Calls), false))
 		}
 		if c.Most > 1 {
-			return x.n.rounds(cpu+x.n.plus()+call, times(c), true)
+			return x.n.rounds(cpu+x.n.plus()+call, profile.Trips(c), true)
 		}
 		return cpu + x.n.plus() + call
 	case "loop":
 		if x.depth >= 0 && level >= x.depth {
-			return x.n.rounds(x.n.rest(), times(c), false)
+			return x.n.rounds(x.n.rest(), profile.Trips(c), false)
 		}
-		return x.n.rounds(x.sequence(c.Body, level+1, per), times(c), true)
+		return x.n.rounds(x.sequence(c.Body, level+1, per), profile.Trips(c), true)
 	}
 	if c.Body != nil {
 		x.parts = append(x.parts, c)
@@ -179,7 +182,7 @@ func (textNotation) plus() string                 { return " + " }
 func (textNotation) rest() string                 { return "…" }
 func (textNotation) timed(term, us string) string { return term + " : " + us }
 
-func (textNotation) begin(io.Writer, *Profile) {}
+func (textNotation) begin(io.Writer, *profile.Profile) {}
 
 func (textNotation) thread(w io.Writer, title string, lines []string) {
 	fmt.Fprintf(w, "%s\n\n", title)
@@ -189,7 +192,7 @@ func (textNotation) thread(w io.Writer, title string, lines []string) {
 	fmt.Fprintln(w)
 }
 
-func (textNotation) end(w io.Writer, p *Profile) {
+func (textNotation) end(w io.Writer, p *profile.Profile) {
 	for i := range p.Sites {
 		s := &p.Sites[i]
 		fmt.Fprintf(w, "%3d  %s  %s\n", i+1, s.Function, s.Text)
@@ -228,7 +231,7 @@ func (latexNotation) plus() string                 { return " + " }
 func (latexNotation) rest() string                 { return `\ldots` }
 func (latexNotation) timed(term, us string) string { return term + " : " + us }
 
-func (latexNotation) begin(w io.Writer, p *Profile) {
+func (latexNotation) begin(w io.Writer, p *profile.Profile) {
 	fmt.Fprintf(w, `\documentclass{article}
 \usepackage[utf8]{inputenc}
 \begin{document}
@@ -249,11 +252,29 @@ func (n latexNotation) thread(w io.Writer, title string, lines []string) {
 	fmt.Fprint(w, "\\end{enumerate}\n")
 }
 
-func (latexNotation) end(w io.Writer, p *Profile) {
+func (latexNotation) end(w io.Writer, p *profile.Profile) {
 	fmt.Fprint(w, "\\subsection*{Call sites}\n\\begin{enumerate}\n")
 	for i := range p.Sites {
 		s := &p.Sites[i]
 		fmt.Fprintf(w, "\\item \\texttt{%s} %s\n", latexText(s.Function), latexText(s.Text))
 	}
 	fmt.Fprint(w, "\\end{enumerate}\n\\end{document}\n")
+}
+
+// plain returns a tree without its functions: the paper has loops and calls alone.
+func plain(list []*calltree.Node) []*calltree.Node {
+	var out []*calltree.Node
+	for _, n := range list {
+		if n.Kind == "function" {
+			out = append(out, plain(n.Body)...)
+			continue
+		}
+		if n.Body != nil {
+			c := *n
+			c.Body = plain(n.Body)
+			n = &c
+		}
+		out = append(out, n)
+	}
+	return out
 }

@@ -1,9 +1,9 @@
-// Package measure tries timing codecs on times of real calls: how many bytes
+// Package codecs tries timing codecs on times of real calls: how many bytes
 // each makes, how far off the values come back, and how long that takes.
 //
 // It gets the times from traces that have them exactly. How these were recorded
 // it does not know.
-package measure
+package codecs
 
 import (
 	"errors"

@@ -2,9 +2,9 @@
 // the timing codecs and the balanced histograms make of them. It writes the tables that
 // docs/time-codecs.md speaks of.
 //
-//	go run ./bench/timing [-ranks 16] [-seconds 6] [-programs heat2d,lmp] [-within 9m] [-o FILE] [-cache FILE]
-//	go run ./bench/timing [-error 0.1] TRACE…
-//	go run ./bench/timing -sizes 64,1024 [-programs lu,mg]
+//	go run ./papers/bench/timing [-ranks 16] [-seconds 6] [-programs heat2d,lmp] [-within 9m] [-o FILE] [-cache FILE]
+//	go run ./papers/bench/timing [-error 0.1] TRACE…
+//	go run ./papers/bench/timing -sizes 64,1024 [-programs lu,mg]
 //
 // A program that fails or takes too long is named and left out. What was measured
 // is kept in the cache, so that a second call goes on where the first one ended;

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"github.com/spoor-hpc/spoor/internal/analyse/rsd"
+	"github.com/spoor-hpc/spoor/papers/rsd"
 	"github.com/spoor-hpc/spoor/trace"
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
