@@ -147,9 +147,9 @@ bin/spoor-pass-%.so: papers/pass/loops.cpp
 	mv $@.new $@
 
 # What --help says, as pages.
-build/man/stamp: bin/spoor $(wildcard docs/*.md)
+build/man/stamp: bin/spoor $(wildcard docs/*.md papers/*.md)
 	rm -rf build/man
-	bin/spoor man build/man docs/*.md
+	bin/spoor man build/man docs/*.md papers/*.md
 	@touch $@
 
 build/completion/stamp: bin/spoor

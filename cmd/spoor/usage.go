@@ -39,7 +39,7 @@ func pages(text string) string {
 	if !exists(filepath.Join(installed, "guide.md")) {
 		return text
 	}
-	return strings.ReplaceAll(text, "More: docs/", "More: "+installed+"/")
+	return strings.NewReplacer("More: docs/", "More: "+installed+"/", "papers/README.md", installed+"/papers.md", "More: papers/", "More: "+installed+"/").Replace(text)
 }
 
 // helpWidth is how many columns help takes.

@@ -160,6 +160,17 @@ func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func
 	})
 }
 
+// ofInner does so, but for --without-init alone: then the verb gets the whole trace, and leaves that time out itself.
+func (w *windowFlags) ofInner(f func(cmd *cobra.Command, r *trace.Reader, inside bool) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		inside := w.inner && *w == windowFlags{inner: true}
+		if inside {
+			w.inner = false
+		}
+		return w.of(func(cmd *cobra.Command, r *trace.Reader) error { return f(cmd, r, inside) })(cmd, args)
+	}
+}
+
 // ofOr does so, unless iterations are asked for of which the trace has no single times, but what ranks did: iterations gets that.
 func (w *windowFlags) ofOr(iterations func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error, f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {

@@ -64,7 +64,7 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 		}
 	}
 	ch := &reduce.Change{
-		Note:   "partners of messages are drawn",
+		Note:   "partners of messages are synthetic",
 		Values: func(*trace.Rank, int, []int64) {},
 		Tracks: func(list []*track.Track) error { return w.tracks(list) },
 	}
@@ -77,10 +77,10 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 		part.Content.Partners = append(part.Content.Partners, f.told(d.seed))
 	}
 	delete(part.Content.Meta, trace.MetaNote+".changed")
-	part.Content.Meta[trace.MetaNote+".partners"] = "partners, sizes and tags of messages are drawn: calls are not those of the run"
+	part.Content.Meta[trace.MetaNote+".partners"] = "partners, sizes and tags of messages are synthetic: calls are not those of the run"
 	x, err := part.Reader(d.r.Name())
 	if err != nil {
-		return nil, fmt.Errorf("messages that were drawn: %w", err)
+		return nil, fmt.Errorf("synthetic messages: %w", err)
 	}
 	return x, nil
 }

@@ -258,6 +258,6 @@ PUBLIC int spoor_init(const spoor_api *api)
 	others = api->value("rounds of other loops");
 	look();
 	if (nunits == 0 && api->rank == 0)
-		fprintf(stderr, "spoor: --rounds: no loop of the program counts its rounds; compile it with what \"spoor pass --flag clang-19\" prints, or of your compiler\n");
+		fprintf(stderr, "spoor: libspoor-rounds.so: no loop of the program counts its rounds; compile it with what \"spoor papers pass --flag clang-19\" prints, or of your compiler\n");
 	return others < 0;
 }

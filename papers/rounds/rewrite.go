@@ -145,7 +145,7 @@ func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 	return out
 }
 
-var errApart = errors.New("ranks that do the same have other loops that are drawn")
+var errApart = errors.New("ranks that do the same have other loops with synthetic trip counts")
 
 // class takes the loops that are drawn out of a class.
 func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {

@@ -210,7 +210,7 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	drawer := func(r *trace.Reader) reduce.Drawer { return rounds.New(r, rounds.Options{}) }
-	if _, err := reduce.Thin(r, reduce.Options{Budget: 10, Rounds: drawer}, func(int) {}); err == nil || !strings.Contains(err.Error(), "all numbers of rounds drawn") {
+	if _, err := reduce.Thin(r, reduce.Options{Budget: 10, Rounds: drawer}, func(int) {}); err == nil || !strings.Contains(err.Error(), "all trip counts synthetic") {
 		t.Errorf("ten bytes: error %v", err)
 	}
 }

@@ -27,12 +27,12 @@ func TestSameLoops(t *testing.T) {
 	named := make([]int, len(verbs))
 	for _, r := range corpus {
 		path := filepath.Join("testdata", r.name+".spoor")
-		loops, sites := shown(t, spoor, "calltree", "--all", "--json", path)
+		loops, sites := shown(t, spoor, "calltree", "--all-ranks", "--json", path)
 		db := filepath.Join(t.TempDir(), "runs.db")
 		if out, err := exec.Command(spoor, "db", "add", "--database", db, path).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if kept, _ := shown(t, spoor, "db", "calltree", "--database", db, "--all", "--json", "1"); !maps.Equal(kept, loops) {
+		if kept, _ := shown(t, spoor, "db", "calltree", "--database", db, "--all-ranks", "--json", "1"); !maps.Equal(kept, loops) {
 			t.Errorf("%s: loops %v, and in a database %v", r.name, slices.Sorted(maps.Keys(loops)), slices.Sorted(maps.Keys(kept)))
 		}
 		for i, verb := range verbs {

@@ -118,7 +118,7 @@ func help(t *testing.T, command ...string) map[string]string {
 }
 
 // page is a page that help names.
-var page = regexp.MustCompile(`docs/[-a-z]+\.md`)
+var page = regexp.MustCompile(`\b(?:docs|papers)/[-a-zA-Z]+\.md`)
 
 // item is the first line of a verb or flag in a list.
 var item = regexp.MustCompile(`\n  (\S)`)

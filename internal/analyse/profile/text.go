@@ -69,7 +69,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 			}
 		}
 	}
-	out := table{w: w, width: v.Width, total: total, timeless: p.Timeless(), beside: p.On != "",
+	out := table{w: w, width: v.Width, total: total, timeless: p.Timeless(),
 		files: slices.ContainsFunc(body, func(n *calltree.Node) bool { return n.Sums.Files > 0 }),
 	}
 	out.write(title, lister.list)
@@ -405,7 +405,6 @@ type table struct {
 	total float64
 
 	timeless bool // no columns of times
-	beside   bool // predicted times in place of means
 	files    bool // calls of files are among those of MPI
 }
 
@@ -428,10 +427,6 @@ func (t *table) write(title string, list []row) {
 	t.line(cut(title, width))
 	if t.timeless {
 		t.line("     calls")
-	} else if t.beside {
-		t.line("")
-		t.line("           computing before        " + inside)
-		t.line("  share measured predicted measured predicted      calls")
 	} else if means {
 		t.line("")
 		t.line("           computing before        " + inside)
@@ -478,9 +473,6 @@ func (t *table) write(title string, list []row) {
 func (t *table) times(x *row, means bool) string {
 	if t.timeless {
 		return ""
-	}
-	if s := x.sums; t.beside {
-		return fmt.Sprintf("%7s %8s %9s %8s %9s ", show.Share(s.Time(), t.total), show.Duration(s.Compute), show.Duration(s.PredictedCompute), show.Duration(s.Inside()), show.Duration(s.PredictedMPI))
 	}
 	numbers := fmt.Sprintf("%7s %8s", show.Share(x.sums.Time(), t.total), show.Duration(x.sums.Compute))
 	if !means {

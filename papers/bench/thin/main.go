@@ -47,7 +47,7 @@ type knob struct {
 	draw, partners bool
 }
 
-var knobs = []knob{{"sizes", false, false}, {"and rounds, `--draw`", true, false}, {"and partners, `--partners`", false, true}, {"all", true, true}}
+var knobs = []knob{{"sizes", false, false}, {"and rounds, `--trip-counts`", true, false}, {"and partners, `--partners`", false, true}, {"all", true, true}}
 
 func run(ranks, precisions []int) error {
 	fmt.Print("| | ranks | before |")

@@ -1,6 +1,6 @@
 // Command timing records real programs with all their times, and compares what
 // the timing codecs and the balanced histograms make of them. It writes the tables that
-// docs/time-codecs.md speaks of.
+// papers/codecs.md speaks of.
 //
 //	go run ./papers/bench/timing [-ranks 16] [-seconds 6] [-programs heat2d,lmp] [-within 9m] [-o FILE] [-cache FILE]
 //	go run ./papers/bench/timing [-error 0.1] TRACE…

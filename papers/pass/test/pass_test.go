@@ -35,12 +35,15 @@ func flagOf(t *testing.T, compiler string) string {
 	if out, err := plugins(); err != nil {
 		t.Fatalf("make pass: %v\n%s", err, out)
 	}
-	out, err := exec.Command(mpis.NeedSpoor(t), "pass", "--flag", compiler).CombinedOutput()
+	out, err := exec.Command(mpis.NeedSpoor(t), "papers", "pass", "--flag", compiler).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
+
+// reader is the plugin that reads the rounds.
+func reader() string { return mpis.Root("bin", "libspoor-rounds.so") }
 
 // needed ends a test for which no compiler is there.
 func needed(t *testing.T, compilers []string) []string {
@@ -148,7 +151,7 @@ func (b *build) program(args ...string) (stdout string) {
 	if alone.Err != nil || !strings.Contains(alone.Stdout, "done\n") {
 		b.t.Fatalf("without spoor: %v", alone)
 	}
-	r := job.Run(slices.Concat([]string{mpis.NeedSpoor(b.t), "run", "-f", "-o", "app.spoor", "--rounds"}, command)...)
+	r := job.Run(slices.Concat([]string{mpis.NeedSpoor(b.t), "run", "-f", "-o", "app.spoor", "--plugin", reader()}, command)...)
 	if r.Err != nil || sorted(r.Stdout) != sorted(alone.Stdout) {
 		b.t.Fatalf("under spoor: %v\nwithout:\n%s", r, alone.Stdout)
 	}
@@ -280,7 +283,7 @@ func TestWithout(t *testing.T) {
 	if err := m.Compile(filepath.Join(dir, "app"), source(t, "plain.c")); err != nil {
 		t.Fatal(err)
 	}
-	r := mpis.Job{MPI: m, Dir: dir}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "--rounds"}, m.Command(2, "./app"))...)
+	r := mpis.Job{MPI: m, Dir: dir}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "--plugin", reader()}, m.Command(2, "./app"))...)
 	if r.Err != nil || strings.Count(r.Stderr, "no loop of the program counts its rounds") != 1 {
 		t.Errorf("%v", r)
 	}
@@ -335,12 +338,12 @@ func TestProfile(t *testing.T) {
 		b.run(slices.Concat([]string{compiler, "-O0", "-g", "-c", "-o", name + ".o", source(t, name+".c")}, flags, mpi)...)
 	}
 	b.run(slices.Concat([]string{compiler, "-o", "app", "unsure.o", "counted.o"}, mpi, []string{"-pthread"})...)
-	r := mpis.Job{MPI: m, Dir: b.dir}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "-q", "--rounds", "--stack", "16"}, m.Command(1, "./app"))...)
+	r := mpis.Job{MPI: m, Dir: b.dir}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "-q", "--plugin", reader(), "--stack", "16"}, m.Command(1, "./app"))...)
 	if r.Err != nil {
 		t.Fatal(r)
 	}
 	// doctor's verdict on the machine is no matter here.
-	if said, _ := exec.Command(mpis.NeedSpoor(t), "doctor", filepath.Join(b.dir, "app")).Output(); !strings.Contains(string(said), "rounds     5 loops count them: spoor run --rounds\n") {
+	if said, _ := exec.Command(mpis.NeedSpoor(t), "doctor", filepath.Join(b.dir, "app")).Output(); !strings.Contains(string(said), "rounds     5 loops count them: spoor run --plugin $(spoor papers pass --plugin)\n") {
 		t.Errorf("doctor: %s", said)
 	}
 	got, marked := make(map[string]float64), 0
@@ -408,7 +411,7 @@ func TestApps(t *testing.T) {
 			b := &build{t: t, m: list[i%len(list)], dir: t.TempDir()}
 			for _, level := range []string{"-O0", "-O2"} {
 				b.run(slices.Concat([]string{compiler, level, "-g", "-w", pass, mpis.Root("test/apps/" + app.name + ".c"), "-o", "app"}, shown(t, b.m.CC), []string{"-lm"})...)
-				r := mpis.Job{MPI: b.m, Dir: b.dir}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "-q", "-f", "--timing", "lossless", "--stack", "24", "--rounds"},
+				r := mpis.Job{MPI: b.m, Dir: b.dir}.Run(slices.Concat([]string{mpis.NeedSpoor(t), "run", "-q", "-f", "--timing", "lossless", "--stack", "24", "--plugin", reader()},
 					b.m.Command(4, append([]string{"./app"}, app.args...)...))...)
 				if r.Err != nil {
 					t.Fatal(r)
