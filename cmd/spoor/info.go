@@ -211,7 +211,7 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 		for _, x := range s.Counted {
 			sum += x.Rounds
 		}
-		field("rounds", "%s of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.Counted), "loop"), show.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
+		field("counted", "%s iterations of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.Counted), "loop"), show.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
 	}
 	if s.Lost > 0 {
 		field("lost", "%s that the trace lacks", show.Plural(s.Lost, "call"))

@@ -140,7 +140,7 @@ func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.Part, er
 	}
 	if c := part.Begins; c != nil {
 		where := newPlaces(nil).called(c.Name(), c.Site)
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: a round begins with %s at %s; --loop names another call\n", c.Name(), where.String())
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: an iteration begins with %s at %s; --loop names another call\n", c.Name(), where.String())
 	}
 	for _, n := range part.Notes {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s\n", n)

@@ -105,7 +105,7 @@ func (g *group) why() string {
 		}
 		seen[n.rank] = true
 		if !slices.Equal(n.rounds, g.nodes[0].rounds) {
-			return "ranks that belong together don't have as many rounds each time"
+			return "ranks that belong together differ in their trip counts"
 		}
 	}
 	return ""

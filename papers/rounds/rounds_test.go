@@ -222,7 +222,7 @@ func TestKept(t *testing.T) {
 		why     string
 		program func(r *tracktest.Recorder, step, n int)
 	}{
-		{"requests of one round are waited for in another", func(r *tracktest.Recorder, step, n int) {
+		{"requests of one iteration are waited for in another", func(r *tracktest.Recorder, step, n int) {
 			for range n {
 				r.Isend(3, 1, other(r), 1)
 				r.Irecv(4, 1, other(r), 1)

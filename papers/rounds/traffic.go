@@ -269,7 +269,7 @@ func (w *walk) body(at uint64) *body {
 		}
 		for _, back := range e.completes {
 			if id := made - back; !pending[id] {
-				keep("requests of one round are waited for in another")
+				keep("requests of one iteration are waited for in another")
 			} else {
 				delete(pending, id)
 			}
@@ -280,7 +280,7 @@ func (w *walk) body(at uint64) *body {
 		}
 	}
 	if b.makes = made > 0; len(pending) > 0 {
-		keep("requests of one round are waited for in another")
+		keep("requests of one iteration are waited for in another")
 	}
 	b.node = w.x.node(b, ops)
 	b.node.keep(why)

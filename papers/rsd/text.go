@@ -54,7 +54,7 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 			line += " {" + RanksText(n.Ranks) + "}"
 		}
 		if depth > 1 && n.Times < n.Around {
-			line += fmt.Sprintf(" in %s of %s rounds", show.Grouped(n.Times), show.Grouped(n.Around))
+			line += fmt.Sprintf(" in %s of %s iterations", show.Grouped(n.Times), show.Grouped(n.Around))
 		}
 		if e := n.Event; e != nil {
 			for _, m := range e.Merged {

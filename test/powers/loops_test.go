@@ -62,7 +62,7 @@ func TestSameLoops(t *testing.T) {
 		}
 		// The rounds of the main loop begin with a call in a loop.
 		out, err := exec.Command(spoor, "cut", "--iteration", "0:1", "-o", filepath.Join(t.TempDir(), "round.spoor"), path).CombinedOutput()
-		if _, call, ok := strings.Cut(string(out), "a round begins with "); ok && err == nil {
+		if _, call, ok := strings.Cut(string(out), "an iteration begins with "); ok && err == nil {
 			call, _, _ = strings.Cut(call, ";")
 			function, place, _ := strings.Cut(call, " at ")
 			if !sites[known(function+" "+place)] {

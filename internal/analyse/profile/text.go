@@ -97,10 +97,10 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 	}{
 		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "recursion" }, "≥ of recursive calls: stacks that were cut short are not counted."},
 		{func(n *calltree.Node) bool { return p.Code && n.Kind == "loop" && n.Place == "" }, "loops without a place: by the order of calls, as their function calls itself."},
-		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "loop" }, "≥: the code has rounds in which MPI is not called; these are not counted."},
+		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "loop" }, "≥: the code has iterations in which MPI is not called; these are not counted."},
 		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer iterations each time: the calls do not show which of several loops iterated."},
 		{func(n *calltree.Node) bool { return len(n.Branches) > 0 }, "either, or, if: alternatives in the code, and in how many iterations their calls were made, and which, counted from 0."},
-		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all rounds of the loop together."},
+		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all iterations of the loop together."},
 		{func(n *calltree.Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
 	} {
 		if any(x.mark) {

@@ -343,7 +343,7 @@ func TestProfile(t *testing.T) {
 		t.Fatal(r)
 	}
 	// doctor's verdict on the machine is no matter here.
-	if said, _ := exec.Command(mpis.NeedSpoor(t), "doctor", filepath.Join(b.dir, "app")).Output(); !strings.Contains(string(said), "rounds     5 loops count them: spoor run --plugin $(spoor papers pass --plugin)\n") {
+	if said, _ := exec.Command(mpis.NeedSpoor(t), "doctor", filepath.Join(b.dir, "app")).Output(); !strings.Contains(string(said), "iterations 5 loops count them: spoor run --plugin $(spoor papers pass --plugin)\n") {
 		t.Errorf("doctor: %s", said)
 	}
 	got, marked := make(map[string]float64), 0
@@ -367,7 +367,7 @@ func TestProfile(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"99 of 5 loops, counted by the program; most, 75, at unsure.c:19 seldom", []string{"info"}},
+		{"99 iterations of 5 loops, counted by the program; most, 75, at unsure.c:19 seldom", []string{"info"}},
 		{`"y": "75"`, []string{"report", "--json"}},
 		{"", []string{"proxy", "-o", filepath.Join(b.dir, "proxy")}},
 	} {
