@@ -130,7 +130,7 @@ bin/spoor-replay: $(GO_SOURCES) $(wildcard replayer/*.go replayer/*.[ch]) intern
 	CGO_ENABLED=1 $(GO_BUILD) -ldflags '-buildid= -X runtime.godebugDefault=asyncpreemptoff=1' -o $@ ./replayer
 
 # Rounds of loops: what the compiler has the program count, and what reads it.
-bin/libspoor-rounds.so: pass/rounds.c shim/spoor_plugin.h
+bin/libspoor-rounds.so: papers/pass/rounds.c shim/spoor_plugin.h
 	@mkdir -p bin
 	$(CC) $(CFLAGS) $(SAME) -std=gnu11 -Wall -Wextra -Werror -Ishim -fPIC -fvisibility=hidden -shared -Wl,-z,defs -Wl,-soname,$(notdir $@) -o $@.new $< -pthread
 	mv $@.new $@
@@ -140,16 +140,16 @@ LLVMS = $(foreach n,14 15 16 17 18 19,$(if $(shell command -v llvm-config-$(n)),
 pass: $(LLVMS:%=bin/spoor-pass-%.so)
 
 # LLVM's own operator delete belongs to another new than GCC thinks.
-bin/spoor-pass-%.so: pass/loops.cpp
+bin/spoor-pass-%.so: papers/pass/loops.cpp
 	@mkdir -p bin
 	$(CXX) -O2 $(SAME) -std=c++17 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-mismatched-new-delete -fno-rtti -fPIC -fvisibility=hidden -shared \
 		-isystem $(shell llvm-config-$* --includedir) -o $@.new $<
 	mv $@.new $@
 
 # What --help says, as pages.
-build/man/stamp: bin/spoor $(wildcard docs/*.md)
+build/man/stamp: bin/spoor $(wildcard docs/*.md papers/*.md)
 	rm -rf build/man
-	bin/spoor man build/man docs/*.md
+	bin/spoor man build/man docs/*.md papers/*.md
 	@touch $@
 
 build/completion/stamp: bin/spoor

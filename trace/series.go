@@ -157,11 +157,13 @@ func (k *Rank) checkSeries() error {
 type RawTimes struct {
 	Kinds           []uint32 // of each call; calls of a kind may take alike
 	Gaps, Durations []uint64
+	Jumps           map[int]int64 // by call: how much later than after its gap it began; nearly always nil
 
 	Groups    []uint32 // by kind: what kinds of one function have in common
 	Functions []string // by kind
 
 	TicksPerNs float64
+	StartNs    int64 // wall clock at tick 0, ns since 1970
 }
 
 // RawTimes yields the times of a stream's calls in order, in the blocks that the
@@ -188,8 +190,14 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 				yield(nil, err)
 				return
 			}
-			raw := &RawTimes{Groups: s.Kinds.Groups, Functions: functions, TicksPerNs: s.TicksPerNs}
-			for _, e := range x.Entries {
+			raw := &RawTimes{Groups: s.Kinds.Groups, Functions: functions, TicksPerNs: s.TicksPerNs, StartNs: s.StartNs}
+			for n, e := range x.Entries {
+				if e.Jump != 0 {
+					if raw.Jumps == nil {
+						raw.Jumps = make(map[int]int64)
+					}
+					raw.Jumps[n] = e.Jump
+				}
 				t, _ := cursor.Next()
 				raw.Kinds = append(raw.Kinds, s.Of[t])
 				raw.Gaps = append(raw.Gaps, e.Gap)

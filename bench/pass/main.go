@@ -47,9 +47,9 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	out, err := exec.Command("bin/spoor", "pass", "--flag", *clang).Output()
+	out, err := exec.Command("bin/spoor", "papers", "pass", "--flag", *clang).Output()
 	if err != nil {
-		return fmt.Errorf("bin/spoor pass --flag %s: %w", *clang, err)
+		return fmt.Errorf("bin/spoor papers pass --flag %s: %w", *clang, err)
 	}
 	dir, err := os.MkdirTemp("", "pass")
 	if err != nil {

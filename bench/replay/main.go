@@ -40,7 +40,7 @@ func main() {
 	flag.DurationVar(&o.budget, "budget", 10*time.Minute, "begin no run after this time")
 	programs := flag.String("programs", strings.Join(names(), ","), "which programs")
 	modes := flag.String("modes", "stats,hist,path,place,lossless", "ways to record times")
-	paces := flag.String("paces", "gaps,line", "what calls of a replay wait for; derived: gaps, with receives that follow from sends")
+	paces := flag.String("paces", "gaps,original", "what calls of a replay wait for; derived: gaps, with receives that follow from sends")
 	flag.StringVar(&o.draw, "draw", "", "replay what is left of the trace with numbers of rounds drawn at this `tolerance`, such as 10%")
 	flag.Parse()
 	o.programs, o.modes, o.paces = split(*programs), split(*modes), split(*paces)
@@ -225,7 +225,7 @@ func (b *bench) measure(r *row, paces []string, line []string) error {
 	}
 	if b.draw != "" {
 		file = "drawn.spoor"
-		if _, err := b.do(b.spoor, "reduce", "--draw", "--tolerance", b.draw, "--force", "-o", file, "a.spoor"); err != nil {
+		if _, err := b.do(b.spoor, "papers", "thin", "--trip-counts", "--tolerance", b.draw, "--force", "-o", file, "a.spoor"); err != nil {
 			return err
 		}
 		out, err := b.do(b.spoor, "info", "--json", "a.spoor")
@@ -238,11 +238,11 @@ func (b *bench) measure(r *row, paces []string, line []string) error {
 	}
 	reports := make([]report, len(paces))
 	for i, pace := range paces {
-		how := []string{"--pace", pace}
+		how := []string{"replay", "--pace", pace}
 		if pace == "derived" {
-			how = []string{"--pace", "gaps", "--receives", "derived"}
+			how = []string{"papers", "replay", "--pace", "gaps"}
 		}
-		out, err := b.do(append(append([]string{b.spoor, "replay", "--json", "--mpi", b.m.Name}, how...), file)...)
+		out, err := b.do(slices.Concat([]string{b.spoor}, how, []string{"--json", "--mpi", b.m.Name, file})...)
 		if err != nil {
 			return err
 		}

@@ -17,11 +17,7 @@ import (
 
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/calltree"
-	"github.com/spoor-hpc/spoor/internal/file/sections"
 	"github.com/spoor-hpc/spoor/internal/show"
-	"github.com/spoor-hpc/spoor/internal/simulate/machine"
-	"github.com/spoor-hpc/spoor/internal/simulate/traced"
-	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
@@ -30,18 +26,32 @@ type calltreeOptions struct {
 	output
 	ranks     string
 	functions bool
-	fold      bool
+	loops     string
 	sort      string
-	machine   string
 	paths     []string
-	structure dumpOptions
+}
+
+// Where loops come from.
+const (
+	loopsFromCode  = "code"
+	loopsFromOrder = "order"
+)
+
+func loopsFlag(f *pflag.FlagSet, p *string) {
+	f.StringVar(p, "loops-from", loopsFromCode, "`source` of loops: the machine code, or the order of calls")
+}
+
+func checkLoops(from string) error {
+	if from != loopsFromCode && from != loopsFromOrder {
+		return fmt.Errorf("--loops-from %s: code or order", from)
+	}
+	return nil
 }
 
 // A shape says which class of ranks a tree of loops is shown of, and how.
 type shape struct {
 	class   int
 	all     bool
-	style   string
 	minTime string
 	depth   int
 	width   int
@@ -65,10 +75,7 @@ iterated. A "~" marks an estimate.
 More: docs/calltree.md`,
 		Example: `  spoor calltree app.spoor
   spoor calltree --rank 3 --min-time 1ms --depth 2 app.spoor
-  spoor calltree --functions --depth 4 app.spoor     all ranks, from main down
-  spoor calltree --machine infiniband app.spoor      predicted times beside
-  spoor calltree --rsd --sites app.spoor             all ranks as loops of events
-  spoor calltree --style latex app.spoor >app.tex && pdflatex app.tex`,
+  spoor calltree --functions --depth 4 app.spoor     all ranks, from main down`,
 		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := o.check(cmd); err != nil {
@@ -81,11 +88,7 @@ More: docs/calltree.md`,
 			} else if !cmd.Flags().Changed("sort") {
 				o.sort = profile.DefaultSort(r)
 			}
-			switch s := &o.structure; {
-			case s.structure || s.rsd != "":
-				s.ranks, s.json, s.paths = o.ranks, o.json, o.paths
-				return dump(cmd, r, *s)
-			case o.functions:
+			if o.functions {
 				return runCallers(cmd, r, o)
 			}
 			return runCalltree(cmd, r, o)
@@ -94,33 +97,20 @@ More: docs/calltree.md`,
 	f := cmd.Flags()
 	f.StringVarP(&o.ranks, "rank", "r", "", "the trees of these `ranks`: 0,4-7")
 	o.shape.flags(f)
-	f.BoolVar(&o.fold, "fold", false, "loops by the order of calls, without the machine code")
-	f.StringVar(&o.machine, "machine", "", "`name`: add the times predicted for a machine, or its file")
+	loopsFlag(f, &o.loops)
 	jsonFlag(f, &o.json)
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.functions, "functions", false, "functions that lead to MPI calls, from main down, over all ranks")
 	f.StringVar(&o.sort, "sort", "time", "`column`: sort functions by "+strings.Join(profile.CallerSorts, ", "))
 	f.BoolVar(&o.csv, "csv", false, "print a CSV row for each call path")
 	inGroup(f, "Functions", "functions", "sort", "csv")
-	s := &o.structure
-	f.BoolVar(&s.structure, "structure", false, "the loops as the trace stores them, by class of ranks")
-	f.StringVar(&s.rsd, "rsd", "", "loops of events over all ranks (RSDs, PRSDs), aligned `by` sites or by order")
-	f.Lookup("rsd").NoOptDefVal = bySites
-	s.precision = 100
-	f.Var(toleranceFlag{&s.precision}, "tolerance", "with --rsd=order: trip counts within this `percent` of each other are equal")
-	f.BoolVar(&s.sites, "sites", false, "add call sites: function, file and line")
-	f.BoolVar(&s.times, "times", false, "add times to --structure")
-	s.stream = -1
-	f.IntVarP(&s.stream, "thread", "t", -1, "only this thread of each rank")
-	inGroup(f, "Stored structure", "structure", "rsd", "tolerance", "sites", "times", "thread")
 	window.add(f)
 	return cmd
 }
 
 func (s *shape) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.class, "class", -1, "the tree of this class of ranks, as numbered by spoor info --storage")
-	f.BoolVarP(&s.all, "all", "a", false, "the trees of all classes")
-	f.StringVar(&s.style, "style", "tree", "`style`: tree; paper or terse: terms of computation and calls; latex: a document of these")
+	f.BoolVarP(&s.all, "all-ranks", "a", false, "the trees of all classes of ranks")
 	f.StringVar(&s.minTime, "min-time", "", "fold lines below this `time` (20us, 1.5ms); 0: show all (default: all that fit)")
 	f.IntVar(&s.depth, "depth", -1, "open loops and functions down to level `N`")
 	f.IntVar(&s.width, "width", 0, "use `N` columns (default: those of the terminal)")
@@ -133,7 +123,7 @@ func (s *shape) check(cmd *cobra.Command) error {
 	case set("class") && s.class < 0:
 		return &usageError{cmd, fmt.Errorf("--class: %d: classes are counted from 0", s.class)}
 	case set("rank") && (set("class") || s.all), set("class") && s.all:
-		return &usageError{cmd, errors.New("only one of --rank, --class and --all")}
+		return &usageError{cmd, errors.New("only one of --rank, --class and --all-ranks")}
 	case set("width") && s.width < 1:
 		return &usageError{cmd, fmt.Errorf("--width: %d columns", s.width)}
 	}
@@ -143,16 +133,16 @@ func (s *shape) check(cmd *cobra.Command) error {
 // check refuses flags that contradict each other.
 func (o *calltreeOptions) check(cmd *cobra.Command) error {
 	set := cmd.Flags().Changed
-	s := &o.structure
 	switch {
 	case o.json && o.csv:
 		return &usageError{cmd, errors.New("only one of --json and --csv")}
 	case o.csv && !o.functions, set("sort") && !o.functions:
 		return &usageError{cmd, errors.New("--csv and --sort need --functions; spoor profile has a table of call sites")}
-	case o.functions && (o.ranks != "" || set("class") || o.all || set("style") || o.fold):
-		return &usageError{cmd, errors.New("--functions shows all ranks; leave out --rank, --class, --all, --style and --fold")}
-	case (s.sites || s.times || set("thread")) && !s.structure && s.rsd == "":
-		return &usageError{cmd, errors.New("--sites, --times and --thread need --structure or --rsd")}
+	case o.functions && (o.ranks != "" || set("class") || o.all || set("loops-from")):
+		return &usageError{cmd, errors.New("--functions shows all ranks; leave out --rank, --class, --all-ranks and --loops-from")}
+	}
+	if err := checkLoops(o.loops); err != nil {
+		return &usageError{cmd, err}
 	}
 	return o.shape.check(cmd)
 }
@@ -201,10 +191,7 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.styled(cmd); err != nil {
-		return err
-	}
-	ranks, others, err := profiled(r, o)
+	ranks, others, err := profiled(r, &o.shape, o.ranks)
 	if err != nil {
 		return &usageError{cmd, err}
 	}
@@ -213,16 +200,8 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		return err
 	}
 	var list []*profile.Profile
-	var heads []string
-	var there *trace.Reader
-	var predicted *traced.Prediction
-	if o.machine != "" {
-		if there, predicted, err = predictedTrace(r, o.machine); err != nil {
-			return err
-		}
-	}
 	var c *trace.Code
-	if o.style == "tree" && !o.fold {
+	if o.loops == loopsFromCode {
 		if c, err = where.code(r); err != nil {
 			return err
 		}
@@ -232,16 +211,6 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		if err != nil {
 			return err
 		}
-		if there != nil {
-			other, err := profile.Of(there, rank, calltree.Options{Where: where.called, Code: c, Own: true})
-			if err == nil {
-				err = p.Beside(other, predicted.Machine)
-			}
-			if err != nil {
-				return err
-			}
-			heads = append(heads, fmt.Sprintf("%s: %s on %s, %s traced\n", r.Name(), ps(predicted.EndPs), predicted.Machine, show.Duration(float64(predicted.TracedNs))))
-		}
 		list = append(list, p)
 	}
 	x, err := r.When()
@@ -249,8 +218,8 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		return err
 	}
 	if err := o.print(cmd, list, func(w io.Writer) {
-		o.trees(w, list, heads, view, others, "--class, --rank, --all")
-		if text := iterationsText(x); text != "" && o.style == "tree" {
+		o.trees(w, list, view, others, "--class, --rank, --all-ranks")
+		if text := iterationsText(x); text != "" {
 			fmt.Fprintf(w, "\niterations of the loop with most time: %s\n", text)
 		}
 	}, nil); err != nil {
@@ -262,53 +231,27 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	return nil
 }
 
-// trees writes profiles, each with a head if there are heads, and how many others flags show.
-func (o *shape) trees(w io.Writer, list []*profile.Profile, heads []string, view profile.View, others int, flags string) {
+// trees writes profiles, and how many others flags show.
+func (o *shape) trees(w io.Writer, list []*profile.Profile, view profile.View, others int, flags string) {
 	for i, p := range list {
-		if heads != nil {
-			fmt.Fprint(w, heads[i])
-		}
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		o.write(w, p, view)
+		p.Text(w, view)
 	}
-	if others > 0 && o.style != "latex" {
+	if others > 0 {
 		fmt.Fprintf(w, "\n%s more: %s\n", show.Plural(others, "class"), flags)
 	}
 }
 
-// styles are those of profile.Style.
-var styles = []string{"paper", "terse", "latex"}
-
-// styled checks the style.
-func (o *shape) styled(cmd *cobra.Command) error {
-	if o.style != "tree" && !slices.Contains(styles, o.style) {
-		return &usageError{cmd, fmt.Errorf("--style %s: the styles are tree, paper, terse and latex", o.style)}
-	}
-	if o.style == "latex" { // one document
-		o.all = false
-	}
-	return nil
-}
-
-// write writes a profile in the style.
-func (o *shape) write(w io.Writer, p *profile.Profile, view profile.View) {
-	if o.style == "tree" {
-		p.Text(w, view)
-	} else {
-		p.Paper(w, profile.Style(slices.Index(styles, o.style)), view)
-	}
-}
-
 // profiled chooses the ranks to show; others is how many classes are left out.
-func profiled(r *trace.Reader, o calltreeOptions) (ranks []int, others int, err error) {
+func profiled(r *trace.Reader, o *shape, asked string) (ranks []int, others int, err error) {
 	first := func(class int) int { return r.Members(class)[0] }
 	switch {
 	case r.Classes() == 0:
 		return nil, 0, errors.New("no rank left a track")
-	case o.ranks != "":
-		if ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
+	case asked != "":
+		if ranks, err = parseList(asked, r.Ranks()); err != nil {
 			err = fmt.Errorf("--rank: %w", err)
 		}
 		return ranks, 0, err
@@ -360,54 +303,4 @@ func terminalWidth(cmd *cobra.Command) int {
 		return otherwise
 	}
 	return int(size.columns)
-}
-
-// predictFlat puts what a machine would take beside what was measured.
-func predictFlat(r *trace.Reader, f *profile.Flat, name string) (*traced.Prediction, error) {
-	m, err := machine.Load(name)
-	if err != nil {
-		return nil, err
-	}
-	p, err := traced.Predict(r, traced.Options{Machine: m, Sites: true, Progress: func(uint64) {}})
-	if err != nil {
-		return nil, err
-	}
-	f.Predict(func(class, terminal int) sites.Prediction {
-		if terminal >= len(p.Sites[class]) {
-			return sites.Prediction{}
-		}
-		t := &p.Sites[class][terminal]
-		return sites.Prediction{Ns: float64(t.Overhead+t.Wait+t.Transfer+t.Recorded) / 1000, ComputeNs: float64(t.Compute) / 1000}
-	})
-	return p, nil
-}
-
-// predictedTrace is a trace's prediction for a machine, as a trace.
-func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Prediction, error) {
-	m, err := machine.Load(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	c, p, done, err := retimed(r, traced.Options{Machine: m})
-	if err != nil {
-		return nil, nil, err
-	}
-	defer done()
-	data, err := sections.Encode(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	there, err := trace.NewBytes(data, r.Name()+" on "+p.Machine)
-	return there, p, err
-}
-
-// printPredictedFlat writes call sites with measured and predicted times, over all ranks.
-func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top show.Limit) {
-	fmt.Fprintf(w, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, show.Duration(float64(p.TracedNs)))
-	rows, rest := f.Worth(top)
-	show.Text(w, rows, 0, func(c *show.Row, x sites.Site) {
-		c.Ns("time", x.Time.Sum).Ns("predicted", x.Predicted.Ns).Ns("compute", x.Before.Sum).Ns("predicted", x.Predicted.ComputeNs)
-		c.Count("calls", x.Calls).Text("function and place", x.At.Function+" "+x.Place)
-	})
-	rest.Print(w)
 }

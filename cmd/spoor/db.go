@@ -398,19 +398,18 @@ func quantity(name string, v float64) string {
 func newDBCalltree() *cobra.Command {
 	var path string
 	var o shape
+	var loops string
 	var form output
 	cmd := &cobra.Command{
 		Use:   "calltree [flags] RUN",
 		Short: "Show the loops and MPI calls of a run, without its trace",
 		Long: `The tree is that of spoor calltree. A run is named by its number, a tag
-(NAME=VALUE: the latest run with it) or its file. The styles paper and latex
-follow Grosclaude et al., "Tracing MPI binaries for knowledge discovery".`,
+(NAME=VALUE: the latest run with it) or its file.`,
 		Example: `  spoor db calltree 1
-  spoor db calltree --style paper commit=abc
-  spoor db calltree --style latex app.spoor >app.tex && pdflatex app.tex`,
+  spoor db calltree --depth 2 commit=abc`,
 		Args: exactly(1, "one run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(o.check(cmd), o.styled(cmd)); err != nil {
+			if err := errors.Join(o.check(cmd), checkLoops(loops)); err != nil {
 				return err
 			}
 			d, err := database.OpenRead(path)
@@ -422,7 +421,7 @@ follow Grosclaude et al., "Tracing MPI binaries for knowledge discovery".`,
 			if err != nil {
 				return err
 			}
-			list, err := d.Profiles(run, o.class, o.style == "tree")
+			list, err := d.Profiles(run, o.class, loops == loopsFromCode)
 			if err != nil {
 				return err
 			}
@@ -439,11 +438,12 @@ follow Grosclaude et al., "Tracing MPI binaries for knowledge discovery".`,
 			if err != nil {
 				return err
 			}
-			return form.print(cmd, list, func(w io.Writer) { o.trees(w, list, nil, view, others, "--class, --all") }, nil)
+			return form.print(cmd, list, func(w io.Writer) { o.trees(w, list, view, others, "--class, --all-ranks") }, nil)
 		},
 	}
 	databaseFlag(cmd.Flags(), &path)
 	o.flags(cmd.Flags())
+	loopsFlag(cmd.Flags(), &loops)
 	jsonFlag(cmd.Flags(), &form.json)
 	return cmd
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/spf13/cobra"
 
@@ -31,8 +30,8 @@ func newDiff() *cobra.Command {
 		Use:   "diff [flags] TRACE TRACE",
 		Short: "Find the first call that differs between two traces, rank by rank",
 		Long: `spoor compares call by call and value by value, and prints the first difference
-of each rank with the calls before it. Times and call sites are not compared
-unless asked for. Threads are matched by number or by what they do; numbers of
+of each rank with the calls before it. Call sites are not compared unless asked
+for, and times never. Threads are matched by number or by what they do; numbers of
 handles, requests and memory may differ.
 
 The exit code is 0 if the traces are equal, 1 if they differ, 2 after an error.
@@ -55,9 +54,8 @@ More: docs/compare.md`,
 	f.BoolVar(&o.AnyAddress, "any-address", false, "ignore addresses, which change from build to build")
 	f.BoolVar(&o.Renamed, "renamed", false, "allow other addresses, file names and attribute keys if they correspond")
 	f.BoolVar(&o.AnyOrder, "any-order", false, "allow requests and wildcard receives to complete in another order, and other numbers of failed tests")
-	f.BoolVar(&o.Times, "times", false, "compare times by call path, largest differences first")
 	f.IntVarP(&o.Context, "context", "", o.Context, "show `N` calls before a difference")
-	f.BoolVarP(&o.all, "all", "a", false, "show every rank that differs")
+	f.BoolVarP(&o.all, "all-ranks", "a", false, "show every rank that differs")
 	f.BoolVar(&o.json, "json", false, "print a JSON line for each rank that differs")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing")
 	o.window.add(f)
@@ -83,13 +81,6 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 		defer done()
 		*r = part
 	}
-	if o.Times {
-		for _, r := range []*trace.Reader{a, b} {
-			if err := r.NeedTimes(); err != nil {
-				return false, err
-			}
-		}
-	}
 	for _, r := range []*trace.Reader{a, b} {
 		if extrapolate.Made(r) {
 			o.Memory = true
@@ -105,12 +96,12 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 		if list, err := r.Drawn(); err != nil {
 			return false, err
 		} else if list != nil && !o.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has loops whose numbers of rounds are drawn: it cannot compare calls in and after them with those of a run\n", r.Name())
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has loops with synthetic trip counts: it cannot compare calls in and after them with those of a run\n", r.Name())
 		}
 		if list, err := r.Partners(); err != nil {
 			return false, err
 		} else if list != nil && !o.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has messages whose partners are drawn: its calls can't be compared with those of a run\n", r.Name())
+			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has synthetic messages: its calls can't be compared with those of a run\n", r.Name())
 		}
 	}
 	if o.Sites {
@@ -155,11 +146,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 				return false, err
 			}
 		case o.all || len(differ) <= room:
-			most := room
-			if o.all {
-				most = math.MaxInt
-			}
-			printDifference(out, d, most)
+			printDifference(out, d)
 		}
 	}
 	switch {
@@ -167,28 +154,16 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	case len(differ) == 0:
 		fmt.Fprintf(out, "equal: %s\n", show.Plural(a.Ranks(), "rank"))
 	case len(differ) > room && !o.all:
-		fmt.Fprintf(out, "%s differ: %s (--all shows each)\n", show.Plural(len(differ), "rank"), show.Ranges(differ))
+		fmt.Fprintf(out, "%s differ: %s (--all-ranks shows each)\n", show.Plural(len(differ), "rank"), show.Ranges(differ))
 	default:
 		fmt.Fprintf(out, "%s of %s differ\n", show.Grouped(len(differ)), show.Plural(max(a.Ranks(), b.Ranks()), "rank"))
 	}
 	return len(differ) == 0, out.Flush()
 }
 
-func printDifference(w io.Writer, d *diff.Difference, most int) {
+func printDifference(w io.Writer, d *diff.Difference) {
 	if d.What != "" {
 		fmt.Fprintf(w, "rank %d: %s\n", d.Rank, d.What)
-		shown := 0
-		for _, s := range d.Times {
-			if !diff.Differs(s.Compute) && !diff.Differs(s.MPI) {
-				continue
-			}
-			if shown++; shown <= most {
-				printSpent(w, &s)
-			}
-		}
-		if shown > most {
-			fmt.Fprintf(w, "  and at %s\n", show.Plural(shown-most, "other place"))
-		}
 		return
 	}
 	thread := ""
@@ -202,30 +177,6 @@ func printDifference(w io.Writer, d *diff.Difference, most int) {
 	fmt.Fprintf(w, "- %s\n+ %s\n", callOrEnd(d.A), callOrEnd(d.B))
 	if d.A != nil && d.B != nil && d.A.Text() == d.B.Text() {
 		fmt.Fprintf(w, "  called from %s and %s\n", d.A.Site.String(), d.B.Site.String())
-	}
-}
-
-// printSpent prints what differs at a place.
-func printSpent(w io.Writer, s *diff.Spent) {
-	thread := ""
-	if s.Stream > 0 {
-		thread = fmt.Sprintf(" of thread %d", s.Stream)
-	}
-	where := fmt.Sprintf("%s %s, from call %d%s on", show.Grouped(s.Calls), s.Call.Name(), s.Index, thread)
-	if s.Calls == 1 {
-		where = fmt.Sprintf("%s, call %d%s", s.Call.Name(), s.Index, thread)
-	}
-	for _, x := range []struct {
-		what string
-		ns   [2]float64
-	}{{"computing before", s.Compute}, {"in MPI", s.MPI}} {
-		if off := x.ns[1] - x.ns[0]; diff.Differs(x.ns) {
-			sign := "+"
-			if off < 0 {
-				sign = "-"
-			}
-			fmt.Fprintf(w, "  %s%s %s: %s, then %s: %s %s\n", sign, show.Duration(math.Abs(off)), x.what, show.Duration(x.ns[0]), show.Duration(x.ns[1]), where, s.Call.Site.String())
-		}
 	}
 }
 

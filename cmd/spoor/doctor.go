@@ -187,7 +187,7 @@ func (h *host) printProgram(w io.Writer, r *launch.Inspection) {
 		fmt.Fprintf(w, "sanitizer  %s\n", s)
 	}
 	if r.Loops > 0 {
-		fmt.Fprintf(w, "rounds     %s count them: spoor run --rounds\n", show.Plural(r.Loops, "loop"))
+		fmt.Fprintf(w, "iterations %s count them: spoor run --plugin $(spoor papers pass --plugin)\n", show.Plural(r.Loops, "loop"))
 	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "not found  %s\n", m)

@@ -51,7 +51,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 
 // text says it in a line.
 func (d *drawnRounds) text() string {
-	return fmt.Sprintf("rounds of loops with %s, as one of %d: %d (rank %d) to %d (rank %d) in %s before; tolerance %s, seed %d", d.Of, len(d.Bins),
+	return fmt.Sprintf("trip counts of loops with %s, as one of %d: %d (rank %d) to %d (rank %d) in %s before; tolerance %s, seed %d", d.Of, len(d.Bins),
 		d.Least, d.LeastRank, d.Most, d.MostRank, show.Plural(d.Runs, "run"), toleranceText(d.Precision), d.Seed)
 }
 
@@ -74,7 +74,7 @@ func drawnMark(list []trace.Drawn, family int) string {
 		return ""
 	}
 	x := &list[family]
-	return fmt.Sprintf(" # rounds drawn of %s..%s", show.Grouped(uint64(x.Least.Value)), show.Grouped(uint64(x.Most.Value)))
+	return fmt.Sprintf(" # trip count synthetic, of %s..%s", show.Grouped(uint64(x.Least.Value)), show.Grouped(uint64(x.Most.Value)))
 }
 
 // A drawnMessages is a family of messages that are drawn, as people read it.

@@ -39,8 +39,6 @@ type dumpOptions struct {
 	times     bool
 	values    bool
 	structure bool
-	rsd       string
-	precision int
 	at        string
 }
 
@@ -133,7 +131,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		return err
 	}
 	defer d.progress.end()
-	var missing, whole []int
+	var missing []int
 	seen := make(map[int]bool)
 	for _, rank := range ranks {
 		k, err := r.Rank(rank)
@@ -144,9 +142,7 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		if err != nil {
 			return errors.Join(d.out.Flush(), err)
 		}
-		if o.rsd != "" {
-			whole = append(whole, rank)
-		} else if o.at != "" {
+		if o.at != "" {
 			err = d.moments(k)
 		} else if o.structure {
 			if seen[k.Class()] {
@@ -160,9 +156,6 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 		if err != nil {
 			return errors.Join(d.out.Flush(), err)
 		}
-	}
-	if err := d.rsd(whole); err != nil {
-		return errors.Join(d.out.Flush(), err)
 	}
 	d.places.complain(cmd)
 	if len(missing) < len(ranks) && !d.window.Found() {
@@ -203,7 +196,7 @@ func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 			}
 		}
 	}
-	if calls >= manyCalls && !d.o.structure && d.o.rsd == "" && d.o.at == "" {
+	if calls >= manyCalls && !d.o.structure && d.o.at == "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s: %s calls follow; --rank and --range print a part; spoor calltree shows the loops\n", d.r.Name(), show.Grouped(calls))
 	}
 	if f, ok := cmd.OutOrStdout().(*os.File); ok && terminal(f) {
@@ -220,9 +213,6 @@ func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 		}
 	}
 	if err := parseCalls(d.o.calls); err != nil {
-		return nil, err
-	}
-	if err = checkRSD(cmd.Flags().Changed, &d.o); err != nil {
 		return nil, err
 	}
 	if d.o.at != "" {

@@ -17,7 +17,7 @@ import (
 
 func newEfficiency() *cobra.Command {
 	var o output
-	var all, inside, byRank, apart bool
+	var all, byRank, apart bool
 	var paths []string
 	var window windowFlags
 	cmd := &cobra.Command{
@@ -33,11 +33,11 @@ such as MPI_Recv and MPI_Wait it is all of their time. Calls below 1 % of the
 run are left out. Bars count ranks from least to most.
 More: docs/efficiency.md`,
 		Example: `  spoor efficiency app.spoor
-  spoor efficiency --all app.spoor                also calls below 1 % of the run
+  spoor efficiency --all-calls app.spoor          also calls below 1 % of the run
   spoor efficiency --by-rank --csv app.spoor      what each rank spent where
   spoor efficiency --json app.spoor | jq .efficiency`,
 		Args: aTrace,
-		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
+		RunE: window.ofInner(func(cmd *cobra.Command, r *trace.Reader, inside bool) error {
 			if err := r.NeedTimes(); err != nil {
 				return err
 			}
@@ -72,8 +72,7 @@ More: docs/efficiency.md`,
 	}
 	f := cmd.Flags()
 	window.add(f)
-	f.BoolVar(&inside, "inside", false, "without the time in MPI_Init and MPI_Finalize")
-	f.BoolVar(&all, "all", false, "all calls, also those without waiting and those below 1 % of the run")
+	f.BoolVar(&all, "all-calls", false, "all calls, also those without waiting and those below 1 % of the run")
 	f.BoolVar(&byRank, "by-rank", false, "a row for each rank: time in MPI and outside, by call site")
 	o.tableFlags(cmd, 10, "calls")
 	debugPathFlag(f, &paths)

@@ -44,7 +44,6 @@ func newExport() *cobra.Command {
   chrome        JSON for Chrome's trace viewer and others
   csv, parquet  folders of tables: calls, operations, communicators
   paraver       a folder for Paraver
-  goal          a schedule for LogGOPSim, ATLAHS and spoor simulate
   dimemas       a file for Dimemas
   smpi          a folder for SimGrid's smpirun -replay
 
@@ -57,7 +56,12 @@ More: docs/export.md`,
   spoor export --to otf2 --rank 0-15 --from 10s --until 12s app.spoor
   spoor export --to parquet app.spoor`,
 		Args: aTrace,
-		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error { return runExport(cmd, o, r) }),
+		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
+			if o.to == goalFormat {
+				return &usageError{cmd, errors.New("--to goal: use spoor papers goal")}
+			}
+			return runExport(cmd, o, r)
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.to, "to", "", "the `format`: "+strings.Join(formatNames(), ", "))
@@ -92,12 +96,17 @@ var formats = map[string]format{
 	"parquet":  {values: true, folder: true, messages: true, ending: "-parquet", write: writeParquet},
 	"chrome":   {values: true, messages: true, ending: ".chrome.json", most: 512 << 20, write: writeChrome},
 	"paraver":  {values: true, folder: true, messages: true, ending: "-paraver", write: writeParaver},
-	"goal":     {shares: true, whole: true, ending: ".goal", write: writeGOAL},
+	goalFormat: {shares: true, whole: true, ending: ".goal", write: writeGOAL},
 	"dimemas":  {whole: true, ending: ".dim", write: writeDimemas},
 	"smpi":     {folder: true, shares: true, whole: true, ending: "-smpi", write: writeSMPI},
 }
 
-func formatNames() []string { return slices.Sorted(maps.Keys(formats)) }
+// goalFormat is written by spoor papers goal alone.
+const goalFormat = "goal"
+
+func formatNames() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(formats)), func(name string) bool { return name == goalFormat })
+}
 
 func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	f, ok := formats[o.to]

@@ -156,7 +156,7 @@ func (g *gathering) print(w io.Writer, room int) {
 	fmt.Fprintf(w, "\n%s\n", g.line())
 	for i, r := range g.Ranks {
 		if i == room && len(g.Ranks) > room+1 {
-			fmt.Fprintf(w, "  %d more: --all\n", len(g.Ranks)-i)
+			fmt.Fprintf(w, "  %d more: --all-ranks\n", len(g.Ranks)-i)
 			break
 		}
 		who := "a process"

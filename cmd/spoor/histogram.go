@@ -29,13 +29,13 @@ type histogramOptions struct {
 }
 
 // histogramFlags are the flags that go with --histogram alone.
-var histogramFlags = []string{"site", "gaps", "after"}
+var histogramFlags = []string{"site", "before", "by-previous"}
 
 func (o *histogramOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVarP(&o.calls, "call", "c", nil, "only these `functions`; * and ? match, MPI_ may be left out")
 	f.StringVarP(&o.site, "site", "s", "", "only this call `site`: its number, or a place such as solver.c:120")
-	f.BoolVar(&o.gaps, "gaps", false, "the times before calls instead; JSON and CSV have both")
-	f.BoolVar(&o.paths, "after", false, "separate calls by the call before them")
+	f.BoolVar(&o.gaps, "before", false, "the times before calls instead; JSON and CSV have both")
+	f.BoolVar(&o.paths, "by-previous", false, "separate calls by the call before them")
 }
 
 func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) error {
@@ -74,7 +74,7 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	p.end()
 	switch {
 	case errors.Is(err, histogram.ErrNone):
-		return fmt.Errorf("%s: no histograms, and no times of single calls to make them of; record them: spoor run --timing hist, lossless or a lossy mode", r.Name())
+		return fmt.Errorf("%s: no histograms, and no times of single calls to make them of; record them: spoor run --timing hist or lossless", r.Name())
 	case err != nil:
 		return err
 	case !named:

@@ -22,7 +22,6 @@ func newReport() *cobra.Command {
 	var asJSON, force bool
 	var paths []string
 	var window windowFlags
-	var serving bool
 	var port int
 	cmd := &cobra.Command{
 		Use:   "report [flags] [TRACE]",
@@ -35,7 +34,7 @@ says so.
 --serve shows it in a browser and reads the trace as you zoom, down to single
 calls. It listens on 127.0.0.1, its address holds a random token, and it runs
 until it is interrupted. For a remote machine: ssh -L 8888:127.0.0.1:8888 HOST,
-and there spoor report --serve --port 8888.
+and there spoor report --serve=8888.
 More: docs/report.md`,
 		Example: `  spoor report app.spoor                    writes app.html
   spoor report app.spoor -o report.html
@@ -47,7 +46,7 @@ More: docs/report.md`,
 			if err != nil {
 				return err
 			}
-			if serving {
+			if cmd.Flags().Changed("serve") {
 				return serve(cmd, r, o, p, port)
 			}
 			d, err := page.Of(r, o)
@@ -74,9 +73,9 @@ More: docs/report.md`,
 	forceFlag(f, &force)
 	f.BoolVar(&asJSON, "json", false, "print the page's data as JSON")
 	debugPathFlag(f, &paths)
-	f.BoolVar(&serving, "serve", false, "show the page in a browser, with every call of long runs")
-	f.IntVar(&port, "port", 0, "listen at this `port` of 127.0.0.1 (default: any free one)")
-	inGroup(f, "Browser", "serve", "port")
+	f.IntVar(&port, "serve", 0, "show the page in a browser, with every call of long runs, at this `port` of 127.0.0.1 (default: any free one)")
+	f.Lookup("serve").NoOptDefVal = "0"
+	inGroup(f, "Browser", "serve")
 	window.add(f)
 	return cmd
 }
@@ -84,7 +83,7 @@ More: docs/report.md`,
 // serve shows the page in a browser until it is interrupted.
 func serve(cmd *cobra.Command, r *trace.Reader, o page.Options, p *progress, port int) error {
 	if port < 0 || port > 65535 {
-		return &usageError{cmd, fmt.Errorf("--port %d: want 0 to 65535", port)}
+		return &usageError{cmd, fmt.Errorf("--serve %d: want a port, 0 to 65535", port)}
 	}
 	o.Live = true
 	d, err := page.Of(r, o)

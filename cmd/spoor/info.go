@@ -139,7 +139,7 @@ func printFindings(w io.Writer, s *summary.Summary, list []efficiency.Finding) {
 	for _, f := range list {
 		fmt.Fprintln(w, f.Line(fmt.Sprintf("%-10s ", show.Share(f.Share, 1))))
 	}
-	fmt.Fprintf(w, "%-10s spoor efficiency --all %s\n\n", "more", s.File)
+	fmt.Fprintf(w, "%-10s spoor efficiency --all-calls %s\n\n", "more", s.File)
 }
 
 func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []drawnRounds, who []drawnMessages, noWaits, iterations string, top show.Limit) {
@@ -211,7 +211,7 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 		for _, x := range s.Counted {
 			sum += x.Rounds
 		}
-		field("rounds", "%s of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.Counted), "loop"), show.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
+		field("counted", "%s iterations of %s, counted by the program; most, %s, at %s", show.Grouped(sum), show.Plural(len(s.Counted), "loop"), show.Grouped(s.Counted[0].Rounds), s.Counted[0].Loop)
 	}
 	if s.Lost > 0 {
 		field("lost", "%s that the trace lacks", show.Plural(s.Lost, "call"))
@@ -226,10 +226,10 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 		field("merged", "%s", merged[i].text())
 	}
 	for i := range loops {
-		field("drawn", "%s", loops[i].text())
+		field("synthetic", "%s", loops[i].text())
 	}
 	for i := range who {
-		field("drawn", "%s", who[i].text())
+		field("synthetic", "%s", who[i].text())
 	}
 	printFunctions(w, s, top)
 }

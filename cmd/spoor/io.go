@@ -32,7 +32,7 @@ More: docs/io.md`,
 		Example: `  spoor run --io mpirun -n 4 ./app && spoor io app.spoor
   spoor run --io=all mpirun -n 4 ./app         calls of the MPI library as well
   spoor run --io --io-include '/scratch/' --io-exclude '*.log' mpirun -n 4 ./app
-  spoor io app.spoor --by-rank --each
+  spoor io app.spoor --by-rank --no-grouping
   spoor io app.spoor --json | jq '.files[] | [.path, .total.writes.bytes]'`,
 		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
@@ -57,7 +57,7 @@ More: docs/io.md`,
 	}
 	f := cmd.Flags()
 	window.add(f)
-	f.BoolVar(&each, "each", false, "a row for each file, also where names differ in the rank alone")
+	f.BoolVar(&each, "no-grouping", false, "a row for each file, also where names differ in the rank alone")
 	f.BoolVar(&system, "system", false, "also files in system folders (/usr, /etc, …) and what interpreters import")
 	f.BoolVar(&ranks, "by-rank", false, "the part of each rank")
 	o.tableFlags(cmd, 20, "files")

@@ -132,7 +132,7 @@ func newRoot(args ...string) *cobra.Command {
 		if !cmd.HasParent() && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 			return rootVerb(cmd, args) // flags of what is no verb are not this one's
 		}
-		return &usageError{cmd, inWords(err)}
+		return &usageError{cmd, inWords(instead(cmd, err))}
 	})
 	made := verbs
 	if len(args) > 0 && args[0] == "run" { // a job waits for it, and to make all takes longer than what is done before the job
@@ -224,6 +224,9 @@ func rootVerb(cmd *cobra.Command, args []string) error {
 	if meant != nil {
 		near = meant
 	}
+	if now := goneVerbs[args[0]]; now != "" {
+		near = []string{"spoor " + now}
+	}
 	if len(near) > 0 {
 		err = fmt.Errorf("no verb %q; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
@@ -239,6 +242,7 @@ var guesses = map[string]string{
 	"diff": "same equal cmp", "db": "database archive", "replay": "rerun play", "proxy": "codegen skeleton generate benchmark miniapp", "simulate": "predict model simulator",
 	"machine": "calibrate measure network", "extrapolate": "predict-ranks upscale", "check": "verify validate fsck", "cut": "slice extract window", "reduce": "thin compress shrink lossy",
 	"export": "convert to", "import": "from",
+	"papers": "rsd thin codecs terms goal loggops pilgrim cypress scalatrace",
 }
 
 // A verbGroup is what help lists under one title; without a title, what it does not list.
@@ -253,9 +257,9 @@ func verbs() []verbGroup {
 		{"Record", []*cobra.Command{newRun(), newWhere(), newRecover(), newDoctor()}},
 		{"Understand", []*cobra.Command{newInfo(), newProfile(), newCalltree(), newEfficiency(), newWaits(), newMatrix(), newIO(), newDump(), newReport()}},
 		{"Compare", []*cobra.Command{newCompare(), newScaling(), newDiff(), newDB()}},
-		{"Reproduce and predict", []*cobra.Command{newReplay(), newProxy(), newSimulate(), newMachine(), newExtrapolate()}},
+		{"Reproduce and predict", []*cobra.Command{newReplay(), newProxy(), newSimulate(), newMachine(), newExtrapolate(), newPapers()}},
 		{"Trace files", []*cobra.Command{newCheck(), newCut(), newReduce(), newExport(), newImport()}},
-		{"", []*cobra.Command{newTiming(), newPass(), newMan(), newBring(), newCode(), newReduced()}},
+		{"", []*cobra.Command{newMan(), newBring(), newCode(), newReduced()}},
 	}
 }
 

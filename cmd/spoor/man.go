@@ -29,7 +29,8 @@ func newMan() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := os.WriteFile(filepath.Join(args[0], filepath.Base(page)), withFlags(cmd.Root(), text), 0o644); err != nil {
+				text = []byte(installed.Replace(string(text)))
+				if err := os.WriteFile(filepath.Join(args[0], installed.Replace(filepath.Base(page))), withFlags(cmd.Root(), text), 0o644); err != nil {
 					return err
 				}
 			}
@@ -43,6 +44,9 @@ func newMan() *cobra.Command {
 		},
 	}
 }
+
+// installed has links between pages of docs/ and papers/, which become one folder, and names for both overviews.
+var installed = strings.NewReplacer("](../papers/", "](", "](../docs/", "](", "papers/README.md", "papers.md", "README.md", "papers.md")
 
 // examplesOf marks where a page shows the examples of a verb.
 const examplesOf = `<!-- examples: (\S+) -->\n`

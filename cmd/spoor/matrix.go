@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,11 +19,11 @@ import (
 )
 
 type matrixOptions struct {
-	out                           string
-	force                         bool
-	collectives, rma, noP2P, json bool
-	messages                      bool
-	bin                           int
+	out            string
+	force          bool
+	of             []string
+	json, messages bool
+	bin            int
 }
 
 func newMatrix() *cobra.Command {
@@ -32,13 +33,13 @@ func newMatrix() *cobra.Command {
 		Use:   "matrix [flags] [TRACE]",
 		Short: "Show how many bytes and messages each rank sends to each other rank",
 		Long: `Ranks are those of MPI_COMM_WORLD, for messages on any communicator.
-Point-to-point messages of all modes count, where they are sent. --collectives
-adds collectives by their logical pattern (who needs whose data), --rma adds
-one-sided transfers. With many ranks, several share a row; CSV and JSON have
-every pair.
+Point-to-point messages of all modes count, where they are sent. --of can name
+others: collectives by their logical pattern (who needs whose data), and
+one-sided transfers (rma). With many ranks, several share a row; CSV and JSON
+have every pair.
 More: docs/matrix.md`,
 		Example: `  spoor matrix app.spoor
-  spoor matrix --collectives -o app.png app.spoor
+  spoor matrix --of p2p,collectives -o app.png app.spoor
   spoor matrix -o app.csv app.spoor              every pair of ranks that communicates
   spoor matrix --bin 64 --messages app.spoor     64 ranks share a row; numbers of messages`,
 		Args: aTrace,
@@ -47,10 +48,9 @@ More: docs/matrix.md`,
 	f := cmd.Flags()
 	window.add(f)
 	forceFlag(f, &o.force)
-	f.StringVarP(&o.out, "output", "o", "", "write to this `file`: .txt, .csv, .json, .png or .svg")
-	f.BoolVar(&o.collectives, "collectives", false, "count collectives as well")
-	f.BoolVar(&o.rma, "rma", false, "count one-sided transfers as well")
-	f.BoolVar(&o.noP2P, "no-p2p", false, "leave out point-to-point messages")
+	f.StringVarP(&o.out, "output", "o", "", "write to this `file`: .txt, .csv, .json or .png")
+	f.StringSliceVar(&o.of, "of", []string{"p2p"}, "count these `kinds`: p2p, collectives, rma")
+	f.Lookup("of").DefValue = "p2p"
 	f.BoolVar(&o.messages, "messages", false, "numbers of messages instead of bytes")
 	f.IntVar(&o.bin, "bin", 0, "`N` ranks share a row (default: as fits)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
@@ -69,14 +69,14 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 		}
 	}
 	fits := false // the table has to fit the terminal
-	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPicture, "svg": matrix.MaxPicture / 4}[format]
+	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPicture}[format]
 	switch {
 	case most == 0 && r.Ranks() > 0:
-		return fmt.Errorf("%s: the name has to end in .txt, .csv, .json, .png or .svg", o.out)
+		return fmt.Errorf("%s: the name has to end in .txt, .csv, .json or .png", o.out)
 	case o.bin < 0:
 		return errors.New("--bin has to be positive")
-	case o.noP2P && !o.collectives && !o.rma:
-		return errors.New("nothing is left to count: add --collectives or --rma")
+	case len(o.of) == 0 || len(o.counted()) != len(o.of):
+		return &usageError{cmd, fmt.Errorf("--of %s: kinds are p2p, collectives and rma", strings.Join(o.of, ","))}
 	case o.bin == 0:
 		fits = format == "txt" && o.out == ""
 		o.bin = max(1, (r.Ranks()+most-1)/max(1, most))
@@ -84,7 +84,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	p := newProgress(cmd.ErrOrStderr(), "counting messages", r.Ranks())
 	var mu sync.Mutex
 	m, err := matrix.Compute(r, matrix.Options{
-		PointToPoint: !o.noP2P, Collectives: o.collectives, RMA: o.rma, Bin: o.bin,
+		PointToPoint: slices.Contains(o.of, "p2p"), Collectives: slices.Contains(o.of, "collectives"), RMA: slices.Contains(o.of, "rma"), Bin: o.bin,
 		Progress: func(int, int) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -149,8 +149,6 @@ func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string,
 		m.WriteCSV(w)
 	case "png":
 		return m.WritePNG(w, u)
-	case "svg":
-		m.WriteSVG(w, u)
 	case "json":
 		return writeJSON(w, jsonMatrix(m, o))
 	default:
@@ -179,17 +177,16 @@ func printMatrix(out io.Writer, m *matrix.Matrix, u matrix.Measure, o matrixOpti
 	}
 }
 
+// matrixKinds are what --of names, and how answers call it.
+var matrixKinds = [][2]string{{"p2p", "point-to-point"}, {"collectives", "collectives"}, {"rma", "one-sided"}}
+
 // counted names what is counted.
 func (o *matrixOptions) counted() []string {
 	var list []string
-	if !o.noP2P {
-		list = append(list, "point-to-point")
-	}
-	if o.collectives {
-		list = append(list, "collectives")
-	}
-	if o.rma {
-		list = append(list, "one-sided")
+	for _, kind := range matrixKinds {
+		if slices.Contains(o.of, kind[0]) {
+			list = append(list, kind[1])
+		}
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,36 +23,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// What a run's trace holds: every call as it was, or loops and sizes as `spoor reduce` leaves them.
-const (
-	losslessModel = "lossless"
-	loopsModel    = "loops"
-)
-
-// A modelOptions is what becomes of a trace once the ranks have written it.
-type modelOptions struct {
-	name string
-	thin reduceOptions
-}
-
-func (m *modelOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&m.name, "model", losslessModel, "`model`: lossless, or loops: the lossy trace of spoor reduce, with its flags")
-	m.thin.flags(f)
-}
-
-// check looks at what was said of the model.
-func (m *modelOptions) check(f *pflag.FlagSet, o *runOptions) error {
-	switch m.name {
-	case loopsModel:
-	case losslessModel:
-		for _, name := range reduceFlags {
-			if f.Changed(name) {
-				return fmt.Errorf("--%s needs --model loops", name)
-			}
-		}
+// checkReduced looks at whether the trace is to be lossy: as spoor reduce makes it, where one of its flags is given.
+func (o *runOptions) checkReduced(f *pflag.FlagSet) error {
+	if o.reduced = slices.ContainsFunc(reduceFlags, f.Changed); !o.reduced {
 		return nil
-	default:
-		return fmt.Errorf("--model: no model %q; there are %s and %s", m.name, losslessModel, loopsModel)
 	}
 	for _, x := range []struct {
 		name string
@@ -60,18 +35,17 @@ func (m *modelOptions) check(f *pflag.FlagSet, o *runOptions) error {
 		{"--timing " + o.mode, o.timing.Mode != timing.Stats && o.timing.Mode != timing.None},
 		{"--plugin", o.plugin != ""},
 		{"--counters", o.counters != ""},
-		{"--rounds", o.rounds},
 	} {
 		if x.set {
-			return fmt.Errorf("--model loops keeps means of times, and nothing of what is attached to calls: leave out %s", x.name)
+			return fmt.Errorf("--tolerance and --budget keep means of times, and nothing of what is attached to calls: leave out %s", x.name)
 		}
 	}
-	return m.thin.parse(f)
+	return o.thin.parse(f)
 }
 
 // made is the name that ranks give the trace: not the one that was asked for where a smaller one is to be made of it.
-func (m *modelOptions) made(out string) string {
-	if m.name != loopsModel {
+func (o *runOptions) made(out string) string {
+	if !o.reduced {
 		return out
 	}
 	ext := filepath.Ext(out)
@@ -81,10 +55,10 @@ func (m *modelOptions) made(out string) string {
 // reportMade makes of a trace that ranks wrote the one that was asked for, and tells of it. Where that fails, the lossless
 // one is given its name.
 func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*summary.Summary, error) {
-	if o.model.name != loopsModel {
+	if !o.reduced {
 		return reportTrace(stderr, o, path)
 	}
-	name, said, err := o.model.thin.file(stderr, path, out, force)
+	name, said, err := o.thin.file(stderr, path, out, force)
 	switch {
 	case err == nil && name != "":
 		if filepath.Dir(path) != filepath.Dir(out) { // rank 0 has said how to bring that home
@@ -172,14 +146,14 @@ func thinnedText(x *reduce.Result) string {
 			runs += f.Runs
 			bins += len(f.Bins)
 		}
-		parts = append(parts, fmt.Sprintf("numbers of rounds of %s of loops are drawn from %d (tolerance %s, seed %d)", show.Plural(runs, "run"), bins, toleranceText(d.Families[0].Precision), d.Seed))
+		parts = append(parts, fmt.Sprintf("trip counts of %s of loops are synthetic, of %d values (tolerance %s, seed %d)", show.Plural(runs, "run"), bins, toleranceText(d.Families[0].Precision), d.Seed))
 	}
 	if list := x.Content.Partners; list != nil {
 		intervals, messages := uint64(0), uint64(0)
 		for i := range list {
 			intervals, messages = intervals+list[i].Intervals, messages+list[i].Relative.Count()
 		}
-		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are drawn (seed %d)", show.Plural(messages, "message"), show.Plural(intervals, "interval"), list[0].Seed))
+		parts = append(parts, fmt.Sprintf("%s in %s between collective calls are synthetic (seed %d)", show.Plural(messages, "message"), show.Plural(intervals, "interval"), list[0].Seed))
 	}
 	if ordered(x) {
 		parts = append(parts, "requests finish in the order of their arrays")
@@ -192,16 +166,16 @@ func thinnedText(x *reduce.Result) string {
 
 // thinCommand is what the engine has the tool do, where spoor became the ranks.
 func (o *runOptions) thinCommand(tool, out string) []string {
-	t := &o.model.thin
+	t := &o.thin
 	return []string{
-		tool, "reduced", "--tolerance=" + toleranceText(t.options.Precision), "--budget=" + t.budget, "--draw=" + strconv.FormatBool(t.draw), "--partners=" + strconv.FormatBool(t.who), "--order=" + strconv.FormatBool(t.order), "--seed=" + strconv.FormatUint(t.seed, 10),
+		tool, "reduced", "--tolerance=" + toleranceText(t.options.Precision), "--budget=" + t.budget,
 		"--stack=" + strconv.Itoa(o.stack), "--no-code=" + strconv.FormatBool(o.noCode), "--force=" + strconv.FormatBool(o.force), "--quiet=" + strconv.FormatBool(o.quiet), "--to=" + out,
 	}
 }
 
 // newReduced is for that.
 func newReduced() *cobra.Command {
-	o := runOptions{model: modelOptions{name: loopsModel}}
+	o := runOptions{reduced: true}
 	var to, say string
 	cmd := &cobra.Command{
 		Use:    "reduced TRACE",
@@ -209,7 +183,7 @@ func newReduced() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.model.thin.parse(cmd.Flags()); err != nil {
+			if err := o.thin.parse(cmd.Flags()); err != nil {
 				return err
 			}
 			said, err := os.OpenFile(say, os.O_WRONLY|os.O_APPEND, 0)
@@ -224,7 +198,7 @@ func newReduced() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	o.model.thin.flags(f)
+	o.thin.flags(f)
 	f.IntVar(&o.stack, "stack", defaultStack, "frames of the calls' sites")
 	f.BoolVar(&o.noCode, "no-code", false, "say nothing of the binaries")
 	f.BoolVar(&o.force, "force", false, "write over an existing file")

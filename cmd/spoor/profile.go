@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/analyse/waits"
 	"github.com/spoor-hpc/spoor/internal/show"
-	"github.com/spoor-hpc/spoor/internal/simulate/traced"
 	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/sites/sums"
 	"github.com/spoor-hpc/spoor/trace"
@@ -20,7 +18,6 @@ import (
 type profileOptions struct {
 	output
 	byRank    bool
-	machine   string
 	paths     []string
 	histogram histogramOptions
 	ranks     string
@@ -46,13 +43,12 @@ More: docs/profile.md`,
   spoor profile --sort imbalance --top 10 app.spoor
   spoor profile --by-rank app.spoor                    a row for each rank
   spoor profile --histogram --call MPI_Allreduce app.spoor
-  spoor profile --machine infiniband app.spoor         predicted times beside
   spoor profile --columns calls,max,max_rank,function app.spoor
   spoor profile --csv app.spoor >app.csv`,
 		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
 			if o.asked {
-				if err := refuseFlags(cmd, []string{"sort", "columns", "by-rank", "machine", "sites"}, "not with --histogram"); err != nil {
+				if err := refuseFlags(cmd, []string{"sort", "columns", "by-rank", "sites"}, "not with --histogram"); err != nil {
 					return err
 				}
 				o.histogram.output, o.histogram.debug, o.histogram.ranks = o.output, o.paths, o.ranks
@@ -68,7 +64,6 @@ More: docs/profile.md`,
 	o.tableFlags(cmd, 25, "rows")
 	f.StringVarP(&o.ranks, "rank", "r", "", "only the calls of these `ranks`: 0,4-7,10-; with --histogram of one, or of its class if the trace has no time for every call")
 	f.BoolVar(&o.byRank, "by-rank", false, "a row for each rank instead of each call site")
-	f.StringVar(&o.machine, "machine", "", "`name`: add the times predicted for a machine, or its file")
 	debugPathFlag(f, &o.paths)
 	apartFlag(f, &o.apart)
 	f.BoolVar(&o.asked, "histogram", false, "how the times of single calls are distributed, by call site")
@@ -105,9 +100,6 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		if ranks, err = parseList(o.ranks, r.Ranks()); err != nil {
 			return &usageError{cmd, fmt.Errorf("--rank: %w", err)}
 		}
-		if o.machine != "" {
-			return &usageError{cmd, errors.New("--rank: not with --machine")}
-		}
 		table = profile.FlatOfRanks(ranks)
 	}
 	f, err := flatOf(cmd, r, named, table)
@@ -140,20 +132,8 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		}
 		o.sort = ""
 	}
-	var predicted *traced.Prediction
-	if o.machine != "" {
-		if o.csv || o.byRank || o.columns != nil {
-			return &usageError{cmd, errors.New("--machine can be combined with --json, not with --csv, --columns or --by-rank")}
-		}
-		if predicted, err = predictFlat(r, f, o.machine); err != nil {
-			return err
-		}
-	}
 	defer where.complain(cmd)
-	switch {
-	case predicted != nil:
-		return o.print(cmd, f, func(w io.Writer) { printPredictedFlat(w, f, predicted, o.top) }, nil)
-	case o.byRank:
+	if o.byRank {
 		return o.print(cmd, f, nil, func(w io.Writer, v show.View) error {
 			if !o.top.Asked {
 				v.Top = 0

@@ -26,7 +26,8 @@ type proxyOptions struct {
 	json  bool
 	mpi   string
 	paths []string
-	fold  bool
+	loops string
+	times string // computation
 	scale bool
 }
 
@@ -47,7 +48,7 @@ writes a program for any number. Values that the traces do not determine are
 parameters at the top of proxy.c.
 More: docs/proxy.md`,
 		Example: `  spoor proxy app.spoor -o proxy && make -C proxy && mpiexec -n 4 proxy/proxy
-  spoor proxy app.spoor --compute spin --gaps followed
+  spoor proxy app.spoor --compute spin --compute-times all
   spoor proxy app.spoor --mpi openmpi
   spoor proxy --scalable app-9.spoor app-12.spoor app-16.spoor app-25.spoor -o proxy`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -75,11 +76,11 @@ More: docs/proxy.md`,
 	f := cmd.Flags()
 	f.StringVarP(&o.dir, "output", "o", "", "write to this `folder` (default NAME-proxy)")
 	f.StringVar(&o.Compute, "compute", "none", "`how`: let the time between calls pass: sleep, spin or none")
-	f.StringVar((*string)(&o.Gaps), "gaps", string(proxy.GapsDrawn), "`kind`: time before a call: drawn from histograms, mean of its place, or followed, call by call")
+	f.StringVar(&o.times, "compute-times", "histogram", "`kind` of time before a call: random, from its histogram; mean of its call path; or all, call by call")
 	f.BoolVar(&o.Recorded, "recorded-order", false, "complete requests in the recorded order, also where that follows no rule")
 	f.BoolVar(&o.Partial, "partial", false, "leave out calls that cannot be made again; for a dead program, go as far as it came")
 	f.StringVar(&o.mpi, "mpi", "", "write it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
-	f.BoolVar(&o.fold, "fold", false, "loops by the order of calls, without the machine code")
+	loopsFlag(f, &o.loops)
 	f.BoolVar(&o.scale, "scalable", false, "a program for any number of ranks, from traces on several")
 	debugPathFlag(f, &o.paths)
 	f.BoolVarP(&o.force, "force", "f", false, "write into a folder that has files")
@@ -87,22 +88,27 @@ More: docs/proxy.md`,
 	return cmd
 }
 
+// computeTimes are what --compute-times can be.
+var computeTimes = map[string]proxy.Gaps{"histogram": proxy.GapsDrawn, "mean": proxy.GapsMean, "all": proxy.GapsFollowed}
+
 func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 	r := list[0]
-	if o.scale && (o.fold || o.Partial || o.Recorded || cmd.Flags().Changed("gaps")) {
-		return &usageError{cmd, errors.New("--scalable goes without --fold, --gaps, --partial and --recorded-order")}
+	if o.scale && (o.loops != loopsFromCode || o.Partial || o.Recorded || cmd.Flags().Changed("compute-times")) {
+		return &usageError{cmd, errors.New("--scalable goes without --loops-from, --compute-times, --partial and --recorded-order")}
 	}
 	switch o.Compute {
 	case "sleep", "spin", "none":
 	default:
 		return &usageError{cmd, fmt.Errorf("--compute %s: sleep, spin or none", o.Compute)}
 	}
-	switch o.Gaps {
-	case proxy.GapsDrawn, proxy.GapsMean, proxy.GapsFollowed:
-	default:
-		return &usageError{cmd, fmt.Errorf("--gaps %s: drawn, mean or followed", o.Gaps)}
+	if err := checkLoops(o.loops); err != nil {
+		return &usageError{cmd, err}
 	}
-	if f := cmd.Flags(); f.Changed("gaps") || o.Compute != "none" {
+	var known bool
+	if o.Gaps, known = computeTimes[o.times]; !known {
+		return &usageError{cmd, fmt.Errorf("--compute-times %s: histogram, mean or all", o.times)}
+	}
+	if f := cmd.Flags(); f.Changed("compute-times") || o.Compute != "none" {
 		if err := r.NeedTimes(); err != nil {
 			return err
 		}
@@ -134,7 +140,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 		}
 		return s.String()
 	}
-	if !o.fold && !o.scale {
+	if o.loops == loopsFromCode && !o.scale {
 		var err error
 		if o.Code, err = where.code(r); err != nil {
 			return err

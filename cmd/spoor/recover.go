@@ -52,7 +52,7 @@ its last call if not. The folders stay as they are.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "trace `file` to write (default: the name of DIR without .partial)")
 	forceFlag(f, &o.force)
-	f.BoolVarP(&o.all, "all", "a", false, "print every rank")
+	f.BoolVarP(&o.all, "all-ranks", "a", false, "print every rank")
 	f.StringArrayVar(&o.tags, "tag", nil, "keep `NAME=VALUE` in the trace; repeatable")
 	jsonFlag(f, &o.json)
 	return cmd
@@ -266,5 +266,5 @@ func printTally(w io.Writer, list []recover.Ending) {
 	for _, key := range order {
 		fmt.Fprintf(w, "  %s: %s: %s\n", key, show.Plural(len(ranks[key]), "rank"), shortRanges(ranks[key]))
 	}
-	fmt.Fprintln(w, "  (--all prints each)")
+	fmt.Fprintln(w, "  (--all-ranks prints each)")
 }

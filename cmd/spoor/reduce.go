@@ -11,36 +11,32 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spoor-hpc/spoor/internal/reduce"
-	"github.com/spoor-hpc/spoor/internal/reduce/partners"
-	"github.com/spoor-hpc/spoor/internal/reduce/rounds"
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/mpi"
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-func newReduce() *cobra.Command {
-	var o reduceOptions
+func newReduce() *cobra.Command { return newReduceOf(new(reduceOptions)) }
+
+// newReduceOf is the verb with options that may have more.
+func newReduceOf(o *reduceOptions) *cobra.Command {
 	var out string
 	var force, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "reduce [flags] [TRACE]",
 		Short: "Make a smaller, lossy trace: similar message sizes become equal",
 		Long: `This is lossy. Sizes of messages and collectives within --tolerance of each
-other become their mean; order, partners, tags and call sites stay. With --draw
-the trip counts of similar loops, and with --partners messages with
-random-looking destinations, become synthetic: drawn from their distribution.
-With --order, consecutive calls complete requests in array order.
-Sends and receives still match, and every verb reads the result. Times become
-means.
+other become their mean; order, partners, tags and call sites stay. Sends and
+receives still match, and every verb reads the result. Times become means.
 
 With --budget spoor merges as much as it needs, at the lowest tolerance. If
 nothing is gained, the output is a copy. spoor info lists what was merged.
+spoor papers thin goes further: synthetic trip counts and messages.
 More: docs/reduce.md`,
 		Example: `  spoor reduce app.spoor                    tolerance 5 %
   spoor reduce --tolerance 10% app.spoor -o small.spoor
-  spoor reduce --draw --partners --order app.spoor
   spoor reduce --budget 100K app.spoor
-  spoor run --model loops --budget 100K mpirun -n 64 ./app     at the end of the run`,
+  spoor run --budget 100K mpirun -n 64 ./app     at the end of the run`,
 		Args: aTrace,
 		RunE: oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 			if err := o.parse(cmd.Flags()); err != nil {
@@ -82,24 +78,18 @@ More: docs/reduce.md`,
 type reduceOptions struct {
 	options reduce.Options
 	budget  string
-	draw    bool
-	who     bool // partners are drawn
-	order   bool // requests finish in the order of their arrays
-	seed    uint64
+
+	synthetic *synthesis // what else becomes so; nil: nothing
 }
 
 // reduceFlags are the names of their flags.
-var reduceFlags = []string{"tolerance", "budget", "draw", "partners", "order", "seed"}
+var reduceFlags = []string{"tolerance", "budget"}
 
 func (o *reduceOptions) flags(f *pflag.FlagSet) {
 	o.options.Precision = 95
 	f.Var(toleranceFlag{&o.options.Precision}, "tolerance", "sizes within this `percent` of each other may become equal")
 	f.Lookup("tolerance").DefValue = "5%; with --budget up to 100%"
 	f.StringVar(&o.budget, "budget", "", "merge no more than needed to get down to this size in `bytes`: 100K, 2M")
-	f.BoolVar(&o.draw, "draw", false, "make trip counts of similar loops synthetic; with --budget only if sizes are not enough")
-	f.BoolVar(&o.who, "partners", false, "make messages with random-looking destinations synthetic; with --budget only if nothing else is enough")
-	f.BoolVar(&o.order, "order", false, "make requests complete in array order, and leave out tests that found nothing")
-	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of the random numbers")
 }
 
 // parse checks what was said.
@@ -125,62 +115,27 @@ func (o *reduceOptions) sameText() string {
 	return "it would be no smaller"
 }
 
-// of thins a trace, and says what stays though it was to be drawn.
+// of thins a trace, and says what stays though it was to change.
 func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Result, stays []string, err error) {
 	passes := 3
 	if o.options.Budget > 0 {
 		passes = mostPasses
 	}
 	options := o.options
-	if o.draw {
-		options.Rounds = func(r *trace.Reader) reduce.Drawer {
-			return rounds.New(r, rounds.Options{Precision: options.Precision, Seed: o.seed})
-		}
-	}
-	if o.who {
-		passes *= 3
-	}
-	p := newProgress(stderr, "ranks gone through, at most", passes*r.Ranks())
-	from := r
-	if o.order {
-		if from, err = reduce.Ordered(r, p.steps); err != nil {
-			p.end()
-			return nil, nil, err
-		}
-		if from != r {
-			options.Ordered = from
-		}
-	}
-	var who *partners.Drawer
-	if o.who {
-		who = partners.New(from, o.seed, p.steps)
-		options.Partners = who
+	p := newProgress(stderr, "ranks gone through, at most", o.synthetic.passes(passes)*r.Ranks())
+	if err := o.synthetic.add(r, &options, p.steps); err != nil {
+		p.end()
+		return nil, nil, err
 	}
 	x, err = reduce.Thin(r, options, p.steps)
 	p.end()
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.order && from == r {
-		stays = append(stays, "the order of requests stays: it is that of their arrays, or another call lies between")
-	}
 	if x.Unmerged {
 		stays = append(stays, "sizes stay: merged, they would take no less")
 	}
-	if d, ok := x.Drawer.(*rounds.Drawer); ok {
-		if text := keptText(d.Kept(), "of", "run"); text != "" {
-			stays = append(stays, "numbers of rounds that stay: "+text)
-		}
-	}
-	if who != nil {
-		kept := who.Kept()
-		if x.Larger {
-			kept = append(kept, reduce.Kept{Why: "the trace would be no smaller"})
-		}
-		if text := keptText(kept, "in", "interval"); text != "" {
-			stays = append(stays, "messages that stay: "+text)
-		}
-	}
+	stays = append(stays, o.synthetic.stays(x)...)
 	return x, stays, nil
 }
 

@@ -45,8 +45,16 @@ type replayOptions struct {
 	io    string // which calls on files the trace has, as spoor run --io says it
 }
 
-func newReplay() *cobra.Command {
-	o := replayOptions{speed: 1, pace: string(replay.PaceLine), timeout: 5 * time.Minute, receives: "recorded", mostCalls: 20_000_000}
+// Which receives are made.
+const (
+	recordedReceives = "recorded"
+	derivedReceives  = "derived" // one for each message that is sent
+)
+
+func newReplay() *cobra.Command { return newReplayOf(recordedReceives) }
+
+func newReplayOf(receives string) *cobra.Command {
+	o := replayOptions{speed: 1, pace: string(replay.PaceLine), timeout: 5 * time.Minute, receives: receives, mostCalls: 20_000_000}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] [TRACE]",
 		Short: "Run the MPI calls of a trace again on a real MPI, with the same timing",
@@ -55,7 +63,7 @@ parameters, random content, and the recorded computation in between as waiting.
 Receives from any source get the message they got; tests fail as often as they
 did. Files are opened in a scratch folder only.
 
-No call begins earlier than in the original (--pace line). With --pace gaps each
+No call begins earlier than in the original. With --pace gaps each
 call begins when the gap after the call before is over, which shows what another
 MPI or machine changes. The report compares the time in MPI of each rank with
 the original's. Calls that cannot be replayed (spawned processes, ports, …) are
@@ -64,8 +72,7 @@ More: docs/replay.md`,
 		Example: `  spoor replay app.spoor
   spoor replay --mpi mpich --pace gaps app.spoor
   spoor replay --launcher 'srun -n {n}' --mpi openmpi app.spoor
-  spoor replay --record again.spoor app.spoor && spoor diff --any-address app.spoor again.spoor
-  spoor reduce --draw app.spoor -o drawn.spoor && spoor replay --receives derived drawn.spoor`,
+  spoor replay -o again.spoor app.spoor && spoor diff --any-address app.spoor again.spoor`,
 		Args: aTrace,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := named(cmd, args)
@@ -81,15 +88,17 @@ More: docs/replay.md`,
 	f.StringVar(&o.library, "library", "", "`file`: the MPI library to load (default: the launcher's)")
 	f.Float64Var(&o.speed, "speed", o.speed, "speed up computation by `factor`")
 	f.BoolVar(&o.noCompute, "no-compute", false, "leave out the time between calls")
-	f.StringVar(&o.pace, "pace", o.pace, "`pace`: when calls begin: gaps, after the recorded gap; line, also not before their recorded time")
+	f.StringVar(&o.pace, "pace", o.pace, "`pace`: when calls begin: gaps, after the recorded gap; original, also not before their recorded time")
 	f.DurationVar(&o.timeout, "timeout", o.timeout, "end the replay if a call takes longer than this; 0: never")
 	f.StringVar(&o.files, "files", "", "keep the files in this `folder` (default: a scratch folder)")
 	f.BoolVar(&o.original, "original-files", false, "open MPI-IO's files where the program had them, and overwrite them")
-	f.BoolVar(&o.partial, "partial", false, "for a program that did not finish: make the calls that all ranks reached")
-	f.StringVar(&o.receives, "receives", o.receives, "`which`: recorded: the receives of the trace; derived: one for each message that is sent")
-	f.Uint64Var(&o.mostCalls, "most-calls", o.mostCalls, "largest number of calls for --receives derived; 0: any")
+	if receives == derivedReceives { // what is sent to calls that never returned is not known
+		f.Uint64Var(&o.mostCalls, "most-calls", o.mostCalls, "refuse traces with more calls; 0: none")
+	} else {
+		f.BoolVar(&o.partial, "partial", false, "for a program that did not finish: make the calls that all ranks reached")
+	}
 	forceFlag(f, &o.force)
-	f.StringVar(&o.record, "record", "", "trace the replay into this `file`")
+	f.StringVarP(&o.record, "output", "o", "", "trace the replay into this `file`")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report")
 	return cmd
@@ -101,12 +110,6 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	}
 	if _, err := replay.PaceNamed(o.pace); err != nil {
 		return fmt.Errorf("--%w", err)
-	}
-	if o.receives != "recorded" && o.receives != "derived" {
-		return fmt.Errorf("--receives %s: must be recorded or derived", o.receives)
-	}
-	if o.partial && o.receives == "derived" {
-		return errors.New("--partial and --receives derived exclude each other: what is sent to calls that never returned is not known")
 	}
 	r, err := openTrace(path)
 	if err != nil {
@@ -226,14 +229,14 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error 
 		return err
 	}
 	if o.mostCalls > 0 && calls > o.mostCalls {
-		return fmt.Errorf("--receives derived: each rank would go through all %s calls; --most-calls %d allows it", show.Grouped(calls), calls)
+		return fmt.Errorf("each rank would go through all %s calls; --most-calls %d allows it", show.Grouped(calls), calls)
 	}
 	s, err := replay.CheckOrder(r)
 	if err == nil && s.Largest > math.MaxInt32 && !target.Has(replay.LargeReceive) {
 		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, replay.LargeReceive)
 	}
 	if err != nil {
-		return fmt.Errorf("--receives derived: %w", err)
+		return fmt.Errorf("receives can't be derived: %w", err)
 	}
 	return nil
 }
@@ -308,7 +311,7 @@ func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.
 		return nil, err
 	}
 	cfg := &replay.Config{
-		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Derived: o.receives == "derived",
+		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Derived: o.receives == derivedReceives,
 		Options: replay.Options{Speed: o.speed, NoCompute: o.noCompute, Pace: replay.Pace(o.pace)},
 	}
 	switch {

@@ -37,7 +37,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	defer e.release()
 	sayInside(stderr, out, scratch)
 	defer func() { recover.LeaveHome(recover.Home(out, scratch), scratch) }()
-	made := o.model.made(out)
+	made := o.made(out)
 	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) || !ofRun(path, scratch) })
 	for _, dir := range deliver.Elsewhere(scratch) {
 		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...) // rank 0 said so

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,8 +24,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 	"github.com/spoor-hpc/spoor/internal/tags"
 	"github.com/spoor-hpc/spoor/internal/timing"
-	"github.com/spoor-hpc/spoor/internal/timing/series"
 	"github.com/spoor-hpc/spoor/internal/tree"
+	"github.com/spoor-hpc/spoor/mpi"
 )
 
 // defaultStack is how many frames of the stack a call site is at most, unless told otherwise: enough for stacks to reach main in
@@ -42,7 +43,6 @@ type runOptions struct {
 	noCode     bool
 	loops      bool
 	plugin     string
-	rounds     bool
 	counters   string
 	quiet      bool
 	hang       time.Duration
@@ -51,7 +51,8 @@ type runOptions struct {
 	mode, when string
 	errors     []string
 	tags       []string
-	model      modelOptions
+	thin       reduceOptions // if the trace is to be lossy
+	reduced    bool          // it is
 }
 
 func newRun() *cobra.Command {
@@ -90,19 +91,16 @@ More: docs/run.md`,
 	forceFlag(f, &o.force)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only failures")
 	inGroup(f, "Output", "output", "force", "quiet")
-	o.model.flags(f)
-	inGroup(f, reduceGroup, append([]string{"model"}, reduceFlags...)...)
+	o.thin.flags(f)
+	inGroup(f, reduceGroup, reduceFlags...)
 	f.StringVar(&o.scratch, "scratch", "", "node-local `folder` for records (default /dev/shm or /tmp)")
 	f.StringVar(&o.allocMin, "alloc-min", "", "follow heap blocks from this size in `bytes` (default 1024), or off")
 	f.StringVar(&o.plugin, "plugin", "", "load this shared `object` into each rank; see spoor.h")
-	f.BoolVar(&o.rounds, "rounds", false, "iterations counted by a program that was compiled with spoor pass")
 	f.BoolVar(&o.loops, "loop-counters", false, "read loop counters from registers")
 	f.BoolVar(&o.noCode, "no-code", false, "do not store functions and loops of the binaries")
 	f.BoolVar(&o.phaseNames, "phase-names", false, "phases have the names in MPI_Pcontrol(level, name)")
 	f.IntVar(&o.timing.Bins, "bins", 0, "bins of a histogram, 2 to 256 (default 5)")
-	f.IntVar(&o.timing.Sample, "sample", 0, "calls that choose the bins of hist-sig (default 100)")
-	f.Lookup("sample").Hidden = true
-	inGroup(f, advancedGroup, "scratch", "alloc-min", "plugin", "rounds", "loop-counters", "no-code", "phase-names", "bins", "io-include", "io-exclude", "io-special")
+	inGroup(f, advancedGroup, "scratch", "alloc-min", "plugin", "loop-counters", "no-code", "phase-names", "bins", "io-include", "io-exclude", "io-special")
 	return cmd
 }
 
@@ -114,7 +112,11 @@ func (o *runOptions) parseTiming() error {
 	if err := parseErrors(&o.timing, o.errors); err != nil {
 		return err
 	}
-	if o.timing.Mode = timing.Mode(o.mode); !slices.Contains(timing.Modes, o.timing.Mode) {
+	switch o.timing.Mode = timing.Mode(o.mode); {
+	case slices.Contains(timing.Recorded, o.timing.Mode):
+	case slices.Contains(timing.Modes, o.timing.Mode):
+		return fmt.Errorf("--timing: %s codes times after the run: use --timing lossless, then spoor papers codecs --codec %s", o.mode, o.mode)
+	default:
 		return fmt.Errorf("--timing: no mode %q; there are %s", o.mode, modeList())
 	}
 	if w := o.timing.Waits; !slices.Contains([]timing.Waits{timing.Always, timing.Auto, timing.Never}, w) {
@@ -130,21 +132,44 @@ func (o *runOptions) parseTiming() error {
 		o.timing.When = size
 	}
 	switch b := o.timing.Bins; {
-	case o.timing.Mode.Log() && !series.Supports(o.timing.Mode):
-		return fmt.Errorf("--timing: mode %s is not built in", o.mode)
 	case b != 0 && !o.timing.Mode.HasBins():
-		return fmt.Errorf("--bins: only the modes hist and hist-sig have bins, not %s", o.mode)
-	case o.timing.Sample != 0 && o.timing.Mode != timing.HistSig:
-		return fmt.Errorf("--sample: it is for the mode hist-sig, not %s", o.mode)
+		return fmt.Errorf("--bins: only the mode hist has bins, not %s", o.mode)
 	case len(o.errors) > 0 && !o.timing.Mode.Lossy():
-		return fmt.Errorf("--error: mode %s has no error; it is for the lossy ones", o.mode)
+		return fmt.Errorf("--error: mode %s has no error; it is for place", o.mode)
 	}
 	return checkBins(&o.timing)
 }
 
+// checkBins checks the options of histograms and of hist-sig.
+func checkBins(o *timing.Options) error {
+	switch {
+	case o.Bins != 0 && (o.Bins < 2 || o.Bins > 256):
+		return fmt.Errorf("--bins: %d; want 2 to 256", o.Bins)
+	case o.Sample < 0:
+		return fmt.Errorf("--sample: %d; want 1 or more", o.Sample)
+	}
+	return nil
+}
+
+// parseErrors adds the values of --error to the options: a bound, or one of a function
+// that MPI has.
+func parseErrors(o *timing.Options, list []string) error {
+	for _, text := range list {
+		if err := o.AddError(text); err != nil {
+			return fmt.Errorf("--error: %w", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
+		if _, ok := mpi.Lookup(name); !ok {
+			return fmt.Errorf("--error: MPI has no function %q; spoor profile lists those of a trace", name)
+		}
+	}
+	return nil
+}
+
 func modeList() string {
 	var list []string
-	for _, m := range timing.Modes {
+	for _, m := range timing.Recorded {
 		list = append(list, string(m))
 	}
 	return strings.Join(list, ", ")
@@ -183,16 +208,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 			return fmt.Errorf("--plugin: %w", err)
 		}
 	}
-	if o.rounds {
-		if o.plugin != "" {
-			return &usageError{cmd, errors.New("--rounds is a plugin itself, and only one can be loaded: leave out --plugin")}
-		}
-		var err error
-		if o.plugin, err = findLibrary("libspoor-rounds.so"); err != nil {
-			return err
-		}
-	}
-	if err := o.model.check(cmd.Flags(), &o); err != nil {
+	if err := o.checkReduced(cmd.Flags()); err != nil {
 		return &usageError{cmd, err}
 	}
 	if err := o.io.check(); err != nil {
@@ -244,8 +260,8 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 			return err
 		}
 	}
-	old := tracesOf(o.model.made(out))
-	vars := append(rankVars(o, shim, o.model.made(out), scratch), sanitizerVars(program)...)
+	old := tracesOf(o.made(out))
+	vars := append(rankVars(o, shim, o.made(out), scratch), sanitizerVars(program)...)
 	if host, err := os.Hostname(); err == nil {
 		vars = append(vars, launch.Var{Name: deliver.Probed, Value: host})
 	}
@@ -329,7 +345,7 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.Var {
 	if o.loops {
 		vars = append(vars, launch.Var{Name: "SPOOR_LOOP_COUNTERS", Value: "1"})
 	}
-	if o.model.name == loopsModel { // who wants a small trace wants little memory, too, and not all repetition
+	if o.reduced { // who wants a small trace wants little memory, too, and not all repetition
 		vars = append(vars, launch.Var{Name: "SPOOR_LEAN", Value: "1"})
 	}
 	return vars
@@ -478,7 +494,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 		}
 	}
 	env := os.Environ()
-	if o.force && o.model.name != loopsModel {
+	if o.force && !o.reduced {
 		env = append(env, "SPOOR_FORCE=1")
 	}
 	// One place for all ranks of a node, and beside the trace a link that leads there
@@ -493,7 +509,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	}
 	siblings := launch.Siblings(host)
 	scratch := filepath.Join(parent, fmt.Sprintf("%s%s-%d", scratchName, siblings, os.Getuid()))
-	vars := append(rankVars(o, shim, o.model.made(out), scratch), launch.Var{Name: "SPOOR_LINK", Value: filepath.Join(out+".partial", siblings)})
+	vars := append(rankVars(o, shim, o.made(out), scratch), launch.Var{Name: "SPOOR_LINK", Value: filepath.Join(out+".partial", siblings)})
 	if !o.quiet {
 		vars = append(vars, launch.Var{Name: "SPOOR_TELL", Value: "1"})
 	}
@@ -501,7 +517,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 		if o.stack > 1 && !o.noCode {
 			vars = append(vars, launch.Var{Name: "SPOOR_CODE", Value: tool})
 		}
-		if o.model.name == loopsModel {
+		if o.reduced {
 			vars = append(vars, launch.Var{Name: "SPOOR_MODEL", Value: strings.Join(o.thinCommand(tool, out), "\n")})
 		}
 	}

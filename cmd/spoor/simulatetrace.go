@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spoor-hpc/spoor/internal/analyse/hang"
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
 	"github.com/spoor-hpc/spoor/internal/database"
 	"github.com/spoor-hpc/spoor/internal/file/container"
 	"github.com/spoor-hpc/spoor/internal/file/sections"
@@ -22,6 +23,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/internal/simulate/traced"
+	"github.com/spoor-hpc/spoor/internal/sites"
 	"github.com/spoor-hpc/spoor/internal/track/trackwriter"
 	"github.com/spoor-hpc/spoor/internal/version"
 	"github.com/spoor-hpc/spoor/trace"
@@ -34,11 +36,12 @@ type traceSimulation struct {
 
 	cpu               float64
 	sensitivity, path bool
+	sites             bool
 	output
-	eachRank, eachRound bool // no short cuts
-	messages            bool // no formulas
-	database            string
-	window              windowFlags
+	whole    bool // no short cuts
+	messages bool // no formulas
+	database string
+	window   windowFlags
 
 	out   string // the prediction as a trace
 	force bool
@@ -61,7 +64,7 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 	if cmd.Flags().Changed("cpu") && !(s.cpu > 0 && s.cpu <= 1e6) {
 		return o, fmt.Errorf("--cpu is %v: how many times as fast, more than 0", s.cpu)
 	}
-	o = traced.Options{CPU: s.cpu, EachRank: s.eachRank, EachRound: s.eachRound, Messages: s.messages}
+	o = traced.Options{CPU: s.cpu, EachRank: s.whole, EachRound: s.whole, Messages: s.messages}
 	if o.Mapping, err = machine.ParseMapping(s.mapping); err != nil {
 		if o.Nodes, err = readNodes(s.mapping, r.Ranks(), err); err != nil {
 			return o, err
@@ -77,17 +80,17 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 	switch s.gaps {
 	case "", "mean":
 		o.Mean = s.gaps == "mean"
-	case "series", "median":
+	case "all", "median":
 		o.Median = s.gaps == "median"
 		kind, err := r.TimeKind()
 		if err != nil {
 			return o, err
 		}
 		if !kind.Own() {
-			return o, fmt.Errorf("%s has no times of single calls: --gaps mean, or trace with --timing lossless", path)
+			return o, fmt.Errorf("%s has no times of single calls: --compute-times mean, or trace with --timing lossless", path)
 		}
 	default:
-		return o, fmt.Errorf("no gaps %q: series, median or mean", s.gaps)
+		return o, fmt.Errorf("--compute-times %s: all, median or mean", s.gaps)
 	}
 	return o, nil
 }
@@ -130,11 +133,16 @@ func readNodes(path string, ranks int, unknown error) (nodes []int, err error) {
 }
 
 func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
+	if !isTrace(path) {
+		if _, err := os.Stat(path); err == nil {
+			return fmt.Errorf("%s is no trace; spoor papers loggops simulates GOAL schedules", path)
+		}
+	}
 	if len(s.machines) == 0 {
 		return errors.New("a trace needs a machine: --machine FILE, or a name of spoor machine list")
 	}
-	if len(s.machines) > 1 && (s.sensitivity || s.path || s.vary != "" || s.database != "") {
-		return errors.New("several machines make a table: neither --sensitivity nor --path, --vary or --database goes with it")
+	if len(s.machines) > 1 && (s.sensitivity || s.path || s.sites || s.vary != "" || s.database != "") {
+		return errors.New("several machines make a table: neither --sensitivity nor --path, --sites, --vary or --database goes with it")
 	}
 	if err := s.writable(); err != nil {
 		return err
@@ -199,8 +207,21 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 		answer, text = all, func(w io.Writer) { printPredictions(w, all) }
 	default:
 		var p *traced.Prediction
+		var sites *profile.Flat
+		o.Sites = s.sites
 		p, err = s.predict(cmd, path, r, o, progress.end)
-		answer, text = p, func(w io.Writer) { printPrediction(w, p, s.top) }
+		if err == nil && s.sites {
+			sites, err = s.predictedSites(cmd, r, p)
+		}
+		answer, text = struct {
+			*traced.Prediction
+			CallSites *profile.Flat `json:"call_sites,omitempty"`
+		}{p, sites}, func(w io.Writer) {
+			printPrediction(w, p, s.top)
+			if sites != nil {
+				printPredictedSites(w, sites, s.top)
+			}
+		}
 	}
 	progress.end()
 	if err != nil { // rather than what comes of it
@@ -215,6 +236,37 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 		return err
 	}
 	return s.print(cmd, answer, text, nil)
+}
+
+// predictedSites has for each call site what was measured and what is predicted.
+func (s *traceSimulation) predictedSites(cmd *cobra.Command, r *trace.Reader, p *traced.Prediction) (*profile.Flat, error) {
+	where, named, err := sitesOf(r, s.debugPaths, false)
+	if err != nil {
+		return nil, err
+	}
+	f, err := flatOf(cmd, r, named, profile.FlatOf)
+	if err != nil {
+		return nil, err
+	}
+	f.Predict(func(class, terminal int) sites.Prediction {
+		if terminal >= len(p.Sites[class]) {
+			return sites.Prediction{}
+		}
+		t := &p.Sites[class][terminal]
+		return sites.Prediction{Ns: float64(t.Overhead+t.Wait+t.Transfer+t.Recorded) / 1000, ComputeNs: float64(t.Compute) / 1000}
+	})
+	where.complain(cmd)
+	return f, nil
+}
+
+func printPredictedSites(w io.Writer, f *profile.Flat, top show.Limit) {
+	fmt.Fprintln(w)
+	rows, rest := f.Worth(top)
+	show.Text(w, rows, 0, func(c *show.Row, x sites.Site) {
+		c.Ns("time", x.Time.Sum).Ns("predicted", x.Predicted.Ns).Ns("compute", x.Before.Sum).Ns("predicted", x.Predicted.ComputeNs)
+		c.Count("calls", x.Calls).Text("function and place", x.At.Function+" "+x.Place)
+	})
+	rest.Print(w)
 }
 
 // findPath finds the critical path of a prediction.
@@ -403,7 +455,7 @@ func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {
 	})
 	show.More(w, more)
 	if p.Short.Rounds > 0 {
-		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", show.Plural(int(p.Short.Rounds), "round"), show.Grouped(p.Short.Period))
+		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", show.Plural(int(p.Short.Rounds), "iteration"), show.Grouped(p.Short.Period))
 	}
 	if n := len(p.Ranks) - p.Short.Ranks; n > 0 {
 		fmt.Fprintf(w, "%s do what others do: %s simulated\n", show.Plural(n, "rank"), show.Grouped(uint64(p.Short.Ranks)))

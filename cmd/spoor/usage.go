@@ -39,7 +39,7 @@ func pages(text string) string {
 	if !exists(filepath.Join(installed, "guide.md")) {
 		return text
 	}
-	return strings.ReplaceAll(text, "More: docs/", "More: "+installed+"/")
+	return strings.NewReplacer("More: docs/", "More: "+installed+"/", "papers/README.md", installed+"/papers.md", "More: papers/", "More: "+installed+"/").Replace(text)
 }
 
 // helpWidth is how many columns help takes.
@@ -297,7 +297,7 @@ func partTopic() *cobra.Command {
 of the run instead of the whole run. spoor cut writes such a part as a trace of
 its own.`,
 		Example: `  spoor profile --from 10s --until 12s app.spoor
-  spoor waits --iteration 100:110 app.spoor          rounds of the main loop
+  spoor waits --iteration 100:110 app.spoor          iterations of the main loop
   spoor info --loop MPI_Recv@halo.c:88 app.spoor     a loop that begins there
   spoor efficiency --without-init app.spoor`,
 	}

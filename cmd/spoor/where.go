@@ -62,7 +62,7 @@ More: docs/where.md`,
 	f.StringVar(&o.scratch, "scratch", "", "look for running jobs in this `folder` (default /dev/shm and TMPDIR)")
 	f.DurationVar(&o.settle, "settle", 500*time.Millisecond, "the time between the two looks at a running job")
 	f.DurationVar(&o.watch, "watch", 0, "print again after each such time, until the job ends")
-	f.BoolVarP(&o.all, "all", "a", false, "print every rank, not only the first of each state")
+	f.BoolVarP(&o.all, "all-ranks", "a", false, "print every rank, not only the first of each state")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	debugPathFlag(f, &o.debug)
 	return cmd

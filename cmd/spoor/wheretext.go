@@ -160,7 +160,7 @@ func (v *whereView) section(title string, n int, line func(i int)) {
 	fmt.Fprintf(v.w, "\n%s\n", title)
 	for i := range n {
 		if i == v.room {
-			fmt.Fprintf(v.w, "  %d more: --all\n", n-i)
+			fmt.Fprintf(v.w, "  %d more: --all-ranks\n", n-i)
 			return
 		}
 		line(i)
@@ -170,14 +170,14 @@ func (v *whereView) section(title string, n int, line func(i int)) {
 func (v *whereView) cycles(list []hang.Cycle) {
 	for i := range list {
 		if i == v.room {
-			fmt.Fprintf(v.w, "\n%d more cycles: --all\n", len(list)-i)
+			fmt.Fprintf(v.w, "\n%d more cycles: --all-ranks\n", len(list)-i)
 			return
 		}
 		c := &list[i]
 		fmt.Fprintf(v.w, "\ncycle %s\n", v.ring(c.Ranks))
 		for k := range c.Links {
 			if k == v.room && len(c.Links) > k+1 {
-				fmt.Fprintf(v.w, "  %d more: --all\n", len(c.Links)-k)
+				fmt.Fprintf(v.w, "  %d more: --all-ranks\n", len(c.Links)-k)
 				break
 			}
 			l := &c.Links[k]
@@ -253,7 +253,7 @@ func (v *whereView) state(s *hang.State) {
 	case s.Kind == hang.KindBlocked, s.Kind == hang.KindPolling:
 		for i := range s.Ranks {
 			if i == v.room && len(s.Ranks) > i+1 {
-				fmt.Fprintf(v.w, "    %d more: --all\n", len(s.Ranks)-i)
+				fmt.Fprintf(v.w, "    %d more: --all-ranks\n", len(s.Ranks)-i)
 				break
 			}
 			if x := &s.Ranks[i]; x.For != "" {

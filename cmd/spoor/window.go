@@ -140,7 +140,7 @@ func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.Part, er
 	}
 	if c := part.Begins; c != nil {
 		where := newPlaces(nil).called(c.Name(), c.Site)
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: a round begins with %s at %s; --loop names another call\n", c.Name(), where.String())
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: an iteration begins with %s at %s; --loop names another call\n", c.Name(), where.String())
 	}
 	for _, n := range part.Notes {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s\n", n)
@@ -158,6 +158,17 @@ func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func
 		defer done()
 		return f(cmd, part)
 	})
+}
+
+// ofInner does so, but for --without-init alone: then the verb gets the whole trace, and leaves that time out itself.
+func (w *windowFlags) ofInner(f func(cmd *cobra.Command, r *trace.Reader, inside bool) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		inside := w.inner && *w == windowFlags{inner: true}
+		if inside {
+			w.inner = false
+		}
+		return w.of(func(cmd *cobra.Command, r *trace.Reader) error { return f(cmd, r, inside) })(cmd, args)
+	}
 }
 
 // ofOr does so, unless iterations are asked for of which the trace has no single times, but what ranks did: iterations gets that.

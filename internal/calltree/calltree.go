@@ -80,8 +80,6 @@ type Tree struct {
 	// CutShort is how many frames of the stack were recorded, if some calls are elsewhere as theirs have more; else 0.
 	CutShort  int `json:"stacks_cut_short,omitempty"`
 	terminals int
-	// On is the machine of a prediction that stands beside the times; "": there is none.
-	On string `json:"predicted_on,omitempty"`
 }
 
 // timeless reports whether nothing is known of times.
@@ -137,7 +135,7 @@ type Node struct {
 	Place   string `json:"place,omitempty"`    // of a loop or call by the machine code: file and line, or offset
 	AtLeast bool   `json:"at_least,omitempty"` // of a loop: rounds that call no MPI function are not counted, and the code has such; of a recursion: some stacks were cut short in it
 	Unsure  bool   `json:"unsure,omitempty"`   // of a loop: it may have been entered more often, with fewer rounds each time
-	// Counted is how many rounds of a loop the program counted itself (run --rounds), all of them together.
+	// Counted is how many rounds of a loop the program counted itself (papers pass), all of them together.
 	Counted *Attached `json:"counted,omitempty"`
 
 	Terminals []int  `json:"-"` // of a call

@@ -15,9 +15,6 @@ type Sums struct {
 	BytesIn  uint64  `json:"bytes_in"`
 	// Values are what was attached to the calls; of a class of several ranks a mean over these.
 	Values []Attached `json:"values,omitempty"`
-	// What a prediction has in place of Compute and MPI, see Tree.Beside.
-	PredictedCompute float64 `json:"predicted_compute_ns,omitempty"`
-	PredictedMPI     float64 `json:"predicted_mpi_ns,omitempty"`
 }
 
 // Time is all of it.
@@ -52,10 +49,8 @@ func (s *Sums) Add(t *Sums) {
 	s.BytesOut += t.BytesOut
 	s.BytesIn += t.BytesIn
 	s.Values = addAttached(s.Values, t.Values, 1)
-	s.PredictedCompute += t.PredictedCompute
-	s.PredictedMPI += t.PredictedMPI
 }
 
 func (s Sums) Times(n uint64) Sums {
-	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.Files * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n)), s.PredictedCompute * float64(n), s.PredictedMPI * float64(n)}
+	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.Files * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n))}
 }

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -183,16 +184,16 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// written is a profile in all styles.
+// written is a profile as text and as JSON.
 func written(t *testing.T, p *profile.Profile) string {
 	t.Helper()
 	var b strings.Builder
-	v := profile.View{Width: 120, MinTime: -1, Depth: -1}
-	p.Text(&b, v)
-	for _, style := range []profile.Style{profile.Detailed, profile.Terse, profile.LaTeX} {
-		p.Paper(&b, style, v)
+	p.Text(&b, profile.View{Width: 120, MinTime: 0, Depth: -1})
+	text, err := json.Marshal(p.Threads)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return b.String()
+	return b.String() + string(text)
 }
 
 // TestPredict: what simulations say stands beside the run, one of each machine.

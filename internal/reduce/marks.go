@@ -51,7 +51,7 @@ func DrawnText(p *trace.Partners) string {
 	if p == nil {
 		return ""
 	}
-	text := fmt.Sprintf(" # partner drawn of %+d..%+d, bytes of %s..%s", p.Relative.Least.Value, p.Relative.Most.Value,
+	text := fmt.Sprintf(" # partner synthetic, of %+d..%+d, bytes of %s..%s", p.Relative.Least.Value, p.Relative.Most.Value,
 		show.Grouped(uint64(p.Sizes.Least.Value)), show.Grouped(uint64(p.Sizes.Most.Value)))
 	if p.Tags.Least.Value != p.Tags.Most.Value {
 		text += fmt.Sprintf(", tag of %d..%d", p.Tags.Least.Value, p.Tags.Most.Value)

@@ -106,7 +106,7 @@ const codeEntry = 16
 var ErrBudget = errors.New("too large")
 
 // ErrUndrawn is what a Drawer comes to that finds it can't draw in what tracks were merged to.
-var ErrUndrawn = errors.New("numbers of rounds can't be drawn")
+var ErrUndrawn = errors.New("trip counts can't be made synthetic")
 
 var errThinned = errors.New("was reduced before; take the trace that it was made of")
 
@@ -279,7 +279,7 @@ func (s *survey) drawn(list []*family, o Options, d Drawer, progress func(int)) 
 	}
 	all.Close()
 	if all.Bytes > o.Budget {
-		return nil, fmt.Errorf("%w: %d bytes with all sizes merged and all numbers of rounds drawn that can be at tolerance %d%%, and %d were asked for", ErrBudget, all.Bytes, 100-o.Precision, o.Budget)
+		return nil, fmt.Errorf("%w: %d bytes with all sizes merged and all trip counts synthetic that can be at tolerance %d%%, and %d were asked for", ErrBudget, all.Bytes, 100-o.Precision, o.Budget)
 	}
 	return fewest(d.Families(), o.Budget, func(n int) (*Result, error) {
 		d.Limit(n)
@@ -396,7 +396,7 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 		}
 	}
 	if part.Content.Drawn != nil {
-		part.Content.Meta[trace.MetaNote+".drawn"] = "numbers of rounds of loops are drawn: calls are not those of the run"
+		part.Content.Meta[trace.MetaNote+".drawn"] = "trip counts of loops are synthetic: calls are not those of the run"
 	}
 	if part.Content.Thinned == nil {
 		delete(part.Content.Meta, trace.MetaNote+".changed")

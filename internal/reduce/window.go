@@ -61,13 +61,13 @@ func (w *Window) String() string {
 
 func (w *Window) whichRounds() string {
 	if w.First == 0 && w.End == math.MaxUint64 {
-		return "all rounds of loop " + w.Loop
+		return "all iterations of loop " + w.Loop
 	}
 	end := ""
 	if w.End != math.MaxUint64 {
 		end = strconv.FormatUint(w.End, 10)
 	}
-	return fmt.Sprintf("rounds %d:%s of loop %s", w.First, end, w.Loop)
+	return fmt.Sprintf("iterations %d:%s of loop %s", w.First, end, w.Loop)
 }
 
 // spans returns where the window is, by rank and stream, as positions in rising order.

@@ -31,7 +31,10 @@ const (
 	None     Mode = "none"     // nothing
 )
 
-// Modes lists all modes.
+// Recorded lists the modes that a run can be recorded in. In the others times are coded afterwards (papers/codecs).
+var Recorded = []Mode{Stats, Hist, Lossless, Place, None}
+
+// Modes lists all modes that traces have.
 var Modes = []Mode{Stats, Hist, Lossless, CFG, HistSig, SZ, ZFP, SZSig, ZFPSig, Place, None}
 
 // Log reports whether the mode needs every single time.

@@ -104,7 +104,7 @@ class Trace:
 
     def matrix(self, *, collectives: bool = False, rma: bool = False) -> Table:
         """A row for each pair of ranks that communicate: messages and bytes from one to the other: `spoor matrix`."""
-        flags = [flag for flag, on in (("--collectives", collectives), ("--rma", rma)) if on]
+        flags = ["--of=p2p" + ",collectives" * collectives + ",rma" * rma]
         with tempfile.TemporaryDirectory(prefix="spoor-") as folder:
             file = os.path.join(folder, "matrix.csv")
             self._run("matrix", *self._part, *flags, "-o", file, self.path)
@@ -113,7 +113,7 @@ class Trace:
     def io(self) -> Table:
         """A row for each file that the program used: `spoor io`."""
         rows = []
-        for f in self._json("io", "--each")["files"]:
+        for f in self._json("io", "--no-grouping")["files"]:
             total = f["total"]
             rows.append({
                 "path": f["path"], "ranks": len(f["ranks"]), "opens": total["opens"],

@@ -114,7 +114,11 @@ func TestValues(t *testing.T) {
 				same("paraver", name, sum(prv, ":"+x[1]+`:(\d+)`), rounding)
 			}
 			for _, format := range []string{"goal", "smpi", "dimemas"} {
-				if said := spoor(t, dir, "export", "--json", "--to", format, "--force", "-o", format, file); !strings.Contains(said, "attached to calls: context-switches, task-clock") {
+				line := []string{"export", "--to", format}
+				if format == "goal" {
+					line = []string{"papers", "goal"}
+				}
+				if said := spoor(t, dir, append(line, "--json", "--force", "-o", format, file)...); !strings.Contains(said, "attached to calls: context-switches, task-clock") {
 					t.Errorf("%s says nothing of values: %s", format, said)
 				}
 			}

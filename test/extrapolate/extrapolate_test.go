@@ -86,7 +86,7 @@ func TestWavefronts(t *testing.T) {
 			}
 			b.run(append([]string{b.spoor, "extrapolate", "--ranks", "20", "-o", "told.spoor"}, known...)...)
 			b.run(b.spoor, "diff", "told.spoor", b.traced(20))
-			b.run(b.spoor, "replay", "--record", "again.spoor", "told.spoor")
+			b.run(b.spoor, "replay", "-o", "again.spoor", "told.spoor")
 			b.run(b.spoor, "diff", "--any-address", "told.spoor", "again.spoor")
 			binary := b.proxy(append([]string{"--scalable"}, known...)...)
 			for _, n := range []int{9, 20} {
@@ -106,7 +106,7 @@ func TestRing(t *testing.T) {
 	}
 	b.run(line...)
 	b.run(b.spoor, "diff", "told.spoor", b.traced(16))
-	b.run(b.spoor, "replay", "--record", "again.spoor", "told.spoor")
+	b.run(b.spoor, "replay", "-o", "again.spoor", "told.spoor")
 	b.run(b.spoor, "diff", "--any-address", "told.spoor", "again.spoor")
 	b.run(b.spoor, "diff", "--any-address", "told.spoor", b.traced(16, b.proxy("told.spoor")))
 }
@@ -189,7 +189,7 @@ func whole(t *testing.T, name string, ranks ...int) {
 			b.t = t
 			b.run(append([]string{b.spoor, "extrapolate", "--ranks", "20", "-o", "told.spoor"}, known...)...)
 			b.run(append(diff, "told.spoor", b.traced(20))...)
-			b.run(b.spoor, "replay", "--record", "again.spoor", "told.spoor")
+			b.run(b.spoor, "replay", "-o", "again.spoor", "told.spoor")
 			b.run(b.spoor, "diff", "--any-address", "told.spoor", "again.spoor")
 			binary := b.proxy(append([]string{"--scalable"}, known...)...)
 			b.run(b.spoor, "diff", "--any-address", of9, b.traced(9, binary))

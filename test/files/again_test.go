@@ -26,7 +26,7 @@ func sameAgain(t *testing.T, m *mpis.MPI, dir, file string, ranks int) {
 		}
 		return r.Stdout
 	}
-	out := run(tool, "replay", "--mpi", m.Name, "--no-compute", "--files", filepath.Join(dir, "kept"), "--record", "again.spoor", file)
+	out := run(tool, "replay", "--mpi", m.Name, "--no-compute", "--files", filepath.Join(dir, "kept"), "-o", "again.spoor", file)
 	if strings.Contains(out, "returned something else") {
 		t.Errorf("the replay says\n%s", out)
 	}

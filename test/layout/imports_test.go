@@ -5,10 +5,14 @@ package layout
 import (
 	"encoding/json"
 	"errors"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,14 +28,14 @@ var layers = [][]string{
 	// the reader of files
 	{"trace"},
 	// what calls mean
-	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/timing/measure", "internal/track/trackwriter", "internal/merge/mergetest", "internal/ops", "internal/sites",
+	{"internal/tree", "internal/calltree", "internal/timing/gaps", "internal/track/trackwriter", "internal/merge/mergetest", "internal/ops", "internal/sites",
 		"internal/analyse/summary", "internal/reproduce/reissue"},
 	// answers, and what is made of a trace
 	{"internal/analyse", "internal/simulate", "internal/reproduce", "internal/reduce", "internal/convert", "internal/run"},
 	// pages, the database, and what stands on answers
 	{"internal/report", "internal/database", "internal/extrapolate"},
 	// programs and libraries, and their tests
-	{"cmd", "engine", "replayer", "test", "bench"},
+	{"cmd", "engine", "replayer", "test", "bench", "papers"},
 }
 
 // module begins the path of every package of the project.
@@ -128,5 +132,44 @@ func TestArchitecture(t *testing.T) {
 		if !named {
 			t.Errorf("ARCHITECTURE.md says nothing of %s", p.ImportPath)
 		}
+	}
+}
+
+// mayUsePapers are the files outside papers/ that import it: the verb, and a test that holds one simulation to the other.
+var mayUsePapers = []string{"cmd/spoor/papers.go", "internal/simulate/traced/random_test.go"}
+
+// TestPapers: what serves the five papers alone is out of everybody else's way. What of their methods works during a run is a plugin.
+func TestPapers(t *testing.T) {
+	const root = "../.."
+	found := 0
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		name, _ := filepath.Rel(root, path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (name == "build" || name == "papers" || strings.HasPrefix(d.Name(), ".") && name != "."):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go"):
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, imp := range f.Imports {
+			if !strings.HasPrefix(imp.Path.Value, `"`+module+"papers/") {
+				continue
+			}
+			if found++; !slices.Contains(mayUsePapers, name) {
+				t.Errorf("%s imports %s", name, imp.Path.Value)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < 5 {
+		t.Errorf("only %d imports found", found)
 	}
 }

@@ -19,7 +19,7 @@ var naming = []string{
 	"mpi/", "cmd/genshim/", "trace/handles/", "internal/ops/plan.go", "internal/ops/groups.go", "internal/reproduce/", "internal/analyse/diff/", "internal/convert/", "replayer/",
 	"internal/simulate/traced/calls.go", "internal/analyse/files/mpiio.go",
 	"internal/extrapolate/objects.go", "internal/extrapolate/datatypes.go", // what MPI determines of their results
-	"internal/reduce/partners/rewrite.go", "internal/simulate/machine/fit.go", "cmd/spoor/machine.go", // calls that are made up
+	"papers/partners/rewrite.go", "internal/simulate/machine/fit.go", "cmd/spoor/machine.go", // calls that are made up
 	"internal/run/launch/inspect.go",                                                               // symbols of binaries
 	"cmd/spoor/gathering.go", "cmd/spoor/efficiency.go", "internal/analyse/efficiency/findings.go", // what is said of MPI_Init and MPI_Finalize
 }

@@ -27,12 +27,12 @@ func TestSameLoops(t *testing.T) {
 	named := make([]int, len(verbs))
 	for _, r := range corpus {
 		path := filepath.Join("testdata", r.name+".spoor")
-		loops, sites := shown(t, spoor, "calltree", "--all", "--json", path)
+		loops, sites := shown(t, spoor, "calltree", "--all-ranks", "--json", path)
 		db := filepath.Join(t.TempDir(), "runs.db")
 		if out, err := exec.Command(spoor, "db", "add", "--database", db, path).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if kept, _ := shown(t, spoor, "db", "calltree", "--database", db, "--all", "--json", "1"); !maps.Equal(kept, loops) {
+		if kept, _ := shown(t, spoor, "db", "calltree", "--database", db, "--all-ranks", "--json", "1"); !maps.Equal(kept, loops) {
 			t.Errorf("%s: loops %v, and in a database %v", r.name, slices.Sorted(maps.Keys(loops)), slices.Sorted(maps.Keys(kept)))
 		}
 		for i, verb := range verbs {
@@ -62,7 +62,7 @@ func TestSameLoops(t *testing.T) {
 		}
 		// The rounds of the main loop begin with a call in a loop.
 		out, err := exec.Command(spoor, "cut", "--iteration", "0:1", "-o", filepath.Join(t.TempDir(), "round.spoor"), path).CombinedOutput()
-		if _, call, ok := strings.Cut(string(out), "a round begins with "); ok && err == nil {
+		if _, call, ok := strings.Cut(string(out), "an iteration begins with "); ok && err == nil {
 			call, _, _ = strings.Cut(call, ";")
 			function, place, _ := strings.Cut(call, " at ")
 			if !sites[known(function+" "+place)] {

@@ -48,8 +48,8 @@ var verbs = []string{
 	"profile --json T",
 	"dump --json T",
 	"dump --times T",
-	"calltree --structure --json T",
-	"calltree --rsd T",
+	"papers structure --json T",
+	"papers rsd T",
 	"matrix --json T",
 	"efficiency --json T",
 	"waits --json T",
@@ -60,8 +60,8 @@ var verbs = []string{
 	"diff --json T T",
 	"cut --iteration 1:3 -o O T",
 	"reduce -o O T",
-	"reduce --partners -o O T",
-	"reduce --order -o O T",
+	"papers thin --partners -o O T",
+	"papers thin --order -o O T",
 	"proxy -o O.c T",
 	"report -o O.html T",
 	"export --to otf2 -o O T",
@@ -69,13 +69,13 @@ var verbs = []string{
 	"export --to chrome -o O T",
 	"export --to paraver -o O T",
 	"export --to dimemas -o O T",
-	"export --to goal -o O T",
+	"papers goal -o O T",
 	"export --to smpi -o O T",
 }
 
 // pairs are verbs that take two traces: of the corpus each and the next one, of a pattern those on 16 and 64 ranks.
 var pairs = []string{
-	"diff --all --json T U",
+	"diff --all-ranks --json T U",
 	"compare --json T U",
 	"extrapolate --ranks 256 -o O T U",
 }
@@ -195,7 +195,7 @@ func TestPowers(t *testing.T) {
 	for _, path := range traces {
 		got[filepath.Base(path)+" | file"] = sum(t, path)
 	}
-	lines := map[string][]string{filepath.Join(dir, "ocean-16.spoor"): {"info --json T", "calltree --json T", "reduce --draw -o O T"}} // of 380,000 calls
+	lines := map[string][]string{filepath.Join(dir, "ocean-16.spoor"): {"info --json T", "calltree --json T", "papers thin --trip-counts -o O T"}} // of 380,000 calls
 	for _, path := range traces {
 		if strings.HasSuffix(path, "-16.spoor") && !strings.HasPrefix(filepath.Base(path), "ocean") {
 			lines[path] = slices.DeleteFunc(slices.Clone(verbs), func(verb string) bool { return strings.HasPrefix(verb, "export") || strings.HasPrefix(verb, "report") })

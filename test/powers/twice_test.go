@@ -81,7 +81,7 @@ func TestKeys(t *testing.T) {
 	}
 	run("db add --database runs.db cg.spoor heat2d.spoor")
 	for _, verb := range []string{
-		"profile checkpoint.spoor", "profile --by-rank checkpoint.spoor", "efficiency --all cg.spoor", "waits sort.spoor", "compare cg.spoor heat2d.spoor",
+		"profile checkpoint.spoor", "profile --by-rank checkpoint.spoor", "efficiency --all-calls cg.spoor", "waits sort.spoor", "compare cg.spoor heat2d.spoor",
 		"efficiency --by-rank cg.spoor", "compare cg.spoor heat2d.spoor sort.spoor", "scaling cg.spoor", "io checkpoint.spoor", "db list --database runs.db",
 	} {
 		table, answer := run(verb+" --csv"), run(verb+" --json")

@@ -63,8 +63,7 @@ func runAttached(t *testing.T, m *mpis.MPI, options ...string) (dir string, trut
 	if err := m.Compile(filepath.Join(dir, "app"), "testdata/attached.c", "-fno-inline", "-rdynamic"); err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"run", "-q", "-o", "app.spoor", "--plugin", "./known.so"}, options...)
-	spoor(t, dir, append(args, m.Command(2, "./app")...)...)
+	runTimed(t, dir, append(slices.Clone(options), "--plugin", "./known.so"), m.Command(2, "./app"))
 	for rank := range truth {
 		truth[rank] = attachedOf(t, filepath.Join(dir, fmt.Sprintf("attached.%d", rank)))
 	}

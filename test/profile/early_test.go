@@ -68,9 +68,9 @@ func TestSitesThatPrintAlike(t *testing.T) {
 			}{
 				{"dump --sites --rank 0", "24 25+ 25+"},
 				{"profile --top 0", "24 25"}, // a line is one call site
-				{"efficiency --all --top 0", "24 25"},
+				{"efficiency --all-calls --top 0", "24 25"},
 				{"profile --sites --top 0", "24 25+ 25+"},
-				{"efficiency --sites --all --top 0", "24 25+ 25+"},
+				{"efficiency --sites --all-calls --top 0", "24 25+ 25+"},
 				{"calltree --min-time 0", "24 25+ 25+ 34+ 34+"},
 			} {
 				seen := make(map[string]bool)

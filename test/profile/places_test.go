@@ -105,7 +105,7 @@ func TestPlaces(t *testing.T) {
 					p := &list[0]
 					parts := p.parts()
 					var folded []placedProfile
-					text = spoor(t, dir, "calltree", "--json", "--fold", "--rank", fmt.Sprint(rank), "app.spoor")
+					text = spoor(t, dir, "calltree", "--json", "--loops-from", "order", "--rank", fmt.Sprint(rank), "app.spoor")
 					if err := json.Unmarshal([]byte(text), &folded); err != nil {
 						t.Fatal(err)
 					}

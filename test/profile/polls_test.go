@@ -12,8 +12,8 @@ func TestPolls(t *testing.T) {
 	for _, m := range mpis.Need(t) {
 		t.Run(m.Name, func(t *testing.T) {
 			for _, x := range []struct{ source, options, want string }{
-				{"polls.c", "--fold", "5{Irecv Isend 0–12{Iprobe Test} Waitall 4{Allreduce} Barrier}"},
-				{"polls.f90", "--fold", "10{Irecv 0–4{Iprobe} Send Waitall 1–6{Allreduce Bcast} Reduce}"},
+				{"polls.c", "--loops-from=order", "5{Irecv Isend 0–12{Iprobe Test} Waitall 4{Allreduce} Barrier}"},
+				{"polls.f90", "--loops-from=order", "10{Irecv 0–4{Iprobe} Send Waitall 1–6{Allreduce Bcast} Reduce}"},
 				{"pollers.c", "--depth=99", "6{Irecv Send 0–5{Iprobe Iprobe} Wait} Barrier"},
 			} {
 				dir := traceWith(t, m, x.source, nil, "-g", "-O0")

@@ -49,8 +49,21 @@ func traceWith(t *testing.T, m *mpis.MPI, source string, options []string, flags
 	if err := m.Compile(filepath.Join(dir, "app"), filepath.Join("testdata", source), flags...); err != nil {
 		t.Fatal(err)
 	}
-	spoor(t, dir, slices.Concat([]string{"run", "-q", "-o", "app.spoor"}, options, m.Command(2, "./app"))...)
+	runTimed(t, dir, options, m.Command(2, "./app"))
 	return dir
+}
+
+// runTimed makes app.spoor with options of spoor run. Options of zfp are those of spoor papers codecs, which codes the times after the run.
+func runTimed(t *testing.T, dir string, options, command []string) {
+	t.Helper()
+	i := slices.Index(options, "zfp")
+	if i < 0 {
+		spoor(t, dir, slices.Concat([]string{"run", "-q", "-o", "app.spoor"}, options, command)...)
+		return
+	}
+	bound := options[i+1 : i+3]
+	spoor(t, dir, slices.Concat([]string{"run", "-q", "-o", "exact.spoor"}, options[:i], []string{"lossless"}, options[i+3:], command)...)
+	spoor(t, dir, slices.Concat([]string{"papers", "codecs", "--codec", "zfp", "-o", "app.spoor"}, bound, []string{"exact.spoor"})...)
 }
 
 // A line of a source that makes an MPI call.

@@ -50,7 +50,7 @@ func TestPartial(t *testing.T) {
 				t.Fatal(err)
 			}
 			upTo(t, a, traced(t, m, again, "b.spoor", ranks, compiled(t, m, again)), ends)
-			if out, err := run(t, m, dir, tool, "replay", "--partial", "-q", "--mpi", m.Name, "--timeout", "40s", "--record", "r.spoor", "k.spoor"); err != nil {
+			if out, err := run(t, m, dir, tool, "replay", "--partial", "-q", "--mpi", m.Name, "--timeout", "40s", "-o", "r.spoor", "k.spoor"); err != nil {
 				t.Fatalf("replay: %v\n%s", err, out)
 			}
 			r, err := trace.Open(filepath.Join(dir, "r.spoor"))

@@ -34,7 +34,7 @@ func TestPredefinedCallbacks(t *testing.T) {
 			}
 		}
 		for _, other := range list {
-			spoor("replay", "-q", "--mpi", other.Name, "--record", "by-"+other.Name+".spoor", "app.spoor")
+			spoor("replay", "-q", "--mpi", other.Name, "-o", "by-"+other.Name+".spoor", "app.spoor")
 			spoor("diff", "--renamed", "app.spoor", "by-"+other.Name+".spoor")
 		}
 	}

@@ -91,7 +91,7 @@ func TestReplayOfDerivedCounts(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, mpis.Tail(out))
 			}
-			report, err := spoor(m, dir, "replay", "--json", "--no-compute", "--receives", "derived", "--mpi", m.Name, "--timeout", "40s", "a.spoor")
+			report, err := spoor(m, dir, "papers", "replay", "--json", "--no-compute", "--mpi", m.Name, "--timeout", "40s", "a.spoor")
 			if err != nil {
 				t.Fatalf("%v\n%s", err, mpis.Tail(report))
 			}
@@ -121,7 +121,7 @@ func derivedOfDrawn(t *testing.T, m *mpis.MPI, dir string, ten bool) {
 		seeds = 10
 	}
 	for seed := range seeds {
-		if out, err := spoor(m, dir, "reduce", "--draw", "--tolerance", "10%", "--seed", strconv.Itoa(seed), "--force", "-o", "drawn.spoor", "a.spoor"); err != nil {
+		if out, err := spoor(m, dir, "papers", "thin", "--trip-counts", "--tolerance", "10%", "--seed", strconv.Itoa(seed), "--force", "-o", "drawn.spoor", "a.spoor"); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, mpis.Tail(out))
 		}
 		derived(t, m, dir, "drawn.spoor")
@@ -132,7 +132,7 @@ func derivedOfDrawn(t *testing.T, m *mpis.MPI, dir string, ten bool) {
 func derived(t *testing.T, m *mpis.MPI, dir, name string) {
 	t.Helper()
 	for _, args := range [][]string{
-		{"replay", "--receives", "derived", "--mpi", m.Name, "--no-compute", "--record", "b.spoor", "--timeout", "100s", name},
+		{"papers", "replay", "--mpi", m.Name, "--no-compute", "-o", "b.spoor", "--timeout", "100s", name},
 		{"check", "b.spoor"},
 	} {
 		if out, err := spoor(m, dir, args...); err != nil {
@@ -194,12 +194,12 @@ func TestReplayOfDerivedCalls(t *testing.T) {
 				if err := record(m, dir, p.Few(), append([]string{binary}, p.Args...)...); err != nil {
 					t.Fatal(err)
 				}
-				out, err := replay(m, dir, "--no-compute", "--receives", "derived")
+				out, err := spoor(m, dir, "papers", "replay", "--mpi", m.Name, "-o", "b.spoor", "--no-compute", "--timeout", "40s", "a.spoor")
 				switch {
 				case err != nil && strings.Contains(out, "nothing was started"):
 					count["refused"]++
 					t.Logf("%s", mpis.Tail(out))
-				case err != nil && strings.Contains(out, "--receives derived: "):
+				case err != nil && strings.Contains(out, "receives can't be derived: "):
 					count["no order"]++
 					t.Logf("%s", mpis.Tail(out))
 				case err != nil:

@@ -36,7 +36,7 @@ func TestReplayOfDrawn(t *testing.T) {
 				if err := record(m, dir, 4, append([]string{binary}, args...)...); err != nil {
 					t.Fatal(err)
 				}
-				drawn(t, m, dir, "--draw", everything, app.Name == "ocean", true)
+				drawn(t, m, dir, "--trip-counts", everything, app.Name == "ocean", true)
 			})
 		}
 		if !everything {
@@ -50,7 +50,7 @@ func TestReplayOfDrawn(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/skeleton %s/%d", m.Name, program, ranks), func(t *testing.T) {
 					dir := t.TempDir()
 					skeleton(t, dir, program, ranks)
-					drawn(t, m, dir, "--draw", true, program == "ocean", false)
+					drawn(t, m, dir, "--trip-counts", true, program == "ocean", false)
 				})
 			}
 		}
@@ -114,9 +114,9 @@ func drawn(t *testing.T, m *mpis.MPI, dir, what string, everything, some, record
 	for seed := range seeds {
 		var counts []string
 		for _, args := range [][]string{
-			{"reduce", what, "--tolerance", "10%", "--seed", strconv.Itoa(seed), "--force", "-o", "drawn.spoor", "a.spoor"},
+			{"papers", "thin", what, "--tolerance", "10%", "--seed", strconv.Itoa(seed), "--force", "-o", "drawn.spoor", "a.spoor"},
 			{"check", "drawn.spoor"},
-			{"replay", "--mpi", m.Name, "--no-compute", "--record", "b.spoor", "--timeout", "100s", "drawn.spoor"},
+			{"replay", "--mpi", m.Name, "--no-compute", "-o", "b.spoor", "--timeout", "100s", "drawn.spoor"},
 			{"check", "b.spoor"},
 			{"diff", "--any-address", "drawn.spoor", "b.spoor"},
 			{"info", "drawn.spoor"},
@@ -134,12 +134,12 @@ func drawn(t *testing.T, m *mpis.MPI, dir, what string, everything, some, record
 					t.Errorf("seed %d: %s, replayed: %s", seed, counts[0], said)
 				}
 			}
-			if args[0] == "info" && strings.Contains(out, "\ndrawn ") != some {
-				t.Errorf("seed %d: something is drawn: %t\n%s", seed, !some, out)
+			if args[0] == "info" && strings.Contains(out, "\nsynthetic ") != some {
+				t.Errorf("seed %d: something is synthetic: %t\n%s", seed, !some, out)
 			}
 		}
 		off := sameTraffic(t, dir, fmt.Sprintf("seed %d", seed), "drawn.spoor", "b.spoor")
-		if what == "--draw" && (off.MeanRank > 0.1 || off.Rank > 0.2) || off.Total > 0.1 || off.Total < -0.1 {
+		if what == "--trip-counts" && (off.MeanRank > 0.1 || off.Rank > 0.2) || off.Total > 0.1 || off.Total < -0.1 {
 			t.Errorf("seed %d: bytes of ranks are off: %+v", seed, off)
 		}
 		if err := os.Remove(filepath.Join(dir, "b.spoor")); err != nil {

@@ -24,10 +24,10 @@ func TestReplayOfOrdered(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, args := range [][]string{
-				{"reduce", "--order", "--tolerance", "0%", "-o", "ordered.spoor", "a.spoor"},
+				{"papers", "thin", "--order", "--tolerance", "0%", "-o", "ordered.spoor", "a.spoor"},
 				{"check", "ordered.spoor"},
 				{"diff", "--any-order", "a.spoor", "ordered.spoor"},
-				{"replay", "--mpi", m.Name, "--no-compute", "--record", "b.spoor", "--timeout", "40s", "ordered.spoor"},
+				{"replay", "--mpi", m.Name, "--no-compute", "-o", "b.spoor", "--timeout", "40s", "ordered.spoor"},
 				{"diff", "--any-address", "ordered.spoor", "b.spoor"},
 			} {
 				if out, err := spoor(m, dir, args...); err != nil {

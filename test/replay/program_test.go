@@ -70,7 +70,7 @@ func record(m *mpis.MPI, dir string, ranks int, command ...string) error {
 
 // replay replays a.spoor, with b.spoor as its trace.
 func replay(m *mpis.MPI, dir string, flags ...string) (string, error) {
-	args := []string{"replay", "--mpi", m.Name, "--record", "b.spoor", "--timeout", "40s"}
+	args := []string{"replay", "--mpi", m.Name, "-o", "b.spoor", "--timeout", "40s"}
 	return spoor(m, dir, append(append(args, flags...), "a.spoor")...)
 }
 

@@ -99,7 +99,7 @@ func TestReplayOfThinned(t *testing.T) {
 				for _, args := range [][]string{
 					{"reduce", "--tolerance", tolerance, "--force", "-o", "thin.spoor", "a.spoor"},
 					{"check", "thin.spoor"},
-					{"replay", "--mpi", m.Name, "--no-compute", "--record", "b" + tolerance + ".spoor", "--timeout", "40s", "thin.spoor"},
+					{"replay", "--mpi", m.Name, "--no-compute", "-o", "b" + tolerance + ".spoor", "--timeout", "40s", "thin.spoor"},
 					{"diff", "--any-address", "thin.spoor", "b" + tolerance + ".spoor"},
 				} {
 					if out, err := spoor(m, dir, args...); err != nil {

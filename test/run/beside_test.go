@@ -11,7 +11,7 @@ import (
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	eachSource(t, "testdata/meanwhile.c", func(s *shell) {
-		for _, flags := range [][]string{nil, {"--model", "loops"}} {
+		for _, flags := range [][]string{nil, {"--tolerance", "5%"}} {
 			for end, want := range map[string]string{"exit 1": "no whole trace", "true": "app-2.spoor: 2 ranks"} {
 				other := strings.Join(append([]string{"env -i HOME=/ PATH=" + os.Getenv("PATH")}, s.mpi.Environ()[len(os.Environ()):]...), " ") +
 					" " + tool + " run " + strings.Join(s.mpi.Command(2, "./app", "4"), " ") + " >other 2>&1; " + end

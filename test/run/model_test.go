@@ -32,7 +32,6 @@ func TestModelLoops(t *testing.T) {
 		said  string
 	}{
 		{"sort", 4, []string{"-i", "3"}, []string{"--tolerance", "20%"}, "sizes became "},
-		{"ocean", 4, []string{"-n", "32", "-i", "6"}, []string{"--draw", "--seed", "7", "--tolerance", "10%"}, "are drawn from "},
 	} {
 		t.Run(tc.app, func(t *testing.T) {
 			eachSource(t, filepath.Join("../apps", tc.app+".c"), func(s *shell) {
@@ -48,7 +47,7 @@ func TestModelLoops(t *testing.T) {
 					}
 					s.spoor("diff", "--any-address", "want.spoor", name)
 				}
-				flags := append([]string{"--scratch", "scratch", "--model", "loops"}, tc.flags...)
+				flags := append([]string{"--scratch", "scratch"}, tc.flags...)
 				s.scratch()
 				code, _, stderr := s.traced(append(flags, "-o", "front.spoor"), tc.ranks, tc.args...)
 				said := spoorLines(stderr)
@@ -78,7 +77,7 @@ func TestModelBudget(t *testing.T) {
 	each(t, "stencil", func(s *shell) {
 		s.scratch()
 		s.traced([]string{"-q", "-o", "whole.spoor"}, 3)
-		flags := []string{"--scratch", "scratch", "--model", "loops", "--budget", "100"}
+		flags := []string{"--scratch", "scratch", "--budget", "100"}
 		code, _, stderr := s.traced(append(flags, "-o", "front.spoor"), 3)
 		if code != 0 {
 			s.t.Errorf("code %d", code)
@@ -104,7 +103,7 @@ func TestModelBudget(t *testing.T) {
 func TestModelOfSeveral(t *testing.T) {
 	t.Parallel()
 	each(t, "stencil", func(s *shell) {
-		line := append([]string{tool, "run", "--model", "loops", "--tolerance", "100%"}, s.mpi.Command(1, "./app")...)
+		line := append([]string{tool, "run", "--tolerance", "100%"}, s.mpi.Command(1, "./app")...)
 		code, _, stderr := s.run(append(line, ":", "-n", "2", "./app")...)
 		if code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)
@@ -115,7 +114,7 @@ func TestModelOfSeveral(t *testing.T) {
 		}
 	})
 	each(t, "spawn", func(s *shell) {
-		code, _, stderr := s.traced([]string{"--model", "loops", "--tolerance", "100%"}, 1)
+		code, _, stderr := s.traced([]string{"--tolerance", "100%"}, 1)
 		if code != 0 {
 			s.t.Fatalf("code %d: %s", code, stderr)
 		}
@@ -134,7 +133,7 @@ func TestModelFull(t *testing.T) {
 	eachSource(t, "testdata/sizes.c", func(s *shell) {
 		dir := s.mount("full", "size=80k")
 		args := []string{"5000", "dd if=/dev/zero of=full/filler bs=1k count=72 2>/dev/null"}
-		flags := append(s.scratch(), "--model", "loops", "--tolerance", "100%")
+		flags := append(s.scratch(), "--tolerance", "100%")
 		code, _, stderr := s.traced(append(flags, "-o", filepath.Join(dir, "a.spoor")), 2, args...)
 		if code != 0 {
 			s.t.Errorf("code %d", code)

@@ -18,7 +18,7 @@ func TestHistograms(t *testing.T) {
 	} {
 		a.trace("--timing", mode)
 		var rep histogram.Report
-		a.json(&rep, "profile", "--histogram", "--json", "--after", "--call", "Recv", "t.spoor")
+		a.json(&rep, "profile", "--histogram", "--json", "--by-previous", "--call", "Recv", "t.spoor")
 		if rep.Times != c.times || len(rep.Ranks) != 2 || len(rep.Sites) != 1 || len(rep.Sites[0].After) != 3 {
 			t.Fatalf("%s: %+v", mode, rep)
 		}

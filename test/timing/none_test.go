@@ -45,7 +45,7 @@ func TestNone(t *testing.T) {
 	if out := a.job.Run(mpis.Root("bin", "spoor"), "dump", "--times", "none.spoor"); out.Err == nil || !strings.Contains(out.Stderr, trace.ErrNoTimes.Error()) {
 		t.Errorf("dump --times: %v", out)
 	}
-	if out := a.spoor("replay", "--record", "again.spoor", "none.spoor"); !strings.Contains(out, trace.ErrNoTimes.Error()) {
+	if out := a.spoor("replay", "-o", "again.spoor", "none.spoor"); !strings.Contains(out, trace.ErrNoTimes.Error()) {
 		t.Errorf("replay: %s", out)
 	}
 	a.spoor("diff", "--any-address", "none.spoor", "again.spoor")

@@ -119,7 +119,7 @@ func (a *app) measured() []measured {
 func inside(t *testing.T, a *app, mode string, measured []measured, complain func(string, ...any)) {
 	t.Helper()
 	var rep, whole efficiency.Report
-	for r, options := range map[*efficiency.Report][]string{&rep: {"--inside"}, &whole: nil} {
+	for r, options := range map[*efficiency.Report][]string{&rep: {"--without-init"}, &whole: nil} {
 		if err := json.Unmarshal([]byte(a.spoor(append([]string{"efficiency", "--json", "t.spoor"}, options...)...)), r); err != nil {
 			t.Fatal(err)
 		}

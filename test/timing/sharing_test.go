@@ -76,11 +76,11 @@ func (c *cell) ranksCSV() {
 // exact is off by what it says at most.
 func (c *cell) lost() {
 	if c.word == refused {
-		c.refuses("no times", "efficiency", "--all", "t.spoor")
+		c.refuses("no times", "efficiency", "--all-calls", "t.spoor")
 		return
 	}
 	var rep efficiency.Report
-	c.json(&rep, "efficiency", "--all", "--json", "t.spoor")
+	c.json(&rep, "efficiency", "--all-calls", "--json", "t.spoor")
 	seen := 0
 	for verb, calls := range map[string][]efficiency.Call{"imbalance": rep.Calls, "report": c.page.Imbalance.Calls} {
 		for i := range calls {
@@ -127,11 +127,11 @@ var (
 // lostText looks at the same as text, which has three digits.
 func (c *cell) lostText() {
 	if c.word == refused {
-		c.refuses("no times", "efficiency", "--all", "t.spoor")
+		c.refuses("no times", "efficiency", "--all-calls", "t.spoor")
 		return
 	}
 	function, seen := "", make(map[string]int)
-	for line := range strings.Lines(c.spoor("efficiency", "--all", "--top", "0", "t.spoor")) {
+	for line := range strings.Lines(c.spoor("efficiency", "--all-calls", "--top", "0", "t.spoor")) {
 		line = strings.TrimRight(line, "\n")
 		if m := siteRow.FindStringSubmatch(line); m != nil {
 			function = ""

@@ -142,14 +142,14 @@ func (c *cell) profile(rank int, want []knownSum) {
 		}
 		return part{times[0], times[2]}
 	}))
-	for _, style := range []string{"paper", "terse", "latex"} {
+	for _, style := range []string{"detailed", "terse", "latex"} {
 		var sums []knownSum
 		for _, w := range want {
 			w.duration.plus(w.gap) // terms of loops have one time
 			w.gap = bound{}
 			sums = append(sums, w)
 		}
-		c.places("profile --style "+style, sums, c.rounded, parts(terms(c.spoor(append(flags, "--style", style)...)), isFence, func(line string) part {
+		c.places("papers terms --style "+style, sums, c.rounded, parts(terms(c.spoor(append(slices.Concat([]string{"papers", "terms"}, flags[1:]), "--style", style)...)), isFence, func(line string) part {
 			us, err := strconv.ParseFloat(term.FindStringSubmatch(line)[1], 64)
 			if err != nil {
 				c.t.Fatalf("%q: %v", line, err)

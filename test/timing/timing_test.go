@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spoor-hpc/spoor/internal/timing"
 	"github.com/spoor-hpc/spoor/test/mpis"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -67,12 +68,25 @@ func (a *app) beside(t *testing.T) *app {
 // trace runs the program with flags and opens what comes of it.
 func (a *app) trace(flags ...string) *trace.Reader {
 	a.t.Helper()
-	args := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "-q", "-f", "-o", "t.spoor"}, flags, a.job.MPI.Command(a.ranks, "./app"), a.args)
+	codec := -1 // of flags
+	for i, f := range flags {
+		if m := timing.Mode(f); i > 0 && flags[i-1] == "--timing" && !slices.Contains(timing.Recorded, m) && slices.Contains(timing.Modes, m) {
+			codec = i
+		}
+	}
+	file, run := "t.spoor", flags
+	if codec > 0 { // the times are coded after the run
+		file, run = "exact.spoor", []string{"--timing", "lossless"}
+	}
+	args := slices.Concat([]string{mpis.Root("bin", "spoor"), "run", "-q", "-f", "-o", file}, run, a.job.MPI.Command(a.ranks, "./app"), a.args)
 	out := a.job.Run(args...)
 	if out.Err != nil {
 		a.t.Fatalf("%v: %v", args, out)
 	}
 	a.printed = out.Stdout + out.Stderr
+	if codec > 0 {
+		a.spoor(slices.Concat([]string{"papers", "codecs", "-f", "-o", "t.spoor", "--codec", flags[codec]}, flags[:codec-1], flags[codec+1:], []string{file})...)
+	}
 	return a.open()
 }
 

@@ -118,7 +118,7 @@ func help(t *testing.T, command ...string) map[string]string {
 }
 
 // page is a page that help names.
-var page = regexp.MustCompile(`docs/[-a-z]+\.md`)
+var page = regexp.MustCompile(`\b(?:docs|papers)/[-a-zA-Z]+\.md`)
 
 // item is the first line of a verb or flag in a list.
 var item = regexp.MustCompile(`\n  (\S)`)
@@ -150,9 +150,9 @@ func TestHelp(t *testing.T) {
 
 // sources are the files of the code but for tests.
 func sources(t *testing.T, read func(name string, at func(token.Pos) int, file *ast.File)) {
-	for _, root := range []string{"cmd", "internal", "mpi", "trace", "engine", "replayer"} {
+	for _, root := range []string{"cmd", "internal", "mpi", "trace", "engine", "replayer", "papers"} {
 		err := filepath.WalkDir(mpis.Root(root), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "test/") {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "test/") || strings.Contains(path, "bench/") {
 				return err
 			}
 			set := token.NewFileSet()

@@ -18,7 +18,6 @@ import (
 type Options struct {
 	Sites      bool   // where calls and callbacks are in the program
 	Alone      bool   // sites without the functions around them, as where one trace has no stacks
-	Times      bool   // statistics of durations and gaps
 	AnyAddress bool   // addresses are all the same
 	Renamed    bool   // addresses, names of files and attribute keys may be others, if the same stand for the same
 	Memory     bool   // so may blocks of memory alone; those that a recorder doesn't follow are all the same
@@ -41,7 +40,6 @@ type Difference struct {
 	A      *trace.Call   `json:"first"` // nil: the stream has ended
 	B      *trace.Call   `json:"second"`
 	Before []*trace.Call `json:"before,omitempty"` // of a
-	Times  []Spent       `json:"times,omitempty"`  // places whose times differ, those that differ most first
 }
 
 // Stacks reports whether some call of a trace has a function around it.
@@ -127,9 +125,6 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 				return d, err
 			}
 		}
-	}
-	if c.o.Times {
-		return c.times(a, b)
 	}
 	return nil, nil
 }

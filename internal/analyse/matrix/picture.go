@@ -2,7 +2,6 @@ package matrix
 
 import (
 	"fmt"
-	"html"
 	"image"
 	"image/color"
 	"image/png"
@@ -64,56 +63,6 @@ func (m *Matrix) Title(u Measure) string {
 		t += fmt.Sprintf(", %d ranks a cell", m.Bin)
 	}
 	return t
-}
-
-// WriteSVG writes a heat map.
-func (m *Matrix) WriteSVG(out io.Writer, u Measure) {
-	l := m.layout(u)
-	least, most := m.Extremes(u)
-	s := scale{least, most}
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="img" font-family="system-ui, sans-serif" font-size="11">`+"\n", l.width, l.height)
-	fmt.Fprintf(out, "<title>%s</title>\n", html.EscapeString(m.Title(u)))
-	fmt.Fprintf(out, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", l.width, l.height)
-	fmt.Fprintf(out, `<text x="%d" y="18" font-size="13" fill="#222">%s</text>`+"\n", l.left, html.EscapeString(m.Title(u)))
-	fmt.Fprintf(out, `<g shape-rendering="crispEdges">`+"\n"+`<rect x="%d" y="%d" width="%d" height="%[3]d" fill="#f7f7f7" stroke="#bbb"/>`+"\n", l.left, l.top, l.side)
-	for i, row := range m.Rows() {
-		for k := 0; k < len(row); {
-			v := u.Of(row[k].Cell)
-			end := k + 1 // cells of the same number next to each other are one rectangle
-			for end < len(row) && row[end].To == row[k].To+end-k && u.Of(row[end].Cell) == v && m.Size() > 64 {
-				end++
-			}
-			if v > 0 {
-				c := shade(s.of(v))
-				fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" fill="#%02x%02x%02x">`, l.left+row[k].To*l.cell, l.top+i*l.cell,
-					(end-k)*l.cell, l.cell, c.R, c.G, c.B)
-				if m.Size() <= 64 {
-					fmt.Fprintf(out, `<title>%s to %s: %s</title>`, m.label(i), m.label(row[k].To), u.Text(v))
-				}
-				fmt.Fprint(out, "</rect>\n")
-			}
-			k = end
-		}
-	}
-	fmt.Fprint(out, "</g>\n")
-	for i := 0; i < m.Size(); i += l.every {
-		first, _ := m.Span(i)
-		at := i*l.cell + l.cell/2
-		fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="end" fill="#444">%d</text>`, l.left-6, l.top+at+4, first)
-		fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="middle" fill="#444">%d</text>`+"\n", l.left+at, l.top-6, first)
-	}
-	if most > 0 {
-		height := l.barEnd - l.barTop
-		for y := range height {
-			c := shade(1 - float64(y)/float64(height))
-			fmt.Fprintf(out, `<rect x="%d" y="%d" width="14" height="1.5" fill="#%02x%02x%02x"/>`, l.bar, l.barTop+y, c.R, c.G, c.B)
-		}
-		for _, v := range s.ticks() {
-			y := l.barEnd - int(s.of(v)*float64(height))
-			fmt.Fprintf(out, `<text x="%d" y="%d" fill="#444">%s</text>`, l.bar+20, y+4, u.Text(v))
-		}
-	}
-	fmt.Fprint(out, "\n</svg>\n")
 }
 
 // WritePNG writes a heat map.

@@ -12,24 +12,6 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// plain takes functions out again.
-func plain(list []*calltree.Node) []*calltree.Node {
-	var out []*calltree.Node
-	for _, n := range list {
-		if n.Kind == "function" {
-			out = append(out, plain(n.Body)...)
-			continue
-		}
-		if n.Body != nil {
-			c := *n
-			c.Body = plain(n.Body)
-			n = &c
-		}
-		out = append(out, n)
-	}
-	return out
-}
-
 // Callers is the calls of all ranks by the functions that led to them, a tree
 // from main down.
 type Callers struct {

@@ -43,8 +43,8 @@ func TestSharedTimes(t *testing.T) {
 		var got []int
 		for _, thread := range p.Threads {
 			got = append(got, thread.Shared)
-			if said := strings.Contains(p.head(&thread), "the mean of equal calls"); said != (thread.Shared > 0) {
-				t.Errorf("%s: %s", name, p.head(&thread))
+			if said := strings.Contains(p.Head(&thread), "the mean of equal calls"); said != (thread.Shared > 0) {
+				t.Errorf("%s: %s", name, p.Head(&thread))
 			}
 		}
 		if len(got) != len(c.want) || got[0] != c.want[0] || got[len(got)-1] != c.want[len(got)-1] {

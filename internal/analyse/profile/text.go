@@ -49,7 +49,7 @@ func (p *Profile) Text(w io.Writer, v View) {
 			fmt.Fprintln(w)
 		}
 		t := &p.Threads[i]
-		p.lines(w, p.head(t), t.Body, t.Total.Time(), v)
+		p.lines(w, p.Head(t), t.Body, t.Total.Time(), v)
 	}
 }
 
@@ -69,7 +69,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 			}
 		}
 	}
-	out := table{w: w, width: v.Width, total: total, timeless: p.Timeless(), beside: p.On != "",
+	out := table{w: w, width: v.Width, total: total, timeless: p.Timeless(),
 		files: slices.ContainsFunc(body, func(n *calltree.Node) bool { return n.Sums.Files > 0 }),
 	}
 	out.write(title, lister.list)
@@ -97,10 +97,10 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 	}{
 		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "recursion" }, "≥ of recursive calls: stacks that were cut short are not counted."},
 		{func(n *calltree.Node) bool { return p.Code && n.Kind == "loop" && n.Place == "" }, "loops without a place: by the order of calls, as their function calls itself."},
-		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "loop" }, "≥: the code has rounds in which MPI is not called; these are not counted."},
+		{func(n *calltree.Node) bool { return n.AtLeast && n.Kind == "loop" }, "≥: the code has iterations in which MPI is not called; these are not counted."},
 		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer iterations each time: the calls do not show which of several loops iterated."},
 		{func(n *calltree.Node) bool { return len(n.Branches) > 0 }, "either, or, if: alternatives in the code, and in how many iterations their calls were made, and which, counted from 0."},
-		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all rounds of the loop together."},
+		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all iterations of the loop together."},
 		{func(n *calltree.Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
 	} {
 		if any(x.mark) {
@@ -121,8 +121,8 @@ func (p *Profile) elsewhere() string {
 	return text + "."
 }
 
-// head says whose profile it is.
-func (p *Profile) head(t *calltree.Thread) string {
+// Head says whose profile it is.
+func (p *Profile) Head(t *calltree.Thread) string {
 	who := fmt.Sprintf("rank %d", p.Rank)
 	if n := len(p.Ranks); n > 1 {
 		who += fmt.Sprintf(", as all %s ranks of class %d", show.Grouped(uint64(n)), p.Class)
@@ -243,7 +243,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	case "call":
 		site := &r.p.Sites[n.Site-1]
 		if n.Most > 1 {
-			x.text += times(n) + " × "
+			x.text += Trips(n) + " × "
 		}
 		x.text += site.Function
 		x.onset(n, level)
@@ -298,13 +298,13 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		}
 		open = true
 	case "loop":
-		x.text += times(n) + " times"
+		x.text += Trips(n) + " times"
 		x.onset(n, level)
 		if n.Least == 1 && n.Most == 1 && !n.AtLeast && !n.Unsure {
 			x.text = indent(level) + "once"
 		}
 		nested := 1
-		for len(n.Body) == 1 && n.Body[0].Kind == "loop" && countedText(n) == "" && countedText(n.Body[0]) == "" && times(n) == times(n.Body[0]) {
+		for len(n.Body) == 1 && n.Body[0].Kind == "loop" && countedText(n) == "" && countedText(n.Body[0]) == "" && Trips(n) == Trips(n.Body[0]) {
 			nested++
 			n = n.Body[0]
 		}
@@ -316,7 +316,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		open = true
 		loops += nested
 	case "recursion":
-		x.text += times(n) + " recursive calls each time"
+		x.text += Trips(n) + " recursive calls each time"
 		x.per = n.Rounds
 		open = true
 		loops++
@@ -360,8 +360,8 @@ func (x *row) onset(n *calltree.Node, level int) {
 	}
 }
 
-// times says how often a loop is run each time.
-func times(n *calltree.Node) string {
+// Trips is how often a loop runs each time, as text.
+func Trips(n *calltree.Node) string {
 	text := rounds(n)
 	if n.AtLeast {
 		text = "≥ " + text
@@ -405,7 +405,6 @@ type table struct {
 	total float64
 
 	timeless bool // no columns of times
-	beside   bool // predicted times in place of means
 	files    bool // calls of files are among those of MPI
 }
 
@@ -428,10 +427,6 @@ func (t *table) write(title string, list []row) {
 	t.line(cut(title, width))
 	if t.timeless {
 		t.line("     calls")
-	} else if t.beside {
-		t.line("")
-		t.line("           computing before        " + inside)
-		t.line("  share measured predicted measured predicted      calls")
 	} else if means {
 		t.line("")
 		t.line("           computing before        " + inside)
@@ -478,9 +473,6 @@ func (t *table) write(title string, list []row) {
 func (t *table) times(x *row, means bool) string {
 	if t.timeless {
 		return ""
-	}
-	if s := x.sums; t.beside {
-		return fmt.Sprintf("%7s %8s %9s %8s %9s ", show.Share(s.Time(), t.total), show.Duration(s.Compute), show.Duration(s.PredictedCompute), show.Duration(s.Inside()), show.Duration(s.PredictedMPI))
 	}
 	numbers := fmt.Sprintf("%7s %8s", show.Share(x.sums.Time(), t.total), show.Duration(x.sums.Compute))
 	if !means {

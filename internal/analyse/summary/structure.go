@@ -57,7 +57,7 @@ type Counted struct {
 // roundsLibrary is the plugin that reads what the program counts.
 const roundsLibrary = "libspoor-rounds.so"
 
-// CountedRounds lists the loops of which a trace has rounds that the program counted (run --rounds), most rounds first; none if it
+// CountedRounds lists the loops of which a trace has rounds that the program counted (papers pass), most rounds first; none if it
 // was recorded otherwise.
 func CountedRounds(r *trace.Reader) ([]Counted, error) {
 	counts := false

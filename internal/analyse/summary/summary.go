@@ -57,7 +57,7 @@ type Summary struct {
 	Calls      int64      `json:"calls"`
 	Functions  []Function `json:"functions"` // by time
 	Structure  *Structure `json:"structure,omitempty"`
-	Counted    []Counted  `json:"counted_rounds,omitempty"` // run --rounds
+	Counted    []Counted  `json:"counted_rounds,omitempty"` // papers pass
 	Sites      int        `json:"call_sites"`
 	Signatures int        `json:"signatures"`
 	Classes    []Class    `json:"classes"`

@@ -42,11 +42,15 @@ func prepare(c *Content) (*Encoded, error) {
 	if series != nil && len(series.Sizes) != c.Ranks {
 		return nil, fmt.Errorf("times of calls of %d ranks, there are %d", len(series.Sizes), c.Ranks)
 	}
+	return assemble(&raw, series) // the content is let go before that: tables for packing take as much
+}
+
+func assemble(raw *[container.End][]byte, series *Series) (*Encoded, error) {
 	tail, err := series.tail()
 	if err != nil {
 		return nil, err
 	}
-	e := &Encoded{head: container.Assemble(raw, container.Pack, tail)} // the content is let go before that: tables for packing take as much
+	e := &Encoded{head: container.Assemble(*raw, container.Pack, tail)}
 	if series != nil {
 		e.series, e.index = series.size(), series.Index()
 	}
@@ -198,12 +202,16 @@ func WriteFile(path string, c *Content, overwrite bool) error {
 	if err != nil {
 		return fmt.Errorf("trace: write %s: %w", path, err)
 	}
+	return e.writeFile(path, c.Series, overwrite)
+}
+
+func (e *Encoded) writeFile(path string, series *Series, overwrite bool) error {
 	d, err := e.Draft(path)
 	if err != nil {
 		return err
 	}
-	if c.Series != nil {
-		if err := c.Series.CopyTo(io.NewOffsetWriter(d, d.Offset())); err != nil {
+	if series != nil {
+		if err := series.CopyTo(io.NewOffsetWriter(d, d.Offset())); err != nil {
 			d.Discard()
 			return fmt.Errorf("trace: write %s: %w", path, err)
 		}

@@ -11,6 +11,10 @@ func DecodeMeta(r *wire.Reader) map[string]string {
 	return meta
 }
 
+func appendMeta(meta map[string]string) []byte {
+	return wire.Append(nil, func(c *wire.Coder) { codeMeta(c, meta) })
+}
+
 func codeMeta(c *wire.Coder, meta map[string]string) {
 	wire.Map(c, meta, 2, func(key, value *string) {
 		c.String(key)

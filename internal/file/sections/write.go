@@ -85,7 +85,7 @@ func Raw(c *Content, packed func([]byte) int, times bool) (raw [container.End][]
 	if err := e.calls(&raw, packed); err != nil {
 		return raw, err
 	}
-	raw[container.Meta] = wire.Append(nil, func(x *wire.Coder) { codeMeta(x, c.Meta) })
+	raw[container.Meta] = appendMeta(c.Meta)
 	raw[container.Schema] = appendSchema(nil, schema)
 	if len(c.Strings) > 0 {
 		raw[container.Strings] = wire.Append(nil, func(x *wire.Coder) { codeStrings(x, c.Strings) })

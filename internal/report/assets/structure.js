@@ -18,7 +18,7 @@ export const structure = () => {
   const list = data.structure;
   const code = list.some((s) => s.code);
   const branched = (list) => (list || []).some((n) => n.k === "w" || branched(n.b));
-  const lead = (code ? "The program's functions and loops around its MPI calls, from its machine code. ≥: iterations without an MPI call are not counted. (?): perhaps entered more often, with fewer iterations each time. “counted by the program”: all iterations of the loop together (run --rounds)."
+  const lead = (code ? "The program's functions and loops around its MPI calls, from its machine code. ≥: iterations without an MPI call are not counted. (?): perhaps entered more often, with fewer iterations each time. “counted by the program”: all iterations of the loop together (papers pass)."
     : "The program as nested loops of MPI calls, found by the compression.") + (list.some((s) => s.threads.some((t) => branched(t.body))) ? " “either”, “or”: alternatives in the code, and in how many iterations their calls were made." : "") + " Ranks with the same structure are a class." + (data.summary.no_times ? "" : " Times of a line cover all its iterations: in MPI, and outside of MPI before its calls.");
   if (!list.length) {
     section("structure", "Structure", lead, none("No rank left a track."));

@@ -14,7 +14,7 @@ type Pace string
 // was late when, or where they had to wait for a core. On the line, a call is not
 // made before the time at which the program made it either.
 const (
-	PaceLine Pace = "line"
+	PaceLine Pace = "original"
 	PaceGaps Pace = "gaps"
 )
 
@@ -24,7 +24,7 @@ func PaceNamed(name string) (Pace, error) {
 	case PaceLine, PaceGaps:
 		return p, nil
 	}
-	return "", fmt.Errorf("pace %q: must be line or gaps", name)
+	return "", fmt.Errorf("pace %q: must be original or gaps", name)
 }
 
 // A pacer tells when the calls of a stream are due.

@@ -35,7 +35,7 @@ type Inspection struct {
 	FirstInOrder bool `json:"-"`
 	// It loads an MPI library at start, or has one in it.
 	UsesMPI bool `json:"-"`
-	// Loops of it and its libraries that count their rounds, see spoor pass.
+	// Loops of it and its libraries that count their iterations, see papers/pass.
 	Loops int `json:"counting_loops,omitempty"`
 
 	libraries []string // that it loads at start

@@ -83,7 +83,7 @@ func Preload(library string) string {
 	return ""
 }
 
-// loops counts the loops of a binary that count their rounds (pass/loops.cpp), by its notes: sizes of name and contents and a kind, the name
+// loops counts the loops of a binary that count their rounds (papers/pass/loops.cpp), by its notes: sizes of name and contents and a kind, the name
 // "spoor" with zeros up to eight bytes, and the third word of the contents.
 func loops(f *elf.File) (n int) {
 	s := f.Section(".note.spoor")

@@ -13,7 +13,6 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 	"github.com/spoor-hpc/spoor/internal/ops"
 	"github.com/spoor-hpc/spoor/internal/simulate/dataflow"
-	"github.com/spoor-hpc/spoor/internal/simulate/goal"
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 	"github.com/spoor-hpc/spoor/trace"
 )
@@ -124,19 +123,6 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 		}
 	}
 	return out, in, nil
-}
-
-// Schedule is what WriteGOAL writes, as a schedule.
-func Schedule(r *trace.Reader, name string) (*goal.Schedule, error) {
-	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
-	if err != nil {
-		return nil, err
-	}
-	in, out := io.Pipe()
-	go func() { out.CloseWithError(WriteGOAL(calls, out)) }()
-	s, err := goal.Read(in, name)
-	in.CloseWithError(err) // nobody reads what is left
-	return s, err
 }
 
 // besides returns what happens beside all else from a Meet on: each time those of the next.

@@ -4,7 +4,7 @@
 // 2. When bins get out of balance, two neighbours that matter least are joined
 // and the one that matters most is split.
 //
-// It departs from the paper where measuring said so (docs/time-codecs.md). The
+// It departs from the paper where measuring said so (papers/codecs.md). The
 // first distinct values have bins of their own, exactly, instead of a range
 // guessed from the first one. The weight of a bin is its count times its width
 // in octaves instead of its count alone, so that one outlier or the valley

@@ -8,9 +8,6 @@
 // main loop; a loop that is entered after more work than its rounds begin with; ranks that
 // are late at a barrier, and with a message.
 //
-// KNOWN_EXTRA in the environment is how many ms more are computed before each reduction of the warm-up, and how many
-// longer the last one lasts.
-//
 // With an argument, it dies in its last call, half a second after that began; what it can't know of it is 0.
 #include "below.h"
 
@@ -119,17 +116,16 @@ int main(int argc, char **argv)
 	CALL("start", 0, Init, &argc, &argv);
 	CALL("start", 0, Comm_rank, MPI_COMM_WORLD, &rank);
 	slow = 1 + 0.5 * rank;
-	double extra = getenv("KNOWN_EXTRA") ? atof(getenv("KNOWN_EXTRA")) : 0;
 	FENCE();
 	work(20), step("first", 8);
 	FENCE();
 	for (int i = 0; i < 20; i++)
 		work(1), step("loop", 0.5);
 	FENCE();
-	work(20), step("last", 8 + extra);
+	work(20), step("last", 8);
 	FENCE();
 	for (int i = 0; i < 8; i++)
-		work(3 + extra), step("warm-up", 2), shift("warm-up", 0.1);
+		work(3), step("warm-up", 2), shift("warm-up", 0.1);
 	FENCE();
 	for (int i = 0; i < 40; i++)
 		work(0.5), step("main", 0.2), shift("main", 0.1);

@@ -1,0 +1,183 @@
+// Package codecs tries timing codecs on times of real calls: how many bytes
+// each makes, how far off the values come back, and how long that takes.
+//
+// It gets the times from traces that have them exactly. How these were recorded
+// it does not know.
+package codecs
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/timing/series"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// A List sums up what a codec made of gaps or of durations.
+type List struct {
+	Bytes int64 `json:"bytes"` // coded without the other list
+	sum   float64
+	least float64
+	most  float64
+}
+
+// A Result is what one codec made of all blocks so far.
+type Result struct {
+	Codec     string  `json:"codec"`
+	Values    int64   `json:"values"` // gaps and durations
+	Bytes     int64   `json:"bytes"`  // both lists coded together
+	Gaps      List    `json:"gaps"`
+	Durations List    `json:"durations"`
+	Worst     float64 `json:"max_relative_error"`
+	WorstNs   float64 `json:"max_error_ns"`
+
+	Encode time.Duration `json:"encode_ns"`
+	Decode time.Duration `json:"decode_ns"`
+	Write  time.Duration `json:"write_ns"` // of the clock on the wall, until all coded times are on the disk
+
+	file *os.File
+}
+
+// WriteTo has coded times written to a file of a folder, to see how long that takes. Close removes it.
+func (r *Result) WriteTo(folder string) (err error) {
+	r.file, err = os.CreateTemp(folder, ".spoor-timing-*")
+	return err
+}
+
+// Close waits until what was written is on the disk.
+func (r *Result) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	start := time.Now()
+	err := r.file.Sync()
+	r.Write += time.Since(start)
+	err = errors.Join(err, r.file.Close(), os.Remove(r.file.Name()))
+	r.file = nil
+	return err
+}
+
+// RawBytes is what a time takes uncompressed; ratios are against it.
+const RawBytes = 8
+
+// Ratio is how many times smaller than raw the values are.
+func (r *Result) Ratio() float64 { return RawBytes * float64(r.Values) / float64(max(r.Bytes, 1)) }
+
+// Ratio is that of one list, of half of the values each.
+func (l *List) Ratio(r *Result) float64 {
+	return RawBytes * float64(r.Values) / 2 / float64(max(l.Bytes, 1))
+}
+
+// PSNR is the peak signal-to-noise ratio in decibels: the range of the values
+// over the root of the mean square error. It is infinite without errors.
+func (l *List) PSNR(r *Result) float64 {
+	return 20 * math.Log10((l.most-l.least)/math.Sqrt(l.sum/(float64(r.Values)/2)))
+}
+
+// NsPerValue is the time d of the processor for each value.
+func (r *Result) NsPerValue(d time.Duration) float64 {
+	return float64(d.Nanoseconds()) / float64(max(r.Values, 1))
+}
+
+// New returns a result for a codec, of no blocks yet.
+func New(c series.Codec) *Result {
+	none := List{least: math.Inf(1), most: math.Inf(-1)}
+	return &Result{Codec: c.Name(), Gaps: none, Durations: none}
+}
+
+// Add tries the codec on one more block. An error means that a value came back
+// beyond its bound, or not at all.
+func (r *Result) Add(c series.Codec, block Block) error {
+	calls, b := block.Calls, block.Batch
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := processor()
+	data, err := c.Append(nil, b, &calls)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	middle := processor()
+	got, err := c.Decode(data, series.Both, &calls)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	r.Encode += middle - start
+	r.Decode += processor() - middle
+	if r.file != nil {
+		begin := time.Now()
+		if _, err := r.file.Write(data); err != nil {
+			return err
+		}
+		r.Write += time.Since(begin)
+	}
+	r.Values += 2 * int64(len(calls.Keys))
+	r.Bytes += int64(len(data))
+	for _, one := range []struct {
+		list      *List
+		batch     series.Batch
+		want, got []uint64
+	}{
+		{&r.Gaps, series.Batch{Gaps: b.Gaps}, b.Gaps, got.Gaps},
+		{&r.Durations, series.Batch{Durations: b.Durations}, b.Durations, got.Durations},
+	} {
+		if data, err = c.Append(data[:0], one.batch, &calls); err != nil {
+			return fmt.Errorf("%s: %w", c.Name(), err)
+		}
+		one.list.Bytes += int64(len(data))
+		for i, x := range one.want {
+			v := float64(x)
+			off := math.Abs(float64(one.got[i]) - v)
+			one.list.least, one.list.most = min(one.list.least, v), max(one.list.most, v)
+			one.list.sum += off * off
+			if off > 0 {
+				r.Worst = max(r.Worst, off/v) // infinite for 0
+				r.WorstNs = max(r.WorstNs, off/block.TicksPerNs)
+			}
+			bound := calls.Bound
+			if calls.Bounds != nil {
+				bound = calls.Bounds[calls.Keys[i]]
+			}
+			if off > float64(bound.Allows(x))*(1+1e-12) {
+				return fmt.Errorf("%s: %d came back as %d, bound %+v", c.Name(), x, one.got[i], bound)
+			}
+		}
+	}
+	return nil
+}
+
+// A Block is what codecs get to see at once, as when recording.
+type Block struct {
+	Calls      series.Calls
+	Batch      series.Batch
+	TicksPerNs float64
+}
+
+// Blocks yields the times of one thread of a rank, in ticks. It is an error if
+// the trace doesn't have them exactly.
+func Blocks(k *trace.Rank, stream int, o *timing.Options) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		for raw, err := range k.RawTimes(stream) {
+			if err != nil {
+				yield(Block{}, err)
+				return
+			}
+			b := Block{
+				Calls:      series.Calls{Keys: raw.Kinds, Groups: raw.Groups, Bins: o.Bins, Sample: o.Sample},
+				Batch:      series.Batch{Gaps: raw.Gaps, Durations: raw.Durations},
+				TicksPerNs: raw.TicksPerNs,
+			}
+			for _, name := range raw.Functions {
+				b.Calls.Bounds = append(b.Calls.Bounds, series.Ticks(o.Bound(name), raw.TicksPerNs))
+			}
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}

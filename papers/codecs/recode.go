@@ -1,0 +1,142 @@
+package codecs
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/merge"
+	"github.com/spoor-hpc/spoor/internal/timing"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// Recode writes a trace that has the exact time of every call again, with the times in another mode. All else stays: the calls,
+// summaries of times, wait states. progress is called for each rank.
+func Recode(r *trace.Reader, o timing.Options, path string, overwrite bool, progress func()) error {
+	data, err := sections.SeriesFile()
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	times := &sections.Series{Data: data, Sizes: make([]int64, r.Ranks())}
+	names, err := r.ValueNames()
+	if err != nil {
+		return err
+	}
+	for k, err := range r.Tracks() {
+		if err == nil {
+			times.Sizes[k.Number()], err = recodeRank(k, o, names, data)
+		}
+		if err != nil {
+			return err
+		}
+		progress()
+	}
+	src, err := os.Open(r.Name())
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return sections.Rewrite(path, src, r.Size(), func(meta map[string]string) { describe(meta, o) }, times, overwrite)
+}
+
+// describe puts the mode and its error bounds in the place of those of the recording.
+func describe(meta map[string]string, o timing.Options) {
+	words := strings.Fields(meta[trace.MetaOptions])
+	for i, w := range words {
+		if name, _, is := strings.Cut(w, "="); is && (name == "timing" || name == timing.ModeVariable) {
+			words[i] = name + "=" + string(o.Mode)
+		}
+	}
+	meta[trace.MetaOptions] = strings.Join(words, " ")
+	for _, v := range o.Environment() {
+		if v[0] == timing.ErrorsVariable {
+			meta[trace.MetaTimingError] = v[1]
+		}
+	}
+	meta[trace.MetaNote+".codec"] = fmt.Sprintf("times of calls were coded by %s after the run", o.Mode)
+}
+
+// recodeRank writes the times of a rank to a file, and returns how many bytes they take.
+func recodeRank(k *trace.Rank, o timing.Options, names []string, to io.Writer) (int64, error) {
+	handed, err := k.Track()
+	if err != nil {
+		return 0, err
+	}
+	tr := track.Handed(handed).Track()
+	l := &track.Log{Options: o, Names: names}
+	for stream := range k.Streams() {
+		for raw, err := range k.RawTimes(stream) {
+			if err != nil {
+				return 0, err
+			}
+			l.TicksPerNs, l.StartNs = raw.TicksPerNs, raw.StartNs
+			break
+		}
+		l.Streams = append(l.Streams, entries(k, stream))
+		if len(names) > 0 {
+			l.Values = append(l.Values, attached(k, stream, names))
+		}
+	}
+	if l.TicksPerNs == 0 {
+		return 0, nil // no calls
+	}
+	tr.Log = l
+	return merge.WriteSeries(tr, to)
+}
+
+func entries(k *trace.Rank, stream int) iter.Seq2[[]timing.Entry, error] {
+	return func(yield func([]timing.Entry, error) bool) {
+		for raw, err := range k.RawTimes(stream) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			list := make([]timing.Entry, len(raw.Gaps))
+			for i := range list {
+				list[i] = timing.Entry{Gap: raw.Gaps[i], Duration: raw.Durations[i], Jump: raw.Jumps[i]}
+			}
+			if !yield(list, nil) {
+				return
+			}
+		}
+	}
+}
+
+// attached yields the numbers that a plugin or counters attached to calls of a stream. Several under one name are known by their
+// sum, and become the sum and zeros.
+func attached(k *trace.Rank, stream int, names []string) iter.Seq2[[]timing.Attached, error] {
+	number := make(map[string]int, len(names))
+	for i, name := range names {
+		number[name] = i
+	}
+	return func(yield func([]timing.Attached, error) bool) {
+		line, err := k.ValueLine(stream)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		var list []timing.Attached
+		for call := range k.Len(stream) {
+			values, err := line.At(call)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			list = list[:0]
+			for _, v := range values {
+				list = append(list, timing.Attached{Call: call, Name: number[v.Name], Value: v.Number})
+				for range int(v.Count) - 1 {
+					list = append(list, timing.Attached{Call: call, Name: number[v.Name]})
+				}
+			}
+			if len(list) > 0 && !yield(list, nil) {
+				return
+			}
+		}
+	}
+}

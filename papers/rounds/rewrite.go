@@ -1,0 +1,200 @@
+package rounds
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/column"
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/track"
+)
+
+// instead stands for the rounds of a loop that is drawn while ranks are merged, with the number of its body on the rank above it:
+// ranks that have the same loops in the same order are of one class then.
+const instead = 1 << 32
+
+// rewrite takes the runs of loops that are drawn out of the rank's calls, and has times be those of the calls that are drawn.
+func (x *rank) rewrite(d *grammar.Drawing) {
+	terminals := uint32(len(x.t.Sigs))
+	g := x.t.Streams[0].Grammar
+	calls := slices.Clone(g.Counts(len(x.t.Sigs)))
+	b := grammar.NewBuilder()
+	next := g.Cursor()
+	skip := func(to uint64, keep bool) {
+		for next.Pos() < to {
+			t, _ := next.Next()
+			if keep {
+				b.Append(t)
+			}
+		}
+	}
+	type of struct {
+		family int
+		key    int64
+	}
+	rounds := make(map[of][]*run)
+	for i := range x.runs {
+		r := &x.runs[i]
+		n := r.body.node
+		if n.group == nil || n.group.of.number < 1 {
+			continue
+		}
+		if r.body.number < 0 {
+			r.body.number = len(x.drawn)
+			x.drawn = append(x.drawn, r.body)
+		}
+		skip(r.first, true)
+		b.Append(terminals + uint32(r.body.number))
+		end := r.first + r.rounds*uint64(len(r.body.terminal))
+		next.Seek(end)
+		k := of{n.group.of.number - 1, n.group.key}
+		rounds[k] = append(rounds[k], r)
+	}
+	if len(x.drawn) == 0 {
+		return
+	}
+	skip(next.Len(), true)
+	now := slices.Clone(calls)
+	for k, list := range rounds {
+		for i, n := range d.Rounds(k.family, k.key, len(list)) {
+			for _, t := range list[i].body.terminal {
+				now[t] += uint64(n) - list[i].rounds
+			}
+		}
+	}
+	x.t.Streams[0].Grammar = x.nested(b.Grammar(), terminals)
+	for t := range x.t.Times {
+		s := &x.t.Times[t]
+		x.calls += int64(now[t] - calls[t])
+		x.ns -= int64(s.Duration.Sum + s.Gap.Sum)
+		s.Duration, s.Gap = track.Scaled(s.Duration, now[t]), track.Scaled(s.Gap, now[t])
+		x.ns += int64(s.Duration.Sum + s.Gap.Sum)
+	}
+	x.t.Moved()
+}
+
+// span has ranks that make as many calls more than they did run as much longer, about: those that wait for each other end together.
+func span(ranks []*rank) {
+	type sum struct{ ns, ranks int64 }
+	more := make(map[int64]sum)
+	for _, x := range ranks {
+		s := more[x.calls]
+		more[x.calls] = sum{s.ns + x.ns, s.ranks + 1}
+	}
+	for _, x := range ranks {
+		if p, s := &x.t.Process, more[x.calls]; p.SpanNs > 0 {
+			p.SpanNs = max(p.SpanNs+s.ns/s.ranks, 1)
+		}
+	}
+}
+
+// nested puts the bodies of loops into a grammar in which numbers from terminals on stand for them.
+func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
+	out := &grammar.Grammar{Rules: make([][]grammar.Symbol, 1)}
+	bodies := make([]*grammar.Grammar, len(x.drawn))
+	for i, n := range x.drawn {
+		b := grammar.NewBuilder()
+		for _, t := range n.terminal {
+			b.Append(uint32(t))
+		}
+		bodies[i] = b.Grammar()
+	}
+	type place struct {
+		g    *grammar.Grammar
+		rule int32
+	}
+	known := map[place]int32{{g, 0}: 0}
+	var put func(at place, to int32)
+	rule := func(at place) int32 {
+		r, fresh := once.Number(known, at)
+		if fresh {
+			out.Rules = append(out.Rules, nil)
+			put(at, r)
+		}
+		return -r
+	}
+	put = func(at place, to int32) {
+		var body []grammar.Symbol
+		for _, s := range at.g.Rules[at.rule] {
+			switch {
+			case s.ID < 0:
+				body = append(body, grammar.Symbol{ID: rule(place{at.g, -s.ID}), Count: s.Count})
+			case at.g != g || uint32(s.ID) < terminals:
+				body = append(body, s)
+			default:
+				n := int(uint32(s.ID) - terminals)
+				loop := grammar.Symbol{Count: instead + uint64(n)}
+				if one := bodies[n].Rules[0]; len(one) == 1 && one[0].Count == 1 {
+					loop.ID = one[0].ID
+					if loop.ID < 0 {
+						loop.ID = rule(place{bodies[n], -loop.ID})
+					}
+				} else {
+					loop.ID = rule(place{bodies[n], 0})
+				}
+				for range s.Count {
+					body = append(body, loop)
+				}
+			}
+		}
+		out.Rules[to] = body
+	}
+	put(place{g, 0}, 0)
+	return out
+}
+
+var errApart = errors.New("ranks that do the same have other loops with synthetic trip counts")
+
+// class takes the loops that are drawn out of a class.
+func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
+	ranks := c.Ranks.Values()
+	var which []int
+	for n := range grammar.Repeats(c.Streams) {
+		if n >= len(c.Counts) {
+			break
+		}
+		vals := c.Counts[n].Values()
+		if slices.Max(vals) < instead {
+			continue
+		}
+		loop := grammar.DrawnLoop{Symbol: n, Family: -1}
+		for at, v := range vals {
+			x := byRank[int(ranks[at])]
+			if v -= instead; v < 0 || x == nil || int(v) >= len(x.drawn) {
+				return errApart
+			}
+			g := x.drawn[v].node.group
+			if loop.Family < 0 {
+				loop.Family = g.of.number - 1
+			}
+			if loop.Family != g.of.number-1 {
+				return errApart
+			}
+			loop.Keys = append(loop.Keys, g.key)
+		}
+		d.drawing.Loops[i] = append(d.drawing.Loops[i], loop)
+		which = append(which, n)
+		c.Counts[n] = column.Constant(2, len(vals))
+	}
+	if len(which) == 0 {
+		return nil
+	}
+	var err error
+	if c.Streams, err = grammar.WithCounts(c.Streams, which, func(int) int64 { return 2 }); err != nil {
+		return err
+	}
+	_, err = d.drawing.Unroll(c.Streams, varying(c), d.drawing.Loops[i], len(ranks))
+	return err
+}
+
+// varying is the numbers of repeated symbols whose counts differ by rank.
+func varying(c *sections.Class) (list []int) {
+	for n := range c.Counts {
+		if _, same := c.Counts[n].Same(); !same {
+			list = append(list, n)
+		}
+	}
+	return list
+}

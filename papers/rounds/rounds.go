@@ -1,0 +1,283 @@
+// Package rounds finds loops whose numbers of rounds can be drawn from a distribution instead of being in the trace,
+// and makes tracks without them.
+//
+// Invariants:
+//
+//  1. Ranks that send each other messages in a loop, or call a collective function together, MUST draw the same number each
+//     time. So a loop is drawn only if all members of a communicator are in it together. All of its messages must be received
+//     in the same run of it, by position among all messages between the two ranks.
+//  2. Nothing MUST be under way from one round to the next: no request, and no object that a round makes.
+//  3. Whatever isn't sure MUST stay as it is, and it is said why.
+//
+// With rounds that have all that they need in themselves, one round more or less leaves the ranks where they would be
+// otherwise: what did not hang before does not then.
+package rounds
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/file/sections"
+	"github.com/spoor-hpc/spoor/internal/grammar"
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/stats"
+	"github.com/spoor-hpc/spoor/internal/track"
+	"github.com/spoor-hpc/spoor/papers/rsd"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// Options say how much to give up.
+type Options struct {
+	Precision int // percent: numbers of rounds that differ by what is missing to 100 are one
+	Seed      uint64
+}
+
+// A Drawer gives up numbers of rounds in a trace that is being made.
+type Drawer struct {
+	r        *trace.Reader
+	o        Options
+	most     int
+	ranks    []*rank
+	families []*family
+	drawing  *grammar.Drawing
+	kept     map[string]uint64
+	failed   error // why nothing could be drawn in the end
+}
+
+// New returns one for a trace.
+func New(r *trace.Reader, o Options) *Drawer { return &Drawer{r: r, o: o, most: 1 << 30} }
+
+// Limit has the next trace give up no more families than so many, those that take most first.
+func (d *Drawer) Limit(families int) { d.most = families }
+
+// Families is how many there were to be given up in the trace that was made last.
+func (d *Drawer) Families() int { return len(d.families) }
+
+// Kept says what of the trace that was made last is as it was though it has other numbers of rounds each time, and how often
+// such loops were run.
+func (d *Drawer) Kept() []reduce.Kept {
+	list := reduce.KeptOf(d.kept)
+	if d.failed != nil {
+		list = append(list, reduce.Kept{Why: d.failed.Error()})
+	}
+	return list
+}
+
+// A run is a loop that was run some rounds, each with the same calls.
+type run struct {
+	body   *body
+	first  uint64 // call
+	rounds uint64
+}
+
+// A body is the calls of a round.
+type body struct {
+	node     *node
+	terminal []int // of the track
+	original []int // of the trace
+	makes    bool  // requests
+	number   int   // among those of the rank that are drawn
+}
+
+// A node is a loop on a rank: bodies that are from the same places, and have to do with the same ranks.
+type node struct {
+	rank   *rank
+	shape  string
+	runs   uint64
+	rounds []uint64
+	why    string // it can't be drawn
+	ops    map[channel]*traffic
+	group  *group
+}
+
+// keep notes why a body can't be drawn.
+func (n *node) keep(why string) {
+	n.why = cmp.Or(n.why, why)
+}
+
+// A rank is what is known of one.
+type rank struct {
+	k      *trace.Rank
+	t      *track.Track
+	events []event // by terminal of the trace
+	runs   []run
+	bodies map[string]*body
+	nodes  map[string]*node
+	list   []*node
+	drawn  []*body
+	calls  int64 // that it makes more once loops are drawn
+	ns     int64 // that it takes longer
+}
+
+// A group is the loops of ranks that are run together.
+type group struct {
+	nodes []*node
+	key   int64
+	of    *family
+}
+
+// A family is groups whose loops are from the same places.
+type family struct {
+	groups []*group
+	rounds stats.Numbers // of all runs
+	cost   float64
+	number int
+}
+
+// Tracks changes those of all ranks.
+func (d *Drawer) Tracks(list []*track.Track) error {
+	d.ranks, d.families, d.kept, d.drawing = nil, nil, make(map[string]uint64), nil
+	if d.o.Precision >= 100 {
+		return nil
+	}
+	var numbers []int
+	for _, t := range list {
+		numbers = append(numbers, t.Rank)
+	}
+	sites, err := rsd.SitesOf(d.r, numbers, 0)
+	if err != nil {
+		return err
+	}
+	comms, err := handles.Of(d.r).Comms()
+	if err != nil {
+		return err
+	}
+	p := &parser{r: d.r, sites: sites, comms: comms, chosen: make([]bool, sites.Loops()), wild: make(map[wildcard]bool), odd: make(map[int]string)}
+	for _, t := range list {
+		k, err := d.r.Rank(t.Rank)
+		if err != nil {
+			return err
+		}
+		if k.Streams() > 1 {
+			d.kept["the rank has several threads"]++
+			p.threads = true
+			continue
+		}
+		x := &rank{k: k, t: t, bodies: make(map[string]*body), nodes: make(map[string]*node)}
+		if err := p.events(x); err != nil {
+			return err
+		}
+		d.ranks = append(d.ranks, x)
+		if err := p.weigh(x); err != nil {
+			return err
+		}
+	}
+	if p.threads { // whose messages are in no order that is known
+		d.ranks = nil
+		return nil
+	}
+	p.choose()
+	for _, x := range d.ranks {
+		if err := p.parse(x); err != nil {
+			return err
+		}
+	}
+	d.match(p)
+	d.group()
+	d.bound()
+	for _, x := range d.ranks {
+		for _, n := range x.list {
+			if n.group == nil && n.why != "" && uneven(n.rounds) {
+				d.kept[n.why] += n.runs
+			}
+		}
+	}
+	if len(d.families) == 0 || d.most == 0 {
+		return nil
+	}
+	d.drawing = &grammar.Drawing{Seed: d.o.Seed}
+	for _, f := range d.families[:min(d.most, len(d.families))] {
+		f.number = len(d.drawing.Families) + 1
+		d.drawing.Families = append(d.drawing.Families, told(&f.rounds, d.o.Precision))
+	}
+	for _, x := range d.ranks {
+		x.rewrite(d.drawing)
+	}
+	span(d.ranks)
+	for _, t := range list {
+		t.Courses = nil // of places that others have now
+	}
+	return nil
+}
+
+func uneven(list []uint64) bool { return len(list) > 0 && slices.Min(list) != slices.Max(list) }
+
+// bound leaves out families that are run more often than a reader takes.
+func (d *Drawer) bound() {
+	most := uint64(grammar.MostDraws(len(d.ranks)))
+	runs := make(map[*rank]uint64)
+	d.families = slices.DeleteFunc(d.families, func(f *family) bool {
+		many := make(map[*rank]uint64)
+		for _, g := range f.groups {
+			for _, n := range g.nodes {
+				many[n.rank] += n.runs
+			}
+		}
+		for x, n := range many {
+			if runs[x]+n > most {
+				f.keep("loops are run too often to draw for each run")
+				return true
+			}
+		}
+		for x, n := range many {
+			runs[x] += n
+		}
+		return false
+	})
+}
+
+// keep has a family stay as it is.
+func (f *family) keep(why string) {
+	for _, g := range f.groups {
+		for _, n := range g.nodes {
+			n.keep(why)
+			n.group = nil
+		}
+	}
+}
+
+// Content takes the loops out of what was made of the tracks, and says what is to be drawn.
+func (d *Drawer) Content(c *sections.Content) error {
+	if d.drawing == nil {
+		return nil
+	}
+	byRank := make(map[int]*rank)
+	for _, x := range d.ranks {
+		byRank[x.t.Rank] = x
+	}
+	d.drawing.Loops = make([][]grammar.DrawnLoop, len(c.Classes))
+	for i := range c.Classes {
+		if err := d.class(i, &c.Classes[i], byRank); err != nil {
+			d.failed = err
+			return fmt.Errorf("%w: class %d: %w", reduce.ErrUndrawn, i, err)
+		}
+	}
+	c.Drawn = d.drawing
+	return nil
+}
+
+// mostBins is how many numbers of rounds a distribution has at most.
+const mostBins = 64
+
+// told is what goes into the trace of how often loops were run with how many rounds: numbers that merge at a
+// precision are one, and where these are many still, neighbours are, about as often run each.
+func told(rounds *stats.Numbers, precision int) trace.Drawn {
+	merged := reduce.Bins(rounds.All(), precision, 1)
+	var list []stats.Bin
+	for _, x := range rounds.All() {
+		for len(merged) > 0 && merged[0].High < x.Low {
+			merged = merged[1:]
+		}
+		if len(merged) == 0 || x.Low < merged[0].Low {
+			list = append(list, x)
+		} else if m := merged[0]; x.Low == m.Low {
+			list = append(list, stats.Bin{Low: m.Low, High: m.High, Sum: float64(m.Value) * float64(m.Count), Count: m.Count})
+		}
+	}
+	return trace.Drawn{
+		Precision: precision, Runs: rounds.Count,
+		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: stats.Values(stats.Balanced(list, mostBins))},
+	}
+}

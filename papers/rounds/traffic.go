@@ -1,0 +1,319 @@
+package rounds
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spoor-hpc/spoor/internal/once"
+	"github.com/spoor-hpc/spoor/internal/ops"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/mpi/meaning"
+	"github.com/spoor-hpc/spoor/trace"
+	"github.com/spoor-hpc/spoor/trace/handles"
+)
+
+// A channel is messages that come in the order in which they were sent, or the collective calls of a communicator: by
+// world ranks, as seen from one of them.
+type channel struct {
+	comm int // number
+	peer int // members if it is a collective call
+	tag  int64
+	kind kind
+}
+
+type kind uint8
+
+const (
+	sending kind = iota
+	receiving
+	meeting
+)
+
+// members in place of a peer means all.
+const members = -1
+
+// A wildcard is receives on a rank that may take messages from others than they name.
+type wildcard struct{ rank, comm int }
+
+// traffic is what a body has of a channel in each round, and where it had it.
+type traffic struct {
+	each  uint64
+	place uint64 // a hash of where all rounds began
+	with  *handles.Comm
+}
+
+// An op is what a call does with a channel; the communicator is looked up where the call stands.
+type op struct {
+	kind kind
+	comm int64 // handle
+	peer int64 // rank in it
+	tag  int64
+}
+
+// An event is what is known of a distinct call.
+type event struct {
+	ops       []op
+	makes     int64
+	completes []int64 // how many creations ago they were made
+	tests     bool    // requests end here that can't be told
+	wild      bool    // a receive of any source or tag
+	persists  bool    // a message that is sent later and again
+	why       string  // it can't be repeated more or less often
+}
+
+// events looks at the distinct calls of a rank.
+func (p *parser) events(x *rank) error {
+	x.events = make([]event, x.k.Terminals())
+	for t := range x.events {
+		c, err := x.k.Terminal(t)
+		if err != nil {
+			return err
+		}
+		e := eventOf(c)
+		if x.k.Lane(t) != nil && e.why == "" {
+			e.why = "values go on from call to call"
+		}
+		x.events[t] = e
+		if e.wild || e.persists {
+			for _, o := range e.ops {
+				p.lose(x, o, e.persists)
+			}
+		}
+	}
+	return nil
+}
+
+// lose notes that messages of a communicator can't be followed; wherever its handle stands for one.
+func (p *parser) lose(x *rank, o op, all bool) {
+	for _, c := range p.comms.List() {
+		if (o.comm == mpi.CommWorld) != (c.Number == 0) {
+			continue
+		}
+		if p.wild[wildcard{x.t.Rank, c.Number}] = true; all {
+			p.odd[c.Number] = "messages of a communicator are sent by persistent requests, too"
+		}
+	}
+}
+
+// eventOf looks at a distinct call, once for all its occurrences. ops.Account.At tells of one occurrence, with the
+// communicator that the handle stands for there and the bytes: too much for a walk over all calls of a run, which asks for
+// the communicator of each alone (channelOf), and nothing of what keeps a call from being repeated (why).
+func eventOf(c *trace.Call) (e event) {
+	number := func(name string) (int64, bool) {
+		if v := c.Param(name); v != nil && name != "" {
+			return v.In.Num, true
+		}
+		return 0, false
+	}
+	var wait meaning.Waiting
+	def, known := mpi.ByID(c.Func.ID)
+	if known {
+		wait = meaning.WaitingOf(def)
+	}
+	m := meaning.Of(c.Name())
+	requests := false
+	for i := range c.Params {
+		v := &c.Params[i]
+		if v.Def.Type == trace.Request {
+			requests = true
+			e.request(&v.In, false)
+			e.request(&v.Out, true)
+		}
+	}
+	if requests && wait.Choice != meaning.NoRequest && !(wait.Completes && wait.Blocks && (wait.Choice == meaning.OneRequest || wait.Choice == meaning.AllRequests)) {
+		e.tests, e.completes = true, nil
+	}
+	if !wait.Completes {
+		e.completes = nil
+	}
+	comm, hasComm := number("comm")
+	switch {
+	case !known || c.Return != 0:
+		e.why = fmt.Sprintf("%s may have failed", c.Name())
+	case m != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive) && hasComm:
+		for _, side := range []*meaning.Side{m.Out, m.In} {
+			if side == nil {
+				continue
+			}
+			o := op{kind: sending, comm: comm}
+			if side == m.In {
+				o.kind = receiving
+			}
+			peer, ok := number(side.Peer)
+			if o.peer = peer; !ok {
+				e.wild, e.why = true, fmt.Sprintf("%s: it isn't known with whom", c.Name())
+				e.ops = append(e.ops, o)
+				continue
+			}
+			o.tag, _ = number(side.Tag)
+			if peer == mpi.ProcNull {
+				continue
+			}
+			if o.kind == receiving && meaning.Wild(peer, o.tag) {
+				e.wild, e.why = true, "receives take any source or tag"
+			}
+			e.ops = append(e.ops, o)
+		}
+		if m.Later || c.Func.Has(trace.Persistent) {
+			e.persists, e.why = true, fmt.Sprintf("%s makes a persistent request", c.Name())
+		}
+	case m != nil && (m.Pattern == meaning.ToPeer || m.Pattern == meaning.Receive):
+		e.why = fmt.Sprintf("%s: it isn't known with whom", c.Name())
+	case c.Func.Has(trace.Collective) && hasComm && (m != nil && m.Pattern.Collective() && !m.Later || def.Has(mpi.Barrier) && !def.Has(mpi.Persistent)):
+		e.ops = append(e.ops, op{kind: meeting, comm: comm, peer: members})
+	case wait.Choice != meaning.NoRequest && wait.Completes && !e.tests:
+	case c.Func.Has(trace.Collective) || m != nil || requests || wait.Probes || concernsObjects(c.Func):
+		e.why = fmt.Sprintf("%s is in it", c.Name())
+		if c.Func.Has(trace.Collective) && hasComm {
+			e.ops = append(e.ops, op{kind: meeting, comm: comm, peer: members})
+		}
+		if ops.Abandons(c.Func) {
+			e.tests = true
+		}
+		if c.Param("message") != nil && hasComm { // which takes a message out of order
+			e.wild = true
+			e.ops = append(e.ops, op{kind: receiving, comm: comm})
+		}
+	}
+	return e
+}
+
+// concernsObjects reports whether a call has to do with what others made or will need.
+func concernsObjects(f *trace.Function) bool {
+	for i := range f.Params {
+		p := &f.Params[i]
+		switch {
+		case p.Out && (p.Type == trace.Handle || p.Type == trace.Object):
+			return true
+		case p.Kind == mpi.KindWin || p.Kind == mpi.KindFile || p.Kind == mpi.KindMessage || p.Kind == mpi.KindSession:
+			return true
+		}
+	}
+	return f.Result == trace.Handle || f.Result == trace.Object
+}
+
+// request takes down what a call says of requests.
+func (e *event) request(v *trace.Value, out bool) {
+	switch {
+	case v.Type == trace.Array:
+		for i := range v.Elems {
+			e.request(&v.Elems[i], out)
+		}
+	case v.Type != trace.Request || v.Form == trace.RequestNull:
+	case out:
+		if v.Form == trace.RequestOnce {
+			e.makes++
+		}
+	case v.Form == trace.RequestOnce:
+		e.completes = append(e.completes, v.ID)
+	default:
+		e.tests = true
+	}
+}
+
+// channelOf says which channel an op at a position is of, -1 of a communicator that isn't known.
+func (p *parser) channelOf(rank int, o op, at uint64) (channel, *handles.Comm) {
+	c := p.comms.At(rank, 0, at, o.comm)
+	if c == nil || c.RemoteSize > 0 {
+		return channel{comm: -1}, nil
+	}
+	number := c.Number
+	if number < 0 { // MPI_COMM_SELF
+		number = -2 - rank
+	}
+	if o.kind == meeting {
+		return channel{number, members, 0, meeting}, c
+	}
+	return channel{number, c.WorldRank(int(o.peer)), o.tag, o.kind}, c
+}
+
+// call takes down what a call does.
+func (w *walk) call(t int, at uint64) {
+	e := &w.x.events[t]
+	for _, o := range e.ops {
+		ch, _ := w.channelOf(w.x.t.Rank, o, at)
+		if len(w.terminal) > 0 {
+			if w.began == nil {
+				w.began = make(map[channel]uint64)
+			}
+			if _, ok := w.began[ch]; !ok {
+				w.began[ch] = w.posted[ch]
+			}
+		}
+		w.posted[ch]++
+	}
+	w.pending += e.makes - int64(len(e.completes))
+	w.lost = w.lost || e.tests
+}
+
+// body looks at the calls of a new body, whose first one is at a position.
+func (w *walk) body(at uint64) *body {
+	b := &body{terminal: slices.Clone(w.terminal), original: slices.Clone(w.original), number: -1}
+	ops := make(map[channel]*traffic)
+	pending := make(map[int64]bool)
+	made := int64(0)
+	why := ""
+	keep := func(reason string) { why = cmp.Or(why, reason) }
+	for _, t := range b.original {
+		e := &w.x.events[t]
+		keep(e.why)
+		for _, o := range e.ops {
+			ch, c := w.channelOf(w.x.t.Rank, o, at)
+			if c == nil || ch.peer < 0 && o.kind != meeting {
+				keep("a communicator isn't known, or is between groups")
+				continue
+			}
+			once.Of(ops, ch, func() *traffic { return &traffic{with: c} }).each++
+		}
+		for _, back := range e.completes {
+			if id := made - back; !pending[id] {
+				keep("requests of one iteration are waited for in another")
+			} else {
+				delete(pending, id)
+			}
+		}
+		for range e.makes {
+			pending[made] = true
+			made++
+		}
+	}
+	if b.makes = made > 0; len(pending) > 0 {
+		keep("requests of one iteration are waited for in another")
+	}
+	b.node = w.x.node(b, ops)
+	b.node.keep(why)
+	return b
+}
+
+// node returns the loop that a body is of.
+func (x *rank) node(b *body, ops map[channel]*traffic) *node {
+	shape := ""
+	for _, t := range b.terminal {
+		s := &x.t.Sigs[t]
+		shape += fmt.Sprintf("%d@%x ", s.Call, s.Site)
+	}
+	key := shape
+	for _, ch := range slices.SortedFunc(maps.Keys(ops), compareChannels) {
+		key += fmt.Sprintf("%v*%d ", ch, ops[ch].each)
+	}
+	return once.Listed(x.nodes, key, &x.list, func() *node { return &node{rank: x, shape: shape, ops: ops} })
+}
+
+// passed notes where in its channels a round began, and that it was the same channels.
+func (n *node) passed(w *walk) {
+	if len(w.began) != len(n.ops) {
+		n.keep("handles are other communicators each time")
+		return
+	}
+	for ch, x := range n.ops {
+		at, ok := w.began[ch]
+		if !ok {
+			n.keep("handles are other communicators each time")
+			return
+		}
+		x.place = (x.place^at)*0x9e3779b97f4a7c15 + n.runs
+		x.place ^= x.place >> 29
+	}
+}

@@ -1,0 +1,324 @@
+package rsd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/reduce"
+	"github.com/spoor-hpc/spoor/internal/show"
+	"github.com/spoor-hpc/spoor/internal/stats"
+	"github.com/spoor-hpc/spoor/mpi"
+	"github.com/spoor-hpc/spoor/trace"
+)
+
+// mostShown is up to how many values are shown one by one.
+const mostShown = 4
+
+// WriteText writes nests for people; place names a call site.
+func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) {
+	head := "ranks " + RanksText(n.Ranks)
+	if len(n.Ranks) == 1 {
+		head = "rank " + RanksText(n.Ranks)
+	}
+	if n.Thread > 0 {
+		head += fmt.Sprintf(", thread %d", n.Thread)
+	}
+	calls := show.Grouped(uint64(n.Calls.Sum)) + " calls"
+	if v, same := n.Calls.Same(); same && len(n.Ranks) > 1 {
+		calls = show.Grouped(v) + " calls each"
+	}
+	fmt.Fprintf(w, "%s: %s\n", head, calls)
+	(&printer{w, place}).nodes(n.Nodes, n.Ranks, 1)
+}
+
+type printer struct {
+	w     io.Writer
+	place func(trace.Site) string
+}
+
+func (p *printer) nodes(list []*Node, ranks []int, depth int) {
+	for _, n := range list {
+		line := strings.Repeat("  ", depth)
+		if n.Loop() {
+			line += "loop " + RoundsText(n.Rounds)
+		} else {
+			line += n.Event.Text() + " @ " + p.place(n.Event.Site)
+		}
+		if !slices.Equal(n.Ranks, ranks) {
+			line += " {" + RanksText(n.Ranks) + "}"
+		}
+		if depth > 1 && n.Times < n.Around {
+			line += fmt.Sprintf(" in %s of %s iterations", show.Grouped(n.Times), show.Grouped(n.Around))
+		}
+		if e := n.Event; e != nil {
+			for _, m := range e.Merged {
+				line += fmt.Sprintf(" # %s was %d..%d", m.Param, m.Low, m.High)
+			}
+			line += reduce.DrawnText(e.Drawn)
+		}
+		fmt.Fprintln(p.w, line)
+		p.nodes(n.Body, n.Ranks, depth+1)
+	}
+}
+
+// RoundsText says how many rounds a loop has.
+func RoundsText(n *stats.Numbers) string {
+	if v, same := n.Same(); same {
+		return show.Grouped(v)
+	}
+	return fmt.Sprintf("%s..%s, mean %s of %s", show.Grouped(n.Least.Value), show.Grouped(n.Most.Value), mean(n), show.Grouped(n.Count))
+}
+
+// mean writes a mean shortly.
+func mean(n *stats.Numbers) string {
+	m := n.Mean()
+	if math.Abs(m) >= 1000 {
+		return show.Grouped(int64(math.Round(m)))
+	}
+	return strconv.FormatFloat(m, 'g', 3, 64)
+}
+
+// Text is the event without its place.
+func (e *Event) Text() string {
+	var names, list []string
+	array := false // the last one has elements, which are shown
+	between := ""
+	for _, s := range e.Slots {
+		switch text := s.text(e.Ranks); s.part {
+		case offset:
+			if v, same := s.Numbers.Same(); same && v == 0 || len(list) == 0 {
+				continue
+			} else if !same || v > 0 {
+				text = "+" + text
+			}
+			list[len(list)-1] += text
+		case length:
+			if array {
+				list[len(list)-1] = text
+			}
+			between = " of "
+		case within:
+			base, field := s.Name, ""
+			if at := strings.LastIndex(s.Name, "[]"); at >= 0 {
+				if !array {
+					continue
+				}
+				base, field = s.Name[:at], strings.TrimPrefix(s.Name[at+2:], ".")
+			}
+			if base == s.Name || len(names) == 0 || names[len(names)-1] != base {
+				names, list = append(names, s.Name), append(list, text)
+				continue
+			}
+			list[len(list)-1] += between + strings.TrimPrefix(field+" "+text, " ")
+			between = ", "
+		default:
+			_, constant := s.only()
+			array = !constant
+			names, list = append(names, s.Name), append(list, text)
+		}
+	}
+	for i, name := range names {
+		names[i] = name + "=" + list[i]
+	}
+	return fmt.Sprintf("%s(%s)", e.Func.Name, strings.Join(names, ", "))
+}
+
+// only returns the one text that a slot has.
+func (s *Slot) only() (text string, ok bool) {
+	for text = range s.Texts {
+	}
+	return text, len(s.Texts) == 1 && s.Numbers.Count == 0 && text != "…"
+}
+
+// text writes what values a slot has: a constant, a formula, few values, or bounds and mean of many. Of few values that not all
+// ranks of the event have it says which do.
+func (s *Slot) text(ranks []int) string {
+	var list []string
+	if s.Numbers.Count > 0 {
+		list = append(list, s.numbersText(ranks))
+	}
+	texts := slices.Sorted(maps.Keys(s.Texts))
+	for i, text := range texts {
+		if i == mostShown {
+			more := fmt.Sprintf("%d others", len(texts)-i)
+			if s.Others > 0 {
+				more = "many others"
+			}
+			list = append(list, more)
+			break
+		}
+		list = append(list, text+ofRanks(s.named.of[text], ranks))
+	}
+	return strings.Join(list, " | ")
+}
+
+// ofRanks says which of an event's ranks have a value; nothing if all have.
+func ofRanks(some, all []int) string {
+	if len(some) == 0 || len(some) == len(all) {
+		return ""
+	}
+	return " {" + RanksText(some) + "}"
+}
+
+func (s *Slot) numbersText(ranks []int) string {
+	v, same := s.Numbers.Same()
+	if same {
+		return s.written(v)
+	}
+	if s.Formula != "" {
+		return s.Formula
+	}
+	if s.kind == mpi.KindRank {
+		if list, ok := s.relative.Distinct(2 * mostShown); ok {
+			if own, ok := s.Numbers.Distinct(len(list)); !ok || len(list) < len(own) {
+				return "rank" + braced(list, func(v int64) string { return fmt.Sprintf("%+d", v) + ofRanks(s.distant.of[v], ranks) })
+			}
+		}
+	}
+	if list, ok := s.Numbers.Distinct(mostShown); ok {
+		return braced(list, func(v int64) string { return s.written(v) + ofRanks(s.sets.of[v], ranks) })
+	}
+	if s.Moving {
+		return fmt.Sprintf("[%d..%d, moving, %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, show.Grouped(s.Numbers.Count))
+	}
+	return fmt.Sprintf("[%d..%d, mean %s of %s]", s.Numbers.Least.Value, s.Numbers.Most.Value, mean(&s.Numbers), show.Grouped(s.Numbers.Count))
+}
+
+// written writes a number as calls have it: modes of files are octal.
+func (s *Slot) written(v int64) string {
+	x := trace.Value{Type: trace.Int, Num: v}
+	return x.Render(s.kind)
+}
+
+func braced(list []int64, text func(int64) string) string {
+	var parts []string
+	for _, v := range list {
+		parts = append(parts, text(v))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// What stands in JSON.
+type (
+	jsonNests struct {
+		Thread int         `json:"thread"`
+		Ranks  []string    `json:"ranks"`
+		Calls  jsonNumbers `json:"calls_per_rank"`
+		Nodes  []jsonNode  `json:"nodes"`
+	}
+	jsonNode struct {
+		Ranks  []string            `json:"ranks"`
+		Times  uint64              `json:"times"`
+		Around uint64              `json:"of"`
+		Rounds *jsonNumbers        `json:"rounds,omitempty"` // of a loop
+		Body   []jsonNode          `json:"body,omitempty"`
+		Call   string              `json:"call,omitempty"` // of an event
+		Site   string              `json:"site,omitempty"`
+		Params map[string]jsonSlot `json:"params,omitempty"`
+		Merged map[string][2]int64 `json:"merged,omitempty"`
+		Drawn  []int64             `json:"partner_drawn,omitempty"`
+	}
+	jsonSlot struct {
+		Formula string            `json:"formula,omitempty"`
+		Numbers *jsonNumbers      `json:"numbers,omitempty"`
+		Texts   map[string]uint64 `json:"texts,omitempty"` // and how many calls have them
+		Others  uint64            `json:"others,omitempty"`
+		Sets    []jsonSet         `json:"sets,omitempty"` // of few numbers or texts: which ranks have them
+	}
+	jsonSet struct {
+		Value any      `json:"value"`
+		Ranks []string `json:"ranks"`
+	}
+	jsonNumbers struct {
+		Count     uint64    `json:"count"`
+		Min       int64     `json:"min"`
+		Mean      *float64  `json:"mean,omitempty"`
+		Max       int64     `json:"max"`
+		MinRank   int       `json:"min_rank"`
+		MaxRank   int       `json:"max_rank"`
+		Histogram []jsonBin `json:"histogram,omitempty"` // of what is not constant
+	}
+	jsonBin struct {
+		Min   int64   `json:"min"`
+		Mean  float64 `json:"mean"`
+		Max   int64   `json:"max"`
+		Count uint64  `json:"count"`
+	}
+)
+
+// JSON returns what is to be encoded; place names a call site.
+func (n *Nests) JSON(place func(trace.Site) string) any {
+	return jsonNests{n.Thread, spanTexts(n.Ranks), *numbersOf(&n.Calls), nodesOf(n.Nodes, place)}
+}
+
+func nodesOf(list []*Node, place func(trace.Site) string) []jsonNode {
+	out := []jsonNode{}
+	for _, n := range list {
+		x := jsonNode{Ranks: spanTexts(n.Ranks), Times: n.Times, Around: n.Around}
+		if e := n.Event; e != nil {
+			x.Call, x.Site, x.Params = e.Func.Name, place(e.Site), make(map[string]jsonSlot)
+			for _, s := range e.Slots {
+				y := jsonSlot{s.Formula, numbersOf(&s.Numbers), maps.Clone(s.Texts), s.Others, nil}
+				if len(s.sets.of)+len(s.named.of) > 1 {
+					y.Sets = append(setsOf(s.sets.of), setsOf(s.named.of)...)
+				}
+				if s.Moving {
+					y.Numbers.Mean, y.Numbers.Histogram = nil, nil
+				}
+				x.Params[s.Name] = y
+			}
+			if p := e.Drawn; p != nil {
+				x.Drawn = []int64{p.Relative.Least.Value, p.Relative.Most.Value}
+			}
+			for _, m := range e.Merged {
+				if x.Merged == nil {
+					x.Merged = make(map[string][2]int64)
+				}
+				x.Merged[m.Param] = [2]int64{m.Low, m.High}
+			}
+		} else {
+			x.Rounds, x.Body = numbersOf(n.Rounds), nodesOf(n.Body, place)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func setsOf[T cmp.Ordered](sets map[T][]int) (out []jsonSet) {
+	for _, v := range slices.Sorted(maps.Keys(sets)) {
+		out = append(out, jsonSet{v, spanTexts(sets[v])})
+	}
+	return out
+}
+
+// mostBins is how many bins a histogram has.
+const mostBins = 8
+
+func numbersOf(n *stats.Numbers) *jsonNumbers {
+	if n.Count == 0 {
+		return nil
+	}
+	mean := n.Mean()
+	out := &jsonNumbers{n.Count, n.Least.Value, &mean, n.Most.Value, n.Least.Rank, n.Most.Rank, nil}
+	if _, same := n.Same(); same {
+		return out
+	}
+	for _, b := range stats.Balanced(n.All(), mostBins) {
+		out.Histogram = append(out.Histogram, jsonBin{b.Low, b.Mean(), b.High, b.Count})
+	}
+	return out
+}
+
+func spanTexts(ranks []int) []string {
+	var out []string
+	for _, s := range Spans(ranks) {
+		out = append(out, fmt.Sprint(s))
+	}
+	return slices.Clip(out)
+}

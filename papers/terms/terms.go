@@ -1,0 +1,280 @@
+// Package terms writes call trees as the terms of "Tracing MPI binaries for knowledge discovery" (Grosclaude et al.): calls and
+// computation, joined by +, and loops as a term with its number of rounds.
+package terms
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spoor-hpc/spoor/internal/analyse/profile"
+	"github.com/spoor-hpc/spoor/internal/calltree"
+)
+
+// A notation writes terms: those of Grosclaude et al., figures 2 to 4, as text
+// or as LaTeX. A call f from place i is f with subscript i, the computation
+// before it CPU with the same subscript; terms that follow each other are
+// joined by +, a loop of n rounds is a term in brackets with [n] behind, and
+// behind a colon stands the time in µs: the mean of one round within a loop, the
+// total outside.
+type notation interface {
+	term(name string, site int) string
+	rounds(body, count string, several bool) string
+	plus() string
+	rest() string // several terms that are left out
+	timed(term string, us string) string
+	thread(w io.Writer, title string, lines []string)
+	begin(w io.Writer, p *profile.Profile)
+	end(w io.Writer, p *profile.Profile)
+}
+
+// Styles of Write.
+type Style uint8
+
+const (
+	Detailed Style = iota // as figures 2 and 3: with times within loops
+	Terse                 // as figure 4
+	LaTeX                 // a document, detailed
+)
+
+// Write writes a profile as terms.
+func Write(w io.Writer, p *profile.Profile, s Style, v profile.View) {
+	var n notation = textNotation{}
+	if s == LaTeX {
+		n = latexNotation{p.Timeless()}
+	}
+	n.begin(w, p)
+	for i := range p.Threads {
+		t := &p.Threads[i]
+		x := papers{p: p, n: n, terse: s == Terse, min: max(0, v.MinTime), depth: v.Depth}
+		x.top(plain(t.Body))
+		n.thread(w, p.Head(t), x.lines)
+	}
+	n.end(w, p)
+}
+
+type papers struct {
+	p     *profile.Profile
+	n     notation
+	terse bool
+	min   float64
+	depth int
+	lines []string
+	parts []*calltree.Node
+}
+
+// timed writes a term with its time, if that is known.
+func (x *papers) timed(term, us string) string {
+	if x.p.Timeless() {
+		return term
+	}
+	return x.n.timed(term, us)
+}
+
+// top writes each item of the thread on a line of its own, computation too;
+// what is shared by several places comes after them.
+func (x *papers) top(nodes []*calltree.Node) {
+	skipped := 0.0
+	flush := func() {
+		if skipped > 0 {
+			x.lines = append(x.lines, x.timed(x.n.rest(), micros(skipped, true)))
+			skipped = 0
+		}
+	}
+	for _, c := range nodes {
+		if c.Sums.Time() < x.min {
+			skipped += c.Sums.Time()
+			continue
+		}
+		flush()
+		if c.Kind == "call" && c.Most == 1 {
+			cpu, call := x.call(c)
+			x.lines = append(x.lines, x.timed(cpu, micros(c.Sums.Compute, true)), x.timed(call, micros(c.Sums.Inside(), true)))
+			continue
+		}
+		text := x.node(c, 0)
+		x.lines = append(x.lines, x.timed(text, micros(c.Sums.Time(), true)))
+	}
+	flush()
+	for i := 0; i < len(x.parts); i++ {
+		c := x.parts[i]
+		text := x.sequence(c.Body, 1, c.Entered)
+		x.lines = append(x.lines, fmt.Sprintf("%s = %s", x.n.term("part", c.Part), text))
+	}
+}
+
+func (x *papers) call(c *calltree.Node) (cpu, call string) {
+	name := strings.TrimPrefix(x.p.Sites[c.Site-1].Function, "MPI_")
+	return x.n.term("CPU", c.Site), x.n.term(name, c.Site)
+}
+
+// node writes a node.
+func (x *papers) node(c *calltree.Node, level int) string {
+	per := max(1, c.Rounds)
+	switch c.Kind {
+	case "call":
+		cpu, call := x.call(c)
+		if !x.terse && c.Sums.Calls > 0 {
+			cpu = x.timed(cpu, micros(c.Sums.Compute/float64(c.Sums.Calls), false))
+			call = x.timed(call, micros(c.Sums.Inside()/float64(c.Sums.Calls), false))
+		}
+		if c.Most > 1 {
+			return x.n.rounds(cpu+x.n.plus()+call, profile.Trips(c), true)
+		}
+		return cpu + x.n.plus() + call
+	case "loop":
+		if x.depth >= 0 && level >= x.depth {
+			return x.n.rounds(x.n.rest(), profile.Trips(c), false)
+		}
+		return x.n.rounds(x.sequence(c.Body, level+1, per), profile.Trips(c), true)
+	}
+	if c.Body != nil {
+		x.parts = append(x.parts, c)
+	}
+	return x.n.term("part", c.Part)
+}
+
+func (x *papers) sequence(nodes []*calltree.Node, level int, rounds uint64) string {
+	var list []string
+	skipping := false
+	for _, c := range nodes {
+		if c.Sums.Time() < x.min {
+			if !skipping {
+				list = append(list, x.n.rest())
+			}
+			skipping = true
+			continue
+		}
+		skipping = false
+		text := x.node(c, level)
+		if c.Kind != "call" && !x.terse {
+			text = x.timed(text, micros(c.Sums.Time()/float64(max(1, rounds)), false))
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, x.n.plus())
+}
+
+// micros writes a time in µs; means and short times have decimals.
+func micros(ns float64, total bool) string {
+	if total && (ns >= 10_000 || ns == 0) {
+		return fmt.Sprintf("%.0f", ns/1000)
+	}
+	return fmt.Sprintf("%.2f", ns/1000)
+}
+
+type textNotation struct{}
+
+var subscripts = strings.NewReplacer("0", "₀", "1", "₁", "2", "₂", "3", "₃", "4", "₄", "5", "₅", "6", "₆", "7", "₇", "8", "₈", "9", "₉")
+
+func (textNotation) term(name string, site int) string {
+	return name + subscripts.Replace(fmt.Sprint(site))
+}
+
+func (textNotation) rounds(body, count string, several bool) string {
+	if several {
+		body = "(" + body + ")"
+	}
+	return body + "[" + count + "]"
+}
+
+func (textNotation) plus() string                 { return " + " }
+func (textNotation) rest() string                 { return "…" }
+func (textNotation) timed(term, us string) string { return term + " : " + us }
+
+func (textNotation) begin(io.Writer, *profile.Profile) {}
+
+func (textNotation) thread(w io.Writer, title string, lines []string) {
+	fmt.Fprintf(w, "%s\n\n", title)
+	for i, line := range lines {
+		fmt.Fprintf(w, "%d. %s\n", i+1, line)
+	}
+	fmt.Fprintln(w)
+}
+
+func (textNotation) end(w io.Writer, p *profile.Profile) {
+	for i := range p.Sites {
+		s := &p.Sites[i]
+		fmt.Fprintf(w, "%3d  %s  %s\n", i+1, s.Function, s.Text)
+	}
+}
+
+// latexNotation writes a document that needs no packages besides inputenc.
+type latexNotation struct{ timeless bool }
+
+var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`, "#", `\#`,
+	"$", `\$`, "^", `\^{}`, "~", `\~{}`, "<", `$<$`, ">", `$>$`, "…", `\ldots{}`, "–", "--", "µ", `$\mu$`, "→", `$\to$`, "←", `$\gets$`)
+
+func latexText(s string) string {
+	var b strings.Builder
+	for _, r := range latexEscapes.Replace(s) {
+		if r > 126 {
+			r = '?' // a name from elsewhere; the standard fonts have no sign for it
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func (latexNotation) term(name string, site int) string {
+	return fmt.Sprintf(`\mathrm{%s}_{%d}`, strings.ReplaceAll(name, "_", `\_`), site)
+}
+
+func (latexNotation) rounds(body, count string, several bool) string {
+	if several {
+		body = "(" + body + ")"
+	}
+	return body + `[\mathrm{` + strings.ReplaceAll(strings.ReplaceAll(count, "–", `\mbox{--}`), ",", `{,}`) + `}]`
+}
+
+func (latexNotation) plus() string                 { return " + " }
+func (latexNotation) rest() string                 { return `\ldots` }
+func (latexNotation) timed(term, us string) string { return term + " : " + us }
+
+func (latexNotation) begin(w io.Writer, p *profile.Profile) {
+	fmt.Fprintf(w, `\documentclass{article}
+\usepackage[utf8]{inputenc}
+\begin{document}
+\raggedright
+\section*{%s}
+`, latexText(p.Trace))
+}
+
+func (n latexNotation) thread(w io.Writer, title string, lines []string) {
+	unit := " Times in $\\mu$s."
+	if n.timeless {
+		unit = ""
+	}
+	fmt.Fprintf(w, "%s.%s\n\\begin{enumerate}\n", latexText(title), unit)
+	for _, line := range lines {
+		fmt.Fprintf(w, "\\item $%s$\n", line)
+	}
+	fmt.Fprint(w, "\\end{enumerate}\n")
+}
+
+func (latexNotation) end(w io.Writer, p *profile.Profile) {
+	fmt.Fprint(w, "\\subsection*{Call sites}\n\\begin{enumerate}\n")
+	for i := range p.Sites {
+		s := &p.Sites[i]
+		fmt.Fprintf(w, "\\item \\texttt{%s} %s\n", latexText(s.Function), latexText(s.Text))
+	}
+	fmt.Fprint(w, "\\end{enumerate}\n\\end{document}\n")
+}
+
+// plain returns a tree without its functions: the paper has loops and calls alone.
+func plain(list []*calltree.Node) []*calltree.Node {
+	var out []*calltree.Node
+	for _, n := range list {
+		if n.Kind == "function" {
+			out = append(out, plain(n.Body)...)
+			continue
+		}
+		if n.Body != nil {
+			c := *n
+			c.Body = plain(n.Body)
+			n = &c
+		}
+		out = append(out, n)
+	}
+	return out
+}
