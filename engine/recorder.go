@@ -22,16 +22,16 @@ type recorder struct {
 	context  capture.Context
 	timing   timing.Options
 	capture  *capture.Capture
-	rings    []place // of the threads, as they were attached last
-	held     int     // bytes, when memory was given back last
-	large    bool    // more than small was held once
+	rings    []ringMemory // of the threads, as they were attached last
+	held     int          // bytes, when memory was given back last
+	large    bool         // more than small was held once
 	clocks   clocks
 	paths    *paths // nil: not asked for yet
 	finished bool   // finish was called
 }
 
-// A place is where a ring is in memory; growing moves it.
-type place struct {
+// A ringMemory is the mapping of a ring, which moves when it grows.
+type ringMemory struct {
 	address  unsafe.Pointer
 	capacity uint64
 }
@@ -130,9 +130,9 @@ func (r *recorder) attach() error {
 		if ring == nil {
 			return fmt.Errorf("engine: thread %d has no ring", i)
 		}
-		at := place{p, ring.Capacity()}
+		at := ringMemory{p, ring.Capacity()}
 		if i == len(r.rings) {
-			r.rings = append(r.rings, place{})
+			r.rings = append(r.rings, ringMemory{})
 		}
 		if r.rings[i] == at {
 			continue

@@ -181,7 +181,7 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 		return nil
 	}
 	say := func(format string, args ...any) {
-		if !task.Quiet {
+		if !task.NoProgress {
 			fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...)
 		}
 	}

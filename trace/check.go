@@ -92,7 +92,7 @@ func (r *Reader) checkTables() error {
 	for i := range r.sections {
 		s := &r.sections[i]
 		if s.Codec == container.CodecRaw {
-			if err := s.SumRaw(r.src); err != nil {
+			if err := s.VerifyRaw(r.src); err != nil {
 				return r.failed(s.ID, err)
 			}
 			continue

@@ -22,7 +22,7 @@ type made struct {
 
 func (m *made) Len() int { return m.n }
 
-func (m *made) At(n int, t *sections.Terminal) {
+func (m *made) Describe(n int, t *sections.Terminal) {
 	m.room = m.vals(n, m.room[:0])
 	*t = sections.Terminal{Call: m.call, Vals: column.Each(m.room)}
 }

@@ -139,7 +139,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 		}
 		defer os.Remove(file)
 	}
-	task := machine.MeasureTask{File: file, Out: filepath.Join(dir, "result"), Most: o.most, Noisy: o.noisy, Quiet: o.quiet}
+	task := machine.MeasureTask{File: file, Out: filepath.Join(dir, "result"), Most: o.most, Noisy: o.noisy, NoProgress: o.quiet}
 	measure := func(vars []launch.Var) error {
 		file := filepath.Join(dir, "config")
 		if err := (&replay.Config{Libraries: runner.Libraries, Calibrate: &task}).Write(file); err != nil {

@@ -30,10 +30,10 @@ func history(cmd *cobra.Command, o compareOptions) (worse bool, err error) {
 		return false, fmt.Errorf("%s: no runs with a tag %q", o.database, q.By)
 	}
 	err = o.print(cmd, tracks, func(w io.Writer) { printTracks(w, q, tracks) }, nil)
-	return slices.ContainsFunc(tracks, func(t database.Track) bool { return t.First != "" }), err
+	return slices.ContainsFunc(tracks, func(t database.RunHistory) bool { return t.First != "" }), err
 }
 
-func printTracks(w io.Writer, q database.Question, tracks []database.Track) {
+func printTracks(w io.Writer, q database.Question, tracks []database.RunHistory) {
 	for i, t := range tracks {
 		if i > 0 {
 			fmt.Fprintln(w)

@@ -468,7 +468,7 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		out.Entered, out.Rounds = out.Sums.Calls, out.Sums.Calls
 	case n.isRun():
 		out.Kind = "call"
-		f := folder{shapes: map[string]int{}}
+		f := nodeShaper{shapes: map[string]int{}}
 		run := f.asRun(n)
 		out.Entered, out.Rounds, out.Least, out.Most = run.entered*x.times, run.rounds*x.times, run.least, run.most
 		out.Step = run.trips.each()

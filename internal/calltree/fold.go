@@ -65,8 +65,8 @@ const (
 	maxCopied   = 96  // largest part that is shown wherever it occurs, in nodes
 )
 
-// A folder makes shapes. Leaves of the same call site have the same label.
-type folder struct {
+// A nodeShaper makes shapes. Leaves of the same call site have the same label.
+type nodeShaper struct {
 	label  []int // by leaf
 	poll   func(label int) bool
 	shapes map[string]int
@@ -82,18 +82,18 @@ type folder struct {
 	ends   map[int][2]int // by copy of a rule: the first and last leaf, -1 if there is none
 }
 
-func newFolder(label []int, poll func(label int) bool) *folder {
-	return &folder{label: label, poll: poll, shapes: make(map[string]int)}
+func newFolder(label []int, poll func(label int) bool) *nodeShaper {
+	return &nodeShaper{label: label, poll: poll, shapes: make(map[string]int)}
 }
 
 // fold returns the shape of a stream as a sequence.
-func (f *folder) fold(root trace.Node) []*node {
+func (f *nodeShaper) fold(root trace.Node) []*node {
 	f.leaf, f.uses = make(map[int]*node), root.Uses()
 	return f.evened(root)
 }
 
 // once folds the stream with the uneven loops that are known.
-func (f *folder) once(root trace.Node) []*node {
+func (f *nodeShaper) once(root trace.Node) []*node {
 	f.lists, f.ends = make(map[int][]*node), make(map[int][2]int)
 	list := f.rule(root)
 	if f.only != nil {
@@ -104,7 +104,7 @@ func (f *folder) once(root trace.Node) []*node {
 
 // rule returns one pass through the body of a rule. Short ones are not folded
 // yet: where a rule ends need not be where a loop does.
-func (f *folder) rule(n trace.Node) []*node {
+func (f *nodeShaper) rule(n trace.Node) []*node {
 	if list, ok := f.lists[n.Copy]; ok {
 		return list
 	}
@@ -150,7 +150,7 @@ func (f *folder) rule(n trace.Node) []*node {
 
 // repeated appends a sequence a number of times. The first and the last time
 // stand beside the loop of the others, as they may belong to what is around it.
-func (f *folder) repeated(list, once []*node, times uint64) []*node {
+func (f *nodeShaper) repeated(list, once []*node, times uint64) []*node {
 	if len(once) > maxUnrolled/2 && times > 1 && f.uneven != nil {
 		once = f.folded(once) // its ends may belong to what is around it
 	}
@@ -174,7 +174,7 @@ func (f *folder) repeated(list, once []*node, times uint64) []*node {
 }
 
 // appended appends nodes, and makes one run of neighbours from the same place.
-func (f *folder) appended(list []*node, more ...*node) []*node {
+func (f *nodeShaper) appended(list []*node, more ...*node) []*node {
 	for _, x := range more {
 		if n := len(list); n > 0 && x.isRun() && list[n-1].shape == x.shape {
 			list[n-1] = f.joined(list[n-1], x)
@@ -187,7 +187,7 @@ func (f *folder) appended(list []*node, more ...*node) []*node {
 
 // folded makes loops of what repeats in a sequence, the shortest repetitions
 // first, so that inner loops are whole when outer ones are looked for.
-func (f *folder) folded(list []*node) []*node {
+func (f *nodeShaper) folded(list []*node) []*node {
 	list = f.wrapped(list)
 	for w := 1; w < len(list) && w <= maxWindow; w++ {
 		if shorter := f.pass(list, w); len(shorter) < len(list) {
@@ -203,7 +203,7 @@ func (f *folder) folded(list []*node) []*node {
 
 // pass makes loops of bodies of w nodes, from left to right. What it returns holds
 // until the next pass: most find nothing, on a long list.
-func (f *folder) pass(list []*node, w int) []*node {
+func (f *nodeShaper) pass(list []*node, w int) []*node {
 	out := f.out[:0]
 	f.looked += len(list)
 	for i := 0; i < len(list); {
@@ -250,13 +250,13 @@ func sizeOf(list []*node) int {
 	return n
 }
 
-func (f *folder) call(leaf int) *node {
+func (f *nodeShaper) call(leaf int) *node {
 	return once.Of(f.leaf, leaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{leaf, 1}}, shape: f.shape('c', f.label[leaf])}
 	})
 }
 
-func (f *folder) part(rule int, list []*node) *node {
+func (f *nodeShaper) part(rule int, list []*node) *node {
 	n := &node{kind: partKind, size: 1, rule: rule, body: scaled(list, 1), entered: 1}
 	n.shape = f.shapeOf('p', n.body)
 	return n
@@ -270,11 +270,11 @@ func scaled(list []*node, times uint64) []item {
 	return body
 }
 
-func (f *folder) loop(list []*node, rounds uint64) *node {
+func (f *nodeShaper) loop(list []*node, rounds uint64) *node {
 	return f.newLoop(scaled(list, rounds), rounds, list[0].leads())
 }
 
-func (f *folder) newLoop(body []item, rounds uint64, lead terms) *node {
+func (f *nodeShaper) newLoop(body []item, rounds uint64, lead terms) *node {
 	// A loop over nothing but a loop is one loop.
 	if x := body[0]; len(body) == 1 && x.n.kind == loopKind && !x.n.isRun() {
 		inner := make([]item, len(x.n.body))
@@ -301,7 +301,7 @@ func (n *node) isRun() bool {
 	return n.kind == callKind || n.kind == loopKind && len(n.body) == 1 && n.body[0].n.isRun()
 }
 
-func (f *folder) shapeOf(what byte, body []item) int {
+func (f *nodeShaper) shapeOf(what byte, body []item) int {
 	list := make([]int, len(body))
 	for i, x := range body {
 		list[i] = x.n.shape
@@ -309,7 +309,7 @@ func (f *folder) shapeOf(what byte, body []item) int {
 	return f.shape(what, list...)
 }
 
-func (f *folder) shape(what byte, parts ...int) int {
+func (f *nodeShaper) shape(what byte, parts ...int) int {
 	f.key = append(f.key[:0], what)
 	for _, p := range parts {
 		f.key = binary.AppendUvarint(f.key, uint64(p))
@@ -330,7 +330,7 @@ func joins(a, b *node) bool {
 // rotated sees whether parts of a loop's body stand before and after it which
 // together are another round: x (y x)[n] y is (x y)[n+1]. It returns that loop and
 // how many nodes before and after are in it.
-func (f *folder) rotated(loop *node, out, next []*node) (turned *node, before, after int) {
+func (f *nodeShaper) rotated(loop *node, out, next []*node) (turned *node, before, after int) {
 	if loop.kind != loopKind || loop.isRun() {
 		return nil, 0, 0
 	}
@@ -368,7 +368,7 @@ func (n *node) isLoopOver(list []*node) bool {
 
 // withRound returns a loop with one more round at its end, withRoundBefore with one at
 // its beginning.
-func (f *folder) withRound(loop *node, round []*node) *node {
+func (f *nodeShaper) withRound(loop *node, round []*node) *node {
 	body := make([]item, len(round))
 	for i, x := range round {
 		body[i] = f.add(loop.body[i], item{x, 1})
@@ -376,7 +376,7 @@ func (f *folder) withRound(loop *node, round []*node) *node {
 	return f.newLoop(body, loop.rounds+1, loop.lead)
 }
 
-func (f *folder) withRoundBefore(loop *node, round []*node) *node {
+func (f *nodeShaper) withRoundBefore(loop *node, round []*node) *node {
 	body := make([]item, len(round))
 	for i, x := range round {
 		body[i] = f.add(item{x, 1}, loop.body[i])
@@ -385,7 +385,7 @@ func (f *folder) withRoundBefore(loop *node, round []*node) *node {
 }
 
 // joined returns one loop for two that follow each other, each entered once.
-func (f *folder) joined(a, b *node) *node {
+func (f *nodeShaper) joined(a, b *node) *node {
 	if a.isRun() {
 		a, b = f.asRun(a), f.asRun(b)
 	}
@@ -401,7 +401,7 @@ func (f *folder) joined(a, b *node) *node {
 }
 
 // asRun returns a run as a loop over a call.
-func (f *folder) asRun(n *node) *node {
+func (f *nodeShaper) asRun(n *node) *node {
 	if n.kind == callKind {
 		out := f.newLoop([]item{{n, 1}}, n.terms.sum(), n.terms)
 		out.entered, out.least, out.most, out.trips = out.rounds, 1, 1, constant(1, out.rounds)
@@ -424,14 +424,14 @@ func (f *folder) asRun(n *node) *node {
 }
 
 // add puts occurrences of two nodes of the same shape together.
-func (f *folder) add(x, y item) item {
+func (f *nodeShaper) add(x, y item) item {
 	if x.n == y.n {
 		return item{x.n, x.times + y.times}
 	}
 	return item{f.combine(x, y), 1}
 }
 
-func (f *folder) combine(x, y item) *node {
+func (f *nodeShaper) combine(x, y item) *node {
 	a, b := x.n, y.n
 	switch {
 	case a.kind == callKind && b.kind == callKind:

@@ -94,12 +94,12 @@ func merged(items int, courses []Course) (order []int) {
 	return order
 }
 
-// A places is a set of places.
-type places []uint64
+// A siteSet is a set of call sites, a bit each.
+type siteSet []uint64
 
-func (s places) has(p int) bool { return s[p/64]>>(p%64)&1 != 0 }
+func (s siteSet) has(p int) bool { return s[p/64]>>(p%64)&1 != 0 }
 
-func (s places) add(o places) {
+func (s siteSet) add(o siteSet) {
 	for i, w := range o {
 		s[i] |= w
 	}
@@ -108,7 +108,7 @@ func (s places) add(o places) {
 // A span is a loop on the way, and the places that the ranks have which showed it.
 type span struct {
 	Interval
-	has places
+	has siteSet
 }
 
 // loops finds the loops that steps back show. Loops that overlap are one. One within another is one of its own if some rank that steps back in it has
@@ -117,7 +117,7 @@ func (o *Order) loops(courses []Course) (out []Interval) {
 	by := make(map[Interval]*span)
 	var list []*span
 	for _, c := range courses {
-		own := make(places, len(o.Items)/64+1)
+		own := make(siteSet, len(o.Items)/64+1)
 		for _, item := range c.First {
 			p := o.At[item]
 			own[p/64] |= 1 << (p % 64)
@@ -125,7 +125,7 @@ func (o *Order) loops(courses []Course) (out []Interval) {
 		for s := range c.Steps {
 			if from, to := o.At[s.From], o.At[s.To]; to <= from {
 				i := Interval{to, from}
-				once.Listed(by, i, &list, func() *span { return &span{i, make(places, len(own))} }).has.add(own)
+				once.Listed(by, i, &list, func() *span { return &span{i, make(siteSet, len(own))} }).has.add(own)
 			}
 		}
 	}

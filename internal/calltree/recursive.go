@@ -42,7 +42,7 @@ func (r *recursive) enters(a, b int) bool {
 const noLeaf = -1
 
 // entry is such a place in a sequence.
-func (f *folder) entry() *node {
+func (f *nodeShaper) entry() *node {
 	return once.Of(f.leaf, noLeaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{noLeaf, 1}}, shape: f.shape('e')}
 	})

@@ -17,11 +17,11 @@ func (g *FlowGraph) Inside(loop, outer int) bool {
 
 // A Branch is what is done in one of several ways: each is some of a list in a row. If there is one way, nothing is done otherwise.
 type Branch struct {
-	Ways []Way `json:"ways"`
+	Ways []Arm `json:"ways"`
 }
 
-// A Way is the elements of a list from one up to another, which it is without.
-type Way struct {
+// A Arm is the elements of a list from one up to another, which it is without.
+type Arm struct {
 	From     int      `json:"from"`
 	To       int      `json:"to"`
 	Taken    uint64   `json:"taken,omitempty"`    // rounds of the loop around in which it was gone; 0: not known
@@ -66,7 +66,7 @@ func branches(list []int, apart func(i, j int) bool) (out []Branch, ok bool) {
 			if row = row && inRow(w); !fits {
 				row = false
 			}
-			b.Ways = append(b.Ways, Way{From: w[0], To: w[len(w)-1] + 1, Branches: inner})
+			b.Ways = append(b.Ways, Arm{From: w[0], To: w[len(w)-1] + 1, Branches: inner})
 		}
 		if !row {
 			ok = false
@@ -103,8 +103,8 @@ func components(list []int, joined func(i, j int) bool) [][]int {
 	return out
 }
 
-// A Place is a call, or a loop, in the body of a function or of a loop around it.
-type Place struct {
+// A Item is a call, or a loop, in the body of a function or of a loop around it.
+type Item struct {
 	Block int    // of a loop: its header
 	Addr  uint64 // of a call
 	Loop  int    // None: it is a call
@@ -112,7 +112,7 @@ type Place struct {
 
 // Apart reports for places directly in a loop, or with None in the function itself, which of them exclude each other: the code has
 // no way from the one to the other that stays in one round of the loop. Where not all of the code is known it reports none.
-func (b *Body) Apart(loop int, list []Place) func(i, j int) bool {
+func (b *Body) Apart(loop int, list []Item) func(i, j int) bool {
 	never := func(int, int) bool { return false }
 	if len(list) < 2 || b.Lost > 0 || b.Undecoded > 0 {
 		return never

@@ -222,7 +222,7 @@ func TestNoBinary(t *testing.T) {
 }
 
 // parts are a function's stretches of code by ascending addresses.
-func parts(f *Function) []*part {
+func parts(f *Function) []*codeRange {
 	f.gather()
 	return f.parts
 }

@@ -32,9 +32,9 @@ type counters struct {
 	order   []int  // blocks that are reached, in reverse postorder
 	ops     [][]op // by block
 	effects [][]insn.Effect
-	words   []int64 // of the frame by their offsets; their numbers follow those of registers
-	taken   []bool  // by word: its address is computed somewhere
-	at      []frame // by block: what registers hold where it begins
+	words   []int64           // of the frame by their offsets; their numbers follow those of registers
+	taken   []bool            // by word: its address is computed somewhere
+	at      []registerOffsets // by block: what registers hold where it begins
 	loops   map[int]*loopState
 }
 
@@ -48,8 +48,8 @@ type op struct {
 	over     []int // words that are written over
 }
 
-// A frame is what registers hold as distances from the frame's address, as far as that is known.
-type frame [32]address
+// A registerOffsets has, for each register, the distance of its value from the frame's address, if known.
+type registerOffsets [32]address
 
 // An address is one of the frame, by its distance from the frame's own.
 type address struct {
@@ -68,7 +68,7 @@ const maxCounted = 1 << 22
 
 func (f *Function) newCounters(b *Body) *counters {
 	m := f.image.machine
-	c := &counters{conv: m.Convention(), ops: make([][]op, len(b.Blocks)), at: make([]frame, len(b.Blocks)), loops: make(map[int]*loopState)}
+	c := &counters{conv: m.Convention(), ops: make([][]op, len(b.Blocks)), at: make([]registerOffsets, len(b.Blocks)), loops: make(map[int]*loopState)}
 	for i, n := range b.Graph.Order {
 		if n != None {
 			c.order = append(c.order, i)
@@ -136,7 +136,7 @@ func (c *counters) frames(b *Body) {
 }
 
 // follow does to addresses what an instruction does.
-func (c *counters) follow(s *frame, o *op, e *insn.Effect) {
+func (c *counters) follow(s *registerOffsets, o *op, e *insn.Effect) {
 	changed := e.Changed
 	if o.call {
 		changed = ^(c.conv.Kept | 1<<c.conv.Stack)
@@ -154,7 +154,7 @@ func (c *counters) follow(s *frame, o *op, e *insn.Effect) {
 }
 
 // offset is that of a word in the frame which an instruction names.
-func (s *frame) offset(p insn.Place) (int64, bool) {
+func (s *registerOffsets) offset(p insn.Place) (int64, bool) {
 	if !p.Memory || p.Reg >= len(s) || !s[p.Reg].known {
 		return 0, false
 	}
@@ -164,7 +164,7 @@ func (s *frame) offset(p insn.Place) (int64, bool) {
 // resolve gives numbers to the words of the frame that are moved or stepped, and finds what else happens to these.
 func (c *counters) resolve() {
 	registers := len(c.conv.Names)
-	walk := func(see func(o *op, e *insn.Effect, s *frame)) {
+	walk := func(see func(o *op, e *insn.Effect, s *registerOffsets)) {
 		for _, i := range c.order {
 			s := c.at[i]
 			for k := range c.effects[i] {
@@ -173,7 +173,7 @@ func (c *counters) resolve() {
 			}
 		}
 	}
-	walk(func(_ *op, e *insn.Effect, s *frame) {
+	walk(func(_ *op, e *insn.Effect, s *registerOffsets) {
 		for _, p := range []insn.Place{e.To, e.From} {
 			if at, ok := s.offset(p); e.Step && ok {
 				c.words = append(c.words, at)
@@ -188,7 +188,7 @@ func (c *counters) resolve() {
 			c.taken[i] = true
 		}
 	}
-	number := func(p insn.Place, s *frame) int {
+	number := func(p insn.Place, s *registerOffsets) int {
 		if !p.Memory {
 			return p.Reg
 		}
@@ -198,7 +198,7 @@ func (c *counters) resolve() {
 		}
 		return -1
 	}
-	walk(func(o *op, e *insn.Effect, s *frame) {
+	walk(func(o *op, e *insn.Effect, s *registerOffsets) {
 		o.changed, o.add = e.Changed, e.Add
 		where, at, written := e.Where, int64(0), e.Stored
 		if e.Step {

@@ -11,9 +11,9 @@ import (
 // A Function is one function of an image with all its parts.
 type Function struct {
 	image  *Image
-	first  *part
-	parts  []*part // ascending
-	moves  []move  // of all parts, ascending
+	first  *codeRange
+	parts  []*codeRange // ascending
+	moves  []move       // of all parts, ascending
 	tables [][]uint64
 
 	gathered bool
@@ -32,7 +32,7 @@ func (f *Function) Symbol() string { return f.first.name }
 // Has reports whether an address is in the function's code.
 func (f *Function) Has(addr uint64) bool { return f.partAt(addr) != nil }
 
-func (f *Function) partAt(addr uint64) *part {
+func (f *Function) partAt(addr uint64) *codeRange {
 	for _, p := range f.parts {
 		if addr >= p.lo && addr < p.hi {
 			return p
@@ -41,14 +41,14 @@ func (f *Function) partAt(addr uint64) *part {
 	return nil
 }
 
-func (p *part) unwinding() *UnwindEntry {
+func (p *codeRange) unwinding() *UnwindEntry {
 	return &UnwindEntry{Lo: p.lo, Hi: p.hi, Except: p.except, Inside: p.inside}
 }
 
 // begin is the function that begins with a part.
-func (m *Image) begin(p *part) *Function {
+func (m *Image) begin(p *codeRange) *Function {
 	if p.fn == nil {
-		p.fn = &Function{image: m, first: p, parts: []*part{p}}
+		p.fn = &Function{image: m, first: p, parts: []*codeRange{p}}
 	}
 	return p.fn
 }
@@ -65,7 +65,7 @@ func coldName(name string) bool {
 
 // cold reports whether a part looks like one that is jumped to from inside a function: its name says so, or it
 // has none and a frame is set up where it begins.
-func (p *part) cold() bool {
+func (p *codeRange) cold() bool {
 	if p.name != "" {
 		return coldName(p.name)
 	}
@@ -119,7 +119,7 @@ func (f *Function) gather() {
 	for _, p := range f.parts {
 		f.moves = append(f.moves, p.moves...)
 	}
-	slices.SortFunc(f.parts, func(a, b *part) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortFunc(f.parts, func(a, b *codeRange) int { return cmp.Compare(a.lo, b.lo) })
 	slices.SortFunc(f.moves, func(a, b move) int { return cmp.Compare(a.addr, b.addr) })
 	for i := range f.moves {
 		v := &f.moves[i]

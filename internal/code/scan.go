@@ -20,7 +20,7 @@ type move struct {
 }
 
 // scan decodes a part.
-func (m *Image) scan(p *part) {
+func (m *Image) scan(p *codeRange) {
 	if p.scanned {
 		return
 	}

@@ -17,22 +17,22 @@ type Sequence struct {
 	blank  func(length int64) []byte // a record that nothing comes of
 	last   int64                     // when the last call ended
 	posted map[uint64]posted         // receives under way, by the number of their request
-	tags   map[Tag]int
+	tags   map[Channel]int
 }
 
-// A Tag is what messages are told apart by besides sender and receiver.
-type Tag struct {
+// A Channel is what messages are told apart by besides sender and receiver.
+type Channel struct {
 	Comm int
 	Tag  int64
 }
 
-// TagOf is that of a message. Both groups that a communicator is between have the same.
-func TagOf(op *ops.Operation) Tag {
+// ChannelOf is that of a message. Both groups that a communicator is between have the same.
+func ChannelOf(op *ops.Operation) Channel {
 	comm := op.Comm.Number
 	if op.Comm.Remote != nil {
 		comm = min(comm, op.Comm.Remote.Number)
 	}
-	return Tag{comm, op.Tag}
+	return Channel{comm, op.Tag}
 }
 
 // A posted receive may turn out to get nothing, or its message from somebody it did not name.
@@ -48,7 +48,7 @@ func NewSequence(s *ops.Source, what string, blank func(length int64) []byte) (S
 			return Sequence{}, fmt.Errorf("rank %d left no track, and the others would wait for it in a %s", rank, what)
 		}
 	}
-	return Sequence{Source: s, blank: blank, tags: make(map[Tag]int)}, nil
+	return Sequence{Source: s, blank: blank, tags: make(map[Channel]int)}, nil
 }
 
 // Start starts with a rank.
@@ -83,7 +83,7 @@ func (q *Sequence) Leave(c *ops.Call) error {
 }
 
 // Number returns a small number for a tag, the same on all ranks.
-func (q *Sequence) Number(t Tag) int64 {
+func (q *Sequence) Number(t Channel) int64 {
 	n, _ := once.Number(q.tags, t)
 	return int64(n)
 }

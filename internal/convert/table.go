@@ -81,10 +81,10 @@ type TableWriter struct {
 	f     Format
 	o     Options
 	row   []Value
-	sites []place // by number
+	sites []sourceLine // by number
 }
 
-type place struct {
+type sourceLine struct {
 	file string
 	line int
 }
@@ -114,9 +114,9 @@ func (w *TableWriter) end(table int) error {
 
 // Enter writes a call and what it did.
 func (w *TableWriter) Enter(c *ops.Call) error {
-	where := ops.AtPlace(w.s, &w.sites, c.Place, func(s trace.Site) place {
+	where := ops.AtPlace(w.s, &w.sites, c.Place, func(s trace.Site) sourceLine {
 		file, line := w.o.Line(s)
-		return place{file, line}
+		return sourceLine{file, line}
 	})
 	w.which(c)
 	w.text(c.Func.Name)

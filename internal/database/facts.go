@@ -35,7 +35,7 @@ type facts struct {
 	coded    []*profile.Profile // the same by the machine code; nil: not known
 
 	comms   []*handles.Comm
-	traffic []traffic
+	traffic []namedMatrix
 	out, in uint64
 
 	waits                            *waits.Report        // nil: not known
@@ -51,7 +51,7 @@ type site struct {
 	at                             trace.Site
 }
 
-type traffic struct {
+type namedMatrix struct {
 	kind string
 	*matrix.Matrix
 }
@@ -132,7 +132,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		for pairs(m) > mostPairs {
 			m = m.Rebin(2 * m.Bin)
 		}
-		f.traffic = append(f.traffic, traffic{x.kind, m})
+		f.traffic = append(f.traffic, namedMatrix{x.kind, m})
 	}
 	if r.HasTimes() {
 		if f.waits, err = waits.Known(r, f.summary.Calls, func(string, trace.Site) string { return "" }); err != nil {

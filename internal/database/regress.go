@@ -19,8 +19,8 @@ func fewerIsWorse(metric string) bool {
 	return metric == "parallel" || metric == "load_balance" || metric == "communication"
 }
 
-// Track is the history of runs that can be compared: of one command on one machine with so many ranks.
-type Track struct {
+// RunHistory is the history of runs that can be compared: of one command on one machine with so many ranks.
+type RunHistory struct {
 	Command string `json:"command"`
 	Machine string `json:"machine"`
 	Ranks   int    `json:"ranks"`
@@ -49,7 +49,7 @@ func (q *Question) values() (expression string, args []any, err error) {
 }
 
 // Regress puts the runs with a tag into the order of their starts and looks for changes.
-func (d *DB) Regress(q Question) ([]Track, error) {
+func (d *DB) Regress(q Question) ([]RunHistory, error) {
 	expression, args, err := q.values()
 	if err != nil {
 		return nil, err
@@ -61,16 +61,16 @@ func (d *DB) Regress(q Question) ([]Track, error) {
 		return nil, d.failed(err)
 	}
 	defer rows.Close()
-	tracks := []Track{}
+	tracks := []RunHistory{}
 	var series [][]Series
 	for rows.Next() {
-		var t Track
+		var t RunHistory
 		var value string
 		var metric float64
 		if err := rows.Scan(&t.Command, &t.Machine, &t.Ranks, &value, &metric); err != nil {
 			return nil, d.failed(err)
 		}
-		i := slices.IndexFunc(tracks, func(x Track) bool { return x.Command == t.Command && x.Machine == t.Machine && x.Ranks == t.Ranks })
+		i := slices.IndexFunc(tracks, func(x RunHistory) bool { return x.Command == t.Command && x.Machine == t.Machine && x.Ranks == t.Ranks })
 		if i < 0 {
 			i = len(tracks)
 			tracks, series = append(tracks, t), append(series, nil)

@@ -10,13 +10,13 @@ func (b *Builder) AppendLaps(lap []uint32, laps uint64) {
 		return
 	}
 	for ; laps > 0; laps-- {
-		from, n := place{b.root, b.cur, b.left, append(b.before[:0], b.path...), b.nodes[b.root].count}, b.n
+		from, n := followed{b.root, b.cur, b.left, append(b.before[:0], b.path...), b.nodes[b.root].count}, b.n
 		b.before = from.path
 		follows := b.mode == following
 		for _, t := range lap {
 			b.Append(t)
 		}
-		here := place{b.root, b.cur, b.left, b.path, b.nodes[b.root].count}
+		here := followed{b.root, b.cur, b.left, b.path, b.nodes[b.root].count}
 		if follows && b.mode == following && here.same(&from) {
 			b.nodes[b.root].count += (laps - 1) * (here.laps - from.laps)
 			b.n += (laps - 1) * (b.n - n)
@@ -53,7 +53,7 @@ func (a *appender) rule(r int32) bool {
 			a.b.AppendRun(a.f(uint32(s.ID)), s.Count)
 			continue
 		}
-		var last place
+		var last followed
 		for i := uint64(0); i < s.Count; i++ {
 			before := a.b.n
 			if !a.rule(-s.ID) {
@@ -74,8 +74,8 @@ func (a *appender) rule(r int32) bool {
 	return true
 }
 
-// A place is where in the rule that is followed the cursor is.
-type place struct {
+// A followed is the cursor's position in the rule that is being followed.
+type followed struct {
 	root, cur int32
 	left      uint64
 	path      []frame
@@ -83,15 +83,15 @@ type place struct {
 }
 
 // place returns it; false if no rule is followed.
-func (b *Builder) place(path []frame) (place, bool) {
+func (b *Builder) place(path []frame) (followed, bool) {
 	if b.mode != following {
-		return place{}, false
+		return followed{}, false
 	}
-	return place{b.root, b.cur, b.left, append(path, b.path...), b.nodes[b.root].count}, true
+	return followed{b.root, b.cur, b.left, append(path, b.path...), b.nodes[b.root].count}, true
 }
 
 // same reports whether both are the same place, p in a later lap.
-func (p *place) same(q *place) bool {
+func (p *followed) same(q *followed) bool {
 	return p.root == q.root && p.cur == q.cur && p.left == q.left && p.laps > q.laps && slices.Equal(p.path, q.path)
 }
 

@@ -5,9 +5,9 @@ import (
 	"sort"
 )
 
-// A step is a place in a body: the symbol at, of which done repetitions are
+// A bodyPosition is a place in a body: the symbol at, of which done repetitions are
 // over.
-type step struct {
+type bodyPosition struct {
 	done uint64
 	rule int32
 	at   int32
@@ -20,7 +20,7 @@ func (g *Grammar) All() iter.Seq[uint32] {
 		if len(g.Rules) == 0 {
 			return
 		}
-		path := make([]step, 1, 16)
+		path := make([]bodyPosition, 1, 16)
 		for len(path) > 0 {
 			top := &path[len(path)-1]
 			body := g.Rules[top.rule]
@@ -43,7 +43,7 @@ func (g *Grammar) All() iter.Seq[uint32] {
 				continue
 			}
 			top.done++
-			path = append(path, step{rule: -s.ID})
+			path = append(path, bodyPosition{rule: -s.ID})
 		}
 	}
 }
@@ -52,7 +52,7 @@ func (g *Grammar) All() iter.Seq[uint32] {
 type Cursor struct {
 	g    *Grammar
 	ends [][]uint64 // per rule: where each symbol ends within the expansion
-	path []step
+	path []bodyPosition
 	left uint64 // of the current terminal
 	sym  uint32
 	pos  uint64
@@ -126,7 +126,7 @@ func (c *Cursor) load() bool {
 			continue
 		}
 		top.done++
-		c.path = append(c.path, step{rule: -s.ID})
+		c.path = append(c.path, bodyPosition{rule: -s.ID})
 	}
 	return false
 }
@@ -147,12 +147,12 @@ func (c *Cursor) Seek(pos uint64) {
 		}
 		s := c.g.Rules[r][at]
 		if s.ID >= 0 {
-			c.path = append(c.path, step{rule: r, at: int32(at) + 1})
+			c.path = append(c.path, bodyPosition{rule: r, at: int32(at) + 1})
 			c.sym, c.left = uint32(s.ID), s.Count-pos
 			return
 		}
 		l := c.length(s)
-		c.path = append(c.path, step{rule: r, at: int32(at), done: pos/l + 1})
+		c.path = append(c.path, bodyPosition{rule: r, at: int32(at), done: pos/l + 1})
 		pos %= l
 		r = -s.ID
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// allocs are the allocation events of a block of ranks: those that differ in numbers
+// allocSets are the allocation events of a block of ranks: those that differ in numbers
 // alone are one set. They don't depend on classes.
-type allocs struct {
+type allocSets struct {
 	sets  []*sections.AllocEvents
 	shape []string       // of each set
 	index map[string]int // by shape
 }
 
-func leafAllocs(l *track.AllocEvents, rank int) (v allocs) {
+func leafAllocs(l *track.AllocEvents, rank int) (v allocSets) {
 	if l == nil || len(l.List) == 0 {
 		return v
 	}
@@ -29,7 +29,7 @@ func leafAllocs(l *track.AllocEvents, rank int) (v allocs) {
 	return v
 }
 
-func (v *allocs) add(set *sections.AllocEvents, shape string) {
+func (v *allocSets) add(set *sections.AllocEvents, shape string) {
 	if v.index == nil {
 		v.index = make(map[string]int)
 	}
@@ -38,7 +38,7 @@ func (v *allocs) add(set *sections.AllocEvents, shape string) {
 }
 
 // join adds the allocation events of the ranks behind.
-func (v *allocs) join(o *allocs) {
+func (v *allocSets) join(o *allocSets) {
 	for i, set := range o.sets {
 		k, ok := v.index[o.shape[i]]
 		if !ok {
@@ -56,7 +56,7 @@ func (v *allocs) join(o *allocs) {
 	}
 }
 
-func (v *allocs) inFile() []sections.AllocEvents {
+func (v *allocSets) inFile() []sections.AllocEvents {
 	var list []sections.AllocEvents
 	for _, set := range v.sets {
 		list = append(list, *set)
@@ -64,7 +64,7 @@ func (v *allocs) inFile() []sections.AllocEvents {
 	return list
 }
 
-func (v *allocs) append(b []byte) []byte {
+func (v *allocSets) append(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(v.sets)))
 	for _, set := range v.sets {
 		b = set.AppendBinary(b)
@@ -73,7 +73,7 @@ func (v *allocs) append(b []byte) []byte {
 }
 
 // decodeAllocs reads the allocation events of the ranks from first on.
-func decodeAllocs(r *wire.Reader, first, ranks int) (v allocs) {
+func decodeAllocs(r *wire.Reader, first, ranks int) (v allocSets) {
 	for range r.Count(4) {
 		set := sections.DecodeAllocs(r, first+ranks)
 		if r.Err() != nil {

@@ -22,7 +22,7 @@ var (
 
 // check refuses a shape of which a file could not be read: terminals that don't occur,
 // and lanes of what is not there.
-func (s *shape) check() error {
+func (s *classShape) check() error {
 	if n, ok := grammar.Terminals(s.streams); !ok || n != s.terminals() {
 		return errOrder
 	}
@@ -42,7 +42,7 @@ func (s *shape) check() error {
 
 // checkLengths refuses streams that are too long, and lanes, with their steps in these
 // orders, that are not as long as their terminals occur, all in one stream.
-func (s *shape) checkLengths(streams, orders []*grammar.Grammar) error {
+func (s *classShape) checkLengths(streams, orders []*grammar.Grammar) error {
 	total := uint64(0)
 	for _, g := range streams {
 		if err := g.Check(); err != nil {
@@ -58,7 +58,7 @@ func (s *shape) checkLengths(streams, orders []*grammar.Grammar) error {
 }
 
 // checkLanes is checkLengths of streams that are known to be good.
-func (s *shape) checkLanes(streams, orders []*grammar.Grammar) error {
+func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 	if len(orders) == 0 {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (c *class) leafSteps(tr *track.Track) {
 }
 
 // laneContent gives a class its lanes, and each part the counts that are its own.
-func (c *class) laneContent(out *sections.Class, sh *shape) {
+func (c *class) laneContent(out *sections.Class, sh *classShape) {
 	if len(sh.lanes) == 0 {
 		return
 	}
@@ -199,7 +199,7 @@ func (c *class) evenParts() []*class {
 }
 
 // split deals out the values of columns to the parts that their members are of.
-func split(cols []column.Column, parts []part, of []int) [][]column.Column {
+func split(cols []column.Column, parts []subclass, of []int) [][]column.Column {
 	list := make([][]column.Column, len(parts))
 	for i := range list {
 		list[i] = make([]column.Column, len(cols))
@@ -259,7 +259,7 @@ func (c *class) evenWithoutLanes() *class {
 // laneRemover is what withoutLanes goes by.
 type laneRemover struct {
 	c         *class
-	sh        *shape
+	sh        *classShape
 	lane      map[uint32]*openLane // by terminal
 	terminals []plainTerminal
 	number    map[uint32]uint32 // of terminals without a lane
@@ -376,7 +376,7 @@ func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string
 }
 
 // values returns the values of the terminals without lanes.
-func (u *laneRemover) values(sh *shape) values {
+func (u *laneRemover) values(sh *classShape) values {
 	v := values{nums: newNumberRow(sh.width)}
 	number := make(map[string]uint32)
 	for at, p := range sh.places() {

@@ -25,7 +25,7 @@ const (
 
 // placing returns what it takes to tell what leaves of a thread's structure have of courses, as a member of the class
 // repeats it; nil if that structure is too large, or there are no courses.
-func (c *class) placing(sh *shape, stream, member int) *placing {
+func (c *class) placing(sh *classShape, stream, member int) *placing {
 	if len(c.courses) == 0 || stream >= len(sh.streams) {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (c *class) placing(sh *shape, stream, member int) *placing {
 
 // placed returns the leaves whose times are not those of their terminal, and those whose first calls took far longer than the rest. mixed are the terminals whose calls may take
 // different and not negligible times at single places that are not known.
-func (c *class) placed(sh *shape, times sections.Terminals) (list []sections.Placed, firsts []sections.First, mixed []int) {
+func (c *class) placed(sh *classShape, times sections.Terminals) (list []sections.Placed, firsts []sections.First, mixed []int) {
 	total := c.allTime()
 	known := make(map[int]bool)
 	p := c.placing(sh, 0, 0)
@@ -124,10 +124,10 @@ type placing struct {
 	out        []sections.Placed
 }
 
-// A share is what a leaf has of the calls of courses.
-type share struct{ calls, time float64 }
+// A callShare is a leaf's share of the calls and times of courses.
+type callShare struct{ calls, time float64 }
 
-func (s share) mean() float64 { return s.time / math.Max(s.calls, 1) }
+func (s callShare) mean() float64 { return s.time / math.Max(s.calls, 1) }
 
 // waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if some of these
 // stand for several places. several tells whether there is more than one.
@@ -158,7 +158,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 	if !several {
 		return ways != nil || len(leaves) < 2
 	}
-	gaps, durations := make(map[at]*share), make(map[at]*share)
+	gaps, durations := make(map[at]*callShare), make(map[at]*callShare)
 	for i := range courses {
 		x := &courses[i]
 		list := ways[x.from]
@@ -205,7 +205,7 @@ type at struct{ leaf, loops int }
 
 // deal shares out the phases of a course to the leaves that calls of it arrive at, to those that enter loops apart if that is asked for;
 // false if these are other calls, or it takes too long.
-func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*share, apart bool) bool {
+func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*callShare, apart bool) bool {
 	all := timing.TotalPhase(phases)
 	counts := make([]uint64, len(ways))
 	calls := uint64(0)
@@ -222,7 +222,7 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 			most = ways[i].Loops
 		}
 		for loops := range most + 1 {
-			s := once.Of(sums, at{ways[i].Leaf, loops}, func() *share { return new(share) })
+			s := once.Of(sums, at{ways[i].Leaf, loops}, func() *callShare { return new(callShare) })
 			s.calls += part
 			s.time += time
 		}

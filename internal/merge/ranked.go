@@ -143,7 +143,7 @@ func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
 }
 
 // columns is what a file has of the ranks.
-func (r ranked) columns(sh *shape) timing.TotalColumns {
+func (r ranked) columns(sh *classShape) timing.TotalColumns {
 	out := timing.TotalColumns{Gap: r[allGaps], Duration: r[allDurations]}
 	next := 0
 	for t := range sh.of {
@@ -184,7 +184,7 @@ func (c *class) boundRanked() {
 }
 
 // dealRanked gives each part of a class what its members spent.
-func (c *class) dealRanked(list []*class, parts []part) {
+func (c *class) dealRanked(list []*class, parts []subclass) {
 	all, values, own := c.rankwise(), c.valuewise(), c.coursewise()
 	for k, d := range list {
 		d.own = own.some(parts[k].members)
@@ -321,7 +321,7 @@ func (c *class) codeRanked(x *wire.Coder) {
 }
 
 // rankColumns fills in what a file has of the ranks; a single one's times are its class's.
-func (c *class) rankColumns(out *sections.Class, sh *shape) {
+func (c *class) rankColumns(out *sections.Class, sh *classShape) {
 	if c.ranks.Len() == 1 || c.ranked == nil {
 		return
 	}

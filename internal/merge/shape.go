@@ -11,14 +11,14 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A shape is what the ranks of a class have in common: grammars without the
+// A classShape is what the ranks of a class have in common: grammars without the
 // numbers of repetitions, and skeletons of signatures. Its encoding is the key
 // of the class.
-type shape struct {
+type classShape struct {
 	streams []*grammar.Grammar // repeated symbols have the count placeholder
 	repeats int                // number of repeated symbols
 	skeletons
-	layout
+	valueLayout
 	lanes []laneShape
 	// Summaries of times are numbered by the first terminal that they are of.
 	summary   []int32 // per terminal
@@ -35,14 +35,14 @@ type laneShape struct {
 }
 
 // finish fills in what follows from the skeletons.
-func (s *shape) finish() {
-	s.layout = layoutOf(&s.skeletons)
+func (s *classShape) finish() {
+	s.valueLayout = layoutOf(&s.skeletons)
 	s.summary, s.summaries = summariesOf(&s.skeletons)
 	s.findSites()
 }
 
 // namesFiles reports whether one of the calls passes the name of a file, or may follow one that did.
-func (s *shape) namesFiles() bool {
+func (s *classShape) namesFiles() bool {
 	return slices.ContainsFunc(s.kinds, func(k skeleton) bool {
 		call, ok := mpi.ByID(k.call)
 		return ok && (call.Has(mpi.Posix) || call.Files() || call.Index("filename") >= 0)
@@ -50,7 +50,7 @@ func (s *shape) namesFiles() bool {
 }
 
 // inner tells which sites stacks are of, for a track with the shape's calls.
-func (s *shape) inner() map[uint64]uint64 {
+func (s *classShape) inner() map[uint64]uint64 {
 	var m map[uint64]uint64
 	for _, k := range s.kinds {
 		if k.inner != k.site {
@@ -72,9 +72,9 @@ const placeholder = 2
 //
 //	streams, grammars…, skeletons of the terminals, lanes
 //	lanes = count, (terminal, values, value…, kinds of steps: uvarints, grammar)…
-func key(tr *track.Track) (string, *shape, []int64) {
+func key(tr *track.Track) (string, *classShape, []int64) {
 	var counts []int64
-	sh := &shape{}
+	sh := &classShape{}
 	uncounted := func(g *grammar.Grammar) *grammar.Grammar {
 		g = &grammar.Grammar{Rules: slices.Clone(g.Rules)}
 		for r, body := range g.Rules {
@@ -107,7 +107,7 @@ func key(tr *track.Track) (string, *shape, []int64) {
 }
 
 // append writes the key of a shape.
-func (s *shape) append(b []byte) []byte {
+func (s *classShape) append(b []byte) []byte {
 	b = s.skeletons.append(wire.Append(b, func(c *wire.Coder) { grammar.CodeAll(c, &s.streams) }))
 	b = wire.AppendUvarint(b, uint64(len(s.lanes)))
 	for i := range s.lanes {
@@ -127,7 +127,7 @@ func (l *laneShape) append(b []byte) []byte {
 }
 
 // decodeLane reads a lane of one of the shape's terminals.
-func (s *shape) decodeLane(r *wire.Reader) laneShape {
+func (s *classShape) decodeLane(r *wire.Reader) laneShape {
 	l := laneShape{terminal: r.Int(s.terminals())}
 	for range r.Count(1) {
 		l.values = append(l.values, r.Int(1<<30))
@@ -139,15 +139,15 @@ func (s *shape) decodeLane(r *wire.Reader) laneShape {
 	return l
 }
 
-// A place is a value of a terminal.
-type place struct{ terminal, value int }
+// A valueIndex identifies a value: its terminal, and its index there.
+type valueIndex struct{ terminal, value int }
 
 // places returns which values stand where; see layout.
-func (s *shape) places() []place {
-	list := make([]place, s.width)
+func (s *classShape) places() []valueIndex {
+	list := make([]valueIndex, s.width)
 	for n := range s.of {
 		for i := range s.skeleton(n).width {
-			list[s.at(n, i)] = place{n, i}
+			list[s.at(n, i)] = valueIndex{n, i}
 		}
 	}
 	return list
@@ -163,7 +163,7 @@ func (c *class) setShape(tr *track.Track) {
 }
 
 // shape returns what the class's key says.
-func (c *class) shape() *shape {
+func (c *class) shape() *classShape {
 	sh, err := c.parse()
 	if err != nil {
 		panic(err) // the key was made or checked by this package
@@ -171,7 +171,7 @@ func (c *class) shape() *shape {
 	return sh
 }
 
-func (c *class) parse() (*shape, error) {
+func (c *class) parse() (*classShape, error) {
 	if c.decoded == nil {
 		sh, err := decodeKey(c.key)
 		if err != nil {
@@ -183,15 +183,15 @@ func (c *class) parse() (*shape, error) {
 }
 
 // shapeOf returns what a key says, from the class that has it if there is one.
-func (s *State) shapeOf(key string) (*shape, error) {
+func (s *State) shapeOf(key string) (*classShape, error) {
 	if c := s.index[key]; c != nil {
 		return c.shape(), nil
 	}
 	return decodeKey(key)
 }
 
-func decodeKey(key string) (*shape, error) {
-	s := &shape{}
+func decodeKey(key string) (*classShape, error) {
+	s := &classShape{}
 	r := wire.NewReader([]byte(key), "class key")
 	if grammar.CodeAll(&wire.Coder{R: r}, &s.streams); r.Err() != nil {
 		return nil, r.Err()

@@ -24,8 +24,8 @@ type State struct {
 	sites        map[uint64]model.Site
 	outer        map[uint64]uint64 // see sections.Content
 	processes    sections.Processes
-	allocs       allocs
-	handovers    allocs
+	allocs       allocSets
+	handovers    allocSets
 	keepsLanes   bool // times of single calls are coded by the lanes as they were recorded
 
 	// Problems says what could not be kept, and of which ranks.
@@ -55,7 +55,7 @@ type class struct {
 	own      rankCourses // of attached values, empty for a single rank, see coursewise
 	split    bool        // refined: terminals may be equal on some ranks
 
-	decoded *shape // of the key, nil if not needed so far
+	decoded *classShape // of the key, nil if not needed so far
 
 	plain  []*class // without lanes, while refining
 	hashed bool     // whether calls is known
@@ -312,7 +312,7 @@ func (c *class) inFile() (sections.Class, error) {
 // fileTerminals are those of a class as a file has them, made when they are asked for.
 type fileTerminals struct {
 	c  *class
-	sh *shape
+	sh *classShape
 	// The first terminal of each summary has its times, the first one of each place
 	// its totals.
 	pools []int32      // by number of the summary: the first terminal of it
@@ -320,7 +320,7 @@ type fileTerminals struct {
 	room  []column.Run // of the terminal asked for last
 }
 
-func (c *class) terminals(sh *shape) *fileTerminals {
+func (c *class) terminals(sh *classShape) *fileTerminals {
 	t := &fileTerminals{c: c, sh: sh, pools: make([]int32, 0, sh.summaries), sites: make(map[int]int)}
 	for i, n := range sh.summary {
 		if int(n) == len(t.pools) {
@@ -337,9 +337,9 @@ func (c *class) terminals(sh *shape) *fileTerminals {
 
 func (t *fileTerminals) Len() int { return t.sh.terminals() }
 
-func (t *fileTerminals) At(n int, to *sections.Terminal) {
+func (t *fileTerminals) Describe(n int, to *sections.Terminal) {
 	k := t.sh.skeleton(n)
-	*to = sections.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.room, &t.sh.layout, n, k.width)}
+	*to = sections.Terminal{Call: k.call, Site: k.site, Vals: t.c.values.of(to.Vals[:0], &t.room, &t.sh.valueLayout, n, k.width)}
 }
 
 // Times returns those of a terminal. A class that is not finished has none.

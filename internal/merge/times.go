@@ -45,7 +45,7 @@ func summariesOf(s *skeletons) (of []int32, n int) {
 }
 
 // pools tells for each terminal the first one that shares its summary.
-func (s *shape) pools() []int {
+func (s *classShape) pools() []int {
 	of := make([]int, s.terminals())
 	next := int32(0)
 	for i, n := range s.summary {

@@ -214,7 +214,7 @@ func FuzzMessage(f *testing.F) {
 				sections.Encode(c)
 			}
 			for _, c := range s.classes {
-				long := func(p part) bool {
+				long := func(p subclass) bool {
 					return slices.ContainsFunc(p.repeated(), func(g *grammar.Grammar) bool { return g.Check() != nil || g.Len() > 1000 })
 				}
 				if c.sequence() == 0 || slices.ContainsFunc(c.parts(), long) {

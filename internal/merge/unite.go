@@ -58,7 +58,7 @@ func (u *united) finish() *class {
 // united is what unite goes by.
 type united struct {
 	class   *class // what they become
-	list    []part
+	list    []subclass
 	streams []*grammar.Builder
 	from    [][]uint32 // per part, per terminal of the united class: that of the part
 	calls   []uint64   // how often each terminal occurs
@@ -182,7 +182,7 @@ func (u *united) ranks(j *class) {
 }
 
 // values returns the values of the united terminals for all members.
-func (u *united) values(sh *shape) values {
+func (u *united) values(sh *classShape) values {
 	places := sh.places()
 	v := values{nums: newNumberRow(sh.width)} // by place: column as told apart so far
 	v.nums.change(func(int, uint32) uint32 { return 0 })

@@ -39,14 +39,14 @@ type kin uint64
 
 func (k skeleton) kin() kin { return kin(k.call)<<48 | kin(k.width) }
 
-// A layout says where in the numbers the values of each terminal stand.
-type layout struct {
+// A valueLayout says where in the numbers the values of each terminal stand.
+type valueLayout struct {
 	start []uint32 // by terminal: place of its value 0
 	step  []uint32 // by kind of skeleton: distance to the next
 	kind  []uint32 // by terminal
 }
 
-func layoutOf(s *skeletons) layout {
+func layoutOf(s *skeletons) valueLayout {
 	number := make(map[kin]int)
 	kin := make([]int, len(s.kinds)) // by kind
 	var members, next []int          // by number of a kin
@@ -64,7 +64,7 @@ func layoutOf(s *skeletons) layout {
 	for n, m := range members {
 		next[n], sum = sum, sum+m*next[n]
 	}
-	l := layout{make([]uint32, len(s.of)), make([]uint32, len(s.kinds)), s.of}
+	l := valueLayout{make([]uint32, len(s.of)), make([]uint32, len(s.kinds)), s.of}
 	for k, n := range kin {
 		l.step[k] = uint32(members[n])
 	}
@@ -76,12 +76,12 @@ func layoutOf(s *skeletons) layout {
 }
 
 // at returns the place of a value of a terminal.
-func (l *layout) at(terminal, value int) int {
+func (l *valueLayout) at(terminal, value int) int {
 	return int(l.start[terminal]) + value*int(l.step[l.kind[terminal]])
 }
 
 // single returns the values of one rank.
-func single(tr *track.Track, sh *shape) (values, error) {
+func single(tr *track.Track, sh *classShape) (values, error) {
 	v := values{nums: newNumberRow(sh.width)}
 	var known column.Numbering
 	calls := tr.Distinct()
@@ -141,7 +141,7 @@ func (v *values) join(o *values) {
 }
 
 // of appends the columns of a terminal to a list. Runs made for it are in room.
-func (v *values) of(list []column.Column, room *[]column.Run, l *layout, terminal, width int) []column.Column {
+func (v *values) of(list []column.Column, room *[]column.Run, l *valueLayout, terminal, width int) []column.Column {
 	if v.ones == nil {
 		for i := range width {
 			list = append(list, v.cols[v.nums.at(l.at(terminal, i))])

@@ -117,26 +117,26 @@ func (v *view) values(terminal int) values {
 	}
 }
 
-// A group is what is known of a communicator: its handle, size, and the size of the
+// A commSize is what is known of a communicator: its handle, size, and the size of the
 // other group.
-type group struct{ handle, size, remote int64 }
+type commSize struct{ handle, size, remote int64 }
 
-func (v *view) comm(handle int64) group {
+func (v *view) comm(handle int64) commSize {
 	switch handle {
 	case mpi.CommWorld:
-		return group{mpi.CommWorld, int64(v.w.c.r.Ranks()), 0}
+		return commSize{mpi.CommWorld, int64(v.w.c.r.Ranks()), 0}
 	case mpi.CommSelf:
-		return group{mpi.CommSelf, 1, 0}
+		return commSize{mpi.CommSelf, 1, 0}
 	}
 	v.askedHandle = true
 	if m, ok := v.w.meanings().Maker(handle, v.stream, v.index); ok && m.Call.NewComm != nil {
-		return group{handle, m.Call.NewComm.Size, m.Call.NewComm.RemoteSize}
+		return commSize{handle, m.Call.NewComm.Size, m.Call.NewComm.RemoteSize}
 	}
-	return group{handle: handle}
+	return commSize{handle: handle}
 }
 
 // rank is this process's rank, of what comm gave.
-func (v *view) rank(g group) int64 {
+func (v *view) rank(g commSize) int64 {
 	v.askedRank = true
 	switch g.handle {
 	case mpi.CommWorld:
@@ -257,7 +257,7 @@ type Shares struct{ Out, In Share }
 
 // shares computes what a call moves, with the blocks of each member if v.blocks is set.
 func (c *call) shares(get values, v *view) (a Shares) {
-	comm := group{mpi.CommSelf, 1, 0}
+	comm := commSize{mpi.CommSelf, 1, 0}
 	if c.comm >= 0 {
 		comm = v.comm(get(c.comm))
 	}
@@ -345,7 +345,7 @@ func blocksOf(m *meaning.Call, x *meaning.Side) blocks {
 
 // instead is what this process has to do with in place of a buffer of its own, by the other
 // side: all of it where parts go from all to all, else its own block.
-func (c *call) instead(get values, v *view, comm group, x *meaning.Side, o operands) Share {
+func (c *call) instead(get values, v *view, comm commSize, x *meaning.Side, o operands) Share {
 	n := blocksOf(c.means, x)
 	switch {
 	case blocksOf(c.means, c.means.Out) == blocksOf(c.means, c.means.In) && n != oneBlock:
@@ -358,7 +358,7 @@ func (c *call) instead(get values, v *view, comm group, x *meaning.Side, o opera
 }
 
 // share is how much one direction comes to.
-func (c *call) share(get values, v *view, comm group, times blocks, o operands) (s Share) {
+func (c *call) share(get values, v *view, comm commSize, times blocks, o operands) (s Share) {
 	if o.datatype < 0 {
 		s.Unsized = true
 		return s

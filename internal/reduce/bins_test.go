@@ -21,7 +21,7 @@ func TestBins(t *testing.T) {
 			list = append(list, stats.Bin{Low: n * grain, High: n * grain, Count: rapid.Uint64Range(1, 9).Draw(t, "count")})
 		}
 		slices.SortFunc(list, func(a, b stats.Bin) int { return int(a.Low - b.Low) })
-		f := &family{sorted: list, unit: grain}
+		f := &sizeFamily{sorted: list, unit: grain}
 		f.merge(precision)
 		counts := make(map[int64]uint64)
 		last := int64(0)

@@ -272,7 +272,7 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, erro
 }
 
 // drawn makes a trace in which numbers of rounds are given up, too, as few as it takes. All sizes are merged.
-func (s *survey) drawn(list []*family, o Options, d Drawer, progress func(int)) (*Result, error) {
+func (s *survey) drawn(list []*sizeFamily, o Options, d Drawer, progress func(int)) (*Result, error) {
 	all, err := s.write(list, o.Precision, d, progress)
 	if err != nil {
 		return nil, err
@@ -317,17 +317,17 @@ func fewest(n int, budget int64, try func(n int) (*Result, error)) (*Result, err
 }
 
 // families are those that may be merged, which take most first.
-func (s *survey) families() (list []*family) {
+func (s *survey) families() (list []*sizeFamily) {
 	for _, f := range s.of {
 		if len(f.sorted) > 1 {
 			list = append(list, f)
 		}
 	}
-	cost := make(map[*family]float64)
+	cost := make(map[*sizeFamily]float64)
 	for _, f := range list {
 		cost[f] = f.cost()
 	}
-	slices.SortFunc(list, func(a, b *family) int {
+	slices.SortFunc(list, func(a, b *sizeFamily) int {
 		return cmp.Or(cmp.Compare(cost[b], cost[a]), cmp.Compare(len(b.sorted), len(a.sorted)), slices.CompareFunc(a.ordered(), b.ordered(), compare))
 	})
 	return list
@@ -343,14 +343,14 @@ func compare(a, b key) int {
 	return cmp.Compare(a.n, b.n)
 }
 
-func (f *family) ordered() (list []key) {
+func (f *sizeFamily) ordered() (list []key) {
 	return slices.SortedFunc(maps.Keys(f.keys), compare)
 }
 
 // write makes the trace.
-func (s *survey) write(list []*family, precision int, d Drawer, progress func(int)) (*Result, error) {
+func (s *survey) write(list []*sizeFamily, precision int, d Drawer, progress func(int)) (*Result, error) {
 	var rank *trace.Rank // plans are those of one rank at a time: those of all would take more than the trace
-	var plans map[int]*plan
+	var plans map[int]*sizePlan
 	var x *handles.Rank
 	var failed error
 	ch := &Change{
@@ -358,7 +358,7 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 		Values: func(k *trace.Rank, terminal int, vals []int64) {
 			var err error
 			if rank == nil || rank.Number() != k.Number() {
-				rank, plans = k, make(map[int]*plan)
+				rank, plans = k, make(map[int]*sizePlan)
 				x, err = handles.Of(s.r).Rank(k)
 			}
 			p := plans[terminal]
@@ -410,7 +410,7 @@ func (s *survey) write(list []*family, precision int, d Drawer, progress func(in
 }
 
 // thinned says what was merged.
-func thinned(list []*family) (out []trace.Thinned) {
+func thinned(list []*sizeFamily) (out []trace.Thinned) {
 	for _, f := range list {
 		if len(f.bins) == 0 {
 			continue

@@ -83,15 +83,15 @@ func isGraph(c *trace.Call) bool {
 	return c.Param("edges") != nil || c.Param("indegree") != nil || c.Param("degrees") != nil
 }
 
-// A made communicator is that of the first call of a terminal.
-type made struct {
+// A createdComm is the communicator that the first call of a terminal made.
+type createdComm struct {
 	*handles.Comm // nil: there is none
 	handle        int64
 	stream        int
 	after         uint64 // the position from which on the handle stands for it
 }
 
-func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m made) {
+func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m createdComm) {
 	for i := range c.Params {
 		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.Handle {
 			m.handle = p.Out.Num

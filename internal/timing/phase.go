@@ -110,10 +110,10 @@ func (p *PhasePair) Code(c *wire.Coder) {
 	}
 }
 
-func (p *PhasePair) line(i int) line { return line{&p.now[i], &p.rest[i]} }
+func (p *PhasePair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
 
-// line is a PhaseLine wherever its parts stand.
-type line struct {
+// phaseLine is a PhaseLine wherever its parts stand.
+type phaseLine struct {
 	*now
 	*rest
 }
@@ -133,7 +133,7 @@ func (l *PhaseLine) Add(v uint64) {
 	}
 }
 
-func (l *PhaseLine) line() line { return line{&l.now, &l.rest} }
+func (l *PhaseLine) line() phaseLine { return phaseLine{&l.now, &l.rest} }
 
 // Phases returns the phases, in order.
 func (l *PhaseLine) Phases() []Phase { return l.line().phases() }
@@ -153,7 +153,7 @@ func (l *now) add(v uint64) bool {
 }
 
 // addEach takes in every step-th of some times.
-func (l line) addEach(times []uint64, step int) {
+func (l phaseLine) addEach(times []uint64, step int) {
 	for i := 0; i < len(times); i += step {
 		mean, slack, drift, left := l.mean, l.slack, l.drift, l.left
 		for ; i < len(times) && left > 0; i += step {
@@ -172,7 +172,7 @@ func (l line) addEach(times []uint64, step int) {
 }
 
 // fresh is what came behind last.
-func (l line) fresh() Phase {
+func (l phaseLine) fresh() Phase {
 	calls := l.due - l.left
 	return Phase{calls, l.mean*calls + uint64(l.drift)}
 }
@@ -180,7 +180,7 @@ func (l line) fresh() Phase {
 func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
 
 // look takes in a time that is not like those of the last phase, or once in a while.
-func (l line) look(v uint64) {
+func (l phaseLine) look(v uint64) {
 	fresh := l.fresh()
 	if off := magnitude(int64(v - l.mean)); off <= l.slack && fresh.Calls > 0 {
 		// It is fresh as a whole that has come to be another phase, or part of the last.
@@ -201,7 +201,7 @@ func (l line) look(v uint64) {
 }
 
 // begin lets a phase begin.
-func (l line) begin(p Phase) {
+func (l phaseLine) begin(p Phase) {
 	if l.full() {
 		l.join()
 	} else if l.last.Calls > 0 {
@@ -212,7 +212,7 @@ func (l line) begin(p Phase) {
 }
 
 // settle begins to take in what comes behind last, which has so much more than total.
-func (l line) settle(more uint64) {
+func (l phaseLine) settle(more uint64) {
 	l.total += more
 	l.due = l.last.Calls>>3 + 1
 	l.mean, l.drift, l.left = l.last.mean(), 0, l.due
@@ -229,7 +229,7 @@ func (l line) settle(more uint64) {
 }
 
 // join makes last one of past, which is full.
-func (l line) join() {
+func (l phaseLine) join() {
 	i := l.cheapest()
 	end := len(l.past) - 1
 	if i == end {
@@ -256,14 +256,14 @@ func (l *rest) cheapest() (at int) {
 	return at
 }
 
-func (l line) phases() []Phase {
+func (l phaseLine) phases() []Phase {
 	if l.last.Calls == 0 {
 		return nil
 	}
 	return append(append(make([]Phase, 0, len(l.past)+1), l.past...), joined(l.last, l.fresh()))
 }
 
-func (l line) calls() uint64 {
+func (l phaseLine) calls() uint64 {
 	n := l.last.Calls + l.due - l.left
 	for _, p := range l.past {
 		n += p.Calls
@@ -361,7 +361,7 @@ func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
 	return sum
 }
 
-func (l line) code(c *wire.Coder) {
+func (l phaseLine) code(c *wire.Coder) {
 	n := len(l.past)
 	if wire.Index(c, &n, MostPhases); c.R != nil {
 		l.past = append(l.past, make([]Phase, n)...)
@@ -442,7 +442,7 @@ func (n *PhaseNumbers) Code(c *wire.Coder) {
 }
 
 // none takes in so many calls of nothing.
-func (l line) none(calls uint64) {
+func (l phaseLine) none(calls uint64) {
 	if fresh := l.fresh(); fresh.Calls > 0 {
 		l.last = joined(l.last, fresh)
 		l.settle(fresh.Sum)

@@ -73,10 +73,10 @@ func (c *TotalColumns) Check(ranks, terminals int) error {
 type ClassTotals struct {
 	first  int // the kind of the total that is told first
 	totals [kinds]*col
-	sites  []site
+	sites  []terminalTimes
 }
 
-type site struct {
+type terminalTimes struct {
 	terminal int
 	cols     [kinds]*col // nil: not known
 }
@@ -191,7 +191,7 @@ func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
 		of = x.totals[kind]
 	}
 	at := 0
-	wire.List(c, &x.sites, 4, func(i int, s *site) {
+	wire.List(c, &x.sites, 4, func(i int, s *terminalTimes) {
 		wire.Above(c, &s.terminal, at, max(0, terminals-1-at))
 		have := byte(0)
 		for kind, x := range s.cols {

@@ -75,7 +75,7 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	out := make([][]byte, len(classes))
 	for i := range list {
 		if x := list[i]; x != nil {
-			x.sites = slices.DeleteFunc(x.sites, func(s site) bool { return s.cols == [kinds]*col{} })
+			x.sites = slices.DeleteFunc(x.sites, func(s terminalTimes) bool { return s.cols == [kinds]*col{} })
 			out[i] = wire.Append(nil, func(c *wire.Coder) { x.code(c, 0, 0) })
 		}
 	}
@@ -98,7 +98,7 @@ func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 		w.first = DurationKind
 	}
 	for i := range c.Sites {
-		w.sites = append(w.sites, site{terminal: c.Sites[i].Terminal})
+		w.sites = append(w.sites, terminalTimes{terminal: c.Sites[i].Terminal})
 	}
 	var of *col
 	for _, kind := range []int{w.first, 1 - w.first} {

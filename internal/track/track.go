@@ -189,7 +189,7 @@ type Log struct {
 	// Streams yield, for each stream, its calls in order; after an error no more.
 	Streams []iter.Seq2[[]timing.Entry, error]
 	// Skipped says, for each stream, which calls come before those; nil: none.
-	Skipped []Skipped
+	Skipped []DroppedTimes
 	// Delays are, for each stream, those that the kernel told of, in order of calls; nil: it told of none.
 	Delays [][]Delay
 	// Values yield, for each stream, what was attached to its calls, in order of these, under one of Names; nil if
@@ -198,8 +198,8 @@ type Log struct {
 	Names  []string
 }
 
-// Skipped are calls at the beginning of a stream whose times are no longer there: how many, and when the last one ended.
-type Skipped struct {
+// DroppedTimes are calls at the beginning of a stream whose times are no longer there: how many, and when the last one ended.
+type DroppedTimes struct {
 	Calls uint64
 	Tick  int64
 }

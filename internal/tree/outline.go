@@ -214,12 +214,12 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	var nodes func(loop int) ([]OutlineNode, []*code.Call, []code.Branch)
 	nodes = func(loop int) ([]OutlineNode, []*code.Call, []code.Branch) {
 		list, calls := []OutlineNode{}, []*code.Call(nil)
-		var places []code.Place
+		var places []code.Item
 		items := within[loop]
 		slices.SortFunc(items, func(x, y item) int { return cmp.Or(cmp.Compare(x.order, y.order), cmp.Compare(x.addr, y.addr)) })
 		for _, it := range items {
 			if it.call == nil {
-				places = append(places, code.Place{Block: b.Graph.Loops[it.loop].Header, Loop: it.loop})
+				places = append(places, code.Item{Block: b.Graph.Loops[it.loop].Header, Loop: it.loop})
 				l := &b.Graph.Loops[it.loop]
 				o.out.Loops++
 				n := OutlineNode{Kind: Loop, Place: LoopPlace(o.image, b, l, o.frames), Entries: l.Irreducible}
@@ -230,7 +230,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 				continue
 			}
 			calls = append(calls, it.call)
-			places = append(places, code.Place{Block: it.call.Block, Addr: it.call.Addr, Loop: code.None})
+			places = append(places, code.Item{Block: it.call.Block, Addr: it.call.Addr, Loop: code.None})
 			n := OutlineNode{Kind: MPI, Name: mpi.SymbolName(it.call.Symbol), Tail: it.call.Tail}
 			if n.Name != "" {
 				o.out.Calls++

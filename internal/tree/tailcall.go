@@ -32,20 +32,20 @@ type TailCalls struct {
 	symbols *symbolise.Symboliser
 	mu      sync.Mutex
 	images  map[module]*code.Image // nil: there is none that can be read
-	between map[pair][]symbolise.Frame
+	between map[framePair][]symbolise.Frame
 }
 
 type module struct{ path, buildID string }
 
-// A pair is a frame with what it called: the place in the next frame, or an MPI function.
-type pair struct {
+// A framePair is a frame with what it called: the place in the next frame, or an MPI function.
+type framePair struct {
 	outer, inner model.Site // without what is around them
 	function     string
 }
 
 // NewTailCalls returns a finder that has lines and files from s.
 func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
-	return &TailCalls{symbols: s, images: make(map[module]*code.Image), between: make(map[pair][]symbolise.Frame)}
+	return &TailCalls{symbols: s, images: make(map[module]*code.Image), between: make(map[framePair][]symbolise.Frame)}
 }
 
 // Place is what the symboliser says of a call site, and with it the functions that a stack left out: those
@@ -60,10 +60,10 @@ func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
 	defer f.mu.Unlock()
 	var inner, outer []symbolise.Frame
 	if function != "" {
-		inner = f.find(pair{outer: alone(s), function: function})
+		inner = f.find(framePair{outer: alone(s), function: function})
 	}
 	if s.Outer != nil {
-		outer = f.find(pair{outer: alone(*s.Outer), inner: alone(s)})
+		outer = f.find(framePair{outer: alone(*s.Outer), inner: alone(s)})
 	}
 	if inner != nil || outer != nil {
 		p.Frames = slices.Concat(inner, p.Frames, outer)
@@ -87,7 +87,7 @@ func (f *TailCalls) image(s *model.Site) *code.Image {
 }
 
 // find returns the frames that a pair leaves out, innermost first.
-func (f *TailCalls) find(k pair) []symbolise.Frame {
+func (f *TailCalls) find(k framePair) []symbolise.Frame {
 	return once.Of(f.between, k, func() []symbolise.Frame { return f.search(k) })
 }
 
@@ -114,7 +114,7 @@ type TailCall struct {
 func (f *TailCalls) Between(function string, outer, inner model.Site) (ways [][]TailCall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	k := pair{outer: alone(outer), function: function}
+	k := framePair{outer: alone(outer), function: function}
 	if function == "" {
 		k.inner = alone(inner)
 	}
@@ -146,9 +146,9 @@ type search struct {
 	ways  [][]jump
 }
 
-func (f *TailCalls) search(k pair) []symbolise.Frame { return f.frames(f.ways(k)) }
+func (f *TailCalls) search(k framePair) []symbolise.Frame { return f.frames(f.ways(k)) }
 
-func (f *TailCalls) ways(k pair) [][]jump {
+func (f *TailCalls) ways(k framePair) [][]jump {
 	m := f.image(&k.outer)
 	if m == nil {
 		return nil

@@ -37,9 +37,9 @@ type vertex struct {
 	list     []*vertex
 	depth    int
 
-	in   *function // whose code has it
-	loop int       // number of a loop in its function
-	at   position  // of a call: the instruction
+	in   *function    // whose code has it
+	loop int          // number of a loop in its function
+	at   codePosition // of a call: the instruction
 	tail bool
 	site trace.Site       // in the module of in
 	end  uint64           // of a call: what follows the instruction
@@ -77,8 +77,8 @@ type callContext struct {
 	site     int
 }
 
-// A maker makes the tree of a trace.
-type maker struct {
+// A treeBuilder builds the tree of a trace.
+type treeBuilder struct {
 	ctx       context.Context
 	symbols   *symbolise.Symboliser
 	tails     *TailCalls
@@ -121,7 +121,7 @@ type Options struct {
 	Step   func(done, total int) // called after each pair of calls, if set
 }
 
-func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, *maker, error) {
+func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, *treeBuilder, error) {
 	sites, err := r.Sites()
 	if err != nil {
 		return nil, nil, err
@@ -135,7 +135,7 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &maker{
+	m := &treeBuilder{
 		ctx: ctx, most: o.Blocks, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
 		leaves: make(map[callContext]*vertex), steps: make(map[[2]*vertex]trace.Way), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
@@ -195,7 +195,7 @@ func Frames(r *trace.Reader) (int, error) {
 }
 
 // outermost is the function that a stack ends in, nil if that isn't known.
-func (m *maker) outermost(s trace.Site) *code.Function {
+func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	list := s.Frames()
 	last := list[len(list)-1]
 	if image := m.tails.Image(last); image != nil {
@@ -205,7 +205,7 @@ func (m *maker) outermost(s trace.Site) *code.Function {
 }
 
 // ends finds the functions that stacks of a class end in that weren't cut short. Of the trace's sites some are of calls alone.
-func (m *maker) ends(r *trace.Reader, class int) error {
+func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 	k, err := r.Rank(r.Members(class)[0])
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (m *maker) ends(r *trace.Reader, class int) error {
 
 // whole reports whether a stack reaches up to its thread's first function: it has fewer frames than were recorded at most, or ends where
 // such a one does.
-func (m *maker) whole(s trace.Site) bool {
+func (m *treeBuilder) whole(s trace.Site) bool {
 	if len(s.Frames()) < m.frames {
 		return true
 	}
@@ -232,7 +232,7 @@ func (m *maker) whole(s trace.Site) bool {
 }
 
 // class places the calls of a class and lists the steps between them.
-func (m *maker) class(r *trace.Reader, class int) error {
+func (m *treeBuilder) class(r *trace.Reader, class int) error {
 	ranks := r.Members(class)
 	k, err := r.Rank(ranks[0])
 	if err != nil {
@@ -281,7 +281,7 @@ func (m *maker) class(r *trace.Reader, class int) error {
 }
 
 // function is one with its body, nil if that can't be read.
-func (m *maker) function(f *code.Function, image *code.Image, site trace.Site) *function {
+func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.Site) *function {
 	return once.Of(m.functions, f, func() *function {
 		b, err := f.Body()
 		if err != nil {
@@ -292,7 +292,7 @@ func (m *maker) function(f *code.Function, image *code.Image, site trace.Site) *
 }
 
 // place adds the context of a call of an MPI function from a site, and of those before which one loop went round; nil if a frame of it is not at a call that the code has.
-func (m *maker) place(s trace.Site, name string, turn int) *vertex {
+func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	frames := s.Frames()
 	type step struct {
 		in   *function
@@ -364,7 +364,7 @@ func (m *maker) place(s trace.Site, name string, turn int) *vertex {
 			k = key{kind: trace.FunctionVertex, in: p.in.Function, at: p.call.Addr, to: path[i+1].in.Function}
 		}
 		v = v.child(k)
-		v.in, v.at, v.tail, v.site, v.end = p.in, position{p.call.Block, p.call.Addr}, p.call.Tail, p.site, p.call.Return
+		v.in, v.at, v.tail, v.site, v.end = p.in, codePosition{p.call.Block, p.call.Addr}, p.call.Tail, p.site, p.call.Return
 		if i+1 < len(path) {
 			v.to = path[i+1].in
 		}
@@ -441,7 +441,7 @@ func m0(v *vertex) string {
 }
 
 // code is the tree as traces have it.
-func (m *maker) code() *trace.Code {
+func (m *treeBuilder) code() *trace.Code {
 	c := &trace.Code{}
 	// What is around, as shown: where a function is met again its first vertex takes what is in it.
 	around := make(map[*code.Function]int)
@@ -519,10 +519,10 @@ func (v *vertex) apart() (list [][2]int) {
 	if f == nil || n < 2 || n > code.MaxBranched {
 		return nil
 	}
-	places := make([]code.Place, n)
+	places := make([]code.Item, n)
 	for i, x := range v.list {
-		if places[i] = (code.Place{Block: x.at.block, Addr: x.at.addr, Loop: code.None}); x.key.kind == trace.LoopVertex {
-			places[i] = code.Place{Block: f.body.Graph.Loops[x.loop].Header, Loop: x.loop}
+		if places[i] = (code.Item{Block: x.at.block, Addr: x.at.addr, Loop: code.None}); x.key.kind == trace.LoopVertex {
+			places[i] = code.Item{Block: f.body.Graph.Loops[x.loop].Header, Loop: x.loop}
 		}
 	}
 	apart := f.body.Apart(v.loop, places)
@@ -537,7 +537,7 @@ func (v *vertex) apart() (list [][2]int) {
 }
 
 // look looks places up for outline.
-func (m *maker) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
+func (m *treeBuilder) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
 	return func(addr uint64, instruction bool) []symbolise.Frame {
 		look := m.symbols.Call
 		if instruction {
@@ -547,7 +547,7 @@ func (m *maker) look(f *function) func(addr uint64, instruction bool) []symbolis
 	}
 }
 
-func (m *maker) callPlace(x *trace.Vertex, v *vertex) {
+func (m *treeBuilder) callPlace(x *trace.Vertex, v *vertex) {
 	addr, instruction := v.end, false
 	if v.tail {
 		addr, instruction = v.key.at, true
@@ -555,14 +555,14 @@ func (m *maker) callPlace(x *trace.Vertex, v *vertex) {
 	m.setPlace(x, PlaceOf(addr-v.in.image.Bias, m.look(v.in)(addr, instruction)))
 }
 
-func (m *maker) setPlace(x *trace.Vertex, p Place) {
+func (m *treeBuilder) setPlace(x *trace.Vertex, p Place) {
 	if x.Offset, x.Inlined = p.Offset, p.Inlined; p.Line > 0 && p.File != "" {
 		x.File, x.Line = path.Base(p.File), p.Line
 	}
 }
 
 // nameOf is how a function is called.
-func (m *maker) nameOf(f *function) string {
+func (m *treeBuilder) nameOf(f *function) string {
 	if list := m.look(f)(f.Start(), true); len(list) > 0 {
 		return list[len(list)-1].Name()
 	}

@@ -163,7 +163,7 @@ func (t *Table) findComms() (*Comms, error) {
 	}
 	isComm := func(of kind) bool { return of == comm }
 	for k, err := range t.ranks(func(c *class) bool {
-		return slices.ContainsFunc(c.makers, func(m maker) bool { return m.of == comm })
+		return slices.ContainsFunc(c.makers, func(m creator) bool { return m.of == comm })
 	}) {
 		if err != nil {
 			return nil, err

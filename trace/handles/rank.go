@@ -22,15 +22,15 @@ type Rank struct {
 	k       *trace.Rank
 	class   *class
 	counts  [][]uint64
-	made    []made // by maker of the class
+	made    []created // by maker of the class
 	objects map[key]*object
 	located bool
 	handed  [][]handed        // by stream
 	rare    map[int]*rarities // by stream; of a class that isn't uniform
 }
 
-// made is what a maker makes on the rank; nothing if that has no name.
-type made struct {
+// created is what a maker makes on the rank; nothing if that has no name.
+type created struct {
 	call *trace.Call
 	*object
 }
@@ -40,17 +40,17 @@ type object struct {
 	name   key
 	makers []Making // by stream; Index is 0
 	total  uint64   // how often they ran
-	state  state
+	state  nameState
 	past   history[Making] // if ambiguous, once that was asked for
 }
 
-type state uint8
+type nameState uint8
 
 const (
-	unseen    state = iota
-	plain           // the name always means the same
-	ambiguous       // it depends on the position
-	lost            // and there are too many of those
+	unseen    nameState = iota
+	plain               // the name always means the same
+	ambiguous           // it depends on the position
+	lost                // and there are too many of those
 )
 
 // A Making is the call that made an object, and where it was. The position
@@ -74,7 +74,7 @@ func (t *Table) CommRank(k *trace.Rank) (*Rank, error) {
 // view returns one that knows the wanted kinds of objects.
 func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 	c := t.class(k)
-	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]made, len(c.makers)), objects: make(map[key]*object), rare: make(map[int]*rarities)}
+	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]created, len(c.makers)), objects: make(map[key]*object), rare: make(map[int]*rarities)}
 	if x.counts == nil {
 		x.counts = countsOf(k)
 	}
@@ -98,7 +98,7 @@ func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 			}
 			o.makers = append(o.makers, Making{Call: call, Stream: stream})
 			o.total += counts[m.terminal]
-			x.made[i] = made{call, o}
+			x.made[i] = created{call, o}
 		}
 	}
 	x.bound()
@@ -429,10 +429,10 @@ func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {
 	}
 	x.class.mu.Lock()
 	defer x.class.mu.Unlock()
-	o := x.class.places[place{stream, terminal}]
+	o := x.class.places[streamTerminal{stream, terminal}]
 	if o == nil {
 		o = find()
-		x.class.places[place{stream, terminal}] = o
+		x.class.places[streamTerminal{stream, terminal}] = o
 	}
 	return o
 }

@@ -317,7 +317,7 @@ func equalPointers[T comparable](a, b *T) bool {
 // addresses by segment and distance, and numbers and names by value. It is one
 // to one. What a comparison assumes is kept only if that comparison succeeds.
 type renaming struct {
-	there, back map[place]place
+	there, back map[movedSegment]movedSegment
 	names, old  map[name]name
 	trial       []func()
 
@@ -327,8 +327,8 @@ type renaming struct {
 	anywhere bool // memory that a recorder doesn't follow is all the same
 }
 
-// A place is a segment, and how far its addresses are moved.
-type place struct {
+// A movedSegment is a segment, and how far its addresses are moved.
+type movedSegment struct {
 	class  trace.AddressClass
 	device int
 	id     int64
@@ -348,7 +348,7 @@ const threadNumber = mpi.KindNone
 func newRenaming() *renaming {
 	return &renaming{
 		files: true,
-		there: make(map[place]place), back: make(map[place]place), names: make(map[name]name), old: make(map[name]name),
+		there: make(map[movedSegment]movedSegment), back: make(map[movedSegment]movedSegment), names: make(map[name]name), old: make(map[name]name),
 	}
 }
 
@@ -377,8 +377,8 @@ func (r *renaming) address(v, w *trace.Location) bool {
 	case v.Offset != w.Offset:
 		return false
 	}
-	from := place{v.Class, v.Device, v.ID, 0}
-	to := place{w.Class, w.Device, w.ID, w.Offset - v.Offset}
+	from := movedSegment{v.Class, v.Device, v.ID, 0}
+	to := movedSegment{w.Class, w.Device, w.ID, w.Offset - v.Offset}
 	if known, ok := r.there[from]; ok {
 		return known == to
 	}

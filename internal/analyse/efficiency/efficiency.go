@@ -179,24 +179,24 @@ type entry struct {
 	completion     bool
 	alone          bool // all calls are, as far as they were looked at
 	count          uint64
-	duration, gaps []part
+	duration, gaps []rankGroup
 
 	single, singleGap *hist.Hist // may be nil
 }
 
-// places keeps entries in order of first occurrence.
-type places struct {
+// entries keeps entries in order of first occurrence.
+type entries struct {
 	*meetings
 	order []trace.FunctionSite
 	known map[trace.FunctionSite]*entry
 }
 
-func placesOf(r *trace.Reader, o *Options) (*places, error) {
+func placesOf(r *trace.Reader, o *Options) (*entries, error) {
 	m, err := meetingsOf(r, o)
-	return &places{meetings: m, known: make(map[trace.FunctionSite]*entry)}, err
+	return &entries{meetings: m, known: make(map[trace.FunctionSite]*entry)}, err
 }
 
-func (p *places) at(c *trace.Call) *entry {
+func (p *entries) at(c *trace.Call) *entry {
 	key := p.one(c)
 	return once.Of(p.known, key, func() *entry {
 		p.order = append(p.order, key)
@@ -204,7 +204,7 @@ func (p *places) at(c *trace.Call) *entry {
 	})
 }
 
-func (r *Report) finish(p *places, o Options, hosts func(int) string) {
+func (r *Report) finish(p *entries, o Options, hosts func(int) string) {
 	for _, key := range p.order {
 		e := p.known[key]
 		if e.alone && !o.All {
@@ -330,7 +330,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 }
 
 // class takes in what is known of one.
-func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *places, o *Options) error {
+func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *entries, o *Options) error {
 	t, c := table.Reader, &table.Classes[class]
 	k, err := t.Rank(c.Members[0])
 	if err != nil {
@@ -409,21 +409,21 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *pla
 }
 
 // spread is what a class tells of its ranks' totals.
-func spread(s trace.Stat, several []trace.Spread, members []int) []part {
+func spread(s trace.Stat, several []trace.Spread, members []int) []rankGroup {
 	n := len(members)
 	totals, _ := sums.Together(several)
 	if n == 1 {
-		return []part{single(float64(s.Sum), members[0])}
+		return []rankGroup{single(float64(s.Sum), members[0])}
 	}
-	p := part{ranks: n, mean: float64(s.Sum) / float64(n)}
+	p := rankGroup{ranks: n, mean: float64(s.Sum) / float64(n)}
 	if totals.Ranks > 0 {
-		p.least = sample{float64(totals.Min), int(totals.MinRank)}
-		p.most = sample{float64(totals.Max), int(totals.MaxRank)}
+		p.least = rankNs{float64(totals.Min), int(totals.MinRank)}
+		p.most = rankNs{float64(totals.Max), int(totals.MaxRank)}
 		p.deviation = totals.Deviation()
 		return p.parts(totals, members)
 	}
-	p.least, p.most = sample{p.mean, members[0]}, sample{p.mean, members[0]}
-	return []part{p}
+	p.least, p.most = rankNs{p.mean, members[0]}, rankNs{p.mean, members[0]}
+	return []rankGroup{p}
 }
 
 // square is the square of a finite number.

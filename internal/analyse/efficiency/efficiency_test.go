@@ -202,9 +202,9 @@ func TestClasses(t *testing.T) {
 }
 
 func dist(vals ...float64) Distribution {
-	list := make([]sample, len(vals))
+	list := make([]rankNs, len(vals))
 	for i, v := range vals {
-		list[i] = sample{v, i}
+		list[i] = rankNs{v, i}
 	}
 	return exact(list, func(int) string { return "h" })
 }

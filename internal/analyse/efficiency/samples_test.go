@@ -14,15 +14,15 @@ import (
 )
 
 // spreadOf is the spread of ranks' totals, and a part that has no more.
-func spreadOf(totals ...uint64) (part, trace.Spread, []int) {
+func spreadOf(totals ...uint64) (rankGroup, trace.Spread, []int) {
 	var s trace.Spread
 	var members []int
 	for rank, v := range totals {
 		s.Merge(spreadOfOne(v, rank))
 		members = append(members, rank)
 	}
-	p := part{ranks: len(totals), mean: s.Mean(), deviation: s.Deviation(),
-		least: sample{float64(s.Min), int(s.MinRank)}, most: sample{float64(s.Max), int(s.MaxRank)}}
+	p := rankGroup{ranks: len(totals), mean: s.Mean(), deviation: s.Deviation(),
+		least: rankNs{float64(s.Min), int(s.MinRank)}, most: rankNs{float64(s.Max), int(s.MaxRank)}}
 	return p, s, members
 }
 

@@ -40,14 +40,14 @@ func (b *blocked) opens() {
 }
 
 // met says that of one more operation it is known.
-func (w *local) met(b *blocked) {
+func (w *rankAnalysis) met(b *blocked) {
 	if b.open--; b.open == 0 && b.told {
 		w.settle(b)
 	}
 }
 
 // settle adds up what a call waited. All there is to know of it is known.
-func (w *local) settle(b *blocked) {
+func (w *rankAnalysis) settle(b *blocked) {
 	if b.settled = true; b.waited <= 0 {
 		return
 	}
@@ -64,7 +64,7 @@ func (w *local) settle(b *blocked) {
 }
 
 // wrongOrder moves what a call waited from one kind to another.
-func (w *local) wrongOrder(b *blocked) {
+func (w *rankAnalysis) wrongOrder(b *blocked) {
 	w.add(b, LateSender, -1)
 	w.add(b, WrongOrder, 1)
 	w.each(b.as(LateSender, -b.waited))
@@ -72,7 +72,7 @@ func (w *local) wrongOrder(b *blocked) {
 }
 
 // add counts a wait, or takes it back. The late rank is told, as it alone knows what it did meanwhile.
-func (w *local) add(b *blocked, kind Kind, sign int64) {
+func (w *rankAnalysis) add(b *blocked, kind Kind, sign int64) {
 	r := w.row(rowKey{b.place, kind})
 	r.count += uint64(sign)
 	r.waited += sign * b.waited

@@ -118,9 +118,9 @@ func (x *block) bytes() []byte { return x.b }
 
 // A question is what a rank has to know of another, which came late.
 type question struct {
-	from, waited int64 // ns
-	place        place // where the one waited that asks
-	late         place // to which call the other was late
+	from, waited int64    // ns
+	place        callSite // where the one waited that asks
+	late         callSite // to which call the other was late
 	kind         Kind
 	stream       int32
 	sign         int64 // -1: it was told before, and is taken back
@@ -158,7 +158,7 @@ func (x *asking) ask(q question) {
 func (x *asking) bytes() []byte { return x.b }
 
 // hearQuestions answers what another rank asks.
-func (w *local) hearQuestions(from int, r *wire.Reader) {
+func (w *rankAnalysis) hearQuestions(from int, r *wire.Reader) {
 	var q question
 	for r.Rest() > 0 {
 		head := r.Uvarint()
@@ -171,7 +171,7 @@ func (w *local) hearQuestions(from int, r *wire.Reader) {
 			q.sign = -1
 		}
 		if head&1 != 0 {
-			q.place, q.late, q.stream = place(r.Uvarint()), place(r.Uvarint()), int32(r.Int(math.MaxInt32))
+			q.place, q.late, q.stream = callSite(r.Uvarint()), callSite(r.Uvarint()), int32(r.Int(math.MaxInt32))
 		}
 		q.from += r.Varint()
 		q.waited = int64(r.Uvarint() & math.MaxInt64)

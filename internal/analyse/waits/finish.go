@@ -44,7 +44,7 @@ func At(t Transport, f Finish) (*trace.Waits, error) {
 	if f.Rider != nil {
 		w.rider = f.Rider
 	}
-	own := plan{first: math.MaxInt64, last: math.MinInt64, began: math.MaxInt64, since: math.MinInt64}
+	own := agreement{first: math.MaxInt64, last: math.MinInt64, began: math.MaxInt64, since: math.MinInt64}
 	var k *trace.Rank
 	w.try(func() (err error) {
 		k, err = w.ready(&f, &own)
@@ -91,7 +91,7 @@ func Told(t Transport, what []byte) ([]byte, error) {
 }
 
 // ready opens what the rank needs, and says what it will take.
-func (w *local) ready(f *Finish, own *plan) (*trace.Rank, error) {
+func (w *rankAnalysis) ready(f *Finish, own *agreement) (*trace.Rank, error) {
 	if f.Trace == nil {
 		return nil, errors.New("the trace can't be read")
 	}
@@ -150,8 +150,8 @@ func (w *local) ready(f *Finish, own *plan) (*trace.Rank, error) {
 	return k, nil
 }
 
-// A plan is what ranks agree upon before they begin.
-type plan struct {
+// An agreement is what ranks agree upon before they begin.
+type agreement struct {
 	left        trace.WaitsLeft
 	needs       int64
 	calls       uint64
@@ -161,7 +161,7 @@ type plan struct {
 	torn        bool
 }
 
-func (p *plan) code(c *wire.Coder) {
+func (p *agreement) code(c *wire.Coder) {
 	wire.Byte(c, &p.left)
 	c.Bool(&p.torn)
 	wire.Naturals(c, &p.needs)
@@ -172,7 +172,7 @@ func (p *plan) code(c *wire.Coder) {
 }
 
 // agree joins the plans of all ranks.
-func (w *local) agree(own plan) (plan, error) {
+func (w *rankAnalysis) agree(own agreement) (agreement, error) {
 	if w.broken != nil {
 		own.left = trace.LeftFailed
 	}
@@ -188,15 +188,15 @@ func (w *local) agree(own plan) (plan, error) {
 		return wire.Append(nil, x.code)
 	})
 	if err != nil {
-		return plan{}, err
+		return agreement{}, err
 	}
 	return readPlan(b)
 }
 
-func readPlan(b []byte) (p plan, err error) { return p, wire.Read(b, "plan", p.code) }
+func readPlan(b []byte) (p agreement, err error) { return p, wire.Read(b, "plan", p.code) }
 
 // begin gets ready to go through the rank's calls.
-func (w *local) begin(f *Finish, k *trace.Rank, all *plan) (err error) {
+func (w *rankAnalysis) begin(f *Finish, k *trace.Rank, all *agreement) (err error) {
 	if w.places, err = NewPlaces(f.Trace); err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func (f *Finish) Clock(rank int) (clock ops.Clock, zero int64, err error) {
 
 // findPath finds the critical path of the run, or of its end, if there were too many waits, and what the rank has of it. Rank 0 knows
 // the path.
-func (w *local) findPath(span int64) (*Path, *pathSums, error) {
+func (w *rankAnalysis) findPath(span int64) (*Path, *pathSums, error) {
 	since, err := w.pathSince(span)
 	if err != nil {
 		return nil, nil, err
@@ -315,7 +315,7 @@ func (w *local) findPath(span int64) (*Path, *pathSums, error) {
 }
 
 // pathSince finds from when on all waits can be brought together: math.MinInt64 if that is all of the run.
-func (w *local) pathSince(span int64) (int64, error) {
+func (w *rankAnalysis) pathSince(span int64) (int64, error) {
 	if w.waits <= mostHops {
 		return math.MinInt64, nil
 	}
@@ -365,7 +365,7 @@ func (w *local) pathSince(span int64) (int64, error) {
 }
 
 // conclude brings together what all ranks found out, and what they have of the path.
-func (w *local) conclude(path *Path, onPath *pathSums) (*trace.Waits, error) {
+func (w *rankAnalysis) conclude(path *Path, onPath *pathSums) (*trace.Waits, error) {
 	join := func(a, b []byte) (both []byte) {
 		w.try(func() error {
 			x, err := readFound(a)
@@ -466,7 +466,7 @@ func (y *way) code(c *wire.Coder, t thread) {
 }
 
 // appendStretches and readStretches carry the path to the ranks.
-func appendStretches(b []byte, on map[thread][]stretch) []byte {
+func appendStretches(b []byte, on map[thread][]pathInterval) []byte {
 	return wire.Append(b, func(c *wire.Coder) {
 		for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {
 			codeStretches(c, on, t)
@@ -474,16 +474,16 @@ func appendStretches(b []byte, on map[thread][]stretch) []byte {
 	})
 }
 
-func readStretches(b []byte) (map[thread][]stretch, error) {
-	on := make(map[thread][]stretch)
+func readStretches(b []byte) (map[thread][]pathInterval, error) {
+	on := make(map[thread][]pathInterval)
 	return on, wire.ReadEach(b, "critical path", func(c *wire.Coder) { codeStretches(c, on, thread{}) })
 }
 
-func codeStretches(c *wire.Coder, on map[thread][]stretch, t thread) {
+func codeStretches(c *wire.Coder, on map[thread][]pathInterval, t thread) {
 	wire.Int(c, &t.rank, math.MaxInt32)
 	wire.Int(c, &t.stream, math.MaxInt32)
 	list, at := on[t], int64(0)
-	wire.List(c, &list, 2, func(_ int, s *stretch) {
+	wire.List(c, &list, 2, func(_ int, s *pathInterval) {
 		wire.From(c, &s.from, at)
 		wire.From(c, &s.to, s.from)
 		at = s.to
@@ -500,7 +500,7 @@ func readPathSums(b []byte) (*pathSums, error) {
 func (x *pathSums) code(c *wire.Coder) {
 	wire.Naturals(c, &x.spoor)
 	sites := sorted(x.sites)
-	wire.List(c, &sites, 6, func(_ int, at *place) {
+	wire.List(c, &sites, 6, func(_ int, at *callSite) {
 		wire.Uints(c, at)
 		s := x.site(*at)
 		wire.Naturals(c, &s.compute, &s.mpi, &s.all)

@@ -168,7 +168,7 @@ func TestLastPart(t *testing.T) {
 		}
 		tracktest.Timed(tr, timing.Lossless, func(i int) (gap, duration uint64) { return entry(i).Gap, entry(i).Duration })
 		skip := gone - 2*rank // ranks have given up different numbers of calls
-		logs[rank] = &track.Log{TicksPerNs: 1, StartNs: tr.Process.StartNs, Skipped: []track.Skipped{{Calls: uint64(skip), Tick: int64(skip) * (wait + 5*short)}}}
+		logs[rank] = &track.Log{TicksPerNs: 1, StartNs: tr.Process.StartNs, Skipped: []track.DroppedTimes{{Calls: uint64(skip), Tick: int64(skip) * (wait + 5*short)}}}
 		logs[rank].Streams = []iter.Seq2[[]timing.Entry, error]{func(yield func([]timing.Entry, error) bool) {
 			for i := skip; i < rounds; i++ {
 				if !yield([]timing.Entry{entry(i)}, nil) {

@@ -179,7 +179,7 @@ func (c *coming) join(o *coming) {
 }
 
 // ends says in which call a member waits for the others.
-func (x *meeting) ends(w *local, b *blocked) {
+func (x *meeting) ends(w *rankAnalysis, b *blocked) {
 	if x.group == nil {
 		for _, number := range x.from {
 			w.awaits(number, awaiting{b, x.need.kind, x.need.may}, true)
@@ -196,7 +196,7 @@ func (x *meeting) ends(w *local, b *blocked) {
 }
 
 // meet finds the meetings of a group to which all have come by now.
-func (w *local) meet(g *group) error {
+func (w *rankAnalysis) meet(g *group) error {
 	var own []byte
 	w.try(func() error {
 		list := make([]coming, 0, len(g.pending))
@@ -278,7 +278,7 @@ func merged(a, b []coming) []coming {
 }
 
 // resolve finds whom a member waited for, once all have come.
-func (w *local) resolve(x *meeting) {
+func (w *rankAnalysis) resolve(x *meeting) {
 	all := x.all
 	for _, b := range x.waiting {
 		if !x.need.none {

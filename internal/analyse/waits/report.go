@@ -110,7 +110,7 @@ func (s *sums) report(ranks int, x *Places, called func(function string, s trace
 		Ranks: ranks, Part: 1, Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs, Losses: s.losses.List(),
 		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{},
 	}
-	name := func(p place) (function, text string) {
+	name := func(p callSite) (function, text string) {
 		at := x.at(p)
 		return at.Function, called(at.Function, at.Site)
 	}

@@ -26,7 +26,7 @@ const (
 
 // kept is what of the sums of all ranks goes into the trace.
 func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
-	w := &trace.Waits{Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, OffNs: s.OffNs}
+	w := &trace.Waits{Threads: s.threads, Messages: s.Messages, Backwards: s.Backwards, ClockErrorNs: s.OffNs}
 	for _, r := range s.ranks {
 		w.RunNs += r.RunNs
 		w.MPINs += r.MPINs
@@ -49,7 +49,7 @@ func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
 		site := trace.WaitSite{WaitPlace: x.wait(key.place), Kind: int(key.kind), Count: r.count, WaitedNs: r.waited}
 		site.Waiting, site.Ranks = ofRanks(r.ranks)
 		site.Awaited, site.Late = ofRanks(r.late)
-		causes := slices.SortedFunc(maps.Keys(r.causes), func(a, b place) int {
+		causes := slices.SortedFunc(maps.Keys(r.causes), func(a, b callSite) int {
 			return cmp.Or(cmp.Compare(r.causes[b].waited, r.causes[a].waited), cmp.Compare(a, b))
 		})
 		for _, at := range causes[:min(len(causes), mostCauses)] {
@@ -93,10 +93,10 @@ func (s *sums) kept(x *Places, path *Path, on *pathSums) *trace.Waits {
 // leastOther is 1 / the least share of the time in MPI for which a function that isn't looked at is named.
 const leastOther = 200
 
-func keptPath(x *Places, path *Path, on *pathSums, waited map[place]int64, ranks int) *trace.WaitPath {
+func keptPath(x *Places, path *Path, on *pathSums, waited map[callSite]int64, ranks int) *trace.WaitPath {
 	rep := Report{ByRank: make([]RankSum, ranks)}
 	p := &trace.WaitPath{RunNs: path.RunNs, SpoorNs: on.spoor, Hops: path.Hops, Rank: path.Rank}
-	for _, at := range slices.SortedFunc(maps.Keys(on.sites), func(a, b place) int {
+	for _, at := range slices.SortedFunc(maps.Keys(on.sites), func(a, b callSite) int {
 		s, t := on.sites[a], on.sites[b]
 		return cmp.Or(cmp.Compare(t.compute+t.mpi, s.compute+s.mpi), cmp.Compare(a, b))
 	}) {
@@ -118,13 +118,13 @@ func keptPath(x *Places, path *Path, on *pathSums, waited map[place]int64, ranks
 }
 
 // wait is a place as the trace has it.
-func (x *Places) wait(p place) trace.WaitPlace {
+func (x *Places) wait(p callSite) trace.WaitPlace {
 	return trace.WaitPlace{Function: int(p >> placeBits), Site: int(p & (1<<placeBits - 1))}
 }
 
 // placeAt is the opposite of wait.
-func (x *Places) placeAt(p trace.WaitPlace) place {
-	return place(p.Function)<<placeBits | place(p.Site)
+func (x *Places) placeAt(p trace.WaitPlace) callSite {
+	return callSite(p.Function)<<placeBits | callSite(p.Site)
 }
 
 func ofRanks(of map[int32]int64) (n int, list []trace.WaitRankNs) {
@@ -183,7 +183,7 @@ func Kept(r *trace.Reader, called func(function string, s trace.Site) string) (*
 		return at.Function, called(at.Function, at.Site)
 	}
 	rep := &Report{
-		Ranks: r.Ranks(), Part: w.Part, Times: "within 1 %", Threads: w.Threads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, Backwards: w.Backwards, OffNs: w.OffNs,
+		Ranks: r.Ranks(), Part: w.Part, Times: "within 1 %", Threads: w.Threads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, Backwards: w.Backwards, OffNs: w.ClockErrorNs,
 		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unclear: []Unclear{}, Losses: []ops.Loss{},
 	}
 	var sums [kinds]KindSum

@@ -12,7 +12,7 @@ import (
 )
 
 type rowKey struct {
-	place place
+	place callSite
 	kind  Kind
 }
 
@@ -26,13 +26,13 @@ type row struct {
 	waited int64
 	ranks  map[int32]int64 // that waited
 	late   map[int32]int64
-	causes map[place]*cause
+	causes map[callSite]*cause
 }
 
 // A cause is a call to which ranks came late.
 type cause struct{ waited, compute int64 }
 
-func (r *row) cause(p place) *cause {
+func (r *row) cause(p callSite) *cause {
 	return once.Of(r.causes, p, func() *cause { return &cause{} })
 }
 
@@ -61,12 +61,12 @@ func newSums() sums {
 
 func (s *sums) row(k rowKey) *row {
 	return once.Of(s.rows, k, func() *row {
-		return &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[place]*cause)}
+		return &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[callSite]*cause)}
 	})
 }
 
 // own sums up the rank.
-func (w *local) own() *sums {
+func (w *rankAnalysis) own() *sums {
 	s := &w.sums
 	for what, n := range w.s.Losses {
 		s.losses.Add(what, n)
@@ -167,7 +167,7 @@ func (s *sums) code(c *wire.Coder) {
 		ranks(r.ranks)
 		ranks(r.late)
 		causes := sorted(r.causes)
-		wire.List(c, &causes, 3, func(_ int, p *place) {
+		wire.List(c, &causes, 3, func(_ int, p *callSite) {
 			wire.Uints(c, p)
 			x := r.cause(*p)
 			wire.From(c, &x.waited, 0)
@@ -193,8 +193,8 @@ func (s *sums) code(c *wire.Coder) {
 }
 
 // waited is what was waited at each place.
-func (s *sums) waited() map[place]int64 {
-	of := make(map[place]int64)
+func (s *sums) waited() map[callSite]int64 {
+	of := make(map[callSite]int64)
 	for key, row := range s.rows {
 		of[key.place] += row.waited
 	}

@@ -15,7 +15,7 @@ type ticker struct {
 	log     *track.Log
 	stream  int
 	left    uint64 // calls
-	skipped track.Skipped
+	skipped track.DroppedTimes
 	tick    int64 // the end of the latest call
 	on      func(ns int64) int64
 	next    func() ([]timing.Entry, error, bool)
@@ -88,7 +88,7 @@ func (x *ticker) Pass(calls uint64) (end int64, err error) {
 	return x.on(x.log.StartNs + x.ns(last)), nil
 }
 
-func skippedOf(log *track.Log, stream int) (s track.Skipped) {
+func skippedOf(log *track.Log, stream int) (s track.DroppedTimes) {
 	if log.Skipped != nil {
 		s = log.Skipped[stream]
 	}

@@ -160,7 +160,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 		}
 	}
 	ranks := Memory(r.Ranks())
-	list, calls := make([]*local, len(ranks)), uint64(0)
+	list, calls := make([]*rankAnalysis, len(ranks)), uint64(0)
 	for rank, t := range ranks {
 		s, err := ops.New(r, ops.Options{
 			Ranks: []int{rank}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Finer: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
@@ -227,7 +227,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 }
 
 // all does everything that a rank does.
-func (w *local) all(r *trace.Reader, torn bool, windows []int64) error {
+func (w *rankAnalysis) all(r *trace.Reader, torn bool, windows []int64) error {
 	w.try(func() (err error) {
 		w.enterGroups(w.s.Comms)
 		w.follow, err = w.s.Follow(w.Rank(), w)

@@ -27,7 +27,7 @@ type Rank struct {
 	broken error
 
 	k      *trace.Rank // nil: left no track
-	order  *order
+	order  *siteOrder
 	loop   *Loop
 	rounds *Rounds   // of the rank; nil: it doesn't run the loop
 	shapes []int     // of slots: equal where all ranks made calls from the same places
@@ -96,8 +96,8 @@ func (x *Rank) read(b []byte, code func(c *wire.Coder)) {
 	})
 }
 
-// A part is what a rank has of something, and can join with what others have.
-type part[T any] interface {
+// A joiner is a rank's result that can be merged with those of other ranks.
+type joiner[T any] interface {
 	*T
 	code(c *wire.Coder)
 	join(o *T) // of higher ranks
@@ -105,7 +105,7 @@ type part[T any] interface {
 
 // joined joins the parts of members of a group: all of them get the whole, or only the first. If one has failed, so have those that get it:
 // they take part in what follows all the same, so that nobody waits for them. An error means that ranks can't talk.
-func joined[T any, P part[T]](x *Rank, members []int, self int, own P, toAll bool) error {
+func joined[T any, P joiner[T]](x *Rank, members []int, self int, own P, toAll bool) error {
 	join := func(a, b []byte) []byte {
 		var p, q T
 		x.read(a, P(&p).code)
@@ -308,7 +308,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*
 }
 
 // roundsOf finds the iterations of a loop on a rank; nil: it has none, or there is no loop.
-func roundsOf(r *trace.Reader, o *order, l *Loop) (*Rounds, error) {
+func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*Rounds, error) {
 	if l == nil {
 		return nil, nil
 	}

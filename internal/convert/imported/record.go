@@ -304,7 +304,7 @@ func (r *recorder) commsOf(t *thread, c *open, e *otf2.Event) error {
 }
 
 // make has a call make a communicator.
-func (r *recorder) make(f *form, m *comm, param string) {
+func (r *recorder) make(f *callValues, m *comm, param string) {
 	own, other := m.sides(r.k.number)
 	h := int64(r.handles.Take()) + mpi.FirstHandleID
 	r.comms[m] = h

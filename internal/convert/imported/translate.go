@@ -13,7 +13,7 @@ import (
 
 // A filled form is a call. One that had to be moved out of another stands at that one's end.
 type filled struct {
-	*form
+	*callValues
 	moved bool
 }
 
@@ -22,7 +22,7 @@ type translation struct {
 	r     *recorder
 	t     *thread
 	c     *open
-	f     *form
+	f     *callValues
 	m     *meaning.Call
 	ended bool
 	more  []filled // what the function has no parameters for
@@ -128,7 +128,7 @@ func (x *translation) assumeInputs() {
 }
 
 // other begins a call of another function for a record that the call itself can't have.
-func (x *translation) other(name string) *form {
+func (x *translation) other(name string) *callValues {
 	c, _ := mpi.Lookup(name)
 	f := newForm(c, x.r.layouts, x.r.empty)
 	x.more = append(x.more, filled{f, true})
@@ -151,7 +151,7 @@ func tag(v uint64) int64 {
 	return mpi.AnyTag
 }
 
-func tagOf(f *form, own string) string {
+func tagOf(f *callValues, own string) string {
 	if f.has(own) {
 		return own
 	}
@@ -186,7 +186,7 @@ func (x *translation) send(e *otf2.Event) {
 }
 
 // request has a call make a request, or share the one that it makes.
-func (x *translation) request(f *form, id uint64, what outcome, known bool) {
+func (x *translation) request(f *callValues, id uint64, what outcome, known bool) {
 	if _, ok := f.out["request"]; !ok {
 		x.t.made++
 		f.give("request", 2)
@@ -212,7 +212,7 @@ func received(source, tag int64, bytes uint64) []int64 {
 	return []int64{signature.StatusIgnored, source, tag, int64(bytes), 0}
 }
 
-func (x *translation) source(f *form, m *meaning.Call, peer int64, comm uint32, tag int64, bytes uint64) {
+func (x *translation) source(f *callValues, m *meaning.Call, peer int64, comm uint32, tag int64, bytes uint64) {
 	_, h := x.r.comm(comm)
 	f.set(m.In.Peer, peer)
 	if _, sent := f.in[m.In.Count]; !sent {

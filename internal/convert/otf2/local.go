@@ -54,7 +54,7 @@ func (a *Archive) local(location uint64) (*local, error) {
 			return l, err
 		}
 		n := c.length()
-		r := reading{b: c.take(n), order: c.order}
+		r := byteReader{b: c.take(n), order: c.order}
 		if c.err != nil {
 			return nil, c.wrong(c.err)
 		}
@@ -74,7 +74,7 @@ func (a *Archive) local(location uint64) (*local, error) {
 	}
 }
 
-func (l *local) mapping(r *reading) {
+func (l *local) mapping(r *byteReader) {
 	kind, n, mode := r.u8(), r.u64(), r.u8()
 	if kind >= mapKinds {
 		return // of something new

@@ -193,7 +193,7 @@ func (w *Dimemas) channel(op *ops.Operation) (number, comm int64) {
 	if w.comms[c] {
 		return op.Tag, int64(c + 1)
 	}
-	return firstOwn + w.Number(convert.TagOf(op)), 1
+	return firstOwn + w.Number(convert.ChannelOf(op)), 1
 }
 
 func (w *Dimemas) message(x *ops.Act) {

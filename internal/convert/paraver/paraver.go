@@ -233,15 +233,15 @@ func (w *Writer) value(name string) int {
 func (w *Writer) act(t *thread, c *ops.Call, x *ops.Act) error {
 	switch x.Kind {
 	case ops.Send, ops.SendBegin:
-		return w.end(x, end{sent, t.number, c.Start, c.Start, x.Sent, x.Tag})
+		return w.end(x, messageEnd{sent, t.number, c.Start, c.Start, x.Sent, x.Tag})
 	case ops.RecvBegin:
 		w.posted[x.ID] = c.Start
 	case ops.Recv:
-		return w.end(x, end{received, t.number, c.Start, c.End, x.Received, x.Tag})
+		return w.end(x, messageEnd{received, t.number, c.Start, c.End, x.Received, x.Tag})
 	case ops.RecvEnd:
 		at := w.posted[x.ID]
 		delete(w.posted, x.ID)
-		return w.end(x, end{received, t.number, at, c.End, x.Received, x.Tag})
+		return w.end(x, messageEnd{received, t.number, at, c.End, x.Received, x.Tag})
 	case ops.Cancelled:
 		delete(w.posted, x.ID)
 	case ops.Put, ops.Get, ops.Atomic:
@@ -253,14 +253,14 @@ func (w *Writer) act(t *thread, c *ops.Call, x *ops.Act) error {
 }
 
 // end notes an end of a message.
-func (w *Writer) end(x *ops.Act, e end) error {
+func (w *Writer) end(x *ops.Act, e messageEnd) error {
 	w.buffer = e.append(w.buffer[:0])
 	return w.ends.add(x.Message, w.buffer)
 }
 
 // join makes records of messages of which both ends are known.
 func (w *Writer) join() error {
-	var first end
+	var first messageEnd
 	var number uint64
 	open := false
 	lost := func() {

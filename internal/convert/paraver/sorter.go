@@ -155,10 +155,10 @@ func (c *cursor) advance() (more bool, err error) {
 func (c *cursor) before(o *cursor) bool { return c.key < o.key || c.key == o.key && c.order < o.order }
 
 // A message is what is known of its two ends.
-type message struct{ from, to end }
+type message struct{ from, to messageEnd }
 
-// An end of a message: when the program asked for it, and when it was there.
-type end struct {
+// A messageEnd is a message's send or receive: when the program called (logical) and when the data moved (physical).
+type messageEnd struct {
 	side              byte
 	thread            int
 	logical, physical int64
@@ -175,7 +175,7 @@ const (
 // key is when a message was sent.
 func (m *message) key() uint64 { return uint64(max(0, m.from.logical)) }
 
-func (e *end) append(b []byte) []byte {
+func (e *messageEnd) append(b []byte) []byte {
 	b = binary.AppendUvarint(append(b, e.side), uint64(e.thread))
 	b = binary.AppendVarint(b, e.logical)
 	b = binary.AppendVarint(b, e.physical-e.logical)
@@ -183,7 +183,7 @@ func (e *end) append(b []byte) []byte {
 	return binary.AppendVarint(b, e.tag)
 }
 
-func (f *fields) end() (e end) {
+func (f *fields) end() (e messageEnd) {
 	e.side, *f = (*f)[0], (*f)[1:]
 	e.thread, e.logical = int(f.unsigned()), f.signed()
 	e.physical = e.logical + f.signed()

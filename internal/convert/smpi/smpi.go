@@ -34,7 +34,7 @@ type Writer struct {
 	self  map[*handles.Comm]int  // own rank, of the communicators of this rank's collectives
 
 	line  []byte
-	steps []step
+	steps []sendReceive
 }
 
 // Tags of the messages of collectives, which no program can use.
@@ -140,7 +140,7 @@ func (w *Writer) exchange(c *ops.Call) bool {
 // size is what is written for a message. SMPI takes nothing for "ask the sender".
 func size(bytes uint64) int64 { return int64(max(1, bytes)) }
 
-func (w *Writer) tag(op *ops.Operation) int64 { return w.Number(convert.TagOf(op)) }
+func (w *Writer) tag(op *ops.Operation) int64 { return w.Number(convert.ChannelOf(op)) }
 
 func (w *Writer) act(x *ops.Act) {
 	switch x.Kind {

@@ -153,7 +153,7 @@ func TestSteps(t *testing.T) {
 			var op ops.Operation
 			op, p = operation(name, me, size, root, amount)
 			var later []action
-			for _, s := range steps(nil, p, &op, group{me, size}, flat) {
+			for _, s := range steps(nil, p, &op, commView{me, size}, flat) {
 				list := &x.ranks[me]
 				if s.from >= 0 {
 					*list = append(*list, action{"irecv", []int{s.from, 0, int(s.in)}})

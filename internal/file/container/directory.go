@@ -255,7 +255,7 @@ func split(list []Section, at int, src io.ReaderAt) error {
 		return nil
 	}
 	whole := list[at-1]
-	if err := whole.SumRaw(src); err != nil {
+	if err := whole.VerifyRaw(src); err != nil {
 		return fmt.Errorf("section %q: %w", whole.Name(), err)
 	}
 	both := make([]byte, whole.to-whole.from)

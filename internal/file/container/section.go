@@ -195,8 +195,8 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	return raw, nil
 }
 
-// SumRaw compares the checksum of a section that may be larger than memory.
-func (s *Section) SumRaw(src io.ReaderAt) error {
+// VerifyRaw compares the checksum of a section that may be larger than memory.
+func (s *Section) VerifyRaw(src io.ReaderAt) error {
 	sum := crc32.New(castagnoli)
 	if n, err := io.Copy(sum, io.NewSectionReader(src, s.from, s.to-s.from)); err != nil || n < s.to-s.from {
 		return fmt.Errorf("%d of %d bytes could be read: %w", n, s.to-s.from, cmp.Or(err, ErrFormat))

@@ -121,7 +121,7 @@ func appendLanes(classes []Class) ([]byte, error) {
 			if terminal >= c.Terminals.Len() {
 				return -1
 			}
-			c.Terminals.At(terminal, &t)
+			c.Terminals.Describe(terminal, &t)
 			return len(t.Vals)
 		})
 		if err != nil {

@@ -107,7 +107,7 @@ type shaper struct {
 	around []shapeEntry
 	last   []int32 // by node: the place of the item before, negative if there was none, as in callNode
 	opened int     // on the way to the next item
-	known  map[shapeKey]shape
+	known  map[shapeKey]vertexShape
 }
 
 type shapeEntry struct {
@@ -120,22 +120,22 @@ type shapeKey struct {
 	opened     int
 }
 
-type shape struct {
+type vertexShape struct {
 	levels int // back, beyond what doesn't lead to the next call
 	kind   int
 	flags  bool
 }
 
 // expect returns what comes next on the way to a call, levels back to what leads there, and what that is to be remembered by.
-func (s *shaper) expect(call int) (want shape, back int, key shapeKey) {
+func (s *shaper) expect(call int) (want vertexShape, back int, key shapeKey) {
 	if call < 0 {
-		return shape{kind: shapeCall}, 0, key
+		return vertexShape{kind: shapeCall}, 0, key
 	}
 	for back < len(s.around) && !s.t.has(s.around[len(s.around)-1-back].node, call) {
 		back++
 	}
 	if back == len(s.around) {
-		return shape{kind: shapeFunction}, back, key
+		return vertexShape{kind: shapeFunction}, back, key
 	}
 	node := s.around[len(s.around)-1-back].node
 	key = shapeKey{s.last[node], s.t.placeOf(node, call), s.opened}
@@ -149,7 +149,7 @@ func (s *shaper) expect(call int) (want shape, back int, key shapeKey) {
 }
 
 // put says what it was.
-func (s *shaper) put(vertex, call int, is shape, back int, key shapeKey) {
+func (s *shaper) put(vertex, call int, is vertexShape, back int, key shapeKey) {
 	if key != (shapeKey{}) {
 		s.known[key] = is
 	}
@@ -179,7 +179,7 @@ func (s *shaper) put(vertex, call int, is shape, back int, key shapeKey) {
 
 // shape is the form of the tree, and flags.
 func (x *codeCoder) shape() {
-	s := &shaper{t: x.tree, last: make([]int32, len(x.tree.nodes)), known: make(map[shapeKey]shape)}
+	s := &shaper{t: x.tree, last: make([]int32, len(x.tree.nodes)), known: make(map[shapeKey]vertexShape)}
 	for i := range s.last {
 		s.last[i] = x.tree.nodes[i].first
 	}
@@ -192,13 +192,13 @@ func (x *codeCoder) shape() {
 			call = x.order[calls][0]
 		}
 		want, back, key := s.expect(call)
-		var is shape
+		var is vertexShape
 		if x.R == nil {
 			levels := 0
 			for len(s.around) > levels && s.around[len(s.around)-1-levels].vertex != v.Parent {
 				levels++
 			}
-			is = shape{levels - back, shapeOf(v), x.flags[i] != 0}
+			is = vertexShape{levels - back, shapeOf(v), x.flags[i] != 0}
 		}
 		n := 0
 		if is != want {
@@ -208,7 +208,7 @@ func (x *codeCoder) shape() {
 			is = want
 		} else {
 			n--
-			is = shape{unzigzag(n >> 1 / shapes), n >> 1 % shapes, n&1 != 0}
+			is = vertexShape{unzigzag(n >> 1 / shapes), n >> 1 % shapes, n&1 != 0}
 		}
 		if flagged[i] = is.flags; x.R != nil && !x.setIn(v, i, is, back, s, calls) {
 			return
@@ -234,7 +234,7 @@ func (x *codeCoder) shape() {
 }
 
 // setIn sets what a vertex is and is in, as read; false if that can't be.
-func (x *codeCoder) setIn(v *model.Vertex, i int, is shape, back int, s *shaper, calls int) bool {
+func (x *codeCoder) setIn(v *model.Vertex, i int, is vertexShape, back int, s *shaper, calls int) bool {
 	n := len(s.around) - back - is.levels
 	if x.Failed() || n < 0 || n > len(s.around) || n > maxLevels {
 		x.R.Fail("vertex %d is too deep, or nowhere", i)

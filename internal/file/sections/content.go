@@ -79,8 +79,8 @@ type Terminal struct {
 // all at once: List is where they are.
 type Terminals interface {
 	Len() int
-	// At fills in terminal n but for its times. Its Vals are room to be used again, and hold until the next At.
-	At(n int, t *Terminal)
+	// Describe fills in terminal n but for its times. Its Vals are room to be used again, and hold until the next At.
+	Describe(n int, t *Terminal)
 	// Times returns those of terminal n.
 	Times(n int) model.Times
 }
@@ -91,8 +91,8 @@ type List []Terminal
 // Len, At and Times are what Terminals asks for.
 func (l List) Len() int { return len(l) }
 
-// At is described with Terminals.
-func (l List) At(n int, t *Terminal) {
+// Describe is described with Terminals.
+func (l List) Describe(n int, t *Terminal) {
 	*t = Terminal{Call: l[n].Call, Site: l[n].Site, Vals: append(t.Vals[:0], l[n].Vals...)}
 }
 

@@ -48,7 +48,7 @@ type bodies struct {
 	end    int     // behind the last place
 	lists  [][]int // the last one that began there
 	lately []int   // the last one last
-	others *order
+	others *fenwick
 	at     int
 }
 
@@ -258,14 +258,14 @@ func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 	return outer, place
 }
 
-// An order is a set of numbers below n, at first all of them, of which the k-th is found in logarithmic time: a Fenwick tree.
-type order struct {
+// A fenwick is a set of numbers below n, at first all of them, of which the k-th is found in logarithmic time: a Fenwick tree.
+type fenwick struct {
 	sums []int32 // at i: of the i & -i numbers below i
 	n    int
 }
 
-func newOrder(n int) *order {
-	o := &order{sums: make([]int32, n+1), n: n}
+func newOrder(n int) *fenwick {
+	o := &fenwick{sums: make([]int32, n+1), n: n}
 	for i := 1; i <= n; i++ {
 		o.sums[i] = int32(i & -i)
 	}
@@ -273,7 +273,7 @@ func newOrder(n int) *order {
 }
 
 // set puts a number in that isn't there, or takes one out that is.
-func (o *order) set(i int, in bool) {
+func (o *fenwick) set(i int, in bool) {
 	by := int32(1)
 	if !in {
 		by = -1
@@ -285,7 +285,7 @@ func (o *order) set(i int, in bool) {
 }
 
 // before is how many of them are less than i.
-func (o *order) before(i int) (n int) {
+func (o *fenwick) before(i int) (n int) {
 	for ; i > 0; i -= i & -i {
 		n += int(o.sums[i])
 	}
@@ -293,7 +293,7 @@ func (o *order) before(i int) (n int) {
 }
 
 // at is the k-th, from 0; -1: there are no so many.
-func (o *order) at(k int) int {
+func (o *fenwick) at(k int) int {
 	if k < 0 || k >= o.n {
 		return -1
 	}

@@ -111,7 +111,7 @@ func (x *waitCoder) waits(w *model.Waits) {
 	wire.Int(c, &w.Threads, math.MaxInt32)
 	x.steps(&w.RunNs, &w.MPINs)
 	wire.Naturals(c, &w.Messages, &w.Backwards)
-	x.steps(&w.OffNs)
+	x.steps(&w.ClockErrorNs)
 	wire.List(c, &w.Sites, 8, func(_ int, s *model.WaitSite) {
 		x.place(&s.WaitPlace)
 		wire.Int(c, &s.Kind, n.Kinds-1)

@@ -165,7 +165,7 @@ func schemaOf(c *Content) ([]model.Function, error) {
 	last := -1
 	for i := range c.Classes {
 		for k := range c.Classes[i].Terminals.Len() {
-			if c.Classes[i].Terminals.At(k, &t); int(t.Call) != last {
+			if c.Classes[i].Terminals.Describe(k, &t); int(t.Call) != last {
 				last = int(t.Call)
 				used[t.Call] = true
 			}
@@ -343,7 +343,7 @@ func (e *encoder) class(i int, taken []bool) error {
 	e.refs[i] = make([]signatureRef, terminals)
 	var t Terminal
 	for k := range terminals {
-		class.Terminals.At(k, &t)
+		class.Terminals.Describe(k, &t)
 		if e.refs[i][k], err = e.terminal(fitter, &t, class.Ranks.Len(), &e.stored[i]); err != nil {
 			return fmt.Errorf("terminal %d: %w", k, err)
 		}

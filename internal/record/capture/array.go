@@ -9,7 +9,7 @@ import (
 )
 
 // array reads the length of an array and its elements.
-func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int, error) {
+func (c *Capture) array(s *stream, f *frame, st *instruction, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	p++
 	before := f.array
@@ -46,8 +46,8 @@ func (c *Capture) array(s *stream, f *frame, st *step, rec []uint64, p int) (int
 	return c.elements(s, f, st, st.element, rec, p, int(n))
 }
 
-func (c *Capture) elements(s *stream, f *frame, st *step, code code, rec []uint64, p, n int) (int, error) {
-	one := [1]step{*st}
+func (c *Capture) elements(s *stream, f *frame, st *instruction, code opcode, rec []uint64, p, n int) (int, error) {
+	one := [1]instruction{*st}
 	one[0].code, one[0].gate = code, -1
 	for range n {
 		var err error
@@ -58,7 +58,7 @@ func (c *Capture) elements(s *stream, f *frame, st *step, code code, rec []uint6
 	return p, nil
 }
 
-func (c *Capture) numbers(f *frame, st *step, rec []uint64, p, n int) (int, error) {
+func (c *Capture) numbers(f *frame, st *instruction, rec []uint64, p, n int) (int, error) {
 	words := n
 	narrow := f.prog.call.Width(&mpi.Param{Kind: st.kind}) == mpi.Width32
 	if narrow {

@@ -115,15 +115,15 @@ func (p *program) makesNames() bool {
 	if p.newComm || p.newType || p.persistent || p.use == uncacheable || p.use == freesRequest {
 		return true
 	}
-	return slices.ContainsFunc(p.in, func(s step) bool { return s.code == codeFree || s.element == codeFree }) ||
-		slices.ContainsFunc(p.out, func(s step) bool {
+	return slices.ContainsFunc(p.in, func(s instruction) bool { return s.code == codeFree || s.element == codeFree }) ||
+		slices.ContainsFunc(p.out, func(s instruction) bool {
 			return s.code == codeMade || s.code == codeUpdated || s.element == codeMade || s.element == codeUpdated
 		})
 }
 
 // hasAddress reports whether the program's addresses are in the records.
 func (p *program) hasAddress() bool {
-	is := func(s step) bool { return s.code == codeAddress || s.element == codeAddress }
+	is := func(s instruction) bool { return s.code == codeAddress || s.element == codeAddress }
 	return slices.ContainsFunc(p.in, is) || slices.ContainsFunc(p.out, is)
 }
 

@@ -86,7 +86,7 @@ type Capture struct {
 	found   []int   // requests of the call at hand
 	passed  []int64 // the same, as signature.Left has them
 	streams []*stream
-	turns   []turn // to be used again
+	turns   []streamHead // to be used again
 
 	attached  attached
 	allocs    allocs

@@ -16,7 +16,7 @@ var errShort = errors.New("parts exceed the record")
 // decode reads the parts of a record that the steps tell of, from rec[p:], and
 // appends their values to the frame's key. It returns where the parts end.
 // base is where the LEAVE record's outputs start.
-func (c *Capture) decode(s *stream, f *frame, steps []step, rec []uint64, p, base int) (int, error) {
+func (c *Capture) decode(s *stream, f *frame, steps []instruction, rec []uint64, p, base int) (int, error) {
 	for i := range steps {
 		st := &steps[i]
 		if p >= len(rec) {
@@ -75,7 +75,7 @@ func (c *Capture) decode(s *stream, f *frame, steps []step, rec []uint64, p, bas
 
 // gated handles an output that is valid only if a flag came out true. If it
 // is not, the part is passed over and zeros stand for it.
-func (c *Capture) gated(f *frame, st *step, rec []uint64, p, base int) (int, bool) {
+func (c *Capture) gated(f *frame, st *instruction, rec []uint64, p, base int) (int, bool) {
 	at := base + int(st.gate)
 	if at < len(rec) && rec[at] != 0 {
 		return p, true
@@ -94,7 +94,7 @@ func (c *Capture) gated(f *frame, st *step, rec []uint64, p, base int) (int, boo
 }
 
 // decodePart reads one part that decode has no short way for.
-func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uint64, p int) (int, error) {
+func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, rec []uint64, p int) (int, error) {
 	if p >= len(rec) {
 		return p, errShort
 	}
@@ -147,14 +147,14 @@ func (c *Capture) decodePart(s *stream, f *frame, st *step, code code, rec []uin
 	return p, fmt.Errorf("no way to read part %d", code)
 }
 
-func (st *step) abi(w uint64) int64 {
+func (st *instruction) abi(w uint64) int64 {
 	if st.table == nil {
 		return int64(w)
 	}
 	return st.table.ABI(int64(w))
 }
 
-func (c *Capture) requestPart(s *stream, f *frame, code code, rec []uint64, p int) (int, error) {
+func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p int) (int, error) {
 	if p+2 > len(rec) {
 		return p, errShort
 	}
@@ -317,7 +317,7 @@ func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int6
 }
 
 // made names a handle that the MPI handed out, which stands at p.
-func (c *Capture) made(f *frame, st *step, raw uint64, p int) int64 {
+func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	if st.kind != mpi.KindComm {
 		if st.kind.IsFile() {
 			// What it stood for is closed, by something that nobody saw; or it still stands for that.

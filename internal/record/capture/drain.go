@@ -50,7 +50,7 @@ func (c *Capture) interleave() error {
 		if err != nil {
 			return fmt.Errorf("thread %d: %w", i, err)
 		}
-		turns = append(turns, turn{stream: s, head: head})
+		turns = append(turns, streamHead{stream: s, head: head})
 	}
 	c.turns = turns
 	for i := range turns {
@@ -60,7 +60,7 @@ func (c *Capture) interleave() error {
 	}
 	for {
 		// The stream with the oldest record goes on until another one's is older.
-		var best *turn
+		var best *streamHead
 		limit := until
 		for i := range turns {
 			switch t := &turns[i]; {
@@ -86,8 +86,8 @@ func (c *Capture) interleave() error {
 	}
 }
 
-// A turn is where a stream is while several are read.
-type turn struct {
+// A streamHead is where a stream is while several are read.
+type streamHead struct {
 	*stream
 	head  uint64 // of the ring
 	ticks uint64 // of the next record
@@ -95,7 +95,7 @@ type turn struct {
 }
 
 // peek looks at the stream's next record, skipping padding.
-func (t *turn) peek() error {
+func (t *streamHead) peek() error {
 	s := t.stream
 	for s.pos < t.head {
 		rec := s.ring.Record(s.pos, t.head)

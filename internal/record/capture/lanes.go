@@ -33,7 +33,7 @@ func (c *Capture) mayLane(k signature.Key) []int32 {
 type varyingWord struct {
 	at    int // in the record
 	of    int // which value of the lane
-	code  code
+	code  opcode
 	table *mpi.Table
 	seg   int64 // of an address, which stands in two words
 }
@@ -102,7 +102,7 @@ func (c *Capture) varyingWords(l *lane.Builder, p *program, k signature.Key, s *
 	return in, out, true
 }
 
-func (w *varyingWalk) steps(steps []step, spans []signature.Span) {
+func (w *varyingWalk) steps(steps []instruction, spans []signature.Span) {
 	for i := range steps {
 		if w.bad || w.pos >= len(w.rec) {
 			w.bad = true
@@ -136,7 +136,7 @@ func (w *varyingWalk) found(at int, h varyingWord) {
 }
 
 // array looks at an array of statuses; others have nothing in lanes.
-func (w *varyingWalk) array(s *step, of *signature.Span) {
+func (w *varyingWalk) array(s *instruction, of *signature.Span) {
 	if s.element != codeStatus {
 		return
 	}
@@ -154,7 +154,7 @@ func (w *varyingWalk) array(s *step, of *signature.Span) {
 }
 
 // words returns how many words of the record a part takes.
-func (w *varyingWalk) words(s *step) int {
+func (w *varyingWalk) words(s *instruction) int {
 	n := int(int64(w.rec[w.pos]))
 	switch s.code {
 	case codeString:
@@ -180,7 +180,7 @@ func (w *varyingWalk) words(s *step) int {
 		w.bad = true // of varying size
 		return 1
 	}
-	one := step{code: s.element}
+	one := instruction{code: s.element}
 	return 1 + n*one.words()
 }
 

@@ -235,7 +235,7 @@ func (c *Capture) Log() *track.Log {
 		if s.log == nil || s.log.over {
 			return nil
 		}
-		log.Skipped = append(log.Skipped, track.Skipped{Calls: s.log.begins.calls, Tick: s.log.begins.end})
+		log.Skipped = append(log.Skipped, track.DroppedTimes{Calls: s.log.begins.calls, Tick: s.log.begins.end})
 		log.Delays = append(log.Delays, s.log.delays)
 		log.Streams = append(log.Streams, each(&s.log.frames, parseEntries))
 		values = append(values, s.log.values.all())

@@ -120,10 +120,10 @@ func (p *phases) find(n, from uint32) *course {
 type siteNumbers struct {
 	sigs  *signature.Table
 	of    []uint32 // by terminal
-	known map[site]uint32
+	known map[callSite]uint32
 }
 
-type site struct {
+type callSite struct {
 	call uint16
 	site uint64
 }
@@ -150,11 +150,11 @@ func (s *siteNumbers) fromSlowly(n uint32) uint32 {
 // grow numbers all terminals that there are now.
 func (s *siteNumbers) grow() {
 	if s.known == nil {
-		s.known = make(map[site]uint32)
+		s.known = make(map[callSite]uint32)
 	}
 	for n := len(s.of); n < s.sigs.Len(); n++ {
 		k := s.sigs.Key(uint32(n))
-		at := site{k.Call(), k.Site()}
+		at := callSite{k.Call(), k.Site()}
 		number, ok := s.known[at]
 		if !ok {
 			number = uint32(len(s.known))

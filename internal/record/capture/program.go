@@ -16,8 +16,8 @@ import (
 type program struct {
 	call   *mpi.Call
 	layout signature.Layout
-	in     []step
-	out    []step
+	in     []instruction
+	out    []instruction
 
 	completes  bool
 	leaves     bool // an array of requests, see signature.Left
@@ -48,10 +48,10 @@ type program struct {
 	hasRequests bool
 }
 
-// A step reads one part of a record.
-type step struct {
-	code    code
-	element code     // of an array
+// An instruction reads one field of a record.
+type instruction struct {
+	code    opcode
+	element opcode   // of an array
 	kind    mpi.Kind // of the parameter
 	first   bool     // the communicator that a new one is made from
 	adds    bool     // displacements, perhaps the sums of the array before
@@ -61,10 +61,10 @@ type step struct {
 	handles *symbol.Handles
 }
 
-type code uint8
+type opcode uint8
 
 const (
-	codeInt code = iota
+	codeInt opcode = iota
 	codeTable
 	codeTime
 	codeHandle
@@ -85,7 +85,7 @@ const (
 )
 
 // words is how many words a part has; 0: it varies.
-func (s *step) words() int {
+func (s *instruction) words() int {
 	switch s.code {
 	case codeAddress, codeRequest, codeRequestFree, codeRequestMade:
 		return 2
@@ -173,9 +173,9 @@ func requestKind(call *mpi.Call) symbol.RequestKind {
 	return symbol.Send // and collectives and one-sided operations: nothing but cancelled is defined
 }
 
-func (c *Capture) result(call *mpi.Call) step {
+func (c *Capture) result(call *mpi.Call) instruction {
 	k := call.Returns
-	s := step{kind: k, gate: -1, handles: c.handles[k]}
+	s := instruction{kind: k, gate: -1, handles: c.handles[k]}
 	s.code = c.plain(&s)
 	if call.Has(mpi.Opens) {
 		s.code, s.fresh = codeMade, !call.Has(mpi.Shares)
@@ -190,7 +190,7 @@ func (c *Capture) result(call *mpi.Call) step {
 }
 
 // plain is the code of a kind's scalar as an input.
-func (c *Capture) plain(s *step) code {
+func (c *Capture) plain(s *instruction) opcode {
 	switch s.kind.Form() {
 	case mpi.FormDouble:
 		return codeTime
@@ -222,8 +222,8 @@ func (c *Capture) plain(s *step) code {
 	return codeInt
 }
 
-func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) step {
-	s := step{kind: q.Kind, gate: -1, handles: c.handles[q.Kind]}
+func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) instruction {
+	s := instruction{kind: q.Kind, gate: -1, handles: c.handles[q.Kind]}
 	s.code = c.plain(&s)
 	switch {
 	case s.kind == mpi.KindRequest:

@@ -231,7 +231,7 @@ func TestStepsAndLayout(t *testing.T) {
 				}
 			}
 			for _, x := range []struct {
-				steps []step
+				steps []instruction
 				parts []signature.Part
 			}{{p.in, in}, {p.out, out}} {
 				if len(x.steps) != len(x.parts) {
@@ -247,7 +247,7 @@ func TestStepsAndLayout(t *testing.T) {
 	}
 }
 
-func partOf(s *step) (p signature.Part) {
+func partOf(s *instruction) (p signature.Part) {
 	code := s.code
 	if code == codeArray {
 		p.Dims, code = 1, s.element

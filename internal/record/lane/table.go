@@ -43,8 +43,8 @@ const (
 	superseded = -2 // a lane fits
 )
 
-// A family is plain signatures that differ in values only that may be in a lane.
-type family struct {
+// A laneFamily is plain signatures that differ in values only that may be in a lane.
+type laneFamily struct {
 	last uint32                // the newest one; older names those before it
 	lane uint32                // signature of the newest lane; None
 	runs [maxPeriod]uint16     // see promoteAfter
@@ -63,10 +63,10 @@ func sumOf(k signature.Key, words []int32) (sum uint16) {
 type Table struct {
 	signature.Table
 	lanes    []*Builder
-	laneOf   []int32            // by signature: which of lanes, or plain, or superseded
-	older    []uint32           // by signature: the plain one of its family before it
-	families map[uint64]*family // by hash of what the family has in common
-	before   []uint32           // by lane: the last plain signature of its family then; None for another thread's
+	laneOf   []int32                // by signature: which of lanes, or plain, or superseded
+	older    []uint32               // by signature: the plain one of its family before it
+	families map[uint64]*laneFamily // by hash of what the family has in common
+	before   []uint32               // by lane: the last plain signature of its family then; None for another thread's
 	key      signature.Key
 
 	// PromoteAfter is from how many new signatures on a family gets a lane, in tests;
@@ -203,7 +203,7 @@ func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, boo
 
 // promoted makes a lane the one of a family. It fits all that the one before it fits,
 // which is closed, as are those of other threads.
-func (t *Table) promoted(f *family, n uint32) {
+func (t *Table) promoted(f *laneFamily, n uint32) {
 	if f.lane != None {
 		before := t.Key(f.lane)
 		for other, i := range t.laneOf {
@@ -223,7 +223,7 @@ func (t *Table) promoted(f *family, n uint32) {
 
 // continues returns the shortest period in which a family goes on in equal
 // steps with a new call, 0 if it doesn't.
-func (t *Table) continues(f *family, k signature.Key, words []int32) int {
+func (t *Table) continues(f *laneFamily, k signature.Key, words []int32) int {
 	sum := sumOf(k, words)
 	for period := 1; period <= maxPeriod; period++ {
 		if f.runs[period-1] >= t.after() && t.inStep(f, k, sum, words, period) {
@@ -235,7 +235,7 @@ func (t *Table) continues(f *family, k signature.Key, words []int32) int {
 
 // inStep reports whether a call is as far from the family's signature a period
 // ago as that is from the one a period before it.
-func (t *Table) inStep(f *family, k signature.Key, sum uint16, words []int32, period int) bool {
+func (t *Table) inStep(f *laneFamily, k signature.Key, sum uint16, words []int32, period int) bool {
 	if sum-f.sums[period-1] != f.sums[period-1]-f.sums[2*period-1] {
 		return false
 	}
@@ -272,9 +272,9 @@ func (t *Table) join(n uint32, words []int32) {
 	f := t.families[h]
 	if f == nil {
 		if t.families == nil {
-			t.families = make(map[uint64]*family)
+			t.families = make(map[uint64]*laneFamily)
 		}
-		t.families[h] = &family{last: n, lane: None, sums: [2 * maxPeriod]uint16{sum}}
+		t.families[h] = &laneFamily{last: n, lane: None, sums: [2 * maxPeriod]uint16{sum}}
 		return
 	}
 	if !akin(t.Look(f.last), k, words) {
@@ -296,7 +296,7 @@ func (t *Table) join(n uint32, words []int32) {
 	f.sums[0] = sum
 }
 
-func (t *Table) familyOf(k signature.Key, words []int32) *family {
+func (t *Table) familyOf(k signature.Key, words []int32) *laneFamily {
 	f := t.families[familyHash(k, words)]
 	if f == nil || !akin(t.Look(f.last), k, words) {
 		return nil

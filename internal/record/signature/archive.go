@@ -20,8 +20,8 @@ const (
 	noBase    = 255
 )
 
-// A block is so many signatures that came one after the other.
-type block struct {
+// A keyBlock is so many signatures that came one after the other.
+type keyBlock struct {
 	bases []Key
 	at    []uint32 // where each key begins
 	// keys is of each: number of a base, which words are not its (a bit each), and
@@ -39,7 +39,7 @@ const maxSome = blockKeys / 16
 
 // archive packs the oldest of the keys that aren't.
 func (t *Table) archive() {
-	b := &block{at: make([]uint32, blockKeys)}
+	b := &keyBlock{at: make([]uint32, blockKeys)}
 	type kind struct {
 		head, site int64
 		words      int
@@ -73,7 +73,7 @@ func (t *Table) archive() {
 	t.times = t.times[:copy(t.times, t.times[blockKeys:])]
 }
 
-func (b *block) append(base byte, k Key) {
+func (b *keyBlock) append(base byte, k Key) {
 	b.keys = append(b.keys, base)
 	if base == noBase {
 		b.keys = binary.AppendUvarint(b.keys, uint64(len(k)))
@@ -95,7 +95,7 @@ func (b *block) append(base byte, k Key) {
 }
 
 // key appends the i-th key to k.
-func (b *block) key(k Key, i uint32) Key {
+func (b *keyBlock) key(k Key, i uint32) Key {
 	at := b.keys[b.at[i]:]
 	base := at[0]
 	at = at[1:]
@@ -125,7 +125,7 @@ func (b *block) key(k Key, i uint32) Key {
 }
 
 // setTimes takes times over, packed if they are of single calls, or of none.
-func (b *block) setTimes(list []Times) {
+func (b *keyBlock) setTimes(list []Times) {
 	b.called = list[0].Duration.Count == 1
 	count := list[0].Duration.Count
 	for i := range list {
@@ -142,7 +142,7 @@ func (b *block) setTimes(list []Times) {
 }
 
 // timesOf returns those of the i-th signature.
-func (b *block) timesOf(i uint32) Times {
+func (b *keyBlock) timesOf(i uint32) Times {
 	if b.times != nil {
 		return b.times[i]
 	}
@@ -157,7 +157,7 @@ func (b *block) timesOf(i uint32) Times {
 }
 
 // change returns those of the i-th signature to be changed.
-func (b *block) change(i uint32) *Times {
+func (b *keyBlock) change(i uint32) *Times {
 	if b.times != nil {
 		return &b.times[i]
 	}
@@ -180,7 +180,7 @@ func (b *block) change(i uint32) *Times {
 	return &t
 }
 
-func (b *block) size() int {
+func (b *keyBlock) size() int {
 	n := 4*len(b.at) + cap(b.keys) + 8*len(b.once) + cap(b.times)*int(unsafe.Sizeof(Times{})) + len(b.some)*200
 	for _, k := range b.bases {
 		n += 24 + 8*len(k)

@@ -162,7 +162,7 @@ func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 	// The return code mostly tells whether there are outputs; the values always do.
 	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
-		r := reading{l: l, vals: vals, at: 1, list: list}
+		r := valueReader{l: l, vals: vals, at: 1, list: list}
 		if outputs {
 			r.part(Result, l.Result, 0, true)
 		}
@@ -188,7 +188,7 @@ func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
 	if len(vals) == 0 {
 		return nil, ErrLayout
 	}
-	r := reading{l: l, vals: vals, at: 1, list: list}
+	r := valueReader{l: l, vals: vals, at: 1, list: list}
 	for i := range l.Params {
 		if p := &l.Params[i]; p.In {
 			r.part(i, p.Width, p.Dims, false)
@@ -209,15 +209,15 @@ func (l *Layout) Recorded(list []Span, vals []int64) ([]Span, error) {
 	return r.list, nil
 }
 
-// A reading goes through values. at is -1 once they don't fit.
-type reading struct {
+// A valueReader reads a signature's values by its layout. at is -1 after a value that does not fit.
+type valueReader struct {
 	l    *Layout
 	vals []int64
 	at   int
 	list []Span
 }
 
-func (r *reading) part(param int, of Width, dims int, out bool) {
+func (r *valueReader) part(param int, of Width, dims int, out bool) {
 	if r.at < 0 || of == Nothing && dims == 0 {
 		return
 	}
@@ -229,7 +229,7 @@ func (r *reading) part(param int, of Width, dims int, out bool) {
 }
 
 // made takes what is left for what the call made, and reports whether all values fit.
-func (r *reading) made() bool {
+func (r *valueReader) made() bool {
 	if r.at >= 0 && r.l.Made > 0 && len(r.vals)-r.at == r.l.Made {
 		r.list = append(r.list, Span{Param: Made, Out: true, Width: Word, At: r.at, End: len(r.vals)})
 		return true

@@ -22,7 +22,7 @@ type Table struct {
 	start []int // of each key, and where the next one will be
 	times []Times
 
-	blocks  []*block // of the others
+	blocks  []*keyBlock // of the others
 	scratch Key
 
 	slots []uint64 // open addressing: half of the hash, 1 + number

@@ -23,15 +23,15 @@ type Sites struct {
 	known   Map // address, or key of a stack → 1 + index
 	hashed  Map // hash → 1 + index
 	list    []site
-	lines   []lines
-	numbers map[lines]int32
+	lines   []sourceLines
+	numbers map[sourceLines]int32
 
 	callbacks map[uint64]uint64 // by address
 }
 
-// lines are those of a function in source code; or a mark, see model.PhaseMark, model.ThreadMark and model.TurnMark: then file and function are a
+// sourceLines are those of a function in source code; or a mark, see model.PhaseMark, model.ThreadMark and model.TurnMark: then file and function are a
 // module and its build id, and the line is the offset.
-type lines struct {
+type sourceLines struct {
 	file, function string
 	mark           string // empty: none
 }
@@ -77,7 +77,7 @@ func (s *Sites) Function(addr uint64) uint64 {
 
 func (s *Sites) add(addr uint64) uint64 {
 	if stack, turn := event.Turn(addr); turn != 0 {
-		hash, index := s.around(stack, s.line(lines{mark: model.TurnMark}, uint64(turn)))
+		hash, index := s.around(stack, s.line(sourceLines{mark: model.TurnMark}, uint64(turn)))
 		s.known.Set(addr, index)
 		return hash
 	}
@@ -99,15 +99,15 @@ func (s *Sites) keep(v site) int64 {
 
 // Source gives a key to a line of source code.
 func (s *Sites) Source(key uint64, file string, line uint32, function string) {
-	s.known.Set(key, s.keep(s.line(lines{file: file, function: function}, uint64(line))))
+	s.known.Set(key, s.keep(s.line(sourceLines{file: file, function: function}, uint64(line))))
 }
 
 // line returns the site of one of the lines.
-func (s *Sites) line(x lines, line uint64) site {
+func (s *Sites) line(x sourceLines, line uint64) site {
 	n, known := s.numbers[x]
 	if !known {
 		if s.numbers == nil {
-			s.numbers = make(map[lines]int32)
+			s.numbers = make(map[sourceLines]int32)
 		}
 		s.lines = append(s.lines, x)
 		n = int32(len(s.lines))
@@ -175,7 +175,7 @@ func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
 
 // Phase gives a key to calls from a site with which a phase begins.
 func (s *Sites) Phase(key, at uint64, name string) {
-	_, index := s.around(at, s.line(lines{file: name, mark: model.PhaseMark}, 0))
+	_, index := s.around(at, s.line(sourceLines{file: name, mark: model.PhaseMark}, 0))
 	s.known.Set(key, index)
 }
 
@@ -196,7 +196,7 @@ func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
 		}
 		mod := &s.modules.modules[m]
 		mod.open()
-		hash, _ := s.around(at, s.line(lines{mod.path, mod.buildID, model.ThreadMark}, offset))
+		hash, _ := s.around(at, s.line(sourceLines{mod.path, mod.buildID, model.ThreadMark}, offset))
 		return hash
 	}
 	return s.Name(at)
@@ -263,9 +263,9 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 // Code is the state, after that of the modules.
 func (s *Sites) Code(c *wire.Coder) {
 	if c.R != nil {
-		s.numbers, s.hashed = make(map[lines]int32), Map{}
+		s.numbers, s.hashed = make(map[sourceLines]int32), Map{}
 	}
-	wire.List(c, &s.lines, 3, func(i int, x *lines) {
+	wire.List(c, &s.lines, 3, func(i int, x *sourceLines) {
 		c.String(&x.file)
 		c.String(&x.function)
 		if c.String(&x.mark); c.R != nil {

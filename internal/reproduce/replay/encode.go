@@ -10,7 +10,7 @@ import (
 )
 
 // encode fills in the words of a call.
-func (s *Stream) encode(c *trace.Call) (*plan, error) {
+func (s *Stream) encode(c *trace.Call) (*callPlan, error) {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
 	x, err := s.prepare(c)
@@ -74,7 +74,7 @@ func roomFor(c *trace.Call) int64 {
 }
 
 // word returns what stands for a parameter in the call.
-func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room int64) (uint64, error) {
+func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
 	form := d.Kind.Form()
 	switch {
@@ -110,7 +110,7 @@ func (s *Stream) word(c *trace.Call, plan *plan, st *step, p *trace.Param, room 
 }
 
 // scalar is the raw value of an input.
-func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error) {
+func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, error) {
 	switch v.Type {
 	case trace.Int:
 		if reissue.IsAddress(v.Num) && reissue.Absolute(c, &c.Params[st.index]) {
@@ -151,7 +151,7 @@ func (s *Stream) scalar(c *trace.Call, st *step, v *trace.Value) (uint64, error)
 }
 
 // integer translates a number of the trace into the MPI's, or this run's.
-func (s *Stream) integer(c *trace.Call, st *step, n int64) int64 {
+func (s *Stream) integer(c *trace.Call, st *argument, n int64) int64 {
 	if what, ok := numbered(c, st.def.Kind); ok {
 		if v, ok := s.p.numbers[numberKey{what, n}]; ok {
 			return v
@@ -219,7 +219,7 @@ func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 }
 
 // handle is a handle by value or by address.
-func (s *Stream) handle(c *trace.Call, st *step, p *trace.Param) (uint64, error) {
+func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	k := st.def.Kind
 	if !st.def.ByAddress() {
 		if k == mpi.KindToolObj {
@@ -253,7 +253,7 @@ func (s *Stream) handle(c *trace.Call, st *step, p *trace.Param) (uint64, error)
 // forget notes that the call frees a handle. Where another thread might take it for the
 // next one of its number, it is dropped before; of other kinds there may be more
 // references.
-func (s *Stream) forget(c *trace.Call, st *step, number int64) {
+func (s *Stream) forget(c *trace.Call, st *argument, number int64) {
 	k := st.def.Kind
 	if number < trace.FirstLocal || st.def.Dir != mpi.Free || c.Return != 0 {
 		return

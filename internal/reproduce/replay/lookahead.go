@@ -14,12 +14,12 @@ type lookahead struct {
 	stream      int
 	places      bool // look for arrays too
 	walk        *trace.Walk
-	at          uint64                // calls seen
-	completions map[int64]*completion // by request
+	at          uint64                    // calls seen
+	completions map[int64]*requestOutcome // by request
 }
 
-// A completion is what becomes of a one-shot request: where and how it completes.
-type completion struct {
+// A requestOutcome says where and with which status a one-shot request completes.
+type requestOutcome struct {
 	status    *trace.StatusValue // its status in the end; nil: the trace does not tell
 	array     uint64             // 1 + index of the first call with an array that it is in, 0: none
 	position  int                // in that array
@@ -33,7 +33,7 @@ const farthest = 1 << 20
 
 // completion returns what becomes of the request that the call makes, nil if it makes
 // none or if nothing is to be known of it.
-func (f *lookahead) completion(c *trace.Call) (*completion, error) {
+func (f *lookahead) completion(c *trace.Call) (*requestOutcome, error) {
 	id := made(c)
 	if id < 0 || !f.places && !tells(c) {
 		return nil, nil
@@ -98,7 +98,7 @@ func tells(c *trace.Call) bool { return c.Param("query_fn") != nil || wildcard(c
 // look takes note of requests that the call makes and of those it is about.
 func (f *lookahead) look(d *trace.Call) {
 	if id := made(d); id >= 0 {
-		v := &completion{wantMatch: tells(d), wantPlace: f.places}
+		v := &requestOutcome{wantMatch: tells(d), wantPlace: f.places}
 		if v.wantMatch || v.wantPlace {
 			f.completions[id] = v
 		}

@@ -24,7 +24,7 @@ func Directed(name string) bool { return directed[strings.TrimSuffix(name, "_c")
 // outcome lays out what the call is to give: struct under_outcome. 0 means that
 // there is nothing to say, because the call can end in one way only or because
 // it is not known how it did.
-func (s *Stream) outcome(c *trace.Call, plan *plan) (uint64, error) {
+func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 	switch {
 	case c.Name() == "MPI_File_get_size":
 		return 0, s.p.fileSize(c)

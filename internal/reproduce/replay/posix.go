@@ -51,7 +51,7 @@ func (p *Process) beginFiles() error {
 }
 
 // encodeFile fills in the words of a call on a file. The process is locked.
-func (s *Stream) encodeFile(c *trace.Call, plan *plan) error {
+func (s *Stream) encodeFile(c *trace.Call, plan *callPlan) error {
 	words := s.arena.take(8 * (fileWords + 1)) // the last is errno
 	if words == 0 {
 		return s.arena.err
@@ -96,7 +96,7 @@ func (s *Stream) encodeFile(c *trace.Call, plan *plan) error {
 }
 
 // fileWord is what stands for a parameter of a call on a file.
-func (s *Stream) fileWord(c *trace.Call, st *step, p *trace.Param) (uint64, error) {
+func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	v := &p.In
 	switch v.Type {
 	case trace.String:

@@ -23,26 +23,26 @@ type Stream struct {
 	number     int
 	arena      arena
 	call       *Call       // outside of Go's memory
-	plan       *plan       // of the call that was laid out
+	plan       *callPlan   // of the call that was laid out
 	ready      []*prepared // by terminal
 	walk       *trace.Walk
 	places     *gaps.Line // times of its calls; nil: the walk has them, or they aren't needed
 	ahead      *lookahead
-	completion *completion // of the request that the call under way makes
-	vain       bool        // the call before was a test that found nothing
-	aside      int64       // ns that the recorder had taken by then
-	again      again       // it is to be made again
-	derived    *derived    // nil: receives are those of the trace
-	settles    bool        // the call under way waits for messages first
+	completion *requestOutcome // of the request that the call under way makes
+	vain       bool            // the call before was a test that found nothing
+	aside      int64           // ns that the recorder had taken by then
+	again      again           // it is to be made again
+	derived    *derived        // nil: receives are those of the trace
+	settles    bool            // the call under way waits for messages first
 
-	requests map[requestKey]uint64 // cells; of this stream's requests and all persistent ones: see request
-	made     int64                 // one-shot requests so far
-	blocks   map[uint64]*block     // by the call that uses the array
-	inBlock  map[uint64]uint64     // which block a place is in
-	images   map[uint64]uint64     // statuses of generalized requests, by place
-	pending  uint64                // such a status, of the request that the call under way makes
-	kept     map[uint64][]piece    // arrays that operations under way read, by place of the request
-	keeping  []piece               // those of the call that is laid out
+	requests map[requestKey]uint64    // cells; of this stream's requests and all persistent ones: see request
+	made     int64                    // one-shot requests so far
+	blocks   map[uint64]*requestArray // by the call that uses the array
+	inBlock  map[uint64]uint64        // which block a place is in
+	images   map[uint64]uint64        // statuses of generalized requests, by place
+	pending  uint64                   // such a status, of the request that the call under way makes
+	kept     map[uint64][]memoryRange // arrays that operations under way read, by place of the request
+	keeping  []memoryRange            // those of the call that is laid out
 
 	pace   *pacer
 	late   int64    // ns that calls were made later than due, and no gap has made up for
@@ -113,8 +113,8 @@ const decodedAhead = 16 << 20
 func newStream(p *Process, number int) (*Stream, error) {
 	s := &Stream{
 		p: p, number: number, arena: arena{alloc: p.host.Alloc},
-		requests: make(map[requestKey]uint64), blocks: make(map[uint64]*block), images: make(map[uint64]uint64), inBlock: make(map[uint64]uint64),
-		kept: make(map[uint64][]piece),
+		requests: make(map[requestKey]uint64), blocks: make(map[uint64]*requestArray), images: make(map[uint64]uint64), inBlock: make(map[uint64]uint64),
+		kept: make(map[uint64][]memoryRange),
 	}
 	at, err := p.host.Alloc(int64(cellBlock))
 	if err != nil {
@@ -130,7 +130,7 @@ func newStream(p *Process, number int) (*Stream, error) {
 			return nil, err
 		}
 	}
-	s.ahead = &lookahead{k: p.rank, stream: number, places: p.host.Traced(), completions: make(map[int64]*completion)}
+	s.ahead = &lookahead{k: p.rank, stream: number, places: p.host.Traced(), completions: make(map[int64]*requestOutcome)}
 	s.pace = &pacer{o: p.o, line: p.o.Pace != PaceGaps && !p.o.NoCompute && p.o.Speed == 1}
 	if p.o.NoCompute && p.rank.Streams() == 1 {
 		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was

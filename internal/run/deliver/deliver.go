@@ -119,8 +119,8 @@ func decodeParts(msg []byte, width int) (*parts, error) {
 // most bounds the size of all times.
 const most = 1 << 60
 
-// An order says where a block of ranks is to write its times.
-type order struct {
+// A writeOrder tells a block of ranks where in the file to write its times.
+type writeOrder struct {
 	name  string
 	token []byte
 	host  uint64
@@ -128,7 +128,7 @@ type order struct {
 	at    int64 // of the block in the series
 }
 
-func (o *order) encode() []byte {
+func (o *writeOrder) encode() []byte {
 	b := wire.AppendString([]byte{placeMessage}, o.name)
 	b = append(b, o.token...)
 	b = wire.AppendUint64(b, o.host)
@@ -136,10 +136,10 @@ func (o *order) encode() []byte {
 	return wire.AppendUint64(b, uint64(o.at))
 }
 
-func decodeOrder(msg []byte) (*order, error) {
+func decodeOrder(msg []byte) (*writeOrder, error) {
 	r := wire.NewReader(msg, "place of times")
 	r.Byte()
-	o := &order{name: r.String(), token: r.Bytes(sections.TokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
+	o := &writeOrder{name: r.String(), token: r.Bytes(sections.TokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
 	return o, r.Done()
 }
 
@@ -339,7 +339,7 @@ func (c *crew) fill(d *sections.Draft) error {
 	if err := d.Publish(); err != nil {
 		return err
 	}
-	o := &order{name: d.Name(), token: d.Token(), host: c.Host, begin: d.Offset()}
+	o := &writeOrder{name: d.Name(), token: d.Token(), host: c.Host, begin: d.Offset()}
 	var trouble error
 	err := c.pass(o, func(at int64, data []byte) error {
 		_, err := d.WriteAt(data, o.begin+at)

@@ -17,7 +17,7 @@ const chunk = 1 << 20
 // pass has the ranks below carry out an order while this one does. What could not be
 // written directly goes to up; end is called at last, with what went wrong. The error is
 // one of up or end, which lead to the parent.
-func (c *crew) pass(o *order, up func(at int64, data []byte) error, end func(error) error) error {
+func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end func(error) error) error {
 	places := c.places(o.at)
 	for i, p := range c.below {
 		if p == nil || c.gone[i] {
@@ -73,7 +73,7 @@ func (c *crew) places(at int64) []int64 {
 }
 
 // own writes or sends the rank's own times. err is one of up.
-func (c *crew) own(o *order, up func(at int64, data []byte) error) (trouble, err error) {
+func (c *crew) own(o *writeOrder, up func(at int64, data []byte) error) (trouble, err error) {
 	if c.Times == nil || c.Times.Size == 0 {
 		return nil, nil
 	}

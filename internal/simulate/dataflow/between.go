@@ -11,10 +11,10 @@ const (
 	RootNear = -2 // another one of its group
 )
 
-// A Between is a call between two groups, in which Root counts the other one's members, or is one of the above. What
+// A InterCollective is a call between two groups, in which Root counts the other one's members, or is one of the above. What
 // there is to do within a group is a collective of that, and its member 0 talks to the other's: so do both MPICH
 // and Open MPI.
-type Between struct {
+type InterCollective struct {
 	Collective
 	Others int                  // members of the other group
 	Other  func(member int) int // in the world
@@ -23,8 +23,8 @@ type Between struct {
 
 const betweenShort = 2048 // bytes of a member: longer parts go to the root, or come from it, directly
 
-// Steps reports whether Append takes a call apart; if not, Meet is for it.
-func (b *Between) Steps() bool {
+// Decomposes reports whether Append takes a call apart; if not, Meet is for it.
+func (b *InterCollective) Decomposes() bool {
 	if b.Messages || max(b.Members, b.Others)-1 <= min(Most, mostPairs/max(1, b.World)) {
 		return true
 	}
@@ -38,7 +38,7 @@ func (b *Between) Steps() bool {
 }
 
 // Append appends what a member does, as Collective.Append.
-func (b *Between) Append(ops []Op, requests [2]int32) []Op {
+func (b *InterCollective) Append(ops []Op, requests [2]int32) []Op {
 	x := &between{b, ops, requests}
 	f := betweens[b.Operation]
 	if f != nil {
@@ -49,7 +49,7 @@ func (b *Between) Append(ops []Op, requests [2]int32) []Op {
 
 // Meet returns a call as a meeting, as Collective.Meet: with a formula for the time of the same algorithms. What
 // one side alone has to do with, the others of the root's group have not.
-func (b *Between) Meet(l *machine.Level) Op {
+func (b *InterCollective) Meet(l *machine.Level) Op {
 	o := Op{Kind: Meet, Context: b.Context, Members: int32(b.Members + b.Others), Request: NoRequest, Time: b.time(l)}
 	switch b.Operation {
 	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
@@ -71,7 +71,7 @@ func (b *Between) Meet(l *machine.Level) Op {
 }
 
 // time is how long a member takes if all begin the call together.
-func (b *Between) time(l *machine.Level) int64 {
+func (b *InterCollective) time(l *machine.Level) int64 {
 	within := func(operation meaning.Operation, members int, bytes int64) int64 { // a group
 		c := Collective{Operation: operation, Members: members, Me: 1, Sent: bytes, Received: bytes, Combine: b.Combine}
 		if members < 2 {
@@ -127,7 +127,7 @@ func (b *Between) time(l *machine.Level) int64 {
 
 // a between writes down what one member does.
 type between struct {
-	*Between
+	*InterCollective
 	ops      []Op
 	requests [2]int32
 }

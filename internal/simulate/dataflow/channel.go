@@ -54,24 +54,24 @@ func (c *channel) reset() { *c = channel{sender: nobody, receiver: nobody} }
 type message struct {
 	left, posted int64 // when it left its sender, when its receive was posted
 	cost         int32 // once it has left
-	state        state
+	state        messageState
 }
 
-// A state is what has become of a message.
-type state uint8
+// A messageState is a set of the steps that a message has gone through.
+type messageState uint8
 
 const (
-	begun  state = 1 << iota // it has left
-	wanted                   // its receive was posted
-	waits                    // it waits for that
-	sent                     // its sender knows the end
-	done                     // its receiver has it
+	begun  messageState = 1 << iota // it has left
+	wanted                          // its receive was posted
+	waits                           // it waits for that
+	sent                            // its sender knows the end
+	done                            // its receiver has it
 )
 
-func (s state) is(what state) bool { return s&what != 0 }
+func (s messageState) is(what messageState) bool { return s&what != 0 }
 
 // over reports whether nobody will ask for it any more.
-func (s state) over() bool { return s.is(done) && (s.is(sent) || !s.is(waits)) }
+func (s messageState) over() bool { return s.is(done) && (s.is(sent) || !s.is(waits)) }
 
 // A queue has messages in order, from head on.
 type queue struct {

@@ -62,8 +62,8 @@ func (c *Collective) Append(ops []Op, requests [2]int32) []Op {
 	return g.ops
 }
 
-// Steps reports whether Append takes a call apart; if not, Meet is for it.
-func (c *Collective) Steps() bool {
+// Decomposes reports whether Append takes a call apart; if not, Meet is for it.
+func (c *Collective) Decomposes() bool {
 	if c.Messages || c.Members-1 <= min(Most, mostPairs/max(1, c.World)) {
 		return true
 	}
@@ -208,8 +208,8 @@ type meetingKey struct {
 	number  uint32
 }
 
-// A meeting is a collective that is not taken apart into messages.
-type meeting struct {
+// An openCollective is a collective that some members have entered and that is not decomposed into messages.
+type openCollective struct {
 	entered    int32
 	last, time int64 // when the last member so far came; the most Time of one
 	root       int64 // when the root did
@@ -220,9 +220,9 @@ type meeting struct {
 	lastAt, rootAt   int32
 }
 
-// A visit is a member's part of a meeting that it waits for later.
-type visit struct {
-	*meeting
+// A participation is a member's nonblocking collective, which it completes by a later wait.
+type participation struct {
+	*openCollective
 	op      Op
 	entered int64
 	hop     *hop  // how it came
@@ -251,7 +251,7 @@ func (e *engine) next(x *rank, o *Op) (before uint32) {
 }
 
 // enter has a rank come to its next meeting of a context; nil if it takes no part.
-func (e *engine) enter(x *rank, o *Op) *meeting {
+func (e *engine) enter(x *rank, o *Op) *openCollective {
 	context, weight := o.Context, int32(1) // so many do the same
 	if x.visits != nil {
 		if context = e.slot(x, o.Slot); e.lumped && x.weights != nil {
@@ -267,7 +267,7 @@ func (e *engine) enter(x *rank, o *Op) *meeting {
 	}
 	m := e.meetings[k]
 	if m == nil {
-		m = &meeting{last: -1}
+		m = &openCollective{last: -1}
 		e.meetings[k] = m
 	}
 	m.entered += weight
@@ -293,7 +293,7 @@ func (e *engine) enter(x *rank, o *Op) *meeting {
 }
 
 // leave lets a member go that came at a time; false if it has to wait for others.
-func (e *engine) leave(r int32, x *rank, m *meeting, o *Op, entered int64, came *hop) bool {
+func (e *engine) leave(r int32, x *rank, m *openCollective, o *Op, entered int64, came *hop) bool {
 	if e.noting && o.Request == NoRequest {
 		came = x.hop
 	}

@@ -27,7 +27,7 @@ type Sites struct {
 	Times [][]Time // by group and call
 }
 
-func (s *Sites) add(rank, site int32, p part, time int64) {
+func (s *Sites) add(rank, site int32, p timeKind, time int64) {
 	group := s.Of[rank]
 	for len(s.Times) <= group {
 		s.Times = append(s.Times, nil)
@@ -70,7 +70,7 @@ func Run(programs []Program, place *machine.Placement, o Options) (*Result, erro
 
 // simulate does so. It notes how ranks come to go on if that is wanted, or follows a path.
 func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
-	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*meeting), watch: w, noting: noting, sites: o.Sites, calls: o.Calls}
+	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*openCollective), watch: w, noting: noting, sites: o.Sites, calls: o.Calls}
 	if o.Sites != nil || o.Calls != nil {
 		o.EachRank, o.EachRound = true, true
 	}
@@ -117,7 +117,7 @@ type engine struct {
 	channels map[key]*channel // of others, and of those that talk to these
 	costs    []cost
 	costOf   map[costKey]int32
-	meetings map[meetingKey]*meeting
+	meetings map[meetingKey]*openCollective
 
 	queuesOver []*queue // for the next that is needed
 	trails     map[trailKey]*trail
@@ -137,10 +137,10 @@ type engine struct {
 }
 
 // Parts of a rank's time.
-type part int
+type timeKind int
 
 const (
-	overhead part = iota
+	overhead timeKind = iota
 	wait
 	transfer
 	recorded
@@ -153,10 +153,10 @@ type rank struct {
 	now                         int64
 	ops                         []Op
 	at                          int32
-	begun, done, halted, within bool     // begun: the operation there, for which it waits; halted: where it was to stop; within: a call, which is told of at its end
-	of, number                  int32    // of: the rank whose thread it is; else number
-	meeting                     *meeting // of a Meet without a request
-	took                        int64    // of operations that are Timed
+	begun, done, halted, within bool            // begun: the operation there, for which it waits; halted: where it was to stop; within: a call, which is told of at its end
+	of, number                  int32           // of: the rank whose thread it is; else number
+	meeting                     *openCollective // of a Meet without a request
+	took                        int64           // of operations that are Timed
 
 	visits Visits // of a compiled program
 	code   *Code
@@ -197,10 +197,10 @@ func (x *rank) time() Time {
 
 // A request is what was begun and has not been waited for yet.
 type request struct {
-	channel *channel // of Send and Receive; nil: nothing to wait for
-	visit   *visit   // of Meet, Put, Get and Later
-	number  uint32   // of the message
-	slot    int32    // of a compiled program
+	channel *channel       // of Send and Receive; nil: nothing to wait for
+	visit   *participation // of Meet, Put, Get and Later
+	number  uint32         // of the message
+	slot    int32          // of a compiled program
 	kind    Kind
 }
 
@@ -313,7 +313,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		if o.Timed {
 			time = x.took
 		}
-		e.spend(x, o.Site, [...]part{Compute: compute, Overhead: overhead, Recorded: recorded, File: transfer}[o.Kind], time)
+		e.spend(x, o.Site, [...]timeKind{Compute: compute, Overhead: overhead, Recorded: recorded, File: transfer}[o.Kind], time)
 		return true
 	case Enter:
 		e.enters(x)
@@ -375,7 +375,7 @@ func (e *engine) slot(x *rank, n int32) int32 {
 func (x *rank) ago(n int32) int32 { return Own + int32((x.made-uint32(n))&x.mask) }
 
 // spend moves a rank's clock by what a part of a call takes.
-func (e *engine) spend(x *rank, site int32, p part, time int64) {
+func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
 	time = min(time, horizon)
 	if e.watch != nil {
 		e.watch.spent(x, site, p, time)
@@ -427,12 +427,12 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 	case Meet:
 		*q = request{kind: Meet, slot: o.Slot}
 		if m := e.enter(x, o); m != nil {
-			q.visit = &visit{meeting: m, op: *o, entered: x.now, hop: x.hop}
+			q.visit = &participation{openCollective: m, op: *o, entered: x.now, hop: x.hop}
 		}
 	case Null:
 		*q = request{}
 	case Put, Get, Later:
-		*q = request{visit: &visit{late: e.later(x, o)}}
+		*q = request{visit: &participation{late: e.later(x, o)}}
 	}
 }
 
@@ -457,7 +457,7 @@ func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 		}
 		q.visit = nil
 	case q.visit != nil:
-		if v := q.visit; !e.leave(r, x, v.meeting, &v.op, v.entered, v.hop) {
+		if v := q.visit; !e.leave(r, x, v.openCollective, &v.op, v.entered, v.hop) {
 			return false
 		}
 		q.visit = nil

@@ -65,8 +65,8 @@ type wiring struct {
 	wires []wire
 }
 
-// An end is a slot of a rank.
-type end struct{ rank, slot int32 }
+// An endpoint is a rank with one of its slots.
+type endpoint struct{ rank, slot int32 }
 
 // wire numbers the channels of compiled programs: slots have their numbers, or contexts. With
 // many ranks there are millions of ends: those of messages to a rank are brought together, and found by a table.
@@ -95,20 +95,20 @@ func (e *engine) wire() *wiring {
 	for r := range e.ranks {
 		next[r+1] += next[r]
 	}
-	ends := make([]end, next[len(e.ranks)])
+	ends := make([]endpoint, next[len(e.ranks)])
 	first := slices.Clone(next)
 	for r := range e.ranks {
 		x := &e.ranks[r]
 		for i := range x.slots {
 			if s := &x.desc[i]; !s.Meet {
 				n := to(x, s)
-				ends[next[n]] = end{int32(r), int32(i)}
+				ends[next[n]] = endpoint{int32(r), int32(i)}
 				next[n]++
 			}
 		}
 	}
 	w := &wiring{wires: make([]wire, 0, len(ends)/2+1)}
-	var t table
+	var t wireTable
 	for r := range e.ranks {
 		own := ends[first[r]:first[r+1]]
 		t.clear(len(own))
@@ -130,14 +130,14 @@ func (e *engine) wire() *wiring {
 	return w
 }
 
-// A table finds wires that end at a rank.
-type table struct {
+// A wireTable finds wires that end at a rank.
+type wireTable struct {
 	wires []int32 // nobody: none
 	mask  uint32
 }
 
 // clear makes room for so many.
-func (t *table) clear(most int) {
+func (t *wireTable) clear(most int) {
 	size := 4
 	for size < 2*most {
 		size *= 2
@@ -152,7 +152,7 @@ func (t *table) clear(most int) {
 }
 
 // find returns the number of a wire, which is made if there is none.
-func (t *table) find(w *wiring, k *key) int32 {
+func (t *wireTable) find(w *wiring, k *key) int32 {
 	h := uint64(uint32(k.from))*0x9e3779b97f4a7c15 ^ uint64(uint32(k.context))*0xc2b2ae3d27d4eb4f ^ uint64(k.tag)*0x165667b19e3779f9
 	for i := uint32(h >> 32); ; i++ {
 		at := &t.wires[i&t.mask]

@@ -16,7 +16,7 @@
 // Times are integers, in picoseconds. They follow from sums and maxima of times alone, so that
 // what happens a while later happens all the same but for that while. Two short cuts rest on
 // this, and change no digit: rounds of a loop that begin as an earlier one did are not gone
-// through again (forward.go), and of ranks that do the same one stands for all (alike.go).
+// through again (fastforward.go), and of ranks that do the same one stands for all (alike.go).
 package dataflow
 
 import "fmt"

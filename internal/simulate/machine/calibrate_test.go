@@ -284,7 +284,7 @@ func TestLittleNoise(t *testing.T) {
 	}{{310, 2e6, false}, {310, 500, true}, {50, 500, false}, {9e5, 2e6, true}} {
 		f := newFormula(Seat{}, Seat{})
 		f.often = c.often
-		p := &pair{&bench{Lab: f, clock: f.clock}, 0, 1, "node"}
+		p := &rankPair{&bench{Lab: f, clock: f.clock}, 0, 1, "node"}
 		x, err := p.overhead(Sends, 1<<24, c.oneWay)
 		var noise *Noise
 		if errors.As(err, &noise) != c.refused {

@@ -153,28 +153,28 @@ func mean(samples []int64, most float64) float64 {
 	return sum / float64(max(1, n))
 }
 
-// pair measures over one level, between two ranks.
-type pair struct {
+// rankPair measures over one level, between two ranks.
+type rankPair struct {
 	*bench
 	a, b int
 	name string // of the level
 }
 
-func (p *pair) what(text string, bytes int64) string {
+func (p *rankPair) what(text string, bytes int64) string {
 	return fmt.Sprintf("%s of %d bytes between ranks %d and %d (%s)", text, bytes, p.a, p.b, p.name)
 }
 
-func (p *pair) oneWay(bytes int64) (float64, error) {
+func (p *rankPair) oneWay(bytes int64) (float64, error) {
 	return p.time(p.what("the one-way time", bytes), Experiment{Kind: RoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
 }
 
-func (p *pair) synchronous(bytes int64) (float64, error) {
+func (p *rankPair) synchronous(bytes int64) (float64, error) {
 	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: SyncRoundTrips, From: p.a, To: p.b, Bytes: bytes}, 2)
 }
 
 // overhead measures what a message costs a core at one end. oneWay is how long it takes: what the cost
 // varies by shifts predictions by no larger a part than of that.
-func (p *pair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (float64, error) {
+func (p *rankPair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (float64, error) {
 	what := "the overhead of sending"
 	delay := 3000.0
 	if kind == Receives {
@@ -188,7 +188,7 @@ func (p *pair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (float
 }
 
 // gap measures what one message more in a row takes.
-func (p *pair) gap(bytes int64, oneWay float64) (float64, error) {
+func (p *rankPair) gap(bytes int64, oneWay float64) (float64, error) {
 	short, long := 8, 40
 	if oneWay > 20_000 {
 		short, long = 2, 8
@@ -205,7 +205,7 @@ func (p *pair) gap(bytes int64, oneWay float64) (float64, error) {
 }
 
 // waits reports whether a send of that size waits for its receive.
-func (p *pair) waits(bytes int64, oneWay float64) (bool, error) {
+func (p *rankPair) waits(bytes int64, oneWay float64) (bool, error) {
 	delay := int64(4*oneWay) + 200_000
 	samples, err := p.Run(Experiment{Kind: LateReceives, From: p.a, To: p.b, Bytes: bytes, Delay: delay, Samples: 7})
 	if err != nil {

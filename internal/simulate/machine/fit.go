@@ -32,7 +32,7 @@ func Calibrate(lab Lab, o CalibrateOptions) (*Machine, error) {
 			continue
 		}
 		o.Say("messages between ranks %d and %d, on the same %s", x, y, name)
-		p := &pair{b, x, y, name}
+		p := &rankPair{b, x, y, name}
 		l, err := p.level()
 		if err != nil {
 			return nil, err
@@ -81,7 +81,7 @@ type point struct {
 	ns    float64
 }
 
-func (p *pair) level() (*Level, error) {
+func (p *rankPair) level() (*Level, error) {
 	limit, err := p.eagerLimit()
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (p *pair) level() (*Level, error) {
 }
 
 // overheads measures them, and gaps, at a number of sizes.
-func (p *pair) overheads(l *Level, sizes []int64) error {
+func (p *rankPair) overheads(l *Level, sizes []int64) error {
 	for bytes := int64(64); bytes <= p.o.Most; bytes *= 4 {
 		sizes = append(sizes, bytes)
 	}
@@ -161,7 +161,7 @@ func (p *pair) overheads(l *Level, sizes []int64) error {
 }
 
 // eagerLimit finds the largest message that doesn't wait for its receive.
-func (p *pair) eagerLimit() (int64, error) {
+func (p *rankPair) eagerLimit() (int64, error) {
 	check := func(bytes int64) (bool, error) {
 		samples, err := p.Run(Experiment{Kind: RoundTrips, From: p.a, To: p.b, Bytes: bytes, Samples: 3, Inner: 1})
 		if err != nil {
@@ -201,7 +201,7 @@ const (
 )
 
 // table measures times by size: at powers of two, and in between where lines don't give them.
-func (p *pair) table(time func(int64) (float64, error), from, to int64) ([]point, error) {
+func (p *rankPair) table(time func(int64) (float64, error), from, to int64) ([]point, error) {
 	sizes := []int64{from, to}
 	for bytes := int64(1); bytes < to; bytes *= 2 {
 		if bytes > from {
@@ -229,7 +229,7 @@ func (p *pair) table(time func(int64) (float64, error), from, to int64) ([]point
 }
 
 // refine returns points between two others.
-func (p *pair) refine(time func(int64) (float64, error), a, b point, depth int) ([]point, error) {
+func (p *rankPair) refine(time func(int64) (float64, error), a, b point, depth int) ([]point, error) {
 	mid := int64(math.Round(math.Sqrt(float64(max(a.bytes, 1)) * float64(b.bytes))))
 	if depth == 0 || b.bytes < 64 || float64(b.bytes) < narrowed*float64(a.bytes) || mid <= a.bytes || mid >= b.bytes {
 		return nil, nil

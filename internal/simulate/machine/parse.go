@@ -132,7 +132,7 @@ func syntaxError(name string, err error) error {
 // A parser checks what a file says and keeps the first error.
 type parser struct {
 	name  string
-	lines lines
+	lines keyLines
 	err   error
 }
 

@@ -8,11 +8,11 @@ import (
 
 // A MeasureTask is what a job is to measure.
 type MeasureTask struct {
-	Out   string `json:"out,omitempty"` // file for what is Calibrated
-	Most  int64  `json:"most"`          // the largest message, in bytes
-	Noisy bool   `json:"noisy,omitempty"`
-	Quiet bool   `json:"quiet,omitempty"`
-	File  string `json:"file,omitempty"` // to write to, read and remove; "": files are not measured
+	Out        string `json:"out,omitempty"` // file for what is Calibrated
+	Most       int64  `json:"most"`          // the largest message, in bytes
+	Noisy      bool   `json:"noisy,omitempty"`
+	NoProgress bool   `json:"quiet,omitempty"`
+	File       string `json:"file,omitempty"` // to write to, read and remove; "": files are not measured
 	// Talk, if set, is how often ranks 0 and 1 make calls for a tracer to look at: nothing is measured.
 	Talk int `json:"talk,omitempty"`
 }

@@ -231,14 +231,14 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 // context tells communicators apart: both sides of one between two groups have the same.
 func context(c *handles.Comm) int32 { return int32(2 * c.Channel()) }
 
-// A group is what a rank knows of a communicator.
-type group struct {
+// A commView is a communicator as one of its members sees it.
+type commView struct {
 	me    int // -1: it has members of which nobody knows who they are
 	level *machine.Level
 	rank  func(member int) int // of the world
 }
 
-func (w *writer) group(c *handles.Comm) *group {
+func (w *writer) group(c *handles.Comm) *commView {
 	if w.comm == c {
 		return w.ofComm
 	}
@@ -246,7 +246,7 @@ func (w *writer) group(c *handles.Comm) *group {
 		w.comm, w.ofComm = c, g
 		return g
 	}
-	g := &group{me: c.RankOf(w.k.Number()), level: w.s.level(c), rank: c.WorldRank}
+	g := &commView{me: c.RankOf(w.k.Number()), level: w.s.level(c), rank: c.WorldRank}
 	if g.level == nil {
 		g.me = -1
 	}
@@ -289,7 +289,7 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 
 // A joint call is a collective, within a group or between two.
 type joint interface {
-	Steps() bool
+	Decomposes() bool
 	Append(ops []dataflow.Op, requests [2]int32) []dataflow.Op
 	Meet(l *machine.Level) dataflow.Op
 }
@@ -303,7 +303,7 @@ func (w *writer) together(call joint, c *dataflow.Collective, l *machine.Level, 
 		rank := w.k.Number()
 		w.s.beside[rank] = append(w.s.beside[rank], call.Append(nil, [2]int32{0, 1}))
 		w.begin(id, dataflow.Op{Kind: dataflow.Meet})
-	case !begins && call.Steps():
+	case !begins && call.Decomposes():
 		w.steps(call)
 	default:
 		w.meet(id, call.Meet(l), begins)
@@ -319,8 +319,8 @@ func (w *writer) meet(id uint64, o dataflow.Op, begins bool) {
 }
 
 // between adds a collective between two groups.
-func (w *writer) between(g *group, x *ops.Operation, c *dataflow.Collective, begins bool) bool {
-	b := dataflow.Between{Collective: *c, Others: x.Comm.RemoteSize, Other: x.Comm.Peer, First: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
+func (w *writer) between(g *commView, x *ops.Operation, c *dataflow.Collective, begins bool) bool {
+	b := dataflow.InterCollective{Collective: *c, Others: x.Comm.RemoteSize, Other: x.Comm.Peer, First: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
 	switch x.Root {
 	case ops.RootSelf:
 		b.Root = dataflow.RootHere

@@ -36,7 +36,7 @@ func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{s: s, k: k, groups: make(map[*handles.Comm]*group)}
+	w := &writer{s: s, k: k, groups: make(map[*handles.Comm]*commView)}
 	made, waited, most := uint64(0), uint64(0), 1
 	for t, n := range k.Counts(0) {
 		if n == 0 {

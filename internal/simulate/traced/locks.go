@@ -159,8 +159,8 @@ func keyOf(rank int, o *ops.Operation) lockKey {
 	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.Ordinal, peer: o.Peer}
 }
 
-// A turn is an epoch that a rank is in, as the simulation has it.
-type turn struct {
+// An epoch is a simulated rank's open RMA lock epoch.
+type epoch struct {
 	*locked
 	waited bool
 	kept   []dataflow.Op // transfers that begin when it has waited
@@ -177,7 +177,7 @@ func (w *writer) lock(x *ops.Operation) {
 	k := keyOf(w.k.Number(), x)
 	n := w.taken[k]
 	if w.taken == nil {
-		w.taken, w.turns = make(map[lockKey]int), make(map[lockKey]*turn)
+		w.taken, w.turns = make(map[lockKey]int), make(map[lockKey]*epoch)
 	}
 	w.taken[k]++
 	at := k
@@ -186,7 +186,7 @@ func (w *writer) lock(x *ops.Operation) {
 	if l == nil {
 		return
 	}
-	t := &turn{locked: l, waited: len(l.after) == 0}
+	t := &epoch{locked: l, waited: len(l.after) == 0}
 	w.turns[k] = t
 	if !l.late {
 		w.wait(t)
@@ -194,7 +194,7 @@ func (w *writer) lock(x *ops.Operation) {
 }
 
 // wait waits for a rank's turn, and begins what had to.
-func (w *writer) wait(t *turn) {
+func (w *writer) wait(t *epoch) {
 	if !t.waited {
 		t.waited = true
 		for _, l := range t.after {
@@ -208,7 +208,7 @@ func (w *writer) wait(t *turn) {
 }
 
 // turnOf is the epoch in which a rank reaches a member's memory; nil if it waits for nobody, nor others for it.
-func (w *writer) turnOf(x *ops.Operation) *turn {
+func (w *writer) turnOf(x *ops.Operation) *epoch {
 	if w.turns == nil || x.Window == nil {
 		return nil
 	}

@@ -8,17 +8,17 @@ type sequence struct {
 	of    *trace.Leaves
 	k     *trace.Rank
 	main  trace.Round
-	begin uint64   // so many visits were passed over
-	first *stretch // until one has passed it
+	begin uint64 // so many visits were passed over
+	first *chunk // until one has passed it
 	size  int
 	later map[uint64]*sequence // from so many visits on
 }
 
-// A stretch is a piece of a sequence.
-type stretch struct {
+// A chunk is a stretch of a sequence.
+type chunk struct {
 	visits []visited
 	from   uint64           // so many are before it
-	next   *stretch         // nil: not gone through yet
+	next   *chunk           // nil: not gone through yet
 	cursor trace.LeafCursor // where the last one so far ends
 }
 
@@ -46,9 +46,9 @@ func (s *Source) sequenceOf(k *trace.Rank, of *trace.Leaves, share bool) *sequen
 }
 
 // start returns the beginning. Who asks for it when another has passed it goes through the sequence anew.
-func (x *sequence) start() *stretch {
+func (x *sequence) start() *chunk {
 	if x.first == nil {
-		x.first = &stretch{from: x.begin, cursor: x.of.Cursor(x.k)}
+		x.first = &chunk{from: x.begin, cursor: x.of.Cursor(x.k)}
 		x.first.cursor.Skip(x.begin)
 		x.fill(x.first)
 	}
@@ -56,18 +56,18 @@ func (x *sequence) start() *stretch {
 }
 
 // after returns what comes behind a stretch.
-func (x *sequence) after(s *stretch) *stretch {
+func (x *sequence) after(s *chunk) *chunk {
 	if x.first == s {
 		x.first = nil
 	}
 	if s.next == nil {
-		s.next = &stretch{from: s.from + uint64(len(s.visits)), cursor: s.cursor}
+		s.next = &chunk{from: s.from + uint64(len(s.visits)), cursor: s.cursor}
 		x.fill(s.next)
 	}
 	return s.next
 }
 
-func (x *sequence) fill(s *stretch) {
+func (x *sequence) fill(s *chunk) {
 	s.visits = make([]visited, 0, x.size)
 	for len(s.visits) < x.size {
 		v := visited{leaf: -1}

@@ -192,8 +192,8 @@ func (t *threads) end(w *writer) {
 	}
 }
 
-// A splitter hands the operations of a rank to its threads, and counts what they share.
-type splitter struct {
+// A threadSplitter distributes the operations of a rank to its threads, and counts shared ones.
+type threadSplitter struct {
 	next   func() ([]dataflow.Op, error, bool)
 	queues [][]dataflow.Op // by stream
 	counts map[shared]int32
@@ -207,13 +207,13 @@ type shared struct {
 	tag           int64
 }
 
-// A part is the program of a thread.
-type part struct {
-	*splitter
+// A threadProgram yields the operations of one thread.
+type threadProgram struct {
+	*threadSplitter
 	stream int
 }
 
-func (p *part) Next() ([]dataflow.Op, error) {
+func (p *threadProgram) Next() ([]dataflow.Op, error) {
 	for len(p.queues[p.stream]) == 0 && !p.ended {
 		ops, err, ok := p.next()
 		if p.ended = !ok || err != nil; err != nil {
@@ -228,7 +228,7 @@ func (p *part) Next() ([]dataflow.Op, error) {
 	return ops, p.err
 }
 
-func (p *splitter) split(o *dataflow.Op) {
+func (p *threadSplitter) split(o *dataflow.Op) {
 	op := *o
 	switch o.Kind {
 	case dataflow.Send, dataflow.Receive, dataflow.Meet:
@@ -243,12 +243,12 @@ func (p *splitter) split(o *dataflow.Op) {
 
 // split returns the programs of a rank's threads, the main one first, and their streams.
 func (s *Source) split(k *trace.Rank, t *threads) (programs []dataflow.Program, streams []int) {
-	x := &splitter{queues: make([][]dataflow.Op, len(t.strands)), counts: make(map[shared]int32)}
+	x := &threadSplitter{queues: make([][]dataflow.Op, len(t.strands)), counts: make(map[shared]int32)}
 	var stop func()
 	x.next, stop = iter.Pull2(s.program(k.Number(), t))
 	s.stops = append(s.stops, stop)
 	add := func(stream int) {
-		programs = append(programs, &dataflow.Thread{Program: &part{x, stream}, Rank: k.Number()})
+		programs = append(programs, &dataflow.Thread{Program: &threadProgram{x, stream}, Rank: k.Number()})
 		streams = append(streams, stream)
 	}
 	add(t.main)

@@ -178,7 +178,7 @@ func (s *Source) times(of *trace.Leaves, leaves []gaps.Leaf, calls []compiledCal
 type placed struct {
 	*placedTimes
 	*sequence
-	at   *stretch
+	at   *chunk
 	next int
 }
 

@@ -28,9 +28,9 @@ type writer struct {
 	held     map[uint64]uint64  // receives of which it is not known yet what they get: which operation they are
 	order    []uint64           // these by ID, the oldest first
 	bundles  map[uint64][]int32 // of operations that have several
-	groups   map[*handles.Comm]*group
+	groups   map[*handles.Comm]*commView
 	comm     *handles.Comm // that was asked for last, and what is known of it
-	ofComm   *group
+	ofComm   *commView
 	call     dataflow.Collective    // the collective at hand
 	parted   map[int64]*partitioned // by persistent request
 	act      int                    // which of a call's acts is looked at
@@ -39,8 +39,8 @@ type writer struct {
 	numbers  map[int32]int64        // of collectives with a request that were taken apart, by context
 
 	strand
-	taken map[lockKey]int   // locks so far, number left out
-	turns map[lockKey]*turn // in which the rank is
+	taken map[lockKey]int    // locks so far, number left out
+	turns map[lockKey]*epoch // in which the rank is
 
 	views    map[int]float64 // by file, how far its bytes lie apart
 	unsynced map[int]int64   // bytes written

@@ -195,7 +195,7 @@ func (h *Hist) bound(i int) {
 // balance joins the two neighbours that matter least and splits the bin that
 // matters most, if that is much better than things are.
 func (h *Hist) balance() {
-	var room [MaxBins]share
+	var room [MaxBins]binWeight
 	shares := room[:len(h.bins)]
 	for i := range h.bins {
 		b := &h.bins[i]
@@ -208,16 +208,16 @@ func (h *Hist) balance() {
 	}
 }
 
-// A share is what a bin's part in the balance depends on: its count and its ends.
-type share struct {
+// A binWeight is a bin's count and range, from which its part in the balance follows.
+type binWeight struct {
 	count     uint64
 	low, high int64 // octaves
 }
 
-func newShare(count, low, high uint64) share { return share{count, octave(low), octave(high)} }
+func newShare(count, low, high uint64) binWeight { return binWeight{count, octave(low), octave(high)} }
 
 // choose returns the bin to be split and the first of the two to be joined, if that is worth it.
-func choose(shares []share) (at, with int, better bool) {
+func choose(shares []binWeight) (at, with int, better bool) {
 	most, at := 0.0, -1
 	for i := range shares {
 		if w := shares[i].weight(); w > most {
@@ -227,7 +227,7 @@ func choose(shares []share) (at, with int, better bool) {
 	join, with := math.Inf(1), -1
 	for i := range len(shares) - 1 {
 		if a, b := &shares[i], &shares[i+1]; i != at && i+1 != at {
-			both := share{a.count + b.count, a.low, b.high}
+			both := binWeight{a.count + b.count, a.low, b.high}
 			if w := both.weight(); w < join {
 				join, with = w, i
 			}
@@ -266,7 +266,7 @@ func (h *Hist) change(at, with int) {
 const worth = 0.6
 
 // weight says how much a bin matters: nothing if all its samples are the same.
-func (s share) weight() float64 {
+func (s binWeight) weight() float64 {
 	return float64(float64(s.count) * float64(s.high-s.low))
 }
 

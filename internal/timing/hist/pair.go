@@ -140,7 +140,7 @@ func (p *Pair) catchUp(f *Buffer) {
 // is at hand where the bins are far.
 func (p *Pair) look(f *Buffer, i int) {
 	h := &p.Hists[i]
-	var room [DefaultBins]share
+	var room [DefaultBins]binWeight
 	shares := room[:len(h.bins)]
 	held, known := f.shares(i, shares)
 	if !known {
@@ -190,7 +190,7 @@ func (p *Pair) begin(f *Buffer) {
 }
 
 // take moves what a buffer has counted to the bins and to a summary.
-func (h *Hist) take(tallies *[DefaultBins]tally, sum *model.Stat) {
+func (h *Hist) take(tallies *[DefaultBins]binTally, sum *model.Stat) {
 	all := model.Stat{Min: math.MaxUint64}
 	for k := range h.bins {
 		t := &tallies[k]

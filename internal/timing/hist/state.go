@@ -181,7 +181,7 @@ func LoadPair(r *wire.Reader, f *Buffer) *Pair {
 	p.open(f)
 	for range n {
 		at := r.Byte()
-		t := tally{counted: r.Uint64(), squares: r.Uint64(), least: r.Uint32(), span: r.Uint32()}
+		t := binTally{counted: r.Uint64(), squares: r.Uint64(), least: r.Uint32(), span: r.Uint32()}
 		i, k := int(at>>4), int(at&15)
 		if i > 1 || k >= len(p.Hists[i].bins) || !t.sensible(uint64(lastInterval-p.Hists[i].left)) {
 			r.Fail("a tally of bin %d of histogram %d makes no sense", k, i)
@@ -193,7 +193,7 @@ func LoadPair(r *wire.Reader, f *Buffer) *Pair {
 }
 
 // sensible reports whether t can be the tally of 1 to most samples.
-func (t *tally) sensible(most uint64) bool {
+func (t *binTally) sensible(most uint64) bool {
 	n, sum := t.counted/countOne, t.counted%countOne
 	if n == 0 || n > most || sum/n>>sampleBits != 0 || t.squares/n>>(2*sampleBits) != 0 {
 		return false

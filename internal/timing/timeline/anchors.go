@@ -255,7 +255,7 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 	if own && all.Files > 0 {
 		factor.Files = float64(m.filed.Total()) * m.Scale / all.Files
 	}
-	parts := make([]part, len(list))
+	parts := make([]segmentSums, len(list))
 	carried := Column{}
 	for i := range list {
 		a, p := &list[i], &parts[i]
@@ -320,11 +320,11 @@ func (m *Means) fill(list []anchor, level float64, own bool) {
 // near is what is as near to a time as another one allows.
 func near(ns, to, within float64) float64 { return min(max(ns, to-within), to+within) }
 
-// A part is the sums of a stretch, and what they are to be.
-type part struct{ sums, ns [sorts]float64 }
+// A segmentSums has a stretch's sums of estimated times, and the known times that they must add up to.
+type segmentSums struct{ sums, ns [sorts]float64 }
 
 // know divides what calls are known to take as means do.
-func (p *part) know(gaps, durations float64) {
+func (p *segmentSums) know(gaps, durations float64) {
 	p.ns[ofGaps] = gaps
 	sum := 0.0
 	for k := ofCalls; k < sorts; k++ {
@@ -451,7 +451,7 @@ func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to floa
 }
 
 // anchored places a call between two times since the rank began, if it isn't known exactly.
-func (m *Means) anchored(a *anchor, index uint64, begin, end float64, aside int64, s stretch) When {
+func (m *Means) anchored(a *anchor, index uint64, begin, end float64, aside int64, s duration) When {
 	w := When{m.Start + int64(begin) + aside, m.Start + int64(end) + aside, math.MaxUint64}
 	if e := a.exact; e != nil {
 		w.Start, w.End = m.Start+e.at(2*index+1), m.Start+e.at(2*index+2)

@@ -111,7 +111,7 @@ func (l *meanLine) Next(terminal int) (model.Timing, When, error) {
 }
 
 // when places a call between two sums of times, behind so much time of asides.
-func (m *Means) when(begin, end, aside int64, s stretch) When {
+func (m *Means) when(begin, end, aside int64, s duration) When {
 	w := When{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
 	if m.limits != nil {
 		w.Within = m.limits.within(float64(begin)*m.Scale/m.Drift, s)

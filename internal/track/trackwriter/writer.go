@@ -33,7 +33,7 @@ type Writer struct {
 	posting signature.Posting // of the call at hand
 
 	postings []signature.Posting // by terminal
-	layouts  map[uint16]*layout
+	layouts  map[uint16]*functionLayout
 	streams  []*stream
 	spool    *spool
 	values   map[string][]model.ValueStat
@@ -57,7 +57,7 @@ type stream struct {
 func New(rank int, from uint64) *Writer {
 	return &Writer{
 		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat),
-		paths: track.NewPaths(rank, true, false), from: int64(from), layouts: make(map[uint16]*layout),
+		paths: track.NewPaths(rank, true, false), from: int64(from), layouts: make(map[uint16]*functionLayout),
 	}
 }
 
@@ -71,8 +71,8 @@ func (w *Writer) stream(n int) *stream {
 // mostDistinct bounds a rank's distinct calls.
 const mostDistinct = 1 << 28
 
-// A layout is how the calls of a function are kept.
-type layout struct {
+// A functionLayout says how signatures of a function's calls are laid out.
+type functionLayout struct {
 	signature.Layout
 	def    *mpi.Call // nil: not known
 	adds   bool      // displacements may be left out
@@ -81,10 +81,10 @@ type layout struct {
 	lanes  bool      // values may go into lanes
 }
 
-func (w *Writer) layout(function uint16) *layout {
+func (w *Writer) layout(function uint16) *functionLayout {
 	l := w.layouts[function]
 	if l == nil {
-		l = &layout{}
+		l = &functionLayout{}
 		if def, ok := mpi.ByID(function); ok {
 			l.def, l.Layout, l.lanes = def, signature.LayoutOf(def), !def.Binds()
 			l.leaves = l.Layout.Leaves()
@@ -269,7 +269,7 @@ func (w *Writer) Close() { w.spool.close() }
 
 // leaveOut appends values without what follows from others, as a recorder does: displacements that are sums of the counts
 // before them, statuses that repeat their receives, and requests that are as the call before left them.
-func (w *Writer) leaveOut(to []int64, s *stream, l *layout, vals []int64) []int64 {
+func (w *Writer) leaveOut(to []int64, s *stream, l *functionLayout, vals []int64) []int64 {
 	w.posting = signature.Posting{}
 	if !l.adds && !l.posts {
 		return append(to, vals...)

@@ -21,9 +21,9 @@ var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x22
 // Arrays that are none.
 const absent = -4 // not significant at this rank, or nothing known
 
-// A form fills in the values of a call's signature: those that are known, by parameter, and
+// A callValues fills in the values of a call's signature: those that are known, by parameter, and
 // what stands for the others.
-type form struct {
+type callValues struct {
 	call   *mpi.Call
 	layout signature.Layout
 	in     map[string][]int64
@@ -33,29 +33,29 @@ type form struct {
 	empty  int64
 }
 
-func newForm(c *mpi.Call, known map[*mpi.Call]signature.Layout, empty int64) *form {
+func newForm(c *mpi.Call, known map[*mpi.Call]signature.Layout, empty int64) *callValues {
 	l := once.Of(known, c, func() signature.Layout { return signature.LayoutOf(c) })
-	return &form{call: c, layout: l, in: make(map[string][]int64), out: make(map[string][]int64), ended: true, empty: empty}
+	return &callValues{call: c, layout: l, in: make(map[string][]int64), out: make(map[string][]int64), ended: true, empty: empty}
 }
 
-func (f *form) has(param string) bool { return param != "" && f.call.Index(param) >= 0 }
+func (f *callValues) has(param string) bool { return param != "" && f.call.Index(param) >= 0 }
 
 // set tells what goes in.
-func (f *form) set(param string, v ...int64) {
+func (f *callValues) set(param string, v ...int64) {
 	if f.has(param) {
 		f.in[param] = v
 	}
 }
 
 // give tells what comes out.
-func (f *form) give(param string, v ...int64) {
+func (f *callValues) give(param string, v ...int64) {
 	if f.has(param) {
 		f.out[param] = v
 	}
 }
 
 // values are those of the signature.
-func (f *form) values() []int64 {
+func (f *callValues) values() []int64 {
 	vals := make([]int64, 1, 24)
 	if !f.ended {
 		vals[0] = neverReturned
@@ -85,7 +85,7 @@ func (f *form) values() []int64 {
 	return vals
 }
 
-func (f *form) value(of map[string][]int64, p *mpi.Param, part *signature.Part) []int64 {
+func (f *callValues) value(of map[string][]int64, p *mpi.Param, part *signature.Part) []int64 {
 	if v, ok := of[p.Name]; ok {
 		return v
 	}
@@ -96,7 +96,7 @@ func (f *form) value(of map[string][]int64, p *mpi.Param, part *signature.Part) 
 }
 
 // result is what comes out by a parameter. Of numbers that nothing tells it is not 0, which they could be.
-func (f *form) result(p *mpi.Param, part *signature.Part) []int64 {
+func (f *callValues) result(p *mpi.Param, part *signature.Part) []int64 {
 	if _, told := f.out[p.Name]; !told && part.Dims == 0 && part.Width == 1 && p.Kind.Form() == mpi.FormInt {
 		return []int64{signature.UnknownNumber}
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // placeValues fills in what was attached at places: of the class, and of each of its ranks.
-func (c *class) placeValues(out *sections.Class, sh *shape) {
+func (c *class) placeValues(out *sections.Class, sh *classShape) {
 	if len(c.courses) == 0 || c.courses[len(c.courses)-1].name == "" {
 		return // courses of times stand first
 	}
@@ -43,7 +43,7 @@ func (c *class) placeValues(out *sections.Class, sh *shape) {
 // valuePlaces is what it takes to say what was attached at the leaves of all threads.
 type valuePlaces struct {
 	c       *class
-	sh      *shape
+	sh      *classShape
 	streams []*placing // nil: its places can't be told
 	first   []int      // leaf of each stream
 	leaves  []int32    // their terminals
@@ -95,7 +95,7 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 func (p *placing) values(courses []course) (list []sections.PlacedValue) {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, _ := p.waysTo(leaves)
-	below, above, count := make(map[at]*share), make(map[at]*share), make(map[at]*share)
+	below, above, count := make(map[at]*callShare), make(map[at]*callShare), make(map[at]*callShare)
 	for i := range courses {
 		x := &courses[i]
 		from := ways[x.from]
@@ -264,7 +264,7 @@ func (c *class) leafAttached(tr *track.Track) error {
 }
 
 // inFile gives the first terminal of each skeleton what the skeleton has.
-func (a attachments) inFile(sh *shape) map[string][]model.ValueStat {
+func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
 	if len(a) == 0 {
 		return nil
 	}

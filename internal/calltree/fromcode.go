@@ -368,7 +368,7 @@ func (n *Node) iterations(in map[*Node]code.Iterations) {
 		for i++; i < len(n.Body) && !covered[i] && in[n.Body[i]] == at; i++ {
 		}
 		if taken := at.Count * n.Entered; !covered[from] && n.Body[from].Kind != "loop" && !at.Odd && 0 < taken && taken < n.Rounds {
-			n.Branches = append(n.Branches, code.Branch{Ways: []code.Way{{From: from, To: i, Taken: taken, Iterations: &at}}})
+			n.Branches = append(n.Branches, code.Branch{Ways: []code.Arm{{From: from, To: i, Taken: taken, Iterations: &at}}})
 		}
 	}
 	slices.SortFunc(n.Branches, func(a, b code.Branch) int { return a.Ways[0].From - b.Ways[0].From })
