@@ -28,7 +28,7 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
 		case h.Rank == k.number:
 			c.Computing += float64(h.Ns)
-		case others > 0 && w.RowOf(h.Rank) == row: // of which that rank is
+		case others > 0 && w.RowOf(h.Rank) == row: // that rank's index among them
 			c.Computing -= float64(h.Ns) / float64(others)
 		}
 	}
@@ -81,8 +81,8 @@ const (
 	leastLong  = 8
 )
 
-// short tells the terminals of calls that on average take far less than the rank's calls do where most of the time in them is spent: what
-// ranks wait is not in these.
+// short selects terminals whose calls on average take far less than those that account for most of the rank's time:
+// they do not include waiting.
 func (k *Rank) short() (func(terminal int) bool, error) {
 	times, err := k.Times()
 	if err != nil {
@@ -123,8 +123,8 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	return err == nil && last.Return != NeverReturned, err
 }
 
-// Kept reports whether calls of an iteration of the loop that When is about are on the time line of the first thread where they were, as the trace
-// has their times.
+// Kept reports whether calls of an iteration of the loop that When is about on the first thread keep their own times on
+// the time line.
 func (k *Rank) Kept(iteration uint64) (bool, error) {
 	rounds, err := k.Iterations()
 	if err != nil || rounds == nil {

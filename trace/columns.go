@@ -10,10 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// Columns gives the values of a class's distinct calls as functions of the rank,
-// one value at a time, so that sums over thousands of ranks need not decode
-// each rank's calls. Values are counted as Rank.Signature has them. It is safe
-// for use by several goroutines at once.
+// Columns gives the values of a class's distinct calls as functions of the rank, one value at a time. Sums over
+// thousands of ranks then need not decode each rank's calls. Values are numbered as in Rank.Signature. It is safe for
+// concurrent use.
 type Columns struct {
 	c     *sections.Decoded
 	ranks []int
@@ -120,8 +119,7 @@ func (x *Columns) Each(terminal, value int, f func(member int, v int64)) {
 	}
 }
 
-// Same returns a value that is the same on all ranks of the class, as far as
-// that can be told without looking at each.
+// Same returns a value and true if it is found the same on all ranks of the class without a look at each.
 func (x *Columns) Same(terminal, value int) (int64, bool) {
 	if x.sums[terminal].has(value) && !x.AllSame(terminal) || !x.constant(terminal, value) {
 		return 0, false
@@ -194,7 +192,7 @@ func (x *Columns) commonShift(terminal, value int) (shift int64) {
 	return shift
 }
 
-// Positions says where values stand in a signature. What is not there has -1.
+// Positions are the indices of values in a signature; -1: the signature has no such value.
 type Positions struct {
 	Params []ParamValues
 	Made   int // what is known of a communicator or datatype that the call made, see NewCommSize
@@ -203,7 +201,7 @@ type Positions struct {
 // ParamValues says where the values of a parameter begin.
 type ParamValues struct{ In, Out int }
 
-// Positions returns where the values of a terminal stand.
+// Positions returns the indices of a terminal's values.
 func (k *Rank) Positions(terminal int) (*Positions, error) {
 	f := k.r.byID[k.class.Terminals[terminal].Group.Call]
 	spans, err := sections.SpansOf(f, nil, k.Signature(terminal))

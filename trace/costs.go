@@ -25,8 +25,8 @@ type Cost struct {
 	Stored  float64 // its part of the compressed section, in proportion
 }
 
-// Costs tells where the bytes of the sections signatures, classes, columns, lanes,
-// ranks and times go, largest first.
+// Costs returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes, ranks
+// and times, largest first.
 func (r *Reader) Costs() ([]Cost, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -207,7 +207,7 @@ func seqCost(w *wire.Reader, ranks int) (coding string, bytes int) {
 	return s.Coding(), rest - w.Rest()
 }
 
-// columnCosts takes apart the values that stand with a class.
+// columnCosts adds up the sizes of the values that a class keeps in its own section.
 func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	class := r.class[n]
 	w := wire.NewReader(t.columns[n], "columns")

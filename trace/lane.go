@@ -48,8 +48,7 @@ func (l *Lane) At(i uint64) []int64 { return l.of.At(i) }
 // in time proportional to the compressed steps.
 func (l *Lane) Bounds(k int) (least, most int64) { return l.of.Bounds(k) }
 
-// Same reports whether two lanes have the same values in every call, as far as that
-// can be told without expanding them.
+// Same reports whether two lanes are found to have the same values in every call without expanding them.
 func (l *Lane) Same(o *Lane) bool {
 	if l == nil || o == nil {
 		return l == o
@@ -65,8 +64,8 @@ func (k *Rank) Lane(terminal int) *Lane {
 	return k.lanes[terminal]
 }
 
-// openLanes evaluates the lanes of a rank's class. Each has to have a value for
-// every call of its terminal, and these stand in one stream.
+// openLanes evaluates the lanes of a rank's class. Each has to have a value for every call of its terminal; all of them
+// belong to one stream.
 func (k *Rank) openLanes() error {
 	x := k.class.Lanes
 	if x == nil {
@@ -185,14 +184,14 @@ func (k *Rank) raw(x *rawCall, terminal int) {
 	}
 }
 
-// laneWalk is where the lanes of a rank stand while one goes through a stream.
+// laneWalk has the positions in a rank's lanes during a walk through a stream.
 type laneWalk struct {
 	k       *Rank
 	index   uint64
 	cursors []*laneCursor // by terminal
 }
 
-// A laneCursor is where one of them stands.
+// A laneCursor is the position in one of them.
 type laneCursor struct {
 	*lane.Cursor
 	values []int
@@ -226,8 +225,8 @@ func (w *laneWalk) set(terminal int, places []*int64) bool {
 	return true
 }
 
-// places returns where the values of a terminal's lane stand in a call of its, nil if one
-// can't be set there, and in which parameters.
+// places returns pointers to the values in a call that a terminal's lane sets, and their parameters; nil if one can't
+// be set.
 func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 	sig, values := w.cursors[terminal].sig, w.cursors[terminal].values
 	var room [sections.SomeSpans]signature.Span

@@ -60,7 +60,7 @@ func (v *LeafValue) Add(o LeafValue) {
 	v.Estimate = v.Estimate || o.Estimate
 }
 
-// Mean is the average number, 0 if there is none.
+// Mean is the average number, or 0 without any.
 func (v LeafValue) Mean() float64 {
 	if v.Count == 0 {
 		return 0
@@ -109,8 +109,8 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 	return values, nil
 }
 
-// gather gives leaves, the first of which has that number over all threads, what the rank has there, and puts them to their
-// call sites, by name and terminal. What is not known is an estimate.
+// gather adds a rank's values to leaves, the first of which has the given number over all threads, and collects these
+// by name and terminal for toSum. Unknown values are estimates.
 func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*ValueTotals, bySite map[string]map[int][]*LeafValue) {
 	first := rank.class.FirstLikes()
 	for name, list := range m {
@@ -136,8 +136,8 @@ func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals
 	}
 }
 
-// toSum makes the leaves of a call site that are estimates have what the others leave of what the rank has there,
-// each being off by its part of what they have. One alone has all of that.
+// toSum corrects the estimated leaves of a call site so that all its leaves add up to the rank's total. Each is changed
+// in proportion to its value; a single leaf gets all of it.
 func toSum(leaves []*LeafValue, site ValueTotal) {
 	off, size, within, guessed := site.Sum, 0.0, site.Within, 0
 	for _, x := range leaves {
@@ -166,8 +166,8 @@ func toSum(leaves []*LeafValue, site ValueTotal) {
 	}
 }
 
-// MeanValues returns the mean of Values over the ranks of the class. Leaves of one call site of which the trace
-// has nothing single have their mean.
+// MeanValues returns the mean of Values over the ranks of the class. Leaves of one call site share its mean if the
+// trace has no values of single leaves.
 func (l *Leaves) MeanValues(rank *Rank) (map[string][]LeafValue, error) {
 	all, err := rank.Values()
 	if err != nil || len(all) == 0 {

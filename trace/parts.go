@@ -20,10 +20,9 @@ type Part struct {
 // partSteps is how many parts a stream is taken into before they get longer.
 const partSteps = 1 << 20
 
-// Parts yields a stream in parts that take no longer than longest, and single calls that
-// take longer. kind tells the kind of each terminal, below kinds. Times are means, also where the trace
-// has the time of each call, so that only the structure is looked at, whatever the number of calls.
-// A part is good until the next.
+// Parts yields a stream in parts that take no longer than longest; a single call that takes longer is a part of its
+// own. kind is the kind of each terminal, less than kinds. Times are means, even if the trace has the time of each
+// call, so that the cost depends on the structure instead of the number of calls. A part is valid until the next.
 func (k *Rank) Parts(stream int, longest int64, kind []int, kinds int) iter.Seq2[*Part, error] {
 	return func(yield func(*Part, error) bool) {
 		m, err := k.means(stream)

@@ -296,7 +296,7 @@ func (p *posts) array(c *Call, room []Value) []Value {
 	return room
 }
 
-// reach makes known what is left before a call of an array, at a position, if the walk hasn't come to where it was kept.
+// reach reads the recorded requests of an array up to a position, unless the walk has been there.
 func (p *posts) reach(a *signature.Array, at uint64) error {
 	if !p.reached && a.Left && p.from > 0 {
 		if err := p.k.left(&p.left, p.stream, at); err != nil {

@@ -401,8 +401,8 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	return times, hists, nil
 }
 
-// decodeTimes reads the times of a class as they are pooled, of by terminal, and tells what the bytes are. Errors of w are
-// its own.
+// decodeTimes reads the times of a class in pools, of by terminal, and passes the sizes to note. Errors of w are its
+// own.
 func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) (p *sections.Pooled, of []int32, err error) {
 	c, err := r.classAt(class)
 	if err != nil {

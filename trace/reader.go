@@ -64,7 +64,7 @@ type Reader struct {
 	latest    latestTimes
 }
 
-// tables are the sections behind the calls of all ranks.
+// tables are the sections read after those with the calls of all ranks.
 type tables struct {
 	lookup
 	sigs     *sections.SignatureTable
@@ -364,14 +364,14 @@ func (r *Reader) listMembers() [][]int {
 // Schema returns the functions that occur, by id.
 func (r *Reader) Schema() []*Function { return r.schema }
 
-// A Section tells how much room a section takes.
+// A Section is a section's name and size.
 type Section struct {
 	Name   string
 	Stored int64 // bytes in the file
 	Raw    int64 // bytes before compression
 }
 
-// Sections tells how large the sections are, in the order of the file.
+// Sections returns the sections with their sizes, in the order of the file.
 func (r *Reader) Sections() []Section {
 	var list []Section
 	for i := range r.sections {
@@ -405,7 +405,7 @@ func (r *Reader) Strings() (map[uint64]string, error) {
 	return maps.Clone(t.strings), nil
 }
 
-// Sites returns all places that MPI was called from, and what stands for phases; see model.PhaseMark.
+// Sites returns all call sites, and the entries for phases; see model.PhaseMark.
 func (r *Reader) Sites() ([]Site, error) {
 	t, err := r.tables()
 	if err != nil {

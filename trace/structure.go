@@ -29,7 +29,7 @@ type Node struct {
 	Copy     int    // of what has a Rule: in the structure of Leaves the number of the copy, else that of the rule
 
 	g    *grammar.Grammar
-	tree *grammar.Unfolded // of which g is the grammar; nil: it is the stream's
+	tree *grammar.Unfolded // the tree with grammar g; nil: the stream's
 }
 
 // Structure returns the structure of a stream without expanding it.
@@ -126,8 +126,7 @@ func (n Node) Children() []Node {
 	return list
 }
 
-// Occurrences tells where some of a stream's calls are, without expanding the
-// stream. It is safe for use by several goroutines at once.
+// Occurrences finds calls in a stream without expanding it. It is safe for concurrent use.
 type Occurrences struct {
 	of interface {
 		Total() int64

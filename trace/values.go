@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// lookup finds what hashes in values stand for.
+// lookup maps hashes in values to what they represent.
 type lookup struct {
 	strings map[uint64]string
 	sites   *sections.Sites
@@ -203,13 +203,13 @@ func requestForm(n int64) (form RequestForm, id int64, thread int) {
 	return RequestOnce, n >> 1, 0
 }
 
-// namesRequests tells whether requests occur in a call.
+// namesRequests reports whether a parameter of a call is a request.
 func (c *Call) namesRequests() bool {
 	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.Def.Type == Request })
 }
 
-// numberRequests returns the call with requests numbered by creation on the
-// stream, of which before came before the call.
+// numberRequests returns the call with requests numbered by creation on the stream, which created before requests
+// earlier.
 func (c *Call) numberRequests(before, made int64) *Call {
 	d := *c
 	d.Params = slices.Clone(c.Params)
@@ -221,7 +221,7 @@ func (c *Call) numberRequests(before, made int64) *Call {
 	return &d
 }
 
-// onceAt says which one-shot request of a stream one is that is so many back from the count-th.
+// onceAt returns the one-shot request of a stream that was created back creations before the count-th.
 func onceAt(back, count int64) (id int64, form RequestForm) {
 	if id = count - back; id < 0 {
 		return 0, RequestUnknown // made while tracing was off

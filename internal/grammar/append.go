@@ -25,10 +25,9 @@ func (b *Builder) AppendLaps(lap []uint32, laps uint64) {
 	}
 }
 
-// AppendAll appends the sequence of g with every terminal t replaced by f(t), in
-// time that grows with g rather than with the sequence: what is repeated is appended
-// until the Builder sees the repetition, then counted. It gives up and returns false
-// when it has appended most symbols; the Builder is then good for nothing.
+// AppendAll appends the sequence of g with every terminal t replaced by f(t), in time that grows with g instead of the
+// sequence: a repeated part is appended until the Builder sees the repetition, then counted. It returns false after
+// most symbols; the Builder is then useless.
 func (b *Builder) AppendAll(g *Grammar, f func(uint32) uint32, most int) bool {
 	if len(g.Rules) == 0 {
 		return true
@@ -95,7 +94,7 @@ func (p *followed) same(q *followed) bool {
 	return p.root == q.root && p.cur == q.cur && p.left == q.left && p.laps > q.laps && slices.Equal(p.path, q.path)
 }
 
-// Join puts sequences behind each other, and takes the bodies of the grammars for that.
+// Join concatenates sequences. It takes over the bodies of the grammars.
 func Join(parts ...*Grammar) *Grammar {
 	rules, first := 1, 0
 	for _, h := range parts {

@@ -5,8 +5,7 @@ import (
 	"sort"
 )
 
-// A bodyPosition is a place in a body: the symbol at, of which done repetitions are
-// over.
+// A bodyPosition is a position in a body: the symbol at, of which done repetitions are complete.
 type bodyPosition struct {
 	done uint64
 	rule int32
@@ -95,8 +94,7 @@ func (c *Cursor) Len() uint64 {
 	return c.ends[0][len(c.ends[0])-1]
 }
 
-// Next returns the terminal at the cursor and moves behind it. It returns false
-// at the end of the sequence.
+// Next returns the terminal at the cursor and advances. It returns false at the end of the sequence.
 func (c *Cursor) Next() (uint32, bool) {
 	if c.left == 0 && !c.load() {
 		return 0, false
@@ -131,8 +129,7 @@ func (c *Cursor) load() bool {
 	return false
 }
 
-// Seek moves the cursor to behind the first pos terminals, or to the end if
-// there are fewer.
+// Seek moves the cursor past the first pos terminals, or to the end if there are fewer.
 func (c *Cursor) Seek(pos uint64) {
 	c.pos = min(pos, c.Len())
 	c.path, c.left = c.path[:0], 0

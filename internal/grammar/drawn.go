@@ -19,7 +19,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A DrawnLoop is a repeated symbol of a class's streams whose count is drawn wherever it stands.
+// A DrawnLoop is a repeated symbol of a class's streams with a synthetic count.
 type DrawnLoop struct {
 	Symbol int
 	Family int
@@ -42,10 +42,10 @@ const (
 // MostDraws is how many numbers a rank may draw, by the number of ranks.
 func MostDraws(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
 
-// mostSymbols bounds what a stream comes to.
+// mostSymbols limits the symbols of a stream.
 const mostSymbols = 1 << 20
 
-// mostNested bounds how deep loops stand within each other around one that is drawn.
+// mostNested limits the nesting of loops around a synthetic one.
 const mostNested = 1 << 10
 
 // An Unrolled is streams with each run of a loop whose rounds are drawn apart.
@@ -75,7 +75,7 @@ func (d *Drawing) Unroll(streams []*Grammar, varying []int, loops []DrawnLoop, r
 	return u.out, d.draw(u)
 }
 
-// DrawnFamilies tells of each terminal of a class the family of loops that it is in, from 1; 0: none.
+// DrawnFamilies returns, for each terminal of a class, the family of synthetic loops around it, from 1; 0: none.
 func DrawnFamilies(streams []*Grammar, loops []DrawnLoop, terminals int) []int {
 	out := make([]int, terminals)
 	next := 0
@@ -313,7 +313,7 @@ func (d *Drawing) Rounds(family int, key int64, runs int) []int64 {
 	if total == 0 {
 		return out
 	}
-	// Where the first stands is drawn too, as the numbers of a few runs would be the same for all keys otherwise.
+	// The first position is drawn too, otherwise the numbers of a few runs would be equal for all keys.
 	shift := float64(Mixed(from, uint64(runs))>>11) / (1 << 53)
 	bin, below := 0, float64(0)
 	for i, p := range order {

@@ -41,8 +41,7 @@ func hash(id1 int32, count1 uint64, id2 int32, count2 uint64) uint32 {
 	return uint32(h>>32) | 1<<31
 }
 
-// enter returns the node at which the digram of node n already stands, or
-// enters n and returns it.
+// enter returns the node where the digram of node n already occurs, or enters n and returns it.
 func (t *index) enter(nodes []node, h uint32, n int32) int32 {
 	x, y := &nodes[n], &nodes[nodes[n].next]
 	if s := t.ends.at(y.id); s != nil {
@@ -131,7 +130,7 @@ func (t *index) remove(nodes []node, h uint32, n int32) {
 		if s.node == 0 {
 			break
 		}
-		// s may move back to i unless its home lies behind i, up to j.
+		// s may move back to i unless its home is after i, up to j.
 		if (j-s.hash)&mask >= (j-i)&mask {
 			t.slots[i] = s
 			i = j

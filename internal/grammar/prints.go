@@ -62,7 +62,7 @@ func (p *Prints) Len() uint64 {
 	return p.rules[0].ends[len(p.rules[0].ends)-1]
 }
 
-// before is the print of the first n terminals, of which there are that many.
+// before is the print of the first n of the terminals.
 func (p *Prints) before(n uint64) print {
 	sum := nothing
 	for id := int32(0); n > 0; {
@@ -96,7 +96,7 @@ func (p *Prints) Common(q *Prints) uint64 {
 	return low
 }
 
-// then is the print of one sequence behind the other.
+// then is the print of two sequences in a row.
 func (a print) then(b print) print {
 	return print{modulo(times(a.hash, b.power) + b.hash), times(a.power, b.power)}
 }

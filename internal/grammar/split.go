@@ -34,8 +34,8 @@ const (
 	short    = 64 // up to this length a rule's count is not kept
 )
 
-// NewSplit prepares taking s apart. kind tells a terminal's kind, below kinds, and each
-// what it counts in sums: part of its weight.
+// NewSplit prepares splitting s. kind is a terminal's kind, less than kinds, and each its part of the weight that sums
+// adds up.
 func NewSplit(s *Sums, kind []int, kinds int, each func(terminal uint32) int64) *Split {
 	return &Split{s: s, kind: kind, kinds: kinds, each: each, whole: make(map[int32]*Count), marks: make(map[int32][]Count)}
 }

@@ -67,7 +67,7 @@ func Terminals(streams []*Grammar) (int, bool) {
 	return int(next), true
 }
 
-// Occurrences counts how often each terminal stands in the streams.
+// Occurrences counts how often each terminal occurs in the streams.
 func Occurrences(streams []*Grammar, terminals int) []uint64 {
 	sum := make([]uint64, terminals)
 	for _, g := range streams {

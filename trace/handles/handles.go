@@ -157,7 +157,7 @@ func countsOf(k *trace.Rank) [][]uint64 {
 	return counts
 }
 
-// makerOf tells which kind of objects a function makes.
+// makerOf returns which kind of objects a function creates.
 func makerOf(f *trace.Function) (of kind, ok bool) {
 	switch {
 	case f.Has(trace.CreatesType):
@@ -176,7 +176,7 @@ func makerOf(f *trace.Function) (of kind, ok bool) {
 	return of, slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Out && p.Kind == mpiKinds[of] })
 }
 
-// makes tells what a call of a maker makes; false if it makes nothing.
+// makes returns the object that a call of a creator makes; false if it makes none.
 func makes(of kind, c *trace.Call) (key, bool) {
 	if of == datatype && c.NewType == nil || of == comm && c.NewComm == nil {
 		return key{}, false

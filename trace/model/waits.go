@@ -8,7 +8,7 @@ type Waits struct {
 	Threads      int       // of the rank with most
 	RunNs        int64     // of all threads, each from its first call to the end of its last
 	MPINs        int64
-	Messages     uint64 // of which both ends are known
+	Messages     uint64 // those with both ends known
 	Backwards    uint64 // of these, received before they were sent
 	ClockErrorNs int64  // by so much at most
 	Sites        []WaitSite

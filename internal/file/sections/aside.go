@@ -8,14 +8,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A file has the asides of each rank, and no mean of all, up to so many ranks, and then
-// so many in all: what the recorder took is told in a few bytes.
+// Limits of the asides in a file: it has those of each rank and no mean of all, up to a number a rank, then up to a
+// number in all.
 const (
 	EachRank = 16
 	inAll    = 32
 )
 
-// AsideBits is how many bits behind the first one the time of an aside keeps.
+// AsideBits is the number of mantissa bits kept of an aside's time, after the leading one.
 const AsideBits = 6
 
 // coarseAsides are those of a rank of many. If they are too many, there is the first, which
@@ -205,7 +205,7 @@ func (p *Processes) meanAsides() []model.Aside {
 // mostMeans is how many means of all ranks a file has.
 const mostMeans = 8
 
-// CompareAsides orders asides by call; what the recorder took stands first.
+// CompareAsides orders asides by call; the recorder's own come first.
 func CompareAsides(a, b model.Aside) int {
 	switch {
 	case a.Call != b.Call && a.Call < b.Call, a.Call == b.Call && !a.Off && b.Off:

@@ -142,7 +142,7 @@ type RankValue struct {
 //
 //	values = names uvarint, per name: its number in section values uvarint, per class blob
 //
-// Behind the call sites stand leaves, as if they were further terminals.
+// Leaves follow the call sites, numbered as if they were further terminals.
 func codeRankValues(c *wire.Coder, list *[]RankValue, names, classes int) {
 	seen := make(map[int]bool)
 	wire.List(c, list, 2, func(_ int, v *RankValue) {
@@ -182,8 +182,8 @@ func DecodeRankValues(r *wire.Reader, names, classes int) (list []RankValue) {
 	return list
 }
 
-// PlacedValue is what was attached to the calls at one leaf under one name, over all ranks of a class, where that
-// is not what was attached to all calls from the same site; see Leaves.
+// PlacedValue is the values attached under one name to the calls at one leaf, over all ranks of a class, if they differ
+// from those of all calls from the same site; see Leaves.
 type PlacedValue struct {
 	Leaf  int    // numbered over all threads, in their order
 	Calls uint64 // at the leaf

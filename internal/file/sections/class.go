@@ -21,8 +21,7 @@ func (c *Decoded) FirstLike(terminal int) int {
 	return terminal
 }
 
-// A DecodedTerminal is a parametric signature together with what stands with the
-// class.
+// A DecodedTerminal is a parametric signature with the values that the class keeps for it.
 type DecodedTerminal struct {
 	Group *Group
 	Sig   int           // within the group
@@ -30,7 +29,7 @@ type DecodedTerminal struct {
 	Seqs  []*column.Seq // of the values that need one, in order
 }
 
-// Key tells the terminal from others of its class as far as the trace does without columns.
+// Key identifies the terminal in its class, up to values that are in columns.
 func (t *DecodedTerminal) Key() CallKey { return CallKey{t.Group, t.Sig, t.Site} }
 
 // Vals evaluates the signature for a rank, the i-th of its class.

@@ -16,7 +16,7 @@ type RankMap struct {
 	seq            *column.Seq
 }
 
-// code says which class each rank belongs to; -1 for a rank of which there is no track. Of is that of a writer.
+// code codes the class of each rank; -1 for a rank without a track. Of is that of a writer.
 //
 //	ranks = ranks uvarint, classes uvarint, class of each rank seq
 func (m *RankMap) code(c *wire.Coder, of *column.Column) {

@@ -59,7 +59,7 @@ type ClockTable struct {
 	Of   []int32 // by rank
 }
 
-// DecodeClocks reads the clocks of so many ranks.
+// DecodeClocks reads the clocks of all ranks.
 func DecodeClocks(r *wire.Reader, ranks int) *ClockTable {
 	t := &ClockTable{}
 	n := r.Uvarint()

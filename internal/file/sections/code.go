@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// AppendCode and DecodeCode: the section of code. The tables of sites and signatures say which functions are called from where, and
-// through which functions: of that, code has only the order, which is mostly that of addresses. What is known of a place in the
-// code stands where the first vertex is there.
+// AppendCode and DecodeCode: the section of code. The tables of sites and signatures say which functions are called
+// from where, and through which functions. The section adds the order of the calls only, which is mostly that of
+// addresses. Properties of a place in the code are written with the first vertex there.
 //
 //	code    = vertices uvarint, calls, kinds, flags, stated, loops, again, steps, names, starts, files, lines, inlined, strings, [apart]
 //	calls   = count uvarint, those without a context: count uvarint, (number, from the one behind that before) uvarint…,
@@ -279,7 +279,7 @@ func (x *codeCoder) steps() {
 	}
 }
 
-// apart are the vertices of which at most one is reached in a round.
+// apart codes the pairs of vertices that exclude each other in an iteration.
 func (x *codeCoder) apart() {
 	n := len(x.c.Apart)
 	if x.R != nil {

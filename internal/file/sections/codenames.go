@@ -71,7 +71,7 @@ func (x *codeCoder) beginning(name string, of int) (at uint64, ok bool) {
 	return at, err == nil && fmt.Sprintf(nameless, at) == name
 }
 
-// addresses are where functions begin of which nothing else is known, from the first place in them. Most are multiples of 16.
+// addresses codes where unnamed functions begin, relative to the first known place in them. Most are multiples of 16.
 func (x *codeCoder) addresses() {
 	for i := range x.texts {
 		t := &x.texts[i]

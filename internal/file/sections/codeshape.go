@@ -68,7 +68,7 @@ func bit(set bool) int {
 // maxLevels bounds how deep vertices are: each frame of a stack has loops around it.
 const maxLevels = 1 << 12
 
-// Kinds of vertices as they stand in a file.
+// Kinds of vertices as encoded in a file.
 const (
 	shapeFunction = iota
 	shapeLoop
@@ -99,9 +99,9 @@ func (x *codeCoder) setShape(v *model.Vertex, shape int) {
 	}
 }
 
-// A shaper tells what a vertex is to be from those before it and the calls that come. A function with a frame, or a call, is an item
-// of the body around it, at the place through which the next call is reached; loops and functions by jumps are on the way there.
-// What there is between two items is what was between the same ones wherever else the function was called from.
+// A shaper predicts a vertex from those before it and the calls that follow. A function with a frame, or a call, is an
+// item of the body around it, at the place through which the next call is reached; loops and functions reached by jumps
+// are on the way there. Between two items the prediction is what was between them the last time the function occurred.
 type shaper struct {
 	t      *callTree
 	around []shapeEntry

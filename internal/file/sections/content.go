@@ -41,27 +41,27 @@ type Class struct {
 	// as Streams says.
 	Counts    []column.Column
 	Terminals Terminals
-	// Lanes, if any, stand in rising order of Terminal. LaneCounts is to their Steps
-	// what Counts is to Streams.
+	// Lanes, if any, are in rising order of Terminal. LaneCounts has the repetition counts of their Steps, as Counts
+	// has those of Streams.
 	Lanes      []lane.Columns
 	LaneCounts []column.Column
-	// Histograms, if any, stand in rising order of Terminal and From.
+	// Histograms, if any, are in rising order of Terminal and From.
 	Histograms []Histogram
 	// Ranked is what each of several ranks spent; of one rank its Times say it.
 	Ranked timing.TotalColumns
 	// RankedValues is the sums of what was attached on each of several ranks, by name: what
 	// is below zero in place of gaps, what is above in place of durations.
 	RankedValues map[string]timing.TotalColumns
-	// Placed, if any, stands in rising order of Leaf.
+	// Placed, if any, is in rising order of Leaf.
 	Placed []Placed
-	// Firsts, if any, stands in rising order of Leaf.
+	// Firsts, if any, is in rising order of Leaf.
 	Firsts []First
-	// Mixed is the terminals, in rising order, of which it is not known what calls at single places of the first stream took.
+	// Mixed lists, in rising order, the terminals without times of single leaves in the first stream.
 	Mixed []int
 	// Values is what was attached to calls, by name, parallel to Terminals; see
 	// Reader.Values.
 	Values map[string][]model.ValueStat
-	// PlacedValues, by name, stand in rising order of Leaf.
+	// PlacedValues, by name, are in rising order of Leaf.
 	PlacedValues map[string][]PlacedValue
 }
 

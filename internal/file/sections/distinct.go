@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// Distinct calls of a trace with stacks are a signature and a site each, stack and all. Each stands behind the one that came before it where it came
-// first, the first class going before others. So they are about in the order of the program's code, and signatures
-// come back as they did with the stack before.
+// Distinct calls of a trace with stacks are a signature and a site each, stack and all. Each follows the call that
+// preceded its first occurrence; the first class comes first. So they are about in the order of the program's code, and
+// signatures recur as they did with the stack before.
 //
 //	calls = calls uvarint, per call: site varint, per call: signature uvarint
 //
@@ -28,7 +28,7 @@ type siteOrder struct {
 	sites  []int32
 }
 
-// orderSites needs sites as they are in a table: what is around one comes before it, and those around which there is the same stand in the order of
+// orderSites needs sites in the order of a table: enclosing ones first, and sites with equal callers in the order of
 // their places.
 func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 	n := len(place)
@@ -68,7 +68,7 @@ func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 type signaturesAt struct {
 	groups []*Group
 	first  []int // number of the first signature of each
-	used   []int // so many of each were there
+	used   []int // how many of each have occurred
 	last   int   // the group of the last new one
 	recent []int // signatures, the last one last
 }

@@ -21,7 +21,7 @@ import (
 type Encoded struct {
 	head   []byte // up to where the series begins
 	series int64  // size of its pieces
-	index  []byte // behind these
+	index  []byte // after these
 }
 
 // Prepare encodes c.
@@ -81,7 +81,7 @@ func (e *Encoded) Draft(path string) (*Draft, error) {
 	return d, nil
 }
 
-// DraftPattern is what names of drafts have behind those of their traces.
+// DraftPattern is what the names of drafts add to the names of their traces.
 const DraftPattern = ".draft*"
 
 // Name returns the draft's path, by which other processes can open it too.

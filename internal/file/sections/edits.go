@@ -6,19 +6,17 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// Classes that differ in a few calls have lists of signatures that differ in a
-// few places: a rank at the border of a grid lacks a neighbour, one higher up in
-// a tree has one more child. If there are not too many classes, such lists are written
-// as what has to be done to that of a class before. All grammars are in front of
-// all lists, as that compresses best.
+// Classes that differ in a few calls have lists of signatures that differ in a few places: a rank at the border of a
+// grid lacks a neighbour, one higher up in a tree has one more child. If there are not too many classes, such lists are
+// written as edits of an earlier class's list. All grammars precede all lists, which compresses best.
 //
 //	together = 255 uint8, per class: streams uvarint, grammars…,
 //	           per class: varying counts,
 //	           per class: back uvarint, signatures of the terminals if 0, else edits
 //	edits    = hunks uvarint, per hunk: copied uvarint, left out uvarint, added uvarint, added varint…
 //
-// The list edited is that of the class so far back. What is behind the last hunk is copied,
-// too. Signatures added are differences to the one before them in the list, at first to 0.
+// The edited list is that of the class this far back. The rest after the last hunk is copied, too. Signatures added are
+// differences to the one before them in the list, at first to 0.
 const (
 	Together    = 255
 	maxTogether = 256     // classes; with more, a list's own form is as good
@@ -34,7 +32,8 @@ type Common struct {
 	Edited                  bool
 }
 
-// codeTogether is the classes. Of their lists a writer says how far back that one is out of which each is made, and what their bytes are.
+// codeTogether codes the classes. A writer passes, for each class, the distance back to the one whose list is edited,
+// and the encoded list.
 func codeTogether(c *wire.Coder, list []Common, table *SignatureTable, back []int, how [][]byte) {
 	tag := byte(Together)
 	wire.Byte(c, &tag)
@@ -199,7 +198,7 @@ func codeEdits(c *wire.Coder, from []int, hunks *[]hunk) {
 	})
 }
 
-// edit makes the list of which hunks are the edits of from.
+// edit applies hunks to a list.
 func edit(from []int, hunks []hunk) (list []int) {
 	for _, h := range hunks {
 		list = append(append(list, from[:h.copied]...), h.added...)

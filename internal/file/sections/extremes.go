@@ -51,7 +51,7 @@ type Extremes struct {
 	common           bool // of several classes
 }
 
-// Extremes returns what the stats of pools come to.
+// Extremes returns the extremes of pools by their stats.
 func (p *Pooled) Extremes(stats []model.Stat) []Extremes {
 	list := make([]Extremes, p.Rows)
 	for i := range stats {
@@ -96,7 +96,7 @@ type extremeCode struct {
 // kept is what a file has of the extremes of a row.
 type kept struct{ least, most, minRank, maxRank bool }
 
-// keeps tells what a file has of a row. The rest follows from the means.
+// keeps returns which extremes of a row are in a file. The others follow from the means.
 func (p *Pooled) keeps(r *callRow, common bool) kept {
 	several := p.Ranks > 1
 	switch {
@@ -166,7 +166,7 @@ func (p *Pooled) extremeCode(r *callRow, e *Extremes, common bool, index map[int
 	return x
 }
 
-// atMost makes the longest call, as it is read, no longer than what calls come to.
+// atMost limits the longest call, as it is read, to the sum of the calls.
 func (x *extremeCode) atMost(sum uint64, p *Pooled, r *callRow) {
 	for x.most > 0 && x.read(p, r, true, ownNumber).Max > sum {
 		x.most, x.dev = x.most-1, max(x.dev-1, 0)
@@ -191,7 +191,7 @@ func (x *extremeCode) read(p *Pooled, r *callRow, common bool, member func(i int
 	return e
 }
 
-// read returns the extremes of the rows of a class. Those that its base has stand there.
+// read returns the extremes of the rows of a class. It takes those that the base has from there.
 func (p *Pooled) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []Extremes {
 	if c.common[k] != nil {
 		return c.common[k]
@@ -203,14 +203,14 @@ func (p *Pooled) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) i
 			continue
 		}
 		list[i] = c.extremes[k][i].read(p, &c.rows[k][i], false, member)
-		if p.Ranks == 1 { // none is longer than what the calls of the rank come to
+		if p.Ranks == 1 { // none is longer than the sum of the rank's calls
 			list[i].Max = min(list[i].Max, sums[i])
 		}
 	}
 	return list
 }
 
-// commonRow tells which row of a base a class's row has its extremes in common with.
+// commonRow returns the row of a base that has the extremes of a class's row, too.
 func (c *TimeCodes) commonRow(p *Pooled, k, i int) (int, bool) {
 	if c == nil {
 		return 0, false
@@ -229,10 +229,10 @@ func (c *TimeCodes) readCommon(p *Pooled) {
 	}
 }
 
-// Agree makes what is told twice agree: extremes of single calls are rounded in another way than those of
-// ranks' totals. No rank's total is less than its longest call; where each rank
-// made one call, that is its total. apart tells of which sites extremes are those of other classes, too: the writer held
-// totals against them, and what is known of the class's own calls is what they took in the mean.
+// Agree makes redundant numbers consistent: extremes of single calls are rounded otherwise than those of ranks' totals.
+// No rank's total is less than its longest call; if each rank made one call, that is its total. apart marks the sites
+// whose extremes include other classes': the writer compared totals with those, and of the class's own calls only the
+// mean is known.
 func Agree(times []model.Times, groups []int32, ranks int, apart [2][]bool) {
 	if ranks < 2 {
 		return

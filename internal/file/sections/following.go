@@ -8,15 +8,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A program first makes its calls about in the order in which they stand in its code, and new ones from a site in the order in
-// which the table has them. So a list of calls is mostly that the next site follows, and of its calls the next one.
+// A program first makes its calls about in the order of its code, and new ones from a site in the order in which the
+// table has them. So a list of calls is mostly that the next site follows, and of its calls the next one.
 //
 //	following = 250 uint8, per call: site varint, per call: call varint
 //
-// Sites are in the order of their places: of each call it says how many further its site is than that of the call before, at first
-// the first; and how many further the call is, among those of its site, than the one behind that which came last from there.
-// Tables of calls with stacks are in the order of the code. Then the first is left out, and it says how many further each call is than
-// the one behind the call before.
+// Sites are in the order of their places: of each call it has two differences: from the site of the call before, at
+// first the first one; and, among the calls of its site, from the successor of the last call there. Tables of calls
+// with stacks are in the order of the code. Then the first is left out, and each call is written as the difference from
+// the successor of the call before.
 const (
 	following     = 250
 	fewFollowing  = 32      // calls: a shorter list is no shorter so

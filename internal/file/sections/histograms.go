@@ -22,7 +22,7 @@ func AppendHistograms(b []byte, list []Histogram) []byte {
 	return wire.Append(b, func(c *wire.Coder) { codeHistograms(c, &list, 0, 0) })
 }
 
-// DecodeHistograms reads those of a class with so many terminals and places.
+// DecodeHistograms reads the histograms of a class.
 func DecodeHistograms(r *wire.Reader, terminals, places int) (list []Histogram) {
 	if codeHistograms(&wire.Coder{R: r}, &list, terminals, places); r.Err() != nil {
 		return nil

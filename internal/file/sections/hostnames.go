@@ -114,7 +114,7 @@ func numberedAt(name string, at int) (x hostNumber, ok bool) {
 	return hostNumber{before: name[:at], after: name[end:], number: n, width: end - at}, err == nil
 }
 
-// name is the i-th behind the first.
+// name is the name i after the first.
 func (x *hostNumber) name(i int64) (string, bool) {
 	const most = 1_000_000_000_000_000 // what has more digits than maxDigits
 	if x.step > most/model.MaxRanks || x.step < -most/model.MaxRanks {

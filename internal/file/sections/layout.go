@@ -41,8 +41,7 @@ func widthOf(t model.Type) signature.Width {
 	panic(fmt.Sprintf("sections: values of type %d have no width", t)) // the schema has no such
 }
 
-// Few functions have more parameters, and few signatures more spans: for so many there is
-// room on the stack.
+// Few functions have more parameters, and few signatures more spans: this much is kept on the stack.
 const (
 	someParams = 16
 	SomeSpans  = 24
@@ -105,8 +104,8 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 // Displacements that are the sums of counts are left out of signatures (see
 // signature.LeaveOut), and filled in wherever values leave this package.
 
-// maySum reports whether a parameter may be filled in: an array of integers right
-// behind another one.
+// maySum reports whether a parameter's values can be computed: those of an array of integers that directly follows
+// another one.
 func maySum(f *model.Function, i int) bool {
 	return i > 0 && isNumbers(&f.Params[i]) && isNumbers(&f.Params[i-1])
 }

@@ -19,14 +19,14 @@ type Placed struct {
 	Outer []float64
 }
 
-// A placesBlob is what leaves of a class have of their own, as a file has it.
+// A placesBlob is the encoded times of a class's leaves.
 //
 //	places = per class blob
 //	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean, duration mean,
 //	         (2·(leaf, as a difference to the one before) + entry) uvarint, gap mean, duration mean,
 //	         entry mean if it is 1, (0 uvarint, mean of outer loops)…
 //
-// A mean has eight significant bits. What a terminal has is that of all of its leaves, but for those that stand there themselves.
+// A mean has eight significant bits. A terminal's mean is that of its leaves without means of their own.
 type placesBlob struct {
 	common map[int32]leafMeans // by terminal
 	own    []Placed
@@ -142,7 +142,7 @@ func Leaves(streams []*grammar.Grammar) []int32 {
 	return grammar.Unfold(streams[0], grammar.UnfoldLimit).Terminal
 }
 
-// meanBits is how many bits behind the first one a mean keeps.
+// meanBits is the number of mantissa bits kept of a mean, after the leading one.
 const meanBits = 7
 
 func codeMean(c *wire.Coder, f *float64) { codeRounded(c, f, meanBits) }
@@ -188,7 +188,7 @@ func codeFirsts(c *wire.Coder, list *[]First, leaves int) {
 	}
 }
 
-// appendMixed and DecodeMixed: the terminals of which it is not known what their calls at single places took.
+// appendMixed and DecodeMixed: the terminals without times of single leaves.
 //
 //	mixed = per class blob
 func appendMixed(classes []Class) []byte {

@@ -203,7 +203,7 @@ func (p *Processes) steady(vals, units []int64) []steadyRun {
 		cut := unit >> extraDigits // by which the time may be more than v
 		near := unit
 		if v-unit/2 > 0 && unitOf(v-unit/2, digitsFor(len(vals))) < unit {
-			near /= 2 // it would be told as one that is known better
+			near /= 2 // otherwise it would look like a more precise one
 		}
 		x := run{1, v + cut - near/2, v + near/2, float64(v) + float64(cut)/2, max(1, near>>extraDigits)}
 		if unit == 1 {

@@ -34,7 +34,7 @@ func FunctionOf(c *mpi.Call) model.Function {
 		f.Attrs |= model.Large
 	}
 	if c.ReturnsValue() {
-		// A handle that comes out of a conversion has no request behind it.
+		// A handle that a conversion returns is no request.
 		if f.Result = typeOf(c.Returns); f.Result == model.Request {
 			f.Result = model.Int
 		}
@@ -164,7 +164,7 @@ var entries = sync.OnceValue(func() [][]byte {
 	return table
 })
 
-// known is the entry of a function, nil if there is none.
+// known is the entry of a function; nil if none.
 func known(id uint16) []byte {
 	if list := entries(); int(id) < len(list) {
 		return list[id]

@@ -42,7 +42,7 @@ func SeriesFile() (*os.File, error) {
 	return f, nil
 }
 
-// Index is what stands behind the pieces.
+// Index is the trailer after the pieces.
 //
 //	series = piece of each rank…, index, size of index uint32, crc uint32 of index
 //	index  = seq of ranks: sizes of the pieces in bytes

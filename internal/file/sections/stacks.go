@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// The sites that have one site around them are calls in one function, and where that is called from the same place again, it mostly
-// makes the same ones. So sites with stacks are lists of places, one for each site. A list begins where the places of a function do, as
-// a rule, and is all of these, or what it was where the function was called from elsewhere:
+// The sites that have one site around them are calls in one function, and where that is called from the same place
+// again, it mostly makes the same ones. So sites with stacks are lists of places, one for each site. As a rule a list
+// begins with the first place of a function. It has all places of the function, or those it had for another caller:
 //
 //	stacks = stacks uvarint, bodies uvarint, per body: places behind the beginning of that before uvarint,
 //	         per site, these too: list uvarint, per new list: body uvarint, per new list: extent
@@ -19,7 +19,7 @@ import (
 //	extent = 0: as with the new list before that began there, at first up to the next body; else places uvarint,
 //	         per place but the first: (place - the one behind that before) varint
 //
-// The sites that this makes are numbered as they come, behind the places.
+// The resulting sites are numbered in this order, after the places.
 
 // childLists are the lists at each place, the last one last.
 type childLists map[int][][]int
@@ -31,7 +31,7 @@ func (x childLists) of(place int) [][]int {
 	return [][]int{nil}
 }
 
-// came makes a list the last one of a place; it was n-th last, from 0, or is new if there are no so many.
+// came makes a list the last one of a place; it was n-th last, from 0, or is new if n exceeds their number.
 func (x childLists) came(place, n int, list []int) {
 	l := x.of(place)
 	if at := len(l) - 1 - n; at >= 0 {
@@ -45,7 +45,7 @@ func (x childLists) came(place, n int, list []int) {
 // bodies are the places where functions begin, and which of them lists began with lately.
 type bodies struct {
 	starts []int
-	end    int     // behind the last place
+	end    int     // after the last place
 	lists  [][]int // the last one that began there
 	lately []int   // the last one last
 	others *fenwick
@@ -64,7 +64,7 @@ func (x *bodies) code(body int) int {
 	return 2*zigzag(x.others.before(body)-x.others.before(x.at)) + 1
 }
 
-// body is the reverse; -1: there is none.
+// body is the inverse of number; -1 for an invalid code.
 func (x *bodies) body(code int) int {
 	if code%2 == 0 {
 		if n := code/2 - 1; n > 0 && n <= len(x.lately) {
@@ -258,7 +258,8 @@ func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 	return outer, place
 }
 
-// A fenwick is a set of numbers below n, at first all of them, of which the k-th is found in logarithmic time: a Fenwick tree.
+// A fenwick is a set of numbers below n, at first all of them, with access to the k-th in logarithmic time: a Fenwick
+// tree.
 type fenwick struct {
 	sums []int32 // at i: of the i & -i numbers below i
 	n    int
@@ -292,7 +293,7 @@ func (o *fenwick) before(i int) (n int) {
 	return n
 }
 
-// at is the k-th, from 0; -1: there are no so many.
+// at is the k-th, from 0; -1 if there are fewer.
 func (o *fenwick) at(k int) int {
 	if k < 0 || k >= o.n {
 		return -1

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// far is how much of all time may stand with calls through other callers than those that took it.
+// far is the largest share of all time that may be credited to other callers.
 const far = 1e-3
 
 // placeStacks adds to what leaves of a class, of these terminals, have of their own. Calls may share a summary with others that differ from
@@ -91,8 +91,9 @@ func (a callTime) from(b callTime) float64 {
 	return math.Abs(a.gap-b.gap) + math.Abs(a.duration-b.duration)
 }
 
-// apart lists the terminals that need means of their own, lest more than so much time is where it wasn't spent. Those without have the
-// rest of what all took: so of two that differ it is enough to know one, that of which less is lost by rounding.
+// apart lists the terminals that need means of their own so that at most this much time is credited to wrong callers.
+// Terminals without share the rest of their group's time: of two that differ one is enough, the one that loses less by
+// rounding.
 func (s *stackless) apart(enough float64) (list []int) {
 	own := make([]bool, len(s.calls))
 	var rest callTime // of those without, in all

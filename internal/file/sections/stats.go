@@ -9,10 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// The times of a class in a file. All are rounded: means to FineBits bits behind the first one,
-// so that what they add up to over the pools of a class stays what it was; extremes
-// and deviations to CoarseBits, or FineBits where there are as many times as ranks, as
-// differences of their numbers to that of the mean, which are small whatever the unit of the times.
+// The times of a class in a file. All are rounded: means to FineBits bits after the leading one, so that their sums
+// over the pools of a class stay equal; extremes and deviations to CoarseBits, or FineBits where there are as many
+// times as ranks, as differences of their numbers to that of the mean, which are small whatever the unit of the times.
 //
 // Each pool has a mean of its own. Extremes and the deviation are of a row: all pools of a call site, and if
 // other classes refer to this one, theirs as well.
@@ -28,11 +27,11 @@ import (
 //	        of two ranks: rank of max uvarint,
 //	        else ((max - mean) - (mean - min)); ((max - mean) - deviation); rank of max uvarint; rank of min uvarint
 //
-// A base of 0 says that numbers stand as they are, 1 too, and that others refer to them: high bits of mean uint8, or
-// 255 and a uvarint where they are more, the others as uvarint, those of spreads as varint. Else it is 2 + the number of another class.
-// Means and spreads are then differences to those of the pool or group with the same signature there, as
-// varint, means without their low bits apart; what is not there counts as if it had none.
-// That class has base 1, so that two pieces are all that is read for one.
+// With a base of 0 or 1 numbers are absolute; 1 says that other classes refer to them: high bits of mean uint8, or 255
+// and a uvarint where they are more, the others as uvarint, those of spreads as varint. Else it is 2 + the number of
+// another class. Means and spreads are then differences to those of the pool or group with the same signature there, as
+// varint, means without their low bits apart; missing pools count as without deviation. That class has base 1, so that
+// two pieces are all that is read for one.
 //
 // apart is 0 where totals of ranks are the calls. Sums are counts times means.
 const (
@@ -59,7 +58,7 @@ type TimeCodes struct {
 	Stats    [2][]statCode
 	extremes [2][]extremeCode // per row
 	spreads  [2][]spreadCode
-	rows     [2][]callRow // what stats come to
+	rows     [2][]callRow // sums of the stats
 	// What others refer to that have this one as base.
 	byKey  map[PoolKey]int
 	byRow  map[any]int
@@ -186,7 +185,7 @@ func (p *Pooled) sums(codes []statCode) []uint64 {
 	return sums
 }
 
-// means are the numbers of the means over the ranks of what the calls of groups come to.
+// means are the codes of the means over ranks of each group's total.
 func (p *Pooled) means(codes []statCode) []int {
 	sums := make([]float64, len(p.Lone))
 	for i := range codes {

@@ -18,7 +18,7 @@ func codeMeta(c *wire.Coder, meta map[string]string) {
 	})
 }
 
-// DecodeStrings reads texts by the hashes that stand for them in signatures.
+// DecodeStrings reads texts by the hashes that signatures have for them.
 //
 //	strings = count, (hash uint64, text string)… by hash
 func DecodeStrings(r *wire.Reader) map[uint64]string {

@@ -66,7 +66,7 @@ func (c *Content) checkThinned() error {
 	return nil
 }
 
-// A distribution is what values were, before they were merged or given up.
+// A distribution is that of the original values, before they were merged or became synthetic.
 //
 //	distribution = least varint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…
 //	bin          = (low - high of the bin before, or least) uvarint, (high - low) uvarint, (value - low) uvarint, count uvarint
@@ -78,7 +78,7 @@ func distribution(c *wire.Coder, d *model.Distribution, ranks int) {
 	bins(c, d, math.MaxInt)
 }
 
-// bins are those of which no number is above most.
+// bins codes the bins whose numbers are at most most.
 func bins(c *wire.Coder, d *model.Distribution, most int) {
 	last := d.Least.Value
 	wire.List(c, &d.Bins, 4, func(_ int, x *model.Bin) {

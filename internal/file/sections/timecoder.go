@@ -156,7 +156,7 @@ func (t *TimeCoder) extremes(p *Pooled, c *TimeCodes, k int) {
 			code(&c.extremes[k][i], base)
 		}
 	}
-	// Only rows that the base doesn't have stand here: nothing is known of them.
+	// This has only rows that the base lacks: nothing is known of them.
 	number := func(v *int) { t.uvarint(v, maxCode) }
 	each(func(x kept) bool { return x.least }, func(x, base *extremeCode) { number(&x.least) })
 	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.most) })

@@ -16,9 +16,9 @@ import (
 // to keep them apart would take more room than all the rest of the trace.
 const PoolFrom = 32
 
-// pools tells which summary each terminal of a class goes into, and how many
-// there are. groups is the number of each terminal's signature group. Calls that differ
-// in nothing but their stacks share one, too: the first of them is what likes says.
+// pools returns the summary that each terminal of a class goes into, and the number of summaries. groups is the number
+// of each terminal's signature group. Calls that differ only in their stacks share a summary, too: like has the first
+// of them.
 func pools(groups, like []int32) (of []int32, n int) {
 	members := make([]int, countGroups(groups))
 	for i, g := range groups {
@@ -47,15 +47,15 @@ func pools(groups, like []int32) (of []int32, n int) {
 	return of, n
 }
 
-// A CallKey is a distinct call of a class but for the values that stand in columns.
+// A CallKey is a distinct call of a class without the values that are in columns.
 type CallKey struct {
 	group any
 	sig   int
 	site  int // with its stack
 }
 
-// Likes tells for each terminal the first one that differs from it in its stack alone. The n-th of those that have the
-// same key is like the n-th of those with another stack: what tells them apart is in columns.
+// Likes returns for each terminal the first one that differs from it only in its stack. The n-th of those with the same
+// key is like the n-th of those with another stack, as the values that distinguish them are in columns.
 func Likes(n int, key func(i int) CallKey) []int32 {
 	type base struct {
 		group any
@@ -260,8 +260,8 @@ func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
 // mostRounded is the largest number that Rounded returns.
 func mostRounded(keep int) int { return 62<<keep - 1 }
 
-// Rounded is the number of the nearest of those that have so many bits behind the first
-// one, unrounded the reverse. Greater numbers have greater ones.
+// Rounded is the number of the nearest value with this many mantissa bits after the leading one; unrounded is the
+// inverse. Greater values have greater numbers.
 func Rounded(f float64, keep int) int {
 	if !(f > 0) {
 		return 0

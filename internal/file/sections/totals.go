@@ -24,7 +24,7 @@ type Ranked struct {
 	Known []bool
 }
 
-// RankedOf returns a table of so many ranks of which nothing is known yet.
+// RankedOf returns a table for this many ranks, all unknown.
 func RankedOf(ranks int) Ranked { return Ranked{make([]float64, ranks), make([]bool, ranks)} }
 
 // ranked returns what the section will say, but for its rounding.

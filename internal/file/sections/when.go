@@ -45,7 +45,7 @@ const (
 
 type whenCoder struct{ waitCoder }
 
-// WidthOf is the width of a column that is kept of one: a time that an even step stands for.
+// WidthOf is the width of a stored column: the time that an even step encodes.
 func WidthOf(ns float64) float64 {
 	return (widthSteps(int64(max(0, ns))) * 2).Ns()
 }

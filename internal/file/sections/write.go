@@ -408,8 +408,7 @@ func (e *encoder) times() []byte {
 	return appendBlobs(nil, blobs)
 }
 
-// terminal checks a terminal and enters its signature. What stands with the class goes
-// to stored.
+// terminal checks a terminal and enters its signature. Values that the class keeps go to stored.
 func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[]byte) (signatureRef, error) {
 	e.vals = e.vals[:0]
 	for i := range t.Vals {
@@ -423,8 +422,7 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 	site := e.sites.number[t.Site]
 	n := e.table.group(t, e.sites.place(site), e.functions[t.Call])
 	g := e.table.groups[n]
-	// One member's values tell the kinds; were another's to lie elsewhere, the
-	// forms would only be less apt.
+	// One member's values determine the kinds; if another's lengths differ, the forms only fit worse.
 	ranks, err := g.shape.ranks(g.Function, e.vals)
 	if err != nil {
 		return signatureRef{}, err
@@ -433,8 +431,8 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 	return signatureRef{n, sig, int32(site)}, err
 }
 
-// callbacks notes the values that are hashes of sites. Hashes are large and
-// have nothing in common, so a run of more than two is none.
+// callbacks notes the values that are hashes of sites. Hashes are large and unrelated, so a run of more than two is not
+// hashes.
 func (e *encoder) callbacks(c *column.Column) {
 	for _, r := range c.Runs() {
 		for k := range min(r.Count, 2) {
