@@ -137,8 +137,8 @@ func Requests(c *trace.Call) iter.Seq2[int, *trace.Value] {
 	}
 }
 
-// transfers says what a call moves that stands at a position; of one that makes a persistent
-// request, what moves when that is started.
+// transfers returns what the call at a position moves; for one that makes a persistent request, what moves whenever
+// that is started.
 func (a *Account) transfers(c *trace.Call, stream int, index uint64) (out, in transfer) {
 	m := meaning.Of(c.Name())
 	base := Operation{Function: c.Func, Root: NoRoot, Peer: -1}
@@ -212,7 +212,7 @@ func rootOf(c *trace.Call, comm *handles.Comm) int {
 	return int(root)
 }
 
-// told returns the status of a call that receives, nil if it has none.
+// told returns the status of a receiving call; nil if it has none.
 func (x *transfer) told(c *trace.Call) *trace.StatusValue {
 	if x.status < 0 {
 		return nil

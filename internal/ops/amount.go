@@ -7,8 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A call is a terminal taken apart: where in its signature the values stand
-// that matter. Positions of what is missing are -1.
+// A call is a terminal with the positions of relevant values in its signature; -1: missing.
 type call struct {
 	terminal int
 	means    *meaning.Call // nil if it starts requests, no more
@@ -357,7 +356,7 @@ func (c *call) instead(get values, v *view, comm commSize, x *meaning.Side, o op
 	return c.share(get, v, comm, n, o)
 }
 
-// share is how much one direction comes to.
+// share returns the amount of one direction.
 func (c *call) share(get values, v *view, comm commSize, times blocks, o operands) (s Share) {
 	if o.datatype < 0 {
 		s.Unsized = true

@@ -36,7 +36,7 @@ type Class struct {
 	calls []*call // by terminal; nil if it does not matter
 	seen  []bool  // and was taken apart
 
-	constant []bool       // by terminal: the amount is the same on all ranks, wherever the call stands
+	constant []bool       // by terminal: the amount is the same on all ranks and at all positions
 	amounts  []Amount     // of one such call
 	odd      map[int]bool // terminals whose signatures are laid out differently from rank to rank
 	counts   []uint64
@@ -101,9 +101,8 @@ func (c *Class) all() error {
 	return nil
 }
 
-// sameHandles reports whether handles have the same meaning on all ranks, as far
-// as that can be told from the values of the calls that make them. Own rank in a
-// communicator does not count: see view.rank.
+// sameHandles reports whether handles provably have the same meaning on all ranks, by the values of the calls that make
+// them. The own rank in a communicator does not count: see view.rank.
 func (c *Class) sameHandles() (bool, error) {
 	for t := range c.calls {
 		called := c.first.Called(t)
@@ -257,7 +256,7 @@ func (w *evaluator) rank() (*trace.Rank, error) {
 	return w.k, nil
 }
 
-// objects tells what the rank's handles mean. An error shows in w.err.
+// objects returns the meanings of the rank's handles. An error goes to w.err.
 func (w *evaluator) objects() *handles.Rank {
 	if w.x == nil && w.err == nil {
 		var k *trace.Rank
@@ -359,7 +358,7 @@ func (w *evaluator) total(t int) error {
 	var v view
 	a := w.amount(t, &v)
 	c.move(t, nil)
-	always := true // it is the same wherever the call stands
+	always := true // the amount is the same at all positions
 	if v.askedHandle {
 		list, err := w.piecesOf(t)
 		if err != nil {
@@ -399,7 +398,7 @@ func (w *evaluator) total(t int) error {
 // by several goroutines at once.
 type Member struct{ w *evaluator }
 
-// Member returns what computes the calls of a rank; x is what its handles stand for.
+// Member returns an evaluator of a rank's calls; x resolves its handles.
 func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
 	member, ok := slices.BinarySearch(c.x.Ranks(), k.Number())
 	if !ok {
@@ -408,8 +407,8 @@ func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
 	return &Member{&evaluator{c: c, member: member, k: k, x: x}}, nil
 }
 
-// Moved returns what a call of a terminal moves, given where it stands, with the blocks of each member if
-// that is asked for. Of a call that makes a persistent request that is what moves whenever this is started.
+// Moved returns what a call of a terminal moves at its position, on request with the blocks of each member. For a call
+// that makes a persistent request that is what moves whenever it is started.
 func (m *Member) Moved(terminal, stream int, index uint64, blocks bool) Shares {
 	p := m.w.call(terminal)
 	if p == nil || p.means == nil {

@@ -49,11 +49,11 @@ type Act struct {
 // A Kind says what an act is.
 type Kind uint8
 
-// The kinds of acts. Where an operation of its own is begun by one call and completed by
-// another, or by none, its ID stands in both.
+// The kinds of acts. If one call begins an operation and another completes it, or none does, both acts have the
+// operation's ID.
 const (
 	Send      Kind = iota // a message, by a call that returns when the buffer is free
-	SendBegin             // a message, of which SendEnd tells when the buffer is free
+	SendBegin             // a message; SendEnd follows when the buffer may be reused
 	SendEnd
 	Recv
 	RecvBegin // a receive is posted; Peer, Tag and Received are what it asks for
@@ -131,7 +131,7 @@ func (o *Operation) Exclusive() bool {
 	return p != nil && p.In.Num == mpi.LockExclusive
 }
 
-// World is Peer as a rank of the world; -1 if it is none.
+// World is Peer as a rank of the world; -1 if unknown.
 func (o *Operation) World() int { return o.Comm.Peer(o.Peer) }
 
 // A Window is memory that ranks open to each other. They share the Window.
@@ -141,7 +141,7 @@ type Window struct {
 	Comm   *handles.Comm
 	Name   string // that a rank gave it first; empty: none
 
-	Ordinal int // so many windows and files the communicator's ranks had made before
+	Ordinal int // the number of windows and files that the communicator's ranks had made before
 }
 
 // String names a window for people.

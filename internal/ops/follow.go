@@ -33,7 +33,7 @@ func (s *Source) Follow(rank int, sink Sink) (*Following, error) {
 	return f, nil
 }
 
-// Until tells of the calls that began before a time.
+// Until passes on the calls that began before a time.
 func (f *Following) Until(ns int64) error {
 	for f.next != nil && f.at < ns {
 		if err := f.p.step(f.next, f.sink); err != nil {
@@ -44,7 +44,7 @@ func (f *Following) Until(ns int64) error {
 	return nil
 }
 
-// End tells of what is left.
+// End passes on the rest.
 func (f *Following) End() error {
 	if err := f.Until(ToEnd); err != nil {
 		return err

@@ -53,8 +53,8 @@ func meetsOn(c *trace.Call) int {
 	return on
 }
 
-// Members returns the communicator whose members must all make the call at a position; nil if there is none, or it
-// isn't known.
+// Members returns the communicator whose members must all make the call at a position; nil if it is not collective, or
+// unknown.
 func (a *Account) Members(c *trace.Call, stream int, index uint64) *handles.Comm {
 	if meetsOn(c) < 0 {
 		return nil

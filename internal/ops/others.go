@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Others finds the distinct calls of a rank that another rank has to do with. None has to do with a collective call on a
-// communicator of one process, a message to the rank itself or to MPI_PROC_NULL, or access to a file that only the rank
-// opened. What is not known has others in it.
+// Others finds the distinct calls of a rank that involve another rank. Collective calls on a communicator of one
+// process, messages to the rank itself or to MPI_PROC_NULL, and access to a file that only the rank opened do not.
+// Unknown calls do.
 type Others struct {
 	r    *trace.Reader
 	k    *trace.Rank
@@ -40,8 +40,8 @@ func OthersOf(r *trace.Reader, k *trace.Rank, none bool) *Others {
 	return &Others{r: r, k: k, none: none}
 }
 
-// In reports whether another rank has to do with some occurrence of a distinct call, by what the call names: what its
-// requests stand for is not looked at.
+// In reports whether some occurrence of a distinct call involves another rank, judged by the call's parameters without
+// its requests.
 func (o *Others) In(terminal int) (bool, error) {
 	if o.none {
 		return false, nil

@@ -80,7 +80,7 @@ func (p *process) prepare(t *thread, q *plan, c *trace.Call) {
 	}
 }
 
-// rule returns what tells what the calls of a function do; nil if that is nothing, but for time.
+// rule returns the function that passes on the acts of a call; nil if the call has none.
 func rule(c *trace.Call) func(*process, *thread, *plan, *Call) {
 	f := c.Func
 	m := meaning.Of(f.Name)
@@ -146,7 +146,7 @@ func Alone(c *trace.Call) bool {
 	return Is(c.Func, mpi.Local) || m != nil && m.Pattern == meaning.File && !c.Func.Has(trace.Collective) || ToNobody(c)
 }
 
-// Abandons reports whether calls of a function give up a request before it has completed, or try to.
+// Abandons reports whether calls of a function free or cancel a request before it has completed.
 func Abandons(f *trace.Function) bool {
 	base := Base(f)
 	return base == "Cancel" || base == "Request_free"

@@ -19,20 +19,20 @@ const (
 type Options struct {
 	Ranks    []int // in rising order; nil: all
 	From, To int64 // on the run's time line: calls that are under way between these times
-	// Starts says at which position of a thread to begin: what was under way there is not known, and neither are the
-	// numbers of messages. The thread ends where To is. nil: all threads are told from their beginning.
+	// Starts returns the position of a thread at which to begin: what was under way there is unknown, and so are the
+	// numbers of messages. The thread ends at To. nil: all threads are read from their beginning.
 	Starts   func(rank, stream int) uint64
 	Phase    string // only calls of marked phases of that name, by position; empty: all
-	UnderWay bool   // tell what calls were about that never returned: Send, Recv and Awaited
-	// Idle says which calls of a function do nothing that matters, nil: none. Of long stretches of these the first ones
-	// alone are told. They make no requests, and use none up.
+	UnderWay bool   // pass on what calls were doing that never returned: Send, Recv and Awaited
+	// Idle returns which calls of a function do nothing that matters; nil: none. Of a long stretch of these only the
+	// first ones are passed on. They neither make nor complete requests.
 	Idle     func(f *trace.Function) func(c *trace.Call) bool
-	Values   bool               // tell what was attached to calls
+	Values   bool               // read the values attached to calls
 	Messages bool               // number messages, so that formats can say what was received where
 	Shares   bool               // say what goes to each member of a collective that has an array of counts
-	Finer    bool               // tell of synchronisations of windows with groups, of views and syncs of files, and of probes, too
+	Finer    bool               // pass on synchronisations of windows with groups, views and syncs of files, and probes, too
 	Untimed  bool               // do not look at times, as if there were none
-	Progress func(calls uint64) // told now and then how many more calls were looked at
+	Progress func(calls uint64) // called now and then with the number of further calls that were read
 	Clock    Clock              // nil: the trace's own times
 	Extent   *[2]int64          // when the first call began and the last rank ended, on the run's time line; nil: looked up
 }

@@ -47,7 +47,7 @@ type Part struct {
 // Close lets go what the content may still be read from.
 func (p *Part) Close() { p.close() }
 
-// Cut cuts a part out of a trace. progress is told after each rank.
+// Cut cuts a part out of a trace. progress is called after each rank.
 func Cut(r *trace.Reader, w Window, progress func(ranks int)) (*Part, error) {
 	return of(r, w, nil, progress)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// MainLoop names the loop whose iterations a run is told by.
+// MainLoop names the main loop of a run, in place of a loop's own name.
 const MainLoop = "main"
 
 // rounds finds the calls of some rounds of a loop. A round is from one call that begins it to before the next.

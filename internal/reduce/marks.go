@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Marks tells which sizes in a rank's calls stand for others, and which messages are drawn.
+// Marks finds the sizes in a rank's calls that replace several original ones, and the synthetic messages.
 type Marks struct {
 	k        *trace.Rank
 	list     []trace.Thinned
@@ -46,7 +46,7 @@ func (m *Marks) Drawn(c *trace.Call) *trace.Partners {
 	return trace.PartnersOf(m.partners, c)
 }
 
-// DrawnText is what stands behind a call whose message is drawn, nothing behind others.
+// DrawnText is the note printed after a call with a synthetic message; "" after others.
 func DrawnText(p *trace.Partners) string {
 	if p == nil {
 		return ""

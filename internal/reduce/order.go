@@ -13,17 +13,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Ordered gives up in which order requests were finished, where that is another on each rank and in each run, so that ranks that
-// poll are of one class.
+// Ordered drops the order in which requests finished if it differs between ranks and runs. Ranks that poll then are of
+// one class.
 //
 // Invariants:
 //
-//  1. Calls in a row from one place that are given what is left of the same requests, and finish some of them, finish the same after,
+//  1. Consecutive calls from one place with the rest of the same requests, which finish some of them, finish the same ones after,
 //     in the order of the array. Nothing that other ranks see is between them, so that any order is one that the run could have had.
 //  2. Tests and probes that found nothing are left out, as the program saw nothing of the other ranks by them.
 //  3. What ranks spent MUST stay: a call that takes the place of others takes as long as these together.
 //
-// It is the same trace if they finish in the order of their arrays anyway. progress is told of each rank that was looked at.
+// It is the same trace if they finish in the order of their arrays anyway. progress is called after each rank.
 func Ordered(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 	changed := false
 	ch := &Change{

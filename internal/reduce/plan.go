@@ -28,7 +28,7 @@ type slot struct {
 	fixed bool  // may not be merged, nor what belongs to it
 	told  bool  // a status says it
 	again bool  // the size of the slot before, with another tag, which makes them one family
-	tag   int   // where the tag stands; -1: none, key is that of a function
+	tag   int   // where the tag is; -1: none, key is that of a function
 	key   key
 }
 
@@ -42,16 +42,17 @@ func (s *slot) keyIn(vals []int64) key {
 	return key{n: vals[s.tag]}
 }
 
-// A spread is an array of counts with displacements behind it, in the same unit, that are no plain sums.
+// A spread is an array of counts followed by one of displacements in the same unit that are no plain sums.
 type spread struct{ counts, displs, n int }
 
-// A sizePlan is where sizes stand in the calls of a terminal.
+// A sizePlan lists where a terminal's calls have sizes.
 type sizePlan struct {
 	slots   []slot
 	spreads []spread
 }
 
-// planOf finds the sizes in a terminal's calls, of which one has these values. sizes tells how large a datatype is, 0 if that isn't known.
+// planOf finds the sizes in a terminal's calls; vals are the values of one. sizes returns the size of a datatype, 0 if
+// unknown.
 func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) int64) (*sizePlan, error) {
 	c := k.Called(terminal)
 	if c.Return != 0 && c.Return != mpi.ErrInStatus {
@@ -175,7 +176,7 @@ func (p *sizePlan) statuses(f *trace.Function, at *trace.Positions, vals []int64
 	return nil
 }
 
-// apply changes a call's sizes to what stands for them.
+// apply replaces a call's sizes.
 func (p *sizePlan) apply(vals []int64, of func(s *slot, k key, bytes int64) int64) {
 	var gaps [][]int64
 	for _, x := range p.spreads {

@@ -196,7 +196,7 @@ func (f *sizeFamily) merge(precision int) {
 	}
 }
 
-// value is what stands for a size.
+// value is the size that replaces another.
 func (f *sizeFamily) value(size int64) int64 {
 	i, _ := slices.BinarySearchFunc(f.bins, size, func(b trace.Bin, size int64) int { return cmp.Compare(b.High, size) })
 	if i < len(f.bins) && f.bins[i].Low <= size {

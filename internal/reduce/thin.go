@@ -28,23 +28,23 @@ import (
 // Options say how far to go.
 type Options struct {
 	Precision int                        // percent: sizes may differ by what is missing to 100 and be one
-	Budget    int64                      // bytes: merge no more than it takes to come to so many, families that take most first; 0: merge all
-	Rounds    func(*trace.Reader) Drawer // what gives up numbers of rounds in a trace; nil: nothing does
+	Budget    int64                      // bytes: merge only as much as needed for a file of this size, the largest families first; 0: merge all
+	Rounds    func(*trace.Reader) Drawer // makes trip counts synthetic; nil: keep them
 	Partners  Partners                   // nil: they stay
-	Ordered   *trace.Reader              // if not nil: the trace with requests in order, of which all else is given up
+	Ordered   *trace.Reader              // if not nil: the trace with requests in order, the input of all other steps
 
 	code int64 // bytes that what is known of the program's code takes in the file
 }
 
-// A Drawer gives up numbers of rounds, too. With a budget it is asked where merging sizes is not enough.
+// A Drawer makes trip counts synthetic. With a budget it is used only if merging sizes is not enough.
 type Drawer interface {
 	Tracks([]*track.Track) error     // changes those of all ranks
-	Content(*sections.Content) error // of which this is what they were merged to
-	Families() int                   // how many loops there were to be given up
-	Limit(families int)              // to be given up from now on, those that take most first
+	Content(*sections.Content) error // drawn from the merged tracks whose content this is
+	Families() int                   // the number of loops that can become synthetic
+	Limit(families int)              // make only this many synthetic from now on, the largest first
 }
 
-// A Kept is why something stays that was to be given up, and how often it does.
+// A Kept is a reason why something is kept that was to become synthetic, and how often it applies.
 type Kept struct {
 	Why   string
 	Count uint64
@@ -59,18 +59,18 @@ func KeptOf(counts map[string]uint64) (list []Kept) {
 	return list
 }
 
-// Partners gives up whom messages go to, too: it makes a trace in which they are drawn, of which all else is then given up. With a
-// budget it is asked where all else is not enough.
+// Partners makes the partners of messages synthetic: it returns a trace with synthetic messages, the input of all other
+// steps. With a budget it is used only if all else is not enough.
 type Partners interface {
-	Families() (int, error)                   // how many there are to be given up
-	Draw(families int) (*trace.Reader, error) // so many, those that take most first
+	Families() (int, error)                   // the number of families that can become synthetic
+	Draw(families int) (*trace.Reader, error) // makes this many synthetic, the largest first
 }
 
 // A Result is a thinned trace. It is good until Close.
 type Result struct {
 	*Part
 	Bytes  int64  // of the file
-	Drawer Drawer // that gave up numbers of rounds, nil if there was none
+	Drawer Drawer // that made trip counts synthetic; nil: none did
 	Larger bool   // partners could be drawn, and are not as the trace would be no smaller
 	// Unmerged says that sizes could be merged, and are not for the same reason.
 	Unmerged bool
@@ -105,12 +105,12 @@ const codeEntry = 16
 // ErrBudget is wrapped by the error that says that a budget can't be kept.
 var ErrBudget = errors.New("too large")
 
-// ErrUndrawn is what a Drawer comes to that finds it can't draw in what tracks were merged to.
+// ErrUndrawn is returned by a Drawer that cannot make trip counts synthetic in the merged tracks.
 var ErrUndrawn = errors.New("numbers of rounds can't be drawn")
 
 var errThinned = errors.New("was reduced before; take the trace that it was made of")
 
-// Thin thins a trace. progress is told of each rank that was looked at.
+// Thin thins a trace. progress is called after each rank.
 func Thin(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	sizes, failed := r.Thinned()
 	loops, failed2 := r.Drawn()
@@ -147,7 +147,7 @@ func Thin(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error)
 	return x, err
 }
 
-// withPartners does so where there is anything to be given up.
+// withPartners makes partners synthetic, too, where that is possible, then thins the rest.
 func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error) {
 	x, err := thinOf(r, o, progress)
 	if o.Partners == nil || err != nil && !(errors.Is(err, ErrBudget) && o.Budget > 0) || err == nil && o.Budget > 0 {
@@ -161,7 +161,7 @@ func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result
 		}
 		return x, cmp.Or(failed, err)
 	}
-	// drawn makes a trace in which so many families of messages are drawn.
+	// drawn thins a trace in which this many families of messages are synthetic.
 	all := o
 	all.Budget = 0
 	drawn := func(n int) (*Result, error) {
@@ -271,7 +271,7 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, erro
 	return fewest(len(list), o.Budget, func(n int) (*Result, error) { return try(n, fits) })
 }
 
-// drawn makes a trace in which numbers of rounds are given up, too, as few as it takes. All sizes are merged.
+// drawn makes trip counts synthetic, too, as few as possible. All sizes are merged.
 func (s *survey) drawn(list []*sizeFamily, o Options, d Drawer, progress func(int)) (*Result, error) {
 	all, err := s.write(list, o.Precision, d, progress)
 	if err != nil {
@@ -287,7 +287,7 @@ func (s *survey) drawn(list []*sizeFamily, o Options, d Drawer, progress func(in
 	})
 }
 
-// fewest finds how many of n families have to be merged, of which all are enough.
+// fewest finds the least number of families, of n, whose merging fits into the budget. All n are known to fit.
 func fewest(n int, budget int64, try func(n int) (*Result, error)) (*Result, error) {
 	low := 0 // too few
 	var best *Result
@@ -444,9 +444,9 @@ func Merges(low, high int64, precision int) bool {
 	return float64(high-low)*100 <= float64(100-precision)*float64(high)
 }
 
-// Bins merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie
-// around a mean are not split there. What stands for a bin is a multiple of grain, so that it is a whole number
-// of elements for senders and receivers; where there is none, the sizes stay. Nothing is never merged with something, and sizes that are alone are in no bin.
+// Bins merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie around a
+// mean are not split there. A bin's size is a multiple of grain, a whole number of elements for senders and receivers;
+// if none exists, the sizes stay. Size 0 is never merged with others, and single sizes are in no bin.
 func Bins(list []stats.Bin, precision int, grain int64) (out []trace.Bin) {
 	for len(list) > 0 && list[0].Low <= 0 {
 		list = list[1:]

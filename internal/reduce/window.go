@@ -17,13 +17,13 @@ import (
 
 // A Window says what to take of a trace: calls for which all that is set holds.
 type Window struct {
-	From, Until *int64  // calls that had not ended, and that had begun, so many ns after the run's first call
+	From, Until *int64  // calls that end after From and begin before Until, in ns after the run's first call
 	Phase       string  // those of the marked phases of that name; "" all
 	Loop        string  // those of rounds of a loop: "main", or the call that begins a round; "" all
 	First, End  uint64  // which rounds, if there is a loop
-	Inner       bool    // those behind MPI_Init and before MPI_Finalize
+	Inner       bool    // those after MPI_Init and before MPI_Finalize
 	Place       Placing // how call sites are named, for Loop
-	// Sites are those of the calls that tell the rounds of Loop, if it is the place or the function of a loop.
+	// Sites are the calls by which iterations of Loop are counted, if Loop is a place or the function of a loop.
 	Sites map[trace.FunctionSite]bool
 
 	found      bool             // a thread has rounds of the loop
@@ -127,7 +127,7 @@ func (w *Window) Of(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, err
 // Found reports whether a thread that Of looked at has rounds of the loop that the window is of.
 func (w *Window) Found() bool { return w.Loop == "" || w.found }
 
-// of does so, and tells whether the thread has the loop that the window is of.
+// of returns the window's part of a thread, and whether the thread has the window's loop.
 func (w *Window) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []ops.Span, found bool, err error) {
 	list = []ops.Span{{End: k.Len(stream)}}
 	if w.Inner {

@@ -1,7 +1,5 @@
-// Streams are those that the ranks of a class have in common, and how often
-// each rank repeats what stands in them: workers that got different numbers of tasks did the
-// same. Where the ranks agree, the number stands in the grammar; where they don't, a column
-// holds it.
+// Streams are the grammars that the ranks of a class share, and how often each rank repeats their symbols: workers with
+// different numbers of tasks did the same. A count that all ranks share is in the grammar; others are in a column.
 
 package column
 

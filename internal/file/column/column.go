@@ -110,8 +110,7 @@ func Join(a, b *Column) Column {
 	return c
 }
 
-// push adds a run, giving up to two of its values to the run before it just as
-// single appends would.
+// push adds a run; up to two of its values may go to the run before it, as with single appends.
 func (c *Column) push(r Run) {
 	c.n += r.Count
 	for r.Count > 0 {

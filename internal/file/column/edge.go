@@ -26,9 +26,8 @@ const (
 	sLeast2
 )
 
-// Coefficients of Edge, behind those of the kind it is added to. The edge is
-// the first (side even) or last ranks of each block, width of them; the value
-// there is value, plus the rank if side has bit 1 set.
+// Coefficients of Edge, which follow those of the kind it is added to. The edge is the first (side even) or last ranks
+// of each block, width of them; the value there is value, plus the rank if side has bit 1 set.
 const (
 	eBlock = iota
 	eWidth
@@ -140,8 +139,7 @@ func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 	return form, true
 }
 
-// Shares tells whether block sizes were found, and so whether Plain makes a
-// difference.
+// Shares reports whether block sizes were found, and so whether Plain makes a difference.
 func (f *Fitter) Shares() bool { return len(f.shares) > 0 }
 
 // product reads the coefficients of Share off the places where values change, if
@@ -231,8 +229,8 @@ func (f *Fitter) border(vals []int64) (Form, bool) {
 	return Form{}, false
 }
 
-// edges returns what edges the members of which at holds may be: blocks and
-// widths follow from where that begins and ends.
+// edges returns the possible edges that are the members selected by at: blocks and widths follow from where the
+// selection begins and ends.
 func (f *Fitter) edges(n int, at func(i int) bool) (list [][edgeCoefficients]int64) {
 	var turns []int64
 	state := at(0)
@@ -290,7 +288,7 @@ const maxGap = 256
 // inside fits the members that an edge leaves.
 func (f *Fitter) inside(vals []int64, e [edgeCoefficients]int64, at func(i int) bool) (Form, bool) {
 	n := len(vals)
-	probe := Form{Kind: Edge} // on Const, whose coefficients begin behind the first
+	probe := Form{Kind: Edge} // on Const, whose coefficients begin after the first
 	copy(probe.edge(), e[:])
 	rest := members{vals: vals, skip: make([]bool, n)}
 	for i, r := range f.ranks {

@@ -2,7 +2,7 @@ package column
 
 import "github.com/spoor-hpc/spoor/internal/expr"
 
-// Expr is a closed form as a formula. constant is for values that stand alone.
+// Expr is a closed form as a formula. constant makes the expression of a constant value.
 func (f *Form) Expr(constant func(v int64) *expr.Expr) *expr.Expr {
 	rank, ranks, c := expr.Of(expr.Rank), expr.Of(expr.Ranks), &f.C
 	if f.Kind&Edge != 0 {

@@ -53,9 +53,8 @@ func NewFitter(ranks Column, size int) *Fitter {
 	return f
 }
 
-// Fit returns the form to store a column in, and what stands with the class,
-// nil if nothing does. preferRank decides the form of a single value: whether
-// it is more likely to be relative to the rank.
+// Fit returns the form in which to store a column, and the data that the class keeps for it, or nil. preferRank decides
+// the form of a single value: whether it is more likely to be relative to the rank.
 func (f *Fitter) Fit(c *Column, preferRank bool) (Form, []byte) {
 	if v, ok := c.Same(); ok {
 		if c.n == 1 && preferRank && v >= 0 {
@@ -288,7 +287,7 @@ func (f *Fitter) dense() bool {
 	return true
 }
 
-// position returns where a rank stands among those of the class.
+// position returns a rank's index in the class.
 func (f *Fitter) position(rank int64) (int, bool) {
 	if f.index != nil {
 		i, ok := f.index[rank]
@@ -322,8 +321,7 @@ func (f *Fitter) digits(m *members, o corner, d, base, m1 int64) Form {
 	return form
 }
 
-// Holds reports whether a form that stands for another class gives all values
-// of a column, too.
+// Holds reports whether a form of another class gives all values of a column, too.
 func (f *Fitter) Holds(form *Form, c *Column) bool {
 	if form.Kind == Const {
 		v, ok := c.Same()
@@ -375,7 +373,7 @@ type tested struct {
 	ok   bool
 }
 
-// probes is how many members' values tell most wrong forms.
+// probes is how many members' values suffice to reject most wrong forms.
 const probes = 6
 
 func (f *Fitter) probes() [probes]int {

@@ -17,7 +17,7 @@ const (
 	Ring   Kind = 2 // (rank + c) mod P
 	Xor    Kind = 3 // rank xor c
 	Digits Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
-	Stored Kind = 5 // no closed form: a Seq stands with the class
+	Stored Kind = 5 // no closed form: the class has a Seq for it
 	Like   Kind = 6 // as another column of the class that is stored: scaled, or that of a shifted rank
 	Wrap   Kind = 7 // (rank + c) mod p within its block of p ranks
 	Share  Kind = 8 // a product of two block sizes, each one larger at first
@@ -37,7 +37,7 @@ const (
 // coefficients is how many numbers each kind needs.
 var coefficients = [...]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4, Line: 2, Turn: 3, Plane: 4}
 
-// Coefficients are those of a form, as many as its kind needs.
+// Coefficients are the coefficients of a form; its kind decides their number.
 type Coefficients [7 + edgeCoefficients]int64
 
 // A Form is a kind with its coefficients.
@@ -106,7 +106,7 @@ func (k Kind) Valid() bool {
 	return false
 }
 
-// Columns returns whether a Seq stands with the class for a form of the kind.
+// Columns reports whether the class keeps a Seq for a form of the kind.
 func (k Kind) Columns() bool { return k == Stored || k&Masked != 0 }
 
 // bounds returns between what a coefficient must lie, so that Eval can't fail.
@@ -196,7 +196,7 @@ func mod(a, m int64) int64 {
 	return a
 }
 
-// A Value is a form with what stands with the class, if anything.
+// A Value is a form with the data that the class keeps for it, if any.
 type Value struct {
 	Form Form
 	Seq  *Seq // the values of a Stored form, those that a Like or Local one refers to, the mask of a Masked one

@@ -101,8 +101,7 @@ func (l *FormList) AppendCoefficients(b []byte) []byte {
 	return b
 }
 
-// Forms are the forms that one value has in several signatures. They stay as they are
-// coded: a few bytes may stand for millions.
+// Forms are the forms that one value has in several signatures. They stay encoded: a few bytes may represent millions.
 type Forms struct {
 	n     int
 	kind  Kind // of all, if rows is nil
@@ -171,8 +170,7 @@ func DecodeForms(r *wire.Reader, n int) Forms {
 // DecodeCoefficients reads the coefficients of forms whose kinds are known.
 func (f *Forms) DecodeCoefficients(r *wire.Reader) { f.DecodeCoefficientsOf(r, nil) }
 
-// DecodeCoefficientsOf does the same and tells how many bytes those of each kind
-// of form took.
+// DecodeCoefficientsOf is DecodeCoefficients, and calls note with the bytes of each kind of form.
 func (f *Forms) DecodeCoefficientsOf(r *wire.Reader, note func(kind Kind, forms, bytes int)) {
 	decode := func(kind Kind, n int) {
 		if n == 0 || r.Err() != nil {
@@ -227,13 +225,13 @@ func decodeCoefficients(r *wire.Reader, kind Kind, n int) coefficientList {
 	return l
 }
 
-// maxListed is up to how many forms kinds may be coded by their differences, which is not
-// done any more: nobody can tell how many of a kind there are but by going through them.
+// maxListed is the number of forms up to which kinds may be coded by their differences. Files are no longer written so,
+// as the number of a kind was known only after reading all.
 const maxListed = 1 << 12
 
-// kindRows are the kinds of forms, of which there are several.
+// kindRows are the kinds of several forms.
 type kindRows interface {
-	at(i int) (kind Kind, before int) // before: how many of that kind stand before it
+	at(i int) (kind Kind, before int) // before: how many of that kind precede it
 	count(kind Kind) int
 }
 
@@ -303,7 +301,7 @@ type listedRows struct {
 
 type kindRow struct {
 	kind   Kind
-	end    int // number behind its last form
+	end    int // number after its last form
 	before int // forms of the kind before the row
 }
 

@@ -12,8 +12,8 @@ const (
 // mostWide is up to how wide grids are sought for Plane.
 const mostWide = 4096
 
-// As returns a form of one of the kinds, the first that has one, that gives the values of ranks in a world
-// of a size. Of Digits those are sought in which each digit goes round by itself, as in a torus.
+// As returns a form that gives the values of ranks in a world of a size, of the first kind that has one. With Digits
+// only forms are tried in which each digit is shifted on its own, as in a torus.
 func As(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok bool) {
 	p := int64(size)
 	try := func(kind Kind, c ...int64) bool {

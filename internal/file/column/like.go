@@ -6,10 +6,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// Columns without a closed form are seldom alone: the size of a message stands
-// in its status, too, in other units; and where a pattern wanders over a grid of
-// ranks from step to step, each step has the column of the one before, shifted.
-// Such a column refers to one that is stored.
+// Columns without a closed form are seldom unique: the size of a message is in its status, too, in other units; and if
+// a pattern moves over a grid of ranks from step to step, each step has the column of the one before, shifted. Such a
+// column refers to a stored one.
 
 // Coefficients of Like. The value of rank x + d·y is
 // add + mul/div · (that of rank (x+dx mod d) + d·(y+dy mod P/d) - sub).
@@ -24,8 +23,7 @@ const (
 	lAdd
 )
 
-// Within reports whether a form of kind Like or Local refers to some of so many stored
-// columns of a class of so many ranks out of all, and to ranks of that class.
+// Within reports whether a form of kind Like or Local refers to stored columns that exist, and to ranks of the class.
 func (f *Form) Within(stored, ranks, size int) bool {
 	if f.Kind == Local {
 		return f.C[oOwn] < int64(stored) && f.C[oSize] <= int64(stored)

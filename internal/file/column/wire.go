@@ -7,9 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// AppendRuns appends the column as it travels up the merge tree: number of
-// runs, then per run its count, its start as a difference to the value that
-// would have continued the run before it, and its stride if it has one.
+// AppendRuns appends the column as it is sent up the merge tree: number of runs, then per run its count, its start as a
+// difference to the value that would have continued the run before it, and its stride if it has one.
 //
 //	runs | count, Δstart, [stride if count > 1] | …
 func (c *Column) AppendRuns(b []byte) []byte {
@@ -105,7 +104,7 @@ func CodeStored(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
 	}
 }
 
-// CodeValues is CodeSeq of a column of these values, of which a reader knows the number.
+// CodeValues is CodeSeq for a column whose length the reader knows.
 func CodeValues(c *wire.Coder, vals []int64) {
 	if c.R == nil {
 		c.B = EncodeValues(c.B, vals)

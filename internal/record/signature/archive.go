@@ -8,19 +8,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A program that doesn't repeat itself has a million signatures, of which it calls each
-// once. All but the latest are therefore packed, in blocks: a key is what differs from
-// the first one in its block with the same call, site and length; times of a single call
-// are two numbers.
+// A program that doesn't repeat itself has a million signatures, each called once. All but the latest are therefore
+// packed, in blocks: a key is stored as its difference to the first one in its block with the same call, site and
+// length; times of a single call are two numbers.
 
 const (
 	blockKeys = 1 << 12
-	recent    = 2 * blockKeys // so many are never packed
+	recent    = 2 * blockKeys // this many are never packed
 	maxBases  = 254
 	noBase    = 255
 )
 
-// A keyBlock is so many signatures that came one after the other.
+// A keyBlock is a number of consecutive signatures.
 type keyBlock struct {
 	bases []Key
 	at    []uint32 // where each key begins
@@ -30,7 +29,7 @@ type keyBlock struct {
 
 	called bool             // each was called once; else never
 	once   [][2]uint32      // duration and gap of these calls; nil: see times
-	some   map[int32]*Times // those of which once is not true
+	some   map[int32]*Times // those that were called more than once
 	times  []Times
 }
 

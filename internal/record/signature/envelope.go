@@ -8,13 +8,13 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// Most statuses repeat their receive: they say that the message came that it names, of the
-// size that it has room for. Such a status need not be kept. In place of StatusFilled stands
-// StatusPosted, in place of StatusIgnored StatusPostedIgnored, and nothing follows.
+// Most statuses repeat their receive: they have its source and tag, and the size that it has room for. Such a status is
+// not kept: its form is StatusPosted instead of StatusFilled, or StatusPostedIgnored instead of StatusIgnored, and
+// nothing follows.
 //
-// The receive of a status is the call itself, or the call of the same thread that made the request;
-// for a persistent one that is not MPI_Start. It has to name source, tag and a predefined datatype.
-// A call in which MPI failed has no such status, nor has one that leaves its requests as they are.
+// The receive of a status is the call itself, or the call of the same thread that made the request; for a persistent
+// one that is not MPI_Start. It has to name source, tag and a predefined datatype. A call in which MPI failed has no
+// such status, nor has one that leaves its requests unchanged.
 
 // An Envelope is what a receive says of its message.
 type Envelope struct{ Source, Tag, Bytes int64 }
@@ -85,7 +85,7 @@ func (l *Layout) receiveOf(c *mpi.Call) (r Receive, ok bool) {
 		}
 		if q := &l.Params[i]; found < len(at) {
 			if q.Dims > 0 || q.Width == Status || q.Out {
-				return r, false // what follows stands elsewhere each time
+				return r, false // the next values are at no fixed position
 			}
 			place += int32(q.Width)
 		}
@@ -138,7 +138,7 @@ func (l *Layout) Posting(spans []Span, vals []int64) Posting {
 	return Posting{}
 }
 
-// Own stands for the request of a status that belongs to the receive that has it.
+// Own, in place of a request, says that the status is that of the receiving call itself.
 const Own = -1
 
 // Statuses yields the statuses of a call that may follow from a receive, each with the number of its request among those that the call
@@ -203,15 +203,15 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 
 // Envelopes are what the requests of a thread were posted with, call after call.
 type Envelopes struct {
-	// Before returns the receives of requests that calls made which Post wasn't told of: a one-shot
-	// request by its number, a persistent one by its ID. Nil: Post was told of all.
+	// Before returns the receives of requests that were made before the first call that Post saw: a one-shot request by
+	// its number, a persistent one by its ID. Nil: Post saw all calls.
 	Before interface {
 		OneShot(number int64) Envelope
 		Persistent(id int64) Envelope
 	}
 	Made int64 // one-shot requests before the next call
 
-	from       int64      // the first of them that Post was told of
+	from       int64      // the first of them that Post saw
 	ring       []Envelope // by the low bits of their numbers
 	persistent map[int64]Envelope
 }

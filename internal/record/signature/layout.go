@@ -38,7 +38,7 @@ type Part struct {
 	Request bool
 }
 
-// UnknownNumber stands for a number that came out of a call, where nothing tells which: the call was imported.
+// UnknownNumber is an output of a call that an imported trace does not have.
 const UnknownNumber = math.MinInt64
 
 // A Width is how many values an element has.
@@ -49,10 +49,10 @@ const (
 	Nothing Width = 0
 	Word    Width = 1
 	Place   Width = 2 // an address: segment and offset
-	Status  Width = 3 // as many as its form says, see StatusFilled
+	Status  Width = 3 // its length depends on the form, see StatusFilled
 )
 
-// What the communicator and the datatype have that a call made, and where some of it stands.
+// Values of the communicator or datatype that a call made, and the offsets of some of them.
 const (
 	CommWords      = 7
 	CommSize       = 3
@@ -61,7 +61,7 @@ const (
 	TypeSize       = 0
 )
 
-// The forms of statuses, which stand before what is known.
+// Forms of statuses; the form precedes the known fields.
 const (
 	StatusAbsent  = 0
 	StatusFilled  = 1 // source, tag, count and cancelled follow, an error if that is the return code
@@ -73,7 +73,7 @@ const (
 	StatusPostedIgnored = 6
 )
 
-// Where the fields of a status stand, counted from its form.
+// Offsets of a status's fields, counted from its form.
 const (
 	StatusSource = 1 + iota
 	StatusTag
@@ -135,7 +135,7 @@ func widthOf(k mpi.Kind) Width {
 	panic(fmt.Sprintf("signature: parameters of kind %s have no width", k))
 }
 
-// What a Span has for a parameter where it is none.
+// Parameter numbers of spans that belong to no parameter.
 const (
 	Result = -1
 	Made   = 1 << 30
@@ -159,7 +159,7 @@ func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 	if len(vals) == 0 {
 		return nil, ErrLayout
 	}
-	// The return code mostly tells whether there are outputs; the values always do.
+	// The return code mostly decides whether there are outputs; the values always do.
 	outputs := vals[0] == 0 || vals[0] == mpi.ErrInStatus
 	for range 2 {
 		r := valueReader{l: l, vals: vals, at: 1, list: list}

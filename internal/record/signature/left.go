@@ -7,13 +7,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// A loop over MPI_Waitany passes the same array of requests again and again, each time as the call before left it. Such an array need not
-// be kept: in place of its length stands AsLeft, and nothing follows.
+// A loop over MPI_Waitany passes the same array of requests again and again, each time as the call before left it. Such
+// an array is not kept: its length is AsLeft, and nothing follows.
 //
-// It is kept by calls that may leave some of their requests under way: those of MPI_Waitany, MPI_Waitsome, MPI_Testany, MPI_Testsome and
-// MPI_Testall. As left is an array of the same length as that of the last such call of the thread; each element is the request that was
-// there, or null if that call ended it. If MPI failed in that call, or some request was persistent, of another thread or isn't known,
-// nothing is left.
+// It is kept by calls that may leave some of their requests under way: those of MPI_Waitany, MPI_Waitsome, MPI_Testany,
+// MPI_Testsome and MPI_Testall. An array is as left if it has the length of that in the thread's last such call, and
+// each element is the request that was there, or null if that call completed it. If MPI failed in that call, or some
+// request was persistent, of another thread or isn't known, nothing is left.
 //
 // An array that is as left is kept nevertheless if it repeats one that was kept, by the same names: a poll stays one call.
 
@@ -83,7 +83,7 @@ func (x *Left) Pass(requests []int64, made int64, leftOut bool) {
 
 // An Ending says which requests of its array a call ended.
 type Ending struct {
-	Told    bool // else nobody can tell
+	Told    bool // else the state is unknown
 	All     bool
 	Numbers []int
 }

@@ -1,20 +1,18 @@
 package signature
 
-// Displacements mostly are sums: each piece of a buffer begins where the one before it
-// ends. Such an array need not be kept, as it follows from the counts before it: in
-// place of its length n stands -6-n, the first displacement stays, and each other one
-// is 0. The number of values is what it was, so that positions in a signature mean the
-// same either way, and ranks with and without sums can be one class.
+// Displacements mostly are sums: each piece of a buffer begins where the one before it ends. Such an array is not kept,
+// as it follows from the counts before it: its length n is replaced by -6-n, the first displacement stays, and each
+// other one is 0. The number of values is what it was, so that positions in a signature mean the same either way, and
+// ranks with and without sums can be one class.
 
-// firstSummed is what the length 0 would be; above it lie the numbers that stand for
-// arrays which are none.
+// firstSummed is the code of length 0; greater negative numbers are codes of missing arrays.
 const firstSummed = -6
 
 // minSummed is the least length for which there is something to leave out.
 const minSummed = 2
 
-// Length returns the length that the first value of an array stands for, and whether
-// its elements are left out as sums. Negative lengths say that there is no array.
+// Length decodes an array's first value: its length, and whether its elements are left out as sums. A negative length
+// is that of a missing array.
 func Length(v int64) (n int64, summed bool) {
 	if v > firstSummed-minSummed {
 		return v, false

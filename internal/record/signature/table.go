@@ -29,7 +29,7 @@ type Table struct {
 	next  []uint32 // by 1 + number of the one before
 }
 
-// Times is what Add was told of a signature, in the caller's unit.
+// Times is the sum of what Add got for a signature, in the caller's unit.
 type Times struct{ Duration, Gap model.Stat }
 
 // Add counts a call that took so long, so long after the one before it.
@@ -85,7 +85,7 @@ func (t *Table) Guess(prev uint32) uint32 {
 	return None
 }
 
-// Came tells that signature n came after prev, so that it is the next guess.
+// Came notes that signature n followed prev, which makes it the next guess.
 func (t *Table) Came(prev, n uint32) { t.next[prev+1] = n }
 
 // Number returns the number of a signature, a new one if it is new. prev is
@@ -166,7 +166,7 @@ func (t *Table) enter(s uint64) {
 	t.slots[i] = s
 }
 
-// Close gives up what finds signatures, for who adds none any more.
+// Close frees the index of signatures, when no more will be added.
 func (t *Table) Close() { t.slots, t.next = nil, nil }
 
 // Size is the number of bytes the table holds.
