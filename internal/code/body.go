@@ -206,14 +206,14 @@ func (b *Body) lead(from int, to uint64) {
 	}
 }
 
-// goOn leads to the block behind, if that is of the same part.
+// goOn links to the following block, if that is of the same part.
 func (b *Body) goOn(f *Function, from int) {
 	if hi := b.Blocks[from].Hi; f.partAt(hi) == f.partAt(hi-1) {
 		b.lead(from, hi)
 	}
 }
 
-// Call finds the call that returns to an address; nil if there is none. Jumps have no return address.
+// Call finds the call that returns to an address; nil if none. Jumps have no return address.
 func (b *Body) Call(address uint64) *Call {
 	i := sort.Search(len(b.Calls), func(i int) bool { return b.Calls[i].Return >= address })
 	for ; i < len(b.Calls) && b.Calls[i].Return == address; i++ {

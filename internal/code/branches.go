@@ -33,8 +33,8 @@ type Arm struct {
 // MaxBranched bounds the elements of a list that are looked at.
 const MaxBranched = 256
 
-// Branches finds the branches of a list of which it is known which exclude each other. What is no such structure has none, as where a
-// goto leads from one way into another.
+// Branches finds the branches of a list, from which of its items exclude each other. Unstructured code has none, such
+// as a goto from one arm into another.
 func Branches(n int, apart func(i, j int) bool) []Branch {
 	if n > MaxBranched {
 		return nil

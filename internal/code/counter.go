@@ -10,8 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// A Counter is where a loop keeps a number that each of its rounds changes by the same step, whatever way it takes, and that a
-// call leaves as it is: a register that callees give back, or a word of the function's frame.
+// A Counter is a number that each iteration of a loop changes by the same step, on every path, and that calls preserve:
+// a callee-saved register, or a word of the function's frame.
 type Counter struct {
 	Register string // "" if it is in the frame
 	Offset   int64  // of a word of the frame, from the frame's address (CFA)
@@ -20,8 +20,8 @@ type Counter struct {
 	Add      int64 // how much more than when the round began
 }
 
-// Comparable reports whether what a loop's counters hold at two calls tells how many rounds lie between these, if each is less what was
-// added to it.
+// Comparable reports whether the difference of a loop's counters at two calls, less what was added to each, gives the
+// number of iterations between them.
 func (k Counter) Comparable(o Counter) bool {
 	return k.Step != 0 && k.Step == o.Step && k.Base == o.Base
 }

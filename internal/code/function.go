@@ -72,8 +72,7 @@ func (p *codeRange) cold() bool {
 	return p.inside
 }
 
-// partOf reports whether code at addr, to which f jumps, is a part of f that stands elsewhere, and not another
-// function.
+// partOf reports whether the target of f's jump is a part of f placed elsewhere instead of another function.
 func (m *Image) partOf(f *Function, addr uint64) bool {
 	p := m.part(addr)
 	if p == nil || p == f.first || p.owner != nil && p.owner != f {

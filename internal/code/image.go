@@ -54,7 +54,7 @@ type Image struct {
 	sections  []*section
 	parts     []*codeRange // ascending, apart
 	byLo      map[uint64]*codeRange
-	slots     map[uint64]string // names behind pointers that the dynamic linker fills in
+	slots     map[uint64]string // names of pointers that the dynamic linker fills in
 	moved     map[uint64]uint64 // what it puts elsewhere: addresses of this image
 	exports   map[string]uint64
 	stubNames map[uint64]string

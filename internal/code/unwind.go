@@ -288,8 +288,8 @@ const maxCallSites = 1 << 20
 // those of linking.
 type LandingSite struct{ Lo, Hi, Pad uint64 }
 
-// CallSites reads the table of landing pads of f, of which data holds what is from f.Except on. Entries
-// without a landing pad are left out, and all from the first that makes no sense.
+// CallSites reads the table of landing pads of f, from data that begins at f.Except. Entries without a landing pad are
+// left out, and so are all from the first invalid one on.
 func (f *UnwindEntry) CallSites(data []byte, order binary.ByteOrder) []LandingSite {
 	t := table{data: data, base: f.Except, order: order, wide: true}
 	end := uint64(len(data))

@@ -148,7 +148,7 @@ func (c *Clocks) Estimate(t Transport, now func() int64) ([]ClockEstimate, error
 		}
 		return nil, nil
 	}
-	// Each is relative to its parent's, which stands before it.
+	// Each is relative to its parent, which precedes it.
 	for i := 1; i < len(list); i++ {
 		p, _ := tree(i, len(list))
 		list[i].OffsetNs += list[p].OffsetNs

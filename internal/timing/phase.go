@@ -1,9 +1,8 @@
-// Phases keep how times changed over a run in little room: the times of
-// calls that are alike, in order, as a few phases of which each has a count and a sum.
-// A warm-up and the main part of a program are two phases, and a long wait between
-// them one of its own.
+// Phases keep how times changed over a run in few bytes: the times of equal calls, in order, as a few phases with a
+// count and a sum each. A warm-up and the main part of a program are two phases, and a long wait between them one of
+// its own.
 //
-// It knows times as numbers alone, and nothing of what calls they are of.
+// They are of bare numbers; which calls these belong to is the caller's business.
 
 package timing
 
@@ -16,10 +15,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// MostPhases is how many phases a PhaseLine has at most, and FewPhases how many those have of which there are
-// very many. On a busy machine each time that the program waited for a processor
-// is a phase of its own (TestInterrupted: of 2,400 parts of runs in which one of twenty calls
-// waited 3 are wrong by more than 2 % with 24 phases, 699 with 8).
+// MostPhases is the largest number of phases of a PhaseLine, and FewPhases that of lines which exist in large numbers.
+// On a busy machine each wait for a processor is a phase of its own (TestInterrupted: of 2,400 parts of runs in which
+// one of twenty calls waited, 3 are wrong by more than 2 % with 24 phases, 699 with 8).
 const (
 	MostPhases = 24
 	FewPhases  = 8
@@ -48,7 +46,7 @@ type PhaseLine struct {
 type now struct {
 	mean  uint64 // of last
 	slack uint64 // what may be in the wrong place
-	drift int64  // how much more than so many calls of mean the fresh ones have, which came behind last
+	drift int64  // sum of the fresh ones, which follow last, minus their number times mean
 	left  uint64 // after how many more calls the fresh ones are joined to last
 }
 
@@ -88,7 +86,7 @@ func (p *PhasePair) Add(a, b uint64) {
 	}
 }
 
-// AddEach takes in the times of calls, of which every step-th is one.
+// AddEach adds the times of calls, using every step-th.
 func (p *PhasePair) AddEach(a, b []uint64, step int) {
 	p.line(0).addEach(a, step)
 	p.line(1).addEach(b, step)
@@ -112,7 +110,7 @@ func (p *PhasePair) Code(c *wire.Coder) {
 
 func (p *PhasePair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
 
-// phaseLine is a PhaseLine wherever its parts stand.
+// phaseLine is a PhaseLine wherever its fields are stored.
 type phaseLine struct {
 	*now
 	*rest
@@ -171,7 +169,7 @@ func (l phaseLine) addEach(times []uint64, step int) {
 	}
 }
 
-// fresh is what came behind last.
+// fresh is the calls that follow last.
 func (l phaseLine) fresh() Phase {
 	calls := l.due - l.left
 	return Phase{calls, l.mean*calls + uint64(l.drift)}
@@ -183,7 +181,7 @@ func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
 func (l phaseLine) look(v uint64) {
 	fresh := l.fresh()
 	if off := magnitude(int64(v - l.mean)); off <= l.slack && fresh.Calls > 0 {
-		// It is fresh as a whole that has come to be another phase, or part of the last.
+		// The fresh calls as a whole are a new phase, or part of the last.
 		fresh = joined(fresh, Phase{1, v})
 		if magnitude(l.drift+int64(v-l.mean)) > l.slack {
 			l.begin(fresh)
@@ -211,7 +209,7 @@ func (l phaseLine) begin(p Phase) {
 	l.settle(p.Sum)
 }
 
-// settle begins to take in what comes behind last, which has so much more than total.
+// settle joins or separates the fresh calls, whose sum exceeds total by more.
 func (l phaseLine) settle(more uint64) {
 	l.total += more
 	l.due = l.last.Calls>>3 + 1
@@ -299,8 +297,8 @@ func ReducePhases(list []Phase, most int, limit uint64) []Phase {
 	return list
 }
 
-// MergePhases puts together the phases of several ranks that made the same calls, perhaps
-// unequally often: what stands at the same share of the calls belongs together.
+// MergePhases merges the phases of several ranks that made the same calls, perhaps unequally often: phases at the same
+// fraction of the calls belong together.
 func MergePhases(a, b []Phase) []Phase {
 	all, other := TotalPhase(a), TotalPhase(b)
 	if all.Calls == 0 || other.Calls == 0 {
@@ -392,7 +390,8 @@ type PhaseNumbers struct {
 	calls               uint64
 }
 
-// NewPhaseNumbers makes room for them, for those of which there are very many if few is set.
+// NewPhaseNumbers returns an empty PhaseNumbers, with fewer phases if few is set, for those that exist in large
+// numbers.
 func NewPhaseNumbers(few bool) *PhaseNumbers {
 	n := new(PhaseNumbers)
 	for _, l := range n.lines() {
@@ -403,8 +402,7 @@ func NewPhaseNumbers(few bool) *PhaseNumbers {
 
 func (n *PhaseNumbers) lines() [3]*PhaseLine { return [3]*PhaseLine{&n.below, &n.above, &n.count} }
 
-// Add takes in what a call has before which there were so many calls, all told; those of which
-// nothing was said have no numbers.
+// Add adds the numbers of a call that before calls precede, all included; calls left out have no numbers.
 func (n *PhaseNumbers) Add(before, below, above, count uint64) {
 	if before < n.calls {
 		return // an event of another kind with the same call
@@ -416,7 +414,7 @@ func (n *PhaseNumbers) Add(before, below, above, count uint64) {
 	n.calls++
 }
 
-// upTo says that all calls until there were so many had no numbers.
+// upTo adds calls without numbers up to a number of calls.
 func (n *PhaseNumbers) upTo(calls uint64) {
 	if calls <= n.calls {
 		return
@@ -427,7 +425,7 @@ func (n *PhaseNumbers) upTo(calls uint64) {
 	n.calls = calls
 }
 
-// Phases returns those of so many calls in all.
+// Phases returns the phases of this number of calls in all.
 func (n *PhaseNumbers) Phases(calls uint64) (below, above, count []Phase) {
 	n.upTo(calls)
 	return n.below.Phases(), n.above.Phases(), n.count.Phases()
@@ -441,7 +439,7 @@ func (n *PhaseNumbers) Code(c *wire.Coder) {
 	}
 }
 
-// none takes in so many calls of nothing.
+// none adds calls without numbers.
 func (l phaseLine) none(calls uint64) {
 	if fresh := l.fresh(); fresh.Calls > 0 {
 		l.last = joined(l.last, fresh)

@@ -7,10 +7,10 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// An Analysis is what a Snapshot comes to.
+// An Analysis is the result of analysing a Snapshot.
 type Analysis struct {
 	*Graph
-	// Met says of each operation whether its other side has come: it will complete by itself.
+	// Met says for each operation whether its other side has arrived, so that it will complete.
 	Met []bool
 	// Unreceived are messages that were sent and that no receive takes.
 	Unreceived []unreceived
@@ -69,14 +69,14 @@ func (s *Snapshot) Analyse() *Analysis {
 	return a
 }
 
-// Missing lists the ranks of the world that have not come to a collective operation, or have
-// come with another call; held those that are in it, and whose processes don't run.
+// Missing lists the ranks of the world that have not entered a collective operation, or made another call instead; held
+// lists those in it whose processes don't run.
 func (a *Analysis) Missing(operation int) (missing, held []int) {
 	x := a.arrival(&a.s.Operations[operation])
 	return x.missing, x.held
 }
 
-// condition returns what a rank waits for, nil if it may do something by itself.
+// condition returns what a rank waits for; nil if it can proceed.
 func (a *Analysis) condition(r *RankWait) *Condition {
 	if r.Busy || len(r.Threads) == 0 {
 		return nil

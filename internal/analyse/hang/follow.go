@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A follower goes through all calls and keeps what had not come to its end: messages that were
-// not received, requests, and how far each rank has come with each communicator's collectives.
+// A follower goes through all calls and keeps what is open at the end: messages not received, requests, and each rank's
+// progress in the collectives of each communicator.
 type follower struct {
 	ops.NoSink
 	s           *ops.Source

@@ -93,7 +93,7 @@ func (g *Graph) predecessors() [][]int {
 // release finds who can go on: each step is taken once for each arc.
 func (g *Graph) release() {
 	waiting := g.predecessors()
-	missing := make([]int, len(g.conditions)) // so many more are needed
+	missing := make([]int, len(g.conditions)) // how many more are needed
 	var next []int
 	for i, c := range g.conditions {
 		missing[i] = len(c.Ranks) + len(c.Of)

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Name     func(trace.Site) string // names call sites
 	Thread   func(trace.Site) string // names what threads were made for, by places in it; nil: as Name does
-	Progress func(calls uint64)      // told now and then how many more calls were looked at
+	Progress func(calls uint64)      // called now and then with the number of further calls that were read
 	Process  func(rank int) Process  // nil: nothing is known
 }
 
@@ -55,16 +55,16 @@ type Report struct {
 	Receives   []Unmatched `json:"receives"`   // without a message
 	Messages   []Messages  `json:"messages"`   // that no receive takes
 	Mismatches []Mismatch  `json:"mismatches"` // of collective calls
-	Unsure     []int       `json:"unsure"`     // ranks of which not all is known that they did: they count as ranks that can go on
+	Unsure     []int       `json:"unsure"`     // ranks whose calls are not all known: they count as ranks that can proceed
 	Losses     []ops.Loss  `json:"losses"`     // what the trace does not have
 }
 
-// A Verdict says how it stands with a world.
+// A Verdict is the state of a world.
 type Verdict string
 
 // The verdicts.
 const (
-	Ended       Verdict = "ended"       // all ranks have come to MPI_Finalize
+	Ended       Verdict = "ended"       // all ranks have reached MPI_Finalize
 	Deadlock    Verdict = "deadlock"    // some ranks wait for each other in a ring
 	Stuck       Verdict = "stuck"       // some ranks wait for what nobody will do any more
 	Livelock    Verdict = "livelock"    // some ranks ask again and again for what nobody does who waits
@@ -73,7 +73,7 @@ const (
 	Partial     Verdict = "partial"     // none: some ranks left no records here, and those that did may wait for them
 )
 
-// A Cycle is ranks of which each waits for the next, and the last for the first.
+// A Cycle is ranks each of which waits for the next, and the last for the first.
 type Cycle struct {
 	Ranks []int  `json:"ranks"`
 	Links []Link `json:"links"`
@@ -107,8 +107,8 @@ const (
 	KindBlocked   = "blocked"   // in a call that waits for others
 	KindInside    = "inside"    // in a call that waits for nobody, as far as is known
 	KindPolling   = "polling"   // asks again and again for something that has not come
-	KindOutside   = "outside"   // of MPI, behind its last call
-	KindFinalized = "finalized" // in MPI_Finalize, or behind it
+	KindOutside   = "outside"   // outside of MPI, after its last call
+	KindFinalized = "finalized" // in MPI_Finalize, or after it
 	KindEnded     = "ended"     // without MPI_Finalize, while others run on
 	KindMoving    = "moving"    // made calls while it was looked at
 	KindUnknown   = "unknown"   // left no records here
@@ -125,7 +125,7 @@ type RankState struct {
 	WaitsFor []int   `json:"waits_for"`
 	For      string  `json:"for"`
 	Call     string  `json:"call"`              // the last, in full
-	Spawns   int     `json:"spawns,omitempty"`  // so many processes it waits for in MPI_Comm_spawn
+	Spawns   int     `json:"spawns,omitempty"`  // the number of processes in MPI_Comm_spawn that it waits for
 	Threads  []State `json:"threads,omitempty"` // of a rank with several: where they are
 }
 
@@ -159,7 +159,7 @@ type Messages struct {
 // A Mismatch is a collective call in which members of a communicator don't call the same.
 type Mismatch struct {
 	Comm  string           `json:"comm"`
-	Index uint64           `json:"index"` // so many collective calls of the communicator came before
+	Index uint64           `json:"index"` // how many collective calls of the communicator came before
 	Calls []MismatchedCall `json:"calls"`
 }
 
@@ -279,7 +279,7 @@ type Group struct {
 
 // Progress is how far a member has come with the collective calls of a communicator.
 type Progress struct {
-	Count uint64           // so many were entered
+	Count uint64           // how many were entered
 	Last  []CollectiveCall // of these the last ones, in order
 }
 

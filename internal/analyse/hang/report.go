@@ -36,7 +36,7 @@ func (v *view) report() *Report {
 	return r
 }
 
-// verdict says how it stands.
+// verdict determines the state of the world.
 func (v *view) verdict() Verdict {
 	stuck, waits, livelock, ended, unknown := false, false, false, true, false
 	for rank := range v.last {
@@ -63,7 +63,7 @@ func (v *view) verdict() Verdict {
 	return Progressing
 }
 
-// cycles tells why the ranks of each cycle wait.
+// cycles explains why the ranks of each cycle wait.
 func (v *view) cycles(a *Analysis) []Cycle {
 	list := []Cycle{}
 	for _, ranks := range a.Cycles() {
@@ -76,7 +76,7 @@ func (v *view) cycles(a *Analysis) []Cycle {
 	return list
 }
 
-// link tells why a rank waits for another.
+// link explains why a rank waits for another.
 func (v *view) link(a *Analysis, rank, next int) Link {
 	t := v.last[rank].threads[v.last[rank].shown]
 	l := Link{Rank: rank, OpenNs: t.since}
@@ -215,7 +215,7 @@ func order(s *State) int {
 	return 1
 }
 
-// rank tells of one rank.
+// rank describes the state of one rank.
 func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 	e := &v.last[rank]
 	s := RankState{Rank: rank, Host: e.process.Host, PID: e.process.PID, Calls: e.calls, WaitsFor: []int{}}

@@ -12,8 +12,8 @@ type again struct {
 	spared int64    // and of these those that are left out
 }
 
-// idle is how long a program may be outside of MPI between two tests and still do
-// nothing else than to test. A replay that is behind the line leaves such gaps out.
+// idle is the longest time, in ns, outside of MPI between two tests during which a program still counts as only
+// testing. A replay that is late leaves such gaps out.
 const idle = 10_000
 
 // add takes note of a call that is that before once more, and makes those that there
@@ -77,7 +77,7 @@ func (a *again) make(s *Stream) {
 		s.late = max(0, r.Late-a.spared)
 	}
 	if line != 0 {
-		s.late = min(s.late, max(0, s.call.Begin-line)) // what is not behind the line is not late
+		s.late = min(s.late, max(0, s.call.Begin-line)) // before the line it is not late
 	}
 	r.N, a.wanted, a.spared = 0, 0, 0
 }

@@ -189,7 +189,7 @@ func (s *Stream) cstring(v *trace.Value) uint64 {
 type relocation struct{ windows []reissue.Window }
 
 const (
-	slotSize  = 8 << 30 // twice a window: what begins in it may end behind it
+	slotSize  = 8 << 30 // twice a window: a range that begins in it may end after it
 	relocated = 1 << 46 // where no Linux puts anything of its own accord, nor Go its heap
 )
 

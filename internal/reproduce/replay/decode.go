@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// learn notes what a scalar output is to tell when the call has come out.
+// learn notes that a scalar output is to be read when the call has returned.
 func (s *Stream) learn(c *trace.Call, st *argument, p *trace.Param, at uint64) {
 	out := &p.Out
 	switch out.Type {

@@ -1,15 +1,15 @@
 // An Order finds which messages a rank has to receive from what all ranks send, without a look
 // at the receives that the program made.
 //
-// Every rank goes through the calls of all ranks in one and the same order, which follows from the trace
-// alone: in turn, each rank goes on to its next send, or to its next collective call, where it stays until
-// all members are there. The rank acts on what concerns it: it makes its own sends and collective calls
-// where they stand in the order, and posts a receive for each send to it.
+// Every rank goes through the calls of all ranks in one and the same order, which follows from the trace alone: in
+// turn, each rank goes on to its next send, or to its next collective call, where it stays until all members are there.
+// The rank acts on what concerns it: it makes its own sends and collective calls at their places in the order, and
+// posts a receive for each send to it.
 //
-// Nothing can wait in vain then. What a rank has posted before it waits somewhere in the order is all that
-// stands before that place and concerns it, and it waits for nothing that stands behind. Of all ranks that
-// are held up, take the one whose place comes first: all others have come at least as far, so what it waits
-// for has been posted at the other end, whether messages have room to wait in or not.
+// Nothing can wait in vain then. Before a rank waits at some place of the order, it has posted everything before that
+// place that concerns it, and it waits for nothing after it. Of all ranks that are held up, take the one with the first
+// place: all others are at least as far, so what it waits for has been posted at the other end, whether messages are
+// buffered or not.
 //
 // Invariants:
 //
@@ -33,14 +33,14 @@ type Role uint8
 
 // The roles.
 const (
-	Own     Role = iota // nothing: it is made as it stands
+	Own     Role = iota // none: it is made as recorded
 	Dropped             // it receives, probes, or waits for requests: it isn't made
 	Sends               // it sends a message; what it receives besides is left out
 	Starts              // it starts persistent requests; of these, those that send
 	Meets               // all members of a communicator have to make it
 )
 
-// roleOf tells the role of a function's calls, as far as it is that of all of them.
+// roleOf returns the role that all of a function's calls have.
 func roleOf(def *mpi.Call) Role {
 	m := meaning.Of(def.Name)
 	switch {
@@ -68,7 +68,7 @@ func roleOf(def *mpi.Call) Role {
 // LargeReceive is what receives of 2 GiB and more need.
 const LargeReceive = "MPI_Irecv_c"
 
-// DeriveObstacles lists the calls because of which receives can't be derived, in a trace of which all calls can be made again.
+// DeriveObstacles lists the calls that rule out derived receives, for a trace that can otherwise be replayed.
 func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 	found := make(reissue.Tally)
 	for k, err := range r.Tracks() {
@@ -88,7 +88,7 @@ func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 	return found.List(), nil
 }
 
-// why says why receives can't be derived of a trace that has a call; "" if it is none to care about.
+// why is the reason for which a call rules out derived receives; "" if it does not.
 func why(c *trace.Call) string {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok || def.Has(mpi.Posix) {

@@ -179,7 +179,7 @@ func (d *derived) dropped(t *trace.TimedCall) error {
 	return nil
 }
 
-// persistent returns the place of a persistent request that sends, 0 if it is none.
+// persistent returns the place of a persistent request that sends, 0 if it is another.
 func (d *derived) persistent(v *trace.Value) uint64 {
 	if v.Form != trace.RequestPersistent {
 		return 0

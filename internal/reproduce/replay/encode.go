@@ -73,7 +73,7 @@ func roomFor(c *trace.Call) int64 {
 	return n
 }
 
-// word returns what stands for a parameter in the call.
+// word returns the word that is passed for a parameter in the call.
 func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
 	form := d.Kind.Form()
@@ -144,7 +144,7 @@ func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, er
 			return 0, nil
 		}
 		return s.p.host.StandIn(kind), nil
-	case trace.None, trace.Time: // of which nothing was recorded
+	case trace.None, trace.Time: // nothing was recorded
 		return 0, nil
 	}
 	return 0, fmt.Errorf("%s: %s: values of type %d can't be passed", c.Name(), st.def.Name, v.Type)
@@ -160,8 +160,7 @@ func (s *Stream) integer(c *trace.Call, st *argument, n int64) int64 {
 	return st.table.Raw(n)
 }
 
-// numbered tells whether numbers of a kind are given out by the MPI as a
-// program runs, and in which series.
+// numbered reports whether the MPI numbers values of a kind at run time, and in which series.
 func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
 	switch k {
 	case mpi.KindKeyval:
@@ -344,8 +343,8 @@ func (s *Stream) image() (uint64, error) {
 	return at, nil
 }
 
-// leaveStatuses writes the statuses that come out to where the MPI will: fields
-// that it leaves alone then are what they were, as far as the trace tells.
+// leaveStatuses writes the recorded statuses to where the MPI will write its own: fields that it does not set then have
+// their old values, as far as recorded.
 func (s *Stream) leaveStatuses(at uint64, v *trace.Value) {
 	for i := range v.Elems {
 		if x := v.Elems[i].Status; x != nil {

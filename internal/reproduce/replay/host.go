@@ -51,16 +51,16 @@ type Host interface {
 	// StandIn returns the address of a callback in place of the program's.
 	StandIn(kind reissue.StandIn) uint64
 
-	// Traced reports whether somebody stands between us and the MPI and looks at
-	// the calls: then requests are kept where the program had them.
+	// Traced reports whether a tool between the program and the MPI looks at the calls: then requests are kept at the
+	// program's addresses.
 	Traced() bool
 
 	// Make makes the call on the thread of the caller and fills in what came
 	// of it.
 	Make(c *Call)
 
-	// Repeat makes a call again and again, until all are made or one returns
-	// something else than 0; what the call tells then is of the last one.
+	// Repeat makes a call repeatedly, until r.Count calls are made or one does not return 0; outputs are of the last
+	// one.
 	Repeat(c *Call, r *Repeats)
 
 	// Alloc returns that many bytes outside of Go's memory; they are zero.
@@ -69,7 +69,7 @@ type Host interface {
 	// Free takes back what Alloc returned.
 	Free(addr uint64, size int64)
 
-	// Reserve takes memory at a fixed address where there is none yet.
+	// Reserve maps memory at a fixed address that is still free.
 	Reserve(addr uint64, size int64) error
 
 	// Clock returns nanoseconds from a fixed point on.

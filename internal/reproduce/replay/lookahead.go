@@ -20,7 +20,7 @@ type lookahead struct {
 
 // A requestOutcome says where and with which status a one-shot request completes.
 type requestOutcome struct {
-	status    *trace.StatusValue // its status in the end; nil: the trace does not tell
+	status    *trace.StatusValue // its final status; nil: not recorded
 	array     uint64             // 1 + index of the first call with an array that it is in, 0: none
 	position  int                // in that array
 	length    int                // of that array
@@ -52,7 +52,7 @@ func (f *lookahead) completion(c *trace.Call) (*requestOutcome, error) {
 			return v, f.walk.Err()
 		}
 		f.at++
-		if !f.walk.Repeated() { // a call once more tells nothing new
+		if !f.walk.Repeated() { // repetitions of a call are alike
 			f.look(f.walk.Call())
 		}
 	}
@@ -92,7 +92,7 @@ func made(c *trace.Call) int64 {
 	return -1
 }
 
-// tells reports whether it matters which status the request of a call will have.
+// tells reports whether the status of a call's request matters.
 func tells(c *trace.Call) bool { return c.Param("query_fn") != nil || wildcard(c) }
 
 // look takes note of requests that the call makes and of those it is about.
@@ -129,7 +129,7 @@ func (f *lookahead) look(d *trace.Call) {
 	}
 }
 
-// used notes where a request stands in a call; by value it stands nowhere.
+// used notes at which position of a call's array a request is; a request passed by value has no position.
 func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, value bool) {
 	if r.Form != trace.RequestOnce || value {
 		return

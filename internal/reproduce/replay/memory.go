@@ -86,9 +86,8 @@ const (
 	imageSize = 64 // no MPI's status is larger
 )
 
-// cell returns a place for one handle, which stays where it is as long as the handle
-// lives: a tracer tells requests apart by the variable that holds them, and an MPI may
-// fill in a communicator later.
+// cell returns memory for one handle, whose address stays as long as the handle lives: a tracer identifies requests by
+// their variable, and an MPI may fill in a communicator later.
 func (p *Process) cell() (uint64, error) {
 	at, err := p.blocks.take(cellSize)
 	if err == nil {
@@ -181,12 +180,10 @@ func newSegments(plan *reissue.Plan, l *mpi.Layout, seed uint64, h Host, known *
 	return g, nil
 }
 
-// take gives a segment memory: address space for all that calls reach, content as far
-// as the segment's size.
+// take maps a segment: address space for everything that calls reach, memory as far as the segment's size.
 //
-// Calls may reach beyond the segment, as a datatype can go from one piece of memory to
-// the next. They may also seem to, where the number of a datatype stood for a small one
-// and a large one. What is not touched is no memory.
+// Calls may reach beyond the segment, as a datatype can span several pieces of memory. They may also seem to, if one
+// number meant a small datatype and a large one. Address space that is not touched takes no memory.
 func (g *segments) take(s *reissue.Segment, size int64) error {
 	low, high := max(min(s.Low, 0), -mostSpace), min(max(s.High, 0), mostSpace)
 	r, used, err := g.room(high - low + 2*margin)
@@ -263,9 +260,8 @@ func (g *segments) special(offset int64) (uint64, error) {
 	return uint64(s.Value), nil
 }
 
-// allocs is what is known of where the segments of a rank's memory begin and end among
-// its calls. Threads of a replay are not as far as each other as they were, so that
-// memory of ranks with several stays as long as the replay, and only sizes are used.
+// allocs has the allocation events of a rank's segments. Threads of a replay advance differently than those of the
+// program. Memory of ranks with several threads therefore stays for the whole replay, and only sizes are used.
 type allocs struct {
 	largest map[reissue.Place]int64 // by segment: the most memory it ever had
 	follow  bool

@@ -167,7 +167,7 @@ func (o *Order) meet(rank int, index uint64, a *Act) error {
 	return nil
 }
 
-// stuck says which collective calls not all members come to, nil if there are none.
+// stuck returns an error that lists the collective calls which not all members reach; nil without any.
 func (o *Order) stuck() error {
 	var list []string
 	seen := make(map[*collectiveGroup]bool)

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// directed are the functions whose calls are told how to end, in replayer/under/under.c, large forms included.
+// directed are the functions whose outcome the replay dictates, in replayer/under/under.c, large forms included.
 var directed = map[string]bool{
 	"MPI_Test": true, "MPI_Testany": true, "MPI_Testall": true, "MPI_Testsome": true, "MPI_Request_get_status": true,
 	"MPI_Waitany": true, "MPI_Waitsome": true, "MPI_Waitall": true, "MPI_Win_test": true, "MPI_Parrived": true,
@@ -18,7 +18,7 @@ var directed = map[string]bool{
 	"MPI_File_open": true, "MPI_File_delete": true,
 }
 
-// Directed reports whether calls of a function are told how to end.
+// Directed reports whether the replay dictates the outcome of a function's calls.
 func Directed(name string) bool { return directed[strings.TrimSuffix(name, "_c")] }
 
 // outcome lays out what the call is to give: struct under_outcome. 0 means that
@@ -107,7 +107,7 @@ func wildcard(c *trace.Call) bool {
 	return r.Wild
 }
 
-// statusOf returns the status of a call that has one, if it tells of a message.
+// statusOf returns the status of a call if it is that of a message; else nil.
 func statusOf(c *trace.Call) *trace.StatusValue {
 	p := c.Param("status")
 	if p == nil || p.Out.Status == nil {
@@ -116,8 +116,8 @@ func statusOf(c *trace.Call) *trace.StatusValue {
 	return message(p.Out.Status)
 }
 
-// message returns a status if it tells of a message. Whether it was cancelled is
-// for requests to say: after a probe that bit may be anything.
+// message returns a status if it is that of a message. The cancelled bit counts for requests only: after a probe it is
+// undefined.
 func message(v *trace.StatusValue) *trace.StatusValue {
 	if v.Form != trace.StatusFilled && v.Form != trace.StatusIgnored || v.Source == mpi.AnySource || v.Tag == mpi.AnyTag {
 		return nil

@@ -95,7 +95,7 @@ func (s *Stream) encodeFile(c *trace.Call, plan *callPlan) error {
 	return s.arena.err
 }
 
-// fileWord is what stands for a parameter of a call on a file.
+// fileWord is the word that is passed for a parameter of a call on a file.
 func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	v := &p.In
 	switch v.Type {
@@ -206,8 +206,8 @@ func (s *Stream) file(c *trace.Call) (uint64, error) {
 	return at, err
 }
 
-// fileSize makes a file that is empty here as large as the program was told: one that
-// it would have created, had it not been there from an earlier run. The process is locked.
+// fileSize extends a file that is empty here to the size that the program saw. It would have created the file had it
+// not existed from an earlier run. The process is locked.
 func (p *Process) fileSize(c *trace.Call) error {
 	fh, size := c.Param("fh"), c.Param("size")
 	if c.Return != 0 || fh == nil || size == nil || size.Out.Num <= 0 {

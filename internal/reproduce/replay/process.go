@@ -38,7 +38,7 @@ type Options struct {
 	Files     string  `json:"files,omitempty"`      // directory for the files that calls open; "": those of MPI-IO are where the program had them
 
 	Windows []reissue.Window `json:"windows,omitempty"` // of addresses among the numbers of the trace
-	Ends    reissue.Ends     `json:"ends,omitempty"`    // how far to go, where the program did not come to its end
+	Ends    reissue.Ends     `json:"ends,omitempty"`    // where to stop, if the program did not finish
 	Order   *Order           `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
 }
 
@@ -168,7 +168,7 @@ type callPlan struct {
 	params   []argument
 	keeps    bool // arrays have to stay when the call has returned
 	starts   bool // other threads may call after it
-	directed bool // it may have to be told how to end
+	directed bool // its outcome may have to be dictated
 	waits    meaning.Waiting
 }
 

@@ -46,8 +46,8 @@ func (p *Process) Report() Report {
 	return r
 }
 
-// Unprepared takes from the ranks' times what they waited in MPI_Init for others that had
-// more to prepare or came to a core later. MPI_Init ends for all when the last rank is there.
+// Unprepared subtracts from the ranks' times what they waited in MPI_Init for others that needed longer to prepare or
+// got a core later. MPI_Init ends for all when the last rank arrives.
 func Unprepared(ranks []*Report) {
 	least := int64(math.MaxInt64)
 	for _, r := range ranks {

@@ -163,8 +163,7 @@ func (s *Stream) release(at uint64) {
 	}
 }
 
-// side returns the address of the requests if they lie side by side as they
-// are to stand in an array, 0 if not.
+// side returns the address of the requests if they are contiguous in the array's order, else 0.
 func (s *Stream) side(list []located, w int) uint64 {
 	for i, r := range list {
 		if r.at == 0 {

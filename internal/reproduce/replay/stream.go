@@ -149,10 +149,10 @@ func newStream(p *Process, number int) (*Stream, error) {
 	return s, s.walk.ReadAhead(decodedAhead / p.rank.Streams())
 }
 
-// Now tells what the stream is doing, and since when.
+// Now returns what the stream is doing, and since when.
 func (s *Stream) Now() (State, int64) { return State(s.what.Load()), s.when.Load() }
 
-// from tells when the call under way was due, or could be made if that was later.
+// from returns when the current call was due, or was ready if that was later.
 func (s *Stream) from() int64 {
 	if r := s.repeats.Load(); r != nil {
 		return atomic.LoadInt64(&r.From)
@@ -303,8 +303,7 @@ func (s *Stream) finish() error {
 	return err
 }
 
-// followOn waits until the stream before has come to its first call: tracers
-// number threads by these.
+// followOn waits for the first call of the stream before: tracers number threads by these.
 func (s *Stream) followOn() {
 	before := s.p.streams[s.number-1]
 	for s.p.failed.Load() == nil {

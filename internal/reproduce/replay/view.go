@@ -26,7 +26,7 @@ type Act struct {
 
 	with     *handles.Comm // of one that Meets
 	function string
-	static   bool // whatever its handles stand for
+	static   bool // independent of its handles
 }
 
 // A View says what the calls of a rank are to others. It is for one goroutine.
@@ -58,7 +58,7 @@ func (v *View) Of(c *trace.Call) (*Act, error) {
 	return a, nil
 }
 
-// Comm returns the communicator that a value stands for in a call.
+// Comm returns the communicator that a call's value means.
 func (v *View) Comm(x *trace.Value, c *trace.Call) *handles.Comm {
 	return v.account.Handles().Comm(x, c.Stream, c.Index)
 }

@@ -33,7 +33,7 @@ func (w Watch) limit(c *trace.Call) time.Duration {
 	return w.Timeout
 }
 
-// ExitStuck is the exit code of a rank that gave up waiting.
+// ExitStuck is the exit code of a rank that stopped waiting.
 const ExitStuck = 75
 
 const mark = "stuck"
@@ -56,8 +56,7 @@ func (w Watch) Start(p *Process, h Host) {
 	}()
 }
 
-// look tells what the rank is doing if it or another is stuck, and then ends
-// the process.
+// look reports what the rank is doing if it or another is stuck, and then ends the process.
 func (w Watch) look(p *Process, now int64) bool {
 	stuck := false
 	for _, s := range p.streams {

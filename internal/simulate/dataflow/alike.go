@@ -10,13 +10,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// Ranks do the same at the same times if they have the same code and visits, and if behind equal
-// slots stand messages, over equal distances, to and from ranks that do the same, which know them
-// by equal slots, or meetings of as many ranks that do the same. The coarsest parts of which this
-// holds are found by refining: ranks that differ in something so far known come into different
-// parts. Nothing is hashed without being compared.
+// Ranks do the same at the same times if they have the same code and visits, and their equal slots have equal things:
+// messages over equal distances, to and from ranks that also do the same and use equal slots, or meetings of equally
+// many such ranks. The coarsest partition for which this holds is found by refinement: ranks that differ in something
+// known so far are separated. Hashes only preselect; everything is compared.
 
-// lump lets the first rank of each part stand for the others.
+// lump lets the first rank of each part represent the others.
 func (w *wiring) lump(e *engine, programs []Program) {
 	of := w.refine(e, programs)
 	if of == nil {
@@ -46,7 +45,7 @@ func (w *wiring) lump(e *engine, programs []Program) {
 				}
 				x.weights[i] = contexts[s.Context].count(of, of[r], int32(i))
 				x.slots[i] = names[alike[s.Context]]
-			case !s.Out: // what the one sends who stands for the peer
+			case !s.Out: // the sends of the rank that represents the peer
 				if k := &w.wires[x.slots[i]]; k.out >= 0 {
 					x.slots[i] = e.ranks[e.ranks[s.Peer].like].slots[k.out]
 				}
@@ -105,7 +104,7 @@ func (n namer) name(text []byte) int32 {
 	return id
 }
 
-// parted tells contexts apart by how many members of which part know them by which slot.
+// parted numbers contexts by how many members of each part use them, and in which slot.
 func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 	names, text := make(namer), []byte(nil)
 	alike := make(map[int32]int32, len(contexts))

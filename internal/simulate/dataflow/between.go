@@ -153,7 +153,7 @@ func (x *between) op(kind Kind, other int, bytes int64) {
 func (x *between) send(other int, bytes int64) { x.op(Send, other, bytes) }
 func (x *between) receive(other int)           { x.op(Receive, other, 0) }
 
-// exchange sends to one member of the other group and receives from one, side by side; -1 is none.
+// exchange sends to one member of the other group and receives from one, at the same time; -1: none.
 func (x *between) exchange(to, from int, bytes int64) {
 	if from >= 0 {
 		x.receive(from)
@@ -167,7 +167,7 @@ func (x *between) exchange(to, from int, bytes int64) {
 	}
 }
 
-// over has the groups tell each other something, the first one first.
+// over exchanges messages between the groups, the first group's first.
 func (x *between) over(sent, received int64) {
 	for _, turn := range []bool{true, false} {
 		switch {
@@ -289,8 +289,8 @@ func (x *between) allgatherv() {
 	x.near(meaning.Bcast, x.Received, x.Received)
 }
 
-// alltoall goes round the larger group: in each step each member has one of the other group to send to, and
-// one to receive from, if there are so many.
+// alltoall iterates over the larger group: in each step each member sends to one of the other group and receives from
+// one, if that has enough members.
 func (x *between) alltoall() {
 	n := max(x.Members, x.Others)
 	for i := range n {

@@ -42,7 +42,7 @@ func (e *engine) cost(l *machine.Level, o *Op) int32 {
 // memory is what takes time.
 type channel struct {
 	own                    message // the first that is not over
-	more                   *queue  // those behind it; nil: there are none
+	more                   *queue  // later ones; nil: none
 	first, sends, receives uint32  // the number of own; begun so far
 	sender, receiver       int32   // if it waits
 	free                   *key    // what to forget it by when it is empty; nil: slots know it
@@ -79,7 +79,7 @@ type queue struct {
 	head int
 }
 
-// many is from how many channels on those that are empty are given up.
+// many is the number of channels above which empty ones are freed.
 const many = 1 << 16
 
 func (e *engine) channel(k key) *channel {
@@ -245,7 +245,7 @@ func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) b
 // A late is what ends at a time that is known when it begins, as no other rank has to do anything for it.
 type late struct {
 	at, left int64 // when it ends, and when it left
-	hop      *hop  // how the rank came to it
+	hop      *hop  // why the rank got there
 	by       int32 // that is it
 }
 

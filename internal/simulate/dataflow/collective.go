@@ -29,8 +29,8 @@ type Collective struct {
 	Combine        float64 // ps for each byte of an operand of a reduction
 }
 
-// Most is to how many other members a member sends in one call before a formula is used, and
-// together how many of such pairs there may be among all ranks of a run.
+// Most is the largest number of other members to which a member sends in one call without a formula, and the largest
+// number of such pairs in all ranks of a run.
 const (
 	Most      = 256
 	mostPairs = 1 << 20
@@ -229,8 +229,7 @@ type participation struct {
 	late    *late // in place of all that: no rank waits for another
 }
 
-// next counts the meetings of a context. Where one rank stands for several it may know one by
-// several slots.
+// next counts the meetings of a context. A rank that represents several may have several slots for one context.
 func (e *engine) next(x *rank, o *Op) (before uint32) {
 	by := o.Context
 	if x.visits != nil {
@@ -250,9 +249,9 @@ func (e *engine) next(x *rank, o *Op) (before uint32) {
 	return 0
 }
 
-// enter has a rank come to its next meeting of a context; nil if it takes no part.
+// enter lets a rank arrive at its next meeting of a context; nil if it takes no part.
 func (e *engine) enter(x *rank, o *Op) *openCollective {
-	context, weight := o.Context, int32(1) // so many do the same
+	context, weight := o.Context, int32(1) // number of ranks represented
 	if x.visits != nil {
 		if context = e.slot(x, o.Slot); e.lumped && x.weights != nil {
 			weight = x.weights[o.Slot]

@@ -15,8 +15,8 @@ type Options struct {
 	// Sites adds up what calls take, if it isn't nil; there are no short cuts then.
 	Sites *Sites
 
-	// Calls, if it isn't nil, is told of each call of a program, in order, when it begins and ends, in
-	// ps; there are no short cuts then.
+	// Calls, if not nil, is called with the beginning and end, in ps, of each call of a program, in order; the engine
+	// then takes no short cuts.
 	Calls func(program int32, begin, end int64)
 }
 
@@ -51,7 +51,7 @@ type Result struct {
 type Short struct {
 	Ranks  int    `json:"ranks"`  // that were simulated; the others do the same
 	Rounds uint64 `json:"rounds"` // of the main loop that were not gone through
-	Period uint64 `json:"period"` // so many of them repeated
+	Period uint64 `json:"period"` // how many of them are repeated
 }
 
 // End is when the last rank ended.
@@ -68,7 +68,7 @@ func Run(programs []Program, place *machine.Placement, o Options) (*Result, erro
 	return result, err
 }
 
-// simulate does so. It notes how ranks come to go on if that is wanted, or follows a path.
+// simulate runs the programs. With noting it records why ranks continue, with w it adds up what is on a path.
 func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
 	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*openCollective), watch: w, noting: noting, sites: o.Sites, calls: o.Calls}
 	if o.Sites != nil || o.Calls != nil {
@@ -111,9 +111,9 @@ type engine struct {
 	ranks    []rank
 	fixed    []channel        // of compiled programs
 	table    []int32          // the first slots of all ranks: for each slot the ranks side by side
-	met      []uint32         // so many meetings that each rank has come to of the context in a slot, laid out likewise
-	lumped   bool             // ranks stand for others
-	columns  int32            // so many of these
+	met      []uint32         // number of meetings that each rank has entered in a slot's context, laid out likewise
+	lumped   bool             // ranks represent others
+	columns  int32            // how many of these
 	channels map[key]*channel // of others, and of those that talk to these
 	costs    []cost
 	costOf   map[costKey]int32
@@ -123,10 +123,10 @@ type engine struct {
 	trails     map[trailKey]*trail
 	ready      []int32
 
-	cutting bool // ranks stop where so many rounds are left
+	cutting bool // ranks stop when target iterations are left
 	target  uint64
 
-	noting bool   // how ranks come to go on
+	noting bool   // record why ranks continue
 	sites  *Sites // adds up times of calls
 	calls  func(rank int32, begin, end int64)
 
@@ -153,7 +153,7 @@ type rank struct {
 	now                         int64
 	ops                         []Op
 	at                          int32
-	begun, done, halted, within bool            // begun: the operation there, for which it waits; halted: where it was to stop; within: a call, which is told of at its end
+	begun, done, halted, within bool            // begun: the operation there, for which it waits; halted: where it was to stop; within: a call, reported at its end
 	of, number                  int32           // of: the rank whose thread it is; else number
 	meeting                     *openCollective // of a Meet without a request
 	took                        int64           // of operations that are Timed
@@ -167,7 +167,7 @@ type rank struct {
 
 	free       int64     // from when on a message can leave
 	mask, made uint32    // made: requests of a compiled program
-	requests   []request // by number, behind own
+	requests   []request // by number, from Own on
 	slots      []int32   // channels, or contexts, from engine.columns on
 
 	current request // of an operation without a request
@@ -178,15 +178,15 @@ type rank struct {
 
 // A rest is what a rank seldom needs.
 type rest struct {
-	like    int32 // the rank that stands for this one
+	like    int32 // the rank that represents this one
 	entered int64 // when the call began that it is within
 	met     []meetingKey
 	program Program
-	weights []int32 // by slot: so many members of the context do the same; nil: one
+	weights []int32 // by slot: how many members of the context it represents; nil: one
 	desc    []Slot
 
 	idle         int64 // since when messages left without a pause, if paths are wanted
-	hop, idleHop *hop  // how it came to where it is, and was when it was idle, if paths are wanted
+	hop, idleHop *hop  // why it got to where it is, and to where it was last idle, if paths are wanted
 }
 
 func (x *rank) time() Time {
@@ -287,7 +287,7 @@ func (e *engine) enters(x *rank) {
 	}
 }
 
-// left tells of a call at its end.
+// left reports a call at its end.
 func (e *engine) left(x *rank) {
 	if x.within {
 		x.within = false
@@ -363,7 +363,7 @@ func (x *rank) request(n int32) *request {
 	return nil
 }
 
-// slot is what stands in a slot of a rank: the number of a channel, or a context.
+// slot is the content of a rank's slot: the number of a channel, or a context.
 func (e *engine) slot(x *rank, n int32) int32 {
 	if n < e.columns {
 		return e.table[int(n)*len(e.ranks)+int(x.number)]
@@ -371,7 +371,7 @@ func (e *engine) slot(x *rank, n int32) int32 {
 	return x.slots[n-e.columns]
 }
 
-// ago is the number of the request that was made so many ago.
+// ago is the number of the request that was made n requests ago.
 func (x *rank) ago(n int32) int32 { return Own + int32((x.made-uint32(n))&x.mask) }
 
 // spend moves a rank's clock by what a part of a call takes.

@@ -2,7 +2,7 @@ package dataflow
 
 import "slices"
 
-// link finds the channels of compiled programs, and lets ranks stand for others that do the same.
+// link finds the channels of compiled programs, and lets ranks represent others that do the same.
 func (e *engine) link(programs []Program, alike bool) {
 	all, some := true, false
 	for r := range e.ranks {
@@ -136,7 +136,7 @@ type wireTable struct {
 	mask  uint32
 }
 
-// clear makes room for so many.
+// clear empties the table, with room for most entries.
 func (t *wireTable) clear(most int) {
 	size := 4
 	for size < 2*most {
@@ -151,7 +151,7 @@ func (t *wireTable) clear(most int) {
 	}
 }
 
-// find returns the number of a wire, which is made if there is none.
+// find returns the number of a wire, which it creates if necessary.
 func (t *wireTable) find(w *wiring, k *key) int32 {
 	h := uint64(uint32(k.from))*0x9e3779b97f4a7c15 ^ uint64(uint32(k.context))*0xc2b2ae3d27d4eb4f ^ uint64(k.tag)*0x165667b19e3779f9
 	for i := uint32(h >> 32); ; i++ {
@@ -170,13 +170,13 @@ func (t *wireTable) find(w *wiring, k *key) int32 {
 // seldom is of how many ranks that have slots one has to have a slot for a place in the table.
 const seldom = 4
 
-// connect makes the channels that are used, and has slots say which. Programs that are not
-// compiled find them by what they are of.
+// connect makes the channels that are used, and notes them in slots. Programs that are not compiled find channels by
+// their keys.
 //
-// Ranks that do alike use the same slots, one rank after the other: so channels are side by side that are behind the same slot, and so
-// are the slots themselves, as far as most ranks have them.
+// Ranks that do the same use the same slots, one rank after the other. So channels of the same slot are neighbours in
+// memory, and so are the slots themselves, as far as most ranks have them.
 func (w *wiring) connect(e *engine, byKey bool) {
-	var having []int // by slot: so many ranks
+	var having []int // by slot: number of ranks
 	for r := range e.ranks {
 		for len(having) < len(e.ranks[r].slots) {
 			having = append(having, 0)

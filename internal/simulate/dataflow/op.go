@@ -28,7 +28,7 @@ type Kind uint8
 const (
 	Compute  Kind = iota // the program itself takes Time
 	Overhead             // a call that waits for nobody takes Time
-	Recorded             // a call of which no model is known takes Time
+	Recorded             // a call without a model takes Time
 	Send
 	Receive
 	Wait // for Request
@@ -39,7 +39,7 @@ const (
 	Later // takes Time beside all else
 	File  // takes Time, waiting for what is no rank
 	Enter
-	Leave // between the two lies a call, of which Options.Calls is told; of a Code none is needed
+	Leave // a call lies between these two, for Options.Calls; a Code needs none
 )
 
 // A Meeting is which members wait for which in a Meet.
@@ -74,10 +74,10 @@ type Op struct {
 	Peer        int32   // the other rank
 	Context     int32
 	Members     int32 // of a Meet
-	Slot        int32 // of a Code: where Peer, Context and Tag stand
+	Slot        int32 // in a Code: has Peer, Context and Tag
 	Site        int32 // the call that it is a part of
 	Nth         int32 // of a Send, Receive or Meet of a Thread: which one of the rank it is of those that match with the same, from 1; else 0
-	Thread      int32 // for whoever tells threads apart; the engine doesn't look at it
+	Thread      int32 // for callers that distinguish threads; the engine ignores it
 	Tag         int64
 	Bytes       int64 // of Send, Put and Get
 	Time        int64 // of Compute, Overhead, Recorded, Meet, Later and File
@@ -120,8 +120,8 @@ type Compiled struct {
 
 // A Code is the distinct calls that ranks make that do alike.
 type Code struct {
-	Calls [][]Op // what each does; peers, contexts and tags stand in slots of the rank
-	Mask  uint32 // one less than a power of two: so many requests are open at most
+	Calls [][]Op // the operations of each; peers, contexts and tags are in slots of the rank
+	Mask  uint32 // one less than a power of two: the most open requests
 }
 
 // A Slot is what an operation has of its own on a rank.
@@ -144,10 +144,9 @@ type Visits interface {
 	// Rounds is how many rounds the loop has in which most calls are, if it is one of the
 	// outermost and its rounds are alike; else 0.
 	Rounds() uint64
-	// Left is how many of these rounds are still to come if the next call begins one, or comes
-	// behind the last.
+	// Left returns how many of these iterations are to come if the next call begins one, or directly follows the last.
 	Left() (rounds uint64, between bool)
-	// Skip passes over so many rounds there.
+	// Skip skips this many iterations there.
 	Skip(rounds uint64)
 }
 

@@ -27,14 +27,14 @@ type Share struct {
 	Recorded int64
 }
 
-// A hop is how a rank came to go on that had waited: because of what a rank did at an earlier time.
+// A hop is why a rank that had waited continued: something that a rank did earlier.
 type hop struct {
 	before     *hop  // of that rank, at that time
 	from, at   int32 // that rank, and the one that waited
 	left, came int64
 }
 
-// A trail is how sender and receiver of a message came to it.
+// A trail has the hops that led to a message's sending and to its receive.
 type trail struct {
 	sent, wanted *hop
 	from, to     int32
@@ -77,7 +77,7 @@ type watch struct {
 	sums map[[2]int32]*Share
 }
 
-// leaves notes how a message's sender came to send it.
+// leaves notes the hop that led to a message's sending.
 func (e *engine) leaves(x *rank, t *trail) {
 	if x.idle == x.now {
 		x.idleHop = x.hop
@@ -101,7 +101,7 @@ type trailKey struct {
 	number uint32
 }
 
-// wants notes how a message's receiver came to want it.
+// wants notes the hop that led to a message's receive.
 func (e *engine) wants(x *rank, t *trail) { t.wanted, t.to = x.hop, x.number }
 
 // came notes what a rank waited for: that a message was sent, or that it was wanted.
