@@ -25,7 +25,8 @@ func (a *Attached) String() string {
 	return a.Name + " " + about + Number(a.Mean())
 }
 
-// CountedRounds is how many rounds of a loop the program counted itself, "" where there is nothing or they are those that the calls tell.
+// CountedRounds is the number of a loop's iterations as the program counted them; "" without a count, or if it equals
+// that of the calls.
 func (n *Node) CountedRounds() string {
 	if n.Counted == nil {
 		return ""

@@ -20,8 +20,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Where tells what is known of the code at the call site of an MPI function or, with "" for its name, at that of a
-// frame around one.
+// Where returns the source location of the call site of an MPI function or, with "" for its name, of a frame around
+// one.
 type Where func(function string, s trace.Site) symbolise.Place
 
 // places are those of a call site and of the frames around it that were recorded, innermost first.
@@ -80,7 +80,7 @@ type Tree struct {
 	// CutShort is how many frames of the stack were recorded, if some calls are elsewhere as theirs have more; else 0.
 	CutShort  int `json:"stacks_cut_short,omitempty"`
 	terminals int
-	// On is the machine of a prediction that stands beside the times; "": there is none.
+	// On is the machine of a prediction that is shown next to the times; "": none.
 	On string `json:"predicted_on,omitempty"`
 }
 
@@ -95,19 +95,21 @@ type Thread struct {
 	Of     string  `json:"made_for,omitempty"` // the functions that the program made it for; empty: not known
 	Total  Sums    `json:"total"`
 	Body   []*Node `json:"body"`
-	// Shared is how many calls of the structure have the mean of several that look alike, as
-	// the trace does not tell their times apart.
+	// Shared is the number of calls in the structure that have the mean of several equal-looking ones, as the trace
+	// does not separate their times.
 	Shared int `json:"shared_times,omitempty"`
 	// Lost is how many times a call came after another though the machine code, as far as it is known, has no way from
 	// the one to the other.
 	Lost uint64 `json:"lost_steps,omitempty"`
 }
 
-// A Node is a call, a loop, a function that calls were made in if the trace has
-// stacks, or a part. A part occurs in several places and has its body at the first
-// of them. A call that follows itself is one node: Least to Most of them,
-// Entered times. By the machine code, a function is one called from one place, as often as MPI was called in it; one that
-// calls itself has a recursion in it, of which each call is a round; and calls that are in no known place stand elsewhere.
+// A Node is a call, a loop, a function that calls were made in if the trace has stacks, or a part. A part occurs in
+// several places and has its body at the first of them. A call that follows itself is one node: Least to Most of them,
+// Entered times.
+//
+// With machine code, a function node is one call site of the function, counted as often as MPI was called in it. A
+// recursive function has a recursion in it whose iterations are its calls. Calls at no known place are listed
+// separately.
 type Node struct {
 	Kind    string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
 	Site    int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
@@ -144,7 +146,7 @@ type Node struct {
 	offset    uint64 // of a loop by the machine code
 }
 
-// Shown is the body as it is shown: the nodes of each way of a branch stand in one of kind way, which exists here alone.
+// Shown is the body as shown: the nodes of each arm of a branch are in a node of kind way, which exists here only.
 func (n *Node) Shown() []*Node { return n.shown(0, len(n.Body), n.Branches) }
 
 func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
@@ -191,7 +193,7 @@ type Site struct {
 	Offset   uint64            `json:"offset"`
 	Frames   []symbolise.Frame `json:"frames"`
 	Text     string            `json:"-"`
-	At       string            `json:"-"` // Text without the function, where functions stand around calls
+	At       string            `json:"-"` // Text without the function, for calls within function nodes
 	Path     []Step            `json:"-"`
 	Deep     bool              `json:"-"`                // frames around it were recorded
 	Values   []Value           `json:"values,omitempty"` // attached to the calls of all ranks of the class
@@ -205,7 +207,7 @@ type Options struct {
 	Bare  bool        // without times, peers, bytes and attached values
 }
 
-// ByOffset is the place of a call in its binary, of which nothing else is known.
+// ByOffset is the place of a call in its binary, without further knowledge.
 func ByOffset(_ string, s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }
@@ -260,8 +262,8 @@ func Of(r *trace.Reader, rank int, o Options) (*Tree, error) {
 // maxTimed is how many calls' times are read for one profile.
 const maxTimed = 1 << 22
 
-// timed returns the ranks whose times are taken, the rank itself among them: all of the
-// class, or as many as have up to maxTimed calls. Means are those of the class anyway.
+// timed returns the ranks whose times are used, the rank itself among them: all of the class, or as many as have up to
+// maxTimed calls. Means are those of the class anyway.
 func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
 	if b.Bare {
@@ -397,7 +399,7 @@ type builder struct {
 	of     []string // by thread: what it was made for
 }
 
-// terminals finds the sites, and what one call of each terminal comes to.
+// terminals finds the sites, and the sums of one call of each terminal.
 func (b *builder) terminals(r *trace.Reader) error {
 	n := b.k.Terminals()
 	b.site, b.amount = make([]int, n), make([]Sums, n)
@@ -457,7 +459,7 @@ func (b *builder) thread(stream int) {
 	b.p.Threads = append(b.p.Threads, t)
 }
 
-// node makes the node of an item and adds what it comes to to a sum.
+// node makes the node of an item and adds the item's sums to sum.
 func (b *builder) node(x item, sum *Sums) *Node {
 	n := x.n
 	out := &Node{Entered: x.times, Rounds: x.times, Least: 1, Most: 1}
@@ -567,7 +569,7 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 	}
 }
 
-// sums is what one occurrence of a node comes to, computed once.
+// sums is the sums of one occurrence of a node, computed once.
 func (b *builder) sums(n *node) Sums {
 	total, known := b.known[n]
 	if known {

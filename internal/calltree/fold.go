@@ -8,14 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The compression finds rules that save room; a programmer thinks in loops. The
-// shape of a program is made from the rules in one pass from the innermost to
-// the outermost: a call is known by its function and place alone, whatever its
-// other parameters; rules that stand once are dissolved; and what then repeats
-// side by side becomes a loop, however often its inner loops run each time
-// (Grosclaude et al. take two equal neighbours, then the most frequent pair, in
-// turn). Each rule is taken once, so that the work is that of the compressed
-// form, and what is counted is exact.
+// The compression finds rules that save room; a programmer thinks in loops. The shape of a program is made from the
+// rules in one pass from the innermost to the outermost: a call is identified by its function and place alone, whatever
+// its other parameters; rules used once are dissolved; and what then repeats side by side becomes a loop, however often
+// its inner loops run each time (Grosclaude et al. take two equal neighbours, then the most frequent pair, in turn).
+// Each rule is taken once, so that the work is that of the compressed form, and what is counted is exact.
 
 type kind uint8
 
@@ -78,8 +75,8 @@ type nodeShaper struct {
 	looked int     // nodes of all passes
 
 	only   *recursive     // where only the calls of one function are folded; else nil
-	uneven []*uneven      // loops that may go round no time or once as well
-	ends   map[int][2]int // by copy of a rule: the first and last leaf, -1 if there is none
+	uneven []*uneven      // loops that may also run zero times or once
+	ends   map[int][2]int // by copy of a rule: the first and last leaf, -1 if none
 }
 
 func newFolder(label []int, poll func(label int) bool) *nodeShaper {
@@ -148,8 +145,8 @@ func (f *nodeShaper) rule(n trace.Node) []*node {
 	return list
 }
 
-// repeated appends a sequence a number of times. The first and the last time
-// stand beside the loop of the others, as they may belong to what is around it.
+// repeated appends a sequence a number of times. The first and the last time are separate from the loop of the others,
+// as they may belong to its surroundings.
 func (f *nodeShaper) repeated(list, once []*node, times uint64) []*node {
 	if len(once) > maxUnrolled/2 && times > 1 && f.uneven != nil {
 		once = f.folded(once) // its ends may belong to what is around it
@@ -327,9 +324,8 @@ func joins(a, b *node) bool {
 	return a.shape == b.shape && (b.isRun() || a.kind == loopKind && b.kind == loopKind)
 }
 
-// rotated sees whether parts of a loop's body stand before and after it which
-// together are another round: x (y x)[n] y is (x y)[n+1]. It returns that loop and
-// how many nodes before and after are in it.
+// rotated looks for parts of a loop's body before and after the loop that together are another iteration: x (y x)[n] y
+// is (x y)[n+1]. It returns that loop and how many nodes before and after are in it.
 func (f *nodeShaper) rotated(loop *node, out, next []*node) (turned *node, before, after int) {
 	if loop.kind != loopKind || loop.isRun() {
 		return nil, 0, 0

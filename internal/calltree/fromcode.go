@@ -48,7 +48,7 @@ func (b *builder) cutFrames() map[uint64]bool {
 	return cut
 }
 
-// A nodeKey is what tells the nodes of one body apart. Only where functions call themselves do several vertices have one.
+// A nodeKey identifies the nodes of one body. Several vertices have the same key only in recursive functions.
 type nodeKey struct {
 	in     *Node
 	kind   trace.VertexKind
@@ -129,7 +129,7 @@ func (b *builder) placed(stream int) Thread {
 	alike := alike(c)
 	nodes, bodies := make([]*Node, len(c.Vertices)), make([]*Node, len(c.Vertices))
 	cut := b.cutFrames()
-	deeper := make([]bool, len(c.Vertices)) // by function: stacks that were cut short have frames of a call by itself
+	deeper := make([]bool, len(c.Vertices)) // by function: truncated stacks include a recursive call
 	for i := range c.Vertices {
 		if v := &c.Vertices[i]; v.Again >= 0 && cut[v.Offset] {
 			deeper[v.Again] = true
@@ -299,9 +299,10 @@ func (b *builder) branch(nodes []*Node, counted bool, taken []code.Iterations) {
 	}
 }
 
-// taken finds in how many of a loop's rounds each way of a branch was gone. rounds are those in which the branch was met, at most if not known.
-// A way was gone as often as the calls were made that it has directly, if these were made equally often. A function may be called, or a loop entered, without
-// a call of MPI, so that of ways with nothing else only the least is known. Where all of these come to the rounds, they are exact.
+// taken finds in how many of a loop's iterations each arm of a branch was taken. rounds are the iterations that reached
+// the branch, an upper bound if not known. An arm was taken as often as its direct calls were made, if these were made
+// equally often. A function may be called, or a loop entered, without a call of MPI, so that arms with nothing else
+// have only a lower bound. If all bounds add up to the iterations, they are exact.
 func (n *Node) taken(list []code.Branch, rounds uint64, known bool) {
 	for _, branch := range list {
 		sum, exact := uint64(0), true

@@ -78,9 +78,8 @@ func common(a, b []Step) int {
 	return n
 }
 
-// A grouper puts what was called within a function into a node of it. A loop
-// whose rounds all are within one call of a function stands inside of it: that
-// it is around the call instead can't be seen from outside.
+// A grouper moves the calls made within a function into a node of it. A loop whose iterations are all within one call
+// of a function is inside of it: the trace cannot show that it is around the call instead.
 type grouper struct {
 	sites []Site
 	parts map[int][]Step // what a part's calls share, by its number
@@ -135,7 +134,7 @@ func (g *grouper) group(list []*Node, depth int) []*Node {
 	return out
 }
 
-// Place is where a call is, in short where its functions stand around it.
+// Place is where a call is, in short form within function nodes.
 func (s *Site) Place() string {
 	if s.At != "" {
 		return s.At

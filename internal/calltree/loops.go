@@ -16,7 +16,7 @@ type Loops struct {
 	of    map[[2]int][][]int // by class and stream, if all ranks of the class run loops equally often
 }
 
-// A loopKey tells loops apart: by their place in the code, else by the first call in them.
+// A loopKey identifies loops: by their place in the code, else by the first call in them.
 type loopKey struct {
 	around          int
 	function, place string

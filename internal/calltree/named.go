@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// Round finds the call that tells the rounds of a loop: made once in each, the first of those. name is what the tree shows of the loop, its
-// place or the function that it is in. A loop has none if all that it calls is in loops within, or in branches.
+// Round finds the call that counts the iterations of a loop: the first that is made once in each. name is what the tree
+// shows of the loop, its place or its function. A loop has none if all its calls are in inner loops or in branches.
 func (t *Tree) Round(name string) (call *Node, err error) {
 	var found []string
 	var look func(list []*Node, within bool)
@@ -40,7 +40,7 @@ func (t *Tree) Round(name string) (call *Node, err error) {
 	return call, nil
 }
 
-// at reports whether a loop stands at a place: a file and line, or that of the innermost function with it.
+// at reports whether a loop is at a place: a file and line, or the line of the innermost function with it.
 func (n *Node) at(place string) bool {
 	return n.Place == place || strings.HasPrefix(n.Place, place+" ") || strings.HasSuffix(n.Place, " "+place) || strings.Contains(n.Place, " "+place+" ")
 }

@@ -65,7 +65,7 @@ func (o *Order) Common(a, b int) int {
 	return n
 }
 
-// merged merges the orders in which ranks first come to items, from the rank with most items on.
+// merged merges the orders of ranks' first calls, beginning with the rank that has most items.
 func merged(items int, courses []Course) (order []int) {
 	var firsts [][]int
 	seen := make(map[string]bool)
@@ -81,7 +81,7 @@ func merged(items int, courses []Course) (order []int) {
 		if !slices.ContainsFunc(list, func(c int) bool { return !known[c] }) {
 			continue
 		}
-		at := len(order) // new items stand before the next that is known
+		at := len(order) // new items go before the next known one
 		for _, c := range slices.Backward(list) {
 			if known[c] {
 				at = min(at, slices.Index(order, c))

@@ -7,9 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An interpreter is a function that calls itself: each loop of the program that it runs is the same loop of the machine code. Where these
-// cannot be told apart, this part of the tree has its calls in their order instead. The recorded stacks give its functions, as
-// they do without the machine code.
+// An interpreter is a recursive function: each loop of the program that it runs is the same loop of the machine code.
+// If these cannot be distinguished, this part of the tree has its calls in order of execution instead. The recorded
+// stacks give its functions, as they do without the machine code.
 
 // A recursive is a function that calls itself, by its vertex outermost on the stack, for a folder.
 type recursive struct {
@@ -38,7 +38,7 @@ func (r *recursive) enters(a, b int) bool {
 	})
 }
 
-// noLeaf stands for the place where the function is called from elsewhere.
+// noLeaf is the leaf before the first, where another function makes the call.
 const noLeaf = -1
 
 // entry is such a place in a sequence.
@@ -50,8 +50,8 @@ func (f *nodeShaper) entry() *node {
 
 func (n *node) isEntry() bool { return n.kind == callKind && n.terms[0].leaf == noLeaf }
 
-// recursive arranges anew what is below functions that call themselves, where loops could not be told apart. Nodes are by vertex; those that
-// it drops become nil.
+// recursive rebuilds the nodes below recursive functions whose loops could not be distinguished. Nodes are by vertex;
+// those that it drops become nil.
 func (b *builder) recursive(nodes []*Node) {
 	c := b.placer.code
 	for i := 0; i < len(c.Vertices); i++ {

@@ -5,7 +5,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Sums are what a part of the program comes to.
+// Sums are the totals of a part of the program.
 type Sums struct {
 	Calls    uint64  `json:"calls"`
 	Compute  float64 `json:"compute_ns"`         // outside MPI, before the calls

@@ -30,7 +30,7 @@ func (t trips) times(n uint64) trips {
 	return t // the same each time
 }
 
-// then puts trips behind others: they go on, or begin anew.
+// then appends trips to others: they continue, or begin anew.
 func (t trips) then(u trips) trips {
 	step := int64(u.first - t.last)
 	switch {

@@ -7,9 +7,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A loop may run another number of times whenever it is entered, perhaps once. What is around it then looks like other code each time. So
-// the body of such a loop is a loop of one round wherever it stands, if the program becomes much shorter by it. A loop that polls may
-// have no round: two calls that it was seen between have it between them always.
+// A loop may have another trip count whenever it is entered, perhaps 1. Its surroundings then look like other code each
+// time. So the body of such a loop is a loop of one iteration wherever it occurs, if that makes the program much
+// shorter. A loop that polls may have no iteration: between two calls that once had it between them, it is always
+// assumed.
 
 // An uneven is a loop that may have one round, or none.
 type uneven struct {

@@ -112,8 +112,7 @@ func (c *Capture) aux(f *frame, words []uint64) {
 func (c *Capture) complete(f *frame, outputs bool) {
 	switch n := len(f.requests); {
 	case !outputs:
-		// It failed. One request is gone nevertheless in most libraries; of
-		// several nobody can tell.
+		// It failed. Most libraries have freed a single request nevertheless; of several it is unknown which.
 		if n == 1 || f.rc == 0 {
 			f.endAll()
 		}

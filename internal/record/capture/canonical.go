@@ -22,7 +22,7 @@ type ordering struct {
 	spans []signature.Span
 }
 
-// order tells which of the values as recorded stands at each place of a signature.
+// order returns, for each value of a signature, its index among the values as recorded.
 func (p *program) order(o *ordering, vals []int64) ([]int, error) {
 	spans, err := p.layout.Recorded(o.spans[:0], vals)
 	if err != nil {

@@ -46,12 +46,11 @@ type Config struct {
 	Address func(symbol string) (uint64, bool)
 }
 
-// NeverReturned stands for the return code of a call that was under way when
-// the process died.
+// NeverReturned is the return code of a call that was under way when the process died.
 const NeverReturned = -1 << 31
 
-// Left stands for the return code of a call that a longjmp or an exception left: out of an
-// error handler, a callback or a signal handler.
+// Left is the return code of a call that was left by a longjmp or an exception: out of an error handler, a callback or
+// a signal handler.
 const Left = NeverReturned + 1
 
 // A Capture follows one rank.
@@ -95,7 +94,7 @@ type Capture struct {
 	released  bool // see Release
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
-	came      uint64 // ticks when all ranks had come to it; 0: not known
+	came      uint64 // ticks when all ranks had reached it; 0: unknown
 	first     uint64 // ticks of the first call; 0: none yet
 	latest    uint64
 	until     int64 // when a dead process ended, ns since 1970; 0: not known
@@ -118,7 +117,7 @@ type stream struct {
 	grammar sequence
 	prev    uint32   // last terminal
 	last    uint64   // ticks when the thread was last inside MPI
-	owed    uint64   // ticks that are no gap, told of while a call was under way
+	owed    uint64   // ticks to subtract from the gap, noted while a call was under way
 	begins  []uint64 // outermost frames of a thread that makes its first call; nil: none does
 	off     uint64   // ticks when tracing was switched off; 0: it is on
 	phases  *phases  // how the times of its calls go on; nil: none
@@ -221,8 +220,8 @@ func (c *Capture) predefine(k mpi.Kind, raw uint64, number int64) {
 
 var errGone = errors.New("records are gone")
 
-// Attach gives the capture the ring of a thread. Threads come in order of
-// their numbers; giving a ring anew tells that it has moved.
+// Attach gives the capture the ring of a thread. Threads come in order of their numbers; a second call for a ring means
+// that it has moved.
 func (c *Capture) Attach(thread int, ring *event.Ring) error {
 	if thread < 0 || thread > len(c.streams) {
 		return fmt.Errorf("capture: thread %d, but only %d are known", thread, len(c.streams))

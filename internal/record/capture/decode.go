@@ -13,9 +13,8 @@ import (
 
 var errShort = errors.New("parts exceed the record")
 
-// decode reads the parts of a record that the steps tell of, from rec[p:], and
-// appends their values to the frame's key. It returns where the parts end.
-// base is where the LEAVE record's outputs start.
+// decode reads the parts of a record that the steps describe, from rec[p:], and appends their values to the frame's
+// key. It returns where the parts end. base is where the LEAVE record's outputs start.
 func (c *Capture) decode(s *stream, f *frame, steps []instruction, rec []uint64, p, base int) (int, error) {
 	for i := range steps {
 		st := &steps[i]
@@ -73,8 +72,7 @@ func (c *Capture) decode(s *stream, f *frame, steps []instruction, rec []uint64,
 	return p, nil
 }
 
-// gated handles an output that is valid only if a flag came out true. If it
-// is not, the part is passed over and zeros stand for it.
+// gated handles an output that is valid only if a flag is true. Otherwise the part is skipped and replaced by zeros.
 func (c *Capture) gated(f *frame, st *instruction, rec []uint64, p, base int) (int, bool) {
 	at := base + int(st.gate)
 	if at < len(rec) && rec[at] != 0 {
@@ -215,7 +213,7 @@ func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
 	return p + int(n+7)/8, nil
 }
 
-// fileName reads the name of a file, in which the rank's own number is told apart.
+// fileName reads the name of a file, in which it replaces the rank's own number.
 func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	if n <= 0 || n > int64(len(rec)-p-1)*8 {
@@ -316,11 +314,11 @@ func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int6
 	return differs
 }
 
-// made names a handle that the MPI handed out, which stands at p.
+// made names a handle at p that the MPI returned.
 func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	if st.kind != mpi.KindComm {
 		if st.kind.IsFile() {
-			// What it stood for is closed, by something that nobody saw; or it still stands for that.
+			// Its object was freed without being seen, or it still means the same.
 			name := st.handles.Name(raw)
 			switch {
 			case name >= mpi.FirstHandleID && st.fresh:

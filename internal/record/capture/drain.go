@@ -140,7 +140,7 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 			if c.fromCache(s, head, limit); s.pos != at {
 				continue
 			}
-			// Nearly always the call's LEAVE comes right behind.
+			// Nearly always the call's LEAVE follows directly.
 			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave && end.Ticks() <= limit && !c.program(rec.Call()).stays() {
 				if err := c.whole(s, rec, end); err != nil {
 					return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
@@ -295,10 +295,9 @@ func (c *Capture) left(s *stream, n uint64) {
 	}
 }
 
-// lone returns the ENTER record of a call that ends, if it could be cached for next time
-// although calls of other threads overlap it: its LEAVE, at which the stream is, stands
-// behind it, and it changes no names. Where calls of several threads overlap all the
-// time, there are no others.
+// lone returns the ENTER record of a call that ends, if it may be cached although calls of other threads overlap it:
+// the current record is its LEAVE, which follows the ENTER directly, and it changes no names. If calls of several
+// threads overlap all the time, all calls are such.
 func (c *Capture) lone(s *stream, f *frame) event.Record {
 	if s.depth > 1 || len(s.held) > 1 || f.muted() || f.prog.use != noRequests || f.from < s.ring.Kept() {
 		return nil
@@ -389,8 +388,7 @@ func (c *Capture) phase(s *stream, n, prev uint32, duration, gap uint64) {
 	}
 }
 
-// since is the time between two readings of the clock. A thread may have moved to a
-// processor whose clock is behind.
+// since is the time between two clock readings. A thread may have moved to a processor whose clock is late.
 func since(begin, end uint64) uint64 { return max(begin, end) - begin }
 
 func (c *Capture) append(s *stream, n uint32) {
@@ -412,8 +410,7 @@ func (s *stream) note(n uint32) {
 	}
 }
 
-// whole takes in a call whose two records stand side by side, while no other
-// call of the thread is under way.
+// whole handles a call whose two records are adjacent, while no other call of the thread is under way.
 func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 	if len(s.frames) == 0 {
 		s.frames = append(s.frames, frame{})

@@ -40,8 +40,7 @@ type frame struct {
 	frees    []freed            // handles that go when it ends
 	error    int64              // of the status read last
 
-	// Where the ENTER record stands, and the epoch of the names behind it, of a call
-	// whose LEAVE did not follow at once.
+	// Position of the ENTER record of a call whose LEAVE did not follow at once, and the epoch of the names after it.
 	from, names uint64
 
 	handleWords []handleWord
@@ -73,7 +72,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.handleWords, f.entered, f.opaque = f.handleWords[:0], 0, false
 }
 
-// statusAt notes where a status stands in the record.
+// statusAt notes the position of a status in the record.
 func (f *frame) statusAt(at int) {
 	if len(f.follow) == 0 {
 		f.status = at

@@ -5,10 +5,9 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A handleWord is a word of a call's records that is not compared with the one of last
-// time: what counts is what it stands for.
+// A handleWord is a word of a call's records whose meaning is compared instead of its value.
 type handleWord struct {
-	at      int32 // in both records, one behind the other
+	at      int32 // index in both records in a row
 	act     act
 	kind    mpi.Kind
 	handles *symbol.Handles
@@ -75,8 +74,7 @@ func (f *frame) handleUse() (how handleUse, late, ok bool) {
 	return how, late, changes == 0 || changes == 1 && references == 0
 }
 
-// sameHandles reports whether records look like cached ones, though handles may have
-// other values: they stand for the same.
+// sameHandles reports whether records equal cached ones, up to handles with other values but the same meaning.
 func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 	enter := int(e.enter)
 	from, end := 2, int(e.inEnd)

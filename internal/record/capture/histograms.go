@@ -29,7 +29,7 @@ type histograms struct {
 	room    []timeBuffer // to be handed out
 }
 
-// A head is a terminal's list of buffers; the one used last stands first.
+// A head is a terminal's list of buffers, the last used one first.
 type head struct {
 	from    uint32 // that of the first buffer, or nowhere
 	waiting uint32 // its times that wait
@@ -153,8 +153,7 @@ func (h *histograms) after(f *timeBuffer) *timeBuffer {
 	return h.buffers[f.next-1]
 }
 
-// find moves the buffer of a place to the beginning of a terminal's list, a new one if
-// there is none.
+// find moves the buffer of a place to the beginning of a terminal's list. It adds one if necessary.
 func (h *histograms) find(d *head, from uint32) {
 	var before *timeBuffer
 	for f := d.first; f != nil; before, f = f, h.after(f) {
@@ -236,10 +235,9 @@ func (h *histograms) code(c *wire.Coder) {
 	}
 }
 
-// track returns the histograms of a track whose terminals stand in order, in
-// rising order of terminals and of what came before. more returns others whose
-// calls a terminal has. ns is how many nanoseconds a tick has. The histograms must be up
-// to date.
+// track returns the histograms of a track whose terminals are in this order, in rising order of terminals and of the
+// call before. more returns other terminals with a terminal's calls. ns is nanoseconds per tick. The histograms must be
+// up to date.
 func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Hist {
 	if h == nil {
 		return nil

@@ -35,7 +35,7 @@ type varyingWord struct {
 	of    int // which value of the lane
 	code  opcode
 	table *mpi.Table
-	seg   int64 // of an address, which stands in two words
+	seg   int64 // of an address, which takes two words
 }
 
 // varyingValue returns what a record has in such a word.
@@ -64,8 +64,7 @@ type varyingWalk struct {
 	bad     bool
 }
 
-// varyingWords finds where the records of a call have the values of a lane; false if it
-// can't be told for all of them.
+// varyingWords finds the words of a call's records with the values of a lane; false if one cannot be found.
 func (c *Capture) varyingWords(l *lane.Builder, p *program, k signature.Key, s *stream, enter, leave []uint64, in, out []varyingWord) (_, _ []varyingWord, ok bool) {
 	spans, err := p.layout.Recorded(c.spans[:0], k.Values())
 	if err != nil {
@@ -125,7 +124,7 @@ func (w *varyingWalk) steps(steps []instruction, spans []signature.Span) {
 	}
 }
 
-// found notes where a value stands if it is one of the lane.
+// found notes the position of a value if it is one of the lane.
 func (w *varyingWalk) found(at int, h varyingWord) {
 	if len(w.lane) > 0 && int(w.lane[0]) == at+rcAt {
 		h.of = w.taken
@@ -201,8 +200,8 @@ func (c *Capture) sameBut(words, rec []uint64, end int, varying []varyingWord, l
 	return sameWords(words[from:end], rec[from:end])
 }
 
-// rememberLane notes where the records of a call have the values of its lane; false
-// if that can't be told for all of them, or is not among the words that are compared.
+// rememberLane notes which words of a call's records have the values of its lane; false if one cannot be found, or is
+// not among the compared words.
 func (c *Capture) rememberLane(e *cached, l *lane.Builder, p *program, s *stream, enter, leave []uint64) bool {
 	if e.more.lane == nil {
 		e.more.lane = new(cachedLane)

@@ -38,7 +38,7 @@ const (
 type phaseHead struct {
 	first *course
 	from  uint32 // of first
-	count int16  // maxFrom + 1: given up
+	count int16  // maxFrom + 1: discarded
 	blind bool   // to values
 }
 
@@ -164,7 +164,7 @@ func (s *siteNumbers) grow() {
 	}
 }
 
-// stands returns the lowest terminal of a track at each site, which stands for it.
+// stands returns the lowest terminal of a track at each site, which represents it.
 func (s *siteNumbers) stands(order []uint32) map[uint32]int {
 	s.grow()
 	m := make(map[uint32]int)
@@ -204,8 +204,8 @@ func (p *phases) code(c *wire.Coder) {
 	}
 }
 
-// track returns the phases of a track whose terminals stand in order; more is as for
-// histograms: those calls came before the others that a terminal has.
+// track returns the phases of a track whose terminals are in this order; more is as for histograms: those calls precede
+// the others of a terminal.
 func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Course {
 	if p == nil || p.over {
 		return nil
@@ -224,8 +224,8 @@ func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) [
 	return out
 }
 
-// coursesOf puts the courses of some signatures together, which are one terminal of a track, in order of
-// where calls came from; whole is false if some were given up. add appends the phases of a course.
+// coursesOf joins the courses of the signatures that are one terminal of a track, in order of the sites before; whole
+// is false if some were discarded. add appends the phases of a course.
 func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int, add func(*track.Course, *course)) (list []track.Course, whole bool) {
 	for _, m := range members {
 		if m >= maxPhased {
@@ -270,8 +270,8 @@ func scaled(list []timing.Phase, ns float64) []timing.Phase {
 	return list
 }
 
-// maxChunked is how many bytes of phases a checkpoint writes again though all else in it
-// is what is new. More are given up.
+// maxChunked is the most bytes of phases that a checkpoint rewrites although it otherwise has changes only. Beyond that
+// phases are discarded.
 const maxChunked = 64 << 10
 
 // codePhases is the phases p: those read, new ones if p is nil, or none. A thread that had none has none now either:
@@ -314,8 +314,8 @@ func (c *Capture) codeFurther(x *wire.Coder) {
 	}
 }
 
-// phasesOf returns what a thread that has made no calls so far begins with: those behind the first have phases
-// only for what is attached to their calls.
+// phasesOf returns the initial state of a thread without calls. Threads after the first have phases only of the numbers
+// attached to their calls.
 func (c *Capture) phasesOf(thread int) *phases {
 	switch {
 	case thread == 0:

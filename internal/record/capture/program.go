@@ -10,9 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A program says how to read the records of one call: a list of steps for the
-// ENTER record and one for the LEAVE record, compiled from the table of calls
-// once, so that nothing is looked up while records stream by.
+// A program says how to read the records of one call: a list of steps for the ENTER record and one for the LEAVE
+// record, compiled from the table of calls once, so that reading needs no look-ups.
 type program struct {
 	call   *mpi.Call
 	layout signature.Layout
@@ -39,8 +38,8 @@ type program struct {
 	requestArray bool
 	requestAt    int
 
-	// How many words of the records tell most of one such call from another: those that
-	// are as likely to be other words each time are left out.
+	// The number of leading words that best distinguish such calls from one another: words that likely differ each time
+	// are left out.
 	tellIn, tellOut int
 
 	hasIndex    bool
@@ -162,7 +161,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 // returns reports whether the function returns something else than an error code.
 func (p *program) returns() bool { return p.call.ReturnsValue() }
 
-// requestKind tells what the status of a request that a call makes is good for.
+// requestKind returns what is known from the status of a request that a call makes.
 func requestKind(call *mpi.Call) symbol.RequestKind {
 	switch {
 	case meaning.WaitingOf(call).Receives, call.Has(mpi.Nonblocking) && call.Index("query_fn") >= 0: // which fills it in
@@ -261,8 +260,7 @@ func hasIndices(call *mpi.Call) bool {
 	return slices.ContainsFunc(call.Params, func(q mpi.Param) bool { return q.Array && q.Kind == mpi.KindIndex })
 }
 
-// setGates finds, for outputs that are valid only if a flag is true, where the
-// flag stands. All parts before it have a fixed size.
+// setGates finds the positions of flags on which outputs depend. All parts before a flag have a fixed size.
 func (p *program) setGates() {
 	word, at := 0, make(map[string]int)
 	i := 0
@@ -293,8 +291,7 @@ func (p *program) setGates() {
 	}
 }
 
-// setRequests finds where the requests stand in ENTER: behind nothing but
-// single words, and at the end.
+// setRequests finds the position of the requests in ENTER: after single words only, and at the end.
 func (p *program) setRequests() {
 	n := len(p.in)
 	if n == 0 {

@@ -19,7 +19,7 @@ type recordCache struct {
 	shift uint8
 }
 
-// A tell is the terminal of the call that hashed to so much last time.
+// A tell is the terminal of the last call with this hash.
 type tell struct{ hash, terminal uint32 }
 
 const (
@@ -74,7 +74,7 @@ func (x *recordCache) find(hash uint64) (uint32, bool) {
 	return t.terminal, t.hash == uint32(hash)
 }
 
-// tellWords is how many words of a record are looked at to tell calls apart.
+// tellWords is the most words of a record that are hashed to recognise a call.
 const tellWords = 24
 
 // tellFactors are odd numbers without any pattern.
@@ -108,7 +108,7 @@ func (p *program) setTelling() {
 	}
 }
 
-// tell is a number that two calls seldom have in common.
+// tell is a hash of a call's words.
 func (p *program) tell(enter, leave []uint64) uint64 {
 	h := enter[0]*tellFactors[0] + leave[0]*tellFactors[1]
 	f := tellFactors[2 : 2+tellWords]
@@ -159,7 +159,7 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 	return e
 }
 
-// statusesAt returns where the statuses begin in the LEAVE record of a call that completes requests. They stand at its end.
+// statusesAt returns where the statuses begin, which end the LEAVE record of a call that completes requests.
 func (p *program) statusesAt(leave event.Record) int {
 	at := 2
 	if leave.Flags()&event.RC != 0 {

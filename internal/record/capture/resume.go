@@ -19,9 +19,8 @@ type Remainder struct {
 	Damage error
 }
 
-// Resume reads a process directory: the newest whole checkpoint and the records
-// behind it. A process that neither called MPI_Finalize nor closed its last
-// session has a track that ends as crashed.
+// Resume reads a process directory: the newest complete checkpoint and the records after it. The track of a process
+// that neither called MPI_Finalize nor closed its last session ends as crashed.
 func Resume(dir string) (*Remainder, error) {
 	ctx, err := ReadContext(dir)
 	if err != nil {
@@ -88,8 +87,8 @@ func readRings(dir string) ([]*event.Ring, error) {
 	}
 }
 
-// catchUp reads what stands in the rings behind the state. Where the state
-// doesn't reach them, because it could not be saved, it goes on where they begin.
+// catchUp reads the records in the rings after the state. If the state could not be saved, and the rings begin later,
+// it continues where they begin.
 func (c *Capture) catchUp(rings []*event.Ring) error {
 	var damage error
 	for i, r := range rings {

@@ -26,7 +26,7 @@ type sequence struct {
 	most             int    // see MaxLive
 }
 
-// newSequence makes an empty one, of which parts go to the file with a name, or stay in memory if that is "".
+// newSequence makes an empty sequence. Its parts go to the file at path, or stay in memory if path is "".
 func newSequence(path string, most int) sequence {
 	return sequence{Builder: grammar.NewBuilder(), parts: frames{path: path}, most: most}
 }

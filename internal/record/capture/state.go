@@ -66,7 +66,7 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 	c.codeNames(x)
 }
 
-// codeNoted is what was noted since a checkpoint, items one after another, each of which replay takes in.
+// codeNoted codes the notes since a checkpoint, items in a row, for which replay is called in turn.
 func codeNoted(c *wire.Coder, noted []byte, replay func(x *wire.Coder)) {
 	if c.Blob(&noted); c.R != nil {
 		c.Check(wire.ReadEach(noted, "checkpoint", replay))
@@ -181,7 +181,7 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 			return
 		}
 		f.prog = c.program(call)
-		f.from = ^uint64(0) // where the record stood is another ring's business
+		f.from = ^uint64(0) // the record's position was in another ring
 		f.flag, f.index, f.newComm = -1, -1, symbol.Unknown
 	}
 	wire.Int(x, &f.flags, math.MaxUint8)

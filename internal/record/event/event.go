@@ -34,7 +34,7 @@ const (
 	HeaderSize    = 96
 )
 
-// A Kind says what a record tells.
+// A Kind is the type of a record.
 type Kind uint8
 
 // The kinds of record.
@@ -108,21 +108,21 @@ func Word0(words int, call uint16, kind Kind, flags uint8) uint64 {
 	return uint64(uint32(words)) | uint64(call)<<32 | uint64(kind)<<48 | uint64(flags)<<56
 }
 
-// StackKey stands for the return address in Enter records of calls with a stack
-// that a Stack record of the same thread told of. No address has the highest bit.
+// StackKey replaces the return address in Enter records of calls with a stack, which an earlier Stack record of the
+// same thread has. No address has the highest bit.
 func StackKey(thread, number int) uint64 { return 1<<63 | uint64(thread)<<32 | uint64(number) }
 
-// SourceKey is the same for lines of a language with an interpreter, that Source records told of, and stacks of such.
+// SourceKey is the same for lines of interpreted languages, which Source records have, and stacks of such.
 func SourceKey(thread, number int) uint64 { return StackKey(thread, 1<<31|number) }
 
-// PhaseKey is the same for calls with which a phase begins, that Phase records told of.
+// PhaseKey is the same for calls with which a phase begins, which Phase records name.
 func PhaseKey(thread, number int) uint64 { return StackKey(thread, 1<<30|number) }
 
-// TurnUnknown is the turn of a call of which it isn't known which loop went round since the call before.
+// TurnUnknown is the turn of a call when it is unknown which loop began another iteration since the call before.
 const TurnUnknown = 255
 
-// TurnKey is the same for calls with a stack before which another loop went round than the order of the code has one think: which of those
-// around it and the call before, counted outwards from 1.
+// TurnKey adds the turn to the key of a call with a stack, if another loop began an iteration than the order of the
+// code implies. Turns number the loops around the call and the one before, outwards from 1.
 func TurnKey(key uint64, turn int) uint64 { return key | uint64(turn)<<20 }
 
 // Turn takes a key apart that TurnKey made; the turn of others is 0.
@@ -133,13 +133,13 @@ func Turn(key uint64) (stack uint64, turn int) {
 	return key &^ (0xff << 20), int(key >> 20 & 0xff)
 }
 
-// IsStackKey tells a key from an address.
+// IsStackKey reports whether v is a key, not an address.
 func IsStackKey(v uint64) bool { return v>>63 != 0 }
 
 // A Record is the words of one record; the first is its Word0.
 type Record []uint64
 
-// Kind tells what the record is about.
+// Kind is the record's type.
 func (r Record) Kind() Kind { return Kind(r[0] >> 48) }
 
 // Call is the id of the function, in Enter and Leave records.

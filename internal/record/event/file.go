@@ -19,8 +19,7 @@ func ReadFile(path string) (*Ring, error) {
 	return r, nil
 }
 
-// HeadOf returns how many bytes of records a ring in a file has taken so far: of one that is still
-// written to it tells whether its thread goes on.
+// HeadOf returns how many bytes of records were written to a ring in a file. While that grows, its thread is running.
 func HeadOf(path string) (uint64, error) {
 	f, err := os.Open(path)
 	if err != nil {

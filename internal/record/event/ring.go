@@ -76,7 +76,7 @@ func (r *Ring) Full(pos uint64) bool {
 	return pos-r.Kept() > r.Capacity()-min(max(wanted, r.Capacity()/8), r.Capacity())
 }
 
-// SetDrained tells the owner thread how far the reader is.
+// SetDrained publishes to the owner thread how far the reader is.
 func (r *Ring) SetDrained(pos uint64) { atomic.StoreUint64(&r.header[OffDrained/8], pos) }
 
 // SetKept lets the owner thread overwrite what is before pos.
@@ -91,8 +91,7 @@ func (r *Ring) Stack() (lo, hi, ref uint64) {
 // ErrCorrupt is what Check returns, wrapped, for a record that can't be.
 var ErrCorrupt = errors.New("corrupt record")
 
-// Record returns the record at pos, or nil if what is there is none; Check
-// tells why. head is what Head returned.
+// Record returns the record at pos, or nil if none is valid there; Check says why. head is what Head returned.
 func (r *Ring) Record(pos, head uint64) Record {
 	i := pos / 8 & r.mask
 	if i >= uint64(len(r.data)) || pos >= head {

@@ -48,7 +48,7 @@ func (b *Builder) Step(n uint32) []int64 {
 	return b.steps[int(n)*w : int(n+1)*w : int(n+1)*w]
 }
 
-// Expected returns the step that is likely to come next, None if there is none.
+// Expected returns the most likely next step, None if unknown.
 func (b *Builder) Expected() uint32 {
 	if b.prev == None {
 		return None
@@ -130,9 +130,8 @@ func (b *Builder) Size() int {
 	return 8*(cap(b.steps)+3*cap(b.first)) + 8*cap(b.chain) + 32*len(b.known) + b.order.Size()
 }
 
-// Lane returns what was made. The values of the lane are put into those of a signature, of
-// which each stands where it does in a key but for order: order names, for each value of
-// the signature, which of the key's it is; nil if they stand in that order, too.
+// Lane returns the result. The values of the lane are put into those of a signature, each at its place in the key but
+// for order: order names, for each value of the signature, which of the key's it is; nil if the orders are equal.
 func (b *Builder) Lane(terminal int, vals []int64, order []int) Lane {
 	of := make([]int, len(vals)) // by value of the key: which value of the lane, + 1
 	for i, w := range b.words {

@@ -128,8 +128,7 @@ type DecodedLane struct {
 	by       [][]*column.Seq // by step, by value that is like none
 }
 
-// Decode reads the lanes of a class of some ranks that has so many terminals; width is as
-// with Append. Nil: it has none.
+// Decode reads the lanes of a class with this number of ranks and terminals; width is as with Append. Nil: it has none.
 func Decode(r *wire.Reader, ranks int, terminals int, width func(terminal int) int) *Decoded {
 	if r.Rest() == 0 {
 		return nil
@@ -255,8 +254,8 @@ func (x *Decoded) Parts(r *wire.Reader, next func(), yield func(Part)) error {
 	return r.Err()
 }
 
-// Of evaluates the lanes for a rank, the index-th of its class, of which Used says how often
-// it makes which call, and Signature the values of a terminal's first call.
+// Of evaluates the lanes for a rank, the index-th of its class. used counts its calls, and signature returns the values
+// of a terminal's first call.
 func (x *Decoded) Of(index int, rank int64, used Usage, signature func(terminal int) []int64) ([]*Values, error) {
 	grammars := make([]*grammar.Grammar, len(x.List))
 	for i := range x.List {

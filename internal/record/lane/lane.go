@@ -54,7 +54,7 @@ type Usage struct {
 	Several []bool
 }
 
-// Used counts how often streams have each of so many terminals.
+// Used counts how often streams have each terminal.
 func Used(streams []*grammar.Grammar, terminals int) (u Usage, err error) {
 	u = Usage{make([]uint64, terminals), make([]bool, terminals)}
 	for _, g := range streams {

@@ -2,15 +2,15 @@ package lane
 
 import "github.com/spoor-hpc/spoor/internal/record/signature"
 
-// Moves is which values of a signature may go into a lane: tags, offsets into memory,
-// windows, files and packed data, tags of statuses, and the place in a file that a call returns. Nothing that is computed from
-// distinct calls depends on them: not what a handle stands for, not who sent how much to
-// whom, not where the next value stands. Functions that bind names have none (mpi.Call.Binds).
+// Moves is which values of a signature may go into a lane: tags, offsets into memory, windows, files and packed data,
+// tags of statuses, and the file position that a call returns. No analysis of distinct calls depends on them: not the
+// meaning of a handle, nor amounts of communication, nor the layout of values. Functions that bind names have none
+// (mpi.Call.Binds).
 type Moves struct {
 	Values []int32 // positions, rising
 
-	// What that follows from: values that say which others there are, and segments of
-	// addresses, of which the class does.
+	// What determines that: values that decide about the layout, and segments of addresses, which decide about the
+	// class.
 	Forms, Segments []int32
 }
 

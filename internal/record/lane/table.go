@@ -12,10 +12,8 @@ import (
 // all of one signature, which doesn't have these values, and they go to a Builder in the
 // order of the calls.
 //
-// What is a lane follows from the order in which signatures were new, and from
-// nothing else, so that a table which is loaded goes on as the one that was
-// saved. Once a lane fits a call, the call is never one of a plain signature
-// again, though there may be an equal one from before.
+// Lanes depend only on the order in which signatures were new, so that a loaded table continues like the saved one.
+// Once a lane fits a call, the call never gets a plain signature again, though an equal one may exist from before.
 const (
 	// promoteAfter is how many more new signatures must continue a family in equal
 	// steps than don't. Fewer values that come back again and again are smaller as
@@ -33,8 +31,8 @@ func (t *Table) after() uint16 {
 	return promoteAfter
 }
 
-// May tells which words of a key may be in a lane, in rising order: those of
-// values on which nothing depends but what the program itself does with them.
+// May returns which words of a key may be in a lane, in rising order: values that matter to nothing but the program
+// itself.
 type May func(k signature.Key) []int32
 
 // What laneOf says of a signature, if it is not the number of a lane.
@@ -59,7 +57,7 @@ func sumOf(k signature.Key, words []int32) (sum uint16) {
 	return sum
 }
 
-// A Table numbers signatures as a signature.Table does, of which some have lanes.
+// A Table numbers signatures as a signature.Table does; some of them have lanes.
 type Table struct {
 	signature.Table
 	lanes    []*Builder

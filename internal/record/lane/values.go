@@ -35,7 +35,7 @@ func (v *Values) At(i uint64) []int64 {
 // Bounds returns the least and the greatest value that the k-th of Values has,
 // in time proportional to the compressed steps.
 func (v *Values) Bounds(k int) (least, most int64) {
-	type extent struct{ sum, least, most int64 } // of what is added, behind each step
+	type extent struct{ sum, least, most int64 } // of the sums after each step
 	all := grammar.Fold(v.Steps, extent{}, func(id uint32) extent {
 		d := v.By[id][k]
 		return extent{d, min(d, 0), max(d, 0)}
@@ -89,8 +89,7 @@ func (v *Values) sum() {
 	}
 }
 
-// Same reports whether two lanes have the same values in every call, as far as that
-// can be told without expanding them.
+// Same reports whether two lanes are found to have the same values in every call without expanding them.
 func (v *Values) Same(o *Values) bool {
 	return v.length == o.length && slices.Equal(v.Values, o.Values) && slices.Equal(v.First, o.First) &&
 		slices.EqualFunc(v.By, o.By, slices.Equal[[]int64]) && v.Steps.Equal(o.Steps)

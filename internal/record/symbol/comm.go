@@ -26,7 +26,7 @@ type Comms struct {
 	world   CommInfo
 	self    CommInfo
 	made    map[creation]int64
-	unbound []int64 // names of duplicates whose handle the MPI hasn't told yet
+	unbound []int64 // names of duplicates without a raw handle yet
 }
 
 // A creation says which creations count as equal.

@@ -62,7 +62,7 @@ func (h *Handles) Next(raw uint64) int64 {
 	return int64(h.pool.Next()) + mpi.FirstHandleID
 }
 
-// Reserve makes a name whose raw handle isn't known yet; Bind tells it later.
+// Reserve makes a name whose raw handle is still unknown; Bind adds it later.
 func (h *Handles) Reserve() int64 {
 	id := h.pool.Take()
 	for int(id) >= len(h.refs) {

@@ -30,7 +30,7 @@ func (m *Map) home(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> m.sh
 // Len is the number of keys.
 func (m *Map) Len() int { return m.n }
 
-// Get returns the number of a key, 0 if there is none.
+// Get returns the number of a key, 0 if none.
 func (m *Map) Get(key uint64) int64 {
 	if len(m.slots) == 0 {
 		return 0
@@ -94,8 +94,8 @@ func (m *Map) Delete(key uint64) int64 {
 	}
 	val := m.slots[i].val
 	m.n--
-	// Close the gap: move back what would no longer be found behind it. A free
-	// slot keeps no key, so that Get may compare keys first.
+	// Close the gap: move back what a search would miss after it. A free slot keeps no key, so that Get may compare
+	// keys first.
 	for j := (i + 1) & mask; m.slots[j].val != 0; j = (j + 1) & mask {
 		if h := m.home(m.slots[j].key) & mask; (j-h)&mask >= (j-i)&mask {
 			m.slots[i], i = m.slots[j], j

@@ -32,7 +32,7 @@ type Modules struct {
 type region struct {
 	lo, hi uint64
 	module int32 // or None
-	file   bool  // mapped from the module's file; else zeroed data behind it
+	file   bool  // mapped from the module's file; else the zeroed data after it
 }
 
 type module struct {
@@ -80,7 +80,8 @@ func (m *Modules) find(addr uint64) (int32, uint64) {
 	return r.module, addr - mod.base
 }
 
-// File returns the file that an address comes from, and its offset from where the file's first byte is mapped; "" if there is none.
+// File returns the file that an address comes from, and its offset from where the file's first byte is mapped; "" if
+// none.
 func (m *Modules) File(addr uint64) (path string, offset uint64) {
 	i, offset := m.find(addr)
 	if i == None {

@@ -2,13 +2,13 @@ package symbol
 
 import "github.com/spoor-hpc/spoor/internal/record/signature"
 
-// A RequestKind is what a request stands for, as far as its status goes.
+// A RequestKind says which operation a request is of, as far as its status is concerned.
 type RequestKind uint8
 
 // The kinds of request.
 const (
 	Receive  RequestKind = iota // the status has source, tag and count
-	Send                        // the status tells no more than whether it was cancelled
+	Send                        // the status says only whether it was cancelled
 	Transfer                    // file access: the status has a count
 )
 
@@ -219,7 +219,7 @@ func (q *Requests) Made(thread int) int64 {
 	return q.made[thread]
 }
 
-// Kind tells what the request with index i stands for.
+// Kind is the kind of the request with index i.
 func (q *Requests) Kind(i int) RequestKind { return q.entries[i].kind }
 
 // Posted reports whether a status of these values follows from the receive of the request with index i,

@@ -16,8 +16,7 @@ import (
 // maxFrames is more than any stack has.
 const maxFrames = 256
 
-// Sites names code addresses: call sites, with or without the stack behind
-// them, and callbacks.
+// Sites names code addresses, call sites and callbacks, with or without the call stack.
 type Sites struct {
 	modules *Modules
 	known   Map // address, or key of a stack → 1 + index
@@ -60,7 +59,8 @@ func (s *Sites) Name(addr uint64) uint64 {
 	return s.add(addr)
 }
 
-// Function returns what stands for a callback: a predefined one's value in the standard ABI, else the hash of its site.
+// Function returns the value that represents a callback: a predefined one's in the standard ABI, else the hash of its
+// site.
 func (s *Sites) Function(addr uint64) uint64 {
 	if addr == mpi.NullFunction || addr == mpi.DupFunction {
 		return addr
@@ -179,8 +179,8 @@ func (s *Sites) Phase(key, at uint64, name string) {
 	s.known.Set(key, index)
 }
 
-// Thread returns the content hash of a site from which the first call of a thread came: the thread's first function is told apart, from the
-// thread's outermost frames, innermost first. That is what the program passed to the library that made the thread.
+// Thread returns the content hash of a site from which the first call of a thread came. It adds the thread's start
+// function, taken from the outermost frames: the one that the program passed to the library which made the thread.
 func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
 	s.Name(at)
 	if i := s.known.Get(at); i != 0 && s.list[i-1].line != 0 {
@@ -202,7 +202,7 @@ func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
 	return s.Name(at)
 }
 
-// runsThreads reports whether a library is one whose functions stand between a thread and what it was made for.
+// runsThreads reports whether a library has functions between a thread's entry and its start function.
 func runsThreads(library string) bool {
 	name := path.Base(library)
 	return slices.ContainsFunc([]string{"libc.so", "libc-2", "libpthread", "libgomp", "libomp", "libiomp5", "libstdc++", "libc++", "ld-", "libspoor"},

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Strings remembers the bytes behind content hashes.
+// Strings keeps the bytes of content hashes.
 type Strings struct {
 	known Map // hash → 1 + index
 	bytes []string
@@ -14,8 +14,7 @@ type Strings struct {
 	room  []byte
 }
 
-// Name returns the content hash of the n bytes at the start of words, as they
-// stand in a record. words must be long enough.
+// Name returns the content hash of the n bytes at the start of a record's words. words must be long enough.
 func (t *Strings) Name(words []uint64, n int) int64 {
 	t.room = t.room[:0]
 	for _, v := range words[:(n+7)/8] {

@@ -13,11 +13,11 @@ import (
 type Runner struct {
 	Launcher  Launcher
 	Flavour   string   // openmpi or mpich; "" if the launcher serves any MPI
-	Line      []string // {n} stands for the number of ranks
+	Line      []string // {n} is replaced by the number of ranks
 	Libraries []string // names of the MPI library to try, best first
 }
 
-// candidates are the names under which launchers are found, most telling first.
+// candidates are the names under which launchers are found, most specific first.
 var candidates = map[string][]string{
 	"openmpi": {"mpiexec.openmpi", "mpirun.openmpi", "prterun", "orterun", "mpiexec", "mpirun"},
 	"mpich":   {"mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"},

@@ -42,9 +42,8 @@ var environ = map[string]bool{
 	"mpirun_rsh": true, "ibrun": true, "palsrun": true,
 }
 
-// Identify tells what kind of launcher the command name is. Names such as
-// mpirun are links on most systems, so the file that they lead to decides, and
-// where that says nothing, what the launcher says of itself.
+// Identify returns which launcher a command name is. Names such as mpirun are links on most systems, so the target file
+// decides; if its name is inconclusive, the launcher's version text.
 func Identify(name string) Launcher {
 	base := filepath.Base(name)
 	if (environ[base] || runs(base) && !usual[name]) && usesMPI(name) {
@@ -169,9 +168,8 @@ func extend(env []string, vars []Var) []string {
 	return env
 }
 
-// Program guesses the program among the launcher's arguments: the first one
-// that can be executed, behind what wraps it; for an interpreter, the script behind it. Where a file
-// names programs, the first of them. Empty if there is none.
+// Program guesses the program among the launcher's arguments: the first executable one, after wrappers; for an
+// interpreter, the script after it. If a file names programs it is the first of them. Empty if none.
 func Program(l Launcher, args []string) string {
 	if p := listed(l, args); p != "" {
 		return p
@@ -193,7 +191,7 @@ func Program(l Launcher, args []string) string {
 	return a
 }
 
-// command returns where the launcher's options end: at the first word that can be executed; -1 if there is none.
+// command returns where the launcher's options end: at the first executable word; -1 if none.
 func command(l Launcher, args []string) int {
 	first := 0
 	if l != None {
@@ -296,7 +294,7 @@ func isFile(name string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// rankVariables are those by which launchers tell a process that it is a rank.
+// rankVariables are environment variables by which launchers mark a process as a rank.
 var rankVariables = []string{
 	"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "FLUX_TASK_RANK", "PALS_RANKID", "ALPS_APP_PE", "JSM_NAMESPACE_RANK",
 }
@@ -313,9 +311,9 @@ func InRank() bool {
 	return err == nil && step < 1<<31 && os.Getenv("SLURM_PROCID") != ""
 }
 
-// A Place is what a launcher tells a process of its place in the job.
+// A Place is a process's place in the job, as set by the launcher.
 type Place struct {
-	Rank  int    // -1: not told, as the following are by 0 and ""
+	Rank  int    // -1: not set, as are the following ones if 0 or ""
 	Ranks int    // of the job
 	Local int    // of these on this node
 	Job   string // one of several that have to do with each other

@@ -64,7 +64,7 @@ func hosts(text string) (list []string) {
 	return list
 }
 
-// expand returns the names that one stands for in which numbers are in brackets.
+// expand returns the names that a name with numbers in brackets abbreviates.
 func expand(name string) (list []string) {
 	before, rest, ok := strings.Cut(name, "[")
 	ranges, after, closed := strings.Cut(rest, "]")

@@ -83,7 +83,7 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 		if err := trial(); err != nil {
 			return 0, err
 		}
-		x.Inner, once = inner(), once/float64(x.Inner) // the first turn took longer than those behind it
+		x.Inner, once = inner(), once/float64(x.Inner) // the first turn took longer than later ones
 	}
 	x.Samples = int(min(max(budget/(once*float64(x.Inner)+float64(x.Delay)), least), many))
 	if rows {
@@ -293,7 +293,7 @@ const (
 	FileOpens                            // all ranks open a file together, and close it
 	FileWrites                           // From writes the next bytes of a file
 	FileReads                            // what it has just written
-	FileSyncs                            // MPI_File_sync behind such a write
+	FileSyncs                            // MPI_File_sync after such a write
 	FileAlls                             // all ranks write Bytes each in one call
 )
 

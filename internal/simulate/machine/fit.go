@@ -97,7 +97,7 @@ func (p *rankPair) level() (*Level, error) {
 	}
 	if limit < p.o.Most {
 		small := []point{}
-		for _, bytes := range []int64{0, limit / 8, limit} { // what waits only because it is told to
+		for _, bytes := range []int64{0, limit / 8, limit} { // sizes whose sends wait only because of the protocol
 			if limit == 0 || bytes == 0 && limit/8 == 0 {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 // seatBytes is how long a seat is that is sent.
 const seatBytes = 512
 
-// Encode returns a seat as so many bytes that each rank's are as many.
+// Encode returns a seat in a fixed number of bytes, equal on all ranks.
 func (s Seat) Encode() []byte {
 	s.Host = s.Host[:min(len(s.Host), 255)]
 	b, err := json.Marshal(s)

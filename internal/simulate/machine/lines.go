@@ -7,7 +7,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// keyLines tells in which line a key stands, so that errors about values can.
+// keyLines has the line of each key, for errors about values.
 type keyLines map[string]int
 
 // of returns a key's line; of one that isn't there, that of what it would be a part of.

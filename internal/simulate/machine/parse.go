@@ -13,7 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// file is a machine file as it stands there.
+// file is the decoded content of a machine file.
 type file struct {
 	Name    string  `toml:"name"`
 	Source  string  `toml:"source"`
@@ -261,7 +261,7 @@ func (p *parser) collective(f *file, i int) Collective {
 
 func (p *parser) table(key string, rows [][]float64) Table { return p.rows(key, rows, true) }
 
-// rows reads a table, of which times may have to rise with the size.
+// rows reads a table, whose times must rise with the size if rising is set.
 func (p *parser) rows(key string, rows [][]float64, rising bool) Table {
 	var t Table
 	for i, row := range rows {
@@ -360,10 +360,10 @@ func (l *Level) write(b *bytes.Buffer) {
 	}
 }
 
-// perLine is how many rows of a table stand in a line.
+// perLine is the number of a table's rows in a line.
 const perLine = 8
 
-// String is a table as it stands in a file.
+// String is a table in a file's syntax.
 func (t Table) String() string {
 	var b strings.Builder
 	b.WriteString("[")

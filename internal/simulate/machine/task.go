@@ -20,7 +20,7 @@ type MeasureTask struct {
 // A Calibrated is what a job found.
 type Calibrated struct {
 	Machine string  `json:"machine"`  // a machine file
-	Noise   string  `json:"noise"`    // why there is none
+	Noise   string  `json:"noise"`    // why no noise was measured
 	LocalNs float64 `json:"local_ns"` // what MPI_Comm_rank takes
 	Library string  `json:"library"`
 	Seats   []Seat  `json:"seats"`
