@@ -37,7 +37,7 @@ func (v *allocSets) add(set *sections.AllocEvents, shape string) {
 	v.sets, v.shape = append(v.sets, set), append(v.shape, shape)
 }
 
-// join adds the allocation events of the ranks behind.
+// join adds the allocation events of the following ranks.
 func (v *allocSets) join(o *allocSets) {
 	for i, set := range o.sets {
 		k, ok := v.index[o.shape[i]]

@@ -20,8 +20,7 @@ var (
 	errOrder = errors.New("terminals are not numbered by first occurrence")
 )
 
-// check refuses a shape of which a file could not be read: terminals that don't occur,
-// and lanes of what is not there.
+// check refuses a shape that would make an unreadable file: with terminals that don't occur, or lanes of missing ones.
 func (s *classShape) check() error {
 	if n, ok := grammar.Terminals(s.streams); !ok || n != s.terminals() {
 		return errOrder
@@ -111,8 +110,8 @@ func (c *class) laneContent(out *sections.Class, sh *classShape) {
 // around in its middle on some ranks. Such ranks have the same calls and no
 // class in common. To be refined into one, a class is written without lanes.
 
-// A class is written without lanes up to so many calls in them, and so many
-// values of all members in these.
+// A class is written without lanes if they have at most this many calls, and the members' values at most this many in
+// them.
 const (
 	maxRemoved       = 1 << 16
 	maxRemovedValues = 1 << 20
@@ -268,8 +267,7 @@ type laneRemover struct {
 	keys      []string          // of the class's columns
 }
 
-// A openLane is a lane with where it stands: how far the values of each member
-// are from those of the first call.
+// An openLane is a lane with its members' values, relative to those of the first call.
 type openLane struct {
 	shape *laneShape
 	order []uint32
@@ -336,8 +334,7 @@ func (u *laneRemover) terminal(old uint32) uint32 {
 	return u.add(plainTerminal{old: old, at: l.at}, next)
 }
 
-// add returns the number of a terminal, next if there is none like it. A call in a
-// lane may be one that came before there was the lane.
+// add returns the number of a terminal, next if it is a new one. A call in a lane may equal one from before the lane.
 func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 	if like := u.sh.like(int(x.old)); u.like[like] {
 		id := wire.AppendUvarint(nil, uint64(like))
@@ -359,7 +356,7 @@ func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 	return next
 }
 
-// column returns a value of a terminal, and what tells the column from others.
+// column returns a value of a terminal, and a key that identifies the column.
 func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string) {
 	num := u.c.values.nums.at(u.sh.at(int(x.old), value))
 	col := u.c.values.columns()[num]

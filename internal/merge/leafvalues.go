@@ -24,7 +24,7 @@ const (
 // placeValues fills in what was attached at places: of the class, and of each of its ranks.
 func (c *class) placeValues(out *sections.Class, sh *classShape) {
 	if len(c.courses) == 0 || c.courses[len(c.courses)-1].name == "" {
-		return // courses of times stand first
+		return // courses of times come first
 	}
 	v := &valuePlaces{c: c, sh: sh, streams: make([]*placing, len(sh.streams))}
 	v.site, _ = sh.sites()
@@ -44,7 +44,7 @@ func (c *class) placeValues(out *sections.Class, sh *classShape) {
 type valuePlaces struct {
 	c       *class
 	sh      *classShape
-	streams []*placing // nil: its places can't be told
+	streams []*placing // nil: its leaves are unknown
 	first   []int      // leaf of each stream
 	leaves  []int32    // their terminals
 	site    []int      // of terminals
@@ -91,7 +91,7 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 	return out
 }
 
-// values returns what was attached at the leaves of one terminal, nil if that can't be told.
+// values returns what was attached at the leaves of one terminal; nil if unknown.
 func (p *placing) values(courses []course) (list []sections.PlacedValue) {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, _ := p.waysTo(leaves)
@@ -190,7 +190,8 @@ func (v *valuePlaces) rank(rank int, courses []course, sums map[string]map[int][
 	}
 }
 
-// columns adds those of the leaves that come to what each rank has at the call site: else it has more than its courses tell.
+// columns adds the values of the leaves if they add up to each rank's total at the call site. Otherwise the total has
+// more than the courses.
 func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][]int, sums map[int][]int64) {
 	cols := out.RankedValues[name]
 	for site, leaves := range bySite {
@@ -284,7 +285,7 @@ func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
 	return m
 }
 
-// code is numbers of so many sites.
+// code codes the numbers of all sites.
 func (a *attachments) code(c *wire.Coder, sites int) {
 	names := slices.Sorted(maps.Keys(*a))
 	wire.List(c, &names, 1, func(_ int, name *string) {

@@ -13,8 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// What phases say is told by place: each leaf of the first thread's structure gets the
-// mean of its calls, if that is another than the terminal's and matters.
+// Phases give times of leaves: each leaf of the first thread's structure gets the mean of its calls, if that differs
+// from the terminal's and matters.
 
 const (
 	maxPlaced  = 1 << 16 // symbols of a structure that is looked at
@@ -23,7 +23,7 @@ const (
 	little     = 1e-3    // of all time: what is less may be in the wrong place
 )
 
-// placing returns what it takes to tell what leaves of a thread's structure have of courses, as a member of the class
+// placing returns what is needed to divide courses among the leaves of a thread's structure, as a member of the class
 // repeats it; nil if that structure is too large, or there are no courses.
 func (c *class) placing(sh *classShape, stream, member int) *placing {
 	if len(c.courses) == 0 || stream >= len(sh.streams) {
@@ -101,7 +101,7 @@ func (x *course) sameTerminal(y *course) bool {
 	return x.name == y.name && x.stream == y.stream && x.terminal == y.terminal
 }
 
-// allTime is what all calls of the class and the gaps before them come to.
+// allTime is the sum of all calls of the class and the gaps before them.
 func (c *class) allTime() float64 {
 	sum := 0.0
 	for i := range c.times {
@@ -129,8 +129,8 @@ type callShare struct{ calls, time float64 }
 
 func (s callShare) mean() float64 { return s.time / math.Max(s.calls, 1) }
 
-// waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if some of these
-// stand for several places. several tells whether there is more than one.
+// waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if a leaf has several positions.
+// several reports whether there is more than one way.
 func (p *placing) waysTo(leaves []int) (ways map[int][]*grammar.Arrival, several bool) {
 	ways = make(map[int][]*grammar.Arrival)
 	several = len(leaves) > 1
@@ -227,7 +227,7 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 			s.time += time
 		}
 	}
-	// All ranks' calls are so many times those of the rank whose structure it is.
+	// All ranks' calls are scale times those of the rank with the structure.
 	scale := float64(all.Calls) / float64(calls)
 	if of := p.ranks; !p.varies {
 		if p.some {

@@ -10,20 +10,19 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// ranked is what each rank of a class spent, or the sums of what was attached to its calls, in steps of a percent: a list over the ranks
-// in order for each of these, nil where it is not kept. First stand the gaps and durations
-// of all calls, then those of each place's.
+// ranked is what each rank of a class spent, or the sums of the values attached to its calls, in steps of a percent:
+// lists over the ranks in order, nil for those not kept. The first are the gaps and durations of all calls, then follow
+// those of each place.
 type ranked [][]timing.Step
 
-// What stands where in ranked.
+// Indices in ranked.
 const (
 	allGaps      = 0
 	allDurations = 1
 	firstSite    = 2
 )
 
-// maxRanked bounds the steps that are kept of a class: of very many ranks those of
-// the call sites that take least time are given up.
+// maxRanked limits the steps kept for a class: with very many ranks the call sites with least time are discarded.
 const maxRanked = 1 << 22
 
 // rankwise returns what is known of each rank. Of a single one that is what its totals are.
@@ -37,7 +36,7 @@ func (c *class) rankwise() ranked {
 	})
 }
 
-// rankedOf is what a single rank spent at so many call sites.
+// rankedOf is what a single rank spent at its call sites.
 func rankedOf(sites int, of func(site int) (gap, duration uint64)) ranked {
 	list := make(ranked, firstSite, firstSite+2*sites)
 	steps := make([]timing.Step, firstSite+2*sites)
@@ -66,7 +65,7 @@ func (r ranked) joined(o ranked) ranked {
 	return r
 }
 
-// bounded gives up call sites of which too much would have to be kept.
+// bounded discards call sites beyond the limit.
 func (r ranked) bounded(sum func(site, kind int) uint64) {
 	kept := 0
 	for _, list := range r {
@@ -159,14 +158,13 @@ func (r ranked) columns(sh *classShape) timing.TotalColumns {
 	return out
 }
 
-// joinRanked puts the ranks of another class behind those of this one, before anything else
-// of both is joined.
+// joinRanked appends the ranks of another class to those of this one, before anything else of both is joined.
 func (c *class) joinRanked(o *class) {
 	c.ranked = c.rankwise().joined(o.rankwise())
 	c.valued = c.joinedValues(o)
 }
 
-// boundRanked gives up call sites of which too much would have to be kept.
+// boundRanked discards call sites beyond the limit.
 func (c *class) boundRanked() {
 	c.ranked.bounded(func(site, kind int) uint64 {
 		if t := &c.totals[site]; kind == 0 {
@@ -267,7 +265,7 @@ func parts(sum int64) (below, above uint64) {
 	return 0, uint64(sum)
 }
 
-// noValues is that nothing was attached on so many ranks.
+// noValues is the sums of ranks without attached values.
 func noValues(sites, ranks int) ranked {
 	r := make(ranked, firstSite+2*sites)
 	for i := range r {

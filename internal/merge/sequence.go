@@ -96,8 +96,7 @@ func (p *subclass) sequence() uint64 {
 	return h
 }
 
-// repeated returns streams as a member repeats them; those of lanes stand behind those
-// of the class.
+// repeated returns streams as a member repeats them; those of lanes follow those of the class.
 func (c *class) repeated(streams []*grammar.Grammar, member int) []*grammar.Grammar {
 	list := make([]*grammar.Grammar, len(streams))
 	n := 0

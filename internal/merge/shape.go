@@ -49,7 +49,7 @@ func (s *classShape) namesFiles() bool {
 	})
 }
 
-// inner tells which sites stacks are of, for a track with the shape's calls.
+// inner returns each stack's innermost site, for a track with the shape's calls.
 func (s *classShape) inner() map[uint64]uint64 {
 	var m map[uint64]uint64
 	for _, k := range s.kinds {
@@ -63,7 +63,7 @@ func (s *classShape) inner() map[uint64]uint64 {
 	return m
 }
 
-// placeholder stands for any count above 1.
+// placeholder replaces any count above 1.
 const placeholder = 2
 
 // key encodes the shape of a track and returns it with the counts left out, in
@@ -142,7 +142,7 @@ func (s *classShape) decodeLane(r *wire.Reader) laneShape {
 // A valueIndex identifies a value: its terminal, and its index there.
 type valueIndex struct{ terminal, value int }
 
-// places returns which values stand where; see layout.
+// places returns the values in the order of layout.
 func (s *classShape) places() []valueIndex {
 	list := make([]valueIndex, s.width)
 	for n := range s.of {
@@ -303,18 +303,17 @@ func skeletonsOf(tr *track.Track) skeletons {
 	return s
 }
 
-// Calls that differ in values only mostly come in the same order again and again. The
-// skeletons of a class's terminals are therefore written as how often each is the one
-// that last came behind the one before it, and as what it is where it is not. A rank with
-// thousands of distinct calls from some dozen places so has a key of a few hundred bytes
-// beside its grammar.
+// Calls that differ in values only mostly come in the same order again and again. The skeletons of a class's terminals
+// are therefore predicted: each is expected to be the one that last followed its predecessor. Written are the number of
+// correct predictions, and the skeletons after wrong ones. The key of a rank with thousands of distinct calls from some
+// dozen places so takes a few hundred bytes besides its grammar.
 //
 //	skeletons = (2 × as foretold uvarint, unless those were the last: number of one before uvarint
 //	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, 2 × values + stack uvarint, if there is one: site without it uint64)…
 //
 // How many there are is known from the grammars.
 type succession struct {
-	next []int // by kind: which one came behind it last, -1 if none did
+	next []int // by kind: which one followed it last, -1 if none did
 	last int
 }
 
@@ -329,8 +328,7 @@ func (f *succession) came(n int) {
 	f.last = n
 }
 
-// expected returns which skeleton the next terminal has if all goes on as before, -1 if
-// nothing tells.
+// expected returns the predicted skeleton of the next terminal, -1 if unknown.
 func (f *succession) expected() int {
 	if len(f.next) == 0 {
 		return -1
@@ -367,7 +365,7 @@ func (s *skeletons) append(b []byte) []byte {
 	return b
 }
 
-// decodeSkeletons reads those of so many terminals.
+// decodeSkeletons reads the skeletons of the terminals.
 func decodeSkeletons(r *wire.Reader, terminals int) skeletons {
 	s := skeletons{of: make([]uint32, 0, terminals)}
 	for len(s.of) < terminals {

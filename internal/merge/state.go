@@ -28,7 +28,7 @@ type State struct {
 	handovers    allocSets
 	keepsLanes   bool // times of single calls are coded by the lanes as they were recorded
 
-	// Problems says what could not be kept, and of which ranks.
+	// Problems lists what could not be kept, and of which ranks.
 	Problems []Problem
 }
 
@@ -71,7 +71,7 @@ func lost(first, ranks int, err error) *State {
 
 var errTimes = errors.New("signatures and times differ in number")
 
-// leaf is the state of one rank of a world of so many.
+// leaf is the state of one rank of a world.
 func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if tr == nil {
 		s := &State{first: rank, ranks: 1}
@@ -164,7 +164,7 @@ func (s *State) add(c *class) {
 	s.classes = append(s.classes, c)
 }
 
-// join adds a state of the ranks right behind s. s is unchanged if that fails.
+// join adds a state of the ranks that directly follow those of s. s is unchanged if that fails.
 func (s *State) join(o *State) error {
 	if o.first != s.first+s.ranks {
 		return fmt.Errorf("ranks from %d can't follow rank %d", o.first, s.first+s.ranks-1)
@@ -261,8 +261,8 @@ func (s *State) Ranks() int { return s.ranks }
 // Classes returns the number of classes.
 func (s *State) Classes() int { return len(s.classes) }
 
-// Content returns the state as what a trace holds. meta describes the run;
-// problems are added to it. Lanes are as many as make it shortest.
+// Content returns the state as the content of a trace. meta describes the run; problems are added to it. It has those
+// lanes that make it shortest.
 func (s *State) Content(meta map[string]string) (*sections.Content, error) {
 	c, err := s.contentOf(s.shortest())
 	if err != nil {

@@ -44,7 +44,7 @@ func summariesOf(s *skeletons) (of []int32, n int) {
 	return of, n
 }
 
-// pools tells for each terminal the first one that shares its summary.
+// pools returns for each terminal the first one that shares its summary.
 func (s *classShape) pools() []int {
 	of := make([]int, s.terminals())
 	next := int32(0)
@@ -203,7 +203,7 @@ func codeStat(c *wire.Coder, s *model.Stat) {
 	s.MaxRank = int32(rank)
 }
 
-// leastSum is what n samples come to at least with these extremes.
+// leastSum is the least possible sum of n samples with these extremes.
 func leastSum(n, least, most uint64) uint64 {
 	if n < 2 {
 		return n * least
@@ -211,8 +211,7 @@ func leastSum(n, least, most uint64) uint64 {
 	return (n-1)*least + most
 }
 
-// leastSquares is what the squares come to at least: those of the extremes, and
-// the others all alike.
+// leastSquares is the least possible sum of squares: those of the extremes, with all others equal.
 func leastSquares(s *model.Stat) model.Wide {
 	if s.Count < 2 {
 		return squareOver(s.Sum, s.Count)

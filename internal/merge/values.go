@@ -15,17 +15,16 @@ import (
 // each of them once, and numbers in place of them; so what a merge costs grows
 // with the distinct columns, not with the calls.
 
-// A values holds the values of all terminals. Numbers stand by kin, within that
-// by position of the value, then by terminal, so that a value which is the same
-// in all calls of a function is the same number in a row. Columns are numbered
-// in the order of their first use.
+// A values holds the values of all terminals. Numbers are ordered by kin, then by position of the value, then by
+// terminal, so that a value that all calls of a function share is a run of equal numbers. Columns are numbered in the
+// order of their first use.
 type values struct {
 	cols []column.Column
 	ones []int64   // instead of columns, of a single rank: its values
 	nums numberRow // one per value, see layout
 }
 
-// columns returns all columns, made first if the values of a single rank stand for them.
+// columns returns all columns. It makes them first if there are only the values of a single rank.
 func (v *values) columns() []column.Column {
 	if v.ones != nil {
 		v.cols, v.ones = column.Each(v.ones), nil
@@ -33,13 +32,12 @@ func (v *values) columns() []column.Column {
 	return v.cols
 }
 
-// A kin is what terminals have in common whose values stand together: function
-// and number of values, as one number.
+// A kin identifies the terminals whose values are adjacent: function and number of values, as one number.
 type kin uint64
 
 func (k skeleton) kin() kin { return kin(k.call)<<48 | kin(k.width) }
 
-// A valueLayout says where in the numbers the values of each terminal stand.
+// A valueLayout gives the position of each terminal's values in the numbers.
 type valueLayout struct {
 	start []uint32 // by terminal: place of its value 0
 	step  []uint32 // by kind of skeleton: distance to the next
@@ -111,7 +109,7 @@ func single(tr *track.Track, sh *classShape) (values, error) {
 	return v, nil
 }
 
-// join puts the values of further ranks behind.
+// join appends the values of further ranks.
 func (v *values) join(o *values) {
 	type pair struct{ other, num uint32 }
 	const none = ^uint32(0)

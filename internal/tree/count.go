@@ -9,7 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Ways tells what lies between two calls. It is not safe for use by several goroutines at once.
+// Ways finds which vertices are entered and which loops begin iterations between two calls. It is not safe for
+// concurrent use.
 type Ways struct {
 	code  *trace.Code
 	odd   map[[2]int]trace.Way
@@ -163,7 +164,7 @@ func (r *vertexCounts) over(rounds uint64) {
 	r.most = max(r.most, rounds)
 }
 
-// then appends what comes behind.
+// then appends the next part.
 func (r vertexCounts) then(next vertexCounts) vertexCounts {
 	if next.entered == 0 {
 		r.rounds += next.rounds
@@ -192,7 +193,7 @@ func (r vertexCounts) then(next vertexCounts) vertexCounts {
 	return out
 }
 
-// times is the run n times behind itself, n > 0.
+// times is r repeated n times, n > 0.
 func (r vertexCounts) times(n uint64) vertexCounts {
 	if n == 1 {
 		return r
@@ -236,8 +237,8 @@ func (s *summary) put(vertex int32, r vertexCounts) {
 	s.runs[vertex] = r
 }
 
-// step appends what lies between two calls. Where a function is met again below itself, a round of it as a loop begins: that
-// has the number of the function's first vertex behind all vertices.
+// step adds what happens between two calls. If a function is reached again below itself, its recursion begins an
+// iteration; it has the number of the function's first vertex plus that of all vertices.
 func (c *counter) step(s *summary, a, b int) {
 	for _, e := range c.ways.events(a, b) {
 		one := vertexCounts{entered: 1, rounds: 1, last: 1}
@@ -336,7 +337,7 @@ type Counts struct {
 	Lost  uint64 // steps that the code has no way for
 }
 
-// Count counts on the structure of a thread, by the vertex of each of its distinct calls, -1 where there is none.
+// Count counts on the structure of a thread; vertex is that of each distinct call, -1 for none.
 func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 	n := len(w.code.Vertices)
 	c := counter{ways: w, vertex: vertex, calls: make([]int32, n), loop: make([]int32, n), within: make([][]int32, n), rules: make(map[int]*summary)}

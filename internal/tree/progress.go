@@ -8,7 +8,7 @@ type progress struct {
 	none bool
 }
 
-// A linearRun is entries of which each has so many rounds more than the one before, so many times over.
+// A linearRun is a number of entries, each with step iterations more than the one before, the whole times over.
 type linearRun struct {
 	first, last uint64
 	step        int64
@@ -18,7 +18,7 @@ type linearRun struct {
 
 func entry(rounds uint64) linearRun { return linearRun{rounds, rounds, 0, 1, 1} }
 
-// then is a piece with another one behind it, if both together are one.
+// then appends a run, if both together are one.
 func (p linearRun) then(q linearRun) (linearRun, bool) {
 	step := int64(q.first - p.last)
 	if p.times > 1 || q.times > 1 || p.entries > 1 && p.step != step || q.entries > 1 && q.step != step {
@@ -78,7 +78,7 @@ func (p *progress) append(x linearRun) {
 	p.n++
 }
 
-// join appends all that comes behind.
+// join appends the next part.
 func (p *progress) join(q progress) {
 	if q.none {
 		*p = q

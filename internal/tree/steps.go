@@ -12,7 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A codePosition is behind what stands at an address of a block, or with no address at the block's beginning.
+// A codePosition is after the instruction or call at an address of a block, or with no address the block's beginning.
 type codePosition struct {
 	block int
 	addr  uint64
@@ -32,7 +32,7 @@ type silent struct {
 	first  map[int]uint64
 }
 
-// wallsOf are the calls of a block behind which silence can't be, ascending.
+// wallsOf are the calls of a block after which control surely reaches MPI, ascending.
 func (m *treeBuilder) wallsOf(f *function, block int) []uint64 {
 	if list, known := f.walls[block]; known {
 		return list
@@ -180,7 +180,7 @@ func (f *function) stops(block int) bool {
 	return false
 }
 
-// meets reports whether the search comes to a vertex of the body that it is in.
+// meets reports whether the search reaches a vertex of its own body.
 func (m *treeBuilder) meets(s *silent, v *vertex) bool {
 	if v.key.kind == trace.LoopVertex {
 		for b, at := range s.starts {
@@ -217,7 +217,7 @@ func begin(body *vertex) []codePosition {
 	return []codePosition{{body.to.entry(), 0}}
 }
 
-// behind are the positions right behind a vertex of a path, in the body around, once its call of MPI was made.
+// behind are the positions directly after a vertex of a path, in the body around, once its call of MPI was made.
 func (m *treeBuilder) behind(path []*vertex, i int) []codePosition {
 	v := path[i]
 	if i == len(path)-1 {
@@ -286,9 +286,9 @@ func (m *treeBuilder) step(a, b *vertex) {
 	} else if i := recurs(q[:k]); i >= 0 && !after {
 		itself := *q[i]
 		if itself.parent = q[i]; m.forward(&itself, q[i+1]) {
-			way = trace.Forward // a call by itself has returned
+			way = trace.Forward // a recursive call has returned
 		} else {
-			way = trace.Lost // it is called by itself, see Ways.recursion
+			way = trace.Lost // it is recursive, see Ways.recursion
 		}
 	}
 	way, ways = read(a, b, way, ways, len(loops))
@@ -320,9 +320,9 @@ func (m *treeBuilder) step(a, b *vertex) {
 	}
 }
 
-// jumps reports whether what two vertices are may be reached by one run of one call: the first is a function that ends in a jump to the second, of
-// which no stack tells. Either the call names the first and not the second, so that the jump goes through a pointer, or the first has
-// such a jump.
+// jumps reports whether one run of one call may reach both vertices' places: the first is a function that ends in a
+// jump to the second, which no stack shows. Either the call names the first and not the second, so that the jump goes
+// through a pointer, or the first has such a jump.
 func jumps(a, b *vertex) bool {
 	if a.in == nil || a.in != b.in || a.key.at != b.key.at || a.key.kind != trace.FunctionVertex || b.key.kind == trace.LoopVertex || a.to == b.to {
 		return false
@@ -347,8 +347,8 @@ func leadsTo(c *code.Call, v *vertex) bool {
 	return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
 }
 
-// recurs finds a function that calls itself and is the innermost of what may come again around a call; -1: there is none. Calls
-// of all depths have one vertex.
+// recurs finds the recursive function that is innermost among all that may repeat around a call; -1: none. Calls of all
+// depths have one vertex.
 func recurs(path []*vertex) int {
 	for i, v := range slices.Backward(path) {
 		if v.key.kind == trace.LoopVertex {

@@ -1,11 +1,11 @@
-// TailCalls puts functions back into call stacks that compilers took out of them. Where the last thing
-// that a function does is to call another, optimised code jumps there instead: the callee returns to the
-// function's caller, and a stack that is recorded below shows the caller calling the callee.
+// TailCalls restores functions that compilers removed from call stacks. If the last action of a function is a call,
+// optimised code jumps instead: the callee returns to the function's caller, and stacks recorded below show the caller
+// calling the callee.
 //
-// It is seen by this: the call that a frame returns to names another function than the one that the next frame
-// is in. The ways from the one to the other by such jumps are followed in the binaries, as they were when they
-// were traced. One way is put in. Of several, none can be preferred: all are named. Where there is none,
-// because a pointer was called or a library in between left no frames, the stack stays as it was recorded.
+// A frame shows this if the call that it returns to names another function than that of the next frame. The paths of
+// such jumps from the one to the other are searched in the binaries, as they were when traced. A single path is
+// inserted. With several, all are named, as none is more likely. Without any, because a pointer was called or a library
+// in between left no frames, the stack stays as recorded.
 
 package tree
 
@@ -23,7 +23,7 @@ import (
 
 const (
 	maxJumps = 6    // in a row
-	maxWays  = 8    // that are told apart
+	maxWays  = 8    // paths that are distinguished
 	maxTried = 4096 // jumps looked at for one pair of frames
 )
 
@@ -31,7 +31,7 @@ const (
 type TailCalls struct {
 	symbols *symbolise.Symboliser
 	mu      sync.Mutex
-	images  map[module]*code.Image // nil: there is none that can be read
+	images  map[module]*code.Image // nil: none is readable
 	between map[framePair][]symbolise.Frame
 }
 

@@ -15,7 +15,7 @@ type taken struct {
 	last code.Iterations // since the last entry
 }
 
-// joined is a part with another one behind it; r and q are the loop's runs in these.
+// joined appends a part; r and q are the loop's runs in both.
 func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 	if r.entered == 0 {
 		u.open = t.open.Then(u.open.Shifted(r.before))
@@ -74,7 +74,7 @@ func (c *counter) enter(s *summary, loop int32) {
 	}
 }
 
-// behind appends what another part says, before its runs are.
+// behind appends what another part has, before its runs are appended.
 func (c *counter) behind(s, x *summary) {
 	for v := range x.taken {
 		loop := c.loop[v]

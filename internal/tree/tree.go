@@ -51,7 +51,7 @@ type vertex struct {
 	atLeast, unsure bool
 }
 
-// A key tells the vertices of one body apart.
+// A key identifies a vertex of a body.
 type key struct {
 	kind trace.VertexKind
 	in   *code.Function
@@ -86,7 +86,7 @@ type treeBuilder struct {
 	root      *vertex
 	leaves    map[callContext]*vertex
 	steps     map[[2]*vertex]trace.Way
-	seen      [][2]*vertex // pairs of calls of which one follows the other
+	seen      [][2]*vertex // pairs of consecutive calls
 	asked     map[[2]*vertex]bool
 	frames    int                     // recorded of a call at most
 	roots     map[*code.Function]bool // that stacks end in
@@ -102,9 +102,10 @@ type treeBuilder struct {
 // maxVaried is of how many ranks that repeat parts unequally often the steps are looked at.
 const maxVaried = 64
 
-// Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no call
-// could be placed, or if the trace has no call stacks and not all calls are made in main. It is nil, too, if calls are made from
-// a language with an interpreter: the loops of machine code are not the program's then. Once the context is done it gives up with its error.
+// Of makes the tree of a trace from the binaries as they were when it was recorded. It is nil, without an error, if no
+// call could be placed, or if the trace has no call stacks and not all calls are made in main. It is nil, too, if calls
+// are made from an interpreted language: the loops of machine code are not the program's then. When the context is done
+// it returns its error.
 func Of(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
 	if o.Blocks == 0 {
 		o.Blocks = maxSearched
@@ -115,8 +116,8 @@ func Of(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *Ta
 
 // Options say how to make a tree.
 type Options struct {
-	// Blocks is how many blocks of code are looked at for ways without a call of MPI: then it isn't known which there
-	// are, and the loops around what follows are marked. 0: as many as takes a second or so; less: none.
+	// Blocks limits the blocks of code that are searched for paths without a call of MPI. Beyond it these paths are
+	// unknown, and the loops around later calls are marked. 0: as many as take about a second; less: none.
 	Blocks int
 	Step   func(done, total int) // called after each pair of calls, if set
 }
@@ -176,8 +177,8 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 // MostFrames is how many frames of a stack the recorder can keep (SP_MAX_FRAMES).
 const MostFrames = 64
 
-// Frames is how many frames of a call were recorded at most: as the recorder's options say, which recovered traces lack, else as many as
-// the deepest call has.
+// Frames is the recorder's limit of frames per call: from its options, which recovered traces lack, else the frames of
+// the deepest call.
 func Frames(r *trace.Reader) (int, error) {
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
 		if n, ok := strings.CutPrefix(word, "SPOOR_STACK="); ok {
@@ -291,7 +292,8 @@ func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.S
 	})
 }
 
-// place adds the context of a call of an MPI function from a site, and of those before which one loop went round; nil if a frame of it is not at a call that the code has.
+// place adds the context of a call of an MPI function from a site, turn being the loop that began an iteration before;
+// nil if one of its frames is not at a call in the code.
 func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	frames := s.Frames()
 	type step struct {

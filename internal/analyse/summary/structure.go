@@ -57,8 +57,8 @@ type Counted struct {
 // roundsLibrary is the plugin that reads what the program counts.
 const roundsLibrary = "libspoor-rounds.so"
 
-// CountedRounds lists the loops of which a trace has rounds that the program counted (run --rounds), most rounds first; none if it
-// was recorded otherwise.
+// CountedRounds lists the loops whose iterations the program itself counted (run --rounds), most iterations first; none
+// if the trace was recorded without.
 func CountedRounds(r *trace.Reader) ([]Counted, error) {
 	counts := false
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {

@@ -44,9 +44,9 @@ type Summary struct {
 	EndNs      int64          `json:"end_ns"`             // when the last rank's run ended, since rank 0's first call
 	SpanNs     int64          `json:"span_ns"`            // of the rank that took longest, but for SpoorNs and OffNs
 	SpoorNs    int64          `json:"spoor_ns"`           // the recorder's and plugins' own, all ranks
-	SpoorStart int64          `json:"spoor_start_ns"`     // of SpoorNs, behind MPI_Init
+	SpoorStart int64          `json:"spoor_start_ns"`     // part of SpoorNs, after MPI_Init
 	OffNs      int64          `json:"untraced_ns"`        // while tracing was switched off, all ranks
-	MergeNs    int64          `json:"spoor_finish_ns"`    // in MPI_Finalize, behind the end: rank 0, as far as known
+	MergeNs    int64          `json:"spoor_finish_ns"`    // in MPI_Finalize, after the program's last call: rank 0, as far as known
 	TotalNs    int64          `json:"total_ns"`           // of all ranks
 	MPINs      int64          `json:"mpi_ns"`             // inside MPI, all ranks
 	FilesNs    int64          `json:"files_ns,omitempty"` // in calls that work on files, all ranks
@@ -71,11 +71,11 @@ type Host struct {
 	Ranks int    `json:"ranks"`
 }
 
-// Clocks tells how the clocks of the ranks differ, and how well that is known.
+// Clocks says how the clocks of the ranks differ, and how precisely that is known.
 type Clocks struct {
 	Count    int     `json:"count"`
 	ApartNs  int64   `json:"apart_ns"`  // between the two that are farthest from each other
-	DriftPPM float64 `json:"drift_ppm"` // the largest against rank 0's, without sign; 0 if too small to tell
+	DriftPPM float64 `json:"drift_ppm"` // the largest against rank 0's, without sign; 0 if too small to detect
 	BoundNs  int64   `json:"bound_ns"`  // a time is at most so far off on the time line
 }
 
@@ -90,7 +90,7 @@ type Function struct {
 	// The lowest ranks that had the extremes.
 	MinRank int  `json:"min_rank"`
 	MaxRank int  `json:"max_rank"`
-	Files   bool `json:"files,omitempty"` // it works on files and is none of MPI
+	Files   bool `json:"files,omitempty"` // it works on files and does not belong to MPI
 }
 
 // A Class is ranks that made the same calls in the same order, up to values
@@ -128,7 +128,7 @@ const (
 	Missing    = "missing"    // there is no track of it
 )
 
-// End tells how a process ended. Files say that each crashed whose records stop.
+// End describes how a process ended. In files, each whose records stop has crashed.
 func End(p trace.Process) string {
 	switch p.End {
 	case "":

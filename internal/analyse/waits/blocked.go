@@ -6,7 +6,7 @@ import "github.com/spoor-hpc/spoor/internal/once"
 type blocked struct {
 	arrival       // of the one that waits
 	end     int64 // when it returned
-	open    int   // operations of which it is not known yet when the others came
+	open    int   // operations of which it is unknown when the other ranks arrived
 	opened  bool  // there were any
 	told    bool  // there are no further ones
 	known   bool  // something is said of it
@@ -19,8 +19,8 @@ type blocked struct {
 	got    int64   // the turn of a late sender's message
 }
 
-// waitsFor notes that somebody else came to an operation at a time. The last one counts. Ties go to the lower kind, then to the
-// lower rank, so that the order of the analysis doesn't matter.
+// waitsFor notes that another rank arrived at an operation at a time. The last one counts. Ties go to the lower kind,
+// then to the lower rank, so that the order of the analysis doesn't matter.
 func (b *blocked) waitsFor(kind Kind, other arrival, free, turn int64) {
 	w := min(other.at, b.end) - b.at
 	if w > b.waited || w == b.waited && w > 0 && (kind < b.kind || kind == b.kind && other.rank < b.by.rank) {
@@ -71,7 +71,7 @@ func (w *rankAnalysis) wrongOrder(b *blocked) {
 	w.each(b.as(WrongOrder, b.waited))
 }
 
-// add counts a wait, or takes it back. The late rank is told, as it alone knows what it did meanwhile.
+// add counts a wait, or takes it back. It also informs the late rank, which alone knows what it did meanwhile.
 func (w *rankAnalysis) add(b *blocked, kind Kind, sign int64) {
 	r := w.row(rowKey{b.place, kind})
 	r.count += uint64(sign)

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// A block is what one rank tells another of messages: when they were sent, or when who receives them was there.
+// A block is times of messages that one rank sends another: when they were sent, or when the receiver arrived.
 //
 //	block   = (head uvarint, [communicator varint, tag varint], [number uvarint], [error uvarint, stream uvarint, place uvarint],
 //	           (time - that before) varint)…
@@ -123,7 +123,7 @@ type question struct {
 	late         callSite // to which call the other was late
 	kind         Kind
 	stream       int32
-	sign         int64 // -1: it was told before, and is taken back
+	sign         int64 // -1: it was counted before, and is taken back
 }
 
 // asking is the questions for one rank.

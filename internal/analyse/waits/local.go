@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An arrival is when somebody came to an operation, and where.
+// An arrival is when a rank arrived at an operation, and in which call.
 type arrival struct {
 	at     int64
 	within int64 // about how well that is known
@@ -23,8 +23,8 @@ type arrival struct {
 	place  callSite
 }
 
-// rankAnalysis is what one rank finds out. It goes through its own calls (an ops.Sink) a window of time at a time; at the end of each,
-// ranks tell each other what the others need.
+// rankAnalysis is the analysis of one rank. It goes through its own calls (an ops.Sink) a window of time at a time; at
+// the end of each, ranks exchange what the others need.
 type rankAnalysis struct {
 	ops.NoSink
 	Talk
@@ -36,7 +36,7 @@ type rankAnalysis struct {
 	rider  Rider
 	world  []int // all ranks
 	direct int   // members of a communicator up to which the late one is asked what it computed
-	broken error // what went wrong here: the others are told when the window ends
+	broken error // an error here, which the others learn when the window ends
 
 	byTerminal []callSite
 	known      []bool
@@ -59,7 +59,7 @@ type rankAnalysis struct {
 	visiting map[uint64]*blocked         // visits under way, by number
 	held     map[windowMemory]bool       // locks of the rank: for itself alone
 	memory   map[windowMemory]*visitable // its own
-	late     []lateVisit                 // for whom the next visit waited that is told of
+	late     []lateVisit                 // for whom the next reported visit waited
 	calls    uint64                      // so far
 	started  map[int]uint64              // persistent collectives so far, by communicator
 	sent     map[uint64]*outgoing        // by number of the message
@@ -185,7 +185,7 @@ func (w *rankAnalysis) Enter(c *ops.Call) error {
 	return nil
 }
 
-// unclear takes a call of which nothing is said.
+// unclear counts a call that the analysis does not understand.
 func (w *rankAnalysis) unclear(c *ops.Call) {
 	if !w.alone[c.Terminal] {
 		w.Other[c.Name()] += c.End - c.Start
@@ -417,7 +417,7 @@ func (w *rankAnalysis) run(windows []int64) error {
 	return nil
 }
 
-// share is what ranks tell each other at the end of a window.
+// share exchanges messages between ranks at the end of a window.
 func (w *rankAnalysis) share(until int64) error {
 	in, err := w.exchange(encoded(w.tell))
 	if err != nil {
@@ -449,7 +449,7 @@ func (w *rankAnalysis) share(until int64) error {
 	return w.vote()
 }
 
-// hear takes what other ranks told.
+// hear processes the messages of other ranks.
 func (w *rankAnalysis) hear(in map[int][]byte, take func(from int, r *wire.Reader)) error {
 	for from, b := range in {
 		r := wire.NewReader(b, fmt.Sprintf("block of rank %d", from))

@@ -5,9 +5,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// Who locks memory of another rank, or waits until its transfers to and from there are done, waits for somebody who doesn't know of it.
-// So it tells the rank whose memory that is, which finds out for whom: for a rank that had a lock, or for itself, because it was
-// outside of MPI and the library needs it.
+// A rank that locks memory of another, or waits for its transfers from and to there, waits for a rank that does not
+// know of it. So it informs the owner of the memory, which determines for whom it waited: for a rank that had a lock,
+// or for the owner itself, because that was outside of MPI and the library needs it.
 
 // A windowMemory is one rank's memory in a window.
 type windowMemory struct {
@@ -34,7 +34,7 @@ type release struct {
 
 // visitable is what a rank knows of those that visit its memory in a window.
 type visitable struct {
-	releases []release // in the order in which they were told
+	releases []release // in the order in which they were reported
 	visits   []visit   // that are not answered yet
 }
 
@@ -67,7 +67,7 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	members := []int{x.Peer}
 	if x.Peer == ops.AllMembers {
 		if members = x.Comm.Members(); len(members) > maxDirect {
-			w.Other[c.Name()] += c.End - c.Start // it would have to tell too many
+			w.Other[c.Name()] += c.End - c.Start // too many ranks to inform
 			return
 		}
 	} else {
@@ -100,7 +100,7 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	}
 }
 
-// hearVisit takes what another rank told of this one's memory.
+// hearVisit notes another rank's call on this one's memory.
 func (w *rankAnalysis) hearVisit(c ops.Channel, nth uint64, a arrival) {
 	what, ordinal := signalled(c.Tag)
 	at := once.Of(w.memory, windowMemory{c.Comm, ordinal, w.Rank()}, func() *visitable { return &visitable{} })
@@ -116,7 +116,7 @@ func (w *rankAnalysis) hearVisit(c ops.Channel, nth uint64, a arrival) {
 	}
 }
 
-// answerVisits tells those whose calls had returned by a time for whom they waited. All that began by then is known.
+// answerVisits informs ranks whose calls had returned by a time for whom they waited. All that began by then is known.
 func (w *rankAnalysis) answerVisits(until int64) {
 	for _, at := range w.memory {
 		left, first := at.visits[:0], until
@@ -161,8 +161,8 @@ func (m *visitable) last(v *visit) (a arrival, ok bool) {
 	return a, ok
 }
 
-// busy finds whether a call waited until this rank came to MPI: it was outside when the call began, and the call returned soon after it
-// had come, compared with how long the call had waited for nobody else.
+// busy finds whether a call waited until this rank entered MPI: it was outside when the call began, and the call
+// returned soon after that, compared with how long the call had waited for nobody else.
 func (w *rankAnalysis) busy(v *visit, since int64) (a arrival, ok bool) {
 	if v.From == w.Rank() {
 		return a, false

@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A meetingKey tells apart what members of a communicator do together.
+// A meetingKey identifies what members of a communicator do together.
 type meetingKey struct {
 	ops.Circle
 	started bool // by starting a persistent request: these are counted by themselves
@@ -195,7 +195,7 @@ func (x *meeting) ends(w *rankAnalysis, b *blocked) {
 	}
 }
 
-// meet finds the meetings of a group to which all have come by now.
+// meet finds the meetings of a group that all members have reached by now.
 func (w *rankAnalysis) meet(g *group) error {
 	var own []byte
 	w.try(func() error {

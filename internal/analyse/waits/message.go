@@ -8,12 +8,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// An outgoing message is one that was sent, of which not everything is known yet.
+// An outgoing message was sent, but not everything is known of it yet.
 type outgoing struct {
 	synchronous bool     // the send can't end before its receive is posted
 	call        *blocked // in which the sender may wait
 	ends        bool     // call was known
-	answered    bool     // the receiver has told when it was there
+	answered    bool     // the receiver has reported when it arrived
 	late        bool     // after the send
 	posted      arrival
 }
@@ -60,7 +60,7 @@ func (w *rankAnalysis) receives(x *ops.Act, from int, posted arrival, b *blocked
 	}
 }
 
-// matched finds whether a receiver waited, and tells the sender when it was there.
+// matched finds whether a receiver waited, and reports to the sender when it arrived.
 func (w *rankAnalysis) matched(number uint64, m *incoming) {
 	w.Messages++
 	b := m.call
@@ -147,7 +147,7 @@ type received struct {
 // takes notes one more message.
 func (o *receiveOrder) takes(b *blocked) { o.turns = append(o.turns, received{call: b}) }
 
-// mostTurns is how many messages are remembered that have not come to an end.
+// mostTurns is the most open messages that are remembered.
 const mostTurns = 1 << 20
 
 // forget drops the messages that no later one can be compared with.

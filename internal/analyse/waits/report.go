@@ -23,7 +23,7 @@ type Report struct {
 	RunNs     int64      `json:"run_ns"`             // of all threads, each from its first call to the end of its last
 	MPINs     int64      `json:"mpi_ns"`
 	WaitedNs  int64      `json:"waited_ns"`
-	Messages  uint64     `json:"messages"`  // of which both ends are known
+	Messages  uint64     `json:"messages"`  // those with both ends known
 	Backwards uint64     `json:"backwards"` // of these, received before they were sent, as their times have it
 	OffNs     int64      `json:"off_ns"`    // by so much at most: times of ranks are not known better than this
 	Kinds     []KindSum  `json:"kinds"`

@@ -16,14 +16,14 @@ type signal struct {
 
 // What signals say.
 const (
-	isNeighbour        = iota // a rank has come to a collective along a topology
+	isNeighbour        = iota // a rank has reached a collective along a topology
 	isStartedNeighbour        // the same, by starting a persistent request
 	hasPosted                 // it has opened its memory, MPI_Win_post
 	hasCompleted              // it has ended its access, MPI_Win_complete
-	locksAlone                // a rank locks the memory of another, which it tells (lock.go)
+	locksAlone                // a rank locks the memory of another, which it informs (lock.go)
 	locksShared
 	visits  // it waits until its transfers to and from there are done
-	returns // the call that it told of before returned
+	returns // the call reported before has returned
 	givesAlone
 	givesShared
 	hadLock // answers: a rank had the lock, or the one that has the memory was outside of MPI
@@ -31,7 +31,7 @@ const (
 	signals
 )
 
-// signalTag is the tag of a channel of signals. object tells apart what members of a communicator share.
+// signalTag is the tag of a channel of signals. object distinguishes the objects that members of a communicator share.
 func signalTag(what, object int) int64 { return -2 - int64(object*signals+what) }
 
 // signalled is the opposite; what is -1 of a message.

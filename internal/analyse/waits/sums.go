@@ -45,8 +45,8 @@ type sums struct {
 	Threads   []span // of the rank
 	MPINs     int64
 	WaitedNs  int64
-	Other     map[string]int64 // by function: of which nothing is said
-	Messages  uint64           // of which both ends are known
+	Other     map[string]int64 // by function: time of calls that the analysis does not understand
+	Messages  uint64           // those with both ends known
 	Backwards uint64           // of these, received before they were sent
 	OffNs     int64            // by how much, at most
 	losses    ops.Losses
@@ -91,8 +91,8 @@ func (w *rankAnalysis) own() *sums {
 	return s
 }
 
-// keep is how many ranks a row keeps of those with most time, where ranks tell each other over MPI. Each knows all of its own, so that the
-// first ones are right.
+// keep is how many ranks a row keeps, those with most time, if ranks exchange them over MPI. Each knows all of its own,
+// so that the first ones are right.
 const keep = 64
 
 func (r *row) bound(most int) {

@@ -69,7 +69,7 @@ func (x *ticker) Next() (start, end, gap int64, err error) {
 	return x.on(x.log.StartNs + x.ns(begin)), x.on(x.log.StartNs + x.ns(next)), x.ns(int64(min(e.Gap, math.MaxInt64))), nil
 }
 
-// Pass goes over calls, of which none was skipped.
+// Pass advances over calls, none of which was skipped.
 func (x *ticker) Pass(calls uint64) (end int64, err error) {
 	tick, last := x.tick, int64(math.MinInt64)
 	for left := calls; left > 0; {

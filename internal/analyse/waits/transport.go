@@ -19,9 +19,9 @@ type Transport interface {
 	Recv(from int) ([]byte, error)
 }
 
-// A Talk is a rank's part in what ranks tell each other. Its rules keep ranks from waiting for one another in a circle:
-// pairs exchange blocks in rising order of the two numbers' exclusive or, the lower one sends first; groups follow each other in
-// one order on all ranks.
+// A Talk is a rank's end of the communication between ranks. Its rules keep ranks from waiting for one another in a
+// circle: pairs exchange blocks in rising order of the two numbers' exclusive or, the lower one sends first; groups
+// follow each other in one order on all ranks.
 type Talk struct{ Transport }
 
 // everybody is up to how many ranks each talks to every other one, whether there is something to say or not.

@@ -70,9 +70,9 @@ func (k *Kind) UnmarshalText(text []byte) error {
 // Options say how to look.
 type Options struct {
 	Name     func(function string, s trace.Site) string // of a call site; nil: module and offset
-	Begin    func(calls uint64)                         // told how many calls there are to look at; may be nil
-	Progress func(calls uint64)                         // told now and then how many more calls were looked at; may be nil
-	Each     func(w Wait)                               // told of every wait; may be nil
+	Begin    func(calls uint64)                         // called with the number of calls to read; may be nil
+	Progress func(calls uint64)                         // called now and then with the number of further calls that were read; may be nil
+	Each     func(w Wait)                               // called for every wait; may be nil
 	Path     bool                                       // find the critical path, too
 	Loops    Loops                                      // around the calls of the path; nil: not asked for
 	Rider    func(rank int) Rider                       // goes along with a rank; may be nil, but not return it

@@ -11,22 +11,21 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// The header and the directory behind it:
+// The header and the directory that follows it:
 //
 //	header    magic [8]byte, version uint16, size of the directory uvarint
 //	directory per section: id<<3 | summed<<2 | codec uint8, stored size uvarint,
 //	          raw size uvarint unless the codec is 0, checksum uint32 if summed
 //	checksum  uint32
 //
-// That checksum covers what stands between the magic and itself. A section's
-// covers its stored bytes and those of the sections before it that have none.
-// All are CRC-32C.
+// That checksum covers everything between the magic and itself. A section's covers its stored bytes and those of the
+// sections before it that have none. All are CRC-32C.
 const (
 	HeadSize = 20 // the least that a file has
 	sumSize  = 4
 )
 
-// A Tail is a section of bytes that go behind the file as it is assembled.
+// A Tail is a section whose bytes are appended to the assembled file.
 type Tail struct {
 	Size uint64
 	Sum  uint32 // CRC-32C
@@ -76,8 +75,7 @@ func Assemble(raw [End][]byte, pack func(id int, raw []byte) ([]byte, byte), ser
 	return append(file, body...)
 }
 
-// place is where a section stands: in order of numbers, but a series last, as it may
-// be too large to be held in memory.
+// place is the position of a section: in order of numbers, but a series last, as it may be too large for memory.
 func place(id byte) int {
 	if id == Series {
 		return End

@@ -24,7 +24,7 @@ const (
 	Version = 2               // the last one; what may change without another one: docs/format.md
 )
 
-// Sections, in the order in which they stand.
+// Sections, in the order of the file.
 const (
 	Meta         = 1
 	Schema       = 2
@@ -49,8 +49,8 @@ const (
 	Code         = 21 // there only if calls have stacks and the binaries were at hand after the run
 	Mixed        = 22 // there only if it isn't known what calls that are alike took at single places
 	Thinned      = 23 // there only if values were merged to make the trace smaller
-	Drawn        = 24 // there only if numbers of rounds were given up to make the trace smaller
-	Partners     = 25 // there only if messages were given up to make the trace smaller
+	Drawn        = 24 // only if trip counts became synthetic to make the trace smaller
+	Partners     = 25 // only if messages became synthetic to make the trace smaller
 	Waits        = 26 // there only if ranks were asked at the end of the run who waited for whom
 	Handovers    = 27 // there only if threads used objects that others made
 	When         = 28 // there only if ranks were asked at the end of the run when they computed
@@ -78,7 +78,7 @@ var ErrFormat = errors.New("not a valid trace")
 
 var castagnoli = wire.Castagnoli
 
-// A Section is where a section stands in a file.
+// A Section is the position and size of a section in a file.
 type Section struct {
 	ID, Codec byte
 	Offset    int64

@@ -77,7 +77,7 @@ func Naturals[T Number](c *Coder, list ...*T) { unsigned(c, math.MaxInt64, list)
 // Uints are numbers of 64 bits.
 func Uints[T ~uint64](c *Coder, list ...*T) { unsigned(c, math.MaxUint64, list) }
 
-// unsigned is numbers, of which the bits of a mask are read.
+// unsigned codes numbers, of which it reads the bits of a mask only.
 func unsigned[T Number](c *Coder, mask uint64, list []*T) {
 	if c.R == nil {
 		b := c.B
@@ -207,7 +207,7 @@ func (c *Coder) Integers(list *[]int64) {
 	c.B = b
 }
 
-// Count is how many items follow, each of which takes at least size bytes.
+// Count codes how many items follow, each of at least size bytes.
 func (c *Coder) Count(n *int, size int) {
 	if c.R != nil {
 		*n = c.R.Count(size)
@@ -216,7 +216,7 @@ func (c *Coder) Count(n *int, size int) {
 	}
 }
 
-// List is counted items, each of which takes at least size bytes.
+// List codes a counted list of items, each of at least size bytes.
 func List[T any](c *Coder, list *[]T, size int, each func(i int, x *T)) {
 	n := len(*list)
 	if c.Count(&n, size); c.R != nil {

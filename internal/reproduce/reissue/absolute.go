@@ -9,10 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Some numbers in a trace are addresses of the process that was recorded, as the
-// program took them for displacements: of datatypes that are used with MPI_BOTTOM, and
-// in dynamic windows, where it is another process's. A number alone does not tell;
-// what it is used for and how large it is do.
+// Some numbers in a trace are addresses of the process that was recorded, as the program took them for displacements:
+// of datatypes that are used with MPI_BOTTOM, and in dynamic windows, where it is another process's. Its use and its
+// size decide whether a number is such an address.
 const (
 	far     = 1 << 40 // no displacement, but where programs live
 	farther = 1 << 47 // no process has memory above
@@ -125,8 +124,8 @@ func noteWindows(found map[Window]bool, c *trace.Call, p *trace.Param) {
 	}
 }
 
-// lowTypes are the numbers of datatypes none of which holds addresses as IsAddress
-// takes them: used with MPI_BOTTOM they do, of a program that lies low.
+// lowTypes are the numbers of datatypes without addresses as IsAddress recognises them, but used with MPI_BOTTOM: they
+// have addresses of a program at low ones.
 type lowTypes map[int64]bool
 
 func lowTypesOf(calls []*trace.Call) lowTypes {

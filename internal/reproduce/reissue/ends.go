@@ -12,10 +12,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Ends tells how far the calls of a trace can be made again whose program did not come to
-// its end: by rank and thread, how many calls. Calls that never returned are left out, and
-// so is what needs them: collective calls that some rank of the communicator doesn't
-// come to, receives of messages that are sent later, and whatever comes after these.
+// Ends is how many calls of a trace can be made again if its program did not finish: by rank and thread. It excludes
+// calls that never returned and everything that needs them: collective calls that some rank of the communicator doesn't
+// reach, receives of messages that are sent later, and all later calls.
 type Ends [][]uint64
 
 // whole is how many calls are looked at one by one, in all ranks.
@@ -65,7 +64,7 @@ type ends struct {
 	comms *handles.Comms
 	ends  Ends
 	met   map[rendezvous][][]callIndex // by rank, in order
-	loose map[rendezvous]bool          // messages of which it is not known how many were sent
+	loose map[rendezvous]bool          // messages of which the number sent is unknown
 }
 
 // A rendezvous is where ranks meet: in the collective calls of a communicator, or with

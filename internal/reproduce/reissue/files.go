@@ -102,7 +102,7 @@ func whyFile(c *trace.Call) string {
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
-		// One that stands for nothing is an error that can be made again.
+		// An invalid handle is an error that can be repeated.
 		if p.In.Type == trace.Handle && p.In.Num == trace.UnknownHandle && p.Name() != "newfd" && c.Return == 0 && !mayEnd(c) {
 			return notSeen(p)
 		}

@@ -16,9 +16,8 @@ type handle struct {
 	num  int64
 }
 
-// Made collects the handles that the distinct calls of a rank make. What was
-// made while tracing was off, and by libraries that call PMPI, isn't among them, nor is what
-// a call makes of a file that was not seen being opened.
+// Made collects the handles that the distinct calls of a rank make. It lacks those made while tracing was off, by
+// libraries that call PMPI, and from files whose opening was not seen.
 func Made(calls []*trace.Call) Handles {
 	lost := make(map[*trace.Call]bool)
 	for {
@@ -56,7 +55,7 @@ func (h Handles) note(kind mpi.Kind, v *trace.Value, made bool) {
 	}
 }
 
-// FromInteger reports whether a function gives the handle that an integer stands for.
+// FromInteger reports whether a function converts an integer to a handle.
 func FromInteger(name string) bool {
 	return strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint")
 }

@@ -140,7 +140,7 @@ func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
 // A StandIn is a function in place of a callback of the program's.
 type StandIn int
 
-// The stand-ins. The numbers are part of the interface to replayer/under/under.c.
+// Functions that replace callbacks of the program. The numbers are part of the interface to replayer/under/under.c.
 const (
 	StandInNothing StandIn = iota // does nothing and succeeds
 	StandInCopy                   // copies an attribute
@@ -149,8 +149,8 @@ const (
 	StandInExtent                 // says how large a datatype is in a file
 )
 
-// StandInFor returns the stand-in for what programs pass as a parameter, or for the null pointer that some MPIs have for
-// functions that copy no attribute and the like. ok is false if a null pointer is no function.
+// StandInFor returns the stand-in for a callback that programs pass as a parameter, or for the null pointer by which
+// some MPIs represent functions that copy no attribute and the like. ok is false if a null pointer is no function.
 func StandInFor(param string, null bool) (s StandIn, ok bool) {
 	copies := strings.HasPrefix(param, "copy_") || strings.Contains(param, "_copy_")
 	switch {

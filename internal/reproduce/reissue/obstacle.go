@@ -28,7 +28,7 @@ func (o Obstacle) Compare(b Obstacle) int {
 	return cmp.Or(cmp.Compare(b.Calls, o.Calls), cmp.Compare(o.Function, b.Function), cmp.Compare(o.Reason, b.Reason))
 }
 
-// What calls say that are the last of a program that did not come to its end.
+// Reasons for the last calls of a program that did not finish.
 const (
 	neverReturned = "the call never returned"
 	endsProgram   = "it ends the program"
@@ -41,7 +41,7 @@ func (o Obstacle) AtEnd() bool { return o.Reason == neverReturned || o.Reason ==
 type Target struct {
 	Flavour string                 // mpich, openmpi, abi; "" as the trace's
 	Has     func(name string) bool // nil: all functions
-	Literal bool                   // numbers that the MPI gave out stand in what is made as they were
+	Literal bool                   // numbers that the MPI chose are kept as recorded
 }
 
 // Foreign reports whether a trace that was made under the MPI of a flavour is to be made
@@ -57,10 +57,10 @@ type Search struct {
 	Tally
 }
 
-// A Tally is what stands in the way of some ranks.
+// A Tally is the obstacles of some ranks.
 type Tally map[Cause]*Obstacle
 
-// A Cause tells obstacles apart.
+// A Cause identifies an obstacle.
 type Cause struct{ Function, Reason string }
 
 // Add takes in how many calls of a rank each obstacle has.
@@ -124,7 +124,7 @@ func (s *Search) Rank(k *trace.Rank, calls []*trace.Call) {
 	})
 }
 
-// Obstacles lists what stands in the way of making all calls of a trace again.
+// Obstacles lists the reasons why not all calls of a trace can be made again.
 func Obstacles(r *trace.Reader, target Target) ([]Obstacle, error) {
 	s, err := NewSearch(r, target)
 	if err != nil {

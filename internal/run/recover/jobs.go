@@ -37,8 +37,8 @@ func (j *Job) Name() (program string, pid int) {
 	return filepath.Base(j.Dir), pid
 }
 
-// Jobs finds jobs by their scratch folders, which stand right below the parents. Those that can't be
-// read are somebody else's.
+// Jobs finds jobs by their scratch folders, which are directly below the parents. Unreadable ones belong to other
+// users.
 func Jobs(parents []string) []Job {
 	var list []Job
 	seen := make(map[string]bool)

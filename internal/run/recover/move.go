@@ -124,7 +124,7 @@ func Copy(scratch, dir string) error {
 	for _, a := range marks {
 		_ = copyFile(a.path, filepath.Join(dir, filepath.Base(a.path))) // the process may have left the call
 	}
-	return nil // what can't be read is told by who reads it
+	return nil // the reader of the file reports errors
 }
 
 // Here lists what processes of this host have in a scratch folder, records and marks. Several hosts may see the folder. If its memory is this

@@ -35,8 +35,8 @@ type Process struct {
 	Damage error
 }
 
-// Dirs lists the process directories that path stands for: path itself, or
-// those right below it, each once: several links may lead to one folder.
+// Dirs lists the process directories that path means: path itself, or those directly below it, each once: several links
+// may lead to one folder.
 func Dirs(path string) ([]string, error) {
 	if isProcess(path) {
 		return []string{path}, nil
@@ -189,8 +189,7 @@ type World struct {
 // Worlds sorts processes into worlds, the first world being the one that was
 // not spawned. Processes without a context belong to none.
 //
-// Records don't name their world, so processes of the same rank in worlds of the
-// same size are told apart by when they started.
+// Records don't name their world, so start times separate processes of the same rank in worlds of the same size.
 func Worlds(list []*Process) []*World {
 	type key struct {
 		spawned, alone bool
@@ -226,7 +225,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// Missing lists the ranks of which there is no directory.
+// Missing lists the ranks without a directory.
 func (w *World) Missing() []int {
 	have := make(map[int]bool, len(w.Processes))
 	for _, p := range w.Processes {
@@ -262,7 +261,7 @@ type LastCall struct {
 	Call   *trace.Call `json:"call"`
 }
 
-// Endings tells how each rank of the world ended, as its trace has it.
+// Endings returns how each rank of the world ended, as its trace has it.
 func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 	list := make([]Ending, r.Ranks())
 	for i := range list {

@@ -83,7 +83,7 @@ func (w *writer) take(c *ops.Call) {
 
 // A function is what is known of one.
 type function struct {
-	*mpi.Call        // nil: it is none of the standard's
+	*mpi.Call        // nil: it does not belong to the standard
 	base      string // as ops.Base
 	operation meaning.Operation
 	readies   bool // it says which partitions are ready
@@ -114,7 +114,7 @@ type role int
 const (
 	unknown    role = iota
 	local           // it waits for nobody
-	waitsLater      // what it waits for, the call behind it waits for, too
+	waitsLater      // it waits for nothing that the next call does not wait for, too
 )
 
 func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
@@ -228,12 +228,12 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 	return known
 }
 
-// context tells communicators apart: both sides of one between two groups have the same.
+// context is the number of a communicator: both sides of an intercommunicator have the same.
 func context(c *handles.Comm) int32 { return int32(2 * c.Channel()) }
 
 // A commView is a communicator as one of its members sees it.
 type commView struct {
-	me    int // -1: it has members of which nobody knows who they are
+	me    int // -1: some members are unknown
 	level *machine.Level
 	rank  func(member int) int // of the world
 }
@@ -347,8 +347,8 @@ func (w *writer) steps(c joint) {
 	}
 }
 
-// contextMask is the size in bytes of what libraries combine to agree on a new communicator's
-// number, and memberKey that of what each member tells the others to split one.
+// contextMask is the size in bytes of what libraries combine to agree on a new communicator's number, and memberKey
+// that of each member's contribution to a split.
 const (
 	contextMask = 256
 	memberKey   = 12
@@ -389,8 +389,8 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	return true
 }
 
-// joins adds what a call does that makes a communicator of two groups: each agrees on a number, the leaders tell
-// each other who is in their group, and then all others.
+// joins adds a call that makes a communicator of two groups: each group agrees on a number, the leaders exchange their
+// members, and pass them on to all others.
 func (w *writer) joins(c *trace.Call) bool {
 	at := func(name string) *handles.Comm {
 		return w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, c.Param(name).In.Num)
@@ -418,7 +418,7 @@ func (w *writer) joins(c *trace.Call) bool {
 	return true
 }
 
-// meetsLeader adds what leaders tell each other, where they know each other.
+// meetsLeader adds the messages between leaders, if they know each other.
 func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
 	if comm == nil || comm.Peer(int(c.Param("remote_leader").In.Num)) < 0 {
 		return
@@ -430,8 +430,8 @@ func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
 	w.add(dataflow.Op{Kind: dataflow.Wait})
 }
 
-// memberID is the size in bytes of what leaders tell of a member, and joining the tag of such messages, less the call's:
-// no message of a collective has one that is negative, and those of windows come before.
+// memberID is the size in bytes of a member in the leaders' messages. joining is the tag of such messages, less the
+// call's: no message of a collective has a negative tag, and windows' tags precede it.
 const (
 	memberID = 4
 	joining  = -1 << 40

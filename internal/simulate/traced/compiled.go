@@ -72,7 +72,7 @@ type codes struct {
 	names map[string]uint64
 }
 
-// of returns the code of a rank's calls and what stands in its slots.
+// of returns the code of a rank's calls and the content of its slots.
 func (x *codes) of(calls []compiledCall, most int) (*dataflow.Code, []dataflow.Slot) {
 	var slots []dataflow.Slot
 	number := make(map[dataflow.Slot]int32)
@@ -140,7 +140,7 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 	}
 	pieces := account.Handles().Pieces(0, c)
 	if len(pieces) != 1 || w.k.Lane(terminal) != nil {
-		return false, nil // its calls differ, in values or in what handles stand for
+		return false, nil // its calls differ, in values or in the meaning of handles
 	}
 	at := *c
 	at.Index = pieces[0].At
@@ -212,8 +212,8 @@ func (w *writer) compile(account *ops.Account, terminal int, x *compiledCall) (b
 	return true, nil
 }
 
-// repeatable reports whether what a call does follows from what it is called with, and is
-// a message, a collective, the end of such, or nothing that the simulation knows of.
+// repeatable reports whether a call's arguments determine what it does, and it is a message, a collective, the
+// completion of such, or irrelevant to the simulation.
 func repeatable(c *trace.Call) bool {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok || c.Return != 0 || def.Has(mpi.Polls) || def.Has(mpi.Neighborhood) || c.Func.Has(trace.Persistent) || c.Func.Has(trace.Starts) || c.Func.Has(trace.CreatesWin) {

@@ -27,8 +27,8 @@ type locked struct {
 	taken, end int64 // when lock and unlock had returned, in the traced run
 
 	after []*locked // which had the memory before, so that one of the two waits
-	late  bool      // its lock returned before it was the rank's turn: what comes behind waited
-	next  int32     // so many wait for its end
+	late  bool      // its lock returned before it was the rank's turn: what follows waited
+	next  int32     // how many wait for its end
 	id    int32     // of that
 }
 
@@ -95,7 +95,7 @@ func (s *Source) findLocks() error {
 	return nil
 }
 
-// order has epochs wait for each other, of which the memory's are in the order of their ends.
+// order makes epochs wait for each other; those of one memory are in the order of their ends.
 func order(list []*locked) {
 	var last *locked // that had it for itself
 	var since []*locked
@@ -234,7 +234,7 @@ func (w *writer) unlock(x *ops.Operation) {
 	}
 }
 
-// windowInfo is the size in bytes of what members of a window tell each other when they make it.
+// windowInfo is the size in bytes of what members of a window exchange when they make it.
 const windowInfo = 24
 
 // transfer begins a one-sided transfer, which ends in a call that synchronises the window, or when its

@@ -109,7 +109,7 @@ func CriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Path, err
 		once.Of(sites, at, func() *PathSite { return &PathSite{Function: at.function, Site: at.site} }).add(s)
 		once.Of(ranks, x.rank, func() *PathRank { return &PathRank{Rank: x.rank} }).add(s)
 	}
-	for n, l := range loops.List { // of those that stand in the list, all around stand in it, too
+	for n, l := range loops.List { // all loops around a listed one are listed, too
 		if in[n] != nil {
 			in[n].Loop = l
 		}

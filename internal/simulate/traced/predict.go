@@ -80,7 +80,7 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	return p, nil
 }
 
-// each tells of calls in whole ns.
+// each reports calls in whole ns.
 func (s *Source) each() func(program int32, begin, end int64) {
 	if s.o.Calls == nil {
 		return nil

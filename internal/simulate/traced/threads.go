@@ -21,9 +21,9 @@ type strand struct {
 	looking bool // the call before looked for something and found nothing
 }
 
-// A rank's threads go on side by side. Who started a thread and who waits for its end is no call: a thread begins behind
-// the last call that the main thread, whose call is the first, had made by then, as much later as it did; MPI_Finalize waits for all.
-// What they get of the same messages and collectives goes by the order in which they asked for it.
+// A rank's threads run concurrently. No call shows who started a thread and who waits for its end. A thread begins as
+// long after the main thread's latest call as in the trace; the main thread is the one with the first call.
+// MPI_Finalize waits for all threads. Messages and collectives go to threads in the order in which these ask for them.
 type threads struct {
 	strands []strand // by stream; that at hand is in the writer
 	main    int
@@ -157,7 +157,7 @@ func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
 	return float64(max(0, c.Start-t.from[c.Stream]))
 }
 
-// tell has the main thread start those that begin before a time.
+// tell lets the main thread start the threads that begin before a time.
 func (t *threads) tell(w *writer, before int64) {
 	for _, stream := range t.with {
 		if stream == t.main || t.told[stream] || t.first[stream] >= before {

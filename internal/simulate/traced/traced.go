@@ -40,8 +40,8 @@ type Options struct {
 	Messages            bool              // collectives that wait for their end are messages, however many
 	Sites               bool              // times of calls are asked for
 
-	// Calls, if it isn't nil, is told of each call of a thread, in order, when it begins and ends, in ns since the
-	// run began.
+	// Calls, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since the run
+	// began.
 	Calls func(rank, stream int, begin, end uint64)
 
 	factors []float64 // by rank: what computing takes there, times this; nil: 1
@@ -70,7 +70,7 @@ type Source struct {
 	locks   map[lockKey]*locked // for which somebody waits
 	exact   bool                // times are those of single calls; of traces with locks
 
-	leaves     map[[2]int]*trace.Leaves // by class of which all ranks have the same, and stream
+	leaves     map[[2]int]*trace.Leaves // by class, if all its ranks share them, and stream
 	classes    map[int]*gaps.Class
 	iterated   *bool // gaps are those of iterations; nil: not looked at yet
 	structures map[*trace.Leaves]int
@@ -162,10 +162,10 @@ func (s *Source) Calls() (uint64, error) { return s.calls.Calls() }
 // Traced is how long the traced run took, in ns.
 func (s *Source) Traced() int64 { return s.calls.Last }
 
-// A threadOf says which thread of which rank a program is.
+// A threadOf is the rank and thread of a program.
 type threadOf struct{ rank, stream int }
 
-// Programs returns those of all ranks, and behind them those of other threads. They have to be used by one goroutine.
+// Programs returns those of all ranks, then those of further threads. One goroutine has to use them all.
 func (s *Source) Programs() ([]dataflow.Program, error) {
 	programs := make([]dataflow.Program, s.r.Ranks())
 	s.of = make([]threadOf, len(programs))
@@ -209,7 +209,7 @@ func (s *Source) Programs() ([]dataflow.Program, error) {
 	return programs, nil
 }
 
-// Close ends programs that have not come to their end.
+// Close ends unfinished programs.
 func (s *Source) Close() {
 	for _, stop := range s.stops {
 		stop()
@@ -245,8 +245,7 @@ func (s *Source) program(rank int, t *threads) iter.Seq2[[]dataflow.Op, error] {
 	}
 }
 
-// Unmodelled returns what was not modelled, what took most time first. It is known when all
-// programs have come to their end.
+// Unmodelled returns what was not modelled, by decreasing time. It is known when all programs have ended.
 func (s *Source) Unmodelled() []Unmodelled {
 	var list []Unmodelled
 	for _, what := range slices.Sorted(maps.Keys(s.left)) {
@@ -286,8 +285,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 	return l, list, err
 }
 
-// level is that over which members of a communicator talk; nil if it has some of which nobody
-// knows who they are.
+// level is the level over which members of a communicator communicate; nil if some members are unknown.
 func (s *Source) level(c *handles.Comm) *machine.Level {
 	if l, ok := s.levels[c]; ok {
 		return l
@@ -328,8 +326,8 @@ func (s *Source) computed(ns float64) int64 {
 // manyRanks is how many ranks are simulated at a time, in all predictions together: each rank takes memory.
 const manyRanks = 1 << 16
 
-// PredictAll predicts a run with several options, as many at a time as there are cores. Where that fails it
-// tells with which options: of several the first.
+// PredictAll predicts a run with several options, as many at a time as there are cores. On failure it returns which
+// options failed: of several the first.
 func PredictAll(r *trace.Reader, list []Options) (all []*Prediction, failed int, err error) {
 	all = make([]*Prediction, len(list))
 	errs := make([]error, len(list))

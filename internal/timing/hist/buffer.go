@@ -11,7 +11,7 @@ import "math"
 // of many in a slice. It is for histograms of up to DefaultBins bins; it counts no sample of others.
 type Buffer struct {
 	left    int32                   // pairs of samples that may be counted before a histogram is balanced
-	due     int32                   // the same, when the histograms were told last
+	due     int32                   // the same, when the histograms were last updated
 	full    bool                    // all bins of both are in use
 	early   uint8                   // samples that the bins got before, up to firstInterval
 	bounds  [DefaultBins - 1]uint64 // see laneOver
@@ -34,7 +34,7 @@ const (
 	far        = 1 << (sampleBits + 1) // what no sample reaches, and nothing goes beyond
 )
 
-// countless stands for more samples than fit into 32 bits.
+// countless means more samples than fit into 32 bits.
 const countless = math.MaxUint32
 
 // Bounds for both histograms lie side by side, one in each half of a word. A half has
@@ -48,7 +48,7 @@ const (
 // Two returns a sample of each histogram as AddAll takes them, if both are of 32 bits.
 func Two(a, b uint64) (both uint64, ok bool) { return a | b<<32, (a|b)>>32 == 0 }
 
-// count counts samples. It returns how many; the next one is none for a tally.
+// count counts samples, up to the first that belongs to no tally, and returns how many.
 func (f *Buffer) count(list []uint64) int {
 	const tooLarge = math.MaxUint32 &^ (1<<sampleBits - 1)
 	done := min(len(list), int(f.left))
@@ -82,8 +82,8 @@ func (f *Buffer) tally(both uint64) (a, b *binTally) {
 // opened reports whether samples go through the buffer.
 func (f *Buffer) opened() bool { return f.early == firstInterval }
 
-// shares sets what a histogram's bins and the tallies are together, if the buffer has enough to
-// know that, and tells how many samples are in tallies.
+// shares sets the sums of a histogram's bins and tallies, if the buffer has enough for that, and returns how many
+// samples are in tallies.
 func (f *Buffer) shares(i int, shares []binWeight) (held uint64, ok bool) {
 	for k := range shares {
 		t, count := &f.tallies[i][k], f.counts[i][k]

@@ -31,13 +31,13 @@ import (
 	"math/bits"
 )
 
-// DefaultBins is how many bins a histogram has unless told otherwise.
+// DefaultBins is the default number of a histogram's bins.
 const DefaultBins = 5
 
 // MaxBins is how many a histogram can have.
 const MaxBins = 256
 
-// NoRank stands for a rank that is not known.
+// NoRank is an unknown rank.
 const NoRank = -1
 
 // A Bin summarises the samples between Min and Max.
@@ -104,9 +104,8 @@ func (h *Hist) Init(room []Bin, rank int32) {
 	*h = Hist{bins: room[:0:len(room)], upto: make([]uint64, len(room)), left: firstInterval, every: firstInterval, rank: rank}
 }
 
-// Balance is looked at after so many samples; the interval doubles while there
-// is nothing to do. Where bins have just been balanced it is a share of all samples:
-// so many more are what it takes to make as much of a difference again.
+// Balance is checked after this many samples; the interval doubles while nothing changes. After bins were balanced it
+// is a fraction of all samples: fewer could hardly change the balance again.
 const (
 	firstInterval = 16
 	lastInterval  = 512

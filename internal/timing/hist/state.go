@@ -117,7 +117,7 @@ func Load(r *wire.Reader) *Hist {
 		h.upto[i] = number()
 		b.Mean, b.m2 = math.Float64frombits(r.Uint64()), math.Float64frombits(r.Uint64())
 		b.MinRank, b.MaxRank = h.rank, h.rank
-		const most = 1e100 // far above what 2^64 samples of 2^64 come to
+		const most = 1e100 // far above the sum of 2^64 samples of 2^64
 		if b.Count == 0 || b.Min > b.Max || h.upto[i] < b.Max || !(b.Mean >= 0 && b.Mean < most) || !(b.m2 >= 0 && b.m2 < most) || i > 0 && b.Min <= h.upto[i-1] {
 			r.Check(fmt.Errorf("bin %d of a histogram makes no sense", i))
 		}
@@ -211,9 +211,9 @@ func (h *Hist) Clone() *Hist {
 	return &c
 }
 
-// Scale returns the histogram in another unit, f of which make one of the old. Extremes are
-// rounded; where those of two bins come to be the same, the sample at the lower end of the
-// upper bin counts as one above, or the bins become one if that leaves nothing.
+// Scale returns the histogram in another unit; f new units make one old unit. Extremes are rounded. If those of two
+// bins become equal, the sample at the lower end of the upper bin counts as one above, or the bins become one if that
+// leaves nothing.
 func (h *Hist) Scale(f float64) *Hist {
 	h.settle()
 	s := New(cap(h.bins), h.rank)

@@ -100,9 +100,10 @@ func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
 	return ns
 }
 
-// Anchor has calls where spans say. files tells the terminals of calls that work on files, short those of calls that are far shorter than
-// others: these take what they take on average, where there are others. slack is how far spans may be off, -1 if that is not
-// known; columns' sums from the first on are right to a level; own is whether the means are the rank's own.
+// Anchor moves calls to where spans have them. files selects the terminals of calls that work on files, short those of
+// far shorter calls than others: these get their average time if there are others. slack is the largest error of spans,
+// -1 if unknown; columns' sums from the first on are exact to a level; own reports whether the means are the rank's
+// own.
 func (m *Means) Anchor(spans []Span, files, short func(terminal int) bool, slack int64, level float64, own bool) {
 	m.sorts = make([]int8, len(m.Timings))
 	for leaf := range m.sorts {

@@ -43,8 +43,8 @@ func (c Clock) Common(ns int64) int64 { return c.Clock.Common(ns) - c.Origin }
 // Own is the time of the clock at one of the time line.
 func (c Clock) Own(ns int64) int64 { return c.Clock.Own(ns + c.Origin) }
 
-// limits is how far the starts of calls may be off that follow from means: as far as calls alike, at least and at most, may
-// have taken before them and behind them, the stream having taken what it did. Times are in ns.
+// limits bounds the errors of calls' starts that follow from means: equal calls may have taken their shortest and
+// longest times before and after them, with the stream's total unchanged. Times are in ns.
 type limits struct {
 	least, most *grammar.Sums // of gaps and durations; most is nil where they add up to too much to say anything
 	calls       [][2]duration // by terminal: of the gap and the duration
@@ -108,7 +108,7 @@ func (m *Means) bracket(index uint64) bracket {
 	return b
 }
 
-// next moves on behind a call and returns how long it took until it began.
+// next advances past a call and returns the time until it began.
 func (b *bracket) next(terminal int) duration {
 	if b.limits == nil {
 		return duration{}
@@ -120,7 +120,7 @@ func (b *bracket) next(terminal int) duration {
 	return until
 }
 
-// within is how far a call may have begun from where it is placed, at so many ns of its stream.
+// within is the largest error of a call's position, at a time of its stream in ns.
 func (l *limits) within(at float64, s duration) uint64 {
 	low, high := s.least, l.span-(float64(l.least.Total())-s.least)
 	if l.most != nil {
