@@ -59,8 +59,8 @@ func oneHost(table *sections.Clocks, of *sections.Processes) bool {
 	return true
 }
 
-// wall reads the wall clock as ticks tell it, since looking at both takes longer.
-// Who has waited looks anew: the rate is not well known yet.
+// wall computes the wall clock from ticks, since reading both takes longer. After a wait it reads both again: the rate
+// is not well known yet.
 func (h host) wall() func() int64 {
 	const fresh = 200_000
 	ticks, ns := h.clockPair()

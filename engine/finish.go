@@ -155,8 +155,8 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 	return c, nil
 }
 
-// summarise says what the trace holds where `spoor run` isn't there to say it: behind a
-// launcher it became the ranks.
+// summarise prints what the trace holds if no `spoor run` waits to do it: started by a launcher, that process became
+// the ranks.
 func summarise(name string) {
 	if os.Getenv("SPOOR_TELL") != "1" {
 		return
@@ -229,7 +229,7 @@ func (r *recorder) probe() {
 	}
 }
 
-// tell says what users have to know of where the trace is.
+// tell prints what users have to know about the trace's location.
 func (r *recorder) tell(d deliver.Delivery, places []deliver.Place) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...) }
 	wanted := places[0].Name

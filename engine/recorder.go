@@ -92,14 +92,14 @@ func maps() []byte {
 	}
 	defer f.Close()
 	var b bytes.Buffer
-	b.Grow(64 << 10) // its size is not told, and growing from nothing leaves several times as much garbage
+	b.Grow(64 << 10) // its size is unknown, and growing from nothing leaves several times as much garbage
 	if _, err := b.ReadFrom(f); err != nil {
 		return nil
 	}
 	return b.Bytes()
 }
 
-// readContext takes from the context file what the host struct doesn't tell.
+// readContext takes from the context file what the host struct lacks.
 func (r *recorder) readContext() error {
 	h := r.host.c
 	if dir := r.host.dir(); dir != "" {
@@ -158,8 +158,8 @@ func (r *recorder) drain() error {
 		r.large = true
 		debug.SetGCPercent(collectAt)
 	}
-	// Tables that grow leave smaller ones behind, and a grammar that is packed leaves all it was; the collector would
-	// keep them for long.
+	// Growing tables leave smaller ones as garbage, and a packed grammar all it was; the collector would keep them for
+	// long.
 	if held > r.held+r.held/4+muchGrowth || held+muchGrowth < r.held {
 		r.held = held
 		debug.FreeOSMemory()

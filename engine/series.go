@@ -46,7 +46,7 @@ func (r *recorder) piece(own *track.Track) (*deliver.Piece, io.Closer, error) {
 	return p, io.NopCloser(nil), nil
 }
 
-// pack packs times, of which only size and checksum are kept.
+// pack packs times, and keeps only their size and checksum.
 func pack(own *track.Track, to io.Writer) (*deliver.Piece, error) {
 	sum := crc32.New(wire.Castagnoli)
 	n, err := merge.WriteSeries(own, io.MultiWriter(to, sum))

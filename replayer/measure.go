@@ -132,7 +132,7 @@ func newLab(h *host, file string) (*lab, error) {
 	return l, l.tellSeats()
 }
 
-// tellSeats tells rank 0 where the others are.
+// tellSeats sends the seats of all ranks to rank 0.
 func (l *lab) tellSeats() error {
 	mine := machine.Here().Encode()
 	room := C.malloc(C.size_t(len(mine)))
@@ -189,7 +189,7 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	result := machine.Calibrated{}
 	var noise *machine.Noise
 	switch {
-	case errors.As(err, &noise): // the job comes to its end all the same
+	case errors.As(err, &noise): // the job ends normally nevertheless
 		result.Noise = noise.Error()
 	case err != nil:
 		return err

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Behind writes a file beside what makes its contents: another goroutine passes large pieces on to the
-// operating system, which takes a third of the time of a large export. Close it, for all to be written.
+// Behind writes a file in the background: another goroutine passes large pieces on to the operating system, which saves
+// a third of the time of a large export. Close waits for the rest.
 type Behind struct {
 	out   io.Writer
 	piece []byte
@@ -94,7 +94,7 @@ const bufferSize = 1 << 18
 // NewPatched begins to write a file.
 func NewPatched(f *os.File) *Patched { return &Patched{f: f, buf: make([]byte, 0, bufferSize)} }
 
-// Position is where what is added next will stand.
+// Position is the offset of what is added next.
 func (p *Patched) Position() int64 { return p.from + int64(len(p.buf)) }
 
 // Add writes what will be patched as a whole, or not at all.

@@ -31,7 +31,7 @@ type Detail struct {
 	Number int64
 }
 
-// Details appends what a call did, and what was attached to it. Of what it completed it tells how much that was.
+// Details appends what a call did, with the amounts that it completed, and the values attached to it.
 func Details(c *ops.Call, list []Detail) []Detail {
 	number := func(name string, n int64) { list = append(list, Detail{Name: name, Number: n}) }
 	completed, received := int64(0), int64(0)

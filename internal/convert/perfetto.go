@@ -1,6 +1,6 @@
-// Perfetto writes traces as ui.perfetto.dev and its trace processor read them: packets of
-// protocol buffers. A rank is a process, a thread a thread, a call a slice, a message a flow
-// from the call that sent it to the one in which it was there.
+// Perfetto writes traces in the format of ui.perfetto.dev and its trace processor: packets of protocol buffers. A rank
+// is a process, a thread a thread, a call a slice. A message is a flow from the sending call to the call in which it
+// arrived.
 
 package convert
 

@@ -20,7 +20,7 @@ type Sequence struct {
 	tags   map[Channel]int
 }
 
-// A Channel is what messages are told apart by besides sender and receiver.
+// A Channel identifies messages between a sender and a receiver.
 type Channel struct {
 	Comm int
 	Tag  int64

@@ -1,5 +1,5 @@
-// A TableWriter writes traces as tables for databases and spreadsheets: CSV, Parquet, SQLite. What
-// the tables are stands here once; each of the formats only knows how to write rows.
+// A TableWriter writes traces as tables for databases and spreadsheets: CSV, Parquet, SQLite. The tables are defined
+// here; each format only knows how to write rows.
 
 package convert
 

@@ -51,7 +51,7 @@ func (d *DB) Add(path string, r *trace.Reader, o Options) (id int64, added bool,
 	if err != nil {
 		return 0, false, d.failed(err)
 	}
-	defer tx.Rollback() // does nothing behind a commit
+	defer tx.Rollback() // does nothing after a commit
 	w := &writer{tx: tx}
 	if !known {
 		abs, err := filepath.Abs(path)
@@ -303,7 +303,7 @@ func (d *DB) Predict(run int64, p *traced.Prediction) error {
 	if err != nil {
 		return d.failed(err)
 	}
-	defer tx.Rollback() // does nothing behind a commit
+	defer tx.Rollback() // does nothing after a commit
 	ns := func(ps int64) float64 { return float64(ps) / 1000 }
 	share := 0.0
 	for _, u := range p.Unmodelled {

@@ -27,7 +27,7 @@ type DB struct {
 	path string
 }
 
-// Open opens a database to add to, and makes it if there is none.
+// Open opens a database to add to, and creates it if necessary.
 func Open(path string) (*DB, error) {
 	d, err := connect(path, "rwc")
 	if err != nil {

@@ -19,7 +19,7 @@ func fewerIsWorse(metric string) bool {
 	return metric == "parallel" || metric == "load_balance" || metric == "communication"
 }
 
-// RunHistory is the history of runs that can be compared: of one command on one machine with so many ranks.
+// RunHistory is the history of comparable runs: of one command on one machine with one number of ranks.
 type RunHistory struct {
 	Command string `json:"command"`
 	Machine string `json:"machine"`

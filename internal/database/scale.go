@@ -14,7 +14,7 @@ import (
 type Growth struct {
 	Site   Site      `json:"site"`
 	Ranks  []float64 `json:"ranks"`
-	Values []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with so many ranks
+	Values []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with this number of ranks
 	// What follows is there with a law.
 	Law   stats.Law `json:"law,omitzero"`
 	Grows string    `json:"grows,omitzero"`
@@ -34,7 +34,7 @@ type Foretold struct {
 	Error float64 `json:"error"`
 }
 
-// At returns the value at a number of ranks, 0 if there is none.
+// At returns the value at a number of ranks, 0 if none.
 func (g *Growth) At(ranks float64) float64 {
 	if i, ok := slices.BinarySearch(g.Ranks, ranks); ok {
 		return g.Values[i]
@@ -52,8 +52,8 @@ type Scaling struct {
 	TooFew int      `json:"too_few"` // call sites that there are with fewer numbers of ranks than a law needs
 }
 
-// Scale fits growth laws to the time that ranks spend in each call site, over the runs of one program. It tells what they give at ahead ranks,
-// at ten times the most if that is 0.
+// Scale fits growth laws to the time that ranks spend in each call site, over the runs of one program. It returns their
+// values at ahead ranks, or for ahead 0 at ten times the largest run.
 func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 	if app == "" {
 		apps, err := d.apps()

@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// shape writes what a class of ranks looks like: its threads, and the nodes of their loops in the
-// order in which they stand. sites are the numbers of its call sites.
+// shape writes the loop structure of a class of ranks: its threads, and the nodes of their loops in preorder. sites are
+// the numbers of its call sites.
 func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	thread := w.insert("thread", "run", "class", "thread", "rank", "varies", "times", "times_of", "shared", "calls", "gap_ns", "ns", "bytes_out", "bytes_in")
 	called := w.insert("called", "run", "class", "number", "site", "text", "short")
@@ -65,7 +65,7 @@ func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 	}
 }
 
-// text is null if there is none.
+// text is null for "".
 func text(s string) any {
 	if s == "" {
 		return nil

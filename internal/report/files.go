@@ -120,7 +120,7 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 		case ops.ReadBegin, ops.WriteBegin:
 			w.begun[id] = &interval{c.Start, c.End - c.Start}
 		case ops.ReadEnd, ops.WriteEnd:
-			// Between its two calls it goes on by itself: that is no time of the rank's.
+			// Between its two calls the operation runs on its own: that is no time of the rank's.
 			from, spent := c.Start, c.End-c.Start
 			if b := w.begun[id]; b != nil {
 				delete(w.begun, id)

@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Number is something of which each rank has an amount.
+// A Number is an amount that each rank has.
 type Number struct {
 	Name  string `json:"name"`
 	Unit  string `json:"unit"`  // ns, bytes or nothing

@@ -194,8 +194,8 @@ type Layer struct {
 	Levels    []Level       `json:"levels"`
 }
 
-// A Level is a matrix at one resolution: cells from, to, messages and bytes, by
-// row and column, of which rows and columns are differences; packed.
+// A Level is a matrix at one resolution: cells from, to, messages and bytes, by row and column, with rows and columns
+// as differences; packed.
 type Level struct {
 	Bin   int    `json:"bin"` // ranks per row
 	Size  int    `json:"size"`

@@ -107,8 +107,8 @@ type collector struct {
 	last   []int64 // by row: when the call before ended
 }
 
-// singles goes through the calls of a part of the run, those of which rows have one thread each.
-// starts is export's; where it is given, messages are not matched.
+// singles goes through the calls of a part of the run, of the threads in rows. starts is export's; with it, messages
+// are not matched.
 func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o Options, starts func(rank, stream int) uint64) (*Single, error) {
 	opts := ops.Options{From: ops.FromStart, To: ops.ToEnd, Messages: starts == nil, Starts: starts}
 	if from > 0 || to < t.EndNs-t.StartNs {
@@ -358,7 +358,7 @@ func (c *collector) pack(waited func(row int) []waits.Wait) *Single {
 	return &c.single
 }
 
-// links are the messages of which both ends are in the part.
+// links are the messages with both ends in the part.
 func (c *collector) links() (b []byte) {
 	type link struct{ from, to callIndex }
 	var list []link
@@ -378,7 +378,7 @@ func (c *collector) links() (b []byte) {
 	return b
 }
 
-// called is where a call stands, without what led there, but with the line of Python that called into a C library.
+// called is the place of a call without its callers, but with the line of Python that called into a C library.
 func (o *Options) called(function string, site trace.Site) string {
 	p := o.Named.Where(function, site.Alone())
 	text := p.String()

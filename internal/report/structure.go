@@ -57,7 +57,7 @@ type Node struct {
 	Place   string  `json:"q,omitempty"` // of a loop or call in the code
 	AtLeast bool    `json:"x,omitempty"` // of a loop: there may have been more rounds
 	Unsure  bool    `json:"u,omitempty"` // of a loop: it may have been entered more often
-	Counted string  `json:"y,omitempty"` // rounds of a loop that the program counted itself, where the calls don't tell
+	Counted string  `json:"y,omitempty"` // iterations of a loop that the program counted itself, if the calls don't determine them
 	Branch  float64 `json:"h,omitempty"` // of a way: time of its branch
 	Onset   string  `json:"v,omitempty"` // of a loop or call: what comes before its first round or call, where that is another time
 	Body    []Node  `json:"b,omitempty"`

@@ -25,7 +25,7 @@ const (
 	maxGridRanks  = 1 << 14
 	// A picture of more is a blot.
 	maxGraphRanks, maxGraphEdges = 512, 1 << 13
-	// Ranks of a class make the same calls: so many of them are asked which communicators these make.
+	// Ranks of a class make the same calls: this many of them are searched for the communicators that these make.
 	maxTopologyMembers = 64
 )
 
@@ -85,10 +85,10 @@ func isGraph(c *trace.Call) bool {
 
 // A createdComm is the communicator that the first call of a terminal made.
 type createdComm struct {
-	*handles.Comm // nil: there is none
+	*handles.Comm // nil: none
 	handle        int64
 	stream        int
-	after         uint64 // the position from which on the handle stands for it
+	after         uint64 // the position from which on the handle means it
 }
 
 func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m createdComm) {

@@ -146,7 +146,7 @@ const (
 	windowTiles  = 1 << 12 // of a row
 	windowCalls  = 1 << 24 // gone through
 	windowSingle = 50000   // calls one by one
-	wholeCalls   = 1 << 21 // of the run: up to so many are gone through to match messages
+	wholeCalls   = 1 << 21 // of the run: up to this many are read to match messages
 )
 
 // ErrWindow says that a part can't be shown.

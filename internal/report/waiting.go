@@ -152,7 +152,7 @@ func (w *Waiting) cut() {
 	}
 }
 
-// eachTile tells how much of a time lies in which tile.
+// eachTile calls tell with the part of a time in each tile.
 func eachTile(width float64, tiles int, start, end float64, tell func(tile int, ns float64)) {
 	i, j := int(start/width), int(end/width)
 	i, j = max(0, min(i, tiles-1)), max(0, min(j, tiles-1))

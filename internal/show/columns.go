@@ -335,7 +335,7 @@ type Rest struct {
 	alone bool // no row is printed
 }
 
-// Worth returns the rows within a limit, each of which takes a share of the run, and the rest.
+// Worth splits rows, each with its share of the run, into those within a limit and the rest.
 func Worth[T any](rows []T, l Limit, share func(T) float64) ([]T, Rest) {
 	large := rows
 	if !l.Asked {
@@ -345,7 +345,7 @@ func Worth[T any](rows []T, l Limit, share func(T) float64) ([]T, Rest) {
 	return shown, Rest{len(rows) - len(shown), more == 0 && !l.Asked, len(shown) == 0}
 }
 
-// Part writes the rows within a limit, each of which takes a share of the run, and counts the rest.
+// Part writes the rows within a limit, each with its share of the run, and counts the rest.
 func Part[T any](w io.Writer, rows []T, l Limit, share func(T) float64, cells func(*Row, T)) {
 	shown, rest := Worth(rows, l, share)
 	Text(w, shown, 0, cells)

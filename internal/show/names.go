@@ -380,15 +380,15 @@ const (
 	allLevels      // with all names that it is within
 )
 
-// A choice is the arguments that tell a name from others, by list and place in it.
+// A choice is the arguments that distinguish a name from others, by list and index.
 type choice struct {
 	shown map[[2]int]string
 	first int  // scope that has the first of them
 	leaf  bool // the arguments themselves differ, not what is within them
 }
 
-// tell finds arguments that tell a name from the others of a group, all of which have the same skeleton: in turn the one that tells most
-// of them apart.
+// tell finds arguments that distinguish a name from the others of a group with the same skeleton: one after the other,
+// the best first.
 func tell(x *name, group []*name, chain int) choice {
 	c := choice{shown: make(map[[2]int]string), first: len(x.scopes), leaf: true}
 	text := func(n *name, at [2]int) string {
@@ -433,7 +433,8 @@ func tell(x *name, group []*name, chain int) choice {
 	}
 }
 
-// argument is the text of an argument that tells it from others. leaf says that it isn't within it that they differ.
+// argument is the text of an argument that distinguishes it from others. leaf reports that the difference is not within
+// it.
 func argument(x *name, others map[string]*name, chain int) (text string, leaf bool) {
 	var same []*name
 	from := len(x.scopes) - 1

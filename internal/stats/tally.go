@@ -54,7 +54,7 @@ func (n *Numbers) Add(v int64, count uint64, rank int) {
 	n.AddRange(Bin{v, v, float64(v) * float64(count), count}, rank)
 }
 
-// AddRange takes numbers of which only the bounds and the sum are known.
+// AddRange adds numbers given by their bounds and sum only.
 func (n *Numbers) AddRange(b Bin, rank int) {
 	if b.Count == 0 {
 		return

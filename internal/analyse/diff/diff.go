@@ -20,7 +20,7 @@ type Options struct {
 	Alone      bool   // sites without the functions around them, as where one trace has no stacks
 	Times      bool   // statistics of durations and gaps
 	AnyAddress bool   // addresses are all the same
-	Renamed    bool   // addresses, names of files and attribute keys may be others, if the same stand for the same
+	Renamed    bool   // addresses, names of files and attribute keys may differ, if equal ones correspond to equal ones
 	Memory     bool   // so may blocks of memory alone; those that a recorder doesn't follow are all the same
 	AnyOrder   bool   // requests may finish in another order, and tests fail more or less often
 	Context    int    // calls to show before the difference
@@ -259,7 +259,7 @@ func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 	return common, nil
 }
 
-// lanes reports whether calls have values that a distinct call doesn't tell.
+// lanes reports whether calls have values that are in lanes.
 func (c *comparison) lanes(a, b *trace.Rank) bool {
 	for _, k := range []*trace.Rank{a, b} {
 		for t := range k.Terminals() {

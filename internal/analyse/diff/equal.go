@@ -148,7 +148,7 @@ func proportional(p, q *trace.Param, bytesOfP, bytesOfQ int64) {
 	}
 }
 
-// equalCopies compares two calls of which one may be made up.
+// equalCopies compares two calls, one of which may be synthetic.
 func (m *matcher) equalCopies(x, y *trace.Call) bool {
 	equal := m.o.equalCalls(x, y)
 	if m.names != nil {
@@ -157,8 +157,8 @@ func (m *matcher) equalCopies(x, y *trace.Call) bool {
 	return equal
 }
 
-// sameResult compares statuses as far as a function sets them: file operations
-// set the count alone, probes don't tell of cancelling, the rest is what it was.
+// sameResult compares statuses as far as a function sets them: file operations set the count alone, probes don't set
+// the cancelled bit, the rest is what it was.
 func sameResult(f *trace.Function, s, t *trace.StatusValue) bool {
 	switch def, _ := mpi.ByID(f.ID); {
 	case def.Files():
@@ -313,9 +313,8 @@ func equalPointers[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// A renaming says what in the first trace stands for what in the second:
-// addresses by segment and distance, and numbers and names by value. It is one
-// to one. What a comparison assumes is kept only if that comparison succeeds.
+// A renaming maps values of the first trace to those of the second: addresses by segment and distance, and numbers and
+// names by value. It is one to one. What a comparison assumes is kept only if that comparison succeeds.
 type renaming struct {
 	there, back map[movedSegment]movedSegment
 	names, old  map[name]name

@@ -139,7 +139,7 @@ func side(second bool) int {
 	return 0
 }
 
-// message notes a message that came to a receive of any.
+// message notes a message that a wildcard receive got.
 func (t *tally) message(s *trace.StatusValue, second bool) {
 	if s == nil || s.Form == trace.StatusAbsent {
 		return

@@ -10,8 +10,8 @@ import (
 )
 
 // A Spent is what a rank spent on the calls at one place of the structure, in the first trace and in the second, in
-// nanoseconds: what it computed before them, and what they took. The place is told by the first of its calls.
-// Where the structure of both is not the same, though the calls are, a function's calls are one place.
+// nanoseconds: what it computed before them, and what they took. The first of its calls identifies the place. If the
+// structures differ, though the calls are equal, a function's calls are one place.
 type Spent struct {
 	Stream  int         `json:"thread"`
 	Index   uint64      `json:"index"` // of the first call
@@ -26,7 +26,7 @@ func (s *Spent) off() float64 {
 	return math.Abs(s.Compute[1]-s.Compute[0]) + math.Abs(s.MPI[1]-s.MPI[0])
 }
 
-// Differs tells whether two times are further apart than what ranks spend is known: to a percent.
+// Differs reports whether two times differ by more than their error: a percent.
 func Differs(ns [2]float64) bool { return math.Abs(ns[1]-ns[0]) >= 0.01*max(ns[0], ns[1], 1) }
 
 // times compares statistics; distinct calls are known to be equal by value but

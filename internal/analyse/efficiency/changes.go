@@ -71,7 +71,7 @@ func FirstCalls(r *trace.Reader, rep *Report, called func(function string, s tra
 	return list, err
 }
 
-// mostOfDelays is which part of what delays cost one may have for it to be told alone.
+// mostOfDelays is the largest part of all delays' cost that one delay may have to be reported alone.
 const mostOfDelays = 0.9
 
 func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {

@@ -61,7 +61,7 @@ type rankGroup struct {
 	least, most     rankNs
 	within          float64 // how far the truth may be, of one rank
 
-	lone  bool // half of two groups, of which one rank is known
+	lone  bool // half of two groups; the time of one rank is known
 	known int
 }
 

@@ -58,8 +58,8 @@ type Report struct {
 	spent *collector
 }
 
-// FinalizeTold reports whether the trace tells how long MPI_Finalize took. One that spoor recorded was written inside of that call,
-// and its record of it ends where it begins; one that was imported may have it.
+// FinalizeTold reports whether the trace has the duration of MPI_Finalize. A trace by spoor was written inside of that
+// call, which it records as ending where it begins; an imported one may have it.
 func (r *Report) FinalizeTold() bool { return r.Finalize.Mean*100 > r.Init.Mean }
 
 // Efficiency is the upper part of the POP metrics.
@@ -408,7 +408,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 	return nil
 }
 
-// spread is what a class tells of its ranks' totals.
+// spread returns the distribution of ranks' totals in a class.
 func spread(s trace.Stat, several []trace.Spread, members []int) []rankGroup {
 	n := len(members)
 	totals, _ := sums.Together(several)

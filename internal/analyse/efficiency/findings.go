@@ -39,9 +39,9 @@ const (
 	apart = 1.2  // by so much a rank must differ from the mean to be named
 )
 
-// Findings draws findings from a report on all calls (Options.All), those of most time first. A run without times has none,
-// nor one in which little is lost. waited is who waited for whom; nil if it isn't known. What it says of a call, a rank or the
-// critical path stands for what sums of times say of these. Others were found elsewhere.
+// Findings derives findings from a report on all calls (Options.All), those of most time first. A run without times has
+// none, nor one in which little is lost. waited is who waited for whom; nil if unknown. Its statements on a call, a
+// rank or the critical path replace those from sums of times. others are added.
 func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	runtime := float64(rep.Efficiency.RuntimeNs)
 	whole := runtime * float64(rep.Ranks)

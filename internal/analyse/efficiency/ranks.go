@@ -50,7 +50,7 @@ type RankValue struct {
 	Known    bool    `json:"known"`
 }
 
-// EachRank tells what each rank with a track spent, however times were kept.
+// EachRank returns what each rank with a track spent, however times were kept.
 func EachRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return s.String() }

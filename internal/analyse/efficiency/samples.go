@@ -42,7 +42,7 @@ const ownBins = 24
 // fewestCalls is the share of calls that is not just some that took long.
 const fewestCalls = 0.03
 
-// sampleOf describes a histogram; nil if it has nothing to tell.
+// sampleOf describes a histogram; nil if that would add nothing.
 func sampleOf(h *hist.Hist, hosts func(int) string) *Sample {
 	if h == nil || h.Count() < 2 {
 		return nil

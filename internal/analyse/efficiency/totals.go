@@ -35,9 +35,8 @@ func (x *rankTimes) add(i int, t trace.Total) {
 	x.unknown = x.unknown || !t.Known()
 }
 
-// parts puts the ranks' own times in place of what a class tells of its ranks. Sum and extremes
-// are known better from that. Where ranks differ by less than their times are known to,
-// nothing is gained.
+// parts replaces a class's distribution by the ranks' own times, which have better sums and extremes. If ranks differ
+// by less than the error of their times, nothing is gained.
 func (x *rankTimes) parts(class []rankGroup, members []int) []rankGroup {
 	if x.unknown || len(members) < 2 || len(class) == len(members) {
 		return class

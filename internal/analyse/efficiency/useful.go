@@ -11,7 +11,7 @@ import (
 type estimate struct{ low, mid, high float64 }
 
 func (s estimate) within(low, high float64) estimate {
-	// What contradicts the other tells nothing.
+	// Contradictory bounds are useless.
 	if high < s.low || low > s.high {
 		return s
 	}
@@ -150,8 +150,8 @@ type Share struct {
 	High  float64 `json:"high"`
 }
 
-// Known reports whether the share is known well enough to be told as a number: to a
-// quarter of itself or of what is left, or to 2 %.
+// Known reports whether the share is precise enough to print as a number: to a quarter of itself or of the rest, or to
+// 2 %.
 func (s Share) Known() bool {
 	off := (s.High - s.Low) / 2
 	return off <= 0.02 || off <= min(s.Value, 1-s.Value)/4
@@ -214,8 +214,8 @@ func (x *rankSpent) mpiOf(init, finalize bool) *estimate {
 	return &x.rest
 }
 
-// inside leaves MPI_Init and MPI_Finalize out. What is left is what the run has but for them, or what
-// everything else comes to: whichever is known better.
+// inside subtracts MPI_Init and MPI_Finalize. The rest is the run without them, or the sum of everything else:
+// whichever is known better.
 func (x *rankSpent) inside() {
 	ends := x.init.plus(x.finalize)
 	x.mpi = x.rest.sharper(x.mpi.less(ends))
@@ -233,7 +233,7 @@ type collector struct {
 	init, finalize []rankGroup
 }
 
-// ends tells which of a rank's distinct calls begin and end MPI.
+// ends returns which of a rank's distinct calls begin and end MPI.
 func ends(k *trace.Rank) (init, finalize []bool) {
 	init, finalize = make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range init {
@@ -298,7 +298,7 @@ func (o *ownTimes) add(terminal int, t *trace.Timing) {
 	o.x.mpiOf(o.init[terminal], o.finalize[terminal]).add(t.Duration)
 }
 
-// settle takes the rank's totals where they are known better than what its calls' times come to.
+// settle takes the rank's totals if they are more precise than the sums of its calls' times.
 func (o *ownTimes) settle(t *trace.Totals) {
 	var from rankSpent
 	from.useful.addTotal(t.Gap)
@@ -317,7 +317,7 @@ func (s *estimate) add(x trace.Sample) {
 	s.high += float64(x.Ns) + float64(x.Bound)
 }
 
-// whole tells how the ranks spent their time.
+// whole computes how the ranks spent their time.
 func (r *Report) whole(o Options, hosts func(int) string) {
 	list := make([]rankSpent, len(r.spent.list))
 	own := len(r.spent.init) == 0

@@ -39,7 +39,7 @@ type Use struct {
 
 	// How accesses follow each other, where offsets are known.
 	Sequential uint64 `json:"sequential"` // where the last one ended; the first one too
-	Strided    uint64 `json:"strided"`    // as far behind the last one as that was behind the one before
+	Strided    uint64 `json:"strided"`    // as far after the last one as that was after the one before
 	Random     uint64 `json:"random"`
 	Unaligned  uint64 `json:"unaligned"` // not at a multiple of Block
 	Extent     int64  `json:"extent"`    // the furthest byte that was read or written

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An opened is an open file, as descriptors, streams and handles of a rank stand for it.
+// An opened is an open file; a rank's descriptors, streams and handles refer to it.
 type opened struct {
 	name   string // as it is from the root, as far as that is known
 	use    *Use
@@ -32,7 +32,7 @@ type follower struct {
 	rank   int
 	k      *trace.Rank
 	use    func(name, by string) *Use
-	moved  func(name string, written bool, bytes, start, end int64) // told of calls of POSIX; may be nil
+	moved  func(name string, written bool, bytes, start, end int64) // called for calls of POSIX; may be nil
 	folder string                                                   // the working folder; "" if not known
 	open   map[mpi.Kind]map[int64]*opened                           // by kind of handle, by number
 	kind   trace.SampleKind
@@ -160,7 +160,7 @@ func byOf(c *trace.TimedCall) string {
 	return MPIIO
 }
 
-// handle is the open file that a parameter stands for, which may not be known; nil if it stands for none.
+// handle is the open file that a parameter refers to, which may be unknown; nil without a file.
 func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *opened {
 	m := f.open[p.Kind()]
 	if m == nil || v.Type != trace.Handle {
@@ -329,8 +329,8 @@ func (f *follower) copied(c *trace.TimedCall) (list []move) {
 	return list
 }
 
-// queued is what asynchronous operations are to move, which counts where they are asked for. What they came to is
-// known once the program asks.
+// queued is what asynchronous operations are to move, which counts when they are started. The amounts moved are known
+// once the program asks.
 func (f *follower) queued(c *trace.TimedCall, def *mpi.Call, o *opened) (list []move, data bool) {
 	count, _ := number(c, "count")
 	at, _ := number(c, "offset")
@@ -405,7 +405,7 @@ func (o *opened) access(m *move) {
 	o.began, o.last, o.end = true, at, at+m.bytes
 }
 
-// change follows what handles stand for, and where files are read and written next.
+// change keeps track of handles, and of the positions at which files are read and written next.
 func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Use) {
 	switch {
 	case !def.Has(mpi.Posix):

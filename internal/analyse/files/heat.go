@@ -69,8 +69,7 @@ func (r *Row) add(h *Heat, written bool, bytes, start, end int64) {
 	}
 }
 
-// Used cuts a heat to the time in which something was read or written, in at most so many bins, and returns how
-// many there are.
+// Used cuts a heat to the time in which something was read or written, in at most most bins, and returns their number.
 func (h *Heat) Used(most int) int {
 	first, last := heatBins, -1
 	rows := make([]*Row, 0, len(h.Ranks)+len(h.Files))

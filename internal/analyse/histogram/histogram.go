@@ -36,7 +36,7 @@ type Site struct {
 	Place    string     `json:"site"`
 	Site     trace.Site `json:"-"`
 	Table
-	After []After `json:"after,omitempty"` // the same by what came before, if that is told apart
+	After []After `json:"after,omitempty"` // the same by the call before, if requested
 }
 
 // An After is calls that came after the same one in their thread.
@@ -115,7 +115,7 @@ func Of(r *trace.Reader, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// anywhere and start stand for what came before in place of a call site's index.
+// anywhere and start replace a call site's index as the call before.
 const (
 	anywhere = -2
 	start    = trace.FromStart

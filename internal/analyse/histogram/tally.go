@@ -22,7 +22,7 @@ type tallies struct{ duration, gap tally }
 const (
 	finest   = 61  // each nanosecond has a step, up to 73 years, and numbers fit
 	coarsest = 3   // all 64 bits are 496 steps
-	mostStep = 512 // so many steps a tally has
+	mostStep = 512 // the number of steps of a tally
 )
 
 // newTallies returns empty ones.

@@ -86,7 +86,7 @@ type worker struct {
 
 	row  map[int]Cell
 	back map[int]Cell // what others sent to the rank
-	sum  Matrix       // of which only the totals are used
+	sum  Matrix       // only its totals are used
 }
 
 func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error) (*Matrix, error) {
@@ -287,9 +287,8 @@ func others(c *handles.Comm) uint64 {
 	return uint64(c.Size - 1)
 }
 
-// each returns what a member exchanges with each of the others in calls of so many
-// bytes to or from every one of them. There is nothing if there are no others or the
-// matrix has no place for it.
+// each returns what a member exchanges with each of the others in calls that move bytes to or from every one of them.
+// It is nothing without others, or if the matrix has no place for it.
 func (w *worker) each(c *handles.Comm, self int, bytes uint64, sized bool) (Cell, bool) {
 	n := others(c)
 	if n == 0 {

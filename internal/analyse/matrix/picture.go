@@ -23,7 +23,7 @@ type layout struct {
 	left, top           int
 	width, height       int
 	bar, barTop, barEnd int // the scale's x, and y of both ends
-	every               int // every so many rows there is a number
+	every               int // interval between rows with a number
 }
 
 func (m *Matrix) layout(u Measure) layout {

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A visitor is told what a call sends.
+// A visitor receives what a call sends.
 type visitor interface {
 	// send: messages of one size to a rank of the world; -1 outside of it.
 	send(to int, bytes uint64, sized bool)
@@ -24,7 +24,7 @@ type visitor interface {
 	unknown()
 }
 
-// A traffic tells who gets what the calls of a rank send.
+// A traffic distributes what the calls of a rank send to the receivers.
 type traffic struct {
 	account *ops.Account
 	rank    int

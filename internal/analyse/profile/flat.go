@@ -71,7 +71,7 @@ func (f *Flat) Predict(times func(class, terminal int) sites.Prediction) {
 	}
 }
 
-// keyOf tells the rows apart.
+// keyOf is the key of a row.
 func (f *Flat) keyOf(at trace.FunctionSite) trace.FunctionSite {
 	if f.stacks {
 		return at

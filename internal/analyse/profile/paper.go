@@ -8,12 +8,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/calltree"
 )
 
-// A notation writes terms: those of Grosclaude et al., figures 2 to 4, as text
-// or as LaTeX. A call f from place i is f with subscript i, the computation
-// before it CPU with the same subscript; terms that follow each other are
-// joined by +, a loop of n rounds is a term in brackets with [n] behind, and
-// behind a colon stands the time in µs: the mean of one round within a loop, the
-// total outside.
+// A notation writes terms: those of Grosclaude et al., figures 2 to 4, as text or as LaTeX. A call f from place i is f
+// with subscript i, the computation before it CPU with the same subscript; terms that follow each other are joined by
+// +, a loop of n rounds is a term in brackets followed by [n], and after a colon comes the time in µs: the mean of one
+// round within a loop, the total outside.
 type notation interface {
 	term(name string, site int) string
 	rounds(body, count string, several bool) string

@@ -19,7 +19,7 @@ import (
 // View says how much of a profile is shown.
 type View struct {
 	Width   int     // columns of the terminal
-	MinTime float64 // ns of a line that is worth showing; negative: as many as fit
+	MinTime float64 // ns of a line that is worth showing; negative: as many lines as fit
 	Depth   int     // of loops that are opened; negative: all
 }
 
@@ -31,7 +31,7 @@ type row struct {
 	text  string
 	chain []string // functions, each called by the one before it, that come after the text
 	after string   // what comes after them
-	note  string   // what stands below
+	note  string   // printed on the line below
 	site  string
 	sums  *calltree.Sums
 	calls string
@@ -275,7 +275,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if r.callers {
 			loops++
 		}
-		again := 0 // calls of it within itself, of which the recorder leaves some out where there are many
+		again := 0 // recursive calls of it, some of which the recorder leaves out if there are many
 		for len(n.Body) == 1 && n.Body[0].Kind == "function" && n.Body[0].Entered == n.Entered {
 			if !strings.HasPrefix(n.From, "+0x") {
 				x.site = n.From
@@ -452,8 +452,8 @@ func (t *table) write(title string, list []row) {
 		room := width - utf8.RuneCountInString(numbers)
 		text := x.fit(names, room)
 		if x.site != "" {
-			// Places stand below each other where there is room; where there is not,
-			// a short one is worth more than what stands before it, but for the name of a function.
+			// Places are aligned in a column if the width allows. Otherwise a short place is preferred to the text
+			// before it, except a function's name.
 			column := min(longest, room*3/5)
 			if n := utf8.RuneCountInString(text); n < column {
 				text += strings.Repeat(" ", column-n)
@@ -474,7 +474,7 @@ func (t *table) write(title string, list []row) {
 	}
 }
 
-// times are the columns of a row that say how long it took, and a blank behind them.
+// times are the columns of a row with its times, and a blank after them.
 func (t *table) times(x *row, means bool) string {
 	if t.timeless {
 		return ""

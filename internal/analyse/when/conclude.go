@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Bounds of what ranks tell each other.
+// Limits of what ranks exchange.
 const (
 	mostRows      = 64
 	ownRows       = 8
@@ -17,7 +17,7 @@ const (
 	mostRanksOf   = 8
 	unlikeOfRun   = 0.02
 	unlikeOthers  = 1.5
-	farAbove      = 2 // levels, of what is told as highest
+	farAbove      = 2 // levels, of what is reported as highest
 )
 
 // A proposal is a change of what ranks compute.
@@ -371,8 +371,8 @@ func (x *Rank) findings(f *changed) []trace.WhenFinding {
 	return out[:min(len(out), mostKept)]
 }
 
-// joinedSlow adds those slots in which a rank alone computed far longer than it does, and that took longer for at least half of that:
-// where the machine disturbs all of them, what a rank computes stands out more clearly.
+// joinedSlow adds the slots in which one rank alone computed far longer than usual, and that took longer by at least
+// half of that: if the machine disturbs all ranks, such slots stand out more clearly.
 func joinedSlow(list []change, alone []lateRank, v, usual []float64) []change {
 	for _, l := range alone {
 		if slices.ContainsFunc(list, func(c change) bool { return c.from == l.slot || c.from == l.slot+1 }) {

@@ -209,8 +209,8 @@ func sortedVotes(votes map[key]vote) []key {
 	return list
 }
 
-// choose returns the loop of most ranks that has most of their time: of those with nearly as much the one with most iterations that can
-// still be looked at one by one. nil: there is none.
+// choose returns the loop of most ranks that has most of their time: among those with nearly as much, the one with most
+// iterations that can still be analysed individually. nil: none.
 func choose(votes map[key]vote, ranks int) *Loop {
 	var list []key
 	best := 0.0

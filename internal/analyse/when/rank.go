@@ -32,17 +32,17 @@ type Rank struct {
 	rounds *Rounds   // of the rank; nil: it doesn't run the loop
 	shapes []int     // of slots: equal where all ranks made calls from the same places
 	means  []int64   // edges of slots, mean of the ranks that run the loop, and of the run around
-	gaps   []float64 // by terminal: its mean; 0 of one that is called too rarely to tell what is usual
+	gaps   []float64 // by terminal: its mean; 0 for one that is called too rarely to have a usual gap
 	files  []bool    // by terminal: of a function that works on files, not of MPI
 	canvas *canvas   // nil: nothing is known of the rank
-	origin int64     // from which times count that are told, on the clock
+	origin int64     // the zero of reported times, on the clock
 	zero   int64     // from which the clock counts, on the run's time line
 	last   int64     // end of the latest call
 	size   int64     // bytes that the picture may have; 0: the usual
 	most   []excess  // by slot: the call before which the rank computed most beyond its mean
 
 	calls  uint64        // so far
-	delays []track.Delay // of calls to come; nil: the kernel told of none
+	delays []track.Delay // delays of calls to come; nil: the kernel reported none
 	within []int64       // by slot: ns without a processor in calls
 	before []int64       // the same outside of calls
 }
@@ -154,8 +154,8 @@ func (v *votes) code(c *wire.Coder) {
 
 func (v *votes) join(o *votes) { join(*v, *o) }
 
-// spans are sums over the ranks that run the loop, or over all if there is none: when the run begins, each slot begins, the last ends, and
-// the run ends. Shapes of slots are equal where they are on all ranks.
+// spans are sums over the ranks that run the loop, or over all without a loop: of the times when the run begins, each
+// slot begins, the last ends, and the run ends. Shapes of slots are equal if all ranks agree.
 type spans struct {
 	ranks  int
 	times  []int64
@@ -208,9 +208,9 @@ func (s *spans) join(o *spans) {
 	}
 }
 
-// Begin finds the loop of the run, and where the iterations of this rank are in time. r is the trace, of which the times of single calls
-// aren't needed; clock has those of the rank's calls; nil: it has none. All ranks begin together. An error means that ranks can't talk;
-// all else that goes wrong is told by Conclude.
+// Begin finds the loop of the run, and when the iterations of this rank are. r is the trace, whose times of single
+// calls are not needed; clock has those of the rank's calls; nil: it has none. All ranks begin together. An error means
+// that ranks can't communicate; Conclude reports all other errors.
 func Begin(t waits.Transport, r *trace.Reader, clock ops.Clock) (*Rank, error) {
 	return begin(t, r, clock, nil)
 }
@@ -386,7 +386,7 @@ func (x *Rank) shapesOf(rounds *Rounds) []int {
 	return list
 }
 
-// Count says from when on the clock the times count that are told from now on.
+// Count sets the zero of the times that are reported from now on.
 func (x *Rank) Count(from int64) { x.origin = from - x.zero }
 
 // Call takes a call of the rank; those of a thread come in order. Only the first thread is looked at. gap is what it computed before.

@@ -197,8 +197,8 @@ func tail(n, slow, of, k int) (sum float64) {
 	return sum
 }
 
-// shifted finds a step or a drift: a split of the series, in blocks, into two parts of which nearly all blocks of one are above those of
-// the other, by the rank-sum statistic of Mann and Whitney.
+// shifted finds a step or a drift: a split of the series, in blocks, such that nearly all blocks of one part are above
+// those of the other, by the rank-sum statistic of Mann and Whitney.
 func shifted(v []float64, shapes []int, typical float64) (change, bool) {
 	y, at := leveled(v, shapes)
 	if len(y) < leastSlots {
@@ -212,7 +212,7 @@ func shifted(v []float64, shapes []int, typical float64) (change, bool) {
 	return change{}, false
 }
 
-// shift does so with so many blocks. y is of so many slots, of which those at the places at are in.
+// shift tries it with n blocks. y are values of all slots; the slots at the positions at are used.
 func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) {
 	blocks := make([]float64, n)
 	begin := func(b int) int { return b * len(y) / n }
@@ -224,7 +224,7 @@ func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) 
 	for i := 1; i < len(blocks); i++ {
 		sum += ranks[i-1]
 		a, b := float64(i), float64(len(blocks)-i)
-		u := a*b - (sum - a*(a+1)/2) // pairs of which the later one is above
+		u := a*b - (sum - a*(a+1)/2) // pairs whose later one is above
 		z := math.Abs(u-a*b/2) / math.Sqrt(a*b*(a+b+1)/12)
 		if z > bestZ {
 			bestZ, split, auc = z, i, u/(a*b)

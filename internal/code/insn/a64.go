@@ -23,10 +23,10 @@ type a64Value struct {
 
 const (
 	a64Size = 4  // of an instruction, in bytes
-	a64Zero = 31 // the number that stands for no register, or for the stack pointer
+	a64Zero = 31 // the number of no register, or of the stack pointer
 )
 
-// A a64Machine is arm64's Machine. As that of x86-64 it takes instructions in the order in which they stand.
+// An a64Machine is arm64's Machine. Like that of x86-64 it takes instructions in address order.
 type a64Machine struct {
 	inst     Inst
 	word     uint32
@@ -93,7 +93,7 @@ func (m *a64Machine) Next(code []byte, addr uint64) (*Inst, bool) {
 	}
 	switch x.Kind {
 	case Jump, Return, IndirectJump:
-		// What stands below is on another way.
+		// The following code is on another path.
 		for r, v := range m.before {
 			if v.kind != unknown && m.regs[r].kind == unknown {
 				m.regs[r] = v

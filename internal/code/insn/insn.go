@@ -28,12 +28,12 @@ type Inst struct {
 // End is the address of what follows the instruction: of a call, the return address.
 func (i *Inst) End() uint64 { return i.Addr + uint64(i.Len) }
 
-// A Way says how an indirect jump or call comes by its target.
+// A Way says how an indirect jump or call gets its target.
 type Way uint8
 
 // The ways.
 const (
-	ByPointer Way = iota // a value that the code alone doesn't tell
+	ByPointer Way = iota // a value that the code alone does not determine
 	BySlot               // a pointer at a fixed place, Slot, as the linker's tables of functions are
 	ByTable              // an entry of Table
 	ByLost               // an entry of a table that was not found
@@ -56,13 +56,13 @@ type Table struct {
 	Count  int // of entries; 0 if it isn't known
 }
 
-// A Machine decodes the instructions of one architecture in the order in which they stand, and follows
-// values through registers as far as indirect jumps need that.
+// A Machine decodes the instructions of one architecture in address order, and follows values through registers as far
+// as indirect jumps need that.
 type Machine interface {
 	// Reset forgets what is in registers: another function begins.
 	Reset()
-	// Next decodes the first instruction of code, which is at addr. It returns false if there is none: then
-	// the next place to try is Step bytes on. The result is valid until the next call.
+	// Next decodes the first instruction of code, which is at addr. It returns false if it is invalid: then the next
+	// place to try is Step bytes on. The result is valid until the next call.
 	Next(code []byte, addr uint64) (*Inst, bool)
 	// Effect is what the instruction decoded last does to places.
 	Effect() Effect
@@ -86,7 +86,7 @@ type Effect struct {
 	Step     bool
 	To, From Place
 	Add      int64
-	Changed  uint32 // registers that get another value, a bit for each; To is none of them
+	Changed  uint32 // registers that get another value, a bit for each; To is not among them
 	// Stored: something else is written at Where. Taken: it is an address that a register gets.
 	Stored, Taken bool
 	Where         Place

@@ -157,8 +157,7 @@ func (s *Symboliser) find(k placeKey) (p Place) {
 	if k.path == "" {
 		return p
 	}
-	// What compilers and strippers leave behind may be more than the readers of
-	// the standard library bear.
+	// Malformed data of compilers and strippers may make the standard library's readers panic.
 	defer func() {
 		if e := recover(); e != nil {
 			s.notes = append(s.notes, fmt.Sprintf("%s: its debug information makes no sense: %v", k.path, e))
@@ -276,7 +275,7 @@ func (p *Place) String() string {
 	return b.String()
 }
 
-// Apart is what tells the place from another that prints the same: its offset in the module. It is empty if there is none.
+// Apart distinguishes the place from another that prints the same: its offset in the module. It is empty if none does.
 func (p *Place) Apart() string {
 	if !p.Alike {
 		return ""

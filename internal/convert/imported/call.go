@@ -21,8 +21,7 @@ var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x22
 // Arrays that are none.
 const absent = -4 // not significant at this rank, or nothing known
 
-// A callValues fills in the values of a call's signature: those that are known, by parameter, and
-// what stands for the others.
+// A callValues fills in the values of a call's signature: the known ones by parameter, and placeholders for the others.
 type callValues struct {
 	call   *mpi.Call
 	layout signature.Layout
@@ -40,14 +39,14 @@ func newForm(c *mpi.Call, known map[*mpi.Call]signature.Layout, empty int64) *ca
 
 func (f *callValues) has(param string) bool { return param != "" && f.call.Index(param) >= 0 }
 
-// set tells what goes in.
+// set sets the input value of a parameter.
 func (f *callValues) set(param string, v ...int64) {
 	if f.has(param) {
 		f.in[param] = v
 	}
 }
 
-// give tells what comes out.
+// give sets the output value of a parameter.
 func (f *callValues) give(param string, v ...int64) {
 	if f.has(param) {
 		f.out[param] = v
@@ -95,7 +94,7 @@ func (f *callValues) value(of map[string][]int64, p *mpi.Param, part *signature.
 	return unknown(part, p.Kind, f.empty)
 }
 
-// result is what comes out by a parameter. Of numbers that nothing tells it is not 0, which they could be.
+// result is the output value of a parameter. An unknown number is not 0, which would be a possible value.
 func (f *callValues) result(p *mpi.Param, part *signature.Part) []int64 {
 	if _, told := f.out[p.Name]; !told && part.Dims == 0 && part.Width == 1 && p.Kind.Form() == mpi.FormInt {
 		return []int64{signature.UnknownNumber}
@@ -103,7 +102,7 @@ func (f *callValues) result(p *mpi.Param, part *signature.Part) []int64 {
 	return f.value(f.out, p, part)
 }
 
-// unknown stands for a value of which nothing was recorded.
+// unknown is the value of a parameter that was not recorded.
 func unknown(part *signature.Part, kind mpi.Kind, empty int64) []int64 {
 	switch {
 	case part.Dims > 0:

@@ -334,7 +334,7 @@ func (r *recorder) comm(id uint32) (*comm, int64) {
 	return m, symbol.Unknown
 }
 
-// site names where a call was made: the line that the trace tells, else the function around it.
+// site names where a call was made: the line that the trace has, else the function around it.
 func (r *recorder) site(t *thread, source uint32) uint64 {
 	a := r.w.a
 	if s, ok := a.Sources[source]; ok && source != otf2.Undefined {

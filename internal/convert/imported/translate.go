@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A filled form is a call. One that had to be moved out of another stands at that one's end.
+// A filled is a call with its values. If it had to be moved out of another call, it follows at that one's end.
 type filled struct {
 	*callValues
 	moved bool
@@ -27,7 +27,7 @@ type translation struct {
 	ended bool
 	more  []filled // what the function has no parameters for
 	used  bool     // some record fits the function itself
-	makes bool     // some record tells which communicator it makes
+	makes bool     // some record says which communicator it makes
 
 	completed []completion
 }
@@ -96,7 +96,7 @@ func (x *translation) blank() {
 	}
 }
 
-// nowhere has a call to or from MPI_PROC_NULL make its request, of which there is no record.
+// nowhere lets a call to or from MPI_PROC_NULL make its request, which has no record.
 func (x *translation) nowhere() {
 	for _, s := range []*meaning.Side{x.m.Out, x.m.In} {
 		if s == nil || x.m.Later || len(x.f.in[s.Peer]) == 0 || x.f.in[s.Peer][0] != mpi.ProcNull {
@@ -389,7 +389,7 @@ func (x *translation) side(s *meaning.Side, bytes uint64, n int, isRoot, isOther
 	}
 	switch {
 	case s.Own:
-		return // the other side has told
+		return // the other side has it
 	case x.m.Array(s.Count):
 		if _, told := x.f.in[s.Count]; !told {
 			x.f.set(s.Count, array(spread(bytes, n))...)

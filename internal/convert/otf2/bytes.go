@@ -27,7 +27,7 @@ func (r *byteReader) fail(err error) {
 	r.at = len(r.b)
 }
 
-// take returns the next n bytes, nil if there are not so many.
+// take returns the next n bytes, nil if there are fewer.
 func (r *byteReader) take(n int) []byte {
 	if n < 0 || n > len(r.b)-r.at {
 		r.fail(errShort)
@@ -112,7 +112,7 @@ func (r *byteReader) length() int {
 	return int(n)
 }
 
-// orderOf tells the byte order of what follows.
+// orderOf returns the byte order of what follows.
 func orderOf(b byte) (binary.ByteOrder, error) {
 	switch b {
 	case LittleEndian:

@@ -37,7 +37,7 @@ const (
 	Relative    = 2 // since the value before
 )
 
-// Clock tells what times mean.
+// Clock converts times to ns.
 type Clock struct {
 	Resolution uint64 // ticks a second
 	Offset     uint64 // the smallest time

@@ -9,7 +9,7 @@ import (
 type Event struct {
 	ID     uint8
 	Time   uint64    // ticks of the common clock
-	Values [6]uint64 // what stands in it, in order; references are of the global definitions
+	Values [6]uint64 // the record's values, in order; references are of the global definitions
 	Source uint32    // of an Enter: where the region was called, if an attribute says so
 	Many   []float64 // values of an EvMetric, until the next event is read
 	Refs   []uint32  // strings of an EvProgramBegin: the program and its arguments, until then

@@ -163,7 +163,7 @@ func (a *Writer) system(d *definitions) error {
 	return nil
 }
 
-// empty writes files that a location has to have though nothing stands in them.
+// empty writes files that a location must have even without content.
 func (a *Writer) empty(location uint64, events bool) error {
 	kinds := []string{"def", "evt"}
 	if events {

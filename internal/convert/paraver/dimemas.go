@@ -51,13 +51,13 @@ type Dimemas struct {
 	convert.Sequence
 	line []byte
 
-	offsets int64   // where the header says where the offsets stand
+	offsets int64   // where the header has the offsets' position
 	begins  []int64 // of tasks
 
 	comms map[int]bool // numbers of those that are defined
 }
 
-// firstOwn is the first of the tags that stand for those of messages on a communicator that Dimemas can't have.
+// firstOwn is the first of the tags that replace those of messages on a communicator that Dimemas can't have.
 const firstOwn = 1 << 24
 
 // NewDimemas begins to write. The name is that of the application.
@@ -140,7 +140,7 @@ func (w *Dimemas) burst(ns int64) {
 	w.Out.Add(b)
 }
 
-// nothing is a record of so many bytes that takes no time.
+// nothing is a record of a given length that takes no time.
 func (w *Dimemas) nothing(length int64) []byte {
 	b := append(w.text(burst), ":0."...)
 	for int64(len(b)) < length-1 {

@@ -133,7 +133,7 @@ func (w *Writer) header(b []byte) []byte {
 	return b
 }
 
-// labels writes what numbers stand for.
+// labels writes the meanings of numbers.
 func (w *Writer) labels() error {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(w.o.About)) {

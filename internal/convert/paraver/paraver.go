@@ -85,7 +85,7 @@ func (w *Writer) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// End notes the last events. Behind its last call, what a thread does is not known.
+// End notes the last events. What a thread does after its last call is unknown.
 func (w *Writer) End(*trace.Rank) error {
 	for i := range w.threads {
 		t := &w.threads[i]
@@ -258,7 +258,7 @@ func (w *Writer) end(x *ops.Act, e messageEnd) error {
 	return w.ends.add(x.Message, w.buffer)
 }
 
-// join makes records of messages of which both ends are known.
+// join makes records of messages with both ends known.
 func (w *Writer) join() error {
 	var first messageEnd
 	var number uint64

@@ -33,7 +33,7 @@ const recordSize = 16
 // A run is a stretch of the file.
 type run struct{ from, to int64 }
 
-// newSorter keeps so many bytes in memory, and others in a folder.
+// newSorter keeps up to most bytes in memory, the rest in a folder.
 func newSorter(dir string, most int) *sorter { return &sorter{dir: dir, most: most} }
 
 func (s *sorter) add(key uint64, data []byte) error {
@@ -111,7 +111,7 @@ func (s *sorter) each(f func(key uint64, data []byte) error) error {
 	}
 	s.records, s.data = nil, nil
 	var m merge[*cursor]
-	ahead := min(max(s.most/len(s.runs), 1<<12), 1<<16) // so many bytes of each run in memory
+	ahead := min(max(s.most/len(s.runs), 1<<12), 1<<16) // bytes of each run in memory
 	for i, r := range s.runs {
 		if err := m.add(&cursor{order: i, r: bufio.NewReaderSize(io.NewSectionReader(s.f, r.from, r.to-r.from), ahead)}); err != nil {
 			return err
@@ -193,7 +193,7 @@ func (f *fields) end() (e messageEnd) {
 
 func (m *message) append(b []byte) []byte { return m.to.append(m.from.append(b)) }
 
-// fields are numbers behind each other, as this package itself wrote them.
+// fields are numbers in a row, as written by this package.
 type fields []byte
 
 func (f *fields) unsigned() uint64 {

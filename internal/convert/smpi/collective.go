@@ -350,7 +350,7 @@ func upTree(list []sendReceive, g commView, root int, bytes uint64) []sendReceiv
 	return list
 }
 
-// chain passes partial results from each member to the next; without waiting, from each to all behind it.
+// chain passes partial results from each member to the next; with flat, without waiting, from each to all later ones.
 func chain(list []sendReceive, g commView, bytes uint64, flat bool) []sendReceive {
 	if flat {
 		for i := range g.size {

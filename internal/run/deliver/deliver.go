@@ -119,7 +119,7 @@ func decodeParts(msg []byte, width int) (*parts, error) {
 // most bounds the size of all times.
 const most = 1 << 60
 
-// A writeOrder tells a block of ranks where in the file to write its times.
+// A writeOrder is the instruction for a block of ranks where in the file to write its times.
 type writeOrder struct {
 	name  string
 	token []byte
@@ -146,7 +146,7 @@ func decodeOrder(msg []byte) (*writeOrder, error) {
 // A crew is a rank with what it knows of those below it.
 type crew struct {
 	*Rank
-	below []*parts // parallel to Children; nil for one that never told
+	below []*parts // parallel to Children; nil for a child that never reported
 	gone  []bool   // parallel to Children: lost the thread since
 	all   parts
 }
@@ -248,7 +248,7 @@ func end(trouble error) []byte {
 
 // A Delivery is what became of a trace.
 type Delivery struct {
-	Path   string  // where it is; "" if there is none
+	Path   string  // where it is; "" if nowhere
 	Place  int     // which of the places that is in
 	Failed []error // why it is not in the places before
 	Lost   error   // why the times of some calls are not in it

@@ -31,8 +31,8 @@ const MetaRun = "run"
 // Run names a run after its scratch folder, as no two have the same.
 func Run(scratch string) string { return filepath.Base(scratch) }
 
-// Elsewhere lists the folders, none of which need exist, for traces of a run that can't
-// be written where they should be. scratch is a folder of the run's own.
+// Elsewhere lists folders, which need not exist, for traces of a run that can't be written to their place. scratch is a
+// folder of the run's own.
 func Elsewhere(scratch string) []string {
 	list := []string{scratch}
 	for _, dir := range []string{os.TempDir(), "/tmp"} {

@@ -57,7 +57,7 @@ func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end fun
 
 var errGone = errors.New("it is not there any more")
 
-// places tells where the times of each child's block begin, behind the rank's own.
+// places returns where the times of each child's block begin, after the rank's own.
 func (c *crew) places(at int64) []int64 {
 	if c.Times != nil {
 		at += c.Times.Size

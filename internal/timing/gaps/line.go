@@ -198,8 +198,8 @@ func HistogramsOf(r *trace.Reader, class int) (*Histograms, error) {
 // Place is the place of a terminal, for Gaps.
 func (h *Histograms) Place(terminal int) int { return h.places[terminal] }
 
-// Gaps returns the histogram of the gaps before a terminal's calls that follow a call of
-// a place, or trace.FromStart; nil if there is none.
+// Gaps returns the histogram of the gaps before a terminal's calls that follow a call of a place, or trace.FromStart;
+// nil if none.
 func (h *Histograms) Gaps(terminal, from int) *hist.Hist {
 	if x := h.of[histKey{terminal, from}]; x != nil {
 		return x

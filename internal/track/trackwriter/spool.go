@@ -109,7 +109,7 @@ type Collector struct {
 	timing timing.Options
 }
 
-// NewCollector makes room for the tracks of so many ranks. o says what to keep of times.
+// NewCollector prepares the tracks of a number of ranks. o says which times to keep.
 func NewCollector(ranks int, o timing.Options) (*Collector, error) {
 	times, err := sections.SeriesFile()
 	if err != nil {

@@ -53,7 +53,7 @@ type stream struct {
 	room  []int64
 }
 
-// New begins the track of a rank, whose first call came so many ns after the zero that its calls' times count from.
+// New begins the track of a rank; from is the time of its first call, in ns after the zero of its calls' times.
 func New(rank int, from uint64) *Writer {
 	return &Writer{
 		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat),
@@ -142,8 +142,8 @@ func (w *Writer) Call(thread int, function uint16, site uint64, vals []int64) (u
 	return n, nil
 }
 
-// Again takes down the same call as one before, by its number; false if it has to be told once more, as calls of this kind are in a lane now
-// or if it has statuses of requests.
+// Again adds the same call as one before, by its number; false if its values have to be passed again, as calls of this
+// kind are in a lane now or it has statuses of requests.
 func (w *Writer) Again(thread int, n uint32) bool {
 	if !w.sigs.Plain(n) || w.layout(w.sigs.Look(n).Call()).Completion.Completes {
 		return false
@@ -157,7 +157,7 @@ func (w *Writer) Again(thread int, n uint32) bool {
 	return true
 }
 
-// Away says that so many ns before the call that Time is told of next were not the program's.
+// Away says that this many ns before the next call were not the program's.
 func (w *Writer) Away(thread int, ns uint64) { w.stream(thread).away = ns }
 
 // Time notes when the call began and ended that was just taken down, in ns.
