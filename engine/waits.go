@@ -97,7 +97,7 @@ func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte
 	return file, trace.WaitsKnown
 }
 
-// waits sends the trace to all ranks, and runs their analysis. An empty trace means that there is none.
+// waits sends the trace to all ranks, and runs their analysis. An empty trace means no analysis.
 func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, *trace.When, error) {
 	file, err := waits.Told(r.host, file)
 	if err != nil {

@@ -109,8 +109,8 @@ func (l *Leaves) Values(rank *Rank) (map[string][]LeafValue, error) {
 	return values, nil
 }
 
-// gather adds a rank's values to leaves, the first of which has the given number over all threads, and collects these
-// by name and terminal for toSum. Unknown values are estimates.
+// gather adds a rank's values to leaves, and collects these by name and terminal for toSum. number is the first leaf's
+// number over all threads. Unknown values are estimates.
 func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*ValueTotals, bySite map[string]map[int][]*LeafValue) {
 	first := rank.class.FirstLikes()
 	for name, list := range m {

@@ -14,7 +14,7 @@ import (
 )
 
 // Leaves are the calls of a stream by their position in its structure, with uses of rules separated. Each leaf has
-// times of its own. A rule with so many uses that separating them does not pay has one leaf for several positions.
+// times of its own. A rule with too many uses has one leaf for several positions.
 type Leaves struct {
 	k      *Rank
 	stream int
@@ -166,8 +166,8 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 }
 
 // shared returns which terminals have one summary for calls at several leaves: those that differ from 31 others in
-// values only, those that the trace marks so, and on further threads, whose leaves have no times of their own, those at
-// several leaves.
+// values only, and those that the trace marks so. On further threads, whose leaves have no times of their own, these are
+// all terminals at several leaves.
 func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, error) {
 	mixed, err := rank.isMixed()
 	if err != nil {

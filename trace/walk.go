@@ -67,8 +67,8 @@ func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
 	return w, err
 }
 
-// ReadAhead decodes the times of the following calls, as many as fit into limit bytes. Next then is as fast as with
-// means. It is for callers that have time to spare now.
+// ReadAhead decodes the times of the following calls, up to limit bytes of them. Next then is as fast as with means. It
+// is for callers that have time to spare now.
 func (w *Walk) ReadAhead(limit int) error {
 	if l, ok := w.line.(*timeline.SeriesLine); ok {
 		return l.ReadAhead(limit)

@@ -243,7 +243,7 @@ func toFile(path string, write func(w io.Writer) error) error {
 		return err
 	}
 	defer f.Close()
-	w := convert.NewBehind(f)
+	w := convert.NewBackgroundWriter(f)
 	if err := errors.Join(write(w), w.Close()); err != nil {
 		return err
 	}

@@ -262,8 +262,8 @@ func Of(r *trace.Reader, rank int, o Options) (*Tree, error) {
 // maxTimed is how many calls' times are read for one profile.
 const maxTimed = 1 << 22
 
-// timed returns the ranks whose times are used, the rank itself among them: all of the class, or as many as have up to
-// maxTimed calls. Means are those of the class anyway.
+// timed returns the ranks whose times are used, the rank itself among them: all of the class, or fewer with maxTimed
+// calls together. Means are those of the class anyway.
 func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
 	if b.Bare {

@@ -240,7 +240,7 @@ func (w *TableWriter) Close() error {
 // A CSV is a folder with a file for each table.
 type CSV struct {
 	files []*os.File
-	out   []*Behind
+	out   []*BackgroundWriter
 	line  []byte
 }
 
@@ -259,7 +259,7 @@ func NewCSV(dir string) (*CSV, error) {
 			}
 			line = appendField(line, c.Name)
 		}
-		out := NewBehind(f)
+		out := NewBackgroundWriter(f)
 		x.files, x.out = append(x.files, f), append(x.out, out)
 		if _, err := out.Write(append(line, '\n')); err != nil {
 			return nil, errors.Join(err, x.Close())

@@ -26,8 +26,8 @@ import (
 // one): even 2d for d below, odd 2d+1 for d above. Numbered by first use, terminals so take a byte each in all small
 // grammars, and a byte's value doesn't depend on distant ones. An item with what = 1 is four terminals or more, up to
 // maxRun, each one above the one before: calls in a row that come for the first time. Such an item that is repeated is
-// rounds of a progression: the last symbols of the body, as many as the width, come again in each round. A step is
-// added to the count of each (modulo 2^64), and one to its terminal, which is 0 for rules.
+// rounds of a progression: the last width symbols of the body come again in each round. A step is added to the count of
+// each (modulo 2^64), and one to its terminal, which is 0 for rules.
 //
 // A body of no items, which otherwise only the start rule has, continues the progression from the bodies of the rules
 // back and 2·back before it.
@@ -328,7 +328,7 @@ func (d *decoder) varint() (int64, error) {
 }
 
 // body starts a new rule. All announced items that are still to be read must fit into the rest of the data, at a byte
-// each, so that announcing many costs the writer as much as the reader.
+// each. So announcing many costs the writer no less than the reader.
 func (d *decoder) body() error {
 	v, err := d.uvarint()
 	if err != nil {

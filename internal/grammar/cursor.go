@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// A bodyPosition is a position in a body: the symbol at, of which done repetitions are complete.
+// A bodyPosition is a position in a body: the symbol at, with done complete repetitions.
 type bodyPosition struct {
 	done uint64
 	rule int32

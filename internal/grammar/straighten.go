@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Where a round of a progression begins with the whole round before it, or where the same rounds come again in another
-// order, Sequitur makes rules of rounds, and the progression is hidden in them: (Y X³)² X for Y X³ Y X⁴. Such rules
+// A round of a progression may begin with the whole round before it, or the same rounds may recur in another order.
+// Sequitur then makes rules of rounds, and the progression is hidden in them: (Y X³)² X for Y X³ Y X⁴. Such rules
 // differ only in counts.
 
 const (

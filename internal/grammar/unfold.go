@@ -98,7 +98,7 @@ type Visit struct {
 	Loops int
 }
 
-// A visitFrame is a position in an instance: the symbol at, of which done repetitions are complete.
+// A visitFrame is a position in an instance: the symbol at, with done complete repetitions.
 type visitFrame struct {
 	instance, at int32
 	done         uint64

@@ -11,8 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A course is the times of a terminal's calls over the run, or the values attached to them under a name, for the calls
-// that follow a call from one site; see track.Course. Ranks of a class make the same calls in the same order, so that
+// A course is how a terminal's times, or the values attached to its calls under a name, developed over the run. It is
+// limited to calls that follow a call from one site; see track.Course. Ranks of a class make the same calls in the same order, so that
 // the phases of one correspond to those of another. Terminals that share a summary of times have no courses.
 type course struct {
 	name                 string // "" of times

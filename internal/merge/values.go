@@ -16,8 +16,8 @@ import (
 // with the distinct columns, not with the calls.
 
 // A values holds the values of all terminals. Numbers are ordered by kin, then by position of the value, then by
-// terminal, so that a value that all calls of a function share is a run of equal numbers. Columns are numbered in the
-// order of their first use.
+// terminal. A value that all calls of a function share so is a run of equal numbers. Columns are numbered in the order
+// of their first use.
 type values struct {
 	cols []column.Column
 	ones []int64   // instead of columns, of a single rank: its values

@@ -140,7 +140,7 @@ func (p *process) hold(key requestKey, acts []Act) {
 	}
 }
 
-// find returns the operations of a request; nil if it is none or unknown.
+// find returns the operations of a request; nil if null or unknown.
 func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
 	key := requestKey{t.stream, v.ID}
 	switch v.Form {

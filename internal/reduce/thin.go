@@ -3,7 +3,7 @@
 // Invariants:
 //
 //  1. Sizes that are equal before are equal after, and of two the greater one is not the lesser after, wherever they
-//     stand: what a message has is what its receiver finds, and fits where it is received. So a trace
+//     occur: sender and receiver agree on a message's size, and it fits into the receive buffer. So a trace
 //     that is thinned can be replayed, simulated and matched like any other.
 //  2. Which calls there are, their order, partners, tags and call sites MUST stay.
 //  3. What was merged is said: the trace has the bins.

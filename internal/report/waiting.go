@@ -152,8 +152,8 @@ func (w *Waiting) cut() {
 	}
 }
 
-// eachTile calls tell with the part of a time in each tile.
-func eachTile(width float64, tiles int, start, end float64, tell func(tile int, ns float64)) {
+// eachTile calls add with the part of a time in each tile.
+func eachTile(width float64, tiles int, start, end float64, add func(tile int, ns float64)) {
 	i, j := int(start/width), int(end/width)
 	i, j = max(0, min(i, tiles-1)), max(0, min(j, tiles-1))
 	for k := i; k <= j; k++ {
@@ -164,6 +164,6 @@ func eachTile(width float64, tiles int, start, end float64, tell func(tile int, 
 		if k < j {
 			to = float64(k+1) * width
 		}
-		tell(k, to-from)
+		add(k, to-from)
 	}
 }

@@ -111,8 +111,8 @@ func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 	return w
 }
 
-// unitOf is the number of steps in a level of a column: as many as keep each time within half a percent of itself, or
-// within a thousandth of the rank's total, for times that are at most a fraction most of it; see mostPart.
+// unitOf is the number of steps in a level of a column: the most that keep each time within half a percent of itself,
+// or within a thousandth of the rank's total. A time is at most a fraction most of that total; see mostPart.
 func unitOf(most float64) int64 {
 	unit := int64(1)
 	for unit < maxUnit && 0.005*float64(2*unit)*most <= 0.001 {

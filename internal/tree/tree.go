@@ -117,7 +117,7 @@ func Of(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *Ta
 // Options say how to make a tree.
 type Options struct {
 	// Blocks limits the blocks of code that are searched for paths without a call of MPI. Beyond it these paths are
-	// unknown, and the loops around later calls are marked. 0: as many as take about a second; less: none.
+	// unknown, and the loops around later calls are marked. 0: what takes about a second; less: none.
 	Blocks int
 	Step   func(done, total int) // called after each pair of calls, if set
 }

@@ -15,7 +15,7 @@ const (
 	OneRequest
 	AllRequests
 	AnyRequest   // one of them, given by its output "index"
-	SomeRequests // as many as its output "outcount" says
+	SomeRequests // several; its output "outcount" is their number
 )
 
 // Waiting is what calls of a function have to do with messages and requests of others.

@@ -20,9 +20,9 @@ type When struct {
 	Exemplars            []WhenExemplar // the first is a typical one
 }
 
-// A WhenLoop is the loop whose iterations a When is about. An iteration begins on a rank with a call from Begins from
-// Begins that enters the loop, or that goes back in the order of call sites, by at least the distance that gives this
-// number of iterations.
+// A WhenLoop is the loop whose iterations a When is about. An iteration of a rank begins with a call from Begins that
+// enters the loop, or that goes back in the order of call sites. How far back it must go is set so that the loop has
+// this number of iterations.
 type WhenLoop struct {
 	Begins     WaitPlace
 	Iterations uint64

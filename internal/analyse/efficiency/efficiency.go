@@ -58,8 +58,8 @@ type Report struct {
 	spent *collector
 }
 
-// FinalizeTold reports whether the trace has the duration of MPI_Finalize. A trace by spoor was written inside of that
-// call, which it records as ending where it begins; an imported one may have it.
+// FinalizeTold reports whether the trace has the duration of MPI_Finalize. A recorded trace was written
+// inside of that call, which it shows as ending where it begins; an imported one may have it.
 func (r *Report) FinalizeTold() bool { return r.Finalize.Mean*100 > r.Init.Mean }
 
 // Efficiency is the upper part of the POP metrics.

@@ -9,9 +9,9 @@ import (
 )
 
 // A notation writes terms: those of Grosclaude et al., figures 2 to 4, as text or as LaTeX. A call f from place i is f
-// with subscript i, the computation before it CPU with the same subscript; terms that follow each other are joined by
-// +, a loop of n rounds is a term in brackets followed by [n], and after a colon comes the time in µs: the mean of one
-// round within a loop, the total outside.
+// with subscript i, the computation before it CPU with the same subscript. Terms in a row are joined by +. A loop of n
+// rounds is a term in brackets followed by [n]. After a colon comes the time in µs: the mean of one round within a
+// loop, the total outside.
 type notation interface {
 	term(name string, site int) string
 	rounds(body, count string, several bool) string

@@ -6,7 +6,7 @@ import "github.com/spoor-hpc/spoor/internal/once"
 type blocked struct {
 	arrival       // of the one that waits
 	end     int64 // when it returned
-	open    int   // operations of which it is unknown when the other ranks arrived
+	open    int   // operations without a known arrival of the other ranks
 	opened  bool  // there were any
 	told    bool  // there are no further ones
 	known   bool  // something is said of it

@@ -85,7 +85,7 @@ func At(t Transport, f Finish) (*trace.Waits, error) {
 	return w.conclude(path, onPath)
 }
 
-// Told broadcasts a message of rank 0.
+// Told broadcasts a message of rank 0 to all ranks.
 func Told(t Transport, what []byte) ([]byte, error) {
 	return Talk{t}.Spread(World(t.Size()), t.Rank(), what)
 }

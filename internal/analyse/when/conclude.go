@@ -371,8 +371,8 @@ func (x *Rank) findings(f *changed) []trace.WhenFinding {
 	return out[:min(len(out), mostKept)]
 }
 
-// joinedSlow adds the slots in which one rank alone computed far longer than usual, and that took longer by at least
-// half of that: if the machine disturbs all ranks, such slots stand out more clearly.
+// joinedSlow adds the slots in which one rank alone computed far longer than usual, if they took longer by at least
+// half of that. It is for machines that disturb all ranks: such slots stick out more clearly there.
 func joinedSlow(list []change, alone []lateRank, v, usual []float64) []change {
 	for _, l := range alone {
 		if slices.ContainsFunc(list, func(c change) bool { return c.from == l.slot || c.from == l.slot+1 }) {

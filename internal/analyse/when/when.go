@@ -135,9 +135,9 @@ func every(r *trace.Reader, clocks []ops.Clock, pass func(riders []waits.Rider) 
 	return w, err
 }
 
-// At runs the analysis at the end of a run, together with who waited for whom, as far as o asks for them, over a
-// transport that all ranks use at once. Rank 0 gets the result for the trace; nil: it was not asked for, the ranks lack
-// times, or one has failed. The error is of the transport.
+// At analyses a run at its end: who waited for whom, and when, as far as o asks for them. All ranks call it at once,
+// over one transport. Rank 0 gets the result for the trace; nil: it was not asked for, the ranks lack times, or one has
+// failed. The error is of the transport.
 func At(t waits.Transport, f waits.Finish, o timing.Options) (w *trace.Waits, found *trace.When, err error) {
 	f.Always = o.Waits == timing.Always
 	if o.When < 0 {

@@ -123,7 +123,7 @@ func orderOf(b byte) (binary.ByteOrder, error) {
 	return nil, fmt.Errorf("byte order %#x: neither little nor big endian", b)
 }
 
-// number is what the bits of a measured value stand for: signed (8), unsigned (4) or a double.
+// number converts the bits of a measured value: signed (8), unsigned (4) or a double.
 func number(kind byte, bits uint64) float64 {
 	switch kind {
 	case 4:

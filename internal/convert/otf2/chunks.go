@@ -40,7 +40,7 @@ type file struct {
 	first   uint64 // of the chunk
 	timed   bool   // records have times
 	time    uint64
-	stamped bool // a time stands in the chunk
+	stamped bool // the chunk has a time
 }
 
 func create(path string, size int, timed bool) (*file, error) {

@@ -175,7 +175,7 @@ func (w *Writer) entered(t *thread, c *ops.Call, f *function) {
 		return
 	}
 	b := field(field(w.buffer[:0], int64(f.event)), int64(f.value))
-	b = field(field(b, lineType), int64(c.Place+1)) // 0 is none
+	b = field(field(b, lineType), int64(c.Place+1)) // 0: no line
 	for i := range c.Acts {
 		x := &c.Acts[i]
 		if !collects(x) {
@@ -299,7 +299,7 @@ func (w *Writer) Close() error {
 	}
 	defer f.Close()
 	defer w.steps.close()
-	out := convert.NewBehind(f)
+	out := convert.NewBackgroundWriter(f)
 	if err := errors.Join(w.print(out), out.Close()); err != nil {
 		return err
 	}

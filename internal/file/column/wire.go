@@ -7,10 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// AppendRuns appends the column as it is sent up the merge tree: number of runs, then per run its count, its start as a
-// difference to the value that would have continued the run before it, and its stride if it has one.
-//
-//	runs | count, Δstart, [stride if count > 1] | …
+// AppendRuns appends the column in the form that is sent up the merge tree: number of runs, then for each run its
+// count, its start and, with a count above 1, its stride. The start is the difference to the value that would have
+// continued the run before.
 func (c *Column) AppendRuns(b []byte) []byte {
 	b = wire.AppendUvarint(b, uint64(len(c.runs)))
 	var next int64

@@ -182,8 +182,8 @@ func DecodeRankValues(r *wire.Reader, names, classes int) (list []RankValue) {
 	return list
 }
 
-// PlacedValue is the values attached under one name to the calls at one leaf, over all ranks of a class, if they differ
-// from those of all calls from the same site; see Leaves.
+// PlacedValue is the values attached under one name to the calls at one leaf, over all ranks of a class. It exists only
+// if they differ from those of all calls from the same site; see Leaves.
 type PlacedValue struct {
 	Leaf  int    // numbered over all threads, in their order
 	Calls uint64 // at the leaf

@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// The times of a class in a file. All are rounded: means to FineBits bits after the leading one, so that their sums
-// over the pools of a class stay equal; extremes and deviations to CoarseBits, or FineBits where there are as many
-// times as ranks, as differences of their numbers to that of the mean, which are small whatever the unit of the times.
+// The times of a class in a file. All are rounded. Means keep FineBits bits after the leading one, so that their sums
+// over the pools of a class stay equal. Extremes and deviations keep CoarseBits, or FineBits if each rank has one time.
+// They are written as differences of their numbers to that of the mean, which are small whatever the unit of the times.
 //
 // Each pool has a mean of its own. Extremes and the deviation are of a row: all pools of a call site, and if
 // other classes refer to this one, theirs as well.
@@ -27,11 +27,11 @@ import (
 //	        of two ranks: rank of max uvarint,
 //	        else ((max - mean) - (mean - min)); ((max - mean) - deviation); rank of max uvarint; rank of min uvarint
 //
-// With a base of 0 or 1 numbers are absolute; 1 says that other classes refer to them: high bits of mean uint8, or 255
-// and a uvarint where they are more, the others as uvarint, those of spreads as varint. Else it is 2 + the number of
-// another class. Means and spreads are then differences to those of the pool or group with the same signature there, as
-// varint, means without their low bits apart; missing pools count as without deviation. That class has base 1, so that
-// two pieces are all that is read for one.
+// With a base of 0 or 1 numbers are absolute; 1 says that other classes refer to them: high bits of mean are a uint8,
+// or 255 and a uvarint if larger, the others uvarint, those of spreads varint. Else it is 2 + the number of another
+// class. Means and spreads are then differences to those of the pool or group with the same signature there, as varint,
+// means without their low bits apart; missing pools count as without deviation. That class has base 1, so that two
+// pieces are all that is read for one.
 //
 // apart is 0 where totals of ranks are the calls. Sums are counts times means.
 const (

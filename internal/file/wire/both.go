@@ -77,7 +77,7 @@ func Naturals[T Number](c *Coder, list ...*T) { unsigned(c, math.MaxInt64, list)
 // Uints are numbers of 64 bits.
 func Uints[T ~uint64](c *Coder, list ...*T) { unsigned(c, math.MaxUint64, list) }
 
-// unsigned codes numbers, of which it reads the bits of a mask only.
+// unsigned codes numbers. It reads only the bits in mask.
 func unsigned[T Number](c *Coder, mask uint64, list []*T) {
 	if c.R == nil {
 		b := c.B

@@ -123,7 +123,7 @@ func codeMakings(x *wire.Coder, list *[][]making, streams int) {
 	})
 }
 
-// codeNames codes who made which object, and what threads were told.
+// codeNames codes who made which object, and what was announced to threads.
 func (h *handovers) codeNames(x *wire.Coder, streams []*stream) {
 	codeMakings(x, &h.makers, len(streams))
 	for _, s := range streams {

@@ -40,7 +40,7 @@ type program struct {
 
 	// The number of leading words that best distinguish such calls from one another: words that likely differ each time
 	// are left out.
-	tellIn, tellOut int
+	hashIn, hashOut int
 
 	hasIndex    bool
 	hasIndices  bool

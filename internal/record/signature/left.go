@@ -10,10 +10,10 @@ import (
 // A loop over MPI_Waitany passes the same array of requests again and again, each time as the call before left it. Such
 // an array is not kept: its length is AsLeft, and nothing follows.
 //
-// It is kept by calls that may leave some of their requests under way: those of MPI_Waitany, MPI_Waitsome, MPI_Testany,
-// MPI_Testsome and MPI_Testall. An array is as left if it has the length of that in the thread's last such call, and
-// each element is the request that was there, or null if that call completed it. If MPI failed in that call, or some
-// request was persistent, of another thread or isn't known, nothing is left.
+// The array before is that of a call that may leave some of its requests under way: MPI_Waitany, MPI_Waitsome,
+// MPI_Testany, MPI_Testsome or MPI_Testall. An array is as left if it equals that of the thread's last such call,
+// with null in place of the requests which that call completed. If MPI failed in that call,
+// or some request was persistent, of another thread or isn't known, nothing is left.
 //
 // An array that is as left is kept nevertheless if it repeats one that was kept, by the same names: a poll stays one call.
 

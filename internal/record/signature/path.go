@@ -6,7 +6,7 @@ import (
 )
 
 // File names that differ only by the rank's number are kept as one template. In it a NUL, which no name contains,
-// replaces the number, followed by a byte with the number of digits: 0 if they are as many as the number needs.
+// replaces the number. A byte with the number of digits follows: 0 if the number has no leading zeros.
 
 // Template returns a file's name with the rank's number replaced, if it occurs: the occurrence with most digits, of
 // several the last. It may change b.

@@ -64,7 +64,7 @@ type ends struct {
 	comms *handles.Comms
 	ends  Ends
 	met   map[rendezvous][][]callIndex // by rank, in order
-	loose map[rendezvous]bool          // messages of which the number sent is unknown
+	loose map[rendezvous]bool          // messages sent an unknown number of times
 }
 
 // A rendezvous is where ranks meet: in the collective calls of a communicator, or with

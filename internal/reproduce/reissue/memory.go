@@ -149,8 +149,9 @@ const (
 	StandInExtent                 // says how large a datatype is in a file
 )
 
-// StandInFor returns the stand-in for a callback that programs pass as a parameter, or for the null pointer by which
-// some MPIs represent functions that copy no attribute and the like. ok is false if a null pointer is no function.
+// StandInFor returns the stand-in for a callback that programs pass as a parameter. null: it is the null pointer, by
+// which some MPIs represent functions that copy no attribute and the like. ok is false if a null pointer is no
+// function.
 func StandInFor(param string, null bool) (s StandIn, ok bool) {
 	copies := strings.HasPrefix(param, "copy_") || strings.Contains(param, "_copy_")
 	switch {

@@ -14,7 +14,7 @@
 // Invariants:
 //
 //  1. The order MUST NOT depend on who asks.
-//  2. A collective call has its place where the last of its members comes to it.
+//  2. A collective call has its place where the last of its members reaches it.
 
 package replay
 

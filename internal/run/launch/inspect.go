@@ -1,5 +1,5 @@
-// Inspect examines an executable and reports whether spoor could trace it: which MPI it would load, through which
-// Fortran bindings, and what the obstacles are. It runs nothing of the program.
+// Inspect examines an executable and reports whether it can be traced: which MPI it would load, through which Fortran
+// bindings, and what the obstacles are. It runs nothing of the program.
 
 package launch
 

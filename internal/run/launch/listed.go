@@ -20,7 +20,7 @@ func listFile(l Launcher, args []string) (at int, numbered bool) {
 				return i + 1, false
 			}
 		case l == Environ && o == "-multi-prog":
-			// The file is in the program's place, after options, some of which may come later.
+			// The file is in the program's place, after options. Further options may follow it.
 			for k := len(args) - 1; k > i; k-- {
 				if isFile(args[k]) {
 					return k, true

@@ -76,8 +76,7 @@ func assigns(word string) bool {
 }
 
 // Preloads returns the value that a command line gives LD_PRELOAD for the ranks, as `mpiexec -genv LD_PRELOAD libx.so`
-// and `env LD_PRELOAD=libx.so ./app` do: it replaces the one that spoor sets for all. Without such words it returns
-// false.
+// and `env LD_PRELOAD=libx.so ./app` do: it replaces the value that all ranks get. Without such words it returns false.
 func Preloads(args []string) (libraries string, sets bool) {
 	const name = "LD_PRELOAD"
 	for i, a := range args {

@@ -29,8 +29,8 @@ type Collective struct {
 	Combine        float64 // ps for each byte of an operand of a reduction
 }
 
-// Most is the largest number of other members to which a member sends in one call without a formula, and the largest
-// number of such pairs in all ranks of a run.
+// Most limits the other members to which a member sends in one call without a formula, and the number of such pairs in
+// all ranks of a run.
 const (
 	Most      = 256
 	mostPairs = 1 << 20

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A cut is a moment at which all ranks have equally many iterations of their main loop left. If the state equals that
-// at an earlier cut, but for the time passed, the following iterations repeat those since the earlier cut and take as
-// long, until the loop ends.
+// A cut is a moment at which all ranks have equally many iterations of their main loop left. Suppose the state equals
+// that at an earlier cut, but for the time passed. Then the following iterations repeat those since the earlier cut and
+// take the same time, until the loop ends.
 type cut struct {
 	left  uint64 // rounds
 	start int64  // the time of the first rank; others are counted from it

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Behind writes a file in the background: another goroutine passes large pieces on to the operating system, which saves
+// BackgroundWriter writes a file in the background. Another goroutine passes large pieces on to the operating system, which saves
 // a third of the time of a large export. Close waits for the rest.
-type Behind struct {
+type BackgroundWriter struct {
 	out   io.Writer
 	piece []byte
 	full  chan []byte
@@ -22,9 +22,9 @@ const (
 	pieces = 4 // that are filled, waiting or being written
 )
 
-// NewBehind begins to write.
-func NewBehind(out io.Writer) *Behind {
-	w := &Behind{out: out, piece: make([]byte, 0, size), full: make(chan []byte, pieces), empty: make(chan []byte, pieces), done: make(chan struct{})}
+// NewBackgroundWriter begins to write.
+func NewBackgroundWriter(out io.Writer) *BackgroundWriter {
+	w := &BackgroundWriter{out: out, piece: make([]byte, 0, size), full: make(chan []byte, pieces), empty: make(chan []byte, pieces), done: make(chan struct{})}
 	for range pieces - 1 {
 		w.empty <- make([]byte, 0, size)
 	}
@@ -33,7 +33,7 @@ func NewBehind(out io.Writer) *Behind {
 }
 
 // passes passes pieces on until there are no more; after an error they only come back.
-func (w *Behind) passes() {
+func (w *BackgroundWriter) passes() {
 	for b := range w.full {
 		if w.failed() == nil {
 			if _, err := w.out.Write(b); err != nil {
@@ -45,7 +45,7 @@ func (w *Behind) passes() {
 	close(w.done)
 }
 
-func (w *Behind) failed() error {
+func (w *BackgroundWriter) failed() error {
 	if err := w.err.Load(); err != nil {
 		return *err
 	}
@@ -53,7 +53,7 @@ func (w *Behind) failed() error {
 }
 
 // Write takes what is to be written. An error may be that of an earlier piece.
-func (w *Behind) Write(b []byte) (n int, err error) {
+func (w *BackgroundWriter) Write(b []byte) (n int, err error) {
 	n = len(b)
 	for len(w.piece)+len(b) >= size {
 		room := size - len(w.piece)
@@ -70,7 +70,7 @@ func (w *Behind) Write(b []byte) (n int, err error) {
 }
 
 // Close waits until all is written.
-func (w *Behind) Close() error {
+func (w *BackgroundWriter) Close() error {
 	w.full <- w.piece
 	close(w.full)
 	<-w.done
