@@ -178,7 +178,7 @@ func summarise(name string) {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "spoor: %s: %s, %s, %s; see: spoor info %s\n", name, show.Plural(int64(s.Ranks), "rank"),
-		show.Plural(s.Calls, "call"), show.Bytes(s.Bytes), name)
+		show.Plural(s.Calls, "call"), show.Bytes(s.FileBytes), name)
 }
 
 // wanted is the name that the trace should have.

@@ -74,7 +74,7 @@ More: docs/calltree.md`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.CallerSorts, o.sort) && profile.OfTimes(o.sort) {
+			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.CallerSorts, o.sort) && profile.SortsByTime(o.sort) {
 				if err := r.NeedTimes(); err != nil {
 					return err
 				}
@@ -170,7 +170,7 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := flatOf(cmd, r, named, profile.StacksOf)
+	f, err := flatOf(cmd, r, named, profile.FlatByStack)
 	if err != nil {
 		return err
 	}
@@ -228,14 +228,14 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		}
 	}
 	for _, rank := range ranks {
-		p, err := profile.Of(r, rank, calltree.Options{Where: where.called, Code: c, Own: o.ranks != ""})
+		p, err := profile.OfRank(r, rank, calltree.Options{Where: where.called, Code: c, Own: o.ranks != ""})
 		if err != nil {
 			return err
 		}
 		if there != nil {
-			other, err := profile.Of(there, rank, calltree.Options{Where: where.called, Code: c, Own: true})
+			other, err := profile.OfRank(there, rank, calltree.Options{Where: where.called, Code: c, Own: true})
 			if err == nil {
-				err = p.Beside(other, predicted.Machine)
+				err = p.AddPrediction(other, predicted.Machine)
 			}
 			if err != nil {
 				return err
@@ -372,7 +372,7 @@ func predictFlat(r *trace.Reader, f *profile.Flat, name string) (*traced.Predict
 	if err != nil {
 		return nil, err
 	}
-	f.Predict(func(class, terminal int) sites.Prediction {
+	f.AddPrediction(func(class, terminal int) sites.Prediction {
 		if terminal >= len(p.Sites[class]) {
 			return sites.Prediction{}
 		}
@@ -404,7 +404,7 @@ func predictedTrace(r *trace.Reader, name string) (*trace.Reader, *traced.Predic
 // printPredictedFlat writes call sites with measured and predicted times, over all ranks.
 func printPredictedFlat(w io.Writer, f *profile.Flat, p *traced.Prediction, top show.Limit) {
 	fmt.Fprintf(w, "%s: %s on %s, %s traced\n\n", f.Trace, ps(p.EndPs), p.Machine, show.Duration(float64(p.TracedNs)))
-	rows, rest := f.Worth(top)
+	rows, rest := f.WithinLimit(top)
 	show.Text(w, rows, 0, func(c *show.Row, x sites.Site) {
 		c.Ns("time", x.Time.Sum).Ns("predicted", x.Predicted.Ns).Ns("compute", x.Before.Sum).Ns("predicted", x.Predicted.ComputeNs)
 		c.Count("calls", x.Calls).Text("function and place", x.At.Function+" "+x.Place)

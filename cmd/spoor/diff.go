@@ -26,7 +26,7 @@ type diffOptions struct {
 }
 
 func newDiff() *cobra.Command {
-	o := diffOptions{Options: diff.Options{Context: 3}}
+	o := diffOptions{Options: diff.Options{ContextCalls: 3}}
 	cmd := &cobra.Command{
 		Use:   "diff [flags] TRACE TRACE",
 		Short: "Find the first call that differs between two traces, rank by rank",
@@ -51,12 +51,12 @@ More: docs/compare.md`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.Sites, "sites", false, "compare call sites and callbacks as well")
+	f.BoolVar(&o.CompareSites, "sites", false, "compare call sites and callbacks as well")
 	f.BoolVar(&o.AnyAddress, "any-address", false, "ignore addresses, which change from build to build")
-	f.BoolVar(&o.Renamed, "renamed", false, "allow other addresses, file names and attribute keys if they correspond")
+	f.BoolVar(&o.AllowRenamed, "renamed", false, "allow other addresses, file names and attribute keys if they correspond")
 	f.BoolVar(&o.AnyOrder, "any-order", false, "allow requests and wildcard receives to complete in another order, and other numbers of failed tests")
-	f.BoolVar(&o.Times, "times", false, "compare times by call path, largest differences first")
-	f.IntVarP(&o.Context, "context", "", o.Context, "show `N` calls before a difference")
+	f.BoolVar(&o.CompareTimes, "times", false, "compare times by call path, largest differences first")
+	f.IntVarP(&o.ContextCalls, "context", "", o.ContextCalls, "show `N` calls before a difference")
 	f.BoolVarP(&o.all, "all", "a", false, "show every rank that differs")
 	f.BoolVar(&o.json, "json", false, "print a JSON line for each rank that differs")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing")
@@ -83,7 +83,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 		defer done()
 		*r = part
 	}
-	if o.Times {
+	if o.CompareTimes {
 		for _, r := range []*trace.Reader{a, b} {
 			if err := r.NeedTimes(); err != nil {
 				return false, err
@@ -92,7 +92,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	}
 	for _, r := range []*trace.Reader{a, b} {
 		if extrapolate.Made(r) {
-			o.Memory = true
+			o.AllowMovedBlocks = true
 			if !o.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s is extrapolated: its blocks of memory may have other names\n", r.Name())
 			}
@@ -113,16 +113,16 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: diff: %s has messages whose partners are drawn: its calls can't be compared with those of a run\n", r.Name())
 		}
 	}
-	if o.Sites {
-		x, err := diff.Stacks(a)
+	if o.CompareSites {
+		x, err := diff.HasStacks(a)
 		if err != nil {
 			return false, err
 		}
-		y, err := diff.Stacks(b)
+		y, err := diff.HasStacks(b)
 		if err != nil {
 			return false, err
 		}
-		if o.Alone = x != y; o.Alone && !o.quiet {
+		if o.IgnoreCallers = x != y; o.IgnoreCallers && !o.quiet {
 			without := a
 			if x {
 				without = b
@@ -137,7 +137,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (bool, erro
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "ranks compared", max(a.Ranks(), b.Ranks()))
 	defer progress.end()
-	o.Step = progress.step
+	o.Progress = progress.step
 	if a.Ranks() != b.Ranks() && !o.json {
 		fmt.Fprintf(out, "%s has %s, %s has %s\n", pathA, show.Plural(a.Ranks(), "rank"), pathB, show.Plural(b.Ranks(), "rank"))
 	}
@@ -179,7 +179,7 @@ func printDifference(w io.Writer, d *diff.Difference, most int) {
 		fmt.Fprintf(w, "rank %d: %s\n", d.Rank, d.What)
 		shown := 0
 		for _, s := range d.Times {
-			if !diff.Differs(s.Compute) && !diff.Differs(s.MPI) {
+			if !diff.TimesDiffer(s.Compute) && !diff.TimesDiffer(s.MPI) {
 				continue
 			}
 			if shown++; shown <= most {
@@ -219,7 +219,7 @@ func printSpent(w io.Writer, s *diff.Spent) {
 		what string
 		ns   [2]float64
 	}{{"computing before", s.Compute}, {"in MPI", s.MPI}} {
-		if off := x.ns[1] - x.ns[0]; diff.Differs(x.ns) {
+		if off := x.ns[1] - x.ns[0]; diff.TimesDiffer(x.ns) {
 			sign := "+"
 			if off < 0 {
 				sign = "-"

@@ -307,7 +307,7 @@ func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
 	if err != nil || w == nil || w.Loop == nil {
 		return nil, err
 	}
-	found, err := efficiency.Changes(s.Reader, w, where.atCall)
+	found, err := efficiency.IterationFindings(s.Reader, w, where.atCall)
 	if err != nil {
 		return nil, err
 	}
@@ -316,11 +316,11 @@ func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
 		return nil, err
 	}
 	for _, f := range found {
-		_, ns, err := x.Begins(f.Rank, f.From)
+		_, ns, err := x.BeginTimes(f.Rank, f.FirstIteration)
 		if err != nil {
 			return nil, err
 		}
-		if f.To > 0 && len(ns) > 0 && s.Has(ns[0]) {
+		if f.LastIteration > 0 && len(ns) > 0 && s.Has(ns[0]) {
 			list = append(list, convert.Mark{Ns: ns[0] - s.First, Text: f.Text})
 		}
 	}

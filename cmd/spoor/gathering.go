@@ -175,7 +175,7 @@ func (g *gathering) print(w io.Writer, room int) {
 func spawnsOf(rep *hang.Report) (n int) {
 	for i := range rep.States {
 		for k := range rep.States[i].Ranks {
-			n = max(n, rep.States[i].Ranks[k].Spawns)
+			n = max(n, rep.States[i].Ranks[k].SpawnedProcesses)
 		}
 	}
 	return n

@@ -69,7 +69,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 		}
 	}
 	fits := false // the table has to fit the terminal
-	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPicture, "svg": matrix.MaxPicture / 4}[format]
+	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPictureRows, "svg": matrix.MaxPictureRows / 4}[format]
 	switch {
 	case most == 0 && r.Ranks() > 0:
 		return fmt.Errorf("%s: the name has to end in .txt, .csv, .json, .png or .svg", o.out)
@@ -84,7 +84,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	p := newProgress(cmd.ErrOrStderr(), "counting messages", r.Ranks())
 	var mu sync.Mutex
 	m, err := matrix.Compute(r, matrix.Options{
-		PointToPoint: !o.noP2P, Collectives: o.collectives, RMA: o.rma, Bin: o.bin,
+		PointToPoint: !o.noP2P, Collectives: o.collectives, RMA: o.rma, RanksPerRow: o.bin,
 		Progress: func(int, int) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -95,12 +95,12 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	if err != nil {
 		return err
 	}
-	u := matrix.Bytes
+	u := matrix.MeasureBytes
 	if o.messages {
-		u = matrix.Messages
+		u = matrix.MeasureMessages
 	}
 	if fits {
-		m = m.Fit(u, terminalWidth(cmd))
+		m = m.FitWidth(u, terminalWidth(cmd))
 	}
 	write := func(w io.Writer) error { return writeMatrix(w, m, u, format, o) }
 	if o.out == "" {
@@ -161,21 +161,21 @@ func writeMatrix(w io.Writer, m *matrix.Matrix, u matrix.Measure, format string,
 
 func printMatrix(out io.Writer, m *matrix.Matrix, u matrix.Measure, o matrixOptions) {
 	fmt.Fprintf(out, "%s, %s; rows send, columns receive", u, strings.Join(o.counted(), ", "))
-	if m.Bin > 1 {
-		fmt.Fprintf(out, "; %d ranks share a row: --bin", m.Bin)
+	if m.RanksPerRow > 1 {
+		fmt.Fprintf(out, "; %d ranks share a row: --bin", m.RanksPerRow)
 	}
 	fmt.Fprint(out, "\n\n")
 	m.WriteText(out, u)
 	fmt.Fprintf(out, "\n%s in %s\n", show.Bytes(int64(m.Total.Bytes)), show.Plural(m.Total.Messages, "message"))
-	if m.Elsewhere.Messages > 0 {
+	if m.ToElsewhere.Messages > 0 {
 		fmt.Fprintf(out, "and %s in %s to ranks outside of this world, or without a track\n",
-			show.Bytes(int64(m.Elsewhere.Bytes)), show.Plural(m.Elsewhere.Messages, "message"))
+			show.Bytes(int64(m.ToElsewhere.Bytes)), show.Plural(m.ToElsewhere.Messages, "message"))
 	}
-	if m.Unsized > 0 {
-		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", show.Plural(m.Unsized, "message"))
+	if m.UnsizedMessages > 0 {
+		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", show.Plural(m.UnsizedMessages, "message"))
 	}
-	if m.Unknown > 0 {
-		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.Plural(m.Unknown, "call"))
+	if m.UnknownCalls > 0 {
+		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.Plural(m.UnknownCalls, "call"))
 	}
 }
 
@@ -220,12 +220,12 @@ type matrixEntry struct {
 
 func jsonMatrix(m *matrix.Matrix, o matrixOptions) matrixJSON {
 	j := matrixJSON{
-		Counted: o.counted(), Ranks: m.Ranks, Bin: m.Bin, Total: m.Total, Elsewhere: m.Elsewhere, Unsized: m.Unsized,
-		Unknown: m.Unknown, Sizes: []sizesJSON{}, Cells: []matrixEntry{},
+		Counted: o.counted(), Ranks: m.Ranks, Bin: m.RanksPerRow, Total: m.Total, Elsewhere: m.ToElsewhere, Unsized: m.UnsizedMessages,
+		Unknown: m.UnknownCalls, Sizes: []sizesJSON{}, Cells: []matrixEntry{},
 	}
 	for i, c := range m.Sizes {
 		if c.Messages > 0 {
-			least, most := matrix.Bucket(i)
+			least, most := matrix.BucketRange(i)
 			j.Sizes = append(j.Sizes, sizesJSON{least, most, c})
 		}
 	}

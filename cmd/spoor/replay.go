@@ -448,7 +448,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	}
 	spent := make(map[int]efficiency.RankTotals)
 	if r.HasTimes() {
-		list, err := efficiency.EachRank(r, efficiency.Options{})
+		list, err := efficiency.TotalsByRank(r, efficiency.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -469,7 +469,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 		p := procs.At(rank)
 		span, of := p.SpanNs+p.OffNs(), spent[rank]
 		x.Original = replayTimes{
-			Wall: span, MPI: int64(of.MPI.Ns), MPIWithin: int64(of.MPI.Within), Compute: int64(of.Compute.Ns), ComputeWithin: int64(of.Compute.Within),
+			Wall: span, MPI: int64(of.MPI.Ns), MPIWithin: int64(of.MPI.ErrorNs), Compute: int64(of.Compute.Ns), ComputeWithin: int64(of.Compute.ErrorNs),
 			Known: of.MPI.Known && of.Compute.Known,
 		}
 		rep.Original = max(rep.Original, span)

@@ -177,7 +177,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*summary.Summary,
 	name := shortPath(path)
 	if !o.quiet {
 		fmt.Fprintf(stderr, "spoor: %s: %s, %s, %s (%s); see: spoor info %s\n", name, show.Plural(s.Ranks, "rank"),
-			show.Plural(s.Calls, "call"), show.Bytes(s.Bytes), density(s), name)
+			show.Plural(s.Calls, "call"), show.Bytes(s.FileBytes), density(s), name)
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(stderr, "spoor: %s: %s\n", name, p)

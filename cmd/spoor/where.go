@@ -292,7 +292,7 @@ func looksAt(list []*recover.Process) map[string]look {
 func madeBy(p *recover.Process) (n int64) {
 	for _, s := range p.Track.Streams {
 		for i, count := range s.Grammar.Counts(len(p.Track.Sigs)) {
-			if c, ok := mpi.ByID(p.Track.Sigs[i].Call); count > 0 && ok && hang.Acts(c) {
+			if c, ok := mpi.ByID(p.Track.Sigs[i].Call); count > 0 && ok && hang.MayBeAwaited(c) {
 				n += int64(count)
 			}
 		}
@@ -321,8 +321,8 @@ func processesOf(w *recover.World, before map[string]look) func(rank int) hang.P
 		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.Alive(p.Context), Damaged: p.Damage != nil}
 		any = any || x.Alive
 		first, twice := before[p.Dir]
-		if x.Held = held(recover.Held(p.Context), first, twice); twice && p.Track != nil && x.Held == "" {
-			x.Moved = madeBy(p) != first.calls
+		if x.HeldBy = held(recover.Held(p.Context), first, twice); twice && p.Track != nil && x.HeldBy == "" {
+			x.MadeCalls = madeBy(p) != first.calls
 		}
 		list[p.Context.Rank] = x
 	}
@@ -375,7 +375,7 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gath
 			return err
 		}
 		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))
-		rep, err := hang.Of(w.r, hang.Options{Name: where.call, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
+		rep, err := hang.Analyse(w.r, hang.Options{Name: where.call, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
 		progress.end()
 		if err != nil {
 			return err

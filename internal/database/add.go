@@ -130,7 +130,7 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 		"classes", "file_bytes", "problems", "waited_ns", "iteration_ns", "slow_iteration_ns")(
 		sum, path, s.Command, app(s.Command), s.MPI, strings.Join(strings.Fields(library), " "), s.Producer, s.Options, machine(s.Hosts), len(s.Hosts),
 		s.StartNs, s.Ranks, s.Threads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalNs, s.MPINs,
-		f.parallel, f.balance, f.communication, len(s.Classes), s.Bytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
+		f.parallel, f.balance, f.communication, len(s.Classes), s.FileBytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
 }
 
 // iterations inserts how long they took, and which differ.
@@ -163,10 +163,10 @@ func (w *writer) waiting(run int64, f *facts, ids []int64) {
 		if rank := s.LateRank(); rank >= 0 {
 			late = rank
 		}
-		if share, ok := s.Computed(); ok {
+		if share, ok := s.ComputedShare(); ok {
 			computed = share
 		}
-		insert(run, ids[n], s.Kind.String(), s.Count, s.WaitedNs, s.Waiting, late, computed)
+		insert(run, ids[n], s.Kind.String(), s.Count, s.WaitedNs, s.WaitingCount, late, computed)
 	}
 }
 
@@ -262,10 +262,10 @@ func (w *writer) parts(run int64, f *facts) {
 	traffic := w.insert("traffic", "run", "kind", "source", "destination", "each", "messages", "bytes")
 	for _, m := range f.traffic {
 		for i, row := range m.Rows() {
-			from, _ := m.Span(i)
+			from, _ := m.RankRange(i)
 			for _, e := range row {
-				to, _ := m.Span(e.To)
-				traffic(run, m.kind, from, to, m.Bin, e.Messages, e.Bytes)
+				to, _ := m.RankRange(e.To)
+				traffic(run, m.kind, from, to, m.RanksPerRow, e.Messages, e.Bytes)
 			}
 		}
 	}

@@ -242,7 +242,7 @@ func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 		out := []string{}
 		for _, f := range own {
 			if !slices.ContainsFunc(others, func(g finding) bool {
-				if f.kind == when.Delayed.String() { // when the machine does it is by chance
+				if f.kind == when.KindDelayed.String() { // when the machine does it is by chance
 					return f.kind == g.kind
 				}
 				return f.kind == g.kind && f.every == g.every && math.Abs(float64(f.iteration-g.iteration)) <= near && (f.of == 0) == (g.of == 0) &&

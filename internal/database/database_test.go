@@ -153,7 +153,7 @@ func TestProfiles(t *testing.T) {
 			}
 			loops := 0
 			for class, got := range list {
-				want, err := profile.Of(r, r.Members(class)[0], calltree.Options{Where: where})
+				want, err := profile.OfRank(r, r.Members(class)[0], calltree.Options{Where: where})
 				if err != nil {
 					t.Fatal(err)
 				}

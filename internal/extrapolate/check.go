@@ -20,7 +20,7 @@ func check(c *sections.Content) error {
 	var sizes error
 	var group sync.WaitGroup
 	group.Go(func() { sizes = sameSizes(r) })
-	rep, err := hang.Of(r, hang.Options{})
+	rep, err := hang.Analyse(r, hang.Options{})
 	group.Wait()
 	switch {
 	case err != nil:

@@ -24,7 +24,7 @@ func (x *cutter) exemplar() (*exemplar, error) {
 		return nil, err
 	}
 	known, err := x.r.When()
-	e := when.Exemplar(known, w.First, w.End)
+	e := when.ExemplarIn(known, w.First, w.End)
 	if err != nil || e == nil {
 		return nil, err
 	}

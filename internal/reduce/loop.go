@@ -20,7 +20,7 @@ func (w *Window) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span,
 				return s, false, err
 			}
 		}
-		x, err = w.iterations.Of(k, stream)
+		x, err = w.iterations.Rounds(k, stream)
 	} else {
 		x = w.named(k, stream)
 	}

@@ -76,7 +76,7 @@ func numbers(r *trace.Reader, perRank []sums.Rank, waited *Waiting, o Options) (
 	if !r.HasTimes() || len(list) == room {
 		return list, nil
 	}
-	each, err := efficiency.EachRank(r, efficiency.Options{Name: func(s trace.Site) string { return o.called("", s) }})
+	each, err := efficiency.TotalsByRank(r, efficiency.Options{Name: func(s trace.Site) string { return o.called("", s) }})
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func numbers(r *trace.Reader, perRank []sums.Rank, waited *Waiting, o Options) (
 			name += ", time before it"
 		}
 		if c.Sum > 0 {
-			add(name, "ns", c.Place, c.Guess, func(values []float32) {
-				for rank, t := range c.Of {
+			add(name, "ns", c.Place, c.Estimated, func(values []float32) {
+				for rank, t := range c.ByRank {
 					values[rank] = float32(t.Ns)
 				}
 			})

@@ -345,11 +345,11 @@ func (c *collector) pack(waited func(row int) []waits.Wait) *Single {
 		}
 		i := 0
 		for _, w := range waited(row) {
-			for i < len(list) && list[i].start < w.From+c.offset {
+			for i < len(list) && list[i].start < w.FromNs+c.offset {
 				i++
 			}
-			if i < len(list) && list[i].start == w.From+c.offset {
-				late = appendUvarint(late, uint64(row-before), uint64(i), uint64(w.Kind), uint64(w.Ns), uint64(w.By))
+			if i < len(list) && list[i].start == w.FromNs+c.offset {
+				late = appendUvarint(late, uint64(row-before), uint64(i), uint64(w.Kind), uint64(w.Ns), uint64(w.LateRank))
 				before = row
 			}
 		}

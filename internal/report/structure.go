@@ -82,7 +82,7 @@ func structures(r *trace.Reader, where calltree.Where, o Options) ([]Structure, 
 	list := []Structure{}
 	for i, class := range classes {
 		members := r.Members(class)
-		p, err := profile.Of(r, members[0], calltree.Options{Where: where, Code: o.Code})
+		p, err := profile.OfRank(r, members[0], calltree.Options{Where: where, Code: o.Code})
 		if err != nil {
 			return nil, err
 		}

@@ -242,7 +242,7 @@ func (v *Viewer) waits(t *Timeline) (main, share string) {
 	for row, list := range v.t.rows {
 		w.ranks = append(w.ranks, len(list))
 		for _, x := range v.t.waited(row) {
-			start, end := max(0, x.From+offset), min(t.EndNs-t.StartNs, x.From+offset+x.Ns)
+			start, end := max(0, x.FromNs+offset), min(t.EndNs-t.StartNs, x.FromNs+offset+x.Ns)
 			if end <= start {
 				continue
 			}

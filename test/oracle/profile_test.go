@@ -95,7 +95,7 @@ func (a tally) plus(calls uint64, bytes ops.Amount) tally {
 // compareShape checks that loops and parts come to all that the rank did.
 func compareShape(t *testing.T, r *trace.Reader, rank int, want tally, where calltree.Where) {
 	t.Helper()
-	p, err := profile.Of(r, rank, calltree.Options{Where: where})
+	p, err := profile.OfRank(r, rank, calltree.Options{Where: where})
 	if err != nil {
 		t.Error(err)
 		return

@@ -258,7 +258,7 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 		d := &Difference{Rank: a.Number(), Stream: stream, A: x, B: y}
 		if x != nil {
 			d.Index = x.Index
-			d.Before, err = before(a, stream, x.Index, c.o.Context)
+			d.Before, err = before(a, stream, x.Index, c.o.ContextCalls)
 		}
 		return d, err
 	}

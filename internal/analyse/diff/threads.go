@@ -65,7 +65,7 @@ func (t *threadMatcher) equal(i, j int) (bool, error) {
 	if t.a.Len(i) != t.b.Len(j) {
 		return false, nil
 	}
-	trial := &renaming{names: maps.Clone(t.names.names), old: maps.Clone(t.names.old), threads: true, files: t.c.o.Renamed}
+	trial := &renaming{names: maps.Clone(t.names.names), old: maps.Clone(t.names.old), threads: true, files: t.c.o.AllowRenamed}
 	if !trial.name(name{kind: threadNumber, num: int64(i)}, name{kind: threadNumber, num: int64(j)}) {
 		return false, nil
 	}

@@ -26,8 +26,8 @@ func (s *Spent) off() float64 {
 	return math.Abs(s.Compute[1]-s.Compute[0]) + math.Abs(s.MPI[1]-s.MPI[0])
 }
 
-// Differs reports whether two times differ by more than their error: a percent.
-func Differs(ns [2]float64) bool { return math.Abs(ns[1]-ns[0]) >= 0.01*max(ns[0], ns[1], 1) }
+// TimesDiffer reports whether two times differ by more than their error: a percent.
+func TimesDiffer(ns [2]float64) bool { return math.Abs(ns[1]-ns[0]) >= 0.01*max(ns[0], ns[1], 1) }
 
 // times compares statistics; distinct calls are known to be equal by value but
 // may be numbered differently, which is a difference here.
@@ -61,7 +61,7 @@ func (c *comparison) times(a, b *trace.Rank) (*Difference, error) {
 				break // calls in another order
 			}
 			s := Spent{stream, p.index, p.calls, p.call, [2]float64{p.compute, second[i].compute}, [2]float64{p.mpi, second[i].mpi}}
-			if own && ownToo && s.off() > 0 || Differs(s.Compute) || Differs(s.MPI) {
+			if own && ownToo && s.off() > 0 || TimesDiffer(s.Compute) || TimesDiffer(s.MPI) {
 				d.Times = append(d.Times, s)
 			}
 		}

@@ -45,7 +45,7 @@ func TestTimesOfPlaces(t *testing.T) {
 	for _, mode := range []timing.Mode{timing.Stats, timing.Lossless} {
 		a, b := timedPhases(t, mode, 0), timedPhases(t, mode, 9_000)
 		ranks := 0
-		for d, err := range Traces(a, b, Options{Times: true}) {
+		for d, err := range Traces(a, b, Options{CompareTimes: true}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,9 +18,9 @@ type Distribution struct {
 	Exact  bool    `json:"exact"`
 	Bins   []int   `json:"bins,omitempty"` // ranks, from least to most in equal steps
 	Groups []Group `json:"groups,omitempty"`
-	// Within is how far from the truth a rank's time may be, where that is known of
+	// ErrorNs is how far from the truth a rank's time may be, where that is known of
 	// each; 0 if it is exact.
-	Within float64 `json:"within_ns,omitempty"`
+	ErrorNs float64 `json:"within_ns,omitempty"`
 }
 
 // An Extreme is a rank's time.
@@ -32,11 +32,11 @@ type Extreme struct {
 
 // A Group is ranks with similar times.
 type Group struct {
-	Ranks int     `json:"ranks"`
-	Mean  float64 `json:"mean_ns"`
-	Least float64 `json:"least_ns"`
-	Most  float64 `json:"most_ns"`
-	Some  []int   `json:"some_ranks"` // up to maxNamed of them, in rising order
+	Ranks     int     `json:"ranks"`
+	Mean      float64 `json:"mean_ns"`
+	Least     float64 `json:"least_ns"`
+	Most      float64 `json:"most_ns"`
+	SomeRanks []int   `json:"some_ranks"` // up to maxNamed of them, in rising order
 
 	// The size follows from mean, deviation and extremes of all.
 	Estimated bool `json:"estimated,omitempty"`
@@ -91,7 +91,7 @@ func combine(parts []rankGroup, hosts func(int) string) Distribution {
 		d.Ranks += p.ranks
 		sum += p.mean * float64(p.ranks)
 		each = each && p.ranks == 1
-		d.Within = max(d.Within, p.within)
+		d.ErrorNs = max(d.ErrorNs, p.within)
 		if p.least.ns < least.ns || p.least.ns == least.ns && p.least.rank < least.rank {
 			least = p.least
 		}
@@ -107,7 +107,7 @@ func combine(parts []rankGroup, hosts func(int) string) Distribution {
 	d.Deviation = math.Sqrt(variance / float64(d.Ranks))
 	d.Least = Extreme{least.ns, least.rank, hosts(least.rank)}
 	d.Most = Extreme{most.ns, most.rank, hosts(most.rank)}
-	d.Exact = each && d.Within < 1
+	d.Exact = each && d.ErrorNs < 1
 	if each || len(parts) > 1 {
 		d.Bins = histogram(parts, least.ns, most.ns)
 		if g := groups(parts); g != nil && g[1].Mean-g[0].Mean >= leastApart {
@@ -194,14 +194,14 @@ func group(list []rankGroup) Group {
 		sum += p.mean * float64(p.ranks)
 		switch {
 		case p.ranks == 1:
-			g.Some = append(g.Some, p.least.rank)
+			g.SomeRanks = append(g.SomeRanks, p.least.rank)
 		case p.lone:
 			g.Estimated = true
-			g.Some = append(g.Some, p.known)
+			g.SomeRanks = append(g.SomeRanks, p.known)
 		}
 	}
 	g.Mean = sum / float64(g.Ranks)
-	slices.Sort(g.Some)
-	g.Some = g.Some[:min(len(g.Some), maxNamed)]
+	slices.Sort(g.SomeRanks)
+	g.SomeRanks = g.SomeRanks[:min(len(g.SomeRanks), maxNamed)]
 	return g
 }

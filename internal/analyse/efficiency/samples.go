@@ -11,13 +11,13 @@ import (
 // histogram of Ratn et al., Preserving Time in Large-Scale Communication Traces,
 // section 5.7.
 type Sample struct {
-	Calls  uint64        `json:"calls"`
-	Mean   float64       `json:"mean_ns"`
-	Least  Extreme       `json:"least"`
-	Most   Extreme       `json:"most"`
-	Steps  []uint64      `json:"steps"` // calls, from least to most in equal steps of their logarithm
-	Bins   []SampleBin   `json:"bins"`
-	Groups []SampleGroup `json:"groups,omitempty"` // two, if the calls fall into two
+	Calls     uint64        `json:"calls"`
+	Mean      float64       `json:"mean_ns"`
+	Least     Extreme       `json:"least"`
+	Most      Extreme       `json:"most"`
+	Histogram []uint64      `json:"steps"` // calls, from least to most in equal steps of their logarithm
+	Bins      []SampleBin   `json:"bins"`
+	Groups    []SampleGroup `json:"groups,omitempty"` // two, if the calls fall into two
 }
 
 // A SampleBin is calls that took alike, with the ranks that had the extremes.
@@ -79,7 +79,7 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *Sample {
 			s.Groups = append(s.Groups, x)
 		}
 	}
-	s.Steps = steps(h, all)
+	s.Histogram = steps(h, all)
 	return s
 }
 

@@ -173,7 +173,7 @@ func (r *Report) efficiency(ranks []rankSpent) {
 			runtime, off = x.runtime, x.off
 		}
 	}
-	e.RuntimeNs, e.WithinNs = int64(runtime), int64(off)
+	e.RuntimeNs, e.RuntimeErrorNs = int64(runtime), int64(off)
 	mean := sum / float64(len(ranks))
 	share := func(value, low, high float64) Share {
 		return Share{clamp(value), clamp(low), clamp(high)}
@@ -333,11 +333,11 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 		if y.threads > 1 {
 			y.perThread()
 		}
-		if o.Inside {
+		if o.WithoutInit {
 			y.inside()
 		}
 	}
-	if !o.Inside {
+	if !o.WithoutInit {
 		r.Init, r.Finalize = combine(r.spent.init, hosts), combine(r.spent.finalize, hosts)
 	}
 	for i := range list {
@@ -370,7 +370,7 @@ func overRanks(ranks []rankSpent, of func(*rankSpent) estimate, hosts func(int) 
 		within = max(within, s.high-s.mid, s.mid-s.low)
 	}
 	d := exact(list, hosts)
-	d.Within = within
+	d.ErrorNs = within
 	if within >= 1 {
 		d.Exact = false
 		if within > d.Most.Ns-d.Least.Ns {

@@ -168,7 +168,7 @@ func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *o
 	}
 	o := m[v.Num]
 	if o == nil {
-		name := Unknown
+		name := UnknownName
 		if v.Predefined() {
 			name = v.Render(p.Kind())
 		}
@@ -230,8 +230,8 @@ func (f *follower) call(c *trace.TimedCall) {
 			return
 		}
 		f.note(c, u)
-		u.Meta++
-		u.MetaTime += ns
+		u.MetaCalls++
+		u.MetaNs += ns
 		if returned {
 			f.change(c, def, o, name, u)
 		}
@@ -239,13 +239,13 @@ func (f *follower) call(c *trace.TimedCall) {
 	}
 	if len(moves) == 0 && u != nil { // the other half of a call, or a list of nothing
 		f.note(c, u)
-		u.DataTime += ns
+		u.DataNs += ns
 	}
 	for i := range moves {
 		m := &moves[i]
 		f.note(c, m.use)
 		part := ns / float64(len(moves))
-		m.use.DataTime += part
+		m.use.DataNs += part
 		to := &m.use.Reads
 		if m.written {
 			to = &m.use.Writes
@@ -262,18 +262,18 @@ func (f *follower) call(c *trace.TimedCall) {
 
 // note adds to a file's use what every call says.
 func (f *follower) note(c *trace.TimedCall, u *Use) {
-	if u.First == 0 && u.Last == 0 || c.Start < u.First {
-		u.First = c.Start
+	if u.FirstNs == 0 && u.LastNs == 0 || c.Start < u.FirstNs {
+		u.FirstNs = c.Start
 	}
-	u.Last = max(u.Last, c.End())
+	u.LastNs = max(u.LastNs, c.End())
 	if ns := float64(c.Timing.Duration.Ns); ns > u.Slowest.Ns {
-		u.Slowest = Slow{f.rank, c.Text(), ns}
+		u.Slowest = SlowestCall{f.rank, c.Text(), ns}
 	}
 	if c.Return != 0 {
 		u.Failed++
 	}
 	if reissue.IsLibrary(c.Site.Module) {
-		u.Library++
+		u.LibraryCalls++
 	}
 }
 
@@ -380,7 +380,7 @@ func (o *opened) access(m *move) {
 		return
 	}
 	u := o.use
-	if at%Block != 0 {
+	if at%AlignmentUnit != 0 {
 		u.Unaligned++
 	}
 	u.Extent = max(u.Extent, at+m.bytes)

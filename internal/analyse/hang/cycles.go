@@ -171,5 +171,5 @@ func (g *Graph) around(from int, in map[int]bool) []int {
 
 // among reports whether a vertex is a condition that one of several ranks can meet.
 func (g *Graph) among(v int) bool {
-	return v >= len(g.nodes) && g.conditions[v-len(g.nodes)].Any && len(g.conditions[v-len(g.nodes)].Ranks) > 1
+	return v >= len(g.nodes) && g.conditions[v-len(g.nodes)].AnySuffices && len(g.conditions[v-len(g.nodes)].Ranks) > 1
 }

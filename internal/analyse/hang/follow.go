@@ -21,10 +21,10 @@ type follower struct {
 	groups      map[ops.Circle]int
 	recent      ops.Circle // that was asked for last, as looking it up takes long
 	recentGroup int
-	counts      map[Channel]*Count
+	counts      map[Channel]*MessageCount
 	last        [16]struct { // of these the last ones
 		Channel
-		n *Count
+		n *MessageCount
 	}
 	names []fmt.Stringer // by group, as this
 
@@ -111,8 +111,8 @@ type thread struct {
 
 func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
-		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Messages: make(map[Channel]Count)},
-		groups: make(map[ops.Circle]int), counts: make(map[Channel]*Count), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
+		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Messages: make(map[Channel]MessageCount)},
+		groups: make(map[ops.Circle]int), counts: make(map[Channel]*MessageCount), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
 	}
 }
 
@@ -230,7 +230,7 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	b.known = !ops.Is(a.Function, mpi.Buffered)
 	n := f.count(b.channel())
 	n.Sent, n.place = n.Sent+1, b.place
-	b.Serial = n.Sent
+	b.MessageNumber = n.Sent
 	return b
 }
 
@@ -253,10 +253,10 @@ func (f *follower) wanted(kind Kind, c *ops.Call, comm *handles.Comm, source, ta
 }
 
 // count returns the count of a channel.
-func (f *follower) count(by Channel) *Count {
+func (f *follower) count(by Channel) *MessageCount {
 	x := &f.last[uint64(by.From^by.To^int(by.Tag))%uint64(len(f.last))]
 	if x.n == nil || x.Channel != by {
-		x.Channel, x.n = by, once.Of(f.counts, by, func() *Count { return &Count{} })
+		x.Channel, x.n = by, once.Of(f.counts, by, func() *MessageCount { return &MessageCount{} })
 	}
 	return x.n
 }
@@ -296,9 +296,9 @@ func (f *follower) poll(c *ops.Call, t *thread, x *kind) {
 	t.polled[c.Terminal] = asked
 }
 
-// Acts reports whether calls of a function can be what others wait for, or the end of waiting: not
+// MayBeAwaited reports whether calls of a function can be what others wait for, or the end of waiting: not
 // those that ask again and again, or for what the process knows itself.
-func Acts(c *mpi.Call) bool {
+func MayBeAwaited(c *mpi.Call) bool {
 	const begins = mpi.Nonblocking | mpi.Starts | mpi.Completes | mpi.Persistent
 	return !c.Has(mpi.Polls) && (!c.Has(mpi.Local) || meaning.Of(c.Name) != nil || c.Attrs&begins != 0)
 }
@@ -307,7 +307,7 @@ func Acts(c *mpi.Call) bool {
 func idle(f *trace.Function) func(c *trace.Call) bool {
 	def, ok := mpi.Lookup(f.Name)
 	switch {
-	case !ok || !def.Has(mpi.Polls) && Acts(def):
+	case !ok || !def.Has(mpi.Polls) && MayBeAwaited(def):
 		return nil
 	case !def.Has(mpi.Polls):
 		return func(c *trace.Call) bool { return c.Return == 0 }

@@ -69,7 +69,7 @@ func (s *Snapshot) match() *matching {
 	for i := range s.Operations {
 		switch o := &s.Operations[i]; o.Kind {
 		case Send:
-			m.matched[i] = o.Serial <= s.Messages[o.channel()].Received+m.taken[o.channel()]+m.perhaps[o.channel()]
+			m.matched[i] = o.MessageNumber <= s.Messages[o.channel()].Received+m.taken[o.channel()]+m.perhaps[o.channel()]
 		case Probe:
 			list, _ := m.find(o, demand)
 			m.matched[i] = len(list) > 0
@@ -204,7 +204,7 @@ func (f *follower) collective(c *ops.Call) *begun {
 	if len(p.Last) == 2*keep {
 		p.Last = p.Last[:copy(p.Last, p.Last[keep:])]
 	}
-	p.Last = append(p.Last, CollectiveCall{Function: x.plain, Root: root, Where: b.place})
+	p.Last = append(p.Last, CollectiveCall{Function: x.plain, Root: root, UserData: b.place})
 	p.Count = m.Nth + 1
 	return b
 }

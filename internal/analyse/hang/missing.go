@@ -79,7 +79,7 @@ func (m *missing) tracks() []string {
 func (m *missing) messages(unreceived bool) (list []string) {
 	type count struct {
 		Channel
-		Count
+		MessageCount
 	}
 	var odd []count
 	for ch, n := range m.snap.Messages {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// MaxPicture is the most rows and columns that a picture shows well.
-const MaxPicture = 1024
+// MaxPictureRows is the most rows and columns that a picture shows well.
+const MaxPictureRows = 1024
 
 // A layout is where things are in a picture, in pixels.
 type layout struct {
@@ -41,7 +41,7 @@ func (m *Matrix) layout(u Measure) layout {
 			break
 		}
 	}
-	if l.cell >= 14 && m.Bin == 1 && n <= 64 {
+	if l.cell >= 14 && m.RanksPerRow == 1 && n <= 64 {
 		l.every = max(1, 24/l.cell)
 	}
 	return l
@@ -60,8 +60,8 @@ func shade(x float64) color.RGBA {
 // Title is a line over a picture.
 func (m *Matrix) Title(u Measure) string {
 	t := fmt.Sprintf("%s sent from rank (down) to rank (across)", u)
-	if m.Bin > 1 {
-		t += fmt.Sprintf(", %d ranks a cell", m.Bin)
+	if m.RanksPerRow > 1 {
+		t += fmt.Sprintf(", %d ranks a cell", m.RanksPerRow)
 	}
 	return t
 }
@@ -78,9 +78,9 @@ func (m *Matrix) WriteSVG(out io.Writer, u Measure) {
 	fmt.Fprintf(out, `<g shape-rendering="crispEdges">`+"\n"+`<rect x="%d" y="%d" width="%d" height="%[3]d" fill="#f7f7f7" stroke="#bbb"/>`+"\n", l.left, l.top, l.side)
 	for i, row := range m.Rows() {
 		for k := 0; k < len(row); {
-			v := u.Of(row[k].Cell)
+			v := u.Value(row[k].Cell)
 			end := k + 1 // cells of the same number next to each other are one rectangle
-			for end < len(row) && row[end].To == row[k].To+end-k && u.Of(row[end].Cell) == v && m.Size() > 64 {
+			for end < len(row) && row[end].To == row[k].To+end-k && u.Value(row[end].Cell) == v && m.Size() > 64 {
 				end++
 			}
 			if v > 0 {
@@ -97,7 +97,7 @@ func (m *Matrix) WriteSVG(out io.Writer, u Measure) {
 	}
 	fmt.Fprint(out, "</g>\n")
 	for i := 0; i < m.Size(); i += l.every {
-		first, _ := m.Span(i)
+		first, _ := m.RankRange(i)
 		at := i*l.cell + l.cell/2
 		fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="end" fill="#444">%d</text>`, l.left-6, l.top+at+4, first)
 		fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="middle" fill="#444">%d</text>`+"\n", l.left+at, l.top-6, first)
@@ -130,14 +130,14 @@ func (m *Matrix) WritePNG(w io.Writer, u Measure) error {
 	write(img, l.left, 12, m.Title(u), grey)
 	for i, row := range m.Rows() {
 		for _, e := range row {
-			if v := u.Of(e.Cell); v > 0 {
+			if v := u.Value(e.Cell); v > 0 {
 				at := image.Pt(l.left+e.To*l.cell, l.top+i*l.cell)
 				fill(img, image.Rectangle{at, at.Add(image.Pt(l.cell, l.cell))}, shade(s.of(v)))
 			}
 		}
 	}
 	for i := 0; i < m.Size(); i += l.every {
-		first, _ := m.Span(i)
+		first, _ := m.RankRange(i)
 		text := strconv.Itoa(first)
 		at := i*l.cell + l.cell/2
 		write(img, l.left-6-textWidth(text), l.top+at-glyphHeight/2, text, grey)

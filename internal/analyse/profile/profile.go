@@ -15,8 +15,8 @@ import (
 // A Profile is the tree of one rank of a class.
 type Profile struct{ *calltree.Tree }
 
-// Of is calltree.Of.
-func Of(r *trace.Reader, rank int, o calltree.Options) (*Profile, error) {
+// OfRank is calltree.Of.
+func OfRank(r *trace.Reader, rank int, o calltree.Options) (*Profile, error) {
 	t, err := calltree.Of(r, rank, o)
 	return &Profile{t}, err
 }
@@ -36,9 +36,9 @@ func attachedOf(list []calltree.Value) (out []calltree.Attached) {
 	return out
 }
 
-// Beside puts the times of another profile beside a profile's own: that of the same rank in a trace of the
+// AddPrediction puts the times of another profile beside a profile's own: that of the same rank in a trace of the
 // same calls, as they are predicted for a machine.
-func (p *Profile) Beside(other *Profile, machine string) error {
+func (p *Profile) AddPrediction(other *Profile, machine string) error {
 	if len(p.Threads) != len(other.Threads) {
 		return fmt.Errorf("rank %d: %d threads, the prediction has %d", p.Rank, len(p.Threads), len(other.Threads))
 	}

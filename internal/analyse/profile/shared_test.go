@@ -36,7 +36,7 @@ func TestSharedTimes(t *testing.T) {
 		}, []int{trace.PoolFrom}},
 	} {
 		r := mergetest.Open(t, tracktest.RunAll(2, c.program), nil)
-		p, err := Of(r, 0, calltree.Options{Where: nowhere})
+		p, err := OfRank(r, 0, calltree.Options{Where: nowhere})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,12 +14,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Finish is what a rank brings to find out, at the end of a run, who waited for whom.
-type Finish struct {
-	Trace  *trace.Reader // of all ranks; without the times of single calls; nil: it can't be read
-	Log    *track.Log    // of the rank's own calls; nil: it has none
-	Always bool          // however long it takes
-	Rider  Rider         // nil: nobody goes along
+// A RunEnd is what a rank brings to find out, at the end of a run, who waited for whom.
+type RunEnd struct {
+	Trace     *trace.Reader // of all ranks; without the times of single calls; nil: it can't be read
+	Log       *track.Log    // of the rank's own calls; nil: it has none
+	Unlimited bool          // however long it takes
+	Visitor   CallVisitor   // nil: nobody goes along
 }
 
 // Costs of the end, about: of a call, of a step of the ranks' talking after a window, and what may always be taken.
@@ -36,13 +36,13 @@ const rankWindow = 1 << 13
 // mostHops is how many waits of all ranks are brought together to find the path.
 const mostHops = 100_000
 
-// At finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets what is for the trace. If the transport
+// AnalyseRun finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets what is for the trace. If the transport
 // fails the error says so; all else that goes wrong is in the answer.
-func At(t Transport, f Finish) (*trace.Waits, error) {
+func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 	w := newLocal(t, nil, nil)
 	w.hops = &hops{of: make(map[int32][]hop)}
-	if f.Rider != nil {
-		w.rider = f.Rider
+	if f.Visitor != nil {
+		w.rider = f.Visitor
 	}
 	own := agreement{first: math.MaxInt64, last: math.MinInt64, began: math.MaxInt64, since: math.MinInt64}
 	var k *trace.Rank
@@ -85,13 +85,13 @@ func At(t Transport, f Finish) (*trace.Waits, error) {
 	return w.conclude(path, onPath)
 }
 
-// Told broadcasts a message of rank 0 to all ranks.
-func Told(t Transport, what []byte) ([]byte, error) {
-	return Talk{t}.Spread(World(t.Size()), t.Rank(), what)
+// Broadcast broadcasts a message of rank 0 to all ranks.
+func Broadcast(t Transport, what []byte) ([]byte, error) {
+	return Messenger{t}.Broadcast(AllRanks(t.Size()), t.Rank(), what)
 }
 
 // ready opens what the rank needs, and says what it will take.
-func (w *rankAnalysis) ready(f *Finish, own *agreement) (*trace.Rank, error) {
+func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 	if f.Trace == nil {
 		return nil, errors.New("the trace can't be read")
 	}
@@ -144,7 +144,7 @@ func (w *rankAnalysis) ready(f *Finish, own *agreement) (*trace.Rank, error) {
 		return nil, err
 	}
 	own.needs = int64(own.calls)*callNs + int64(own.calls/rankWindow+1)*talkNs*int64(bits.Len(uint(w.Size())))
-	if !f.Always && own.needs > max(freeNs, p.WholeNs()/runShare) {
+	if !f.Unlimited && own.needs > max(freeNs, p.WholeNs()/runShare) {
 		own.left = trace.LeftTime
 	}
 	return k, nil
@@ -196,7 +196,7 @@ func (w *rankAnalysis) agree(own agreement) (agreement, error) {
 func readPlan(b []byte) (p agreement, err error) { return p, wire.Read(b, "plan", p.code) }
 
 // begin gets ready to go through the rank's calls.
-func (w *rankAnalysis) begin(f *Finish, k *trace.Rank, all *agreement) (err error) {
+func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err error) {
 	if w.places, err = NewPlaces(f.Trace); err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (w *rankAnalysis) begin(f *Finish, k *trace.Rank, all *agreement) (err erro
 	} else {
 		o.Untimed = true
 	}
-	w.rider.Count(all.first)
+	w.rider.SetZero(all.first)
 	if w.clock = o.Clock; all.since != math.MinInt64 {
 		w.since = all.since - all.first
 	}
@@ -226,7 +226,7 @@ func (w *rankAnalysis) begin(f *Finish, k *trace.Rank, all *agreement) (err erro
 
 // Clock has the times of a rank's calls on the run's time line, from zero on; nil if it has not those of all. Zero is when the run begins,
 // about, and the same on all ranks.
-func (f *Finish) Clock(rank int) (clock ops.Clock, zero int64, err error) {
+func (f *RunEnd) Clock(rank int) (clock ops.Clock, zero int64, err error) {
 	if f.Trace == nil || f.Log == nil {
 		return nil, 0, nil
 	}
@@ -291,7 +291,7 @@ func (w *rankAnalysis) findPath(span int64) (*Path, *pathSums, error) {
 			return nil
 		})
 	}
-	if told, err = w.Spread(w.world, w.Rank(), told); err != nil {
+	if told, err = w.Broadcast(w.world, w.Rank(), told); err != nil {
 		return nil, nil, err
 	}
 	x := newPathSums()

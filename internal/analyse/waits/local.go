@@ -27,13 +27,13 @@ type arrival struct {
 // the end of each, ranks exchange what the others need.
 type rankAnalysis struct {
 	ops.NoSink
-	Talk
+	Messenger
 	s      *ops.Source
 	places *Places
 	follow *ops.Following
 	k      *trace.Rank // nil: left no track
 	each   func(Wait)
-	rider  Rider
+	rider  CallVisitor
 	world  []int // all ranks
 	direct int   // members of a communicator up to which the late one is asked what it computed
 	broken error // an error here, which the others learn when the window ends
@@ -93,15 +93,15 @@ const slack = 4
 
 func newLocal(t Transport, s *ops.Source, p *Places) *rankAnalysis {
 	return &rankAnalysis{
-		world: World(t.Size()), part: 1, since: math.MinInt64, Talk: Talk{t}, s: s, places: p, each: func(Wait) {}, rider: alone{}, direct: maxDirect,
+		world: AllRanks(t.Size()), part: 1, since: math.MinInt64, Messenger: Messenger{t}, s: s, places: p, each: func(Wait) {}, rider: alone{}, direct: maxDirect,
 		posted: make(map[uint64]arrival), sending: make(map[uint64]*outgoing), joined: make(map[uint64]*meeting), numbers: make(map[ops.Channel]*uint64), visited: make(map[windowMemory]uint64), visiting: make(map[uint64]*blocked), held: make(map[windowMemory]bool), memory: make(map[windowMemory]*visitable), accesses: make(map[*ops.Window]*meeting), started: make(map[int]uint64),
 		sent: make(map[uint64]*outgoing), got: make(map[uint64]*incoming), tell: make(map[int]*block), answers: make(map[int]*block),
 		asks: make(map[int]*asking), answered: make(map[int][]answered), sums: newSums(),
 	}
 }
 
-// World lists all ranks.
-func World(n int) []int {
+// AllRanks lists all ranks.
+func AllRanks(n int) []int {
 	list := make([]int, n)
 	for i := range list {
 		list[i] = i
@@ -144,7 +144,7 @@ func (w *rankAnalysis) Enter(c *ops.Call) error {
 		t.start = c.Start
 	}
 	t.end = max(t.end, c.End)
-	w.rider.Call(c.Stream, c.Terminal, c.Start, c.End, int64(c.Timing.Gap.Ns))
+	w.rider.AddCall(c.Stream, c.Terminal, c.Start, c.End, int64(c.Timing.Gap.Ns))
 	at := w.placeOf(c)
 	free := w.threads[c.Stream].free(c.Start)
 	w.MPINs += w.threads[c.Stream].add(c.Start, c.End, at)
@@ -311,12 +311,12 @@ func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64
 // edge returns why ranks wait in the call with which MPI begins or ends; false if a function is no such.
 func (w *rankAnalysis) edge(f *trace.Function) (kind Kind, ok bool) {
 	if f != w.asked.function {
-		w.asked.function, w.asked.kind, w.asked.ok = f, AtInit, false
+		w.asked.function, w.asked.kind, w.asked.ok = f, WaitAtInit, false
 		switch {
 		case ops.Is(f, mpi.Begins):
 			w.asked.ok = true
 		case ops.Is(f, mpi.Ends):
-			w.asked.kind, w.asked.ok = AtFinalize, true
+			w.asked.kind, w.asked.ok = WaitAtFinalize, true
 		}
 	}
 	return w.asked.kind, w.asked.ok

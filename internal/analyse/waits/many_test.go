@@ -30,7 +30,7 @@ func TestManyRanks(t *testing.T) {
 		messages       int64
 	}{{4, 10_000, 1536, 40}, {64, 30_000, 2500, 120}, {1024, 100_000, 5120, 150}} { // 16,384: 593,310 bytes and 118 messages, in half a minute
 		r, logs := logged(t, x.ranks)
-		list := Memory(x.ranks)
+		list := LocalTransports(x.ranks)
 		for i := range list {
 			list[i] = &counting{Transport: list[i]}
 		}

@@ -121,9 +121,9 @@ func needs(f *trace.Function, member, root int) need {
 	case m != nil && m.Pattern == meaning.ToRoot:
 		n.kind = EarlyRoot
 	case ops.Is(f, mpi.Barrier):
-		n.kind = AtBarrier
+		n.kind = WaitAtBarrier
 	default:
-		n.kind = AtAll
+		n.kind = WaitAtNxN
 	}
 	return n
 }
@@ -140,7 +140,7 @@ func (x *meeting) across(f *trace.Function, remote *handles.Comm, root int) {
 	other.need = needs(f, self, root)
 	other.need.none = other.need.none || root == ops.RootThisSide
 	x.need, x.other = other.need, &other
-	if x.need.may = true; x.need.kind != AtAll && x.need.kind != AtBarrier {
+	if x.need.may = true; x.need.kind != WaitAtNxN && x.need.kind != WaitAtBarrier {
 		x.need.none = true
 	}
 }

@@ -36,11 +36,13 @@ func (x *Places) place(f *trace.Function, s trace.Site) callSite {
 	return callSite(x.number[f])<<placeBits | callSite(x.of[s])
 }
 
-// Of returns the place of a call as traces have it.
-func (x *Places) Of(f *trace.Function, s trace.Site) trace.WaitPlace { return x.wait(x.place(f, s)) }
+// PlaceOf returns the place of a call as traces have it.
+func (x *Places) PlaceOf(f *trace.Function, s trace.Site) trace.WaitPlace {
+	return x.wait(x.place(f, s))
+}
 
-// At returns what is at a place.
-func (x *Places) At(p trace.WaitPlace) trace.FunctionSite { return x.at(x.placeAt(p)) }
+// Site returns what is at a place.
+func (x *Places) Site(p trace.WaitPlace) trace.FunctionSite { return x.at(x.placeAt(p)) }
 
 func (x *Places) at(p callSite) (at trace.FunctionSite) {
 	if n := int(p >> placeBits); n < len(x.schema) {

@@ -15,7 +15,7 @@ type Loop struct {
 	Begins     trace.WaitPlace // the call that begins an iteration on most ranks
 	Iterations uint64
 	Ranks      int // that have it
-	First      int // the lowest of them
+	FirstRank  int // the lowest of them
 }
 
 // Limits of what counts as a loop.
@@ -44,7 +44,7 @@ func orderOf(k *trace.Rank, stream int, x *waits.Places) *siteOrder {
 	o.number = o.Number
 	for _, t := range o.First {
 		c := k.Called(t)
-		o.places = append(o.places, x.Of(c.Func, c.Site))
+		o.places = append(o.places, x.PlaceOf(c.Func, c.Site))
 	}
 	return o
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Rank is one rank's part. All ranks Begin, then each goes through the calls of its own, then all Conclude.
-type Rank struct {
-	waits.Talk
+// A RankAnalysis is one rank's part. All ranks Begin, then each goes through the calls of its own, then all Conclude.
+type RankAnalysis struct {
+	waits.Messenger
 	all    []int // ranks
 	r      *trace.Reader
 	places *waits.Places
@@ -53,13 +53,13 @@ type excess struct {
 	site int
 }
 
-// ErrTimes says that a rank has calls, but not the times of all of them.
-var ErrTimes = errors.New("the times of single calls were not kept")
+// ErrNoSingleTimes says that a rank has calls, but not the times of all of them.
+var ErrNoSingleTimes = errors.New("the times of single calls were not kept")
 
 var errElsewhere = errors.New("another rank has failed")
 
 // try does something unless something went wrong before.
-func (x *Rank) try(f func() error) {
+func (x *RankAnalysis) try(f func() error) {
 	if x.broken != nil {
 		return
 	}
@@ -74,7 +74,7 @@ func (x *Rank) try(f func() error) {
 }
 
 // A message is what code writes after a byte that says whether the rank has failed.
-func (x *Rank) message(code func(c *wire.Coder)) []byte {
+func (x *RankAnalysis) message(code func(c *wire.Coder)) []byte {
 	b := []byte{0}
 	x.try(func() error {
 		b = wire.Append(b, code)
@@ -87,7 +87,7 @@ func (x *Rank) message(code func(c *wire.Coder)) []byte {
 }
 
 // read reads one.
-func (x *Rank) read(b []byte, code func(c *wire.Coder)) {
+func (x *RankAnalysis) read(b []byte, code func(c *wire.Coder)) {
 	x.try(func() error {
 		if len(b) == 0 || b[0] != 0 {
 			return errElsewhere
@@ -105,7 +105,7 @@ type joiner[T any] interface {
 
 // joined joins the parts of members of a group: all of them get the whole, or only the first. If one has failed, so have those that get it:
 // they take part in what follows all the same, so that nobody waits for them. An error means that ranks can't talk.
-func joined[T any, P joiner[T]](x *Rank, members []int, self int, own P, toAll bool) error {
+func joined[T any, P joiner[T]](x *RankAnalysis, members []int, self int, own P, toAll bool) error {
 	join := func(a, b []byte) []byte {
 		var p, q T
 		x.read(a, P(&p).code)
@@ -208,20 +208,20 @@ func (s *spans) join(o *spans) {
 	}
 }
 
-// Begin finds the loop of the run, and when the iterations of this rank are. r is the trace, whose times of single
+// BeginRank finds the loop of the run, and when the iterations of this rank are. r is the trace, whose times of single
 // calls are not needed; clock has those of the rank's calls; nil: it has none. All ranks begin together. An error means
 // that ranks can't communicate; Conclude reports all other errors.
-func Begin(t waits.Transport, r *trace.Reader, clock ops.Clock) (*Rank, error) {
+func BeginRank(t waits.Transport, r *trace.Reader, clock ops.Clock) (*RankAnalysis, error) {
 	return begin(t, r, clock, nil)
 }
 
 // begin does so, unless something failed before.
-func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*Rank, error) {
-	x := &Rank{Talk: waits.Talk{Transport: t}, all: waits.World(t.Size()), r: r, clock: clock}
+func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*RankAnalysis, error) {
+	x := &RankAnalysis{Messenger: waits.Messenger{Transport: t}, all: waits.AllRanks(t.Size()), r: r, clock: clock}
 	own := make(votes)
 	x.try(func() (err error) {
 		if failed != nil || r == nil {
-			return cmp.Or(failed, ErrTimes)
+			return cmp.Or(failed, ErrNoSingleTimes)
 		}
 		if x.places, err = waits.NewPlaces(r); err != nil {
 			return err
@@ -231,7 +231,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.Clock, failed error) (*
 		case errors.Is(err, trace.ErrNoTrack) || err == nil && k.Len(0) == 0:
 			return nil
 		case err == nil && clock == nil:
-			err = ErrTimes
+			err = ErrNoSingleTimes
 		}
 		if err != nil {
 			return err
@@ -312,10 +312,10 @@ func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*Rounds, error) {
 	if l == nil {
 		return nil, nil
 	}
-	if list := o.rounds(l); list != nil || o.k.Number() == l.First {
+	if list := o.rounds(l); list != nil || o.k.Number() == l.FirstRank {
 		return list, nil
 	}
-	of, err := r.Rank(l.First)
+	of, err := r.Rank(l.FirstRank)
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +327,7 @@ func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*Rounds, error) {
 }
 
 // times looks up when the thread begins and ends, and when its slots begin and the last ends.
-func (x *Rank) times(rounds *Rounds) (start int64, slots []int64, end int64, err error) {
+func (x *RankAnalysis) times(rounds *Rounds) (start int64, slots []int64, end int64, err error) {
 	var at []uint64
 	if rounds != nil {
 		g := newGrid(x.loop, 0, 0, 0)
@@ -373,7 +373,7 @@ func (x *Rank) times(rounds *Rounds) (start int64, slots []int64, end int64, err
 }
 
 // shapesOf numbers the slots by the places that calls in them come from.
-func (x *Rank) shapesOf(rounds *Rounds) []int {
+func (x *RankAnalysis) shapesOf(rounds *Rounds) []int {
 	if rounds == nil {
 		return nil
 	}
@@ -386,11 +386,11 @@ func (x *Rank) shapesOf(rounds *Rounds) []int {
 	return list
 }
 
-// Count sets the zero of the times that are reported from now on.
-func (x *Rank) Count(from int64) { x.origin = from - x.zero }
+// SetZero sets the zero of the times that are reported from now on.
+func (x *RankAnalysis) SetZero(from int64) { x.origin = from - x.zero }
 
-// Call takes a call of the rank; those of a thread come in order. Only the first thread is looked at. gap is what it computed before.
-func (x *Rank) Call(stream, terminal int, start, end, gap int64) {
+// AddCall takes a call of the rank; those of a thread come in order. Only the first thread is looked at. gap is what it computed before.
+func (x *RankAnalysis) AddCall(stream, terminal int, start, end, gap int64) {
 	c := x.canvas
 	if stream > 0 || c == nil {
 		return
@@ -419,7 +419,7 @@ func (x *Rank) Call(stream, terminal int, start, end, gap int64) {
 }
 
 // delayed returns how long the thread had no processor before a call.
-func (x *Rank) delayed(start, end, gap int64) int64 {
+func (x *RankAnalysis) delayed(start, end, gap int64) int64 {
 	d := x.delays[0]
 	if x.delays = x.delays[1:]; d.Call+1 < x.calls {
 		return 0
@@ -435,14 +435,14 @@ func (x *Rank) delayed(start, end, gap int64) int64 {
 }
 
 // Waited takes the time that a call waited, from its beginning on.
-func (x *Rank) Waited(stream int, from, ns int64) {
+func (x *RankAnalysis) Waited(stream int, from, ns int64) {
 	if c := x.canvas; stream == 0 && c != nil {
 		c.paint(waiting, from+x.origin, from+x.origin+ns)
 	}
 }
 
-// Walk goes through the calls of the rank where nobody else does; of those nothing waits.
-func (x *Rank) Walk() {
+// WalkCalls goes through the calls of the rank where nobody else does; of those nothing waits.
+func (x *RankAnalysis) WalkCalls() {
 	x.try(func() error {
 		if x.canvas == nil {
 			return nil
@@ -454,7 +454,7 @@ func (x *Rank) Walk() {
 			if err != nil {
 				return err
 			}
-			x.Call(0, terminal, start, end, gap)
+			x.AddCall(0, terminal, start, end, gap)
 		}
 		return nil
 	})

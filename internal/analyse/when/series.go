@@ -11,12 +11,12 @@ type Kind int
 
 // The kinds of findings.
 const (
-	Slow    Kind = iota // one takes longer
-	Step                // all from one on do, or all before
-	Drift               // each takes longer than the one before, or less
-	Period              // every n-th takes longer
-	Noisy               // one rank's vary more than others'
-	Delayed             // ranks were ready to compute, and had no processor
+	KindSlow    Kind = iota // one takes longer
+	KindStep                // all from one on do, or all before
+	KindDrift               // each takes longer than the one before, or less
+	KindPeriod              // every n-th takes longer
+	KindNoisy               // one rank's vary more than others'
+	KindDelayed             // ranks were ready to compute, and had no processor
 	kinds
 )
 
@@ -168,7 +168,7 @@ func periodic(v []float64, typical float64) (best change, found bool) {
 				}
 				if q := tail(n, len(slow), of, k) * float64(tried); q < byChance && q < least {
 					least = q
-					best, found = change{kind: Period, from: p, every: d}, true
+					best, found = change{kind: KindPeriod, from: p, every: d}, true
 				}
 			}
 		}
@@ -250,7 +250,7 @@ func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) 
 	}
 	if lineError < lineBetter*stepError {
 		last := level + slope*float64(len(blocks)-1)
-		return change{Drift, 0, 0, level, last, math.Abs(last-level) / 2 * float64(slots)}, big(level, last)
+		return change{KindDrift, 0, 0, level, last, math.Abs(last-level) / 2 * float64(slots)}, big(level, last)
 	}
 	k := 0
 	for range refinements {
@@ -262,7 +262,7 @@ func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) 
 	if second < first {
 		after = from
 	}
-	return change{Step, from, 0, first, second, math.Abs(second-first) * float64(after)}, big(first, second)
+	return change{KindStep, from, 0, first, second, math.Abs(second-first) * float64(after)}, big(first, second)
 }
 
 // leveled has slots with the same calls vary around the median of all. Slots with calls that few have are left out; at are those that are
@@ -343,7 +343,7 @@ func slow(v []float64, shapes []int, typical float64) (list []change) {
 	}
 	for i, e := range excess {
 		if e > least {
-			list = append(list, change{Slow, i, 0, usual[i], v[i], e})
+			list = append(list, change{KindSlow, i, 0, usual[i], v[i], e})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(b.cost, a.cost) })

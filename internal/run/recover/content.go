@@ -98,7 +98,7 @@ func (w *World) Add(r *trace.Reader) error {
 	if !some {
 		return nil
 	}
-	waited, found, err := when.Together(r, logs)
+	waited, found, err := when.AnalyseLogs(r, logs)
 	if err == nil && waited != nil {
 		err = trace.AddWaits(r.Name(), waited)
 	}

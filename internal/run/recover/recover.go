@@ -285,7 +285,7 @@ func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.End, e.Calls, e.SpanNs = summary.End(about), about.Calls, about.SpanNs
+		e.End, e.Calls, e.SpanNs = summary.DescribeEnd(about), about.Calls, about.SpanNs
 		if e.Threads, err = lastCalls(k); err != nil {
 			return nil, err
 		}

@@ -341,7 +341,7 @@ func TestOpenCallsLast(t *testing.T) {
 			}
 		}
 	}
-	rep, err := efficiency.Of(r, efficiency.Options{})
+	rep, err := efficiency.Analyse(r, efficiency.Options{})
 	if err != nil || rep.MPI.Mean < 6_900_000_000 {
 		t.Errorf("in MPI %+v, %v", rep.MPI, err)
 	}
