@@ -32,7 +32,7 @@ func (r *recorder) sync() (err error) {
 // finish compares them again. The result counts on rank 0. One clock may be that of several hosts: see oneHost.
 func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	if c.group == nil { // the ranks have found out that there is one clock
-		return &sections.Clocks{List: make([]model.Clock, 1), Of: column.Constant(0, h.Size())}, nil
+		return &sections.Clocks{List: make([]model.Clock, 1), ByRank: column.Constant(0, h.Size())}, nil
 	}
 	last, err := c.group.Estimate(fixed{h}, h.wall())
 	if err != nil || len(last) == 0 || len(last) != len(c.first) {
@@ -41,7 +41,7 @@ func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	table := &sections.Clocks{List: timing.ClockLines(c.first, last)}
 	var of []int64
 	c.group.Of(func(n int) bool { of = append(of, int64(n)); return true })
-	table.Of = column.Of(of...)
+	table.ByRank = column.FromValues(of...)
 	return table, nil
 }
 

@@ -48,7 +48,7 @@ func (p *paths) of(pcs []uint64) []code.PathPlace {
 		}
 		m, known := p.images[path]
 		if !known {
-			m, _ = code.New(path, onDisk(path))
+			m, _ = code.Read(path, onDisk(path))
 			p.images[path] = m
 		}
 		if m == nil {

@@ -84,7 +84,7 @@ func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte
 		limit = mostToldAlways
 	}
 	err := attempt(func() (err error) {
-		file, err = sections.Plain(c)
+		file, err = sections.EncodeUntimed(c)
 		return err
 	})
 	switch {
@@ -99,14 +99,14 @@ func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte
 
 // waits sends the trace to all ranks, and runs their analysis. An empty trace means no analysis.
 func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, *trace.When, error) {
-	file, err := waits.Told(r.host, file)
+	file, err := waits.Broadcast(r.host, file)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(file) == 0 {
 		return &trace.Waits{Left: left}, nil, nil
 	}
-	f := waits.Finish{Log: r.capture.Log()}
+	f := waits.RunEnd{Log: r.capture.Log()}
 	err = attempt(func() (err error) {
 		f.Trace, err = trace.NewBytes(file, "the trace")
 		return err
@@ -115,5 +115,5 @@ func (r *recorder) waits(file []byte, left trace.WaitsLeft) (*trace.Waits, *trac
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
 		f.Trace = nil
 	}
-	return when.At(r.host, f, r.timing)
+	return when.AnalyseRun(r.host, f, r.timing)
 }

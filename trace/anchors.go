@@ -39,7 +39,7 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 			return err
 		}
 		at := began - float64(m.Start)
-		slack = 2*sections.RoundedBy(p.SpanNs, k.r.Ranks()) + endRounded
+		slack = 2*sections.RoundingError(p.SpanNs, k.r.Ranks()) + endRounded
 		spans[0].Columns = columns[:w.Before]
 		for i := range w.Before {
 			at += float64(w.WidthNs[i])

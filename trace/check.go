@@ -32,7 +32,7 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 	}
 	size, calls := int64(0), int64(0)
 	for i := range r.sections {
-		size += r.sections[i].Stored
+		size += r.sections[i].StoredSize
 	}
 	for n, members := range r.members {
 		c, err := r.classAt(n)

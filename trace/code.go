@@ -40,7 +40,7 @@ func AddCode(path string, c *Code, from *Reader) error {
 	b, err := encodedCode(path, c, from)
 	if err == nil {
 		err = rewrite(path, func(w io.Writer, src io.ReaderAt, size int64) error {
-			return container.Add(w, src, size, container.Code, b)
+			return container.AddSection(w, src, size, container.Code, b)
 		})
 	}
 	if err != nil {
@@ -119,10 +119,10 @@ func drafted(path string, mode os.FileMode, overwrite bool, write func(w io.Writ
 	if err := f.Chmod(mode); err != nil {
 		return err
 	}
-	if err := sections.Settle(f); err != nil {
+	if err := sections.SyncFile(f); err != nil {
 		return err
 	}
-	return sections.Move(f.Name(), path, overwrite)
+	return sections.Rename(f.Name(), path, overwrite)
 }
 
 // Code returns what the program's machine code says of its calls; nil if the trace doesn't have that. Don't change it.

@@ -14,7 +14,7 @@ import (
 // thousands of ranks then need not decode each rank's calls. Values are numbered as in Rank.Signature. It is safe for
 // concurrent use.
 type Columns struct {
-	c     *sections.Decoded
+	c     *sections.DecodedClass
 	ranks []int
 	size  int64
 	sums  []*summed // by terminal, nil if it has none
@@ -83,7 +83,7 @@ func (x *Columns) value(terminal, value int) column.Value {
 		v.Form = list.At(at)
 	}
 	switch {
-	case k.kind == column.Like, k.kind == column.Local:
+	case k.kind == column.KindLike, k.kind == column.KindLocal:
 		x.c.Refer(&v)
 	case k.kind.Columns():
 		v.Seq = t.Seqs[k.seq]
@@ -129,7 +129,7 @@ func (x *Columns) Same(terminal, value int) (int64, bool) {
 
 // constant reports whether a value is stored as one that is the same on all ranks.
 func (x *Columns) constant(terminal, value int) bool {
-	return x.kindsOf(terminal)[value].kind == column.Const || len(x.ranks) == 1
+	return x.kindsOf(terminal)[value].kind == column.KindConst || len(x.ranks) == 1
 }
 
 // AllSame reports whether Same holds for all values of a terminal.
@@ -154,11 +154,11 @@ func (x *Columns) Formula(terminal, value int) (formula string, others []int64) 
 	}
 	v := x.value(terminal, value)
 	f := v.Form
-	if f.Kind&column.Masked == 0 && !f.Kind.Closed() {
-		f = column.Form{Kind: column.Rank | column.Masked, C: column.Coefficients{x.commonShift(terminal, value)}}
+	if f.Kind&column.KindMasked == 0 && !f.Kind.Closed() {
+		f = column.Form{Kind: column.KindRank | column.KindMasked, Coefficients: column.Coefficients{x.commonShift(terminal, value)}}
 	}
 	f = f.Inner()
-	if formula = f.Text(x.size); v.Form.Kind == f.Kind && f.Kind&column.Masked == 0 {
+	if formula = f.Text(x.size); v.Form.Kind == f.Kind && f.Kind&column.KindMasked == 0 {
 		return formula, nil
 	}
 	seen := make(map[int64]bool)

@@ -55,12 +55,12 @@ func (r *Reader) Costs() ([]Cost, error) {
 		sum := int64(0)
 		for _, x := range c.order {
 			if x.Section == s.Name() {
-				x.Stored = float64(x.Raw) * float64(s.Stored) / float64(max(s.Raw, 1))
+				x.Stored = float64(x.Raw) * float64(s.StoredSize) / float64(max(s.RawSize, 1))
 				sum += x.Raw
 				list = append(list, *x)
 			}
 		}
-		if rest := int64(s.Raw) - sum; rest > 0 && (s.ID == container.Signatures || s.ID == container.Classes || s.ID == container.Columns || s.ID == container.Ranks || s.ID == container.Lanes || s.ID == container.Times) {
+		if rest := int64(s.RawSize) - sum; rest > 0 && (s.ID == container.Signatures || s.ID == container.Classes || s.ID == container.Columns || s.ID == container.Ranks || s.ID == container.Lanes || s.ID == container.Times) {
 			what := "lengths"
 			switch s.ID {
 			case container.Signatures:
@@ -71,7 +71,7 @@ func (r *Reader) Costs() ([]Cost, error) {
 				what = "class of each rank"
 			}
 			list = append(list, Cost{
-				Section: s.Name(), Value: what, Count: 1, Raw: rest, Stored: float64(rest) * float64(s.Stored) / float64(s.Raw),
+				Section: s.Name(), Value: what, Count: 1, Raw: rest, Stored: float64(rest) * float64(s.StoredSize) / float64(s.RawSize),
 			})
 		}
 	}
@@ -229,7 +229,7 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 			of := once.Of(names, g, func() []string { return valueNames(f, term.Vals(class, 0, first, r.Ranks())) })
 			coding, bytes := seqCost(w, class.Ranks)
 			form := "column, " + coding
-			if kind != column.Stored {
+			if kind != column.KindStored {
 				form = "exceptions, " + coding
 			}
 			c.add(container.Columns, f.Name, of[p], form, 1, bytes)

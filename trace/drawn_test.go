@@ -93,7 +93,7 @@ func TestBadDrawn(t *testing.T) {
 		"family": func(l *grammar.DrawnLoop) { l.Family = 1 },
 		"keys":   func(l *grammar.DrawnLoop) { l.Keys = []int64{0} },
 	} {
-		raw, err := sections.Raw(withDrawn(t, nil), wire.Packed, true)
+		raw, err := sections.RawSections(withDrawn(t, nil), wire.PackedSize, true)
 		if err != nil {
 			t.Fatal(err)
 		}

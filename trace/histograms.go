@@ -68,7 +68,7 @@ func (r *Reader) Places(class int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, _ := sections.PlacesOf(c.Groups())
+	of, _ := sections.NumberPlaces(c.Groups())
 	return of, nil
 }
 

@@ -229,7 +229,7 @@ func (w *laneWalk) set(terminal int, places []*int64) bool {
 // be set.
 func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 	sig, values := w.cursors[terminal].sig, w.cursors[terminal].values
-	var room [sections.SomeSpans]signature.Span
+	var room [sections.TypicalSpans]signature.Span
 	spans, err := sections.SpansOf(c.Func, room[:0], sig)
 	if err != nil {
 		return nil, nil
@@ -305,7 +305,7 @@ func (w *laneWalk) next(terminal int) []int64 {
 
 // evaluate returns a call of a terminal with values of its own.
 func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
-	var room [sections.SomeSpans]signature.Span
+	var room [sections.TypicalSpans]signature.Span
 	spans, err := sections.SpansOf(t.call.Func, room[:0], sig)
 	var c *Call
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // placedValues returns what was attached at leaves of a class, by name.
-func (r *Reader) placedValues(class int) (map[string][]sections.PlacedValue, error) {
+func (r *Reader) placedValues(class int) (map[string][]sections.LeafValue, error) {
 	if !r.hasSection(container.PlacedValues) {
 		return nil, nil
 	}
@@ -23,18 +23,18 @@ func (r *Reader) placedValues(class int) (map[string][]sections.PlacedValue, err
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
 	}
-	var m map[string][]sections.PlacedValue
+	var m map[string][]sections.LeafValue
 	err = r.ofClass(container.PlacedValues, class, blobs[class], func(w *wire.Reader) { m = sections.DecodePlacedValues(w, v.Names) })
 	return m, err
 }
 
 // checkPlacedValues looks whether the leaves that have values of their own exist.
-func (r *Reader) checkPlacedValues(class int, c *sections.Decoded) error {
+func (r *Reader) checkPlacedValues(class int, c *sections.DecodedClass) error {
 	m, err := r.placedValues(class)
 	if err != nil || len(m) == 0 {
 		return err
 	}
-	leaves := sections.LeavesOf(c.Streams)
+	leaves := sections.CountLeaves(c.Streams)
 	for name, list := range m {
 		if last := list[len(list)-1].Leaf; last >= leaves {
 			return r.failed(container.PlacedValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))

@@ -333,7 +333,7 @@ func (k *Rank) isMixed() (func(terminal int) bool, error) {
 }
 
 // placed returns what the leaves of a class's first thread have of their own.
-func (r *Reader) placed(class int) ([]sections.Placed, error) {
+func (r *Reader) placed(class int) ([]sections.LeafTimes, error) {
 	blobs, err := r.byClass(container.Places)
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
@@ -342,7 +342,7 @@ func (r *Reader) placed(class int) ([]sections.Placed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []sections.Placed
-	err = r.ofClass(container.Places, class, blobs[class], func(w *wire.Reader) { list = sections.DecodePlaces(w, sections.Leaves(c.Streams)) })
+	var list []sections.LeafTimes
+	err = r.ofClass(container.Places, class, blobs[class], func(w *wire.Reader) { list = sections.DecodePlaces(w, sections.LeafTerminals(c.Streams)) })
 	return list, err
 }

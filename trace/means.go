@@ -111,7 +111,7 @@ func (k *Rank) ownMeans(m *timeline.Means, stats []Times) (known bool, err error
 	if err != nil || all.known == nil {
 		return err == nil && all.ranks == 1, err
 	}
-	site := sections.NumbersOf(k.class.Groups()) // in the order of Totals
+	site := sections.NumberGroups(k.class.Groups()) // in the order of Totals
 	sites := all.Of(k.index).Sites
 	gaps, durations := make([]float64, len(sites)), make([]float64, len(sites)) // as a mean rank would have spent them
 	for stream := range k.streams {

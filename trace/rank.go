@@ -27,7 +27,7 @@ type Rank struct {
 	number int
 	index  int // within the class
 	nclass int
-	class  *sections.Decoded
+	class  *sections.DecodedClass
 
 	streams []*grammar.Grammar
 	bare    []func() *grammar.Sums // by stream: without weights, see weighed
@@ -382,7 +382,7 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	if !r.HasTimes() {
 		return make([]Times, len(groups)), nil, nil
 	}
-	_, places := sections.PlacesOf(groups)
+	_, places := sections.NumberPlaces(groups)
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
 	p, of, err := r.decodeTimes(w, class, counts, func(string, int, int) {})
 	if err != nil {
@@ -390,9 +390,9 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	}
 	times := make([]Times, len(counts))
 	if w.Err() == nil {
-		ranks, numbers := r.lists()[class], sections.NumbersOf(groups)
+		ranks, numbers := r.lists()[class], sections.NumberGroups(groups)
 		times = p.Unpool(of, numbers, counts, ranks)
-		sections.Agree(times, numbers, len(ranks), p.Apart)
+		sections.ReconcileExtremes(times, numbers, len(ranks), p.Apart)
 	}
 	hists := sections.DecodeHistograms(w, len(groups), places)
 	if err := w.Done(); err != nil {
@@ -403,7 +403,7 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 
 // decodeTimes reads the times of a class in pools, of by terminal, and passes the sizes to note. Errors of w are its
 // own.
-func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) (p *sections.Pooled, of []int32, err error) {
+func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) (p *sections.ClassPools, of []int32, err error) {
 	c, err := r.classAt(class)
 	if err != nil {
 		return nil, nil, err
@@ -413,12 +413,12 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 		note(what, n, rest-w.Rest())
 		rest = w.Rest()
 	}
-	ranks, groups := r.lists()[class], sections.NumbersOf(c.Groups())
+	ranks, groups := r.lists()[class], sections.NumberGroups(c.Groups())
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
 	}
 	of, p = sections.NewPooled(groups, c.Stackless, key, counts, len(ranks))
-	t := sections.TimeCoder{Coder: wire.Coder{R: w}, Ranks: r.ranks.Ranks}
+	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks}
 	switch n := w.Int(r.ranks.Classes + 1); {
 	case n == 1:
 		t.Common = true
@@ -449,14 +449,14 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	t := sections.TimeCoder{Coder: wire.Coder{R: w}, Ranks: r.ranks.Ranks, Common: true}
+	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks, Common: true}
 	if w.Byte() != 1 {
 		w.Fail("is not referred to by others")
 	}
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, Sig: c.Terminals[n].Sig}
 	}
-	_, p := sections.NewPooled(sections.NumbersOf(c.Groups()), c.Stackless, key, counts, c.Ranks)
+	_, p := sections.NewPooled(sections.NumberGroups(c.Groups()), c.Stackless, key, counts, c.Ranks)
 	codes := p.Decode(&t, nil, func(string, int) {})
 	if err := w.Err(); err != nil {
 		return nil, r.failed(container.Times, fmt.Errorf("%w: %w", err, ErrFormat))
@@ -467,7 +467,7 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 }
 
 // calls returns how often the ranks of a class called each terminal, in all.
-func (r *Reader) calls(n int, c *sections.Decoded) ([]uint64, error) {
+func (r *Reader) calls(n int, c *sections.DecodedClass) ([]uint64, error) {
 	var ranks []int
 	if len(c.Varying) > 0 {
 		ranks = r.lists()[n]

@@ -40,7 +40,7 @@ type Reader struct {
 	tables    func() (*tables, error)
 	procs     func() (*sections.Processes, error)
 	mu        sync.Mutex
-	class     map[int]*sections.Decoded
+	class     map[int]*sections.DecodedClass
 	timing    func() ([][]byte, error)
 	series    func() (*sections.SeriesIndex, error)
 	values    func() (*sections.AttachedValues, error)
@@ -69,7 +69,7 @@ type tables struct {
 	lookup
 	sigs     *sections.SignatureTable
 	classes  [][]byte
-	together []sections.Common // in place of classes
+	together []sections.ClassCommon // in place of classes
 	columns  [][]byte
 }
 
@@ -100,9 +100,9 @@ func NewBytes(file []byte, name string) (*Reader, error) {
 
 // NewReader returns a reader of a trace of the given size. Errors name it.
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
-	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.Decoded)}
+	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.DecodedClass)}
 	var err error
-	if r.sections, err = container.Read(src, size); err != nil {
+	if r.sections, err = container.ReadDirectory(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
 	}
 	if err := r.small(); err != nil {
@@ -110,7 +110,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	}
 	r.slow = make(map[byte]func() ([]byte, error))
 	for i := range r.sections {
-		if s := &r.sections[i]; s.Codec == container.CodecMixed || s.Codec == container.CodecKnown {
+		if s := &r.sections[i]; s.Codec == container.CodecMixed || s.Codec == container.CodecPrimed {
 			r.slow[s.ID] = sync.OnceValues(func() ([]byte, error) { return s.Load(src) })
 		}
 	}
@@ -280,14 +280,14 @@ func (r *Reader) small() error {
 	if err != nil {
 		return err
 	}
-	r.places = sync.OnceValue(r.ranks.Places)
+	r.places = sync.OnceValue(r.ranks.Placement)
 	return nil
 }
 
 // rawSize is how many bytes a section has before compression.
 func (r *Reader) rawSize(id byte) uint64 {
 	if s := r.sections.Find(id); s != nil {
-		return s.Raw
+		return s.RawSize
 	}
 	return 0
 }
@@ -317,13 +317,13 @@ func (r *Reader) readTables() (*tables, error) {
 }
 
 // decodeClasses reads what the classes have of the section, in either way.
-func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (blobs [][]byte, together []sections.Common) {
+func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (blobs [][]byte, together []sections.ClassCommon) {
 	if r.ranks.Classes > w.Rest() {
 		w.Fail("%d classes in %d bytes", r.ranks.Classes, w.Rest())
 		return nil, nil
 	}
 	if b := w.Remaining(); len(b) > 0 && b[0] == sections.Together {
-		return nil, sections.DecodeTogether(w, r.ranks.Classes, sigs)
+		return nil, sections.DecodeClasses(w, r.ranks.Classes, sigs)
 	}
 	return sections.DecodeBlobs(w, r.ranks.Classes), nil
 }
@@ -376,7 +376,7 @@ func (r *Reader) Sections() []Section {
 	var list []Section
 	for i := range r.sections {
 		s := &r.sections[i]
-		list = append(list, Section{Name: s.Name(), Stored: s.Stored, Raw: int64(s.Raw)})
+		list = append(list, Section{Name: s.Name(), Stored: s.StoredSize, Raw: int64(s.RawSize)})
 	}
 	return list
 }

@@ -27,8 +27,8 @@ func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, r
 			c.made(vals[s.At:s.End])
 			continue
 		}
-		v, ok := find.value(sections.DefOf(f, s), s, vals)
-		if v.Type == String && sections.DefOf(f, s).Kind == mpi.KindPath {
+		v, ok := find.value(sections.ParamOf(f, s), s, vals)
+		if v.Type == String && sections.ParamOf(f, s).Kind == mpi.KindPath {
 			v.Text = signature.OfRank(v.Text, rank)
 		}
 		switch {

@@ -43,7 +43,7 @@ func AddWaits(path string, w *Waits) error {
 
 func addSection(path string, id int, b []byte) error {
 	err := rewrite(path, func(to io.Writer, src io.ReaderAt, size int64) error {
-		return container.Add(to, src, size, byte(id), b)
+		return container.AddSection(to, src, size, byte(id), b)
 	})
 	if err != nil {
 		return fmt.Errorf("trace: %s: section %q: %w", path, container.Names[id], err)

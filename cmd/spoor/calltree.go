@@ -228,12 +228,12 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		}
 	}
 	for _, rank := range ranks {
-		p, err := profile.OfRank(r, rank, calltree.Options{Where: where.called, Code: c, Own: o.ranks != ""})
+		p, err := profile.OfRank(r, rank, calltree.Options{Locate: where.called, Code: c, OwnTimes: o.ranks != ""})
 		if err != nil {
 			return err
 		}
 		if there != nil {
-			other, err := profile.OfRank(there, rank, calltree.Options{Where: where.called, Code: c, Own: true})
+			other, err := profile.OfRank(there, rank, calltree.Options{Locate: where.called, Code: c, OwnTimes: true})
 			if err == nil {
 				err = p.AddPrediction(other, predicted.Machine)
 			}

@@ -155,13 +155,13 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	losses := s.Losses.List()
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), map[string]any{
-			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": s.Told, "bytes": bytes, "times": about.About["TIMES"], "left_out": losses,
+			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": s.Told, "bytes": bytes, "times": about.Metadata["TIMES"], "left_out": losses,
 		})
 	}
 	for _, x := range losses {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", show.Grouped(x.Count), x.What)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.Plural(s.Told, "call"), show.Plural(len(s.Ranks), "rank"), show.Bytes(bytes), about.About["TIMES"])
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.Plural(s.Told, "call"), show.Plural(len(s.Ranks), "rank"), show.Bytes(bytes), about.Metadata["TIMES"])
 	return nil
 }
 
@@ -292,7 +292,7 @@ func writeDimemas(s *ops.Source, path string, about convert.Options) error {
 		return err
 	}
 	defer f.Close()
-	x, err := paraver.NewDimemas(s, f, about.About["COMMAND"])
+	x, err := paraver.NewDimemas(s, f, about.Metadata["COMMAND"])
 	return through(s, x, err)
 }
 
@@ -330,9 +330,9 @@ func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
 
 // aboutTrace returns what formats say besides calls.
 func aboutTrace(s *ops.Source, where *places) convert.Options {
-	return convert.Options{About: aboutRun(s), Line: func(s trace.Site) (file string, line int) {
+	return convert.Options{Metadata: aboutRun(s), SourceLine: func(s trace.Site) (file string, line int) {
 		p := where.of(s)
-		if p.Precision == symbolise.LineInfo {
+		if p.Precision == symbolise.PrecisionLine {
 			return p.Frames[0].File, p.Frames[0].Line
 		}
 		return p.Base(), 0

@@ -62,7 +62,7 @@ const textRows = 16
 
 func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.out), "."))
-	if o.out == "" || sections.Special(o.out) != "" { // whose name says nothing
+	if o.out == "" || sections.SpecialFile(o.out) != "" { // whose name says nothing
 		format = "txt"
 		if o.json {
 			format = "json"
@@ -111,7 +111,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 
 // writeWhole writes a file that appears when it is complete. A device or a FIFO gets what is written at once, and stays.
 func writeWhole(path string, force bool, write func(io.Writer) error) error {
-	switch sections.Special(path) {
+	switch sections.SpecialFile(path) {
 	case "device", "FIFO":
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {

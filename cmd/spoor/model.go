@@ -114,7 +114,7 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 func moveFree(path, out string, force bool) (name string, err error) {
 	for n := 1; ; n++ {
 		name = deliver.Numbered(out, n)
-		if err = sections.Move(path, name, force); !errors.Is(err, fs.ErrExist) {
+		if err = sections.Rename(path, name, force); !errors.Is(err, fs.ErrExist) {
 			return name, err
 		}
 	}

@@ -267,8 +267,8 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		go func() { // while the job runs, which has the cores first
 			runtime.LockOSThread() // to the end, so that nothing else has this priority
 			_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)
-			container.Expect(container.Code)
-			container.Expect(container.Meta)
+			container.Prepare(container.Code)
+			container.Prepare(container.Meta)
 		}()
 	}
 	code, err := launch.Run(argv, env)

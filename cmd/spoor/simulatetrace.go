@@ -367,7 +367,7 @@ func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *tra
 	if err != nil {
 		return err
 	}
-	run, added, err := d.Add(path, r, database.Options{Place: where.called, Code: code})
+	run, added, err := d.Add(path, r, database.Options{NamePlace: where.called, Code: code})
 	if err != nil {
 		return err
 	}

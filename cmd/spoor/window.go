@@ -100,15 +100,15 @@ func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) 
 	if err != nil {
 		return nil, err
 	}
-	o.Bare = true
+	o.StructureOnly = true
 	found := make(map[trace.FunctionSite]bool)
 	for class := range r.Classes() {
 		rank := r.Members(class)[0]
-		t, err := calltree.Of(r, rank, o)
+		t, err := calltree.Build(r, rank, o)
 		if err != nil {
 			return nil, err
 		}
-		n, err := t.Round(name)
+		n, err := t.IterationCall(name)
 		if err != nil {
 			return nil, err
 		}

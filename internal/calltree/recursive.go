@@ -126,7 +126,7 @@ func (p *Tree) below(body []*Node, around []string) []*Node {
 				}
 			}
 			if len(path) > 0 {
-				n.Place = path[len(path)-1].At
+				n.Place = path[len(path)-1].Place
 			}
 		}
 	}

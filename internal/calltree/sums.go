@@ -14,7 +14,7 @@ type Sums struct {
 	BytesOut uint64  `json:"bytes_out"`
 	BytesIn  uint64  `json:"bytes_in"`
 	// Values are what was attached to the calls; of a class of several ranks a mean over these.
-	Values []Attached `json:"values,omitempty"`
+	Values []AttachedSum `json:"values,omitempty"`
 	// What a prediction has in place of Compute and MPI, see Tree.Beside.
 	PredictedCompute float64 `json:"predicted_compute_ns,omitempty"`
 	PredictedMPI     float64 `json:"predicted_mpi_ns,omitempty"`
@@ -26,8 +26,8 @@ func (s *Sums) Time() float64 { return s.Compute + s.Inside() }
 // Inside is the time in the calls.
 func (s *Sums) Inside() float64 { return s.MPI + s.Files }
 
-// Spend says how long calls of a function took.
-func (s *Sums) Spend(f *trace.Function, ns float64) {
+// AddTime says how long calls of a function took.
+func (s *Sums) AddTime(f *trace.Function, ns float64) {
 	if f.Has(trace.Posix) {
 		s.Files = ns
 	} else {
@@ -56,6 +56,6 @@ func (s *Sums) Add(t *Sums) {
 	s.PredictedMPI += t.PredictedMPI
 }
 
-func (s Sums) Times(n uint64) Sums {
+func (s Sums) Scaled(n uint64) Sums {
 	return Sums{s.Calls * n, s.Compute * float64(n), s.MPI * float64(n), s.Files * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n)), s.PredictedCompute * float64(n), s.PredictedMPI * float64(n)}
 }

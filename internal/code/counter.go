@@ -111,7 +111,7 @@ func (f *Function) newCounters(b *Body) *counters {
 // frames finds out where registers hold addresses of the frame.
 func (c *counters) frames(b *Body) {
 	known := make([]bool, len(b.Blocks))
-	c.at[c.order[0]][c.conv.Stack] = address{true, -c.conv.Pushed}
+	c.at[c.order[0]][c.conv.StackPointer] = address{true, -c.conv.Pushed}
 	known[c.order[0]] = true
 	for again := true; again; {
 		again = false
@@ -139,7 +139,7 @@ func (c *counters) frames(b *Body) {
 func (c *counters) follow(s *registerOffsets, o *op, e *insn.Effect) {
 	changed := e.Changed
 	if o.call {
-		changed = ^(c.conv.Kept | 1<<c.conv.Stack)
+		changed = ^(c.conv.CalleeSaved | 1<<c.conv.StackPointer)
 	}
 	var v address
 	if e.Step && !e.From.Memory && s[e.From.Reg].known {
@@ -204,14 +204,14 @@ func (c *counters) resolve() {
 		if e.Step {
 			o.to, o.from = number(e.To, s), number(e.From, s)
 			where, written = e.To, e.To.Memory
-			if v := s[e.From.Reg]; !e.From.Memory && v.known && e.To.Reg != c.conv.Stack {
+			if v := s[e.From.Reg]; !e.From.Memory && v.known && e.To.Reg != c.conv.StackPointer {
 				take(v.at + e.Add) // a pointer to it, or a copy of one
 			}
 		}
 		at, ok := s.offset(where)
 		switch {
 		case !ok:
-		case e.Taken:
+		case e.AddressTaken:
 			take(at)
 		case written:
 			for i, _ := slices.BinarySearch(c.words, at-7); i < len(c.words) && c.words[i] < at+e.Size; i++ {
@@ -239,7 +239,7 @@ func (c *counters) run(s []held, block int, until uint64) {
 		}
 		changed := o.changed
 		if o.call {
-			changed = ^(c.conv.Kept | 1<<c.conv.Stack)
+			changed = ^(c.conv.CalleeSaved | 1<<c.conv.StackPointer)
 		}
 		for changed &= 1<<registers - 1; changed != 0; changed &= changed - 1 {
 			s[bits.TrailingZeros32(changed)] = held{of: -1}
@@ -352,7 +352,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		k := Counter{Step: x.steps[int(v.of)], Base: int(v.of), Add: v.add}
 		if n := len(c.conv.Names); i >= n {
 			k.Offset = c.words[i-n]
-		} else if c.conv.Kept>>i&1 == 0 {
+		} else if c.conv.CalleeSaved>>i&1 == 0 {
 			continue
 		} else {
 			k.Register = c.conv.Names[i]
@@ -413,7 +413,7 @@ func (c *counters) shared(b *Body, loop, outer int) bool {
 			steps := o.to >= 0 && o.from == o.to && o.add != 0
 			changed := o.changed
 			if o.call {
-				changed |= ^(c.conv.Kept | 1<<c.conv.Stack)
+				changed |= ^(c.conv.CalleeSaved | 1<<c.conv.StackPointer)
 			}
 			for changed &= 1<<len(c.conv.Names) - 1; changed != 0; changed &= changed - 1 {
 				if p := bits.TrailingZeros32(changed); !steps || p != o.to {

@@ -29,8 +29,8 @@ func (f *Function) Start() uint64 { return f.first.lo }
 // Symbol is the function's name as the linker has it, "" if the binary was stripped of it.
 func (f *Function) Symbol() string { return f.first.name }
 
-// Has reports whether an address is in the function's code.
-func (f *Function) Has(addr uint64) bool { return f.partAt(addr) != nil }
+// Contains reports whether an address is in the function's code.
+func (f *Function) Contains(addr uint64) bool { return f.partAt(addr) != nil }
 
 func (f *Function) partAt(addr uint64) *codeRange {
 	for _, p := range f.parts {
@@ -42,7 +42,7 @@ func (f *Function) partAt(addr uint64) *codeRange {
 }
 
 func (p *codeRange) unwinding() *UnwindEntry {
-	return &UnwindEntry{Lo: p.lo, Hi: p.hi, Except: p.except, Inside: p.inside}
+	return &UnwindEntry{Lo: p.lo, Hi: p.hi, LandingTable: p.except, AtFrameSetup: p.inside}
 }
 
 // begin is the function that begins with a part.
@@ -94,7 +94,7 @@ func (f *Function) gather() {
 		p := f.parts[i]
 		m.scan(p)
 		join := func(addr uint64) {
-			if !f.Has(addr) && m.partOf(f, addr) {
+			if !f.Contains(addr) && m.partOf(f, addr) {
 				g := m.part(addr)
 				g.owner = f
 				f.parts = append(f.parts, g)
@@ -131,7 +131,7 @@ func (f *Function) gather() {
 		}
 		list := m.entries(f, &v.via.Table, limit)
 		if len(list) == 0 {
-			v.via.Way = insn.ByLost
+			v.via.Way = insn.ByUnknownTable
 			continue
 		}
 		v.target = uint64(len(f.tables))
@@ -169,8 +169,8 @@ func (m *Image) Functions() []*Function {
 	return list
 }
 
-// Func is the function that holds an address; nil if none is known.
-func (m *Image) Func(addr uint64) *Function {
+// FunctionAt is the function that holds an address; nil if none is known.
+func (m *Image) FunctionAt(addr uint64) *Function {
 	p := m.part(addr)
 	if p == nil {
 		return nil

@@ -107,8 +107,8 @@ func Open(path string) (*Image, error) {
 	return m, nil
 }
 
-// New is Open of what is read in whatever way; it has no file to be closed.
-func New(path string, r io.ReaderAt) (*Image, error) {
+// Read is Open of what is read in whatever way; it has no file to be closed.
+func Read(path string, r io.ReaderAt) (*Image, error) {
 	m, err := newImage(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -236,7 +236,7 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	var list []*codeRange
 	for _, f := range UnwindEntries(m.elf) {
 		if m.executable(f.Lo) && !m.stubs(f.Lo) {
-			p := &codeRange{lo: f.Lo, hi: f.Hi, except: f.Except, inside: f.Inside}
+			p := &codeRange{lo: f.Lo, hi: f.Hi, except: f.LandingTable, inside: f.AtFrameSetup}
 			list, m.byLo[f.Lo] = append(list, p), p
 		}
 	}
@@ -253,7 +253,7 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 				list, m.byLo[s.Value] = append(list, p), p
 			}
 			b := elf.ST_BIND(s.Info)
-			better := cmp.Or(cmp.Compare(BindRank(b), BindRank(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
+			better := cmp.Or(cmp.Compare(BindingOrder(b), BindingOrder(bind[p])), cmp.Compare(len(s.Name), len(p.name)), cmp.Compare(s.Name, p.name)) < 0
 			if p.name == "" || better {
 				p.name, bind[p] = s.Name, b
 			}
@@ -281,8 +281,8 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	}
 }
 
-// BindRank orders bindings by how public they are.
-func BindRank(b elf.SymBind) int {
+// BindingOrder orders bindings by how public they are.
+func BindingOrder(b elf.SymBind) int {
 	switch b {
 	case elf.STB_GLOBAL:
 		return 0

@@ -125,7 +125,7 @@ func (f *Function) walk(depth int) (back bool, lowest int) {
 		case insn.Return:
 			return true, lowest
 		case insn.Branch, insn.Jump:
-			if f.Has(v.target) {
+			if f.Contains(v.target) {
 				work = append(work, v.target)
 			} else if g, name := m.callee(v); comesBackByName(g, name) && leave(g) {
 				return true, lowest

@@ -67,7 +67,7 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 		if f.Image == nil {
 			return nil
 		}
-		if functions[i] = f.Image.Func(f.Address - 1); functions[i] == nil {
+		if functions[i] = f.Image.FunctionAt(f.Address - 1); functions[i] == nil {
 			return nil
 		}
 	}
@@ -115,22 +115,22 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 // order is that of what begins at an address of a block.
 func order(block int, addr uint64) uint64 { return uint64(block)<<44 | addr&(1<<44-1) }
 
-// A Common is what the paths of a call and of the one after it have in common.
-type Common struct {
+// A PathComparison is what the paths of a call and of the one after it have in common.
+type PathComparison struct {
 	// Loops are those around both, outermost first: whether their counters detect another iteration.
 	Loops []bool
-	// Round: the second call does not follow the first in the order of the code, so that some loop began another
+	// NewIteration: the second call does not follow the first in the order of the code, so that some loop began another
 	// iteration, the innermost if nothing else is known; else control went forward.
-	Round bool
+	NewIteration bool
 }
 
 // ComparePaths finds out what the path of a call and of the one after it have in common.
-func ComparePaths(a, b []PathPlace) Common {
+func ComparePaths(a, b []PathPlace) PathComparison {
 	k := 0
 	for k < len(a) && k < len(b) && a[k].ID == b[k].ID {
 		k++
 	}
-	c := Common{Round: k == len(a) || k == len(b) || a[k].Order >= b[k].Order}
+	c := PathComparison{NewIteration: k == len(a) || k == len(b) || a[k].Order >= b[k].Order}
 	for i := range k {
 		if a[i].Loop {
 			c.Loops = append(c.Loops, a[i].Counter.Comparable(b[i].Counter))

@@ -77,9 +77,9 @@ func (w *BackgroundWriter) Close() error {
 	return w.failed()
 }
 
-// A Patched file is written in order, but for lines that are filled in later, when it is known what
+// A PatchedFile file is written in order, but for lines that are filled in later, when it is known what
 // they are to say: which message a receive got that takes any. The first error stays.
-type Patched struct {
+type PatchedFile struct {
 	f    *os.File
 	from int64 // where the buffer belongs
 	buf  []byte
@@ -87,25 +87,25 @@ type Patched struct {
 }
 
 // Err is the first error.
-func (p *Patched) Err() error { return p.err }
+func (p *PatchedFile) Err() error { return p.err }
 
 const bufferSize = 1 << 18
 
 // NewPatched begins to write a file.
-func NewPatched(f *os.File) *Patched { return &Patched{f: f, buf: make([]byte, 0, bufferSize)} }
+func NewPatched(f *os.File) *PatchedFile { return &PatchedFile{f: f, buf: make([]byte, 0, bufferSize)} }
 
 // Position is the offset of what is added next.
-func (p *Patched) Position() int64 { return p.from + int64(len(p.buf)) }
+func (p *PatchedFile) Position() int64 { return p.from + int64(len(p.buf)) }
 
-// Add writes what will be patched as a whole, or not at all.
-func (p *Patched) Add(b []byte) {
+// Append writes what will be patched as a whole, or not at all.
+func (p *PatchedFile) Append(b []byte) {
 	if len(p.buf)+len(b) > bufferSize {
 		p.flush()
 	}
 	p.buf = append(p.buf, b...)
 }
 
-func (p *Patched) flush() {
+func (p *PatchedFile) flush() {
 	if p.err == nil {
 		_, p.err = p.f.Write(p.buf)
 	}
@@ -115,7 +115,7 @@ func (p *Patched) flush() {
 
 // Patch replaces what was added at a position. It lies in the buffer or in the file, since nothing
 // is split between the two.
-func (p *Patched) Patch(at int64, b []byte) {
+func (p *PatchedFile) Patch(at int64, b []byte) {
 	if at >= p.from {
 		copy(p.buf[at-p.from:], b)
 		return
@@ -126,7 +126,7 @@ func (p *Patched) Patch(at int64, b []byte) {
 }
 
 // Close ends the file.
-func (p *Patched) Close() error {
+func (p *PatchedFile) Close() error {
 	p.flush()
 	if err := p.f.Close(); p.err == nil {
 		p.err = err

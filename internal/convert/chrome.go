@@ -31,7 +31,7 @@ type Chrome struct {
 // NewChrome begins a trace.
 func NewChrome(s *ops.Source, w io.Writer, o Options) (*Chrome, error) {
 	x := &Chrome{w: w, s: s, o: o, texts: make(map[string][]byte)}
-	about, err := json.Marshal(o.About)
+	about, err := json.Marshal(o.Metadata)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (x *Chrome) text(s string) []byte {
 
 func (x *Chrome) site(place int) []byte {
 	return ops.AtPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
-		file, line := x.o.Line(s)
+		file, line := x.o.SourceLine(s)
 		if line > 0 {
 			file += ":" + strconv.Itoa(line)
 		}

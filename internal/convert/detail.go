@@ -13,9 +13,9 @@ import (
 
 // Options say what to write besides calls.
 type Options struct {
-	Line  func(trace.Site) (file string, line int) // the source line of a call site, or else where it is in which module, and no line
-	About map[string]string                        // what is known of the trace as a whole
-	Marks []Mark                                   // in the order of time
+	SourceLine func(trace.Site) (file string, line int) // the source line of a call site, or else where it is in which module, and no line
+	Metadata   map[string]string                        // what is known of the trace as a whole
+	Marks      []Mark                                   // in the order of time
 }
 
 // A Mark says what is to be seen at a time, for formats that have such.

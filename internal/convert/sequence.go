@@ -11,7 +11,7 @@ import (
 // A Sequence is a rank as simulators replay it: what it computes and does, one after the other. Writers of such formats have one.
 type Sequence struct {
 	Source *ops.Source
-	Out    *Patched
+	Out    *PatchedFile
 	Rank   int
 
 	blank  func(length int64) []byte // a record that nothing comes of
@@ -51,20 +51,20 @@ func NewSequence(s *ops.Source, what string, blank func(length int64) []byte) (S
 	return Sequence{Source: s, blank: blank, tags: make(map[Channel]int)}, nil
 }
 
-// Start starts with a rank.
-func (q *Sequence) Start(k *trace.Rank) {
+// StartRank starts with a rank.
+func (q *Sequence) StartRank(k *trace.Rank) {
 	q.Rank, q.last, q.posted = k.Number(), 0, make(map[uint64]posted)
 }
 
-// Stop makes nothing of receives that nobody waits for.
-func (q *Sequence) Stop() {
+// FinishRank makes nothing of receives that nobody waits for.
+func (q *Sequence) FinishRank() {
 	for id := range q.posted {
-		q.Withdraw(id)
+		q.CancelReceive(id)
 	}
 }
 
-// Computed is how long the rank computed before a call. Calls of other threads have no place in what a rank is, and are counted.
-func (q *Sequence) Computed(c *ops.Call, is string) (ns int64, ok bool) {
+// ComputedNs is how long the rank computed before a call. Calls of other threads have no place in what a rank is, and are counted.
+func (q *Sequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
 	if c.Stream > 0 {
 		q.Source.Losses.Add("calls of threads but the first: "+is+", which waits for ever if they exchanged messages", 1)
 		return 0, false
@@ -82,27 +82,27 @@ func (q *Sequence) Leave(c *ops.Call) error {
 	return nil
 }
 
-// Number returns a small number for a tag, the same on all ranks.
-func (q *Sequence) Number(t Channel) int64 {
+// ChannelNumber returns a small number for a tag, the same on all ranks.
+func (q *Sequence) ChannelNumber(t Channel) int64 {
 	n, _ := once.Number(q.tags, t)
 	return int64(n)
 }
 
-// Post has a receive written that is posted. Of one with a wildcard it leaves room for what comes out.
-func (q *Sequence) Post(x *ops.Act, room int64, write func(peer int64)) {
+// PostReceive has a receive written that is posted. Of one with a wildcard it leaves room for what comes out.
+func (q *Sequence) PostReceive(x *ops.Act, room int64, write func(peer int64)) {
 	p := posted{at: q.Out.Position()}
 	if peer := int64(x.World()); peer >= 0 && x.Tag >= 0 {
 		write(peer)
 	} else {
 		p.wild = true
-		q.Out.Add(q.blank(room))
+		q.Out.Append(q.blank(room))
 	}
 	p.length = q.Out.Position() - p.at
 	q.posted[x.ID] = p
 }
 
-// Received puts the record of a posted receive where room was left for it.
-func (q *Sequence) Received(x *ops.Act, record func() []byte) {
+// FillReceive puts the record of a posted receive where room was left for it.
+func (q *Sequence) FillReceive(x *ops.Act, record func() []byte) {
 	if p, ok := q.posted[x.ID]; ok {
 		if p.wild {
 			q.Out.Patch(p.at, record())
@@ -111,8 +111,8 @@ func (q *Sequence) Received(x *ops.Act, record func() []byte) {
 	}
 }
 
-// Withdraw makes nothing of a receive that never got a message, if it is one that was posted.
-func (q *Sequence) Withdraw(id uint64) bool {
+// CancelReceive makes nothing of a receive that never got a message, if it is one that was posted.
+func (q *Sequence) CancelReceive(id uint64) bool {
 	p, ok := q.posted[id]
 	if ok {
 		q.Out.Patch(p.at, q.blank(p.length))
@@ -121,8 +121,8 @@ func (q *Sequence) Withdraw(id uint64) bool {
 	return ok
 }
 
-// Lost counts what simulators have nothing for.
-func (q *Sequence) Lost(x *ops.Act) {
+// CountLost counts what simulators have nothing for.
+func (q *Sequence) CountLost(x *ops.Act) {
 	switch x.Kind {
 	case ops.Put, ops.Get, ops.Atomic:
 		q.Source.Losses.Add("one-sided transfers", 1)

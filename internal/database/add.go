@@ -24,10 +24,10 @@ import (
 
 // Options say how to add a trace.
 type Options struct {
-	// Place names a call site of an MPI function, or with "" for its name a frame around one.
-	Place func(function string, at trace.Site) symbolise.Place
-	Code  *trace.Code       // what the program's machine code says; nil: nothing
-	Tags  map[string]string // beside those that the trace has; they win
+	// NamePlace names a call site of an MPI function, or with "" for its name a frame around one.
+	NamePlace func(function string, at trace.Site) symbolise.Place
+	Code      *trace.Code       // what the program's machine code says; nil: nothing
+	Tags      map[string]string // beside those that the trace has; they win
 }
 
 // Add adds a trace, unless it is there: then it only adds tags, and says so. All of it is added, or nothing.

@@ -70,7 +70,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	if f.summary, err = summary.Of(r); err != nil {
 		return nil, err
 	}
-	named, err := sites.ByLine(r, o.Place)
+	named, err := sites.ByLine(r, o.NamePlace)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		f.rows = append(f.rows, n)
 	}
 	for class := range r.Classes() {
-		p, err := profile.OfRank(r, r.Members(class)[0], calltree.Options{Where: o.Place})
+		p, err := profile.OfRank(r, r.Members(class)[0], calltree.Options{Locate: o.NamePlace})
 		if err != nil {
 			return nil, err
 		}
@@ -102,12 +102,12 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		if o.Code == nil {
 			continue
 		}
-		if p, err = profile.OfRank(r, r.Members(class)[0], calltree.Options{Where: o.Place, Code: o.Code}); err != nil {
+		if p, err = profile.OfRank(r, r.Members(class)[0], calltree.Options{Locate: o.NamePlace, Code: o.Code}); err != nil {
 			return nil, err
 		}
 		f.coded = append(f.coded, p)
 	}
-	f.name(o.Place)
+	f.name(o.NamePlace)
 	comms, err := handles.Of(r).Comms()
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 			return nil, err
 		}
 		called := func(function string, s trace.Site) string {
-			p := o.Place(function, s)
+			p := o.NamePlace(function, s)
 			return p.String()
 		}
 		if f.changes, err = efficiency.IterationFindings(r, f.when, called); err != nil {

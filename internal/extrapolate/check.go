@@ -39,7 +39,7 @@ func check(c *sections.Content) error {
 
 // readerOf reads a trace that was made.
 func readerOf(c *sections.Content) (*trace.Reader, error) {
-	file, err := sections.Plain(c)
+	file, err := sections.EncodeUntimed(c)
 	if err != nil {
 		return nil, err
 	}

@@ -371,7 +371,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		v := vals[p.At:p.End]
 		var def *trace.ParamDef
 		if p.Param != signature.Made {
-			def = sections.DefOf(c.Func, p)
+			def = sections.ParamOf(c.Func, p)
 		}
 		switch {
 		case known != nil && known(p):

@@ -252,16 +252,16 @@ type scratch struct {
 // Code writes or reads n grammars.
 func Code(c *wire.Coder, list *[]*Grammar, n int) {
 	for _, g := range *list {
-		if c.R == nil {
+		if c.Reader == nil {
 			c.B = g.AppendBinary(c.B)
 		}
 	}
-	if c.R == nil {
+	if c.Reader == nil {
 		return
 	}
 	*list = nil
 	for range n {
-		g := Read(c.R)
+		g := Read(c.Reader)
 		if c.Failed() {
 			*list = nil
 			return

@@ -9,13 +9,13 @@ import (
 
 // Code writes the sequence of b. It reads one of terminals below n into a new Builder, which continues it.
 func (b *Builder) Code(c *wire.Coder, n int) *Builder {
-	if c.R == nil {
+	if c.Reader == nil {
 		at := len(c.B)
 		c.B = b.AppendBinary(c.B)
 		c.B = slices.Insert(c.B, at, wire.AppendUvarint(nil, uint64(len(c.B)-at))...)
 		return b
 	}
-	g, _, err := Decode(c.R.Blob())
+	g, _, err := Decode(c.Reader.Blob())
 	if err == nil {
 		err = g.CheckTerminals(n)
 	}

@@ -191,7 +191,7 @@ func TestRefusesShapes(t *testing.T) {
 	c := s.classes[0]
 	for i := range c.counts {
 		if v, _ := c.counts[i].Same(); v == 299 {
-			c.counts[i] = column.Of(298)
+			c.counts[i] = column.FromValues(298)
 		}
 	}
 	if _, _, ok := c.repeatedAlike(); ok {

@@ -141,8 +141,8 @@ func (c *class) taking(o *class) func(x course) (course, bool) {
 func codeCourses(c *wire.Coder, courses *[]course, n bounds) {
 	wire.List(c, courses, 7, func(_ int, x *course) {
 		c.String(&x.name)
-		wire.Int(c, &x.stream, n.streams-1)
-		wire.Int(c, &x.terminal, n.terminals-1)
+		wire.Bounded(c, &x.stream, n.streams-1)
+		wire.Bounded(c, &x.terminal, n.terminals-1)
 		codeFrom(c, &x.from)
 		for _, list := range x.lists() {
 			wire.List(c, list, 2, func(_ int, p *timing.Phase) { wire.Uints(c, &p.Calls, &p.Sum) })

@@ -126,9 +126,9 @@ func (c *class) uniteHists(list []*class) {
 
 func (c *class) codeHists(x *wire.Coder, n bounds) {
 	wire.List(x, &c.hists, 6, func(_ int, h *histogram) {
-		wire.Int(x, &h.terminal, n.terminals-1)
-		if codeFrom(x, &h.from); x.R != nil {
-			h.duration, h.gap = hist.Decode(x.R), hist.Decode(x.R)
+		wire.Bounded(x, &h.terminal, n.terminals-1)
+		if codeFrom(x, &h.from); x.Reader != nil {
+			h.duration, h.gap = hist.Decode(x.Reader), hist.Decode(x.Reader)
 		} else {
 			x.B = h.gap.AppendBinary(h.duration.AppendBinary(x.B))
 		}

@@ -81,7 +81,7 @@ func (c *class) leafSteps(tr *track.Track) {
 	for i := range tr.Lanes {
 		for _, step := range tr.Lanes[i].By {
 			for _, d := range step {
-				c.steps = append(c.steps, column.Of(d))
+				c.steps = append(c.steps, column.FromValues(d))
 			}
 		}
 	}

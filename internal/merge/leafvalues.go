@@ -36,7 +36,7 @@ func (c *class) placeValues(out *sections.Class, sh *classShape) {
 			v.streams[i].queries, v.streams[i].some, v.streams[i].first = maxQueries, true, v.first[i]
 		}
 	}
-	out.PlacedValues = v.ofClass()
+	out.LeafValues = v.ofClass()
 	v.ofRanks(out)
 }
 
@@ -51,7 +51,7 @@ type valuePlaces struct {
 }
 
 // ofClass returns what was attached at leaves, by name, where that is not what was attached to all calls from the same site.
-func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
+func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 	room := maxPlacedValues
 	for named := range alike(v.c.courses, func(x, y *course) bool { return x.name == y.name }) {
 		name := named[0].name
@@ -59,14 +59,14 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 		if name == "" || all == nil {
 			continue
 		}
-		bySite := make(map[int][]sections.PlacedValue)
+		bySite := make(map[int][]sections.LeafValue)
 		for courses := range alike(named, (*course).sameTerminal) {
 			if p := v.streams[courses[0].stream]; p != nil {
 				site := v.site[courses[0].terminal]
 				bySite[site] = append(bySite[site], p.values(courses)...)
 			}
 		}
-		var list []sections.PlacedValue
+		var list []sections.LeafValue
 		for site, leaves := range bySite {
 			mean, uneven := all[site].Mean(), false
 			for _, x := range leaves {
@@ -82,9 +82,9 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 			continue
 		}
 		room -= len(list)
-		slices.SortFunc(list, func(a, b sections.PlacedValue) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(list, func(a, b sections.LeafValue) int { return a.Leaf - b.Leaf })
 		if out == nil {
-			out = make(map[string][]sections.PlacedValue)
+			out = make(map[string][]sections.LeafValue)
 		}
 		out[name] = list
 	}
@@ -92,7 +92,7 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.PlacedValue) {
 }
 
 // values returns what was attached at the leaves of one terminal; nil if unknown.
-func (p *placing) values(courses []course) (list []sections.PlacedValue) {
+func (p *placing) values(courses []course) (list []sections.LeafValue) {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, _ := p.waysTo(leaves)
 	below, above, count := make(map[at]*callShare), make(map[at]*callShare), make(map[at]*callShare)
@@ -108,7 +108,7 @@ func (p *placing) values(courses []course) (list []sections.PlacedValue) {
 		for i := range p.arrivals[leaf] {
 			calls += float64(p.arrivals[leaf][i].Count()) * p.ranks
 		}
-		x := sections.PlacedValue{Leaf: p.first + leaf, Calls: uint64(calls)}
+		x := sections.LeafValue{Leaf: p.first + leaf, Calls: uint64(calls)}
 		if n := count[at{leaf, 0}]; n != nil {
 			x.Count = uint64(math.Round(n.time))
 			x.Sum = int64(math.Round(above[at{leaf, 0}].time - below[at{leaf, 0}].time))
@@ -291,7 +291,7 @@ func (a *attachments) code(c *wire.Coder, sites int) {
 	wire.List(c, &names, 1, func(_ int, name *string) {
 		c.String(name)
 		list := (*a)[*name]
-		if c.R != nil {
+		if c.Reader != nil {
 			list = make([]model.ValueStat, sites)
 		}
 		for i := range list {
@@ -301,10 +301,10 @@ func (a *attachments) code(c *wire.Coder, sites int) {
 				}
 			}
 		}
-		if c.R != nil && *a == nil {
+		if c.Reader != nil && *a == nil {
 			*a = make(attachments)
 		}
-		if c.R != nil {
+		if c.Reader != nil {
 			(*a)[*name] = list
 		}
 	})

@@ -168,13 +168,13 @@ func (c *class) codeOwn(x *wire.Coder, n bounds) {
 		kind = someOwn
 	}
 	wire.Byte(x, &kind)
-	if x.R != nil && (kind > someOwn || kind == someOwn && ranks > x.R.Rest()) {
-		x.R.Fail("courses of %d ranks of kind %d", ranks, kind)
+	if x.Reader != nil && (kind > someOwn || kind == someOwn && ranks > x.Reader.Rest()) {
+		x.Reader.Fail("courses of %d ranks of kind %d", ranks, kind)
 	}
 	if c.own.lost = kind == lostOwn; kind != someOwn || x.Failed() {
 		return
 	}
-	if x.R != nil {
+	if x.Reader != nil {
 		c.own.of = make([][]course, ranks)
 	}
 	for i := range c.own.of {

@@ -49,7 +49,7 @@ func (c *class) placing(sh *classShape, stream, member int) *placing {
 
 // placed returns the leaves whose times are not those of their terminal, and those whose first calls took far longer than the rest. mixed are the terminals whose calls may take
 // different and not negligible times at single places that are not known.
-func (c *class) placed(sh *classShape, times sections.Terminals) (list []sections.Placed, firsts []sections.First, mixed []int) {
+func (c *class) placed(sh *classShape, times sections.Terminals) (list []sections.LeafTimes, firsts []sections.First, mixed []int) {
 	total := c.allTime()
 	known := make(map[int]bool)
 	p := c.placing(sh, 0, 0)
@@ -62,7 +62,7 @@ func (c *class) placed(sh *classShape, times sections.Terminals) (list []section
 			}
 		}
 		slices.SortFunc(firsts, func(a, b sections.First) int { return a.Leaf - b.Leaf })
-		slices.SortFunc(p.out, func(a, b sections.Placed) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(p.out, func(a, b sections.LeafTimes) int { return a.Leaf - b.Leaf })
 		list = p.out
 	}
 	for t := range times.Len() {
@@ -121,7 +121,7 @@ type placing struct {
 	some       bool // not all ranks need have the courses at hand
 	queries    int
 	first      int // number of the first leaf, over all threads
-	out        []sections.Placed
+	out        []sections.LeafTimes
 }
 
 // A callShare is a leaf's share of the calls and times of courses.
@@ -167,13 +167,13 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		}
 	}
 	gap, duration := times.Gap.Mean(), times.Duration.Mean()
-	away, own := 0.0, make([]sections.Placed, 0, len(leaves))
+	away, own := 0.0, make([]sections.LeafTimes, 0, len(leaves))
 	for _, leaf := range leaves {
 		g, d := gaps[at{leaf, 0}], durations[at{leaf, 0}]
 		if g == nil || d == nil || g.calls == 0 {
 			continue
 		}
-		x := sections.Placed{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
+		x := sections.LeafTimes{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), Entry: math.NaN()}
 		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
 		var entries []float64 // means of calls that enter at least that number of loops
 		others := g

@@ -112,7 +112,7 @@ func (r ranked) of(members []int) ranked {
 //
 //	ranked = per list: 1 if it is kept, per rank the difference to the rank before varint
 func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
-	if c.R != nil {
+	if c.Reader != nil {
 		r = make(ranked, firstSite+2*sites)
 	}
 	for i := range r {
@@ -120,9 +120,9 @@ func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
 		if c.Bool(&kept); !kept || c.Failed() {
 			continue
 		}
-		if c.R != nil {
-			if ranks > c.R.Rest() {
-				c.R.Fail("times of %d ranks in %d bytes", ranks, c.R.Rest())
+		if c.Reader != nil {
+			if ranks > c.Reader.Rest() {
+				c.Reader.Fail("times of %d ranks in %d bytes", ranks, c.Reader.Rest())
 				return nil
 			}
 			r[i] = make([]timing.Step, ranks)
@@ -130,7 +130,7 @@ func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
 		last := int64(0)
 		for k, s := range r[i] {
 			step := int64(s)
-			if wire.From(c, &step, last); step < 0 || step > timing.MaxStep {
+			if wire.Relative(c, &step, last); step < 0 || step > timing.MaxStep {
 				c.Refuse(true, "time of step %d", step)
 				return nil
 			}
@@ -306,10 +306,10 @@ func (c *class) codeRanked(x *wire.Coder) {
 	c.ranked = c.ranked.code(x, ranks, sites)
 	for _, name := range slices.Sorted(maps.Keys(c.attached)) {
 		r := c.valued[name]
-		if r == nil && x.R == nil {
+		if r == nil && x.Reader == nil {
 			r = noValues(sites, ranks)
 		}
-		if r = r.code(x, ranks, sites); x.R != nil {
+		if r = r.code(x, ranks, sites); x.Reader != nil {
 			if c.valued == nil {
 				c.valued = make(map[string]ranked)
 			}

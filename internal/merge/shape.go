@@ -193,7 +193,7 @@ func (s *State) shapeOf(key string) (*classShape, error) {
 func decodeKey(key string) (*classShape, error) {
 	s := &classShape{}
 	r := wire.NewReader([]byte(key), "class key")
-	if grammar.CodeAll(&wire.Coder{R: r}, &s.streams); r.Err() != nil {
+	if grammar.CodeAll(&wire.Coder{Reader: r}, &s.streams); r.Err() != nil {
 		return nil, r.Err()
 	}
 	s.repeats = grammar.Repeats(s.streams)

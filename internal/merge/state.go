@@ -116,9 +116,9 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if err := sh.checkLanes(streams, orders); err != nil {
 		return nil, err
 	}
-	c := &class{key: k, decoded: sh, ranks: column.Of(int64(rank))}
+	c := &class{key: k, decoded: sh, ranks: column.FromValues(int64(rank))}
 	for _, n := range counts {
-		c.counts = append(c.counts, column.Of(n))
+		c.counts = append(c.counts, column.FromValues(n))
 	}
 	var err error
 	if c.values, err = single(tr, sh); err != nil {
@@ -142,7 +142,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	if !sh.namesFiles() {
 		p.Folder = ""
 	}
-	s.processes.Append(sections.Coarse(model.Process{
+	s.processes.Append(sections.RoundProcess(model.Process{
 		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads, Folder: string(signature.Template([]byte(p.Folder), rank)),
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
 	}, world))
@@ -303,7 +303,7 @@ func (c *class) inFile() (sections.Class, error) {
 	out := sections.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
-	out.Placed, out.Firsts, out.Mixed = c.placed(shape, out.Terminals)
+	out.LeafTimes, out.Firsts, out.Mixed = c.placed(shape, out.Terminals)
 	c.rankColumns(&out, shape)
 	c.placeValues(&out, shape)
 	return out, nil

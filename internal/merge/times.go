@@ -34,7 +34,7 @@ func summariesOf(s *skeletons) (of []int32, n int) {
 	}
 	of = make([]int32, len(s.of))
 	for i, k := range s.of {
-		if first := s.first[k]; first != i && members[k] >= sections.PoolFrom {
+		if first := s.first[k]; first != i && members[k] >= sections.MinPool {
 			of[i] = of[first]
 			continue
 		}
@@ -94,7 +94,7 @@ func (c *class) unpool(times []summary, like []int, calls []uint64) {
 		now[first] = append(now[first], n)
 	}
 	for first, list := range now {
-		if before[first] < sections.PoolFrom || len(list) >= sections.PoolFrom {
+		if before[first] < sections.MinPool || len(list) >= sections.MinPool {
 			continue
 		}
 		var whole summary
@@ -168,7 +168,7 @@ func (c *class) leafTimes(tr *track.Track, rank int) (inside int64) {
 }
 
 func (c *class) codeTimes(x *wire.Coder, n bounds) {
-	if x.R != nil {
+	if x.Reader != nil {
 		c.times, c.totals = make([]summary, n.summaries), make(totals, n.sites)
 	}
 	for i := range c.times {
@@ -197,8 +197,8 @@ func codeStat(c *wire.Coder, s *model.Stat) {
 	wire.Integers(c, &hi)
 	wire.Uints(c, &lo)
 	s.Squares = least.Plus(model.Wide{Hi: uint64(hi), Lo: lo})
-	wire.Int(c, &s.MinRank, model.MaxRanks)
-	wire.From(c, &rank, int64(s.MinRank))
+	wire.Bounded(c, &s.MinRank, model.MaxRanks)
+	wire.Relative(c, &rank, int64(s.MinRank))
 	c.Refuse(rank < 0 || rank > model.MaxRanks, "a rank that isn't there")
 	s.MaxRank = int32(rank)
 }

@@ -27,7 +27,7 @@ type values struct {
 // columns returns all columns. It makes them first if there are only the values of a single rank.
 func (v *values) columns() []column.Column {
 	if v.ones != nil {
-		v.cols, v.ones = column.Each(v.ones), nil
+		v.cols, v.ones = column.SingleValues(v.ones), nil
 	}
 	return v.cols
 }
@@ -148,7 +148,7 @@ func (v *values) of(list []column.Column, room *[]column.Run, l *valueLayout, te
 	}
 	*room = slices.Grow((*room)[:0], width)[:width]
 	for i := range *room {
-		list = append(list, column.One(&(*room)[i], v.ones[v.nums.at(l.at(terminal, i))]))
+		list = append(list, column.SingleRun(&(*room)[i], v.ones[v.nums.at(l.at(terminal, i))]))
 	}
 	return list
 }
@@ -188,7 +188,7 @@ func (v *values) append(b []byte) []byte {
 		}
 		b = v.cols[i].AppendRuns(append(b, varies))
 	}
-	nums := column.OfNumbers(v.nums.n, v.nums.at)
+	nums := column.FromFunc(v.nums.n, v.nums.at)
 	b = nums.AppendRuns(b)
 	zeros := max(0, v.nums.n/maxPerByte+1-(len(b)-begin))
 	return append(wire.AppendUvarint(b, uint64(zeros)), make([]byte, zeros)...)

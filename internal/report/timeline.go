@@ -278,7 +278,7 @@ func (row *Row) name(r *trace.Reader, list []thread, o Options) error {
 	if err != nil {
 		return err
 	}
-	row.Of = o.Named.Where.MadeFor(k, list[0].stream)
+	row.Of = o.Named.Where.StartFunctions(k, list[0].stream)
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *summary.Summary,
 	t.first = first
 	done := 0
 	rep, err := waits.Analyse(r, waits.Options{
-		Path: true, Name: o.called, Loops: calltree.NewLoops(r, calltree.Options{Where: o.Named.Where, Code: o.Code}),
+		Path: true, Name: o.called, Loops: calltree.NewLoops(r, calltree.Options{Locate: o.Named.Where, Code: o.Code}),
 		Progress: func(n uint64) { done += int(n); o.Progress("finding wait states", done, int(s.Calls)) },
 		Each:     func(x waits.Wait) { w.add(x, first-t.StartNs) },
 	})

@@ -10,7 +10,7 @@ import (
 // A Naming says what call sites are called, and which are one: compilers copy calls, so that one source line has several
 // addresses. What has no line in the debug information is one by its address.
 type Naming struct {
-	Where calltree.Where
+	Where calltree.Locate
 
 	first map[line]trace.Site // the lowest address of each line
 	of    map[trace.FunctionSite]trace.FunctionSite
@@ -29,10 +29,10 @@ type frame struct {
 }
 
 // Apart is a naming in which each address is a call site of its own.
-func Apart(where calltree.Where) *Naming { return &Naming{Where: where} }
+func Apart(where calltree.Locate) *Naming { return &Naming{Where: where} }
 
 // ByLine is a naming in which addresses of one source line in one call path are one call site.
-func ByLine(r *trace.Reader, where calltree.Where) (*Naming, error) {
+func ByLine(r *trace.Reader, where calltree.Locate) (*Naming, error) {
 	s := &Naming{
 		Where: where, first: make(map[line]trace.Site), of: make(map[trace.FunctionSite]trace.FunctionSite), alone: make(map[frame]trace.Site),
 		outer: make(map[trace.Site]*trace.Site), count: make(map[trace.FunctionSite]int),
@@ -60,7 +60,7 @@ func ByLine(r *trace.Reader, where calltree.Where) (*Naming, error) {
 	lines := make(map[frame]line)
 	for _, f := range frames {
 		p := where(f.function, f.at)
-		if p.Precision < symbolise.LineInfo {
+		if p.Precision < symbolise.PrecisionLine {
 			continue
 		}
 		l := line{f.function, f.at.Module, p.String()}

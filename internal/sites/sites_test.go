@@ -35,9 +35,9 @@ func TestByLine(t *testing.T) {
 		calls     uint64
 		addresses int
 	}{
-		{"a line", symbolise.LineInfo, false, 1, 3 * 6, 2},
-		{"asked for apart", symbolise.LineInfo, true, 2, 3 * 5, 1},
-		{"without lines", symbolise.LineInfo - 1, false, 2, 3 * 5, 1},
+		{"a line", symbolise.PrecisionLine, false, 1, 3 * 6, 2},
+		{"asked for apart", symbolise.PrecisionLine, true, 2, 3 * 5, 1},
+		{"without lines", symbolise.PrecisionLine - 1, false, 2, 3 * 5, 1},
 	} {
 		named, err := sites.ByLine(r, at(c.known))
 		if c.apart {

@@ -361,7 +361,7 @@ func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
 
 func (l phaseLine) code(c *wire.Coder) {
 	n := len(l.past)
-	if wire.Index(c, &n, MostPhases); c.R != nil {
+	if wire.Index(c, &n, MostPhases); c.Reader != nil {
 		l.past = append(l.past, make([]Phase, n)...)
 	}
 	for i := range l.past {
@@ -369,7 +369,7 @@ func (l phaseLine) code(c *wire.Coder) {
 	}
 	wire.Uints(c, &l.last.Calls, &l.last.Sum, &l.mean, &l.slack, &l.due, &l.left, &l.total)
 	wire.Integers(c, &l.drift)
-	if c.R == nil {
+	if c.Reader == nil {
 		return
 	}
 	c.Refuse(l.left > l.due, "%d of %d calls to come", l.left, l.due)

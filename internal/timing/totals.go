@@ -184,7 +184,7 @@ func (c *col) time(i int) (ns, within float64) {
 // With order 0 the total of gaps comes first, with 1 that of durations. Bit 0 of kinds says that there is a column of
 // gaps, bit 1 one of durations.
 func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
-	wire.Int(c, &x.first, 1)
+	wire.Bounded(c, &x.first, 1)
 	var of *col
 	for _, kind := range []int{x.first, 1 - x.first} {
 		codeCol(c, &x.totals[kind], ranks, of, formRest)
@@ -215,7 +215,7 @@ func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
 // not like the ranks.
 func DecodeTotals(r *wire.Reader, ranks, terminals int) *ClassTotals {
 	x := &ClassTotals{}
-	if x.code(&wire.Coder{R: r}, ranks, terminals); r.Err() != nil {
+	if x.code(&wire.Coder{Reader: r}, ranks, terminals); r.Err() != nil {
 		return nil
 	}
 	return x
@@ -229,7 +229,7 @@ func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	if c.Failed() {
 		return
 	}
-	if c.R != nil {
+	if c.Reader != nil {
 		*to = &col{of: of}
 	}
 	x := *to
@@ -240,12 +240,12 @@ func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	switch x.form {
 	case formSame:
 	case formSeq:
-		if column.CodeStored(c, &x.seq, &x.levels, nil, ranks); c.R != nil && x.seq != nil {
+		if column.CodeStored(c, &x.seq, &x.levels, nil, ranks); c.Reader != nil && x.seq != nil {
 			c.Refuse(!x.seq.Bounds(0, MaxStep), "times out of range")
 		}
 	default:
-		if c.R != nil {
-			c.Refuse(x.base < -MaxStep || x.form == formPart && x.base > MaxStep || ranks > c.R.Rest(), "times of %d ranks in %d bytes, about %d", ranks, c.R.Rest(), x.base)
+		if c.Reader != nil {
+			c.Refuse(x.base < -MaxStep || x.form == formPart && x.base > MaxStep || ranks > c.Reader.Rest(), "times of %d ranks in %d bytes, about %d", ranks, c.Reader.Rest(), x.base)
 			if c.Failed() {
 				return
 			}
@@ -261,7 +261,7 @@ func (x *col) codeHead(c *wire.Coder) {
 	if x.form != formSame {
 		head |= byte(x.unit) << formBits
 	}
-	if wire.Byte(c, &head); c.R != nil {
+	if wire.Byte(c, &head); c.Reader != nil {
 		x.form, x.unit = head&(1<<formBits-1), int64(head>>formBits)
 	}
 	if x.form == formSame {
@@ -270,13 +270,13 @@ func (x *col) codeHead(c *wire.Coder) {
 	c.Refuse(x.unit < 1 || x.unit > maxUnit, "levels of %d steps", x.unit)
 	switch x.form {
 	case formSame:
-		wire.Int(c, &x.base, 2*MaxStep)
+		wire.Bounded(c, &x.base, 2*MaxStep)
 	case formAbout:
-		wire.Int(c, &x.base, MaxStep)
+		wire.Bounded(c, &x.base, MaxStep)
 	case formPart:
 		wire.Integers(c, &x.base)
 	case formRest:
-		wire.Int(c, &x.base, maxBase)
+		wire.Bounded(c, &x.base, maxBase)
 	}
 }
 
@@ -284,8 +284,8 @@ func (x *col) codeHead(c *wire.Coder) {
 func (x *col) codeOff(c *wire.Coder) {
 	last := int64(0)
 	for i := range x.off {
-		wire.From(c, &x.off[i], last)
-		if c.R != nil {
+		wire.Relative(c, &x.off[i], last)
+		if c.Reader != nil {
 			v := x.off[i] - last
 			if c.Refuse(v < -2*MaxStep || v > 2*MaxStep, "rank %d: %d levels more", i, v); c.Failed() {
 				return

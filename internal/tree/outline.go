@@ -183,7 +183,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 		name = fmt.Sprintf("fn@0x%x", f.Start()-o.image.Bias)
 	}
 	out := OutlineFunction{Name: name, Symbol: f.Symbol(), Place: place.Place}
-	o.lost += b.Lost
+	o.lost += b.UnresolvedJumps
 	o.undecoded += b.Undecoded
 
 	type item struct {
@@ -196,7 +196,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	needed := make(map[int]bool)   // loops that are shown
 	for i := range b.Calls {
 		c := &b.Calls[i]
-		if !c.Known {
+		if !c.Resolved {
 			out.Pointers++
 		}
 		if mpi.SymbolName(c.Symbol) == "" && !o.leads[c.Callee] {
@@ -244,10 +244,10 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			}
 			list = append(list, n)
 		}
-		if len(list) > code.MaxBranched {
+		if len(list) > code.MaxBranchItems {
 			return list, calls, nil
 		}
-		return list, calls, code.Branches(len(list), b.Apart(loop, places))
+		return list, calls, code.Branches(len(list), b.Exclusive(loop, places))
 	}
 	out.Body, _, out.Branches = nodes(code.None)
 	o.out.Pointers += out.Pointers
@@ -292,9 +292,9 @@ func (o *outliner) place(addr uint64, instruction bool) located {
 
 // frames are the functions that an instruction is in, or the call that returns to an address.
 func (o *outliner) frames(addr uint64, instruction bool) []symbolise.Frame {
-	look := o.places.Call
+	look := o.places.CallAt
 	if instruction {
-		look = o.places.Code
+		look = o.places.CodeAt
 	}
 	return look(o.image.Path, "", addr-o.image.Bias).Frames
 }
@@ -420,7 +420,7 @@ func levels(n int, branches []code.Branch, way func(node, level, number int)) []
 	var look func(list []code.Branch, level int)
 	look = func(list []code.Branch, level int) {
 		for _, b := range list {
-			for k, w := range b.Ways {
+			for k, w := range b.Arms {
 				way(w.From, level, k)
 				for i := w.From; i < w.To; i++ {
 					in[i]++

@@ -174,7 +174,7 @@ func (m *treeBuilder) follow(f *function, loop int, round bool, from []codePosit
 func (f *function) stops(block int) bool {
 	for _, c := range f.callsOf(block) {
 		if c.Return == f.body.Blocks[block].Hi {
-			return !c.Back
+			return !c.MayReturn
 		}
 	}
 	return false
@@ -331,10 +331,10 @@ func jumps(a, b *vertex) bool {
 		if c.Addr != a.key.at {
 			continue
 		}
-		if c.Known && leadsTo(&c, b) {
+		if c.Resolved && leadsTo(&c, b) {
 			return false
 		}
-		return c.Known && leadsTo(&c, a) || slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.Tail && leadsTo(&j, b) })
+		return c.Resolved && leadsTo(&c, a) || slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.Tail && leadsTo(&j, b) })
 	}
 	return false
 }
@@ -371,7 +371,7 @@ func read(a, b *vertex, way trace.Way, ways []trace.Way, loops int) (trace.Way, 
 		return way, ways // a function that left no frame: its caller may be another one than was seen
 	}
 	usual := trace.Forward
-	if c.Round {
+	if c.NewIteration {
 		usual = 1
 	}
 	tells := func(w trace.Way) bool { return c.Loops[loops-int(w)] }

@@ -52,7 +52,7 @@ func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
 // between the site and the MPI function that was called there come first, those between it and the frame around
 // it last. function is "" for a frame around a call. Sites without a stack are as the symboliser has them.
 func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
-	p := f.symbols.Call(s.Module, s.BuildID, s.Offset)
+	p := f.symbols.CallAt(s.Module, s.BuildID, s.Offset)
 	if len(p.Frames) == 0 || function != "" && s.Outer == nil {
 		return p
 	}
@@ -154,7 +154,7 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 		return nil
 	}
 	ret := k.outer.Offset + m.Bias
-	caller := m.Func(ret - 1)
+	caller := m.FunctionAt(ret - 1)
 	if caller == nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 		return nil
 	}
 	c := body.Call(ret)
-	if c == nil || !c.Known {
+	if c == nil || !c.Resolved {
 		return nil
 	}
 	s := search{mpi: k.function}
@@ -172,7 +172,7 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 			return nil
 		}
 		s.site = &k.inner
-		if s.to = s.inner.Func(k.inner.Offset + s.inner.Bias - 1); s.to == nil {
+		if s.to = s.inner.FunctionAt(k.inner.Offset + s.inner.Bias - 1); s.to == nil {
 			return nil
 		}
 	}
@@ -210,7 +210,7 @@ func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, wa
 	took := make(map[*code.Function]span) // ways by the function that the jump leads to
 	for i := range body.Calls {
 		c := &body.Calls[i]
-		if !c.Tail || !c.Known || !body.Reached(c) {
+		if !c.Tail || !c.Resolved || !body.Reached(c) {
 			continue
 		}
 		if s.tried++; s.tried > maxTried || len(s.ways) > maxWays {
@@ -272,7 +272,7 @@ func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 // frame is what is known of a jump: the functions that are there with a line, if it is the only one that it can be.
 func (f *TailCalls) frame(j *jump) []symbolise.Frame {
 	if j.exact {
-		if frames := slices.Clone(f.symbols.Call(j.site.Module, j.site.BuildID, j.call.Return-j.image.Bias).Frames); len(frames) > 0 {
+		if frames := slices.Clone(f.symbols.CallAt(j.site.Module, j.site.BuildID, j.call.Return-j.image.Bias).Frames); len(frames) > 0 {
 			for i := range frames {
 				frames[i].Tail = true
 			}
@@ -283,7 +283,7 @@ func (f *TailCalls) frame(j *jump) []symbolise.Frame {
 }
 
 func (f *TailCalls) name(j *jump) string {
-	frames := f.symbols.Code(j.site.Module, j.site.BuildID, j.from.Start()-j.image.Bias).Frames
+	frames := f.symbols.CodeAt(j.site.Module, j.site.BuildID, j.from.Start()-j.image.Bias).Frames
 	if len(frames) == 0 {
 		return symbolise.Demangle(j.from.Symbol())
 	}

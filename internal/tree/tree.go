@@ -200,7 +200,7 @@ func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	list := s.Frames()
 	last := list[len(list)-1]
 	if image := m.tails.Image(last); image != nil {
-		return image.Func(last.Offset + image.Bias - 1)
+		return image.FunctionAt(last.Offset + image.Bias - 1)
 	}
 	return nil
 }
@@ -304,7 +304,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	}
 	var path []step
 	for i, fr := range slices.Backward(frames) {
-		if symbolise.Interpreter(fr.Module) && (fr.Module != "" || len(path) > 0) { // without the latter, perhaps a broken stack
+		if symbolise.IsInterpreter(fr.Module) && (fr.Module != "" || len(path) > 0) { // without the latter, perhaps a broken stack
 			m.evaluated = true
 			return nil
 		}
@@ -313,7 +313,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 			return nil
 		}
 		address := fr.Offset + image.Bias
-		f := image.Func(address - 1)
+		f := image.FunctionAt(address - 1)
 		if f == nil {
 			return nil
 		}
@@ -518,7 +518,7 @@ func (v *vertex) apart() (list [][2]int) {
 	if v.key.kind == trace.FunctionVertex {
 		f = v.to
 	}
-	if f == nil || n < 2 || n > code.MaxBranched {
+	if f == nil || n < 2 || n > code.MaxBranchItems {
 		return nil
 	}
 	places := make([]code.Item, n)
@@ -527,7 +527,7 @@ func (v *vertex) apart() (list [][2]int) {
 			places[i] = code.Item{Block: f.body.Graph.Loops[x.loop].Header, Loop: x.loop}
 		}
 	}
-	apart := f.body.Apart(v.loop, places)
+	apart := f.body.Exclusive(v.loop, places)
 	for i := range places {
 		for j := i + 1; j < n; j++ {
 			if apart(i, j) {
@@ -541,9 +541,9 @@ func (v *vertex) apart() (list [][2]int) {
 // look looks places up for outline.
 func (m *treeBuilder) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
 	return func(addr uint64, instruction bool) []symbolise.Frame {
-		look := m.symbols.Call
+		look := m.symbols.CallAt
 		if instruction {
-			look = m.symbols.Code
+			look = m.symbols.CodeAt
 		}
 		return look(f.site.Module, f.site.BuildID, addr-f.image.Bias).Frames
 	}

@@ -53,7 +53,7 @@ func (f *Flat) Text(out io.Writer, top show.Limit, width int) {
 		line += " " + names.Named(x.Place, width-utf8.RuneCountInString(line)-1)
 		fmt.Fprintln(out, cut(line, width))
 		for _, v := range x.Attached {
-			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, calltree.Number(v.Mean), v.Min, v.Max), width))
+			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, calltree.FormatMean(v.Mean), v.Min, v.Max), width))
 		}
 	}
 	rest.Print(out)

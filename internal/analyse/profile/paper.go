@@ -82,7 +82,7 @@ func (x *papers) top(nodes []*calltree.Node) {
 			continue
 		}
 		flush()
-		if c.Kind == "call" && c.Most == 1 {
+		if c.Kind == "call" && c.MostRounds == 1 {
 			cpu, call := x.call(c)
 			x.lines = append(x.lines, x.timed(cpu, micros(c.Sums.Compute, true)), x.timed(call, micros(c.Sums.Inside(), true)))
 			continue
@@ -93,7 +93,7 @@ func (x *papers) top(nodes []*calltree.Node) {
 	flush()
 	for i := 0; i < len(x.parts); i++ {
 		c := x.parts[i]
-		text := x.sequence(c.Body, 1, c.Entered)
+		text := x.sequence(c.Body, 1, c.Entries)
 		x.lines = append(x.lines, fmt.Sprintf("%s = %s", x.n.term("part", c.Part), text))
 	}
 }
@@ -113,7 +113,7 @@ func (x *papers) node(c *calltree.Node, level int) string {
 			cpu = x.timed(cpu, micros(c.Sums.Compute/float64(c.Sums.Calls), false))
 			call = x.timed(call, micros(c.Sums.Inside()/float64(c.Sums.Calls), false))
 		}
-		if c.Most > 1 {
+		if c.MostRounds > 1 {
 			return x.n.rounds(cpu+x.n.plus()+call, times(c), true)
 		}
 		return cpu + x.n.plus() + call

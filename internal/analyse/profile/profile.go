@@ -17,7 +17,7 @@ type Profile struct{ *calltree.Tree }
 
 // OfRank is calltree.Of.
 func OfRank(r *trace.Reader, rank int, o calltree.Options) (*Profile, error) {
-	t, err := calltree.Of(r, rank, o)
+	t, err := calltree.Build(r, rank, o)
 	return &Profile{t}, err
 }
 
@@ -29,9 +29,9 @@ func countedText(n *calltree.Node) string {
 	return ""
 }
 
-func attachedOf(list []calltree.Value) (out []calltree.Attached) {
+func attachedOf(list []calltree.Value) (out []calltree.AttachedSum) {
 	for _, v := range list {
-		out = append(out, calltree.Attached{Name: v.Name, LeafValue: trace.LeafValue{Count: float64(v.Count), Sum: float64(v.Sum)}})
+		out = append(out, calltree.AttachedSum{Name: v.Name, LeafValue: trace.LeafValue{Count: float64(v.Count), Sum: float64(v.Sum)}})
 	}
 	return out
 }
@@ -49,7 +49,7 @@ func (p *Profile) AddPrediction(other *Profile, machine string) error {
 			return fmt.Errorf("rank %d: the prediction has other loops", p.Rank)
 		}
 	}
-	p.On = machine
+	p.PredictedOn = machine
 	return nil
 }
 

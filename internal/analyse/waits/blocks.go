@@ -79,7 +79,7 @@ func (a *arrival) sameWhere(o *arrival) bool {
 // where codes what sameWhere compares.
 func (a *arrival) where(c *wire.Coder) {
 	wire.Naturals(c, &a.within)
-	wire.Int(c, &a.stream, math.MaxInt32)
+	wire.Bounded(c, &a.stream, math.MaxInt32)
 	wire.Uints(c, &a.place)
 }
 
@@ -102,7 +102,7 @@ func readBlock(r *wire.Reader, from, to int, take func(c ops.Channel, nth uint64
 			o.next = r.Uvarint()
 		}
 		if flags&otherPlace != 0 {
-			o.where(&wire.Coder{R: r})
+			o.where(&wire.Coder{Reader: r})
 		}
 		at += r.Varint()
 		o.at = at

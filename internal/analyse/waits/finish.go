@@ -167,7 +167,7 @@ func (p *agreement) code(c *wire.Coder) {
 	wire.Naturals(c, &p.needs)
 	wire.Uints(c, &p.calls)
 	for _, v := range []*int64{&p.first, &p.last, &p.began, &p.since} {
-		wire.From(c, v, 0)
+		wire.Relative(c, v, 0)
 	}
 }
 
@@ -449,15 +449,15 @@ func readWay(b []byte, since int64) (*way, error) {
 }
 
 func (y *way) code(c *wire.Coder, t thread) {
-	wire.Int(c, &t.rank, math.MaxInt32)
-	wire.Int(c, &t.stream, math.MaxInt32)
+	wire.Bounded(c, &t.rank, math.MaxInt32)
+	wire.Bounded(c, &t.stream, math.MaxInt32)
 	s, list, at := y.spans[t], y.hops[t], int64(0)
-	wire.From(c, &s.start, 0)
-	wire.From(c, &s.end, 0)
+	wire.Relative(c, &s.start, 0)
+	wire.Relative(c, &s.end, 0)
 	wire.List(c, &list, 3, func(_ int, h *hop) {
-		wire.From(c, &h.at, at)
-		wire.Int(c, &h.rank, math.MaxInt32)
-		wire.Int(c, &h.stream, math.MaxInt32)
+		wire.Relative(c, &h.at, at)
+		wire.Bounded(c, &h.rank, math.MaxInt32)
+		wire.Bounded(c, &h.stream, math.MaxInt32)
 		at = h.at
 	})
 	if y.spans[t] = s; len(list) > 0 {
@@ -480,12 +480,12 @@ func readStretches(b []byte) (map[thread][]pathInterval, error) {
 }
 
 func codeStretches(c *wire.Coder, on map[thread][]pathInterval, t thread) {
-	wire.Int(c, &t.rank, math.MaxInt32)
-	wire.Int(c, &t.stream, math.MaxInt32)
+	wire.Bounded(c, &t.rank, math.MaxInt32)
+	wire.Bounded(c, &t.stream, math.MaxInt32)
 	list, at := on[t], int64(0)
 	wire.List(c, &list, 2, func(_ int, s *pathInterval) {
-		wire.From(c, &s.from, at)
-		wire.From(c, &s.to, s.from)
+		wire.Relative(c, &s.from, at)
+		wire.Relative(c, &s.to, s.from)
 		at = s.to
 	})
 	on[t] = list
@@ -507,8 +507,8 @@ func (x *pathSums) code(c *wire.Coder) {
 		wire.Above(c, &s.rank, -1, math.MaxInt32)
 		wire.Naturals(c, &s.most)
 	})
-	for i := 0; c.R == nil && i < len(x.ranks) || c.R != nil && c.R.Rest() > 0 && !c.Failed(); i++ {
-		if c.R != nil {
+	for i := 0; c.Reader == nil && i < len(x.ranks) || c.Reader != nil && c.Reader.Rest() > 0 && !c.Failed(); i++ {
+		if c.Reader != nil {
 			x.ranks = append(x.ranks, PathRank{})
 		}
 		r := &x.ranks[i]

@@ -354,16 +354,16 @@ func (x *coming) code(c *wire.Coder, before *coming, first bool) {
 			flags |= f.bit
 		}
 	}
-	if wire.Byte(c, &flags); c.R != nil {
+	if wire.Byte(c, &flags); c.Reader != nil {
 		x.key = next
 		x.key.started = flags&isStarted != 0
 	}
 	if flags&nextInCircle == 0 {
-		wire.From(c, &x.key.Comm, 0)
-		wire.From(c, &x.key.Object, 0)
+		wire.Relative(c, &x.key.Comm, 0)
+		wire.Relative(c, &x.key.Object, 0)
 		wire.Uints(c, &x.key.number)
 	}
-	wire.Int(c, &x.came, math.MaxInt32)
+	wire.Bounded(c, &x.came, math.MaxInt32)
 	if flags&samePlace != 0 {
 		x.last.within, x.last.stream, x.last.place = before.last.within, before.last.stream, before.last.place
 	}
@@ -377,11 +377,11 @@ func (x *coming) code(c *wire.Coder, before *coming, first bool) {
 }
 
 func (x *comer) code(c *wire.Coder, at int64, same bool) {
-	wire.From(c, &x.at, at)
-	wire.Int(c, &x.rank, math.MaxInt32)
-	wire.Int(c, &x.self, math.MaxInt32)
+	wire.Relative(c, &x.at, at)
+	wire.Bounded(c, &x.rank, math.MaxInt32)
+	wire.Bounded(c, &x.self, math.MaxInt32)
 	free := max(0, x.free)
-	if wire.Naturals(c, &free); c.R != nil {
+	if wire.Naturals(c, &free); c.Reader != nil {
 		x.free = free
 	}
 	if !same {

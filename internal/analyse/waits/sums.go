@@ -153,25 +153,25 @@ func readSums(b []byte) (*sums, error) {
 func (s *sums) code(c *wire.Coder) {
 	ranks := func(of map[int32]int64) {
 		wire.Map(c, of, 2, func(rank *int32, ns *int64) {
-			wire.Int(c, rank, math.MaxInt32)
-			wire.From(c, ns, 0)
+			wire.Bounded(c, rank, math.MaxInt32)
+			wire.Relative(c, ns, 0)
 		})
 	}
 	rows := slices.SortedFunc(maps.Keys(s.rows), rowKey.compare)
 	wire.List(c, &rows, 7, func(_ int, key *rowKey) {
 		wire.Uints(c, &key.place)
-		wire.Int(c, &key.kind, int(kinds)-1)
+		wire.Bounded(c, &key.kind, int(kinds)-1)
 		r := s.row(*key)
 		wire.Uints(c, &r.count)
-		wire.From(c, &r.waited, 0)
+		wire.Relative(c, &r.waited, 0)
 		ranks(r.ranks)
 		ranks(r.late)
 		causes := sorted(r.causes)
 		wire.List(c, &causes, 3, func(_ int, p *callSite) {
 			wire.Uints(c, p)
 			x := r.cause(*p)
-			wire.From(c, &x.waited, 0)
-			wire.From(c, &x.compute, 0)
+			wire.Relative(c, &x.waited, 0)
+			wire.Relative(c, &x.compute, 0)
 		})
 	})
 	wire.Map(c, s.Other, 2, func(name *string, ns *int64) {

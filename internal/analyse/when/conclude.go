@@ -71,7 +71,7 @@ func (f *changed) code(c *wire.Coder) {
 	wire.Naturals(c, &f.slots)
 	ns(&f.noise)
 	wire.List(c, &f.proposals, 9, func(_ int, p *proposal) {
-		wire.Int(c, &p.kind, int(kinds)-1)
+		wire.Bounded(c, &p.kind, int(kinds)-1)
 		wire.Naturals(c, &p.from, &p.every, &p.of)
 		ns(&p.before, &p.after, &p.cost)
 		place(&p.place)

@@ -158,14 +158,14 @@ func (x *RankAnalysis) keep(w *trace.When, e *exemplars) {
 	if x.size > 0 {
 		most = int(x.size / exemplarsOfOption)
 	}
-	without := wire.Packed(sections.AppendWhen(nil, w))
+	without := wire.PackedSize(sections.AppendWhen(nil, w))
 	for i, iteration := range e.iterations {
 		list := e.times[i]
 		if len(list) < x.loop.Ranks {
 			continue
 		}
 		w.Exemplars = append(w.Exemplars, trace.WhenExemplar{Iteration: iteration, Ranks: list})
-		if wire.Packed(sections.AppendWhen(nil, w))-without > most {
+		if wire.PackedSize(sections.AppendWhen(nil, w))-without > most {
 			w.Exemplars = w.Exemplars[:len(w.Exemplars)-1]
 		}
 	}

@@ -88,7 +88,7 @@ func TestPicture(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size := wire.Packed(sections.AppendWhen(nil, w))
+		size := wire.PackedSize(sections.AppendWhen(nil, w))
 		t.Logf("%d ranks, %d rounds, noise %d: %d columns, %d rows, %d bytes, %d findings", x.ranks, x.rounds, x.noise, len(w.WidthNs), len(w.Rows), size, len(w.Findings))
 		if size > x.bytes {
 			t.Errorf("%d bytes", size)

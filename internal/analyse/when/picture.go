@@ -61,7 +61,7 @@ func (x *RankAnalysis) picture(all *rows) *trace.When {
 		if changesOf(w)*bitsOfChange > 8*most {
 			continue
 		}
-		if packed++; packed > mostPacked || wire.Packed(sections.AppendWhen(nil, w)) <= most {
+		if packed++; packed > mostPacked || wire.PackedSize(sections.AppendWhen(nil, w)) <= most {
 			return w
 		}
 	}

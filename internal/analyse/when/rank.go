@@ -166,7 +166,7 @@ func (s *spans) code(c *wire.Coder) {
 	wire.Naturals(c, &s.ranks)
 	before := int64(0)
 	wire.List(c, &s.times, 1, func(_ int, ns *int64) {
-		wire.From(c, ns, before)
+		wire.Relative(c, ns, before)
 		before = *ns
 	})
 	type run struct{ shape, n int }
@@ -178,13 +178,13 @@ func (s *spans) code(c *wire.Coder) {
 			runs = append(runs, run{shape, 1})
 		}
 	}
-	if c.R != nil {
+	if c.Reader != nil {
 		s.shapes = nil
 	}
 	wire.List(c, &runs, 2, func(_ int, r *run) {
-		wire.Int(c, &r.shape, mostSlots)
-		wire.Int(c, &r.n, mostSlots)
-		for i := 0; c.R != nil && i < r.n && len(s.shapes) < mostSlots; i++ {
+		wire.Bounded(c, &r.shape, mostSlots)
+		wire.Bounded(c, &r.n, mostSlots)
+		for i := 0; c.Reader != nil && i < r.n && len(s.shapes) < mostSlots; i++ {
 			s.shapes = append(s.shapes, r.shape)
 		}
 	})

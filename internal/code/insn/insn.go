@@ -33,10 +33,10 @@ type Way uint8
 
 // The ways.
 const (
-	ByPointer Way = iota // a value that the code alone does not determine
-	BySlot               // a pointer at a fixed place, Slot, as the linker's tables of functions are
-	ByTable              // an entry of Table
-	ByLost               // an entry of a table that was not found
+	ByPointer      Way = iota // a value that the code alone does not determine
+	BySlot                    // a pointer at a fixed place, Slot, as the linker's tables of functions are
+	ByTable                   // an entry of Table
+	ByUnknownTable            // an entry of a table that was not found
 )
 
 // Via is the way of one indirect jump or call.
@@ -88,17 +88,17 @@ type Effect struct {
 	Add      int64
 	Changed  uint32 // registers that get another value, a bit for each; To is not among them
 	// Stored: something else is written at Where. Taken: it is an address that a register gets.
-	Stored, Taken bool
-	Where         Place
-	Size          int64 // of what is written to memory in bytes, at most
+	Stored, AddressTaken bool
+	Where                Place
+	Size                 int64 // of what is written to memory in bytes, at most
 }
 
 // A Convention is what an architecture's calls keep.
 type Convention struct {
-	Stack  int      // the stack pointer's number
-	Pushed int64    // bytes between the stack pointer where a function begins and its frame's address
-	Kept   uint32   // registers that a function gives back as they were, a bit for each
-	Names  []string // of registers
+	StackPointer int      // the stack pointer's number
+	Pushed       int64    // bytes between the stack pointer where a function begins and its frame's address
+	CalleeSaved  uint32   // registers that a function gives back as they were, a bit for each
+	Names        []string // of registers
 }
 
 func register[R int | byte | uint32](r R) Place { return Place{Reg: int(r)} }

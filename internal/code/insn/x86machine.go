@@ -117,7 +117,7 @@ func (m *x86Machine) via() {
 			x.Via.Table.Count = m.bound
 		}
 	case lost:
-		x.Via.Way = ByLost
+		x.Via.Way = ByUnknownTable
 	}
 }
 
@@ -390,7 +390,7 @@ var x86Names = []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", 
 
 // Convention is that of the System V ABI.
 func (m *x86Machine) Convention() Convention {
-	return Convention{Stack: x86Stack, Pushed: 8, Kept: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
+	return Convention{StackPointer: x86Stack, Pushed: 8, CalleeSaved: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
 }
 
 // operandPlace is where ModRM's operand is; false if it depends on more than one register.
@@ -418,7 +418,7 @@ func (m *x86Machine) Effect() Effect {
 	e := Effect{Changed: m.changed(), Size: x.size()}
 	switch {
 	case x.opmap == mapOne && !x.vector && x.op == 0x8d && x.base != noReg:
-		e.Taken = true
+		e.AddressTaken = true
 	case x.memory && x.base != noReg && x.stores():
 		e.Stored = true
 	}

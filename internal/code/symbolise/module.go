@@ -124,7 +124,7 @@ func newModule(b, debug *image) *module {
 		}
 	}
 	slices.SortFunc(m.symbols, func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(code.BindRank(a.bind), code.BindRank(b.bind)),
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(code.BindingOrder(a.bind), code.BindingOrder(b.bind)),
 			cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	})
 	for _, f := range code.UnwindEntries(b.File) {
@@ -204,16 +204,16 @@ func (m *module) lookup(offset uint64, isReturn bool) ([]Frame, Precision) {
 				outer.Offset = addr - outer.Start
 			}
 			if frames[0].Line > 0 {
-				return frames, LineInfo
+				return frames, PrecisionLine
 			}
-			return frames, Symbol
+			return frames, PrecisionSymbol
 		}
 	}
 	if named {
-		return []Frame{{Function: Demangle(s.name), Symbol: s.name, Start: s.lo, Offset: addr - s.lo}}, Symbol
+		return []Frame{{Function: Demangle(s.name), Symbol: s.name, Start: s.lo, Offset: addr - s.lo}}, PrecisionSymbol
 	}
 	if r, ok := m.region(pc); ok {
-		return []Frame{{Start: r.lo, Offset: addr - r.lo}}, Region
+		return []Frame{{Start: r.lo, Offset: addr - r.lo}}, PrecisionRegion
 	}
-	return nil, Module
+	return nil, PrecisionModule
 }

@@ -114,7 +114,7 @@ func (a *Writer) system(d *definitions) error {
 	if err := d.add(DefSystemTreeNode, 0, "machine", "machine", uint32(Undefined)); err != nil {
 		return err
 	}
-	if err := d.properties(DefNodeProperty, 0, a.o.About); err != nil {
+	if err := d.properties(DefNodeProperty, 0, a.o.Metadata); err != nil {
 		return err
 	}
 	procs, err := a.s.Reader.Processes()
@@ -192,7 +192,7 @@ func (a *Writer) regionsAndLines(d *definitions) error {
 		}
 	}
 	for i, site := range a.s.Places {
-		file, line := a.o.Line(site)
+		file, line := a.o.SourceLine(site)
 		if err := d.add(DefSourceCodeLocation, i, file, line); err != nil {
 			return err
 		}
@@ -335,10 +335,10 @@ func (a *Writer) anchor(definitions uint64, size int) error {
 	text("")
 	text("spoor " + version.Number)
 	text(a.s.Reader.Meta()[trace.MetaCommand])
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(a.o.About)))
-	for _, name := range slices.Sorted(maps.Keys(a.o.About)) {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(a.o.Metadata)))
+	for _, name := range slices.Sorted(maps.Keys(a.o.Metadata)) {
 		text("SPOOR::" + name)
-		text(a.o.About[name])
+		text(a.o.Metadata[name])
 	}
 	b = binary.LittleEndian.AppendUint64(b, id.Sum64())
 	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0) // no snapshots, no thumbnails

@@ -25,8 +25,8 @@ import (
 // inMemory is how many bytes each of the two sorters has.
 const inMemory = 8 << 20
 
-// Name is that of the files but for their endings.
-const Name = "trace"
+// BaseName is that of the files but for their endings.
+const BaseName = "trace"
 
 // A Writer fills a folder. It is an ops.Sink and needs ops.Options.Messages.
 type Writer struct {
@@ -293,7 +293,7 @@ func (w *Writer) Close() error {
 	if err := w.join(); err != nil {
 		return err
 	}
-	f, err := os.Create(filepath.Join(w.dir, Name+".prv"))
+	f, err := os.Create(filepath.Join(w.dir, BaseName+".prv"))
 	if err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (w *Writer) Close() error {
 	if err := w.labels(); err != nil {
 		return err
 	}
-	if err := w.nodes.rows(filepath.Join(w.dir, Name+".row")); err != nil {
+	if err := w.nodes.rows(filepath.Join(w.dir, BaseName+".row")); err != nil {
 		return err
 	}
 	return f.Close()

@@ -142,7 +142,7 @@ func (w *Writer) known(p meaning.Pattern, x *ops.Act) bool {
 // inOrder writes steps one after the other. Receives are posted before messages are sent, so that
 // members that send to each other don't wait for ever.
 func (w *Writer) inOrder(c *handles.Comm) {
-	t := w.Number(convert.Channel{Comm: c.Number, Tag: collectiveTag})
+	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: collectiveTag})
 	for _, s := range w.steps {
 		to, from := int64(c.WorldRank(s.to)), int64(c.WorldRank(s.from))
 		switch {
@@ -160,7 +160,7 @@ func (w *Writer) inOrder(c *handles.Comm) {
 
 // begin writes that all messages of steps that depend on nothing are under way.
 func (w *Writer) begin(c *handles.Comm) {
-	t := w.Number(convert.Channel{Comm: c.Number, Tag: flatTag})
+	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
 			w.action("irecv", int64(c.WorldRank(s.from)), t, size(s.in))
@@ -175,7 +175,7 @@ func (w *Writer) begin(c *handles.Comm) {
 
 // end writes that they are waited for.
 func (w *Writer) end(c *handles.Comm) {
-	t := w.Number(convert.Channel{Comm: c.Number, Tag: flatTag})
+	t := w.ChannelNumber(convert.Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
 			w.action("wait", int64(c.WorldRank(s.from)), int64(w.Rank), t)

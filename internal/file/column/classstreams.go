@@ -88,7 +88,7 @@ func StreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int
 //	varying = count uvarint, (number, as a difference to the one before) uvarint…
 func CodeVarying(c *wire.Coder, varying *[]int, streams []*grammar.Grammar) {
 	n, last := math.MaxInt, 0
-	if c.R != nil {
+	if c.Reader != nil {
 		n = grammar.Repeats(streams)
 	}
 	wire.List(c, varying, 1, func(i int, v *int) {

@@ -68,12 +68,12 @@ func (l *FormList) same() (Kind, bool) {
 
 // AppendCoefficients writes the coefficients of forms; see AppendKinds.
 func (l *FormList) AppendCoefficients(b []byte) []byte {
-	var count [Masked << 1]int
+	var count [KindMasked << 1]int
 	for _, k := range l.kinds {
 		count[k]++
 	}
 	var room []int64
-	for kind := Kind(0); kind < Masked<<1; kind++ {
+	for kind := Kind(0); kind < KindMasked<<1; kind++ {
 		if !kind.Valid() || count[kind] == 0 {
 			continue
 		}
@@ -143,10 +143,10 @@ func (f *Forms) At(i int) Form {
 			continue
 		}
 		if l.seqs == nil {
-			copy(form.C[:n], l.few[i*n:])
+			copy(form.Coefficients[:n], l.few[i*n:])
 		}
 		for c, s := range l.seqs {
-			form.C[c] = s.At(i, 0)
+			form.Coefficients[c] = s.At(i, 0)
 		}
 	}
 	return form
@@ -186,7 +186,7 @@ func (f *Forms) DecodeCoefficientsOf(r *wire.Reader, note func(kind Kind, forms,
 		decode(f.kind, f.n)
 		return
 	}
-	for kind := range Masked << 1 {
+	for kind := range KindMasked << 1 {
 		decode(kind, f.rows.count(kind))
 	}
 }
@@ -237,7 +237,7 @@ type kindRows interface {
 
 // rowsOf takes over the kinds that a Seq has; nil and an error if they are none.
 func rowsOf(r *wire.Reader, s *Seq) kindRows {
-	valid := func(v int64) bool { return v >= 0 && v < int64(Masked<<1) && Kind(v).Valid() }
+	valid := func(v int64) bool { return v >= 0 && v < int64(KindMasked<<1) && Kind(v).Valid() }
 	fail := func(v int64) kindRows {
 		r.Fail("unknown form %d", v)
 		return nil
@@ -296,7 +296,7 @@ func rowsOf(r *wire.Reader, s *Seq) kindRows {
 // listedRows are forms of the same kind in rows.
 type listedRows struct {
 	rows []kindRow
-	sum  [Masked << 1]int
+	sum  [KindMasked << 1]int
 }
 
 type kindRow struct {
@@ -333,7 +333,7 @@ func (l *listedRows) count(kind Kind) int { return l.sum[kind] }
 // grammarRows are kinds that a grammar has.
 type grammarRows struct {
 	seq *Seq
-	of  [Masked << 1]*grammar.Sums // that count a kind
+	of  [KindMasked << 1]*grammar.Sums // that count a kind
 }
 
 func (g *grammarRows) at(i int) (Kind, int) {

@@ -67,20 +67,20 @@ func DecodeRuns(r *wire.Reader, n int) Column {
 
 // CodeRuns writes or reads a column of n values by its runs.
 func CodeRuns(c *wire.Coder, x *Column, n int) {
-	if c.R == nil {
+	if c.Reader == nil {
 		c.B = x.AppendRuns(c.B)
 	} else {
-		*x = DecodeRuns(c.R, n)
+		*x = DecodeRuns(c.Reader, n)
 	}
 }
 
 // CodeSeq writes a column of n values in the form in which it is shortest, or reads it.
 func CodeSeq(c *wire.Coder, x *Column, n int) {
-	if c.R == nil {
+	if c.Reader == nil {
 		c.B = EncodeSeq(c.B, x, nil)
 		return
 	}
-	s := DecodeSeq(c.R, n)
+	s := DecodeSeq(c.Reader, n)
 	switch {
 	case s == nil:
 		*x = Column{}
@@ -96,18 +96,18 @@ func CodeSeq(c *wire.Coder, x *Column, n int) {
 
 // CodeStored is CodeSeq for a reader that looks values up when it is asked, and takes no memory for each of them. ranks is as with EncodeSeq.
 func CodeStored(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
-	if c.R == nil {
+	if c.Reader == nil {
 		c.B = EncodeSeq(c.B, x, ranks)
 	} else {
-		*s = DecodeSeq(c.R, n)
+		*s = DecodeSeq(c.Reader, n)
 	}
 }
 
 // CodeValues is CodeSeq for a column whose length the reader knows.
 func CodeValues(c *wire.Coder, vals []int64) {
-	if c.R == nil {
+	if c.Reader == nil {
 		c.B = EncodeValues(c.B, vals)
-	} else if s := DecodeSeq(c.R, len(vals)); s != nil {
+	} else if s := DecodeSeq(c.Reader, len(vals)); s != nil {
 		for i := range vals {
 			vals[i] = s.At(i, 0)
 		}

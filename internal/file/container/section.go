@@ -67,10 +67,10 @@ var Names = [End]string{
 
 // Codecs of sections.
 const (
-	CodecRaw   = 0
-	CodecZstd  = 1
-	CodecKnown = 2 // wire.MixAfter what is known of the section
-	CodecMixed = 3 // wire.Mix
+	CodecRaw    = 0
+	CodecZstd   = 1
+	CodecPrimed = 2 // wire.MixAfter what is known of the section
+	CodecMixed  = 3 // wire.Mix
 )
 
 // ErrFormat is wrapped by all errors that say that a file is no valid trace.
@@ -80,10 +80,10 @@ var castagnoli = wire.Castagnoli
 
 // A Section is the position and size of a section in a file.
 type Section struct {
-	ID, Codec byte
-	Offset    int64
-	Stored    int64  // bytes in the file
-	Raw       uint64 // bytes before compression
+	ID, Codec  byte
+	Offset     int64
+	StoredSize int64  // bytes in the file
+	RawSize    uint64 // bytes before compression
 
 	from, to int64 // what the checksum covers
 	sum      uint32
@@ -118,7 +118,7 @@ func Pack(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, CodecRaw
 	mixed, mix := byte(CodecMixed), wire.Mix
 	if known[id] != nil {
-		mixed, mix = CodecKnown, func(raw []byte) ([]byte, bool) { return wire.MixAfter(known[id], raw) }
+		mixed, mix = CodecPrimed, func(raw []byte) ([]byte, bool) { return wire.MixAfter(known[id], raw) }
 	}
 	if frame, ok := mix(raw); ok && len(frame) < len(stored) {
 		stored, codec = frame, mixed
@@ -135,8 +135,8 @@ func Pack(id int, raw []byte) (stored []byte, codec byte) {
 	return stored, codec
 }
 
-// Expect prepares Pack and Load for a section of some hundred bytes.
-func Expect(id int) { wire.Learn(known[id], 100) }
+// Prepare prepares Pack and Load for a section of some hundred bytes.
+func Prepare(id int) { wire.PrimeMix(known[id], 100) }
 
 // mostOfSmall is up to how many bytes a section may have that every reader needs: text and
 // a few functions don't shrink by more on top of what a dictionary gives.
@@ -144,8 +144,8 @@ func mostOfSmall(stored int) int { return 50*stored + 1<<16 }
 
 // CheckSmall refuses a section that is larger than one that every reader needs can be.
 func (s *Section) CheckSmall() error {
-	if s.Raw > uint64(mostOfSmall(int(s.Stored))) {
-		return fmt.Errorf("%d bytes from %d: %w", s.Raw, s.Stored, ErrFormat)
+	if s.RawSize > uint64(mostOfSmall(int(s.StoredSize))) {
+		return fmt.Errorf("%d bytes from %d: %w", s.RawSize, s.StoredSize, ErrFormat)
 	}
 	return nil
 }
@@ -177,18 +177,18 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	if got := crc32.Checksum(covered, castagnoli); got != s.sum {
 		return nil, fmt.Errorf("checksum is %08x, not %08x: %w", got, s.sum, ErrFormat)
 	}
-	stored := covered[s.Offset-s.from:][:s.Stored:s.Stored]
+	stored := covered[s.Offset-s.from:][:s.StoredSize:s.StoredSize]
 	if s.Codec == CodecRaw {
 		return stored, nil
 	}
 	expand := wire.Expand
 	switch s.Codec {
-	case CodecKnown:
+	case CodecPrimed:
 		expand = func(frame []byte, size uint64) ([]byte, error) { return wire.UnmixAfter(known[s.ID], frame, size) }
 	case CodecMixed:
 		expand = wire.Unmix
 	}
-	raw, err := expand(stored, s.Raw)
+	raw, err := expand(stored, s.RawSize)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
 	}

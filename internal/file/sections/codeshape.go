@@ -6,7 +6,7 @@ import "github.com/spoor-hpc/spoor/trace/model"
 func (x *codeCoder) called() {
 	count := x.uvarint(len(x.order), len(x.c.Vertices))
 	var alone []int
-	if x.R != nil {
+	if x.Reader != nil {
 		x.order = make([][]int, count)
 	} else {
 		for k := range x.order {
@@ -18,11 +18,11 @@ func (x *codeCoder) called() {
 	without := make([]bool, count)
 	next := 0
 	for k := range x.uvarint(len(alone), count) {
-		if x.R == nil {
+		if x.Reader == nil {
 			x.uvarint(alone[k]-next, count)
 			next = alone[k]
-		} else if next += x.R.Int(count); next >= count {
-			x.R.Fail("no call %d", next)
+		} else if next += x.Reader.Int(count); next >= count {
+			x.Reader.Fail("no call %d", next)
 			return
 		}
 		without[next] = true
@@ -32,13 +32,13 @@ func (x *codeCoder) called() {
 	for k := range x.order {
 		for n, more := 0, !without[k]; more; n++ {
 			expected, at := x.tree.expected(last), 0
-			if x.R == nil {
+			if x.Reader == nil {
 				at, more = x.order[k][n], n+1 < len(x.order[k])
 			}
 			at, more = x.follows(at, expected, more)
-			if x.R != nil {
+			if x.Reader != nil {
 				if at < 0 || at >= len(x.calls) || x.tree.taken(at) {
-					x.R.Fail("no call %d", at)
+					x.Reader.Fail("no call %d", at)
 					return
 				}
 				x.order[k] = append(x.order[k], at)
@@ -193,7 +193,7 @@ func (x *codeCoder) shape() {
 		}
 		want, back, key := s.expect(call)
 		var is vertexShape
-		if x.R == nil {
+		if x.Reader == nil {
 			levels := 0
 			for len(s.around) > levels && s.around[len(s.around)-1-levels].vertex != v.Parent {
 				levels++
@@ -210,18 +210,18 @@ func (x *codeCoder) shape() {
 			n--
 			is = vertexShape{unzigzag(n >> 1 / shapes), n >> 1 % shapes, n&1 != 0}
 		}
-		if flagged[i] = is.flags; x.R != nil && !x.setIn(v, i, is, back, s, calls) {
+		if flagged[i] = is.flags; x.Reader != nil && !x.setIn(v, i, is, back, s, calls) {
 			return
 		}
 		if s.put(i, call, is, back, key); v.Kind == model.CallVertex {
-			if x.R != nil {
+			if x.Reader != nil {
 				x.contexts[i] = x.order[calls]
 			}
 			calls++
 		}
 	}
-	if x.R != nil && calls != len(x.order) {
-		x.R.Fail("%d calls of %d", calls, len(x.order))
+	if x.Reader != nil && calls != len(x.order) {
+		x.Reader.Fail("%d calls of %d", calls, len(x.order))
 		return
 	}
 	for i := range x.c.Vertices {
@@ -237,19 +237,19 @@ func (x *codeCoder) shape() {
 func (x *codeCoder) setIn(v *model.Vertex, i int, is vertexShape, back int, s *shaper, calls int) bool {
 	n := len(s.around) - back - is.levels
 	if x.Failed() || n < 0 || n > len(s.around) || n > maxLevels {
-		x.R.Fail("vertex %d is too deep, or nowhere", i)
+		x.Reader.Fail("vertex %d is too deep, or nowhere", i)
 		return false
 	}
 	x.setShape(v, is.kind)
 	if v.Parent = -1; n > 0 {
 		v.Parent = s.around[n-1].vertex
 		if x.c.Vertices[v.Parent].Kind == model.CallVertex {
-			x.R.Fail("vertex %d is in a call", i)
+			x.Reader.Fail("vertex %d is in a call", i)
 			return false
 		}
 	}
 	if v.Kind == model.CallVertex && calls == len(x.order) {
-		x.R.Fail("vertex %d is one call too many", i)
+		x.Reader.Fail("vertex %d is one call too many", i)
 		return false
 	}
 	return true

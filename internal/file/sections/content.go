@@ -52,8 +52,8 @@ type Class struct {
 	// RankedValues is the sums of what was attached on each of several ranks, by name: what
 	// is below zero in place of gaps, what is above in place of durations.
 	RankedValues map[string]timing.TotalColumns
-	// Placed, if any, is in rising order of Leaf.
-	Placed []Placed
+	// LeafTimes, if any, is in rising order of Leaf.
+	LeafTimes []LeafTimes
 	// Firsts, if any, is in rising order of Leaf.
 	Firsts []First
 	// Mixed lists, in rising order, the terminals without times of single leaves in the first stream.
@@ -61,8 +61,8 @@ type Class struct {
 	// Values is what was attached to calls, by name, parallel to Terminals; see
 	// Reader.Values.
 	Values map[string][]model.ValueStat
-	// PlacedValues, by name, are in rising order of Leaf.
-	PlacedValues map[string][]PlacedValue
+	// LeafValues, by name, are in rising order of Leaf.
+	LeafValues map[string][]LeafValue
 }
 
 // A Terminal is one distinct call of a class: two calls are one terminal if they
@@ -85,19 +85,19 @@ type Terminals interface {
 	Times(n int) model.Times
 }
 
-// A List is Terminals in memory.
-type List []Terminal
+// A TerminalList is Terminals in memory.
+type TerminalList []Terminal
 
 // Len, At and Times are what Terminals asks for.
-func (l List) Len() int { return len(l) }
+func (l TerminalList) Len() int { return len(l) }
 
 // Describe is described with Terminals.
-func (l List) Describe(n int, t *Terminal) {
+func (l TerminalList) Describe(n int, t *Terminal) {
 	*t = Terminal{Call: l[n].Call, Site: l[n].Site, Vals: append(t.Vals[:0], l[n].Vals...)}
 }
 
 // Times is described with Terminals.
-func (l List) Times(n int) model.Times { return l[n].Times }
+func (l TerminalList) Times(n int) model.Times { return l[n].Times }
 
 // What a file can hold besides model.MaxRanks. Writer and reader both look here: the one refuses, or chooses
 // another coding, where the other would refuse. All else is bounded by the bytes that are

@@ -227,10 +227,10 @@ func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*Group, first, out
 		}
 		x := &(*calls)[i]
 		p, how := at[place[x.site]], 0
-		if c.R == nil {
+		if c.Reader == nil {
 			how = p.take(int(x.sig))
 		}
-		if wire.Int(c, &how, maxSignatures+recent); c.R != nil {
+		if wire.Bounded(c, &how, maxSignatures+recent); c.Reader != nil {
 			sig, ok := p.find(how)
 			c.Refuse(!ok, "call %d with no signature of its site", i)
 			x.sig = int32(sig)
@@ -240,7 +240,7 @@ func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*Group, first, out
 
 // decodeCalls reads the calls of a trace with stacks.
 func (t *SignatureTable) decodeCalls(r *wire.Reader) {
-	codeCalls(&wire.Coder{R: r}, &t.stacked, t.groups, t.first, t.sites.Outer, t.sites.Place)
+	codeCalls(&wire.Coder{Reader: r}, &t.stacked, t.groups, t.first, t.sites.Outer, t.sites.Place)
 	if t.stacked == nil {
 		t.stacked = []distinctCall{} // there are stacks
 	}

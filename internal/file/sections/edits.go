@@ -23,8 +23,8 @@ const (
 	maxEditing  = 1 << 14 // places compared to find the least edits
 )
 
-// A Common is what the ranks of a class have in common, once read.
-type Common struct {
+// A ClassCommon is what the ranks of a class have in common, once read.
+type ClassCommon struct {
 	Streams       []*grammar.Grammar
 	Varying, Sigs []int
 
@@ -34,14 +34,14 @@ type Common struct {
 
 // codeTogether codes the classes. A writer passes, for each class, the distance back to the one whose list is edited,
 // and the encoded list.
-func codeTogether(c *wire.Coder, list []Common, table *SignatureTable, back []int, how [][]byte) {
+func codeTogether(c *wire.Coder, list []ClassCommon, table *SignatureTable, back []int, how [][]byte) {
 	tag := byte(Together)
 	wire.Byte(c, &tag)
 	at := func() int {
-		if c.R == nil {
+		if c.Reader == nil {
 			return 0
 		}
-		return -c.R.Rest()
+		return -c.Reader.Rest()
 	}
 	for i := range list {
 		x, from := &list[i], at()
@@ -55,7 +55,7 @@ func codeTogether(c *wire.Coder, list []Common, table *SignatureTable, back []in
 	}
 	for i := range list {
 		x, from := &list[i], at()
-		if wire.Int(c, &back[i], i); c.R == nil {
+		if wire.Bounded(c, &back[i], i); c.Reader == nil {
 			c.B = append(c.B, how[i]...)
 			continue
 		}
@@ -72,7 +72,7 @@ func codeTogether(c *wire.Coder, list []Common, table *SignatureTable, back []in
 
 func appendTogether(b []byte, list []column.Streams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	back, how := edited(sigs)
-	all := make([]Common, len(list))
+	all := make([]ClassCommon, len(list))
 	for i := range list {
 		if all[i].Streams, all[i].Varying = list[i].List, list[i].Varying; back[i] == 0 {
 			how[i] = appendList(nil, sigs[i], true, f, packed)
@@ -81,14 +81,14 @@ func appendTogether(b []byte, list []column.Streams, sigs [][]int, f *followed, 
 	return wire.Append(b, func(c *wire.Coder) { codeTogether(c, all, nil, back, how) })
 }
 
-// DecodeTogether reads what n classes have in common.
-func DecodeTogether(r *wire.Reader, n int, table *SignatureTable) []Common {
+// DecodeClasses reads what n classes have in common.
+func DecodeClasses(r *wire.Reader, n int, table *SignatureTable) []ClassCommon {
 	if n > maxTogether {
 		r.Fail("%d classes together", n)
 		return nil
 	}
-	list := make([]Common, n)
-	if codeTogether(&wire.Coder{R: r}, list, table, make([]int, n), nil); r.Err() != nil {
+	list := make([]ClassCommon, n)
+	if codeTogether(&wire.Coder{Reader: r}, list, table, make([]int, n), nil); r.Err() != nil {
 		return nil
 	}
 	for i := range list {
@@ -100,13 +100,13 @@ func DecodeTogether(r *wire.Reader, n int, table *SignatureTable) []Common {
 }
 
 // decodeList reads the signatures of the class's terminals, perhaps as edits of another list.
-func (x *Common) decodeList(c *wire.Coder, of []int, table *SignatureTable) {
+func (x *ClassCommon) decodeList(c *wire.Coder, of []int, table *SignatureTable) {
 	terminals, ok := grammar.Terminals(x.Streams)
 	if c.Refuse(!ok, "terminals are not numbered by first occurrence"); !ok {
 		return
 	}
 	if !x.Edited {
-		x.Sigs = decodeList(c.R, terminals, table)
+		x.Sigs = decodeList(c.Reader, terminals, table)
 	} else {
 		var hunks []hunk
 		if codeEdits(c, of, &hunks); c.Failed() {
@@ -115,7 +115,7 @@ func (x *Common) decodeList(c *wire.Coder, of []int, table *SignatureTable) {
 		x.Sigs = edit(of, hunks)
 		c.Refuse(len(x.Sigs) != terminals, "%d signatures for %d terminals", len(x.Sigs), terminals)
 	}
-	listed(c.R, x.Sigs, table)
+	listed(c.Reader, x.Sigs, table)
 }
 
 type hunk struct {
@@ -184,14 +184,14 @@ func edits(from, list []int) []hunk {
 func codeEdits(c *wire.Coder, from []int, hunks *[]hunk) {
 	at, last := 0, 0
 	wire.List(c, hunks, 3, func(_ int, h *hunk) {
-		wire.Int(c, &h.copied, len(from)-at)
+		wire.Bounded(c, &h.copied, len(from)-at)
 		if at += h.copied; h.copied > 0 {
 			last = from[at-1]
 		}
-		wire.Int(c, &h.left, len(from)-at)
+		wire.Bounded(c, &h.left, len(from)-at)
 		at += h.left
 		wire.List(c, &h.added, 1, func(_ int, s *int) {
-			wire.From(c, s, last)
+			wire.Relative(c, s, last)
 			c.Refuse(*s < 0 || *s >= maxSignatures, "signature %d", *s)
 			last = *s
 		})

@@ -82,7 +82,7 @@ func (f *followed) code(c *wire.Coder, list []int, calls int) {
 	sites := make([]int, len(list))
 	last := 0
 	for i, n := range list {
-		if c.R == nil {
+		if c.Reader == nil {
 			sites[i] = int(f.site[n])
 		}
 		if codeFurther(c, &sites[i], last, len(f.calls)); c.Failed() {
@@ -93,7 +93,7 @@ func (f *followed) code(c *wire.Coder, list []int, calls int) {
 	next := make([]int, len(f.calls))
 	for i, s := range sites {
 		at := 0
-		if c.R == nil {
+		if c.Reader == nil {
 			at = int(f.at[list[i]])
 		}
 		if codeFurther(c, &at, next[s], len(f.calls[s])); c.Failed() {
@@ -118,7 +118,7 @@ func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 		return nil
 	}
 	list := make([]int, n)
-	if f.code(&wire.Coder{R: r}, list, calls); r.Err() != nil {
+	if f.code(&wire.Coder{Reader: r}, list, calls); r.Err() != nil {
 		return nil
 	}
 	return list
@@ -126,9 +126,9 @@ func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 
 // codeFurther is a number below a limit by how much more it is than another.
 func codeFurther(c *wire.Coder, v *int, than, limit int) {
-	wire.From(c, v, than)
-	if c.R != nil && (*v < 0 || *v >= limit) {
-		c.R.Fail("number %d and %d more of %d", than, *v-than, limit)
+	wire.Relative(c, v, than)
+	if c.Reader != nil && (*v < 0 || *v >= limit) {
+		c.Reader.Fail("number %d and %d more of %d", than, *v-than, limit)
 		*v = 0
 	}
 }

@@ -43,8 +43,8 @@ func widthOf(t model.Type) signature.Width {
 
 // Few functions have more parameters, and few signatures more spans: this much is kept on the stack.
 const (
-	someParams = 16
-	SomeSpans  = 24
+	someParams   = 16
+	TypicalSpans = 24
 )
 
 // SpansOf takes the values of a signature apart. room is for the list.
@@ -58,8 +58,8 @@ func SpansOf(f *model.Function, room []signature.Span, vals []int64) ([]signatur
 	return list, nil
 }
 
-// DefOf returns what the values of a span are.
-func DefOf(f *model.Function, s *signature.Span) *model.ParamDef {
+// ParamOf returns what the values of a span are.
+func ParamOf(f *model.Function, s *signature.Span) *model.ParamDef {
 	if s.Param == signature.Result {
 		return &model.ParamDef{Kind: f.Returns, Type: f.Result}
 	}
@@ -68,7 +68,7 @@ func DefOf(f *model.Function, s *signature.Span) *model.ParamDef {
 
 // markRanks finds the values of a signature that are ranks, and those that say where these are.
 func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, err error) {
-	var room [SomeSpans]signature.Span
+	var room [TypicalSpans]signature.Span
 	spans, err := SpansOf(f, room[:0], vals)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 		if s.Summed(vals) { // and could not be filled in
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		}
-		switch p := DefOf(f, s); {
+		switch p := ParamOf(f, s); {
 		case p.Type == model.Status && s.Filled(vals):
 			ranks[s.At+signature.StatusSource] = true
 		case p.Type == model.Status && s.Dims > 0:
@@ -132,13 +132,13 @@ func SumsOf(f *model.Function, spans []signature.Span) iter.Seq2[*signature.Span
 	}
 }
 
-// FillIn fills in displacements that were left out. Values that don't fit the
+// FillSums fills in displacements that were left out. Values that don't fit the
 // function stay as they are: who reads them finds that.
-func FillIn(f *model.Function, vals []int64) {
+func FillSums(f *model.Function, vals []int64) {
 	if len(vals) == 0 || !haveSums(f) {
 		return
 	}
-	var room [SomeSpans]signature.Span
+	var room [TypicalSpans]signature.Span
 	spans, err := SpansOf(f, room[:0], vals)
 	if err != nil {
 		return

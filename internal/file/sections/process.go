@@ -50,10 +50,10 @@ const manyRanks = 256
 // extraDigits is how many more bits rank 0's clock keeps, whose values then can be rounded in several ways.
 const extraDigits = 4
 
-// Coarse returns a process with as much as goes to rank 0: what is left out is cut off, so that
+// RoundProcess returns a process with as much as goes to rank 0: what is left out is cut off, so that
 // rounding the rest is rounding the whole. The process id stays only where the process did not
 // finish: else nobody finds it any more.
-func Coarse(x model.Process, ranks int) model.Process {
+func RoundProcess(x model.Process, ranks int) model.Process {
 	digits := digitsFor(ranks) + extraDigits
 	end := x.StartNs + x.SpanNs
 	end -= mod(end, endUnit(x.SpanNs, ranks)>>extraDigits)
@@ -79,9 +79,9 @@ func digitsFor(ranks int) int {
 	return digits
 }
 
-// RoundedBy is how far a duration of a process may be from the true one, in a trace of so
+// RoundingError is how far a duration of a process may be from the true one, in a trace of so
 // many ranks.
-func RoundedBy(ns int64, ranks int) int64 {
+func RoundingError(ns int64, ranks int) int64 {
 	by := unitOf(ns, digitsFor(ranks)) / 2
 	if ranks > manyRanks {
 		by = max(by, int64(totalsWithin*float64(ns))) // see followsForm
@@ -268,9 +268,9 @@ func (p *Processes) AppendBinary(b []byte) []byte {
 // DecodeProcesses reads a table of n entries.
 func DecodeProcesses(r *wire.Reader, n int) Processes {
 	var p Processes
-	(&wire.Coder{R: r}).Strings(&p.hosts.list, &p.ends.list, &p.folders.list)
+	(&wire.Coder{Reader: r}).Strings(&p.hosts.list, &p.ends.list, &p.folders.list)
 	p = p.decode(r, func() column.Column { return column.DecodeRuns(r, n) })
-	codeAsides(&wire.Coder{R: r}, &p.asides, n)
+	codeAsides(&wire.Coder{Reader: r}, &p.asides, n)
 	return p
 }
 

@@ -59,7 +59,7 @@ func (x *groupColumns) code(c *wire.Coder) {
 	n := len(x.calls)
 	c.Count(&n, 1)
 	for _, list := range []*[]int64{&x.calls, &x.sites, &x.values, &x.sizes, &x.orders} {
-		if c.R != nil {
+		if c.Reader != nil {
 			*list = make([]int64, n)
 		}
 		column.CodeValues(c, *list)
@@ -71,7 +71,7 @@ func (x *groupColumns) code(c *wire.Coder) {
 func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *Sites, note func(g *Group, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
 	limit := MaxValues + valuesPerByte*r.Rest()
 	var groups groupColumns
-	if groups.code(&wire.Coder{R: r}); r.Err() != nil {
+	if groups.code(&wire.Coder{Reader: r}); r.Err() != nil {
 		return nil
 	}
 	t := &SignatureTable{sites: sites}
@@ -183,12 +183,12 @@ func (g *Group) Sample(ranks int) []int64 {
 	vals := make([]int64, g.Width)
 	for i := range vals {
 		list, at := g.List(0, i)
-		if f := list.At(at); (f.Kind &^ column.Masked).Closed() {
+		if f := list.At(at); (f.Kind &^ column.KindMasked).Closed() {
 			vals[i] = f.Eval(0, int64(ranks))
 		}
 	}
 	if g.Function != nil {
-		FillIn(g.Function, vals)
+		FillSums(g.Function, vals)
 	}
 	return vals
 }

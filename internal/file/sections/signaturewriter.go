@@ -206,7 +206,7 @@ func (w *writing) signatures() int { return max(0, len(w.start)-1) }
 
 func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool {
 	for i := range forms {
-		if forms[i].Kind == column.Like || forms[i].Kind == column.Local || forms[i].Kind.Columns() || !f.Holds(&forms[i], &vals[i]) {
+		if forms[i].Kind == column.KindLike || forms[i].Kind == column.KindLocal || forms[i].Kind.Columns() || !f.Reproduces(&forms[i], &vals[i]) {
 			return false
 		}
 	}
@@ -337,7 +337,7 @@ func (x *formed) ranks(f *model.Function, vals []int64) ([]bool, error) {
 	x.rank = make([]bool, len(vals))
 	x.known = !haveSums(f)
 	if !x.known {
-		FillIn(f, vals)
+		FillSums(f, vals)
 	}
 	forms, err := markRanks(f, vals, x.rank)
 	if err != nil {

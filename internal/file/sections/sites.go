@@ -119,7 +119,7 @@ func codePlaces(c *wire.Coder, places *[]model.Site, values *[]siteValue) {
 		offsets  []uint64
 	}
 	var modules []module
-	if c.R == nil {
+	if c.Reader == nil {
 		for _, s := range (*places)[1:] {
 			if n := len(modules); n == 0 || modules[n-1].path != s.Module || modules[n-1].id != s.BuildID {
 				modules = append(modules, module{path: s.Module, id: s.BuildID})
@@ -141,7 +141,7 @@ func codePlaces(c *wire.Coder, places *[]model.Site, values *[]siteValue) {
 			*offset = last
 		})
 	}
-	if c.R != nil {
+	if c.Reader != nil {
 		*places = []model.Site{{}}
 		for _, m := range modules {
 			for _, offset := range m.offsets {
@@ -189,13 +189,13 @@ func codeBuildID(c *wire.Coder, id *string) {
 		b, isHex = raw, 1
 	}
 	n, most := len(b)<<1|isHex, 0
-	if c.R != nil {
-		most = 2*c.R.Rest() + 1
+	if c.Reader != nil {
+		most = 2*c.Reader.Rest() + 1
 	}
-	wire.Int(c, &n, most)
+	wire.Bounded(c, &n, most)
 	c.Bytes(&b, n>>1)
 	switch {
-	case c.R == nil:
+	case c.Reader == nil:
 	case n&1 != 0:
 		*id = hex.EncodeToString(b)
 	default:
@@ -221,7 +221,7 @@ type Sites struct {
 func DecodeSites(r *wire.Reader) *Sites {
 	t := &Sites{Values: make(map[uint64]model.Site)}
 	var values []siteValue
-	codePlaces(&wire.Coder{R: r}, &t.List, &values)
+	codePlaces(&wire.Coder{Reader: r}, &t.List, &values)
 	for _, v := range values {
 		t.Values[v.hash] = t.List[v.place]
 	}

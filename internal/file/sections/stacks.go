@@ -110,18 +110,18 @@ func (x *bodies) usual(body int) []int {
 // codeExtent is a new list of up to most places, from a body on.
 func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 	usual, n := x.usual(body), 0
-	if c.R == nil && !slices.Equal(*list, usual) {
+	if c.Reader == nil && !slices.Equal(*list, usual) {
 		n = len(*list)
 	}
-	wire.Int(c, &n, most)
-	if c.R != nil {
+	wire.Bounded(c, &n, most)
+	if c.Reader != nil {
 		if *list = usual; n > 0 {
-			*list = append(make([]int, 0, min(n, c.R.Rest()+1)), x.starts[body])
+			*list = append(make([]int, 0, min(n, c.Reader.Rest()+1)), x.starts[body])
 		}
 	}
 	for i := 1; i < n && !c.Failed(); i++ {
 		after := (*list)[i-1] + 1
-		if c.R != nil {
+		if c.Reader != nil {
 			*list = append(*list, 0)
 		}
 		codeFurther(c, &(*list)[i], after, x.end)
@@ -140,8 +140,8 @@ type stackCode struct {
 // code is that of stacks; places is how many of these there are.
 func (x *stackCode) code(c *wire.Coder, places int) {
 	c.Count(&x.stacks, 1)
-	if c.R != nil {
-		if c.Refuse(x.stacks > c.R.Rest()-places, "%d places and %d stacks in %d bytes", places, x.stacks, c.R.Rest()); c.Failed() {
+	if c.Reader != nil {
+		if c.Refuse(x.stacks > c.Reader.Rest()-places, "%d places and %d stacks in %d bytes", places, x.stacks, c.Reader.Rest()); c.Failed() {
 			return
 		}
 		x.lists = make([]int, places+x.stacks)
@@ -155,15 +155,15 @@ func (x *stackCode) code(c *wire.Coder, places int) {
 		last = *start
 	})
 	for i := range x.lists {
-		if wire.Int(c, &x.lists[i], recent); x.lists[i] == 0 {
+		if wire.Bounded(c, &x.lists[i], recent); x.lists[i] == 0 {
 			lists++
 		}
 	}
-	if c.R != nil && !c.Failed() {
+	if c.Reader != nil && !c.Failed() {
 		x.bodies = make([]int, lists)
 	}
 	for i := range x.bodies {
-		wire.Int(c, &x.bodies[i], 4*len(x.starts)+2*recent+2)
+		wire.Bounded(c, &x.bodies[i], 4*len(x.starts)+2*recent+2)
 	}
 }
 
@@ -211,7 +211,7 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 // decodeStacks reads them: the number of the site around each and its place, the sites that are places among them.
 func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 	var code stackCode
-	c := &wire.Coder{R: r}
+	c := &wire.Coder{Reader: r}
 	if code.code(c, places); c.Failed() {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ const far = 1e-3
 
 // placeStacks adds to what leaves of a class, of these terminals, have of their own. Calls may share a summary with others that differ from
 // them in their stacks alone: where its means would be far off, they get their own.
-func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []Placed {
+func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []LeafTimes {
 	of, _ := pools(groups, like)
 	total := 0.0
 	for k := range p.Stats {
@@ -22,7 +22,7 @@ func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts 
 		}
 	}
 	placed := make([]bool, len(leaves))
-	for _, x := range class.Placed {
+	for _, x := range class.LeafTimes {
 		placed[x.Leaf] = true
 	}
 	// What the others leave over is a call's own where all ranks made as many, and nothing else takes from it or adds to it.
@@ -58,16 +58,16 @@ func (p *Pooled) placeStacks(class *Class, leaves, groups, like []int32, counts 
 		}
 	}
 	if !some {
-		return class.Placed
+		return class.LeafTimes
 	}
-	list := slices.Clone(class.Placed)
+	list := slices.Clone(class.LeafTimes)
 	for leaf, t := range leaves {
 		if wanted[t] && !placed[leaf] {
 			x := class.Terminals.Times(int(t))
-			list = append(list, Placed{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), Entry: math.NaN()})
+			list = append(list, LeafTimes{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), Entry: math.NaN()})
 		}
 	}
-	slices.SortFunc(list, func(a, b Placed) int { return cmp.Compare(a.Leaf, b.Leaf) })
+	slices.SortFunc(list, func(a, b LeafTimes) int { return cmp.Compare(a.Leaf, b.Leaf) })
 	return list
 }
 
@@ -140,5 +140,5 @@ func (a *callTime) add(b callTime, calls float64) {
 
 // rounded is what a reader has of it.
 func (a callTime) rounded() callTime {
-	return callTime{unrounded(Rounded(a.gap, meanBits), meanBits), unrounded(Rounded(a.duration, meanBits), meanBits)}
+	return callTime{unrounded(RoundedNumber(a.gap, meanBits), meanBits), unrounded(RoundedNumber(a.duration, meanBits), meanBits)}
 }

@@ -99,8 +99,8 @@ func bitsFor(size int) int {
 // ahead are models that Learn made, by the address of their training data.
 var ahead sync.Map
 
-// Learn prepares MixAfter or UnmixAfter of known data and others of a size. A process calls it while it has nothing else to do.
-func Learn(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
+// PrimeMix prepares MixAfter or UnmixAfter of known data and others of a size. A process calls it while it has nothing else to do.
+func PrimeMix(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
 
 // learned returns a model that has learned known, for data of this size.
 func learned(known []byte, size int) *model {

@@ -106,14 +106,14 @@ func (c *Capture) trackAllocs(v *allocs, of func(*stream) *allocStream) *track.A
 func (v *allocs) code(c *wire.Coder, first int) {
 	c.Bool(&v.cut)
 	var list []track.AllocEvent
-	if c.R == nil {
+	if c.Reader == nil {
 		list = v.list[first:]
 	}
 	wire.List(c, &list, 4, func(_ int, l *track.AllocEvent) {
 		c.Bool(&l.Free)
 		wire.Uints(c, &l.Calls)
 		wire.Integers(c, &l.Segment)
-		if wire.Uints(c, &l.Size); c.R != nil {
+		if wire.Uints(c, &l.Size); c.Reader != nil {
 			v.add(*l)
 		}
 	})

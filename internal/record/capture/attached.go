@@ -139,7 +139,7 @@ func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[st
 
 func (a *attached) code(c *wire.Coder, terminals int) {
 	wire.List(c, &a.names, 2, func(id int, name *string) {
-		if c.R != nil {
+		if c.Reader != nil {
 			a.stats = append(a.stats, nil)
 		}
 		c.String(name)

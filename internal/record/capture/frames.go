@@ -100,7 +100,7 @@ func (f *frames) close() {
 
 func (f *frames) code(c *wire.Coder) {
 	wire.Naturals(c, &f.size, &f.from)
-	if c.Blob(&f.memory); c.R != nil { // empty unless the file can't be written
+	if c.Blob(&f.memory); c.Reader != nil { // empty unless the file can't be written
 		f.memory, f.pending, f.count = bytes.Clone(f.memory), f.pending[:0], 0
 	}
 }

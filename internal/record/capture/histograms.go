@@ -206,7 +206,7 @@ func (h *histograms) code(c *wire.Coder) {
 	if c.Refuse(n > h.sigs.Len(), "histograms of terminals that there aren't"); c.Failed() {
 		return
 	}
-	if c.R != nil {
+	if c.Reader != nil {
 		h.grow()
 	} else {
 		c.B = slices.Grow(c.B, len(h.pairs)*hist.PairState+2*len(h.heads))
@@ -217,7 +217,7 @@ func (h *histograms) code(c *wire.Coder) {
 			count++
 		}
 		c.Count(&count, 3)
-		if c.R == nil {
+		if c.Reader == nil {
 			for f := range h.of(i) {
 				wire.Naturals(c, &f.from)
 				h.pairs[f.number].Save(c, &f.Buffer)
@@ -226,9 +226,9 @@ func (h *histograms) code(c *wire.Coder) {
 		}
 		for range count {
 			var from uint32
-			wire.Int(c, &from, len(h.sites.known))
+			wire.Bounded(c, &from, len(h.sites.known))
 			f := h.put(&h.heads[i], from)
-			if h.pairs[f.number] = hist.LoadPair(c.R, &f.Buffer); c.Failed() {
+			if h.pairs[f.number] = hist.LoadPair(c.Reader, &f.Buffer); c.Failed() {
 				return
 			}
 		}

@@ -165,7 +165,7 @@ func (l *streamLog) close() {
 }
 
 func (l *streamLog) code(c *wire.Coder) {
-	if c.R != nil {
+	if c.Reader != nil {
 		l.marks, l.begins = nil, mark{}
 	}
 	l.frames.code(c)

@@ -64,7 +64,7 @@ func (p *phases) newNumbers() *timing.PhaseNumbers {
 
 // codeNumbers is what is of attached values, when the courses are there.
 func (p *phases) codeNumbers(c *wire.Coder) {
-	if c.R != nil {
+	if c.Reader != nil {
 		p.numbers = 0
 	}
 	c.Bool(&p.blind)
@@ -77,7 +77,7 @@ func (p *phases) codeNumbers(c *wire.Coder) {
 		for x := h.first; x != nil && !c.Failed(); x = x.next {
 			wire.List(c, &x.values, 1, func(_ int, v **timing.PhaseNumbers) {
 				has := *v != nil
-				if c.Bool(&has); has && c.R != nil {
+				if c.Bool(&has); has && c.Reader != nil {
 					*v = p.newNumbers()
 				}
 				if has {

@@ -180,13 +180,13 @@ func (s *siteNumbers) stands(order []uint32) map[uint32]int {
 func (p *phases) code(c *wire.Coder) {
 	c.Bool(&p.over)
 	n := len(p.heads)
-	if wire.Int(c, &n, maxPhased); c.R != nil {
+	if wire.Bounded(c, &n, maxPhased); c.Reader != nil {
 		p.heads, p.list = make([]phaseHead, n), nil
 		p.sites.grow()
 	}
 	for i := range p.heads {
 		h := &p.heads[i]
-		if wire.Int(c, &h.count, maxFrom+1); c.R != nil && h.count <= maxFrom {
+		if wire.Bounded(c, &h.count, maxFrom+1); c.Reader != nil && h.count <= maxFrom {
 			last := &h.first
 			for range h.count {
 				x := &course{terminal: uint32(i)}
@@ -195,7 +195,7 @@ func (p *phases) code(c *wire.Coder) {
 			}
 		}
 		for x := h.first; x != nil && !c.Failed(); x = x.next {
-			wire.Int(c, &x.from, len(p.sites.known))
+			wire.Bounded(c, &x.from, len(p.sites.known))
 			x.times.Code(c)
 		}
 		if h.first != nil {

@@ -134,7 +134,7 @@ func Decode(r *wire.Reader, ranks int, terminals int, width func(terminal int) i
 		return nil
 	}
 	x := &Decoded{}
-	if x.codeHead(&wire.Coder{R: r}, terminals, width, nil); r.Err() != nil {
+	if x.codeHead(&wire.Coder{Reader: r}, terminals, width, nil); r.Err() != nil {
 		return nil
 	}
 	x.counts = make([]*column.Seq, len(x.varying))
@@ -168,20 +168,20 @@ func (x *Decoded) codeHead(c *wire.Coder, terminals int, width func(terminal int
 		kinds := len(l.by)
 		c.Count(&kinds, 1)
 		rest, steps := 0, []*grammar.Grammar{l.steps}
-		if c.R != nil {
-			rest = c.R.Rest()
+		if c.Reader != nil {
+			rest = c.Reader.Rest()
 		}
 		if grammar.Code(c, &steps, 1); c.Failed() {
 			return
 		}
 		grammars = append(grammars, steps...)
-		if c.R == nil {
+		if c.Reader == nil {
 			return
 		}
 		l.steps, l.by = steps[0], make([][]*column.Seq, kinds)
 		c.Check(Check(l.Values, width(l.Terminal), l.steps, kinds))
 		if order != nil {
-			order(i, rest-c.R.Rest())
+			order(i, rest-c.Reader.Rest())
 		}
 	})
 	if !c.Failed() {
@@ -192,12 +192,12 @@ func (x *Decoded) codeHead(c *wire.Coder, terminals int, width func(terminal int
 // codeValues is which of the terminal's values move, and what each is like.
 func (l *DecodedLane) codeValues(c *wire.Coder) {
 	n, last := len(l.Values), 0
-	if c.Count(&n, 2); c.R != nil {
+	if c.Count(&n, 2); c.Reader != nil {
 		l.Values, l.like = make([]int, n), make([]int, n)
 	}
 	for k := range l.Values {
 		wire.Above(c, &l.Values[k], last, math.MaxInt32)
-		wire.Int(c, &l.like[k], k)
+		wire.Bounded(c, &l.like[k], k)
 		last = l.Values[k]
 		of := l.like[k]
 		if c.Refuse(of > 0 && l.like[of-1] > 0, "lane of value %d is like one that is like another", last); c.Failed() {
@@ -238,7 +238,7 @@ type Part struct {
 func (x *Decoded) Parts(r *wire.Reader, next func(), yield func(Part)) error {
 	width := func(int) int { return math.MaxInt }
 	again := &Decoded{}
-	again.codeHead(&wire.Coder{R: r}, math.MaxInt, width, func(lane, bytes int) { yield(Part{x.List[lane].Terminal, -1, bytes}) })
+	again.codeHead(&wire.Coder{Reader: r}, math.MaxInt, width, func(lane, bytes int) { yield(Part{x.List[lane].Terminal, -1, bytes}) })
 	if r.Err() != nil {
 		return r.Err()
 	}

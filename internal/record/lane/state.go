@@ -13,7 +13,7 @@ var errLane = errors.New("a lane that does not fit")
 
 // Code is the whole table.
 func (t *Table) Code(c *wire.Coder, may May) {
-	if c.R != nil {
+	if c.Reader != nil {
 		*t = Table{PromoteAfter: t.PromoteAfter}
 	}
 	t.CodeKeys(c, 0, may)
@@ -78,7 +78,7 @@ func (b *Builder) code(c *wire.Coder) {
 	c.Integers(&b.first)
 	c.Integers(&b.last)
 	c.Integers(&steps)
-	if width := len(b.words); c.R != nil {
+	if width := len(b.words); c.Reader != nil {
 		if len(b.first) != width || len(b.last) != width || len(steps)%width != 0 {
 			c.Check(errLane)
 			return
@@ -137,7 +137,7 @@ func (t *Table) Replay(c *wire.Coder) {
 	var values []int64
 	wire.Above(c, &step, None, l.Kinds()+1)
 	if step == None || int(step) == l.Kinds() {
-		if c.Integers(&values); c.R.Err() == nil && len(values) != len(l.words) {
+		if c.Integers(&values); c.Reader.Err() == nil && len(values) != len(l.words) {
 			c.Check(errLane)
 		}
 	}

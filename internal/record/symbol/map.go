@@ -129,7 +129,7 @@ func (m *Map) Each(f func(key uint64, val int64)) {
 
 // code is the map, with numbers from 1 to most.
 func (m *Map) code(c *wire.Coder, most int64) {
-	if c.R != nil {
+	if c.Reader != nil {
 		*m = Map{}
 	}
 	m.codeAbove(c, 0, func(_ uint64, v *int64) {
@@ -141,7 +141,7 @@ func (m *Map) code(c *wire.Coder, most int64) {
 // codeAbove is the entries with numbers above least, which code writes and reads.
 func (m *Map) codeAbove(c *wire.Coder, least int64, code func(key uint64, v *int64)) {
 	n := 0
-	if c.R == nil {
+	if c.Reader == nil {
 		m.Each(func(_ uint64, v int64) {
 			if v > least {
 				n++
@@ -152,7 +152,7 @@ func (m *Map) codeAbove(c *wire.Coder, least int64, code func(key uint64, v *int
 		return
 	}
 	var number int64
-	if c.R == nil {
+	if c.Reader == nil {
 		m.Each(func(key uint64, v int64) {
 			if v > least {
 				c.Uint64(&key)
@@ -163,7 +163,7 @@ func (m *Map) codeAbove(c *wire.Coder, least int64, code func(key uint64, v *int
 		return
 	}
 	for range n {
-		key := c.R.Uint64()
+		key := c.Reader.Uint64()
 		number = 0
 		code(key, &number)
 		if c.Refuse(number <= least, "an entry without a number"); c.Failed() {

@@ -284,11 +284,11 @@ func (m *Modules) Code(c *wire.Coder) {
 		wire.Integers(c, &mod.seg)
 		c.Bool(&mod.opened)
 		c.String(&mod.buildID)
-		if wire.Uints(c, &mod.end); c.R != nil && mod.opened {
+		if wire.Uints(c, &mod.end); c.Reader != nil && mod.opened {
 			mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
 		}
 	})
-	if c.R != nil {
+	if c.Reader != nil {
 		m.regions = nil
 	}
 }

@@ -70,7 +70,7 @@ func (p *Pool) Give(v uint32) {
 // code is the pool's state.
 func (p *Pool) code(c *wire.Coder) {
 	wire.Naturals(c, &p.next)
-	if wire.List(c, &p.free, 1, func(_ int, v *uint32) { wire.Naturals(c, v) }); c.R != nil {
+	if wire.List(c, &p.free, 1, func(_ int, v *uint32) { wire.Naturals(c, v) }); c.Reader != nil {
 		slices.Sort(p.free) // a sorted list is a heap, whatever was read
 	}
 }

@@ -262,26 +262,26 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 
 // Code is the state, after that of the modules.
 func (s *Sites) Code(c *wire.Coder) {
-	if c.R != nil {
+	if c.Reader != nil {
 		s.numbers, s.hashed = make(map[sourceLines]int32), Map{}
 	}
 	wire.List(c, &s.lines, 3, func(i int, x *sourceLines) {
 		c.String(&x.file)
 		c.String(&x.function)
-		if c.String(&x.mark); c.R != nil {
+		if c.String(&x.mark); c.Reader != nil {
 			s.numbers[*x] = int32(i + 1)
 		}
 	})
 	wire.List(c, &s.list, 12, func(i int, v *site) {
 		c.Uint64(&v.hash)
 		wire.Above(c, &v.module, -1, len(s.modules.modules))
-		wire.Int(c, &v.line, len(s.lines))
+		wire.Bounded(c, &v.line, len(s.lines))
 		wire.Uints(c, &v.offset)
 		inlined := v.outer != 0
 		if c.Bool(&inlined); inlined {
 			c.Uint64(&v.outer, &v.inner)
 		}
-		if c.R != nil {
+		if c.Reader != nil {
 			s.hashed.Set(v.hash, int64(i+1))
 		}
 	})

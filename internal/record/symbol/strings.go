@@ -50,11 +50,11 @@ func (t *Strings) Table() map[uint64]string {
 // Code is the state.
 func (t *Strings) Code(c *wire.Coder) {
 	list := t.bytes
-	if c.R != nil {
+	if c.Reader != nil {
 		*t = Strings{}
 	}
 	wire.List(c, &list, 1, func(_ int, s *string) {
-		if c.String(s); c.R != nil {
+		if c.String(s); c.Reader != nil {
 			t.add(HashString([]byte(*s)), *s)
 		}
 	})

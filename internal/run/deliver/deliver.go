@@ -161,7 +161,7 @@ func muster(k *Rank) *crew {
 	if k.Trouble != nil {
 		own.trouble = fmt.Sprintf("rank %d: %v", k.Rank(), k.Trouble)
 	}
-	own.sizes = column.Of(own.total)
+	own.sizes = column.FromValues(own.total)
 	c.all.add(&own)
 	for _, block := range merge.Children(k.Rank(), k.Size()) {
 		p := &parts{sizes: column.Constant(0, block.Width)}
@@ -277,7 +277,7 @@ func Lead(k *Rank, content func(times *sections.Series) (c *sections.Content, wh
 	c, whole, err := content(times)
 	var e *sections.Encoded
 	if err == nil {
-		e, err = sections.Prepare(c)
+		e, err = sections.PrepareFile(c)
 	}
 	if err != nil {
 		d.Failed = append(d.Failed, err)

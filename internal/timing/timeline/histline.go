@@ -60,7 +60,7 @@ func NewHistLine(m *Means, h *Histograms, index uint64) Sampler {
 		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.List)), ways: h.Ways, index: index, from: model.FromStart,
 		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing), seed: h.Seed ^ 0x9e3779b97f4a7c15,
 	}
-	l.places, _ = sections.PlacesOf(h.Groups)
+	l.places, _ = sections.NumberPlaces(h.Groups)
 	first := make(map[*sections.Group]int)
 	for t, g := range h.Groups {
 		if _, ok := first[g]; !ok {

@@ -66,9 +66,9 @@ func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, we
 	if spanNs <= 0 {
 		return
 	}
-	l := &limits{calls: make([][2]duration, len(stats)), span: float64(spanNs), slack: float64(sections.RoundedBy(spanNs, ranks) + 1)}
+	l := &limits{calls: make([][2]duration, len(stats)), span: float64(spanNs), slack: float64(sections.RoundingError(spanNs, ranks) + 1)}
 	for i, a := range m.asides {
-		if i > 0 || ranks > sections.EachRank {
+		if i > 0 || ranks > sections.MaxAsidesPerRank {
 			l.slack += float64(a.Ns) // which may be together with others, or a mean
 		}
 	}
