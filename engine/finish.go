@@ -47,14 +47,14 @@ func (r *recorder) finish() (whole bool, err error) {
 	if own != nil && own.Log == nil {
 		timed = nil // the merge is through with it at once, and it may be large
 	}
-	s, g, err := merge.MergeFirst(r.host, own, trouble)
+	s, g, err := merge.MergeThenGather(r.host, own, trouble)
 	giveBack()
 	if err != nil {
 		trouble = errors.Join(trouble, err)
-		g = &merge.Gathering{}
+		g = &merge.SeriesGathering{}
 	}
 	closing := func() error { return nil }
-	k := &deliver.Rank{Transport: r.host, Gathering: g, Host: clockID(r.host.Rank())}
+	k := &deliver.Rank{Transport: r.host, SeriesGathering: g, Host: clockID(r.host.Rank())}
 	if g.Own {
 		k.Trouble = attempt(func() (err error) {
 			var file io.Closer

@@ -39,7 +39,7 @@ func (f onDisk) ReadAt(b []byte, at int64) (int, error) {
 
 // of is the path of a stack of return addresses, innermost first; nil if none.
 func (p *paths) of(pcs []uint64) []code.PathPlace {
-	p.modules.Allow()
+	p.modules.AllowReload()
 	frames := make([]code.Frame, len(pcs))
 	for i, pc := range pcs {
 		path, offset := p.modules.File(pc)

@@ -70,16 +70,16 @@ func start(p unsafe.Pointer) (*recorder, error) {
 	}
 	live := capture.MaxLive
 	if os.Getenv("SPOOR_LEAN") != "" {
-		live = capture.LeanLive
+		live = capture.LeanMaxLive
 	}
 	r.capture, err = capture.New(capture.Config{
-		Live:    live,
-		Context: r.context,
-		Dir:     r.host.dir(),
-		Ticks:   r.host.ticks,
-		Maps:    maps,
-		Address: symbol,
-		Timing:  r.timing,
+		MaxLive:       live,
+		Context:       r.context,
+		Dir:           r.host.dir(),
+		Ticks:         r.host.ticks,
+		Maps:          maps,
+		SymbolAddress: symbol,
+		Timing:        r.timing,
 	})
 	return r, err
 }
@@ -152,7 +152,7 @@ func (r *recorder) drain() error {
 	if err := r.capture.Drain(); err != nil {
 		return err
 	}
-	held := r.capture.Held()
+	held := r.capture.HeldBytes()
 	if held > small && !r.large {
 		// Hardly any of it has pointers, so that frequent collection takes little time.
 		r.large = true

@@ -172,7 +172,7 @@ func (h *host) Function(name string) uint64 {
 	if f == nil || strings.HasPrefix(name, "PMPI_") { // for the replay's own ends: not a tracer's
 		f = own
 	}
-	if replay.Directed(name) && C.same_object(f, h.init) != 0 {
+	if replay.IsDirected(name) && C.same_object(f, h.init) != 0 {
 		p := C.CString("P" + name)
 		defer C.free(unsafe.Pointer(p))
 		if u := C.under_find(p); u != nil {

@@ -214,13 +214,13 @@ func (k *Rank) Positions(terminal int) (*Positions, error) {
 	}
 	for _, s := range spans {
 		switch {
-		case s.Param == signature.Made:
-			at.Made = s.At
-		case s.Param == signature.Result:
+		case s.Param == signature.ParamMade:
+			at.Made = s.First
+		case s.Param == signature.ParamResult:
 		case s.Out:
-			at.Params[s.Param].Out = s.At
+			at.Params[s.Param].Out = s.First
 		default:
-			at.Params[s.Param].In = s.At
+			at.Params[s.Param].In = s.First
 		}
 	}
 	return at, nil

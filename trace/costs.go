@@ -91,7 +91,7 @@ func (c *costs) add(section int, call, value, form string, count, bytes int) {
 		return
 	}
 	k := costKey{container.Names[section], call, value, form}
-	x := once.Listed(c.byKey, k, &c.order, func() *Cost { return &Cost{Section: k.section, Call: call, Value: value, Form: form} })
+	x := once.GetListed(c.byKey, k, &c.order, func() *Cost { return &Cost{Section: k.section, Call: call, Value: value, Form: form} })
 	x.Count += count
 	x.Raw += int64(bytes)
 }
@@ -161,7 +161,7 @@ func (r *Reader) formCosts(c *costs) error {
 		f := r.byID[p.g.Call]
 		value := "all values"
 		if !p.g.Flat {
-			value = once.Of(names, p.g, func() []string { return valueNames(f, p.g.Sample(r.Ranks())) })[p.list]
+			value = once.Get(names, p.g, func() []string { return valueNames(f, p.g.Sample(r.Ranks())) })[p.list]
 		}
 		c.add(container.Signatures, f.Name, value, p.kind.String(), p.forms, p.bytes)
 	}
@@ -226,7 +226,7 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 			if !kind.Columns() {
 				continue
 			}
-			of := once.Of(names, g, func() []string { return valueNames(f, term.Vals(class, 0, first, r.Ranks())) })
+			of := once.Get(names, g, func() []string { return valueNames(f, term.Vals(class, 0, first, r.Ranks())) })
 			coding, bytes := seqCost(w, class.Ranks)
 			form := "column, " + coding
 			if kind != column.KindStored {

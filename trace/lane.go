@@ -39,7 +39,7 @@ func (l *Lane) Structure() Node {
 }
 
 // Steps returns what each step adds to each of Values.
-func (l *Lane) Steps() [][]int64 { return l.of.By }
+func (l *Lane) Steps() [][]int64 { return l.of.StepValues }
 
 // At returns the values in the i-th call, parallel to Values.
 func (l *Lane) At(i uint64) []int64 { return l.of.At(i) }
@@ -71,11 +71,11 @@ func (k *Rank) openLanes() error {
 	if x == nil {
 		return nil
 	}
-	used, err := lane.Used(k.streams, k.Terminals())
+	used, err := lane.UsageOf(k.streams, k.Terminals())
 	if err != nil {
 		return err
 	}
-	list, err := x.Of(k.index, int64(k.number), used, k.Signature)
+	list, err := x.ForRank(k.index, int64(k.number), used, k.Signature)
 	if err != nil {
 		return err
 	}
@@ -128,13 +128,13 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 				counted = true
 			}
 			whole, spans := vals, x.spans
-			var array signature.Array
+			var array signature.RequestArray
 			if x.leaves {
 				array = x.layout.ArrayOf(spans, vals)
 				_ = posts.reach(&array, at)
 			}
-			if array.Left {
-				x.listed, _ = posts.left.FillIn(x.listed[:0], x.layout, spans, vals, made)
+			if array.AsLeft {
+				x.listed, _ = posts.left.FillInArray(x.listed[:0], x.layout, spans, vals, made)
 				x.filledSpans, _ = sections.SpansOf(k.r.byID[k.class.Terminals[t].Group.Call], x.filledSpans[:0], x.listed)
 				whole, spans = x.listed, x.filledSpans
 			}
@@ -151,7 +151,7 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 			}
 			if x.posting.Makes != signature.NoRequest {
 				posts.at(made)
-				posts.Post(x.layout.Posting(x.spans, vals))
+				posts.Post(x.layout.PostedRequest(x.spans, vals))
 			}
 			if x.posting.Makes == signature.OneShot {
 				made++
@@ -167,7 +167,7 @@ type rawCall struct {
 	listed  []int64 // with an array of requests that was left
 	layout  *signature.Layout
 	spans   []signature.Span
-	posting signature.Posting
+	posting signature.PostedRequest
 	posted  bool // some statuses follow from receives
 	leaves  bool // an array of requests
 
@@ -178,7 +178,7 @@ func (k *Rank) raw(x *rawCall, terminal int) {
 	f := k.r.byID[k.class.Terminals[terminal].Group.Call]
 	x.vals, x.layout = k.Signature(terminal), k.r.layout(f)
 	x.spans, _ = sections.SpansOf(f, nil, x.vals)
-	x.posting, x.leaves = x.layout.Posting(x.spans, x.vals), x.layout.Leaves()
+	x.posting, x.leaves = x.layout.PostedRequest(x.spans, x.vals), x.layout.Leaves()
 	for s := range x.layout.Statuses(x.spans, x.vals) {
 		x.posted = x.posted || s.Posted(x.vals)
 	}
@@ -238,15 +238,15 @@ func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 	found := 0
 	in := func(v *Value, s *signature.Span) {
 		for i, p := range values {
-			if p < s.At || p >= s.End {
+			if p < s.First || p >= s.End {
 				continue
 			}
 			switch {
-			case v.Type == Int && p == s.At:
+			case v.Type == Int && p == s.First:
 				list[i] = &v.Num
-			case v.Type == Address && p == s.At+1:
+			case v.Type == Address && p == s.First+1:
 				list[i] = &v.Addr.Offset
-			case v.Type == Status && s.Filled(sig) && p == s.At+signature.StatusTag:
+			case v.Type == Status && s.Filled(sig) && p == s.First+signature.StatusTag:
 				list[i] = &v.Status.Tag
 			default:
 				continue

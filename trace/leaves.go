@@ -29,7 +29,7 @@ func (k *Rank) Leaves(stream int) *Leaves {
 
 // LeavesOf takes the structure of another sequence apart. It has no times.
 func LeavesOf(s Sequence) *Leaves {
-	g := grammar.Handed(s).Grammar()
+	g := grammar.Sealed(s).Grammar()
 	return &Leaves{tree: grammar.Unfold(g, grammar.UnfoldLimit), other: g}
 }
 
@@ -76,7 +76,7 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		x.Calls++
 		x.Gap += gap
 		x.Duration += float64(t.Duration.Ns)
-		if v.Begins {
+		if v.EntersLoop {
 			x.Entries++
 			x.EntriesGap += gap
 		}
@@ -306,11 +306,11 @@ func (k *Rank) TimesKept() (bool, error) {
 }
 
 // Main returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
-func (c LeafCursor) Main() Round { return c.c.Main() }
+func (c LeafCursor) Main() Round { return c.c.MainLoop() }
 
 // Left returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
 // last.
-func (c LeafCursor) Left(r Round) (rounds uint64, between bool) { return c.c.Left(r) }
+func (c LeafCursor) Left(r Round) (rounds uint64, between bool) { return c.c.RoundsLeft(r) }
 
 // mixed returns the terminals of a class whose times at single places of the first stream are not known, in rising order.
 func (r *Reader) mixed(class, terminals int) ([]int, error) {

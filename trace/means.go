@@ -99,7 +99,7 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 		}
 	}
 	if stream == 0 && rounds == nil { // else it is known which iteration a call is in
-		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.Sums { return k.weighed(0, weight) })
+		m.Limit(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.WeightSums { return k.weighed(0, weight) })
 	}
 	return m, nil
 }

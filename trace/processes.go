@@ -27,7 +27,7 @@ func (p *Processes) Len() int { return p.table.Len() }
 // At returns the process of a rank.
 func (p *Processes) At(rank int) Process {
 	x := p.table.At(rank)
-	x.Folder = signature.OfRank(x.Folder, rank)
+	x.Folder = signature.FileOfRank(x.Folder, rank)
 	return x
 }
 
@@ -35,7 +35,7 @@ func (p *Processes) At(rank int) Process {
 func (p *Processes) All() iter.Seq2[int, Process] {
 	return func(yield func(int, Process) bool) {
 		for rank, x := range p.table.All() {
-			x.Folder = signature.OfRank(x.Folder, rank)
+			x.Folder = signature.FileOfRank(x.Folder, rank)
 			if !yield(rank, x) {
 				return
 			}

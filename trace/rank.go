@@ -30,14 +30,14 @@ type Rank struct {
 	class  *sections.DecodedClass
 
 	streams []*grammar.Grammar
-	bare    []func() *grammar.Sums // by stream: without weights, see weighed
-	lanes   []*Lane                // by terminal, nil if it has none; nil if none has
+	bare    []func() *grammar.WeightSums // by stream: without weights, see weighed
+	lanes   []*Lane                      // by terminal, nil if it has none; nil if none has
 
 	mu    sync.Mutex
 	calls []template
-	spans []signature.Span  // of the call that was evaluated last
-	sums  []*grammar.Sums   // by stream: requests made, by position
-	lines []*timeline.Means // by stream
+	spans []signature.Span      // of the call that was evaluated last
+	sums  []*grammar.WeightSums // by stream: requests made, by position
+	lines []*timeline.Means     // by stream
 
 	series *timeline.Series // nil: none, if opened
 	opened bool
@@ -49,11 +49,11 @@ type template struct {
 	made     int64 // one-shot requests that the call makes
 	requests bool  // requests occur in it
 
-	posting signature.Posting // the request that it makes
-	posted  []int64           // requests whose statuses follow from their receives, by the names in its values; by their numbers, of array
-	array   *signature.Array  // of requests, if it leaves some; nil: it doesn't
-	own     bool              // its own status does so
-	laned   bool              // it has a lane
+	posting signature.PostedRequest // the request that it makes
+	posted  []int64                 // requests whose statuses follow from their receives, by the names in its values; by their numbers, of array
+	array   *signature.RequestArray // of requests, if it leaves some; nil: it doesn't
+	own     bool                    // its own status does so
+	laned   bool                    // it has a lane
 }
 
 // Rank returns the view of a rank.
@@ -80,10 +80,10 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	k := &Rank{
 		streams: streams,
 		r:       r, tables: tables, number: rank, index: int(r.places().Index[rank]), nclass: n, class: c,
-		calls: make([]template, len(c.Terminals)), sums: make([]*grammar.Sums, len(c.Streams)),
+		calls: make([]template, len(c.Terminals)), sums: make([]*grammar.WeightSums, len(c.Streams)),
 	}
 	for _, g := range streams {
-		k.bare = append(k.bare, sync.OnceValue(func() *grammar.Sums {
+		k.bare = append(k.bare, sync.OnceValue(func() *grammar.WeightSums {
 			return grammar.NewSums(g, func(uint32) int64 { return 0 })
 		}))
 	}
@@ -108,8 +108,8 @@ func (r *Reader) Tracks() iter.Seq2[*Rank, error] {
 }
 
 // weighed returns sums of weights along a stream. Lengths are found once for all.
-func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *grammar.Sums {
-	return k.bare[stream]().Again(weight)
+func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *grammar.WeightSums {
+	return k.bare[stream]().WithWeights(weight)
 }
 
 // Number returns the rank in the world.
@@ -267,7 +267,7 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 				}
 			}
 			c := t.at(stream, at, made)
-			if t.array != nil && t.array.Left {
+			if t.array != nil && t.array.AsLeft {
 				posts.array(c, nil)
 			}
 			if len(t.posted) > 0 {
@@ -322,7 +322,7 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 }
 
 // requestSums returns the one-shot requests that a stream made, by position.
-func (k *Rank) requestSums(stream int) (*grammar.Sums, error) {
+func (k *Rank) requestSums(stream int) (*grammar.WeightSums, error) {
 	k.mu.Lock()
 	sums := k.sums[stream]
 	k.mu.Unlock()

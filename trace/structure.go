@@ -38,15 +38,15 @@ func (k *Rank) Structure(stream int) Node {
 }
 
 // A Sequence is what a structure is of, for spoor's own packages; it has nothing for others.
-type Sequence grammar.Handed
+type Sequence grammar.Sealed
 
 // StructureOf returns the structure of another sequence than a stream's.
 func StructureOf(s Sequence) Node {
-	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.Handed(s).Grammar()}
+	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.Sealed(s).Grammar()}
 }
 
 // Whole returns the sequence that the node is a part of.
-func (n Node) Whole() Sequence { return Sequence(grammar.Hand(n.g)) }
+func (n Node) Whole() Sequence { return Sequence(grammar.Seal(n.g)) }
 
 // Uses counts in how many places each rule below is used.
 func (n Node) Uses() map[int]int {
@@ -188,7 +188,7 @@ func (o *Occurrences) All() iter.Seq2[uint64, int] {
 
 // Firsts returns the position at which each terminal is first in a stream; of those that
 // don't occur, none that the stream has.
-func (k *Rank) Firsts(stream int) []uint64 { return k.bare[stream]().Firsts(k.Terminals()) }
+func (k *Rank) Firsts(stream int) []uint64 { return k.bare[stream]().FirstPositions(k.Terminals()) }
 
 // Uniform reports whether all ranks of the class run their loops equally often,
 // so that counts and positions of terminals are the same on all of them.

@@ -103,7 +103,7 @@ func sample(t testing.TB) *sections.Content {
 	}
 	pair.Lanes = []lane.Columns{{
 		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
-		By: [][]column.Column{{column.FromValues(8, 8), column.FromValues(1, -1)}, {column.FromValues(-72, -72), column.FromValues(5, 5)}},
+		StepColumns: [][]column.Column{{column.FromValues(8, 8), column.FromValues(1, -1)}, {column.FromValues(-72, -72), column.FromValues(5, 5)}},
 	}}
 	single := sections.Class{Ranks: column.FromValues(1), Terminals: sections.TerminalList{{
 		Call: id("MPI_Init"), Vals: []column.Column{column.FromValues(0)},

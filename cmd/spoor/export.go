@@ -111,7 +111,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	if f.whole && o.ranks+o.from+o.until+o.phase != "" {
 		return &usageError{cmd, fmt.Errorf("--to %s takes all ranks from the beginning to the end: in a replay of a part, ranks would wait for what is missing", o.to)}
 	}
-	opts.Values, opts.Messages, opts.Shares = f.values, f.messages, f.shares
+	opts.Values, opts.Messages, opts.PerMember = f.values, f.messages, f.shares
 	o.out = cmp.Or(o.out, traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor"))+f.ending)
 	if err := mayWrite(o.out, o.force); err != nil {
 		return err
@@ -155,13 +155,13 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	losses := s.Losses.List()
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), map[string]any{
-			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": s.Told, "bytes": bytes, "times": about.Metadata["TIMES"], "left_out": losses,
+			"output": o.out, "format": o.to, "ranks": len(s.Ranks), "calls": s.CallsRead, "bytes": bytes, "times": about.Metadata["TIMES"], "left_out": losses,
 		})
 	}
 	for _, x := range losses {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", show.Grouped(x.Count), x.What)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.Plural(s.Told, "call"), show.Plural(len(s.Ranks), "rank"), show.Bytes(bytes), about.Metadata["TIMES"])
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.Plural(s.CallsRead, "call"), show.Plural(len(s.Ranks), "rank"), show.Bytes(bytes), about.Metadata["TIMES"])
 	return nil
 }
 
@@ -320,7 +320,7 @@ func marks(s *ops.Source, where *places) (list []convert.Mark, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.LastIteration > 0 && len(ns) > 0 && s.Has(ns[0]) {
+		if f.LastIteration > 0 && len(ns) > 0 && s.InRange(ns[0]) {
 			list = append(list, convert.Mark{Ns: ns[0] - s.First, Text: f.Text})
 		}
 	}

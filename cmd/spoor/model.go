@@ -134,10 +134,10 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 	defer x.Close()
 	stay := strings.Join(append([]string{""}, stays...), "; ")
 	switch nothing := x.Content.Thinned == nil && x.Content.Drawn == nil && x.Content.Partners == nil && !ordered(x); {
-	case o.options.Budget > 0 && x.Same != nil:
+	case o.options.Budget > 0 && x.Unchanged != nil:
 		return "", "lossless, as " + o.sameText(), nil
 	case o.options.Budget > 0:
-	case x.Same != nil:
+	case x.Unchanged != nil:
 		return "", fmt.Sprintf("lossless, as %s at tolerance %s%s", o.sameText(), toleranceText(o.options.Precision), stay), nil
 	case nothing:
 		return "", fmt.Sprintf("lossless, as nothing is merged at tolerance %s%s", toleranceText(o.options.Precision), stay), nil

@@ -57,10 +57,10 @@ More: docs/reduce.md`,
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": r.Size(), "same": x.Same != nil, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
+				return writeJSON(cmd.OutOrStdout(), map[string]any{"trace": out, "bytes": size, "bytes_before": r.Size(), "same": x.Unchanged != nil, "merged": mergedOf(x.Content.Thinned), "partners": drawnMessagesOf(x.Content.Partners), "stays": stays})
 			}
 			text := fmt.Sprintf("%s before: %s", show.Bytes(r.Size()), thinnedText(x))
-			if x.Same != nil {
+			if x.Unchanged != nil {
 				text = "the trace as it was: " + o.sameText()
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", out, show.Bytes(size), text)
@@ -133,7 +133,7 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Result,
 	}
 	options := o.options
 	if o.draw {
-		options.Rounds = func(r *trace.Reader) reduce.Drawer {
+		options.Rounds = func(r *trace.Reader) reduce.TripCountDrawer {
 			return rounds.New(r, rounds.Options{Precision: options.Precision, Seed: o.seed})
 		}
 	}
@@ -175,7 +175,7 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Result,
 	if who != nil {
 		kept := who.Kept()
 		if x.Larger {
-			kept = append(kept, reduce.Kept{Why: "the trace would be no smaller"})
+			kept = append(kept, reduce.KeptReason{Why: "the trace would be no smaller"})
 		}
 		if text := keptText(kept, "in", "interval"); text != "" {
 			stays = append(stays, "messages that stay: "+text)

@@ -152,10 +152,10 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	if err != nil {
 		return err
 	}
-	if obstacles, cfg.Windows, err = reissue.SetAside(r, obstacles); err != nil {
+	if obstacles, cfg.Windows, err = reissue.WithoutAddressObstacles(r, obstacles); err != nil {
 		return err
 	}
-	obstacles = slices.DeleteFunc(obstacles, replay.Overcomes)
+	obstacles = slices.DeleteFunc(obstacles, replay.CanOvercome)
 	if o.partial {
 		if cfg.Ends, err = reissue.FindEnds(r); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -229,8 +229,8 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.Target) error 
 		return fmt.Errorf("--receives derived: each rank would go through all %s calls; --most-calls %d allows it", show.Grouped(calls), calls)
 	}
 	s, err := replay.CheckOrder(r)
-	if err == nil && s.Largest > math.MaxInt32 && !target.Has(replay.LargeReceive) {
-		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, replay.LargeReceive)
+	if err == nil && s.Largest > math.MaxInt32 && !target.Has(replay.LargeReceiveName) {
+		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, replay.LargeReceiveName)
 	}
 	if err != nil {
 		return fmt.Errorf("--receives derived: %w", err)
@@ -332,7 +332,7 @@ func probe(replayer, dir string, cfg replay.Config, r *trace.Reader) (reissue.Ta
 	for _, f := range r.Schema() {
 		cfg.Probe = append(cfg.Probe, f.Name)
 	}
-	cfg.Probe = append(cfg.Probe, replay.LargeReceive)
+	cfg.Probe = append(cfg.Probe, replay.LargeReceiveName)
 	file := filepath.Join(dir, "probe")
 	if err := cfg.Write(file); err != nil {
 		return reissue.Target{}, err
@@ -345,7 +345,7 @@ func probe(replayer, dir string, cfg replay.Config, r *trace.Reader) (reissue.Ta
 	if err != nil {
 		return reissue.Target{}, fmt.Errorf("%s: %w\n%s", replayer, err, strings.TrimSpace(stderr.String()))
 	}
-	var p replay.Probed
+	var p replay.ProbeResult
 	if err := json.Unmarshal(out, &p); err != nil {
 		return reissue.Target{}, fmt.Errorf("%s: %w", replayer, err)
 	}
@@ -479,7 +479,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	for i := range reports {
 		reports[i] = &rep.Ranks[i].Report
 	}
-	replay.Unprepared(reports)
+	replay.SubtractInitWait(reports)
 	for _, x := range reports {
 		rep.Wall = max(rep.Wall, x.Wall)
 	}

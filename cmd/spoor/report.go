@@ -110,7 +110,7 @@ func leftDirs(out, scratch string) (dirs []string, err error) {
 // isSerial reports whether a process directory is of a program without MPI.
 func isSerial(dir string) bool {
 	c, err := capture.ReadContext(dir)
-	return err == nil && c.Alone && c.Library == "" && recover.Marked(dir)
+	return err == nil && c.SessionsOnly && c.Library == "" && recover.Marked(dir)
 }
 
 // onlyElsewhere has the launcher of a job that failed bring what its ranks left, where none of them ran on this host.

@@ -291,7 +291,7 @@ var programs = map[string]func(r *tracktest.Recorder, shift int){
 	"files": func(r *tracktest.Recorder, _ int) {
 		path := []byte(fmt.Sprintf("out.%03d", r.Rank))
 		r.Begin()
-		r.Call("open", 20, 1024, r.String(string(signature.Template(path, r.Rank))), 0x241, 0o644)
+		r.Call("open", 20, 1024, r.String(string(signature.FileTemplate(path, r.Rank))), 0x241, 0o644)
 		for i := range int64(5) {
 			r.LaneOn(0, "pwrite", 21, []int{4}, 0, 4096, 1024, 4096, i*8192)
 		}

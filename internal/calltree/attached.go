@@ -140,7 +140,7 @@ func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
 				continue
 			}
 			at := place[t]
-			values := once.Of(s, at, func() map[string]trace.ValueStat { return make(map[string]trace.ValueStat) })
+			values := once.Get(s, at, func() map[string]trace.ValueStat { return make(map[string]trace.ValueStat) })
 			sum := values[name]
 			sum.Merge(stat)
 			values[name] = sum

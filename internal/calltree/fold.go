@@ -248,7 +248,7 @@ func sizeOf(list []*node) int {
 }
 
 func (f *nodeShaper) call(leaf int) *node {
-	return once.Of(f.leaf, leaf, func() *node {
+	return once.Get(f.leaf, leaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{leaf, 1}}, shape: f.shape('c', f.label[leaf])}
 	})
 }

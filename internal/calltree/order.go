@@ -125,7 +125,7 @@ func (o *Order) loops(courses []ItemOrder) (out []Interval) {
 		for s := range c.Transitions {
 			if from, to := o.Position[s.From], o.Position[s.To]; to <= from {
 				i := Interval{to, from}
-				once.Listed(by, i, &list, func() *span { return &span{i, make(siteSet, len(own))} }).has.add(own)
+				once.GetListed(by, i, &list, func() *span { return &span{i, make(siteSet, len(own))} }).has.add(own)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func (r *recursive) enters(a, b int) bool {
 	if a < 0 || !r.has(a) {
 		return true
 	}
-	return once.Of(r.known, [2]int{r.vertex[a], r.vertex[b]}, func() bool {
+	return once.Get(r.known, [2]int{r.vertex[a], r.vertex[b]}, func() bool {
 		kept, _ := r.p.ways.Turn(r.vertex[a], r.vertex[b])
 		return kept <= r.around
 	})
@@ -43,7 +43,7 @@ const noLeaf = -1
 
 // entry is such a place in a sequence.
 func (f *nodeShaper) entry() *node {
-	return once.Of(f.leaf, noLeaf, func() *node {
+	return once.Get(f.leaf, noLeaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{noLeaf, 1}}, shape: f.shape('e')}
 	})
 }

@@ -338,7 +338,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		return Counter{}, false
 	}
 	c := f.countersOf(b)
-	x := once.Of(c.loops, loop, func() *loopState { return c.loop(b, loop) })
+	x := once.Get(c.loops, loop, func() *loopState { return c.loop(b, loop) })
 	if x.at[call.Block] == nil || len(x.steps) == 0 {
 		return Counter{}, false
 	}

@@ -152,14 +152,14 @@ func (x *Chrome) flow(phase string, c *ops.Call, ns int64, id uint64) error {
 
 // text returns a string as JSON.
 func (x *Chrome) text(s string) []byte {
-	return once.Of(x.texts, s, func() []byte {
+	return once.Get(x.texts, s, func() []byte {
 		b, _ := json.Marshal(s)
 		return b
 	})
 }
 
 func (x *Chrome) site(place int) []byte {
-	return ops.AtPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
+	return ops.ForPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
 		file, line := x.o.SourceLine(s)
 		if line > 0 {
 			file += ":" + strconv.Itoa(line)

@@ -222,7 +222,7 @@ func intern[T comparable](x *Perfetto, known map[T]uint64, thing T, kind protowi
 
 // site returns the number of a place, from 1.
 func (x *Perfetto) site(place int) uint64 {
-	return ops.AtPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
+	return ops.ForPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
 		id := uint64(len(x.sites) + 1)
 		file, line := x.o.SourceLine(s)
 		m := textField(varintField(nil, 1, id), locationFile, file)

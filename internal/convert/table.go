@@ -114,7 +114,7 @@ func (w *TableWriter) end(table int) error {
 
 // Enter writes a call and what it did.
 func (w *TableWriter) Enter(c *ops.Call) error {
-	where := ops.AtPlace(w.s, &w.sites, c.Place, func(s trace.Site) sourceLine {
+	where := ops.ForPlace(w.s, &w.sites, c.Place, func(s trace.Site) sourceLine {
 		file, line := w.o.SourceLine(s)
 		return sourceLine{file, line}
 	})

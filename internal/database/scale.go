@@ -88,8 +88,8 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.Place, &x.Line, &ns, &calls, &bytes); err != nil {
 			return nil, d.failed(err)
 		}
-		of := once.Of(values, x.ID, func() map[int]*measured { return make(map[int]*measured) })
-		m, n := once.Of(of, ranks, func() *measured { return new(measured) }), float64(ranks)
+		of := once.Get(values, x.ID, func() map[int]*measured { return make(map[int]*measured) })
+		m, n := once.Get(of, ranks, func() *measured { return new(measured) }), float64(ranks)
 		m.ns, m.calls, m.bytes = append(m.ns, ns/n), append(m.calls, calls/n), append(m.bytes, bytes/n)
 		sites[x.ID] = &x
 		seen[ranks] = true

@@ -149,7 +149,7 @@ func (x *restored) rank(rows *sql.Rows) error {
 	if err := rows.Scan(&class, &rank); err != nil {
 		return err
 	}
-	p := once.Listed(x.of, class, &x.list, func() *profile.Profile {
+	p := once.GetListed(x.of, class, &x.list, func() *profile.Profile {
 		return &profile.Profile{Tree: &calltree.Tree{Trace: x.run.Path, Command: x.run.Command, WorldRanks: x.run.Ranks, Class: class, Threads: []calltree.Thread{}}}
 	})
 	p.Ranks = append(p.Ranks, rank)

@@ -73,7 +73,7 @@ func (t *messageSink) Enter(c *ops.Call) error {
 
 // messages goes through all messages.
 func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *ops.Act)) error {
-	o, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Untimed: true, Messages: true})
+	o, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, IgnoreTimes: true, Messages: true})
 	if err != nil {
 		return err
 	}

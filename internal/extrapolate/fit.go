@@ -100,7 +100,7 @@ const bitsMore = 2
 func evidence(obs []env, vals []int64) (bits float64) {
 	counts := make(map[int64]map[int64]float64)
 	for i, e := range obs {
-		once.Of(counts, e[expr.Ranks], func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
+		once.Get(counts, e[expr.Ranks], func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
 	}
 	logFactorial := func(n float64) float64 {
 		g, _ := math.Lgamma(n + 1)

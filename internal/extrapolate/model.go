@@ -274,7 +274,7 @@ func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
 		}
 		b = binary.AppendVarint(b, vals[i])
 	}
-	f := fitted{tried: once.Of(m.memo, string(b), func() *tried { return m.try(obs, vals) }), text: text}
+	f := fitted{tried: once.Get(m.memo, string(b), func() *tried { return m.try(obs, vals) }), text: text}
 	m.slots = append(m.slots, f)
 	return f
 }

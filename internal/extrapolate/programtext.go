@@ -45,7 +45,7 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	if f.wrong == "" && len(forms) == 1 {
 		return forms[0].Expr
 	}
-	return once.Of(w.open, f.tried, func() *expr.Expr {
+	return once.Get(w.open, f.tried, func() *expr.Expr {
 		switch {
 		case len(forms) == 0:
 			return w.lookUp(f)

@@ -2,9 +2,9 @@ package grammar
 
 import "slices"
 
-// AppendLaps adds the terminals of a lap so often. When one led from a place in a loop to the
+// AppendRepeated adds the terminals of a lap so often. When one led from a place in a loop to the
 // same place, the others are counted.
-func (b *Builder) AppendLaps(lap []uint32, laps uint64) {
+func (b *Builder) AppendRepeated(lap []uint32, laps uint64) {
 	if len(lap) == 1 {
 		b.AppendRun(lap[0], laps)
 		return

@@ -47,10 +47,10 @@ func (r rounds) of(n uint64) uint64 {
 }
 
 // Count is how often the sequence arrives so.
-func (a *Arrival) Count() uint64 { return a.Before(math.MaxUint64) }
+func (a *Arrival) Count() uint64 { return a.CountBefore(math.MaxUint64) }
 
-// Before is how often it occurs among the first position terminals of the sequence.
-func (a *Arrival) Before(position uint64) uint64 {
+// CountBefore is how often it occurs among the first position terminals of the sequence.
+func (a *Arrival) CountBefore(position uint64) uint64 {
 	sum := uint64(0)
 	for i := range a.levels {
 		l := &a.levels[i]

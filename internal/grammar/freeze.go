@@ -8,8 +8,8 @@ func (b *Builder) Grammar() *Grammar { return b.frozen().straighten() }
 
 func (b *Builder) frozen() *Grammar { return b.clone().last() }
 
-// Last is Grammar without a copy of b, to which nothing can be appended any more.
-func (b *Builder) Last() *Grammar { return b.last().straighten() }
+// TakeGrammar is Grammar without a copy of b, to which nothing can be appended any more.
+func (b *Builder) TakeGrammar() *Grammar { return b.last().straighten() }
 
 func (b *Builder) last() *Grammar {
 	b.finish()

@@ -25,7 +25,7 @@ type Grammar struct {
 // Check reports why g is not a grammar of one finite sequence whose length fits
 // into 64 bits, if so. It does not require the numbering by first use.
 func (g *Grammar) Check() error {
-	_, err := g.Measure()
+	_, err := g.CheckedLen()
 	return err
 }
 
@@ -49,8 +49,8 @@ func (g *Grammar) checkSymbols() error {
 	return nil
 }
 
-// Measure is Check and, if that finds nothing, Len.
-func (g *Grammar) Measure() (uint64, error) {
+// CheckedLen is Check and, if that finds nothing, Len.
+func (g *Grammar) CheckedLen() (uint64, error) {
 	if err := g.checkSymbols(); err != nil {
 		return 0, err
 	}
@@ -202,9 +202,9 @@ func (g *Grammar) Terminals() []uint32 {
 	return list
 }
 
-// Numbered reports whether the terminals from next on come first in order, none left
+// NumberedFrom reports whether the terminals from next on come first in order, none left
 // out, and returns the next after those of g.
-func (g *Grammar) Numbered(next uint32) (after uint32, ok bool) {
+func (g *Grammar) NumberedFrom(next uint32) (after uint32, ok bool) {
 	ok = true
 	g.walk(nil, func(s Symbol) {
 		if t := uint32(s.ID); s.ID >= 0 && t >= next {

@@ -91,9 +91,9 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 // A Visit is a call in sequence order: a leaf with the loops that it begins.
 type Visit struct {
 	Leaf int
-	// Begins reports whether this enters the innermost loop that begins with the leaf; Repeats, whether this begins
+	// EntersLoop reports whether this enters the innermost loop that begins with the leaf; Repeats, whether this begins
 	// another iteration of it.
-	Begins, Repeats bool
+	EntersLoop, RepeatsLoop bool
 	// Loops is how many loops are entered here, from the innermost one outwards: those that the leaf begins.
 	Loops int
 }
@@ -175,7 +175,7 @@ func (c *UnfoldedCursor) here() (top *visitFrame, id int32, n uint64) {
 func (f *visitFrame) visit(n uint64) (v Visit) {
 	switch {
 	case n > 1:
-		if v.Begins, v.Repeats = f.done == 0, f.done > 0; v.Begins {
+		if v.EntersLoop, v.RepeatsLoop = f.done == 0, f.done > 0; v.EntersLoop {
 			v.Loops = 1
 			if f.at == 0 {
 				v.Loops += f.begin.Loops
@@ -216,8 +216,8 @@ func (c *UnfoldedCursor) Skip(visits uint64) {
 	}
 }
 
-// Main returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
-func (c *UnfoldedCursor) Main() (r model.Round) {
+// MainLoop returns the loop of the outermost sequence with most visits; its Count is 0 if none exists.
+func (c *UnfoldedCursor) MainLoop() (r model.Round) {
 	if len(c.t.Rule) == 0 {
 		return r
 	}
@@ -236,9 +236,9 @@ func (c *UnfoldedCursor) Main() (r model.Round) {
 	return r
 }
 
-// Left returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
+// RoundsLeft returns how many iterations of a loop are to come, if the next visit begins one of them or directly follows the
 // last.
-func (c *UnfoldedCursor) Left(r model.Round) (rounds uint64, between bool) {
+func (c *UnfoldedCursor) RoundsLeft(r model.Round) (rounds uint64, between bool) {
 	c.here()
 	if len(c.path) != 1 {
 		return 0, false
@@ -272,11 +272,11 @@ func (t *Unfolded) lengths(counts *Grammar) []uint64 {
 	return list
 }
 
-// A Handed is a grammar that goes through a package whose API says nothing of grammars.
-type Handed struct{ g *Grammar }
+// A Sealed is a grammar that goes through a package whose API says nothing of grammars.
+type Sealed struct{ g *Grammar }
 
-// Hand and Grammar are the two ends of its way.
-func Hand(g *Grammar) Handed { return Handed{g} }
+// Seal and Grammar are the two ends of its way.
+func Seal(g *Grammar) Sealed { return Sealed{g} }
 
 // Grammar returns what was handed over.
-func (h Handed) Grammar() *Grammar { return h.g }
+func (h Sealed) Grammar() *Grammar { return h.g }

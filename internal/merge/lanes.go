@@ -22,7 +22,7 @@ var (
 
 // check refuses a shape that would make an unreadable file: with terminals that don't occur, or lanes of missing ones.
 func (s *classShape) check() error {
-	if n, ok := grammar.Terminals(s.streams); !ok || n != s.terminals() {
+	if n, ok := grammar.CountTerminals(s.streams); !ok || n != s.terminals() {
 		return errOrder
 	}
 	last := -1
@@ -32,7 +32,7 @@ func (s *classShape) check() error {
 			return errLanes
 		}
 		last = l.terminal
-		if err := lane.Check(l.values, s.skeleton(last).width, l.steps, l.kinds); err != nil {
+		if err := lane.CheckLane(l.values, s.skeleton(last).width, l.steps, l.kinds); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 	if len(orders) == 0 {
 		return nil
 	}
-	used, err := lane.Used(streams, s.terminals())
+	used, err := lane.UsageOf(streams, s.terminals())
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *classShape) checkLanes(streams, orders []*grammar.Grammar) error {
 // leafSteps takes over what the steps of a rank's lanes add.
 func (c *class) leafSteps(tr *track.Track) {
 	for i := range tr.Lanes {
-		for _, step := range tr.Lanes[i].By {
+		for _, step := range tr.Lanes[i].StepValues {
 			for _, d := range step {
 				c.steps = append(c.steps, column.FromValues(d))
 			}
@@ -92,13 +92,13 @@ func (c *class) laneContent(out *sections.Class, sh *classShape) {
 	if len(sh.lanes) == 0 {
 		return
 	}
-	own := grammar.Repeats(sh.streams)
+	own := grammar.CountRepeated(sh.streams)
 	out.Counts, out.LaneCounts = c.counts[:own:own], c.counts[own:]
 	next := 0
 	for _, of := range sh.lanes {
 		l := lane.Columns{Terminal: of.terminal, Values: of.values, Steps: of.steps}
 		for range of.kinds {
-			l.By = append(l.By, c.steps[next:next+len(l.Values)])
+			l.StepColumns = append(l.StepColumns, c.steps[next:next+len(l.Values)])
 			next += len(l.Values)
 		}
 		out.Lanes = append(out.Lanes, l)
@@ -318,7 +318,7 @@ func (u *laneRemover) terminal(old uint32) uint32 {
 	next := uint32(len(u.terminals))
 	l := u.lane[old]
 	if l == nil {
-		return once.Of(u.number, old, func() uint32 { return u.add(plainTerminal{old: old}, next) })
+		return once.Get(u.number, old, func() uint32 { return u.add(plainTerminal{old: old}, next) })
 	}
 	if l.calls > 0 {
 		step := l.first + int(l.order[l.calls-1])*len(l.at)

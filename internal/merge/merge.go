@@ -32,19 +32,19 @@ import (
 // A fault in some rank's track or message leaves out that rank's subtree and is noted in the state's Problems. An error
 // means that this rank can't go on.
 func Merge(t Transport, tr *track.Track) (*State, error) {
-	s, _, err := MergeFirst(t, tr, nil)
+	s, _, err := MergeThenGather(t, tr, nil)
 	return s, err
 }
 
-// MergeFirst is Merge with something to come after it; see Gathering. trouble is why
+// MergeThenGather is Merge with something to come after it; see Gathering. trouble is why
 // there is no track, if that is so for a reason.
-func MergeFirst(t Transport, tr *track.Track, trouble error) (*State, *Gathering, error) {
-	g := &Gathering{Own: tr != nil && tr.Log != nil}
+func MergeThenGather(t Transport, tr *track.Track, trouble error) (*State, *SeriesGathering, error) {
+	g := &SeriesGathering{Own: tr != nil && tr.Log != nil}
 	s, err := merge(t, tr, trouble, g)
 	return s, g, err
 }
 
-func merge(t Transport, tr *track.Track, trouble error, g *Gathering) (s *State, err error) {
+func merge(t Transport, tr *track.Track, trouble error, g *SeriesGathering) (s *State, err error) {
 	rank, size := t.Rank(), t.Size()
 	if err = trouble; err == nil {
 		err = attempt(func() (err error) {
@@ -114,7 +114,7 @@ func (s *State) receive(other *State) (*State, error) {
 
 // message is the state on its way to the parent. Whether there are times of calls is written separately, so that it can
 // be read even if the rest cannot.
-func (g *Gathering) message(s *State) []byte {
+func (g *SeriesGathering) message(s *State) []byte {
 	msg := []byte{0}
 	if g.Needed() {
 		msg[0] = 1
@@ -213,9 +213,9 @@ type Transport interface {
 	Recv(from int) ([]byte, error)
 }
 
-// Memory returns the transports of n virtual ranks in one process, each to be
+// LocalTransports returns the transports of n virtual ranks in one process, each to be
 // used by a goroutine of its own.
-func Memory(n int) []Transport {
+func LocalTransports(n int) []Transport {
 	boxes := make(map[[2]int]chan []byte)
 	// Only the edges of the tree are used, so that n² channels aren't needed.
 	for r := 1; r < n; r++ {

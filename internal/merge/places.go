@@ -222,7 +222,7 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 			most = ways[i].Loops
 		}
 		for loops := range most + 1 {
-			s := once.Of(sums, at{ways[i].Leaf, loops}, func() *callShare { return new(callShare) })
+			s := once.Get(sums, at{ways[i].Leaf, loops}, func() *callShare { return new(callShare) })
 			s.calls += part
 			s.time += time
 		}
@@ -268,7 +268,7 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 func arrived(ways []*grammar.Arrival, calls uint64) []uint64 {
 	at := func(position uint64) (n uint64) {
 		for _, w := range ways {
-			n += w.Before(position)
+			n += w.CountBefore(position)
 		}
 		return n
 	}
@@ -285,7 +285,7 @@ func arrived(ways []*grammar.Arrival, calls uint64) []uint64 {
 	}
 	list := make([]uint64, len(ways))
 	for i, w := range ways {
-		list[i] = w.Before(low)
+		list[i] = w.CountBefore(low)
 	}
 	return list
 }

@@ -96,8 +96,8 @@ func key(tr *track.Track) (string, *classShape, []int64) {
 	}
 	for i := range tr.Lanes {
 		l := &tr.Lanes[i]
-		sh.lanes = append(sh.lanes, laneShape{l.Terminal, l.Values, uncounted(l.Steps), len(l.By)})
-		sh.steps += len(l.By) * len(l.Values)
+		sh.lanes = append(sh.lanes, laneShape{l.Terminal, l.Values, uncounted(l.Steps), len(l.StepValues)})
+		sh.steps += len(l.StepValues) * len(l.Values)
 	}
 	sh.repeats = len(counts)
 	sh.skeletons = skeletonsOf(tr)
@@ -196,8 +196,8 @@ func decodeKey(key string) (*classShape, error) {
 	if grammar.CodeAll(&wire.Coder{Reader: r}, &s.streams); r.Err() != nil {
 		return nil, r.Err()
 	}
-	s.repeats = grammar.Repeats(s.streams)
-	n, ok := grammar.Terminals(s.streams)
+	s.repeats = grammar.CountRepeated(s.streams)
+	n, ok := grammar.CountTerminals(s.streams)
 	if !ok {
 		return nil, errOrder
 	}
@@ -209,7 +209,7 @@ func decodeKey(key string) (*classShape, error) {
 		}
 		s.lanes = append(s.lanes, l)
 		s.steps += l.kinds * len(l.values)
-		s.repeats += grammar.Repeats([]*grammar.Grammar{l.steps})
+		s.repeats += grammar.CountRepeated([]*grammar.Grammar{l.steps})
 	}
 	if err := r.Done(); err != nil {
 		return nil, err
@@ -258,7 +258,7 @@ func (s *skeletons) findSites() {
 	first := make(map[skeleton]int)
 	for n, k := range s.kinds {
 		k.site = k.inner
-		s.site[n] = once.Of(first, k, func() int { return s.first[n] })
+		s.site[n] = once.Get(first, k, func() int { return s.first[n] })
 	}
 	s.known = nil
 }

@@ -87,7 +87,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 	calls := uint64(0)
 	streams, orders := make([]*grammar.Grammar, len(tr.Streams)), make([]*grammar.Grammar, len(tr.Lanes))
 	for i, st := range tr.Streams {
-		n, err := st.Grammar.Measure()
+		n, err := st.Grammar.CheckedLen()
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		if err := l.Steps.Check(); err != nil {
 			return nil, err
 		}
-		for _, step := range l.By {
+		for _, step := range l.StepValues {
 			if len(step) != len(l.Values) {
 				return nil, errLanes
 			}
@@ -143,7 +143,7 @@ func leaf(tr *track.Track, rank, world int) (*State, error) {
 		p.Folder = ""
 	}
 	s.processes.Append(sections.RoundProcess(model.Process{
-		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads, Folder: string(signature.Template([]byte(p.Folder), rank)),
+		Host: p.Host, PID: p.PID, End: p.End, Lost: p.Lost, Threads: p.Threads, Folder: string(signature.FileTemplate([]byte(p.Folder), rank)),
 		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
 	}, world))
 	return s, nil

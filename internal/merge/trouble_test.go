@@ -28,7 +28,7 @@ func run(t *testing.T, tracks []*track.Track, wrap func(rank int, tp Transport) 
 	t.Helper()
 	var wg sync.WaitGroup
 	var root *State
-	for i, tp := range Memory(len(tracks)) {
+	for i, tp := range LocalTransports(len(tracks)) {
 		wg.Go(func() {
 			s, err := Merge(wrap(i, tp), tracks[i])
 			if err != nil {

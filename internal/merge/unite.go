@@ -231,7 +231,7 @@ func (u *united) column(from []uint32) column.Column {
 	known := make(map[*column.Column]*column.Reader)
 	for k := range readers {
 		x := of(k)
-		readers[k] = once.Of(known, x, x.Reader)
+		readers[k] = once.Get(known, x, x.Reader)
 	}
 	for _, m := range u.members {
 		c.Append(readers[m.part].At(m.at))

@@ -34,7 +34,7 @@ func (s *Source) Account(k *trace.Rank) (*Account, error) {
 			s.classes[k.Class()] = class
 		}
 	}
-	a := &Account{k: k, x: x, blocks: s.o.Shares, around: s.o.Shares || s.o.Messages}
+	a := &Account{k: k, x: x, blocks: s.o.PerMember, around: s.o.PerMember || s.o.Messages}
 	a.moves, err = class.Member(k, x)
 	return a, err
 }
@@ -161,10 +161,10 @@ func (a *Account) transfers(c *trace.Call, stream int, index uint64) (out, in tr
 		out.is = true
 	}
 	if m == nil {
-		out.op.Shares = &Shares{}
+		out.op.Shares = &Transfers{}
 		return out, in
 	}
-	moved := a.moves.Moved(c.Terminal, stream, index, a.blocks)
+	moved := a.moves.Amounts(c.Terminal, stream, index, a.blocks)
 	out.op.Sent, in.op.Received = moved.Out.Bytes, moved.In.Bytes
 	if m.Pattern != meaning.ToPeer {
 		out.op.Received = moved.In.Bytes

@@ -22,8 +22,8 @@ func (a *Amount) Add(b Amount, n uint64) {
 	a.In += b.In * n
 }
 
-// Moved is a number of calls that move the same.
-type Moved struct {
+// SameMoves is a number of calls that move the same.
+type SameMoves struct {
 	Each  Amount
 	Calls uint64
 }
@@ -41,7 +41,7 @@ type Class struct {
 	odd      map[int]bool // terminals whose signatures are laid out differently from rank to rank
 	counts   []uint64
 	totals   []Amount
-	moved    [][]Moved
+	moved    [][]SameMoves
 
 	// Whether handles mean the same on all ranks, which is found when first needed;
 	// then what they mean on the first is good for all.
@@ -97,7 +97,7 @@ func (c *Class) all() error {
 		}
 	}
 	n := len(c.calls)
-	c.constant, c.amounts, c.totals, c.moved = make([]bool, n), make([]Amount, n), make([]Amount, n), make([][]Moved, n)
+	c.constant, c.amounts, c.totals, c.moved = make([]bool, n), make([]Amount, n), make([]Amount, n), make([][]SameMoves, n)
 	return nil
 }
 
@@ -208,7 +208,7 @@ func (c *Class) rank(member int) error {
 		if c.calls[t] == nil || member > 0 && c.constant[t] {
 			if member == 0 || c.x.Varies() {
 				c.move(t, nil)
-				c.move(t, &Moved{c.amounts[t], c.counts[t]})
+				c.move(t, &SameMoves{c.amounts[t], c.counts[t]})
 			}
 			continue
 		}
@@ -220,7 +220,7 @@ func (c *Class) rank(member int) error {
 }
 
 // move adds calls of a terminal to those of the rank; nil begins anew.
-func (c *Class) move(t int, m *Moved) {
+func (c *Class) move(t int, m *SameMoves) {
 	if m == nil {
 		c.totals[t], c.moved[t] = Amount{}, c.moved[t][:0]
 		return
@@ -229,8 +229,8 @@ func (c *Class) move(t int, m *Moved) {
 	c.moved[t] = append(c.moved[t], *m)
 }
 
-// Moved returns what the single calls of a terminal move on the rank that Each is at.
-func (c *Class) Moved(t int) []Moved { return c.moved[t] }
+// CallAmounts returns what the single calls of a terminal move on the rank that Each is at.
+func (c *Class) CallAmounts(t int) []SameMoves { return c.moved[t] }
 
 // An evaluator looks at the signatures of one rank.
 type evaluator struct {
@@ -369,7 +369,7 @@ func (w *evaluator) total(t int) error {
 			for _, p := range list[stream] {
 				at := view{stream: stream, index: p.At}
 				b := w.amount(t, &at)
-				c.move(t, &Moved{b, p.Count})
+				c.move(t, &SameMoves{b, p.Count})
 				v.varies, v.askedRank = v.varies || at.varies, v.askedRank || at.askedRank
 				always = always && (pieces == 0 || a == b)
 				a = b
@@ -377,7 +377,7 @@ func (w *evaluator) total(t int) error {
 			}
 		}
 	} else {
-		c.move(t, &Moved{a, c.counts[t]})
+		c.move(t, &SameMoves{a, c.counts[t]})
 	}
 	if w.member > 0 {
 		return nil
@@ -407,17 +407,17 @@ func (c *Class) Member(k *trace.Rank, x *handles.Rank) (*Member, error) {
 	return &Member{&evaluator{c: c, member: member, k: k, x: x}}, nil
 }
 
-// Moved returns what a call of a terminal moves at its position, on request with the blocks of each member. For a call
+// Amounts returns what a call of a terminal moves at its position, on request with the blocks of each member. For a call
 // that makes a persistent request that is what moves whenever it is started.
-func (m *Member) Moved(terminal, stream int, index uint64, blocks bool) Shares {
+func (m *Member) Amounts(terminal, stream int, index uint64, blocks bool) Transfers {
 	p := m.w.call(terminal)
 	if p == nil || p.means == nil {
-		return Shares{}
+		return Transfers{}
 	}
 	v := view{w: m.w, stream: stream, index: index, blocks: blocks}
 	get := v.values(terminal)
 	if get(0) != 0 {
-		return Shares{}
+		return Transfers{}
 	}
 	return p.shares(get, &v)
 }

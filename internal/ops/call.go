@@ -32,10 +32,10 @@ import (
 type Call struct {
 	*trace.Call
 	Start, End int64             // ns since the first call of any rank
-	Known      trace.SampleKind  // how well these are known
+	TimeKind   trace.SampleKind  // how well these are known
 	Timing     trace.Timing      // the call's, and of what came before it
 	Acts       []Act             // in the order in which they happened
-	Met        Meeting           // of a collective call; also where it failed, or never returned
+	Meeting    Meeting           // of a collective call; also where it failed, or never returned
 	Place      int               // the call site, as Source.Places has it
 	Values     []trace.CallValue // what was attached to it, if Options ask for that
 }
@@ -115,9 +115,9 @@ type Operation struct {
 	Root           int   // of a collective
 	Sent, Received uint64
 	Message        uint64                 // numbers a message, the same at both ends, if Options ask for that
-	Nth            uint64                 // of its channel, from 1; 0 where Message is
+	ChannelIndex   uint64                 // of its channel, from 1; 0 where Message is
 	Wanted         uint64                 // of a file operation: bytes asked for
-	Shares         *Shares                // what it moves to and from each member, if Options ask for that
+	Shares         *Transfers             // what it moves to and from each member, if Options ask for that
 	Neighbours     *handles.Neighbourhood // of a collective along a topology, with Shares or Messages; nil: not known
 	Window         *Window
 	Group          []int // of Post, Start, Complete and Posted: ranks of the world
@@ -223,5 +223,5 @@ const (
 	lostFailed  = "operations that failed when they were to be completed"
 )
 
-// Unending names the loss of operations that had not completed when the trace ended.
-const Unending = "operations that nothing completed"
+// LossUnfinished names the loss of operations that had not completed when the trace ended.
+const LossUnfinished = "operations that nothing completed"

@@ -18,9 +18,9 @@ type process struct {
 	lastID   uint64
 	windows  map[int64]*openWindow // by handle, as all of these
 	files    map[int64]*File
-	messages map[int64]matched  // that were matched by a probe
-	made     map[int]int        // windows and files, by communicator
-	met      map[Circle]*uint64 // collective calls
+	messages map[int64]matched     // that were matched by a probe
+	made     map[int]int           // windows and files, by communicator
+	met      map[CallOrder]*uint64 // collective calls
 	own      struct {
 		of   *handles.Comm
 		rank int
@@ -61,7 +61,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	}
 	p := &process{
 		s: s, Account: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
-		files: make(map[int64]*File), messages: make(map[int64]matched), made: make(map[int]int), met: make(map[Circle]*uint64),
+		files: make(map[int64]*File), messages: make(map[int64]matched), made: make(map[int]int), met: make(map[CallOrder]*uint64),
 		sent: counts{all: make(map[Channel]*uint64)}, got: counts{all: make(map[Channel]*uint64)},
 		part: true,
 	}
@@ -180,7 +180,7 @@ func (p *process) finish(sink Sink) error {
 		}
 	}
 	if n := p.left(); n > 0 {
-		p.s.Losses.Add(Unending, n)
+		p.s.Losses.Add(LossUnfinished, n)
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (p *process) call(t *thread, sink Sink) error {
 	}
 	start = max(start, t.last)
 	c := t.newCall()
-	*c = Call{Call: now.Call, Start: start, End: max(start, end), Known: known, Timing: timing, Acts: c.Acts[:0], Values: c.Values[:0]}
+	*c = Call{Call: now.Call, Start: start, End: max(start, end), TimeKind: known, Timing: timing, Acts: c.Acts[:0], Values: c.Values[:0]}
 	p.part = t.phases.has(c.Index) && p.s.wants(c.Start, c.End)
 	p.act(t, c)
 	if !p.part {
@@ -273,7 +273,7 @@ func (p *process) call(t *thread, sink Sink) error {
 		}
 		c.Values = append(c.Values, list...)
 	}
-	p.s.Told++
+	p.s.CallsRead++
 	t.last = c.Start
 	t.open = append(t.open, c)
 	return sink.Enter(c)

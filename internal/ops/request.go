@@ -265,9 +265,9 @@ func (a Place) status(c *trace.Call) *trace.StatusValue {
 
 // A Completion is a request that a call completes.
 type Completion struct {
-	At      int // in the call's array of requests; 0 of a single one
-	Request *trace.Value
-	Status  *trace.StatusValue // nil: not known
+	ArrayIndex int // in the call's array of requests; 0 of a single one
+	Request    *trace.Value
+	Status     *trace.StatusValue // nil: not known
 
 	RequestAt, StatusAt Place
 }
@@ -278,11 +278,11 @@ func Completed(c *trace.Call) []Completion {
 	if !c.Func.Has(trace.Completes) {
 		return nil
 	}
-	return FoundComplete(c)
+	return CompletedOrNull(c)
 }
 
-// FoundComplete returns the requests that a call completes, or finds complete and leaves as they are, as MPI_Request_get_status does.
-func FoundComplete(c *trace.Call) (list []Completion) {
+// CompletedOrNull returns the requests that a call completes, or finds complete and leaves as they are, as MPI_Request_get_status does.
+func CompletedOrNull(c *trace.Call) (list []Completion) {
 	def, _ := mpi.ByID(c.Func.ID)
 	if !c.Func.Has(trace.Completes) && meaning.WaitingOf(def).Choice == meaning.NoRequest {
 		return nil
@@ -306,8 +306,8 @@ func CompletesAll(c *trace.Call) bool {
 	return max(x.Request, x.Requests) >= 0 && max(x.Flag, x.Count, x.Index, x.Indices) < 0
 }
 
-// InVain reports whether a call is a test or a probe that finds nothing.
-func InVain(c *trace.Call) bool {
+// FoundNothing reports whether a call is a test or a probe that finds nothing.
+func FoundNothing(c *trace.Call) bool {
 	if def, _ := mpi.ByID(c.Func.ID); !def.Has(mpi.Polls) || !ended(c) {
 		return false
 	}

@@ -362,7 +362,7 @@ func TestRefused(t *testing.T) {
 func TestModes(t *testing.T) {
 	for _, mode := range []timing.Mode{timing.Stats, timing.None} {
 		r := timed(t, mode)
-		p := part(t, r, reduce.Window{Inner: true})
+		p := part(t, r, reduce.Window{WithoutInit: true})
 		if got, want := p.HasTimes(), r.HasTimes(); got != want {
 			t.Errorf("%s: times %v, want %v", mode, got, want)
 		}

@@ -142,14 +142,14 @@ func (p *sizePlan) statuses(f *trace.Function, at *trace.Positions, vals []int64
 		if !s.Filled(vals) {
 			return
 		}
-		p.slots = append(p.slots, slot{at: s.At + signature.StatusCount, param: s.Param, unit: 1, told: true, tag: s.At + signature.StatusTag})
+		p.slots = append(p.slots, slot{at: s.First + signature.StatusCount, param: s.Param, unit: 1, told: true, tag: s.First + signature.StatusTag})
 		if !s.Out {
-			told = s.At + signature.StatusTag
+			told = s.First + signature.StatusTag
 		}
 	}
 	for i := range spans {
 		s := &spans[i]
-		if s.Width != signature.Status {
+		if s.Width != signature.WidthStatus {
 			continue
 		}
 		if s.Dims == 0 {

@@ -80,10 +80,10 @@ func usesOf(f *trace.Function, vals []int64) (list []use) {
 		return nil
 	}
 	for _, s := range spans {
-		if s.Param == signature.Made || s.Param == signature.Result || f.Params[s.Param].Type != trace.Request {
+		if s.Param == signature.ParamMade || s.Param == signature.ParamResult || f.Params[s.Param].Type != trace.Request {
 			continue
 		}
-		for at := s.At + min(s.Dims, 1); at < s.End; at++ {
+		for at := s.First + min(s.Dims, 1); at < s.End; at++ {
 			list = append(list, use{at, s.Out})
 		}
 	}

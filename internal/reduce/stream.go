@@ -44,7 +44,7 @@ func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint6
 		if err != nil {
 			return err
 		}
-		c.part.Stayed++
+		c.part.KeptCalls++
 		c.handovers.keep(stream, at)
 		c.note(stream, number, when, when)
 	}

@@ -53,7 +53,7 @@ func (s *survey) family(k key) *sizeFamily {
 		s.parent[k] = k
 	}
 	k = s.root(k)
-	return once.Of(s.of, k, func() *sizeFamily {
+	return once.Get(s.of, k, func() *sizeFamily {
 		return &sizeFamily{sizes: stats.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
 	})
 }
@@ -192,7 +192,7 @@ func (f *sizeFamily) cost() float64 {
 func (f *sizeFamily) merge(precision int) {
 	f.precision, f.bins = precision, nil
 	if !f.fixed {
-		f.bins = Bins(f.sorted, precision, f.unit)
+		f.bins = MergeSizes(f.sorted, precision, f.unit)
 	}
 }
 

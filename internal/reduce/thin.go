@@ -27,75 +27,75 @@ import (
 
 // Options say how far to go.
 type Options struct {
-	Precision int                        // percent: sizes may differ by what is missing to 100 and be one
-	Budget    int64                      // bytes: merge only as much as needed for a file of this size, the largest families first; 0: merge all
-	Rounds    func(*trace.Reader) Drawer // makes trip counts synthetic; nil: keep them
-	Partners  Partners                   // nil: they stay
-	Ordered   *trace.Reader              // if not nil: the trace with requests in order, the input of all other steps
+	Precision int                                 // percent: sizes may differ by what is missing to 100 and be one
+	Budget    int64                               // bytes: merge only as much as needed for a file of this size, the largest families first; 0: merge all
+	Rounds    func(*trace.Reader) TripCountDrawer // makes trip counts synthetic; nil: keep them
+	Partners  PartnerDrawer                       // nil: they stay
+	Ordered   *trace.Reader                       // if not nil: the trace with requests in order, the input of all other steps
 
 	code int64 // bytes that what is known of the program's code takes in the file
 }
 
-// A Drawer makes trip counts synthetic. With a budget it is used only if merging sizes is not enough.
-type Drawer interface {
+// A TripCountDrawer makes trip counts synthetic. With a budget it is used only if merging sizes is not enough.
+type TripCountDrawer interface {
 	Tracks([]*track.Track) error     // changes those of all ranks
 	Content(*sections.Content) error // drawn from the merged tracks whose content this is
 	Families() int                   // the number of loops that can become synthetic
 	Limit(families int)              // make only this many synthetic from now on, the largest first
 }
 
-// A Kept is a reason why something is kept that was to become synthetic, and how often it applies.
-type Kept struct {
+// A KeptReason is a reason why something is kept that was to become synthetic, and how often it applies.
+type KeptReason struct {
 	Why   string
 	Count uint64
 }
 
 // KeptOf lists what stays by why it does, most first.
-func KeptOf(counts map[string]uint64) (list []Kept) {
+func KeptOf(counts map[string]uint64) (list []KeptReason) {
 	for why, n := range counts {
-		list = append(list, Kept{why, n})
+		list = append(list, KeptReason{why, n})
 	}
-	slices.SortFunc(list, func(a, b Kept) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Why, b.Why)) })
+	slices.SortFunc(list, func(a, b KeptReason) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Why, b.Why)) })
 	return list
 }
 
-// Partners makes the partners of messages synthetic: it returns a trace with synthetic messages, the input of all other
+// PartnerDrawer makes the partners of messages synthetic: it returns a trace with synthetic messages, the input of all other
 // steps. With a budget it is used only if all else is not enough.
-type Partners interface {
+type PartnerDrawer interface {
 	Families() (int, error)                   // the number of families that can become synthetic
 	Draw(families int) (*trace.Reader, error) // makes this many synthetic, the largest first
 }
 
 // A Result is a thinned trace. It is good until Close.
 type Result struct {
-	*Part
-	Bytes  int64  // of the file
-	Drawer Drawer // that made trip counts synthetic; nil: none did
-	Larger bool   // partners could be drawn, and are not as the trace would be no smaller
+	*CutTrace
+	Bytes  int64           // of the file
+	Drawer TripCountDrawer // that made trip counts synthetic; nil: none did
+	Larger bool            // partners could be drawn, and are not as the trace would be no smaller
 	// Unmerged says that sizes could be merged, and are not for the same reason.
 	Unmerged bool
-	// Same says that the trace is that which was to be thinned, as nothing would be gained or it fits the budget.
-	Same *trace.Reader
+	// Unchanged says that the trace is that which was to be thinned, as nothing would be gained or it fits the budget.
+	Unchanged *trace.Reader
 }
 
 // Write writes the trace to a file.
 func (x *Result) Write(path string, overwrite bool) error {
-	if x.Same != nil {
-		return x.Same.Copy(path, overwrite)
+	if x.Unchanged != nil {
+		return x.Unchanged.Copy(path, overwrite)
 	}
-	return x.Part.Write(path, overwrite)
+	return x.CutTrace.Write(path, overwrite)
 }
 
 // Close lets go what the trace may still be read from.
 func (x *Result) Close() {
-	if x.Same == nil {
-		x.Part.Close()
+	if x.Unchanged == nil {
+		x.CutTrace.Close()
 	}
 }
 
 // same has the result be the trace as it was.
 func (x *Result) same(r *trace.Reader) *Result {
-	x.Part, x.Bytes, x.Same = &Part{Content: &sections.Content{}}, r.Size(), r
+	x.CutTrace, x.Bytes, x.Unchanged = &CutTrace{Content: &sections.Content{}}, r.Size(), r
 	return x
 }
 
@@ -142,7 +142,7 @@ func Thin(r *trace.Reader, o Options, progress func(ranks int)) (*Result, error)
 		return x.same(r), nil
 	}
 	if from != r {
-		err = x.CodeOf(r)
+		err = x.TakeCode(r)
 	}
 	return x, err
 }
@@ -171,7 +171,7 @@ func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Result
 		}
 		x, err := thinOf(from, all, progress)
 		if err == nil {
-			err = x.CodeOf(r)
+			err = x.TakeCode(r)
 		}
 		return x, err
 	}
@@ -204,13 +204,13 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, erro
 		return nil, err
 	}
 	s.code = o.code
-	var drawer Drawer
+	var drawer TripCountDrawer
 	if o.Rounds != nil {
 		drawer = o.Rounds(r)
 	}
 	list := s.families()
 	// merge merges the first n families and writes the trace.
-	merge := func(n, precision int, d Drawer) (*Result, error) {
+	merge := func(n, precision int, d TripCountDrawer) (*Result, error) {
 		for i, f := range list {
 			if i < n {
 				f.merge(precision)
@@ -272,7 +272,7 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*Result, erro
 }
 
 // drawn makes trip counts synthetic, too, as few as possible. All sizes are merged.
-func (s *survey) drawn(list []*sizeFamily, o Options, d Drawer, progress func(int)) (*Result, error) {
+func (s *survey) drawn(list []*sizeFamily, o Options, d TripCountDrawer, progress func(int)) (*Result, error) {
 	all, err := s.write(list, o.Precision, d, progress)
 	if err != nil {
 		return nil, err
@@ -348,12 +348,12 @@ func (f *sizeFamily) ordered() (list []key) {
 }
 
 // write makes the trace.
-func (s *survey) write(list []*sizeFamily, precision int, d Drawer, progress func(int)) (*Result, error) {
+func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, progress func(int)) (*Result, error) {
 	var rank *trace.Rank // plans are those of one rank at a time: those of all would take more than the trace
 	var plans map[int]*sizePlan
 	var x *handles.Rank
 	var failed error
-	ch := &Change{
+	ch := &ValueChange{
 		Note: fmt.Sprintf("thinned: sizes that differ by at most %d %% are one, where most was to be gained", 100-precision),
 		Values: func(k *trace.Rank, terminal int, vals []int64) {
 			var err error
@@ -376,7 +376,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d Drawer, progress fun
 	if d != nil {
 		ch.Tracks = d.Tracks
 	}
-	part, err := Changed(s.r, ch, progress)
+	part, err := WithChange(s.r, ch, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -406,7 +406,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d Drawer, progress fun
 		part.Close()
 		return nil, err
 	}
-	return &Result{Part: part, Bytes: int64(len(file)) + s.code, Drawer: d}, nil
+	return &Result{CutTrace: part, Bytes: int64(len(file)) + s.code, Drawer: d}, nil
 }
 
 // thinned says what was merged.
@@ -438,16 +438,16 @@ func thinned(list []*sizeFamily) (out []trace.Thinned) {
 	return out
 }
 
-// Merges reports whether sizes low to high are one at a precision: they differ by no more than
+// CanMerge reports whether sizes low to high are one at a precision: they differ by no more than
 // what is missing to 100 %, of the greatest.
-func Merges(low, high int64, precision int) bool {
+func CanMerge(low, high int64, precision int) bool {
 	return float64(high-low)*100 <= float64(100-precision)*float64(high)
 }
 
-// Bins merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie around a
+// MergeSizes merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie around a
 // mean are not split there. A bin's size is a multiple of grain, a whole number of elements for senders and receivers;
 // if none exists, the sizes stay. Size 0 is never merged with others, and single sizes are in no bin.
-func Bins(list []stats.Bin, precision int, grain int64) (out []trace.Bin) {
+func MergeSizes(list []stats.Bin, precision int, grain int64) (out []trace.Bin) {
 	for len(list) > 0 && list[0].Low <= 0 {
 		list = list[1:]
 	}
@@ -473,7 +473,7 @@ func fullest(list []stats.Bin, precision int) (first, end int) {
 	from := 0
 	for to := range list {
 		count += list[to].Count
-		for !Merges(list[from].Low, list[to].Low, precision) {
+		for !CanMerge(list[from].Low, list[to].Low, precision) {
 			count -= list[from].Count
 			from++
 		}

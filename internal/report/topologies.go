@@ -210,7 +210,7 @@ func (g *graphs) collect(rank int) error {
 }
 
 func (g *graphs) add(comm *handles.Comm, self int, out []int, known bool) {
-	x := once.Of(g.of, comm, func() *graph { return &graph{} })
+	x := once.Get(g.of, comm, func() *graph { return &graph{} })
 	if x.much = x.much || len(x.edges)+len(out) > maxGraphEdges; x.much || !known || self < 0 {
 		return
 	}

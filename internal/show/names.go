@@ -50,7 +50,7 @@ func (n *Names) Forms(text string) []string {
 }
 
 func (n *Names) of(text string) *shortened {
-	return once.Of(n.known, text, func() *shortened { return n.shortened(text) })
+	return once.Get(n.known, text, func() *shortened { return n.shortened(text) })
 }
 
 func (n *Names) shortened(text string) *shortened {

@@ -85,7 +85,7 @@ func (s *Naming) Of(x trace.FunctionSite) trace.FunctionSite {
 	if s == nil || s.alone == nil {
 		return x
 	}
-	return once.Of(s.of, x, func() trace.FunctionSite {
+	return once.Get(s.of, x, func() trace.FunctionSite {
 		for x.Site.Outer != nil {
 			if p := s.Where(x.Function, x.Site); !p.Between() {
 				break
@@ -105,7 +105,7 @@ func (s *Naming) around(at *trace.Site) *trace.Site {
 	}
 	one := s.frame("", *at)
 	one.Outer = s.around(at.Outer)
-	return once.Of(s.outer, one, func() *trace.Site { return &one })
+	return once.Get(s.outer, one, func() *trace.Site { return &one })
 }
 
 func (s *Naming) frame(function string, at trace.Site) trace.Site {

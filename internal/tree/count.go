@@ -35,7 +35,7 @@ func NewWays(c *trace.Code) *Ways {
 
 // path lists the vertices down to one, outermost first.
 func (w *Ways) path(v int) []int {
-	return once.Of(w.paths, v, func() (p []int) {
+	return once.Get(w.paths, v, func() (p []int) {
 		for i := v; i >= 0; i = w.code.Vertices[i].Parent {
 			p = append(p, i)
 		}

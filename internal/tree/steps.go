@@ -108,7 +108,7 @@ func (m *treeBuilder) search(f *function, loop int, round bool, from []codePosit
 		text = binary.AppendUvarint(binary.AppendUvarint(text, uint64(p.block)), p.addr)
 	}
 	k := searchKey{f, loop, round, string(text)}
-	return once.Of(m.searches, k, func() *silent { return m.follow(f, loop, round, from) })
+	return once.Get(m.searches, k, func() *silent { return m.follow(f, loop, round, from) })
 }
 
 func (m *treeBuilder) follow(f *function, loop int, round bool, from []codePosition) *silent {

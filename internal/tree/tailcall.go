@@ -78,7 +78,7 @@ func alone(s model.Site) model.Site {
 // image opens the module of a site.
 func (f *TailCalls) image(s *model.Site) *code.Image {
 	k := module{s.Module, s.BuildID}
-	return once.Of(f.images, k, func() (m *code.Image) {
+	return once.Get(f.images, k, func() (m *code.Image) {
 		if path := f.symbols.File(k.path, k.buildID); path != "" {
 			m, _ = code.Open(path) // without it, stacks stay as they are
 		}
@@ -88,7 +88,7 @@ func (f *TailCalls) image(s *model.Site) *code.Image {
 
 // find returns the frames that a pair leaves out, innermost first.
 func (f *TailCalls) find(k framePair) []symbolise.Frame {
-	return once.Of(f.between, k, func() []symbolise.Frame { return f.search(k) })
+	return once.Get(f.between, k, func() []symbolise.Frame { return f.search(k) })
 }
 
 // A jump is a tail call on the way.

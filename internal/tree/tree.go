@@ -283,7 +283,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 
 // function is one with its body, nil if that can't be read.
 func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.Site) *function {
-	return once.Of(m.functions, f, func() *function {
+	return once.Get(m.functions, f, func() *function {
 		b, err := f.Body()
 		if err != nil {
 			return nil
@@ -390,7 +390,7 @@ func (v *vertex) divided(loops int) {
 }
 
 func (v *vertex) child(k key) *vertex {
-	return once.Listed(v.children, k, &v.list, func() *vertex {
+	return once.GetListed(v.children, k, &v.list, func() *vertex {
 		return &vertex{key: k, parent: v, children: make(map[key]*vertex), depth: v.depth + 1, loop: code.None}
 	})
 }

@@ -198,7 +198,7 @@ func placesOf(r *trace.Reader, o *Options) (*entries, error) {
 
 func (p *entries) at(c *trace.Call) *entry {
 	key := p.one(c)
-	return once.Of(p.known, key, func() *entry {
+	return once.Get(p.known, key, func() *entry {
 		p.order = append(p.order, key)
 		return &entry{collective: c.Func.Has(trace.Collective), completion: blocks(c.Func), alone: true}
 	})
@@ -297,7 +297,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 			}
 			e := p.at(c)
 			e.alone = e.alone && lone[k.Class()][terminal]
-			sum := once.Of(sums, e, func() *total { return new(total) })
+			sum := once.Get(sums, e, func() *total { return new(total) })
 			sum.duration += x.duration
 			sum.gap += x.gap
 			e.count += x.count
@@ -362,7 +362,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 		e, seen := entries[row]
 		if call := k.Called(terminal); !seen && o.wanted(call.Func) {
 			e = p.at(call)
-			s := once.Of(of, e, func() *parts {
+			s := once.Get(of, e, func() *parts {
 				order = append(order, e)
 				s := &parts{}
 				s.own.begin(len(c.Members))

@@ -98,7 +98,7 @@ func (m *meetings) class(class int) error {
 		if comm == nil {
 			continue
 		}
-		own, err := ops.On(comm, k, x)
+		own, err := ops.CallsOn(comm, k, x)
 		if own == nil || err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, n
 	if err != nil {
 		return err
 	}
-	calls, err := ops.On(comm, k, x)
+	calls, err := ops.CallsOn(comm, k, x)
 	if err != nil || calls == nil || nth >= calls.Total() {
 		return err
 	}

@@ -189,7 +189,7 @@ func Columns(list []RankTotals) (cols []*Column) {
 					t = s.MPI
 				}
 				k := key{s.Function, s.Place, mpi}
-				c := once.Listed(known, k, &cols, func() *Column {
+				c := once.GetListed(known, k, &cols, func() *Column {
 					return &Column{Function: s.Function, Place: s.Place, MPI: mpi, ByRank: make(map[int]RankTime)}
 				})
 				before := c.ByRank[list[i].Rank]

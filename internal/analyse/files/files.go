@@ -122,7 +122,7 @@ type Options struct {
 type id struct{ name, by string }
 
 // use is what a rank did with the file.
-func (f *File) use(rank int) *Use { return once.Of(f.Ranks, rank, func() *Use { return new(Use) }) }
+func (f *File) use(rank int) *Use { return once.Get(f.Ranks, rank, func() *Use { return new(Use) }) }
 
 // Analyse goes through the calls of all ranks.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
@@ -137,7 +137,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	files := make(map[id]*File)
 	err = eachRank(r, folders, func(f *follower) {
 		f.use = func(name, by string) *Use {
-			x := once.Of(files, id{name, by}, func() *File { return &File{Path: name, API: by, Ranks: make(map[int]*Use)} })
+			x := once.Get(files, id{name, by}, func() *File { return &File{Path: name, API: by, Ranks: make(map[int]*Use)} })
 			return x.use(f.rank)
 		}
 	}, func(f *follower) { rep.TimesKind = min(rep.TimesKind, f.kind) })

@@ -15,7 +15,7 @@ const first = mpi.FirstHandleID
 
 // own is the value of a path in which the rank's number is told apart.
 func own(r *tracktest.Recorder, path string) int64 {
-	return r.String(string(signature.Template([]byte(path), r.Rank)))
+	return r.String(string(signature.FileTemplate([]byte(path), r.Rank)))
 }
 
 // program has each rank write a file of its own in strides, and read one of all at random.

@@ -110,7 +110,7 @@ func untimed(k *trace.Rank, stream int) iter.Seq2[trace.TimedCall, error] {
 }
 
 func (f *follower) def(fn *trace.Function) *mpi.Call {
-	return once.Of(f.defs, fn, func() *mpi.Call {
+	return once.Get(f.defs, fn, func() *mpi.Call {
 		d, _ := mpi.Lookup(fn.Name)
 		return d
 	})

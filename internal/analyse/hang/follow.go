@@ -18,8 +18,8 @@ type follower struct {
 	ops.NoSink
 	s           *ops.Source
 	snap        Snapshot
-	groups      map[ops.Circle]int
-	recent      ops.Circle // that was asked for last, as looking it up takes long
+	groups      map[ops.CallOrder]int
+	recent      ops.CallOrder // that was asked for last, as looking it up takes long
 	recentGroup int
 	counts      map[Channel]*MessageCount
 	last        [16]struct { // of these the last ones
@@ -84,7 +84,7 @@ func (n *rankState) kind(c *ops.Call) *kind {
 // lost counts what is not known.
 func (f *follower) lost() (n uint64) {
 	for what, count := range f.s.Losses {
-		if what != ops.Unending {
+		if what != ops.LossUnfinished {
 			n += count
 		}
 	}
@@ -112,7 +112,7 @@ type thread struct {
 func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
 		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Messages: make(map[Channel]MessageCount)},
-		groups: make(map[ops.Circle]int), counts: make(map[Channel]*MessageCount), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
+		groups: make(map[ops.CallOrder]int), counts: make(map[Channel]*MessageCount), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
 	}
 }
 
@@ -227,7 +227,7 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	}
 	b.Operation = Operation{Kind: Send, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
 	// Only a buffered send waits for nobody, whatever happens.
-	b.known = !ops.Is(a.Function, mpi.Buffered)
+	b.known = !ops.HasAttr(a.Function, mpi.Buffered)
 	n := f.count(b.channel())
 	n.Sent, n.place = n.Sent+1, b.place
 	b.MessageNumber = n.Sent
@@ -256,7 +256,7 @@ func (f *follower) wanted(kind Kind, c *ops.Call, comm *handles.Comm, source, ta
 func (f *follower) count(by Channel) *MessageCount {
 	x := &f.last[uint64(by.From^by.To^int(by.Tag))%uint64(len(f.last))]
 	if x.n == nil || x.Channel != by {
-		x.Channel, x.n = by, once.Of(f.counts, by, func() *MessageCount { return &MessageCount{} })
+		x.Channel, x.n = by, once.Get(f.counts, by, func() *MessageCount { return &MessageCount{} })
 	}
 	return x.n
 }
@@ -312,7 +312,7 @@ func idle(f *trace.Function) func(c *trace.Call) bool {
 	case !def.Has(mpi.Polls):
 		return func(c *trace.Call) bool { return c.Return == 0 }
 	}
-	return func(c *trace.Call) bool { return c.Return == trace.NeverReturned || ops.InVain(c) }
+	return func(c *trace.Call) bool { return c.Return == trace.NeverReturned || ops.FoundNothing(c) }
 }
 
 // pollsAtEnd counts how often a stream has asked since its last call that was not idle.
@@ -325,7 +325,7 @@ func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 		}
 		idle := idle(c.Func)
 		is[t] = k.Lane(t) == nil && idle != nil && idle(c)
-		asks[t] = is[t] && ops.Is(c.Func, mpi.Polls)
+		asks[t] = is[t] && ops.HasAttr(c.Func, mpi.Polls)
 	}
 	last := uint64(0)
 	if o := k.Occurrences(stream, func(t int) bool { return !is[t] }); o.Total() > 0 {

@@ -198,7 +198,7 @@ func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
 	o := ops.Options{From: ops.FromStart, To: ops.ToEnd, UnderWay: true, Idle: idle, Progress: progress}
 	s, err := ops.New(r, o)
 	if err == nil {
-		if o.Untimed, err = s.OneThread(); o.Untimed && err == nil { // else times say which thread's call came first
+		if o.IgnoreTimes, err = s.OneThread(); o.IgnoreTimes && err == nil { // else times say which thread's call came first
 			s, err = ops.New(r, o)
 		}
 	}

@@ -124,7 +124,7 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 		for _, s := range n.k.MadeFor(stream) {
 			x.of = strings.TrimPrefix(x.of+", "+v.o.Thread(s), ", ")
 		}
-		finished = finished || x.call != nil && ops.Is(x.call.Func, mpi.Ends)
+		finished = finished || x.call != nil && ops.HasAttr(x.call.Func, mpi.Ends)
 		e.threads = append(e.threads, x)
 	}
 	n.k.Forget()

@@ -18,7 +18,7 @@ func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 // report says what was found.
 func (v *view) report() *Report {
 	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), Awaited: v.awaited()}
-	delete(v.s.Losses, ops.Unending) // that is what all this is about
+	delete(v.s.Losses, ops.LossUnfinished) // that is what all this is about
 	r.Losses = v.s.Losses.List()
 	r.Unsure = []int{}
 	for rank := range v.last {

@@ -188,7 +188,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Report) error {
 	sums := make(map[key]*pair)
 	add := func(k key, h *trace.Histogram) {
 		// With more room than each has, less is lost of what they have together.
-		p := once.Of(sums, k, func() *pair { return &pair{hist.New(MaxBins, hist.NoRank), hist.New(MaxBins, hist.NoRank)} })
+		p := once.Get(sums, k, func() *pair { return &pair{hist.New(MaxBins, hist.NoRank), hist.New(MaxBins, hist.NoRank)} })
 		p.duration.Merge(hist.Of(h.Duration))
 		p.gap.Merge(hist.Of(h.Gap))
 	}
@@ -267,7 +267,7 @@ func (c *collector) series(r *trace.Reader, rep *Report) error {
 	rep.Ranks = c.ranks
 	sums := make(map[key]*tallies)
 	add := func(k key, rank int, t *trace.Timing) {
-		s := once.Of(sums, k, newTallies)
+		s := once.Get(sums, k, newTallies)
 		s.duration.add(t.Duration.Ns, int32(rank))
 		s.gap.add(t.Gap.Ns, int32(rank))
 	}

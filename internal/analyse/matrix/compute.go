@@ -107,7 +107,7 @@ func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error)
 		group.Go(func() {
 			w := &worker{b: b}
 			var err error
-			if w.source, err = ops.New(r, ops.Options{Untimed: true, Shares: true}); err != nil {
+			if w.source, err = ops.New(r, ops.Options{IgnoreTimes: true, PerMember: true}); err != nil {
 				errs <- err
 				return
 			}
@@ -162,7 +162,7 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 func (b *builder) wanted(k *trace.Rank) []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return once.Of(b.lists, k.Class(), func() (list []int) {
+	return once.Get(b.lists, k.Class(), func() (list []int) {
 		for i := range k.Terminals() {
 			if b.opts.wants(k.Called(i).Func) {
 				list = append(list, i)

@@ -64,7 +64,7 @@ func (c *counter) repeated(n trace.Node) *stretch {
 
 func (c *counter) node(n trace.Node) *stretch {
 	if n.Rule >= 0 {
-		return once.Of(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
+		return once.Get(c.rules, n.Rule, func() *stretch { return c.nodes(n) })
 	}
 	x := newStretch(c.of(n.Terminal))
 	for l := c.s.InnermostLoop[x.first]; l != calltree.NoLoop; l = c.s.OuterLoop[l] {
@@ -98,7 +98,7 @@ func (c *counter) append(a, b *stretch) {
 		if l == common && b.first <= a.last {
 			again = 1
 		}
-		x := once.Of(a.runs, l, func() *run { return &run{head: calltree.NoLoop, tail: calltree.NoLoop} })
+		x := once.Get(a.runs, l, func() *run { return &run{head: calltree.NoLoop, tail: calltree.NoLoop} })
 		x.join(r, again, c.s.Loops[l].Has(a.last) && c.s.Loops[l].Has(b.first))
 	}
 	a.last = b.last

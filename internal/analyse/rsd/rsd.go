@@ -62,7 +62,7 @@ func (n *numbering) context(k *trace.Rank, terminal int) (_ int, err error) {
 		n.fences = append(n.fences, false)
 	}
 	if !n.fences[c] && call.Func.Has(trace.Collective) {
-		if n.fences[c], err = ops.OthersOf(n.r, k, false).In(terminal); err != nil {
+		if n.fences[c], err = ops.OtherRanksOf(n.r, k, false).Involved(terminal); err != nil {
 			return 0, err
 		}
 	}

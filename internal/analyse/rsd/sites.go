@@ -47,5 +47,5 @@ func (s *survey) node(n trace.Node) calltree.Transition {
 		}
 		return calltree.Transition{From: c, To: c}
 	}
-	return once.Of(s.rules, n.Rule, func() calltree.Transition { return s.nodes(n) })
+	return once.Get(s.rules, n.Rule, func() calltree.Transition { return s.nodes(n) })
 }

@@ -39,7 +39,7 @@ const (
 
 // blockFor returns the block for a rank.
 func blockFor(of map[int]*block, rank int) *block {
-	return once.Of(of, rank, func() *block { return &block{channels: make(map[ops.Channel]int)} })
+	return once.Get(of, rank, func() *block { return &block{channels: make(map[ops.Channel]int)} })
 }
 
 // add says one thing.

@@ -200,7 +200,7 @@ func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err erro
 	if w.places, err = NewPlaces(f.Trace); err != nil {
 		return err
 	}
-	o := ops.Options{Ranks: []int{w.Rank()}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Finer: true, Extent: &[2]int64{all.first, all.last}}
+	o := ops.Options{Ranks: []int{w.Rank()}, From: ops.FromStart, To: ops.ToEnd, Messages: true, FineSync: true, Extent: &[2]int64{all.first, all.last}}
 	if k != nil {
 		clock, err := k.Clock()
 		if err != nil {
@@ -210,7 +210,7 @@ func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err erro
 			return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return clock.Common(ns) - all.first })
 		}
 	} else {
-		o.Untimed = true
+		o.IgnoreTimes = true
 	}
 	w.rider.SetZero(all.first)
 	if w.clock = o.Clock; all.since != math.MinInt64 {

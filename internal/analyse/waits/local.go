@@ -30,7 +30,7 @@ type rankAnalysis struct {
 	Messenger
 	s      *ops.Source
 	places *Places
-	follow *ops.Following
+	follow *ops.Follower
 	k      *trace.Rank // nil: left no track
 	each   func(Wait)
 	rider  CallVisitor
@@ -123,7 +123,7 @@ func (w *rankAnalysis) Begin(k *trace.Rank) error {
 
 func (w *rankAnalysis) placeOf(c *ops.Call) callSite {
 	if !w.known[c.Terminal] {
-		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.Alone(c.Call) || ops.Passive(c.Func)
+		w.known[c.Terminal], w.byTerminal[c.Terminal], w.alone[c.Terminal] = true, w.places.place(c.Func, c.Site), ops.IsLocal(c.Call) || ops.Passive(c.Func)
 	}
 	return w.byTerminal[c.Terminal]
 }
@@ -150,7 +150,7 @@ func (w *rankAnalysis) Enter(c *ops.Call) error {
 	w.MPINs += w.threads[c.Stream].add(c.Start, c.End, at)
 	w.ownNs[c.Terminal] += int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns)
 	edge, isEdge := w.edge(c.Func)
-	together := len(c.Acts) == 0 && c.Met.Comm != nil && c.Return == 0
+	together := len(c.Acts) == 0 && c.Meeting.Comm != nil && c.Return == 0
 	if len(c.Acts) == 0 && !together && (!isEdge || c.Return != 0) {
 		w.unclear(c)
 		return nil
@@ -239,7 +239,7 @@ func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b 
 			w.receives(x, from, posted, b)
 		}
 	case ops.Probed:
-		if from := x.World(); !ops.Alone(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
+		if from := x.World(); !ops.IsLocal(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
 			w.awaits(x.Message, awaiting{call: b, kind: LateSender}, false)
 		}
 	case ops.Lock, ops.Unlock, ops.TransferDone:
@@ -268,7 +268,7 @@ func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b 
 
 // meets takes what all members of a communicator do together.
 func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *blocked) {
-	m, key := c.Met, meetingKey{}
+	m, key := c.Meeting, meetingKey{}
 	if c.Func.Has(trace.Starts) {
 		comm := act.Comm.Key()
 		m = ops.Meeting{Comm: act.Comm, Self: act.Comm.RankOf(w.Rank()), Nth: w.started[comm]}
@@ -286,7 +286,7 @@ func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64
 	if g == nil {
 		return
 	}
-	if key.Circle, key.number = m.Circle(), m.Nth; made {
+	if key.CallOrder, key.number = m.CallOrder(), m.Nth; made {
 		key.Object = math.MinInt32
 	}
 	x := &meeting{group: g, key: key, self: m.Self, when: here, free: free, awaited: m.Comm.Size, comes: true}
@@ -313,9 +313,9 @@ func (w *rankAnalysis) edge(f *trace.Function) (kind Kind, ok bool) {
 	if f != w.asked.function {
 		w.asked.function, w.asked.kind, w.asked.ok = f, WaitAtInit, false
 		switch {
-		case ops.Is(f, mpi.Begins):
+		case ops.HasAttr(f, mpi.Begins):
 			w.asked.ok = true
-		case ops.Is(f, mpi.Ends):
+		case ops.HasAttr(f, mpi.Ends):
 			w.asked.kind, w.asked.ok = WaitAtFinalize, true
 		}
 	}
@@ -329,7 +329,7 @@ func (w *rankAnalysis) meetsAll(kind Kind, here arrival, free int64, b *blocked)
 	if b.known = true; g == nil {
 		return
 	}
-	key := meetingKey{Circle: ops.Circle{Comm: world.Key(), Object: -int(kind)}}
+	key := meetingKey{CallOrder: ops.CallOrder{Comm: world.Key(), Object: -int(kind)}}
 	x := &meeting{group: g, key: key, self: w.Rank(), when: here, free: free, need: need{kind: kind}, awaited: len(g.members), comes: true}
 	g.pending = append(g.pending, x)
 	x.ends(w, b)
@@ -550,4 +550,4 @@ func (w *rankAnalysis) enterGroups(comms *handles.Comms) {
 }
 
 // synchronous reports whether a send can't end before its receive is posted.
-func synchronous(f *trace.Function) bool { return ops.Is(f, mpi.Synchronous) }
+func synchronous(f *trace.Function) bool { return ops.HasAttr(f, mpi.Synchronous) }

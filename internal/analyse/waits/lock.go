@@ -103,7 +103,7 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 // hearVisit notes another rank's call on this one's memory.
 func (w *rankAnalysis) hearVisit(c ops.Channel, nth uint64, a arrival) {
 	what, ordinal := signalled(c.Tag)
-	at := once.Of(w.memory, windowMemory{c.Comm, ordinal, w.Rank()}, func() *visitable { return &visitable{} })
+	at := once.Get(w.memory, windowMemory{c.Comm, ordinal, w.Rank()}, func() *visitable { return &visitable{} })
 	switch what {
 	case returns:
 		if n := len(at.visits); n > 0 {

@@ -17,7 +17,7 @@ import (
 
 // A meetingKey identifies what members of a communicator do together.
 type meetingKey struct {
-	ops.Circle
+	ops.CallOrder
 	started bool // by starting a persistent request: these are counted by themselves
 	number  uint64
 }
@@ -78,7 +78,7 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 			continue // somebody left no track, and never comes
 		}
 		name := fmt.Sprint(members)
-		g := once.Listed(known, name, &list, func() *group { return &group{members: members, self: self} })
+		g := once.GetListed(known, name, &list, func() *group { return &group{members: members, self: self} })
 		if of[c.Key()] = g; c.Remote != nil {
 			of[c.Remote.Key()] = g
 		}
@@ -116,11 +116,11 @@ func needs(f *trace.Function, member, root int) need {
 		}
 	}
 	makes := (f.Has(trace.CreatesComm) || f.Has(trace.CreatesWin)) && !f.Has(trace.Nonblocking)
-	n.may = m == nil && !makes && !ops.Is(f, mpi.Barrier) || m != nil && m.Pattern == meaning.File
+	n.may = m == nil && !makes && !ops.HasAttr(f, mpi.Barrier) || m != nil && m.Pattern == meaning.File
 	switch {
 	case m != nil && m.Pattern == meaning.ToRoot:
 		n.kind = EarlyRoot
-	case ops.Is(f, mpi.Barrier):
+	case ops.HasAttr(f, mpi.Barrier):
 		n.kind = WaitAtBarrier
 	default:
 		n.kind = WaitAtNxN

@@ -34,7 +34,7 @@ type incoming struct {
 func (w *rankAnalysis) sends(x *ops.Act, to int, from arrival) *outgoing {
 	m := &outgoing{synchronous: synchronous(x.Function)}
 	w.sent[x.Message] = m
-	blockFor(w.tell, to).add(x.Channel(w.Rank(), to), x.Nth, from, 0)
+	blockFor(w.tell, to).add(x.Channel(w.Rank(), to), x.ChannelIndex, from, 0)
 	return m
 }
 
@@ -50,9 +50,9 @@ func (w *rankAnalysis) completesSend(m *outgoing, b *blocked) {
 // receives says that a message was received that a receive was posted for, by a call in which
 // its rank waited for it.
 func (w *rankAnalysis) receives(x *ops.Act, from int, posted arrival, b *blocked) {
-	m := once.Of(w.got, x.Message, func() *incoming { return &incoming{} })
+	m := once.Get(w.got, x.Message, func() *incoming { return &incoming{} })
 	w.turn++
-	m.isGot, m.posted, m.call, m.turn, m.channel, m.nth = true, posted, b, w.turn, x.Channel(from, w.Rank()), x.Nth
+	m.isGot, m.posted, m.call, m.turn, m.channel, m.nth = true, posted, b, w.turn, x.Channel(from, w.Rank()), x.ChannelIndex
 	w.order.takes(b)
 	b.opens()
 	if m.isSent {
@@ -97,7 +97,7 @@ func (w *rankAnalysis) hearSent(from int, r *wire.Reader) {
 			return
 		}
 		number := c.Number(nth)
-		m := once.Of(w.got, number, func() *incoming { return &incoming{} })
+		m := once.Get(w.got, number, func() *incoming { return &incoming{} })
 		m.isSent, m.sent = true, sent
 		w.sentBy(number, m)
 		if m.isGot {

@@ -226,7 +226,7 @@ type pathSums struct {
 func newPathSums() *pathSums { return &pathSums{sites: make(map[callSite]*siteSums)} }
 
 func (x *pathSums) site(at callSite) *siteSums {
-	return once.Of(x.sites, at, func() *siteSums { return &siteSums{rank: -1} })
+	return once.Get(x.sites, at, func() *siteSums { return &siteSums{rank: -1} })
 }
 
 // join takes in what ranks with higher numbers have.
@@ -422,7 +422,7 @@ func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 		chain = []int{-1}
 	}
 	for _, n := range chain {
-		l := once.Of(x.loops, n, func() *PathLoop { return &PathLoop{Loop: show.Loop{Around: -1}} })
+		l := once.Get(x.loops, n, func() *PathLoop { return &PathLoop{Loop: show.Loop{Around: -1}} })
 		l.ComputeNs += compute
 		l.MPINs += mpi
 	}

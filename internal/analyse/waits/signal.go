@@ -45,7 +45,7 @@ func signalled(tag int64) (what, object int) {
 
 // numbered is one more signal on a channel.
 func (w *rankAnalysis) numbered(c ops.Channel, gives bool) signal {
-	n := once.Of(w.numbers, c, func() *uint64 { return new(uint64) })
+	n := once.Get(w.numbers, c, func() *uint64 { return new(uint64) })
 	*n++
 	return signal{c, *n, gives}
 }
@@ -142,7 +142,7 @@ type awaiting struct {
 
 // awaits says that a call waits for a message or signal. last: no further one does.
 func (w *rankAnalysis) awaits(number uint64, x awaiting, last bool) {
-	m := once.Of(w.got, number, func() *incoming { return &incoming{} })
+	m := once.Get(w.got, number, func() *incoming { return &incoming{} })
 	m.last = m.last || last
 	x.call.opens()
 	m.waiting = append(m.waiting, x)

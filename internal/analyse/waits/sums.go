@@ -33,7 +33,7 @@ type row struct {
 type cause struct{ waited, compute int64 }
 
 func (r *row) cause(p callSite) *cause {
-	return once.Of(r.causes, p, func() *cause { return &cause{} })
+	return once.Get(r.causes, p, func() *cause { return &cause{} })
 }
 
 // A span is from when to when a thread was there.
@@ -60,7 +60,7 @@ func newSums() sums {
 }
 
 func (s *sums) row(k rowKey) *row {
-	return once.Of(s.rows, k, func() *row {
+	return once.Get(s.rows, k, func() *row {
 		return &row{ranks: make(map[int32]int64), late: make(map[int32]int64), causes: make(map[callSite]*cause)}
 	})
 }

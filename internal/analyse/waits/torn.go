@@ -37,7 +37,7 @@ func missing(r *trace.Reader) (bool, error) {
 func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 	more := make(balance)
 	w.try(func() error {
-		s, err := ops.New(r, ops.Options{Untimed: true, Messages: true, Finer: true, From: ops.FromStart, To: ops.ToEnd, Ranks: []int{w.Rank()}})
+		s, err := ops.New(r, ops.Options{IgnoreTimes: true, Messages: true, FineSync: true, From: ops.FromStart, To: ops.ToEnd, Ranks: []int{w.Rank()}})
 		if err != nil {
 			return err
 		}

@@ -163,7 +163,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	list, calls := make([]*rankAnalysis, len(ranks)), uint64(0)
 	for rank, t := range ranks {
 		s, err := ops.New(r, ops.Options{
-			Ranks: []int{rank}, From: ops.FromStart, To: ops.ToEnd, Messages: true, Finer: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
+			Ranks: []int{rank}, From: ops.FromStart, To: ops.ToEnd, Messages: true, FineSync: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
 		})
 		if err != nil {
 			return nil, err

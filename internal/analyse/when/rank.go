@@ -377,7 +377,7 @@ func (x *RankAnalysis) shapesOf(rounds *Rounds) []int {
 	if rounds == nil {
 		return nil
 	}
-	sum := x.k.Weighed(0, func(t int) int64 { return int64(grammar.Mixed(0, uint64(x.order.number[t]))) })
+	sum := x.k.Weighed(0, func(t int) int64 { return int64(grammar.MixHash(0, uint64(x.order.number[t]))) })
 	g := newGrid(x.loop, 0, 0, 0)
 	list, known := make([]int, g.slots), make(map[int64]int)
 	for i := range list {

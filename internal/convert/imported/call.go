@@ -33,7 +33,7 @@ type callValues struct {
 }
 
 func newForm(c *mpi.Call, known map[*mpi.Call]signature.Layout, empty int64) *callValues {
-	l := once.Of(known, c, func() signature.Layout { return signature.LayoutOf(c) })
+	l := once.Get(known, c, func() signature.Layout { return signature.LayoutOf(c) })
 	return &callValues{call: c, layout: l, in: make(map[string][]int64), out: make(map[string][]int64), ended: true, empty: empty}
 }
 
@@ -58,9 +58,9 @@ func (f *callValues) values() []int64 {
 	vals := make([]int64, 1, 24)
 	if !f.ended {
 		vals[0] = neverReturned
-	} else if f.layout.Result != signature.Nothing {
+	} else if f.layout.Result != signature.WidthNone {
 		if vals = append(vals, signature.UnknownNumber); f.call.Returns.Form() != mpi.FormInt {
-			vals[1] = unknown(&signature.Part{Width: f.layout.Result}, f.call.Returns, f.empty)[0]
+			vals[1] = unknown(&signature.ParamLayout{Width: f.layout.Result}, f.call.Returns, f.empty)[0]
 		}
 	}
 	n := 0
@@ -84,18 +84,18 @@ func (f *callValues) values() []int64 {
 	return vals
 }
 
-func (f *callValues) value(of map[string][]int64, p *mpi.Param, part *signature.Part) []int64 {
+func (f *callValues) value(of map[string][]int64, p *mpi.Param, part *signature.ParamLayout) []int64 {
 	if v, ok := of[p.Name]; ok {
 		return v
 	}
-	if part.Dims == 0 && part.Width == signature.Place && strings.HasPrefix(p.Name, "recv") {
+	if part.Dims == 0 && part.Width == signature.WidthAddress && strings.HasPrefix(p.Name, "recv") {
 		return []int64{signature.SegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call may not be one
 	}
 	return unknown(part, p.Kind, f.empty)
 }
 
 // result is the output value of a parameter. An unknown number is not 0, which would be a possible value.
-func (f *callValues) result(p *mpi.Param, part *signature.Part) []int64 {
+func (f *callValues) result(p *mpi.Param, part *signature.ParamLayout) []int64 {
 	if _, told := f.out[p.Name]; !told && part.Dims == 0 && part.Width == 1 && p.Kind.Form() == mpi.FormInt {
 		return []int64{signature.UnknownNumber}
 	}
@@ -103,18 +103,18 @@ func (f *callValues) result(p *mpi.Param, part *signature.Part) []int64 {
 }
 
 // unknown is the value of a parameter that was not recorded.
-func unknown(part *signature.Part, kind mpi.Kind, empty int64) []int64 {
+func unknown(part *signature.ParamLayout, kind mpi.Kind, empty int64) []int64 {
 	switch {
 	case part.Dims > 0:
 		return []int64{absent}
-	case part.Width == signature.Nothing:
+	case part.Width == signature.WidthNone:
 		return nil
-	case part.Width == signature.Place:
+	case part.Width == signature.WidthAddress:
 		return []int64{signature.SegName(0, 0, signature.SegUnknown), 0}
-	case part.Width == signature.Status:
+	case part.Width == signature.WidthStatus:
 		return []int64{signature.StatusAbsent}
 	case kind.IsHandle():
-		return []int64{symbol.Unknown}
+		return []int64{symbol.UnknownHandle}
 	}
 	switch kind.Form() {
 	case mpi.FormString:

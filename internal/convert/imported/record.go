@@ -23,12 +23,12 @@ type recorder struct {
 	empty   int64
 
 	comms     map[*comm]int64 // handles
-	handles   symbol.Pool
+	handles   symbol.NumberPool
 	makers    int // how many makers were called
 	windows   map[uint32]int64
-	winPool   symbol.Pool
+	winPool   symbol.NumberPool
 	files     map[uint32]int64
-	filePool  symbol.Pool
+	filePool  symbol.NumberPool
 	requests  map[uint64]request
 	transfers map[transferKey]request // one-sided ones and those of files, which have numbers of their own
 }
@@ -324,14 +324,14 @@ func (r *recorder) comm(id uint32) (*comm, int64) {
 	m := r.w.byID[id]
 	switch {
 	case m == nil:
-		return nil, symbol.Unknown
+		return nil, symbol.UnknownHandle
 	case m.handle != 0:
 		return m, m.handle
 	}
 	if h, ok := r.comms[m]; ok {
 		return m, h
 	}
-	return m, symbol.Unknown
+	return m, symbol.UnknownHandle
 }
 
 // site names where a call was made: the line that the trace has, else the function around it.

@@ -309,7 +309,7 @@ func (x *translation) made(m *comm) {
 func (x *translation) parent(in string, m *comm) {
 	h := int64(mpi.CommWorld)
 	if p := m.parent; p != nil {
-		if _, of := x.r.comm(p.ids[0]); of != symbol.Unknown {
+		if _, of := x.r.comm(p.ids[0]); of != symbol.UnknownHandle {
 			h = of
 		}
 	}
@@ -320,12 +320,12 @@ func (x *translation) parent(in string, m *comm) {
 
 func (x *translation) frees(e *otf2.Event) {
 	m, h := x.r.comm(uint32(e.Values[0]))
-	if m == nil || m.handle != 0 || h == symbol.Unknown {
+	if m == nil || m.handle != 0 || h == symbol.UnknownHandle {
 		x.misfit(e)
 		return
 	}
 	delete(x.r.comms, m)
-	x.r.handles.Give(uint32(h - mpi.FirstHandleID))
+	x.r.handles.Return(uint32(h - mpi.FirstHandleID))
 	if x.f != nil {
 		x.f.set("comm", h)
 	}

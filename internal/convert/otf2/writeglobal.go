@@ -204,7 +204,7 @@ func (a *Writer) regionsAndLines(d *definitions) error {
 func role(f *trace.Function) uint8 {
 	m := meaning.Of(f.Name)
 	switch {
-	case ops.Is(f, mpi.Barrier):
+	case ops.HasAttr(f, mpi.Barrier):
 		return 15
 	case m == nil && f.Has(trace.Completes) || m == nil && f.Has(trace.Starts):
 		return 28

@@ -205,7 +205,7 @@ func (w *Dimemas) message(x *ops.Act) {
 	switch x.Kind {
 	case ops.Send, ops.SendBegin:
 		how := int64(0)
-		if ops.Is(x.Function, mpi.Synchronous) {
+		if ops.HasAttr(x.Function, mpi.Synchronous) {
 			how |= rendezvous
 		}
 		if x.Kind == ops.SendBegin {

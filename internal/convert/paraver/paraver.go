@@ -216,7 +216,7 @@ func collects(x *ops.Act) bool {
 }
 
 func (w *Writer) function(f *trace.Function) *function {
-	return once.Of(w.functions, f.ID, func() *function { return describe(f) })
+	return once.Get(w.functions, f.ID, func() *function { return describe(f) })
 }
 
 // value returns the type of events with what was attached to calls under a name.

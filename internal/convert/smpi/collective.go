@@ -49,7 +49,7 @@ func (w *Writer) everybody(c *handles.Comm) bool {
 	if c.Number < 0 {
 		return false
 	}
-	return once.Of(w.world, c, func() bool {
+	return once.Get(w.world, c, func() bool {
 		same := c.Size == w.Source.Reader.Ranks() && c.RemoteSize == 0
 		for i := 0; same && i < c.Size; i++ {
 			same = c.WorldRank(i) == i
@@ -190,7 +190,7 @@ func (w *Writer) end(c *handles.Comm) {
 func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView, flat bool) []sendReceive {
 	whole := max(op.Sent, op.Received)
 	same := func(bytes uint64) func(int) uint64 { return func(int) uint64 { return bytes } }
-	out, in := share(op.Shares.Out.By), share(op.Shares.In.By)
+	out, in := share(op.Shares.Out.ByMember), share(op.Shares.In.ByMember)
 	operation := ops.OperationOf(op.Function)
 	atRoot := op.Root == g.me
 	n := uint64(g.size)

@@ -22,7 +22,7 @@ type Streams struct {
 // all ranks repeat as the streams say.
 func StreamsOf(streams []*grammar.Grammar, counts []Column, ranks int) (Streams, error) {
 	out := Streams{List: streams}
-	n := grammar.Repeats(streams)
+	n := grammar.CountRepeated(streams)
 	if counts == nil {
 		return out, nil
 	}
@@ -44,7 +44,7 @@ func StreamsOf(streams []*grammar.Grammar, counts []Column, ranks int) (Streams,
 	out.List, err = grammar.WithCounts(streams, which, func(i int) int64 { return counts[i].Runs()[0].Start })
 	if err == nil && len(out.Varying) > 0 {
 		// A count of 1 would not be numbered when read back.
-		repeats := grammar.Repeats(out.List)
+		repeats := grammar.CountRepeated(out.List)
 		if repeats != n {
 			err = fmt.Errorf("%d of %d repeated symbols occur once", n-repeats, n)
 		}
@@ -89,7 +89,7 @@ func StreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int
 func CodeVarying(c *wire.Coder, varying *[]int, streams []*grammar.Grammar) {
 	n, last := math.MaxInt, 0
 	if c.Reader != nil {
-		n = grammar.Repeats(streams)
+		n = grammar.CountRepeated(streams)
 	}
 	wire.List(c, varying, 1, func(i int, v *int) {
 		wire.Above(c, v, last, math.MaxInt32)

@@ -253,7 +253,7 @@ func rowsOf(r *wire.Reader, s *Seq) kindRows {
 				return fail(v)
 			}
 			if g.of[v] == nil {
-				g.of[v] = s.sums.Again(func(t uint32) int64 {
+				g.of[v] = s.sums.WithWeights(func(t uint32) int64 {
 					if s.dict[t] == v {
 						return 1
 					}
@@ -333,7 +333,7 @@ func (l *listedRows) count(kind Kind) int { return l.sum[kind] }
 // grammarRows are kinds that a grammar has.
 type grammarRows struct {
 	seq *Seq
-	of  [KindMasked << 1]*grammar.Sums // that count a kind
+	of  [KindMasked << 1]*grammar.WeightSums // that count a kind
 }
 
 func (g *grammarRows) at(i int) (Kind, int) {

@@ -20,7 +20,7 @@ type Seq struct {
 	ends     []uint64 // parallel to runs: values up to the end of each
 	plain    []int64
 	dict     []int64 // of the grammars: value or difference of each terminal
-	sums     *grammar.Sums
+	sums     *grammar.WeightSums
 	deltas   bool
 }
 

@@ -270,7 +270,7 @@ func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Gram
 		}
 		return streams, varying, sigs
 	}
-	terminals, ok := grammar.Terminals(streams)
+	terminals, ok := grammar.CountTerminals(streams)
 	if !ok {
 		r.Fail("terminals are not numbered by first occurrence")
 		return nil, nil, nil

@@ -161,7 +161,7 @@ func (p *signaturesAt) came(sig, at int) {
 func byPlaces(groups []*Group, first []int) map[int]*signaturesAt {
 	at := make(map[int]*signaturesAt)
 	for i, g := range groups {
-		p := once.Of(at, g.Site, func() *signaturesAt { return &signaturesAt{} })
+		p := once.Get(at, g.Site, func() *signaturesAt { return &signaturesAt{} })
 		p.groups, p.first, p.used = append(p.groups, g), append(p.first, first[i]), append(p.used, 0)
 	}
 	return at

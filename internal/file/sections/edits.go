@@ -101,7 +101,7 @@ func DecodeClasses(r *wire.Reader, n int, table *SignatureTable) []ClassCommon {
 
 // decodeList reads the signatures of the class's terminals, perhaps as edits of another list.
 func (x *ClassCommon) decodeList(c *wire.Coder, of []int, table *SignatureTable) {
-	terminals, ok := grammar.Terminals(x.Streams)
+	terminals, ok := grammar.CountTerminals(x.Streams)
 	if c.Refuse(!ok, "terminals are not numbered by first occurrence"); !ok {
 		return
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 // layoutOf returns what the values of a function's signatures are. room is for the parts.
-func layoutOf(f *model.Function, room []signature.Part) signature.Layout {
+func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout {
 	for i := range f.Params {
 		p := &f.Params[i]
-		room = append(room, signature.Part{Width: widthOf(p.Type), Dims: p.Dims, In: p.In, Out: p.Out, Request: p.Type == model.Request})
+		room = append(room, signature.ParamLayout{Width: widthOf(p.Type), Dims: p.Dims, In: p.In, Out: p.Out, Request: p.Type == model.Request})
 	}
 	l := signature.Layout{Result: widthOf(f.Result), Params: room}
 	switch {
@@ -30,13 +30,13 @@ func layoutOf(f *model.Function, room []signature.Part) signature.Layout {
 func widthOf(t model.Type) signature.Width {
 	switch t {
 	case model.None:
-		return signature.Nothing
+		return signature.WidthNone
 	case model.Address:
-		return signature.Place
+		return signature.WidthAddress
 	case model.Status:
-		return signature.Status
+		return signature.WidthStatus
 	case model.Int, model.Time, model.Handle, model.Request, model.Object, model.FunctionRef, model.String:
-		return signature.Word
+		return signature.WidthOne
 	}
 	panic(fmt.Sprintf("sections: values of type %d have no width", t)) // the schema has no such
 }
@@ -49,7 +49,7 @@ const (
 
 // SpansOf takes the values of a signature apart. room is for the list.
 func SpansOf(f *model.Function, room []signature.Span, vals []int64) ([]signature.Span, error) {
-	var parts [someParams]signature.Part
+	var parts [someParams]signature.ParamLayout
 	l := layoutOf(f, parts[:0])
 	list, err := l.Spans(room, vals)
 	if err != nil {
@@ -60,7 +60,7 @@ func SpansOf(f *model.Function, room []signature.Span, vals []int64) ([]signatur
 
 // ParamOf returns what the values of a span are.
 func ParamOf(f *model.Function, s *signature.Span) *model.ParamDef {
-	if s.Param == signature.Result {
+	if s.Param == signature.ParamResult {
 		return &model.ParamDef{Kind: f.Returns, Type: f.Result}
 	}
 	return &f.Params[s.Param]
@@ -75,7 +75,7 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 	}
 	for i := range spans {
 		s := &spans[i]
-		if s.Param == signature.Made {
+		if s.Param == signature.ParamMade {
 			continue
 		}
 		if s.Summed(vals) { // and could not be filled in
@@ -83,20 +83,20 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 		}
 		switch p := ParamOf(f, s); {
 		case p.Type == model.Status && s.Filled(vals):
-			ranks[s.At+signature.StatusSource] = true
+			ranks[s.First+signature.StatusSource] = true
 		case p.Type == model.Status && s.Dims > 0:
 			for e := range s.Elements(vals) {
 				if e.Filled(vals) {
-					ranks[e.At+signature.StatusSource] = true
+					ranks[e.First+signature.StatusSource] = true
 				}
 			}
 		case p.Type == model.Int && p.Kind == mpi.KindRank:
-			for at := s.At + min(s.Dims, 1); at < s.End; at++ {
+			for at := s.First + min(s.Dims, 1); at < s.End; at++ {
 				ranks[at] = true
 			}
 		}
 	}
-	var m lane.Moves
+	var m lane.Movable
 	m.Find(&signature.Layout{}, spans, vals)
 	return m.Forms, nil
 }
@@ -125,7 +125,7 @@ func haveSums(f *model.Function) bool {
 func SumsOf(f *model.Function, spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
 	return func(yield func(counts, displs *signature.Span) bool) {
 		for i := range spans {
-			if n := spans[i].Param; n != signature.Made && maySum(f, n) && !yield(&spans[i-1], &spans[i]) {
+			if n := spans[i].Param; n != signature.ParamMade && maySum(f, n) && !yield(&spans[i-1], &spans[i]) {
 				return
 			}
 		}
@@ -144,6 +144,6 @@ func FillSums(f *model.Function, vals []int64) {
 		return
 	}
 	for counts, displs := range SumsOf(f, spans) {
-		signature.FillIn(vals[counts.At:counts.End], vals[displs.At:displs.End])
+		signature.FillSums(vals[counts.First:counts.End], vals[displs.First:displs.End])
 	}
 }

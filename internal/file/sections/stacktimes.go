@@ -38,7 +38,7 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	alike := make(map[int32]*stackless)
 	for i, n := range of {
 		t := class.Terminals.Times(i)
-		s := once.Of(alike, like[i], func() *stackless { return &stackless{left: true} })
+		s := once.Get(alike, like[i], func() *stackless { return &stackless{left: true} })
 		x := stackCalls{
 			terminal: i, calls: float64(counts[i]),
 			pooled: callTime{p.Stats[1][n].Mean(), p.Stats[0][n].Mean()}, own: callTime{t.Gap.Mean(), t.Duration.Mean()},

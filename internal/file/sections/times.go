@@ -68,7 +68,7 @@ func Likes(n int, key func(i int) CallKey) []int32 {
 		k := key(i)
 		b := base{k.group, k.sig, again[k]}
 		again[k]++
-		list[i] = once.Of(first, b, func() int32 { return int32(i) })
+		list[i] = once.Get(first, b, func() int32 { return int32(i) })
 	}
 	return list
 }

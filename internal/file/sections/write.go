@@ -326,7 +326,7 @@ func (e *encoder) class(i int, taken []bool) error {
 			return err
 		}
 	}
-	terminals, ok := grammar.Terminals(class.Streams)
+	terminals, ok := grammar.CountTerminals(class.Streams)
 	if !ok || terminals != class.Terminals.Len() {
 		return fmt.Errorf("streams don't have the %d terminals by first occurrence", class.Terminals.Len())
 	}

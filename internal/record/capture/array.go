@@ -20,7 +20,7 @@ func (c *Capture) array(s *stream, f *frame, st *instruction, rec []uint64, p in
 			return p, fmt.Errorf("array of %d", n)
 		}
 		if st.element == codeRequest && f.prog.leaves && !f.muted() {
-			s.left.Lose()
+			s.left.Forget()
 		}
 		return p, nil
 	}
@@ -31,7 +31,7 @@ func (c *Capture) array(s *stream, f *frame, st *instruction, rec []uint64, p in
 	case codeInt, codeTable, codeIndex:
 		p, err := c.numbers(f, st, rec, p, int(n))
 		if st.adds && err == nil {
-			signature.LeaveOut(f.key[before:f.array], f.key[f.array:])
+			signature.LeaveOutSums(f.key[before:f.array], f.key[f.array:])
 		}
 		return p, err
 	case codeRequest, codeRequestFree:
@@ -117,12 +117,12 @@ func (c *Capture) pass(s *stream, f *frame, handles []uint64) {
 		r, ok := c.requests.Left(i, handles[k], s.thread)
 		if !ok {
 			f.passes = 0
-			s.left.Lose()
+			s.left.Forget()
 			return
 		}
 		c.passed = append(c.passed, r)
 	}
-	made := c.requests.Made(s.thread)
+	made := c.requests.CountMade(s.thread)
 	f.leftOut = s.left.LeavesOut(c.passed, made)
 	if s.left.Pass(c.passed, made, f.leftOut); f.leftOut {
 		f.key = append(f.key[:f.array], signature.AsLeft)

@@ -30,7 +30,7 @@ func (c *Capture) name(rec event.Record) error {
 		return err
 	}
 	for _, s := range c.streams {
-		if s.phases == nil && (s.thread == 0 || s.prev == signature.None) { // the first one is in MPI_Init, or after it
+		if s.phases == nil && (s.thread == 0 || s.prev == signature.NoTerminal) { // the first one is in MPI_Init, or after it
 			s.phases = c.phasesOf(s.thread)
 		}
 	}

@@ -153,7 +153,7 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 					break
 				}
 				n = e.terminal
-				c.sigs.Came(s.prev, n)
+				c.sigs.NoteOrder(s.prev, n)
 			}
 			epoch = c.epoch()
 			if e.inLane && c.checkpoints.chunks {
@@ -336,7 +336,7 @@ func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 		if k >= len(named) || c.requests.Name(i, handle, s.thread) != named[k].name {
 			return false
 		}
-		if i != symbol.None && c.requests.Kind(i) != named[k].kind {
+		if i != symbol.NoRequest && c.requests.Kind(i) != named[k].kind {
 			return false
 		}
 		if len(c.streams) > 1 {
@@ -364,11 +364,11 @@ func (c *Capture) passAgain(s *stream, e *cached, handles []uint64, place, strid
 		place += stride
 	}
 	for _, k := range e.more.ended {
-		if i := c.found[k]; i != symbol.None && c.requests.Kind(i) != named[k].kind {
+		if i := c.found[k]; i != symbol.NoRequest && c.requests.Kind(i) != named[k].kind {
 			return false
 		}
 	}
-	return s.left.LeavesOut(c.passed, c.requests.Made(s.thread)) == e.more.leftOut
+	return s.left.LeavesOut(c.passed, c.requests.CountMade(s.thread)) == e.more.leftOut
 }
 
 // leaveAgain does to what is left what a call like e does, whose requests are found.
@@ -376,8 +376,8 @@ func (c *Capture) leaveAgain(s *stream, e *cached) {
 	if !e.more.leaves {
 		return
 	}
-	s.left.Pass(c.passed, c.requests.Made(s.thread), e.more.leftOut)
-	s.left.Leave(signature.Ending{Told: e.more.told, Numbers: e.more.ended})
+	s.left.Pass(c.passed, c.requests.CountMade(s.thread), e.more.leftOut)
+	s.left.Leave(signature.EndedRequests{Known: e.more.told, Numbers: e.more.ended})
 }
 
 // requestWords finds the handles in an ENTER record, the address of the first

@@ -31,7 +31,7 @@ func (p *program) order(o *ordering, vals []int64) ([]int, error) {
 	slices.SortStableFunc(spans, func(a, b signature.Span) int { return cmp.Compare(a.Param, b.Param) })
 	out := append(o.out[:0], 0)
 	for i := range spans {
-		for at := spans[i].At; at < spans[i].End; at++ {
+		for at := spans[i].First; at < spans[i].End; at++ {
 			out = append(out, at)
 		}
 	}

@@ -72,7 +72,7 @@ func (c *Capture) saveIfNeeded() {
 	for _, s := range c.streams {
 		if c.cfg.Dir == "" {
 			s.ring.SetKept(s.pos)
-		} else if s.ring.Full(s.pos) {
+		} else if s.ring.AlmostFull(s.pos) {
 			c.Checkpoint()
 			return
 		}

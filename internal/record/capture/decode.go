@@ -101,7 +101,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, 
 	case codeFree:
 		name := st.handles.Name(w)
 		if name >= mpi.FirstHandleID {
-			st.handles.Dies(w)
+			st.handles.BeginFree(w)
 			f.frees = append(f.frees, freed{st.kind, w})
 		}
 		f.noteHandle(p, handleFreed, st.kind, st.handles, name)
@@ -112,7 +112,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, 
 		return p + 1, nil
 	case codeUpdated: // nearly always the handle that went in: no reference more
 		name := st.handles.Name(w)
-		if name == symbol.Unknown {
+		if name == symbol.UnknownHandle {
 			name = c.made(f, st, w, p)
 		} else {
 			f.noteHandle(p, handleNamed, st.kind, st.handles, name)
@@ -158,7 +158,7 @@ func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p 
 	}
 	handle, place := rec[p], rec[p+1]
 	if code == codeRequestMade {
-		name := int64(symbol.Unknown)
+		name := int64(symbol.UnknownHandle)
 		f.posted = f.prog.layout.Envelope(f.key.Values())
 		if f.muted() {
 			f.posted = signature.NoEnvelope // who reads the trace doesn't see it
@@ -187,7 +187,7 @@ func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p 
 func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
 	i := c.requests.Find(handle, place)
 	r := namedRequest{name: c.requests.Name(i, handle, s.thread)}
-	if i != symbol.None {
+	if i != symbol.NoRequest {
 		r.kind = c.requests.Kind(i)
 	}
 	if len(c.streams) > 1 && !f.muted() {
@@ -225,7 +225,7 @@ func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 	for _, v := range rec[p:end] {
 		c.path = binary.LittleEndian.AppendUint64(c.path, v)
 	}
-	f.key = append(f.key, c.strings.NameOf(signature.Template(c.path[:n], c.cfg.Rank)))
+	f.key = append(f.key, c.strings.NameOf(signature.FileTemplate(c.path[:n], c.cfg.Rank)))
 	return end, nil
 }
 
@@ -245,14 +245,14 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 	f.error = failure
 	transfer := f.prog.transfer
 	if f.prog.hasRequests && form != event.StatusAbsent {
-		if i := f.requestOf(array); i != symbol.None {
+		if i := f.requestOf(array); i != symbol.NoRequest {
 			kind := c.requests.Kind(i)
-			transfer = kind == symbol.Transfer
-			if kind == symbol.Send && f.rc != mpi.ErrInStatus {
+			transfer = kind == symbol.RequestTransfer
+			if kind == symbol.RequestSend && f.rc != mpi.ErrInStatus {
 				f.key = append(f.key, signature.StatusOfSend, cancelled)
 				return p, nil
 			}
-			if kind == symbol.Send {
+			if kind == symbol.RequestSend {
 				form, source, tag, count = event.StatusFilled, 0, 0, 0
 			}
 		}
@@ -298,7 +298,7 @@ func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int6
 		return apart
 	case f.prog.completes:
 		i := f.requestOf(array)
-		if i == symbol.None {
+		if i == symbol.NoRequest {
 			return apart
 		}
 		posted = c.requests.Posted(i, s.thread, source, tag, count, cancelled)
@@ -324,7 +324,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 			case name >= mpi.FirstHandleID && st.fresh:
 				st.handles.Forget(raw)
 				c.renamed++
-			case name != symbol.Unknown:
+			case name != symbol.UnknownHandle:
 				f.noteHandle(p, handleNamed, st.kind, st.handles, name)
 				return name
 			}
@@ -340,11 +340,11 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 		return name
 	}
 	f.opaque = true // what it is depends on more than its handle
-	if c.comms.Die(raw) {
+	if c.comms.StillDying(raw) {
 		c.release(mpi.KindComm, &c.comms.Handles, raw)
 	}
 	known := c.comms.Name(raw)
-	if f.prog.call.Index("parent") >= 0 && known != symbol.Unknown {
+	if f.prog.call.Index("parent") >= 0 && known != symbol.UnknownHandle {
 		return known // asking for the parent twice doesn't make two of it
 	}
 	if null, _ := mpi.NullHandle(mpi.KindComm); f.prog.delayed && known == null {
@@ -369,7 +369,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 // freesEnd gives back what a call freed, now that it has ended.
 func (c *Capture) freesEnd(f *frame) {
 	for _, x := range f.frees {
-		if t := c.handles[x.kind]; t.Die(x.raw) {
+		if t := c.handles[x.kind]; t.StillDying(x.raw) {
 			c.release(x.kind, t, x.raw)
 		}
 	}

@@ -14,7 +14,7 @@ func (c *Capture) Drain() error {
 	if c.released {
 		return nil
 	}
-	c.modules.Allow()
+	c.modules.AllowReload()
 	var err error
 	if len(c.streams) == 1 {
 		var head uint64
@@ -102,7 +102,7 @@ func (t *streamHead) peek() error {
 		if rec == nil {
 			return s.corrupt(t.head)
 		}
-		if rec.Kind() != event.Skip {
+		if rec.Kind() != event.KindSkip {
 			t.ticks, t.more = rec.Ticks(), true
 			return nil
 		}
@@ -130,10 +130,10 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 		}
 		next := s.pos + uint64(len(rec))*8
 		kind := rec.Kind()
-		if kind != event.Skip && rec.Ticks() > limit {
+		if kind != event.KindSkip && rec.Ticks() > limit {
 			return nil
 		}
-		if kind == event.Enter && s.depth == 0 && len(s.begins) == 0 {
+		if kind == event.KindEnter && s.depth == 0 && len(s.begins) == 0 {
 			// A cached call may be taken in although it ends later than another thread's
 			// next record: calls that overlap in time don't depend on each other.
 			at := s.pos
@@ -141,7 +141,7 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 				continue
 			}
 			// Nearly always the call's LEAVE follows directly.
-			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.Leave && end.Ticks() <= limit && !c.program(rec.Call()).stays() {
+			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.KindLeave && end.Ticks() <= limit && !c.program(rec.Call()).stays() {
 				if err := c.whole(s, rec, end); err != nil {
 					return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
 				}
@@ -160,42 +160,42 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 // record takes in one record.
 func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 	switch kind {
-	case event.Enter:
+	case event.KindEnter:
 		return c.begin(s, rec)
-	case event.Leave:
+	case event.KindLeave:
 		return c.end(s, rec)
-	case event.Segment:
+	case event.KindSegment:
 		if name, ok := c.memory.Open(rec[2], int64(rec[4]), segmentClass(rec[5])); ok {
 			c.alloc(s, track.AllocEvent{Segment: name, Size: rec[3]})
 		}
-	case event.Freed:
+	case event.KindFreed:
 		if name, ok := c.memory.Close(rec[2]); ok {
 			c.alloc(s, track.AllocEvent{Free: true, Segment: name})
 		}
-	case event.Switch:
+	case event.KindSwitch:
 		c.switched(s, rec[2] != 0, rec.Ticks())
-	case event.Lost:
+	case event.KindLost:
 		c.lost += rec[2]
-	case event.Name:
+	case event.KindName:
 		return c.name(rec)
-	case event.Values:
+	case event.KindValues:
 		return c.attach(s, rec)
-	case event.Delay:
+	case event.KindDelay:
 		if s.log != nil && s.depth == 0 {
 			s.log.delayed(rec[2], rec[3])
 		}
-	case event.Left:
+	case event.KindLeft:
 		c.left(s, rec[2])
-	case event.Stack:
+	case event.KindStack:
 		if !event.IsStackKey(rec[2]) {
 			return fmt.Errorf("stack with the key %#x: %w", rec[2], event.ErrCorrupt)
 		}
 		c.sites.Stack(rec[2], rec[3:])
-	case event.Source:
+	case event.KindSource:
 		return c.source(rec)
-	case event.Phase:
+	case event.KindPhase:
 		return c.phaseBegins(rec)
-	case event.Thread:
+	case event.KindThread:
 		s.begins = append(s.begins[:0], rec[2:]...)
 	}
 	return nil
@@ -289,7 +289,7 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 func (c *Capture) left(s *stream, n uint64) {
 	for uint64(s.depth) > n {
 		f := &s.frames[s.depth-1]
-		f.key[rcAt] = Left
+		f.key[rcAt] = LeftByJump
 		c.freesEnd(f)
 		c.finish(s, f, max(f.begin, s.last))
 	}

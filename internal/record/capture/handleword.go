@@ -36,7 +36,7 @@ func (f *frame) noteHandle(p int, a act, k mpi.Kind, h *symbol.Handles, name int
 	switch {
 	case name >= mpi.FirstHandleID:
 		f.handleWords = append(f.handleWords, handleWord{int32(f.entered + p), a, k, h, name})
-	case name == symbol.Unknown:
+	case name == symbol.UnknownHandle:
 		f.opaque = true // the next time it may be known
 	}
 }
@@ -97,7 +97,7 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 			}
 		case noHandle:
 		default:
-			if m.act == handleShared && m.handles.Dying(rec[at]) {
+			if m.act == handleShared && m.handles.IsDying(rec[at]) {
 				return false // the MPI has it back already, and it is a new one
 			}
 			if rec[at] != e.words[at] || e.handles != c.renamed {

@@ -76,7 +76,7 @@ func (c *Capture) varyingWords(l *lane.Builder, p *program, k signature.Key, s *
 	in = w.varying
 	if spans = spans[len(p.in):]; len(spans) > 0 {
 		w.rec, w.pos, w.varying = leave, 2, out
-		if event.Record(leave).Flags()&event.RC != 0 {
+		if event.Record(leave).Flags()&event.FlagRC != 0 {
 			w.pos = 3
 		}
 		w.steps(p.out, spans)
@@ -107,7 +107,7 @@ func (w *varyingWalk) steps(steps []instruction, spans []signature.Span) {
 			w.bad = true
 			return
 		}
-		s, at := &steps[i], spans[i].At
+		s, at := &steps[i], spans[i].First
 		switch s.code {
 		case codeAddress:
 			w.found(at+1, varyingWord{at: w.pos + 1, code: codeAddress, seg: w.vals[at]})
@@ -146,7 +146,7 @@ func (w *varyingWalk) array(s *instruction, of *signature.Span) {
 			return
 		}
 		if e.Filled(w.vals) {
-			w.found(e.At+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
+			w.found(e.First+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
 		}
 		pos += event.StatusWords
 	}
@@ -224,7 +224,7 @@ func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
 	enter, leave := rec[:e.enter], rec[e.enter:]
 	lane := e.more.lane
 	step := lane.Expected()
-	if step == signature.None {
+	if step == signature.NoTerminal {
 		return false
 	}
 	if e.handles != c.renamed && !c.stillNamed(e) {

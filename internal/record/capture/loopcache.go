@@ -65,7 +65,7 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 		}
 	}
 	switch {
-	case !c.requests.Idle():
+	case !c.requests.NoneOpen():
 	case l.since < 0:
 		c.count(s, 0)
 		l.since, l.from = 0, at
@@ -191,7 +191,7 @@ func (c *Capture) count(s *stream, round int) {
 		return
 	}
 	laps := len(terminals) / round
-	s.grammar.AppendLaps(terminals[:round], uint64(laps))
+	s.grammar.AppendRepeated(terminals[:round], uint64(laps))
 	for _, n := range terminals[laps*round:] {
 		s.grammar.Append(n)
 	}

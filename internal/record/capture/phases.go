@@ -140,7 +140,7 @@ func (s *siteNumbers) from(n uint32) uint32 {
 //
 //go:noinline
 func (s *siteNumbers) fromSlowly(n uint32) uint32 {
-	if n == signature.None {
+	if n == signature.NoTerminal {
 		return 0
 	}
 	s.grow()

@@ -165,11 +165,11 @@ func (p *program) returns() bool { return p.call.ReturnsValue() }
 func requestKind(call *mpi.Call) symbol.RequestKind {
 	switch {
 	case meaning.WaitingOf(call).Receives, call.Has(mpi.Nonblocking) && call.Index("query_fn") >= 0: // which fills it in
-		return symbol.Receive
+		return symbol.RequestReceive
 	case call.Files():
-		return symbol.Transfer
+		return symbol.RequestTransfer
 	}
-	return symbol.Send // and collectives and one-sided operations: nothing but cancelled is defined
+	return symbol.RequestSend // and collectives and one-sided operations: nothing but cancelled is defined
 }
 
 func (c *Capture) result(call *mpi.Call) instruction {
@@ -309,7 +309,7 @@ func (p *program) setRequests() {
 }
 
 // receives reports whether the call gets a message that its parameters name, and is through with it.
-func (p *program) receives() bool { return p.layout.Receive != signature.Receive{} && !p.makes }
+func (p *program) receives() bool { return p.layout.Receive != signature.ReceiveParams{} && !p.makes }
 
 // stays reports whether a call is under way until the track is asked for: recorders end its record early, and its end is known later.
 func (p *program) stays() bool { return p != nil && p.call.Has(mpi.Ends) }

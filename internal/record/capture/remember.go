@@ -125,7 +125,7 @@ func (p *program) hash(enter, leave []uint64) uint64 {
 // seenBefore returns the cached call that a stream's next records are, if it isn't the one that
 // was expected, and does to names what their call does.
 func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit uint64) *cached {
-	if event.Record(rest).Kind() != event.Enter {
+	if event.Record(rest).Kind() != event.KindEnter {
 		return nil
 	}
 	enter := uint64(uint32(rest[0]))
@@ -134,7 +134,7 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 	}
 	leave := event.Record(rest[enter:])
 	size, call := uint64(uint32(leave[0])), leave.Call()
-	if leave.Kind() != event.Leave || size < 2 || size > uint64(len(leave)) || int(call) >= len(c.programs) {
+	if leave.Kind() != event.KindLeave || size < 2 || size > uint64(len(leave)) || int(call) >= len(c.programs) {
 		return nil
 	}
 	p := c.programs[call]
@@ -162,7 +162,7 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 // statusesAt returns where the statuses begin, which end the LEAVE record of a call that completes requests.
 func (p *program) statusesAt(leave event.Record) int {
 	at := 2
-	if leave.Flags()&event.RC != 0 {
+	if leave.Flags()&event.FlagRC != 0 {
 		at = 3
 	}
 	for i := range p.out {
@@ -192,7 +192,7 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 	}
 	switch kind {
 	case makesRequest:
-		if cut = 2; c.requests.Version == requests || leave.Flags()&event.NoOut != 0 {
+		if cut = 2; c.requests.Version == requests || leave.Flags()&event.FlagNoOut != 0 {
 			return // no request was made
 		}
 	case namesRequests:

@@ -132,7 +132,7 @@ func (c *Capture) codeNames(x *wire.Coder) {
 
 func (c *Capture) codeStream(x *wire.Coder, s *stream) {
 	wire.Uints(x, &s.pos)
-	wire.Above(x, &s.prev, signature.None, c.sigs.Len())
+	wire.Above(x, &s.prev, signature.NoTerminal, c.sigs.Len())
 	wire.Uints(x, &s.last, &s.owed)
 	wire.List(x, &s.begins, 1, func(_ int, pc *uint64) { wire.Uints(x, pc) })
 	wire.Uints(x, &s.off, &s.passes)
@@ -182,7 +182,7 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 		}
 		f.prog = c.program(call)
 		f.from = ^uint64(0) // the record's position was in another ring
-		f.flag, f.index, f.newComm = -1, -1, symbol.Unknown
+		f.flag, f.index, f.newComm = -1, -1, symbol.UnknownHandle
 	}
 	wire.Bounded(x, &f.flags, math.MaxUint8)
 	wire.Uints(x, &f.begin, &f.gap, &f.left, &f.passes)

@@ -46,7 +46,7 @@ func (c *Capture) AllCame(ticks uint64) { c.came = ticks }
 // the track's calls are released: it must not be in memory next to the result. Should the merge fail, it is in the
 // process directory.
 func (c *Capture) LeanTrack(end string) (*track.Track, error) {
-	large := c.Held() > muchHeld
+	large := c.HeldBytes() > muchHeld
 	if large {
 		c.Checkpoint()
 	}
@@ -122,8 +122,8 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	return t, nil
 }
 
-// Held is about how many bytes of memory the calls take that were taken in.
-func (c *Capture) Held() int {
+// HeldBytes is about how many bytes of memory the calls take that were taken in.
+func (c *Capture) HeldBytes() int {
 	n := c.sigs.Size() + cap(c.checkpoints.buffer)
 	for _, s := range c.streams {
 		n += s.grammar.Size() + cap(s.terminals)
@@ -165,12 +165,12 @@ type distinct struct {
 func (d *distinct) Len() int { return len(d.order) }
 
 func (d *distinct) Skeleton(i int) (call uint16, site uint64, width int) {
-	k := d.c.sigs.Look(d.order[i])
+	k := d.c.sigs.Peek(d.order[i])
 	return k.Call(), k.Site(), len(k.Values())
 }
 
 func (d *distinct) At(i int, s *signature.Signature) error {
-	k := d.c.sigs.Look(d.order[i])
+	k := d.c.sigs.Peek(d.order[i])
 	s.Call, s.Site = k.Call(), k.Site()
 	if vals, ok := d.firsts[i]; ok {
 		s.Vals = append(s.Vals[:0], vals...)

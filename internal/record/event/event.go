@@ -15,9 +15,9 @@ package event
 
 // Layout of a ring and of its header, in bytes.
 const (
-	Magic   = 0x474e52524f4f5053 // "SPOORRNG"
-	Version = 9
-	Page    = 4096 // of header before the data
+	Magic      = 0x474e52524f4f5053 // "SPOORRNG"
+	Version    = 9
+	HeaderPage = 4096 // of header before the data
 
 	OffVersion    = 8
 	OffThread     = 12
@@ -39,34 +39,34 @@ type Kind uint8
 
 // The kinds of record.
 const (
-	Enter   Kind = 1  // ticks, return address or key, input parts
-	Leave   Kind = 2  // ticks, [return code], output parts, aux words
-	Skip    Kind = 3  // nothing, to the end of the ring
-	Segment Kind = 4  // ticks, serial, size, device, class
-	Freed   Kind = 5  // ticks, serial
-	Switch  Kind = 6  // ticks, 1 on or 0 off
-	Lost    Kind = 7  // ticks, number of records dropped
-	Stack   Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
-	Name    Kind = 9  // ticks, number, length, text
-	Values  Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
-	Left    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
-	Source  Kind = 12 // ticks, key, line, lengths of file and function, both texts
-	Phase   Kind = 13 // ticks, key, address or key of the call site, length, text: a phase begins with calls of that key
-	Thread  Kind = 14 // ticks, outermost return addresses of a thread that goes on with the ring, innermost first
-	Delay   Kind = 15 // ticks, ns ready to run without a processor: outside of calls before the one that ended last, and in that
+	KindEnter   Kind = 1  // ticks, return address or key, input parts
+	KindLeave   Kind = 2  // ticks, [return code], output parts, aux words
+	KindSkip    Kind = 3  // nothing, to the end of the ring
+	KindSegment Kind = 4  // ticks, serial, size, device, class
+	KindFreed   Kind = 5  // ticks, serial
+	KindSwitch  Kind = 6  // ticks, 1 on or 0 off
+	KindLost    Kind = 7  // ticks, number of records dropped
+	KindStack   Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
+	KindName    Kind = 9  // ticks, number, length, text
+	KindValues  Kind = 10 // ticks, ticks that are no gap, (number of the name, value)… of the call that ended last
+	KindLeft    Kind = 11 // ticks, how many calls are still under way: those begun after them were left by a jump
+	KindSource  Kind = 12 // ticks, key, line, lengths of file and function, both texts
+	KindPhase   Kind = 13 // ticks, key, address or key of the call site, length, text: a phase begins with calls of that key
+	KindThread  Kind = 14 // ticks, outermost return addresses of a thread that goes on with the ring, innermost first
+	KindDelay   Kind = 15 // ticks, ns ready to run without a processor: outside of calls before the one that ended last, and in that
 	kindEnd
 )
 
 // Flags of an Enter record.
 const (
-	Fortran = 1 // called through a Fortran binding
-	Muted   = 2 // tracing is switched off: only the handles matter
+	FlagFortran = 1 // called through a Fortran binding
+	FlagMuted   = 2 // tracing is switched off: only the handles matter
 )
 
 // Flags of a Leave record.
 const (
-	RC    = 1 // the word after ticks is the non-zero return code
-	NoOut = 2 // no output parts
+	FlagRC    = 1 // the word after ticks is the non-zero return code
+	FlagNoOut = 2 // no output parts
 )
 
 // Classes of an address, in the top byte of its first word.
@@ -80,9 +80,9 @@ const (
 
 // Special addresses.
 const (
-	Bottom          = 0 // NULL and MPI_BOTTOM
-	InPlace         = 1
-	BufferAutomatic = 2
+	AddressBottom          = 0 // NULL and MPI_BOTTOM
+	AddressInPlace         = 1
+	AddressBufferAutomatic = 2
 )
 
 // Array lengths that are not lengths.
@@ -125,8 +125,8 @@ const TurnUnknown = 255
 // code implies. Turns number the loops around the call and the one before, outwards from 1.
 func TurnKey(key uint64, turn int) uint64 { return key | uint64(turn)<<20 }
 
-// Turn takes a key apart that TurnKey made; the turn of others is 0.
-func Turn(key uint64) (stack uint64, turn int) {
+// SplitTurnKey takes a key apart that TurnKey made; the turn of others is 0.
+func SplitTurnKey(key uint64) (stack uint64, turn int) {
 	if !IsStackKey(key) || key&(3<<30) != 0 {
 		return key, 0
 	}
@@ -152,4 +152,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is how long a record of each kind is at least; 0: no such kind.
-var minWords = [256]uint8{Enter: 3, Leave: 2, Skip: 1, Segment: 6, Freed: 3, Switch: 3, Lost: 3, Stack: 4, Name: 4, Values: 3, Left: 3, Source: 6, Phase: 5, Thread: 3, Delay: 4}
+var minWords = [256]uint8{KindEnter: 3, KindLeave: 2, KindSkip: 1, KindSegment: 6, KindFreed: 3, KindSwitch: 3, KindLost: 3, KindStack: 4, KindName: 4, KindValues: 3, KindLeft: 3, KindSource: 6, KindPhase: 5, KindThread: 3, KindDelay: 4}

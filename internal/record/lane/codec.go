@@ -12,10 +12,10 @@ import (
 // Columns are a lane of the ranks of a class. The terminal's own values are those of its
 // first call.
 type Columns struct {
-	Terminal int
-	Values   []int             // which of the terminal's values, rising
-	Steps    *grammar.Grammar  // numbers of steps, one less than the terminal has calls
-	By       [][]column.Column // by number of the step, by value: what each rank adds
+	Terminal    int
+	Values      []int             // which of the terminal's values, rising
+	Steps       *grammar.Grammar  // numbers of steps, one less than the terminal has calls
+	StepColumns [][]column.Column // by number of the step, by value: what each rank adds
 }
 
 // Steps, and how often they are repeated, are columns over the ranks of the class.
@@ -57,14 +57,14 @@ func Append(b []byte, lanes []Columns, repeats []column.Column, ranks *column.Co
 	x := &Decoded{varying: streams.Varying}
 	for i := range lanes {
 		l := &lanes[i]
-		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.List[i], make([][]*column.Seq, len(l.By))})
+		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.List[i], make([][]*column.Seq, len(l.StepColumns))})
 	}
 	return wire.Append(b, func(c *wire.Coder) {
 		x.codeHead(c, 0, nil, nil)
 		x.columns(func(lane, value, n int) bool {
 			of := &streams.Columns
 			if lane >= 0 {
-				of = &lanes[lane].By[n]
+				of = &lanes[lane].StepColumns[n]
 				n = value
 			}
 			column.CodeStored(c, nil, &(*of)[n], ranks, 0)
@@ -81,7 +81,7 @@ func (l *Columns) alike() []int {
 	var key []byte
 	for k := range list {
 		key = key[:0]
-		for _, step := range l.By {
+		for _, step := range l.StepColumns {
 			key = step[k].AppendRuns(key)
 		}
 		if list[k] = known[string(key)]; list[k] == 0 {
@@ -96,10 +96,10 @@ func (l *Columns) check(width, members int) error {
 	if err := l.Steps.Check(); err != nil {
 		return err
 	}
-	if err := Check(l.Values, width, l.Steps, len(l.By)); err != nil {
+	if err := CheckLane(l.Values, width, l.Steps, len(l.StepColumns)); err != nil {
 		return err
 	}
-	for _, step := range l.By {
+	for _, step := range l.StepColumns {
 		if len(step) != len(l.Values) {
 			return errTerminal
 		}
@@ -179,7 +179,7 @@ func (x *Decoded) codeHead(c *wire.Coder, terminals int, width func(terminal int
 			return
 		}
 		l.steps, l.by = steps[0], make([][]*column.Seq, kinds)
-		c.Check(Check(l.Values, width(l.Terminal), l.steps, kinds))
+		c.Check(CheckLane(l.Values, width(l.Terminal), l.steps, kinds))
 		if order != nil {
 			order(i, rest-c.Reader.Rest())
 		}
@@ -254,9 +254,9 @@ func (x *Decoded) Parts(r *wire.Reader, next func(), yield func(Part)) error {
 	return r.Err()
 }
 
-// Of evaluates the lanes for a rank, the index-th of its class. used counts its calls, and signature returns the values
+// ForRank evaluates the lanes for a rank, the index-th of its class. used counts its calls, and signature returns the values
 // of a terminal's first call.
-func (x *Decoded) Of(index int, rank int64, used Usage, signature func(terminal int) []int64) ([]*Values, error) {
+func (x *Decoded) ForRank(index int, rank int64, used Usage, signature func(terminal int) []int64) ([]*Values, error) {
 	grammars := make([]*grammar.Grammar, len(x.List))
 	for i := range x.List {
 		grammars[i] = x.List[i].steps
@@ -288,7 +288,7 @@ func (x *Decoded) Of(index int, rank int64, used Usage, signature func(terminal 
 					vals, step = append(vals, step[0].At(index, rank)), step[1:]
 				}
 			}
-			v.By = append(v.By, vals)
+			v.StepValues = append(v.StepValues, vals)
 		}
 		v.sum()
 		list[i] = v

@@ -31,9 +31,9 @@ func (t *Table) after() uint16 {
 	return promoteAfter
 }
 
-// May returns which words of a key may be in a lane, in rising order: values that matter to nothing but the program
+// LaneWords returns which words of a key may be in a lane, in rising order: values that matter to nothing but the program
 // itself.
-type May func(k signature.Key) []int32
+type LaneWords func(k signature.Key) []int32
 
 // What laneOf says of a signature, if it is not the number of a lane.
 const (
@@ -109,14 +109,14 @@ func (t *Table) Close() {
 
 func (t *Table) grow() {
 	for len(t.laneOf) < t.Len() {
-		t.laneOf, t.older = append(t.laneOf, plain), append(t.older, None)
+		t.laneOf, t.older = append(t.laneOf, plain), append(t.older, NoStep)
 	}
 }
 
 // Follow is Number for a call of a thread whose values may be in lanes. It is in
 // none that is not known yet, and no lane takes it in, if thread is negative: the
 // calls of a stream come into a lane in the order of the stream.
-func (t *Table) Follow(prev uint32, thread int, k signature.Key, may May) uint32 {
+func (t *Table) Follow(prev uint32, thread int, k signature.Key, may LaneWords) uint32 {
 	if g := t.Guess(prev); int(g) < len(t.laneOf) {
 		switch i := t.laneOf[g]; {
 		case i >= 0 && thread < 0:
@@ -128,19 +128,19 @@ func (t *Table) Follow(prev uint32, thread int, k signature.Key, may May) uint32
 				l.add(k)
 				return g
 			}
-		case i == plain && t.Is(g, k):
+		case i == plain && t.Matches(g, k):
 			return g
 		}
 	}
 	n, known := t.LookUp(k)
 	if known && (t.laneOf[n] == plain || thread < 0) {
-		t.Came(prev, n)
+		t.NoteOrder(prev, n)
 		return n
 	}
 	words := may(k)
 	if len(words) > 0 && thread >= 0 {
 		if n, ok := t.laneFor(thread, k, words); ok {
-			t.Came(prev, n)
+			t.NoteOrder(prev, n)
 			t.Lane(n).add(k)
 			return n
 		}
@@ -148,7 +148,7 @@ func (t *Table) Follow(prev uint32, thread int, k signature.Key, may May) uint32
 	if !known {
 		n = t.insert(k)
 	}
-	t.Came(prev, n)
+	t.NoteOrder(prev, n)
 	if len(words) > 0 {
 		t.join(n, words)
 	}
@@ -162,14 +162,14 @@ func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, boo
 	if f == nil {
 		return 0, false
 	}
-	if f.lane != None {
+	if f.lane != NoStep {
 		of := t.Key(f.lane)
 		if fitsWords(of, k) {
 			key := t.laneKey(thread, k, of.Lane())
 			if n, ok := t.LookUp(key); ok {
 				return n, true
 			}
-			return t.addLane(key, None), true // of another thread
+			return t.addLane(key, NoStep), true // of another thread
 		}
 	}
 	period := t.continues(f, k, words)
@@ -186,7 +186,7 @@ func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, boo
 			use = use || differs(t.Key(n), w)
 			n = t.older[n]
 		}
-		if f.lane != None {
+		if f.lane != NoStep {
 			of := t.Key(f.lane)
 			use = use || slices.Contains(of.Lane(), int64(w)) || differs(of, w)
 		}
@@ -202,7 +202,7 @@ func (t *Table) laneFor(thread int, k signature.Key, words []int32) (uint32, boo
 // promoted makes a lane the one of a family. It fits all that the one before it fits,
 // which is closed, as are those of other threads.
 func (t *Table) promoted(f *laneFamily, n uint32) {
-	if f.lane != None {
+	if f.lane != NoStep {
 		before := t.Key(f.lane)
 		for other, i := range t.laneOf {
 			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && signature.Equal(k[1:], before[1:]) {
@@ -212,7 +212,7 @@ func (t *Table) promoted(f *laneFamily, n uint32) {
 	}
 	f.lane, f.runs = n, [maxPeriod]uint16{}
 	of := t.Key(n)
-	for i := f.last; i != None; i = t.older[i] {
+	for i := f.last; i != NoStep; i = t.older[i] {
 		if fitsWords(of, t.Key(i)) {
 			t.laneOf[i] = superseded
 		}
@@ -239,19 +239,19 @@ func (t *Table) inStep(f *laneFamily, k signature.Key, sum uint16, words []int32
 	}
 	a := f.last
 	for range period - 1 {
-		if a == None {
+		if a == NoStep {
 			return false
 		}
 		a = t.older[a]
 	}
 	b := a
 	for range period {
-		if b == None {
+		if b == NoStep {
 			return false
 		}
 		b = t.older[b]
 	}
-	if b == None {
+	if b == NoStep {
 		return false
 	}
 	x, y := t.Key(a), t.Key(b)
@@ -272,13 +272,13 @@ func (t *Table) join(n uint32, words []int32) {
 		if t.families == nil {
 			t.families = make(map[uint64]*laneFamily)
 		}
-		t.families[h] = &laneFamily{last: n, lane: None, sums: [2 * maxPeriod]uint16{sum}}
+		t.families[h] = &laneFamily{last: n, lane: NoStep, sums: [2 * maxPeriod]uint16{sum}}
 		return
 	}
-	if !akin(t.Look(f.last), k, words) {
+	if !akin(t.Peek(f.last), k, words) {
 		return
 	}
-	if f.lane != None && fitsWords(t.Key(f.lane), k) {
+	if f.lane != NoStep && fitsWords(t.Key(f.lane), k) {
 		t.laneOf[n] = superseded
 	}
 	for i := range f.runs {
@@ -296,7 +296,7 @@ func (t *Table) join(n uint32, words []int32) {
 
 func (t *Table) familyOf(k signature.Key, words []int32) *laneFamily {
 	f := t.families[familyHash(k, words)]
-	if f == nil || !akin(t.Look(f.last), k, words) {
+	if f == nil || !akin(t.Peek(f.last), k, words) {
 		return nil
 	}
 	return f

@@ -13,7 +13,7 @@ func (t *Table) CodeKeys(c *wire.Coder, first int, insert func(Key) error) {
 		var call, site uint64
 		var words []int64
 		if c.Reader == nil {
-			k := t.Look(uint32(t.Len() - n))
+			k := t.Peek(uint32(t.Len() - n))
 			call, site, words = uint64(k[0]), k.Site(), k[KeyHeader:]
 		}
 		wire.Uints(c, &call)

@@ -11,19 +11,19 @@ const firstSummed = -6
 // minSummed is the least length for which there is something to leave out.
 const minSummed = 2
 
-// Length decodes an array's first value: its length, and whether its elements are left out as sums. A negative length
+// ArrayLength decodes an array's first value: its length, and whether its elements are left out as sums. A negative length
 // is that of a missing array.
-func Length(v int64) (n int64, summed bool) {
+func ArrayLength(v int64) (n int64, summed bool) {
 	if v > firstSummed-minSummed {
 		return v, false
 	}
 	return firstSummed - v, true
 }
 
-// LeaveOut leaves out displacements that are the sums of counts. Both arrays begin with
+// LeaveOutSums leaves out displacements that are the sums of counts. Both arrays begin with
 // their length. It returns false, and changes nothing, if some displacement is another
 // number. Sums wrap around, here and in FillIn.
-func LeaveOut(counts, displs []int64) bool {
+func LeaveOutSums(counts, displs []int64) bool {
 	n := len(displs) - 1
 	if n < minSummed || len(counts) != len(displs) || counts[0] != int64(n) || displs[0] != int64(n) {
 		return false
@@ -38,13 +38,13 @@ func LeaveOut(counts, displs []int64) bool {
 	return true
 }
 
-// FillIn undoes LeaveOut. It returns false, and changes nothing, if that can't have
+// FillSums undoes LeaveOut. It returns false, and changes nothing, if that can't have
 // made these values.
-func FillIn(counts, displs []int64) bool {
+func FillSums(counts, displs []int64) bool {
 	if len(displs) == 0 || len(counts) != len(displs) {
 		return false
 	}
-	n, summed := Length(displs[0])
+	n, summed := ArrayLength(displs[0])
 	if !summed || n != int64(len(displs)-1) || counts[0] != n {
 		return false
 	}

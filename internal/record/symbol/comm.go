@@ -107,7 +107,7 @@ func (c *Comms) ReserveUnbound() int64 {
 // to it.
 func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
 	name = c.Name(raw)
-	if name == Unknown && len(c.unbound) > 0 {
+	if name == UnknownHandle && len(c.unbound) > 0 {
 		name, bound = c.unbound[0], true
 		c.unbound = c.unbound[1:]
 		c.Bind(raw, name)

@@ -59,9 +59,9 @@ func (m *Map) Set(key uint64, val int64) {
 	m.slots[i] = slot{key, val}
 }
 
-// Place returns where the number of a key is. It is 0 if the key is new, and must be
+// Slot returns where the number of a key is. It is 0 if the key is new, and must be
 // something else before the next use of the Map.
-func (m *Map) Place(key uint64) *int64 {
+func (m *Map) Slot(key uint64) *int64 {
 	if m.n >= len(m.slots)*3/4 {
 		m.grow()
 	}

@@ -48,9 +48,9 @@ type module struct {
 // Init sets where maps come from: as they were when libraries came or went last, which may be nil, and as they are.
 func (m *Modules) Init(written, read func() []byte) { m.written, m.read, m.stale = written, read, true }
 
-// Allow lets the next miss read the maps anew. Called once a drain, so that
+// AllowReload lets the next miss read the maps anew. Called once a drain, so that
 // stray addresses don't make it a habit.
-func (m *Modules) Allow() { m.stale = true }
+func (m *Modules) AllowReload() { m.stale = true }
 
 // find returns the number of the module that addr is in, or None, and addr's
 // offset from its base.
@@ -66,15 +66,15 @@ func (m *Modules) find(addr uint64) (int32, uint64) {
 		m.parse(m.read())
 		r = m.region(addr)
 	}
-	if r == nil || r.module == None {
-		return None, 0
+	if r == nil || r.module == NoRequest {
+		return NoRequest, 0
 	}
 	mod := &m.modules[r.module]
 	if !r.file {
 		// Zeroed data has no name in the maps, and the kernel may have joined
 		// it with a neighbour: only the file knows where it ends.
 		if mod.open(); mod.end != 0 && addr-mod.base >= mod.end {
-			return None, 0
+			return NoRequest, 0
 		}
 	}
 	return r.module, addr - mod.base
@@ -84,7 +84,7 @@ func (m *Modules) find(addr uint64) (int32, uint64) {
 // none.
 func (m *Modules) File(addr uint64) (path string, offset uint64) {
 	i, offset := m.find(addr)
-	if i == None {
+	if i == NoRequest {
 		return "", 0
 	}
 	return m.modules[i].path, offset
@@ -135,7 +135,7 @@ func (m *Modules) parse(maps []byte) {
 			continue
 		}
 		path := bytes.TrimSuffix(bytes.TrimLeft(rest, " "), []byte(" (deleted)"))
-		r := region{lo: lo, hi: hi, module: None}
+		r := region{lo: lo, hi: hi, module: NoRequest}
 		if n := len(m.regions); n > 0 && m.regions[n-1].hi > lo {
 			continue // not ascending: not a maps file
 		}
@@ -264,7 +264,7 @@ func buildID(notes []byte, order binary.ByteOrder) string {
 // static names an address in a module's data.
 func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 	i, offset := m.find(addr)
-	if i == None {
+	if i == NoRequest {
 		return 0, 0, false
 	}
 	mod := &m.modules[i]

@@ -65,8 +65,8 @@ func (s *Sites) Function(addr uint64) uint64 {
 	if addr == mpi.NullFunction || addr == mpi.DupFunction {
 		return addr
 	}
-	return once.Of(s.callbacks, addr, func() uint64 {
-		if m, offset := s.modules.find(addr); m != None {
+	return once.Get(s.callbacks, addr, func() uint64 {
+		if m, offset := s.modules.find(addr); m != NoRequest {
 			if v, ok := s.modules.modules[m].callback(offset); ok {
 				return v
 			}
@@ -76,7 +76,7 @@ func (s *Sites) Function(addr uint64) uint64 {
 }
 
 func (s *Sites) add(addr uint64) uint64 {
-	if stack, turn := event.Turn(addr); turn != 0 {
+	if stack, turn := event.SplitTurnKey(addr); turn != 0 {
 		hash, index := s.around(stack, s.line(sourceLines{mark: model.TurnMark}, uint64(turn)))
 		s.known.Set(addr, index)
 		return hash
@@ -113,7 +113,7 @@ func (s *Sites) line(x sourceLines, line uint64) site {
 		n = int32(len(s.lines))
 		s.numbers[x] = n
 	}
-	v := site{module: None, line: n, offset: line}
+	v := site{module: NoRequest, line: n, offset: line}
 	v.hash = hashEnd(s.unfinished(&v))
 	return v
 }
@@ -122,7 +122,7 @@ func (s *Sites) line(x sourceLines, line uint64) site {
 // was made at run time: its address says nothing that another process could share.
 func (s *Sites) unfinished(v *site) uint64 {
 	switch {
-	case v.module != None:
+	case v.module != NoRequest:
 		return hashWord(s.modules.modules[v.module].hash, v.offset)
 	case v.line == 0:
 		return hashSeed
@@ -137,10 +137,10 @@ func (s *Sites) unfinished(v *site) uint64 {
 
 // place looks an address up, or the key of a line, and returns with it a hash that is not finished.
 func (s *Sites) place(addr uint64) (site, uint64) {
-	v := site{module: None}
+	v := site{module: NoRequest}
 	if i := s.known.Get(addr); i != 0 && s.list[i-1].line != 0 {
 		v.line, v.offset = s.list[i-1].line, s.list[i-1].offset
-	} else if m, offset := s.modules.find(addr); m != None {
+	} else if m, offset := s.modules.find(addr); m != NoRequest {
 		s.modules.modules[m].open()
 		v.module, v.offset = m, offset
 	}
@@ -188,7 +188,7 @@ func (s *Sites) Thread(at uint64, frames []uint64) uint64 {
 	}
 	for i, pc := range slices.Backward(frames) {
 		m, offset := s.modules.find(pc)
-		if m == None || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {
+		if m == NoRequest || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {
 			break // the C library makes threads
 		}
 		if runsThreads(s.modules.modules[m].path) {
@@ -238,7 +238,7 @@ func (s *Sites) Table() (places map[uint64]track.Site, outer, inner map[uint64]u
 	for _, v := range s.list {
 		var where track.Site
 		switch {
-		case v.module != None:
+		case v.module != NoRequest:
 			mod := &s.modules.modules[v.module]
 			where = track.Site{Module: mod.path, BuildID: mod.buildID, Offset: v.offset}
 		case v.line != 0:

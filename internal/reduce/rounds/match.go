@@ -76,7 +76,7 @@ func (d *Drawer) match(p *parser) {
 	var list []*group
 	for _, x := range d.ranks {
 		for _, n := range x.list {
-			g := once.Listed(groups, root(n), &list, func() *group { return new(group) })
+			g := once.GetListed(groups, root(n), &list, func() *group { return new(group) })
 			g.nodes = append(g.nodes, n)
 		}
 	}

@@ -25,14 +25,14 @@ const (
 )
 
 // ByAddress reports whether an obstacle is that numbers are addresses of the process.
-func (o Obstacle) ByAddress() bool { return ByAddress(o.Reason) }
+func (o Obstacle) ByAddress() bool { return IsAddressReason(o.Reason) }
 
-// ByAddress is that of an obstacle with such a reason.
-func ByAddress(reason string) bool { return reason == absoluteType || reason == absoluteTarget }
+// IsAddressReason is that of an obstacle with such a reason.
+func IsAddressReason(reason string) bool { return reason == absoluteType || reason == absoluteTarget }
 
-// Absolute reports whether those numbers of a parameter for which IsAddress holds are
+// IsAbsolute reports whether those numbers of a parameter for which IsAddress holds are
 // addresses of the process that was recorded.
-func Absolute(c *trace.Call, p *trace.Param) bool {
+func IsAbsolute(c *trace.Call, p *trace.Param) bool {
 	return p.Name() == "target_disp" ||
 		c.NewType != nil && IsAddress(c.NewType.TrueLowerBound) && (p.Kind() == mpi.KindAint || p.Kind() == mpi.KindDisp)
 }
@@ -55,7 +55,7 @@ func absolute(c *trace.Call) string {
 		}
 		for j := range p.In.Elems {
 			switch v := p.In.Elems[j].Num; {
-			case IsAddress(v) && Absolute(c, p):
+			case IsAddress(v) && IsAbsolute(c, p):
 				return absoluteType
 			case v > far || v < -far:
 				return "displacements from one piece of the original process's memory to another"
@@ -65,19 +65,19 @@ func absolute(c *trace.Call) string {
 	return ""
 }
 
-// A Window is 4 GiB of the address space of a process that was recorded: the upper
+// A AddressWindow is 4 GiB of the address space of a process that was recorded: the upper
 // half of the addresses in it.
-type Window int64
+type AddressWindow int64
 
 // WindowOf returns the window of an address and the place in it.
-func WindowOf(address int64) (w Window, offset int64) {
-	return Window(address >> 32), address & (1<<32 - 1)
+func WindowOf(address int64) (w AddressWindow, offset int64) {
+	return AddressWindow(address >> 32), address & (1<<32 - 1)
 }
 
-// Windows returns where all addresses point to that ranks use as displacements, of
+// AddressWindows returns where all addresses point to that ranks use as displacements, of
 // whichever process, in rising order. It looks at the distinct calls of all ranks.
-func Windows(r *trace.Reader) ([]Window, error) {
-	found := make(map[Window]bool)
+func AddressWindows(r *trace.Reader) ([]AddressWindow, error) {
+	found := make(map[AddressWindow]bool)
 	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
@@ -98,22 +98,22 @@ func Windows(r *trace.Reader) ([]Window, error) {
 // mostWindows is for how many windows memory can be set aside.
 const mostWindows = 4096
 
-// SetAside returns the obstacles that stay when memory is set aside for what the original named by address, and for which
+// WithoutAddressObstacles returns the obstacles that stay when memory is set aside for what the original named by address, and for which
 // windows it has to be.
-func SetAside(r *trace.Reader, list []Obstacle) ([]Obstacle, []Window, error) {
+func WithoutAddressObstacles(r *trace.Reader, list []Obstacle) ([]Obstacle, []AddressWindow, error) {
 	if !slices.ContainsFunc(list, Obstacle.ByAddress) {
 		return list, nil, nil
 	}
-	windows, err := Windows(r)
+	windows, err := AddressWindows(r)
 	if err != nil || len(windows) > mostWindows {
 		return list, nil, err
 	}
 	return slices.DeleteFunc(list, Obstacle.ByAddress), windows, nil
 }
 
-func noteWindows(found map[Window]bool, c *trace.Call, p *trace.Param) {
+func noteWindows(found map[AddressWindow]bool, c *trace.Call, p *trace.Param) {
 	note := func(v *trace.Value) {
-		if v.Type == trace.Int && IsAddress(v.Num) && Absolute(c, p) {
+		if v.Type == trace.Int && IsAddress(v.Num) && IsAbsolute(c, p) {
 			w, _ := WindowOf(v.Num)
 			found[w] = true
 		}

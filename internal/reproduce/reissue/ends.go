@@ -81,7 +81,7 @@ type callIndex struct {
 }
 
 func (x *ends) note(m rendezvous, side, sides int, p callIndex) {
-	list := once.Of(x.met, m, func() [][]callIndex { return make([][]callIndex, sides) })
+	list := once.Get(x.met, m, func() [][]callIndex { return make([][]callIndex, sides) })
 	list[side] = append(list[side], p)
 }
 

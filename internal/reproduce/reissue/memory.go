@@ -12,15 +12,15 @@ func (p *planner) touch(v *trace.Value, low, high int64, given bool) {
 	if v.Type != trace.Address || v.Addr.Class == trace.Special {
 		return
 	}
-	place := PlaceOf(&v.Addr)
+	place := SegmentOf(&v.Addr)
 	s := p.segments[place]
 	low, high = v.Addr.Offset+low, v.Addr.Offset+max(high, low+1)
 	if s == nil {
-		s = &Segment{Place: place, Low: low, High: high}
+		s = &TouchedSegment{MemorySegment: place, Low: low, High: high}
 		p.segments[place] = s
 	}
 	s.Low, s.High = min(s.Low, low), max(s.High, high)
-	s.Given = s.Given || given
+	s.FromMPI = s.FromMPI || given
 }
 
 // enough is how much memory is set aside where a call doesn't say how much it
@@ -67,8 +67,8 @@ func (p *planner) memory(c *trace.Call) {
 	}
 }
 
-// Gives reports whether a function hands out memory.
-func Gives(name string) bool {
+// AllocatesMemory reports whether a function hands out memory.
+func AllocatesMemory(name string) bool {
 	def, ok := mpi.Lookup(name)
 	return ok && def.Has(mpi.GivesMemory)
 }

@@ -53,7 +53,7 @@ func (a *again) make(s *Stream) {
 	r.Next, r.Held, r.MPI, r.Last, r.Late, r.From = 0, 0, 0, s.last, s.late, s.call.End
 	s.now.Store(a.first + 1)
 	s.repeats.Store(r)
-	s.since(InCall, s.call.End)
+	s.since(StateInCall, s.call.End)
 	for r.Next < r.N {
 		s.p.host.Repeat(s.call, r)
 		if s.call.Result != 0 {
@@ -61,12 +61,12 @@ func (a *again) make(s *Stream) {
 			s.compare(c)
 		}
 	}
-	s.since(Idle, s.call.End)
+	s.since(StateIdle, s.call.End)
 	s.repeats.Store(nil)
 	s.now.Store(a.first + uint64(r.N))
 	s.Calls += r.N
 	s.MPI += r.MPI
-	s.Wanted += a.wanted
+	s.RecordedCompute += a.wanted
 	s.End = s.call.End
 	if s.last != 0 {
 		between := max(0, s.call.End-s.last-r.MPI)

@@ -186,7 +186,7 @@ func (s *Stream) cstring(v *trace.Value) uint64 {
 // A relocation has memory in place of that of the original processes that calls name
 // by address: a slot for each window of their address spaces. It lies at the same
 // address in all ranks, as one rank names the memory of another in a dynamic window.
-type relocation struct{ windows []reissue.Window }
+type relocation struct{ windows []reissue.AddressWindow }
 
 const (
 	slotSize  = 8 << 30 // twice a window: a range that begins in it may end after it
@@ -194,7 +194,7 @@ const (
 )
 
 // newRelocation reserves the memory: pages are there once they are touched.
-func newRelocation(windows []reissue.Window, h Host) (*relocation, error) {
+func newRelocation(windows []reissue.AddressWindow, h Host) (*relocation, error) {
 	l := &relocation{windows}
 	if len(windows) == 0 {
 		return l, nil

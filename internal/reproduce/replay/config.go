@@ -30,8 +30,8 @@ type Config struct {
 	Calibrate *machine.MeasureTask `json:"calibrate,omitempty"`
 }
 
-// A Probed is what the replayer says of the MPI at hand.
-type Probed struct {
+// A ProbeResult is what the replayer says of the MPI at hand.
+type ProbeResult struct {
 	Flavour string   `json:"flavour"`
 	Missing []string `json:"missing"` // of the functions asked for
 }
@@ -62,8 +62,8 @@ func ReadConfig() (*Config, error) {
 	return c, nil
 }
 
-// Overcomes reports whether a replay can handle an obstacle to other tools that make calls again.
-func Overcomes(o reissue.Obstacle) bool {
+// CanOvercome reports whether a replay can handle an obstacle to other tools that make calls again.
+func CanOvercome(o reissue.Obstacle) bool {
 	switch strings.TrimSuffix(o.Function, "_c") {
 	case "MPI_Register_datarep":
 		return true // each process does it once, as in the original

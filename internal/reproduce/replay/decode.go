@@ -15,7 +15,7 @@ func (s *Stream) learn(c *trace.Call, st *argument, p *trace.Param, at uint64) {
 			s.after = append(s.after, func() { s.p.numbers[numberKey{what, out.Num}] = signed(load(at, st.width), st.width) })
 		}
 	case trace.Address:
-		if st.def.Kind == mpi.KindPointerOut && reissue.Gives(c.Name()) {
+		if st.def.Kind == mpi.KindPointerOut && reissue.AllocatesMemory(c.Name()) {
 			s.after = append(s.after, func() { s.p.segments.bind(out.Addr, load(at, 8)) })
 		}
 	}

@@ -33,11 +33,11 @@ type Role uint8
 
 // The roles.
 const (
-	Own     Role = iota // none: it is made as recorded
-	Dropped             // it receives, probes, or waits for requests: it isn't made
-	Sends               // it sends a message; what it receives besides is left out
-	Starts              // it starts persistent requests; of these, those that send
-	Meets               // all members of a communicator have to make it
+	RoleOwn     Role = iota // none: it is made as recorded
+	RoleDropped             // it receives, probes, or waits for requests: it isn't made
+	RoleSends               // it sends a message; what it receives besides is left out
+	RoleStarts              // it starts persistent requests; of these, those that send
+	RoleMeets               // all members of a communicator have to make it
 )
 
 // roleOf returns the role that all of a function's calls have.
@@ -45,32 +45,32 @@ func roleOf(def *mpi.Call) Role {
 	m := meaning.Of(def.Name)
 	switch {
 	case def.Has(mpi.Posix):
-		return Own
+		return RoleOwn
 	case def.Has(mpi.Starts):
-		return Starts
+		return RoleStarts
 	case m != nil && m.Pattern == meaning.ToPeer && !m.Later:
-		return Sends
+		return RoleSends
 	case m != nil && m.Pattern == meaning.ToPeer:
-		return Own // it is its starts that send
+		return RoleOwn // it is its starts that send
 	case m != nil && m.Pattern == meaning.Receive || meaning.WaitingOf(def).Probes || def.Index("query_fn") >= 0:
-		return Dropped
+		return RoleDropped
 	case def.Has(mpi.Collective):
-		return Meets
+		return RoleMeets
 	}
 	for i := range def.Params {
 		if p := &def.Params[i]; p.Kind == mpi.KindMessage || p.Kind == mpi.KindRequest && p.Dir != mpi.Out {
-			return Dropped
+			return RoleDropped
 		}
 	}
-	return Own
+	return RoleOwn
 }
 
-// LargeReceive is what receives of 2 GiB and more need.
-const LargeReceive = "MPI_Irecv_c"
+// LargeReceiveName is what receives of 2 GiB and more need.
+const LargeReceiveName = "MPI_Irecv_c"
 
 // DeriveObstacles lists the calls that rule out derived receives, for a trace that can otherwise be replayed.
 func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
-	found := make(reissue.Tally)
+	found := make(reissue.ObstacleTally)
 	for k, err := range r.Tracks() {
 		if err != nil {
 			return nil, fmt.Errorf("replay: %w", err)
@@ -108,7 +108,7 @@ func why(c *trace.Call) string {
 		return "its messages are sent in parts"
 	case def.Has(mpi.Persistent) && def.Has(mpi.Collective):
 		return "it makes a persistent collective request"
-	case c.Return != 0 && (role == Sends || role == Starts || role == Meets):
+	case c.Return != 0 && (role == RoleSends || role == RoleStarts || role == RoleMeets):
 		return "it failed, and who took part isn't known"
 	}
 	return ""

@@ -113,16 +113,16 @@ func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Para
 func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, error) {
 	switch v.Type {
 	case trace.Int:
-		if reissue.IsAddress(v.Num) && reissue.Absolute(c, &c.Params[st.index]) {
+		if reissue.IsAddress(v.Num) && reissue.IsAbsolute(c, &c.Params[st.index]) {
 			n, err := s.p.relocation.address(v.Num)
 			return uint64(n), err
 		}
-		if st.def.Kind == mpi.KindFint && s.p.foreign && reissue.FromInteger(c.Name()) {
+		if st.def.Kind == mpi.KindFint && s.p.foreign && reissue.ConvertsInteger(c.Name()) {
 			return s.fint(c)
 		}
 		return uint64(s.integer(c, st, v.Num)), nil
 	case trace.Handle, trace.Object:
-		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.AllHandles(c.Name()) {
+		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.TakesAllHandles(c.Name()) {
 			return s.p.allPvars(), nil
 		}
 		return s.find(st.def.Kind, v.Num)
@@ -183,7 +183,7 @@ func (s *Stream) fint(c *trace.Call) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.p.ask("P"+reissue.ToInteger(c.Name()), v) // nobody is to see it
+	return s.p.ask("P"+reissue.IntegerFunction(c.Name()), v) // nobody is to see it
 }
 
 // allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.

@@ -123,7 +123,7 @@ func (f *lookahead) look(d *trace.Call) {
 		}
 	}
 	if some {
-		for _, done := range ops.FoundComplete(d) {
+		for _, done := range ops.CompletedOrNull(d) {
 			f.status(done.Request, done.Status, d)
 		}
 	}

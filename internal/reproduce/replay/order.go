@@ -43,7 +43,7 @@ type Order struct {
 
 // A progress is a rank's position in its calls.
 type progress struct {
-	view *View
+	view *RankView
 	walk *trace.Walk
 	at   *collectiveGroup // where it waits for others, nil: nowhere
 	call uint64           // in this one
@@ -61,7 +61,7 @@ type collectiveGroup struct {
 // There MUST be no DeriveObstacles.
 func NewOrder(r *trace.Reader, rank int) (*Order, error) {
 	o := &Order{of: rank, groups: make(map[int]*collectiveGroup)}
-	source, err := ops.New(r, ops.Options{Untimed: true, Shares: true})
+	source, err := ops.New(r, ops.Options{IgnoreTimes: true, PerMember: true})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func NewOrder(r *trace.Reader, rank int) (*Order, error) {
 }
 
 // View returns what the calls of a rank are to others.
-func (o *Order) View(rank int) *View { return o.ranks[rank].view }
+func (o *Order) View(rank int) *RankView { return o.ranks[rank].view }
 
 // Next returns the event that comes next. It looks at most calls, and returns NoEvent if none of these is an event.
 func (o *Order) Next(most int) (e Event, err error) {
@@ -117,11 +117,11 @@ func (o *Order) step() error {
 	}
 	o.Calls++
 	c := p.walk.Call()
-	a, err := p.view.Of(c)
+	a, err := p.view.RoleOf(c)
 	switch {
 	case err != nil:
 		return err
-	case a.Role == Meets:
+	case a.Role == RoleMeets:
 		o.ready = o.ready[1:]
 		return o.meet(n, c.Index, a)
 	case len(a.Messages) == 0:
@@ -141,9 +141,9 @@ func (o *Order) add(e Event) {
 }
 
 // meet has a rank wait for the others in a collective call. The last one lets all go on.
-func (o *Order) meet(rank int, index uint64, a *Act) error {
+func (o *Order) meet(rank int, index uint64, a *CallRole) error {
 	number := a.with.Channel()
-	g := once.Of(o.groups, number, func() *collectiveGroup {
+	g := once.Get(o.groups, number, func() *collectiveGroup {
 		return &collectiveGroup{comm: a.with, members: a.with.Size + a.with.RemoteSize}
 	})
 	if len(g.there) == 0 {

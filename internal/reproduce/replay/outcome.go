@@ -18,8 +18,8 @@ var directed = map[string]bool{
 	"MPI_File_open": true, "MPI_File_delete": true,
 }
 
-// Directed reports whether the replay dictates the outcome of a function's calls.
-func Directed(name string) bool { return directed[strings.TrimSuffix(name, "_c")] }
+// IsDirected reports whether the replay dictates the outcome of a function's calls.
+func IsDirected(name string) bool { return directed[strings.TrimSuffix(name, "_c")] }
 
 // outcome lays out what the call is to give: struct under_outcome. 0 means that
 // there is nothing to say, because the call can end in one way only or because
@@ -44,7 +44,7 @@ func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 	if err := ops.CheckCompleted(c); err != nil {
 		return 0, err
 	}
-	vain, polls := ops.InVain(c), plan.call.Has(mpi.Polls)
+	vain, polls := ops.FoundNothing(c), plan.call.Has(mpi.Polls)
 	var done []ops.Completion
 	var match *trace.StatusValue
 	switch is := plan.waits; {
@@ -95,7 +95,7 @@ func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, don
 	}
 	store(at+20, 4, uint64(len(done)))
 	for i := range done {
-		store(at+32+4*uint64(i), 4, uint64(done[i].At))
+		store(at+32+4*uint64(i), 4, uint64(done[i].ArrayIndex))
 	}
 	return at
 }
@@ -104,7 +104,7 @@ func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, don
 // or tags.
 func wildcard(c *trace.Call) bool {
 	r, _ := ops.Receives(c)
-	return r.Wild
+	return r.Wildcard
 }
 
 // statusOf returns the status of a call if it is that of a message; else nil.

@@ -29,7 +29,7 @@ func (p *Process) beginFiles() error {
 	calls, err := p.rank.Distinct()
 	own, named := uint64(0), false
 	for _, c := range calls {
-		if c.Func.Has(trace.Posix) && !reissue.ByLibrary(c) {
+		if c.Func.Has(trace.Posix) && !reissue.MadeByLibrary(c) {
 			own = 1
 		}
 		named = named || c.Param("filename") != nil

@@ -37,9 +37,9 @@ type Options struct {
 	Pace      Pace    `json:"pace,omitempty"`       // "": PaceLine; with another speed PaceGaps
 	Files     string  `json:"files,omitempty"`      // directory for the files that calls open; "": those of MPI-IO are where the program had them
 
-	Windows []reissue.Window `json:"windows,omitempty"` // of addresses among the numbers of the trace
-	Ends    reissue.Ends     `json:"ends,omitempty"`    // where to stop, if the program did not finish
-	Order   *Order           `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
+	Windows []reissue.AddressWindow `json:"windows,omitempty"` // of addresses among the numbers of the trace
+	Ends    reissue.Ends            `json:"ends,omitempty"`    // where to stop, if the program did not finish
+	Order   *Order                  `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
 }
 
 // A Process replays one rank.
@@ -81,7 +81,7 @@ type numberKey struct {
 
 // New prepares the replay of a rank under an MPI.
 func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Process, error) {
-	need, err := reissue.Of(r, k)
+	need, err := reissue.PlanOf(r, k)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +144,9 @@ func New(r *trace.Reader, k *trace.Rank, h Host, f mpi.Flavour, o Options) (*Pro
 	return p, nil
 }
 
-// Unseen reports whether no call of the rank's initialises MPI: the recorder came later, or what was imported has none. The host has to
+// NoInitCall reports whether no call of the rank's initialises MPI: the recorder came later, or what was imported has none. The host has to
 // before streams run; they finalize it if no call does.
-func (p *Process) Unseen() (bool, error) {
+func (p *Process) NoInitCall() (bool, error) {
 	calls, err := p.rank.Distinct()
 	has := func(is func(def *mpi.Call) bool) bool {
 		return slices.ContainsFunc(calls, func(c *trace.Call) bool { def, ok := mpi.Lookup(c.Name()); return ok && is(def) })
@@ -189,7 +189,7 @@ func (p *Process) plan(f *trace.Function) (*callPlan, error) {
 	if !ok {
 		return nil, fmt.Errorf("no function %s is known", f.Name)
 	}
-	q := &callPlan{call: call, address: p.host.Function(f.Name), directed: Directed(f.Name), waits: meaning.WaitingOf(call)}
+	q := &callPlan{call: call, address: p.host.Function(f.Name), directed: IsDirected(f.Name), waits: meaning.WaitingOf(call)}
 	if q.address == 0 {
 		return nil, fmt.Errorf("this MPI has no %s", f.Name)
 	}

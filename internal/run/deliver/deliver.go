@@ -36,7 +36,7 @@ import (
 // A Rank is one that takes part.
 type Rank struct {
 	merge.Transport
-	*merge.Gathering
+	*merge.SeriesGathering
 	// Host is equal for ranks that share a kernel, and so see the same files.
 	Host uint64
 	// Times are those of its calls, nil if there are none; Trouble says why there are

@@ -41,7 +41,7 @@ func (w *world) run(t *testing.T) *ends {
 	tracks := tracktest.RunAll(w.ranks, w.program)
 	e := &ends{whole: make([]bool, w.ranks)}
 	var wg sync.WaitGroup
-	for i, tp := range merge.Memory(w.ranks) {
+	for i, tp := range merge.LocalTransports(w.ranks) {
 		k := &deliver.Rank{Transport: tp, Host: 1}
 		tr := tracks[i]
 		if w.timed != nil && w.timed(i) {
@@ -60,11 +60,11 @@ func (w *world) run(t *testing.T) *ends {
 			w.change(i, k)
 		}
 		wg.Go(func() {
-			s, g, err := merge.MergeFirst(k.Transport, tr, nil)
+			s, g, err := merge.MergeThenGather(k.Transport, tr, nil)
 			if err != nil {
-				g = &merge.Gathering{}
+				g = &merge.SeriesGathering{}
 			}
-			k.Gathering = g
+			k.SeriesGathering = g
 			if i > 0 {
 				e.whole[i], _ = deliver.Follow(k)
 				return

@@ -112,7 +112,7 @@ func Alive(c *capture.Context) bool {
 		return false
 	}
 	if c.Namespace != 0 && c.Namespace != ownNamespace() { // here its number is another process's, or nobody's
-		return isLocked(c.Lives)
+		return isLocked(c.LockFile)
 	}
 	state, started, ok := processStat(c.PID)
 	// Another process may have got its number: that one began later.

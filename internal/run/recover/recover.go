@@ -203,11 +203,11 @@ func Worlds(list []*Process) []*World {
 	seen := make(map[key]map[int]int)
 	var order []*World
 	for _, p := range sorted {
-		k := key{spawned: p.Context.Spawned, alone: p.Context.Alone, ranks: p.Context.Ranks}
-		kin := once.Of(seen, k, func() map[int]int { return make(map[int]int) })
+		k := key{spawned: p.Context.Spawned, alone: p.Context.SessionsOnly, ranks: p.Context.Ranks}
+		kin := once.Get(seen, k, func() map[int]int { return make(map[int]int) })
 		k.nth = kin[p.Context.Rank]
 		kin[p.Context.Rank]++
-		w := once.Listed(worlds, k, &order, func() *World { return &World{Ranks: max(1, p.Context.Ranks), Spawned: p.Context.Spawned} })
+		w := once.GetListed(worlds, k, &order, func() *World { return &World{Ranks: max(1, p.Context.Ranks), Spawned: p.Context.Spawned} })
 		w.Ranks = max(w.Ranks, p.Context.Rank+1)
 		w.Processes = append(w.Processes, p)
 	}

@@ -24,13 +24,13 @@ func (w *wiring) lump(e *engine, programs []Program) {
 	e.lumped = true
 	first := make(map[int32]int32)
 	for r, part := range of {
-		e.ranks[r].like = once.Of(first, part, func() int32 { return int32(r) })
+		e.ranks[r].like = once.Get(first, part, func() int32 { return int32(r) })
 	}
 	contexts := e.contexts()
 	alike := parted(contexts, of)
 	names := make(map[int32]int32) // of contexts of a kind, that of the first
 	for _, c := range contexts {
-		once.Of(names, alike[c.number], func() int32 { return c.number })
+		once.Get(names, alike[c.number], func() int32 { return c.number })
 	}
 	for r := range e.ranks {
 		x := &e.ranks[r]
@@ -85,7 +85,7 @@ func (e *engine) contexts() map[int32]*meetingPoint {
 			if !s.Meet {
 				continue
 			}
-			p := once.Of(list, s.Context, func() *meetingPoint { return &meetingPoint{number: s.Context} })
+			p := once.Get(list, s.Context, func() *meetingPoint { return &meetingPoint{number: s.Context} })
 			p.members = append(p.members, member{int32(r), int32(i)})
 		}
 	}

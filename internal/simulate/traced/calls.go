@@ -47,7 +47,7 @@ func (w *writer) take(c *ops.Call) {
 		w.s.ns += gap + duration
 	}
 	def := f.Call
-	vain := ops.InVain(c.Call)
+	vain := ops.FoundNothing(c.Call)
 	if w.looking && def.Has(mpi.Polls) && gap <= polling {
 		w.s.leave(foundNothing, 0, gap, false)
 	} else {
@@ -97,7 +97,7 @@ func (s *Source) function(f *trace.Function) *function {
 	}
 	x := s.functions[f.ID]
 	if x == nil {
-		x = &function{base: ops.Base(f)}
+		x = &function{base: ops.BaseName(f)}
 		x.Call, _ = mpi.Lookup(f.Name)
 		x.operation = meaning.OperationOf(x.Call)
 		x.readies = x.Call != nil && !x.Has(mpi.Polls) && slices.ContainsFunc([]string{"partition", "partition_low", "array_of_partitions"}, func(p string) bool { return x.Index(p) >= 0 })
@@ -134,7 +134,7 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	case w.s.function(c.Func).passive && !w.s.o.apart:
 		return waitsLater // for nothing
 	}
-	if ops.ToNobody(c.Call) {
+	if ops.OnlyProcNull(c.Call) {
 		return local
 	}
 	return unknown
@@ -272,7 +272,7 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	c := &w.call
 	*c = w.inRun(dataflow.Collective{
 		Operation: operation, Members: x.Comm.Size, Me: g.me, Root: max(x.Root, 0), Rank: g.rank, Context: context(x.Comm) + 1,
-		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.Shares.Out.By, ReceivedFrom: x.Shares.In.By,
+		Sent: int64(min(x.Sent, 1<<50)), Received: int64(min(x.Received, 1<<50)), SentTo: x.Shares.Out.ByMember, ReceivedFrom: x.Shares.In.ByMember,
 	})
 	if x.Comm.RemoteSize > 0 {
 		return w.between(g, x, c, begins)
@@ -463,8 +463,8 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	same := m != nil && m.Out != nil && m.Out.Of == "" // to each neighbour
 	bytes := func(i int) uint64 {
 		switch {
-		case i < len(x.Shares.Out.By):
-			return x.Shares.Out.By[i]
+		case i < len(x.Shares.Out.ByMember):
+			return x.Shares.Out.ByMember[i]
 		case same:
 			return x.Sent
 		}

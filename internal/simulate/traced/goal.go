@@ -99,7 +99,7 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 	}
 	out, in = make(map[goalKey]*goalMessages), make(map[goalKey]*goalMessages)
 	note := func(to map[goalKey]*goalMessages, k goalKey, run messageRun) {
-		once.Of(to, k, func() *goalMessages { return new(goalMessages) }).add(run)
+		once.Get(to, k, func() *goalMessages { return new(goalMessages) }).add(run)
 	}
 	for rank := first; rank < len(programs); rank += step {
 		w, ok := programs[rank].(*written)
@@ -128,7 +128,7 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 
 // Schedule is what WriteGOAL writes, as a schedule.
 func Schedule(r *trace.Reader, name string) (*goal.Schedule, error) {
-	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true})
+	calls, err := ops.New(r, ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true})
 	if err != nil {
 		return nil, err
 	}

@@ -97,12 +97,12 @@ type Unmodelled struct {
 
 // New prepares a trace. It has to have times, and tracks of all ranks.
 func New(r *trace.Reader, o Options) (*Source, error) {
-	x := ops.Options{From: ops.FromStart, To: ops.ToEnd, Shares: true, Finer: true, Untimed: o.sizes, Progress: o.Progress}
+	x := ops.Options{From: ops.FromStart, To: ops.ToEnd, PerMember: true, FineSync: true, IgnoreTimes: o.sizes, Progress: o.Progress}
 	calls, err := ops.New(r, x)
 	if err == nil && o.sizes {
 		var one bool
 		if one, err = calls.OneThread(); err == nil && !one { // threads take turns by their times
-			x.Untimed = false
+			x.IgnoreTimes = false
 			calls, err = ops.New(r, x)
 		}
 	}
@@ -272,7 +272,7 @@ func (s *Source) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []gaps.Leaf
 			s.leaves[[2]int{k.Class(), stream}] = l
 		}
 	}
-	list, own, err := once.Of(s.classes, k.Class(), func() *gaps.Class { return gaps.NewClass(s.r) }).Of(k, l)
+	list, own, err := once.Get(s.classes, k.Class(), func() *gaps.Class { return gaps.NewClass(s.r) }).Of(k, l)
 	for i := range list {
 		s.ns += list[i].Total() + float64(list[i].Calls)*list[i].Duration
 	}
@@ -305,7 +305,7 @@ func (s *Source) level(c *handles.Comm) *machine.Level {
 }
 
 func (s *Source) leave(what string, calls uint64, ns float64, kept bool) {
-	u := once.Of(s.left, what, func() *Unmodelled { return &Unmodelled{Kept: kept} })
+	u := once.Get(s.left, what, func() *Unmodelled { return &Unmodelled{Kept: kept} })
 	u.Calls += calls
 	u.Ns += ns
 }

@@ -313,7 +313,7 @@ func (t *Table) bytes(class int, c *Class, o *Options) error {
 		for n, count := range counts {
 			row := &t.Rows[c.RowOf[n]]
 			row.Bytes.Add(totals[n], 1)
-			for _, m := range amounts.Moved(n) {
+			for _, m := range amounts.CallAmounts(n) {
 				row.size(cmp.Or(m.Each.Out, m.Each.In), m.Calls)
 			}
 			rank.BytesOut += totals[n].Out

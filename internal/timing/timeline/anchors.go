@@ -114,9 +114,9 @@ func (m *Means) Anchor(spans []Span, files, short func(terminal int) bool, slack
 			m.sorts[leaf] = ofShort
 		}
 	}
-	m.gaps = m.Sums.Again(func(leaf uint32) int64 { return int64(m.Timings[leaf].Gap.Ns) })
-	of := func(sort int8) *grammar.Sums {
-		return m.Sums.Again(func(leaf uint32) int64 {
+	m.gaps = m.Sums.WithWeights(func(leaf uint32) int64 { return int64(m.Timings[leaf].Gap.Ns) })
+	of := func(sort int8) *grammar.WeightSums {
+		return m.Sums.WithWeights(func(leaf uint32) int64 {
 			if m.sorts[leaf] == sort {
 				return int64(m.Timings[leaf].Duration.Ns)
 			}

@@ -89,7 +89,7 @@ func TerminalAt(g *grammar.Grammar, index uint64) int {
 func (l *histLine) sample(terminal int) model.Timing {
 	t := l.meanLine.sample(terminal)
 	key := drawKey{l.leaf, l.from}
-	d := once.Of(l.draws, key, func() *drawing { return l.drawing(terminal) })
+	d := once.Get(l.draws, key, func() *drawing { return l.drawing(terminal) })
 	l.index++
 	l.from = l.places[terminal]
 	if d.h != nil {
@@ -165,7 +165,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 		gaps[e].add(n, x.Gap)
 		if x == h && (of.mixed || enters == of.enters) {
 			calls += n
-			before += w.Before(l.index)
+			before += w.CountBefore(l.index)
 			duration.add(n, x.Duration)
 			gap[e].add(n, x.Gap)
 		}

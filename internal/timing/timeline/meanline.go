@@ -13,11 +13,11 @@ import (
 // Means are the times of a rank's single calls by its class's statistics. They are those of the calls at one leaf of
 // the first thread's structure, if the trace has leaves.
 type Means struct {
-	Timings []model.Timing    // by leaf, or terminal
-	Leaves  *grammar.Grammar  // the stream as leaves; nil: as terminals
-	Of      []int32           // terminal of each leaf
-	Places  []model.LeafTimes // of leaves
-	Sums    *grammar.Sums     // of durations and gaps
+	Timings []model.Timing      // by leaf, or terminal
+	Leaves  *grammar.Grammar    // the stream as leaves; nil: as terminals
+	Of      []int32             // terminal of each leaf
+	Places  []model.LeafTimes   // of leaves
+	Sums    *grammar.WeightSums // of durations and gaps
 	Start   int64
 	Scale   float64 // of sums, so that the stream ends when it did
 	Drift   float64 // the part of it that is the clock's
@@ -27,9 +27,9 @@ type Means struct {
 
 	anchors []anchor // nil: only where the stream begins and ends is known
 	sorts   []int8   // by leaf: of the call
-	gaps    *grammar.Sums
-	filed   *grammar.Sums // durations of calls that work on files
-	short   *grammar.Sums // durations of calls that are far shorter than others
+	gaps    *grammar.WeightSums
+	filed   *grammar.WeightSums // durations of calls that work on files
+	short   *grammar.WeightSums // durations of calls that are far shorter than others
 }
 
 // A lineAside is an aside on a line of means.
@@ -133,7 +133,7 @@ func (l *entryLine) sample(terminal int) model.Timing {
 	t := l.meanLine.sample(terminal)
 	v, _ := l.visits.Next()
 	x := &l.Places[l.leaf]
-	if x.Entries > 0 && (v.Begins || x.Calls > x.Entries) {
+	if x.Entries > 0 && (v.EntersLoop || x.Calls > x.Entries) {
 		move(&t.Gap, x.GapBefore(v.Loops))
 	}
 	return t
@@ -281,7 +281,7 @@ func (m *Means) First(index []uint64) {
 			move(&t.Gap, ns[0])
 			move(&t.Duration, ns[1])
 		}
-		m.Leaves = m.Leaves.Apart(index[leaf], int32(len(m.Of)))
+		m.Leaves = m.Leaves.SplitTerminal(index[leaf], int32(len(m.Of)))
 		m.Of, m.Places = append(m.Of, m.Of[leaf]), append(m.Places, own)
 	}
 }

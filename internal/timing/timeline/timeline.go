@@ -46,10 +46,10 @@ func (c Clock) Own(ns int64) int64 { return c.Clock.Own(ns + c.Origin) }
 // limits bounds the errors of calls' starts that follow from means: equal calls may have taken their shortest and
 // longest times before and after them, with the stream's total unchanged. Times are in ns.
 type limits struct {
-	least, most *grammar.Sums // of gaps and durations; most is nil where they add up to too much to say anything
-	calls       [][2]duration // by terminal: of the gap and the duration
-	span        float64       // of the stream
-	slack       float64       // how far that is known, and where asides are
+	least, most *grammar.WeightSums // of gaps and durations; most is nil where they add up to too much to say anything
+	calls       [][2]duration       // by terminal: of the gap and the duration
+	span        float64             // of the stream
+	slack       float64             // how far that is known, and where asides are
 }
 
 // A duration is a time between two bounds, in whole ns.
@@ -62,7 +62,7 @@ func (s *duration) add(o duration) {
 
 // Limit finds how far the starts of calls of a rank's first stream may be off, if it is known how long that took.
 // There are n calls; weighed adds up along the stream.
-func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *grammar.Sums) {
+func (m *Means) Limit(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *grammar.WeightSums) {
 	if spanNs <= 0 {
 		return
 	}
