@@ -66,14 +66,14 @@ func (r *recorder) finish() (whole bool, err error) {
 	}
 	defer closing()
 	if r.host.Rank() > 0 {
-		if whole, err = deliver.Follow(k); whole && err == nil {
+		if whole, err = deliver.DeliverOnRank(k); whole && err == nil {
 			r.findWaits(nil, nil)
 		}
 		return whole, errors.Join(trouble, err)
 	}
 	var content *sections.Content
 	places := r.places()
-	d := deliver.Lead(k, func(times *sections.Series) (c *sections.Content, all bool, err error) {
+	d := deliver.DeliverOnRoot(k, func(times *sections.Series) (c *sections.Content, all bool, err error) {
 		err = attempt(func() (err error) {
 			c, err = r.content(s)
 			return err
@@ -129,7 +129,7 @@ func (r *recorder) content(s *merge.State) (*sections.Content, error) {
 		trace.MetaProducer: version.Number,
 	}
 	if scratch := os.Getenv("SPOOR_SCRATCH"); scratch != "" && os.Getenv("SPOOR_LINK") == "" {
-		meta[deliver.MetaRun] = deliver.Run(scratch)
+		meta[deliver.MetaRun] = deliver.RunName(scratch)
 	}
 	if e := os.Getenv(timing.ErrorsVariable); e != "" {
 		meta[trace.MetaTimingError] = e
@@ -209,7 +209,7 @@ func (r *recorder) places() []deliver.Place {
 	if abs, err := filepath.Abs(wanted); err == nil {
 		wanted = abs
 	}
-	nested := deliver.Nested(r.host.dir())
+	nested := deliver.InsideRecordedProgram(r.host.dir())
 	list := deliver.Places(wanted, os.Getenv("SPOOR_FORCE") == "1" && !nested, r.scratch())
 	for i := range list {
 		list[i].Spare = nested
@@ -220,11 +220,11 @@ func (r *recorder) places() []deliver.Place {
 // probe has rank 0 say at the start if it won't be able to write the trace, unless who
 // started the program has looked on this host.
 func (r *recorder) probe() {
-	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.Probed) == host {
+	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.ProbedVariable) == host {
 		return
 	}
 	places := r.places()
-	if err := deliver.Probe(places[0].Name); err != nil {
+	if err := deliver.ProbePlaces(places[0].Name); err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: %v; the trace will be %s\n", err, places[1].Name)
 	}
 }
@@ -251,8 +251,8 @@ func (r *recorder) tell(d deliver.Delivery, places []deliver.Place) {
 		}
 		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, show.Quote([]string{"spoor", "recover", "-o", wanted, dir}))
 	case d.Place > 0:
-		say("can't write %s: %v; the trace is %s", wanted, deliver.Reason(d.Failed[0]), d.Path)
-		say("bring it home: %s", deliver.Home(d.Path, wanted))
+		say("can't write %s: %v; the trace is %s", wanted, deliver.FileSystemReason(d.Failed[0]), d.Path)
+		say("bring it home: %s", deliver.BringCommand(d.Path, wanted))
 	case d.Path != wanted && places[0].Spare:
 		say("%s is for the program that started %s, whose trace is %s", wanted, filepath.Base(r.context.Exe), d.Path)
 	case d.Path != wanted:

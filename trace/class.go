@@ -78,7 +78,7 @@ func (r *Reader) readColumns(w *wire.Reader, c *sections.DecodedClass, t *tables
 					w.Fail("value like columns %d and %d of %d, which it can't be", of, size, len(c.Stored))
 				}
 			}
-			if !kind.Columns() {
+			if !kind.NeedsColumn() {
 				continue
 			}
 			seq := column.DecodeSeq(w, c.Ranks)

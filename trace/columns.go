@@ -66,7 +66,7 @@ func (x *Columns) kindsOf(terminal int) []valueKind {
 	for p := range kinds {
 		list, at := t.Group.List(t.Sig, p)
 		kinds[p] = valueKind{list.Kind(at), seqs}
-		if kinds[p].kind.Columns() {
+		if kinds[p].kind.NeedsColumn() {
 			seqs++
 		}
 	}
@@ -85,7 +85,7 @@ func (x *Columns) value(terminal, value int) column.Value {
 	switch {
 	case k.kind == column.KindLike, k.kind == column.KindLocal:
 		x.c.Refer(&v)
-	case k.kind.Columns():
+	case k.kind.NeedsColumn():
 		v.Seq = t.Seqs[k.seq]
 	}
 	return v

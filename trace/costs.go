@@ -223,7 +223,7 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 		for p := range g.Width {
 			list, at := g.List(term.Sig, p)
 			kind := list.Kind(at)
-			if !kind.Columns() {
+			if !kind.NeedsColumn() {
 				continue
 			}
 			of := once.Get(names, g, func() []string { return valueNames(f, term.Vals(class, 0, first, r.Ranks())) })

@@ -204,5 +204,5 @@ func sayInside(stderr io.Writer, out, scratch string) {
 		}
 		fmt.Fprintf(stderr, "spoor: when the job ended: %s\n", g.line())
 	}
-	recover.Forget(list)
+	recover.ForgetEnded(list)
 }

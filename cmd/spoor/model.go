@@ -113,7 +113,7 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 // moveFree gives a trace its name, or the next numbered one that is free.
 func moveFree(path, out string, force bool) (name string, err error) {
 	for n := 1; ; n++ {
-		name = deliver.Numbered(out, n)
+		name = deliver.NumberedName(out, n)
 		if err = sections.Rename(path, name, force); !errors.Is(err, fs.ErrExist) {
 			return name, err
 		}
@@ -143,7 +143,7 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 		return "", fmt.Sprintf("lossless, as nothing is merged at tolerance %s%s", toleranceText(o.options.Precision), stay), nil
 	}
 	for n := 1; ; n++ {
-		name = deliver.Numbered(out, n)
+		name = deliver.NumberedName(out, n)
 		if err = x.Write(name, force); !errors.Is(err, fs.ErrExist) {
 			return name, fmt.Sprintf("reduced, %s before: %s%s", show.Bytes(r.Size()), thinnedText(x), stay), err
 		}

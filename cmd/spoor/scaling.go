@@ -66,7 +66,7 @@ the law gives at ten times the largest number of ranks, or at the number that
 --at names. What a rank calls and sends there follows laws of its own. Laws need %d
 numbers of ranks; with fewer, the table has the times at each. Without traces the runs of
 the database are used (see spoor db).
-More: docs/compare.md`, stats.LeastPoints),
+More: docs/compare.md`, stats.MinLawPoints),
 		Example: `  spoor scaling app-4.spoor app-8.spoor app-16.spoor app-32.spoor app-64.spoor
   spoor scaling --at 1024 app-*.spoor
   spoor scaling --app solver --top 5                   runs of the database
@@ -160,9 +160,9 @@ func printScaling(w io.Writer, s *database.Scaling, table show.Table[database.Gr
 	switch {
 	case v.CSV:
 	case !s.HasLaws:
-		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", stats.LeastPoints)
+		fmt.Fprintf(w, "no growth laws: they need %d numbers of ranks at least\n", stats.MinLawPoints)
 	case s.SkippedSites > 0:
-		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", show.Plural(s.SkippedSites, "call site"), stats.LeastPoints)
+		fmt.Fprintf(w, "%s with fewer than %d numbers of ranks: no law\n", show.Plural(s.SkippedSites, "call site"), stats.MinLawPoints)
 	}
 	return nil
 }

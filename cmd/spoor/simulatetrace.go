@@ -72,7 +72,7 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 		if err != nil {
 			return o, err
 		}
-		o.Recorder = &there.Recorder
+		o.Recorder = &there.TracingCost
 	}
 	switch s.gaps {
 	case "", "mean":
@@ -190,7 +190,7 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	var text func(io.Writer)
 	switch {
 	case s.vary != "":
-		var rows []traced.Varied
+		var rows []traced.VariedPrediction
 		rows, err = traced.Sweep(r, o, vary)
 		answer, text = rows, func(w io.Writer) { printSweep(w, vary, rows) }
 	case len(list) > 1:
@@ -241,7 +241,7 @@ func (s *traceSimulation) findPath(cmd *cobra.Command, r *trace.Reader, o traced
 func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (*traced.Prediction, error) {
 	p, err := s.predicted(r, o)
 	if err == nil && s.sensitivity {
-		p.Sensitivity, err = traced.Vary(r, o, p)
+		p.Sensitivity, err = traced.PredictVariations(r, o, p)
 	}
 	if err == nil && s.path {
 		err = s.findPath(cmd, r, o, p)
@@ -347,8 +347,8 @@ func timeCells(c *show.Row, t *dataflow.Time) {
 	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
 }
 
-func printSweep(out io.Writer, x traced.Range, rows []traced.Varied) {
-	show.Text(out, rows, 0, func(c *show.Row, v traced.Varied) {
+func printSweep(out io.Writer, x traced.Range, rows []traced.VariedPrediction) {
+	show.Text(out, rows, 0, func(c *show.Row, v traced.VariedPrediction) {
 		predictionCells(c, x.What, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
 	})
 	p := rows[0].Prediction

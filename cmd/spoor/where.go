@@ -242,7 +242,7 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 			return nil, err
 		}
 		if len(list) == 0 || ranksElsewhere(list) > 0 {
-			complainElsewhere(cmd, arg, recover.Elsewhere(arg), or)
+			complainElsewhere(cmd, arg, recover.DeadLinks(arg), or)
 		}
 		if len(list) == 0 && !mayBeNone {
 			return nil, fmt.Errorf("%s: no process directories in it; those have a file ring.0", arg)
@@ -253,7 +253,7 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 }
 
 // complainElsewhere says what a directory's links lead to.
-func complainElsewhere(cmd *cobra.Command, dir string, links []recover.Left, or func(arg string, hosts []string) string) {
+func complainElsewhere(cmd *cobra.Command, dir string, links []recover.RemoteFolder, or func(arg string, hosts []string) string) {
 	var hosts, folders []string
 	here, _ := os.Hostname()
 	for _, l := range links {
@@ -282,7 +282,7 @@ func looksAt(list []*recover.Process) map[string]look {
 	looks := make(map[string]look)
 	for _, p := range list {
 		if p.Track != nil {
-			looks[p.Dir] = look{madeBy(p), recover.Held(p.Context)}
+			looks[p.Dir] = look{madeBy(p), recover.HeldState(p.Context)}
 		}
 	}
 	return looks
@@ -321,7 +321,7 @@ func processesOf(w *recover.World, before map[string]look) func(rank int) hang.P
 		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.Alive(p.Context), Damaged: p.Damage != nil}
 		any = any || x.Alive
 		first, twice := before[p.Dir]
-		if x.HeldBy = held(recover.Held(p.Context), first, twice); twice && p.Track != nil && x.HeldBy == "" {
+		if x.HeldBy = held(recover.HeldState(p.Context), first, twice); twice && p.Track != nil && x.HeldBy == "" {
 			x.MadeCalls = madeBy(p) != first.calls
 		}
 		list[p.Context.Rank] = x
@@ -443,7 +443,7 @@ func watchHang(cmd *cobra.Command, scratch, out string, patience time.Duration) 
 				since, told = time.Now(), false
 				continue
 			}
-			if n, in := recover.Recorded(dirs), fmt.Sprint(inside); n != recorded || in != arrived {
+			if n, in := recover.RecordedBytes(dirs), fmt.Sprint(inside); n != recorded || in != arrived {
 				recorded, arrived, since, told = n, in, time.Now(), false
 			}
 			if told || time.Since(since) < patience {

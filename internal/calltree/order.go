@@ -11,7 +11,7 @@ import (
 // A Transition is an item and the one that follows it.
 type Transition struct{ From, To int }
 
-// A ItemOrder is what a rank's calls, or other numbered items, show of their order in the program.
+// An ItemOrder is what a rank's calls, or other numbered items, show of their order in the program.
 type ItemOrder struct {
 	Items       []int               // items in the order in which they first come
 	Transitions map[Transition]bool // from one to the next

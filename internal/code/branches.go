@@ -20,7 +20,7 @@ type Branch struct {
 	Arms []Arm `json:"ways"`
 }
 
-// A Arm is the elements of a list from one up to another, which it is without.
+// An Arm is the elements of a list from one up to another, which it is without.
 type Arm struct {
 	From       int      `json:"from"`
 	To         int      `json:"to"`
@@ -103,7 +103,7 @@ func components(list []int, joined func(i, j int) bool) [][]int {
 	return out
 }
 
-// A Item is a call, or a loop, in the body of a function or of a loop around it.
+// An Item is a call, or a loop, in the body of a function or of a loop around it.
 type Item struct {
 	Block int    // of a loop: its header
 	Addr  uint64 // of a call

@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Sequence is a rank as simulators replay it: what it computes and does, one after the other. Writers of such formats have one.
-type Sequence struct {
+// A RankSequence is a rank as simulators replay it: what it computes and does, one after the other. Writers of such formats have one.
+type RankSequence struct {
 	Source *ops.Source
 	Out    *PatchedFile
 	Rank   int
@@ -41,30 +41,30 @@ type posted struct {
 	wild       bool
 }
 
-// NewSequence needs a whole trace: a rank that is missing would be waited for. what is to be done with it.
-func NewSequence(s *ops.Source, what string, blank func(length int64) []byte) (Sequence, error) {
+// NewRankSequence needs a whole trace: a rank that is missing would be waited for. what is to be done with it.
+func NewRankSequence(s *ops.Source, what string, blank func(length int64) []byte) (RankSequence, error) {
 	for rank := range s.Reader.Ranks() {
 		if s.Reader.ClassOf(rank) < 0 {
-			return Sequence{}, fmt.Errorf("rank %d left no track, and the others would wait for it in a %s", rank, what)
+			return RankSequence{}, fmt.Errorf("rank %d left no track, and the others would wait for it in a %s", rank, what)
 		}
 	}
-	return Sequence{Source: s, blank: blank, tags: make(map[Channel]int)}, nil
+	return RankSequence{Source: s, blank: blank, tags: make(map[Channel]int)}, nil
 }
 
 // StartRank starts with a rank.
-func (q *Sequence) StartRank(k *trace.Rank) {
+func (q *RankSequence) StartRank(k *trace.Rank) {
 	q.Rank, q.last, q.posted = k.Number(), 0, make(map[uint64]posted)
 }
 
 // FinishRank makes nothing of receives that nobody waits for.
-func (q *Sequence) FinishRank() {
+func (q *RankSequence) FinishRank() {
 	for id := range q.posted {
 		q.CancelReceive(id)
 	}
 }
 
 // ComputedNs is how long the rank computed before a call. Calls of other threads have no place in what a rank is, and are counted.
-func (q *Sequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
+func (q *RankSequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
 	if c.Stream > 0 {
 		q.Source.Losses.Add("calls of threads but the first: "+is+", which waits for ever if they exchanged messages", 1)
 		return 0, false
@@ -75,7 +75,7 @@ func (q *Sequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
 }
 
 // Leave notes from when on there is computation again.
-func (q *Sequence) Leave(c *ops.Call) error {
+func (q *RankSequence) Leave(c *ops.Call) error {
 	if c.Stream == 0 {
 		q.last = max(q.last, c.End)
 	}
@@ -83,13 +83,13 @@ func (q *Sequence) Leave(c *ops.Call) error {
 }
 
 // ChannelNumber returns a small number for a tag, the same on all ranks.
-func (q *Sequence) ChannelNumber(t Channel) int64 {
+func (q *RankSequence) ChannelNumber(t Channel) int64 {
 	n, _ := once.Number(q.tags, t)
 	return int64(n)
 }
 
 // PostReceive has a receive written that is posted. Of one with a wildcard it leaves room for what comes out.
-func (q *Sequence) PostReceive(x *ops.Act, room int64, write func(peer int64)) {
+func (q *RankSequence) PostReceive(x *ops.Act, room int64, write func(peer int64)) {
 	p := posted{at: q.Out.Position()}
 	if peer := int64(x.World()); peer >= 0 && x.Tag >= 0 {
 		write(peer)
@@ -102,7 +102,7 @@ func (q *Sequence) PostReceive(x *ops.Act, room int64, write func(peer int64)) {
 }
 
 // FillReceive puts the record of a posted receive where room was left for it.
-func (q *Sequence) FillReceive(x *ops.Act, record func() []byte) {
+func (q *RankSequence) FillReceive(x *ops.Act, record func() []byte) {
 	if p, ok := q.posted[x.ID]; ok {
 		if p.wild {
 			q.Out.Patch(p.at, record())
@@ -112,7 +112,7 @@ func (q *Sequence) FillReceive(x *ops.Act, record func() []byte) {
 }
 
 // CancelReceive makes nothing of a receive that never got a message, if it is one that was posted.
-func (q *Sequence) CancelReceive(id uint64) bool {
+func (q *RankSequence) CancelReceive(id uint64) bool {
 	p, ok := q.posted[id]
 	if ok {
 		q.Out.Patch(p.at, q.blank(p.length))
@@ -122,7 +122,7 @@ func (q *Sequence) CancelReceive(id uint64) bool {
 }
 
 // CountLost counts what simulators have nothing for.
-func (q *Sequence) CountLost(x *ops.Act) {
+func (q *RankSequence) CountLost(x *ops.Act) {
 	switch x.Kind {
 	case ops.Put, ops.Get, ops.Atomic:
 		q.Source.Losses.Add("one-sided transfers", 1)
@@ -132,7 +132,7 @@ func (q *Sequence) CountLost(x *ops.Act) {
 }
 
 // Peer is the rank that a message is sent to or comes from. One of another world is counted as lost.
-func (q *Sequence) Peer(x *ops.Act) (rank int64, ok bool) {
+func (q *RankSequence) Peer(x *ops.Act) (rank int64, ok bool) {
 	if rank = int64(x.World()); rank < 0 {
 		q.Source.Losses.Add("messages to or from processes of another world", 1)
 	}

@@ -101,12 +101,12 @@ func (d *DB) Scale(app string, ahead int) (*Scaling, error) {
 	if len(s.Ranks) == 0 {
 		return nil, fmt.Errorf("%s: no runs of %s with times", d.path, app)
 	}
-	s.HasLaws = len(s.Ranks) >= stats.LeastPoints
+	s.HasLaws = len(s.Ranks) >= stats.MinLawPoints
 	s.PredictedRanks = cmp.Or(ahead, 10*s.Ranks[len(s.Ranks)-1])
 	total := 0.0
 	for _, id := range slices.Sorted(maps.Keys(values)) {
 		of := values[id]
-		if s.HasLaws && len(of) < stats.LeastPoints {
+		if s.HasLaws && len(of) < stats.MinLawPoints {
 			s.SkippedSites++
 			continue
 		}

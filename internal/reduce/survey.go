@@ -54,7 +54,7 @@ func (s *survey) family(k key) *sizeFamily {
 	}
 	k = s.root(k)
 	return once.Get(s.of, k, func() *sizeFamily {
-		return &sizeFamily{sizes: stats.Numbers{Apart: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
+		return &sizeFamily{sizes: stats.Numbers{AllExact: true}, unit: 1, keys: map[key]bool{k: true}, precision: 100}
 	})
 }
 

@@ -77,7 +77,7 @@ func Of(t *sums.Table, named *Naming, stacks bool) []Site {
 			}
 			s := &list[n]
 			s.Merge(&x.Sums)
-			spent[n] = append(spent[n], x.Spent...)
+			spent[n] = append(spent[n], x.TimePerRank...)
 		}
 		for n, parts := range spent {
 			if len(parts) == 0 { // no times

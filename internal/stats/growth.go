@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// LeastPoints is how many numbers of ranks a growth law needs. With fewer, laws that are far apart fit
+// MinLawPoints is how many numbers of ranks a growth law needs. With fewer, laws that are far apart fit
 // alike.
-const LeastPoints = 5
+const MinLawPoints = 5
 
 // A Law says how a quantity grows with the number of ranks p: C0 + C1·p^I·log2(p)^J, the performance
 // model normal form of Calotoiu, Hoefler, Poke and Wolf, "Using automated performance modeling to
@@ -52,8 +52,8 @@ const enough = 0.8
 
 // FitLaw finds the law of points: values by number of ranks, which differ.
 func FitLaw(ranks, values []float64) (Law, error) {
-	if len(ranks) < LeastPoints {
-		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), LeastPoints)
+	if len(ranks) < MinLawPoints {
+		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), MinLawPoints)
 	}
 	constant := Law{C0: mean(values)}
 	constant.Error = leaveOneOut(ranks, values, func(_, y []float64) func(float64) float64 {

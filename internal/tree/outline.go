@@ -30,7 +30,7 @@ type Outline struct {
 	Notes     []string          `json:"notes"`     // what keeps more from being known
 }
 
-// A OutlineFunction leads to an MPI call.
+// An OutlineFunction leads to an MPI call.
 type OutlineFunction struct {
 	Name   string `json:"name"`
 	Symbol string `json:"symbol,omitempty"` // as the linker has it
@@ -56,7 +56,7 @@ const (
 	Call = "call" // a call of a function that leads to one
 )
 
-// A OutlineNode is a loop or a call.
+// An OutlineNode is a loop or a call.
 type OutlineNode struct {
 	Kind string `json:"kind"`
 	Name string `json:"name,omitempty"` // of what is called

@@ -388,7 +388,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 			x := &table.Rows[row]
 			duration.Merge(x.Time)
 			gap.Merge(x.Before)
-			spent, idle = append(spent, x.Spent...), append(idle, x.Idle...)
+			spent, idle = append(spent, x.TimePerRank...), append(idle, x.BeforePerRank...)
 		}
 		e.count += duration.Count
 		e.duration = append(e.duration, s.own.duration.parts(spread(duration, spent, c.Members), c.Members)...)

@@ -48,7 +48,7 @@ var operations = map[meaning.Operation]int{
 // A Dimemas writes one file. It is an ops.Sink; the trace has to be whole, as a task that is missing
 // would be waited for.
 type Dimemas struct {
-	convert.Sequence
+	convert.RankSequence
 	line []byte
 
 	offsets int64   // where the header has the offsets' position
@@ -64,7 +64,7 @@ const firstOwn = 1 << 24
 func NewDimemas(s *ops.Source, f *os.File, name string) (*Dimemas, error) {
 	w := &Dimemas{comms: make(map[int]bool)}
 	var err error
-	if w.Sequence, err = convert.NewSequence(s, "simulation", w.nothing); err != nil {
+	if w.RankSequence, err = convert.NewRankSequence(s, "simulation", w.nothing); err != nil {
 		return nil, err
 	}
 	w.Out = convert.NewPatched(f)

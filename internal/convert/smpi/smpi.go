@@ -27,7 +27,7 @@ const IndexFile = "index"
 // A Writer fills a folder. It is an ops.Sink; the trace has to be whole, as a rank that is
 // missing would be waited for. It needs ops.Options.Shares.
 type Writer struct {
-	convert.Sequence
+	convert.RankSequence
 	dir   string
 	names []string
 	world map[*handles.Comm]bool // has the ranks of MPI_COMM_WORLD in their order
@@ -50,7 +50,7 @@ const blank = 64
 func New(s *ops.Source, dir string) (*Writer, error) {
 	w := &Writer{dir: dir, world: make(map[*handles.Comm]bool)}
 	var err error
-	w.Sequence, err = convert.NewSequence(s, "replay", func(length int64) []byte { return pad(w.text("compute", 0), length) })
+	w.RankSequence, err = convert.NewRankSequence(s, "replay", func(length int64) []byte { return pad(w.text("compute", 0), length) })
 	return w, err
 }
 

@@ -23,7 +23,7 @@ func store(t interface{ Fatalf(string, ...any) }, vals []int64, ranks Column, si
 		t.Fatalf("%v", err)
 	}
 	v := Value{Form: forms.At(0)}
-	if v.Form.Kind.Columns() != (payload != nil) {
+	if v.Form.Kind.NeedsColumn() != (payload != nil) {
 		t.Fatalf("form %v has payload %v", v.Form, payload)
 	}
 	if payload != nil {

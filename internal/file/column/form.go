@@ -86,7 +86,7 @@ func (k Kind) Coefficients() int {
 }
 
 // Closed reports whether Eval gives the values of all ranks.
-func (k Kind) Closed() bool { return !k.Columns() && k != KindLike && k != KindLocal }
+func (k Kind) Closed() bool { return !k.NeedsColumn() && k != KindLike && k != KindLocal }
 
 // base is the kind without what is added to it.
 func (k Kind) base() Kind { return k &^ (KindMasked | KindEdge) }
@@ -106,8 +106,8 @@ func (k Kind) Valid() bool {
 	return false
 }
 
-// Columns reports whether the class keeps a Seq for a form of the kind.
-func (k Kind) Columns() bool { return k == KindStored || k&KindMasked != 0 }
+// NeedsColumn reports whether the class keeps a Seq for a form of the kind.
+func (k Kind) NeedsColumn() bool { return k == KindStored || k&KindMasked != 0 }
 
 // bounds returns between what a coefficient must lie, so that Eval can't fail.
 func (k Kind) bounds(c int) (lo, hi int64) {

@@ -168,10 +168,10 @@ func DecodeForms(r *wire.Reader, n int) Forms {
 }
 
 // DecodeCoefficients reads the coefficients of forms whose kinds are known.
-func (f *Forms) DecodeCoefficients(r *wire.Reader) { f.DecodeCoefficientsOf(r, nil) }
+func (f *Forms) DecodeCoefficients(r *wire.Reader) { f.DecodeNotedCoefficients(r, nil) }
 
-// DecodeCoefficientsOf is DecodeCoefficients, and calls note with the bytes of each kind of form.
-func (f *Forms) DecodeCoefficientsOf(r *wire.Reader, note func(kind Kind, forms, bytes int)) {
+// DecodeNotedCoefficients is DecodeCoefficients, and calls note with the bytes of each kind of form.
+func (f *Forms) DecodeNotedCoefficients(r *wire.Reader, note func(kind Kind, forms, bytes int)) {
 	decode := func(kind Kind, n int) {
 		if n == 0 || r.Err() != nil {
 			return

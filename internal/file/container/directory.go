@@ -25,7 +25,7 @@ const (
 	sumSize  = 4
 )
 
-// A AppendedSection is a section whose bytes are appended to the assembled file.
+// An AppendedSection is a section whose bytes are appended to the assembled file.
 type AppendedSection struct {
 	Size uint64
 	Sum  uint32 // CRC-32C

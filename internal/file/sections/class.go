@@ -42,7 +42,7 @@ func (t *DecodedTerminal) Vals(c *DecodedClass, i, rank, size int) []int64 {
 		switch {
 		case v.Form.Kind == column.KindLike, v.Form.Kind == column.KindLocal:
 			c.Refer(&v)
-		case v.Form.Kind.Columns():
+		case v.Form.Kind.NeedsColumn():
 			v.Seq = t.Seqs[k]
 			k++
 		}

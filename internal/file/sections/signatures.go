@@ -126,7 +126,7 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *
 				g.forms[i].DecodeCoefficients(r)
 				continue
 			}
-			g.forms[i].DecodeCoefficientsOf(r, func(kind column.Kind, forms, bytes int) { note(g, i, kind, forms, bytes) })
+			g.forms[i].DecodeNotedCoefficients(r, func(kind column.Kind, forms, bytes int) { note(g, i, kind, forms, bytes) })
 		}
 	}
 	if t.Calls = t.Total; r.Rest() > 0 && r.Err() == nil {

@@ -206,7 +206,7 @@ func (w *writing) signatures() int { return max(0, len(w.start)-1) }
 
 func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool {
 	for i := range forms {
-		if forms[i].Kind == column.KindLike || forms[i].Kind == column.KindLocal || forms[i].Kind.Columns() || !f.Reproduces(&forms[i], &vals[i]) {
+		if forms[i].Kind == column.KindLike || forms[i].Kind == column.KindLocal || forms[i].Kind.NeedsColumn() || !f.Reproduces(&forms[i], &vals[i]) {
 			return false
 		}
 	}

@@ -175,7 +175,7 @@ func (x *LeftRequests) LeaveOutArray(to []int64, l *Layout, spans []Span, vals [
 	return to
 }
 
-// An RequestArray is what there is of a call's array of requests, for who fills it in.
+// A RequestArray is what there is of a call's array of requests, for who fills it in.
 type RequestArray struct {
 	AsLeft bool    // it isn't there
 	Names  []int64 // of the requests, else

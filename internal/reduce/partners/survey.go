@@ -187,7 +187,7 @@ func (l *interval) add(s *share) {
 // group makes families of the intervals that can be drawn, and says of the others why not.
 func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]int) error {
 	var sum [2]uint64
-	apart := stats.Numbers{Apart: true}
+	apart := stats.Numbers{AllExact: true}
 	known := make(map[string]*family)
 	var list []*family
 	for n := range d.intervals {
@@ -300,7 +300,7 @@ func (g *group) add(rank int, s *share) {
 			k.tag = manyTags
 		}
 		of := once.Get(g.kinds, k, func() *drawnKind {
-			apart := stats.Numbers{Apart: true}
+			apart := stats.Numbers{AllExact: true}
 			return &drawnKind{apart, apart, apart}
 		})
 		of.offsets.Add(int64(x.offset), 1, rank)

@@ -278,6 +278,6 @@ func told(rounds *stats.Numbers, precision int) trace.Drawn {
 	}
 	return trace.Drawn{
 		Precision: precision, Runs: rounds.Count,
-		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: stats.Values(stats.Balanced(list, mostBins))},
+		Distribution: trace.Distribution{Least: rounds.Least, Most: rounds.Most, Bins: stats.Values(stats.JoinBins(list, mostBins))},
 	}
 }

@@ -65,7 +65,7 @@ func absolute(c *trace.Call) string {
 	return ""
 }
 
-// A AddressWindow is 4 GiB of the address space of a process that was recorded: the upper
+// An AddressWindow is 4 GiB of the address space of a process that was recorded: the upper
 // half of the addresses in it.
 type AddressWindow int64
 

@@ -57,7 +57,7 @@ type Search struct {
 	ObstacleTally
 }
 
-// A ObstacleTally is the obstacles of some ranks.
+// An ObstacleTally is the obstacles of some ranks.
 type ObstacleTally map[Cause]*Obstacle
 
 // A Cause identifies an obstacle.

@@ -50,7 +50,7 @@ func (a *again) make(s *Stream) {
 		return
 	}
 	line := r.At[r.N-1].Line
-	r.Next, r.Held, r.MPI, r.Last, r.Late, r.From = 0, 0, 0, s.last, s.late, s.call.End
+	r.Next, r.Held, r.MPINs, r.Last, r.Late, r.From = 0, 0, 0, s.last, s.late, s.call.End
 	s.now.Store(a.first + 1)
 	s.repeats.Store(r)
 	s.since(StateInCall, s.call.End)
@@ -65,11 +65,11 @@ func (a *again) make(s *Stream) {
 	s.repeats.Store(nil)
 	s.now.Store(a.first + uint64(r.N))
 	s.Calls += r.N
-	s.MPI += r.MPI
+	s.MPI += r.MPINs
 	s.RecordedCompute += a.wanted
 	s.End = s.call.End
 	if s.last != 0 {
-		between := max(0, s.call.End-s.last-r.MPI)
+		between := max(0, s.call.End-s.last-r.MPINs)
 		held := min(between, max(0, r.Held-a.spared))
 		s.last = s.call.End
 		s.Held += held

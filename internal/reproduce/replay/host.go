@@ -23,14 +23,14 @@ type Call struct {
 // Repeats is how many times a Call is to be made again, and when. The layout is that
 // of struct repeats in replayer/call.h.
 type Repeats struct {
-	Next int64 // those from here on are to be made,
-	N    int64
-	Last int64 // when the call before came out
-	Late int64 // ns that calls were made later than due, and no gap has made up for
-	Held int64 // ns that they waited for the line, in sum
-	MPI  int64 // ns that they were in the MPI
-	From int64 // when the one under way was due, or could be made if that was later; read meanwhile, as Next is
-	At   [repeatsAtOnce]struct {
+	Next  int64 // those from here on are to be made,
+	N     int64
+	Last  int64 // when the call before came out
+	Late  int64 // ns that calls were made later than due, and no gap has made up for
+	Held  int64 // ns that they waited for the line, in sum
+	MPINs int64 // ns that they were in the MPI
+	From  int64 // when the one under way was due, or could be made if that was later; read meanwhile, as Next is
+	At    [repeatsAtOnce]struct {
 		Line int64 // when it is due, 0: at once
 		Gap  int64 // how long after the call before
 	}

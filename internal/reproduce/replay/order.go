@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A EventKind is what an event of the order is.
+// An EventKind is what an event of the order is.
 type EventKind uint8
 
 // The kinds.

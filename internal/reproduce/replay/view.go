@@ -19,7 +19,7 @@ type Message struct {
 	Bytes  int64
 }
 
-// An CallRole is what a call is to other ranks.
+// A CallRole is what a call is to other ranks.
 type CallRole struct {
 	Role     Role
 	Messages []Message

@@ -41,15 +41,15 @@ type Rank struct {
 	Host uint64
 	// Times are those of its calls, nil if there are none; Trouble says why there are
 	// none although there should be.
-	Times   *Piece
+	Times   *SeriesPiece
 	Trouble error
 	// Open opens the file of another rank, if that is where writing leads to the same
 	// file: Shared, but for tests.
 	Open func(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error)
 }
 
-// A Piece is the times of a rank's calls.
-type Piece struct {
+// A SeriesPiece is the times of a rank's calls.
+type SeriesPiece struct {
 	Size  int64
 	Sum   uint32
 	Write func(w io.Writer) error
@@ -187,9 +187,9 @@ func (c *crew) sizesOf(i int) *parts {
 	return c.below[i]
 }
 
-// Follow takes part on a rank other than 0. It reports whether the trace is whole; the
+// DeliverOnRank takes part on a rank other than 0. It reports whether the trace is whole; the
 // error says why the rank doesn't know.
-func Follow(k *Rank) (whole bool, err error) {
+func DeliverOnRank(k *Rank) (whole bool, err error) {
 	defer func() {
 		for _, child := range merge.Children(k.Rank(), k.Size()) {
 			if e := k.Send(child.From, verdict(whole)); e != nil && err == nil {
@@ -255,9 +255,9 @@ type Delivery struct {
 	Whole  bool    // it has all there is: what ranks recorded need not be kept
 }
 
-// Lead takes part on rank 0. content makes what the trace is to hold. Unless it says
+// DeliverOnRoot takes part on rank 0. content makes what the trace is to hold. Unless it says
 // that this is whole, ranks keep what they recorded even if there is a trace.
-func Lead(k *Rank, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Place) (d Delivery) {
+func DeliverOnRoot(k *Rank, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Place) (d Delivery) {
 	defer func() {
 		for _, child := range merge.Children(0, k.Size()) {
 			if err := k.Send(child.From, verdict(d.Whole)); err != nil {
@@ -318,7 +318,7 @@ func (p *Place) deliver(c *crew, e *sections.Encoded) (path string, err error) {
 		n = 2
 	}
 	for ; ; n++ {
-		path := Numbered(p.Name, n)
+		path := NumberedName(p.Name, n)
 		err := d.Finish(path, p.Overwrite)
 		if errors.Is(err, fs.ErrExist) && !p.Overwrite && n < maxNames {
 			continue

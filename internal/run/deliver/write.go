@@ -77,10 +77,10 @@ func (c *crew) own(o *writeOrder, up func(at int64, data []byte) error) (trouble
 	if c.Times == nil || c.Times.Size == 0 {
 		return nil, nil
 	}
-	name := func(err error) error { return fmt.Errorf("times of rank %d: %w", c.Rank.Rank(), Reason(err)) }
+	name := func(err error) error { return fmt.Errorf("times of rank %d: %w", c.Rank.Rank(), FileSystemReason(err)) }
 	open := c.Open
 	if open == nil {
-		open = Shared
+		open = OpenShared
 	}
 	if c.Rank.Rank() > 0 {
 		f, closed, err := open(o.name, o.token, o.host == c.Host)
@@ -116,7 +116,7 @@ func (l *limited) Write(b []byte) (int, error) {
 	return l.to.Write(b)
 }
 
-func (l *limited) take(p *Piece) error {
+func (l *limited) take(p *SeriesPiece) error {
 	b := bufio.NewWriterSize(l, chunk)
 	if err := p.Write(b); err != nil {
 		return err

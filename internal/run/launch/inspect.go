@@ -18,7 +18,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A Inspection is what is known of one program.
+// An Inspection is what is known of one program.
 type Inspection struct {
 	Path    string    `json:"path"`
 	Kind    string    `json:"kind"`              // "executable", "script"
@@ -117,7 +117,7 @@ func (r *Inspection) examine(f *elf.File) {
 	r.sanitize(f, r.libraries)
 	for _, l := range r.libraries {
 		name := filepath.Base(l)
-		if family := Family(name); family != "" {
+		if family := FamilyOf(name); family != "" {
 			r.MPI = append(r.MPI, Library{Name: name, Path: l, Family: family})
 		}
 		if binding := fortranBinding(name); binding != "" {
@@ -157,8 +157,8 @@ func definesMPI(f *elf.File) bool {
 	return false
 }
 
-// Family returns which family of MPIs a library name belongs to, "" for none.
-func Family(name string) string {
+// FamilyOf returns which family of MPIs a library name belongs to, "" for none.
+func FamilyOf(name string) string {
 	switch {
 	case strings.HasPrefix(name, "libmpi_abi.so"):
 		return mpi.ABI.Family()
@@ -222,7 +222,7 @@ func (r *Inspection) Symbols() {
 
 // layer notes a file that defines functions of the standard and is no MPI library.
 func (r *Inspection) layer(path string, f *elf.File) {
-	if name := filepath.Base(path); Family(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {
+	if name := filepath.Base(path); FamilyOf(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {
 		return
 	}
 	list, _ := f.DynamicSymbols()

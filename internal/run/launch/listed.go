@@ -19,7 +19,7 @@ func listFile(l Launcher, args []string) (at int, numbered bool) {
 			if i+1 < len(args) {
 				return i + 1, false
 			}
-		case l == Environ && o == "-multi-prog":
+		case l == OwnEnvironment && o == "-multi-prog":
 			// The file is in the program's place, after options. Further options may follow it.
 			for k := len(args) - 1; k > i; k-- {
 				if isFile(args[k]) {
@@ -47,7 +47,7 @@ func listed(l Launcher, args []string) string {
 			continue
 		}
 		if numbered {
-			if p := Program(None, words[1:]); p != "" {
+			if p := Program(NoLauncher, words[1:]); p != "" {
 				return p
 			}
 			continue

@@ -56,8 +56,8 @@ func Arrivals(path string) []Arrival {
 	return list
 }
 
-// Forget removes the marks of processes that have ended.
-func Forget(list []Arrival) {
+// ForgetEnded removes the marks of processes that have ended.
+func ForgetEnded(list []Arrival) {
 	for i := range list {
 		if !list[i].Alive {
 			_ = os.Remove(list[i].path)

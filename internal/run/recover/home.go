@@ -63,7 +63,7 @@ func MakeHome(out, scratch string, hosts ...string) (string, error) {
 	}
 }
 
-func home(out string, n int) string { return deliver.Numbered(out, n) + ".partial" }
+func home(out string, n int) string { return deliver.NumberedName(out, n) + ".partial" }
 
 func isHome(dir, scratch string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, noteName))
@@ -95,8 +95,8 @@ func taken(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Linked lists the hosts with files that may be missing in a home.
-func Linked(home, scratch string) (hosts []string) {
+// HostsLinked lists the hosts with files that may be missing in a home.
+func HostsLinked(home, scratch string) (hosts []string) {
 	entries, _ := os.ReadDir(home)
 	for _, e := range entries {
 		if target, err := os.Readlink(filepath.Join(home, e.Name())); err == nil && target == scratch {
@@ -108,7 +108,7 @@ func Linked(home, scratch string) (hosts []string) {
 
 // Link puts links for hosts into a home in place of those that are there.
 func Link(home, scratch string, hosts ...string) {
-	for _, host := range Linked(home, scratch) {
+	for _, host := range HostsLinked(home, scratch) {
 		if !slices.Contains(hosts, host) {
 			_ = os.Remove(filepath.Join(home, host))
 		}

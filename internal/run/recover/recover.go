@@ -90,16 +90,16 @@ func below(path string) ([]string, error) {
 	return list, err
 }
 
-// A Left is a folder with what ranks keep on another node, as a link in a directory says.
-type Left struct{ Link, Folder string }
+// A RemoteFolder is a folder with what ranks keep on another node, as a link in a directory says.
+type RemoteFolder struct{ Link, Folder string }
 
 // Host is where it is, as the link's name says.
-func (l Left) Host() string { return launch.HostOf(l.Link) }
+func (l RemoteFolder) Host() string { return launch.HostOf(l.Link) }
 
-// Elsewhere lists the links in a directory that lead to nothing here: to what ranks
+// DeadLinks lists the links in a directory that lead to nothing here: to what ranks
 // keep on other nodes.
-func Elsewhere(path string) []Left {
-	var list []Left
+func DeadLinks(path string) []RemoteFolder {
+	var list []RemoteFolder
 	entries, _ := os.ReadDir(path)
 	for _, e := range entries {
 		link := filepath.Join(path, e.Name())
@@ -108,7 +108,7 @@ func Elsewhere(path string) []Left {
 		}
 		if _, err := os.Stat(link); errors.Is(err, fs.ErrNotExist) {
 			if target, err := os.Readlink(link); err == nil {
-				list = append(list, Left{e.Name(), target})
+				list = append(list, RemoteFolder{e.Name(), target})
 			}
 		}
 	}

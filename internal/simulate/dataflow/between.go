@@ -11,7 +11,7 @@ const (
 	RootNear = -2 // another one of its group
 )
 
-// A InterCollective is a call between two groups, in which Root counts the other one's members, or is one of the above. What
+// An InterCollective is a call between two groups, in which Root counts the other one's members, or is one of the above. What
 // there is to do within a group is a collective of that, and its member 0 talks to the other's: so do both MPICH
 // and Open MPI.
 type InterCollective struct {
@@ -25,7 +25,7 @@ const betweenShort = 2048 // bytes of a member: longer parts go to the root, or 
 
 // Decomposes reports whether Append takes a call apart; if not, Meet is for it.
 func (b *InterCollective) Decomposes() bool {
-	if b.Messages || max(b.Members, b.Others)-1 <= min(Most, mostPairs/max(1, b.World)) {
+	if b.Messages || max(b.Members, b.Others)-1 <= min(MaxCollectiveMembers, mostPairs/max(1, b.World)) {
 		return true
 	}
 	switch b.Operation {
@@ -53,9 +53,9 @@ func (b *InterCollective) Meet(l *machine.Level) Op {
 	o := Op{Kind: Meet, Context: b.Context, Members: int32(b.Members + b.Others), Request: NoRequest, Time: b.time(l)}
 	switch b.Operation {
 	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
-		o.Meeting = FromRoot
+		o.Meeting = MeetFromRoot
 	case meaning.Reduce, meaning.Gather, meaning.Gatherv:
-		o.Meeting = ToRoot
+		o.Meeting = MeetToRoot
 	default:
 		return o
 	}
@@ -65,7 +65,7 @@ func (b *InterCollective) Meet(l *machine.Level) Op {
 	case b.Root >= 0:
 		o.Members = int32(1 + b.Members)
 	default:
-		o.Meeting, o.Members, o.Time = Aside, 0, 0
+		o.Meeting, o.Members, o.Time = MeetNobody, 0, 0
 	}
 	return o
 }

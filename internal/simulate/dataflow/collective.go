@@ -29,11 +29,11 @@ type Collective struct {
 	Combine        float64 // ps for each byte of an operand of a reduction
 }
 
-// Most limits the other members to which a member sends in one call without a formula, and the number of such pairs in
+// MaxCollectiveMembers limits the other members to which a member sends in one call without a formula, and the number of such pairs in
 // all ranks of a run.
 const (
-	Most      = 256
-	mostPairs = 1 << 20
+	MaxCollectiveMembers = 256
+	mostPairs            = 1 << 20
 )
 
 // Sizes in bytes from which on another algorithm is used, as in MPICH.
@@ -64,7 +64,7 @@ func (c *Collective) Append(ops []Op, requests [2]int32) []Op {
 
 // Decomposes reports whether Append takes a call apart; if not, Meet is for it.
 func (c *Collective) Decomposes() bool {
-	if c.Messages || c.Members-1 <= min(Most, mostPairs/max(1, c.World)) {
+	if c.Messages || c.Members-1 <= min(MaxCollectiveMembers, mostPairs/max(1, c.World)) {
 		return true
 	}
 	if c.OpenMPI {
@@ -100,9 +100,9 @@ func (c *Collective) Meet(l *machine.Level) Op {
 	o := Op{Kind: Meet, Context: c.Context, Members: int32(c.Members), Request: NoRequest, Root: c.Me == c.Root}
 	switch c.Operation {
 	case meaning.Bcast, meaning.Scatter, meaning.Scatterv:
-		o.Meeting = FromRoot
+		o.Meeting = MeetFromRoot
 	case meaning.Reduce, meaning.Gather, meaning.Gatherv:
-		o.Meeting = ToRoot
+		o.Meeting = MeetToRoot
 	}
 	if c.Members > 1 {
 		o.Time = c.time(l)
@@ -261,7 +261,7 @@ func (e *engine) enter(x *rank, o *Op) *openCollective {
 	if o.Nth == 0 {
 		k.number = e.next(x, o)
 	}
-	if o.Meeting == Aside {
+	if o.Meeting == MeetNobody {
 		return nil
 	}
 	m := e.meetings[k]
@@ -297,7 +297,7 @@ func (e *engine) leave(r int32, x *rank, m *openCollective, o *Op, entered int64
 		came = x.hop
 	}
 	switch {
-	case o.Meeting == FromRoot && !o.Root:
+	case o.Meeting == MeetFromRoot && !o.Root:
 		if !m.rooted {
 			m.waiting = append(m.waiting, r)
 			return false
@@ -309,7 +309,7 @@ func (e *engine) leave(r int32, x *rank, m *openCollective, o *Op, entered int64
 				x.jump(came, x.number, entered)
 			}
 		}
-	case o.Meeting == All, o.Root && o.Meeting == ToRoot:
+	case o.Meeting == MeetAll, o.Root && o.Meeting == MeetToRoot:
 		if m.entered < o.Members {
 			m.waiting = append(m.waiting, r)
 			return false

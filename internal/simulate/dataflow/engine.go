@@ -43,12 +43,12 @@ func (s *Sites) add(rank, site int32, p timeKind, time int64) {
 type Result struct {
 	Ranks []Time
 	Ops   uint64 // operations
-	Short Short
+	Short ShortCuts
 	Path  *Path // if it was asked for
 }
 
-// Short says what short cuts left out.
-type Short struct {
+// ShortCuts says what short cuts left out.
+type ShortCuts struct {
 	Ranks  int    `json:"ranks"`  // that were simulated; the others do the same
 	Rounds uint64 `json:"rounds"` // of the main loop that were not gone through
 	Period uint64 `json:"period"` // how many of them are repeated
@@ -163,7 +163,7 @@ type rank struct {
 	count  uint64         // operations before ops
 	spent  [compute]int64 // but compute, which is what is left of now
 
-	own [Own]request // the first ones
+	own [OwnRequests]request // the first ones
 
 	free       int64     // from when on a message can leave
 	mask, made uint32    // made: requests of a compiled program
@@ -303,7 +303,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		if o.Ago {
 			n = x.ago(n)
 		}
-		if n >= Own && x.team != nil {
+		if n >= OwnRequests && x.team != nil {
 			return e.take(r, x, o)
 		}
 		q := x.request(n)
@@ -323,7 +323,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		return true
 	}
 	n := o.Request
-	if n >= Own && x.team != nil {
+	if n >= OwnRequests && x.team != nil {
 		e.hand(x, o)
 		return true
 	}
@@ -332,7 +332,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 			x.made++
 			n = x.ago(1)
 		}
-		for int(n) >= len(x.requests)+Own {
+		for int(n) >= len(x.requests)+OwnRequests {
 			x.requests = append(x.requests, request{})
 		}
 		q := &x.current
@@ -354,10 +354,10 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 
 // request is one by its number; nil if there was none so far.
 func (x *rank) request(n int32) *request {
-	if n < Own {
+	if n < OwnRequests {
 		return &x.own[n]
 	}
-	if n -= Own; int(n) < len(x.requests) {
+	if n -= OwnRequests; int(n) < len(x.requests) {
 		return &x.requests[n]
 	}
 	return nil
@@ -372,7 +372,7 @@ func (e *engine) slot(x *rank, n int32) int32 {
 }
 
 // ago is the number of the request that was made n requests ago.
-func (x *rank) ago(n int32) int32 { return Own + int32((x.made-uint32(n))&x.mask) }
+func (x *rank) ago(n int32) int32 { return OwnRequests + int32((x.made-uint32(n))&x.mask) }
 
 // spend moves a rank's clock by what a part of a call takes.
 func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
@@ -515,7 +515,7 @@ func (e *engine) stuck() error {
 		if o.Ago {
 			n = x.ago(n)
 		}
-		if x.team == nil || n < Own {
+		if x.team == nil || n < OwnRequests {
 			q = x.request(n)
 		} else if h := x.team.requests[n]; h != nil {
 			q = &h.request

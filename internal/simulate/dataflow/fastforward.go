@@ -23,7 +23,7 @@ const (
 )
 
 // forward goes on to where rounds of the main loop repeat, and passes over them.
-func (e *engine) forward(short *Short) error {
+func (e *engine) forward(short *ShortCuts) error {
 	var active []int32
 	rounds := ^uint64(0)
 	for r := range e.ranks {
@@ -145,7 +145,7 @@ func (e *engine) cut(active []int32) *cut {
 }
 
 // pass passes over rounds that repeat those between two cuts, but for the last few.
-func (e *engine) pass(active []int32, before, now *cut, short *Short) error {
+func (e *engine) pass(active []int32, before, now *cut, short *ShortCuts) error {
 	period := before.left - now.left
 	times := (now.left - 1) / period
 	if times == 0 {

@@ -47,18 +47,18 @@ type Meeting uint8
 
 // The meetings. A member leaves when it has waited, and its Time has passed since.
 const (
-	All      Meeting = iota // each member waits for all
-	FromRoot                // all others wait for the root
-	ToRoot                  // the root waits for all others
-	Aside                   // the member waits for nobody, and nobody for it: it is no one of Members
+	MeetAll      Meeting = iota // each member waits for all
+	MeetFromRoot                // all others wait for the root
+	MeetToRoot                  // the root waits for all others
+	MeetNobody                  // the member waits for nobody, and nobody for it: it is no one of Members
 )
 
 // NoRequest in place of a request means that the operation ends before the next one begins.
 const NoRequest = -1
 
-// Own is how many requests, the first ones, are for what a call begins and ends itself, if others
+// OwnRequests is how many requests, the first ones, are for what a call begins and ends itself, if others
 // are counted back.
-const Own = 2
+const OwnRequests = 2
 
 // An Op is what a rank does next. Sends and receives of the same two ranks, context and tag
 // match in the order in which they were begun; so do the meetings of a context.

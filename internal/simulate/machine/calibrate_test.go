@@ -340,11 +340,11 @@ func TestRecorderCost(t *testing.T) {
 		}
 		return append(out, 1e9, 0)
 	}
-	r, err := RecorderCost(v(40), v(12), 3)
-	if err != nil || r != (Recorder{Gap: 41_000, Call: 10_000}) {
+	r, err := MeasuredTracingCost(v(40), v(12), 3)
+	if err != nil || r != (TracingCost{Gap: 41_000, Call: 10_000}) {
 		t.Error(r, err)
 	}
-	if _, err := RecorderCost(v(40), nil, 3); err == nil {
+	if _, err := MeasuredTracingCost(v(40), nil, 3); err == nil {
 		t.Error("no error")
 	}
 }

@@ -218,14 +218,14 @@ func (p *rankPair) waits(bytes int64, oneWay float64) (bool, error) {
 // fewest are the calls that a figure needs.
 const fewest = 100
 
-// RecorderCost is what tracing costs: the gaps before calls that were made one after the other,
+// MeasuredTracingCost is what tracing costs: the gaps before calls that were made one after the other,
 // and how much longer calls take that do next to nothing, both in ns as a trace has them. local is
 // how long these take untraced.
-func RecorderCost(gaps, calls []float64, local float64) (Recorder, error) {
+func MeasuredTracingCost(gaps, calls []float64, local float64) (TracingCost, error) {
 	if len(gaps) < fewest || len(calls) < fewest {
-		return Recorder{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
+		return TracingCost{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
 	}
-	return Recorder{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
+	return TracingCost{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
 }
 
 // middle is the mean of the middle half: times come in steps of the clock, so that a median is one of these.

@@ -30,7 +30,7 @@ type Machine struct {
 	Combine float64 // ps for each byte of an operand of a reduction
 	Levels  []Level // the nearest first
 
-	Recorder    Recorder
+	TracingCost TracingCost
 	Collectives []Collective
 	Algorithms  string // of collectives: "", which is MPICH's, or OpenMPI
 	Files       *Files // nil: nothing is known of them
@@ -84,8 +84,8 @@ func (f *Files) Time(bytes int64, write bool, members int) int64 {
 	return f.Latency + int64(math.Round(min(longest, float64(bytes)*max(one, f.Shared*float64(members)))))
 }
 
-// A Recorder is what tracing costs on a machine, in ps a call.
-type Recorder struct {
+// A TracingCost is what tracing costs on a machine, in ps a call.
+type TracingCost struct {
 	Gap  int64 // of what a trace has as time between calls
 	Call int64 // of what it has as time in calls
 }

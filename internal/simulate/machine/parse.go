@@ -86,8 +86,8 @@ func Parse(name string, text []byte) (*Machine, error) {
 	for i := range f.Levels {
 		m.Levels = append(m.Levels, p.level(&f, i))
 	}
-	m.Recorder.Gap = p.duration("recorder.gap_ns", f.Recorder.Gap)
-	m.Recorder.Call = p.duration("recorder.call_ns", f.Recorder.Call)
+	m.TracingCost.Gap = p.duration("recorder.gap_ns", f.Recorder.Gap)
+	m.TracingCost.Call = p.duration("recorder.call_ns", f.Recorder.Call)
 	for i := range f.Collectives {
 		m.Collectives = append(m.Collectives, p.collective(&f, i))
 	}
@@ -320,8 +320,8 @@ func (m *Machine) Text(comment string) []byte {
 			fmt.Fprintf(&b, "%s_ns_per_byte = %s\n", x.key, strconv.FormatFloat(x.ps/1000, 'f', -1, 64))
 		}
 	}
-	if m.Recorder != (Recorder{}) {
-		fmt.Fprintf(&b, "\n[recorder]\ngap_ns = %s\ncall_ns = %s\n", ns(m.Recorder.Gap), ns(m.Recorder.Call))
+	if m.TracingCost != (TracingCost{}) {
+		fmt.Fprintf(&b, "\n[recorder]\ngap_ns = %s\ncall_ns = %s\n", ns(m.TracingCost.Gap), ns(m.TracingCost.Call))
 	}
 	for i := range m.Levels {
 		m.Levels[i].write(&b)

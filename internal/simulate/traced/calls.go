@@ -279,7 +279,7 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	}
 	if t, ok := w.s.o.Machine.Collective(c.Tabled(g.level)); ok && !w.s.o.apart {
 		o := c.Meet(g.level)
-		o.Meeting, o.Time = dataflow.All, t
+		o.Meeting, o.Time = dataflow.MeetAll, t
 		w.meet(x.ID, o, begins)
 		return true
 	}

@@ -396,9 +396,9 @@ func (r *goalRank) shared(op *dataflow.Op) bool {
 		t.rest = append(t.rest, *op)
 	case op.Kind != dataflow.Meet || op.Request != dataflow.NoRequest:
 		return false
-	case op.Meeting == dataflow.ToRoot && op.Root:
+	case op.Meeting == dataflow.MeetToRoot && op.Root:
 		t.rest = []dataflow.Op{*op}
-	case op.Meeting == dataflow.ToRoot:
+	case op.Meeting == dataflow.MeetToRoot:
 	case op.Root: // the main thread, where another begins
 		t.started[op.Context-t.context] = r.goalThread
 	default:

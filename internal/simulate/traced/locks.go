@@ -198,7 +198,7 @@ func (w *writer) wait(t *epoch) {
 	if !t.waited {
 		t.waited = true
 		for _, l := range t.after {
-			w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Context: l.id, Members: l.next + 1, Nth: 1, Request: dataflow.NoRequest})
+			w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Context: l.id, Members: l.next + 1, Nth: 1, Request: dataflow.NoRequest})
 		}
 	}
 	for _, o := range t.kept {
@@ -230,7 +230,7 @@ func (w *writer) unlock(x *ops.Operation) {
 	delete(w.turns, k)
 	w.wait(t)
 	if t.next > 0 {
-		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Root: true, Context: t.id, Members: t.next + 1, Nth: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Root: true, Context: t.id, Members: t.next + 1, Nth: 1, Request: dataflow.NoRequest})
 	}
 }
 

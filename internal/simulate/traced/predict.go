@@ -21,7 +21,7 @@ type Prediction struct {
 	Ranks      []dataflow.Time `json:"ranks"`
 	Unmodelled []Unmodelled    `json:"not_modelled"`
 
-	Short dataflow.Short `json:"short_cuts"`
+	Short dataflow.ShortCuts `json:"short_cuts"`
 
 	Sites [][]dataflow.Time `json:"-"` // by class and terminal, over all ranks of the class, if they were asked for
 

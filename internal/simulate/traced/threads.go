@@ -111,7 +111,7 @@ func (t *threads) findTurns(s *Source, k *trace.Rank) error {
 func (t *threads) let(w *writer, call uint64) {
 	list := &t.turns[w.thread]
 	for ; len(*list) > 0 && (*list)[0].call < call; *list = (*list)[1:] {
-		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Root: true, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Root: true, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
 	}
 }
 
@@ -122,7 +122,7 @@ func (t *threads) wait(w *writer, call uint64) {
 		t.tell(w, math.MaxInt64) // those that it waits for have begun, whatever means say
 	}
 	for ; len(*list) > 0 && (*list)[0].call <= call; *list = (*list)[1:] {
-		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.FromRoot, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.Meet, Meeting: dataflow.MeetFromRoot, Members: 2, Context: (*list)[0].context, Nth: 1, Request: dataflow.NoRequest})
 	}
 }
 
@@ -153,7 +153,7 @@ func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
 	if t.begun[c.Stream] = true; !t.told[c.Stream] {
 		t.from[c.Stream] = t.last
 	}
-	w.add(t.meet(c.Stream, dataflow.FromRoot, false, 2))
+	w.add(t.meet(c.Stream, dataflow.MeetFromRoot, false, 2))
 	return float64(max(0, c.Start-t.from[c.Stream]))
 }
 
@@ -166,7 +166,7 @@ func (t *threads) tell(w *writer, before int64) {
 		if t.told[stream] = true; !t.begun[stream] {
 			t.from[stream] = t.last
 		}
-		w.add(t.meet(stream, dataflow.FromRoot, true, 2))
+		w.add(t.meet(stream, dataflow.MeetFromRoot, true, 2))
 	}
 }
 
@@ -175,7 +175,7 @@ func (t *threads) finalize(w *writer) {
 	if t.final < 0 {
 		t.tell(w, math.MaxInt64) // where times are means, some may seem to begin later
 		t.final = int(w.thread)
-		w.add(t.meet(t.main, dataflow.ToRoot, true, len(t.with)))
+		w.add(t.meet(t.main, dataflow.MeetToRoot, true, len(t.with)))
 	}
 }
 
@@ -187,7 +187,7 @@ func (t *threads) end(w *writer) {
 		w.turn(stream)
 		t.let(w, math.MaxUint64)
 		if t.final >= 0 && stream != t.final {
-			w.add(t.meet(t.main, dataflow.ToRoot, false, len(t.with)))
+			w.add(t.meet(t.main, dataflow.MeetToRoot, false, len(t.with)))
 		}
 	}
 }

@@ -35,10 +35,10 @@ type Options struct {
 	Mean     bool    // gaps are means of places, even where the trace has them one by one
 	Progress func(calls uint64)
 
-	Recorder            *machine.Recorder // what tracing cost where the trace was made; nil: as much as Machine says
-	EachRank, EachRound bool              // no short cuts, as in dataflow.Options
-	Messages            bool              // collectives that wait for their end are messages, however many
-	Sites               bool              // times of calls are asked for
+	Recorder            *machine.TracingCost // what tracing cost where the trace was made; nil: as much as Machine says
+	EachRank, EachRound bool                 // no short cuts, as in dataflow.Options
+	Messages            bool                 // collectives that wait for their end are messages, however many
+	Sites               bool                 // times of calls are asked for
 
 	// Calls, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since the run
 	// began.
@@ -145,7 +145,7 @@ func from(calls *ops.Source, o Options) (*Source, error) {
 	s.cpu = cmp.Or(s.cpu, o.Machine.CPU)
 	recorder := o.Recorder
 	if recorder == nil {
-		recorder = &o.Machine.Recorder
+		recorder = &o.Machine.TracingCost
 	}
 	s.gap, s.call = float64(recorder.Gap)/1000, float64(recorder.Call)/1000
 	if o.Nodes != nil {

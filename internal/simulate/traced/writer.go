@@ -53,7 +53,7 @@ type writer struct {
 var errStopped = errors.New("stopped")
 
 const (
-	inner = dataflow.Own
+	inner = dataflow.OwnRequests
 	batch = 256     // operations that are handed on together
 	most  = 1 << 14 // operations that wait for what a receive gets
 )

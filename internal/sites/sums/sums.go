@@ -34,8 +34,8 @@ type Row struct {
 	At    trace.FunctionSite // with the frames around it that were recorded
 	Def   *trace.Function
 	Sums
-	Spent []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
-	Idle  []trace.Spread // of Before
+	TimePerRank   []trace.Spread // ranks' totals of Time; several where the trace has them apart, as for calls that differ in the lengths of arrays
+	BeforePerRank []trace.Spread // of Before
 }
 
 // Sums are what calls have in all. Times are in ns.
@@ -187,10 +187,10 @@ func (t *Table) class(class int, o *Options) error {
 		x.Time.Merge(times[n].Duration)
 		x.Before.Merge(times[n].Gap)
 		if s := times[n].DurationTotals; s.Ranks > 0 {
-			x.Spent = append(x.Spent, s)
+			x.TimePerRank = append(x.TimePerRank, s)
 		}
 		if s := times[n].GapTotals; s.Ranks > 0 {
-			x.Idle = append(x.Idle, s)
+			x.BeforePerRank = append(x.BeforePerRank, s)
 		}
 	}
 	if err := t.values(class, c.RowOf); err != nil {
@@ -254,8 +254,8 @@ func (t *Table) part(class int, c *Class, first int, own []int) error {
 				stat.SetDeviation(deviation)
 			}
 		}
-		if x.Spent, x.Idle = []trace.Spread{{Ranks: len(own)}}, nil; t.Reader.HasTimes() {
-			x.Spent, x.Idle = times[n:n+1], before[n:n+1]
+		if x.TimePerRank, x.BeforePerRank = []trace.Spread{{Ranks: len(own)}}, nil; t.Reader.HasTimes() {
+			x.TimePerRank, x.BeforePerRank = times[n:n+1], before[n:n+1]
 		}
 	}
 	return nil
