@@ -40,7 +40,7 @@ func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	}
 	table := &sections.Clocks{List: timing.ClockLines(c.first, last)}
 	var of []int64
-	c.group.Of(func(n int) bool { of = append(of, int64(n)); return true })
+	c.group.ByRank(func(n int) bool { of = append(of, int64(n)); return true })
 	table.ByRank = column.FromValues(of...)
 	return table, nil
 }

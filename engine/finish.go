@@ -89,11 +89,11 @@ func (r *recorder) finish() (whole bool, err error) {
 		}
 		return c, err == nil && len(s.Problems) == 0, err
 	}, places)
-	if d.Whole {
+	if d.Complete {
 		r.findWaits(&d, content)
 	}
 	r.tell(d, places)
-	return d.Whole, trouble
+	return d.Complete, trouble
 }
 
 // attempt calls f and returns its error, or its panic as one: the other ranks must not wait

@@ -20,9 +20,9 @@ func (k *Rank) anchor(m *timeline.Means, rounds *Rounds, p *Process, own bool) e
 	if row < 0 {
 		return nil
 	}
-	columns := make([]timeline.Column, len(w.WidthNs))
+	columns := make([]timeline.SpanTimes, len(w.WidthNs))
 	for i := range columns {
-		columns[i] = timeline.Column{Computing: float64(w.Ns(row, model.WhenComputing, i) + max(0, w.Ns(row, model.WhenReady, i))), Files: float64(w.Ns(row, model.WhenFiles, i))}
+		columns[i] = timeline.SpanTimes{Computing: float64(w.Ns(row, model.WhenComputing, i) + max(0, w.Ns(row, model.WhenReady, i))), Files: float64(w.Ns(row, model.WhenFiles, i))}
 	}
 	for _, h := range w.Highest {
 		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
@@ -179,7 +179,7 @@ type single struct {
 	from      float64 // when it begins on this rank, after it does so in the mean
 	more      float64 // by how much the rank computes longer than in others
 	computing float64 // by the rank, if exact
-	exact     *timeline.Exact
+	exact     *timeline.ExactTimes
 }
 
 // singles are those of some iterations, in order: the ones whose times were kept, and the slow ones in columns that have several.
@@ -195,7 +195,7 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 		s := single{iteration: e.Iteration}
 		for j := range e.Ranks {
 			t := &e.Ranks[j]
-			exact := timeline.Exact{Gaps: t.Gaps, Durations: t.Durations}
+			exact := timeline.ExactTimes{Gaps: t.Gaps, Durations: t.Durations}
 			gaps, durations := exact.Ns()
 			s.ns += float64(gaps+durations) / float64(len(e.Ranks))
 			if t.Rank == k.number && uint64(len(t.Gaps)) == rounds.Begin(e.Iteration+1)-rounds.Begin(e.Iteration) {
@@ -218,7 +218,7 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 // apart adds the span of iterations that end at a time: one for each that is known better, and those between.
 func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.Span, end float64, begin func(iteration uint64) uint64, first, last uint64) []timeline.Span {
 	list := k.singles(w, rounds, first, last)
-	whole, known, longer, exact := timeline.Column{}, 0.0, 0.0, 0.0
+	whole, known, longer, exact := timeline.SpanTimes{}, 0.0, 0.0, 0.0
 	for _, c := range s.Columns {
 		whole.Add(c)
 	}
@@ -243,11 +243,11 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 		if to <= from {
 			return
 		}
-		c := timeline.Column{Computing: each*float64(to-from) + sure*x.more, Files: whole.Files * float64(to-from) / float64(last-first)}
+		c := timeline.SpanTimes{Computing: each*float64(to-from) + sure*x.more, Files: whole.Files * float64(to-from) / float64(last-first)}
 		if x.exact != nil {
 			c.Computing = x.computing
 		}
-		spans = append(spans, timeline.Span{Step: begin(from), Ns: at + x.from, Columns: []timeline.Column{c}, Exact: x.exact})
+		spans = append(spans, timeline.Span{Step: begin(from), Ns: at + x.from, Columns: []timeline.SpanTimes{c}, Exact: x.exact})
 		at += x.ns
 	}
 	for _, x := range list {

@@ -92,7 +92,7 @@ func (k *Rank) readMeans(stream int) (*timeline.Means, error) {
 			return nil, err
 		}
 	}
-	m.Among(asides)
+	m.PlaceAsides(asides)
 	if anchored {
 		if err := k.anchor(m, rounds, &p, own); err != nil {
 			return nil, err

@@ -421,7 +421,7 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks}
 	switch n := w.Int(r.ranks.Classes + 1); {
 	case n == 1:
-		t.Common = true
+		t.BaseForOthers = true
 	case n > 1:
 		if t.Base, err = r.baseTimes(n - 2); err != nil {
 			return nil, nil, err
@@ -449,7 +449,7 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks, Common: true}
+	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks, BaseForOthers: true}
 	if w.Byte() != 1 {
 		w.Fail("is not referred to by others")
 	}

@@ -70,7 +70,7 @@ Spark and pandas read as one table.`,
 				return &usageError{cmd, err}
 			}
 			where := newPlaces(paths)
-			o := database.Options{Tags: tags.Map(list), NamePlace: where.called}
+			o := database.Options{Tags: tags.ByName(list), NamePlace: where.called}
 			d, err := database.Open(path)
 			if err != nil {
 				return err

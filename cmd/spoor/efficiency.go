@@ -132,7 +132,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 		fmt.Fprintf(w, "times are those of up to %d threads a rank, each from its first call to its last, scaled to the run time of the rank\n", rep.Threads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	calls, rest := show.Worth(rep.Calls, top, func(c efficiency.Call) float64 {
+	calls, rest := show.WithinLimit(rep.Calls, top, func(c efficiency.Call) float64 {
 		return c.CostNs / max(1, float64(e.RuntimeNs)*float64(rep.Ranks))
 	})
 	for i := range calls {
@@ -350,7 +350,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	fmt.Fprintln(w)
 	for i, c := range cols {
 		what := "compute before"
-		if c.MPI {
+		if c.InCalls {
 			what = "in"
 		}
 		fmt.Fprintln(w, show.Line(fmt.Sprintf("[%d] %s %s at %s", i+1, what, c.Function, c.Place), c.Place))

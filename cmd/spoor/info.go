@@ -147,7 +147,7 @@ func printInfo(w io.Writer, s *summary.Summary, merged []mergedSizes, loops []dr
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	field("trace", "%s, %s", s.File, show.Bytes(s.FileBytes))
-	field("command", "%s", show.Short(cmp.Or(s.Command, "unknown")))
+	field("command", "%s", show.WithoutMiddle(cmp.Or(s.Command, "unknown")))
 	library, _, _ := strings.Cut(s.Library, "\n")
 	family := "unknown"
 	if flavour, ok := mpi.FlavourNamed(s.MPI); ok {
@@ -357,7 +357,7 @@ func printFunctions(w io.Writer, s *summary.Summary, top show.Limit) {
 	}
 	top.Asked = top.Asked || s.Timeless
 	share := func(f summary.Function) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) }
-	show.Part(w, s.Functions, top, share, func(c *show.Row, f summary.Function) {
+	show.PrintWithinLimit(w, s.Functions, top, share, func(c *show.Row, f summary.Function) {
 		c.Count("calls", f.Calls)
 		if !s.Timeless {
 			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))

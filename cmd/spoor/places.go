@@ -45,9 +45,9 @@ func placesOf(r *trace.Reader, paths []string) (*places, error) {
 func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Naming, error) {
 	p := newPlaces(paths)
 	if err := p.tellApart(r, apart); err != nil || apart {
-		return p, sites.Apart(p.called), err
+		return p, sites.NamingByAddress(p.called), err
 	}
-	named, err := sites.ByLine(r, p.called)
+	named, err := sites.NamingByLine(r, p.called)
 	return p, named, err
 }
 

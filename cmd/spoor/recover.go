@@ -161,7 +161,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 	if err != nil {
 		return recovered{}, err
 	}
-	for tag, value := range tags.Map(of) {
+	for tag, value := range tags.ByName(of) {
 		c.Meta[trace.MetaTag+tag] = value
 	}
 	if err := sections.WriteFile(name, c, force); err != nil {

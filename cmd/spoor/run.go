@@ -223,7 +223,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	}
 	if l == launch.NoLauncher && !o.quiet && isExecutable(args[0], o.io.whose != "") {
 		fmt.Fprintf(stderr, "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
-			show.Short(args[0]), show.Short(strings.Join(args, " ")))
+			show.WithoutMiddle(args[0]), show.WithoutMiddle(strings.Join(args, " ")))
 	}
 	out, err := outputPath(o, program)
 	if err != nil {

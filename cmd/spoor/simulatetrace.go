@@ -452,18 +452,18 @@ func printPath(w io.Writer, p *traced.Path, top show.Limit) {
 		c.Value("transfer", ps(x.Transfer)).Value("as recorded", ps(x.Recorded))
 	}
 	share := func(x *traced.PathParts) float64 { return float64(x.Sum()) / max(1, float64(p.EndPs)) }
-	show.Part(w, p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathSite) {
+	show.PrintWithinLimit(w, p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathSite) {
 		cells(c, &x.PathParts)
 		c.Text("call", x.Function+" "+x.Place)
 	})
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w, "\nby loop:")
-		show.Part(w, p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathLoop) {
+		show.PrintWithinLimit(w, p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathLoop) {
 			c.Share("", x.Sum(), p.EndPs).Text("", strings.Repeat("  ", x.Depth)+x.Loop.String())
 		})
 	}
 	fmt.Fprintln(w)
-	show.Part(w, p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathRank) {
+	show.PrintWithinLimit(w, p.Ranks, top, func(x traced.PathRank) float64 { return share(&x.PathParts) }, func(c *show.Row, x traced.PathRank) {
 		cells(c, &x.PathParts)
 		c.Value("rank", x.Rank)
 	})

@@ -188,7 +188,7 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	show.Text(w, rep.Kinds, 0, func(c *show.Row, k waits.KindSum) {
 		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.Plural(k.Count, "call"))
 	})
-	sites, rest := show.Worth(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
+	sites, rest := show.WithinLimit(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
 	var places []string
 	for _, s := range sites {
 		places = append(places, s.Place)
@@ -287,13 +287,13 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) {
 	}
 	fmt.Fprint(w, "\n\n")
 	share := func(v int64) float64 { return float64(v) / max(1, float64(p.RunNs)) }
-	show.Part(w, p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) }, func(c *show.Row, s waits.PathSite) {
+	show.PrintWithinLimit(w, p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) }, func(c *show.Row, s waits.PathSite) {
 		c.Share("of path", s.ComputeNs+s.MPINs, p.RunNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
 		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.Rank).Text("call", s.Function+" at "+s.Place)
 	})
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)
-		show.Part(w, p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) }, func(c *show.Row, l waits.PathLoop) {
+		show.PrintWithinLimit(w, p.Loops, top, func(l waits.PathLoop) float64 { return share(l.ComputeNs + l.MPINs) }, func(c *show.Row, l waits.PathLoop) {
 			where := "in no loop"
 			if l.First != "" {
 				where = l.Loop.String()
@@ -302,7 +302,7 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) {
 		})
 	}
 	fmt.Fprintln(w)
-	show.Part(w, p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) }, func(c *show.Row, r waits.PathRank) {
+	show.PrintWithinLimit(w, p.Ranks, top, func(r waits.PathRank) float64 { return share(r.ComputeNs + r.MPINs) }, func(c *show.Row, r waits.PathRank) {
 		c.Value("rank", r.Rank).Share("of path", r.ComputeNs+r.MPINs, p.RunNs).Ns("computed", r.ComputeNs).Ns("in MPI", r.MPINs)
 	})
 }

@@ -70,11 +70,11 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	if f.summary, err = summary.Of(r); err != nil {
 		return nil, err
 	}
-	named, err := sites.ByLine(r, o.NamePlace)
+	named, err := sites.NamingByLine(r, o.NamePlace)
 	if err != nil {
 		return nil, err
 	}
-	if f.table, err = sums.Of(r, sums.Options{Bytes: true, One: named.Of}); err != nil {
+	if f.table, err = sums.Sum(r, sums.Options{Bytes: true, One: named.Representative}); err != nil {
 		return nil, err
 	}
 	f.known.Times = r.HasTimes()
@@ -162,12 +162,12 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		e := report.Efficiency
 		f.parallel, f.balance, f.communication = share(e.Parallel), share(e.LoadBalance), share(e.Communication)
 	}
-	f.totals = sites.Of(f.table, named, true)
+	f.totals = sites.RowsOf(f.table, named, true)
 	if f.waits != nil {
 		for i := range f.waits.Sites {
-			f.waits.Sites[i].At = named.Of(f.waits.Sites[i].At)
+			f.waits.Sites[i].At = named.Representative(f.waits.Sites[i].At)
 		}
-		sites.Waited(f.totals, named, f.waits.EachSite)
+		sites.AddWaits(f.totals, named, f.waits.EachSite)
 	}
 	return f, nil
 }

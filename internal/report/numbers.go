@@ -82,7 +82,7 @@ func numbers(r *trace.Reader, perRank []sums.Rank, waited *Waiting, o Options) (
 	}
 	for _, c := range efficiency.Columns(each) {
 		name := c.Function + " at " + c.Place
-		if !c.MPI {
+		if !c.InCalls {
 			name += ", time before it"
 		}
 		if c.Sum > 0 {

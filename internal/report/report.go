@@ -91,7 +91,7 @@ func Of(r *trace.Reader, o Options) (*Data, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	if o.Named == nil {
-		o.Named = sites.Apart(calltree.OffsetPlace)
+		o.Named = sites.NamingByAddress(calltree.OffsetPlace)
 	}
 	s, err := summary.Of(r)
 	if err != nil {

@@ -28,11 +28,11 @@ type frame struct {
 	at       trace.Site
 }
 
-// Apart is a naming in which each address is a call site of its own.
-func Apart(where calltree.Locate) *Naming { return &Naming{Where: where} }
+// NamingByAddress is a naming in which each address is a call site of its own.
+func NamingByAddress(where calltree.Locate) *Naming { return &Naming{Where: where} }
 
-// ByLine is a naming in which addresses of one source line in one call path are one call site.
-func ByLine(r *trace.Reader, where calltree.Locate) (*Naming, error) {
+// NamingByLine is a naming in which addresses of one source line in one call path are one call site.
+func NamingByLine(r *trace.Reader, where calltree.Locate) (*Naming, error) {
 	s := &Naming{
 		Where: where, first: make(map[line]trace.Site), of: make(map[trace.FunctionSite]trace.FunctionSite), alone: make(map[frame]trace.Site),
 		outer: make(map[trace.Site]*trace.Site), count: make(map[trace.FunctionSite]int),
@@ -80,8 +80,8 @@ func ByLine(r *trace.Reader, where calltree.Locate) (*Naming, error) {
 	return s, nil
 }
 
-// Of is the call site that a call site is one with: that of the lowest address.
-func (s *Naming) Of(x trace.FunctionSite) trace.FunctionSite {
+// Representative is the call site that a call site is one with: that of the lowest address.
+func (s *Naming) Representative(x trace.FunctionSite) trace.FunctionSite {
 	if s == nil || s.alone == nil {
 		return x
 	}

@@ -51,8 +51,8 @@ type rankRange struct{ id, ranks uint64 }
 // Len returns the number of clocks.
 func (c *Clocks) Len() int { return len(c.leaders) }
 
-// Of yields the clock of each rank, in order. Only rank 0 knows.
-func (c *Clocks) Of(yield func(clock int) bool) {
+// ByRank yields the clock of each rank, in order. Only rank 0 knows.
+func (c *Clocks) ByRank(yield func(clock int) bool) {
 	for _, r := range c.runs {
 		for range r.ranks {
 			if !yield(int(r.id)) {
@@ -120,7 +120,7 @@ func (c *Clocks) number(runs []rankRange) (list []rankRange) {
 	return list
 }
 
-// An ClockEstimate is a clock as compared with rank 0's, in ns.
+// A ClockEstimate is a clock as compared with rank 0's, in ns.
 type ClockEstimate struct {
 	AtNs     int64 // the clock
 	OffsetNs int64 // rank 0's clock then, minus AtNs

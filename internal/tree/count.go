@@ -346,7 +346,7 @@ func (w *Ways) Count(root trace.Node, vertex []int) Counts {
 			c.calls[a]++
 		}
 		c.loop[i] = -1
-		if w.code.OfSome(i) {
+		if w.code.MaySkipRounds(i) {
 			c.loop[i] = int32(w.code.Vertices[i].Parent)
 			c.within[c.loop[i]] = append(c.within[c.loop[i]], int32(i))
 		}

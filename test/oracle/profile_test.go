@@ -33,7 +33,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 	where := func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{Module: s.Module, Offset: s.Offset}
 	}
-	f, err := profile.FlatOf(r, sites.Apart(where), nil)
+	f, err := profile.FlatOf(r, sites.NamingByAddress(where), nil)
 	if err != nil {
 		t.Error(err)
 		return

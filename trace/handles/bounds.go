@@ -17,7 +17,7 @@ type Bounds struct {
 
 // A CommBound bounds the communicators that had a number: processes, those of the remote
 // group, and the neighbours that one hears from and sends to.
-type CommBound struct{ Local, Remote, In, Out int64 }
+type CommBound struct{ Local, Remote, InComm, Out int64 }
 
 // NewBounds prepares the bounds of a rank's handles, in a run with this number of ranks.
 func NewBounds(ranks int) *Bounds {
@@ -37,7 +37,7 @@ func (b *Bounds) Note(c *trace.Call) {
 		case c.NewComm != nil && p.Kind() == mpi.KindComm:
 			x := b.comms[p.Out.Num]
 			in, out := degrees(c, c.NewComm.Size)
-			b.comms[p.Out.Num] = CommBound{max(x.Local, c.NewComm.Size), max(x.Remote, c.NewComm.RemoteSize), max(x.In, in), max(x.Out, out)}
+			b.comms[p.Out.Num] = CommBound{max(x.Local, c.NewComm.Size), max(x.Remote, c.NewComm.RemoteSize), max(x.InComm, in), max(x.Out, out)}
 		}
 	}
 }

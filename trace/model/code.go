@@ -118,9 +118,9 @@ func (c *Code) Vertex(function uint16, site int) int {
 	return c.Contexts[i].Vertex
 }
 
-// OfSome reports whether a vertex is a function or call directly in a loop that may be reached in some of its rounds only. Of loops with other
+// MaySkipRounds reports whether a vertex is a function or call directly in a loop that may be reached in some of its rounds only. Of loops with other
 // rounds than are counted it is not asked.
-func (c *Code) OfSome(v int) bool {
+func (c *Code) MaySkipRounds(v int) bool {
 	up := c.Vertices[v].Parent
 	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].AtLeast {
 		return false

@@ -170,7 +170,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 
 // siteOf leaves the stack out: what ranks spent is known of all calls from a call site together.
 func (o *Options) siteOf(c *trace.Call) trace.FunctionSite {
-	return o.Named.Of(c.FunctionSite().Alone())
+	return o.Named.Representative(c.FunctionSite().Alone())
 }
 
 // An entry collects what is known of a place.
@@ -319,7 +319,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 	if err != nil {
 		return err
 	}
-	if _, err := sums.Of(t, sums.Options{One: o.Named.Of, Each: func(table *sums.Table, class int, times []trace.Times) error {
+	if _, err := sums.Sum(t, sums.Options{One: o.Named.Representative, Each: func(table *sums.Table, class int, times []trace.Times) error {
 		o.Progress(class+1, t.Classes())
 		return r.class(table, class, times, p, &o)
 	}}); err != nil {
@@ -411,7 +411,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 // spread returns the distribution of ranks' totals in a class.
 func spread(s trace.Stat, several []trace.Spread, members []int) []rankGroup {
 	n := len(members)
-	totals, _ := sums.Together(several)
+	totals, _ := sums.AddSpreads(several)
 	if n == 1 {
 		return []rankGroup{single(float64(s.Sum), members[0])}
 	}

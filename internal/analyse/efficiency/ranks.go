@@ -167,7 +167,7 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 // A Column is what ranks spent at one place: in its calls, or before them.
 type Column struct {
 	Function, Place string
-	MPI             bool // in the calls
+	InCalls         bool // in the calls
 	Sum             float64
 	Estimated       bool // of some ranks it is not their own
 	ByRank          map[int]RankTime
@@ -190,7 +190,7 @@ func Columns(list []RankTotals) (cols []*Column) {
 				}
 				k := key{s.Function, s.Place, mpi}
 				c := once.GetListed(known, k, &cols, func() *Column {
-					return &Column{Function: s.Function, Place: s.Place, MPI: mpi, ByRank: make(map[int]RankTime)}
+					return &Column{Function: s.Function, Place: s.Place, InCalls: mpi, ByRank: make(map[int]RankTime)}
 				})
 				before := c.ByRank[list[i].Rank]
 				c.ByRank[list[i].Rank] = RankTime{Ns: before.Ns + t.Ns, ErrorNs: before.ErrorNs + t.ErrorNs, Known: t.Known}

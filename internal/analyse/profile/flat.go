@@ -82,7 +82,7 @@ func (f *Flat) keyOf(at trace.FunctionSite) trace.FunctionSite {
 // AddWaits adds what ranks waited at each place, whatever called the functions around it.
 func (f *Flat) AddWaits(rep *waits.Report) {
 	f.WaitedNs = &rep.WaitedNs
-	sites.Waited(f.Rows, f.named, rep.EachSite)
+	sites.AddWaits(f.Rows, f.named, rep.EachSite)
 }
 
 // FlatOf makes the table. Call sites that the naming has as one are one row. step is called after each rank.
@@ -104,13 +104,13 @@ func FlatByStack(r *trace.Reader, named *sites.Naming, step func()) (*Flat, erro
 }
 
 func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, o sums.Options) (*Flat, error) {
-	o.Bytes, o.One = true, named.Of
-	table, err := sums.Of(r, o)
+	o.Bytes, o.One = true, named.Representative
+	table, err := sums.Sum(r, o)
 	if err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
 	}
 	f := &Flat{
-		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Timeless: !r.HasTimes(), Rows: sites.Of(table, named, stacks),
+		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], Timeless: !r.HasTimes(), Rows: sites.RowsOf(table, named, stacks),
 		table: table, named: named, stacks: stacks,
 	}
 	for i := range f.Rows {

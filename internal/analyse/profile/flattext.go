@@ -31,7 +31,7 @@ func (f *Flat) WriteHead(out io.Writer) {
 // WithinLimit returns the rows within a limit, and the rest; without times all are worth printing.
 func (f *Flat) WithinLimit(l show.Limit) ([]sites.Site, show.Rest) {
 	l.Asked = l.Asked || f.Timeless
-	return show.Worth(f.Rows, l, func(x sites.Site) float64 { return float64(x.Time.Sum) / max(1, float64(f.TimeNs)) })
+	return show.WithinLimit(f.Rows, l, func(x sites.Site) float64 { return float64(x.Time.Sum) / max(1, float64(f.TimeNs)) })
 }
 
 // Text writes the rows of the table within a limit: the columns for which there is room, function and place last.

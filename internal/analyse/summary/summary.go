@@ -185,7 +185,7 @@ func Of(r *trace.Reader) (*Summary, error) {
 	for _, x := range r.Sections() {
 		s.Sections = append(s.Sections, Section{x.Name, x.Stored, x.Raw})
 	}
-	table, err := sums.Of(r, sums.Options{Calls: true})
+	table, err := sums.Sum(r, sums.Options{Calls: true})
 	if err != nil {
 		return nil, err
 	}

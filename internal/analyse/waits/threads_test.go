@@ -72,7 +72,7 @@ func TestThreadsTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flat, err := profile.FlatOf(r, sites.Apart(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
+	flat, err := profile.FlatOf(r, sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,11 @@ func AppendTimes(list []*ClassPools, codes []*TimeCodes, ranks int, index func(c
 		if p == nil {
 			continue
 		}
-		t := TimeCoder{Ranks: ranks, Common: codes[i].common[0] != nil}
+		t := TimeCoder{Ranks: ranks, BaseForOthers: codes[i].common[0] != nil}
 		switch n := w.base[i]; {
 		case n >= 0:
 			t.B, t.Base = wire.AppendUvarint(nil, uint64(2+n)), codes[n]
-		case t.Common:
+		case t.BaseForOthers:
 			t.B = append(t.B, 1)
 		default:
 			t.B = append(t.B, 0)
@@ -170,7 +170,7 @@ func (p *ClassPools) Decode(t *TimeCoder, ranks []int, took func(what string, n 
 		}
 		return int32(ranks[i])
 	}
-	if t.Common {
+	if t.BaseForOthers {
 		c.readCommon(p)
 	}
 	for k := range c.Stats {
@@ -178,7 +178,7 @@ func (p *ClassPools) Decode(t *TimeCoder, ranks []int, took func(what string, n 
 		p.Apart[k] = make([]bool, len(p.OnlyPool))
 		for i := range p.OnlyPool {
 			_, common := t.Base.commonRow(p, k, i)
-			p.Apart[k][i] = common || t.Common
+			p.Apart[k][i] = common || t.BaseForOthers
 		}
 		sums := p.sums(c.Stats[k])
 		for i := range c.spreads[k] {

@@ -10,9 +10,9 @@ import (
 // same way.
 type TimeCoder struct {
 	wire.Coder
-	Base   *TimeCodes // nil: none
-	Common bool       // others refer to this class
-	Ranks  int        // of the run
+	Base          *TimeCodes // nil: none
+	BaseForOthers bool       // others refer to this class
+	Ranks         int        // of the run
 }
 
 func (t *TimeCoder) uvarint(v *int, limit int) { wire.Bounded(&t.Coder, v, limit) }
@@ -144,7 +144,7 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 	each := func(has func(x kept) bool, code func(x, base *extremeCode)) {
 		var none extremeCode
 		for i := range c.extremes[k] {
-			if t.Failed() || !has(p.keeps(&c.rows[k][i], t.Common)) {
+			if t.Failed() || !has(p.keeps(&c.rows[k][i], t.BaseForOthers)) {
 				continue
 			}
 			base := &none
@@ -162,7 +162,7 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.most) })
 	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.dev) })
 	ranks := p.Ranks
-	if t.Common {
+	if t.BaseForOthers {
 		ranks = t.Ranks
 	}
 	each(func(x kept) bool { return x.minRank }, func(x, _ *extremeCode) { t.uvarint(&x.minRank, ranks-1) })
@@ -171,7 +171,7 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 
 func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
 	list, means := c.spreads[k], p.means(c.Stats[k])
-	if t.Base == nil && !t.Common {
+	if t.Base == nil && !t.BaseForOthers {
 		for i := range list {
 			if n := p.OnlyPool[i]; n >= 0 && c.Stats[k][n].count == uint64(p.Ranks) {
 				t.flag(&list[i].alone)

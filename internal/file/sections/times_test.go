@@ -52,7 +52,7 @@ func TestTimesRoundTrip(t *testing.T) {
 			x, r := classes[i], wire.NewReader(blobs[i], "test")
 			c := TimeCoder{Coder: wire.Coder{Reader: r}, Ranks: 10}
 			x.base = r.Int(len(list)+1) - 2
-			if c.Common = x.base == -1; x.base >= 0 {
+			if c.BaseForOthers = x.base == -1; x.base >= 0 {
 				c.Base = decode(x.base)
 			}
 			of, q := NewPooled(x.numbers(), nil, x.key, x.counts, len(x.members))

@@ -217,7 +217,7 @@ func (c *Capture) phaseBegins(rec event.Record) error {
 	if n := rec[4]; !event.IsStackKey(rec[2]) || n > uint64(len(rec)-5)*8 {
 		return fmt.Errorf("phase with the key %#x, text of %d bytes: %w", rec[2], n, event.ErrCorrupt)
 	}
-	c.sites.Phase(rec[2], rec[3], string(textOf(rec[5:])[:rec[4]]))
+	c.sites.NamePhase(rec[2], rec[3], string(textOf(rec[5:])[:rec[4]]))
 	return nil
 }
 

@@ -173,8 +173,8 @@ func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
 	return v.hash, s.keep(v)
 }
 
-// Phase gives a key to calls from a site with which a phase begins.
-func (s *Sites) Phase(key, at uint64, name string) {
+// NamePhase gives a key to calls from a site with which a phase begins.
+func (s *Sites) NamePhase(key, at uint64, name string) {
 	_, index := s.around(at, s.line(sourceLines{file: name, mark: model.PhaseMark}, 0))
 	s.known.Set(key, index)
 }

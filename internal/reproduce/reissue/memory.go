@@ -97,7 +97,7 @@ func (p *planner) reach(c *trace.Call, x *mpi.Content) (low, high int64) {
 	if x.Of != "" {
 		switch comm := p.bounds.Comm(value(x.Of).Num); x.Times {
 		case mpi.InDegree:
-			n *= max(1, comm.In)
+			n *= max(1, comm.InComm)
 		case mpi.OutDegree:
 			n *= max(1, comm.Out)
 		default:

@@ -248,11 +248,11 @@ func end(trouble error) []byte {
 
 // A Delivery is what became of a trace.
 type Delivery struct {
-	Path   string  // where it is; "" if nowhere
-	Place  int     // which of the places that is in
-	Failed []error // why it is not in the places before
-	Lost   error   // why the times of some calls are not in it
-	Whole  bool    // it has all there is: what ranks recorded need not be kept
+	Path     string  // where it is; "" if nowhere
+	Place    int     // which of the places that is in
+	Failed   []error // why it is not in the places before
+	Lost     error   // why the times of some calls are not in it
+	Complete bool    // it has all there is: what ranks recorded need not be kept
 }
 
 // DeliverOnRoot takes part on rank 0. content makes what the trace is to hold. Unless it says
@@ -260,7 +260,7 @@ type Delivery struct {
 func DeliverOnRoot(k *Rank, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Place) (d Delivery) {
 	defer func() {
 		for _, child := range merge.Children(0, k.Size()) {
-			if err := k.Send(child.From, verdict(d.Whole)); err != nil {
+			if err := k.Send(child.From, verdict(d.Complete)); err != nil {
 				d.Failed = append(d.Failed, fmt.Errorf("verdict for rank %d: %w", child.From, err))
 			}
 		}
@@ -286,7 +286,7 @@ func DeliverOnRoot(k *Rank, content func(times *sections.Series) (c *sections.Co
 	for i, place := range places {
 		path, err := place.deliver(crew, e)
 		if err == nil {
-			d.Path, d.Place, d.Whole = path, i, whole && d.Lost == nil
+			d.Path, d.Place, d.Complete = path, i, whole && d.Lost == nil
 			return d
 		}
 		d.Failed = append(d.Failed, err)

@@ -78,7 +78,7 @@ func (w *world) run(t *testing.T) *ends {
 				c.Series = times
 				return c, len(s.Problems) == 0, err
 			}, places)
-			e.whole[0] = e.Whole
+			e.whole[0] = e.Complete
 		})
 	}
 	wg.Wait()

@@ -137,7 +137,7 @@ func (w *wiring) refine(e *engine, programs []Program) []int32 {
 	of := make([]int32, len(e.ranks))
 	starts := make(map[start]int32)
 	for r := range e.ranks {
-		p, ok := programs[r].(*Compiled)
+		p, ok := programs[r].(*CompiledProgram)
 		s := start{}
 		if ok {
 			if s = (start{p.Code, p.Visits.Same(), len(p.Slots)}); s.same == nil {

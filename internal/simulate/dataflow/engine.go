@@ -23,12 +23,12 @@ type Options struct {
 // Sites are the times of calls, over all ranks of a group, End left out. Compute is what is
 // computed before them.
 type Sites struct {
-	Of    []int    // group of each rank
-	Times [][]Time // by group and call
+	GroupOf []int    // group of each rank
+	Times   [][]Time // by group and call
 }
 
 func (s *Sites) add(rank, site int32, p timeKind, time int64) {
-	group := s.Of[rank]
+	group := s.GroupOf[rank]
 	for len(s.Times) <= group {
 		s.Times = append(s.Times, nil)
 	}

@@ -13,7 +13,7 @@ func (e *engine) link(programs []Program, alike bool) {
 			x.done = true
 		case *Thread:
 			all, x.of, x.team = false, int32(p.Rank), e.team(int32(p.Rank))
-		case *Compiled:
+		case *CompiledProgram:
 			x.visits, x.code, x.mask, x.desc, some = p.Visits, p.Code, p.Code.Mask, p.Slots, true
 		default:
 			all = false

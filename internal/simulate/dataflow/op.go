@@ -111,8 +111,8 @@ type Program interface {
 	Next() ([]Op, error)
 }
 
-// A Compiled program does distinct calls again and again.
-type Compiled struct {
+// A CompiledProgram program does distinct calls again and again.
+type CompiledProgram struct {
 	Code   *Code
 	Slots  []Slot // that operations of the code speak of
 	Visits Visits
@@ -152,7 +152,7 @@ type Visits interface {
 
 // Next is not for the engine, which goes through compiled programs itself: it resolves what
 // slots and visits say.
-func (p *Compiled) Next() ([]Op, error) {
+func (p *CompiledProgram) Next() ([]Op, error) {
 	call, gap, took, ok, err := p.Visits.Next()
 	if !ok || err != nil {
 		return nil, err

@@ -16,12 +16,12 @@ func Calibrate(lab Lab, o CalibrateOptions) (*Machine, error) {
 		return nil, fmt.Errorf("%d rank: messages need two at least: mpirun -n 2", len(seats))
 	}
 	var err error
-	if b.clock, err = b.time("looking at the clock", Experiment{Kind: ClockReads}, 1); err != nil {
+	if b.clock, err = b.time("looking at the clock", Experiment{Kind: MeasureClockReads}, 1); err != nil {
 		return nil, err
 	}
 	m := &Machine{CPU: 1}
 	operand := min(o.Most, 32768)
-	combine, err := b.time("MPI_Reduce_local", Experiment{Kind: Combines, Bytes: operand}, float64(operand))
+	combine, err := b.time("MPI_Reduce_local", Experiment{Kind: MeasureCombines, Bytes: operand}, float64(operand))
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +140,11 @@ func (p *rankPair) overheads(l *Level, sizes []int64) error {
 			oneWay = l.RendezvousTime(bytes)
 		}
 		ns := float64(oneWay) / 1000
-		send, err := p.overhead(Sends, bytes, ns)
+		send, err := p.overhead(MeasureSends, bytes, ns)
 		if err != nil {
 			return err
 		}
-		receive, err := p.overhead(Receives, bytes, ns)
+		receive, err := p.overhead(MeasureReceives, bytes, ns)
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (p *rankPair) overheads(l *Level, sizes []int64) error {
 // eagerLimit finds the largest message that doesn't wait for its receive.
 func (p *rankPair) eagerLimit() (int64, error) {
 	check := func(bytes int64) (bool, error) {
-		samples, err := p.Run(Experiment{Kind: RoundTrips, From: p.a, To: p.b, Bytes: bytes, Samples: 3, Inner: 1})
+		samples, err := p.Run(Experiment{Kind: MeasureRoundTrips, From: p.a, To: p.b, Bytes: bytes, Samples: 3, Inner: 1})
 		if err != nil {
 			return false, err
 		}

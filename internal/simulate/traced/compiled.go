@@ -26,7 +26,7 @@ type compiledCall struct {
 func recorded(ns float64) int64 { return int64(math.Round(min(ns*1000, 1e18))) }
 
 // compile returns the program of a rank; nil if its calls have to be looked at one by one.
-func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
+func (s *Source) compile(k *trace.Rank) (*dataflow.CompiledProgram, error) {
 	process, err := k.Process()
 	if err != nil || k.Streams() > 1 || process.OffNs() > 0 || s.o.apart || s.o.single {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *Source) compile(k *trace.Rank) (*dataflow.Compiled, error) {
 	if made != waited || most > mostAgo { // what nobody waits for would keep its place
 		return nil, nil
 	}
-	p := &dataflow.Compiled{}
+	p := &dataflow.CompiledProgram{}
 	p.Code, p.Slots = s.codes.of(calls, most)
 	p.Visits, err = s.visits(k, calls)
 	return p, err

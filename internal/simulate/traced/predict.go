@@ -64,9 +64,9 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	}
 	var sites *dataflow.Sites
 	if o.Sites {
-		sites = &dataflow.Sites{Of: make([]int, len(programs)), Times: make([][]dataflow.Time, r.Classes())}
-		for i := range sites.Of {
-			sites.Of[i] = r.ClassOf(s.of[i].rank)
+		sites = &dataflow.Sites{GroupOf: make([]int, len(programs)), Times: make([][]dataflow.Time, r.Classes())}
+		for i := range sites.GroupOf {
+			sites.GroupOf[i] = r.ClassOf(s.of[i].rank)
 		}
 	}
 	result, err := dataflow.Run(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, Sites: sites, Calls: s.each()})

@@ -129,8 +129,8 @@ type Options struct {
 	Each func(t *Table, class int, times []trace.Times) error
 }
 
-// Of adds up the calls of a trace.
-func Of(r *trace.Reader, o Options) (*Table, error) {
+// Sum adds up the calls of a trace.
+func Sum(r *trace.Reader, o Options) (*Table, error) {
 	t := &Table{Reader: r, Ranks: make([]Rank, r.Ranks())}
 	procs, err := r.Processes()
 	if err != nil {
@@ -366,9 +366,9 @@ func (c *Class) rank(first bool, calls uint64, step func()) {
 	}
 }
 
-// Together adds up what the same ranks have of several sums; several says that there are such. Which rank has most of all together
+// AddSpreads adds up what the same ranks have of several sums; several says that there are such. Which rank has most of all together
 // is not known then: it is taken to be the one that has most of one of them, and as much as others of the rest.
-func Together(list []trace.Spread) (sum trace.Spread, several bool) {
+func AddSpreads(list []trace.Spread) (sum trace.Spread, several bool) {
 	if len(list) == 0 {
 		return trace.Spread{}, false
 	}

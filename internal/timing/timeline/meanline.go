@@ -326,8 +326,8 @@ func move(s *model.Sample, ns float64) {
 	s.Ns = to
 }
 
-// Among finds where on the line asides are.
-func (m *Means) Among(list []model.Aside) {
+// PlaceAsides finds where on the line asides are.
+func (m *Means) PlaceAsides(list []model.Aside) {
 	before, last := int64(0), uint64(0)
 	m.early = behind(list)
 	for _, a := range list {
