@@ -151,7 +151,7 @@ func (w *TableWriter) Enter(c *ops.Call) error {
 	return nil
 }
 
-// which writes what a call is known by.
+// which writes the columns that identify a call.
 func (w *TableWriter) which(c *ops.Call) {
 	w.number(int64(c.Rank))
 	w.number(int64(c.Stream))

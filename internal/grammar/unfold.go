@@ -15,7 +15,7 @@ import (
 // UnfoldLimit is the limit of trees that files speak of.
 const UnfoldLimit = 1 << 14
 
-// A Unfolded is a grammar in which a rule has a copy for each of its uses, as far as the
+// An Unfolded is a grammar in which a rule has a copy for each of its uses, as far as the
 // limit allowed: the others share one. Rules and terminals have new numbers: a copy
 // of a rule is an instance, and a terminal at one place of an instance a leaf.
 type Unfolded struct {

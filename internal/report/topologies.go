@@ -23,7 +23,7 @@ type Topology struct {
 const (
 	maxTopologies = 8
 	maxGridRanks  = 1 << 14
-	// A picture of more is a blot.
+	// A larger graph is not drawn: nothing could be recognised in it.
 	maxGraphRanks, maxGraphEdges = 512, 1 << 13
 	// Ranks of a class make the same calls: this many of them are searched for the communicators that these make.
 	maxTopologyMembers = 64

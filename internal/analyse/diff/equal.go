@@ -199,7 +199,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 			}
 			continue
 		}
-		if s, t := p.In.Status, q.In.Status; o.AllowMovedBlocks && s != nil && t != nil { // that may be one which says nothing of cancelling
+		if s, t := p.In.Status, q.In.Status; o.AllowMovedBlocks && s != nil && t != nil { // one may be a status without the cancelled bit
 			if s.Form != t.Form || s.Source != t.Source || s.Tag != t.Tag || s.Count != t.Count {
 				return false
 			}

@@ -126,7 +126,7 @@ func latest(a, b []lateRank) []lateRank {
 type row struct {
 	first, ranks int
 	times        [states][]int64
-	unlike       int64 // of a rank's own: how far it is from its group's
+	unlike       int64 // in a row of one rank: its distance from the group's row
 }
 
 func (r *row) code(c *wire.Coder) {

@@ -210,7 +210,7 @@ func (x *codeCoder) anew(i int) bool {
 	return x.c.Vertices[i].Parent >= 0 && (x.like[i] < 0 || x.flags[i]&codeAnew != 0)
 }
 
-// places are files, lines and functions that are inlined.
+// places codes the files, lines and inlined functions of places.
 func (x *codeCoder) places() {
 	list := x.c.Vertices
 	x.files()

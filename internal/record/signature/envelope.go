@@ -22,7 +22,7 @@ type Envelope struct{ Source, Tag, Bytes int64 }
 // NoEnvelope is the envelope of a receive that leaves something open, and of other operations.
 var NoEnvelope = Envelope{Bytes: -1}
 
-// EnvelopeOf returns what a receive of count elements of a datatype says.
+// EnvelopeOf returns the envelope of a receive of count elements of a datatype.
 func EnvelopeOf(source, tag, count, datatype int64) Envelope {
 	size, predefined := mpi.TypeSize(datatype)
 	const most = 1 << 50 // bytes

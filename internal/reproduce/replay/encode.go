@@ -217,7 +217,7 @@ func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 	return v, err
 }
 
-// handle is a handle by value or by address.
+// handle returns the word for a handle that is passed by value or by address.
 func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	k := st.def.Kind
 	if !st.def.ByAddress() {

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An EventKind is what an event of the order is.
+// An EventKind distinguishes sends and collective calls among the events of an order.
 type EventKind uint8
 
 // The kinds.

@@ -242,7 +242,7 @@ func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) b
 	return true
 }
 
-// A late is what ends at a time that is known when it begins, as no other rank has to do anything for it.
+// A late is an operation whose end is known when it begins, as it depends on no other rank.
 type late struct {
 	at, left int64 // when it ends, and when it left
 	hop      *hop  // why the rank got there
